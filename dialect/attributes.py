@@ -1,0 +1,53 @@
+"""Attributes: how a tile's layout is given, and what a fragment's registers hold."""
+
+from typing import Any
+
+from .bindings import ir
+from .smem import Smem
+
+
+class AutoAttr(Smem.Attribute, name="auto"):
+    """`#smem.auto`: the layout is left to `smem-assign-layouts`."""
+
+
+class SwizzleAttr(Smem.Attribute, name="swizzle"):
+    """`#smem.swizzle<"128B", "row-major">`: a layout forced by its swizzle and contiguity.
+
+    The width is "none", "32B", "64B" or "128B"; the second parameter "row-major" or "column-major".
+    The strides follow; the tile is padded to whole atoms.
+    """
+
+    width: ir.StringAttr
+    order: ir.StringAttr
+
+
+class LayoutAttr(Smem.Attribute, name="layout"):
+    """`#smem.layout<"Swizzle<3,4,3> o (128,64):(64,1)">`: a layout in CuTe's notation.
+
+    Strides in elements, one entry for each dimension of the tile.
+    """
+
+    text: ir.StringAttr
+
+
+class AccumulatorAttr(Smem.Attribute, name="accumulator"):
+    """`#smem.accumulator`: registers as the ISA's figure of matrix D has them, readable."""
+
+
+class InFlightAttr(Smem.Attribute, name="in_flight"):
+    """`#smem.in_flight`: an accumulator that a `wgmma` may still be writing."""
+
+
+def auto() -> Any:
+    """`#smem.auto`."""
+    return AutoAttr.get()
+
+
+def swizzle(width: str, order: str = "row-major") -> Any:
+    """`#smem.swizzle<width, order>`."""
+    return SwizzleAttr.get(ir.StringAttr.get(width), ir.StringAttr.get(order))
+
+
+def layout(text: object) -> Any:
+    """`#smem.layout<text>`; takes a `TileLayout` too."""
+    return LayoutAttr.get(ir.StringAttr.get(str(text)))

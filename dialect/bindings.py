@@ -1,0 +1,52 @@
+"""The MLIR Python bindings that this process uses, under one name.
+
+The same modules ship under several package names. `MLIR_SMEM_BINDINGS` names the package if it is
+set; otherwise the one that the host process has already imported is used, so that contexts and ops
+can be shared with it; otherwise the installed one.
+"""
+
+import importlib
+import importlib.util
+import os
+import sys
+from typing import Any
+
+#: Packages known to hold the whole upstream bindings.
+PACKAGES = ("mlir", "torch_mlir")
+
+
+def _package() -> str:
+    named = os.environ.get("MLIR_SMEM_BINDINGS")
+    if named:
+        if importlib.util.find_spec(named) is None:
+            raise ImportError(f"MLIR_SMEM_BINDINGS names the package '{named}', which is not there")
+        return named
+    for name in PACKAGES:
+        if f"{name}.ir" in sys.modules:
+            return name
+    for name in PACKAGES:
+        # The registry holds empty placeholders under some of these names: look for the real thing.
+        if importlib.util.find_spec(name) and importlib.util.find_spec(f"{name}.ir"):
+            return name
+    raise ImportError(
+        "no MLIR Python bindings found; install torch-mlir, or name a package in MLIR_SMEM_BINDINGS"
+    )
+
+
+#: The name of the package in use.
+PACKAGE = _package()
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(f"{PACKAGE}.{name}")
+
+
+ir: Any = _module("ir")
+passmanager: Any = _module("passmanager")
+ext: Any = _module("dialects.ext")
+arith: Any = _module("dialects.arith")
+gpu: Any = _module("dialects.gpu")
+llvm: Any = _module("dialects.llvm")
+memref: Any = _module("dialects.memref")
+nvvm: Any = _module("dialects.nvvm")
+scf: Any = _module("dialects.scf")

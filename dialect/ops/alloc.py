@@ -1,0 +1,36 @@
+"""`smem.alloc`: a tile in the kernel's dynamic shared memory."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..attributes import auto
+from ..bindings import ext
+from ..build import create
+from ..diagnostics import verifier
+from ..smem import Smem
+from ..types import TileType, layout_of, tile
+
+
+class AllocOp(Smem.Operation, name="alloc"):
+    """Reserves shared memory for a tile, for as long as it is used.
+
+    `smem-assign-layouts` replaces `#smem.auto` in its type, and `smem-allocate` adds `offset`, the
+    bytes from the start of dynamic shared memory.
+    """
+
+    tile: ext.Result[TileType]
+
+    @verifier
+    def verify_invariants(self) -> None:
+        layout_of(self.results[0].type)
+
+
+def alloc(shape: Sequence[int], element: Any, layout: Any = None) -> Any:
+    """A new tile.
+
+    Args:
+        shape: (rows, columns), or (stages, rows, columns), in elements.
+        element: the MLIR element type.
+        layout: a layout attribute; `#smem.auto` if left out.
+    """
+    return create(AllocOp, results=[tile(shape, element, layout or auto())]).result

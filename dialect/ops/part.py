@@ -1,0 +1,89 @@
+"""Parts of tiles: where a stage or a subtile begins, and what type it has."""
+
+from math import lcm
+from typing import Any
+
+from ...layout import Multiple, Slice, TileLayout
+from ...layout.tile import Start
+from ..attributes import auto
+from ..bindings import ir
+from ..diagnostics import Invalid
+from ..divisibility import constant_of, divisor
+from ..types import layout_of, shape_of, tensor_of, tile, tile_element
+
+#: Stands in `static_offsets` for an offset that an operand gives, as in `memref.subview`.
+DYNAMIC = -(1 << 63)
+
+
+def stage_start(op: Any) -> Start:
+    """The stage that is taken, as the layout's mathematics takes it."""
+    constant = constant_of(op.operands[1])
+    return Multiple(1) if constant is None else constant
+
+
+def subtile_starts(op: Any) -> tuple[Start, ...]:
+    """Where the part begins along each dimension, as the layout's mathematics takes it.
+
+    Raises:
+        Invalid: if the attributes and the operands do not fit each other.
+    """
+    static = op.attributes["static_offsets"]
+    if not isinstance(static, ir.DenseI64ArrayAttr) or len(list(static)) != 2:
+        raise Invalid(f"takes static_offsets = array<i64: row, column>, not {static}")
+    operands = list(op.operands)[1:]
+    dynamic = sum(offset == DYNAMIC for offset in static)
+    if dynamic != len(operands):
+        raise Invalid(f"has {len(operands)} offset operands for {dynamic} run-time offsets")
+    promised = [1] * dynamic
+    if "multiple_of" in op.attributes:
+        given = op.attributes["multiple_of"]
+        promised = list(given) if isinstance(given, ir.DenseI64ArrayAttr) else []
+        if len(promised) != dynamic or any(p < 1 for p in promised):
+            raise Invalid(
+                f"takes multiple_of with a positive number for each of {dynamic} run-time offsets, "
+                f"not {given}"
+            )
+    known = iter(lcm(p, divisor(v)) for p, v in zip(promised, operands, strict=True))
+    return tuple(Multiple(next(known)) if o == DYNAMIC else o for o in static)
+
+
+def starts_of(op: Any) -> tuple[Start, ...]:
+    """Where the part of a stage op (one start) or a subtile op (two) begins."""
+    return (stage_start(op),) if op.operation.name == "smem.stage" else subtile_starts(op)
+
+
+def part_of(op: Any, source: TileLayout) -> Slice:
+    """The part that a stage or subtile op takes of a tile of layout `source`.
+
+    Raises:
+        LayoutError: if it leaves the tile or cuts an atom.
+    """
+    starts = starts_of(op)
+    if len(starts) == 1:
+        return source.stage(starts[0])
+    return source.slice(starts, shape_of(op.results[0].type))
+
+
+def check_part(op: Any, source: Any, result: Any, shape: tuple[int, ...]) -> None:
+    """Checks that the type of a part follows from the tile's and the op.
+
+    Raises:
+        Invalid: if shape, element type or layout differ from what the op takes.
+    """
+    if shape_of(result) != tuple(shape):
+        raise Invalid(f"results in {list(shape_of(result))}, but it takes {list(shape)}")
+    if tile_element(result) != tile_element(source):
+        raise Invalid(f"results in {tile_element(result)}, but the tile has {tile_element(source)}")
+    given, whole = layout_of(result), layout_of(source)
+    if whole is None:
+        if given is not None:
+            raise Invalid("results in a layout, but its tile's is not chosen yet")
+        return
+    expected = part_of(op, whole).layout
+    if given is not None and given != expected:
+        raise Invalid(f"results in the layout {given}, but that part of the tile has {expected}")
+
+
+def part_type(source: Any, shape: tuple[int, ...]) -> Any:
+    """The type that a part has before layouts are assigned."""
+    return tile(shape, tensor_of(source).element_type, auto())

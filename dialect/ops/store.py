@@ -1,0 +1,46 @@
+"""`smem.store`: a fragment to global memory."""
+
+from typing import Any
+
+from ..bindings import ext, ir
+from ..build import create
+from ..diagnostics import Invalid, verifier
+from ..smem import Smem
+from ..types import FragmentType, is_in_flight, shape_of
+from .mma import check_fragment
+
+#: Element types to which f32 registers are converted, rounding to nearest even.
+STORED = ("f32", "f16", "bf16")
+
+
+class StoreOp(Smem.Operation, name="store"):
+    """Stores an accumulator to a matrix in global memory, converting to its element type.
+
+    Pairs of neighbouring columns are stored together where the matrix is row-major; its rows must
+    then begin at multiples of two elements.
+    """
+
+    fragment: ext.Operand[FragmentType]
+    target: ext.Operand[ir.MemRefType]
+
+    @verifier
+    def verify_invariants(self) -> None:
+        source, target = self.operands[0].type, self.operands[1].type
+        if is_in_flight(source):
+            raise Invalid("reads an accumulator in flight; put an smem.wait before it")
+        check_fragment(source)
+        if str(target.memory_space) not in ("None", "1", "1 : i64", "#gpu.address_space<global>"):
+            raise Invalid(f"stores to global memory, not to memory space {target.memory_space}")
+        if tuple(target.shape) != shape_of(source):
+            wanted = "x".join(map(str, shape_of(source)))
+            raise Invalid(
+                f"stores a fragment of {wanted} to {target}; take a memref.subview of static shape "
+                f"{wanted}"
+            )
+        if str(target.element_type) not in STORED:
+            raise Invalid(f"stores f32 as {target.element_type}; expected {', '.join(STORED)}")
+
+
+def store(value: Any, target: Any) -> None:
+    """Stores a readable fragment to the memref `target`."""
+    create(StoreOp, [value, target])

@@ -1,0 +1,54 @@
+"""`smem.subtile`: a rectangle of a tile."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..bindings import ext, ir
+from ..build import create
+from ..diagnostics import Invalid, verifier
+from ..smem import Smem
+from ..types import TileType, shape_of
+from .part import DYNAMIC, check_part, part_type, subtile_starts
+
+
+class SubtileOp(Smem.Operation, name="subtile"):
+    """Takes the rectangle of the result's shape that begins at (row, column), in elements.
+
+    `static_offsets` holds both; an entry of -2^63 stands for the next operand. What is known of an
+    operand's divisors (from constants, products, loop steps, ...) decides whether the part can have
+    a layout of its own; the optional attribute `multiple_of`, one number for each operand, promises
+    more. A run-time offset that leaves the tile, or breaks a promise, is undefined behaviour.
+    """
+
+    tile: ext.Operand[TileType]
+    offsets: Sequence[ext.Operand[ir.IndexType]]
+    part: ext.Result[TileType]
+    static_offsets: Any
+
+    @verifier
+    def verify_invariants(self) -> None:
+        source, result = self.operands[0].type, self.results[0].type
+        shape, part = shape_of(source), shape_of(result)
+        if len(shape) != 2:
+            raise Invalid(f"takes a part of a tile (rows, columns), not {list(shape)}; take a stage")
+        starts = subtile_starts(self)
+        for dim, start in enumerate(starts):
+            if len(part) == 2 and isinstance(start, int):
+                last = start + part[dim] - 1
+                if start < 0 or last >= shape[dim]:
+                    raise Invalid(
+                        f"takes elements {start} to {last} of dimension {dim}, which has {shape[dim]}"
+                    )
+        check_part(self, source, result, part if len(part) == 2 else shape)
+
+
+def subtile(
+    tile: Any, offsets: Sequence[Any], sizes: Sequence[int], multiple_of: Sequence[int] | None = None
+) -> Any:
+    """The part of `tile` that begins at `offsets` (integers or index values) and has `sizes`."""
+    static = [o if isinstance(o, int) else DYNAMIC for o in offsets]
+    attributes = {"static_offsets": ir.DenseI64ArrayAttr.get(static)}
+    if multiple_of is not None:
+        attributes["multiple_of"] = ir.DenseI64ArrayAttr.get(list(multiple_of))
+    operands = [tile, *(o for o in offsets if not isinstance(o, int))]
+    return create(SubtileOp, operands, [part_type(tile.type, tuple(sizes))], attributes).result

@@ -1,0 +1,80 @@
+"""`smem.view`: a tile over workgroup memory that the host compiler already has."""
+
+from typing import Any
+
+from ...layout.swizzle import PHASE_BIT
+from ..bindings import ext, ir
+from ..build import create
+from ..diagnostics import Invalid, verifier
+from ..elements import element_of
+from ..smem import Smem
+from ..types import TileType, layout_of, tile
+
+
+class ViewOp(Smem.Operation, name="view"):
+    """Makes a tile, with a layout that is given, of a contiguous memref in workgroup memory.
+
+    The optional attribute `alignment` promises the alignment of the memref's first element in
+    bytes. Left out, it is what the layout's swizzle needs for base offset 0; at 128 and up, base
+    offsets are computed at run time; less fits layouts without swizzle only (at least 16).
+    """
+
+    memref: ext.Operand[ir.MemRefType]
+    tile: ext.Result[TileType]
+
+    @verifier
+    def verify_invariants(self) -> None:
+        source, result = self.operands[0].type, self.results[0].type
+        layout = layout_of(result)
+        if layout is None:
+            raise Invalid("needs a layout: memory that is already there cannot be given one")
+        if source.memory_space != _workgroup():
+            raise Invalid(
+                f"views memory in workgroup space (#gpu.address_space<workgroup>), not {source}"
+            )
+        if str(source.element_type) != "i8" and element_of(source.element_type) != layout.element:
+            raise Invalid(
+                f"views elements of {source.element_type} as {layout.element}; expected the same "
+                "type, or bytes (i8)"
+            )
+        if not source.affine_map.is_identity:
+            raise Invalid(f"views contiguous memory only, not {source}")
+        if source.has_static_shape:
+            size = _bytes(source)
+            if size < layout.size_bytes:
+                raise Invalid(f"needs {layout.size_bytes} bytes, but {source} has {size}")
+        alignment = view_alignment(self)
+        least = 16 if layout.alignment == 16 else 1 << PHASE_BIT
+        if alignment < least or alignment & (alignment - 1):
+            raise Invalid(
+                f"has alignment {alignment}; a tile with swizzle {layout.swizzle} can begin at "
+                f"multiples of {least} bytes (a power of two)"
+            )
+
+
+def view_alignment(op: Any) -> int:
+    """The promised alignment of a view's first element, in bytes."""
+    if "alignment" in op.attributes:
+        return int(ir.IntegerAttr(op.attributes["alignment"]).value)
+    layout = layout_of(op.results[0].type)
+    assert layout is not None
+    return layout.alignment
+
+
+def view(memref: Any, shape: Any, element: Any, layout: Any, alignment: int | None = None) -> Any:
+    """A tile over `memref`; see `ViewOp`."""
+    attributes = {}
+    if alignment is not None:
+        attributes["alignment"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), alignment)
+    return create(ViewOp, [memref], [tile(shape, element, layout)], attributes).result
+
+
+def _workgroup() -> Any:
+    return ir.Attribute.parse("#gpu.address_space<workgroup>")
+
+
+def _bytes(memref: Any) -> int:
+    count = element_of(memref.element_type).bits if str(memref.element_type) != "i8" else 8
+    for extent in memref.shape:
+        count *= extent
+    return count // 8

@@ -1,0 +1,61 @@
+"""`smem.wait`: an accumulator in flight becomes readable."""
+
+from typing import Any
+
+from ..bindings import ext, ir
+from ..build import create
+from ..diagnostics import Invalid, verifier
+from ..smem import Smem
+from ..types import FragmentType, fragment, is_in_flight, shape_of, tensor_of
+from .mma import check_single_use
+
+
+class WaitOp(Smem.Operation, name="wait"):
+    """Waits until at most the `pending` latest `smem.mma` of the warpgroup are unfinished.
+
+    The result is readable if its own mma is then known to be finished: with `pending = 0`, or if
+    that many mma follow it in the same block before the wait. It may also stay in flight: the tiles
+    of the finished mma can then be overwritten while the latest still run.
+    """
+
+    fragment: ext.Operand[FragmentType]
+    pending: ir.IntegerAttr
+    result: ext.Result[FragmentType]
+
+    @verifier
+    def verify_invariants(self) -> None:
+        source, result = self.operands[0], self.results[0].type
+        pending = ir.IntegerAttr(self.attributes["pending"]).value
+        if pending < 0:
+            raise Invalid(f"has pending = {pending}; expected 0 or more mma")
+        if not is_in_flight(source.type):
+            raise Invalid(f"waits for {source.type}, which is not in flight")
+        if tensor_of(result) != tensor_of(source.type):
+            raise Invalid(f"results in {tensor_of(result)} of {tensor_of(source.type)}")
+        check_single_use(source)
+        if not is_in_flight(result) and pending > (after := _mma_after(source, self)):
+            raise Invalid(
+                f"has pending = {pending}, but only {after} mma are known to follow the one that it "
+                f"waits for, which may thus still run; expected pending = {after} or less, or a "
+                "result that stays in flight"
+            )
+
+
+def _mma_after(value: Any, wait: Any) -> int:
+    """How many `smem.mma` certainly run between the one that makes `value` and the wait."""
+    made = value.owner
+    if isinstance(made, ir.Block) or made.operation.name != "smem.mma":
+        return 0
+    if made.operation.block != wait.operation.block:
+        return 0
+    ops = [op.operation for op in wait.operation.block.operations]
+    between = ops[ops.index(made.operation) + 1 : ops.index(wait.operation)]
+    return sum(op.name == "smem.mma" for op in between)
+
+
+def wait(value: Any, pending: int = 0, in_flight: bool = False) -> Any:
+    """Waits for all but the latest `pending` mma; the result is readable unless `in_flight`."""
+    i32 = ir.IntegerType.get_signless(32)
+    result = fragment(shape_of(value.type), tensor_of(value.type).element_type, in_flight)
+    attributes = {"pending": ir.IntegerAttr.get(i32, pending)}
+    return create(WaitOp, [value], [result], attributes).result

@@ -1,0 +1,42 @@
+"""Registration of the dialect, in any number of contexts, any number of times."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from . import attributes, ops, types
+from .bindings import ir
+from .smem import Smem
+
+#: Importing these defines the dialect; what they define is part of it.
+_DEFINED = (attributes, types, ops)
+
+
+def register(context: Any) -> Any:
+    """Makes `smem` known in an MLIR context; registering it again has no effect.
+
+    Multithreading is turned off in the context: MLIR's worker threads would wait for Python's lock
+    while they verify ops that are defined in Python.
+
+    Returns:
+        The context.
+    """
+    if not context.is_dialect_loaded(Smem.DIALECT_NAMESPACE):
+        context.enable_multithreading(False)
+        with context:
+            Smem.load()
+    return context
+
+
+@contextmanager
+def new_context() -> Iterator[Any]:
+    """A fresh context with `smem` registered, entered together with an unknown location."""
+    context = register(ir.Context())
+    with context, ir.Location.unknown():
+        yield context
+
+
+def irdl() -> str:
+    """The dialect as an IRDL module, which `mlir-opt --irdl-file` reads."""
+    with new_context():
+        return str(Smem._mlir_module)

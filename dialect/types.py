@@ -1,0 +1,117 @@
+"""Types: tiles in shared memory, and fragments distributed over a warpgroup's registers."""
+
+from functools import lru_cache
+from typing import Any
+
+from ..layout import Element, LayoutError, Swizzle, TileLayout, parse_layout, tile_of_atoms
+from ..layout.transfer import CONTIGUITY
+from .attributes import AccumulatorAttr, AutoAttr, InFlightAttr, LayoutAttr, SwizzleAttr
+from .attributes import layout as layout_attr
+from .bindings import ir
+from .diagnostics import Invalid
+from .elements import element_of
+from .smem import Smem
+
+
+class TileType(Smem.Type, name="tile"):
+    """`!smem.tile<tensor<4x128x64xbf16>, #smem.auto>`: (rows, columns), or (stages, rows, columns)."""
+
+    tensor: Any
+    layout: AutoAttr | SwizzleAttr | LayoutAttr
+
+
+class FragmentType(Smem.Type, name="fragment"):
+    """`!smem.fragment<tensor<64x256xf32>, #smem.accumulator>`: a matrix in a warpgroup's registers."""
+
+    tensor: Any
+    state: AccumulatorAttr | InFlightAttr
+
+
+def tile(shape: Any, element: Any, layout: Any) -> Any:
+    """`!smem.tile` of that shape, MLIR element type and layout attribute."""
+    return TileType.get(ir.RankedTensorType.get(list(shape), element), layout)
+
+
+def fragment(shape: Any, element: Any, in_flight: bool = False) -> Any:
+    """`!smem.fragment` of that shape and MLIR element type."""
+    state = InFlightAttr.get() if in_flight else AccumulatorAttr.get()
+    return FragmentType.get(ir.RankedTensorType.get(list(shape), element), state)
+
+
+@lru_cache(maxsize=4096)
+def tensor_of(type_: Any) -> Any:
+    """The tensor type that says the shape and elements of a tile or fragment.
+
+    Raises:
+        Invalid: if the parameter is anything else than a ranked tensor of static shape.
+    """
+    if not isinstance(type_, TileType | FragmentType):
+        raise Invalid(f"expected a tile or a fragment, not {type_}")
+    parameter = type_.params[0].maybe_downcast()
+    inner = parameter.value.maybe_downcast() if isinstance(parameter, ir.TypeAttr) else parameter
+    if not isinstance(inner, ir.RankedTensorType) or not inner.has_static_shape:
+        raise Invalid(f"expected a ranked tensor of static shape as the first parameter, not {inner}")
+    return inner
+
+
+@lru_cache(maxsize=4096)
+def shape_of(type_: Any) -> tuple[int, ...]:
+    """The shape of a tile or fragment."""
+    return tuple(tensor_of(type_).shape)
+
+
+@lru_cache(maxsize=4096)
+def tile_element(type_: Any) -> Element:
+    """The element type of a tile."""
+    return element_of(tensor_of(type_).element_type)
+
+
+@lru_cache(maxsize=4096)
+def layout_of(type_: Any) -> TileLayout | None:
+    """A tile's layout, coalesced; None for `#smem.auto`.
+
+    Raises:
+        Invalid: if the shape, the element type or the layout is not one that a tile can have.
+    """
+    shape, element, attr = shape_of(type_), tile_element(type_), type_.params[1].maybe_downcast()
+    if len(shape) not in (2, 3):
+        raise Invalid(
+            f"a tile has the shape (rows, columns) or (stages, rows, columns), not {list(shape)}"
+        )
+    if not all(extent > 0 for extent in shape):
+        raise Invalid(f"a tile has no elements in {list(shape)}")
+    if isinstance(attr, AutoAttr):
+        return None
+    try:
+        if isinstance(attr, SwizzleAttr):
+            return _forced(shape, element, attr)
+        found = parse_layout(ir.StringAttr(attr.params[0]).value, element, shape).coalesced()
+    except LayoutError as error:
+        raise Invalid(str(error)) from None
+    twins = found.overlap()
+    if twins:
+        raise Invalid(
+            f"the layout {found} puts the elements {list(twins[0])} and {list(twins[1])} in the "
+            "same place"
+        )
+    return found
+
+
+def _forced(shape: tuple[int, ...], element: Element, attr: Any) -> TileLayout:
+    width, order = (ir.StringAttr(p).value for p in attr.params)
+    widths = {str(s): s for s in Swizzle}
+    if width not in widths:
+        raise Invalid(f"unknown swizzle '{width}'; expected one of {', '.join(widths)}")
+    if order not in CONTIGUITY:
+        raise Invalid(f"unknown order '{order}'; expected one of {', '.join(CONTIGUITY)}")
+    return tile_of_atoms(element, shape, CONTIGUITY.index(order), widths[width])
+
+
+def with_layout(type_: Any, layout: TileLayout) -> Any:
+    """The same tile type with that layout in place of its own."""
+    return TileType.get(tensor_of(type_), layout_attr(layout))
+
+
+def is_in_flight(type_: Any) -> bool:
+    """Whether a fragment may still be written by a `wgmma`."""
+    return isinstance(type_.params[1].maybe_downcast(), InFlightAttr)

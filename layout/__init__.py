@@ -1,0 +1,57 @@
+"""The mathematics of tiles in shared memory: plain Python and NumPy, no MLIR.
+
+One representation carries everything: a `TileLayout`. From it come byte offsets, slices, the
+canonical form, descriptors, bank conflicts and the choice of a layout.
+"""
+
+from .atoms import Order, tile_of_atoms
+from .banks import Access, warp_access
+from .canonical import FORMS, Canonical, Form, Major, Mismatch, match
+from .choice import Choice, OperandUse, Step, TransferUse, choose
+from .descriptor import Descriptor, base_offset
+from .elements import ELEMENTS, Element, element
+from .fragments import Fragment, fragment_a, fragment_d
+from .notation import parse_layout
+from .operand import OperandBlocks, Role, descriptor_of, operand_addresses, operand_blocks
+from .swizzle import Swizzle
+from .tile import LayoutError, Mode, Multiple, Slice, TileLayout
+from .transfer import Transfer
+
+__all__ = [
+    "ELEMENTS",
+    "FORMS",
+    "Access",
+    "Canonical",
+    "Choice",
+    "Descriptor",
+    "Element",
+    "Form",
+    "Fragment",
+    "LayoutError",
+    "Major",
+    "Mismatch",
+    "Mode",
+    "Multiple",
+    "OperandBlocks",
+    "OperandUse",
+    "Order",
+    "Role",
+    "Slice",
+    "Step",
+    "Swizzle",
+    "TileLayout",
+    "Transfer",
+    "TransferUse",
+    "base_offset",
+    "choose",
+    "descriptor_of",
+    "element",
+    "fragment_a",
+    "fragment_d",
+    "match",
+    "operand_addresses",
+    "operand_blocks",
+    "parse_layout",
+    "tile_of_atoms",
+    "warp_access",
+]

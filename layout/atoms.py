@@ -1,0 +1,72 @@
+"""Tiles built from swizzle atoms: the candidates among which a layout is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+
+from .elements import Element
+from .swizzle import Swizzle
+from .tile import LayoutError, Mode, TileLayout
+
+#: Rows of an atom: lines of 16 bytes (a core matrix) or of the swizzle's width (PTX ISA, table 38).
+ATOM_ROWS = 8
+
+
+class Order(Enum):
+    """Along which dimension atoms follow each other in memory first."""
+
+    ACROSS = "across"
+    """Across the contiguous dimension: the largest box for one bulk tensor copy (CuTe's choice)."""
+    ALONG = "along"
+    """Along the contiguous dimension."""
+
+
+def tile_of_atoms(
+    element: Element,
+    shape: Sequence[int],
+    contiguous: int,
+    swizzle: Swizzle,
+    order: Order = Order.ACROSS,
+) -> TileLayout:
+    """A tile made of whole atoms, padded where its extents do not divide into them.
+
+    Args:
+        element: the element type.
+        shape: (rows, columns), or (stages, rows, columns); stages begin at multiples of the
+            swizzle's pattern.
+        contiguous: which of the last two dimensions is contiguous: 0 for rows, 1 for columns.
+        swizzle: the swizzling mode, which gives the atom: 8 lines of its width.
+        order: how the atoms follow each other.
+
+    Raises:
+        LayoutError: if the shape is not of rank 2 or 3.
+    """
+    if len(shape) not in (2, 3):
+        raise LayoutError(f"a tile has rank 2, or 3 with stages, not {len(shape)}")
+    line = swizzle.atom_elements(element)
+    atom = ATOM_ROWS * line
+    extents = shape[-2:]
+    along, across = extents[contiguous], extents[1 - contiguous]
+    atoms_along, atoms_across = -(-along // line), -(-across // ATOM_ROWS)
+    if order is Order.ACROSS:
+        step_across, step_along = atom, atom * atoms_across
+    else:
+        step_across, step_along = atom * atoms_along, atom
+    modes_along = (Mode(line, 1), Mode(atoms_along, step_along))
+    modes_across = (Mode(ATOM_ROWS, line), Mode(atoms_across, step_across))
+    dims = (modes_along, modes_across) if contiguous == 0 else (modes_across, modes_along)
+    layout = TileLayout(element, tuple(extents), dims, swizzle)
+    if len(shape) == 3:
+        pitch = -(-layout.size_bytes // layout.alignment) * layout.alignment
+        stages = (Mode(shape[0], pitch * 8 // element.bits),)
+        layout = TileLayout(element, tuple(shape), (stages, *dims), swizzle)
+    return layout.coalesced()
+
+
+def padding(layout: TileLayout) -> int:
+    """Bytes of a tile (all stages) that hold no element."""
+    elements = 1
+    for extent in layout.shape:
+        elements *= extent
+    return layout.size_bytes - elements * layout.element.bits // 8

@@ -1,0 +1,61 @@
+"""Bank conflicts of one warp's access to shared memory: 32 banks of 4 bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+BANKS = 32
+BANK_BYTES = 4
+
+
+@dataclass(frozen=True)
+class Access:
+    """How a warp's access is served.
+
+    Attributes:
+        wavefronts: passes over the banks that the access takes.
+        ideal: passes that its bytes need at least.
+    """
+
+    wavefronts: int
+    ideal: int
+
+    @property
+    def conflicts(self) -> int:
+        """Passes beyond the least; 0 for a conflict-free access."""
+        return self.wavefronts - self.ideal
+
+
+def warp_access(addresses: np.ndarray, size: int) -> Access:
+    """The passes that one instruction of a warp takes.
+
+    Lanes are served together as long as their bytes fit one pass: 32 lanes of up to 4 bytes, 16 of
+    8, 8 of 16. Lanes that touch the same 4-byte word share it.
+
+    Args:
+        addresses: int64[lanes], the byte address of each active lane, at most 32.
+        size: bytes that each lane accesses: 1, 2, 4, 8 or 16.
+
+    Raises:
+        ValueError: for another size, more lanes, or an address not aligned to its size.
+    """
+    addresses = np.asarray(addresses, dtype=np.int64)
+    if size not in (1, 2, 4, 8, 16):
+        raise ValueError(f"a lane accesses 1, 2, 4, 8 or 16 bytes, not {size}")
+    if addresses.ndim != 1 or not 0 < len(addresses) <= 32:
+        raise ValueError(f"a warp has 1 to 32 lanes, not an array of shape {addresses.shape}")
+    if np.any(addresses % size):
+        bad = int(addresses[np.flatnonzero(addresses % size)[0]])
+        raise ValueError(f"address {bad:#x} is not aligned to the {size} bytes of the access")
+    together = min(32, BANKS * BANK_BYTES // max(size, BANK_BYTES))
+    wavefronts = ideal = 0
+    for first in range(0, len(addresses), together):
+        lanes = addresses[first : first + together]
+        words = np.unique(
+            (lanes[:, None] + np.arange(0, max(size, BANK_BYTES), BANK_BYTES)) // BANK_BYTES
+        )
+        wavefronts += int(np.bincount(words % BANKS, minlength=BANKS).max())
+        ideal += -(-len(words) // BANKS)
+    return Access(wavefronts, ideal)

@@ -1,0 +1,227 @@
+"""The eight canonical layouts of the ISA, and which of them a layout is.
+
+PTX ISA 9.7.15.5.1.2.1.3 (wgmma) and 9.7.16.3.3 (tcgen05).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from .elements import UNIT_BYTES, Element
+from .swizzle import Swizzle
+from .tile import Mode, TileLayout
+
+
+class Major(Enum):
+    """Which dimension of an operand is contiguous in shared memory."""
+
+    K = "k"
+    MN = "mn"
+
+    def __str__(self) -> str:
+        return f"{self.value.upper()}-major"
+
+
+@dataclass(frozen=True)
+class Form:
+    """A row of the ISA's table of canonical layouts: factors of (m/n, k) and their strides.
+
+    Each entry is a multiple of T, a repeat count (`m`, `k`, `2k`) or a free stride (`LBO`, `SBO`).
+    """
+
+    major: Major
+    swizzle: Swizzle
+    text: str
+
+    @property
+    def factors(self) -> tuple[list[str], list[str]]:
+        """Extents of the m/n modes and of the k modes, as written."""
+        return self._lists[0], self._lists[1]
+
+    @property
+    def strides(self) -> tuple[list[str], list[str]]:
+        """Strides of the m/n modes and of the k modes, as written."""
+        return self._lists[2], self._lists[3]
+
+    @property
+    def _lists(self) -> list[list[str]]:
+        return [part.split(",") for part in re.findall(r"\(([^()]+)\)", self.text)]
+
+    def layout(self, element: Element, m: int, k: int, lbo: int, sbo: int) -> TileLayout:
+        """The form with its letters filled in, mode by mode as the ISA writes it.
+
+        Args:
+            element: the element type, which gives T.
+            m, k: the repeat counts; the operand has `m` patterns along m/n and `k` along k.
+            lbo, sbo: the byte offsets; the one that the form lacks is ignored.
+        """
+        values = {
+            "m": m,
+            "k": k,
+            "LBO": lbo * 8 // element.bits,
+            "SBO": sbo * 8 // element.bits,
+        }
+        dims = []
+        for factors, strides in zip(self.factors, self.strides, strict=True):
+            dims.append(
+                tuple(
+                    Mode(_value(f, element, values), _value(s, element, values))
+                    for f, s in zip(factors, strides, strict=True)
+                )
+            )
+        shape = tuple(_product(dim) for dim in dims)
+        return TileLayout(element, shape, tuple(dims), self.swizzle)
+
+
+#: The ISA's table. T = 128 / bits of the element.
+FORMS = {
+    (form.major, form.swizzle): form
+    for form in (
+        Form(Major.MN, Swizzle.NONE, "((T,1,m),(8,k)):((1,T,SBO),(1T,LBO))"),
+        Form(Major.MN, Swizzle.B32, "((T,2,m),(8,k)):((1,T,LBO),(2T,SBO))"),
+        Form(Major.MN, Swizzle.B64, "((T,4,m),(8,k)):((1,T,LBO),(4T,SBO))"),
+        Form(Major.MN, Swizzle.B128, "((T,8,m),(8,k)):((1,T,LBO),(8T,SBO))"),
+        Form(Major.K, Swizzle.NONE, "((8,m),(T,2k)):((1T,SBO),(1,LBO))"),
+        Form(Major.K, Swizzle.B32, "((8,m),(T,2k)):((2T,SBO),(1,T))"),
+        Form(Major.K, Swizzle.B64, "((8,m),(T,2k)):((4T,SBO),(1,T))"),
+        Form(Major.K, Swizzle.B128, "((8,m),(T,2k)):((8T,SBO),(1,T))"),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Canonical:
+    """A canonical layout with its strides.
+
+    Attributes:
+        major: the contiguous dimension.
+        swizzle: the swizzling mode.
+        lbo: leading dimension byte offset in bytes; None where it is not used or has no effect.
+        sbo: stride dimension byte offset in bytes; None where it has no effect.
+    """
+
+    major: Major
+    swizzle: Swizzle
+    lbo: int | None
+    sbo: int | None
+
+    @property
+    def form(self) -> Form:
+        """The row of the ISA's table."""
+        return FORMS[self.major, self.swizzle]
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """Why a layout is not canonical. False in a condition, so that a match reads as a question."""
+
+    reason: str
+
+    def __bool__(self) -> bool:
+        return False
+
+
+#: Most bytes that a 14-bit field of 16-byte units can say.
+MAX_STRIDE_BYTES = (1 << 14) * UNIT_BYTES - UNIT_BYTES
+
+
+def match(operand: TileLayout) -> Canonical | Mismatch:
+    """The canonical layout that an operand of shape (m/n, k) has, or why it has none.
+
+    A stride that no element depends on (its factor has extent 1) is None in the answer.
+    """
+    coalesced = operand.coalesced()
+    if coalesced.contiguous_dim is None:
+        inner = [modes[0].stride for modes in coalesced.modes]
+        return Mismatch(
+            f"no dimension is contiguous: the innermost strides are {inner[0]} along m/n and "
+            f"{inner[1]} along k, and one of them must be 1"
+        )
+    major = Major.MN if coalesced.contiguous_dim == 0 else Major.K
+    form = FORMS[major, operand.swizzle]
+    free: dict[str, int | None] = {"LBO": None, "SBO": None}
+    for dim, name in enumerate(("m/n", "k")):
+        problem = _match_dim(coalesced, dim, name, form, free)
+        if problem:
+            return problem
+    for name, stride in free.items():
+        if stride is None:
+            continue
+        size = stride * operand.element.bits // 8
+        if stride * operand.element.bits % (UNIT_BYTES * 8) or size > MAX_STRIDE_BYTES:
+            return Mismatch(
+                f"{name} would be {size} bytes; a descriptor holds multiples of {UNIT_BYTES} up to "
+                f"{MAX_STRIDE_BYTES}"
+            )
+        free[name] = size
+    return Canonical(major, operand.swizzle, free["LBO"], free["SBO"])
+
+
+def _match_dim(
+    layout: TileLayout, dim: int, name: str, form: Form, free: dict[str, int | None]
+) -> Mismatch | None:
+    """Fits one dimension to the form, one factor after the other, innermost first."""
+    wanted = f"{form.major}, swizzle {form.swizzle}, is {form.swizzle.cute} o {form.text}"
+    remaining = list(layout.modes[dim])
+    for factor, stride_text in zip(form.factors[dim], form.strides[dim], strict=True):
+        if not remaining:
+            break
+        unbounded = factor in ("m", "k", "2k")
+        extent = None if unbounded else _value(factor, layout.element, {})
+        if extent == 1:
+            continue
+        mode = remaining[0]
+        if extent is None:
+            if len(remaining) > 1:
+                return Mismatch(
+                    f"along {name}, the repeats of the pattern have no single stride: "
+                    f"{mode.stride} elements, then {remaining[1].stride} after {mode.extent} of "
+                    f"them; {wanted}"
+                )
+            taken = remaining.pop(0)
+        elif mode.extent > extent and mode.extent % extent == 0 or len(remaining) == 1:
+            # The last mode may be cut anywhere: a part of a pattern reads a part of it.
+            taken = Mode(min(extent, mode.extent), mode.stride)
+            left = -(-mode.extent // extent)
+            remaining[0] = Mode(left, mode.stride * extent)
+            if left == 1:
+                remaining.pop(0)
+        elif mode.extent == extent:
+            taken = remaining.pop(0)
+        else:
+            return Mismatch(
+                f"along {name}, {mode.extent} elements have the stride {mode.stride}, but the "
+                f"pattern needs {extent} in a row; {wanted}"
+            )
+        if taken.extent == 1:
+            continue
+        if stride_text in free:
+            free[stride_text] = taken.stride
+        elif taken.stride != (expected := _value(stride_text, layout.element, {})):
+            return Mismatch(
+                f"along {name}, the stride of factor {factor} is {taken.stride} elements where "
+                f"{stride_text} = {expected} is needed; {wanted}"
+            )
+    if remaining and remaining[0].extent > 1:
+        return Mismatch(f"along {name}, {remaining[0].extent} more repeats are left; {wanted}")
+    return None
+
+
+def _value(text: str, element: Element, values: dict[str, int]) -> int:
+    """The number that an entry of a form stands for, in elements."""
+    match = re.fullmatch(r"(\d*)([A-Za-z]*)", text)
+    assert match, text
+    number, letter = match.groups()
+    scale = int(number) if number else 1
+    if not letter:
+        return scale
+    return scale * (element.unit if letter == "T" else values[letter])
+
+
+def _product(modes: tuple[Mode, ...]) -> int:
+    count = 1
+    for mode in modes:
+        count *= mode.extent
+    return count

@@ -1,0 +1,76 @@
+"""Element types of the warpgroup matrix multiplicands, as the PTX ISA names them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: Bytes of one row of a core matrix: the unit in which descriptors count (16-byte units).
+UNIT_BYTES = 16
+
+#: Bytes along K that one `wgmma` reads of each row or column, whatever the element type
+#: (PTX ISA 9.7.15.2: k16 of 16 bits, k8 of 32, k32 of 8, k256 of 1).
+INSTRUCTION_K_BYTES = 32
+
+
+@dataclass(frozen=True)
+class Element:
+    """An element type as it is stored in shared memory.
+
+    Attributes:
+        name: the ISA's name, without the dot.
+        bits: bits of one element in shared memory (tf32 occupies 32).
+        mn_major: whether `wgmma` can read it MN-major (PTX ISA 9.7.15.5.1.2: 16-bit types only).
+    """
+
+    name: str
+    bits: int
+    mn_major: bool = False
+
+    @property
+    def unit(self) -> int:
+        """Elements in 16 bytes: the ISA's T = 128 / bits."""
+        return UNIT_BYTES * 8 // self.bits
+
+    @property
+    def instruction_k(self) -> int:
+        """K of one `wgmma`, in elements."""
+        return INSTRUCTION_K_BYTES * 8 // self.bits
+
+    def bytes(self, count: int) -> int:
+        """Bytes that `count` elements occupy.
+
+        Raises:
+            ValueError: if they do not fill whole bytes (b1 in other counts than multiples of 8).
+        """
+        if count * self.bits % 8:
+            raise ValueError(f"{count} elements of {self.name} do not fill whole bytes")
+        return count * self.bits // 8
+
+    def __str__(self) -> str:
+        return self.name
+
+
+F16 = Element("f16", 16, mn_major=True)
+BF16 = Element("bf16", 16, mn_major=True)
+TF32 = Element("tf32", 32)
+E4M3 = Element("e4m3", 8)
+E5M2 = Element("e5m2", 8)
+S8 = Element("s8", 8)
+U8 = Element("u8", 8)
+B1 = Element("b1", 1)
+
+ELEMENTS = {e.name: e for e in (F16, BF16, TF32, E4M3, E5M2, S8, U8, B1)}
+
+
+def element(name: str) -> Element:
+    """The element type of that name.
+
+    Raises:
+        ValueError: if there is none; the message lists those there are.
+    """
+    try:
+        return ELEMENTS[name]
+    except KeyError:
+        raise ValueError(
+            f"unknown element type '{name}'; expected one of {', '.join(ELEMENTS)}"
+        ) from None

@@ -1,0 +1,67 @@
+"""Register fragments of `wgmma`: which element each register of each thread holds.
+
+PTX ISA 9.7.15.5.1.1; the accumulator's map was measured on an H200. The maps are the same for every
+K of the same element width, so they are stated once, by elements per 32-bit register.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .elements import Element
+from .instruction import INSTRUCTION_M
+
+#: Threads that execute one `wgmma`.
+WARPGROUP = 128
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """Where the elements of a matrix are in the registers of a warpgroup.
+
+    Attributes:
+        row, column: int64[threads, elements]: the matrix element that a thread's i-th element is.
+    """
+
+    row: np.ndarray
+    column: np.ndarray
+
+
+def accumulator_row(register: int) -> int:
+    """Row of a thread's i-th accumulator element, less the thread's own first row."""
+    return 8 * (register // 2 % 2)
+
+
+def accumulator_column(register: int) -> int:
+    """Column of a thread's i-th accumulator element, less the thread's own first column."""
+    return register % 2 + 8 * (register // 4)
+
+
+def fragment_d(n: int) -> Fragment:
+    """The accumulator of m64nNkK: n/2 elements a thread (9.7.15.5.1.1.1, figure of D)."""
+    thread, i = _grid(INSTRUCTION_M * n // WARPGROUP)
+    return Fragment(_row(thread) + accumulator_row(i), 2 * (thread % 4) + accumulator_column(i))
+
+
+def fragment_a(element: Element) -> Fragment:
+    """Multiplicand A of m64nNkK in registers: four 32-bit registers a thread.
+
+    k16 of 16-bit types, k8 of tf32, k32 of 8-bit types, k256 of b1 (9.7.15.5.1.1.1 to .4).
+    """
+    packed = 32 // element.bits
+    thread, i = _grid(4 * packed)
+    row = _row(thread) + 8 * (i // packed % 2)
+    column = packed * (thread % 4) + i % packed + 4 * packed * (i // (2 * packed))
+    return Fragment(row, column)
+
+
+def _grid(elements: int) -> tuple[np.ndarray, np.ndarray]:
+    thread = np.arange(WARPGROUP, dtype=np.int64)[:, None]
+    i = np.arange(elements, dtype=np.int64)[None, :]
+    return thread, i
+
+
+def _row(thread: np.ndarray) -> np.ndarray:
+    return 16 * (thread // 32) + thread % 32 // 4

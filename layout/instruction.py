@@ -1,0 +1,53 @@
+"""Shapes of `wgmma.mma_async` (PTX ISA 9.7.15.2), and how a larger product is cut into them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from .elements import B1, S8, U8, Element
+
+#: Rows of D that one instruction computes, always.
+INSTRUCTION_M = 64
+MAX_N = 256
+
+
+@lru_cache(maxsize=None)
+def legal_n(element: Element) -> tuple[int, ...]:
+    """Every N that an instruction on multiplicands of that type can have, ascending.
+
+    Integer and b1 types have 8, 16, 24, 32 and then multiples of 16 (PTX ISA 9.7.15.5.1.1.3, .4).
+    """
+    if element in (S8, U8, B1):
+        return (8, 16, 24, 32, *range(48, MAX_N + 1, 16))
+    return tuple(range(8, MAX_N + 1, 8))
+
+
+def n_pieces(element: Element, n: int) -> tuple[int, ...] | None:
+    """How a product of N columns is cut into instructions; None if it cannot be.
+
+    The cut depends on N alone, so that accumulators pass between mma of different layouts. Cuts lie
+    at multiples of 64 columns, where no swizzle atom of a 16-bit type is cut: equal parts if
+    that allows it, else the widest instructions first.
+    """
+    legal = legal_n(element)
+    if n in legal:
+        return (n,)
+    count = -(-n // MAX_N)
+    if n % (64 * count) == 0:
+        return (n // count,) * count
+    pieces, rest = [MAX_N] * (n // MAX_N), n % MAX_N
+    while rest:
+        widest = max((x for x in legal if x <= rest), default=None)
+        if widest is None:
+            return None
+        pieces.append(widest)
+        rest -= widest
+    return tuple(pieces) or None
+
+
+def n_rule(element: Element, n: int) -> str:
+    """What N must be, with the legal ones nearest to `n`."""
+    rule = "a multiple of 8"
+    below, above = n // 8 * 8, -(-n // 8) * 8
+    nearest = " or ".join(str(x) for x in sorted({below, above}) if x)
+    return f"{rule}, for example {nearest}"

@@ -1,0 +1,192 @@
+"""An mma operand in shared memory: what one instruction reads, and the descriptors of its blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+
+import numpy as np
+
+from .canonical import Canonical, Major, Mismatch, match
+from .descriptor import Descriptor
+from .elements import INSTRUCTION_K_BYTES, UNIT_BYTES, Element
+from .elements import element as element_named
+from .instruction import INSTRUCTION_M, n_pieces, n_rule
+from .swizzle import Swizzle
+from .tile import LayoutError, TileLayout
+
+#: What a stride that nothing depends on is encoded as. The ISA assumes 1 for the LBO of swizzled
+#: K-major layouts; the others are 0.
+_UNUSED_LBO_K_MAJOR = UNIT_BYTES
+
+
+def operand_addresses(descriptor: int, element: str, major: str, rows: int) -> np.ndarray:
+    """The byte address that one `wgmma` reads for each element of an operand (measured on an H200).
+
+    Args:
+        descriptor: the 64-bit matrix descriptor.
+        element: the element type's name, for example "bf16".
+        major: "k" or "mn".
+        rows: the operand's extent along m or n.
+
+    Returns:
+        int64[rows, k], absolute addresses in the shared window; k is the instruction's (32 bytes).
+        Elements of b1 share a byte: element `i` along k is bit `i % 8`.
+
+    Raises:
+        ValueError: for an unknown element type or major, a malformed descriptor, or MN-major data
+            of a type that `wgmma` reads K-major only.
+    """
+    kind, order = element_named(element), Major(major)
+    if order is Major.MN and not kind.mn_major:
+        raise ValueError(f"wgmma reads {kind} K-major only; MN-major is for 16-bit types")
+    d = Descriptor.decode(descriptor)
+    row = np.arange(rows, dtype=np.int64)[:, None]
+    k = np.arange(kind.instruction_k, dtype=np.int64)[None, :]
+    width = d.swizzle.width
+    if order is Major.K:
+        kb = k * kind.bits // 8
+        if d.swizzle is Swizzle.NONE:
+            a = row // 8 * d.sbo + kb // UNIT_BYTES * d.lbo + row % 8 * UNIT_BYTES + kb % UNIT_BYTES
+        else:
+            a = row // 8 * d.sbo + row % 8 * width + kb
+    else:
+        size, per_atom = kind.bits // 8, width * 8 // kind.bits
+        along, across = (d.sbo, d.lbo) if d.swizzle is Swizzle.NONE else (d.lbo, d.sbo)
+        a = row // per_atom * along + row % per_atom * size + k % 8 * width + k // 8 * across
+    return d.swizzle.apply(d.start + a, d.base_offset)
+
+
+class Role(Enum):
+    """Which multiplicand an operand is: A is M x K, B is K x N."""
+
+    A = "a"
+    B = "b"
+
+    @property
+    def extent_name(self) -> str:
+        """The ISA's letter for the dimension that is not K."""
+        return "M" if self is Role.A else "N"
+
+    def orient(self, tile: TileLayout) -> TileLayout:
+        """The tile as an operand of shape (m/n, k)."""
+        return tile if self is Role.A else tile.transposed()
+
+
+@dataclass(frozen=True)
+class OperandBlocks:
+    """The instructions' shares of an operand tile: one descriptor plus constant steps.
+
+    Attributes:
+        canonical: the canonical layout that every block has.
+        pieces: extents along m/n of successive instructions.
+        starts: byte offset of each block from the tile's start, before the swizzle, indexed
+            [m/n block][k block].
+    """
+
+    canonical: Canonical
+    pieces: tuple[int, ...]
+    starts: tuple[tuple[int, ...], ...]
+
+    def descriptor(self, start: int = 0, base_offset: int = 0) -> Descriptor:
+        """The descriptor of the first block of a tile at byte address `start`."""
+        return descriptor_of(self.canonical, start + self.starts[0][0], base_offset)
+
+    @property
+    def steps(self) -> tuple[tuple[int, ...], ...]:
+        """What is added to the first block's descriptor for each block, in 16-byte units."""
+        first = self.starts[0][0]
+        return tuple(tuple((s - first) // UNIT_BYTES for s in row) for row in self.starts)
+
+
+def descriptor_of(canonical: Canonical, start: int, base_offset: int = 0) -> Descriptor:
+    """The descriptor of an operand with that canonical layout at byte address `start`."""
+    unused_lbo = canonical.major is Major.K and canonical.swizzle is not Swizzle.NONE
+    lbo = _UNUSED_LBO_K_MAJOR if unused_lbo else canonical.lbo or 0
+    return Descriptor(start, lbo, canonical.sbo or 0, base_offset, canonical.swizzle)
+
+
+@lru_cache(maxsize=4096)
+def operand_blocks(tile: TileLayout, role: Role) -> OperandBlocks | Mismatch:
+    """Cuts a tile, (M, K) for A and (K, N) for B, into what each instruction of an mma reads.
+
+    Returns:
+        The blocks, or why the instructions cannot read them.
+    """
+    operand = role.orient(tile)
+    kind, extent = tile.element, operand.shape[0]
+    if role is Role.A:
+        if extent % INSTRUCTION_M:
+            return Mismatch(f"M is {extent}, not a multiple of {INSTRUCTION_M}")
+        pieces = (INSTRUCTION_M,) * (extent // INSTRUCTION_M)
+    else:
+        cut = n_pieces(kind, extent)
+        if cut is None:
+            return Mismatch(f"N is {extent}; expected {n_rule(kind, extent)}")
+        pieces = cut
+    if operand.contiguous_dim == 0 and not kind.mn_major:
+        return Mismatch(
+            f"the tile is {role.extent_name}-major, but wgmma reads {kind} K-major only (MN-major "
+            "is for 16-bit types)"
+        )
+    return blocks(operand, pieces)
+
+
+def blocks(operand: TileLayout, pieces: tuple[int, ...]) -> OperandBlocks | Mismatch:
+    """Cuts an operand of shape (m/n, k) into what each instruction reads.
+
+    Args:
+        operand: the operand's layout, (m/n, k).
+        pieces: the extents along m/n of successive instructions; their sum is the operand's.
+
+    Returns:
+        The blocks, or why one of them is not canonical: which block, and what does not fit.
+    """
+    kind = operand.element
+    step = kind.instruction_k
+    if operand.shape[1] % step:
+        return Mismatch(
+            f"k is {operand.shape[1]}, not a multiple of {step} ({INSTRUCTION_K_BYTES} bytes of {kind})"
+        )
+    found: Canonical | None = None
+    starts: list[tuple[int, ...]] = []
+    at = 0
+    for piece in pieces:
+        row: list[int] = []
+        for k in range(0, operand.shape[1], step):
+            where = f"the instruction's block of {piece}x{step} at ({at}, {k})"
+            try:
+                part = operand.slice((at, k), (piece, step))
+            except LayoutError as error:
+                return Mismatch(f"{where}: {error}")
+            canonical = match(part.layout)
+            if not canonical:
+                return Mismatch(f"{where}: {canonical.reason}")
+            if part.offset * kind.bits % (UNIT_BYTES * 8):
+                return Mismatch(
+                    f"{where} starts {part.offset} elements into the tile, which is not a multiple "
+                    f"of {UNIT_BYTES} bytes"
+                )
+            found = _joined(found, canonical)
+            if found is None:
+                return Mismatch(f"{where} has other strides than the blocks before it")
+            row.append(part.offset * kind.bits // 8)
+        starts.append(tuple(row))
+        at += piece
+    assert found is not None
+    return OperandBlocks(found, pieces, tuple(starts))
+
+
+def _joined(a: Canonical | None, b: Canonical) -> Canonical | None:
+    """One canonical layout that says what both say; None if they contradict each other."""
+    if a is None:
+        return b
+    if (a.major, a.swizzle) != (b.major, b.swizzle):
+        return None
+    strides = []
+    for x, y in ((a.lbo, b.lbo), (a.sbo, b.sbo)):
+        if x is not None and y is not None and x != y:
+            return None
+        strides.append(y if x is None else x)
+    return Canonical(a.major, a.swizzle, strides[0], strides[1])

@@ -1,0 +1,1 @@
+"""mlir-smem: tiles in GPU shared memory for MLIR."""

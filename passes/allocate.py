@@ -1,0 +1,170 @@
+"""`smem-allocate`: each tile gets its bytes of the block's shared memory."""
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from ..dialect.bindings import ir
+from ..dialect.diagnostics import format_location
+from ..dialect.elements import element_of
+from ..dialect.types import layout_of
+from .base import OpError, Pass, option
+from .kernel import function_of, walk
+from .parts import PARTS
+
+#: Bytes that a block can have on sm_90 and sm_100: 227 KiB (CUDA programming guide, table of compute
+#: capabilities).
+MAX_BYTES = 227 * 1024
+
+#: The attribute of a kernel that says how many bytes of dynamic shared memory it needs.
+SHARED_BYTES = "smem.shared_bytes"
+
+#: Ops after which all threads of the block have done what came before.
+_BARRIERS = ("gpu.barrier", "nvvm.barrier0", "nvvm.barrier")
+
+
+@dataclass(frozen=True)
+class Live:
+    """A tile's bytes and the span of the function's ops in which it needs them."""
+
+    alloc: Any
+    size: int
+    alignment: int
+    first: int
+    last: int
+
+    def meets(self, other: "Live") -> bool:
+        """Whether both are needed at some op."""
+        return self.first <= other.last and other.first <= self.last
+
+
+@dataclass(frozen=True)
+class Allocate(Pass):
+    """Places tiles in dynamic shared memory; those never live together share bytes.
+
+    A tile is live from its first use to the barrier after its last: until then some thread, or a
+    `wgmma` that is not waited for, may still read it.
+    """
+
+    name = "smem-allocate"
+    description = "give each tile an offset in shared memory, aligned to its swizzle pattern"
+
+    max_bytes: int = option(MAX_BYTES, "shared memory of a block, in bytes")
+    reserved_bytes: int = option(0, "bytes at the start of dynamic shared memory to leave alone")
+
+    def run(self, module: Any) -> None:
+        functions: dict[Any, list[Any]] = {}
+        for alloc in walk(module, "smem.alloc"):
+            functions.setdefault(function_of(alloc), []).append(alloc)
+        for function, allocs in functions.items():
+            self._place(function, allocs)
+
+    def _place(self, function: Any, allocs: list[Any]) -> None:
+        if not self.reserved_bytes:
+            for own in walk(function, "gpu.dynamic_shared_memory"):
+                raise OpError(
+                    own,
+                    "shares its bytes with the kernel's tiles; reserve them with "
+                    "smem-allocate{reserved-bytes=...}",
+                )
+        placed: list[tuple[int, Live]] = []
+        for live in sorted(_live(function, allocs), key=lambda t: -t.size):
+            offset = _fit(live, placed, self.reserved_bytes)
+            placed.append((offset, live))
+            i64 = ir.IntegerType.get_signless(64)
+            live.alloc.attributes["offset"] = ir.IntegerAttr.get(i64, offset)
+        total = max(offset + live.size for offset, live in placed)
+        limit = self.max_bytes - _static_bytes(function)
+        if total > limit:
+            holders = "".join(
+                f"\n  {live.size} bytes at {offset}: {live.alloc.results[0].type} at "
+                f"{format_location(live.alloc.location)}"
+                for offset, live in sorted(placed, key=lambda p: p[0])
+            )
+            raise OpError(
+                function,
+                f"needs {total} bytes of shared memory for its tiles, but a block has {limit}"
+                f"{holders}",
+            )
+        i32 = ir.IntegerType.get_signless(32)
+        function.attributes[SHARED_BYTES] = ir.IntegerAttr.get(i32, total)
+
+
+def _fit(live: Live, placed: list[tuple[int, Live]], lowest: int) -> int:
+    """The lowest aligned offset at which a tile meets no other that is live with it."""
+    offset = _aligned(lowest, live.alignment)
+    for start, other in sorted((p for p in placed if p[1].meets(live)), key=lambda p: p[0]):
+        if offset + live.size <= start:
+            break
+        offset = max(offset, _aligned(start + other.size, live.alignment))
+    return offset
+
+
+def _aligned(offset: int, alignment: int) -> int:
+    return -(-offset // alignment) * alignment
+
+
+def _live(function: Any, allocs: list[Any]) -> list[Live]:
+    """Each tile with its span; in a function of several blocks, spans are the whole function."""
+    blocks = list(function.regions[0].blocks)
+    ops = [op.operation for op in blocks[0].operations]
+    at = {op: i for i, op in enumerate(ops)}
+    found = []
+    for alloc in allocs:
+        layout = layout_of(alloc.results[0].type)
+        if layout is None:
+            raise OpError(alloc, "has no layout; run smem-assign-layouts before")
+        first, last = 0, len(ops)
+        if len(blocks) == 1:
+            users = _users(alloc.results[0])
+            spots = [(at[_ancestor(op, blocks[0])], op.operation.name) for op in users]
+            first = min((i for i, _ in spots), default=0)
+            last = max((_end(ops, i, name) for i, name in spots), default=0)
+        found.append(Live(alloc, layout.size_bytes, layout.alignment, first, last))
+    return found
+
+
+def _users(tile: Any) -> list[Any]:
+    """The ops that access a tile or a part of it."""
+    users = []
+    for use in tile.uses:
+        op = use.owner
+        users += _users(op.results[0]) if op.operation.name in PARTS else [op]
+    return users
+
+
+def _ancestor(op: Any, block: Any) -> Any:
+    operation = op.operation
+    while operation.block != block:
+        operation = operation.parent.operation
+    return operation
+
+
+def _end(ops: list[Any], at: int, user: str) -> int:
+    """The op after which an access by the op at `at` is over for the whole block."""
+    completes = {"smem.mma": "smem.wait", "smem.copy_async": "smem.copy_wait"}.get(user)
+    if completes:
+        at = _next(ops, at, lambda op: op.name == completes and _waits_for_all(op))
+    return _next(ops, at, lambda op: op.name in _BARRIERS)
+
+
+def _waits_for_all(op: Any) -> bool:
+    return ir.IntegerAttr(op.attributes["pending"]).value == 0
+
+
+def _next(ops: list[Any], at: int, wanted: Any) -> int:
+    return next((i for i in range(at + 1, len(ops)) if wanted(ops[i])), len(ops))
+
+
+def _static_bytes(function: Any) -> int:
+    """Bytes of the workgroup buffers that a `gpu.func` declares itself."""
+    if "workgroup_attributions" not in function.attributes:
+        return 0
+    count = ir.IntegerAttr(function.attributes["workgroup_attributions"]).value
+    inputs = len(ir.TypeAttr(function.attributes["function_type"]).value.inputs)
+    buffers = list(function.regions[0].blocks[0].arguments)[inputs : inputs + count]
+    return sum(_memref_bytes(b.type) for b in buffers)
+
+
+def _memref_bytes(memref: Any) -> int:
+    return prod(memref.shape) * element_of(memref.element_type).bits // 8

@@ -1,0 +1,76 @@
+"""Short forms for the ops that lowerings emit; `ir.Operation.create` is the fastest way to make one."""
+
+from typing import Any
+
+from ..dialect.bindings import ir
+
+Value = Any
+
+
+def i32() -> Any:
+    """The type i32."""
+    return ir.IntegerType.get_signless(32)
+
+
+def i64() -> Any:
+    """The type i64."""
+    return ir.IntegerType.get_signless(64)
+
+
+def pointer(space: int) -> Any:
+    """`!llvm.ptr<space>` of the current context."""
+    return ir.Type.parse(f"!llvm.ptr<{space}>")
+
+
+def op(name: str, operands: Any = (), results: Any = (), **attributes: Any) -> Any:
+    """Creates an op at the current insertion point."""
+    return ir.Operation.create(name, results=results, operands=operands, attributes=attributes)
+
+
+def value(name: str, operands: Any, result: Any, **attributes: Any) -> Value:
+    """Creates an op with one result, and gives that."""
+    return ir.Operation.create(
+        name, results=[result], operands=operands, attributes=attributes
+    ).result
+
+
+def constant(number: int, type_: Any) -> Value:
+    """An integer constant."""
+    return value("arith.constant", (), type_, value=ir.IntegerAttr.get(type_, number))
+
+
+def binary(name: str, left: Value, right: Value | int) -> Value:
+    """`arith.<name>` of two integers of the same type; a number becomes a constant.
+
+    Neutral operands (adding 0, multiplying or dividing by 1) emit nothing.
+    """
+    if isinstance(right, int):
+        if right == 0 and name in ("addi", "ori", "xori", "shrui", "shli"):
+            return left
+        if right == 1 and name in ("muli", "divui"):
+            return left
+        right = constant(right, left.type)
+    return value(f"arith.{name}", (left, right), left.type)
+
+
+def cast_index(index: Value, type_: Any) -> Value:
+    """An index value as an integer of `type_`."""
+    return index if index.type == type_ else value("arith.index_cast", (index,), type_)
+
+
+def term_value(term: Any, start: Value, type_: Any, unit: int) -> Value:
+    """What a run-time start adds to an address: `start // divisor % modulus * stride` in `unit`s.
+
+    Args:
+        term: the term (a `layout.tile.Term`); its stride is a multiple of `unit` per step taken.
+        start: the index value.
+        type_: the integer type to compute in.
+        unit: elements per unit of the result.
+    """
+    number = cast_index(start, type_)
+    number = binary("divui", number, term.divisor)
+    if term.modulus is not None:
+        number = binary("remui", number, term.modulus)
+    if term.stride % unit == 0:
+        return binary("muli", number, term.stride // unit)
+    return binary("divui", binary("muli", number, term.stride), unit)

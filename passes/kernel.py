@@ -1,0 +1,51 @@
+"""The function that an op belongs to, and what is known of the block that runs it."""
+
+from collections.abc import Iterator
+from math import prod
+from typing import Any
+
+from ..dialect.bindings import ir
+
+#: Ops that hold functions.
+_MODULES = ("builtin.module", "gpu.module")
+
+
+def function_of(op: Any) -> Any:
+    """The function around an op: its outermost ancestor below a module."""
+    operation = op.operation
+    while operation.parent is not None and operation.parent.operation.name not in _MODULES:
+        operation = operation.parent.operation
+    return operation
+
+
+def module_of(function: Any) -> Any:
+    """The module that holds a function; symbols that it uses are defined there."""
+    return function.parent.operation
+
+
+def block_size(function: Any) -> tuple[int, int, int] | None:
+    """Threads of a block along x, y and z, from `known_block_size`; None if it is not known."""
+    for name in ("known_block_size", "gpu.known_block_size"):
+        if name in function.attributes:
+            x, y, z = (*list(function.attributes[name]), 1, 1)[:3]
+            return x, y, z
+    return None
+
+
+def threads_of(function: Any) -> int | None:
+    """Threads of a block; None if it is not known."""
+    size = block_size(function)
+    return None if size is None else prod(size)
+
+
+def walk(module: Any, *names: str) -> Iterator[Any]:
+    """The ops with those names, in the order of the text; collected before any is changed."""
+    found: list[Any] = []
+
+    def visit(op: Any) -> Any:
+        if op.name in names:
+            found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return iter(found)

@@ -1,0 +1,118 @@
+"""How a fragment is held in registers: LLVM structs, one for each instruction's share."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from ...dialect.bindings import ir
+from ...dialect.ops.mma import LOWERED
+from ...dialect.types import FragmentType, shape_of
+from ...layout.instruction import INSTRUCTION_M, n_pieces
+from .. import emit
+
+
+@dataclass(frozen=True)
+class Registers:
+    """The registers of an f32 accumulator of shape (M, N).
+
+    Blocks of 64 rows come first, the pieces of N within. A fragment of one block is its struct; one
+    of several is a struct of structs.
+
+    Attributes:
+        blocks: for each instruction block (first row, first column, columns).
+    """
+
+    blocks: tuple[tuple[int, int, int], ...]
+
+    @property
+    def type(self) -> Any:
+        """The LLVM type of the whole fragment."""
+        return _struct_type(tuple(n // 2 for _, _, n in self.blocks))
+
+    def block_type(self, block: int) -> Any:
+        """The LLVM type of one block's accumulator: n/2 registers a thread."""
+        return _struct_type((self.blocks[block][2] // 2,))
+
+    def block(self, fragment: Any, block: int) -> Any:
+        """One block's struct of a fragment."""
+        if len(self.blocks) == 1:
+            return fragment
+        return extract(fragment, block, self.block_type(block))
+
+    def join(self, parts: list[Any]) -> Any:
+        """The fragment made of all blocks' structs."""
+        if len(parts) == 1:
+            return parts[0]
+        whole = emit.value("llvm.mlir.poison", (), self.type)
+        for position, part in enumerate(parts):
+            whole = insert(whole, part, position)
+        return whole
+
+    def scalars(self, fragment: Any) -> Iterator[tuple[int, list[Any]]]:
+        """Each block's index and its registers, one value each."""
+        f32 = ir.F32Type.get()
+        for position, (_, _, n) in enumerate(self.blocks):
+            struct = self.block(fragment, position)
+            yield position, [extract(struct, i, f32) for i in range(n // 2)]
+
+
+def registers_of(fragment: Any) -> Registers:
+    """The registers that a fragment type is held in."""
+    m, n = shape_of(fragment)
+    pieces = n_pieces(LOWERED[0], n)
+    assert pieces is not None
+    blocks = []
+    for row in range(0, m, INSTRUCTION_M):
+        column = 0
+        for piece in pieces:
+            blocks.append((row, column, piece))
+            column += piece
+    return Registers(tuple(blocks))
+
+
+def extract(struct: Any, position: int, type_: Any) -> Any:
+    """One member of a struct."""
+    return emit.value(
+        "llvm.extractvalue", (struct,), type_, position=ir.DenseI64ArrayAttr.get([position])
+    )
+
+
+def insert(struct: Any, member: Any, position: int) -> Any:
+    """A struct with one member replaced."""
+    return emit.value(
+        "llvm.insertvalue",
+        (struct, member),
+        struct.type,
+        position=ir.DenseI64ArrayAttr.get([position]),
+    )
+
+
+def convert_types(module: Any) -> None:
+    """Gives every fragment in a module its LLVM type, wherever it flows: results and block arguments
+    of any op, so that loops and branches of the host's dialects carry it on."""
+
+    def convert(values: Any) -> None:
+        for value in values:
+            if isinstance(value.type, FragmentType):
+                value.set_type(registers_of(value.type).type)
+
+    def visit(op: Any) -> Any:
+        convert(op.results)
+        for region in op.regions:
+            for block in region.blocks:
+                convert(block.arguments)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+
+
+def _struct_type(counts: tuple[int, ...]) -> Any:
+    return _parse_struct(counts, ir.Context.current)
+
+
+@lru_cache(maxsize=256)
+def _parse_struct(counts: tuple[int, ...], context: Any) -> Any:
+    structs = [f"struct<({', '.join(['f32'] * count)})>" for count in counts]
+    text = structs[0] if len(structs) == 1 else f"struct<({', '.join(structs)})>"
+    return ir.Type.parse(f"!llvm.{text}", context)

@@ -1,0 +1,32 @@
+"""`smem-to-nvvm`: the passes in the order in which they belong."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..layout import Swizzle
+from .allocate import MAX_BYTES, Allocate
+from .assign_layouts import AssignLayouts
+from .base import Pass, option
+from .lower_copies import LowerCopies
+from .lower_mma import LowerMma
+from .materialize_descriptors import MaterializeDescriptors
+
+
+@dataclass(frozen=True)
+class SmemToNvvm(Pass):
+    """Everything from tiles to NVVM; ops of other dialects stay as they are."""
+
+    name = "smem-to-nvvm"
+    description = "the whole lowering: layouts, addresses, descriptors, copies, mma"
+
+    max_swizzle: Swizzle = option(Swizzle.B128, "the widest swizzle to choose, in bytes")
+    explain: bool = option(False, "print layouts, verdicts and descriptors as remarks")
+    max_bytes: int = option(MAX_BYTES, "shared memory of a block, in bytes")
+    reserved_bytes: int = option(0, "bytes at the start of dynamic shared memory to leave alone")
+
+    def passes(self) -> Iterator[Pass]:
+        yield AssignLayouts(max_swizzle=self.max_swizzle, explain=self.explain)
+        yield Allocate(max_bytes=self.max_bytes, reserved_bytes=self.reserved_bytes)
+        yield MaterializeDescriptors(explain=self.explain)
+        yield LowerCopies()
+        yield LowerMma()

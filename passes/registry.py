@@ -1,0 +1,46 @@
+"""The passes by name: ours, and those that other packages add."""
+
+from functools import cache
+from importlib.metadata import entry_points
+
+from .allocate import Allocate
+from .assign_layouts import AssignLayouts
+from .base import OptionError, Pass
+from .lower_copies import LowerCopies
+from .lower_mma import LowerMma
+from .materialize_descriptors import MaterializeDescriptors
+from .pipelines import SmemToNvvm
+
+#: Entry points of this group add passes: each names a subclass of `Pass`.
+GROUP = "mlir_smem.passes"
+
+OWN: tuple[type[Pass], ...] = (
+    AssignLayouts,
+    Allocate,
+    MaterializeDescriptors,
+    LowerCopies,
+    LowerMma,
+    SmemToNvvm,
+)
+
+
+@cache
+def passes() -> dict[str, type[Pass]]:
+    """Every pass by its name, ours first."""
+    found = {pass_.name: pass_ for pass_ in OWN}
+    for entry in entry_points(group=GROUP):
+        pass_ = entry.load()
+        found.setdefault(pass_.name, pass_)
+    return found
+
+
+def pass_named(name: str) -> type[Pass]:
+    """The pass of that name.
+
+    Raises:
+        OptionError: if there is none.
+    """
+    try:
+        return passes()[name]
+    except KeyError:
+        raise OptionError(f"no pass is named '{name}'; there are {', '.join(passes())}") from None
