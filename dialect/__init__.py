@@ -1,5 +1,5 @@
 """The `smem` dialect: types, attributes, ops with their verifiers, registration, IRDL export."""
 
-from .registration import irdl, new_context, register
+from .registration import dialects, irdl, new_context, register
 
-__all__ = ["irdl", "new_context", "register"]
+__all__ = ["dialects", "irdl", "new_context", "register"]

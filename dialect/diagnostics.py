@@ -21,10 +21,6 @@ class Invalid(Exception):
     """A rule of an op or a pass that the IR breaks; the message becomes the diagnostic."""
 
 
-class Reported(Exception):
-    """An error that has been emitted as a diagnostic; whoever catches it only has to stop."""
-
-
 def emit_op_error(op: Any, message: str) -> None:
     """Emits an error at an op, worded as MLIR words them."""
     op.location.emit_error(f"'{op.operation.name}' op {message}")
@@ -64,8 +60,11 @@ def remark_handler(handler: RemarkHandler) -> Iterator[None]:
 
 
 def format_location(location: Any) -> str:
-    """`file:line:column`, or MLIR's own text for locations that have none."""
+    """`file:line:column`, without the file where the module was parsed from text; MLIR's own form
+    for locations that are no place in a file."""
     try:
-        return f"{location.filename}:{location.start_line}:{location.start_col}".replace('"', "")
+        file, line, column = location.filename, location.start_line, location.start_col
     except AttributeError:
         return str(location)
+    name = str(file).strip('"')
+    return f"{line}:{column}" if name == "-" else f"{name}:{line}:{column}"

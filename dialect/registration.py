@@ -1,11 +1,12 @@
 """Registration of the dialect, in any number of contexts, any number of times."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from . import attributes, ops, types
-from .bindings import ir
+from .bindings import ext, ir
 from .smem import Smem
 
 #: Importing these defines the dialect; what they define is part of it.
@@ -40,3 +41,17 @@ def irdl() -> str:
     """The dialect as an IRDL module, which `mlir-opt --irdl-file` reads."""
     with new_context():
         return str(Smem._mlir_module)
+
+
+def dialects() -> list[str]:
+    """The dialects that the bindings know, with `smem`, by name."""
+    found = {Smem.DIALECT_NAMESPACE, "builtin"}
+    folder = Path(ext.__file__).parent
+    # The bindings can look a dialect up, but not list them; their generated files tell the names.
+    names = {path.stem[1:].removesuffix("_ops_gen") for path in folder.glob("_*_ops_gen.py")}
+    with new_context() as context:
+        for name in names:
+            with suppress(ValueError):
+                context.get_dialect_descriptor(name)
+                found.add(name)
+    return sorted(found)

@@ -50,7 +50,9 @@ def tensor_of(type_: Any) -> Any:
     parameter = type_.params[0].maybe_downcast()
     inner = parameter.value.maybe_downcast() if isinstance(parameter, ir.TypeAttr) else parameter
     if not isinstance(inner, ir.RankedTensorType) or not inner.has_static_shape:
-        raise Invalid(f"expected a ranked tensor of static shape as the first parameter, not {inner}")
+        raise Invalid(
+            f"expected a ranked tensor of static shape as the first parameter, not {inner}"
+        )
     return inner
 
 

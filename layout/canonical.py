@@ -115,12 +115,9 @@ class Canonical:
 
 @dataclass(frozen=True)
 class Mismatch:
-    """Why a layout is not canonical. False in a condition, so that a match reads as a question."""
+    """Why a layout is not canonical."""
 
     reason: str
-
-    def __bool__(self) -> bool:
-        return False
 
 
 #: Most bytes that a 14-bit field of 16-byte units can say.
@@ -144,18 +141,18 @@ def match(operand: TileLayout) -> Canonical | Mismatch:
     free: dict[str, int | None] = {"LBO": None, "SBO": None}
     for dim, name in enumerate(("m/n", "k")):
         problem = _match_dim(coalesced, dim, name, form, free)
-        if problem:
+        if problem is not None:
             return problem
     for name, stride in free.items():
         if stride is None:
             continue
-        size = stride * operand.element.bits // 8
-        if stride * operand.element.bits % (UNIT_BYTES * 8) or size > MAX_STRIDE_BYTES:
+        size = stride * operand.element.bits / 8
+        if size % UNIT_BYTES or size > MAX_STRIDE_BYTES:
             return Mismatch(
-                f"{name} would be {size} bytes; a descriptor holds multiples of {UNIT_BYTES} up to "
-                f"{MAX_STRIDE_BYTES}"
+                f"{name} would be {size:g} bytes; a descriptor holds multiples of {UNIT_BYTES} up "
+                f"to {MAX_STRIDE_BYTES}"
             )
-        free[name] = size
+        free[name] = int(size)
     return Canonical(major, operand.swizzle, free["LBO"], free["SBO"])
 
 
@@ -181,7 +178,7 @@ def _match_dim(
                     f"them; {wanted}"
                 )
             taken = remaining.pop(0)
-        elif mode.extent > extent and mode.extent % extent == 0 or len(remaining) == 1:
+        elif (mode.extent > extent and mode.extent % extent == 0) or len(remaining) == 1:
             # The last mode may be cut anywhere: a part of a pattern reads a part of it.
             taken = Mode(min(extent, mode.extent), mode.stride)
             left = -(-mode.extent // extent)
@@ -204,8 +201,6 @@ def _match_dim(
                 f"along {name}, the stride of factor {factor} is {taken.stride} elements where "
                 f"{stride_text} = {expected} is needed; {wanted}"
             )
-    if remaining and remaining[0].extent > 1:
-        return Mismatch(f"along {name}, {remaining[0].extent} more repeats are left; {wanted}")
     return None
 
 

@@ -7,11 +7,14 @@ K of the same element width, so they are stated once, by elements per 32-bit reg
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from .elements import Element
 from .instruction import INSTRUCTION_M
+
+Index = TypeVar("Index", int, np.ndarray)
 
 #: Threads that execute one `wgmma`.
 WARPGROUP = 128
@@ -29,12 +32,12 @@ class Fragment:
     column: np.ndarray
 
 
-def accumulator_row(register: int) -> int:
+def accumulator_row(register: Index) -> Index:
     """Row of a thread's i-th accumulator element, less the thread's own first row."""
     return 8 * (register // 2 % 2)
 
 
-def accumulator_column(register: int) -> int:
+def accumulator_column(register: Index) -> Index:
     """Column of a thread's i-th accumulator element, less the thread's own first column."""
     return register % 2 + 8 * (register // 4)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 from .elements import B1, S8, U8, Element
 
@@ -11,7 +11,7 @@ INSTRUCTION_M = 64
 MAX_N = 256
 
 
-@lru_cache(maxsize=None)
+@cache
 def legal_n(element: Element) -> tuple[int, ...]:
     """Every N that an instruction on multiplicands of that type can have, ascending.
 

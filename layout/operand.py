@@ -10,7 +10,7 @@ import numpy as np
 
 from .canonical import Canonical, Major, Mismatch, match
 from .descriptor import Descriptor
-from .elements import INSTRUCTION_K_BYTES, UNIT_BYTES, Element
+from .elements import INSTRUCTION_K_BYTES, UNIT_BYTES
 from .elements import element as element_named
 from .instruction import INSTRUCTION_M, n_pieces, n_rule
 from .swizzle import Swizzle
@@ -114,6 +114,10 @@ def operand_blocks(tile: TileLayout, role: Role) -> OperandBlocks | Mismatch:
     Returns:
         The blocks, or why the instructions cannot read them.
     """
+    if len(tile.shape) != 2:
+        return Mismatch(
+            f"an operand has rank 2, but the tile has rank {len(tile.shape)}: use one stage of it"
+        )
     operand = role.orient(tile)
     kind, extent = tile.element, operand.shape[0]
     if role is Role.A:
@@ -161,16 +165,15 @@ def blocks(operand: TileLayout, pieces: tuple[int, ...]) -> OperandBlocks | Mism
             except LayoutError as error:
                 return Mismatch(f"{where}: {error}")
             canonical = match(part.layout)
-            if not canonical:
+            if isinstance(canonical, Mismatch):
                 return Mismatch(f"{where}: {canonical.reason}")
             if part.offset * kind.bits % (UNIT_BYTES * 8):
                 return Mismatch(
                     f"{where} starts {part.offset} elements into the tile, which is not a multiple "
                     f"of {UNIT_BYTES} bytes"
                 )
-            found = _joined(found, canonical)
-            if found is None:
-                return Mismatch(f"{where} has other strides than the blocks before it")
+            # Blocks of one tile have its strides; they differ only in which of them matter.
+            found = canonical if found is None else _joined(found, canonical)
             row.append(part.offset * kind.bits // 8)
         starts.append(tuple(row))
         at += piece
@@ -178,15 +181,12 @@ def blocks(operand: TileLayout, pieces: tuple[int, ...]) -> OperandBlocks | Mism
     return OperandBlocks(found, pieces, tuple(starts))
 
 
-def _joined(a: Canonical | None, b: Canonical) -> Canonical | None:
-    """One canonical layout that says what both say; None if they contradict each other."""
-    if a is None:
-        return b
-    if (a.major, a.swizzle) != (b.major, b.swizzle):
-        return None
-    strides = []
-    for x, y in ((a.lbo, b.lbo), (a.sbo, b.sbo)):
-        if x is not None and y is not None and x != y:
-            return None
-        strides.append(y if x is None else x)
-    return Canonical(a.major, a.swizzle, strides[0], strides[1])
+def _joined(a: Canonical, b: Canonical) -> Canonical:
+    """The canonical layout of two blocks, each of which may lack a stride that it does not need."""
+    assert all(x is None or y is None or x == y for x, y in ((a.lbo, b.lbo), (a.sbo, b.sbo)))
+    return Canonical(
+        a.major,
+        a.swizzle,
+        b.lbo if a.lbo is None else a.lbo,
+        b.sbo if a.sbo is None else a.sbo,
+    )

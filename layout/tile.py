@@ -32,6 +32,10 @@ class Multiple:
 
     of: int
 
+    def __post_init__(self) -> None:
+        if self.of < 1:
+            raise LayoutError(f"a start cannot be a multiple of {self.of}; expected 1 or more")
+
 
 Start = int | Multiple
 
@@ -134,7 +138,7 @@ class TileLayout:
     def contiguous_dim(self) -> int | None:
         """The dimension along which neighbours are adjacent in memory, if there is one."""
         for dim, modes in enumerate(self.modes):
-            if modes[0].stride == 1 and modes[0].extent > 1:
+            if next((m.stride for m in modes if m.extent > 1), None) == 1:
                 return dim
         return None
 
@@ -245,9 +249,11 @@ def _coalesced(layout: TileLayout) -> TileLayout:
             else:
                 kept.append(mode)
         if kept:
+            while len(kept) > 1 and extent <= prod(m.extent for m in kept[:-1]):
+                kept.pop()
             inner = prod(m.extent for m in kept[:-1])
             kept[-1] = Mode(-(-extent // inner), kept[-1].stride)
-            if kept[-1].extent == 1 and len(kept) > 1:
+            if kept[-1].extent == 1:
                 kept.pop()
         dims.append(tuple(kept) or (Mode(1, 0),))
     return replace(layout, modes=tuple(dims))
@@ -271,10 +277,7 @@ def _slice_dim(
     if isinstance(start, int):
         inside = start % inner.extent + size <= inner.extent
     else:
-        # Blocks of `size` from multiples of a divisor of the atom never cross its end.
-        inside = (inner.extent % step == 0 and size <= step) or (
-            step % inner.extent == 0 and size <= inner.extent
-        )
+        inside = size <= gcd(step, inner.extent)
     if not inside and step % inner.extent:
         known = "" if isinstance(start, int) else "a multiple of "
         raise LayoutError(
@@ -288,7 +291,7 @@ def _slice_dim(
     if isinstance(start, int):
         upper = start // inner.extent
     else:
-        upper = Multiple(max(1, step // inner.extent))
+        upper = Multiple(1 if step % inner.extent else step // inner.extent)
     if inside:
         offset, terms, _ = _slice_dim(dim, tuple(outer), upper, 1, divisor * inner.extent)
         rest: tuple[Mode, ...] = (Mode(size, inner.stride),)

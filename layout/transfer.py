@@ -31,7 +31,7 @@ class Transfer:
     """
 
     element: Element
-    shape: tuple[int, int]
+    shape: tuple[int, ...]
     contiguous: int
     threads: int
 
@@ -70,6 +70,8 @@ class Transfer:
 
     def fits(self, layout: TileLayout) -> str | None:
         """Why the tile cannot be accessed 16 bytes at a time; None if it can."""
+        if len(layout.shape) != 2:
+            return f"a tile of rank {len(layout.shape)} is copied one stage at a time"
         if layout.contiguous_dim != self.contiguous:
             has = layout.contiguous_dim
             return (

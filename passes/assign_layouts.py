@@ -35,10 +35,7 @@ class AssignLayouts(Pass):
         value = root.results[0]
         uses = list(_uses(value, (), root).values())
         given = layout_of(value.type)
-        if given is not None:
-            layout = self._check(root, given, uses)
-        else:
-            layout = self._choose(root, uses)
+        layout = self._check(root, given, uses) if given else self._choose(root, uses)
         _set_layout(value, layout)
 
     def _check(self, root: Any, given: TileLayout, uses: list[Use]) -> TileLayout:
@@ -96,7 +93,7 @@ def _transfer(copy: Any) -> Transfer:
         contiguous = contiguous_dim(copy.operands[0].type)
     except Invalid as error:
         raise OpError(copy, str(error)) from None
-    return Transfer(tile_element(tile), shape_of(tile), contiguous, threads)  # type: ignore[arg-type]
+    return Transfer(tile_element(tile), shape_of(tile), contiguous, threads)
 
 
 def _set_layout(value: Any, layout: TileLayout) -> None:

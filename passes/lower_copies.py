@@ -78,7 +78,10 @@ def _lower_copy(copy: Any) -> None:
     part = part_from(tile, copy)
     layout = part.slice.layout
     transfer = Transfer(
-        layout.element, shape_of(tile.type), contiguous_dim(source.type), size[0] * size[1] * size[2]
+        layout.element,
+        shape_of(tile.type),
+        contiguous_dim(source.type),
+        size[0] * size[1] * size[2],
     )
     if part.slice.multiple % transfer.vector:
         raise OpError(
@@ -157,8 +160,9 @@ class Vectors:
 
     def _shared_address(self, line: Any, along: Any) -> Any:
         """A pointer to where a vector goes: the tile's start, plus the swizzled offset within it."""
-        across, contiguous = self._offset(line, 1 - self.transfer.contiguous), self._offset(
-            along, self.transfer.contiguous
+        across, contiguous = (
+            self._offset(line, 1 - self.transfer.contiguous),
+            self._offset(along, self.transfer.contiguous),
         )
         within = emit.binary("addi", across, contiguous)
         bits = self.layout.element.bits

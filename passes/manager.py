@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from .base import Pass, run_on
-from .registry import pass_named
+from .base import OptionError, Pass, run_on
+from .registry import pass_named, passes
+from .textual import Leaf, parse_pipeline
 
 
 def add_pass(pm: Any, pass_: Pass) -> None:
@@ -41,3 +42,46 @@ def add_passes(pm: Any, name: str, **options: Any) -> Any:
     """
     add_pass(pm, pass_named(name).from_options(options))
     return pm
+
+
+def add_pipeline(pm: Any, text: str) -> Any:
+    """Adds a pipeline given as text, in which our passes and upstream's may be mixed.
+
+    Args:
+        pm: a `PassManager` of the bindings, anchored on `builtin.module`.
+        text: for example "builtin.module(smem-to-nvvm,gpu.module(canonicalize,cse))".
+
+    Returns:
+        The manager.
+
+    Raises:
+        OptionError: for malformed text, an unknown pass or option, or one of our passes that is not
+            directly in `builtin.module`.
+    """
+    for leaf in parse_pipeline(text):
+        add_leaf(pm, leaf)
+    return pm
+
+
+def add_leaf(pm: Any, leaf: Leaf) -> None:
+    """Adds one pass of a textual pipeline; see `add_pipeline`."""
+    if leaf.name in passes():
+        if leaf.anchors:
+            raise OptionError(
+                f"{leaf.name} runs on builtin.module, not on {leaf.anchors[-1]}; put it directly "
+                "into builtin.module(...)"
+            )
+        add_pass(pm, pass_named(leaf.name).from_text(leaf.options))
+        return
+    try:
+        pm.add(leaf.upstream)
+    except ValueError as error:
+        raise OptionError(_upstream_error(leaf, str(error))) from None
+
+
+def _upstream_error(leaf: Leaf, said: str) -> str:
+    if "does not refer to a registered pass" in said:
+        return (
+            f"no pass is named '{leaf.name}'; --list-passes shows ours, mlir-opt --help upstream's"
+        )
+    return f"{leaf.upstream}: {said.strip()}"

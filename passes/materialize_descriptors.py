@@ -6,6 +6,7 @@ from typing import Any
 from ..dialect.bindings import ir
 from ..dialect.diagnostics import format_location, remark
 from ..dialect.ops import WgmmaOp
+from ..dialect.types import tile_element
 from ..layout import Mismatch, OperandBlocks, Role, Swizzle, descriptor_of, operand_blocks
 from ..layout.descriptor import BASE_OFFSET
 from ..layout.elements import UNIT_BYTES
@@ -51,7 +52,7 @@ class MaterializeDescriptors(Pass):
                     raise OpError(mma, f"cannot read {role.name}: {found.reason}")
                 descriptors.append(self._descriptor(mma, role, part, found, bases))
                 attributes |= _attributes(role, found)
-            attributes["element"] = ir.StringAttr.get(part.slice.layout.element.name)
+            attributes["element"] = ir.StringAttr.get(tile_element(operands[0].type).name)
             wgmma = ir.Operation.create(
                 WgmmaOp.OPERATION_NAME,
                 results=[mma.results[0].type],

@@ -22,7 +22,6 @@ from .view import ViewOp, view
 from .wait import WaitOp, wait
 from .wgmma import WgmmaOp
 
-
 __all__ = [
     "AllocOp",
     "CopyAsyncOp",

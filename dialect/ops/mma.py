@@ -55,7 +55,9 @@ def _problem(types: tuple[Any, ...], result: Any) -> str | None:
         a, b = types[0], types[1]
         for role, tile in ((Role.A, a), (Role.B, b)):
             if len(shape_of(tile)) != 2:
-                return f"takes {role.name} (rows, columns), not {list(shape_of(tile))}; take a stage"
+                return (
+                    f"takes {role.name} (rows, columns), not {list(shape_of(tile))}; take a stage"
+                )
         kind = tile_element(a)
         if kind not in LOWERED or tile_element(b) != kind:
             return (
@@ -73,9 +75,7 @@ def _problem(types: tuple[Any, ...], result: Any) -> str | None:
             return f"has N = {n}; expected {n_rule(kind, n)}"
         check_fragment(result)
         if shape_of(result) != (m, n) or not is_in_flight(result):
-            return (
-                f"results in {result}; expected !smem.fragment<tensor<{m}x{n}xf32>, #smem.in_flight>"
-            )
+            return f"results in {result}; expected !smem.fragment<tensor<{m}x{n}xf32>, #smem.in_flight>"
         if len(types) == 3:
             check_fragment(types[2])
             if shape_of(types[2]) != (m, n):

@@ -31,4 +31,6 @@ class StageOp(Smem.Operation, name="stage"):
 
 def stage(tile: Any, at: Any) -> Any:
     """Stage `at` (an index value or an integer) of a tile."""
-    return create(StageOp, [tile, index(at)], [part_type(tile.type, shape_of(tile.type)[1:])]).result
+    return create(
+        StageOp, [tile, index(at)], [part_type(tile.type, shape_of(tile.type)[1:])]
+    ).result

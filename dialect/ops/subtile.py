@@ -30,7 +30,9 @@ class SubtileOp(Smem.Operation, name="subtile"):
         source, result = self.operands[0].type, self.results[0].type
         shape, part = shape_of(source), shape_of(result)
         if len(shape) != 2:
-            raise Invalid(f"takes a part of a tile (rows, columns), not {list(shape)}; take a stage")
+            raise Invalid(
+                f"takes a part of a tile (rows, columns), not {list(shape)}; take a stage"
+            )
         starts = subtile_starts(self)
         for dim, start in enumerate(starts):
             if len(part) == 2 and isinstance(start, int):
@@ -43,7 +45,10 @@ class SubtileOp(Smem.Operation, name="subtile"):
 
 
 def subtile(
-    tile: Any, offsets: Sequence[Any], sizes: Sequence[int], multiple_of: Sequence[int] | None = None
+    tile: Any,
+    offsets: Sequence[Any],
+    sizes: Sequence[int],
+    multiple_of: Sequence[int] | None = None,
 ) -> Any:
     """The part of `tile` that begins at `offsets` (integers or index values) and has `sizes`."""
     static = [o if isinstance(o, int) else DYNAMIC for o in offsets]

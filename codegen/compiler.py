@@ -1,0 +1,96 @@
+"""From a module with `smem` ops to code: the stages, each kept."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..dialect import new_context, register
+from ..dialect.bindings import ir, passmanager
+from ..passes import add_passes
+from .llvm_dialect import device_module, lower_to_llvm_dialect
+from .manifest import manifest_of
+from .ptx import to_llvm_ir, to_ptx
+from .ptxas import Report, assemble
+from .targets import target
+
+#: Stages in their order; each needs the one before.
+STAGES = ("nvvm", "llvm", "ptx", "cubin")
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A compiled module; stages that were not asked for are None.
+
+    Attributes:
+        manifest: what a host must know to launch the kernels (see `codegen.manifest`).
+        nvvm: the module after `smem-to-nvvm`, as MLIR text.
+        llvm: LLVM IR.
+        ptx: PTX.
+        cubin: machine code.
+        report: what ptxas says of it.
+    """
+
+    manifest: dict[str, Any]
+    nvvm: str
+    llvm: str | None = None
+    ptx: str | None = None
+    cubin: bytes | None = None
+    report: Report | None = field(default=None)
+
+    def stage(self, name: str) -> str | bytes:
+        """The code of a stage.
+
+        Raises:
+            ValueError: if the stage is unknown, or was not asked for.
+        """
+        code = getattr(self, name) if name in STAGES else None
+        if code is None:
+            raise ValueError(f"no stage '{name}' was compiled; expected one of {', '.join(STAGES)}")
+        return code
+
+
+def compile(module: Any, arch: str = "sm_90a", emit: str = "cubin", **options: Any) -> Compiled:
+    """Compiles a module: `smem-to-nvvm`, upstream's lowering, LLVM, ptxas.
+
+    Args:
+        module: an `ir.Module` of the bindings, which is left as it is, or MLIR text.
+        arch: the architecture.
+        emit: the last stage: "nvvm", "llvm", "ptx" or "cubin".
+        options: options of `smem-to-nvvm`, dashes as underscores.
+
+    Raises:
+        MLIRError: with located diagnostics, if the module cannot be lowered.
+        CompileError: for an unknown architecture, a module without kernel, or what LLVM or ptxas
+            refuse.
+        OptionError: for an unknown option.
+        ValueError: for an unknown stage.
+    """
+    if emit not in STAGES:
+        raise ValueError(f"unknown stage '{emit}'; expected one of {', '.join(STAGES)}")
+    if isinstance(module, str):
+        with new_context():
+            return compile_in_place(ir.Module.parse(module), arch, emit, **options)
+    register(module.context)
+    with module.context, module.operation.location:
+        return compile_in_place(ir.Module.parse(str(module)), arch, emit, **options)
+
+
+def compile_in_place(module: Any, arch: str, emit: str, **options: Any) -> Compiled:
+    """Compiles a module that may be changed, in the current context; see `compile`."""
+    to = target(arch)
+    pm = passmanager.PassManager("builtin.module")
+    add_passes(pm, "smem-to-nvvm", **options)
+    pm.run(module.operation)
+    kernels = device_module(module)
+    manifest = manifest_of(kernels, arch)
+    nvvm = str(module)
+    if emit == "nvvm":
+        return Compiled(manifest, nvvm)
+    lower_to_llvm_dialect(module)
+    llvm_ir = to_llvm_ir(kernels)
+    if emit == "llvm":
+        return Compiled(manifest, nvvm, llvm_ir)
+    ptx = to_ptx(llvm_ir, to)
+    if emit == "ptx":
+        return Compiled(manifest, nvvm, llvm_ir, ptx)
+    cubin, report = assemble(ptx, to.arch)
+    return Compiled(manifest, nvvm, llvm_ir, ptx, cubin, report)

@@ -1,0 +1,82 @@
+"""From PTX to a cubin, by NVIDIA's assembler."""
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from .errors import CompileError
+
+
+@dataclass(frozen=True)
+class Report:
+    """What ptxas says of a kernel.
+
+    Attributes:
+        registers: registers a thread.
+        spill_bytes: bytes of spill stores and loads.
+        warnings: its warnings, for example C7510 where it serializes wgmma.
+    """
+
+    registers: int
+    spill_bytes: int
+    warnings: tuple[str, ...]
+
+
+@cache
+def find_ptxas() -> str:
+    """The assembler: `MLIR_SMEM_PTXAS`, the one of the nvidia-cuda-nvcc wheel, or that on the PATH.
+
+    Raises:
+        CompileError: if there is none.
+    """
+    named = os.environ.get("MLIR_SMEM_PTXAS")
+    if named:
+        if not shutil.which(named):
+            raise CompileError(f"MLIR_SMEM_PTXAS names '{named}', which cannot be run")
+        return named
+    spec = importlib.util.find_spec("nvidia")
+    for root in (spec.submodule_search_locations or []) if spec else []:
+        for path in sorted(Path(root).glob("*/bin/ptxas"), reverse=True):
+            if os.access(path, os.X_OK):
+                return str(path)
+    found = shutil.which("ptxas")
+    if found:
+        return found
+    raise CompileError(
+        "ptxas was not found; install nvidia-cuda-nvcc, or name it in MLIR_SMEM_PTXAS "
+        "(--emit=ptx does without)"
+    )
+
+
+def assemble(ptx: str, arch: str) -> tuple[bytes, Report]:
+    """The cubin, and what ptxas says of it.
+
+    Raises:
+        CompileError: with ptxas's own words, if it refuses the PTX.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+        source.write_text(ptx)
+        run = subprocess.run(
+            [find_ptxas(), f"-arch={arch}", "-O3", "-v", str(source), "-o", str(target)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        said = run.stderr + run.stdout
+        if run.returncode:
+            raise CompileError(f"ptxas refuses the PTX:\n{said.strip()}")
+        return target.read_bytes(), _report(said)
+
+
+def _report(said: str) -> Report:
+    registers = [int(n) for n in re.findall(r"Used (\d+) registers", said)]
+    spills = [int(n) for n in re.findall(r"(\d+) bytes spill", said)]
+    warnings = [line.strip() for line in said.splitlines() if "warning" in line or "C75" in line]
+    return Report(max(registers, default=0), sum(spills), tuple(warnings))

@@ -1,0 +1,36 @@
+"""Architectures that code is generated for."""
+
+from dataclasses import dataclass
+
+from .errors import CompileError
+
+
+@dataclass(frozen=True)
+class Target:
+    """What LLVM and ptxas are told of an architecture.
+
+    Attributes:
+        arch: the name, for example "sm_90a".
+        ptx: the PTX version that has its instructions, as an LLVM feature.
+    """
+
+    arch: str
+    ptx: str
+
+
+#: PTX ISA 8.0 introduced sm_90a; 8.3 has every wgmma that is emitted.
+TARGETS = {t.arch: t for t in (Target("sm_90a", "ptx83"),)}
+
+
+def target(arch: str) -> Target:
+    """The target of that name.
+
+    Raises:
+        CompileError: if there is none.
+    """
+    try:
+        return TARGETS[arch]
+    except KeyError:
+        raise CompileError(
+            f"no code is generated for '{arch}'; expected {' or '.join(TARGETS)}"
+        ) from None

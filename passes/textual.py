@@ -1,0 +1,83 @@
+"""Pipelines as text: `builtin.module(smem-to-nvvm{explain=true},gpu.module(canonicalize,cse))`.
+
+The bindings' parser knows no pass defined in Python, so a pipeline is taken apart here into its
+leaves; the upstream ones are given back to it one by one.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .base import OptionError
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One pass of a pipeline.
+
+    Attributes:
+        anchors: the ops within `builtin.module` on which it runs, outermost first.
+        name: the pass.
+        options: what stands between its braces.
+    """
+
+    anchors: tuple[str, ...]
+    name: str
+    options: str
+
+    @property
+    def upstream(self) -> str:
+        """The leaf as text for the bindings' pass manager of `builtin.module`."""
+        text = f"{self.name}{{{self.options}}}" if self.options else self.name
+        for anchor in reversed(self.anchors):
+            text = f"{anchor}({text})"
+        return text
+
+
+def parse_pipeline(text: str) -> list[Leaf]:
+    """The leaves of a pipeline, in order; a list without an anchor runs on `builtin.module`.
+
+    Raises:
+        OptionError: if brackets do not match, or a name is missing.
+    """
+    leaves = list(_parse(text.strip(), (), text))
+    roots = {leaf.anchors[:1] for leaf in leaves}
+    if roots == {("builtin.module",)}:
+        return [Leaf(leaf.anchors[1:], leaf.name, leaf.options) for leaf in leaves]
+    if any(root == ("builtin.module",) for root in roots):
+        raise OptionError(f"pipeline '{text}': builtin.module(...) must hold the whole pipeline")
+    return leaves
+
+
+def _parse(text: str, anchors: tuple[str, ...], whole: str) -> Iterator[Leaf]:
+    for part in _split(text, whole):
+        head = part[: min((part.index(c) for c in "({" if c in part), default=len(part))].strip()
+        rest = part[len(head) :].strip()
+        if not head:
+            raise OptionError(f"pipeline '{whole}': a pass has no name at '{part or text}'")
+        if rest.startswith("("):
+            if not rest.endswith(")"):
+                raise OptionError(f"pipeline '{whole}': unexpected text after '{head}(...)'")
+            if rest[1:-1].strip():
+                yield from _parse(rest[1:-1], (*anchors, head), whole)
+        elif rest and not rest.endswith("}"):
+            raise OptionError(f"pipeline '{whole}': unexpected text after '{head}{{...}}'")
+        else:
+            yield Leaf(anchors, head, rest[1:-1].strip())
+
+
+def _split(text: str, whole: str) -> list[str]:
+    """The parts of a list that are separated by commas outside of brackets."""
+    parts, depth, start = [], [], 0
+    closing = {")": "(", "}": "{", "]": "[", ">": "<"}
+    for at, char in enumerate(text):
+        if char in closing.values():
+            depth.append(char)
+        elif char in closing:
+            if not depth or depth.pop() != closing[char]:
+                raise OptionError(f"pipeline '{whole}': '{char}' closes nothing")
+        elif char == "," and not depth:
+            parts.append(text[start:at])
+            start = at + 1
+    if depth:
+        raise OptionError(f"pipeline '{whole}': '{depth[-1]}' is not closed")
+    return [part.strip() for part in (*parts, text[start:])]

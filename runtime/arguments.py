@@ -1,0 +1,195 @@
+"""Arrays against a kernel's manifest: extents, strides, alignment, the grid."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from .errors import LaunchError
+
+#: NumPy's element types of the MLIR types that arguments have.
+DTYPES = {
+    "f32": np.dtype(np.float32),
+    "f16": np.dtype(np.float16),
+    "bf16": np.dtype(ml_dtypes.bfloat16),
+    "i32": np.dtype(np.int32),
+    "i8": np.dtype(np.int8),
+}
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """An array as a kernel sees it.
+
+    Attributes:
+        pointer: address of its first element.
+        shape: extents.
+        strides: in elements.
+        item_bytes: bytes of an element.
+    """
+
+    pointer: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    item_bytes: int
+
+
+def kernel_named(manifest: Mapping[str, Any], entry: str | None) -> Mapping[str, Any]:
+    """The kernel of that name, or the only one.
+
+    Raises:
+        LaunchError: if there is none of that name, or several and no name is given.
+    """
+    kernels = {k["entry"]: k for k in manifest["kernels"]}
+    if entry is None and len(kernels) == 1:
+        return next(iter(kernels.values()))
+    if entry not in kernels:
+        given = f"no kernel is named '{entry}'" if entry else "name a kernel"
+        raise LaunchError(f"{given}; the module has {', '.join(kernels)}")
+    return kernels[entry]
+
+
+def solve_extents(kernel: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]) -> dict[str, int]:
+    """The number that each named extent stands for.
+
+    Args:
+        kernel: the kernel's part of the manifest.
+        shapes: the shape of each array that is there, by argument.
+
+    Raises:
+        LaunchError: if a shape does not fit the argument, or two disagree.
+    """
+    found: dict[str, tuple[int, str]] = {}
+    for argument in kernel["arguments"]:
+        name = argument["name"]
+        if argument["kind"] != "memref" or name not in shapes:
+            continue
+        if len(shapes[name]) != len(argument["shape"]):
+            raise LaunchError(
+                f"{name} has {len(shapes[name])} dimensions; expected {len(argument['shape'])}"
+            )
+        for extent, actual in zip(argument["shape"], shapes[name], strict=True):
+            if isinstance(extent, int) and extent != actual:
+                raise LaunchError(f"{name} is {list(shapes[name])}; expected {argument['shape']}")
+            if isinstance(extent, str):
+                known = found.setdefault(extent, (actual, name))
+                if known[0] != actual:
+                    raise LaunchError(
+                        f"{extent} is {known[0]} in {known[1]} but {actual} in {name}"
+                    )
+    extents = {extent: number for extent, (number, _) in found.items()}
+    for extent, of in kernel["multiples"].items():
+        if extent in extents and (extents[extent] % of or extents[extent] < 1):
+            raise LaunchError(
+                f"{extent} is {extents[extent]}; expected a positive multiple of {of}"
+            )
+    return extents
+
+
+def shape_from(argument: Mapping[str, Any], extents: Mapping[str, int]) -> tuple[int, ...]:
+    """The shape of an argument whose extents are known from others.
+
+    Raises:
+        LaunchError: if they are not.
+    """
+    shape = []
+    for extent in argument["shape"]:
+        size = extents.get(extent) if isinstance(extent, str) else extent
+        if size is None:
+            raise LaunchError(
+                f"the shape {argument['shape']} of {argument['name']} does not follow from the "
+                "inputs; give its arguments smem.shape, or a static type"
+            )
+        shape.append(size)
+    return tuple(shape)
+
+
+def host_arrays(
+    kernel: Mapping[str, Any], inputs: Mapping[str, np.ndarray], outputs: Sequence[str]
+) -> dict[str, np.ndarray]:
+    """An array for each argument of a kernel: the inputs, and zeros for other outputs.
+
+    Raises:
+        LaunchError: if names, shapes or element types do not fit the kernel.
+    """
+    arguments = {a["name"]: a for a in kernel["arguments"]}
+    unknown = [name for name in (*inputs, *outputs) if name not in arguments]
+    if unknown:
+        raise LaunchError(
+            f"{kernel['entry']} has no argument {', '.join(unknown)}; it has {', '.join(arguments)}"
+        )
+    missing = [name for name in arguments if name not in inputs and name not in outputs]
+    if missing:
+        raise LaunchError(f"nothing is given for {', '.join(missing)}")
+    extents = solve_extents(kernel, {name: a.shape for name, a in inputs.items()})
+    arrays = {}
+    for name, argument in arguments.items():
+        if argument["kind"] != "memref":
+            raise LaunchError(f"{name} is a {argument['type']}; only arrays can be given here")
+        dtype = DTYPES.get(argument["element"])
+        if dtype is None:
+            raise LaunchError(f"{name} has elements of {argument['element']}, which NumPy has not")
+        if name in inputs and inputs[name].dtype != dtype:
+            raise LaunchError(
+                f"{name} has elements of {inputs[name].dtype}; expected {argument['element']}"
+            )
+        arrays[name] = (
+            inputs[name] if name in inputs else np.zeros(shape_from(argument, extents), dtype)
+        )
+    return arrays
+
+
+def check_matrix(argument: Mapping[str, Any], matrix: Matrix) -> None:
+    """Checks strides and alignment against what the kernel was compiled for.
+
+    Raises:
+        LaunchError: if an access of the kernel would be misaligned or go astray.
+    """
+    name, alignment = argument["name"], argument["alignment"]
+    for dim, (wanted, actual) in enumerate(zip(argument["strides"], matrix.strides, strict=True)):
+        # A dimension of one element is never stepped along.
+        if wanted is not None and wanted != actual and matrix.shape[dim] > 1:
+            raise LaunchError(
+                f"{name} has the strides {list(matrix.strides)}; the kernel takes "
+                f"{[s if s is not None else '?' for s in argument['strides']]} (elements)"
+            )
+        size = actual * matrix.item_bytes
+        if wanted != 1 and matrix.shape[dim] > 1 and size % alignment:
+            raise LaunchError(
+                f"{name} has the stride {size} bytes along dimension {dim}; the kernel moves "
+                f"{alignment} bytes at a time and takes multiples of that"
+            )
+    if matrix.pointer % alignment:
+        raise LaunchError(f"{name} begins at {matrix.pointer:#x}, not a multiple of {alignment}")
+
+
+def grid_of(
+    kernel: Mapping[str, Any], extents: Mapping[str, int], given: Sequence[int] | None
+) -> tuple[int, int, int]:
+    """The grid to launch: the one that is given, or what the manifest computes.
+
+    Raises:
+        LaunchError: if neither is there, or an extent is not known.
+    """
+    if given is None:
+        if kernel["grid"] is None:
+            raise LaunchError(f"{kernel['entry']} has no smem.grid; give a grid")
+        given = []
+        for extent, covered in kernel["grid"]:
+            if extent not in extents:
+                raise LaunchError(
+                    f"the grid of {kernel['entry']} needs {extent}, which no input has"
+                )
+            given.append(ceil(extents[extent] / covered))
+    if not 1 <= len(given) <= 3 or any(g < 1 for g in given):
+        raise LaunchError(f"a grid has one to three positive extents, not {list(given)}")
+    x, y, z = (*given, 1, 1)[:3]
+    return x, y, z
+
+
+def pack(matrix: Matrix) -> list[Any]:
+    """The kernel parameters that a memref expands to: two pointers, the offset, sizes, strides."""
+    return [matrix.pointer, matrix.pointer, 0, *matrix.shape, *matrix.strides]

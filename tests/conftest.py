@@ -1,0 +1,9 @@
+"""Settings that every test shares."""
+
+import os
+
+from hypothesis import settings
+
+settings.register_profile("dev", deadline=None, max_examples=50)
+settings.register_profile("ci", settings.get_profile("dev"), derandomize=True, database=None)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")

@@ -1,0 +1,213 @@
+"""The eight canonical forms: what matches them, and that near misses do not."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import elements
+
+from mlir_smem.layout import (
+    FORMS,
+    Canonical,
+    Major,
+    Mismatch,
+    Mode,
+    Swizzle,
+    element,
+    match,
+    parse_layout,
+)
+
+forms = st.sampled_from(list(FORMS.values()))
+strides = st.integers(0, (1 << 14) - 1).map(lambda unit: 16 * unit)
+repeats = st.integers(1, 5)
+
+
+def test_there_is_a_form_for_each_major_and_swizzle():
+    assert set(FORMS) == {(major, swizzle) for major in Major for swizzle in Swizzle}
+
+
+def test_a_canonical_layout_knows_its_form():
+    canonical = Canonical(Major.K, Swizzle.B64, None, 512)
+    assert canonical.form.text == "((8,m),(T,2k)):((4T,SBO),(1,T))"
+
+
+@pytest.mark.parametrize("major, text", [(Major.K, "K-major"), (Major.MN, "MN-major")])
+def test_major_in_words(major, text):
+    assert str(major) == text
+
+
+# What matches.
+
+
+def used(form, m, k):
+    """The free strides that elements depend on, with m and k repeats."""
+    counts = {"m": m, "k": k, "2k": 2 * k}
+    return {
+        stride
+        for dim in (0, 1)
+        for factor, stride in zip(form.factors[dim], form.strides[dim], strict=True)
+        if stride in ("LBO", "SBO") and counts[factor] > 1
+    }
+
+
+@given(forms, elements, repeats, repeats, strides, strides)
+def test_a_form_with_any_strides_matches_itself(form, kind, m, k, lbo, sbo):
+    expected = Canonical(
+        form.major,
+        form.swizzle,
+        lbo if "LBO" in used(form, m, k) else None,
+        sbo if "SBO" in used(form, m, k) else None,
+    )
+    assert match(form.layout(kind, m, k, lbo, sbo)) == expected
+
+
+@given(forms, elements, repeats, repeats, strides, strides)
+def test_merging_modes_changes_nothing(form, kind, m, k, lbo, sbo):
+    layout = form.layout(kind, m, k, lbo, sbo)
+    assert match(layout.coalesced()) == match(layout)
+
+
+def test_a_part_of_a_pattern_matches():
+    layout = parse_layout("Swizzle<3,4,3> o (32,16):(1,64)", element("bf16"))
+    assert match(layout) == Canonical(Major.MN, Swizzle.B128, None, 1024)
+
+
+def test_a_single_line_matches():
+    layout = parse_layout("(1,16):(0,1)", element("bf16"))
+    assert match(layout) == Canonical(Major.K, Swizzle.NONE, 16, None)
+
+
+# What almost does.
+
+
+@st.composite
+def near_misses(draw, free):
+    """A form with one stride an element too large: a free one, or one that the form fixes."""
+    form = draw(forms)
+    m, k = draw(st.integers(2, 5)), draw(st.integers(2, 5))
+    layout = form.layout(draw(elements), m, k, draw(strides), draw(strides))
+    where = [
+        (dim, i)
+        for dim in (0, 1)
+        for i, stride in enumerate(form.strides[dim])
+        if (stride in ("LBO", "SBO")) == free and layout.modes[dim][i].extent > 1
+    ]
+    dim, i = draw(st.sampled_from(where))
+    modes = [list(dim) for dim in layout.modes]
+    modes[dim][i] = Mode(modes[dim][i].extent, modes[dim][i].stride + 1)
+    return replace(layout, modes=tuple(map(tuple, modes)))
+
+
+@given(near_misses(free=False))
+def test_a_fixed_stride_off_by_one_is_refused(layout):
+    assert isinstance(match(layout), Mismatch)
+
+
+@given(near_misses(free=True))
+def test_a_free_stride_off_by_one_is_no_multiple_of_16_bytes(layout):
+    found = match(layout)
+    assert isinstance(found, Mismatch)
+    assert "a descriptor holds multiples of 16 up to 262128" in found.reason
+
+
+NEAR_MISSES = [
+    # K-major.
+    (
+        "(64,16):(64,1)",
+        "along m/n, the stride of factor 8 is 64 elements where 1T = 8 is needed; K-major, "
+        "swizzle none, is Swizzle<0,4,3> o ((8,m),(T,2k)):((1T,SBO),(1,LBO))",
+    ),
+    (
+        "Swizzle<3,4,3> o (64,16):(72,1)",
+        "along m/n, the stride of factor 8 is 72 elements where 8T = 64 is needed; K-major, "
+        "swizzle 128B, is Swizzle<3,4,3> o ((8,m),(T,2k)):((8T,SBO),(1,T))",
+    ),
+    (
+        "Swizzle<2,4,3> o (64,16):(64,1)",
+        "along m/n, the stride of factor 8 is 64 elements where 4T = 32 is needed",
+    ),
+    (
+        "Swizzle<3,4,3> o ((8,8),(8,2)):((64,512),(1,16))",
+        "along k, the stride of factor 2k is 16 elements where T = 8 is needed",
+    ),
+    (
+        "((8,8),(8,2)):((8,64),(512,1))",
+        "no dimension is contiguous: the innermost strides are 8 along m/n and 512 along k, "
+        "and one of them must be 1",
+    ),
+    (
+        "((8,8),(4,4)):((8,64),(1,512))",
+        "along k, 4 elements have the stride 1, but the pattern needs 8 in a row",
+    ),
+    (
+        "Swizzle<3,4,3> o ((4,16),16):((64,264),1)",
+        "along m/n, 4 elements have the stride 64, but the pattern needs 8 in a row",
+    ),
+    (
+        "Swizzle<3,4,3> o ((8,2,4),16):((64,640,2048),1)",
+        "along m/n, the repeats of the pattern have no single stride: 640 elements, then 2048 "
+        "after 2 of them",
+    ),
+    (
+        "((8,8),(8,2)):((8,64),(1,1020))",
+        "LBO would be 2040 bytes; a descriptor holds multiples of 16 up to 262128",
+    ),
+    (
+        "Swizzle<3,4,3> o ((8,8),16):((64,516),1)",
+        "SBO would be 1032 bytes; a descriptor holds multiples of 16 up to 262128",
+    ),
+    (
+        "((8,8),(8,2)):((8,64),(1,131072))",
+        "LBO would be 262144 bytes; a descriptor holds multiples of 16 up to 262128",
+    ),
+    (
+        "Swizzle<3,4,3> o ((8,8),16):((64,131072),1)",
+        "SBO would be 262144 bytes; a descriptor holds multiples of 16 up to 262128",
+    ),
+    # MN-major.
+    (
+        "(64,16):(1,64)",
+        "along k, the stride of factor 8 is 64 elements where 1T = 8 is needed; MN-major, "
+        "swizzle none, is Swizzle<0,4,3> o ((T,1,m),(8,k)):((1,T,SBO),(1T,LBO))",
+    ),
+    (
+        "Swizzle<3,4,3> o (64,16):(1,72)",
+        "along k, the stride of factor 8 is 72 elements where 8T = 64 is needed",
+    ),
+    (
+        "Swizzle<3,4,3> o ((8,8),16):((1,16),64)",
+        "along m/n, the stride of factor 8 is 16 elements where T = 8 is needed",
+    ),
+    (
+        "Swizzle<3,4,3> o ((32,2),16):((1,512),64)",
+        "along m/n, 4 elements have the stride 8, but the pattern needs 8 in a row",
+    ),
+    (
+        "((8,2,2),16):((1,64,256),8)",
+        "along m/n, the repeats of the pattern have no single stride: 64 elements, then 256 "
+        "after 2 of them",
+    ),
+    (
+        "Swizzle<3,4,3> o ((64,2),16):((1,131072),64)",
+        "LBO would be 262144 bytes; a descriptor holds multiples of 16 up to 262128",
+    ),
+]
+
+
+@pytest.mark.parametrize("text, reason", NEAR_MISSES, ids=[text for text, _ in NEAR_MISSES])
+def test_reasons(text, reason):
+    found = match(parse_layout(text, element("bf16")))
+    assert isinstance(found, Mismatch)
+    assert reason in found.reason
+
+
+def test_the_largest_strides_are_taken():
+    layout = parse_layout("((8,8),(8,2)):((8,131064),(1,131064))", element("bf16"))
+    assert match(layout) == Canonical(Major.K, Swizzle.NONE, 262128, 262128)
+
+
+def test_a_stride_of_b1_that_is_no_whole_number_of_bytes_is_not_rounded_in_the_reason():
+    layout = parse_layout("Swizzle<3,4,3> o ((8,2),256):((1024,8196),1)", element("b1"))
+    assert "SBO would be 1024 bytes" not in match(layout).reason

@@ -1,0 +1,263 @@
+"""The choice of a layout: what is preferred, what each use refuses, and how it is explained."""
+
+from functools import partial
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import operands
+
+from mlir_smem.layout import (
+    Multiple,
+    OperandUse,
+    Role,
+    Step,
+    Swizzle,
+    Transfer,
+    TransferUse,
+    choose,
+    element,
+    operand_blocks,
+    parse_layout,
+    tile_of_atoms,
+)
+from mlir_smem.layout.choice import follow, judge
+
+BF16 = element("bf16")
+TF32 = element("tf32")
+A = OperandUse("mma A", Role.A)
+B = OperandUse("mma B", Role.B)
+tile = partial(tile_of_atoms, BF16)
+
+
+# What is preferred.
+
+
+@pytest.mark.parametrize(
+    "columns, swizzle",
+    [
+        (256, Swizzle.B128),
+        (64, Swizzle.B128),
+        (96, Swizzle.B64),
+        (48, Swizzle.B32),
+        (8, Swizzle.NONE),
+    ],
+)
+def test_the_widest_swizzle_that_divides_the_tile(columns, swizzle):
+    picked = choose(BF16, (64, columns), [], contiguous=1).picked
+    assert picked.layout == tile((64, columns), 1, swizzle)
+
+
+def test_a_wider_swizzle_before_columns_contiguous():
+    assert choose(BF16, (64, 96), []).picked.layout == tile((64, 96), 0, Swizzle.B128)
+
+
+def test_columns_before_rows_and_across_before_along():
+    names = [c.name for c in choose(BF16, (128, 128), []).candidates]
+    assert names[:4] == [
+        "swizzle 128B, row-major, atoms across",
+        "swizzle 128B, row-major, atoms along",
+        "swizzle 128B, column-major, atoms across",
+        "swizzle 128B, column-major, atoms along",
+    ]
+
+
+def test_every_swizzle_direction_and_order_is_considered():
+    assert len(choose(BF16, (128, 128), []).candidates) == 4 * 2 * 2
+
+
+def test_the_same_layout_is_considered_once():
+    names = [c.name for c in choose(BF16, (64, 64), []).candidates if "128B" in c.name]
+    assert names == [
+        "swizzle 128B, row-major, atoms across",
+        "swizzle 128B, column-major, atoms across",
+    ]
+
+
+def test_max_swizzle():
+    choice = choose(BF16, (64, 64), [], max_swizzle=Swizzle.B64)
+    assert choice.picked.layout.swizzle is Swizzle.B64
+    assert all(c.layout.swizzle is not Swizzle.B128 for c in choice.candidates)
+
+
+@pytest.mark.parametrize("contiguous", [0, 1])
+def test_contiguous(contiguous):
+    choice = choose(BF16, (64, 64), [], contiguous=contiguous)
+    assert choice.picked.layout.contiguous_dim == contiguous
+    assert len({c.layout.contiguous_dim for c in choice.candidates}) == 1
+
+
+def test_stages():
+    assert choose(BF16, (4, 64, 64), []).picked.layout == tile((4, 64, 64), 1, Swizzle.B128)
+
+
+def test_nothing_divides_the_tile():
+    choice = choose(BF16, (60, 60), [])
+    assert choice.picked is None
+    assert choice.candidates[0].objection == (
+        "the tile: its contiguous extent of 60 elements is no multiple of the atom's 64: 480 bytes "
+        "would be padding"
+    )
+
+
+# What uses say.
+
+
+@given(operands(), st.lists(st.sampled_from([A, B]), max_size=2))
+def test_what_is_picked_suits_every_use(operand, uses):
+    layout = operand.stored
+    picked = choose(layout.element, layout.shape, uses).picked
+    if picked:
+        assert all(operand_blocks(picked.layout, use.role) for use in uses)
+
+
+@given(operands())
+def test_a_tile_that_an_mma_can_read_gets_a_layout(operand):
+    layout = operand.stored
+    use = OperandUse("mma", operand.role)
+    assert choose(layout.element, layout.shape, [use]).picked
+
+
+def test_a_use_that_allows_only_one_direction_decides_it():
+    assert choose(TF32, (64, 64), [A]).picked.layout.contiguous_dim == 1
+    assert choose(TF32, (64, 64), [B]).picked.layout.contiguous_dim == 0
+
+
+def test_uses_that_contradict_each_other_leave_nothing():
+    choice = choose(TF32, (64, 64), [A, B])
+    assert choice.picked is None
+    assert {c.objection.split(",")[0] for c in choice.candidates} == {
+        "mma B: the tile is N-major",
+        "mma A: the tile is M-major",
+    }
+
+
+def test_global_data_decides_the_direction():
+    copy = TransferUse("copy", Transfer(BF16, (64, 64), 0, 128))
+    choice = choose(BF16, (64, 64), [copy])
+    assert choice.picked.layout.contiguous_dim == 0
+    assert choice.candidates[0].objection == (
+        "copy: the data in global memory is column-major, but the tile is row-major"
+    )
+
+
+def test_a_given_layout_is_judged():
+    given = judge(parse_layout("Swizzle<3,4,3> o (64,64):(72,1)", BF16), [A])
+    assert not given.accepted
+    assert given.name == "Swizzle<3,4,3> o (64,64):(72,1)"
+    assert given.objection.startswith("mma A: the instruction's block of 64x16 at (0, 0): ")
+
+
+def test_a_given_layout_is_accepted():
+    given = judge(tile((64, 64), 1, Swizzle.B128), [A])
+    assert given.accepted
+    assert given.objection == ""
+
+
+def test_a_staged_tile_is_not_copied_whole():
+    verdict = TransferUse("copy", Transfer(BF16, (64, 64), 1, 128)).judge(
+        tile((4, 64, 64), 1, Swizzle.B128)
+    )
+    assert not verdict.accepted
+
+
+@pytest.mark.parametrize(
+    "swizzle, said",
+    [
+        (Swizzle.B128, "no bank conflicts"),
+        (Swizzle.NONE, "bank conflicts: 32 passes where 4 would do"),
+    ],
+    ids=str,
+)
+def test_bank_conflicts_are_told_but_not_refused(swizzle, said):
+    use = TransferUse("copy", Transfer(BF16, (64, 64), 1, 128))
+    verdict = use.judge(tile((64, 64), 1, swizzle))
+    assert (verdict.accepted, verdict.reason) == (True, said)
+
+
+# Parts of tiles.
+
+
+def test_a_path_leads_to_a_part_of_a_stage():
+    staged = tile((4, 128, 128), 1, Swizzle.B128)
+    part = follow(staged, (Step((2,), None), Step((64, 64), (64, 64))))
+    assert part.layout == staged.slice((2, 64, 64), (1, 64, 64)).layout.stage(0).layout
+    assert part.offset == staged.slice((2, 64, 64), (1, 64, 64)).offset
+
+
+def test_a_path_keeps_every_run_time_start():
+    staged = tile((4, 128, 128), 1, Swizzle.B128)
+    part = follow(staged, (Step((Multiple(1),), None), Step((Multiple(64), 64), (64, 64))))
+    assert part.offset == 128 * 64
+    assert [(t.dim, t.stride) for t in part.terms] == [(0, 128 * 128), (0, 64)]
+
+
+def test_a_use_of_a_part_leaves_the_tile_its_atoms():
+    use = OperandUse("mma A", Role.A, (Step((0, Multiple(16)), (64, 16)),))
+    assert choose(BF16, (64, 64), [use]).picked.layout == tile((64, 64), 1, Swizzle.B128)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        partial(OperandUse, "use", Role.B),
+        partial(TransferUse, "use", Transfer(BF16, (64, 64), 1, 128)),
+    ],
+    ids=["operand", "transfer"],
+)
+@pytest.mark.parametrize(
+    "step, reason",
+    [
+        (Step((0, 96), (64, 64)), "elements 96 to 159 are not inside dimension 1 of 128"),
+        (Step((0, 32), (64, 64)), "the slice cuts an atom: it begins at 32 along dimension 1"),
+        (Step((0, 4), (64, 16)), "the part begins 4 elements of bf16 or a multiple of that into"),
+        (Step((0, Multiple(4)), (64, 4)), "the part begins 4 elements of bf16 or a multiple of"),
+    ],
+)
+def test_parts_that_cannot_be_used(use, step, reason):
+    verdict = use(path=(step,)).judge(tile((64, 128), 1, Swizzle.B128))
+    assert not verdict.accepted
+    assert verdict.reason.startswith(reason)
+
+
+def test_a_part_that_cuts_a_wide_atom_gets_a_narrower_one():
+    use = OperandUse("mma B", Role.B, (Step((0, Multiple(32)), (64, 64)),))
+    choice = choose(BF16, (64, 128), [use], contiguous=1)
+    assert choice.picked.layout.swizzle is Swizzle.B64
+    assert "cuts an atom" in choice.candidates[0].objection
+
+
+# How it is explained.
+
+
+def test_explain_has_a_line_for_each_candidate():
+    staged = (2, 64, 32)
+    stage = (Step((0,), None),)
+    use = OperandUse("mma A", Role.A, stage)
+    copy = TransferUse("copy", Transfer(TF32, (64, 32), 1, 128), stage)
+    choice = choose(TF32, staged, [use, copy], max_swizzle=Swizzle.B64)
+    assert choice.explain().splitlines()[:4] == [
+        "picked   swizzle 64B, row-major, atoms across: mma A: K-major, Swizzle<2,4,3> o "
+        "((8,m),(T,2k)):((4T,SBO),(1,T)); copy: bank conflicts: 8 passes where 4 would do",
+        "possible swizzle 64B, row-major, atoms along: the picked one is preferred",
+        "refused  swizzle 64B, column-major, atoms across: mma A: the tile is M-major, but wgmma "
+        "reads tf32 K-major only (MN-major is for 16-bit types)",
+        "refused  swizzle 64B, column-major, atoms along: mma A: the tile is M-major, but wgmma "
+        "reads tf32 K-major only (MN-major is for 16-bit types)",
+    ]
+
+
+def test_explain_a_tile_that_nothing_uses():
+    assert choose(BF16, (8, 32), [], Swizzle.B64, contiguous=1).explain().splitlines() == [
+        "picked   swizzle 64B, row-major, atoms across: nothing uses the tile",
+        "possible swizzle 32B, row-major, atoms across: the picked one is preferred",
+        "possible swizzle none, row-major, atoms across: the picked one is preferred",
+    ]
+
+
+def test_explain_padding():
+    assert choose(BF16, (8, 24), [], Swizzle.B32, contiguous=1).explain().splitlines() == [
+        "refused  swizzle 32B, row-major, atoms across: the tile: its contiguous extent of 24 "
+        "elements is no multiple of the atom's 16: 128 bytes would be padding",
+        "picked   swizzle none, row-major, atoms across: nothing uses the tile",
+    ]

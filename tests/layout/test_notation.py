@@ -1,0 +1,90 @@
+"""CuTe's notation: writing it, reading it, and what is no layout."""
+
+import pytest
+from hypothesis import given
+from strategies import layouts, tiles
+
+from mlir_smem.layout import LayoutError, Mode, Swizzle, element, parse_layout, tile_of_atoms
+
+BF16 = element("bf16")
+
+
+@given(layouts())
+def test_parsing_what_was_written_gives_it_back(layout):
+    assert parse_layout(str(layout), layout.element, layout.shape) == layout
+
+
+@given(tiles())
+def test_tiles_of_atoms_too(tile):
+    assert parse_layout(str(tile), tile.element, tile.shape) == tile
+
+
+def test_a_tile_in_cutes_words():
+    tile = tile_of_atoms(BF16, (128, 128), 1, Swizzle.B128)
+    assert str(tile) == "Swizzle<3,4,3> o (128,(64,2)):(64,(1,8192))"
+
+
+def test_stages_are_one_more_dimension():
+    tile = tile_of_atoms(BF16, (4, 8, 64), 1, Swizzle.B128)
+    assert str(tile) == "Swizzle<3,4,3> o (4,8,64):(512,64,1)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Swizzle<2,4,3> o ((8,4),32):((32,256),1)",
+        "Sw<2,4,3> o ((_8,_4),_32):((_32,_256),_1)",
+        " Swizzle < 2 , 4 , 3 >o( ( 8 , 4 ) , 32 ) : ( (32,256) , 1 ) ",
+        "Swizzle<2,4,3> o (((8),4),(32)):((32,(256)),((1)))",
+    ],
+)
+def test_spellings_of_one_layout(text):
+    layout = parse_layout(text, BF16)
+    assert layout.swizzle is Swizzle.B64
+    assert layout.modes == ((Mode(8, 32), Mode(4, 256)), (Mode(32, 1),))
+
+
+def test_no_prefix_is_no_swizzle():
+    assert parse_layout("(8,8):(8,1)", BF16).swizzle is Swizzle.NONE
+
+
+def test_the_shape_fills_the_modes_unless_it_is_given():
+    text = "((8,2),64):((64,512),1)"
+    assert parse_layout(text, BF16).shape == (16, 64)
+    assert parse_layout(text, BF16, (12, 64)).shape == (12, 64)
+
+
+def test_a_shape_that_does_not_fit():
+    with pytest.raises(LayoutError, match="dimension 0 has 8 elements, but its modes cover 16"):
+        parse_layout("((8,2),64):((64,512),1)", BF16, (8, 64))
+
+
+@pytest.mark.parametrize("swizzle", ["4,4,3", "3,3,3", "2,5,2"])
+def test_other_swizzles_are_refused(swizzle):
+    with pytest.raises(LayoutError, match=f"Swizzle<{swizzle}> is no swizzling mode of wgmma"):
+        parse_layout(f"Swizzle<{swizzle}> o (8,64):(64,1)", BF16)
+
+
+@pytest.mark.parametrize(
+    "text, problem",
+    [
+        ("", "it ends too early"),
+        ("(8,", "it ends too early"),
+        ("(8,8):", "it ends too early"),
+        ("(8,8)", "expected ':' and the strides"),
+        ("(8,8) (8,1)", "expected ':' and the strides"),
+        ("(8,8):(8,1))", r"'\)' after the strides"),
+        ("8:1", "expected one entry for each dimension"),
+        ("(8,8):(8,x)", r"unexpected 'x\)'"),
+        ("(8,8):(8,-1)", r"unexpected '-1\)'"),
+        ("smem_ptr o (8,8):(8,1)", "unexpected 'smem_ptr'"),
+        ("(8,:):(8,1)", "unexpected ':'"),
+        ("(8,8:(8,1)", "a parenthesis is not closed"),
+        ("(8 8):(8,1)", "a parenthesis is not closed"),
+        ("(8,8):(8,(1,2))", "extents and strides differ in structure"),
+        ("(8,8):(8,1,64)", "extents and strides differ in structure"),
+    ],
+)
+def test_malformed_text_is_refused(text, problem):
+    with pytest.raises(LayoutError, match=f"malformed layout '.*': {problem}"):
+        parse_layout(text, BF16)

@@ -1,0 +1,317 @@
+"""mma operands: the descriptors of a tile's blocks make wgmma read that tile, byte for byte."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import operands
+
+from mlir_smem.layout import (
+    ELEMENTS,
+    FORMS,
+    Canonical,
+    Descriptor,
+    Major,
+    Mismatch,
+    Mode,
+    Multiple,
+    Order,
+    Role,
+    Swizzle,
+    base_offset,
+    descriptor_of,
+    element,
+    match,
+    operand_addresses,
+    operand_blocks,
+    parse_layout,
+    tile_of_atoms,
+)
+from mlir_smem.layout.operand import blocks
+
+BF16 = element("bf16")
+TF32 = element("tf32")
+
+
+def reads(found, kind, start, base_offset=0):
+    """The byte address that the instructions read for each element of a whole operand, (m/n, k)."""
+    first = found.descriptor(start, base_offset).encode()
+    major = found.canonical.major.value
+    return np.block(
+        [
+            [operand_addresses(first + step, kind.name, major, piece) for step in row]
+            for piece, row in zip(found.pieces, found.steps, strict=True)
+        ]
+    )
+
+
+def pattern_aligned(tile):
+    """Where a tile may begin in shared memory with base offset 0."""
+    return st.integers(1, 1 << 16).map(lambda a: a // tile.alignment * tile.alignment)
+
+
+# The tile that instructions read is the tile that the layout says.
+
+
+@given(st.data(), operands())
+def test_blocks_read_the_tile(data, operand):
+    base = data.draw(pattern_aligned(operand.tile))
+    found = operand_blocks(operand.stored, operand.role)
+    assert found and found.canonical.major is operand.major
+    read = reads(found, operand.tile.element, base)
+    assert np.array_equal(read, base + operand.tile.offsets())
+
+
+@given(st.data(), operands())
+def test_blocks_read_a_pattern_that_starts_at_any_line(data, operand):
+    tile = operand.tile
+    line = 16 if tile.swizzle is Swizzle.NONE else 128
+    base = data.draw(st.integers(8, 1000)) * line
+    found = operand_blocks(operand.stored, operand.role)
+    read = reads(found, tile.element, base, base_offset(base, tile.swizzle))
+    stored = tile.swizzle.apply(tile.linear() * tile.element.bits // 8)
+    assert np.array_equal(read, base + stored)
+
+
+@st.composite
+def parts(draw):
+    """(operand, starts, sizes): a part that instructions can read, wherever in the pattern."""
+    operand = draw(operands())
+    tile, kind = operand.tile, operand.tile.element
+    units = (64 if operand.role is Role.A else 8, kind.instruction_k)
+    # A part may begin at every 16 bytes of a line, and at every line.
+    grains = (1, kind.unit) if operand.major is Major.K else (kind.unit, 1)
+    starts, sizes = [], []
+    for extent, modes, unit, grain in zip(
+        tile.shape, tile.coalesced().modes, units, grains, strict=True
+    ):
+        size = draw(st.integers(1, extent // unit)) * unit
+        start = draw(st.integers(0, (extent - size) // grain)) * grain
+        atom = modes[0].extent if len(modes) > 1 else extent
+        cuts = start % atom + size > atom
+        starts.append(start - start % atom if cuts else start)
+        sizes.append(size)
+    return operand, tuple(starts), tuple(sizes)
+
+
+@given(st.data(), parts())
+def test_blocks_read_a_part_of_the_tile(data, part):
+    operand, (row, k), (rows, ks) = part
+    tile, role = operand.tile, operand.role
+    base = data.draw(pattern_aligned(tile))
+    cut = tile.slice((row, k), (rows, ks))
+    found = operand_blocks(role.orient(cut.layout), role)
+    read = reads(found, tile.element, base + tile.element.bytes(cut.offset))
+    assert np.array_equal(read, base + tile.offsets()[row : row + rows, k : k + ks])
+
+
+@given(st.data(), operands())
+def test_one_run_time_block_reads_each_block(data, operand):
+    tile, kind = operand.tile, operand.tile.element
+    rows, ks = 64 if operand.role is Role.A else 8, kind.instruction_k
+    base = data.draw(pattern_aligned(tile))
+    cut = tile.slice((Multiple(rows), Multiple(ks)), (rows, ks))
+    found = blocks(cut.layout, (rows,))
+    for row in range(0, tile.shape[0], rows):
+        for k in range(0, tile.shape[1], ks):
+            offset = cut.offset + sum(t.at((row, k)[t.dim]) for t in cut.terms)
+            read = reads(found, kind, base + kind.bytes(offset))
+            assert np.array_equal(read, base + tile.offsets()[row : row + rows, k : k + ks])
+
+
+@pytest.mark.parametrize("swizzle", Swizzle, ids=str)
+@pytest.mark.parametrize(
+    "kind, contiguous", [(BF16, 0), (BF16, 1), (TF32, 1), (element("b1"), 1)], ids=str
+)
+def test_blocks_read_each_stage(kind, contiguous, swizzle):
+    tile = tile_of_atoms(kind, (3, 128, 3 * kind.instruction_k), contiguous, swizzle)
+    for index in range(3):
+        stage = tile.stage(index)
+        found = operand_blocks(stage.layout, Role.A)
+        read = reads(found, kind, 0x400 + kind.bytes(stage.offset))
+        assert np.array_equal(read, 0x400 + tile.offsets()[index])
+
+
+@given(
+    st.sampled_from([(f, e) for f in FORMS.values() for e in ELEMENTS.values()]).filter(
+        lambda pair: pair[0].major is Major.K or pair[1].mn_major
+    ),
+    st.integers(1, 6),
+    st.integers(0, 300).map(lambda unit: 16 * unit),
+    st.integers(0, 300).map(lambda unit: 16 * unit),
+)
+def test_every_canonical_layout_is_read_as_it_says(pair, m, lbo, sbo):
+    form, kind = pair
+    k = 1 if form.major is Major.K else 2
+    layout = form.layout(kind, m, k, lbo, sbo)
+    assert layout.shape[1] == kind.instruction_k
+    descriptor = descriptor_of(match(layout), 0x400).encode()
+    read = operand_addresses(descriptor, kind.name, form.major.value, layout.shape[0])
+    assert np.array_equal(read, 0x400 + layout.offsets())
+
+
+@given(st.data(), operands())
+def test_whatever_is_accepted_is_read_as_it_says(data, operand):
+    # One stride is replaced; most such layouts are refused, the others must be right.
+    tile, role = operand.tile, operand.role
+    modes = [list(dim) for dim in tile.modes]
+    dim = data.draw(st.sampled_from(modes))
+    i = data.draw(st.integers(0, len(dim) - 1))
+    dim[i] = Mode(dim[i].extent, data.draw(st.integers(0, 100)) * tile.element.unit)
+    changed = replace(tile, modes=tuple(map(tuple, modes)))
+    found = operand_blocks(role.orient(changed), role)
+    if not isinstance(found, Mismatch):
+        assert np.array_equal(reads(found, tile.element, 0x400), 0x400 + changed.offsets())
+
+
+# One instruction's reads, by hand.
+
+
+@pytest.mark.parametrize(
+    "descriptor, major, row, k, address",
+    [
+        # K-major: row 9, byte 18 along k.
+        (Descriptor(0x400, 256, 512), "k", 9, 9, 0x400 + 512 + 256 + 16 + 2),
+        (Descriptor(0x400, 16, 512, 0, Swizzle.B32), "k", 9, 9, 0x400 + 512 + 32 + 18),
+        (Descriptor(0x400, 16, 1024, 0, Swizzle.B128), "k", 9, 9, 0x400 + 1024 + 128 + 2),
+        # MN-major: row 70, k 9.
+        (Descriptor(0x400, 4096, 128), "mn", 70, 9, 0x400 + 8 * 128 + 12 + 16 + 4096),
+        (
+            Descriptor(0x400, 4096, 1024, 0, Swizzle.B128),
+            *("mn", 70, 9, 0x400 + 4096 + 12 + 128 + 1024 + 16),
+        ),
+        # The base offset shifts the phase of line 1 to 0.
+        (Descriptor(0x480, 16, 1024, 1, Swizzle.B128), "k", 0, 9, 0x480 + 18),
+        (Descriptor(0x480, 16, 1024, 0, Swizzle.B128), "k", 0, 9, 0x480 + 2),
+    ],
+)
+def test_an_element_of_bf16(descriptor, major, row, k, address):
+    assert operand_addresses(descriptor.encode(), "bf16", major, 128)[row, k] == address
+
+
+@pytest.mark.parametrize("kind", ELEMENTS.values(), ids=str)
+def test_reads_have_the_instructions_shape(kind):
+    descriptor = Descriptor(0x400, 128, 256).encode()
+    read = operand_addresses(descriptor, kind.name, "k", 64)
+    assert (read.shape, read.dtype) == ((64, kind.instruction_k), np.int64)
+
+
+# Descriptors and steps, by hand.
+
+
+def test_a_k_major_operand_steps_within_its_lines():
+    tile = tile_of_atoms(element("f16"), (128, 64), 1, Swizzle.B128)
+    found = operand_blocks(tile, Role.A)
+    assert found.descriptor().encode() == 0x4000_0040_0001_0000
+    assert found.pieces == (64, 64)
+    assert found.steps == ((0, 2, 4, 6), (512, 514, 516, 518))
+
+
+def test_an_mn_major_operand_steps_over_lines():
+    tile = tile_of_atoms(element("f16"), (64, 128), 1, Swizzle.B128)
+    found = operand_blocks(tile, Role.B)
+    assert found.descriptor().encode() == 0x4000_0040_0200_0000
+    assert found.pieces == (128,)
+    assert found.steps == ((0, 128, 256, 384),)
+
+
+def test_strides_are_of_the_tile_not_of_the_block():
+    tile = tile_of_atoms(BF16, (128, 64), 1, Swizzle.B128, Order.ALONG)
+    wide = tile_of_atoms(BF16, (128, 256), 1, Swizzle.B128, Order.ALONG)
+    assert operand_blocks(tile, Role.A).canonical.sbo == 1024
+    assert operand_blocks(wide, Role.A).canonical.sbo == 4096
+
+
+def test_the_narrowest_block_still_has_the_strides_of_the_others():
+    tile = tile_of_atoms(BF16, (264, 16), 1, Swizzle.NONE).transposed()
+    found = operand_blocks(tile, Role.B)
+    assert found.pieces == (256, 8)
+    assert found.canonical == Canonical(Major.K, Swizzle.NONE, 33 * 128, 128)
+
+
+def test_roles():
+    tile = tile_of_atoms(BF16, (64, 128), 1, Swizzle.B128)
+    assert (Role.A.extent_name, Role.B.extent_name) == ("M", "N")
+    assert (Role.A.orient(tile).shape, Role.B.orient(tile).shape) == ((64, 128), (128, 64))
+
+
+# Refusals.
+
+
+@pytest.mark.parametrize(
+    "kind, shape, role, reason",
+    [
+        ("bf16", (96, 64), Role.A, "M is 96, not a multiple of 64"),
+        ("bf16", (64, 12), Role.B, "N is 12; expected a multiple of 8, for example 8 or 16"),
+        ("s8", (64, 36), Role.B, "N is 36; expected a multiple of 8, for example 32 or 40"),
+        ("bf16", (64, 24), Role.A, r"k is 24, not a multiple of 16 \(32 bytes of bf16\)"),
+        ("b1", (64, 128), Role.A, r"k is 128, not a multiple of 256 \(32 bytes of b1\)"),
+    ],
+)
+def test_extents_that_no_instruction_has(kind, shape, role, reason):
+    contiguous = 1 if role is Role.A else 0
+    found = operand_blocks(tile_of_atoms(element(kind), shape, contiguous, Swizzle.NONE), role)
+    assert isinstance(found, Mismatch) and re.search(reason, found.reason)
+
+
+@pytest.mark.parametrize("kind", ["tf32", "e4m3", "e5m2", "s8", "u8", "b1"])
+@pytest.mark.parametrize(
+    "role, contiguous, major", [(Role.A, 0, "M-major"), (Role.B, 1, "N-major")]
+)
+def test_only_16_bit_types_are_read_mn_major(kind, role, contiguous, major):
+    tile = tile_of_atoms(element(kind), (256, 256), contiguous, Swizzle.NONE)
+    reason = f"the tile is {major}, but wgmma reads {kind} K-major only .* 16-bit types"
+    found = operand_blocks(tile, role)
+    assert isinstance(found, Mismatch) and re.search(reason, found.reason)
+
+
+def test_modes_of_one_element_do_not_hide_the_major():
+    tile = parse_layout("Swizzle<3,4,3> o ((1,32,2),8):((0,1,256),32)", TF32)
+    found = operand_blocks(tile, Role.A)
+    assert isinstance(found, Mismatch) and "the tile is M-major" in found.reason
+
+
+def test_a_staged_tile_is_no_operand():
+    found = operand_blocks(tile_of_atoms(BF16, (4, 64, 64), 1, Swizzle.B128), Role.A)
+    assert isinstance(found, Mismatch) and "rank 3" in found.reason
+
+
+def test_a_block_that_is_not_canonical_is_named():
+    tile = parse_layout("Swizzle<3,4,3> o (128,64):(72,1)", BF16)
+    found = operand_blocks(tile, Role.A)
+    assert isinstance(found, Mismatch) and found.reason.startswith(
+        "the instruction's block of 64x16 at (0, 0): along m/n, the stride of factor 8 is 72"
+    )
+
+
+def test_a_block_that_cuts_an_atom_is_named():
+    operand = tile_of_atoms(BF16, (96, 16), 0, Swizzle.B128)
+    found = blocks(operand, (32, 64))
+    assert isinstance(found, Mismatch) and found.reason.startswith(
+        "the instruction's block of 64x16 at (32, 0): the slice cuts an atom: it begins at 32"
+    )
+
+
+def test_a_block_between_16_byte_units_is_named():
+    operand = parse_layout("((8,2),(8,2)):((8,132),(1,64))", BF16)
+    assert blocks(operand, (8, 8)) == Mismatch(
+        "the instruction's block of 8x16 at (8, 0) starts 132 elements into the tile, which is not "
+        "a multiple of 16 bytes"
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ((0, "fp8", "k", 64), "unknown element type 'fp8'"),
+        ((0, "bf16", "n", 64), "'n' is not a valid Major"),
+        ((0, "tf32", "mn", 64), "wgmma reads tf32 K-major only; MN-major is for 16-bit types"),
+        ((1 << 46, "bf16", "k", 64), "sets bits 0x0000400000000000, which belong to no field"),
+    ],
+)
+def test_addresses_of_nothing_that_wgmma_reads(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        operand_addresses(*arguments)

@@ -1,0 +1,263 @@
+"""CuTe's own answers, computed by NVIDIA's headers, beside ours.
+
+`tests/data/cute_sm90.json.gz` holds them, with their source and licence in `meta`.
+"""
+
+import gzip
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from mlir_smem.layout import (
+    Descriptor,
+    LayoutError,
+    Major,
+    OperandUse,
+    Order,
+    Role,
+    Swizzle,
+    choose,
+    element,
+    match,
+    operand_blocks,
+    parse_layout,
+    tile_of_atoms,
+)
+from mlir_smem.layout.operand import blocks
+
+DATA = json.loads(
+    gzip.decompress(
+        Path(__file__).parent.with_name("data").joinpath("cute_sm90.json.gz").read_bytes()
+    )
+)
+ROWS = DATA["rows"]
+SWIZZLES = {
+    "INTER": Swizzle.NONE,
+    "SW32": Swizzle.B32,
+    "SW64": Swizzle.B64,
+    "SW128": Swizzle.B128,
+}
+F16 = element("f16")
+
+
+def contiguous_of(row):
+    """The contiguous dimension of an operand of shape (m/n, k)."""
+    return 1 if row["major"] == "K" else 0
+
+
+def tile_of(row):
+    """A row's tile in our words, stages in front.
+
+    CuTe's order names a dimension, ours says whether it is the contiguous one.
+    """
+    mn_is_across = row["major"] == "K"
+    order = Order.ACROSS if (row["tile_order"] == "mn_first") == mn_is_across else Order.ALONG
+    return tile_of_atoms(
+        element(row["dtype"]),
+        (row["stages"], row["mn"], row["k"]),
+        contiguous_of(row),
+        SWIZZLES[row["swizzle"]],
+        order,
+    )
+
+
+def blocks_of(row):
+    """The instructions' shares of a row's first stage."""
+    pieces = (row["inst_mn"],) * (row["mn"] // row["inst_mn"])
+    return blocks(tile_of(row).stage(0).layout, pieces)
+
+
+def name_of(row):
+    shape = "x".join(str(row[n]) for n in ("stages", "mn", "k"))
+    return f"{row['dtype']}-{row['major']}-{row['swizzle']}-{shape}-{row['id']}"
+
+
+every_row = pytest.mark.parametrize("row", ROWS, ids=name_of)
+
+
+def test_the_data_says_where_it_comes_from():
+    assert DATA["meta"]["source"].startswith("NVIDIA/cutlass")
+    assert "BSD-3-Clause" in DATA["meta"]["licence"]
+
+
+def test_every_tile_is_one_that_wgmma_can_read():
+    # CuTe also describes MN-major tiles of other types; the table leaves those to sm_100.
+    assert len(ROWS) == 818
+    assert all(row["isa_legal_operand"] for row in ROWS)
+    assert all(element(row["dtype"]).mn_major for row in ROWS if row["major"] == "MN")
+
+
+@every_row
+def test_element_map(row):
+    offsets = tile_of(row).stage(0).layout.offsets()
+    assert hashlib.sha256(offsets.astype("<u4").tobytes()).hexdigest() == row["map_sha256"]
+
+
+@every_row
+def test_descriptor(row):
+    ours = blocks_of(row).descriptor(row["smem_addr"])
+    cutes = Descriptor.decode(int(row["desc_hex"], 16))
+    for field in {"start", "lbo", "sbo", "base_offset", "swizzle"} - set(row["dont_care"]):
+        assert getattr(ours, field) == getattr(cutes, field), field
+
+
+@every_row
+def test_strides_that_matter_are_those_that_cute_cares_for(row):
+    canonical = blocks_of(row).canonical
+    ignored = {name for name in ("lbo", "sbo") if getattr(canonical, name) is None}
+    assert ignored == set(row["dont_care"])
+
+
+@every_row
+def test_steps(row):
+    k_steps, mn_steps = row["k_step_u128"], row["mn_step_u128"]
+    assert blocks_of(row).steps == tuple(tuple(mn + k for k in k_steps) for mn in mn_steps)
+
+
+@every_row
+def test_stage_steps(row):
+    tile = tile_of(row)
+    starts = [tile.stage(i).offset for i in range(row["stages"])]
+    assert [tile.element.bytes(start) // 16 for start in starts] == row["stage_step_u128"]
+
+
+# CuTe's selector of a layout atom.
+
+
+def key(row):
+    return row["selector"], row["dtype"], row["major"], row["mn"], row["k"]
+
+
+def chosen(row, uses=()):
+    """The swizzle that we choose for a row's tile, None if there is none."""
+    kind, shape = element(row["dtype"]), (row["mn"], row["k"])
+    picked = choose(kind, shape, uses, contiguous=contiguous_of(row)).picked
+    return picked and picked.layout.swizzle
+
+
+def test_choice_of_a_tile_that_nothing_uses():
+    differ = {key(row) for row in DATA["selector"] if chosen(row) != SWIZZLES[row["selected"]]}
+    # With A in registers, CuTe narrows tf32 MN-major to 32B, which spares the register loads bank
+    # conflicts. Our loads are uses of their own, so the tile alone gets the widest swizzle.
+    assert differ == {
+        key(row)
+        for row in DATA["selector"]
+        if (row["selector"], row["dtype"], row["major"]) == ("sm90_rs", "tf32", "MN")
+        and row["mn"] % 16 == 0
+    }
+
+
+def test_choice_for_tf32_from_registers_is_that_for_shared_memory():
+    cutes = {key(row): row["selected"] for row in DATA["selector"]}
+    for row in DATA["selector"]:
+        if (row["selector"], row["dtype"], row["major"]) == ("sm90_rs", "tf32", "MN"):
+            assert row["selected"] == "SW32"
+            assert chosen(row) == SWIZZLES[cutes["sm90_ss", *key(row)[1:]]]
+
+
+def test_choice_of_an_operand():
+    # B of shape (n, k), which is (k, n) as a tile.
+    differ = set()
+    for row in DATA["selector"]:
+        kind, shape = element(row["dtype"]), (row["k"], row["mn"])
+        use = OperandUse("mma B", Role.B)
+        picked = choose(kind, shape, [use], contiguous=1 - contiguous_of(row)).picked
+        if picked is None:
+            differ.add(key(row))
+        elif picked.layout.swizzle != SWIZZLES[row["selected"]]:
+            pytest.fail(f"{row}: {picked.name}")
+    # CuTe also selects for what no instruction reads.
+    assert differ == {
+        key(row)
+        for row in DATA["selector"]
+        if (row["major"] == "MN" and not element(row["dtype"]).mn_major)
+        or row["k"] % element(row["dtype"]).instruction_k
+    }
+
+
+# Layouts that CuTe accepts, with their descriptors.
+
+ACCEPTED = {
+    "n9_half_atom_f16_MN_sm90": (tile_of_atoms(F16, (64, 64), 0, Swizzle.B128, Order.ALONG), 32),
+    "n10_core_matrix_K_handmade": (parse_layout("((8,8),(8,8)):((8,64),(1,512))", F16), 64),
+    "n11_plain_sw128_rowmajor_64": (parse_layout("Swizzle<3,4,3> o (64,64):(64,1)", F16), 64),
+    "n12_mn_n24_sw64_tail": (tile_of_atoms(F16, (96, 32), 0, Swizzle.B64, Order.ALONG), 96),
+    "n14_inter_half_T": (tile_of_atoms(F16, (64, 64), 0, Swizzle.NONE, Order.ALONG), 8),
+}
+
+
+def case(name):
+    return next(c for c in DATA["acceptance_cases"] if c["name"] == name)
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_accepted(name):
+    layout, piece = ACCEPTED[name]
+    expected = case(name)
+    assert expected["accepted"]
+    found = blocks(layout, (piece,) * (layout.shape[0] // piece))
+    assert found.descriptor().encode() == int(expected["desc_hex"], 16)
+    # (_1,m/n blocks,k blocks):(_0,step,step); a single block has the step 0.
+    counts, steps = (
+        [int(n) for n in re.findall(r"\d+", part)]
+        for part in expected["desc_layout_u128"].split(":")
+    )
+    assert found.steps == tuple(
+        tuple(mn * steps[1] + k * steps[2] for k in range(counts[2])) for mn in range(counts[1])
+    )
+
+
+# Layouts that CuTe refuses; its reasons hold no values, ours do.
+
+REFUSED = {
+    "n1_plain_rowmajor": (
+        lambda: match(parse_layout("(64,64):(64,1)", F16)).reason,
+        r"along m/n, the stride of factor 8 is 64 elements where 1T = 8 is needed",
+    ),
+    "n3_padded_sw128": (
+        lambda: match(parse_layout("Swizzle<3,4,3> o (64,64):(72,1)", F16)).reason,
+        r"along m/n, the stride of factor 8 is 72 elements where 8T = 64 is needed",
+    ),
+    "n4_mn4": (
+        lambda: operand_blocks(tile_of_atoms(F16, (64, 4), 0, Swizzle.B128), Role.B).reason,
+        r"N is 4; expected a multiple of 8, for example 8",
+    ),
+    "n5_tile_not_div": (
+        lambda: choose(F16, (64, 32), [], contiguous=1).candidates[0].objection,
+        r"its contiguous extent of 32 elements is no multiple of the atom's 64",
+    ),
+    "n13_sw128_rowmajor_128wide": (
+        lambda: match(parse_layout("Swizzle<3,4,3> o (64,128):(128,1)", F16)).reason,
+        r"along m/n, the stride of factor 8 is 128 elements where 8T = 64 is needed",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name):
+    ours, reason = REFUSED[name]
+    assert not case(name)["accepted"]
+    assert re.search(reason, ours())
+
+
+def test_refused_swizzle():
+    assert not case("n2_sw333")["accepted"]
+    with pytest.raises(LayoutError, match="Swizzle<3,3,3> is no swizzling mode of wgmma"):
+        parse_layout("Swizzle<3,3,3> o (64,64):(64,1)", F16)
+
+
+@pytest.mark.parametrize("name, contiguous", [("n6_majorK_of_MN", 0), ("n7_majorMN_of_K", 1)])
+def test_a_tile_cannot_be_read_with_the_other_major(name, contiguous):
+    # The major-ness is read off the layout, so that nobody can ask for the wrong one.
+    refused = case(name)
+    assert not refused["accepted"]
+    found = match(tile_of_atoms(F16, (64, 64), contiguous, Swizzle.B128))
+    assert found.major is not Major[refused["major"]]
+
+
+def test_every_case_is_tested():
+    names = {*ACCEPTED, *REFUSED, "n2_sw333", "n6_majorK_of_MN", "n7_majorMN_of_K"}
+    assert names == {c["name"] for c in DATA["acceptance_cases"]}

@@ -1,0 +1,93 @@
+"""Diagnostics as a compiler prints them: position, message, the source line."""
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ..dialect.bindings import ir
+from ..dialect.diagnostics import remark_handler
+
+_SEVERITIES = {"ERROR": "error", "WARNING": "warning", "NOTE": "note", "REMARK": "remark"}
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One diagnostic.
+
+    Attributes:
+        severity: "error", "warning", "note" or "remark".
+        file: the input's name.
+        line, column: from 1; 0 if the position is not known.
+        message: the text, which may have several lines.
+    """
+
+    severity: str
+    file: str
+    line: int
+    column: int
+    message: str
+
+
+class Collector:
+    """Takes the diagnostics of a context, in their order."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.found: list[Diagnostic] = []
+
+    def add(self, severity: str, location: Any, message: str) -> None:
+        """Notes a diagnostic at an MLIR location."""
+        line, column, file = 0, 0, self.file
+        # The text of a location is the one form that every kind of it has.
+        match = re.search(r'"([^"]*)":(\d+):(\d+)', str(location))
+        if match:
+            # The bindings parse text as a file named "-".
+            file = self.file if match[1] == "-" else match[1]
+            line, column = int(match[2]), int(match[3])
+        self.found.append(Diagnostic(severity, file, line, column, message))
+
+    @contextmanager
+    def listen(self, context: Any) -> Iterator[None]:
+        """Collects what is emitted in a context within."""
+
+        def take(diagnostic: Any) -> bool:
+            severity = _SEVERITIES[diagnostic.severity.name]
+            self.add(severity, diagnostic.location, diagnostic.message)
+            for note in diagnostic.notes:
+                self.add("note", note.location, note.message)
+            return True
+
+        before = context.emit_error_diagnostics
+        context.emit_error_diagnostics = True
+        handler = context.attach_diagnostic_handler(take)
+        try:
+            with remark_handler(lambda location, text: self.add("remark", location, text)):
+                yield
+        finally:
+            handler.detach()
+            context.emit_error_diagnostics = before
+
+    @property
+    def failed(self) -> bool:
+        """Whether there was an error."""
+        return any(d.severity == "error" for d in self.found)
+
+
+def print_diagnostics(diagnostics: list[Diagnostic], source: str) -> None:
+    """Prints diagnostics to standard error, with the source line and a caret."""
+    lines = source.splitlines()
+    for d in diagnostics:
+        where = f"{d.file}:{d.line}:{d.column}: " if d.line else f"{d.file}: "
+        if d.severity == "note" and d.message.startswith("see current operation"):
+            continue
+        print(f"{where}{d.severity}: {d.message}", file=sys.stderr)
+        if 0 < d.line <= len(lines) and d.severity in ("error", "warning"):
+            print(f"  {lines[d.line - 1]}\n  {' ' * (d.column - 1)}^", file=sys.stderr)
+
+
+def is_mlir_error(error: Exception) -> bool:
+    """Whether an exception is MLIR's, whose diagnostics have been emitted."""
+    return isinstance(error, ir.MLIRError)

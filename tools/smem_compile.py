@@ -1,0 +1,115 @@
+"""`smem-compile`: a module with smem ops to NVVM, LLVM IR, PTX or a cubin, and a manifest."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..codegen import STAGES, Compiled, CompileError, compile_in_place
+from ..codegen.targets import TARGETS
+from ..dialect import new_context
+from ..dialect.bindings import ir
+from ..layout import Swizzle
+from .command import main_of, parser, run
+from .diagnostics import Collector, is_mlir_error, print_diagnostics
+from .inputs import InputError, read, write_all
+
+_SUFFIXES = {"nvvm": ".nvvm.mlir", "llvm": ".ll", "ptx": ".ptx", "cubin": ".cubin"}
+
+
+def compile_file(file: str, emit: str, arch: str, **options: Any) -> Compiled | None:
+    """Compiles a file, and prints its diagnostics; None if it failed.
+
+    Raises:
+        InputError, CompileError, OptionError: for what has no place in the file.
+    """
+    text = read(file)
+    collector = Collector("<stdin>" if file == "-" else file)
+    compiled = None
+    with new_context() as context, collector.listen(context):
+        try:
+            compiled = compile_in_place(ir.Module.parse(text), arch, emit, **options)
+        except Exception as error:
+            if not is_mlir_error(error):
+                raise
+            if not collector.failed:
+                collector.add("error", "", str(error))
+    print_diagnostics(collector.found, text)
+    return compiled
+
+
+def smem_compile(argv: Sequence[str]) -> int:
+    """The command; its exit code."""
+    made = parser("smem-compile", "Compiles MLIR with smem ops to code for a GPU.")
+    made.add_argument("file", help="the input; - for standard input")
+    made.add_argument("--emit", choices=STAGES, default="cubin", help="the code to write")
+    made.add_argument("--arch", default="sm_90a", help=f"one of {', '.join(TARGETS)}")
+    made.add_argument(
+        "-o", dest="output", help="the output; the input's name with a suffix if left out"
+    )
+    made.add_argument(
+        "--explain", action="store_true", help="say which layouts were chosen, and why"
+    )
+    made.add_argument(
+        "--max-swizzle",
+        type=int,
+        default=128,
+        help="the widest swizzle to choose: 0, 32, 64 or 128",
+    )
+    options = made.parse_args(argv)
+
+    def body() -> int:
+        try:
+            max_swizzle = Swizzle.of_width(options.max_swizzle)
+        except ValueError as error:
+            raise InputError(f"--max-swizzle: {error}") from None
+        compiled = compile_file(
+            options.file,
+            options.emit,
+            options.arch,
+            explain=options.explain,
+            max_swizzle=max_swizzle,
+        )
+        if compiled is None:
+            return 1
+        output = options.output or _beside(options.file, options.emit)
+        files: list[tuple[str, str | bytes]] = [(output, compiled.stage(options.emit))]
+        if output != "-":
+            manifest = str(Path(output).with_suffix(".json"))
+            files.append((manifest, json.dumps(compiled.manifest, indent=2) + "\n"))
+        write_all(files)
+        _summarize(compiled, [name for name, _ in files])
+        return 0
+
+    return run("smem-compile", body, options.debug)
+
+
+def _beside(file: str, emit: str) -> str:
+    if file == "-":
+        raise InputError("the input has no name to derive the output's from; give -o")
+    return str(Path(file).with_suffix("")) + _SUFFIXES[emit]
+
+
+def _summarize(compiled: Compiled, files: list[str]) -> None:
+    """Says what was made, for a person."""
+    if compiled.report:
+        report = compiled.report
+        spills = f"{report.spill_bytes} bytes of spills" if report.spill_bytes else "no spills"
+        print(f"ptxas: {report.registers} registers, {spills}", file=sys.stderr)
+        for warning in report.warnings:
+            print(warning, file=sys.stderr)
+    for kernel in compiled.manifest["kernels"]:
+        names = ", ".join(a["name"] for a in kernel["arguments"])
+        print(
+            f"kernel {kernel['entry']}({names}): block {kernel['block']}, "
+            f"{kernel['shared_bytes']} bytes of shared memory",
+            file=sys.stderr,
+        )
+    if files[0] != "-":
+        print(f"wrote {', '.join(files)}", file=sys.stderr)
+
+
+main = main_of(smem_compile)
+
+__all__ = ["CompileError", "compile_file", "main", "smem_compile"]

@@ -1,0 +1,208 @@
+"""`smem-opt`: parses a module, runs passes, prints it. Spelled like mlir-opt."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..dialect import dialects, irdl, new_context
+from ..dialect.bindings import ir, passmanager
+from ..passes import OptionError, passes
+from ..passes.manager import add_leaf
+from ..passes.textual import Leaf, parse_pipeline
+from .command import main_of, parser, run
+from .diagnostics import Collector, is_mlir_error, print_diagnostics
+from .inputs import read, write_all
+from .verify import mismatches
+
+SEPARATOR = "// -----"
+
+
+@dataclass
+class Printing:
+    """Where the IR is printed: names of passes, or all of them."""
+
+    before: set[str] = field(default_factory=set)
+    after: set[str] = field(default_factory=set)
+    before_all: bool = False
+    after_all: bool = False
+
+    def add_to(self, pm: Any, leaf: Leaf, when: str) -> None:
+        """Adds a pass that prints the module, if it is wanted before or after that leaf."""
+        names, every = (
+            (self.before, self.before_all) if when == "Before" else (self.after, self.after_all)
+        )
+        if not every and leaf.name not in names:
+            return
+
+        def show(module: Any, external: Any) -> None:
+            print(f"// -----// IR Dump {when} {leaf.name} //----- //\n{module}", file=sys.stderr)
+
+        pm.add(show, name=f"print-ir-{when.lower()}-{leaf.name}")
+
+
+def _arguments(argv: Sequence[str]) -> tuple[argparse.Namespace, list[Leaf]]:
+    made = parser("smem-opt", "Runs passes over MLIR with the smem dialect.")
+    made.add_argument("file", nargs="?", default="-", help="the input; standard input if left out")
+    made.add_argument(
+        "-o", dest="output", default="-", help="the output; standard output if left out"
+    )
+    made.add_argument("--pass-pipeline", help="builtin.module(...): our passes and upstream's")
+    made.add_argument(
+        "--split-input-file", action="store_true", help=f"process parts between {SEPARATOR} alone"
+    )
+    made.add_argument("--verify-diagnostics", action="store_true", help="check expected-* comments")
+    made.add_argument(
+        "--allow-unregistered-dialect", action="store_true", help="parse ops of unknown dialects"
+    )
+    made.add_argument("--mlir-print-op-generic", action="store_true", help="print the generic form")
+    made.add_argument("--mlir-print-debuginfo", action="store_true", help="print locations")
+    made.add_argument(
+        "--mlir-print-ir-before",
+        action="append",
+        default=[],
+        metavar="PASS",
+        help="print the IR before a pass",
+    )
+    made.add_argument(
+        "--mlir-print-ir-after",
+        action="append",
+        default=[],
+        metavar="PASS",
+        help="print the IR after a pass",
+    )
+    made.add_argument(
+        "--mlir-print-ir-before-all", action="store_true", help="print the IR before each pass"
+    )
+    made.add_argument(
+        "--mlir-print-ir-after-all", action="store_true", help="print the IR after each pass"
+    )
+    made.add_argument("--mlir-timing", action="store_true", help="print the time of each pass")
+    made.add_argument(
+        "--list-passes", action="store_true", help="list our passes with their options"
+    )
+    made.add_argument(
+        "--show-dialects", action="store_true", help="list the dialects that are known"
+    )
+    made.add_argument("--dump-irdl", action="store_true", help="print the smem dialect as IRDL")
+    made.epilog = (
+        "Any other --NAME or --NAME=OPTIONS runs that pass on builtin.module, in the order given."
+    )
+    options, rest = made.parse_known_args(argv)
+    leaves = []
+    for word in rest:
+        if not word.startswith("--"):
+            made.error(f"unexpected argument '{word}'")
+        name, _, text = word[2:].partition("=")
+        leaves.append(Leaf((), name, text))
+    if leaves and options.pass_pipeline:
+        made.error(
+            f"--pass-pipeline and --{leaves[0].name} cannot be combined; put it into the pipeline"
+        )
+    return options, leaves
+
+
+def _parts(text: str, split: bool) -> list[str]:
+    """The parts to process, each padded so that its lines keep their numbers."""
+    if not split:
+        return [text]
+    parts, current, start = [], [], 0
+    for number, line in enumerate(text.splitlines()):
+        if line.startswith(SEPARATOR):
+            parts.append("\n" * start + "\n".join(current))
+            current, start = [], number + 1
+        else:
+            current.append(line)
+    parts.append("\n" * start + "\n".join(current))
+    return parts
+
+
+def _process(
+    text: str, leaves: list[Leaf], options: argparse.Namespace, file: str
+) -> tuple[str | None, Collector]:
+    """The printed module after the passes, or None if something failed; and the diagnostics."""
+    collector = Collector(file)
+    printing = Printing(
+        set(options.mlir_print_ir_before),
+        set(options.mlir_print_ir_after),
+        options.mlir_print_ir_before_all,
+        options.mlir_print_ir_after_all,
+    )
+    with new_context() as context:
+        context.allow_unregistered_dialects = options.allow_unregistered_dialect
+        pm = passmanager.PassManager("builtin.module")
+        for leaf in leaves:
+            printing.add_to(pm, leaf, "Before")
+            add_leaf(pm, leaf)
+            printing.add_to(pm, leaf, "After")
+        if options.mlir_timing:
+            pm.enable_timing()
+        with collector.listen(context):
+            try:
+                module = ir.Module.parse(text)
+                pm.run(module.operation)
+            except Exception as error:
+                if not is_mlir_error(error):
+                    raise
+                if not collector.failed:
+                    collector.add("error", "", str(error))
+                return None, collector
+        printed = module.operation.get_asm(
+            print_generic_op_form=options.mlir_print_op_generic,
+            enable_debug_info=options.mlir_print_debuginfo,
+        )
+    return printed, collector
+
+
+def _show_lists(options: argparse.Namespace) -> bool:
+    """Prints what was asked about the program itself; whether anything was."""
+    if options.list_passes:
+        for name, pass_ in passes().items():
+            print(f"--{name:<28} {pass_.description}")
+            for key, entry in pass_.options().items():
+                print(f"    {key:<26} {entry.metadata['description']}")
+    elif options.show_dialects:
+        print("\n".join(dialects()))
+    elif options.dump_irdl:
+        print(irdl())
+    else:
+        return False
+    return True
+
+
+def smem_opt(argv: Sequence[str]) -> int:
+    """The command; its exit code."""
+    options, leaves = _arguments(argv)
+
+    def body() -> int:
+        if _show_lists(options):
+            return 0
+        wanted = parse_pipeline(options.pass_pipeline) if options.pass_pipeline else leaves
+        known = {leaf.name for leaf in wanted}
+        for name in (*options.mlir_print_ir_before, *options.mlir_print_ir_after):
+            if name not in known:
+                raise OptionError(f"cannot print the IR around '{name}': no pass of that name runs")
+        text = read(options.file)
+        file = "<stdin>" if options.file == "-" else options.file
+        outputs, problems, failed = [], [], False
+        for part in _parts(text, options.split_input_file):
+            printed, collector = _process(part, wanted, options, file)
+            if options.verify_diagnostics:
+                problems += mismatches(collector.found, part, file)
+                continue
+            print_diagnostics(collector.found, text)
+            failed |= printed is None
+            outputs.append(printed or "")
+        if options.verify_diagnostics:
+            print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
+            return 1 if problems else 0
+        if failed:
+            return 1
+        write_all([(options.output, f"{SEPARATOR}\n".join(outputs))])
+        return 0
+
+    return run("smem-opt", body, options.debug)
+
+
+main = main_of(smem_opt)
