@@ -1,16 +1,21 @@
 """Registration of the dialect, in any number of contexts, any number of times."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from . import attributes, ops, types
-from .bindings import ext, ir
+from .bindings import PACKAGE, ext, ir
 from .smem import Smem
 
 #: Importing these defines the dialect; what they define is part of it.
 _DEFINED = (attributes, types, ops)
+
+# The bindings import `dialects.<name>` of their own package when they first meet an op of a dialect,
+# and again at every op for as long as that fails: half of a pass's time. There they find ours.
+sys.modules.setdefault(f"{PACKAGE}.dialects.{Smem.DIALECT_NAMESPACE}", ops)
 
 
 def register(context: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,13 +50,14 @@ def warp_access(addresses: np.ndarray, size: int) -> Access:
     if np.any(addresses % size):
         bad = int(addresses[np.flatnonzero(addresses % size)[0]])
         raise ValueError(f"address {bad:#x} is not aligned to the {size} bytes of the access")
-    together = min(32, BANKS * BANK_BYTES // max(size, BANK_BYTES))
+    # Aligned accesses of one size never share some banks only: each fills its own slot of a row.
+    slot_bytes = max(size, BANK_BYTES)
+    slots = BANKS * BANK_BYTES // slot_bytes
+    together = min(32, slots)
+    rows = (addresses // slot_bytes).tolist()
     wavefronts = ideal = 0
-    for first in range(0, len(addresses), together):
-        lanes = addresses[first : first + together]
-        words = np.unique(
-            (lanes[:, None] + np.arange(0, max(size, BANK_BYTES), BANK_BYTES)) // BANK_BYTES
-        )
-        wavefronts += int(np.bincount(words % BANKS, minlength=BANKS).max())
-        ideal += -(-len(words) // BANKS)
+    for first in range(0, len(rows), together):
+        distinct = set(rows[first : first + together])
+        wavefronts += max(Counter(row % slots for row in distinct).values())
+        ideal += -(-len(distinct) // slots)
     return Access(wavefronts, ideal)

@@ -144,22 +144,27 @@ class TileLayout:
 
     def linear(self) -> np.ndarray:
         """The element offset of each element before the swizzle: int64, of the tile's shape."""
-        total = np.zeros((1,) * len(self.shape), dtype=np.int64)
-        for dim, (extent, modes) in enumerate(zip(self.shape, self.modes, strict=True)):
-            index = np.arange(extent, dtype=np.int64)
-            along = np.zeros(extent, dtype=np.int64)
+        return self.linear_at(*np.ogrid[tuple(slice(extent) for extent in self.shape)])
+
+    def linear_at(self, *index: np.ndarray) -> np.ndarray:
+        """The element offset before the swizzle of the elements at `index`, one array a dimension."""
+        total = np.int64(0)
+        for along, modes in zip(index, self.modes, strict=True):
             for mode in modes:
-                along += index % mode.extent * mode.stride
-                index = index // mode.extent
-            total = total + along.reshape([-1 if d == dim else 1 for d in range(len(self.shape))])
-        return total
+                total = total + along % mode.extent * mode.stride
+                along = along // mode.extent
+        return np.asarray(total)
 
     def offsets(self) -> np.ndarray:
         """The byte offset of each element from the (aligned) start: int64, of the tile's shape.
 
         Elements of b1 share bytes: element `i` of a byte is its bit `i % 8`.
         """
-        return self.swizzle.apply(self.linear() * self.element.bits // 8)
+        return self.offsets_at(*np.ogrid[tuple(slice(extent) for extent in self.shape)])
+
+    def offsets_at(self, *index: np.ndarray) -> np.ndarray:
+        """The byte offset of the elements at `index`, one array a dimension; see `offsets`."""
+        return self.swizzle.apply(self.linear_at(*index) * self.element.bits // 8)
 
     def overlap(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """Two elements that lie in the same place, or None if each has its own."""

@@ -94,8 +94,7 @@ class Transfer:
 
     def conflicts(self, layout: TileLayout) -> Access:
         """The worst bank conflict of a warp's access to the tile in the first round."""
-        rows, columns = self.coordinates(0)
-        addresses = layout.offsets()[rows, columns]
+        addresses = layout.offsets_at(*self.coordinates(0))
         accesses = [
             warp_access(addresses[w : w + WARP], UNIT_BYTES) for w in range(0, len(addresses), WARP)
         ]

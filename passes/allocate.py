@@ -104,22 +104,58 @@ def _aligned(offset: int, alignment: int) -> int:
     return -(-offset // alignment) * alignment
 
 
+class Timeline:
+    """The ops of a function's only block, and for each the next one at which accesses are over."""
+
+    def __init__(self, block: Any) -> None:
+        self.block = block
+        ops = [op.operation for op in block.operations]
+        self.end = len(ops)
+        self._at = {op: i for i, op in enumerate(ops)}
+        self._barrier = self._next(ops, lambda op: op.name in _BARRIERS)
+        self._completes = {
+            user: self._next(ops, lambda op, wait=wait: op.name == wait and _waits_for_all(op))
+            for user, wait in (("smem.mma", "smem.wait"), ("smem.copy_async", "smem.copy_wait"))
+        }
+
+    def _next(self, ops: list[Any], wanted: Any) -> list[int]:
+        """For each op, the next wanted one after it; the end if there is none."""
+        found, upcoming = [self.end] * (self.end + 1), self.end
+        for i in range(self.end - 1, -1, -1):
+            found[i] = upcoming
+            if wanted(ops[i]):
+                upcoming = i
+        return found
+
+    def begin(self, user: Any) -> int:
+        """The op of the block in which an access happens."""
+        operation = user.operation
+        while operation.block != self.block:
+            operation = operation.parent.operation
+        return self._at[operation]
+
+    def over(self, user: Any) -> int:
+        """The op after which an access is over for all threads of the block: the next barrier after
+        what waits for it, if it is asynchronous."""
+        at = self.begin(user)
+        waits = self._completes.get(user.operation.name)
+        return self._barrier[waits[at] if waits else at]
+
+
 def _live(function: Any, allocs: list[Any]) -> list[Live]:
     """Each tile with its span; in a function of several blocks, spans are the whole function."""
     blocks = list(function.regions[0].blocks)
-    ops = [op.operation for op in blocks[0].operations]
-    at = {op: i for i, op in enumerate(ops)}
+    timeline = Timeline(blocks[0]) if len(blocks) == 1 else None
     found = []
     for alloc in allocs:
         layout = layout_of(alloc.results[0].type)
         if layout is None:
             raise OpError(alloc, "has no layout; run smem-assign-layouts before")
-        first, last = 0, len(ops)
-        if len(blocks) == 1:
+        first = last = 0
+        if timeline:
             users = _users(alloc.results[0])
-            spots = [(at[_ancestor(op, blocks[0])], op.operation.name) for op in users]
-            first = min((i for i, _ in spots), default=0)
-            last = max((_end(ops, i, name) for i, name in spots), default=0)
+            first = min(map(timeline.begin, users), default=0)
+            last = max(map(timeline.over, users), default=0)
         found.append(Live(alloc, layout.size_bytes, layout.alignment, first, last))
     return found
 
@@ -133,27 +169,8 @@ def _users(tile: Any) -> list[Any]:
     return users
 
 
-def _ancestor(op: Any, block: Any) -> Any:
-    operation = op.operation
-    while operation.block != block:
-        operation = operation.parent.operation
-    return operation
-
-
-def _end(ops: list[Any], at: int, user: str) -> int:
-    """The op after which an access by the op at `at` is over for the whole block."""
-    completes = {"smem.mma": "smem.wait", "smem.copy_async": "smem.copy_wait"}.get(user)
-    if completes:
-        at = _next(ops, at, lambda op: op.name == completes and _waits_for_all(op))
-    return _next(ops, at, lambda op: op.name in _BARRIERS)
-
-
 def _waits_for_all(op: Any) -> bool:
     return ir.IntegerAttr(op.attributes["pending"]).value == 0
-
-
-def _next(ops: list[Any], at: int, wanted: Any) -> int:
-    return next((i for i in range(at + 1, len(ops)) if wanted(ops[i])), len(ops))
 
 
 def _static_bytes(function: Any) -> int:

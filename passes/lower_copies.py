@@ -137,9 +137,8 @@ class Vectors:
         """
         if (round_ - anchor) * self.transfer.threads % self.transfer.per_line:
             return None
-        linear = self.layout.linear()
-        here = linear[self.transfer.coordinates(round_)]
-        there = linear[self.transfer.coordinates(anchor)][: len(here)]
+        here = self.layout.linear_at(*self.transfer.coordinates(round_))
+        there = self.layout.linear_at(*self.transfer.coordinates(anchor))[: len(here)]
         steps = here - there
         size = int(steps[0]) * self.layout.element.bits // 8
         if (steps != steps[0]).any() or size % self.layout.swizzle.pattern_bytes:

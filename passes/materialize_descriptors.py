@@ -1,6 +1,7 @@
 """`smem-materialize-descriptors`: each operand of an mma becomes one 64-bit matrix descriptor."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from ..dialect.bindings import ir
@@ -51,7 +52,7 @@ class MaterializeDescriptors(Pass):
                 if isinstance(found, Mismatch):
                     raise OpError(mma, f"cannot read {role.name}: {found.reason}")
                 descriptors.append(self._descriptor(mma, role, part, found, bases))
-                attributes |= _attributes(role, found)
+                attributes |= _attributes(role, found, ir.Context.current)
             attributes["element"] = ir.StringAttr.get(tile_element(operands[0].type).name)
             wgmma = ir.Operation.create(
                 WgmmaOp.OPERATION_NAME,
@@ -123,9 +124,10 @@ def _outermost_first(part: Part, user: Any) -> list[tuple[Any, Any]]:
     return sorted(part.terms, key=lambda item: depth(item[1]))
 
 
-def _attributes(role: Role, found: OperandBlocks) -> dict[str, Any]:
+@lru_cache(maxsize=256)
+def _attributes(role: Role, found: OperandBlocks, context: Any) -> dict[str, Any]:
     flat = [step for row in found.steps for step in row]
     return {
-        f"{role.value}_major": ir.StringAttr.get(found.canonical.major.value),
-        f"{role.value}_steps": ir.DenseI64ArrayAttr.get(flat),
+        f"{role.value}_major": ir.StringAttr.get(found.canonical.major.value, context),
+        f"{role.value}_steps": ir.DenseI64ArrayAttr.get(flat, context),
     }

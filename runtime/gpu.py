@@ -182,7 +182,7 @@ class _Buffer:
 
     def __init__(self, device: Any, array: np.ndarray) -> None:
         self._host = array.copy(order="K")
-        self._memory = device.allocate(array.nbytes)
+        self._memory = device.allocate(array.nbytes, stream=_cuda().LEGACY_DEFAULT_STREAM)
         self._copy("cuMemcpyHtoD", int(self._memory.handle), self._host.ctypes.data)
         strides = tuple(s // array.itemsize for s in self._host.strides)
         self.matrix = Matrix(int(self._memory.handle), array.shape, strides, array.itemsize)

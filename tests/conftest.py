@@ -7,3 +7,7 @@ from hypothesis import settings
 settings.register_profile("dev", deadline=None, max_examples=50)
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True, database=None)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--record", metavar="FILE", help="write the results of GPU tests to FILE")

@@ -37,7 +37,7 @@ class ViewOp(Smem.Operation, name="view"):
                 f"views elements of {source.element_type} as {layout.element}; expected the same "
                 "type, or bytes (i8)"
             )
-        if not source.affine_map.is_identity:
+        if not _is_contiguous(source):
             raise Invalid(f"views contiguous memory only, not {source}")
         if source.has_static_shape:
             size = _bytes(source)
@@ -71,6 +71,17 @@ def view(memref: Any, shape: Any, element: Any, layout: Any, alignment: int | No
 
 def _workgroup() -> Any:
     return ir.Attribute.parse("#gpu.address_space<workgroup>")
+
+
+def _is_contiguous(memref: Any) -> bool:
+    """Whether the elements of a memref follow each other in row-major order."""
+    step = 1
+    strides, _ = memref.get_strides_and_offset()
+    for extent, stride in zip(reversed(memref.shape), reversed(strides), strict=True):
+        if stride != step:
+            return False
+        step *= extent
+    return True
 
 
 def _bytes(memref: Any) -> int:

@@ -8,7 +8,7 @@ from ..base import OpError, Pass
 from ..kernel import block_size, function_of, walk
 from ..threads import linear_thread
 from .epilogue import lower_fill, lower_store
-from .instructions import Constants, lower_wait, lower_wgmma
+from .instructions import Steps, lower_wait, lower_wgmma
 from .registers import convert_types, registers_of
 
 _OPS = ("smem.wgmma", "smem.wait", "smem.fill", "smem.store")
@@ -24,7 +24,7 @@ class LowerMma(Pass):
     def run(self, module: Any) -> None:
         for mma in walk(module, "smem.mma"):
             raise OpError(mma, "still reads tiles; run smem-materialize-descriptors before")
-        constants = Constants()
+        steps = Steps()
         # Shapes are read off the fragment types, so those are noted before they are converted.
         ops = [(op, _fragment_type(op)) for op in walk(module, *_OPS)]
         convert_types(module)
@@ -34,7 +34,7 @@ class LowerMma(Pass):
             with ir.InsertionPoint(op), op.location:
                 match op.operation.name:
                     case "smem.wgmma":
-                        new = lower_wgmma(op, registers, function, constants)
+                        new = lower_wgmma(op, registers, function, steps)
                     case "smem.wait":
                         new = lower_wait(op, registers, type_)
                     case "smem.fill":

@@ -85,13 +85,7 @@ def _advance(pointer: Any, count: int, stride: Any, element: Any) -> Any:
 
 def _pair(low: Any, high: Any) -> Any:
     vector = ir.VectorType.get([2], ir.F32Type.get())
-    pair = emit.value("llvm.mlir.poison", (), vector)
-    for position, value in enumerate((low, high)):
-        at = emit.value(
-            "llvm.mlir.constant", (), emit.i32(), value=ir.IntegerAttr.get(emit.i32(), position)
-        )
-        pair = emit.value("llvm.insertelement", (pair, value, at), vector)
-    return pair
+    return emit.value("vector.from_elements", (low, high), vector)
 
 
 def _store(value: Any, address: Any, element: Any) -> None:
@@ -99,6 +93,6 @@ def _store(value: Any, address: Any, element: Any) -> None:
     count = 2 if isinstance(value.type, ir.VectorType) else 1
     if str(element) != "f32":
         narrow = ir.VectorType.get([2], element) if count == 2 else element
-        value = emit.value("llvm.fptrunc", (value,), narrow)
+        value = emit.value("arith.truncf", (value,), narrow)
     alignment = ir.IntegerAttr.get(emit.i64(), count * element.width // 8)
     emit.op("llvm.store", (value, address), alignment=alignment)

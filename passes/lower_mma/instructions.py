@@ -8,25 +8,39 @@ from ...dialect.types import is_in_flight
 from ...layout import element
 from ...layout.instruction import INSTRUCTION_M
 from .. import emit
-from .registers import Registers, extract, insert
+from .registers import Registers
 
 
-class Constants:
-    """The 64-bit constants of a function, each made once at its entry."""
+class Steps:
+    """Descriptors of instruction blocks: one add each, shared by the mma of a block of ops."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[Any, int], Any] = {}
+        self._constants: dict[tuple[Any, int], Any] = {}
+        self._stepped: dict[tuple[Any, Any, int], Any] = {}
 
-    def get(self, function: Any, number: int) -> Any:
-        """The constant, visible in the whole function."""
+    def get(self, descriptor: Any, step: int, user: Any, function: Any) -> Any:
+        """`descriptor + step` for an op `user`; the descriptor itself for the first block."""
+        if step == 0:
+            return descriptor
+        key = (descriptor, user.operation.block, step)
+        if key not in self._stepped:
+            self._stepped[key] = ir.Operation.create(
+                "arith.addi",
+                results=[descriptor.type],
+                operands=[descriptor, self._constant(function, step)],
+            ).result
+        return self._stepped[key]
+
+    def _constant(self, function: Any, number: int) -> Any:
+        """A constant at the function's entry, made once."""
         key = (function, number)
-        if key not in self._made:
+        if key not in self._constants:
             with ir.InsertionPoint.at_block_begin(function.regions[0].blocks[0]):
-                self._made[key] = emit.constant(number, emit.i64())
-        return self._made[key]
+                self._constants[key] = emit.constant(number, emit.i64())
+        return self._constants[key]
 
 
-def lower_wgmma(op: Any, registers: Registers, function: Any, constants: Constants) -> Any:
+def lower_wgmma(op: Any, registers: Registers, function: Any, steps: Steps) -> Any:
     """Emits the instructions of one mma between a fence and a commit.
 
     The fence orders the registers before the first instruction (PTX ISA 9.7.15.7.1); instructions
@@ -44,14 +58,13 @@ def lower_wgmma(op: Any, registers: Registers, function: Any, constants: Constan
     majors = tuple(ir.StringAttr(op.attributes[name]).value for name in ("a_major", "b_major"))
 
     emit.op("nvvm.wgmma.fence.aligned")
-    parts = [
-        registers.block(operands[2], i)
-        if len(operands) == 3
-        else emit.value("llvm.mlir.poison", (), registers.block_type(i))
-        for i in range(len(registers.blocks))
-    ]
-    a = [_stepped(operands[0], step, function, constants) for step in a_steps]
-    b = [_stepped(operands[1], step, function, constants) for step in b_steps]
+    if len(operands) == 3:
+        parts = registers.split(operands[2])
+    else:
+        blocks = range(len(registers.blocks))
+        parts = [emit.value("llvm.mlir.poison", (), registers.block_type(i)) for i in blocks]
+    a = [steps.get(operands[0], step, op, function) for step in a_steps]
+    b = [steps.get(operands[1], step, op, function) for step in b_steps]
     for k in range(k_blocks):
         accumulate = k > 0 or len(operands) == 3
         for i, (_, _, n) in enumerate(registers.blocks):
@@ -66,16 +79,6 @@ def lower_wgmma(op: Any, registers: Registers, function: Any, constants: Constan
             ).result
     emit.op("nvvm.wgmma.commit.group.sync.aligned")
     return registers.join(parts)
-
-
-def _stepped(descriptor: Any, step: int, function: Any, constants: Constants) -> Any:
-    """A block's descriptor: one add, and none for the first block."""
-    if step == 0:
-        return descriptor
-    i64 = descriptor.type
-    return ir.Operation.create(
-        "arith.addi", results=[i64], operands=[descriptor, constants.get(function, step)]
-    ).result
 
 
 @lru_cache(maxsize=256)
@@ -102,8 +105,9 @@ def _attributes(
 def lower_wait(op: Any, registers: Registers, result_type: Any) -> Any:
     """Emits `wgmma.wait_group`.
 
-    Where the result is readable, the registers pass through the instruction's inline assembly, so
-    that LLVM cannot move a read of them before it; the intrinsic would not tie them.
+    Where the result is readable, the registers pass through the inline assembly of the instruction,
+    so that LLVM cannot move a read of them before it; the intrinsic would not tie them. Further
+    blocks pass through empty assembly behind it: LLVM keeps the order of assembly with side effects.
 
     Returns:
         The fragment's registers after the wait.
@@ -111,31 +115,21 @@ def lower_wait(op: Any, registers: Registers, result_type: Any) -> Any:
     pending = ir.IntegerAttr(op.attributes["pending"]).value
     fragment = op.operands[0]
     if is_in_flight(result_type):
-        emit.op(
-            "nvvm.wgmma.wait.group.sync.aligned",
-            group=ir.IntegerAttr.get(emit.i64(), pending),
-        )
+        group = ir.IntegerAttr.get(emit.i64(), pending)
+        emit.op("nvvm.wgmma.wait.group.sync.aligned", group=group)
         return fragment
-    scalars = [value for _, values in registers.scalars(fragment) for value in values]
-    count = len(scalars)
-    outputs = ",".join(["=f"] * count)
-    inputs = ",".join(str(i) for i in range(count))
-    struct = ir.Type.parse(f"!llvm.struct<({', '.join(['f32'] * count)})>")
-    passed = emit.value(
-        "llvm.inline_asm",
-        scalars,
-        struct,
-        asm_string=ir.StringAttr.get(f"wgmma.wait_group.sync.aligned {pending};"),
-        constraints=ir.StringAttr.get(f"{outputs},{inputs},~{{memory}}"),
-        has_side_effects=ir.UnitAttr.get(),
-    )
-    if len(registers.blocks) == 1:
-        return passed
-    f32, parts, at = ir.F32Type.get(), [], 0
-    for position, (_, _, n) in enumerate(registers.blocks):
-        part = emit.value("llvm.mlir.poison", (), registers.block_type(position))
-        for i in range(n // 2):
-            part = insert(part, extract(passed, at + i, f32), i)
-        at += n // 2
-        parts.append(part)
-    return registers.join(parts)
+    instruction = f"wgmma.wait_group.sync.aligned {pending};"
+    passed = []
+    for position, scalars in registers.scalars(fragment):
+        count = len(scalars)
+        outputs, inputs = ",".join(["=f"] * count), ",".join(map(str, range(count)))
+        tied = emit.value(
+            "llvm.inline_asm",
+            scalars,
+            registers.block_type(position),
+            asm_string=ir.StringAttr.get("" if passed else instruction),
+            constraints=ir.StringAttr.get(f"{outputs},{inputs},~{{memory}}"),
+            has_side_effects=ir.UnitAttr.get(),
+        )
+        passed.append(tied)
+    return registers.join(passed)

@@ -34,11 +34,19 @@ class Registers:
         """The LLVM type of one block's accumulator: n/2 registers a thread."""
         return _struct_type((self.blocks[block][2] // 2,))
 
-    def block(self, fragment: Any, block: int) -> Any:
-        """One block's struct of a fragment."""
+    def split(self, fragment: Any) -> list[Any]:
+        """Each block's struct of a fragment; those that it was joined from, if it was."""
         if len(self.blocks) == 1:
-            return fragment
-        return extract(fragment, block, self.block_type(block))
+            return [fragment]
+        parts: list[Any] = []
+        whole = fragment
+        while len(parts) < len(self.blocks):
+            owner = whole.owner
+            if isinstance(owner, ir.Block) or owner.name != "llvm.insertvalue":
+                return [extract(fragment, i, self.block_type(i)) for i in range(len(self.blocks))]
+            whole, part = owner.operands
+            parts.append(part)
+        return parts[::-1]
 
     def join(self, parts: list[Any]) -> Any:
         """The fragment made of all blocks' structs."""
@@ -52,8 +60,8 @@ class Registers:
     def scalars(self, fragment: Any) -> Iterator[tuple[int, list[Any]]]:
         """Each block's index and its registers, one value each."""
         f32 = ir.F32Type.get()
-        for position, (_, _, n) in enumerate(self.blocks):
-            struct = self.block(fragment, position)
+        for position, struct in enumerate(self.split(fragment)):
+            n = self.blocks[position][2]
             yield position, [extract(struct, i, f32) for i in range(n // 2)]
 
 
@@ -73,19 +81,19 @@ def registers_of(fragment: Any) -> Registers:
 
 def extract(struct: Any, position: int, type_: Any) -> Any:
     """One member of a struct."""
-    return emit.value(
-        "llvm.extractvalue", (struct,), type_, position=ir.DenseI64ArrayAttr.get([position])
-    )
+    at = _position(position, ir.Context.current)
+    return emit.value("llvm.extractvalue", (struct,), type_, position=at)
 
 
 def insert(struct: Any, member: Any, position: int) -> Any:
     """A struct with one member replaced."""
-    return emit.value(
-        "llvm.insertvalue",
-        (struct, member),
-        struct.type,
-        position=ir.DenseI64ArrayAttr.get([position]),
-    )
+    at = _position(position, ir.Context.current)
+    return emit.value("llvm.insertvalue", (struct, member), struct.type, position=at)
+
+
+@lru_cache(maxsize=4096)
+def _position(position: int, context: Any) -> Any:
+    return ir.DenseI64ArrayAttr.get([position], context)
 
 
 def convert_types(module: Any) -> None:

@@ -1,0 +1,52 @@
+"""What every record says: when, on what, with which versions, by which command."""
+
+import datetime
+import json
+import platform
+import shlex
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+_PACKAGES = ("torch-mlir", "llvmlite", "nvidia-cuda-nvcc", "cuda-core", "numpy", "torch", "triton")
+
+
+def record(file: str, result: dict[str, Any]) -> None:
+    """Writes a result, with its circumstances, as JSON."""
+    versions = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    circumstances = {
+        "date": datetime.date.today().isoformat(),
+        "device": _device(),
+        "versions": versions,
+        "command": shlex.join(["python", *_relative(sys.argv)]),
+    }
+    Path(file).write_text(json.dumps(circumstances | result, indent=1) + "\n")
+
+
+def _relative(arguments: list[str]) -> list[str]:
+    """Arguments without the folders of the machine that ran them."""
+    root = str(Path(__file__).parents[1]) + "/"
+    return [a.removeprefix(root) for a in arguments]
+
+
+def _device() -> str:
+    try:
+        from cuda.core import Device
+
+        return Device().name
+    except Exception:
+        return f"{_processor()}, no GPU"
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((x.split(": ")[1] for x in lines if x.startswith("model name")), platform.machine())

@@ -1,0 +1,84 @@
+"""GPU tests: skipped with their reason where there is no GPU; `--record FILE` keeps the results."""
+
+import datetime
+import json
+import platform
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def _why_not() -> str | None:
+    try:
+        from cuda.core import Device
+    except ImportError:
+        return "cuda-core is not installed"
+    try:
+        device = Device()
+        device.set_current()
+    except Exception as error:
+        return f"no GPU: {error}"
+    if tuple(device.compute_capability) != (9, 0):
+        return f"the GPU is sm_{''.join(map(str, device.compute_capability))}, not sm_90"
+    return None
+
+
+def pytest_collection_modifyitems(items):
+    here = [item for item in items if Path(__file__).parent in item.path.parents]
+    reason = _why_not() if here else None
+    for item in here:
+        item.add_marker(pytest.mark.gpu)
+        if reason:
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+class Recorder:
+    """Writes each test's outcome, and what it measured, to a file."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+        self.results = {}
+
+    def pytest_runtest_logreport(self, report):
+        if report.when == "call":
+            measured = dict(report.user_properties)
+            self.results[report.nodeid] = {"outcome": report.outcome, **measured}
+
+    def pytest_sessionfinish(self, session):
+        passed = sum(r["outcome"] == "passed" for r in self.results.values())
+        record = {
+            "date": datetime.date.today().isoformat(),
+            "device": _device(),
+            "versions": _versions(),
+            "command": shlex.join(["pytest", *sys.argv[1:]]),
+            "passed": passed,
+            "failed": len(self.results) - passed,
+            "results": dict(sorted(self.results.items())),
+        }
+        self.path.write_text(json.dumps(record, indent=1) + "\n")
+
+
+def pytest_configure(config):
+    # Only the process that runs or distributes the tests records; its workers report to it.
+    if config.getoption("--record", None) and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Recorder(config.getoption("--record")))
+
+
+def _device() -> str:
+    from cuda.core import Device
+
+    return Device().name
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {"python": platform.python_version()}
+    for name in ("torch-mlir", "llvmlite", "cuda-core", "numpy"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed as a package"
+    return found

@@ -1,0 +1,27 @@
+"""What a product must be, and how far the tensor core may be from it."""
+
+import ml_dtypes
+import numpy as np
+
+DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16}
+
+
+def operand(rows: int, columns: int, element: str, row_major: bool, seed: int) -> np.ndarray:
+    """A random normal matrix of that element type and order."""
+    values = np.random.default_rng(seed).standard_normal((rows, columns))
+    return np.asarray(values.astype(DTYPES[element]), order="C" if row_major else "F")
+
+
+def assert_product(d: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
+    """Checks D = A * B against float64; the largest error as a part of the bound.
+
+    Products of 16-bit types are exact in f32. Each of the K additions aligns its terms to the largest
+    one and truncates below 2^-23 of it, and no partial sum is larger than the sum of magnitudes:
+    |error| <= K * 2^-23 * (|A| * |B|). A bound of twice that leaves room for the final rounding.
+    """
+    wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
+    bound = 2 * a.shape[1] * 2.0**-23 * (np.abs(wide_a) @ np.abs(wide_b))
+    error = np.abs(d.astype(np.float64) - wide_a @ wide_b)
+    part = float((error / bound).max())
+    assert part <= 1, f"the error is {part:.3g} times the bound"
+    return part

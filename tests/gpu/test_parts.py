@@ -1,0 +1,148 @@
+"""Operands that are parts of tiles: inside a swizzle pattern, across atoms, at a base offset."""
+
+import pytest
+from cases import SWIZZLES, kernel, product
+from reference import assert_product, operand
+
+import mlir_smem
+from mlir_smem.runtime import run_on_gpu
+
+DYNAMIC = -(1 << 63)
+
+
+def check(text, a, b, part_a, part_b, record_property):
+    compiled = mlir_smem.compile(text, reserved_bytes=RESERVED if "dynamic_shared" in text else 0)
+    d = run_on_gpu(compiled, "product", {"A": a, "B": b}, ["D"], grid=(1,))["D"]
+    record_property("part_of_bound", round(assert_product(d, a[part_a], b[part_b]), 4))
+
+
+def sliced(swizzle, row, column, run_time, k=64):
+    """A 64 x k part of a 160 x 256 K-major tile times all of a k x 64 tile, bf16.
+
+    `run_time` starts come from the thread's index divided by the block's size, which is 0 but which
+    no compiler is told, with a promise of what they are multiples of.
+    """
+    a, b = "memref<160x256xbf16>", f"memref<{k}x64xbf16>"
+    ta = f'!smem.tile<tensor<160x256xbf16>, #smem.swizzle<"{swizzle}", "row-major">>'
+    tb = f"!smem.tile<tensor<{k}x64xbf16>, #smem.auto>"
+    part = f"!smem.tile<tensor<64x{k}xbf16>, #smem.auto>"
+    offsets, starts = "", f"{row}, {column}"
+    if run_time:
+        starts = f"{DYNAMIC}, {DYNAMIC}"
+        offsets = ", %row, %column"
+    body = f"""
+    %thread = gpu.thread_id x
+    %size = gpu.block_dim x
+    %zero = arith.divui %thread, %size : index
+    %r = arith.constant {row} : index
+    %c = arith.constant {column} : index
+    %row = arith.addi %zero, %r : index
+    %column = arith.addi %zero, %c : index
+    %ta = "smem.alloc"() : () -> {ta}
+    %tb = "smem.alloc"() : () -> {tb}
+    "smem.copy"(%A, %ta) : ({a}, {ta}) -> ()
+    "smem.copy"(%B, %tb) : ({b}, {tb}) -> ()
+    "smem.fence"() : () -> ()
+    gpu.barrier
+    %part = "smem.subtile"(%ta{offsets}) {{static_offsets = array<i64: {starts}>
+      {", multiple_of = array<i64: 1, 16>" if run_time else ""}}}
+      : ({ta}{", index, index" if run_time else ""}) -> {part}
+"""
+    return kernel(a, b, 64, 64, body + product("%part", part, "%tb", tb, 64, 64))
+
+
+@pytest.mark.parametrize("run_time", [False, True], ids=["static", "run-time"])
+@pytest.mark.parametrize("column", [0, 16, 48, 64, 112, 192])
+@pytest.mark.parametrize("row", [0, 3, 8, 37, 64, 95])
+@pytest.mark.parametrize("swizzle", SWIZZLES)
+def test_a_part_that_begins_inside_a_pattern(swizzle, row, column, run_time, record_property):
+    k = 16
+    a = operand(160, 256, "bf16", True, seed=3)
+    b = operand(k, 64, "bf16", True, seed=4)
+    text = sliced(swizzle, row, column, run_time, k)
+    part = (slice(row, row + 64), slice(column, column + k))
+    check(text, a, b, part, slice(None), record_property)
+
+
+def transposed(swizzle, row, column):
+    """A 64 x 32 part of a 256 x 96 M-major tile, bf16."""
+    a, b = "memref<256x96xbf16, strided<[1, 256]>>", "memref<32x64xbf16>"
+    ta = f'!smem.tile<tensor<256x96xbf16>, #smem.swizzle<"{swizzle}", "column-major">>'
+    tb = "!smem.tile<tensor<32x64xbf16>, #smem.auto>"
+    part = "!smem.tile<tensor<64x32xbf16>, #smem.auto>"
+    body = f"""
+    %ta = "smem.alloc"() : () -> {ta}
+    %tb = "smem.alloc"() : () -> {tb}
+    "smem.copy"(%A, %ta) : ({a}, {ta}) -> ()
+    "smem.copy"(%B, %tb) : ({b}, {tb}) -> ()
+    "smem.fence"() : () -> ()
+    gpu.barrier
+    %part = "smem.subtile"(%ta) {{static_offsets = array<i64: {row}, {column}>}} : ({ta}) -> {part}
+"""
+    return kernel(a, b, 64, 64, body + product("%part", part, "%tb", tb, 64, 64))
+
+
+@pytest.mark.parametrize("column", [0, 8, 24, 64])
+@pytest.mark.parametrize("row", [0, 64, 192])
+@pytest.mark.parametrize("swizzle", SWIZZLES)
+def test_a_part_of_an_m_major_tile(swizzle, row, column, record_property):
+    a = operand(256, 96, "bf16", False, seed=5)
+    b = operand(32, 64, "bf16", True, seed=6)
+    part = (slice(row, row + 64), slice(column, column + 32))
+    check(transposed(swizzle, row, column), a, b, part, slice(None), record_property)
+
+
+RESERVED = 96 * 1024
+
+
+def viewed(swizzle, order, line, alignment):
+    """A 128 x 128 product whose A is a view that begins `line` lines of 128 bytes into a pattern."""
+    strided = "" if order == "row-major" else ", strided<[1, 128]>"
+    a, b = f"memref<128x128xbf16{strided}>", "memref<128x64xbf16>"
+    ta = f'!smem.tile<tensor<128x128xbf16>, #smem.swizzle<"{swizzle}", "{order}">>'
+    tb = "!smem.tile<tensor<128x64xbf16>, #smem.auto>"
+    part = "!smem.tile<tensor<64x128xbf16>, #smem.auto>"
+    body = f"""
+    %bytes = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
+    %start = arith.constant {4096 + 128 * line} : index
+    %memory = memref.view %bytes[%start][] : memref<?xi8, #gpu.address_space<workgroup>>
+        to memref<16384xbf16, #gpu.address_space<workgroup>>
+    %ta = "smem.view"(%memory) {{alignment = {alignment}}}
+        : (memref<16384xbf16, #gpu.address_space<workgroup>>) -> {ta}
+    %tb = "smem.alloc"() : () -> {tb}
+    "smem.copy"(%A, %ta) : ({a}, {ta}) -> ()
+    "smem.copy"(%B, %tb) : ({b}, {tb}) -> ()
+    "smem.fence"() : () -> ()
+    gpu.barrier
+    %part = "smem.subtile"(%ta) {{static_offsets = array<i64: 64, 0>}} : ({ta}) -> {part}
+"""
+    return kernel(a, b, 64, 64, body + product("%part", part, "%tb", tb, 64, 64))
+
+
+@pytest.mark.parametrize("line", range(8))
+@pytest.mark.parametrize("order", ["row-major", "column-major"])
+@pytest.mark.parametrize("swizzle", SWIZZLES[1:])
+def test_a_tile_whose_pattern_begins_at_any_line(swizzle, order, line, record_property):
+    # The base offset is computed at run time: (address / 128) mod 8 for the 128-byte swizzle.
+    a = operand(128, 128, "bf16", order == "row-major", seed=7)
+    b = operand(128, 64, "bf16", True, seed=8)
+    text = viewed(swizzle, order, line, 128)
+    check(text, a, b, slice(64, 128), slice(None), record_property)
+
+
+@pytest.mark.parametrize("m, n, k", [(192, 256, 256), (128, 320, 192), (64, 512, 64)])
+def test_an_operand_of_several_atoms_in_both_directions(m, n, k, record_property):
+    a = operand(m, k, "bf16", True, seed=9)
+    b = operand(k, n, "bf16", True, seed=10)
+    types = (f"memref<{m}x{k}xbf16>", f"memref<{k}x{n}xbf16>")
+    tiles = [f"!smem.tile<tensor<{s}xbf16>, #smem.auto>" for s in (f"{m}x{k}", f"{k}x{n}")]
+    body = f"""
+    %ta = "smem.alloc"() : () -> {tiles[0]}
+    %tb = "smem.alloc"() : () -> {tiles[1]}
+    "smem.copy"(%A, %ta) : ({types[0]}, {tiles[0]}) -> ()
+    "smem.copy"(%B, %tb) : ({types[1]}, {tiles[1]}) -> ()
+    "smem.fence"() : () -> ()
+    gpu.barrier
+"""
+    text = kernel(*types, m, n, body + product("%ta", tiles[0], "%tb", tiles[1], m, n))
+    check(text, a, b, slice(None), slice(None), record_property)
