@@ -150,9 +150,10 @@ class TileLayout:
         """The element offset before the swizzle of the elements at `index`, one array a dimension."""
         total = np.int64(0)
         for along, modes in zip(index, self.modes, strict=True):
+            rest = along
             for mode in modes:
-                total = total + along % mode.extent * mode.stride
-                along = along // mode.extent
+                total = total + rest % mode.extent * mode.stride
+                rest = rest // mode.extent
         return np.asarray(total)
 
     def offsets(self) -> np.ndarray:

@@ -36,18 +36,21 @@ class Kernel:
     Args:
         compiled: what `compile` gave, with its cubin.
         entry: the kernel's name; may be left out if there is one.
+        device: the GPU's number; the current one, or else the first, if left out.
 
     Raises:
         LaunchError: without cuda-core or a GPU of the architecture, or for an unknown entry.
     """
 
-    def __init__(self, compiled: Compiled, entry: str | None = None) -> None:
+    def __init__(
+        self, compiled: Compiled, entry: str | None = None, device: int | None = None
+    ) -> None:
         cuda = _cuda()
         self.manifest = kernel_named(compiled.manifest, entry)
         if self.manifest["block"] is None:
             raise LaunchError(f"{self.manifest['entry']} does not say its known_block_size")
         try:
-            self.device = cuda.Device()
+            self.device = cuda.Device() if device is None else cuda.Device(device)
             self.device.set_current()
         except Exception as error:
             raise LaunchError(f"no GPU can be used: {error}") from error
@@ -108,7 +111,11 @@ class Kernel:
             block=tuple(self.manifest["block"]),
             shmem_size=self.manifest["shared_bytes"],
         )
-        cuda.launch(stream or cuda.LEGACY_DEFAULT_STREAM, config, self._kernel, *parameters)
+        if stream is None:
+            stream = cuda.LEGACY_DEFAULT_STREAM
+        elif not isinstance(stream, cuda.Stream):
+            stream = self.device.create_stream(stream)
+        cuda.launch(stream, config, self._kernel, *parameters)
 
 
 def _scalar(argument: Mapping[str, Any], value: Any) -> Any:
@@ -170,7 +177,7 @@ def run_on_gpu(
         LaunchError: if the arrays do not fit the kernel, or no GPU can run it.
     """
     host = host_arrays(kernel_named(compiled.manifest, entry), inputs, outputs)
-    kernel = Kernel(compiled, entry)
+    kernel = Kernel(compiled, entry, device=0)
     buffers = {name: _Buffer(kernel.device, array) for name, array in host.items()}
     kernel.launch(*(buffer.matrix for buffer in buffers.values()), grid=grid)
     kernel.device.sync()

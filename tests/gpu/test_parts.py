@@ -146,3 +146,34 @@ def test_an_operand_of_several_atoms_in_both_directions(m, n, k, record_property
 """
     text = kernel(*types, m, n, body + product("%ta", tiles[0], "%tb", tiles[1], m, n))
     check(text, a, b, slice(None), slice(None), record_property)
+
+
+def test_a_tile_beside_the_kernels_own_workgroup_buffer(record_property):
+    # Dynamic shared memory then begins behind 272 bytes of static; the pattern must stay aligned.
+    a, b = "memref<64x64xbf16>", "memref<64x64xbf16>"
+    tile = "!smem.tile<tensor<64x64xbf16>, #smem.auto>"
+    body = f"""
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1.0 : f32
+    memref.store %one, %own[%zero] : memref<68xf32, #gpu.address_space<workgroup>>
+    %ta = "smem.alloc"() : () -> {tile}
+    %tb = "smem.alloc"() : () -> {tile}
+    "smem.copy"(%A, %ta) : ({a}, {tile}) -> ()
+    "smem.copy"(%B, %tb) : ({b}, {tile}) -> ()
+    "smem.fence"() : () -> ()
+    gpu.barrier
+    %read = memref.load %own[%zero] : memref<68xf32, #gpu.address_space<workgroup>>
+    memref.store %read, %D[%zero, %zero] : memref<64x64xf32>
+    gpu.barrier
+"""
+    own = "workgroup(%own : memref<68xf32, #gpu.address_space<workgroup>>)\n      kernel"
+    text = kernel(a, b, 64, 64, body + product("%ta", tile, "%tb", tile, 64, 64))
+    text = text.replace("kernel attributes", own + " attributes")
+    check(
+        text,
+        operand(64, 64, "bf16", True, seed=11),
+        operand(64, 64, "bf16", True, seed=12),
+        slice(None),
+        slice(None),
+        record_property,
+    )

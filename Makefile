@@ -1,0 +1,45 @@
+# `make help` says what there is. Everything runs in .venv, which is made when it is first needed.
+PYTHON ?= python3
+BIN := .venv/bin
+JOBS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help example test gpu-test lint docs clean
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+example: .venv/installed  ## compile examples/matmul.mlir to PTX and cubin, and say why what was chosen
+	@mkdir -p build
+	$(BIN)/smem-compile examples/matmul.mlir --emit=ptx -o build/matmul.ptx
+	$(BIN)/smem-compile examples/matmul.mlir --emit=cubin -o build/matmul.cubin --explain
+
+test: .venv/installed-dev  ## every test that needs no GPU
+	$(BIN)/pytest -n $(JOBS)
+
+gpu-test: .venv/installed-gpu  ## the tests on a GPU (sm_90)
+	$(BIN)/pytest tests/gpu -n 8
+
+lint: .venv/installed-dev  ## ruff and pyright
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+docs: .venv/installed  ## write docs/reference.md anew from the code
+	$(BIN)/python docs/reference.py > docs/reference.md
+
+clean:  ## remove what was built
+	rm -rf .venv build *.egg-info lit_tests/Output .pytest_cache .ruff_cache .hypothesis
+
+.venv/installed: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --editable .
+	@touch $@
+
+.venv/installed-dev: .venv/installed
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	@touch $@
+
+.venv/installed-gpu: .venv/installed-dev
+	$(BIN)/pip install --quiet --editable '.[dev,gpu]'
+	@touch $@

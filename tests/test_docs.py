@@ -1,0 +1,32 @@
+"""Documentation that is generated is up to date, and links lead somewhere."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+
+
+def test_the_reference_is_what_the_code_says():
+    script = ROOT / "docs" / "reference.py"
+    said = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert said.stdout == (ROOT / "docs" / "reference.md").read_text(), "run `make docs`"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_to_files_of_the_repository_exist(page):
+    targets = re.findall(r"\]\(([^)#:]+)\)", page.read_text())
+    missing = [t for t in targets if not (page.parent / t).exists()]
+    assert missing == []
+
+
+def test_a_records_command_names_a_file_that_is_there():
+    import json
+
+    for record in (ROOT / "benchmarks" / "results").glob("*.json"):
+        command = json.loads(record.read_text())["command"].split()
+        assert (ROOT / command[1]).exists(), record
