@@ -22,6 +22,10 @@ VERSION = 1
 ALIGNMENT = 16
 
 
+#: How a gpu.func says that it is a kernel; the bindings' builder writes the second.
+_KERNEL_MARKS = ("kernel", "gpu.kernel")
+
+
 def manifest_of(device_module: Any, arch: str) -> dict[str, Any]:
     """The manifest of the kernels in a gpu.module, ready for JSON.
 
@@ -31,7 +35,7 @@ def manifest_of(device_module: Any, arch: str) -> dict[str, Any]:
     kernels = [
         _kernel(op)
         for op in device_module.regions[0].blocks[0].operations
-        if op.operation.name == "gpu.func" and "kernel" in op.attributes
+        if op.operation.name == "gpu.func" and any(mark in op.attributes for mark in _KERNEL_MARKS)
     ]
     if not kernels:
         raise CompileError("the gpu.module holds no kernel: no gpu.func is marked `kernel`")

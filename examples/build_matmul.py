@@ -41,7 +41,6 @@ def matmul(element: str, output: str, tile_n: int) -> ir.Module:
                 for name, extents in (("A", "MK"), ("B", "KN"), ("C", "MN"))
             ],
         )
-        function.attributes["kernel"] = ir.UnitAttr.get()
         function.attributes["smem.grid"] = ir.Attribute.parse(f'[["N", {tile_n}], ["M", {TILE_M}]]')
         function.attributes["smem.multiples"] = ir.Attribute.parse(
             f"{{K = {TILE_K}, M = {TILE_M}, N = {tile_n}}}"

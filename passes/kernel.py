@@ -5,6 +5,8 @@ from math import prod
 from typing import Any
 
 from ..dialect.bindings import ir
+from ..layout.fragments import WARPGROUP
+from .base import OpError
 
 #: Ops that hold functions.
 _MODULES = ("builtin.module", "gpu.module")
@@ -24,12 +26,35 @@ def module_of(function: Any) -> Any:
 
 
 def block_size(function: Any) -> tuple[int, int, int] | None:
-    """Threads of a block along x, y and z, from `known_block_size`; None if it is not known."""
-    for name in ("known_block_size", "gpu.known_block_size"):
+    """Threads of a block along x, y and z, from `known_block_size` (or `nvvm.reqntid`); None if it
+    is not known."""
+    for name in ("known_block_size", "gpu.known_block_size", "nvvm.reqntid"):
         if name in function.attributes:
             x, y, z = (*list(function.attributes[name]), 1, 1)[:3]
             return x, y, z
     return None
+
+
+def required_block_size(op: Any) -> tuple[int, int, int]:
+    """The block size of the function around an op that is shared by the block's threads.
+
+    Raises:
+        OpError: if it is not known, or is no number of whole warpgroups.
+    """
+    size = block_size(function_of(op))
+    if size is None:
+        raise OpError(
+            op,
+            "is shared by threads of the block, but the kernel does not say how many there are; set "
+            "known_block_size = array<i32: x, y, z> on it",
+        )
+    if prod(size) % WARPGROUP:
+        raise OpError(
+            op,
+            f"is in a kernel of {prod(size)} threads; expected a multiple of {WARPGROUP}, whole "
+            "warpgroups",
+        )
+    return size
 
 
 def threads_of(function: Any) -> int | None:

@@ -1,6 +1,7 @@
 """`smem-lower-copies`: copies and fences become NVVM and LLVM; tiles themselves disappear."""
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from ..dialect.bindings import ir
@@ -11,7 +12,7 @@ from ..layout.elements import UNIT_BYTES
 from ..layout.swizzle import PHASE_BIT
 from . import emit
 from .base import OpError, Pass
-from .kernel import block_size, function_of, walk
+from .kernel import required_block_size, walk
 from .parts import PARTS, ROOTS, Part, part_from
 from .shared_memory import gep, memref_pointer, root_pointer, stride_value
 from .threads import linear_thread
@@ -67,21 +68,14 @@ def _i32_attr(attr: Any) -> Any:
 def _lower_copy(copy: Any) -> None:
     """Deals the tile's 16-byte vectors to the threads; see `layout.transfer`."""
     source, tile = copy.operands
-    function = function_of(copy)
-    size = block_size(function)
-    if size is None:
-        raise OpError(
-            copy,
-            "is shared by all threads of the block, but the kernel does not say how many there are; "
-            "set known_block_size = array<i32: x, y, z> on it",
-        )
+    size = required_block_size(copy)
     part = part_from(tile, copy)
     layout = part.slice.layout
     transfer = Transfer(
         layout.element,
         shape_of(tile.type),
         contiguous_dim(source.type),
-        size[0] * size[1] * size[2],
+        prod(size),
     )
     if part.slice.multiple % transfer.vector:
         raise OpError(

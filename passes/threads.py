@@ -6,12 +6,12 @@ from ..dialect.bindings import ir
 from . import emit
 
 
-def linear_thread(size: tuple[int, int, int] | None) -> Any:
-    """The thread's linear index in a block of that size (i32); of one dimension if it is unknown."""
+def linear_thread(size: tuple[int, int, int]) -> Any:
+    """The thread's linear index in a block of that size (i32)."""
     total: Any = None
-    x, y, z = size or (0, 1, 1)
-    for dim, extent, scale in (("x", 0, 1), ("y", y, x), ("z", z, x * y)):
-        if extent == 1:
+    x, y, z = size
+    for dim, extent, scale in (("x", x, 1), ("y", y, x), ("z", z, x * y)):
+        if extent == 1 and dim != "x":
             continue
         attr = ir.Attribute.parse(f"#gpu<dim {dim}>")
         index = emit.value("gpu.thread_id", (), ir.IndexType.get(), dimension=attr)

@@ -5,7 +5,7 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ..base import OpError, Pass
-from ..kernel import block_size, function_of, walk
+from ..kernel import function_of, required_block_size, walk
 from ..threads import linear_thread
 from .epilogue import lower_fill, lower_store
 from .instructions import Steps, lower_wait, lower_wgmma
@@ -40,7 +40,7 @@ class LowerMma(Pass):
                     case "smem.fill":
                         new = lower_fill(op, registers)
                     case _:
-                        lower_store(op, registers, linear_thread(block_size(function)))
+                        lower_store(op, registers, linear_thread(required_block_size(op)))
                         new = None
             if new is not None:
                 op.results[0].replace_all_uses_with(new)
