@@ -18,19 +18,30 @@ PACKAGES = ("mlir", "torch_mlir")
 def _package() -> str:
     named = os.environ.get("MLIR_SMEM_BINDINGS")
     if named:
-        if importlib.util.find_spec(named) is None:
+        if not _exists(named):
             raise ImportError(f"MLIR_SMEM_BINDINGS names the package '{named}', which is not there")
+        if not _exists(f"{named}.ir"):
+            raise ImportError(
+                f"MLIR_SMEM_BINDINGS names the package '{named}', which holds no MLIR bindings"
+            )
         return named
     for name in PACKAGES:
         if f"{name}.ir" in sys.modules:
             return name
     for name in PACKAGES:
         # The registry holds empty placeholders under some of these names: look for the real thing.
-        if importlib.util.find_spec(name) and importlib.util.find_spec(f"{name}.ir"):
+        if _exists(name) and _exists(f"{name}.ir"):
             return name
     raise ImportError(
         "no MLIR Python bindings found; install torch-mlir, or name a package in MLIR_SMEM_BINDINGS"
     )
+
+
+def _exists(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ModuleNotFoundError, ValueError):
+        return False
 
 
 #: The name of the package in use.

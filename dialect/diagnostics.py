@@ -27,10 +27,14 @@ def emit_op_error(op: Any, message: str) -> None:
 
 
 def verifier(check: Callable[[Any], None]) -> Any:
-    """Makes a verifier of the bindings (true or false) of a check that raises `Invalid`."""
+    """Makes a verifier of the bindings (true or false) of a check that raises `Invalid`.
+
+    Checks are named `verify_region_invariants`: those named `verify_invariants` run before IRDL has
+    made sure that operands, results and attributes are there.
+    """
 
     @functools.wraps(check)
-    def verify_invariants(op: Any) -> bool:
+    def verify(op: Any) -> bool:
         try:
             check(op)
         except (Invalid, LayoutError) as error:
@@ -38,7 +42,7 @@ def verifier(check: Callable[[Any], None]) -> Any:
             return False
         return True
 
-    return staticmethod(verify_invariants)
+    return staticmethod(verify)
 
 
 def remark(location: Any, message: str) -> None:

@@ -40,7 +40,7 @@ def divisor(value: Any, depth: int = _DEPTH) -> int:
             return gcd(*(divisor(v, depth - 1) for v in operands[1:]))
         case "arith.shli":
             by = constant_of(operands[1])
-            return divisor(operands[0], depth - 1) << by if by is not None and by < 32 else 1
+            return divisor(operands[0], depth - 1) << by if by is not None and 0 <= by < 32 else 1
         case "arith.index_cast" | "arith.index_castui" | "arith.extsi" | "arith.extui":
             return divisor(operands[0], depth - 1)
         case _:

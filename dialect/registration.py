@@ -27,8 +27,8 @@ def register(context: Any) -> Any:
     Returns:
         The context.
     """
+    context.enable_multithreading(False)
     if not context.is_dialect_loaded(Smem.DIALECT_NAMESPACE):
-        context.enable_multithreading(False)
         with context:
             Smem.load()
     return context

@@ -32,6 +32,8 @@ def n_pieces(element: Element, n: int) -> tuple[int, ...] | None:
     legal = legal_n(element)
     if n in legal:
         return (n,)
+    if n < 1:
+        return None
     count = -(-n // MAX_N)
     if n % (64 * count) == 0:
         return (n // count,) * count

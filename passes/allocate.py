@@ -6,7 +6,6 @@ from typing import Any
 
 from ..dialect.bindings import ir
 from ..dialect.diagnostics import format_location
-from ..dialect.elements import element_of
 from ..dialect.types import layout_of
 from .base import OpError, Pass, option
 from .kernel import function_of, walk
@@ -18,9 +17,6 @@ MAX_BYTES = 227 * 1024
 
 #: The attribute of a kernel that says how many bytes of dynamic shared memory it needs.
 SHARED_BYTES = "smem.shared_bytes"
-
-#: Ops after which all threads of the block have done what came before.
-_BARRIERS = ("gpu.barrier", "nvvm.barrier0", "nvvm.barrier")
 
 
 @dataclass(frozen=True)
@@ -55,6 +51,8 @@ class Allocate(Pass):
     def run(self, module: Any) -> None:
         functions: dict[Any, list[Any]] = {}
         for alloc in walk(module, "smem.alloc"):
+            if function_of(alloc) == alloc.operation:
+                raise OpError(alloc, "is in no function; tiles belong to the kernel that uses them")
             functions.setdefault(function_of(alloc), []).append(alloc)
         for function, allocs in functions.items():
             self._place(function, allocs)
@@ -112,7 +110,7 @@ class Timeline:
         ops = [op.operation for op in block.operations]
         self.end = len(ops)
         self._at = {op: i for i, op in enumerate(ops)}
-        self._barrier = self._next(ops, lambda op: op.name in _BARRIERS)
+        self._barrier = self._next(ops, _is_block_barrier)
         self._completes = {
             user: self._next(ops, lambda op, wait=wait: op.name == wait and _waits_for_all(op))
             for user, wait in (("smem.mma", "smem.wait"), ("smem.copy_async", "smem.copy_wait"))
@@ -169,6 +167,15 @@ def _users(tile: Any) -> list[Any]:
     return users
 
 
+def _is_block_barrier(op: Any) -> bool:
+    """Whether all threads of the block have done what comes before it, once they are past it."""
+    if op.name == "gpu.barrier":
+        scope = str(op.attributes["scope"]) if "scope" in op.attributes else "workgroup"
+        ordered = str(op.attributes["address_spaces"]) if "address_spaces" in op.attributes else ""
+        return "workgroup" in scope and (not ordered or "workgroup" in ordered)
+    return op.name in ("nvvm.barrier0", "nvvm.barrier") and not len(op.operands)
+
+
 def _waits_for_all(op: Any) -> bool:
     return ir.IntegerAttr(op.attributes["pending"]).value == 0
 
@@ -184,4 +191,13 @@ def _static_bytes(function: Any) -> int:
 
 
 def _memref_bytes(memref: Any) -> int:
-    return prod(memref.shape) * element_of(memref.element_type).bits // 8
+    """Bytes of a buffer of any element type, with the alignment of vectors left out."""
+    return prod(memref.shape) * -(-_bits(memref.element_type) // 8)
+
+
+def _bits(type_: Any) -> int:
+    if isinstance(type_, ir.VectorType):
+        return prod(type_.shape) * _bits(type_.element_type)
+    if isinstance(type_, ir.ComplexType):
+        return 2 * _bits(type_.element_type)
+    return 64 if isinstance(type_, ir.IndexType) else type_.width

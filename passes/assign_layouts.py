@@ -4,10 +4,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..dialect.diagnostics import Invalid, format_location, remark
+from ..dialect.memrefs import contiguous_dim
 from ..dialect.ops import part_of, starts_of
-from ..dialect.ops.copy import contiguous_dim
 from ..dialect.types import layout_of, shape_of, tile_element, with_layout
-from ..layout import OperandUse, Role, Step, Swizzle, TileLayout, Transfer, TransferUse, choose
+from ..layout import (
+    LayoutError,
+    OperandUse,
+    Role,
+    Step,
+    Swizzle,
+    TileLayout,
+    Transfer,
+    TransferUse,
+    choose,
+)
 from ..layout.choice import Use, judge
 from .base import OpError, Pass, option
 from .kernel import function_of, threads_of, walk
@@ -101,5 +111,9 @@ def _set_layout(value: Any, layout: TileLayout) -> None:
     value.set_type(with_layout(value.type, layout))
     for use in value.uses:
         if use.owner.operation.name in PARTS:
-            part = part_of(use.owner, layout)
+            try:
+                part = part_of(use.owner, layout)
+            except LayoutError as error:
+                # No use of the part has objected, because it has none.
+                raise OpError(use.owner, str(error)) from None
             _set_layout(use.owner.results[0], part.layout)

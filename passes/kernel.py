@@ -64,11 +64,12 @@ def threads_of(function: Any) -> int | None:
 
 
 def walk(module: Any, *names: str) -> Iterator[Any]:
-    """The ops with those names, in the order of the text; collected before any is changed."""
+    """The ops with those names (all if none is given), in the order of the text; collected before
+    any is changed."""
     found: list[Any] = []
 
     def visit(op: Any) -> Any:
-        if op.name in names:
+        if not names or op.name in names:
             found.append(op)
         return ir.WalkResult.ADVANCE
 

@@ -5,7 +5,7 @@ from math import prod
 from typing import Any
 
 from ..dialect.bindings import ir
-from ..dialect.ops.copy import contiguous_dim
+from ..dialect.memrefs import contiguous_dim
 from ..dialect.types import shape_of
 from ..layout import Swizzle, TileLayout, Transfer
 from ..layout.elements import UNIT_BYTES

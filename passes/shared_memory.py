@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..dialect.bindings import ir
+from ..dialect.memrefs import is_dynamic, strides_of
 from ..dialect.ops.view import view_alignment
 from . import emit
 from .base import OpError
@@ -58,10 +59,10 @@ def memref_pointer(memref: Any, space: int) -> Any:
     i64, index = emit.i64(), ir.IndexType.get()
     start = emit.value("memref.extract_aligned_pointer_as_index", (memref,), index)
     address = emit.cast_index(start, i64)
-    _, offset = memref.type.get_strides_and_offset()
+    _, offset = strides_of(memref.type)
     if offset != 0:
         width = _element_bytes(memref.type)
-        value = strided_metadata(memref).results[1] if _is_dynamic(offset) else None
+        value = strided_metadata(memref).results[1] if is_dynamic(offset) else None
         if value is None:
             address = emit.binary("addi", address, offset * width)
         else:
@@ -84,15 +85,11 @@ def strided_metadata(memref: Any) -> Any:
 
 def stride_value(memref: Any, dim: int, type_: Any) -> Any:
     """The stride of a memref's dimension, in elements: a number, or a value of `type_`."""
-    strides, _ = memref.type.get_strides_and_offset()
-    if not _is_dynamic(strides[dim]):
+    strides, _ = strides_of(memref.type)
+    if not is_dynamic(strides[dim]):
         return strides[dim]
     value = strided_metadata(memref).results[2 + memref.type.rank + dim]
     return emit.cast_index(value, type_)
-
-
-def _is_dynamic(number: int) -> bool:
-    return number == ir.ShapedType.get_dynamic_stride_or_offset()
 
 
 def _element_bytes(memref: Any) -> int:

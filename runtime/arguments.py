@@ -136,8 +136,12 @@ def host_arrays(
             raise LaunchError(
                 f"{name} has elements of {inputs[name].dtype}; expected {argument['element']}"
             )
+        # Column-major where the kernel's type says so; nothing else is known of an output's order.
+        order = "F" if argument["strides"][:1] == [1] else "C"
         arrays[name] = (
-            inputs[name] if name in inputs else np.zeros(shape_from(argument, extents), dtype)
+            inputs[name]
+            if name in inputs
+            else np.zeros(shape_from(argument, extents), dtype, order=order)
         )
     return arrays
 
@@ -149,15 +153,26 @@ def check_matrix(argument: Mapping[str, Any], matrix: Matrix) -> None:
         LaunchError: if an access of the kernel would be misaligned or go astray.
     """
     name, alignment = argument["name"], argument["alignment"]
-    for dim, (wanted, actual) in enumerate(zip(argument["strides"], matrix.strides, strict=True)):
-        # A dimension of one element is never stepped along.
-        if wanted is not None and wanted != actual and matrix.shape[dim] > 1:
-            raise LaunchError(
-                f"{name} has the strides {list(matrix.strides)}; the kernel takes "
-                f"{[s if s is not None else '?' for s in argument['strides']]} (elements)"
-            )
+    if len(matrix.shape) != len(argument["shape"]):
+        raise LaunchError(
+            f"{name} has {len(matrix.shape)} dimensions; expected {len(argument['shape'])}"
+        )
+    # A dimension of one element is never stepped along.
+    steps = [
+        (dim, wanted, actual)
+        for dim, (wanted, actual) in enumerate(
+            zip(argument["strides"], matrix.strides, strict=True)
+        )
+        if matrix.shape[dim] > 1
+    ]
+    if any(wanted not in (None, actual) for _, wanted, actual in steps):
+        raise LaunchError(
+            f"{name} has the strides {list(matrix.strides)}; the kernel takes "
+            f"{[s if s is not None else '?' for s in argument['strides']]} (elements)"
+        )
+    for dim, wanted, actual in steps:
         size = actual * matrix.item_bytes
-        if wanted != 1 and matrix.shape[dim] > 1 and size % alignment:
+        if wanted != 1 and size % alignment:
             raise LaunchError(
                 f"{name} has the stride {size} bytes along dimension {dim}; the kernel moves "
                 f"{alignment} bytes at a time and takes multiples of that"

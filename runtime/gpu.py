@@ -60,7 +60,8 @@ class Kernel:
                 f"the kernel is compiled for {compiled.manifest['arch']}, but the GPU is "
                 f"sm_{major}{minor}"
             )
-        assert compiled.cubin is not None
+        if compiled.cubin is None:
+            raise LaunchError("the module was compiled without a cubin; compile with emit='cubin'")
         self._code = cuda.ObjectCode.from_cubin(compiled.cubin)
         self._kernel = self._code.get_kernel(self.manifest["entry"])
         self._allow_shared(self.manifest["shared_bytes"])

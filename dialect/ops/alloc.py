@@ -21,7 +21,7 @@ class AllocOp(Smem.Operation, name="alloc"):
     tile: ext.Result[TileType]
 
     @verifier
-    def verify_invariants(self) -> None:
+    def verify_region_invariants(self) -> None:
         layout_of(self.results[0].type)
 
 

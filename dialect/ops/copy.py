@@ -8,6 +8,7 @@ from ..bindings import ext, ir
 from ..build import create
 from ..diagnostics import Invalid, verifier
 from ..elements import element_of
+from ..memrefs import check_global, check_vectors, contiguous_dim
 from ..smem import Smem
 from ..types import TileType, layout_of, shape_of, tile_element
 
@@ -25,7 +26,7 @@ class CopyOp(Smem.Operation, name="copy"):
     tile: ext.Operand[TileType]
 
     @verifier
-    def verify_invariants(self) -> None:
+    def verify_region_invariants(self) -> None:
         _check(self.operands[0].type, self.operands[1].type)
 
 
@@ -40,7 +41,7 @@ class CopyAsyncOp(Smem.Operation, name="copy_async"):
     tile: ext.Operand[TileType]
 
     @verifier
-    def verify_invariants(self) -> None:
+    def verify_region_invariants(self) -> None:
         _check(self.operands[0].type, self.operands[1].type)
 
 
@@ -54,7 +55,7 @@ class CopyWaitOp(Smem.Operation, name="copy_wait"):
     pending: ir.IntegerAttr
 
     @verifier
-    def verify_invariants(self) -> None:
+    def verify_region_invariants(self) -> None:
         pending = ir.IntegerAttr(self.attributes["pending"]).value
         if pending < 0:
             raise Invalid(f"has pending = {pending}; expected 0 or more groups")
@@ -65,9 +66,7 @@ def _check(source: Any, tile: Any) -> None:
     shape = shape_of(tile)
     if len(shape) != 2:
         raise Invalid(f"copies to a tile (rows, columns), not {list(shape)}; take a stage")
-    space = str(source.memory_space)
-    if space not in ("None", "1", "1 : i64", "#gpu.address_space<global>"):
-        raise Invalid(f"copies from global memory, not from memory space {space}")
+    check_global(source, "copies from")
     if tuple(source.shape) != shape:
         wanted = "x".join(map(str, shape))
         raise Invalid(
@@ -77,25 +76,10 @@ def _check(source: Any, tile: Any) -> None:
         raise Invalid(f"copies {source.element_type} to a tile of {tile_element(tile)}")
     layout = layout_of(tile)
     transfer = Transfer(tile_element(tile), shape, contiguous_dim(source), threads=128)
+    check_vectors(source, transfer.vector)
     problem = transfer.fits(layout) if layout else None
     if problem:
         raise Invalid(problem)
-
-
-def contiguous_dim(memref: Any) -> int:
-    """The dimension of a matrix in global memory along which neighbours are adjacent.
-
-    Raises:
-        Invalid: if none is known to be.
-    """
-    strides, _ = memref.get_strides_and_offset()
-    for dim in (1, 0):
-        if strides[dim] == 1:
-            return dim
-    raise Invalid(
-        f"copies from {memref}, in which no dimension has the stride 1; 16-byte accesses need one, "
-        "for example strided<[?, 1], offset: ?>"
-    )
 
 
 def copy(source: Any, tile: Any) -> None:

@@ -22,7 +22,7 @@ class FillOp(Smem.Operation, name="fill"):
     fragment: ext.Result[FragmentType]
 
     @verifier
-    def verify_invariants(self) -> None:
+    def verify_region_invariants(self) -> None:
         value, result = self.operands[0].type, self.results[0].type
         check_fragment(result)
         if value != tensor_of(result).element_type:

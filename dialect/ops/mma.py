@@ -38,7 +38,7 @@ class MmaOp(Smem.Operation, name="mma"):
     accumulator: ext.Operand[FragmentType] | None = None
 
     @verifier
-    def verify_invariants(self) -> None:
+    def verify_region_invariants(self) -> None:
         operands = list(self.operands)
         types = tuple(v.type for v in operands)
         problem = _problem(types, self.results[0].type)
@@ -100,7 +100,12 @@ def check_fragment(type_: Any) -> None:
     if str(tensor.element_type) != "f32":
         raise Invalid(f"has an accumulator of {tensor.element_type}; expected f32")
     shape = tuple(tensor.shape)
-    if len(shape) != 2 or shape[0] % INSTRUCTION_M or n_pieces(LOWERED[0], shape[1]) is None:
+    if (
+        len(shape) != 2
+        or not shape[0]
+        or shape[0] % INSTRUCTION_M
+        or n_pieces(LOWERED[0], shape[1]) is None
+    ):
         raise Invalid(
             f"has an accumulator of {list(shape)}; expected (M, N) with M a multiple of "
             f"{INSTRUCTION_M} and N of 8"

@@ -7,7 +7,7 @@ from ..build import create, index
 from ..diagnostics import Invalid, verifier
 from ..smem import Smem
 from ..types import TileType, shape_of
-from .part import check_part, part_type
+from .part import check_part, part_type, stage_start
 
 
 class StageOp(Smem.Operation, name="stage"):
@@ -21,11 +21,14 @@ class StageOp(Smem.Operation, name="stage"):
     part: ext.Result[TileType]
 
     @verifier
-    def verify_invariants(self) -> None:
+    def verify_region_invariants(self) -> None:
         source, result = self.operands[0].type, self.results[0].type
         shape = shape_of(source)
         if len(shape) != 3:
             raise Invalid(f"takes a stage of a tile (stages, rows, columns), not {list(shape)}")
+        start = stage_start(self)
+        if isinstance(start, int) and not 0 <= start < shape[0]:
+            raise Invalid(f"takes stage {start} of a tile that has {shape[0]}")
         check_part(self, source, result, shape[1:])
 
 

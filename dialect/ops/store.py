@@ -5,6 +5,7 @@ from typing import Any
 from ..bindings import ext, ir
 from ..build import create
 from ..diagnostics import Invalid, verifier
+from ..memrefs import check_global, strides_of
 from ..smem import Smem
 from ..types import FragmentType, is_in_flight, shape_of
 from .mma import check_fragment
@@ -24,13 +25,13 @@ class StoreOp(Smem.Operation, name="store"):
     target: ext.Operand[ir.MemRefType]
 
     @verifier
-    def verify_invariants(self) -> None:
+    def verify_region_invariants(self) -> None:
         source, target = self.operands[0].type, self.operands[1].type
         if is_in_flight(source):
             raise Invalid("reads an accumulator in flight; put an smem.wait before it")
         check_fragment(source)
-        if str(target.memory_space) not in ("None", "1", "1 : i64", "#gpu.address_space<global>"):
-            raise Invalid(f"stores to global memory, not to memory space {target.memory_space}")
+        check_global(target, "stores to")
+        strides_of(target)
         if tuple(target.shape) != shape_of(source):
             wanted = "x".join(map(str, shape_of(source)))
             raise Invalid(

@@ -26,7 +26,7 @@ class SubtileOp(Smem.Operation, name="subtile"):
     static_offsets: Any
 
     @verifier
-    def verify_invariants(self) -> None:
+    def verify_region_invariants(self) -> None:
         source, result = self.operands[0].type, self.results[0].type
         shape, part = shape_of(source), shape_of(result)
         if len(shape) != 2:

@@ -7,6 +7,7 @@ from ..bindings import ext, ir
 from ..build import create
 from ..diagnostics import Invalid, verifier
 from ..elements import element_of
+from ..memrefs import is_workgroup, strides_of
 from ..smem import Smem
 from ..types import TileType, layout_of, tile
 
@@ -23,12 +24,12 @@ class ViewOp(Smem.Operation, name="view"):
     tile: ext.Result[TileType]
 
     @verifier
-    def verify_invariants(self) -> None:
+    def verify_region_invariants(self) -> None:
         source, result = self.operands[0].type, self.results[0].type
         layout = layout_of(result)
         if layout is None:
             raise Invalid("needs a layout: memory that is already there cannot be given one")
-        if source.memory_space != _workgroup():
+        if not is_workgroup(source):
             raise Invalid(
                 f"views memory in workgroup space (#gpu.address_space<workgroup>), not {source}"
             )
@@ -69,14 +70,10 @@ def view(memref: Any, shape: Any, element: Any, layout: Any, alignment: int | No
     return create(ViewOp, [memref], [tile(shape, element, layout)], attributes).result
 
 
-def _workgroup() -> Any:
-    return ir.Attribute.parse("#gpu.address_space<workgroup>")
-
-
 def _is_contiguous(memref: Any) -> bool:
     """Whether the elements of a memref follow each other in row-major order."""
     step = 1
-    strides, _ = memref.get_strides_and_offset()
+    strides, _ = strides_of(memref)
     for extent, stride in zip(reversed(memref.shape), reversed(strides), strict=True):
         if stride != step:
             return False

@@ -23,7 +23,7 @@ class WaitOp(Smem.Operation, name="wait"):
     result: ext.Result[FragmentType]
 
     @verifier
-    def verify_invariants(self) -> None:
+    def verify_region_invariants(self) -> None:
         source, result = self.operands[0], self.results[0].type
         pending = ir.IntegerAttr(self.attributes["pending"]).value
         if pending < 0:

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from ...layout.canonical import Major
+from ...layout.instruction import INSTRUCTION_M, n_pieces
 from ..bindings import ext, ir
 from ..diagnostics import Invalid, verifier
 from ..smem import Smem
 from ..types import FragmentType, is_in_flight, shape_of
-from .mma import check_fragment
+from .mma import LOWERED, check_fragment
 
 I64 = ir.IntegerType[64]
 
@@ -30,10 +32,36 @@ class WgmmaOp(Smem.Operation, name="wgmma"):
     accumulator: ext.Operand[FragmentType] | None = None
 
     @verifier
-    def verify_invariants(self) -> None:
+    def verify_region_invariants(self) -> None:
         result = self.results[0].type
         check_fragment(result)
         if not is_in_flight(result):
             raise Invalid(f"results in {result}; expected a fragment in flight")
         if len(list(self.operands)) == 3 and shape_of(self.operands[2].type) != shape_of(result):
             raise Invalid("adds to a fragment of another shape than its result")
+        _check_attributes(self, shape_of(result))
+
+
+def _check_attributes(op: Any, shape: tuple[int, ...]) -> None:
+    """Checks that the attributes say how to issue each instruction of a fragment of that shape."""
+    element = ir.StringAttr(op.attributes["element"]).value
+    if element not in map(str, LOWERED):
+        raise Invalid(f"multiplies '{element}'; expected {' or '.join(map(str, LOWERED))}")
+    majors = [major.value for major in Major]
+    for name in ("a_major", "b_major"):
+        major = ir.StringAttr(op.attributes[name]).value
+        if major not in majors:
+            raise Invalid(f"has {name} = '{major}'; expected {' or '.join(majors)}")
+    m, n = shape
+    blocks = {"a_steps": m // INSTRUCTION_M, "b_steps": len(n_pieces(LOWERED[0], n) or ())}
+    k_blocks = set()
+    for name, count in blocks.items():
+        steps = op.attributes[name]
+        if not isinstance(steps, ir.DenseI64ArrayAttr) or not len(steps) or len(steps) % count:
+            raise Invalid(
+                f"has {name} = {steps}; expected array<i64: ...> with as many steps along k for each "
+                f"of {count} instruction blocks"
+            )
+        k_blocks.add(len(steps) // count)
+    if len(k_blocks) > 1:
+        raise Invalid(f"has steps for {' and '.join(map(str, sorted(k_blocks)))} blocks along k")

@@ -6,10 +6,13 @@ from functools import lru_cache
 from typing import Any
 
 from ...dialect.bindings import ir
-from ...dialect.ops.mma import LOWERED
+from ...dialect.diagnostics import Invalid
+from ...dialect.ops.mma import LOWERED, check_fragment
 from ...dialect.types import FragmentType, shape_of
 from ...layout.instruction import INSTRUCTION_M, n_pieces
 from .. import emit
+from ..base import OpError
+from ..kernel import walk
 
 
 @dataclass(frozen=True)
@@ -65,8 +68,14 @@ class Registers:
             yield position, [extract(struct, i, f32) for i in range(n // 2)]
 
 
+@lru_cache(maxsize=256)
 def registers_of(fragment: Any) -> Registers:
-    """The registers that a fragment type is held in."""
+    """The registers that a fragment type is held in.
+
+    Raises:
+        Invalid: if none can hold it.
+    """
+    check_fragment(fragment)
     m, n = shape_of(fragment)
     pieces = n_pieces(LOWERED[0], n)
     assert pieces is not None
@@ -98,21 +107,43 @@ def _position(position: int, context: Any) -> Any:
 
 def convert_types(module: Any) -> None:
     """Gives every fragment in a module its LLVM type, wherever it flows: results and block arguments
-    of any op, so that loops and branches of the host's dialects carry it on."""
+    of any op and signatures of functions, so that the host's dialects carry it on.
 
-    def convert(values: Any) -> None:
-        for value in values:
-            if isinstance(value.type, FragmentType):
-                value.set_type(registers_of(value.type).type)
+    Raises:
+        OpError: if an op that is none of ours has a fragment that no registers can hold.
+    """
 
-    def visit(op: Any) -> Any:
-        convert(op.results)
-        for region in op.regions:
-            for block in region.blocks:
-                convert(block.arguments)
-        return ir.WalkResult.ADVANCE
+    for op in walk(module):
+        try:
+            _convert_values(op.results)
+            for region in op.regions:
+                for block in region.blocks:
+                    _convert_values(block.arguments)
+            if "function_type" in op.attributes:
+                _convert_signature(op)
+        except Invalid as error:
+            raise OpError(op, str(error)) from None
 
-    module.operation.walk(visit)
+
+def _convert_values(values: Any) -> None:
+    for value in values:
+        if isinstance(value.type, FragmentType):
+            value.set_type(registers_of(value.type).type)
+
+
+def _converted(type_: Any) -> Any:
+    return registers_of(type_).type if isinstance(type_, FragmentType) else type_
+
+
+def _convert_signature(function: Any) -> None:
+    signature = function.attributes["function_type"].value
+    if not isinstance(signature, ir.FunctionType):
+        return
+    inputs, results = (
+        [_converted(t) for t in types] for types in (signature.inputs, signature.results)
+    )
+    if inputs != list(signature.inputs) or results != list(signature.results):
+        function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, results))
 
 
 def _struct_type(counts: tuple[int, ...]) -> Any:
