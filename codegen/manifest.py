@@ -12,6 +12,7 @@ optional, say what types cannot:
 from typing import Any
 
 from ..dialect.bindings import ir
+from ..dialect.memrefs import is_dynamic, strides_of
 from ..passes.allocate import SHARED_BYTES
 from ..passes.kernel import block_size
 from .errors import CompileError
@@ -44,53 +45,103 @@ def manifest_of(device_module: Any, arch: str) -> dict[str, Any]:
 
 def _kernel(function: Any) -> dict[str, Any]:
     attributes = function.attributes
-    name = ir.StringAttr(attributes["sym_name"]).value
     inputs = ir.TypeAttr(attributes["function_type"]).value.inputs
     given = list(attributes["arg_attrs"]) if "arg_attrs" in attributes else [{}] * len(inputs)
+    arguments = [_argument(i, t, a) for i, (t, a) in enumerate(zip(inputs, given, strict=True))]
+    named = {e for a in arguments for e in a.get("shape", ()) if isinstance(e, str)}
     size = block_size(function)
-    shared = attributes[SHARED_BYTES].value if SHARED_BYTES in attributes else 0
     return {
-        "entry": name,
-        "arguments": [
-            _argument(i, t, a) for i, (t, a) in enumerate(zip(inputs, given, strict=True))
-        ],
+        "entry": ir.StringAttr(attributes["sym_name"]).value,
+        "arguments": arguments,
         "block": list(size) if size else None,
-        "grid": _plain(attributes["smem.grid"]) if "smem.grid" in attributes else None,
-        "multiples": _plain(attributes["smem.multiples"]) if "smem.multiples" in attributes else {},
-        "shared_bytes": shared,
+        "grid": _grid(_said(attributes, "smem.grid"), named),
+        "multiples": _multiples(_said(attributes, "smem.multiples"), named),
+        "shared_bytes": attributes[SHARED_BYTES].value if SHARED_BYTES in attributes else 0,
         "tensor_maps": [],
     }
 
 
 def _argument(index: int, type_: Any, attributes: Any) -> dict[str, Any]:
-    name = _plain(attributes["smem.name"]) if "smem.name" in attributes else f"arg{index}"
+    name = _said(attributes, "smem.name")
+    if name is None:
+        name = f"arg{index}"
+    if not isinstance(name, str) or not name:
+        raise CompileError(f'smem.name is a string such as "A", not {name!r}')
     if not isinstance(type_, ir.MemRefType):
         return {"name": name, "kind": "scalar", "type": str(type_)}
     dynamic = ir.ShapedType.get_dynamic_size()
-    shape: list[Any] = [None if extent == dynamic else extent for extent in type_.shape]
-    if "smem.shape" in attributes:
-        names = _plain(attributes["smem.shape"])
-        if len(names) != len(shape):
-            raise CompileError(
-                f"smem.shape of {name} names {len(names)} extents, but {type_} has {len(shape)}"
-            )
-        shape = [
-            extent if extent is not None else n for extent, n in zip(shape, names, strict=True)
-        ]
-    strides, _ = type_.get_strides_and_offset()
-    dynamic_stride = ir.ShapedType.get_dynamic_stride_or_offset()
+    strides, _ = strides_of(type_)
+    names = _shape(name, type_, _said(attributes, "smem.shape"))
     return {
         "name": name,
         "kind": "memref",
         "element": str(type_.element_type),
-        "shape": shape,
-        "strides": [None if s == dynamic_stride else s for s in strides],
+        "shape": [n if e == dynamic else e for e, n in zip(type_.shape, names, strict=True)],
+        "strides": [None if is_dynamic(s) else s for s in strides],
         "alignment": ALIGNMENT,
     }
 
 
+def _shape(name: str, type_: Any, given: Any) -> list[Any]:
+    """The names of a matrix's extents; None for those that have none."""
+    if given is None:
+        return [None] * type_.rank
+    if not isinstance(given, list) or not all(
+        (isinstance(e, str) and e) or (isinstance(e, int) and e > 0) for e in given
+    ):
+        raise CompileError(
+            f'smem.shape of {name} is an array of names or extents such as ["M", "K"], not {given!r}'
+        )
+    if len(given) != type_.rank:
+        raise CompileError(
+            f"smem.shape of {name} names {len(given)} extents, but {type_} has {type_.rank}"
+        )
+    return given
+
+
+def _grid(given: Any, named: set[str]) -> Any:
+    if given is None:
+        return None
+    if not isinstance(given, list) or not 1 <= len(given) <= 3:
+        raise CompileError(f"smem.grid has an entry for each of x, y, z, not {given!r}")
+    for entry in given:
+        match entry:
+            case [str() as extent, int() as covered] if covered > 0:
+                _check_named("smem.grid", extent, named)
+            case _:
+                raise CompileError(
+                    "an entry of smem.grid is an extent and how many of its elements a block covers, "
+                    f'such as ["N", 256], not {entry!r}'
+                )
+    return given
+
+
+def _multiples(given: Any, named: set[str]) -> Any:
+    if given is None:
+        return {}
+    if not isinstance(given, dict) or not all(isinstance(n, int) and n > 0 for n in given.values()):
+        raise CompileError(
+            f"smem.multiples is a dictionary of positive numbers such as {{K = 64}}, not {given!r}"
+        )
+    for extent in given:
+        _check_named("smem.multiples", extent, named)
+    return given
+
+
+def _check_named(attribute: str, extent: str, named: set[str]) -> None:
+    if extent not in named:
+        raise CompileError(
+            f"{attribute} names the extent {extent}, which no smem.shape has; there are "
+            f"{', '.join(sorted(named)) or 'none'}"
+        )
+
+
+def _said(attributes: Any, name: str) -> Any:
+    """An attribute as Python data; None if it is not there."""
+    return _plain(attributes[name].maybe_downcast()) if name in attributes else None
+
+
 def _plain(attribute: Any) -> Any:
-    """An attribute as Python data."""
     if isinstance(attribute, ir.StringAttr | ir.IntegerAttr):
         return attribute.value
     if isinstance(attribute, ir.ArrayAttr):

@@ -7,6 +7,7 @@ import llvmlite.binding as llvmlite
 
 from ..dialect.bindings import llvm
 from .errors import CompileError
+from .literals import portable_literals
 from .targets import Target
 
 TRIPLE = "nvptx64-nvidia-cuda"
@@ -25,7 +26,7 @@ def to_ptx(llvm_ir: str, target: Target) -> str:
     """
     _initialize()
     try:
-        module = llvmlite.parse_assembly(llvm_ir)
+        module = llvmlite.parse_assembly(portable_literals(llvm_ir))
         module.verify()
     except RuntimeError as error:
         raise CompileError(f"LLVM refuses the module: {error}") from error

@@ -5,6 +5,7 @@ are printed to standard error in the form that compilers use.
 """
 
 import functools
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ RemarkHandler = Callable[[Any, str], None]
 _handlers: list[RemarkHandler] = []
 
 
-class Invalid(Exception):
+class Invalid(ValueError):
     """A rule of an op or a pass that the IR breaks; the message becomes the diagnostic."""
 
 
@@ -63,12 +64,20 @@ def remark_handler(handler: RemarkHandler) -> Iterator[None]:
         _handlers.remove(handler)
 
 
+def place_of(location: Any) -> tuple[str, int, int] | None:
+    """(file, line, column) of a location, or of the first place that it is made of; None without.
+
+    The text of a location is the one form that every kind of it has.
+    """
+    found = re.search(r'"([^"]*)":(\d+):(\d+)', str(location))
+    return (found[1], int(found[2]), int(found[3])) if found else None
+
+
 def format_location(location: Any) -> str:
     """`file:line:column`, without the file where the module was parsed from text; MLIR's own form
     for locations that are no place in a file."""
-    try:
-        file, line, column = location.filename, location.start_line, location.start_col
-    except AttributeError:
+    place = place_of(location)
+    if place is None:
         return str(location)
-    name = str(file).strip('"')
-    return f"{line}:{column}" if name == "-" else f"{name}:{line}:{column}"
+    file, line, column = place
+    return f"{line}:{column}" if file == "-" else f"{file}:{line}:{column}"

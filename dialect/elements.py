@@ -1,10 +1,10 @@
 """Element types of the ISA and the MLIR types that stand for them."""
 
-from functools import lru_cache
 from typing import Any
 
 from ..layout import Element, element
 from .bindings import ir
+from .caching import cached_in_context
 from .diagnostics import Invalid
 
 #: An f32 element of a multiplicand is read as tf32; signless i8 as s8.
@@ -22,7 +22,7 @@ _NAMES = {
 }
 
 
-@lru_cache(maxsize=256)
+@cached_in_context
 def element_of(type_: Any) -> Element:
     """The ISA's element type of an MLIR type.
 

@@ -1,9 +1,9 @@
 """Memrefs as copies, views and stores see them: memory space, strides, alignment."""
 
-from functools import lru_cache
 from typing import Any
 
 from .bindings import ir
+from .caching import cached_in_context
 from .diagnostics import Invalid
 
 #: How global and workgroup memory are spelled: no space at all, upstream's attribute, or NVVM's number.
@@ -27,7 +27,7 @@ def is_workgroup(memref: Any) -> bool:
     return str(memref.memory_space) in _WORKGROUP
 
 
-@lru_cache(maxsize=1024)
+@cached_in_context
 def strides_of(memref: Any) -> tuple[tuple[int, ...], int]:
     """Strides and offset of a memref type, in elements; see `is_dynamic` for those not known.
 
@@ -72,11 +72,19 @@ def check_vectors(memref: Any, vector: int) -> None:
     Raises:
         Invalid: if one that the type says is no multiple of `vector`.
     """
+    check_multiples(memref, contiguous_dim(memref), vector, "copies from", "a 16-byte access")
+
+
+def check_multiples(memref: Any, contiguous: int, of: int, does: str, access: str) -> None:
+    """Checks the offset of a matrix, and the stride of the dimension that is not contiguous.
+
+    Raises:
+        Invalid: if one that the type says is no multiple of `of`, the elements of `access`.
+    """
     strides, offset = strides_of(memref)
-    named = {"the offset": offset, "the stride": strides[1 - contiguous_dim(memref)]}
-    for name, number in named.items():
-        if not is_dynamic(number) and number % vector:
+    for name, number in {"offset": offset, "stride": strides[1 - contiguous]}.items():
+        if not is_dynamic(number) and number % of:
             raise Invalid(
-                f"copies from {memref}: {name} of {number} elements is no multiple of {vector}, "
-                "the elements of a 16-byte access"
+                f"{does} {memref}: the {name} of {number} elements is no multiple of {of}, the "
+                f"elements of {access}"
             )

@@ -1,13 +1,15 @@
 """Types: tiles in shared memory, and fragments distributed over a warpgroup's registers."""
 
-from functools import lru_cache
 from typing import Any
 
 from ..layout import Element, LayoutError, Swizzle, TileLayout, parse_layout, tile_of_atoms
+from ..layout.elements import F16
+from ..layout.instruction import INSTRUCTION_M, n_pieces
 from ..layout.transfer import CONTIGUITY
 from .attributes import AccumulatorAttr, AutoAttr, InFlightAttr, LayoutAttr, SwizzleAttr
 from .attributes import layout as layout_attr
 from .bindings import ir
+from .caching import cached_in_context
 from .diagnostics import Invalid
 from .elements import element_of
 from .smem import Smem
@@ -19,12 +21,34 @@ class TileType(Smem.Type, name="tile"):
     tensor: Any
     layout: AutoAttr | SwizzleAttr | LayoutAttr
 
+    @classmethod
+    def get(cls, *parameters: Any, context: Any = None) -> Any:
+        """The type with those parameters.
+
+        Raises:
+            Invalid: if no tile has that type; `get` skips what parsing enforces.
+        """
+        made = super().get(*parameters, context=context)
+        layout_of(made)
+        return made
+
 
 class FragmentType(Smem.Type, name="fragment"):
     """`!smem.fragment<tensor<64x256xf32>, #smem.accumulator>`: a matrix in a warpgroup's registers."""
 
     tensor: Any
     state: AccumulatorAttr | InFlightAttr
+
+    @classmethod
+    def get(cls, *parameters: Any, context: Any = None) -> Any:
+        """The type with those parameters.
+
+        Raises:
+            Invalid: if no registers hold such a fragment; `get` skips what parsing enforces.
+        """
+        made = super().get(*parameters, context=context)
+        check_fragment(made)
+        return made
 
 
 def tile(shape: Any, element: Any, layout: Any) -> Any:
@@ -38,7 +62,7 @@ def fragment(shape: Any, element: Any, in_flight: bool = False) -> Any:
     return FragmentType.get(ir.RankedTensorType.get(list(shape), element), state)
 
 
-@lru_cache(maxsize=4096)
+@cached_in_context
 def tensor_of(type_: Any) -> Any:
     """The tensor type that says the shape and elements of a tile or fragment.
 
@@ -56,19 +80,19 @@ def tensor_of(type_: Any) -> Any:
     return inner
 
 
-@lru_cache(maxsize=4096)
+@cached_in_context
 def shape_of(type_: Any) -> tuple[int, ...]:
     """The shape of a tile or fragment."""
     return tuple(tensor_of(type_).shape)
 
 
-@lru_cache(maxsize=4096)
+@cached_in_context
 def tile_element(type_: Any) -> Element:
     """The element type of a tile."""
     return element_of(tensor_of(type_).element_type)
 
 
-@lru_cache(maxsize=4096)
+@cached_in_context
 def layout_of(type_: Any) -> TileLayout | None:
     """A tile's layout, coalesced; None for `#smem.auto`.
 
@@ -84,6 +108,8 @@ def layout_of(type_: Any) -> TileLayout | None:
         raise Invalid(f"a tile has no elements in {list(shape)}")
     if isinstance(attr, AutoAttr):
         return None
+    if not isinstance(attr, SwizzleAttr | LayoutAttr):
+        raise Invalid(f"expected #smem.auto, #smem.swizzle or #smem.layout, not {attr}")
     try:
         if isinstance(attr, SwizzleAttr):
             return _forced(shape, element, attr)
@@ -112,6 +138,25 @@ def _forced(shape: tuple[int, ...], element: Element, attr: Any) -> TileLayout:
 def with_layout(type_: Any, layout: TileLayout) -> Any:
     """The same tile type with that layout in place of its own."""
     return TileType.get(tensor_of(type_), layout_attr(layout))
+
+
+def check_fragment(type_: Any) -> None:
+    """Checks that registers can hold a fragment of that type, which f32 accumulators of any
+    multiplicands share.
+
+    Raises:
+        Invalid: if its shape or element type is not an accumulator's.
+    """
+    tensor = tensor_of(type_)
+    if str(tensor.element_type) != "f32":
+        raise Invalid(f"has an accumulator of {tensor.element_type}; expected f32")
+    shape = tuple(tensor.shape)
+    legal = len(shape) == 2 and shape[0] > 0 and shape[0] % INSTRUCTION_M == 0
+    if not legal or n_pieces(F16, shape[1]) is None:
+        raise Invalid(
+            f"has an accumulator of {list(shape)}; expected (M, N) with M a multiple of "
+            f"{INSTRUCTION_M} and N of 8"
+        )
 
 
 def is_in_flight(type_: Any) -> bool:

@@ -136,8 +136,24 @@ class Timeline:
         """The op after which an access is over for all threads of the block: the next barrier after
         what waits for it, if it is asynchronous."""
         at = self.begin(user)
+        if user.operation.name == "smem.copy_async":
+            at = self._committed(user)
         waits = self._completes.get(user.operation.name)
         return self._barrier[waits[at] if waits else at]
+
+    def _committed(self, copy: Any) -> int:
+        """The op of the block by which an asynchronous copy certainly is in a group."""
+        operation = copy.operation
+        while True:
+            block = operation.block
+            ops = [op.operation for op in block.operations]
+            after = ops[ops.index(operation) + 1 :]
+            commit = next((op for op in after if op.name == "smem.copy_commit"), None)
+            if commit is not None:
+                return self.begin(commit)
+            if block == self.block:
+                return self.end
+            operation = operation.parent.operation
 
 
 def _live(function: Any, allocs: list[Any]) -> list[Live]:
@@ -172,7 +188,8 @@ def _is_block_barrier(op: Any) -> bool:
     if op.name == "gpu.barrier":
         scope = str(op.attributes["scope"]) if "scope" in op.attributes else "workgroup"
         ordered = str(op.attributes["address_spaces"]) if "address_spaces" in op.attributes else ""
-        return "workgroup" in scope and (not ordered or "workgroup" in ordered)
+        narrowed = len(op.operands) > 0 or "workgroup" not in scope
+        return not narrowed and (not ordered or "workgroup" in ordered)
     return op.name in ("nvvm.barrier0", "nvvm.barrier") and not len(op.operands)
 
 

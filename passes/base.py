@@ -96,17 +96,24 @@ class Pass:
 
 def _value(pass_name: str, key: str, default: Any, value: Any) -> Any:
     if not isinstance(value, str):
-        if type(value) is not type(default):
+        widths = isinstance(default, Swizzle) and isinstance(value, int)
+        if type(value) is not type(default) and not widths:
             raise OptionError(f"{pass_name}: {key} takes {type(default).__name__}, not {value!r}")
-        return value
+        if isinstance(value, bool | Swizzle | str) or not isinstance(value, int):
+            return value
+        value = str(value)
     try:
         if isinstance(default, bool):
             return {"true": True, "false": False, "1": True, "0": False}[value]
         if isinstance(default, Swizzle):
             return Swizzle.of_width(int(value))
+        if isinstance(default, int) and int(value) < 0:
+            raise OptionError(f"{pass_name}: option {key} takes a number from 0, not '{value}'")
         return type(default)(value)
+    except OptionError:
+        raise
     except (KeyError, ValueError):
-        takes = {bool: "true or false", Swizzle: "0, 32, 64 or 128", int: "a number"}
+        takes = {bool: "true or false", Swizzle: "0, 32, 64 or 128", int: "a number from 0"}
         raise OptionError(
             f"{pass_name}: option {key} takes {takes.get(type(default), 'text')}, not '{value}'"
         ) from None

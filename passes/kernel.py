@@ -30,7 +30,10 @@ def block_size(function: Any) -> tuple[int, int, int] | None:
     is not known."""
     for name in ("known_block_size", "gpu.known_block_size", "nvvm.reqntid"):
         if name in function.attributes:
-            x, y, z = (*list(function.attributes[name]), 1, 1)[:3]
+            given = function.attributes[name]
+            if not isinstance(given, ir.DenseI32ArrayAttr) or not 1 <= len(given) <= 3:
+                raise OpError(function, f"has {name} = {given}; expected array<i32: x, y, z>")
+            x, y, z = (*list(given), 1, 1)[:3]
             return x, y, z
     return None
 

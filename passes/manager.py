@@ -1,5 +1,6 @@
 """Our passes on a pass manager of the bindings."""
 
+from collections.abc import Callable
 from typing import Any
 
 from .base import OptionError, Pass, run_on
@@ -59,20 +60,30 @@ def add_pipeline(pm: Any, text: str) -> Any:
             directly in `builtin.module`.
     """
     for leaf in parse_pipeline(text):
-        add_leaf(pm, leaf)
+        for _, add in steps_of(leaf):
+            add(pm)
     return pm
 
 
-def add_leaf(pm: Any, leaf: Leaf) -> None:
-    """Adds one pass of a textual pipeline; see `add_pipeline`."""
-    if leaf.name in passes():
-        if leaf.anchors:
-            raise OptionError(
-                f"{leaf.name} runs on builtin.module, not on {leaf.anchors[-1]}; put it directly "
-                "into builtin.module(...)"
-            )
-        add_pass(pm, pass_named(leaf.name).from_text(leaf.options))
-        return
+def steps_of(leaf: Leaf) -> list[tuple[str, Callable[[Any], None]]]:
+    """The passes that a leaf of a pipeline stands for, each by its name and what adds it to a pass
+    manager of `builtin.module`.
+
+    Raises:
+        OptionError: see `add_pipeline`; for upstream's passes, when they are added.
+    """
+    if leaf.name not in passes():
+        return [(leaf.name, lambda pm: _add_upstream(pm, leaf))]
+    if leaf.anchors:
+        raise OptionError(
+            f"{leaf.name} runs on builtin.module, not on {leaf.anchors[-1]}; put it directly into "
+            "builtin.module(...)"
+        )
+    ours = pass_named(leaf.name).from_text(leaf.options)
+    return [(each.name, lambda pm, each=each: add_pass(pm, each)) for each in ours.passes()]
+
+
+def _add_upstream(pm: Any, leaf: Leaf) -> None:
     try:
         pm.add(leaf.upstream)
     except ValueError as error:

@@ -1,10 +1,10 @@
 """`smem-materialize-descriptors`: each operand of an mma becomes one 64-bit matrix descriptor."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from ..dialect.bindings import ir
+from ..dialect.caching import cached_in_context
 from ..dialect.diagnostics import format_location, remark
 from ..dialect.ops import WgmmaOp
 from ..dialect.types import tile_element
@@ -52,7 +52,7 @@ class MaterializeDescriptors(Pass):
                 if isinstance(found, Mismatch):
                     raise OpError(mma, f"cannot read {role.name}: {found.reason}")
                 descriptors.append(self._descriptor(mma, role, part, found, bases))
-                attributes |= _attributes(role, found, ir.Context.current)
+                attributes |= _attributes(ir.Context.current, role, found)
             attributes["element"] = ir.StringAttr.get(tile_element(operands[0].type).name)
             wgmma = ir.Operation.create(
                 WgmmaOp.OPERATION_NAME,
@@ -124,8 +124,8 @@ def _outermost_first(part: Part, user: Any) -> list[tuple[Any, Any]]:
     return sorted(part.terms, key=lambda item: depth(item[1]))
 
 
-@lru_cache(maxsize=256)
-def _attributes(role: Role, found: OperandBlocks, context: Any) -> dict[str, Any]:
+@cached_in_context
+def _attributes(context: Any, role: Role, found: OperandBlocks) -> dict[str, Any]:
     flat = [step for row in found.steps for step in row]
     return {
         f"{role.value}_major": ir.StringAttr.get(found.canonical.major.value, context),

@@ -1,5 +1,6 @@
 """The passes by name: ours, and those that other packages add."""
 
+import warnings
 from functools import cache
 from importlib.metadata import entry_points
 
@@ -29,8 +30,12 @@ def passes() -> dict[str, type[Pass]]:
     """Every pass by its name, ours first."""
     found = {pass_.name: pass_ for pass_ in OWN}
     for entry in entry_points(group=GROUP):
-        pass_ = entry.load()
-        found.setdefault(pass_.name, pass_)
+        try:
+            pass_ = entry.load()
+            found.setdefault(pass_.name, pass_)
+        except Exception as error:
+            # Another package's fault must not take our passes with it.
+            warnings.warn(f"pass '{entry.name}' cannot be loaded: {error}", stacklevel=2)
     return found
 
 

@@ -4,10 +4,13 @@ The bindings' parser knows no pass defined in Python, so a pipeline is taken apa
 leaves; the upstream ones are given back to it one by one.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .base import OptionError
+
+_NAME = re.compile(r"[\w.-]+")
 
 
 @dataclass(frozen=True)
@@ -54,15 +57,27 @@ def _parse(text: str, anchors: tuple[str, ...], whole: str) -> Iterator[Leaf]:
         rest = part[len(head) :].strip()
         if not head:
             raise OptionError(f"pipeline '{whole}': a pass has no name at '{part or text}'")
+        if not _NAME.fullmatch(head):
+            raise OptionError(f"pipeline '{whole}': '{head}' is no name of a pass")
         if rest.startswith("("):
-            if not rest.endswith(")"):
+            if _end(rest) < len(rest):
                 raise OptionError(f"pipeline '{whole}': unexpected text after '{head}(...)'")
             if rest[1:-1].strip():
                 yield from _parse(rest[1:-1], (*anchors, head), whole)
-        elif rest and not rest.endswith("}"):
+        elif rest and _end(rest) < len(rest):
             raise OptionError(f"pipeline '{whole}': unexpected text after '{head}{{...}}'")
         else:
             yield Leaf(anchors, head, rest[1:-1].strip())
+
+
+def _end(text: str) -> int:
+    """Where the bracket that begins the text is closed; brackets are known to match."""
+    depth = 0
+    for at, char in enumerate(text, 1):
+        depth += (char in "({[<") - (char in ")}]>")
+        if depth == 0:
+            return at
+    return len(text)
 
 
 def _split(text: str, whole: str) -> list[str]:

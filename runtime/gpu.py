@@ -120,13 +120,18 @@ class Kernel:
 
 
 def _scalar(argument: Mapping[str, Any], value: Any) -> Any:
-    types = {"f32": ctypes.c_float, "i32": ctypes.c_int32, "i64": ctypes.c_int64}
-    types["index"] = ctypes.c_int64
-    if argument["type"] not in types:
-        raise LaunchError(
-            f"{argument['name']} is of type {argument['type']}, which cannot be passed"
-        )
-    return types[argument["type"]](value)
+    """A number as the kernel takes it."""
+    name, kind = argument["name"], argument["type"]
+    if kind == "f32" and isinstance(value, int | float):
+        return ctypes.c_float(value)
+    widths = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "index": ctypes.c_int64}
+    if kind in widths and isinstance(value, int | np.integer):
+        number = widths[kind](int(value))
+        if number.value == value:
+            return number
+    if kind not in ("f32", *widths):
+        raise LaunchError(f"{name} is of type {kind}, which cannot be passed")
+    raise LaunchError(f"{name} is {value!r}, which is no {kind}")
 
 
 def _matrix(argument: Mapping[str, Any], array: Any) -> Matrix:

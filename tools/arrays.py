@@ -1,11 +1,11 @@
 """Arrays in `.npy` files, of element types that NumPy's format does not name."""
 
-from pathlib import Path
+import io
 
 import ml_dtypes
 import numpy as np
 
-from .inputs import InputError
+from .inputs import InputError, write_all
 
 _BF16 = np.dtype(ml_dtypes.bfloat16)
 
@@ -23,15 +23,33 @@ def load(name: str, file: str, dtype: np.dtype) -> np.ndarray:
         array = np.load(file, allow_pickle=False)
     except OSError as error:
         raise InputError(f"{name}: {file}: {error.strerror or error}") from None
-    except ValueError as error:
+    except (ValueError, EOFError) as error:
         raise InputError(f"{name}: {file} is no .npy file: {error}") from None
+    if not isinstance(array, np.ndarray):
+        raise InputError(f"{name}: {file} is an archive of arrays; expected one array (.npy)")
     if dtype == _BF16 and array.dtype in (np.dtype("V2"), np.dtype(np.uint16)):
         return array.view(_BF16)
     if array.dtype == dtype:
         return array
-    if dtype.kind in "fV" and array.dtype in (np.float32, np.float64):
+    if dtype.kind in "fV" and array.dtype == np.float64:
+        return (
+            _rounded_to_odd(array).astype(dtype, order="K")
+            if dtype.itemsize == 2
+            else array.astype(dtype, order="K")
+        )
+    if dtype.kind in "fV" and array.dtype == np.float32:
         return array.astype(dtype, order="K")
     raise InputError(f"{name}: {file} has elements of {array.dtype}; expected {dtype}")
+
+
+def _rounded_to_odd(array: np.ndarray) -> np.ndarray:
+    """f64 as f32, rounded to odd: rounding that to 16 bits is then the same as rounding at once."""
+    near = array.astype(np.float32, order="K")
+    inexact = near.astype(np.float64) != array
+    away = np.abs(near.astype(np.float64)) > np.abs(array)
+    bits = near.view(np.uint32)
+    bits = np.where(inexact & np.isfinite(near), (bits - (away & inexact)) | np.uint32(1), bits)
+    return bits.astype(np.uint32, order="K").view(np.float32)
 
 
 def save(file: str, array: np.ndarray) -> None:
@@ -40,10 +58,6 @@ def save(file: str, array: np.ndarray) -> None:
     Raises:
         InputError: if it cannot be written.
     """
-    temporary = Path(file).with_name(f".{Path(file).name}.tmp")
-    try:
-        with temporary.open("wb") as stream:
-            np.save(stream, array.astype(np.float32) if array.dtype == _BF16 else array)
-        temporary.replace(file)
-    except OSError as error:
-        raise InputError(f"{file}: {error.strerror}") from None
+    data = io.BytesIO()
+    np.save(data, array.astype(np.float32) if array.dtype == _BF16 else array)
+    write_all([(file, data.getvalue())])

@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from ..codegen import CompileError
 from ..passes import OptionError
@@ -30,24 +30,30 @@ def parser(prog: str, description: str) -> Parser:
 
 
 def run(prog: str, body: Callable[[], int], debug: bool) -> int:
-    """Runs a command's body; the exit code, with user errors said in one message."""
+    """Runs a command's body; the exit code, with every error said in one message."""
     try:
-        return body()
+        code = body()
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # The reader of our output has gone; so may we, without a word.
+        _forget_output()
+        return 1
+    except OSError as error:
+        _forget_output()
+        message = f"standard output: {error.strerror}"
     except USER_ERRORS as error:
         if debug:
             raise
-        print(f"{prog}: error: {error}", file=sys.stderr)
-        return 1
-    except BrokenPipeError:
-        # The reader of our output has gone; so may we, without a word.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        message = str(error)
+    except Exception as error:
+        if debug:
+            raise
+        message = f"internal error: {type(error).__name__}: {error}; --debug shows where"
+    print(f"{prog}: error: {message}", file=sys.stderr)
+    return 1
 
 
-def main_of(command: Callable[[Sequence[str]], int]) -> Callable[[], None]:
-    """The entry point of a command."""
-
-    def main() -> None:
-        raise SystemExit(command(sys.argv[1:]))
-
-    return main
+def _forget_output() -> None:
+    """Lets what is still buffered go nowhere, so that leaving does not fail on it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,6 +1,5 @@
 """Diagnostics as a compiler prints them: position, message, the source line."""
 
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..dialect.bindings import ir
-from ..dialect.diagnostics import remark_handler
+from ..dialect.diagnostics import place_of, remark_handler
 
 _SEVERITIES = {"ERROR": "error", "WARNING": "warning", "NOTE": "note", "REMARK": "remark"}
 
@@ -41,12 +40,10 @@ class Collector:
     def add(self, severity: str, location: Any, message: str) -> None:
         """Notes a diagnostic at an MLIR location."""
         line, column, file = 0, 0, self.file
-        # The text of a location is the one form that every kind of it has.
-        match = re.search(r'"([^"]*)":(\d+):(\d+)', str(location))
-        if match:
+        place = place_of(location)
+        if place:
             # The bindings parse text as a file named "-".
-            file = self.file if match[1] == "-" else match[1]
-            line, column = int(match[2]), int(match[3])
+            file, line, column = (self.file if place[0] == "-" else place[0], *place[1:])
         self.found.append(Diagnostic(severity, file, line, column, message))
 
     @contextmanager
@@ -76,15 +73,16 @@ class Collector:
         return any(d.severity == "error" for d in self.found)
 
 
-def print_diagnostics(diagnostics: list[Diagnostic], source: str) -> None:
-    """Prints diagnostics to standard error, with the source line and a caret."""
+def print_diagnostics(collector: Collector, source: str) -> None:
+    """Prints diagnostics to standard error; those in the input with its line and a caret."""
     lines = source.splitlines()
-    for d in diagnostics:
+    for d in collector.found:
         where = f"{d.file}:{d.line}:{d.column}: " if d.line else f"{d.file}: "
         if d.severity == "note" and d.message.startswith("see current operation"):
             continue
         print(f"{where}{d.severity}: {d.message}", file=sys.stderr)
-        if 0 < d.line <= len(lines) and d.severity in ("error", "warning"):
+        shown = d.file == collector.file and d.severity in ("error", "warning")
+        if shown and 0 < d.line <= len(lines):
             print(f"  {lines[d.line - 1]}\n  {' ' * (d.column - 1)}^", file=sys.stderr)
 
 

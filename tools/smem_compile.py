@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..codegen import STAGES, Compiled, CompileError, compile_in_place
+from ..codegen import STAGES, Compiled, compile_in_place
 from ..codegen.targets import TARGETS
 from ..dialect import new_context
 from ..dialect.bindings import ir
 from ..layout import Swizzle
-from .command import main_of, parser, run
+from .command import parser, run
 from .diagnostics import Collector, is_mlir_error, print_diagnostics
 from .inputs import InputError, read, write_all
 
@@ -35,7 +35,7 @@ def compile_file(file: str, emit: str, arch: str, **options: Any) -> Compiled | 
                 raise
             if not collector.failed:
                 collector.add("error", "", str(error))
-    print_diagnostics(collector.found, text)
+    print_diagnostics(collector, text)
     return compiled
 
 
@@ -76,13 +76,19 @@ def smem_compile(argv: Sequence[str]) -> int:
         output = options.output or _beside(options.file, options.emit)
         files: list[tuple[str, str | bytes]] = [(output, compiled.stage(options.emit))]
         if output != "-":
-            manifest = str(Path(output).with_suffix(".json"))
+            manifest = _manifest_name(output)
             files.append((manifest, json.dumps(compiled.manifest, indent=2) + "\n"))
         write_all(files)
         _summarize(compiled, [name for name, _ in files])
         return 0
 
     return run("smem-compile", body, options.debug)
+
+
+def _manifest_name(output: str) -> str:
+    """The manifest's name: the output's with the suffix of its stage replaced."""
+    stem = next((output.removesuffix(s) for s in _SUFFIXES.values() if output.endswith(s)), output)
+    return f"{stem}.json"
 
 
 def _beside(file: str, emit: str) -> str:
@@ -108,8 +114,3 @@ def _summarize(compiled: Compiled, files: list[str]) -> None:
         )
     if files[0] != "-":
         print(f"wrote {', '.join(files)}", file=sys.stderr)
-
-
-main = main_of(smem_compile)
-
-__all__ = ["CompileError", "compile_file", "main", "smem_compile"]

@@ -2,21 +2,24 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..dialect import dialects, irdl, new_context
 from ..dialect.bindings import ir, passmanager
 from ..passes import OptionError, passes
-from ..passes.manager import add_leaf
+from ..passes.manager import steps_of
 from ..passes.textual import Leaf, parse_pipeline
-from .command import main_of, parser, run
+from .command import parser, run
 from .diagnostics import Collector, is_mlir_error, print_diagnostics
 from .inputs import read, write_all
 from .verify import mismatches
 
 SEPARATOR = "// -----"
+
+#: A pass by its name, and what adds it to a pass manager.
+Step = tuple[str, Callable[[Any], None]]
 
 
 @dataclass
@@ -28,18 +31,18 @@ class Printing:
     before_all: bool = False
     after_all: bool = False
 
-    def add_to(self, pm: Any, leaf: Leaf, when: str) -> None:
-        """Adds a pass that prints the module, if it is wanted before or after that leaf."""
+    def add_to(self, pm: Any, name: str, when: str) -> None:
+        """Adds a pass that prints the module, if it is wanted before or after the one of that name."""
         names, every = (
             (self.before, self.before_all) if when == "Before" else (self.after, self.after_all)
         )
-        if not every and leaf.name not in names:
+        if not every and name not in names:
             return
 
         def show(module: Any, external: Any) -> None:
-            print(f"// -----// IR Dump {when} {leaf.name} //----- //\n{module}", file=sys.stderr)
+            print(f"// -----// IR Dump {when} {name} //----- //\n{module}", file=sys.stderr)
 
-        pm.add(show, name=f"print-ir-{when.lower()}-{leaf.name}")
+        pm.add(show, name=f"print-ir-{when.lower()}-{name}")
 
 
 def _arguments(argv: Sequence[str]) -> tuple[argparse.Namespace, list[Leaf]]:
@@ -119,7 +122,7 @@ def _parts(text: str, split: bool) -> list[str]:
 
 
 def _process(
-    text: str, leaves: list[Leaf], options: argparse.Namespace, file: str
+    text: str, steps: list[Step], options: argparse.Namespace, file: str
 ) -> tuple[str | None, Collector]:
     """The printed module after the passes, or None if something failed; and the diagnostics."""
     collector = Collector(file)
@@ -132,10 +135,10 @@ def _process(
     with new_context() as context:
         context.allow_unregistered_dialects = options.allow_unregistered_dialect
         pm = passmanager.PassManager("builtin.module")
-        for leaf in leaves:
-            printing.add_to(pm, leaf, "Before")
-            add_leaf(pm, leaf)
-            printing.add_to(pm, leaf, "After")
+        for name, add in steps:
+            printing.add_to(pm, name, "Before")
+            add(pm)
+            printing.add_to(pm, name, "After")
         if options.mlir_timing:
             pm.enable_timing()
         with collector.listen(context):
@@ -179,7 +182,8 @@ def smem_opt(argv: Sequence[str]) -> int:
         if _show_lists(options):
             return 0
         wanted = parse_pipeline(options.pass_pipeline) if options.pass_pipeline else leaves
-        known = {leaf.name for leaf in wanted}
+        steps = [step for leaf in wanted for step in steps_of(leaf)]
+        known = {name for name, _ in steps}
         for name in (*options.mlir_print_ir_before, *options.mlir_print_ir_after):
             if name not in known:
                 raise OptionError(f"cannot print the IR around '{name}': no pass of that name runs")
@@ -187,11 +191,11 @@ def smem_opt(argv: Sequence[str]) -> int:
         file = "<stdin>" if options.file == "-" else options.file
         outputs, problems, failed = [], [], False
         for part in _parts(text, options.split_input_file):
-            printed, collector = _process(part, wanted, options, file)
+            printed, collector = _process(part, steps, options, file)
             if options.verify_diagnostics:
                 problems += mismatches(collector.found, part, file)
                 continue
-            print_diagnostics(collector.found, text)
+            print_diagnostics(collector, text)
             failed |= printed is None
             outputs.append(printed or "")
         if options.verify_diagnostics:
@@ -203,6 +207,3 @@ def smem_opt(argv: Sequence[str]) -> int:
         return 0
 
     return run("smem-opt", body, options.debug)
-
-
-main = main_of(smem_opt)

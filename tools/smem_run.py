@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from ..runtime import run_on_gpu
 from ..runtime.arguments import DTYPES, kernel_named
 from .arrays import load, save
-from .command import main_of, parser, run
+from .command import parser, run
 from .inputs import InputError
 from .smem_compile import compile_file
 
@@ -53,6 +53,8 @@ def smem_run(argv: Sequence[str]) -> int:
         for name, file in sources.items():
             if name not in elements:
                 raise InputError(f"--in {name}: {kernel['entry']} has {', '.join(elements)}")
+            if elements[name] not in DTYPES:
+                raise InputError(f"{name} {_kind(elements[name])}; expected {', '.join(DTYPES)}")
             inputs[name] = load(name, file, DTYPES[elements[name]])
         results = run_on_gpu(compiled, options.entry, inputs, list(targets), grid)
         for name, file in targets.items():
@@ -64,6 +66,10 @@ def smem_run(argv: Sequence[str]) -> int:
         return 0
 
     return run("smem-run", body, options.debug)
+
+
+def _kind(element: str | None) -> str:
+    return "is a number, which no file holds" if element is None else f"has elements of {element}"
 
 
 def _pairs(flag: str, words: Sequence[str]) -> dict[str, str]:
@@ -80,9 +86,9 @@ def _grid(text: str | None) -> list[int] | None:
     if text is None:
         return None
     try:
-        return [int(part) for part in text.split(",")]
+        grid = [int(part) for part in text.split(",")]
     except ValueError:
-        raise InputError(f"--grid takes up to three numbers such as 16,32, not '{text}'") from None
-
-
-main = main_of(smem_run)
+        grid = []
+    if not 1 <= len(grid) <= 3 or any(blocks < 1 for blocks in grid):
+        raise InputError(f"--grid takes one to three positive numbers such as 16,32, not '{text}'")
+    return grid

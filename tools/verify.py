@@ -13,7 +13,7 @@ from .diagnostics import Diagnostic
 
 _COMMENT = re.compile(
     r"expected-(?P<severity>error|warning|remark|note)(?P<regex>-re)? *"
-    r"(?:@(?P<at>\+\d+|-\d+|above|below|unknown))? *\{\{(?P<text>.*?)\}\}(?=\s|$)"
+    r"(?:@(?P<at>\+\d+|-\d+|above|below|unknown))? *\{\{(?P<text>.*)\}\}\s*$"
 )
 
 
@@ -36,7 +36,10 @@ class Expected:
             return self.text in diagnostic.message
         parts = re.split(r"\{\{(.*?)\}\}", self.text)
         pattern = "".join(p if i % 2 else re.escape(p) for i, p in enumerate(parts))
-        return re.search(pattern, diagnostic.message) is not None
+        try:
+            return re.search(pattern, diagnostic.message) is not None
+        except re.error:
+            return False
 
 
 def expectations(source: str) -> list[Expected]:

@@ -1,11 +1,11 @@
 """`smem.copy` and `smem.copy_async`: global memory to a tile, by all threads of the block."""
 
-from functools import lru_cache
 from typing import Any
 
 from ...layout import Transfer
 from ..bindings import ext, ir
 from ..build import create
+from ..caching import cached_in_context
 from ..diagnostics import Invalid, verifier
 from ..elements import element_of
 from ..memrefs import check_global, check_vectors, contiguous_dim
@@ -61,7 +61,7 @@ class CopyWaitOp(Smem.Operation, name="copy_wait"):
             raise Invalid(f"has pending = {pending}; expected 0 or more groups")
 
 
-@lru_cache(maxsize=1024)
+@cached_in_context
 def _check(source: Any, tile: Any) -> None:
     shape = shape_of(tile)
     if len(shape) != 2:

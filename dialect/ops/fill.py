@@ -7,8 +7,7 @@ from ..bindings import arith, ext, ir
 from ..build import create
 from ..diagnostics import Invalid, verifier
 from ..smem import Smem
-from ..types import FragmentType, fragment, tensor_of
-from .mma import check_fragment
+from ..types import FragmentType, check_fragment, fragment, tensor_of
 
 
 class FillOp(Smem.Operation, name="fill"):

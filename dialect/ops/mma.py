@@ -1,22 +1,22 @@
 """`smem.mma`: D = A * B (+ D) by one warpgroup."""
 
-from functools import lru_cache
 from typing import Any
 
 from ...layout import ELEMENTS, Mismatch, Role, operand_blocks
 from ...layout.instruction import INSTRUCTION_M, n_pieces, n_rule
 from ..bindings import ext, ir
 from ..build import create
+from ..caching import cached_in_context
 from ..diagnostics import Invalid, verifier
 from ..smem import Smem
 from ..types import (
     FragmentType,
     TileType,
+    check_fragment,
     fragment,
     is_in_flight,
     layout_of,
     shape_of,
-    tensor_of,
     tile_element,
 )
 
@@ -41,15 +41,15 @@ class MmaOp(Smem.Operation, name="mma"):
     def verify_region_invariants(self) -> None:
         operands = list(self.operands)
         types = tuple(v.type for v in operands)
-        problem = _problem(types, self.results[0].type)
+        problem = _problem(self.results[0].type, *types)
         if problem:
             raise Invalid(problem)
         if len(operands) == 3:
             check_single_use(operands[2])
 
 
-@lru_cache(maxsize=4096)
-def _problem(types: tuple[Any, ...], result: Any) -> str | None:
+@cached_in_context
+def _problem(result: Any, *types: Any) -> str | None:
     """The first rule of the ISA that operands of those types break; None if there is none."""
     try:
         a, b = types[0], types[1]
@@ -88,28 +88,6 @@ def _problem(types: tuple[Any, ...], result: Any) -> str | None:
     except Invalid as error:
         return str(error)
     return None
-
-
-def check_fragment(type_: Any) -> None:
-    """Checks that registers can hold a fragment of that type.
-
-    Raises:
-        Invalid: if its shape or element type is not an accumulator's.
-    """
-    tensor = tensor_of(type_)
-    if str(tensor.element_type) != "f32":
-        raise Invalid(f"has an accumulator of {tensor.element_type}; expected f32")
-    shape = tuple(tensor.shape)
-    if (
-        len(shape) != 2
-        or not shape[0]
-        or shape[0] % INSTRUCTION_M
-        or n_pieces(LOWERED[0], shape[1]) is None
-    ):
-        raise Invalid(
-            f"has an accumulator of {list(shape)}; expected (M, N) with M a multiple of "
-            f"{INSTRUCTION_M} and N of 8"
-        )
 
 
 def check_single_use(value: Any) -> None:

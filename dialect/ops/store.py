@@ -5,10 +5,9 @@ from typing import Any
 from ..bindings import ext, ir
 from ..build import create
 from ..diagnostics import Invalid, verifier
-from ..memrefs import check_global, strides_of
+from ..memrefs import check_global, check_multiples, strides_of
 from ..smem import Smem
-from ..types import FragmentType, is_in_flight, shape_of
-from .mma import check_fragment
+from ..types import FragmentType, check_fragment, is_in_flight, shape_of
 
 #: Element types to which f32 registers are converted, rounding to nearest even.
 STORED = ("f32", "f16", "bf16")
@@ -31,7 +30,7 @@ class StoreOp(Smem.Operation, name="store"):
             raise Invalid("reads an accumulator in flight; put an smem.wait before it")
         check_fragment(source)
         check_global(target, "stores to")
-        strides_of(target)
+        strides, _ = strides_of(target)
         if tuple(target.shape) != shape_of(source):
             wanted = "x".join(map(str, shape_of(source)))
             raise Invalid(
@@ -40,6 +39,8 @@ class StoreOp(Smem.Operation, name="store"):
             )
         if str(target.element_type) not in STORED:
             raise Invalid(f"stores f32 as {target.element_type}; expected {', '.join(STORED)}")
+        if strides[1] == 1:
+            check_multiples(target, 1, 2, "stores to", "a pair of columns")
 
 
 def store(value: Any, target: Any) -> None:

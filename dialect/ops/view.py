@@ -56,7 +56,10 @@ class ViewOp(Smem.Operation, name="view"):
 def view_alignment(op: Any) -> int:
     """The promised alignment of a view's first element, in bytes."""
     if "alignment" in op.attributes:
-        return int(ir.IntegerAttr(op.attributes["alignment"]).value)
+        given = op.attributes["alignment"].maybe_downcast()
+        if not isinstance(given, ir.IntegerAttr):
+            raise Invalid(f"takes alignment as a number of bytes, not {given}")
+        return int(given.value)
     layout = layout_of(op.results[0].type)
     assert layout is not None
     return layout.alignment
@@ -72,6 +75,8 @@ def view(memref: Any, shape: Any, element: Any, layout: Any, alignment: int | No
 
 def _is_contiguous(memref: Any) -> bool:
     """Whether the elements of a memref follow each other in row-major order."""
+    if memref.affine_map == ir.AffineMap.get_identity(memref.rank):
+        return True
     step = 1
     strides, _ = strides_of(memref)
     for extent, stride in zip(reversed(memref.shape), reversed(strides), strict=True):

@@ -7,8 +7,8 @@ from ...layout.instruction import INSTRUCTION_M, n_pieces
 from ..bindings import ext, ir
 from ..diagnostics import Invalid, verifier
 from ..smem import Smem
-from ..types import FragmentType, is_in_flight, shape_of
-from .mma import LOWERED, check_fragment
+from ..types import FragmentType, check_fragment, is_in_flight, shape_of
+from .mma import LOWERED
 
 I64 = ir.IntegerType[64]
 

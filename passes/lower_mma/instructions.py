@@ -1,9 +1,9 @@
 """`smem.wgmma` as a group of `nvvm.wgmma.mma_async`, and the wait for groups."""
 
-from functools import lru_cache
 from typing import Any
 
 from ...dialect.bindings import ir
+from ...dialect.caching import cached_in_context
 from ...dialect.types import is_in_flight
 from ...layout import element
 from ...layout.instruction import INSTRUCTION_M
@@ -81,7 +81,7 @@ def lower_wgmma(op: Any, registers: Registers, function: Any, steps: Steps) -> A
     return registers.join(parts)
 
 
-@lru_cache(maxsize=256)
+@cached_in_context
 def _attributes(
     context: Any, kind: str, n: int, k: int, majors: tuple[str, ...], accumulate: bool
 ) -> dict[str, Any]:

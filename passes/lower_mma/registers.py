@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from ...dialect.bindings import ir
+from ...dialect.caching import cached_in_context
 from ...dialect.diagnostics import Invalid
-from ...dialect.ops.mma import LOWERED, check_fragment
-from ...dialect.types import FragmentType, shape_of
+from ...dialect.ops.mma import LOWERED
+from ...dialect.types import FragmentType, check_fragment, shape_of
 from ...layout.instruction import INSTRUCTION_M, n_pieces
 from .. import emit
 from ..base import OpError
@@ -68,7 +68,7 @@ class Registers:
             yield position, [extract(struct, i, f32) for i in range(n // 2)]
 
 
-@lru_cache(maxsize=256)
+@cached_in_context
 def registers_of(fragment: Any) -> Registers:
     """The registers that a fragment type is held in.
 
@@ -90,18 +90,18 @@ def registers_of(fragment: Any) -> Registers:
 
 def extract(struct: Any, position: int, type_: Any) -> Any:
     """One member of a struct."""
-    at = _position(position, ir.Context.current)
+    at = _position(ir.Context.current, position)
     return emit.value("llvm.extractvalue", (struct,), type_, position=at)
 
 
 def insert(struct: Any, member: Any, position: int) -> Any:
     """A struct with one member replaced."""
-    at = _position(position, ir.Context.current)
+    at = _position(ir.Context.current, position)
     return emit.value("llvm.insertvalue", (struct, member), struct.type, position=at)
 
 
-@lru_cache(maxsize=4096)
-def _position(position: int, context: Any) -> Any:
+@cached_in_context
+def _position(context: Any, position: int) -> Any:
     return ir.DenseI64ArrayAttr.get([position], context)
 
 
@@ -147,11 +147,11 @@ def _convert_signature(function: Any) -> None:
 
 
 def _struct_type(counts: tuple[int, ...]) -> Any:
-    return _parse_struct(counts, ir.Context.current)
+    return _parse_struct(ir.Context.current, counts)
 
 
-@lru_cache(maxsize=256)
-def _parse_struct(counts: tuple[int, ...], context: Any) -> Any:
+@cached_in_context
+def _parse_struct(context: Any, counts: tuple[int, ...]) -> Any:
     structs = [f"struct<({', '.join(['f32'] * count)})>" for count in counts]
     text = structs[0] if len(structs) == 1 else f"struct<({', '.join(structs)})>"
     return ir.Type.parse(f"!llvm.{text}", context)

@@ -1,0 +1,72 @@
+"""Floating-point literals of LLVM IR, from one LLVM's spelling to what every LLVM reads.
+
+The bindings' LLVM prints the shortest decimals that round to a constant (`float 1.000000e-01`) and
+names like `+qnan`; the one in llvmlite reads decimals only where they are exact. Hexadecimal bits
+are read by both.
+"""
+
+import re
+from decimal import Decimal
+
+import ml_dtypes
+import numpy as np
+
+_WORD = re.compile(
+    r'"[^"]*"'  # assembly and other strings stay as they are
+    r"|(?P<type>\b(?:half|bfloat|float|double)\b)"
+    r"|(?P<literal>[-+]?\d+\.\d+(?:e[-+]?\d+)?\b|[-+](?:inf\b|qnan\b|s?nan\(0x[0-9a-fA-F]+\)))"
+)
+
+#: For each type: its NumPy type, an integer of its size, the bit that makes a NaN quiet.
+_TYPES = {
+    "half": (np.float16, np.uint16, 9),
+    "bfloat": (ml_dtypes.bfloat16, np.uint16, 6),
+    "float": (np.float32, np.uint32, 22),
+    "double": (np.float64, np.uint64, 51),
+}
+
+
+def portable_literals(llvm_ir: str) -> str:
+    """The same IR with every floating-point literal in hexadecimal.
+
+    A literal has the type that was named last before it: LLVM names an instruction's type once.
+    """
+    kind = "double"
+
+    def rewrite(match: re.Match[str]) -> str:
+        nonlocal kind
+        if match["type"]:
+            kind = match["type"]
+        if match["literal"]:
+            return _hexadecimal(match["literal"], kind)
+        return match[0]
+
+    return _WORD.sub(rewrite, llvm_ir)
+
+
+def _hexadecimal(literal: str, kind: str) -> str:
+    bits = _bits(literal, kind)
+    if kind in ("half", "bfloat"):
+        return f"0x{'H' if kind == 'half' else 'R'}{bits:04X}"
+    if kind == "double":
+        return f"0x{bits:016X}"
+    # LLVM writes a float as the double of the same value; a NaN keeps its payload's top bits.
+    sign, exponent, fraction = bits >> 31, bits >> 23 & 0xFF, bits & 0x7FFFFF
+    if exponent == 0xFF:
+        return f"0x{sign << 63 | 0x7FF << 52 | fraction << 29:016X}"
+    return f"0x{int(np.float64(np.uint32(bits).view(np.float32)).view(np.uint64)):016X}"
+
+
+def _bits(literal: str, kind: str) -> int:
+    """The bits of a literal in its type."""
+    float_type, integer, quiet_bit = _TYPES[kind]
+    if "nan" not in literal:
+        exact = Decimal(literal.replace("inf", "Infinity"))
+        return int(np.asarray(float(exact), np.float64).astype(float_type).view(integer))
+    negative = int(np.asarray(-np.inf, np.float64).astype(float_type).view(integer))
+    bits = (
+        negative if literal[0] == "-" else int(np.asarray(np.inf).astype(float_type).view(integer))
+    )
+    payload = re.search(r"0x([0-9a-fA-F]+)", literal)
+    bits |= int(payload[1], 16) if payload else 0
+    return bits if "snan" in literal else bits | 1 << quiet_bit

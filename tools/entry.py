@@ -1,0 +1,29 @@
+"""Entry points of the commands: nothing is imported before errors can be said in one message."""
+
+import sys
+from importlib import import_module
+
+
+def smem_opt() -> None:
+    """`smem-opt`."""
+    _run("smem_opt")
+
+
+def smem_compile() -> None:
+    """`smem-compile`."""
+    _run("smem_compile")
+
+
+def smem_run() -> None:
+    """`smem-run`."""
+    _run("smem_run")
+
+
+def _run(name: str) -> None:
+    try:
+        module = import_module(f".{name}", __package__)
+    except ImportError as error:
+        # The MLIR bindings are looked for while modules are imported.
+        print(f"{name.replace('_', '-')}: error: {error}", file=sys.stderr)
+        raise SystemExit(1) from None
+    raise SystemExit(getattr(module, name)(sys.argv[1:]))
