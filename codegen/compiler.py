@@ -70,8 +70,9 @@ def compile(module: Any, arch: str = "sm_90a", emit: str = "cubin", **options: A
         with new_context():
             return compile_in_place(ir.Module.parse(module), arch, emit, **options)
     register(module.context)
+    text = module.operation.get_asm(enable_debug_info=True)
     with module.context, module.operation.location:
-        return compile_in_place(ir.Module.parse(str(module)), arch, emit, **options)
+        return compile_in_place(ir.Module.parse(text), arch, emit, **options)
 
 
 def compile_in_place(module: Any, arch: str, emit: str, **options: Any) -> Compiled:

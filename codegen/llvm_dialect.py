@@ -3,6 +3,8 @@
 from typing import Any
 
 from ..dialect.bindings import passmanager
+from ..dialect.diagnostics import emit_op_error, format_location
+from ..passes.kernel import walk
 from .errors import CompileError
 
 #: Run on each gpu.module. `convert-gpu-to-nvvm` converts memref, arith and cf with it.
@@ -12,16 +14,27 @@ PIPELINE = (
     "reconcile-unrealized-casts,canonicalize,cse"
 )
 
+#: Dialects whose ops are LLVM IR.
+_TRANSLATED = ("llvm", "nvvm", "gpu")
+
 
 def lower_to_llvm_dialect(module: Any) -> None:
     """Lowers the kernels of a module in place.
 
     Raises:
-        MLIRError: with located diagnostics, if an op has no lowering.
+        MLIRError, CompileError: with a located diagnostic, if an op has no lowering.
     """
     pm = passmanager.PassManager("builtin.module")
     pm.add(f"gpu.module({PIPELINE})")
     pm.run(module.operation)
+    # The translation to LLVM IR crashes on what is left of other dialects.
+    left = [op for op in walk(device_module(module)) if op.name.split(".")[0] not in _TRANSLATED]
+    # Casts are what upstream puts around an op that it cannot lower: the op itself says more.
+    left.sort(key=lambda op: op.name == "builtin.unrealized_conversion_cast")
+    if left:
+        emit_op_error(left[0], "has no lowering to LLVM")
+        where = format_location(left[0].location)
+        raise CompileError(f"'{left[0].name}' at {where} has no lowering to LLVM")
 
 
 def device_module(module: Any) -> Any:

@@ -12,6 +12,7 @@ optional, say what types cannot:
 from typing import Any
 
 from ..dialect.bindings import ir
+from ..dialect.diagnostics import Invalid
 from ..dialect.memrefs import is_dynamic, strides_of
 from ..passes.allocate import SHARED_BYTES
 from ..passes.kernel import block_size
@@ -48,11 +49,17 @@ def _kernel(function: Any) -> dict[str, Any]:
     inputs = ir.TypeAttr(attributes["function_type"]).value.inputs
     given = list(attributes["arg_attrs"]) if "arg_attrs" in attributes else [{}] * len(inputs)
     arguments = [_argument(i, t, a) for i, (t, a) in enumerate(zip(inputs, given, strict=True))]
-    named = {e for a in arguments for e in a.get("shape", ()) if isinstance(e, str)}
+    names = [a["name"] for a in arguments]
+    for name in names:
+        if names.count(name) > 1:
+            raise CompileError(f"{names.count(name)} arguments have the name {name}")
+    extents = _known_extents(arguments)
+    named = {e for a in arguments for e in a.get("shape", ()) if isinstance(e, str)} | set(extents)
     size = block_size(function)
     return {
         "entry": ir.StringAttr(attributes["sym_name"]).value,
-        "arguments": arguments,
+        "arguments": [{k: v for k, v in a.items() if k != "names"} for a in arguments],
+        "extents": extents,
         "block": list(size) if size else None,
         "grid": _grid(_said(attributes, "smem.grid"), named),
         "multiples": _multiples(_said(attributes, "smem.multiples"), named),
@@ -68,15 +75,21 @@ def _argument(index: int, type_: Any, attributes: Any) -> dict[str, Any]:
     if not isinstance(name, str) or not name:
         raise CompileError(f'smem.name is a string such as "A", not {name!r}')
     if not isinstance(type_, ir.MemRefType):
+        if isinstance(type_, ir.ShapedType):
+            raise CompileError(f"{name} is of type {type_}, which no host can pass to a kernel")
         return {"name": name, "kind": "scalar", "type": str(type_)}
     dynamic = ir.ShapedType.get_dynamic_size()
-    strides, _ = strides_of(type_)
+    try:
+        strides, _ = strides_of(type_)
+    except Invalid as error:
+        raise CompileError(f"the kernel {error}") from None
     names = _shape(name, type_, _said(attributes, "smem.shape"))
     return {
         "name": name,
         "kind": "memref",
         "element": str(type_.element_type),
         "shape": [n if e == dynamic else e for e, n in zip(type_.shape, names, strict=True)],
+        "names": names,
         "strides": [None if is_dynamic(s) else s for s in strides],
         "alignment": ALIGNMENT,
     }
@@ -97,6 +110,22 @@ def _shape(name: str, type_: Any, given: Any) -> list[Any]:
             f"smem.shape of {name} names {len(given)} extents, but {type_} has {type_.rank}"
         )
     return given
+
+
+def _known_extents(arguments: list[dict[str, Any]]) -> dict[str, int]:
+    """The named extents that types say."""
+    known: dict[str, int] = {}
+    for argument in arguments:
+        for extent, name in zip(argument.get("shape", ()), argument.get("names", ()), strict=True):
+            if not isinstance(extent, int):
+                continue
+            said = known.setdefault(name, extent) if isinstance(name, str) else name or extent
+            if said != extent:
+                raise CompileError(
+                    f"smem.shape of {argument['name']} says {name}, which is {said}, of an extent "
+                    f"that its type says is {extent}"
+                )
+    return known
 
 
 def _grid(given: Any, named: set[str]) -> Any:

@@ -63,16 +63,22 @@ def assemble(ptx: str, arch: str) -> tuple[bytes, Report]:
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
         source.write_text(ptx)
-        run = subprocess.run(
+        run = _run(
             [find_ptxas(), f"-arch={arch}", "-O3", "-v", str(source), "-o", str(target)],
-            capture_output=True,
-            text=True,
-            check=False,
         )
         said = run.stderr + run.stdout
-        if run.returncode:
+        if run.returncode or not target.exists():
             raise CompileError(f"ptxas refuses the PTX:\n{said.strip()}")
         return target.read_bytes(), _report(said)
+
+
+def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise CompileError(
+            f"{command[0]} cannot be run: {error.strerror}; MLIR_SMEM_PTXAS can name another"
+        ) from None
 
 
 def _report(said: str) -> Report:

@@ -147,7 +147,9 @@ def check_fragment(type_: Any) -> None:
     Raises:
         Invalid: if its shape or element type is not an accumulator's.
     """
-    tensor = tensor_of(type_)
+    tensor, state = tensor_of(type_), type_.params[1].maybe_downcast()
+    if not isinstance(state, AccumulatorAttr | InFlightAttr):
+        raise Invalid(f"expected #smem.accumulator or #smem.in_flight, not {state}")
     if str(tensor.element_type) != "f32":
         raise Invalid(f"has an accumulator of {tensor.element_type}; expected f32")
     shape = tuple(tensor.shape)

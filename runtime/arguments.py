@@ -62,7 +62,8 @@ def solve_extents(kernel: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]
     Raises:
         LaunchError: if a shape does not fit the argument, or two disagree.
     """
-    found: dict[str, tuple[int, str]] = {}
+    known = kernel.get("extents", {}).items()
+    found: dict[str, tuple[int, str]] = {extent: (number, "its type") for extent, number in known}
     for argument in kernel["arguments"]:
         name = argument["name"]
         if argument["kind"] != "memref" or name not in shapes:
@@ -75,10 +76,10 @@ def solve_extents(kernel: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]
             if isinstance(extent, int) and extent != actual:
                 raise LaunchError(f"{name} is {list(shapes[name])}; expected {argument['shape']}")
             if isinstance(extent, str):
-                known = found.setdefault(extent, (actual, name))
-                if known[0] != actual:
+                first = found.setdefault(extent, (actual, name))
+                if first[0] != actual:
                     raise LaunchError(
-                        f"{extent} is {known[0]} in {known[1]} but {actual} in {name}"
+                        f"{extent} is {first[0]} in {first[1]} but {actual} in {name}"
                     )
     extents = {extent: number for extent, (number, _) in found.items()}
     for extent, of in kernel["multiples"].items():

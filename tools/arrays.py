@@ -26,18 +26,15 @@ def load(name: str, file: str, dtype: np.dtype) -> np.ndarray:
     except (ValueError, EOFError) as error:
         raise InputError(f"{name}: {file} is no .npy file: {error}") from None
     if not isinstance(array, np.ndarray):
-        raise InputError(f"{name}: {file} is an archive of arrays; expected one array (.npy)")
+        raise InputError(f"{name}: {file} is no .npy file: it is an archive of arrays")
     if dtype == _BF16 and array.dtype in (np.dtype("V2"), np.dtype(np.uint16)):
         return array.view(_BF16)
     if array.dtype == dtype:
         return array
-    if dtype.kind in "fV" and array.dtype == np.float64:
-        return (
-            _rounded_to_odd(array).astype(dtype, order="K")
-            if dtype.itemsize == 2
-            else array.astype(dtype, order="K")
-        )
-    if dtype.kind in "fV" and array.dtype == np.float32:
+    if dtype.kind in "fV" and array.dtype in (np.float32, np.float64):
+        # NumPy would round f64 to f32 and then to bf16.
+        if dtype == _BF16 and array.dtype == np.float64:
+            array = _rounded_to_odd(array)
         return array.astype(dtype, order="K")
     raise InputError(f"{name}: {file} has elements of {array.dtype}; expected {dtype}")
 
@@ -48,8 +45,8 @@ def _rounded_to_odd(array: np.ndarray) -> np.ndarray:
     inexact = near.astype(np.float64) != array
     away = np.abs(near.astype(np.float64)) > np.abs(array)
     bits = near.view(np.uint32)
-    bits = np.where(inexact & np.isfinite(near), (bits - (away & inexact)) | np.uint32(1), bits)
-    return bits.astype(np.uint32, order="K").view(np.float32)
+    odd = (bits - away.astype(np.uint32)) | np.uint32(1)
+    return np.where(inexact & np.isfinite(near), odd, bits).view(np.float32)
 
 
 def save(file: str, array: np.ndarray) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..codegen import STAGES, Compiled, compile_in_place
+from ..codegen import STAGES, Compiled, CompileError, compile_in_place
 from ..codegen.targets import TARGETS
 from ..dialect import new_context
 from ..dialect.bindings import ir
@@ -30,6 +30,9 @@ def compile_file(file: str, emit: str, arch: str, **options: Any) -> Compiled | 
     with new_context() as context, collector.listen(context):
         try:
             compiled = compile_in_place(ir.Module.parse(text), arch, emit, **options)
+        except CompileError:
+            if not collector.failed:
+                raise
         except Exception as error:
             if not is_mlir_error(error):
                 raise

@@ -90,5 +90,5 @@ def _grid(text: str | None) -> list[int] | None:
     except ValueError:
         grid = []
     if not 1 <= len(grid) <= 3 or any(blocks < 1 for blocks in grid):
-        raise InputError(f"--grid takes one to three positive numbers such as 16,32, not '{text}'")
+        raise InputError(f"--grid takes up to three numbers such as 16,32, not '{text}'")
     return grid

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..attributes import auto
-from ..bindings import ext
+from ..bindings import ext, ir
 from ..build import create
-from ..diagnostics import verifier
+from ..diagnostics import Invalid, verifier
 from ..smem import Smem
 from ..types import TileType, layout_of, tile
 
@@ -22,7 +22,12 @@ class AllocOp(Smem.Operation, name="alloc"):
 
     @verifier
     def verify_region_invariants(self) -> None:
-        layout_of(self.results[0].type)
+        layout = layout_of(self.results[0].type)
+        if "offset" in self.attributes:
+            given = self.attributes["offset"].maybe_downcast()
+            alignment = layout.alignment if layout else 1
+            if not isinstance(given, ir.IntegerAttr) or given.value < 0 or given.value % alignment:
+                raise Invalid(f"has offset = {given}; expected a multiple of {alignment} from 0")
 
 
 def alloc(shape: Sequence[int], element: Any, layout: Any = None) -> Any:

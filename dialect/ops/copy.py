@@ -74,6 +74,10 @@ def _check(source: Any, tile: Any) -> None:
         )
     if element_of(source.element_type) != tile_element(tile):
         raise Invalid(f"copies {source.element_type} to a tile of {tile_element(tile)}")
+    if tile_element(tile).bits < 8:
+        raise Invalid(
+            f"copies {source}: memrefs hold {source.element_type} in bytes, tiles in bits"
+        )
     layout = layout_of(tile)
     transfer = Transfer(tile_element(tile), shape, contiguous_dim(source), threads=128)
     check_vectors(source, transfer.vector)

@@ -1,0 +1,25 @@
+// B = 64x128xbf16, K-major, without swizzle: ((8,m),(T,2k)):((1T,SBO),(1,LBO)), T = 8.
+//
+// Core matrices of 8 columns of 16 bytes (8 rows), 128 bytes each, follow each other along n:
+// SBO = 128. Then come those of the next 8 rows, 128 / 8 = 16 core matrices further: LBO = 2048.
+// Along k, an instruction reads two core matrices, 2 * LBO = 4096 bytes: 256 units.
+
+// RUN: smem-opt %s --smem-assign-layouts --smem-allocate --smem-materialize-descriptors=explain 2>&1 | FileCheck %s
+
+!a = !smem.tile<tensor<128x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!b = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"none", "column-major">>
+
+// CHECK: remark: B: 0x0000000800800000: start 0x0, LBO 2048 B, SBO 128 B, base offset 0, swizzle none; starts 0 bytes into the tile
+gpu.module @kernels {
+  gpu.func @b() kernel {
+    %b = "smem.alloc"() : () -> !b
+    %a = "smem.alloc"() : () -> !a
+    // 0x0000000800800000: mode 0 (no swizzle), SBO 128 >> 4 = 0x8, LBO 2048 >> 4 = 0x80.
+    // CHECK: %[[BITS:.*]] = arith.constant 34368126976 : i64
+    // CHECK-NEXT: %[[D:.*]] = arith.ori %{{.*}}, %[[BITS]] : i64
+    // CHECK-NEXT: "smem.alloc"() {{.*}} : () -> !smem.tile<tensor<64x128xbf16>
+    // CHECK: "smem.wgmma"(%{{.*}}, %[[D]]) {{.*}}b_major = "k", b_steps = array<i64: 0, 256, 512, 768>
+    %d = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<128x128xf32>, #smem.in_flight>
+    gpu.return
+  }
+}

@@ -1,0 +1,25 @@
+// B = 64x128xbf16, MN-major, without swizzle: ((T,1,m),(8,k)):((1,T,SBO),(1T,LBO)), T = 8.
+//
+// Core matrices of 8 rows of 16 bytes (8 columns), 128 bytes each, follow each other along k:
+// LBO = 128. Then come those of the next 8 columns, 64 / 8 = 8 core matrices further: SBO = 1024.
+// Along k, an instruction reads two core matrices, 256 bytes: 16 units.
+
+// RUN: smem-opt %s --smem-assign-layouts --smem-allocate --smem-materialize-descriptors=explain 2>&1 | FileCheck %s
+
+!a = !smem.tile<tensor<128x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!b = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"none", "row-major">>
+
+// CHECK: remark: B: 0x0000004000080000: start 0x0, LBO 128 B, SBO 1024 B, base offset 0, swizzle none; starts 0 bytes into the tile
+gpu.module @kernels {
+  gpu.func @b() kernel {
+    %b = "smem.alloc"() : () -> !b
+    %a = "smem.alloc"() : () -> !a
+    // 0x0000004000080000: mode 0 (no swizzle), SBO 1024 >> 4 = 0x40, LBO 128 >> 4 = 0x8.
+    // CHECK: %[[BITS:.*]] = arith.constant 274878431232 : i64
+    // CHECK-NEXT: %[[D:.*]] = arith.ori %{{.*}}, %[[BITS]] : i64
+    // CHECK-NEXT: "smem.alloc"() {{.*}} : () -> !smem.tile<tensor<64x128xbf16>
+    // CHECK: "smem.wgmma"(%{{.*}}, %[[D]]) {{.*}}b_major = "mn", b_steps = array<i64: 0, 16, 32, 48>
+    %d = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<128x128xf32>, #smem.in_flight>
+    gpu.return
+  }
+}

@@ -1,0 +1,37 @@
+// Without -o, the output lies beside the input, and is named after it and the stage. The manifest is
+// named after the output: of a suffix that is no stage's, it is added to, so that it never takes the
+// place of the code. Standard output takes the code alone.
+
+// RUN: rm -rf %t && mkdir %t
+// RUN: cp %s %t/in.mlir
+// RUN: smem-compile %t/in.mlir --emit=nvvm
+// RUN: smem-compile %t/in.mlir --emit=llvm
+// RUN: smem-compile %t/in.mlir --emit=ptx
+// RUN: ls %t | FileCheck %s --check-prefix=BESIDE
+// RUN: mkdir %t/named
+// RUN: smem-compile %t/in.mlir --emit=ptx -o %t/named/out.json
+// RUN: ls %t/named | FileCheck %s --check-prefix=NAMED
+// RUN: smem-compile %t/in.mlir --emit=ptx -o - | FileCheck %s --check-prefix=STDOUT
+// RUN: mkdir %t/from-stdin
+// RUN: smem-compile - --emit=ptx -o %t/from-stdin/out.ptx < %s
+// RUN: ls %t/from-stdin | FileCheck %s --check-prefix=STDIN
+
+// BESIDE: in.json
+// BESIDE-NEXT: in.ll
+// BESIDE-NEXT: in.mlir
+// BESIDE-NEXT: in.nvvm.mlir
+// BESIDE-NEXT: in.ptx
+
+// NAMED: out.json
+// NAMED-NEXT: out.json.json
+
+// STDOUT: .visible .entry kernel(
+// STDOUT-NOT: "version"
+
+// STDIN: out.json
+// STDIN-NEXT: out.ptx
+gpu.module @kernels {
+  gpu.func @kernel(%m: memref<4xf32>) kernel {
+    gpu.return
+  }
+}

@@ -1,0 +1,7 @@
+// RUN: %{refused} smem-compile %s --emit=nvvm -o - | FileCheck %s
+
+// CHECK: smem-compile: error: expected one gpu.module that holds the kernels, found 2
+gpu.module @one {
+}
+gpu.module @two {
+}

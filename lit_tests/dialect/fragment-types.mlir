@@ -1,0 +1,8 @@
+// RUN: smem-opt %s | smem-opt | FileCheck %s
+
+// CHECK-LABEL: func.func private @fragments
+func.func private @fragments(
+  // CHECK-SAME: !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
+  !smem.fragment<tensor<64x8xf32>, #smem.accumulator>,
+  // CHECK-SAME: !smem.fragment<tensor<192x512xf32>, #smem.in_flight>
+  !smem.fragment<tensor<192x512xf32>, #smem.in_flight>)

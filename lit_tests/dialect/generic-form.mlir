@@ -1,0 +1,52 @@
+// The generic form of every op reads back as the module that the usual form does.
+
+// RUN: smem-opt %s -o %t.usual
+// RUN: smem-opt %s --mlir-print-op-generic -o %t.generic
+// RUN: smem-opt %t.generic | diff %t.usual -
+// RUN: FileCheck %s --input-file %t.generic
+
+!stages = !smem.tile<tensor<4x64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!rows = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!view = !smem.tile<tensor<64x64xbf16>, #smem.layout<"Swizzle<3,4,3> o (64,64):(64,1)">>
+!running = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!done = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+
+// CHECK: "gpu.func"()
+// CHECK: "smem.alloc"
+// CHECK: "smem.view"
+// CHECK: "scf.for"
+// CHECK: "smem.stage"
+// CHECK: "smem.subtile"
+// CHECK: "smem.copy"
+// CHECK: "smem.copy_async"
+// CHECK: "smem.copy_commit"
+// CHECK: "smem.copy_wait"
+// CHECK: "smem.fence"
+// CHECK: "smem.mma"
+// CHECK: "smem.wgmma"
+// CHECK: "smem.wait"
+// CHECK: "smem.store"
+gpu.module @kernels {
+  gpu.func @all(%m: memref<64x64xbf16>, %w: memref<8192xi8, #gpu.address_space<workgroup>>, %d: i64, %n: index, %zero: f32) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %t = "smem.alloc"() : () -> !stages
+    %v = "smem.view"(%w) : (memref<8192xi8, #gpu.address_space<workgroup>>) -> !view
+    %start = "smem.fill"(%zero) : (f32) -> !running
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %start) -> !running {
+      %s = "smem.stage"(%t, %i) : (!stages, index) -> !rows
+      %p = "smem.subtile"(%v) {static_offsets = array<i64: 0, 0>} : (!view) -> !rows
+      "smem.copy"(%m, %s) : (memref<64x64xbf16>, !rows) -> ()
+      "smem.copy_async"(%m, %p) : (memref<64x64xbf16>, !rows) -> ()
+      "smem.copy_commit"() : () -> ()
+      "smem.copy_wait"() {pending = 0 : i32} : () -> ()
+      "smem.fence"() : () -> ()
+      %x = "smem.mma"(%s, %p, %acc) : (!rows, !rows, !running) -> !running
+      %y = "smem.wgmma"(%d, %d, %x) {element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64, !running) -> !running
+      scf.yield %y : !running
+    }
+    %e = "smem.wait"(%sum) {pending = 0 : i32} : (!running) -> !done
+    "smem.store"(%e, %m) : (!done, memref<64x64xbf16>) -> ()
+    gpu.return
+  }
+}

@@ -1,0 +1,22 @@
+// RUN: smem-opt %s | smem-opt | FileCheck %s
+
+!a = !smem.tile<tensor<128x64xf16>, #smem.auto>
+!b = !smem.tile<tensor<64x96xf16>, #smem.auto>
+!running = !smem.fragment<tensor<128x96xf32>, #smem.in_flight>
+!done = !smem.fragment<tensor<128x96xf32>, #smem.accumulator>
+
+// CHECK-LABEL: func.func @product
+func.func @product(%a: !a, %b: !b) {
+  // CHECK: "smem.mma"(%{{.*}}, %{{.*}}) : (!smem.tile<tensor<128x64xf16>, #smem.auto>, !smem.tile<tensor<64x96xf16>, #smem.auto>) -> !smem.fragment<tensor<128x96xf32>, #smem.in_flight>
+  %0 = "smem.mma"(%a, %b) : (!a, !b) -> !running
+  return
+}
+
+// CHECK-LABEL: func.func @accumulate
+func.func @accumulate(%a: !a, %b: !b, %c: !done) {
+  // CHECK: %[[D:.*]] = "smem.mma"(%{{.*}}, %{{.*}}, %{{.*}}) : (!smem.tile<tensor<128x64xf16>, #smem.auto>, !smem.tile<tensor<64x96xf16>, #smem.auto>, !smem.fragment<tensor<128x96xf32>, #smem.accumulator>) -> !smem.fragment<tensor<128x96xf32>, #smem.in_flight>
+  %0 = "smem.mma"(%a, %b, %c) : (!a, !b, !done) -> !running
+  // CHECK: "smem.mma"(%{{.*}}, %{{.*}}, %[[D]]) : {{.*}}, !smem.fragment<tensor<128x96xf32>, #smem.in_flight>) -> !smem.fragment<tensor<128x96xf32>, #smem.in_flight>
+  %1 = "smem.mma"(%a, %b, %0) : (!a, !b, !running) -> !running
+  return
+}

@@ -1,0 +1,4 @@
+// RUN: %{refused} smem-opt %s | FileCheck %s
+
+// CHECK: error: {{.*}}smem.alocate
+"smem.alocate"() : () -> ()

@@ -1,0 +1,119 @@
+// RUN: smem-opt %s --smem-assign-layouts --split-input-file --verify-diagnostics
+
+// A layout that was given is checked against every use, through the parts too.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.layout<"(64,64):(64,1)">>
+!part = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @given_for_mma(%b: !part) {
+  // expected-error-re@+1 {{'smem.alloc' op has the layout Swizzle<0,4,3> o (64,64):(64,1), which cannot be: A of the mma at {{[0-9:]+}}: the instruction's block of 64x16 at (0, 0): along m/n, the stride of factor 8 is 64 elements where 1T = 8 is needed}}
+  %t = "smem.alloc"() : () -> !t
+  %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 0>} : (!t) -> !part
+  %d = "smem.mma"(%p, %b) : (!part, !part) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<2x64x64xbf16>, #smem.swizzle<"128B", "column-major">>
+!stage = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @given_for_copy(%m: memref<64x64xbf16>, %i: index) {
+  // expected-error-re@+1 {{'smem.alloc' op has the layout Swizzle<3,4,3> o (2,64,64):(4096,1,64), which cannot be: the copy at {{[0-9:]+}}: the data in global memory is row-major, but the tile is column-major}}
+  %t = "smem.alloc"() : () -> !t
+  %s = "smem.stage"(%t, %i) : (!t, index) -> !stage
+  "smem.copy"(%m, %s) : (memref<64x64xbf16>, !stage) -> ()
+  return
+}
+
+// -----
+
+!v = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "column-major">>
+!part = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @given_by_a_view(%w: memref<8192xi8, #gpu.address_space<workgroup>>, %m: memref<64x64xbf16>) {
+  // expected-error-re@+1 {{'smem.view' op has the layout Swizzle<3,4,3> o (64,64):(1,64), which cannot be: the copy at {{[0-9:]+}}: the data}}
+  %v = "smem.view"(%w) : (memref<8192xi8, #gpu.address_space<workgroup>>) -> !v
+  %p = "smem.subtile"(%v) {static_offsets = array<i64: 0, 0>} : (!v) -> !part
+  "smem.copy"(%m, %p) : (memref<64x64xbf16>, !part) -> ()
+  return
+}
+
+// -----
+
+// 12 columns of bf16 are 24 bytes, which no atom divides. The first candidate of each width is told.
+
+func.func @odd_extent() {
+  // expected-error@+1 {{refused  swizzle none, row-major, atoms across: the tile: its contiguous extent of 12 elements is no multiple of the atom's 8: 160 bytes would be padding}}
+  %t = "smem.alloc"() : () -> !smem.tile<tensor<12x12xbf16>, #smem.auto>
+  return
+}
+
+// -----
+
+// The copy wants rows contiguous; column 4 is then byte 8 of a 16-byte unit.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!part = !smem.tile<tensor<64x16xbf16>, #smem.auto>
+!b = !smem.tile<tensor<16x64xbf16>, #smem.auto>
+func.func @misaligned_part(%m: memref<64x64xbf16>, %b: !b) {
+  // expected-error-re@+1 {{refused  swizzle 128B, row-major, atoms across: A of the mma at {{[0-9:]+}}: the part begins 4 elements of bf16 or a multiple of that into the tile; tensor cores and 16-byte accesses need multiples of 16 bytes}}
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (memref<64x64xbf16>, !t) -> ()
+  %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 4>} : (!t) -> !part
+  %d = "smem.mma"(%p, %b) : (!part, !b) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+  return
+}
+
+// -----
+
+// Nothing says that the run-time column keeps to the atoms.
+
+!t = !smem.tile<tensor<64x128xbf16>, #smem.auto>
+!part = !smem.tile<tensor<64x16xbf16>, #smem.auto>
+!b = !smem.tile<tensor<16x64xbf16>, #smem.auto>
+func.func @unknown_offset(%m: memref<64x128xbf16>, %b: !b, %i: index) {
+  // expected-error-re@+1 {{refused  swizzle 128B, row-major, atoms across: A of the mma at {{[0-9:]+}}: the slice cuts an atom: it begins at a multiple of 1 along dimension 1 and is 16 long, but atoms of 64 elements are 4096 elements apart}}
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (memref<64x128xbf16>, !t) -> ()
+  %p = "smem.subtile"(%t, %i) {static_offsets = array<i64: 0, -9223372036854775808>} : (!t, index) -> !part
+  %d = "smem.mma"(%p, %b) : (!part, !b) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+  return
+}
+
+// -----
+
+// A tile that a loop carries could be another in each iteration.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @carried(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error-re@+1 {{'smem.alloc' op is used by 'scf.for' at {{[0-9:]+}}, of which no layout follows; take its stages and subtiles where they are copied or multiplied}}
+  %t = "smem.alloc"() : () -> !t
+  %u = scf.for %i = %c0 to %n step %c1 iter_args(%x = %t) -> !t {
+    scf.yield %x : !t
+  }
+  return
+}
+
+// -----
+
+// A part that nothing uses has no use that could object to a layout: the refusal is at the part.
+
+!t = !smem.tile<tensor<64x128xbf16>, #smem.auto>
+func.func @dead_part(%i: index) {
+  %t = "smem.alloc"() : () -> !t
+  // expected-error@+1 {{'smem.subtile' op the slice cuts an atom: it begins at a multiple of 1 along dimension 1 and is 64 long, but atoms of 64 elements are 4096 elements apart; begin at a multiple of 64, or stay inside one atom}}
+  %p = "smem.subtile"(%t, %i) {static_offsets = array<i64: 0, -9223372036854775808>} : (!t, index) -> !smem.tile<tensor<64x64xbf16>, #smem.auto>
+  return
+}
+
+// -----
+
+// On a func.func, no other dialect checks the attribute.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+// expected-error@+1 {{'func.func' op has known_block_size = "128"; expected array<i32: x, y, z>}}
+func.func @block_size(%m: memref<64x64xbf16>) attributes {known_block_size = "128"} {
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (memref<64x64xbf16>, !t) -> ()
+  return
+}

@@ -1,0 +1,145 @@
+// RUN: smem-opt %s --split-input-file --verify-diagnostics
+
+!t = !smem.tile<tensor<4x64x64xbf16>, #smem.auto>
+func.func @stages(%m: memref<4x64x64xbf16>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op copies to a tile (rows, columns), not [4, 64, 64]; take a stage}}
+  "smem.copy"(%m, %t) : (memref<4x64x64xbf16>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @workgroup(%m: memref<64x64xbf16, #gpu.address_space<workgroup>>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op copies from global memory, not from memory space #gpu.address_space<workgroup>}}
+  "smem.copy"(%m, %t) : (memref<64x64xbf16, #gpu.address_space<workgroup>>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @shape(%m: memref<64x?xbf16>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op copies memref<64x?xbf16> to a tile of 64x64; take a memref.subview of static shape 64x64}}
+  "smem.copy"(%m, %t) : (memref<64x?xbf16>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @element(%m: memref<64x64xf16>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op copies f16 to a tile of bf16}}
+  "smem.copy"(%m, %t) : (memref<64x64xf16>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @no_unit_stride(%m: memref<64x64xbf16, strided<[?, ?]>>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op copies from memref<64x64xbf16, strided<[?, ?]>>, in which no dimension has the stride 1; 16-byte accesses need one, for example strided<[?, 1], offset: ?>}}
+  "smem.copy"(%m, %t) : (memref<64x64xbf16, strided<[?, ?]>>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x60xbf16>, #smem.auto>
+func.func @short_line(%m: memref<64x60xbf16, strided<[?, 1]>>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op a line of 60 elements of bf16 is not a multiple of 8, the elements of a 16-byte access}}
+  "smem.copy"(%m, %t) : (memref<64x60xbf16, strided<[?, 1]>>, !t) -> ()
+  return
+}
+
+// -----
+
+// The layout has to let 16 bytes in a row be written at once.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "column-major">>
+func.func @turned(%m: memref<64x64xbf16>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op the data in global memory is row-major, but the tile is column-major}}
+  "smem.copy"(%m, %t) : (memref<64x64xbf16>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+func.func @turned(%m: memref<64x64xbf16, strided<[1, ?]>>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op the data in global memory is column-major, but the tile is row-major}}
+  "smem.copy"(%m, %t) : (memref<64x64xbf16, strided<[1, ?]>>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.layout<"(64,64):(128,2)">>
+func.func @every_second_element(%m: memref<64x64xbf16>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op the data in global memory is row-major, but the tile is contiguous along no dimension}}
+  "smem.copy"(%m, %t) : (memref<64x64xbf16>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.layout<"(64,(4,16)):(4,(1,256))">>
+func.func @short_runs(%m: memref<64x64xbf16>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op 16-byte accesses need 8 elements in a row and strides that are multiples of it; the tile has runs of 4 and strides [4, 256]}}
+  "smem.copy"(%m, %t) : (memref<64x64xbf16>, !t) -> ()
+  return
+}
+
+// -----
+
+// copy_async is held to the same rules.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @async(%m: memref<64x64xf16>, %t: !t) {
+  // expected-error@+1 {{'smem.copy_async' op copies f16 to a tile of bf16}}
+  "smem.copy_async"(%m, %t) : (memref<64x64xf16>, !t) -> ()
+  return
+}
+
+// -----
+
+// A memref whose map is no list of strides has no lines to copy.
+
+!m = memref<64x64xbf16, affine_map<(i, j) -> (i floordiv 8, j, i mod 8)>>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @no_strides(%m: !m, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op takes memrefs with strides, for example strided<[?, 1], offset: ?>, not memref<64x64xbf16, affine_map<(d0, d1) -> (d0 floordiv 8, d1, d0 mod 8)>>}}
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  return
+}
+
+// -----
+
+// Accesses to lines that the type says are misaligned would fault.
+
+!m = memref<64x64xbf16, strided<[68, 1]>>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @misaligned_lines(%m: !m, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op copies from memref<64x64xbf16, strided<[68, 1]>>: the stride of 68 elements is no multiple of 8, the elements of a 16-byte access}}
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  return
+}
+
+// -----
+
+!m = memref<64x64xbf16, strided<[64, 1], offset: 4>>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @misaligned_start(%m: !m, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op copies from memref<64x64xbf16, strided<[64, 1], offset: 4>>: the offset of 4 elements is no multiple of 8, the elements of a 16-byte access}}
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x256xi1>, #smem.auto>
+func.func @bits(%m: memref<64x256xi1>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op copies memref<64x256xi1>: memrefs hold i1 in bytes, tiles in bits}}
+  "smem.copy"(%m, %t) : (memref<64x256xi1>, !t) -> ()
+  return
+}

@@ -1,0 +1,67 @@
+// RUN: smem-opt %s --split-input-file --verify-diagnostics
+
+func.func @element(%v: f16) {
+  // expected-error@+1 {{'smem.fill' op fills f32 elements with f16}}
+  %0 = "smem.fill"(%v) : (f16) -> !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+  return
+}
+
+// -----
+
+// What an accumulator can be.
+
+func.func @accumulator_element(%v: f16) {
+  // expected-error@+1 {{'smem.fill' op has an accumulator of f16; expected f32}}
+  %0 = "smem.fill"(%v) : (f16) -> !smem.fragment<tensor<64x64xf16>, #smem.accumulator>
+  return
+}
+
+// -----
+
+func.func @accumulator_rows(%v: f32) {
+  // expected-error@+1 {{'smem.fill' op has an accumulator of [32, 64]; expected (M, N) with M a multiple of 64 and N of 8}}
+  %0 = "smem.fill"(%v) : (f32) -> !smem.fragment<tensor<32x64xf32>, #smem.accumulator>
+  return
+}
+
+// -----
+
+func.func @accumulator_columns(%v: f32) {
+  // expected-error@+1 {{'smem.fill' op has an accumulator of [64, 20]; expected (M, N) with M a multiple of 64 and N of 8}}
+  %0 = "smem.fill"(%v) : (f32) -> !smem.fragment<tensor<64x20xf32>, #smem.accumulator>
+  return
+}
+
+// -----
+
+func.func @accumulator_rank(%v: f32) {
+  // expected-error@+1 {{'smem.fill' op has an accumulator of [64]; expected (M, N) with M a multiple of 64 and N of 8}}
+  %0 = "smem.fill"(%v) : (f32) -> !smem.fragment<tensor<64xf32>, #smem.accumulator>
+  return
+}
+
+// -----
+
+func.func @dynamic(%v: f32) {
+  // expected-error@+1 {{'smem.fill' op expected a ranked tensor of static shape as the first parameter, not tensor<64x?xf32>}}
+  %0 = "smem.fill"(%v) : (f32) -> !smem.fragment<tensor<64x?xf32>, #smem.accumulator>
+  return
+}
+
+// -----
+
+// Nothing has 0 rows or columns.
+
+func.func @no_columns(%v: f32) {
+  // expected-error@+1 {{'smem.fill' op has an accumulator of [64, 0]; expected (M, N) with M a multiple of 64 and N of 8}}
+  %0 = "smem.fill"(%v) : (f32) -> !smem.fragment<tensor<64x0xf32>, #smem.accumulator>
+  return
+}
+
+// -----
+
+func.func @no_rows(%v: f32) {
+  // expected-error@+1 {{'smem.fill' op has an accumulator of [0, 64]; expected (M, N) with M a multiple of 64 and N of 8}}
+  %0 = "smem.fill"(%v) : (f32) -> !smem.fragment<tensor<0x64xf32>, #smem.accumulator>
+  return
+}

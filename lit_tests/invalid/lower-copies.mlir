@@ -1,0 +1,70 @@
+// RUN: smem-opt %s --smem-lower-copies --split-input-file --verify-diagnostics
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+func.func @no_block_size(%m: memref<64x64xbf16>) {
+  %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
+  // expected-error@+1 {{'smem.copy' op is shared by threads of the block, but the kernel does not say how many there are; set known_block_size = array<i32: x, y, z> on it}}
+  "smem.copy"(%m, %t) : (memref<64x64xbf16>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+func.func @half_a_warpgroup(%m: memref<64x64xbf16>) attributes {known_block_size = array<i32: 96, 2, 1>} {
+  %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
+  // expected-error@+1 {{'smem.copy' op is in a kernel of 192 threads; expected a multiple of 128, whole warpgroups}}
+  "smem.copy"(%m, %t) : (memref<64x64xbf16>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+func.func @argument(%m: memref<64x64xbf16>, %t: !t) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  // expected-error@+1 {{'smem.copy' op uses a tile that does not come from an smem.alloc or smem.view by stages and subtiles alone; take the part where it is used}}
+  "smem.copy"(%m, %t) : (memref<64x64xbf16>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @no_layout(%m: memref<64x64xbf16>) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
+  // expected-error@+1 {{'smem.copy' op uses a tile without a layout; run smem-assign-layouts before}}
+  "smem.copy"(%m, %t) : (memref<64x64xbf16>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+func.func @no_offset(%m: memref<64x64xbf16>) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  // expected-error@+1 {{'smem.alloc' op has no offset in shared memory; run smem-allocate before}}
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (memref<64x64xbf16>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!part = !smem.tile<tensor<64x16xbf16>, #smem.auto>
+func.func @misaligned_part(%m: memref<64x16xbf16>) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
+  %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 4>} : (!t) -> !part
+  // expected-error@+1 {{'smem.copy' op writes a part that begins 4 elements or a multiple of that into its tile; 16-byte accesses need multiples of 8}}
+  "smem.copy"(%m, %p) : (memref<64x16xbf16>, !part) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+func.func @too_early() {
+  // expected-error@+1 {{'smem.alloc' op is still used by 'smem.mma'; run smem-materialize-descriptors before}}
+  %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+  return
+}

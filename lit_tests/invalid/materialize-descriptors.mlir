@@ -1,0 +1,74 @@
+// RUN: smem-opt %s --smem-materialize-descriptors --split-input-file --verify-diagnostics
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @argument(%t: !t) {
+  // expected-error@+1 {{'smem.mma' op uses a tile that does not come from an smem.alloc or smem.view by stages and subtiles alone; take the part where it is used}}
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @selected(%b: i1) {
+  %t = "smem.alloc"() : () -> !t
+  %u = "smem.alloc"() : () -> !t
+  %s = arith.select %b, %t, %u : !t
+  // expected-error@+1 {{'smem.mma' op uses a tile that does not come from an smem.alloc or smem.view by stages and subtiles alone}}
+  %d = "smem.mma"(%s, %s) : (!t, !t) -> !d
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @no_layout() {
+  %t = "smem.alloc"() : () -> !t
+  // expected-error@+1 {{'smem.mma' op uses a tile without a layout; run smem-assign-layouts before}}
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @no_offset() {
+  // expected-error@+1 {{'smem.alloc' op has no offset in shared memory; run smem-allocate before}}
+  %t = "smem.alloc"() : () -> !t
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  return
+}
+
+// -----
+
+// smem-assign-layouts would have refused the next two, at the alloc.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.layout<"(64,64):(64,1)">>
+!part = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @not_canonical() {
+  %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
+  %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 0>} : (!t) -> !part
+  // expected-error@+1 {{'smem.mma' op cannot read A: the instruction's block of 64x16 at (0, 0): along m/n, the stride of factor 8 is 64 elements where 1T = 8 is needed}}
+  %d = "smem.mma"(%p, %p) : (!part, !part) -> !d
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!part = !smem.tile<tensor<64x16xbf16>, #smem.auto>
+!b = !smem.tile<tensor<16x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @misaligned_part() {
+  %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
+  %b = "smem.alloc"() {offset = 8192 : i64} : () -> !b
+  %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 4>} : (!t) -> !part
+  // expected-error@+1 {{'smem.mma' op reads A from a part that begins 4 elements or a multiple of that into its tile; descriptors count 8 elements (16 bytes)}}
+  %d = "smem.mma"(%p, %b) : (!part, !b) -> !d
+  return
+}

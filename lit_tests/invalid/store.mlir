@@ -1,0 +1,85 @@
+// RUN: smem-opt %s --split-input-file --verify-diagnostics
+
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @in_flight(%d: !d, %m: memref<64x64xf32>) {
+  // expected-error@+1 {{'smem.store' op reads an accumulator in flight; put an smem.wait before it}}
+  "smem.store"(%d, %m) : (!d, memref<64x64xf32>) -> ()
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @workgroup(%c: !c, %m: memref<64x64xf32, #gpu.address_space<workgroup>>) {
+  // expected-error@+1 {{'smem.store' op stores to global memory, not to memory space #gpu.address_space<workgroup>}}
+  "smem.store"(%c, %m) : (!c, memref<64x64xf32, #gpu.address_space<workgroup>>) -> ()
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @shape(%c: !c, %m: memref<?x64xf32>) {
+  // expected-error@+1 {{'smem.store' op stores a fragment of 64x64 to memref<?x64xf32>; take a memref.subview of static shape 64x64}}
+  "smem.store"(%c, %m) : (!c, memref<?x64xf32>) -> ()
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @element(%c: !c, %m: memref<64x64xf64>) {
+  // expected-error@+1 {{'smem.store' op stores f32 as f64; expected f32, f16, bf16}}
+  "smem.store"(%c, %m) : (!c, memref<64x64xf64>) -> ()
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x20xf32>, #smem.accumulator>
+func.func @fragment(%c: !c, %m: memref<64x20xf32>) {
+  // expected-error@+1 {{'smem.store' op has an accumulator of [64, 20]; expected (M, N) with M a multiple of 64 and N of 8}}
+  "smem.store"(%c, %m) : (!c, memref<64x20xf32>) -> ()
+  return
+}
+
+// -----
+
+!m = memref<64x64xf32, affine_map<(i, j) -> (i floordiv 8, j, i mod 8)>>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @no_strides(%c: !c, %m: !m) {
+  // expected-error@+1 {{'smem.store' op takes memrefs with strides, for example strided<[?, 1], offset: ?>, not memref<64x64xf32, affine_map<(d0, d1) -> (d0 floordiv 8, d1, d0 mod 8)>>}}
+  "smem.store"(%c, %m) : (!c, !m) -> ()
+  return
+}
+
+// -----
+
+// Pairs of neighbouring columns are stored together: rows that the type says begin at odd elements would
+// make the access fault.
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @misaligned_rows(%c: !c, %m: memref<64x64xf32, strided<[65, 1]>>) {
+  // expected-error@+1 {{'smem.store' op stores to memref<64x64xf32, strided<[65, 1]>>: the stride of 65 elements is no multiple of 2, the elements of a pair of columns}}
+  "smem.store"(%c, %m) : (!c, memref<64x64xf32, strided<[65, 1]>>) -> ()
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @misaligned_start(%c: !c, %m: memref<64x64xbf16, strided<[64, 1], offset: 3>>) {
+  // expected-error@+1 {{'smem.store' op stores to memref<64x64xbf16, strided<[64, 1], offset: 3>>: the offset of 3 elements is no multiple of 2, the elements of a pair of columns}}
+  "smem.store"(%c, %m) : (!c, memref<64x64xbf16, strided<[64, 1], offset: 3>>) -> ()
+  return
+}
+
+// -----
+
+// Column by column, there are no pairs.
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @columns_need_no_pairs(%c: !c, %m: memref<64x64xbf16, strided<[1, 65], offset: 3>>) {
+  "smem.store"(%c, %m) : (!c, memref<64x64xbf16, strided<[1, 65], offset: 3>>) -> ()
+  return
+}

@@ -1,0 +1,66 @@
+// A barrier of some of the block's threads (128 of them, or one warp) orders nothing for the others:
+// tiles must not share bytes across it.
+
+// RUN: smem-opt %s --smem-allocate | FileCheck %s
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+
+// CHECK: func.func @some_threads
+// CHECK-SAME: smem.shared_bytes = 16384 : i32
+func.func @some_threads(%m: !m) {
+  %id = arith.constant 1 : i32
+  %threads = arith.constant 128 : i32
+  %a = "smem.alloc"() : () -> !t
+  %b = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %a) : (!m, !t) -> ()
+  nvvm.barrier id = %id number_of_threads = %threads
+  "smem.copy"(%m, %b) : (!m, !t) -> ()
+  return
+}
+
+// CHECK: func.func @one_warp
+// CHECK-SAME: smem.shared_bytes = 16384 : i32
+func.func @one_warp(%m: !m) {
+  %a = "smem.alloc"() : () -> !t
+  %b = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %a) : (!m, !t) -> ()
+  gpu.barrier scope <subgroup>
+  "smem.copy"(%m, %b) : (!m, !t) -> ()
+  return
+}
+
+// All threads meet, but only their accesses to global memory are in order.
+// CHECK: func.func @other_memory
+// CHECK-SAME: smem.shared_bytes = 16384 : i32
+func.func @other_memory(%m: !m) {
+  %a = "smem.alloc"() : () -> !t
+  %b = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %a) : (!m, !t) -> ()
+  gpu.barrier memfence [#gpu.address_space<global>]
+  "smem.copy"(%m, %b) : (!m, !t) -> ()
+  return
+}
+
+// CHECK: func.func @workgroup_memory
+// CHECK-SAME: smem.shared_bytes = 8192 : i32
+func.func @workgroup_memory(%m: !m) {
+  %a = "smem.alloc"() : () -> !t
+  %b = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %a) : (!m, !t) -> ()
+  gpu.barrier scope <workgroup> memfence [#gpu.address_space<workgroup>]
+  "smem.copy"(%m, %b) : (!m, !t) -> ()
+  return
+}
+
+// A named barrier is for the threads that were counted when it was made.
+// CHECK: func.func @named
+// CHECK-SAME: smem.shared_bytes = 16384 : i32
+func.func @named(%m: !m, %barrier: !gpu.named_barrier) {
+  %a = "smem.alloc"() : () -> !t
+  %b = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %a) : (!m, !t) -> ()
+  gpu.barrier named(%barrier : !gpu.named_barrier)
+  "smem.copy"(%m, %b) : (!m, !t) -> ()
+  return
+}

@@ -1,0 +1,44 @@
+// Beside its alloc, a tile's encoded address is OR'd with one constant: (address >> 4) & 0x3fff, the
+// ISA's matrix-descriptor-encode. The constant is derived in canonical/.
+
+// RUN: smem-opt %s --smem-materialize-descriptors | FileCheck %s
+
+!a = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+
+gpu.module @kernels {
+  // CHECK: llvm.mlir.global external @__smem_dynamic() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+  // CHECK-LABEL: gpu.func @one_mma
+  gpu.func @one_mma() kernel {
+    // CHECK: %[[MEMORY:.*]] = llvm.mlir.addressof @__smem_dynamic : !llvm.ptr<3>
+    // CHECK-NEXT: %[[TILE:.*]] = llvm.getelementptr %[[MEMORY]][16384] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+    // CHECK-NEXT: %[[ADDRESS:.*]] = llvm.ptrtoint %[[TILE]] : !llvm.ptr<3> to i64
+    // CHECK-NEXT: %[[C4:.*]] = arith.constant 4 : i64
+    // CHECK-NEXT: %[[UNITS:.*]] = arith.shrui %[[ADDRESS]], %[[C4]] : i64
+    // CHECK-NEXT: %[[MASK:.*]] = arith.constant 16383 : i64
+    // CHECK-NEXT: %[[START:.*]] = arith.andi %[[UNITS]], %[[MASK]] : i64
+    // CHECK-NEXT: %[[BITS:.*]] = arith.constant 4611686293305360384 : i64
+    // CHECK-NEXT: %[[A:.*]] = arith.ori %[[START]], %[[BITS]] : i64
+    // CHECK: %[[B:.*]] = arith.ori
+    // CHECK: "smem.wgmma"(%[[A]], %[[B]]) {a_major = "k", a_steps = array<i64: 0, 2, 4, 6>, b_major = "mn", b_steps = array<i64: 0, 128, 256, 384>, element = "bf16"} : (i64, i64) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+    %a = "smem.alloc"() {offset = 16384 : i64} : () -> !a
+    %b = "smem.alloc"() {offset = 0 : i64} : () -> !a
+    %d = "smem.mma"(%a, %b) : (!a, !a) -> !d
+    gpu.return
+  }
+
+  // Two mma of the same operands share their descriptors; the accumulator is passed on.
+  // CHECK-LABEL: gpu.func @two_mma
+  gpu.func @two_mma() kernel {
+    // CHECK: %[[A:.*]] = arith.ori
+    // CHECK: %[[B:.*]] = arith.ori
+    // CHECK-NOT: arith.ori
+    // CHECK: %[[D:.*]] = "smem.wgmma"(%[[A]], %[[B]]) {
+    // CHECK: "smem.wgmma"(%[[A]], %[[B]], %[[D]]) {
+    %a = "smem.alloc"() {offset = 16384 : i64} : () -> !a
+    %b = "smem.alloc"() {offset = 0 : i64} : () -> !a
+    %d = "smem.mma"(%a, %b) : (!a, !a) -> !d
+    %e = "smem.mma"(%a, %b, %d) : (!a, !a, !d) -> !d
+    gpu.return
+  }
+}

@@ -1,0 +1,38 @@
+// RUN: smem-opt %s --smem-materialize-descriptors=explain --split-input-file --verify-diagnostics
+
+!a = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+func.func @whole() {
+  %t = "smem.alloc"() {offset = 4096 : i64} : () -> !a
+  // expected-remark-re@+2 {{A: 0x4000004000010000: start 0x0, LBO 16 B, SBO 1024 B, base offset 0, swizzle 128B; starts 0 bytes into the tile at {{[0-9]+}}:8}}
+  // expected-remark-re@+1 {{B: 0x4000004000000000: start 0x0, LBO 0 B, SBO 1024 B, base offset 0, swizzle 128B; starts 0 bytes into the tile at {{[0-9]+}}:8}}
+  %d = "smem.mma"(%t, %t) : (!a, !a) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+  return
+}
+
+// -----
+
+// 64 rows of 128 bytes are 8192.
+
+!t = !smem.tile<tensor<128x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!part = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @part() {
+  %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
+  %p = "smem.subtile"(%t) {static_offsets = array<i64: 64, 0>} : (!t) -> !part
+  // expected-remark@+2 {{A: 0x4000004000010000: start 0x0, LBO 16 B, SBO 1024 B, base offset 0, swizzle 128B; starts 8192 bytes into the tile at}}
+  // expected-remark@+1 {{B: }}
+  %d = "smem.mma"(%p, %p) : (!part, !part) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<2x64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!stage = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @stage(%i: index) {
+  %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
+  %s = "smem.stage"(%t, %i) : (!t, index) -> !stage
+  // expected-remark@+2 {{A: 0x4000004000010000: start 0x0, LBO 16 B, SBO 1024 B, base offset 0, swizzle 128B; starts 0 bytes plus what is known at run time into the tile at}}
+  // expected-remark@+1 {{B: }}
+  %d = "smem.mma"(%s, %s) : (!stage, !stage) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+  return
+}

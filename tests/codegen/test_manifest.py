@@ -1,0 +1,254 @@
+"""The manifest: what a host must know to launch a kernel, read off its types and attributes."""
+
+import json
+
+import pytest
+from programs import kernel, module
+
+import mlir_smem
+from mlir_smem.codegen import CompileError
+
+
+def kernels(*functions):
+    """The manifest of kernels; it must be data that JSON can hold."""
+    manifest = mlir_smem.compile(module(*functions), emit="nvvm").manifest
+    assert json.loads(json.dumps(manifest)) == manifest
+    return manifest["kernels"]
+
+
+def arguments(text):
+    """What the manifest says of a kernel's arguments."""
+    return kernels(kernel("", arguments=text))[0]["arguments"]
+
+
+def attributes(text):
+    """What the manifest says of a kernel with two matrices, M x K and K x N, and more attributes."""
+    matrices = (
+        '%A: memref<?x?xbf16> {smem.name = "A", smem.shape = ["M", "K"]}, '
+        '%B: memref<?x?xbf16> {smem.name = "B", smem.shape = ["K", "N"]}'
+    )
+    return kernels(kernel("", arguments=matrices, attributes=text))[0]
+
+
+def test_the_whole():
+    made = mlir_smem.compile(module(), emit="nvvm").manifest
+    assert {k: v for k, v in made.items() if k != "kernels"} == {"version": 1, "arch": "sm_90a"}
+    assert made["kernels"][0] == {
+        "entry": "product",
+        "arguments": [
+            {
+                "name": name,
+                "kind": "memref",
+                "element": element,
+                "shape": shape,
+                "strides": [shape[1], 1],
+                "alignment": 16,
+            }
+            for name, element, shape in (
+                ("A", "bf16", [64, 64]),
+                ("B", "bf16", [64, 8]),
+                ("D", "f32", [64, 8]),
+            )
+        ],
+        "extents": {},
+        "block": [128, 1, 1],
+        "grid": None,
+        "multiples": {},
+        "shared_bytes": 64 * 64 * 2 + 1024,
+        "tensor_maps": [],
+    }
+
+
+def test_it_is_the_same_at_every_stage():
+    texts = [mlir_smem.compile(module(), emit=e).manifest for e in ("nvvm", "llvm", "ptx")]
+    assert texts[0] == texts[1] == texts[2]
+
+
+@pytest.mark.parametrize(
+    "type_, shape, strides",
+    [
+        ("memref<4x8xf32>", [4, 8], [8, 1]),
+        ("memref<?x8xf32>", [None, 8], [8, 1]),
+        ("memref<?x?xf32>", [None, None], [None, 1]),
+        ("memref<4x8xf32, strided<[1, 4]>>", [4, 8], [1, 4]),
+        ("memref<?x8xf32, strided<[1, ?]>>", [None, 8], [1, None]),
+        ("memref<4x8xf32, strided<[?, 1], offset: ?>>", [4, 8], [None, 1]),
+        ("memref<16xi32>", [16], [1]),
+        ("memref<2x3x4xi8>", [2, 3, 4], [12, 4, 1]),
+        ("memref<f32>", [], []),
+    ],
+)
+def test_shapes_and_strides(type_, shape, strides):
+    (found,) = arguments(f"%x: {type_}")
+    assert (found["shape"], found["strides"]) == (shape, strides)
+
+
+@pytest.mark.parametrize("element", ["f32", "f16", "bf16", "i8", "i32", "f8E4M3FN", "f64"])
+def test_element_types_are_mlirs(element):
+    assert arguments(f"%x: memref<4x{element}>")[0]["element"] == element
+
+
+def test_names_of_extents_stand_where_they_are_not_known():
+    (found,) = arguments('%x: memref<?x8xf32> {smem.shape = ["M", "N"]}')
+    assert found["shape"] == ["M", 8]
+
+
+def test_an_extent_can_be_given_as_a_number():
+    (found,) = arguments('%x: memref<?x?xf32> {smem.shape = ["M", 64]}')
+    assert found["shape"] == ["M", 64]
+
+
+def test_scalars():
+    found = arguments('%i: i32, %n: index {smem.name = "n"}, %x: f32, %p: !llvm.ptr')
+    assert found == [
+        {"name": "arg0", "kind": "scalar", "type": "i32"},
+        {"name": "n", "kind": "scalar", "type": "index"},
+        {"name": "arg2", "kind": "scalar", "type": "f32"},
+        {"name": "arg3", "kind": "scalar", "type": "!llvm.ptr"},
+    ]
+
+
+def test_arguments_without_a_name_are_numbered():
+    assert [a["name"] for a in arguments("%a: memref<4xf32>, %b: memref<4xf32>")] == [
+        "arg0",
+        "arg1",
+    ]
+
+
+def test_grid_and_multiples():
+    found = attributes(', smem.grid = [["N", 256], ["M", 128]], smem.multiples = {K = 64, N = 8}')
+    assert found["grid"] == [["N", 256], ["M", 128]]
+    assert found["multiples"] == {"K": 64, "N": 8}
+
+
+def test_a_kernel_of_unknown_block_size():
+    text = "gpu.module @k { gpu.func @f() kernel { gpu.return } }"
+    assert mlir_smem.compile(text, emit="nvvm").manifest["kernels"][0]["block"] is None
+
+
+def test_a_kernel_without_tiles():
+    assert kernels(kernel("", arguments=""))[0]["shared_bytes"] == 0
+
+
+def test_reserved_bytes_count():
+    made = mlir_smem.compile(module(), emit="nvvm", reserved_bytes=1024).manifest
+    assert made["kernels"][0]["shared_bytes"] == 64 * 64 * 2 + 2 * 1024
+
+
+def test_static_buffers_do_not_count():
+    text = """gpu.module @k {
+      gpu.func @f() workgroup(%x: memref<64xbf16, #gpu.address_space<workgroup>>) kernel {
+        gpu.return } }"""
+    made = mlir_smem.compile(text, emit="nvvm").manifest["kernels"][0]
+    assert (made["shared_bytes"], made["arguments"]) == (0, [])
+
+
+def test_each_kernel_has_its_own():
+    first, second = kernels(kernel(), kernel("", name="empty", arguments="%n: index"))
+    assert (first["entry"], second["entry"]) == ("product", "empty")
+    assert second["arguments"] == [{"name": "arg0", "kind": "scalar", "type": "index"}]
+    assert second["shared_bytes"] == 0
+
+
+# Attributes that are not of the documented form.
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'smem.shape = ["M"]',
+        'smem.shape = ["M", "N", "K"]',
+        'smem.shape = ["M", 1.0]',
+        'smem.shape = "M"',
+        "smem.shape = {M = 1}",
+        'smem.shape = "MN"',
+        "smem.shape = 5",
+        'smem.shape = [["M"], "N"]',
+        'smem.shape = ["M", 0]',
+        'smem.shape = ["M", -1]',
+        "smem.name = unit",
+        "smem.name = 5",
+        'smem.name = ["A"]',
+        'smem.name = ""',
+    ],
+)
+def test_attributes_of_an_argument_that_are_refused(text):
+    with pytest.raises(CompileError):
+        arguments(f"%x: memref<?x?xf32> {{{text}}}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'smem.grid = [["N", 1.0]]',
+        "smem.grid = array<i32: 1, 2>",
+        "smem.grid = 5",
+        'smem.grid = "N"',
+        'smem.grid = ["N", 256]',
+        'smem.grid = [["N"]]',
+        'smem.grid = [["N", 1, 2]]',
+        'smem.grid = [[256, "N"]]',
+        'smem.grid = [["N", 0]]',
+        'smem.grid = [["N", -256]]',
+        "smem.grid = []",
+        'smem.grid = [["N", 1], ["N", 1], ["N", 1], ["N", 1]]',
+        'smem.grid = [["Q", 1]]',
+        "smem.multiples = 5",
+        "smem.multiples = [64]",
+        'smem.multiples = {K = "64"}',
+        "smem.multiples = {K = 0}",
+        "smem.multiples = {K = -64}",
+        "smem.multiples = {Q = 64}",
+    ],
+)
+def test_attributes_of_a_kernel_that_are_refused(text):
+    with pytest.raises(CompileError):
+        attributes(f", {text}")
+
+
+def test_the_number_of_extents_is_said():
+    with pytest.raises(CompileError) as error:
+        arguments('%x: memref<?x?xf32> {smem.name = "X", smem.shape = ["M"]}')
+    assert str(error.value) == "smem.shape of X names 1 extents, but memref<?x?xf32> has 2"
+
+
+def test_a_number_that_contradicts_the_type():
+    with pytest.raises(CompileError):
+        arguments("%x: memref<4x8xf32> {smem.shape = [4, 9]}")
+
+
+def test_the_grid_can_be_computed_from_an_extent_that_the_type_knows():
+    from mlir_smem.runtime.arguments import grid_of, solve_extents
+
+    (made,) = kernels(
+        kernel(
+            "",
+            arguments='%x: memref<64x256xf32> {smem.name = "X", smem.shape = ["M", "N"]}',
+            attributes=', smem.grid = [["N", 64]]',
+        )
+    )
+    assert grid_of(made, solve_extents(made, {"X": (64, 256)}), None) == (4, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '%x: memref<4xf32> {smem.name = "X"}, %y: memref<4xf32> {smem.name = "X"}',
+        '%x: memref<4xf32> {smem.name = "arg1"}, %y: memref<4xf32>',
+    ],
+)
+def test_two_arguments_of_one_name(text):
+    with pytest.raises(CompileError):
+        arguments(text)
+
+
+@pytest.mark.parametrize("layout", ["(i, j) -> (j, i)", "(i, j) -> (i floordiv 2, j, i mod 2)"])
+def test_a_matrix_without_strides(layout):
+    with pytest.raises(CompileError):
+        arguments(f"%x: memref<4x4xf32, affine_map<{layout}>>")
+
+
+@pytest.mark.parametrize("type_", ["memref<*xf32>", "tensor<4xf32>", "vector<4xf32>"])
+def test_an_argument_that_cannot_be_passed(type_):
+    with pytest.raises(CompileError):
+        arguments(f"%x: {type_}")

@@ -1,0 +1,216 @@
+"""The functions that build ops: what they build is what the text says."""
+
+import pytest
+from programs import FLYING, READABLE, fragment, tile
+
+from mlir_smem.dialect import attributes, new_context, ops
+from mlir_smem.dialect.bindings import arith, ir
+
+FROM_NOWHERE = "builtin.unrealized_conversion_cast"
+
+
+@pytest.fixture(autouse=True)
+def context():
+    with new_context() as made:
+        yield made
+
+
+def built(build):
+    """The module that `build` makes."""
+    module = ir.Module.create()
+    with ir.InsertionPoint(module.body):
+        build()
+    assert module.operation.verify()
+    return str(module)
+
+
+def parsed(text):
+    return str(ir.Module.parse(text))
+
+
+def bf16():
+    return ir.BF16Type.get()
+
+
+def memref(text):
+    """An op whose result is a memref of that type."""
+    return ir.Operation.create(FROM_NOWHERE, results=[ir.Type.parse(text)])
+
+
+@pytest.mark.parametrize("shape", [(64, 32), (4, 64, 32)])
+def test_alloc(shape):
+    assert built(lambda: ops.alloc(shape, bf16())) == parsed(
+        f'%0 = "smem.alloc"() : () -> {tile(*shape)}'
+    )
+
+
+@pytest.mark.parametrize(
+    "attribute, text",
+    [
+        (attributes.auto, "#smem.auto"),
+        (lambda: attributes.swizzle("64B"), '#smem.swizzle<"64B", "row-major">'),
+        (
+            lambda: attributes.swizzle("none", "column-major"),
+            '#smem.swizzle<"none", "column-major">',
+        ),
+        (lambda: attributes.layout("(64,32):(32,1)"), '#smem.layout<"(64,32):(32,1)">'),
+    ],
+)
+def test_alloc_with_a_layout(attribute, text):
+    assert built(lambda: ops.alloc((64, 32), bf16(), attribute())) == parsed(
+        f'%0 = "smem.alloc"() : () -> {tile(64, 32, layout=text)}'
+    )
+
+
+def test_a_layout_of_the_mathematics():
+    from mlir_smem.layout import Swizzle, element, tile_of_atoms
+
+    layout = tile_of_atoms(element("bf16"), (64, 64), 1, Swizzle.B128)
+    assert str(attributes.layout(layout)) == '#smem.layout<"Swizzle<3,4,3> o (64,64):(64,1)">'
+
+
+@pytest.mark.parametrize("at", [1, "value"])
+def test_stage(at):
+    def build():
+        tiles = ops.alloc((4, 8, 8), bf16())
+        index = ir.IndexType.get()
+        ops.stage(tiles, at if isinstance(at, int) else arith.constant(index, 1))
+
+    assert built(build) == parsed(
+        f"""
+        %0 = "smem.alloc"() : () -> {tile(4, 8, 8)}
+        %1 = arith.constant 1 : index
+        %2 = "smem.stage"(%0, %1) : ({tile(4, 8, 8)}, index) -> {tile(8, 8)}"""
+    )
+
+
+def test_subtile_at_static_offsets():
+    assert built(lambda: ops.subtile(ops.alloc((64, 64), bf16()), (8, 16), (8, 8))) == parsed(
+        f"""
+        %0 = "smem.alloc"() : () -> {tile(64, 64)}
+        %1 = "smem.subtile"(%0) {{static_offsets = array<i64: 8, 16>}}
+            : ({tile(64, 64)}) -> {tile(8, 8)}"""
+    )
+
+
+def test_subtile_at_run_time_offsets():
+    def build():
+        whole = ops.alloc((64, 64), bf16())
+        row = arith.constant(ir.IndexType.get(), 8)
+        ops.subtile(whole, (row, 16), (8, 8), multiple_of=[8])
+
+    assert built(build) == parsed(
+        f"""
+        %0 = "smem.alloc"() : () -> {tile(64, 64)}
+        %1 = arith.constant 8 : index
+        %2 = "smem.subtile"(%0, %1)
+            {{multiple_of = array<i64: 8>, static_offsets = array<i64: -9223372036854775808, 16>}}
+            : ({tile(64, 64)}, index) -> {tile(8, 8)}"""
+    )
+
+
+SHARED = "memref<64x64xbf16, #gpu.address_space<workgroup>>"
+FORCED = '#smem.swizzle<"128B", "row-major">'
+
+
+@pytest.mark.parametrize("alignment, text", [(None, ""), (256, "{alignment = 256 : i64}")], ids=str)
+def test_view(alignment, text):
+    def build():
+        memory = memref(SHARED).result
+        ops.view(memory, (64, 64), bf16(), attributes.swizzle("128B"), alignment)
+
+    assert built(build) == parsed(
+        f"""
+        %0 = {FROM_NOWHERE} to {SHARED}
+        %1 = "smem.view"(%0) {text} : ({SHARED}) -> {tile(64, 64, layout=FORCED)}"""
+    )
+
+
+@pytest.mark.parametrize("name", ["copy", "copy_async"])
+def test_copies(name):
+    source = "memref<64x64xbf16>"
+
+    def build():
+        memory = memref(source).result
+        getattr(ops, name)(memory, ops.alloc((64, 64), bf16()))
+
+    assert built(build) == parsed(
+        f"""
+        %0 = {FROM_NOWHERE} to {source}
+        %1 = "smem.alloc"() : () -> {tile(64, 64)}
+        "smem.{name}"(%0, %1) : ({source}, {tile(64, 64)}) -> ()"""
+    )
+
+
+def test_ordering():
+    def build():
+        ops.copy_commit()
+        ops.copy_wait()
+        ops.copy_wait(2)
+        ops.fence()
+
+    assert built(build) == parsed(
+        """
+        "smem.copy_commit"() : () -> ()
+        "smem.copy_wait"() {pending = 0 : i32} : () -> ()
+        "smem.copy_wait"() {pending = 2 : i32} : () -> ()
+        "smem.fence"() : () -> ()"""
+    )
+
+
+def test_mma_and_wait():
+    def build():
+        a, b = ops.alloc((64, 16), bf16()), ops.alloc((16, 8), bf16())
+        first = ops.wait(ops.mma(a, b), pending=1, in_flight=True)
+        ops.wait(ops.mma(a, b, first))
+
+    ab = f"({tile(64, 16)}, {tile(16, 8)}"
+    assert built(build) == parsed(
+        f"""
+        %a = "smem.alloc"() : () -> {tile(64, 16)}
+        %b = "smem.alloc"() : () -> {tile(16, 8)}
+        %0 = "smem.mma"(%a, %b) : {ab}) -> {fragment(64, 8)}
+        %1 = "smem.wait"(%0) {{pending = 1 : i32}} : ({fragment(64, 8)}) -> {fragment(64, 8)}
+        %2 = "smem.mma"(%a, %b, %1) : {ab}, {fragment(64, 8)}) -> {fragment(64, 8)}
+        %3 = "smem.wait"(%2) {{pending = 0 : i32}} : ({fragment(64, 8)}) -> {fragment(64, 8, READABLE)}"""
+    )
+
+
+@pytest.mark.parametrize("in_flight, state", [(False, READABLE), (True, FLYING)])
+@pytest.mark.parametrize("number", [0, 0.0])
+def test_fill_with_a_number(number, in_flight, state):
+    assert built(lambda: ops.fill(number, (64, 8), in_flight)) == parsed(
+        f"""
+        %0 = arith.constant 0.0 : f32
+        %1 = "smem.fill"(%0) : (f32) -> {fragment(64, 8, state)}"""
+    )
+
+
+def test_fill_with_a_value_and_store():
+    def build():
+        value = arith.constant(ir.F32Type.get(), 1.5)
+        filled = ops.fill(value, (64, 8))
+        ops.store(filled, memref("memref<64x8xf16>").result)
+
+    assert built(build) == parsed(
+        f"""
+        %0 = arith.constant 1.5 : f32
+        %1 = "smem.fill"(%0) : (f32) -> {fragment(64, 8, READABLE)}
+        %2 = {FROM_NOWHERE} to memref<64x8xf16>
+        "smem.store"(%1, %2) : ({fragment(64, 8, READABLE)}, memref<64x8xf16>) -> ()"""
+    )
+
+
+def test_operands_may_be_ops():
+    # Upstream's builders give ops where they have one result.
+    def build():
+        ops.store(ops.fill(0, (64, 8)), memref("memref<64x8xf32>"))
+
+    assert '"smem.store"' in built(build)
+
+
+def test_ops_take_the_location_around_them():
+    module = ir.Module.create()
+    with ir.InsertionPoint(module.body), ir.Location.file("host.py", 7, 3):
+        made = ops.alloc((8, 8), bf16())
+    assert str(made.owner.location) == 'loc("host.py":7:3)'

@@ -1,0 +1,110 @@
+"""Registration, in any number of contexts and in any state that a host leaves them in."""
+
+import gc
+import subprocess
+import sys
+
+from programs import module, tile
+
+import mlir_smem
+from mlir_smem.dialect import dialects, new_context, register
+from mlir_smem.dialect.bindings import ir
+
+ALLOC = f'%0 = "smem.alloc"() : () -> {tile(8, 8)}'
+
+
+def test_registering_again_has_no_effect():
+    context = ir.Context()
+    assert register(register(context)) is context
+    assert ir.Module.parse(ALLOC, context).operation.verify()
+
+
+def test_contexts_can_be_interleaved():
+    first, second = ir.Context(), ir.Context()
+    register(first)
+    register(second)
+    register(first)
+    modules = [ir.Module.parse(ALLOC, context) for context in (first, second, first)]
+    third = register(ir.Context())
+    assert all(module.operation.verify() for module in modules)
+    assert ir.Module.parse(ALLOC, third).operation.verify()
+
+
+def test_contexts_can_be_nested():
+    with new_context() as outer:
+        with new_context() as inner:
+            assert ir.Module.parse(ALLOC).context is inner
+        assert ir.Module.parse(ALLOC).context is outer
+
+
+def test_the_same_type_differs_between_contexts():
+    with new_context():
+        first = ir.Type.parse(tile(8, 8))
+    with new_context():
+        assert ir.Type.parse(tile(8, 8)) != first
+
+
+def test_a_context_that_the_host_has_entered():
+    with ir.Context() as context:
+        register(context)
+        assert ir.Module.parse(ALLOC).operation.verify()
+
+
+def test_what_a_host_has_parsed_before_is_kept():
+    context = ir.Context()
+    host = ir.Module.parse("func.func private @f()", context)
+    register(context)
+    assert "func.func private @f()" in str(host)
+
+
+def test_an_unregistered_dialect_of_the_host_stays_allowed():
+    context = ir.Context()
+    context.allow_unregistered_dialects = True
+    register(context)
+    assert '"host.op"' in str(ir.Module.parse('"host.op"() : () -> ()', context))
+
+
+def test_registering_turns_multithreading_off():
+    context = ir.Context()
+    context.enable_multithreading(True)
+    register(context)
+    assert context.get_num_threads() == 1
+
+
+def test_registering_again_turns_multithreading_off_again():
+    context = register(ir.Context())
+    context.enable_multithreading(True)
+    register(context)
+    assert context.get_num_threads() == 1
+
+
+def test_a_host_that_turns_multithreading_on_again_can_compile():
+    # In a process of its own: verifiers on several threads would end it.
+    code = f"""
+import mlir_smem
+from mlir_smem.dialect.bindings import ir
+context = mlir_smem.register(ir.Context())
+module = ir.Module.parse({module()!r}, context)
+context.enable_multithreading(True)
+for _ in range(20):
+    mlir_smem.compile(module, emit="nvvm")
+"""
+    ran = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, timeout=60)
+    assert ran.returncode == 0
+
+
+def test_contexts_do_not_pile_up():
+    for _ in range(10):
+        mlir_smem.compile(module(), emit="nvvm")
+    gc.collect()
+    before = ir.Context._get_live_count()
+    for _ in range(10):
+        mlir_smem.compile(module(), emit="nvvm")
+    gc.collect()
+    assert ir.Context._get_live_count() <= before
+
+
+def test_dialects_are_listed_with_ours():
+    found = dialects()
+    assert {"smem", "builtin", "gpu", "nvvm", "memref"} <= set(found)
+    assert found == sorted(set(found))

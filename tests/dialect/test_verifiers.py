@@ -1,0 +1,144 @@
+"""Verifiers on ops of any types and attributes: they accept or refuse, and never fail themselves."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlir_smem.dialect import new_context
+from mlir_smem.dialect.bindings import ir
+
+FORCED = '#smem.swizzle<"128B", "row-major">'
+TILES = [
+    f"!smem.tile<{tensor}, {layout}>"
+    for tensor in (
+        "tensor<64x64xbf16>",
+        "tensor<4x64x64xbf16>",
+        "tensor<64x64xf32>",
+        "tensor<64x64xi1>",
+        "tensor<64xbf16>",
+        "tensor<0x64xbf16>",
+        "tensor<?x64xbf16>",
+        "tensor<*xbf16>",
+        "bf16",
+    )
+    for layout in (
+        "#smem.auto",
+        FORCED,
+        '#smem.swizzle<"7", "sideways">',
+        '#smem.layout<"(64,64):(64,1)">',
+        '#smem.layout<"spiral">',
+    )
+]
+FRAGMENTS = [
+    f"!smem.fragment<{tensor}, {state}>"
+    for tensor in ("tensor<64x64xf32>", "tensor<64x64xf16>", "tensor<65x64xf32>", "f32")
+    for state in ("#smem.in_flight", "#smem.accumulator")
+]
+MEMREFS = [
+    "memref<64x64xbf16>",
+    "memref<64x64xf32>",
+    "memref<64x64xi1>",
+    "memref<64x64x!llvm.ptr>",
+    "memref<?x?xbf16>",
+    "memref<64xbf16>",
+    "memref<bf16>",
+    "memref<64x64xbf16, strided<[?, 1], offset: ?>>",
+    "memref<64x64xbf16, affine_map<(i, j) -> (j, i)>>",
+    "memref<64x64xbf16, #gpu.address_space<workgroup>>",
+    "memref<?x?x?xi8, #gpu.address_space<workgroup>>",
+    "memref<8192xi8, 3>",
+]
+VALUES = ["f32", "bf16", "i1", "index", MEMREFS[0], TILES[0], FRAGMENTS[0]]
+
+#: Operands and results of each op.
+SIGNATURES = {
+    "alloc": ([], [TILES]),
+    "view": ([MEMREFS], [TILES]),
+    "copy": ([MEMREFS, TILES], []),
+    "copy_async": ([MEMREFS, TILES], []),
+    "copy_commit": ([], []),
+    "copy_wait": ([], []),
+    "fence": ([], []),
+    "fill": ([VALUES], [FRAGMENTS]),
+    "mma": ([TILES, TILES, FRAGMENTS], [FRAGMENTS]),
+    "stage": ([TILES, ["index"]], [TILES]),
+    "store": ([FRAGMENTS, MEMREFS], []),
+    "subtile": ([TILES, ["index"], ["index"]], [TILES]),
+    "wait": ([FRAGMENTS], [FRAGMENTS]),
+    "wgmma": ([["i64"], ["i64"], FRAGMENTS], [FRAGMENTS]),
+}
+ATTRIBUTES = {
+    "pending": ["0 : i32", "-1 : i32", "0 : index", '"x"'],
+    "static_offsets": [
+        "array<i64: 0, 0>",
+        "array<i64: -9223372036854775808, 0>",
+        "array<i64: 0>",
+        "array<i32: 0, 0>",
+        "[0, 0]",
+    ],
+    "multiple_of": ["array<i64: 8>", "array<i64: 0>", "array<i64>", "5"],
+    "alignment": ["128 : i64", "0 : i64", "-128 : i64"],
+    "element": ['"bf16"', '"zz"', "5"],
+    "a_major": ['"k"', '"q"', "5"],
+    "b_major": ['"mn"', '"q"', "5"],
+    "a_steps": ["array<i64: 0, 2>", "array<i64>", "[0, 2]"],
+    "b_steps": ["array<i64: 0, 2>", "array<i64: 0>", "5"],
+}
+
+
+@st.composite
+def ops(draw):
+    """A function of one op, with operands, results and attributes of any kind that it might have."""
+    name = draw(st.sampled_from(list(SIGNATURES)))
+    operands, results = SIGNATURES[name]
+    # Trailing operands are those that may be left out.
+    count = draw(st.integers(min(len(operands), 2), len(operands)))
+    operands = [draw(st.sampled_from(kinds)) for kinds in operands[:count]]
+    results = [draw(st.sampled_from(kinds)) for kinds in results]
+    attributes = [
+        f"{key} = {draw(st.sampled_from(values))}"
+        for key, values in ATTRIBUTES.items()
+        if draw(st.integers(0, 9))
+    ]
+    arguments = ", ".join(f"%a{i}: {t}" for i, t in enumerate(operands))
+    names = ", ".join(f"%a{i}" for i in range(count))
+    types = f"({', '.join(operands)}) -> ({', '.join(results)})"
+    op = f'"smem.{name}"({names}) {{{", ".join(attributes)}}} : {types}'
+    return f"func.func private @f({arguments}) {{\n{'%r = ' * len(results)}{op}\nreturn }}"
+
+
+def verdict(text):
+    """Whether text parses and verifies; what it is refused for must have a place."""
+    with new_context():
+        try:
+            ir.Module.parse(text)
+        except ir.MLIRError as error:
+            assert '"-":' in str(error)
+            return False
+    return True
+
+
+@given(ops())
+def test_ops_are_accepted_or_refused(text):
+    verdict(text)
+
+
+@pytest.mark.parametrize("alignment", ['"x"', "1.0 : f32", "array<i64: 128>"])
+def test_an_alignment_that_is_no_number(alignment):
+    memref = "memref<64x64xbf16, #gpu.address_space<workgroup>>"
+    tile = f"!smem.tile<tensor<64x64xbf16>, {FORCED}>"
+    assert not verdict(
+        f"""func.func private @f(%m: {memref}) {{
+          %t = "smem.view"(%m) {{alignment = {alignment}}} : ({memref}) -> {tile}
+          return }}"""
+    )
+
+
+def test_contiguous_memory_of_run_time_extents_can_be_viewed():
+    memref = "memref<?x?x?xi8, #gpu.address_space<workgroup>>"
+    tile = f"!smem.tile<tensor<64x64xbf16>, {FORCED}>"
+    assert verdict(
+        f"""func.func private @f(%m: {memref}) {{
+          %t = "smem.view"(%m) : ({memref}) -> {tile}
+          return }}"""
+    )

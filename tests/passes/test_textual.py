@@ -1,0 +1,168 @@
+"""Pipelines as text: taken apart into leaves, with our passes and upstream's mixed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlir_smem.dialect import new_context
+from mlir_smem.dialect.bindings import passmanager
+from mlir_smem.passes import OptionError, add_pipeline
+from mlir_smem.passes.textual import Leaf, parse_pipeline
+
+
+def leaf(name, options="", *anchors):
+    return Leaf(anchors, name, options)
+
+
+@pytest.mark.parametrize(
+    "text, leaves",
+    [
+        ("cse", [leaf("cse")]),
+        ("builtin.module(cse)", [leaf("cse")]),
+        ("builtin.module()", []),
+        ("builtin.module( )", []),
+        ("cse,canonicalize", [leaf("cse"), leaf("canonicalize")]),
+        ("  builtin.module ( cse ,\n canonicalize ) ", [leaf("cse"), leaf("canonicalize")]),
+        ("smem-to-nvvm{explain=true}", [leaf("smem-to-nvvm", "explain=true")]),
+        ("a{x=1 y=2},b", [leaf("a", "x=1 y=2"), leaf("b")]),
+        ("a{ x=1 }", [leaf("a", "x=1")]),
+        ("a{}", [leaf("a")]),
+        ("a{x=1,2 y={3,4}}", [leaf("a", "x=1,2 y={3,4}")]),
+        ("a{x=[1,(2,3)] y=<4,5>}", [leaf("a", "x=[1,(2,3)] y=<4,5>")]),
+        ("gpu.module(cse)", [leaf("cse", "", "gpu.module")]),
+        (
+            "gpu.module(gpu.func(a{x=1},b),c)",
+            [
+                leaf("a", "x=1", "gpu.module", "gpu.func"),
+                leaf("b", "", "gpu.module", "gpu.func"),
+                leaf("c", "", "gpu.module"),
+            ],
+        ),
+        ("builtin.module(a,gpu.module(b),c)", [leaf("a"), leaf("b", "", "gpu.module"), leaf("c")]),
+        ("builtin.module(builtin.module(a))", [leaf("a", "", "builtin.module")]),
+        ("builtin.module(a),builtin.module(b)", [leaf("a"), leaf("b")]),
+        ("any(cse)", [leaf("cse", "", "any")]),
+    ],
+)
+def test_leaves(text, leaves):
+    assert parse_pipeline(text) == leaves
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("", "a pass has no name at ''"),
+        ("a,,b", "a pass has no name at 'a,,b'"),
+        ("a,", "a pass has no name at 'a,'"),
+        ("{x=1}", "a pass has no name at '{x=1}'"),
+        ("(a)", "a pass has no name at '(a)'"),
+        ("builtin.module(a", "'(' is not closed"),
+        ("a{x=1", "'{' is not closed"),
+        ("a)", "')' closes nothing"),
+        ("a}", "'}' closes nothing"),
+        ("a(b}", "'}' closes nothing"),
+        ("a{b)}", "')' closes nothing"),
+        ("a(b){x=1}", "unexpected text after 'a(...)'"),
+        ("a{x=1}b", "unexpected text after 'a{...}'"),
+        ("builtin.module(a),b", "builtin.module(...) must hold the whole pipeline"),
+        ("a,builtin.module(b)", "builtin.module(...) must hold the whole pipeline"),
+    ],
+)
+def test_malformed_text(text, said):
+    with pytest.raises(OptionError) as error:
+        parse_pipeline(text)
+    assert str(error.value) == f"pipeline '{text}': {said}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a(b)(c)",
+        "a{x=1}{y=2}",
+        "a b",
+    ],
+)
+def test_text_after_a_pass(text):
+    with pytest.raises(OptionError):
+        parse_pipeline(text)
+
+
+@given(st.text("ab,(){}[]<>= \n.x"))
+def test_any_text_is_parsed_or_refused(text):
+    try:
+        parse_pipeline(text)
+    except OptionError as error:
+        assert text.strip() in str(error)
+
+
+NAMES = st.sampled_from(["cse", "canonicalize", "smem-to-nvvm"])
+OPTIONS = st.sampled_from(["", "x=1", "x=1 y={2,3}"])
+ANCHORS = st.lists(st.sampled_from(["gpu.module", "gpu.func", "func.func"]), max_size=3).map(tuple)
+
+
+@given(st.lists(st.builds(Leaf, ANCHORS, NAMES, OPTIONS), min_size=1))
+def test_leaves_and_text_round_trip(leaves):
+    assert parse_pipeline(",".join(each.upstream for each in leaves)) == leaves
+
+
+# On a pass manager.
+
+
+def added(text):
+    with new_context():
+        return str(add_pipeline(passmanager.PassManager("builtin.module"), text))
+
+
+def test_upstream_passes_keep_their_anchors_and_options():
+    text = "gpu.module(gpu.func(canonicalize{max-iterations=3},cse))"
+    printed = added(text)
+    assert "gpu.module(gpu.func(" in printed
+    assert "max-iterations=3" in printed
+
+
+def test_ours_and_upstreams_keep_their_order():
+    printed = added("cse,smem-allocate,canonicalize,smem-lower-copies")
+    names = ("cse", "smem-allocate", "canonicalize", "smem-lower-copies")
+    places = [printed.index(name) for name in names]
+    assert places == sorted(places)
+
+
+def test_a_pipeline_stands_for_its_passes():
+    printed = added("smem-to-nvvm")
+    assert "smem-to-nvvm" not in printed
+    assert "smem-assign-layouts" in printed
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        (
+            "builtin.module(smem-nothing)",
+            "no pass is named 'smem-nothing'; --list-passes shows ours, mlir-opt --help upstream's",
+        ),
+        (
+            "gpu.module(smem-to-nvvm)",
+            "smem-to-nvvm runs on builtin.module, not on gpu.module; put it directly into "
+            "builtin.module(...)",
+        ),
+        (
+            "smem-allocate{speed=1}",
+            "smem-allocate has no option 'speed'; its options: max-bytes, reserved-bytes",
+        ),
+        (
+            "smem-allocate{max-bytes=x}",
+            "smem-allocate: option max-bytes takes a number from 0, not 'x'",
+        ),
+    ],
+)
+def test_passes_that_are_refused(text, said):
+    with pytest.raises(OptionError) as error:
+        added(text)
+    assert str(error.value) == said
+
+
+@pytest.mark.parametrize("text", ["canonicalize{speed=1}", "nowhere.op(nothing{x=1})"])
+def test_what_upstream_refuses_is_said_once(text):
+    with pytest.raises(OptionError) as error:
+        added(text)
+    assert text.split("{")[0].split("(")[-1] in str(error.value)

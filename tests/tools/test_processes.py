@@ -1,0 +1,183 @@
+"""The commands as processes: exit codes, streams that are closed or full, and never a traceback."""
+
+import os
+import subprocess
+import sys
+from importlib.metadata import distribution
+from pathlib import Path
+
+import numpy as np
+import pytest
+from programs import WRONG, module
+
+COMMANDS = {
+    entry.name: f"from {entry.module} import {entry.attr}; {entry.attr}()"
+    for entry in distribution("mlir-smem").entry_points.select(group="console_scripts")
+}
+EXAMPLE = Path(__file__).parents[2] / "examples" / "matmul.mlir"
+
+
+def start(command, *arguments, **streams):
+    """Runs a command in a process of its own."""
+    environment = {**os.environ, **streams.pop("env", {})}
+    # A terminal's Python buffers its output, and writes it when it ends.
+    environment.pop("PYTHONUNBUFFERED", None)
+    return subprocess.run(
+        [sys.executable, "-c", COMMANDS[command], *map(str, arguments)],
+        check=False,
+        env=environment,
+        **{"capture_output": True, "timeout": 60, **streams},
+    )
+
+
+def quiet(ran):
+    """The standard error of a process, which must hold no traceback."""
+    said = ran.stderr.decode()
+    assert "Traceback" not in said, said
+    assert "Exception ignored" not in said, said
+    return said
+
+
+def failed(ran):
+    """The one message of a process that failed."""
+    said = quiet(ran)
+    assert ran.returncode == 1, said
+    assert said.count("\n") == 1, said
+    return said
+
+
+def test_the_commands_are_installed():
+    assert {"smem-opt", "smem-compile", "smem-run"} <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", ["smem-opt", "smem-compile", "smem-run"])
+def test_help(command):
+    ran = start(command, "--help")
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert ran.stdout.startswith(f"usage: {command}".encode())
+
+
+def test_smem_opt():
+    ran = start("smem-opt", "--smem-to-nvvm", "-", input=EXAMPLE.read_bytes())
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert b"nvvm.wgmma" in ran.stdout
+
+
+def test_smem_compile(tmp_path):
+    ran = start("smem-compile", EXAMPLE, "-o", tmp_path / "matmul.cubin")
+    assert ran.returncode == 0
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["matmul.cubin", "matmul.json"]
+    assert "no spills" in quiet(ran)
+
+
+def test_smem_run_without_cuda(tmp_path):
+    np.save(tmp_path / "x.npy", np.ones((256, 256), np.float32))
+    # An installed cuda-core is hidden: it must be missing whatever the machine has.
+    hidden = "import sys; sys.modules['cuda'] = None; "
+    arrays = ["--in", "A=x.npy", "--in", "B=x.npy", "--out", "C=c.npy"]
+    ran = subprocess.run(
+        [sys.executable, "-c", hidden + COMMANDS["smem-run"], str(EXAMPLE), *arrays],
+        check=False,
+        capture_output=True,
+        cwd=tmp_path,
+    )
+    assert failed(ran) == (
+        "smem-run: error: running on a GPU needs cuda-core; install mlir-smem with its extra 'gpu'\n"
+    )
+    assert not (tmp_path / "c.npy").exists()
+
+
+# Errors.
+
+
+@pytest.mark.parametrize("command", ["smem-opt", "smem-compile"])
+def test_a_file_that_is_not_there(command):
+    message = f"{command}: error: nowhere.mlir: No such file or directory\n"
+    assert failed(start(command, "nowhere.mlir")) == message
+
+
+@pytest.mark.parametrize("command", ["smem-opt", "smem-compile", "smem-run"])
+def test_a_wrong_module(command):
+    arguments = {"smem-opt": [], "smem-compile": ["-o", "-"], "smem-run": ["--out", "D=d.npy"]}
+    ran = start(command, "-", *arguments[command], input=WRONG.encode())
+    assert (ran.returncode, ran.stdout) == (1, b"")
+    assert quiet(ran).startswith("<stdin>:5:5: error: 'smem.copy' op copies")
+
+
+def test_debug_shows_where_an_error_comes_from():
+    ran = start("smem-opt", "nowhere.mlir", "--debug")
+    assert ran.returncode == 1
+    assert b"Traceback" in ran.stderr
+    assert b"InputError: nowhere.mlir: No such file or directory" in ran.stderr
+
+
+@pytest.mark.parametrize("command", ["smem-opt", "smem-compile"])
+def test_standard_input_that_is_no_text(command):
+    ran = start(command, "-", "-o", "-", input=b"module {}\xff", env={"PYTHONUTF8": "1"})
+    assert "is not text" in failed(ran)
+
+
+def test_bindings_that_are_not_there():
+    ran = start("smem-opt", input=b"", env={"MLIR_SMEM_BINDINGS": "nowhere"})
+    assert failed(ran) == (
+        "smem-opt: error: MLIR_SMEM_BINDINGS names the package 'nowhere', which is not there\n"
+    )
+
+
+def test_a_fault_of_ours_is_owned_up_to():
+    fault = "from mlir_smem.tools import smem_opt; smem_opt.parse_pipeline = None; "
+    ran = subprocess.run(
+        [sys.executable, "-c", fault + COMMANDS["smem-opt"], "--pass-pipeline=cse"],
+        check=False,
+        capture_output=True,
+        input=b"",
+    )
+    assert "--debug" in failed(ran)
+
+
+# Streams.
+
+
+def closed_pipe():
+    """A pipe to write to whose reader has gone."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    return writer
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["-"],
+        ["--show-dialects"],
+    ],
+)
+def test_a_reader_that_has_gone(arguments):
+    writer = closed_pipe()
+    try:
+        ran = start(
+            "smem-opt",
+            *arguments,
+            input=module().encode(),
+            capture_output=False,
+            stdout=writer,
+            stderr=subprocess.PIPE,
+        )
+    finally:
+        os.close(writer)
+    assert (ran.returncode, quiet(ran)) == (1, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("arguments", [["-"], ["--show-dialects"]])
+def test_standard_output_that_is_full(arguments):
+    with open("/dev/full", "wb") as full:
+        ran = start(
+            "smem-opt",
+            *arguments,
+            input=module().encode(),
+            capture_output=False,
+            stdout=full,
+            stderr=subprocess.PIPE,
+        )
+    assert "No space left on device" in failed(ran)
