@@ -11,11 +11,11 @@ from decimal import Decimal
 import ml_dtypes
 import numpy as np
 
-_WORD = re.compile(
-    r'"[^"]*"'  # assembly and other strings stay as they are
-    r"|(?P<type>\b(?:half|bfloat|float|double)\b)"
-    r"|(?P<literal>[-+]?\d+\.\d+(?:e[-+]?\d+)?\b|[-+](?:inf\b|qnan\b|s?nan\(0x[0-9a-fA-F]+\)))"
-)
+_LITERAL = r"[-+]?\d+\.\d+(?:e[-+]?\d+)?\b|[-+](?:inf\b|qnan\b|s?nan\(0x[0-9a-fA-F]+\))"
+
+#: What matters on a line with a literal; assembly and other strings stay as they are.
+_WORD = re.compile(rf'"[^"]*"|(?P<type>\b(?:half|bfloat|float|double)\b)|(?P<literal>{_LITERAL})')
+_ANY_LITERAL = re.compile(_LITERAL)
 
 #: For each type: its NumPy type, an integer of its size, the bit that makes a NaN quiet.
 _TYPES = {
@@ -27,10 +27,16 @@ _TYPES = {
 
 
 def portable_literals(llvm_ir: str) -> str:
-    """The same IR with every floating-point literal in hexadecimal.
+    """The same IR with every floating-point literal in hexadecimal."""
+    if not _ANY_LITERAL.search(llvm_ir):
+        return llvm_ir
+    lines = llvm_ir.split("\n")
+    return "\n".join(_portable(x) if _ANY_LITERAL.search(x) else x for x in lines)
 
-    A literal has the type that was named last before it: LLVM names an instruction's type once.
-    """
+
+def _portable(line: str) -> str:
+    """A line in which a literal has the type that was named last before it: LLVM names an
+    instruction's type once."""
     kind = "double"
 
     def rewrite(match: re.Match[str]) -> str:
@@ -41,7 +47,7 @@ def portable_literals(llvm_ir: str) -> str:
             return _hexadecimal(match["literal"], kind)
         return match[0]
 
-    return _WORD.sub(rewrite, llvm_ir)
+    return _WORD.sub(rewrite, line)
 
 
 def _hexadecimal(literal: str, kind: str) -> str:

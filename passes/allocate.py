@@ -190,7 +190,7 @@ def _is_block_barrier(op: Any) -> bool:
         ordered = str(op.attributes["address_spaces"]) if "address_spaces" in op.attributes else ""
         narrowed = len(op.operands) > 0 or "workgroup" not in scope
         return not narrowed and (not ordered or "workgroup" in ordered)
-    return op.name in ("nvvm.barrier0", "nvvm.barrier") and not len(op.operands)
+    return op.name == "nvvm.barrier" and not len(op.operands)
 
 
 def _waits_for_all(op: Any) -> bool:
