@@ -5,6 +5,9 @@
 // RUN: smem-opt %s --pass-pipeline='builtin.module(smem-assign-layouts,func.func(cse))' --mlir-print-ir-before-all -o %t 2>&1 | FileCheck %s --check-prefix=BEFOREALL
 // RUN: smem-opt %s --pass-pipeline='builtin.module(smem-assign-layouts,func.func(cse))' --mlir-print-ir-after-all -o %t 2>&1 | FileCheck %s --check-prefix=AFTERALL
 
+// Inside of a pipeline, its passes have their own names.
+// RUN: smem-opt %s --smem-to-nvvm --mlir-print-ir-after=smem-allocate -o %t 2>&1 | FileCheck %s --check-prefix=INSIDE
+
 // BEFORE: // -----// IR Dump Before smem-allocate //----- //
 // BEFORE: "smem.alloc"() : () -> !smem.tile<tensor<64x64xbf16>, #smem.layout<
 // BEFORE-NOT: IR Dump
@@ -22,6 +25,10 @@
 // AFTERALL: // -----// IR Dump After smem-assign-layouts //----- //
 // AFTERALL: #smem.layout
 // AFTERALL: // -----// IR Dump After cse //----- //
+
+// INSIDE: // -----// IR Dump After smem-allocate //----- //
+// INSIDE: "smem.alloc"() {offset = 0 : i64}
+// INSIDE-NOT: IR Dump
 func.func @f() {
   %t = "smem.alloc"() : () -> !smem.tile<tensor<64x64xbf16>, #smem.auto>
   return

@@ -1,0 +1,15 @@
+// XFAIL: *
+// An op with regions at the top of a module is taken for a function, and the alloc in its second region
+// looked for in the first: the process crashes.
+
+// RUN: smem-opt %s --smem-allocate --verify-diagnostics
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+%c = arith.constant true
+%m = memref.alloc() : memref<64x64xbf16>
+scf.if %c {
+} else {
+  // expected-error@+1 {{'smem.alloc' op is in no function; tiles belong to the kernel that uses them}}
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (memref<64x64xbf16>, !t) -> ()
+}
