@@ -23,7 +23,7 @@ gpu-test: .venv/installed-gpu  ## the tests on a GPU (sm_90)
 lint: .venv/installed-dev  ## ruff and pyright
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 
 docs: .venv/installed  ## write docs/reference.md anew from the code
 	$(BIN)/python docs/reference.py > docs/reference.md
