@@ -175,6 +175,7 @@ def choose(
     uses: Sequence[Use],
     max_swizzle: Swizzle = Swizzle.B128,
     contiguous: int | None = None,
+    exhaustive: bool = True,
 ) -> Choice:
     """Picks a tile's layout: the widest swizzle whose atoms divide the tile and that every use takes.
 
@@ -188,6 +189,7 @@ def choose(
         uses: what the program does with the tile.
         max_swizzle: the widest swizzle to consider.
         contiguous: 0 or 1 to consider only layouts with rows or columns contiguous.
+        exhaustive: judge the candidates after the one that is picked too, for explanations.
     """
     directions = (1, 0) if contiguous is None else (contiguous,)
     candidates: list[Candidate] = []
@@ -201,6 +203,8 @@ def choose(
                 if layout not in seen:
                     seen.add(layout)
                     candidates.append(_judged(layout, direction, order, uses))
+                    if candidates[-1].accepted and not exhaustive:
+                        return Choice(tuple(candidates), candidates[-1])
     picked = next((c for c in candidates if c.accepted), None)
     return Choice(tuple(candidates), picked)
 

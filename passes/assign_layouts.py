@@ -59,7 +59,9 @@ class AssignLayouts(Pass):
 
     def _choose(self, root: Any, uses: list[Use]) -> TileLayout:
         type_ = root.results[0].type
-        choice = choose(tile_element(type_), shape_of(type_), uses, self.max_swizzle)
+        choice = choose(
+            tile_element(type_), shape_of(type_), uses, self.max_swizzle, exhaustive=self.explain
+        )
         why = "\n  ".join(choice.explain().splitlines())
         if choice.picked is None:
             raise OpError(root, f"has no layout that all its uses accept\n  {why}")

@@ -261,3 +261,10 @@ def test_explain_padding():
         "elements is no multiple of the atom's 16: 128 bytes would be padding",
         "picked   swizzle none, row-major, atoms across: nothing uses the tile",
     ]
+
+
+def test_the_first_that_is_accepted_ends_a_search_that_is_not_exhaustive():
+    every, first = (choose(element("bf16"), (64, 64), (), exhaustive=e) for e in (True, False))
+    assert first.picked == every.picked
+    assert first.candidates == every.candidates[: len(first.candidates)]
+    assert len(first.candidates) < len(every.candidates)
