@@ -51,6 +51,10 @@ class FragmentType(Smem.Type, name="fragment"):
         return made
 
 
+#: Bytes of shared memory that the 18-bit addresses of a descriptor reach.
+WINDOW_BYTES = 1 << 18
+
+
 def tile(shape: Any, element: Any, layout: Any) -> Any:
     """`!smem.tile` of that shape, MLIR element type and layout attribute."""
     return TileType.get(ir.RankedTensorType.get(list(shape), element), layout)
@@ -116,6 +120,10 @@ def layout_of(type_: Any) -> TileLayout | None:
         found = parse_layout(ir.StringAttr(attr.params[0]).value, element, shape).coalesced()
     except LayoutError as error:
         raise Invalid(str(error)) from None
+    if found.size_bytes > WINDOW_BYTES:
+        raise Invalid(
+            f"the layout {found} spans {found.size_bytes} bytes; descriptors reach {WINDOW_BYTES}"
+        )
     twins = found.overlap()
     if twins:
         raise Invalid(

@@ -51,7 +51,7 @@ class Allocate(Pass):
     def run(self, module: Any) -> None:
         functions: dict[Any, list[Any]] = {}
         for alloc in walk(module, "smem.alloc"):
-            if function_of(alloc) == alloc.operation:
+            if "function_type" not in function_of(alloc).attributes:
                 raise OpError(alloc, "is in no function; tiles belong to the kernel that uses them")
             functions.setdefault(function_of(alloc), []).append(alloc)
         for function, allocs in functions.items():

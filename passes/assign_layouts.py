@@ -46,7 +46,10 @@ class AssignLayouts(Pass):
         uses = list(_uses(value, (), root).values())
         given = layout_of(value.type)
         layout = self._check(root, given, uses) if given else self._choose(root, uses)
-        _set_layout(value, layout)
+        try:
+            _set_layout(value, layout)
+        except Invalid as error:
+            raise OpError(root, str(error)) from None
 
     def _check(self, root: Any, given: TileLayout, uses: list[Use]) -> TileLayout:
         verdict = judge(given, uses)

@@ -117,7 +117,7 @@ def _outermost_first(part: Part, user: Any) -> list[tuple[Any, Any]]:
         owner = value.owner
         block = owner if isinstance(owner, ir.Block) else owner.operation.block
         count, op = 0, user.operation
-        while op.block != block:
+        while op.block.region != block.region:
             count, op = count - 1, op.parent.operation
         return count
 

@@ -1,6 +1,4 @@
-// XFAIL: *
-// An op with regions at the top of a module is taken for a function, and the alloc in its second region
-// looked for in the first: the process crashes.
+// An op with regions at the top of a module is no function.
 
 // RUN: smem-opt %s --smem-allocate --verify-diagnostics
 

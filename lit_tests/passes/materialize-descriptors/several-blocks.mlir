@@ -1,6 +1,4 @@
-// XFAIL: *
-// A stage's index that another block of the function computes: looking for how deep in loops it is, the
-// pass climbs past the function and crashes.
+// A stage's index may be computed in another block of the function.
 
 // RUN: smem-opt %s --smem-materialize-descriptors | FileCheck %s
 
