@@ -75,7 +75,7 @@ func.func @sbo_no_multiple(%a: !a, %b: !b) {
 !a = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !b = !smem.tile<tensor<64x128xbf16>, #smem.layout<"Swizzle<3,4,3> o (64,(64,2)):(64,(1,131072))">>
 func.func @lbo_too_far(%a: !a, %b: !b) {
-  // expected-error@+1 {{'smem.mma' op cannot read B of layout Swizzle<3,4,3> o (64,(64,2)):(64,(1,131072)): the instruction's block of 128x16 at (0, 0): LBO would be 262144 bytes; a descriptor holds multiples of 16 up to 262128}}
+  // expected-error@+1 {{'smem.mma' op the layout Swizzle<3,4,3> o (64,(64,2)):(64,(1,131072)) spans 270336 bytes; descriptors reach 262144}}
   %0 = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x128xf32>, #smem.in_flight>
   return
 }
