@@ -3,7 +3,6 @@
 from typing import Any
 
 from ..layout import Element, element
-from .bindings import ir
 from .caching import cached_in_context
 from .diagnostics import Invalid
 
@@ -36,9 +35,3 @@ def element_of(type_: Any) -> Element:
             f"{', '.join(_NAMES)}"
         )
     return element(name)
-
-
-def mlir_type_of(element: Element) -> Any:
-    """The MLIR type that stands for an element type of the ISA."""
-    text = next(mlir for mlir, name in _NAMES.items() if name == element.name)
-    return ir.Type.parse(text)

@@ -108,10 +108,8 @@ def _value(pass_name: str, key: str, default: Any, value: Any) -> Any:
         if isinstance(default, Swizzle):
             return Swizzle.of_width(int(value))
         if isinstance(default, int) and int(value) < 0:
-            raise OptionError(f"{pass_name}: option {key} takes a number from 0, not '{value}'")
+            raise ValueError("sizes are not negative")
         return type(default)(value)
-    except OptionError:
-        raise
     except (KeyError, ValueError):
         takes = {bool: "true or false", Swizzle: "0, 32, 64 or 128", int: "a number from 0"}
         raise OptionError(
