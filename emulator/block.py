@@ -1,0 +1,200 @@
+"""A thread block: its threads, its shared memory, and the rules that they must keep."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .barriers import Barriers
+from .errors import Kind, Stop, Violation
+from .groups import Groups
+from .lanes import WARP, Lanes
+from .memory import SHARED_BASE, Bytes
+from .order import Order
+from .program import Program
+from .shadow import Report, Shadow
+from .strand import Frame, Strand
+from .values import Registers, Values
+
+if TYPE_CHECKING:
+    from .launch import Launch
+
+
+class ThreadBlock:
+    """One block of a grid while it runs.
+
+    Attributes:
+        launch: what all blocks share: the grid, global memory.
+        index: the block's indices along x, y, z.
+        threads: how many threads it has.
+        values: their SSA values.
+        shared, shadow: the block's shared memory and its history.
+        order, groups, barriers: who has synchronised with whom.
+        strands: the threads, in sets that run together.
+        state: what an op's file keeps for the block, by the file's own key.
+        found: the violations, by op and kind.
+    """
+
+    def __init__(self, program: Program, launch: Launch, index: tuple[int, int, int]) -> None:
+        threads = launch.threads
+        self.program, self.launch, self.index, self.threads = program, launch, index, threads
+        self.values = Values(program.values, threads)
+        self.order = Order(threads)
+        self.groups = Groups(-(-threads // WARP))
+        self.shared = Bytes(SHARED_BASE, launch.shared_end - SHARED_BASE)
+        self.shadow = Shadow(self.shared, self.order, self.groups, program.locations)
+        self.barriers = Barriers(self)
+        self.alive = np.ones(threads, bool)
+        self.strands: list[Strand] = []
+        self.state: dict[str, Any] = {}
+        self.found: dict[tuple[int, Kind], Violation] = {}
+
+    # -- running -----------------------------------------------------------------------------------
+
+    def run(self, arguments: list[Any]) -> None:
+        """Executes the kernel from its first op until all threads are done.
+
+        Raises:
+            EmulationError: where an op is used in a way that the emulator does not know.
+        """
+        entry = self.program.body.entry
+        everyone = Lanes(np.ones(self.threads, bool))
+        for number, value in zip(entry.arguments, arguments, strict=True):
+            self.values.write(number, everyone, value)
+        self.add(everyone, [Frame(entry)])
+        try:
+            self._schedule()
+        except Stop:
+            return
+
+    def _schedule(self) -> None:
+        while self.strands:
+            progress = False
+            for strand in list(self.strands):
+                if strand not in self.strands:
+                    continue
+                if strand.blocked is not None:
+                    if not strand.blocked():
+                        continue
+                    strand.blocked = None
+                progress = True
+                strand.run()
+                strand.retire_if_done()
+            if not progress:
+                self._deadlock()
+
+    def _deadlock(self) -> None:
+        stuck = [strand for strand in self.strands if not strand.children]
+        words = "; ".join(
+            f"{strand.lanes} at {self.program.locations[strand.current.number]} for {strand.waiting}"
+            for strand in stuck
+        )
+        over = "" if self.alive.all() else "; the other threads have returned"
+        first = stuck[0]
+        self.report_at(first, Kind.DEADLOCK, f"all threads wait for ever: {words}{over}")
+        raise Stop
+
+    def add(self, lanes: Lanes, frames: list[Frame]) -> Strand:
+        """A new strand."""
+        strand = Strand(self, lanes, frames)
+        self.strands.append(strand)
+        return strand
+
+    def remove(self, strand: Strand) -> None:
+        """Takes out a strand that is done; its parent may go on."""
+        if strand in self.strands:
+            self.strands.remove(strand)
+            if strand.parent:
+                strand.parent.children -= 1
+
+    def finish(self, strand: Strand) -> None:
+        """The threads of a strand return from the kernel."""
+        self.alive[strand.lanes.index] = False
+        strand.frames.clear()
+        ancestor = strand.parent
+        while ancestor:
+            left = ancestor.lanes.mask & self.alive
+            if left.any():
+                ancestor.lanes = Lanes(left)
+            else:
+                ancestor.frames.clear()
+            ancestor = ancestor.parent
+        self.barriers.someone_left()
+
+    def meet(self, strands: list[Strand]) -> None:
+        """Makes one strand of those at the same place."""
+        kept: list[Strand] = []
+        for strand in strands:
+            same = next((other for other in kept if strand.beside(other)), None)
+            if same:
+                same.join(strand)
+            else:
+                kept.append(strand)
+
+    def gather(self, strand: Strand) -> bool:
+        """Whether a strand has whole warpgroups; it waits for the rest of them if it has not."""
+        if strand.lanes.whole_warpgroups:
+            return True
+        name = strand.current.name
+        if not strand.lanes.whole_warps:
+            self.report_at(
+                strand,
+                Kind.DIVERGENT,
+                f"'{name}' is executed by {strand.lanes}, a part of a warp; all threads of a "
+                "warpgroup must execute it together",
+            )
+            raise Stop
+        for other in self.state.setdefault("gathering", []):
+            if strand.beside(other):
+                strand.join(other)
+        gathering = self.state["gathering"] = [
+            other for other in self.state["gathering"] if other in self.strands
+        ]
+        if strand.lanes.whole_warpgroups:
+            return True
+        gathering.append(strand)
+        strand.wait(lambda: False, f"the other warps of its warpgroup at '{name}'", again=True)
+        return False
+
+    # -- rules -------------------------------------------------------------------------------------
+
+    def report_at(self, strand: Strand, kind: Kind, message: str) -> None:
+        """Notes a violation at the instruction that a strand executes, once for each kind."""
+        instruction = strand.current
+        key = (instruction.number, kind)
+        if key not in self.found:
+            self.found[key] = Violation(kind, instruction.location, message, self.index)
+
+    def reporter(self, strand: Strand) -> Report:
+        """Notes violations at a strand's instruction."""
+        return lambda kind, message: self.report_at(strand, kind, message)
+
+    def check_registers(self, strand: Strand, registers: Registers) -> None:
+        """Checks that registers may be looked at by the threads of a strand."""
+        if not registers.defined.all():
+            self.found_poison(strand)
+        self._check_complete(strand, registers, "reads")
+
+    def _check_complete(self, strand: Strand, registers: Registers, does: str) -> None:
+        pending = registers.pending
+        if not pending.any():
+            return
+        warps = strand.lanes.threads // WARP
+        if (pending >= self.groups.current[warps]).any():
+            missing = "smem.wait (wgmma.commit_group and wgmma.wait_group) is missing before it"
+        elif (pending > self.groups.done[warps]).any():
+            missing = "smem.wait (wgmma.wait_group) is missing before it"
+        else:
+            return
+        self.report_at(
+            strand,
+            Kind.ACCUMULATOR_IN_FLIGHT,
+            f"{does} registers of an accumulator that a wgmma may still be writing: {missing}",
+        )
+
+    def found_poison(self, strand: Strand) -> None:
+        """Notes that a value was looked at that nothing has defined."""
+        self.report_at(
+            strand, Kind.POISON, "uses a value that is poison: nothing has defined it before"
+        )

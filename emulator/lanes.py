@@ -1,0 +1,80 @@
+"""Sets of threads of a block."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+WARP = 32
+WARPGROUP = 128
+
+
+class Lanes:
+    """Some threads of a block, by their linear index.
+
+    Attributes:
+        mask: bool[threads], which threads are in the set.
+        index: what picks their rows out of an array over the block: a slice where they are adjacent.
+        full: whether every thread of the block is in the set.
+    """
+
+    def __init__(self, mask: np.ndarray) -> None:
+        self.mask = mask
+        self.threads = np.flatnonzero(mask)
+        self.count = len(self.threads)
+        self.full = self.count == len(mask)
+        adjacent = self.count and self.threads[-1] - self.threads[0] + 1 == self.count
+        self.index: slice | np.ndarray = (
+            slice(int(self.threads[0]), int(self.threads[-1]) + 1) if adjacent else self.threads
+        )
+
+    def take(self, array: np.ndarray) -> np.ndarray:
+        """The rows of these threads; an array of one row is the same for all threads."""
+        return array if self.full or len(array) == 1 else array[self.index]
+
+    def where(self, condition: np.ndarray) -> np.ndarray:
+        """The mask, over the block, of those of these threads for which a condition holds."""
+        found = np.zeros_like(self.mask)
+        found[self.index] = condition
+        return found
+
+    @cached_property
+    def warps(self) -> np.ndarray:
+        """The warps that have threads in the set."""
+        return np.unique(self.threads // WARP)
+
+    @cached_property
+    def whole_warps(self) -> bool:
+        """Whether each warp is in the set with all of its threads."""
+        return len(split_warps(self.mask)) == 0
+
+    @cached_property
+    def warpgroups(self) -> np.ndarray:
+        """The warpgroups that have threads in the set."""
+        return np.unique(self.threads // WARPGROUP)
+
+    @property
+    def whole_warpgroups(self) -> bool:
+        """Whether each warpgroup is in the set with all of its 128 threads."""
+        return self.count == len(self.warpgroups) * WARPGROUP
+
+    def __str__(self) -> str:
+        first, last = int(self.threads[0]), int(self.threads[-1])
+        if self.count == 1:
+            return f"thread {first}"
+        if last - first + 1 == self.count:
+            return f"threads {first} to {last}"
+        return f"{self.count} threads from {first} to {last}"
+
+
+def split_warps(mask: np.ndarray) -> np.ndarray:
+    """The warps of a block of which some threads, but not all, are in a set."""
+    warps = np.arange(len(mask)) // WARP
+    inside = np.bincount(warps, mask)
+    return np.flatnonzero((inside > 0) & (inside < np.bincount(warps)))
+
+
+def of_warps(warps: np.ndarray, threads: int) -> np.ndarray:
+    """The mask of all threads of some warps of a block."""
+    return np.isin(np.arange(threads) // WARP, warps)

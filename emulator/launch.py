@@ -1,0 +1,176 @@
+"""A launch: the grid, the arguments, and block after block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from .block import ThreadBlock
+from .errors import EmulationError, Violation, Violations
+from .memory import GlobalMemory
+from .program import Program, decode
+from .shared_layout import SharedLayout
+from .types import dtype_of
+from .values import MemRef
+
+#: Threads that a block can have, and blocks along x, y, z (compute capability 9.0).
+_MAX_THREADS = 1024
+_MAX_GRID = (2**31 - 1, 65535, 65535)
+
+#: How many violations are looked for before the rest of the grid is left out.
+_ENOUGH = 20
+
+#: Wraps the blocks that are run, for example in a progress bar.
+Progress = Callable[[Iterable[tuple[int, int, int]]], Iterable[tuple[int, int, int]]]
+
+
+def _silent(blocks: Iterable[tuple[int, int, int]]) -> Iterable[tuple[int, int, int]]:
+    return blocks
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What is the same for all blocks.
+
+    Attributes:
+        grid: blocks along x, y, z.
+        size: threads of a block along x, y, z.
+        shared_end: the address after the block's shared memory.
+        dynamic_start: the address of its dynamic part.
+        symbols: addresses of the module's variables in shared memory.
+        memory: global memory.
+    """
+
+    grid: tuple[int, int, int]
+    size: tuple[int, int, int]
+    shared_end: int
+    dynamic_start: int
+    symbols: dict[str, int]
+    memory: GlobalMemory
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return prod(self.size)
+
+
+def emulate(
+    module: Any,
+    entry: str,
+    arguments: Sequence[Any],
+    *,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    dynamic_shared_bytes: int,
+    progress: Progress = _silent,
+) -> None:
+    """Runs a kernel of a module after `smem-to-nvvm`, and writes its results into the arrays.
+
+    Args:
+        module: an `ir.Module`.
+        entry: the kernel's name.
+        arguments: an array of NumPy (row-major, column-major or strided) for each memref, and a number
+            for each scalar.
+        grid: blocks along x, y, z.
+        block: threads of a block along x, y, z.
+        dynamic_shared_bytes: as at a launch on a GPU.
+        progress: wraps the blocks' indices while they are run.
+
+    Raises:
+        EmulationError: for an op that the emulator does not know, or arguments that do not fit.
+        Violations: if the kernel breaks a rule of the hardware; see `errors.Kind`.
+    """
+    program = decode(module, entry)
+    _check_extents(grid, block)
+    shared = SharedLayout(program)
+    memory = GlobalMemory()
+    values = [
+        _argument(memory, position, type_, value)
+        for position, (type_, value) in enumerate(_paired(program, arguments))
+    ]
+    values += [_buffer(t, at) for t, at in zip(program.buffers, shared.buffers, strict=True)]
+    end = shared.dynamic_start + dynamic_shared_bytes
+    launch = Launch(grid, block, end, shared.dynamic_start, shared.symbols, memory)
+    found: list[Violation] = []
+    blocks = [(x, y, z) for z in range(grid[2]) for y in range(grid[1]) for x in range(grid[0])]
+    with np.errstate(all="ignore"):
+        for index in progress(blocks):
+            one = ThreadBlock(program, launch, index)
+            one.run(values)
+            places = {(v.kind, str(v.location)) for v in found}
+            new = [v for v in one.found.values() if (v.kind, str(v.location)) not in places]
+            found += new
+            if len(found) >= _ENOUGH:
+                break
+    if found:
+        raise Violations(found)
+    for value, given in zip(values, arguments, strict=False):
+        if isinstance(given, np.ndarray):
+            _read_back(memory, int(value.base[0]), given)
+
+
+def _check_extents(grid: tuple[int, int, int], block: tuple[int, int, int]) -> None:
+    for extent, most in zip(grid, _MAX_GRID, strict=True):
+        if not 1 <= extent <= most:
+            raise EmulationError(f"a grid of {grid} is not possible; at most {_MAX_GRID}")
+    if not 1 <= prod(block) <= _MAX_THREADS:
+        raise EmulationError(f"a block of {prod(block)} threads is not possible; at most {_MAX_THREADS}")
+
+
+def _paired(program: Program, arguments: Sequence[Any]) -> list[tuple[Any, Any]]:
+    types = program.inputs
+    if len(types) != len(arguments):
+        raise EmulationError(f"{program.name} takes {len(types)} arguments, not {len(arguments)}")
+    return list(zip(types, arguments, strict=True))
+
+
+def _one(value: int) -> np.ndarray:
+    return np.array([value], np.int64)
+
+
+def _argument(memory: GlobalMemory, position: int, type_: Any, value: Any) -> Any:
+    """An argument as the kernel's values hold it; arrays are copied to global memory."""
+    name = f"argument {position}"
+    if not hasattr(type_, "get_strides_and_offset"):
+        dtype = dtype_of(type_)
+        if isinstance(value, np.ndarray):
+            raise EmulationError(f"{name} is of type {type_}, not an array")
+        return np.array([value]).astype(dtype)
+    dtype = dtype_of(type_.element_type)
+    if not isinstance(value, np.ndarray) or value.dtype != dtype or value.ndim != type_.rank:
+        what = f"{value.dtype} of {value.ndim} dimensions" if isinstance(value, np.ndarray) else value
+        raise EmulationError(f"{name} is {what}; expected an array for {type_}")
+    flat = _flat(value)
+    base = memory.add(name, flat.view(np.uint8))
+    strides = tuple(_one(stride // value.itemsize) for stride in value.strides)
+    return MemRef(_one(base), _one(0), tuple(map(_one, value.shape)), strides)
+
+
+def _flat(value: np.ndarray) -> np.ndarray:
+    """An array's elements in the order of memory.
+
+    Raises:
+        EmulationError: if they do not lie without gaps.
+    """
+    for order in ("C", "F"):
+        if value.flags[f"{order}_CONTIGUOUS"]:
+            return value.reshape(-1, order=order)
+    raise EmulationError("arrays are row-major or column-major without gaps")
+
+
+def _read_back(memory: GlobalMemory, address: int, array: np.ndarray) -> None:
+    order = "C" if array.flags.c_contiguous else "F"
+    array[...] = memory.at(address).view(array.dtype).reshape(array.shape, order=order)
+
+
+def _buffer(type_: Any, address: int) -> MemRef:
+    """A workgroup buffer that the kernel declares."""
+    sizes, strides, step = tuple(map(_one, type_.shape)), [], 1
+    for extent in reversed(type_.shape):
+        strides.append(_one(step))
+        step *= extent
+    return MemRef(_one(address), _one(0), sizes, tuple(reversed(strides)))

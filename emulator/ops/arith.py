@@ -1,0 +1,237 @@
+"""arith, and the ops of the LLVM dialect that mean the same: element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...dialect.bindings import ir
+from ..program import Op
+from ..registry import computes
+from ..types import dtype_of, shape_of, signed
+
+#: What the GPU makes of a NaN that it narrows to 16 bits: every bit but the sign (PTX ISA, cvt).
+_NARROW_NAN = 0x7FFF
+
+
+def _binary(names: tuple[str, ...], function: Callable[[Any, Any], Any]) -> None:
+    computes(*names)(lambda op: function)
+
+
+def _as_signed(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def apply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return function(signed(a), signed(b)).view(a.dtype)
+
+    return apply
+
+
+def _divided(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Division that rounds toward zero; by zero it is anything, here 0."""
+    quotient = np.abs(a) // np.where(b == 0, 1, np.abs(b))
+    return np.where((a < 0) != (b < 0), -quotient, quotient).astype(a.dtype)
+
+
+def _remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return (a - _divided(a, b) * b).astype(a.dtype)
+
+
+def _safe(b: np.ndarray) -> np.ndarray:
+    return np.where(b == 0, np.ones(1, b.dtype), b)
+
+
+def _ceiling(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return (a // _safe(b) + (a % _safe(b) != 0)).astype(a.dtype)
+
+
+def _shift(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def apply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return function(a, np.minimum(b, b.dtype.type(a.dtype.itemsize * 8 - 1)))
+
+    return apply
+
+
+def _arithmetic_shift(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return (signed(a) >> signed(b)).view(a.dtype)
+
+
+def _add(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return a ^ b if a.dtype == bool else a + b
+
+
+def _multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return a & b if a.dtype == bool else a * b
+
+
+def _subtract(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return a ^ b if a.dtype == bool else a - b
+
+
+for _names, _function in (
+    (("arith.addi", "llvm.add"), _add),
+    (("arith.subi", "llvm.sub"), _subtract),
+    (("arith.muli", "llvm.mul"), _multiply),
+    (("arith.divui", "llvm.udiv"), lambda a, b: a // _safe(b)),
+    (("arith.remui", "llvm.urem"), lambda a, b: a % _safe(b)),
+    (("arith.ceildivui",), _ceiling),
+    (("arith.divsi", "llvm.sdiv"), _as_signed(_divided)),
+    (("arith.remsi", "llvm.srem"), _as_signed(_remainder)),
+    (("arith.floordivsi",), _as_signed(lambda a, b: a // _safe(b))),
+    (("arith.ceildivsi",), _as_signed(lambda a, b: -(-a // _safe(b)))),
+    (("arith.andi", "llvm.and"), np.bitwise_and),
+    (("arith.ori", "llvm.or"), np.bitwise_or),
+    (("arith.xori", "llvm.xor"), np.bitwise_xor),
+    (("arith.shli", "llvm.shl"), _shift(np.left_shift)),
+    (("arith.shrui", "llvm.lshr"), _shift(np.right_shift)),
+    (("arith.shrsi", "llvm.ashr"), _shift(_arithmetic_shift)),
+    (("arith.maxui", "llvm.intr.umax"), np.maximum),
+    (("arith.minui", "llvm.intr.umin"), np.minimum),
+    (("arith.maxsi", "llvm.intr.smax"), _as_signed(np.maximum)),
+    (("arith.minsi", "llvm.intr.smin"), _as_signed(np.minimum)),
+    (("arith.addf", "llvm.fadd"), np.add),
+    (("arith.subf", "llvm.fsub"), np.subtract),
+    (("arith.mulf", "llvm.fmul"), np.multiply),
+    (("arith.divf", "llvm.fdiv"), np.divide),
+    (("arith.maxnumf", "llvm.intr.maxnum"), np.fmax),
+    (("arith.minnumf", "llvm.intr.minnum"), np.fmin),
+    (("arith.maximumf", "llvm.intr.maximum"), np.maximum),
+    (("arith.minimumf", "llvm.intr.minimum"), np.minimum),
+):
+    _binary(_names, _function)
+
+
+@computes("arith.negf", "llvm.fneg")
+def _negate(op: Op) -> Any:
+    return np.negative
+
+
+@computes("arith.constant", "llvm.mlir.constant")
+def _constant(op: Op) -> Any:
+    value, type_ = op.attribute("value"), op.result_types[0]
+    dtype = dtype_of(type_, op.location)
+    if isinstance(value, ir.IntegerAttr):
+        # The binding gives i1 and signless integers with a sign.
+        number = int(value.value) & ((1 << dtype.itemsize * 8) - 1)
+        array = np.array([bool(value.value) if dtype == bool else number]).astype(dtype)
+    elif isinstance(value, ir.FloatAttr):
+        array = np.array([value.value]).astype(dtype)
+    elif isinstance(value, ir.BoolAttr):
+        array = np.array([value.value])
+    else:
+        shape = shape_of(type_)
+        if not isinstance(value, ir.DenseElementsAttr) or not shape:
+            raise op.refuse(f"has a value that the emulator cannot read: {value}")
+        elements = [value.get_splat_value()] * int(np.prod(shape)) if value.is_splat else value
+        numbers = [getattr(e, "value", e) for e in elements]
+        array = np.array(numbers, object).astype(dtype).reshape(1, *shape)
+    return lambda: array
+
+
+_PREDICATES: tuple[tuple[Callable[[Any, Any], Any], bool], ...] = (
+    (np.equal, False),
+    (np.not_equal, False),
+    (np.less, True),
+    (np.less_equal, True),
+    (np.greater, True),
+    (np.greater_equal, True),
+    (np.less, False),
+    (np.less_equal, False),
+    (np.greater, False),
+    (np.greater_equal, False),
+)
+
+
+@computes("arith.cmpi", "llvm.icmp")
+def _compare(op: Op) -> Any:
+    function, has_sign = _PREDICATES[op.number("predicate")]
+    if not has_sign:
+        return function
+    return lambda a, b: function(signed(a), signed(b))
+
+
+#: Of a float predicate's bits: 1 is equal, 2 greater, 4 less, 8 unordered.
+_FLOAT_PREDICATES = (0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 8, 15)
+
+
+@computes("arith.cmpf", "llvm.fcmp")
+def _compare_floats(op: Op) -> Any:
+    wanted = _FLOAT_PREDICATES[op.number("predicate")]
+
+    def step(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        found = np.zeros(np.broadcast_shapes(a.shape, b.shape), bool)
+        unordered = np.isnan(a) | np.isnan(b)
+        for bit, holds in ((1, a == b), (2, a > b), (4, a < b), (8, unordered)):
+            if wanted & bit:
+                found |= holds
+        return found
+
+    return step
+
+
+@computes("arith.select", "llvm.select")
+def _select(op: Op) -> Any:
+    def step(condition: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        if not isinstance(a, np.ndarray):
+            raise op.refuse("chooses between values that are no numbers")
+        extra = (1,) * (max(a.ndim, b.ndim) - condition.ndim)
+        return np.where(condition.reshape(*condition.shape, *extra), a, b)
+
+    return step
+
+
+def _cast(change: Callable[[np.ndarray, np.dtype], np.ndarray]) -> Callable[[Op], Any]:
+    def make(op: Op) -> Any:
+        dtype = dtype_of(op.result_types[0], op.location)
+        return lambda a: change(a, dtype)
+
+    return make
+
+
+def _truncate(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    return (a & a.dtype.type(1)).astype(bool) if dtype == bool else a.astype(dtype)
+
+
+def _sign_extend(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    if a.dtype == bool:
+        return np.where(a, dtype.type(np.iinfo(dtype).max), dtype.type(0))
+    return signed(a).astype(np.dtype(f"i{dtype.itemsize}")).view(dtype)
+
+
+def _narrow(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    found = a.astype(dtype)
+    if dtype.itemsize == 2:
+        bits = found.view(np.uint16)
+        bits[np.isnan(a)] = _NARROW_NAN
+    return found
+
+
+def _to_integer(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    return a.astype(np.int64).astype(dtype)
+
+
+computes("arith.extui", "llvm.zext", "arith.index_castui")(_cast(lambda a, d: a.astype(d)))
+computes("arith.extsi", "llvm.sext")(_cast(_sign_extend))
+computes("arith.trunci", "llvm.trunc")(_cast(_truncate))
+computes("arith.index_cast")(
+    _cast(lambda a, d: _truncate(a, d) if d.itemsize < a.dtype.itemsize else _sign_extend(a, d))
+)
+computes("arith.truncf", "llvm.fptrunc")(_cast(_narrow))
+computes("arith.extf", "llvm.fpext")(_cast(lambda a, d: a.astype(d)))
+computes("arith.uitofp", "llvm.uitofp")(_cast(lambda a, d: a.astype(d)))
+computes("arith.sitofp", "llvm.sitofp")(_cast(lambda a, d: signed(a).astype(d)))
+computes("arith.fptoui", "llvm.fptoui", "arith.fptosi", "llvm.fptosi")(_cast(_to_integer))
+
+
+@computes("arith.bitcast", "llvm.bitcast")
+def _bitcast(op: Op) -> Any:
+    dtype = dtype_of(op.result_types[0], op.location)
+    shape = shape_of(op.result_types[0])
+
+    def step(a: np.ndarray) -> np.ndarray:
+        raw = np.ascontiguousarray(a).reshape(len(a), -1).view(np.uint8)
+        return raw.view(dtype).reshape(len(a), *shape)
+
+    return step
+
+

@@ -1,0 +1,121 @@
+"""gpu: who a thread is, barriers, and the end of the kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..lanes import WARP
+from ..program import Op
+from ..registry import controls, executes
+from ..strand import Strand
+from ..types import dtype_of
+from ..values import MemRef
+from .memref import number
+
+_DIMS = ("x", "y", "z")
+
+
+def _dimension(op: Op) -> int:
+    return _DIMS.index(op.text("dimension")[-2])
+
+
+def _same(value: int) -> np.ndarray:
+    return np.array([value], np.uint64)
+
+
+def thread_index(strand: Strand, dim: int) -> np.ndarray:
+    """Each thread's index along x, y or z."""
+    x, y, _ = strand.block.launch.size
+    linear = strand.lanes.threads
+    return ((linear % x), (linear // x % y), (linear // (x * y)))[dim].astype(np.uint64)
+
+
+@executes("gpu.thread_id")
+def _thread(op: Op) -> Any:
+    dim = _dimension(op)
+    return lambda strand: thread_index(strand, dim)
+
+
+@executes("gpu.block_id", "gpu.block_dim", "gpu.grid_dim")
+def _extent(op: Op) -> Any:
+    dim, name = _dimension(op), op.name
+
+    def step(strand: Strand) -> np.ndarray:
+        block = strand.block
+        of = {
+            "gpu.block_id": block.index,
+            "gpu.block_dim": block.launch.size,
+            "gpu.grid_dim": block.launch.grid,
+        }
+        return _same(of[name][dim])
+
+    return step
+
+
+@executes("gpu.global_id")
+def _global_thread(op: Op) -> Any:
+    dim = _dimension(op)
+
+    def step(strand: Strand) -> np.ndarray:
+        block = strand.block
+        first = block.index[dim] * block.launch.size[dim]
+        return thread_index(strand, dim) + np.uint64(first)
+
+    return step
+
+
+#: Special registers by their names in NVVM, with what each holds.
+_SPECIAL = {
+    f"nvvm.read.ptx.sreg.{name}.{letter}": (name, dim)
+    for name in ("tid", "ctaid", "ntid", "nctaid")
+    for dim, letter in enumerate(_DIMS)
+}
+
+
+@executes(*_SPECIAL)
+def _special_register(op: Op) -> Any:
+    name, dim = _SPECIAL[op.name]
+    dtype = dtype_of(op.result_types[0], op.location)
+
+    def step(strand: Strand) -> np.ndarray:
+        block = strand.block
+        if name == "tid":
+            return thread_index(strand, dim).astype(dtype)
+        of = {"ctaid": block.index, "ntid": block.launch.size, "nctaid": block.launch.grid}
+        return _same(of[name][dim]).astype(dtype)
+
+    return step
+
+
+@executes("gpu.lane_id", "gpu.subgroup_id", "nvvm.read.ptx.sreg.laneid", "nvvm.read.ptx.sreg.warpid")
+def _within_warp(op: Op) -> Any:
+    dtype = dtype_of(op.result_types[0], op.location)
+    if "lane" in op.name:
+        return lambda strand: (strand.lanes.threads % WARP).astype(dtype)
+    return lambda strand: (strand.lanes.threads // WARP).astype(dtype)
+
+
+@executes("gpu.barrier", waits=True)
+def _barrier(op: Op) -> Any:
+    if op.operand_types or "workgroup" not in op.text("scope", "workgroup"):
+        raise op.refuse("is of another scope than the whole block, which the emulator does not know")
+    return lambda strand: strand.block.barriers.arrive(strand, 0, None, wait=True)
+
+
+@executes("gpu.dynamic_shared_memory")
+def _dynamic_memory(op: Op) -> Any:
+    def step(strand: Strand) -> MemRef:
+        launch = strand.block.launch
+        size = launch.shared_end - launch.dynamic_start
+        return MemRef(number(launch.dynamic_start), number(0), (number(size),), (number(1),))
+
+    return step
+
+
+@controls("gpu.return")
+def _return(op: Op) -> Any:
+    return lambda strand: strand.block.finish(strand)
+
+

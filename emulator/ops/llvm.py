@@ -1,0 +1,199 @@
+"""The LLVM dialect: pointers, loads and stores, structs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...dialect.bindings import ir
+from ..access import load, store
+from ..lanes import WARP
+from ..memory import GENERIC, SHARED, SHARED_WINDOW
+from ..program import Op
+from ..registry import computes, executes
+from ..strand import Strand
+from ..types import bits_of, dtype_of, is_pointer, shape_of, signed, space_of, struct_members
+from ..values import POISON, Registers
+
+#: What stands in `rawConstantIndices` for an index that an operand gives.
+_DYNAMIC = -(1 << 31)
+
+
+# -- pointers --------------------------------------------------------------------------------------
+
+
+@executes("llvm.mlir.addressof")
+def _address_of(op: Op) -> Any:
+    symbol = ir.FlatSymbolRefAttr(op.attribute("global_name")).value
+
+    def step(strand: Strand) -> np.ndarray:
+        symbols = strand.block.launch.symbols
+        if symbol not in symbols:
+            raise op.refuse(f"takes the address of '{symbol}', which is not in shared memory")
+        return np.array([symbols[symbol]], np.int64)
+
+    return step
+
+
+@computes("llvm.getelementptr")
+def _element_pointer(op: Op) -> Any:
+    indices = op.numbers("rawConstantIndices")
+    if len(indices) != 1:
+        raise op.refuse(f"has {len(indices)} indices; the emulator knows those with one")
+    size = bits_of(ir.TypeAttr(op.attribute("elem_type")).value, op.location) // 8
+    if indices[0] != _DYNAMIC:
+        return lambda base: base + indices[0] * size
+    return lambda base, index: base + signed(index).astype(np.int64) * size
+
+
+@computes("llvm.ptrtoint")
+def _pointer_to_integer(op: Op) -> Any:
+    dtype = dtype_of(op.result_types[0], op.location)
+    return lambda pointer: pointer.astype(dtype)
+
+
+@computes("llvm.inttoptr")
+def _integer_to_pointer(op: Op) -> Any:
+    return lambda number: number.astype(np.int64)
+
+
+@computes("llvm.addrspacecast")
+def _change_space(op: Op) -> Any:
+    source, target = space_of(str(op.operand_types[0])), space_of(str(op.result_types[0]))
+    if (source, target) == (SHARED, GENERIC):
+        return lambda pointer: pointer + SHARED_WINDOW
+    if (source, target) == (GENERIC, SHARED):
+        return lambda pointer: pointer - SHARED_WINDOW
+    return lambda pointer: pointer
+
+
+# -- memory ----------------------------------------------------------------------------------------
+
+
+def natural_alignment(type_: Any, location: Any) -> int:
+    """Bytes that LLVM takes a value of a type to be aligned to if nothing else is said."""
+    size = bits_of(type_, location) // 8
+    return 1 << (size - 1).bit_length()
+
+
+@executes("llvm.load")
+def _load(op: Op) -> Any:
+    type_ = op.result_types[0]
+    size, shape = bits_of(type_, op.location) // 8, shape_of(type_)
+    dtype = dtype_of(type_, op.location)
+    alignment = op.number("alignment", natural_alignment(type_, op.location))
+    space = space_of(str(op.operand_types[0]))
+
+    def step(strand: Strand, pointer: Any) -> np.ndarray:
+        raw = load(strand, strand.checked(pointer), space, size, alignment)
+        return raw.view(dtype).reshape(len(raw), *shape)
+
+    return step
+
+
+@executes("llvm.store")
+def _store(op: Op) -> Any:
+    type_ = op.operand_types[0]
+    alignment = op.number("alignment", natural_alignment(type_, op.location))
+    space = space_of(str(op.operand_types[1]))
+
+    def step(strand: Strand, value: Any, pointer: Any) -> None:
+        values = strand.checked(value)
+        raw = np.ascontiguousarray(values).reshape(len(values), -1).view(np.uint8)
+        store(strand, strand.checked(pointer), space, raw, alignment)
+
+    return step
+
+
+# -- structs ---------------------------------------------------------------------------------------
+
+
+@executes("llvm.mlir.zero", "llvm.mlir.poison", "llvm.mlir.undef")
+def _whole(op: Op) -> Any:
+    type_, defined = op.result_types[0], op.name == "llvm.mlir.zero"
+    return lambda strand: _filled(strand, type_, defined, op.location)
+
+
+def _filled(strand: Strand, type_: Any, defined: bool, location: Any) -> Any:
+    """A value of zeros, or of poison."""
+    members = struct_members(type_)
+    if members is None:
+        if not defined:
+            return POISON
+        dtype = np.dtype(np.int64) if is_pointer(str(type_)) else dtype_of(type_, location)
+        return np.zeros((1, *shape_of(type_)), dtype)
+    if not _is_uniform(members):
+        return tuple(_filled(strand, member, defined, location) for member in members)
+    return made_registers(
+        strand,
+        np.zeros((strand.lanes.count, len(members)), dtype_of(members[0], location)),
+        np.full(len(members), defined),
+    )
+
+
+def _is_uniform(members: list[Any]) -> bool:
+    """Whether a struct is held as registers of one type."""
+    first = members[0] if members else None
+    return struct_members(first) is None and all(member == first for member in members)
+
+
+def made_registers(strand: Strand, data: np.ndarray, defined: np.ndarray) -> Registers:
+    """Registers that the strand's threads write now by an ordinary instruction."""
+    warps = strand.lanes.threads // WARP
+    stamp = strand.block.groups.fences[warps]
+    return Registers(data, np.zeros(len(stamp), np.int32), stamp, defined)
+
+
+@executes("llvm.extractvalue")
+def _extract(op: Op) -> Any:
+    position = op.numbers("position")
+
+    def step(strand: Strand, struct: Any) -> Any:
+        for at in position:
+            struct = _member(struct, at)
+        return struct
+
+    return step
+
+
+def _member(struct: Any, at: int) -> Any:
+    """A member; no instruction looks at it yet, so it may be in flight or poison."""
+    if not isinstance(struct, Registers):
+        return struct[at]
+    if not struct.defined[at]:
+        return POISON
+    if struct.pending.any():
+        column = struct.data[:, at : at + 1]
+        return replace(struct, data=column, defined=struct.defined[at : at + 1])
+    return struct.data[:, at]
+
+
+@executes("llvm.insertvalue")
+def _insert(op: Op) -> Any:
+    position = op.numbers("position")
+
+    def step(strand: Strand, struct: Any, member: Any) -> Any:
+        return _inserted(strand, struct, member, position)
+
+    return step
+
+
+def _inserted(strand: Strand, struct: Any, member: Any, position: list[int]) -> Any:
+    at, rest = position[0], position[1:]
+    if not isinstance(struct, Registers):
+        inner = _inserted(strand, struct[at], member, rest) if rest else member
+        return (*struct[:at], inner, *struct[at + 1 :])
+    pending, stamp = struct.pending, struct.stamp
+    if isinstance(member, Registers):
+        pending = np.maximum(pending, member.pending)
+        stamp = np.maximum(stamp, member.stamp)
+        member = member.data[:, 0]
+    elif not struct.pending.any():
+        stamp = strand.block.groups.fences[strand.lanes.threads // WARP]
+    data, defined = struct.data.copy(), struct.defined.copy()
+    defined[at] = member is not POISON
+    if defined[at]:
+        data[:, at] = member
+    return Registers(data, pending, stamp, defined)

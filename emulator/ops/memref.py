@@ -1,0 +1,240 @@
+"""memref: strided views of memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...dialect.bindings import ir
+from ..access import load, store
+from ..memory import GENERIC, GLOBAL, SHARED
+from ..program import Op
+from ..registry import computes, executes
+from ..strand import Strand
+from ..types import bits_of, dtype_of, signed
+from ..values import MemRef
+
+#: How memory spaces of memrefs are spelled; memory without a space is global.
+_SPACES = {
+    "None": GLOBAL,
+    "0": GENERIC,
+    "1": GLOBAL,
+    "3": SHARED,
+    "#gpu.address_space<global>": GLOBAL,
+    "#gpu.address_space<workgroup>": SHARED,
+}
+
+_DYNAMIC_SIZE = ir.ShapedType.get_dynamic_size()
+
+
+def space_of(memref: Any, location: Any) -> int:
+    """The state space of a memref type.
+
+    Raises:
+        EmulationError: if the emulator has no such memory.
+    """
+    from ..errors import EmulationError
+
+    text = str(memref.memory_space).split(" :")[0]
+    if text not in _SPACES:
+        raise EmulationError(f"the emulator has no memory space {memref.memory_space}", location)
+    return _SPACES[text]
+
+
+def number(value: int) -> np.ndarray:
+    """A number that is the same for all threads."""
+    return np.array([value], np.int64)
+
+
+def static_memref(type_: Any, address: np.ndarray) -> MemRef:
+    """The memref of a type without unknown extents that begins at an address."""
+    strides, offset = type_.get_strides_and_offset()
+    return MemRef(
+        address,
+        number(offset),
+        tuple(number(extent) for extent in type_.shape),
+        tuple(number(stride) for stride in strides),
+    )
+
+
+def _mixed(static: list[int], dynamic: list[Any]) -> list[np.ndarray]:
+    """Static numbers, with operands in the places of those that are not known."""
+    given = iter(dynamic)
+    marks = (_DYNAMIC_SIZE, ir.ShapedType.get_dynamic_stride_or_offset())
+    return [
+        signed(next(given)).astype(np.int64) if known in marks else number(known)
+        for known in static
+    ]
+
+
+def _total(terms: list[np.ndarray]) -> np.ndarray:
+    return sum(terms, number(0))
+
+
+# -- views -----------------------------------------------------------------------------------------
+
+
+@computes("memref.subview")
+def _subview(op: Op) -> Any:
+    names = ("static_offsets", "static_sizes", "static_strides")
+    statics = [op.numbers(name) for name in names]
+    counts = op.numbers("operandSegmentSizes")[1:]
+    kept = _kept_dimensions(statics[1], op.result_types[0].shape)
+
+    def step(source: MemRef, *dynamic: Any) -> MemRef:
+        given, lists = list(dynamic), []
+        for static, count in zip(statics, counts, strict=True):
+            lists.append(_mixed(static, given[:count]))
+            del given[:count]
+        offsets, sizes, steps = lists
+        moved = [o * s for o, s in zip(offsets, source.strides, strict=True)]
+        strides = [t * s for t, s in zip(steps, source.strides, strict=True)]
+        return MemRef(
+            source.base,
+            source.offset + _total(moved),
+            tuple(sizes[d] for d in kept),
+            tuple(strides[d] for d in kept),
+        )
+
+    return step
+
+
+def _kept_dimensions(sizes: list[int], result: list[int]) -> list[int]:
+    """The dimensions that a subview's result has; others are dropped, being of size 1."""
+    kept: list[int] = []
+    left = list(result)
+    for dim, size in enumerate(sizes):
+        droppable = size == 1 and len(sizes) - dim > len(left)
+        if not droppable or (left and left[0] == 1 and len(sizes) - dim == len(left)):
+            kept.append(dim)
+            left = left[1:]
+    return kept
+
+
+@computes("memref.view")
+def _view(op: Op) -> Any:
+    type_ = op.result_types[0]
+    strides, _ = type_.get_strides_and_offset()
+
+    def step(source: MemRef, start: np.ndarray, *sizes: np.ndarray) -> MemRef:
+        extents = _mixed(list(type_.shape), list(sizes))
+        steps, stride = [], number(1)
+        for extent in reversed(extents):
+            steps.append(stride)
+            stride = stride * extent
+        base = source.base + source.offset + signed(start).astype(np.int64)
+        return MemRef(base, number(0), tuple(extents), tuple(reversed(steps)))
+
+    return step
+
+
+@computes("memref.cast", "memref.memory_space_cast")
+def _cast(op: Op) -> Any:
+    if op.name == "memref.memory_space_cast":
+        spaces = {space_of(t, op.location) for t in (op.operand_types[0], op.result_types[0])}
+        if len(spaces - {GLOBAL}) and len(spaces) > 1:
+            raise op.refuse("changes the memory space, which the emulator does not follow")
+    return lambda source: source
+
+
+@computes("memref.reinterpret_cast")
+def _reinterpret(op: Op) -> Any:
+    names = ("static_offsets", "static_sizes", "static_strides")
+    statics = [op.numbers(name) for name in names]
+    counts = op.numbers("operandSegmentSizes")[1:]
+
+    def step(source: MemRef, *dynamic: Any) -> MemRef:
+        given, lists = list(dynamic), []
+        for static, count in zip(statics, counts, strict=True):
+            lists.append(_mixed(static, given[:count]))
+            del given[:count]
+        offsets, sizes, strides = lists
+        return MemRef(source.base, offsets[0], tuple(sizes), tuple(strides))
+
+    return step
+
+
+# -- what is known of a view -----------------------------------------------------------------------
+
+
+def _index(value: np.ndarray) -> np.ndarray:
+    return value.astype(np.uint64)
+
+
+@computes("memref.dim")
+def _dim(op: Op) -> Any:
+    def step(source: MemRef, dim: np.ndarray) -> np.ndarray:
+        if (dim != dim[0]).any() or not 0 <= int(dim[0]) < len(source.sizes):
+            raise op.refuse(f"asks for dimension {dim.tolist()} of {len(source.sizes)}")
+        return _index(source.sizes[int(dim[0])])
+
+    return step
+
+
+@computes("memref.extract_aligned_pointer_as_index")
+def _pointer(op: Op) -> Any:
+    return lambda source: _index(source.base)
+
+
+@computes("memref.extract_strided_metadata")
+def _metadata(op: Op) -> Any:
+    def step(source: MemRef) -> tuple[Any, ...]:
+        buffer = MemRef(source.base, number(0), (), ())
+        return (buffer, *(_index(x) for x in (source.offset, *source.sizes, *source.strides)))
+
+    return step
+
+
+@executes("memref.get_global")
+def _global(op: Op) -> Any:
+    symbol = ir.FlatSymbolRefAttr(op.attribute("name")).value
+    type_ = op.result_types[0]
+
+    def step(strand: Strand) -> MemRef:
+        symbols = strand.block.launch.symbols
+        if symbol not in symbols:
+            raise op.refuse(f"names '{symbol}', which is not in shared memory")
+        return static_memref(type_, number(symbols[symbol]))
+
+    return step
+
+
+# -- elements --------------------------------------------------------------------------------------
+
+
+def _address(op: Op, memref: MemRef, indices: tuple[Any, ...], size: int) -> np.ndarray:
+    at = [
+        signed(i).astype(np.int64) * s for i, s in zip(indices, memref.strides, strict=True)
+    ]
+    return memref.base + (memref.offset + _total(at)) * size
+
+
+@executes("memref.load")
+def _load(op: Op) -> Any:
+    source = op.operand_types[0]
+    dtype, space = dtype_of(source.element_type, op.location), space_of(source, op.location)
+    size = bits_of(source.element_type, op.location) // 8
+
+    def step(strand: Strand, memref: Any, *indices: Any) -> np.ndarray:
+        known = tuple(strand.checked(i) for i in indices)
+        address = _address(op, strand.checked(memref), known, size)
+        return load(strand, address, space, size, size).view(dtype)[:, 0]
+
+    return step
+
+
+@executes("memref.store")
+def _store(op: Op) -> Any:
+    target = op.operand_types[1]
+    space = space_of(target, op.location)
+    size = bits_of(target.element_type, op.location) // 8
+
+    def step(strand: Strand, value: Any, memref: Any, *indices: Any) -> None:
+        known = tuple(strand.checked(i) for i in indices)
+        address = _address(op, strand.checked(memref), known, size)
+        values = strand.checked(value)
+        raw = np.ascontiguousarray(values).reshape(len(values), -1).view(np.uint8)
+        store(strand, address, space, raw, size)
+
+    return step

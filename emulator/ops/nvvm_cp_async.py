@@ -1,0 +1,112 @@
+"""nvvm: `cp.async`, copies from global to shared memory that are under way until waited for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..access import locate
+from ..memory import GLOBAL, SHARED
+from ..program import Op
+from ..registry import executes
+from ..strand import Strand
+
+_KEY = "cp.async"
+
+
+@dataclass
+class _Copies:
+    """The copies of a block's threads.
+
+    Attributes:
+        committed: int32[threads], how many groups each thread has committed.
+        under_way: copies that some thread has not waited for.
+    """
+
+    committed: np.ndarray
+    under_way: list[_Copy] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Copy:
+    """One `cp.async` of several threads.
+
+    Attributes:
+        threads: who copies.
+        rows: which bytes of shared memory each writes, in rows of `size`.
+        size: bytes that a thread copies.
+        group: each thread's group.
+        number: the instruction's.
+    """
+
+    threads: np.ndarray
+    rows: np.ndarray
+    size: int
+    group: np.ndarray
+    number: int
+
+    def of(self, mask: np.ndarray) -> _Copy:
+        """The part of some of its threads."""
+        return _Copy(
+            self.threads[mask], self.rows[mask], self.size, self.group[mask], self.number
+        )
+
+
+def _copies(strand: Strand) -> _Copies:
+    block = strand.block
+    if _KEY not in block.state:
+        block.state[_KEY] = _Copies(np.zeros(block.threads, np.int32))
+    return block.state[_KEY]
+
+
+@executes("nvvm.cp.async.shared.global")
+def _copy(op: Op) -> Any:
+    size = op.number("size")
+    if len(op.operand_types) != 2:
+        raise op.refuse("copies fewer bytes than it writes, which the emulator does not know")
+
+    def step(strand: Strand, target: Any, source: Any) -> None:
+        block, copies = strand.block, _copies(strand)
+        to, from_ = (strand.spread(strand.checked(value)) for value in (target, source))
+        data = np.empty((len(from_), size), np.uint8)
+        for memory, among, local in locate(strand, from_, GLOBAL, size, "reads"):
+            data[among] = memory.load(local, size)
+        for memory, among, local in locate(strand, to, SHARED, size, "writes"):
+            rows, threads = memory.rows(local, size), strand.lanes.threads[among]
+            block.shadow.check_write(threads, rows, size, block.reporter(strand))
+            block.shadow.started_copy(rows, size, strand.current.number)
+            memory.store(local, data[among])
+            group = copies.committed[threads]
+            copies.under_way.append(_Copy(threads, rows, size, group, strand.current.number))
+
+    return step
+
+
+@executes("nvvm.cp.async.commit.group")
+def _commit(op: Op) -> Any:
+    def step(strand: Strand) -> None:
+        _copies(strand).committed[strand.lanes.index] += 1
+
+    return step
+
+
+@executes("nvvm.cp.async.wait.group")
+def _wait(op: Op) -> Any:
+    pending = op.number("n")
+
+    def step(strand: Strand) -> None:
+        copies = _copies(strand)
+        left: list[_Copy] = []
+        for copy in copies.under_way:
+            waits = strand.lanes.mask[copy.threads]
+            done = waits & (copy.group < copies.committed[copy.threads] - pending)
+            if done.any():
+                over = copy.of(done)
+                strand.block.shadow.wrote(over.threads, over.rows, over.size, over.number)
+            if not done.all():
+                left.append(copy.of(~done))
+        copies.under_way = left
+
+    return step

@@ -1,0 +1,230 @@
+"""A kernel, decoded once: its ops as steps over numbered values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..dialect.bindings import ir
+from .errors import EmulationError
+from .registry import Executor, executor, load_ops
+
+
+@dataclass(eq=False)
+class Code:
+    """A block of instructions.
+
+    Attributes:
+        arguments: numbers of the values that those who enter it set.
+        instructions: its ops.
+        successors: blocks that its terminator may go to.
+    """
+
+    arguments: list[int]
+    instructions: list[Instruction] = field(default_factory=list)
+    successors: list[Code] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Region:
+    """Blocks of which the first is entered.
+
+    Attributes:
+        blocks: in the order of the text.
+        waits: whether threads may have to wait for others within.
+    """
+
+    blocks: list[Code]
+    waits: bool = False
+
+    @property
+    def entry(self) -> Code:
+        """The block that is entered."""
+        return self.blocks[0]
+
+
+@dataclass(eq=False)
+class Instruction:
+    """One op.
+
+    Attributes:
+        number: its position in the program; indexes `Program.locations`.
+        name: the op's.
+        location: where it was written.
+        operands, results: numbers of values.
+        executor: how it is executed.
+        step: what is called; see `registry.Executor`.
+        waits: whether threads may have to wait for others at it.
+    """
+
+    number: int
+    name: str
+    location: Any
+    operands: tuple[int, ...]
+    results: tuple[int, ...]
+    executor: Executor
+    step: Callable[..., Any]
+    waits: bool
+
+
+class Op:
+    """An op as the functions of `ops/` see it while the program is decoded."""
+
+    def __init__(self, decoder: Decoder, op: Any) -> None:
+        self._decoder = decoder
+        self._op = op
+        self.name: str = op.operation.name
+        self.location = op.location
+        self.operand_types = [operand.type for operand in op.operands]
+        self.result_types = [result.type for result in op.results]
+        self.regions: list[Region] = []
+        self.successors: list[Code] = []
+        self.operand_numbers: tuple[int, ...] = ()
+        self.result_numbers: tuple[int, ...] = ()
+        self.symbols = decoder.symbols
+
+    def has(self, name: str) -> bool:
+        """Whether the op has that attribute."""
+        return name in self._op.attributes
+
+    def attribute(self, name: str) -> Any:
+        """An attribute."""
+        return self._op.attributes[name].maybe_downcast()
+
+    def number(self, name: str, default: int | None = None) -> int:
+        """An integer attribute."""
+        if default is not None and not self.has(name):
+            return default
+        return ir.IntegerAttr(self._op.attributes[name]).value
+
+    def text(self, name: str, default: str = "") -> str:
+        """An attribute as it prints."""
+        return str(self._op.attributes[name]) if self.has(name) else default
+
+    def string(self, name: str) -> str:
+        """A string attribute."""
+        return ir.StringAttr(self._op.attributes[name]).value
+
+    def numbers(self, name: str) -> list[int]:
+        """A dense array of integers."""
+        return list(self.attribute(name))
+
+    def hidden(self) -> int:
+        """The number of a new value that no SSA value has: state of the op for each thread."""
+        return self._decoder.new_number()
+
+    def refuse(self, message: str) -> EmulationError:
+        """An error at this op."""
+        return EmulationError(f"'{self.name}' {message}", self.location)
+
+
+@dataclass
+class Program:
+    """A kernel that can be run.
+
+    Attributes:
+        name: the kernel's.
+        body: its code; the entry's arguments are the kernel's, then its workgroup buffers.
+        values: how many values there are.
+        locations: where each instruction was written.
+        inputs: types of its arguments.
+        buffers: types of the workgroup buffers that it declares.
+        symbols: ops of the module by their name.
+    """
+
+    name: str
+    body: Region
+    values: int
+    locations: list[Any]
+    inputs: list[Any]
+    buffers: list[Any]
+    symbols: dict[str, Any]
+
+
+class Decoder:
+    """Numbers values and makes steps."""
+
+    def __init__(self, symbols: dict[str, Any]) -> None:
+        self.symbols = symbols
+        self.locations: list[Any] = []
+        self._numbers: dict[Any, int] = {}
+        self._count = 0
+
+    def new_number(self) -> int:
+        """A number that no other value has."""
+        self._count += 1
+        return self._count - 1
+
+    @property
+    def count(self) -> int:
+        """How many values there are."""
+        return self._count
+
+    def region(self, region: Any) -> Region:
+        """Decodes a region."""
+        blocks = list(region.blocks)
+        codes = {block: Code([self._number(a) for a in block.arguments]) for block in blocks}
+        waits = False
+        for block, code in codes.items():
+            for op in block.operations:
+                instruction = self._instruction(op, codes)
+                code.instructions.append(instruction)
+                waits |= instruction.waits
+            code.successors = [codes[s] for s in block.successors]
+        return Region(list(codes.values()), waits)
+
+    def _number(self, value: Any) -> int:
+        """The number of an SSA value; blocks need not stand in the order of dominance."""
+        if value not in self._numbers:
+            self._numbers[value] = self.new_number()
+        return self._numbers[value]
+
+    def _instruction(self, op: Any, codes: dict[Any, Code]) -> Instruction:
+        how = executor(op.operation.name, op.location)
+        position = len(self.locations)
+        self.locations.append(op.location)
+        seen = Op(self, op)
+        operands = tuple(self._number(operand) for operand in op.operands)
+        seen.operand_numbers = operands
+        seen.regions = [self.region(r) for r in op.operation.regions if len(r.blocks)]
+        seen.successors = [codes[s] for s in op.operation.successors]
+        seen.result_numbers = results = tuple(self._number(result) for result in op.results)
+        step = how.make(seen)
+        waits = how.waits or any(region.waits for region in seen.regions)
+        name = op.operation.name
+        return Instruction(position, name, op.location, operands, results, how, step, waits)
+
+
+def decode(module: Any, name: str) -> Program:
+    """The kernel of that name in a module after `smem-to-nvvm`.
+
+    Args:
+        module: a `builtin.module` that holds a `gpu.module`.
+        name: the kernel's symbol.
+
+    Raises:
+        EmulationError: if there is no such kernel, or it holds an op that the emulator does not know.
+    """
+    load_ops()
+    for holder in module.body.operations:
+        if holder.operation.name != "gpu.module":
+            continue
+        ops = list(holder.regions[0].blocks[0].operations)
+        symbols = {
+            ir.StringAttr(op.attributes["sym_name"]).value: op
+            for op in ops
+            if "sym_name" in op.attributes
+        }
+        if name in symbols and symbols[name].operation.name == "gpu.func":
+            return _decode_function(symbols[name], name, symbols)
+    raise EmulationError(f"the module holds no gpu.func '{name}'")
+
+
+def _decode_function(function: Any, name: str, symbols: dict[str, Any]) -> Program:
+    decoder = Decoder(symbols)
+    body = decoder.region(function.regions[0])
+    inputs = list(ir.TypeAttr(function.attributes["function_type"]).value.inputs)
+    arguments = list(function.regions[0].blocks[0].arguments)
+    buffers = [argument.type for argument in arguments[len(inputs) :]]
+    return Program(name, body, decoder.count, decoder.locations, inputs, buffers, symbols)

@@ -1,0 +1,85 @@
+"""What the emulator knows to execute: for each op's name, how to make a step of it.
+
+A file of `ops/` adds an op by one function. The function is called once for each op of the program,
+with the op (`Op`), and returns what to call each time that threads execute it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from . import ops
+from .errors import EmulationError
+
+
+@dataclass(frozen=True)
+class Executor:
+    """How ops of one name are executed.
+
+    Attributes:
+        make: from the op to what is called at each execution.
+        raw: whether it is called as `step(strand, *operands)` with values as they are, which may be
+            poison or in flight; otherwise as `step(*operands)` with arrays that have been checked.
+        waits: whether threads may have to wait at it for others.
+        controls: whether it moves the threads to another place itself.
+        collective: whether the threads of a warpgroup execute it together.
+    """
+
+    make: Callable[[Any], Callable[..., Any]]
+    raw: bool = False
+    waits: bool = False
+    controls: bool = False
+    collective: bool = False
+
+
+_EXECUTORS: dict[str, Executor] = {}
+
+
+def computes(*names: str) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
+    """Registers ops that compute results from operands: `step(*arrays)` gives an array, or a tuple
+    of the results."""
+    return _adds(names)
+
+
+def executes(
+    *names: str, waits: bool = False, collective: bool = False
+) -> Callable[[Callable], Callable]:
+    """Registers ops that touch the block's state: `step(strand, *values)` gives what `computes`
+    gives, or None."""
+    return _adds(names, raw=True, waits=waits or collective, collective=collective)
+
+
+def controls(*names: str, waits: bool = False) -> Callable[[Callable], Callable]:
+    """Registers ops that move threads to another place: `step(strand, *values)` does it."""
+    return _adds(names, raw=True, waits=waits, controls=True)
+
+
+def _adds(names: tuple[str, ...], **kind: bool) -> Callable[[Callable], Callable]:
+    def add(make: Callable) -> Callable:
+        for name in names:
+            assert name not in _EXECUTORS, name
+            _EXECUTORS[name] = Executor(make, **kind)
+        return make
+
+    return add
+
+
+def executor(name: str, location: Any) -> Executor:
+    """How ops of that name are executed.
+
+    Raises:
+        EmulationError: if the emulator does not know.
+    """
+    if name not in _EXECUTORS:
+        raise EmulationError(f"'{name}' is an op that the emulator does not know", location)
+    return _EXECUTORS[name]
+
+
+def load_ops() -> None:
+    """Imports every file of `ops/`, so that adding one is enough."""
+    for module in pkgutil.iter_modules(ops.__path__):
+        importlib.import_module(f"{ops.__name__}.{module.name}")

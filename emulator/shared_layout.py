@@ -1,0 +1,74 @@
+"""Where a kernel's variables lie in shared memory: those it declares first, then the dynamic part."""
+
+from __future__ import annotations
+
+import re
+from math import prod
+from typing import Any
+
+from ..dialect.bindings import ir
+from .memory import SHARED_ALIGNMENT, SHARED_BASE
+from .program import Program
+from .types import bits_of
+
+#: What variables are aligned to if they do not say: what the widest access needs.
+_ALIGNMENT = 16
+
+
+class SharedLayout:
+    """The addresses of a kernel's shared memory.
+
+    Attributes:
+        buffers: addresses of the workgroup buffers that the kernel declares.
+        symbols: addresses of the module's variables.
+        dynamic_start: where the dynamic part begins.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._next = SHARED_BASE
+        self.symbols: dict[str, int] = {}
+        unsized: list[str] = []
+        for name, op in program.symbols.items():
+            size, alignment = _variable(op)
+            if size == 0:
+                unsized.append(name)
+            elif size:
+                self.symbols[name] = self._place(size, alignment)
+        self.buffers = [
+            self._place(prod(b.shape) * bits_of(b.element_type) // 8, _ALIGNMENT)
+            for b in program.buffers
+        ]
+        static = self._next - SHARED_BASE
+        self.dynamic_start = _aligned(self._next, SHARED_ALIGNMENT) if static else SHARED_BASE
+        self.symbols |= dict.fromkeys(unsized, self.dynamic_start)
+
+    def _place(self, size: int, alignment: int) -> int:
+        address = _aligned(self._next, alignment)
+        self._next = address + size
+        return address
+
+
+def _aligned(address: int, alignment: int) -> int:
+    return -(-address // alignment) * alignment
+
+
+def _variable(op: Any) -> tuple[int | None, int]:
+    """Bytes and alignment of a variable in shared memory; None bytes for any other symbol."""
+    attributes = op.attributes
+    if op.operation.name == "llvm.mlir.global":
+        if "addr_space" not in attributes or ir.IntegerAttr(attributes["addr_space"]).value != 3:
+            return None, 0
+        type_, extents = str(ir.TypeAttr(attributes["global_type"]).value), [1]
+        while found := re.fullmatch(r"!llvm\.array<(\d+) x (.*)>", type_):
+            extents.append(int(found[1]))
+            type_ = found[2]
+        size = prod(extents) * bits_of(ir.Type.parse(type_)) // 8
+    elif op.operation.name == "memref.global":
+        type_ = ir.MemRefType(ir.TypeAttr(attributes["type"]).value)
+        if "workgroup" not in str(type_.memory_space) and str(type_.memory_space)[0] != "3":
+            return None, 0
+        size = prod(type_.shape) * bits_of(type_.element_type) // 8
+    else:
+        return None, 0
+    said = attributes["alignment"] if "alignment" in attributes else None
+    return size, ir.IntegerAttr(said).value if said else _ALIGNMENT

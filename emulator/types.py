@@ -1,0 +1,83 @@
+"""MLIR types as NumPy holds them: one row for each thread of a block."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from ..dialect.bindings import ir
+from .errors import EmulationError
+
+#: Integers have no sign, so they are held unsigned; ops that see a sign view them otherwise.
+_INTEGERS = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
+
+_FLOATS = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
+
+
+def dtype_of(type_: Any, location: Any = None) -> np.dtype:
+    """The dtype that holds a scalar type, or a vector's elements; addresses are int64.
+
+    Raises:
+        EmulationError: if none does.
+    """
+    if isinstance(type_, ir.VectorType):
+        return dtype_of(type_.element_type, location)
+    if isinstance(type_, ir.IndexType):
+        return np.dtype(np.uint64)
+    if isinstance(type_, ir.IntegerType) and type_.width in _INTEGERS:
+        return np.dtype(_INTEGERS[type_.width])
+    text = str(type_)
+    if text in _FLOATS:
+        return np.dtype(_FLOATS[text])
+    if is_pointer(text):
+        return np.dtype(np.int64)
+    raise EmulationError(f"the emulator has no values of type {text}", location)
+
+
+def shape_of(type_: Any) -> tuple[int, ...]:
+    """The shape of one thread's value."""
+    return tuple(type_.shape) if isinstance(type_, ir.VectorType) else ()
+
+
+def is_pointer(text: str) -> bool:
+    """Whether a type, as text, is an LLVM pointer."""
+    return text.startswith("!llvm.ptr")
+
+
+def space_of(text: str) -> int:
+    """The state space of an LLVM pointer type, as text."""
+    return int(text[len("!llvm.ptr<") : -1]) if "<" in text else 0
+
+
+def bits_of(type_: Any, location: Any = None) -> int:
+    """Bits that a scalar, a vector or a pointer takes in memory.
+
+    Raises:
+        EmulationError: if the emulator has no values of it.
+    """
+    text = str(type_)
+    if is_pointer(text):
+        # Pointers to shared memory are as wide as others in LLVM's NVPTX layout.
+        return 64
+    dtype = dtype_of(type_, location)
+    return int(np.prod(shape_of(type_), dtype=int)) * dtype.itemsize * 8
+
+
+def struct_members(type_: Any) -> list[Any] | None:
+    """The member types of an LLVM struct; None for another type."""
+    if not str(type_).startswith("!llvm.struct"):
+        return None
+    return list(_struct_body(type_))
+
+
+def _struct_body(type_: Any) -> Any:
+    from ..dialect.bindings import llvm
+
+    return llvm.StructType(type_).body
+
+
+def signed(array: np.ndarray) -> np.ndarray:
+    """Integers as two's complement numbers."""
+    return array.view(np.dtype(f"i{array.dtype.itemsize}")) if array.dtype.kind == "u" else array

@@ -1,0 +1,128 @@
+"""SSA values of a block: each is an array with one row a thread.
+
+Threads that run apart share the arrays; each set of threads writes its own rows. A value that is the
+same for all threads may have a single row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from .lanes import Lanes
+
+
+@dataclass(frozen=True)
+class Registers:
+    """A struct of registers of one type, such as an accumulator.
+
+    Attributes:
+        data: one row a thread, one column a register.
+        pending: int32[threads], the group of wgmma that is writing them; 0 where none is.
+        stamp: int32[threads], how many `wgmma.fence` the thread's warp had executed when an ordinary
+            instruction wrote them; -1 where a wgmma did.
+        defined: bool[registers], False for those that hold poison.
+    """
+
+    data: np.ndarray
+    pending: np.ndarray
+    stamp: np.ndarray
+    defined: np.ndarray
+
+
+@dataclass(frozen=True)
+class MemRef:
+    """A memref: where its element 0 is, and its strides.
+
+    Attributes:
+        base: the aligned pointer, an address (int64).
+        offset, sizes, strides: in elements (int64), as `memref.extract_strided_metadata` gives them.
+    """
+
+    base: np.ndarray
+    offset: np.ndarray
+    sizes: tuple[np.ndarray, ...]
+    strides: tuple[np.ndarray, ...]
+
+
+@dataclass(frozen=True)
+class Poison:
+    """A value that must not be looked at."""
+
+
+POISON = Poison()
+
+
+class Values:
+    """The values of a block's threads, by number."""
+
+    def __init__(self, count: int, threads: int) -> None:
+        self._values: list[Any] = [None] * count
+        self._threads = threads
+
+    def read(self, number: int, lanes: Lanes) -> Any:
+        """The rows of some threads."""
+        value = self._values[number]
+        return value if lanes.full else _take(value, lanes)
+
+    def write(self, number: int, lanes: Lanes, value: Any) -> None:
+        """Sets the rows of some threads; others keep theirs."""
+        if lanes.full:
+            self._values[number] = value
+        else:
+            self._values[number] = _merged(self._values[number], value, lanes, self._threads)
+
+
+def _take(value: Any, lanes: Lanes) -> Any:
+    if isinstance(value, np.ndarray):
+        return lanes.take(value)
+    if isinstance(value, tuple):
+        return tuple(_take(part, lanes) for part in value)
+    if isinstance(value, Registers):
+        rows = {name: lanes.take(getattr(value, name)) for name in ("data", "pending", "stamp")}
+        return replace(value, **rows)
+    if isinstance(value, MemRef):
+        return MemRef(*(_take(getattr(value, field.name), lanes) for field in fields(value)))
+    return value
+
+
+def _merged(old: Any, new: Any, lanes: Lanes, threads: int) -> Any:
+    """`old` with the rows of some threads replaced, in new arrays: others may share the old ones."""
+    if isinstance(new, np.ndarray):
+        return _merged_rows(old if isinstance(old, np.ndarray) else None, new, lanes, threads)
+    if isinstance(new, tuple):
+        before: Sequence[Any] = old if isinstance(old, tuple) else [None] * len(new)
+        return tuple(_merged(b, n, lanes, threads) for b, n in zip(before, new, strict=True))
+    if isinstance(new, Registers):
+        before_ = old if isinstance(old, Registers) else None
+        rows = {
+            name: _merged_rows(
+                getattr(before_, name) if before_ else None, getattr(new, name), lanes, threads
+            )
+            for name in ("data", "pending", "stamp")
+        }
+        # Threads that never made the value do not make it poison for those that did.
+        defined = new.defined | before_.defined if before_ else new.defined
+        return Registers(defined=defined, **rows)
+    if isinstance(new, MemRef):
+        parts = [getattr(new, field.name) for field in fields(new)]
+        old_parts = (
+            [getattr(old, f.name) for f in fields(old)] if isinstance(old, MemRef) else [None] * 4
+        )
+        return MemRef(
+            *(_merged(o, n, lanes, threads) for o, n in zip(old_parts, parts, strict=True))
+        )
+    return new
+
+
+def _merged_rows(
+    old: np.ndarray | None, new: np.ndarray, lanes: Lanes, threads: int
+) -> np.ndarray:
+    rows = np.zeros((threads, *new.shape[1:]), new.dtype)
+    if old is not None and old.shape[1:] == new.shape[1:]:
+        rows[:] = old
+    rows[lanes.index] = new
+    return rows
