@@ -23,6 +23,7 @@ class Compiled:
     Attributes:
         manifest: what a host must know to launch the kernels (see `codegen.manifest`).
         nvvm: the module after `smem-to-nvvm`, as MLIR text.
+        located: the same with source locations; None unless it is the last stage.
         llvm: LLVM IR.
         ptx: PTX.
         cubin: machine code.
@@ -35,6 +36,7 @@ class Compiled:
     ptx: str | None = None
     cubin: bytes | None = None
     report: Report | None = field(default=None)
+    located: str | None = field(default=None, repr=False)
 
     def stage(self, name: str) -> str | bytes:
         """The code of a stage.
@@ -85,7 +87,8 @@ def compile_in_place(module: Any, arch: str, emit: str, **options: Any) -> Compi
     manifest = manifest_of(kernels, arch)
     nvvm = str(module)
     if emit == "nvvm":
-        return Compiled(manifest, nvvm)
+        located = module.operation.get_asm(enable_debug_info=True)
+        return Compiled(manifest, nvvm, located=located)
     lower_to_llvm_dialect(module)
     llvm_ir = to_llvm_ir(kernels)
     if emit == "llvm":

@@ -14,9 +14,7 @@ from .strand import Strand
 _WIDEST = 16
 
 
-def load(
-    strand: Strand, address: np.ndarray, space: int, size: int, alignment: int
-) -> np.ndarray:
+def load(strand: Strand, address: np.ndarray, space: int, size: int, alignment: int) -> np.ndarray:
     """uint8[threads, size] at each thread's address, in accesses of `alignment` bytes at most.
 
     Raises:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..dialect.diagnostics import format_location
 from .barriers import Barriers
 from .errors import Kind, Stop, Violation
 from .groups import Groups
@@ -33,7 +34,7 @@ class ThreadBlock:
         order, groups, barriers: who has synchronised with whom.
         strands: the threads, in sets that run together.
         state: what an op's file keeps for the block, by the file's own key.
-        found: the violations, by op and kind.
+        found: the violations, each once for its place.
     """
 
     def __init__(self, program: Program, launch: Launch, index: tuple[int, int, int]) -> None:
@@ -48,7 +49,7 @@ class ThreadBlock:
         self.alive = np.ones(threads, bool)
         self.strands: list[Strand] = []
         self.state: dict[str, Any] = {}
-        self.found: dict[tuple[int, Kind], Violation] = {}
+        self.found: dict[tuple[Kind, str], Violation] = {}
 
     # -- running -----------------------------------------------------------------------------------
 
@@ -87,7 +88,7 @@ class ThreadBlock:
     def _deadlock(self) -> None:
         stuck = [strand for strand in self.strands if not strand.children]
         words = "; ".join(
-            f"{strand.lanes} at {self.program.locations[strand.current.number]} for {strand.waiting}"
+            f"{strand.lanes} at {format_location(strand.current.location)} for {strand.waiting}"
             for strand in stuck
         )
         over = "" if self.alive.all() else "; the other threads have returned"
@@ -161,10 +162,8 @@ class ThreadBlock:
 
     def report_at(self, strand: Strand, kind: Kind, message: str) -> None:
         """Notes a violation at the instruction that a strand executes, once for each kind."""
-        instruction = strand.current
-        key = (instruction.number, kind)
-        if key not in self.found:
-            self.found[key] = Violation(kind, instruction.location, message, self.index)
+        violation = Violation(kind, strand.current.location, message, self.index)
+        self.found.setdefault(violation.place, violation)
 
     def reporter(self, strand: Strand) -> Report:
         """Notes violations at a strand's instruction."""

@@ -58,6 +58,11 @@ class Violation:
     message: str
     block: tuple[int, int, int]
 
+    @property
+    def place(self) -> tuple[Kind, str]:
+        """What makes two violations the same: the rule, and where it was broken."""
+        return self.kind, str(self.location)
+
     def __str__(self) -> str:
         where = ", ".join(map(str, self.block))
         return f"{format_location(self.location)}: {self.message} (block {where})"

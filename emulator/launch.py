@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from ..dialect.bindings import ir
 from .block import ThreadBlock
 from .errors import EmulationError, Violation, Violations
 from .memory import GlobalMemory
 from .program import Program, decode
 from .shared_layout import SharedLayout
-from .types import dtype_of
+from .types import dtype_of, unsigned
 from .values import MemRef
 
 #: Threads that a block can have, and blocks along x, y, z (compute capability 9.0).
@@ -71,7 +73,7 @@ def emulate(
     """Runs a kernel of a module after `smem-to-nvvm`, and writes its results into the arrays.
 
     Args:
-        module: an `ir.Module`.
+        module: an `ir.Module`, or MLIR text; source locations in it are those of the messages.
         entry: the kernel's name.
         arguments: an array of NumPy (row-major, column-major or strided) for each memref, and a number
             for each scalar.
@@ -84,9 +86,13 @@ def emulate(
         EmulationError: for an op that the emulator does not know, or arguments that do not fit.
         Violations: if the kernel breaks a rule of the hardware; see `errors.Kind`.
     """
-    program = decode(module, entry)
+    if isinstance(module, str):
+        with ir.Context():
+            module = ir.Module.parse(module)
+    with module.context:
+        program = decode(module, entry)
+        shared = SharedLayout(program)
     _check_extents(grid, block)
-    shared = SharedLayout(program)
     memory = GlobalMemory()
     values = [
         _argument(memory, position, type_, value)
@@ -96,14 +102,13 @@ def emulate(
     end = shared.dynamic_start + dynamic_shared_bytes
     launch = Launch(grid, block, end, shared.dynamic_start, shared.symbols, memory)
     found: list[Violation] = []
-    blocks = [(x, y, z) for z in range(grid[2]) for y in range(grid[1]) for x in range(grid[0])]
+    blocks = ((x, y, z) for z, y, x in product(*map(range, reversed(grid))))
     with np.errstate(all="ignore"):
         for index in progress(blocks):
             one = ThreadBlock(program, launch, index)
             one.run(values)
-            places = {(v.kind, str(v.location)) for v in found}
-            new = [v for v in one.found.values() if (v.kind, str(v.location)) not in places]
-            found += new
+            known = {violation.place for violation in found}
+            found += [v for v in one.found.values() if v.place not in known]
             if len(found) >= _ENOUGH:
                 break
     if found:
@@ -118,7 +123,9 @@ def _check_extents(grid: tuple[int, int, int], block: tuple[int, int, int]) -> N
         if not 1 <= extent <= most:
             raise EmulationError(f"a grid of {grid} is not possible; at most {_MAX_GRID}")
     if not 1 <= prod(block) <= _MAX_THREADS:
-        raise EmulationError(f"a block of {prod(block)} threads is not possible; at most {_MAX_THREADS}")
+        raise EmulationError(
+            f"a block of {prod(block)} threads is not possible; at most {_MAX_THREADS}"
+        )
 
 
 def _paired(program: Program, arguments: Sequence[Any]) -> list[tuple[Any, Any]]:
@@ -141,8 +148,11 @@ def _argument(memory: GlobalMemory, position: int, type_: Any, value: Any) -> An
             raise EmulationError(f"{name} is of type {type_}, not an array")
         return np.array([value]).astype(dtype)
     dtype = dtype_of(type_.element_type)
-    if not isinstance(value, np.ndarray) or value.dtype != dtype or value.ndim != type_.rank:
-        what = f"{value.dtype} of {value.ndim} dimensions" if isinstance(value, np.ndarray) else value
+    fits = isinstance(value, np.ndarray) and value.ndim == type_.rank
+    if not fits or unsigned(value.dtype) != dtype:
+        what = (
+            f"{value.dtype} of {value.ndim} dimensions" if isinstance(value, np.ndarray) else value
+        )
         raise EmulationError(f"{name} is {what}; expected an array for {type_}")
     flat = _flat(value)
     base = memory.add(name, flat.view(np.uint8))
@@ -156,9 +166,10 @@ def _flat(value: np.ndarray) -> np.ndarray:
     Raises:
         EmulationError: if they do not lie without gaps.
     """
-    for order in ("C", "F"):
-        if value.flags[f"{order}_CONTIGUOUS"]:
-            return value.reshape(-1, order=order)
+    if value.flags.c_contiguous:
+        return value.reshape(-1)
+    if value.flags.f_contiguous:
+        return value.reshape(-1, order="F")
     raise EmulationError("arrays are row-major or column-major without gaps")
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dialect.diagnostics import format_location
 from .errors import Kind
 from .groups import Groups
 from .lanes import WARP, WARPGROUP, Lanes
@@ -62,9 +63,7 @@ class Shadow:
         rows_of(self.copying, size)[rows] = True
         rows_of(self.write_op, size)[rows] = op
 
-    def check_write(
-        self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report
-    ) -> None:
+    def check_write(self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report) -> None:
         """Checks that `threads` may write rows of `size` bytes now."""
         if len(rows) > 1 and len(np.unique(rows)) < len(rows):
             values, counts = np.unique(rows, return_counts=True)
@@ -89,9 +88,7 @@ class Shadow:
                 "gpu.barrier is missing between them",
             )
         reader = rows_of(self.reader, size)[rows]
-        unseen = (reader != _NOBODY) & (
-            rows_of(self.read_epoch, size)[rows] > seen[thread, reader]
-        )
+        unseen = (reader != _NOBODY) & (rows_of(self.read_epoch, size)[rows] > seen[thread, reader])
         if unseen.any():
             report(
                 Kind.RACE,
@@ -235,5 +232,8 @@ class Shadow:
         """The op that wrote the first of the bad bytes."""
         size = bad.shape[1] if bad.ndim == 2 else 1
         op = rows_of(self.write_op, size)[rows].reshape(bad.shape)[bad][0]
-        thread = "" if copying else f"thread {rows_of(self.writer, size)[rows].reshape(bad.shape)[bad][0]} at "
-        return f"{'the copy at ' if copying else thread}{self._locations[op]}"
+        where = format_location(self._locations[op])
+        if copying:
+            return f"the copy at {where}"
+        thread = rows_of(self.writer, size)[rows].reshape(bad.shape)[bad][0]
+        return f"thread {thread} at {where}"

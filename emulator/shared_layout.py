@@ -70,5 +70,6 @@ def _variable(op: Any) -> tuple[int | None, int]:
         size = prod(type_.shape) * bits_of(type_.element_type) // 8
     else:
         return None, 0
-    said = attributes["alignment"] if "alignment" in attributes else None
-    return size, ir.IntegerAttr(said).value if said else _ALIGNMENT
+    if "alignment" in attributes:
+        return size, ir.IntegerAttr(attributes["alignment"]).value
+    return size, _ALIGNMENT

@@ -7,7 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from ..dialect.bindings import ir
+from ..dialect.bindings import ir, llvm
 from .errors import EmulationError
 
 #: Integers have no sign, so they are held unsigned; ops that see a sign view them otherwise.
@@ -69,15 +69,14 @@ def struct_members(type_: Any) -> list[Any] | None:
     """The member types of an LLVM struct; None for another type."""
     if not str(type_).startswith("!llvm.struct"):
         return None
-    return list(_struct_body(type_))
-
-
-def _struct_body(type_: Any) -> Any:
-    from ..dialect.bindings import llvm
-
-    return llvm.StructType(type_).body
+    return list(llvm.StructType(type_).body)
 
 
 def signed(array: np.ndarray) -> np.ndarray:
     """Integers as two's complement numbers."""
     return array.view(np.dtype(f"i{array.dtype.itemsize}")) if array.dtype.kind == "u" else array
+
+
+def unsigned(dtype: np.dtype) -> np.dtype:
+    """The dtype that holds numbers of a NumPy array's dtype, sign or not."""
+    return np.dtype(f"u{dtype.itemsize}") if dtype.kind == "i" else dtype

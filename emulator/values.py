@@ -118,9 +118,7 @@ def _merged(old: Any, new: Any, lanes: Lanes, threads: int) -> Any:
     return new
 
 
-def _merged_rows(
-    old: np.ndarray | None, new: np.ndarray, lanes: Lanes, threads: int
-) -> np.ndarray:
+def _merged_rows(old: np.ndarray | None, new: np.ndarray, lanes: Lanes, threads: int) -> np.ndarray:
     rows = np.zeros((threads, *new.shape[1:]), new.dtype)
     if old is not None and old.shape[1:] == new.shape[1:]:
         rows[:] = old

@@ -1,7 +1,8 @@
-"""Launching compiled kernels on a GPU."""
+"""Launching compiled kernels on a GPU, or on the emulator."""
 
 from .arguments import Matrix
+from .cpu import run_on_cpu
 from .errors import LaunchError
 from .gpu import Kernel, run_on_gpu
 
-__all__ = ["Kernel", "LaunchError", "Matrix", "run_on_gpu"]
+__all__ = ["Kernel", "LaunchError", "Matrix", "run_on_cpu", "run_on_gpu"]

@@ -13,10 +13,10 @@ HOUSE = Path(__file__).parent.parent
 #: What the modules of a folder may import besides their own; a dotted name is that module alone.
 MAY_IMPORT = {
     "tools": ("runtime", "codegen", "passes", "emulator", "dialect", "layout"),
-    "runtime": ("codegen", "layout"),
+    "runtime": ("codegen", "emulator", "layout"),
     "codegen": ("passes", "dialect", "layout"),
     "passes": ("dialect", "layout"),
-    "emulator": ("dialect.bindings", "layout.descriptor"),
+    "emulator": ("dialect.bindings", "dialect.diagnostics", "layout.descriptor"),
     "dialect": ("layout",),
     "layout": (),
 }

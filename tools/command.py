@@ -6,12 +6,13 @@ import sys
 from collections.abc import Callable
 
 from ..codegen import CompileError
+from ..emulator import EmulationError
 from ..passes import OptionError
 from ..runtime import LaunchError
 from .inputs import InputError
 
 #: What a user can cause; each message stands on its own.
-USER_ERRORS = (InputError, OptionError, CompileError, LaunchError)
+USER_ERRORS = (InputError, OptionError, CompileError, LaunchError, EmulationError)
 
 
 class Parser(argparse.ArgumentParser):

@@ -18,13 +18,12 @@ from .inputs import InputError, read, write_all
 _SUFFIXES = {"nvvm": ".nvvm.mlir", "llvm": ".ll", "ptx": ".ptx", "cubin": ".cubin"}
 
 
-def compile_file(file: str, emit: str, arch: str, **options: Any) -> Compiled | None:
-    """Compiles a file, and prints its diagnostics; None if it failed.
+def compile_text(text: str, file: str, emit: str, arch: str, **options: Any) -> Compiled | None:
+    """Compiles a file's text, and prints its diagnostics; None if it failed.
 
     Raises:
-        InputError, CompileError, OptionError: for what has no place in the file.
+        CompileError, OptionError: for what has no place in the file.
     """
-    text = read(file)
     collector = Collector("<stdin>" if file == "-" else file)
     compiled = None
     with new_context() as context, collector.listen(context):
@@ -67,7 +66,8 @@ def smem_compile(argv: Sequence[str]) -> int:
             max_swizzle = Swizzle.of_width(options.max_swizzle)
         except ValueError as error:
             raise InputError(f"--max-swizzle: {error}") from None
-        compiled = compile_file(
+        compiled = compile_text(
+            read(options.file),
             options.file,
             options.emit,
             options.arch,

@@ -1,14 +1,19 @@
 """`smem-run`: compiles a file and runs a kernel of it on NumPy arrays."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from ..runtime import run_on_gpu
+from tqdm import tqdm
+
+from ..emulator import Violations
+from ..runtime import run_on_cpu, run_on_gpu
 from ..runtime.arguments import DTYPES, kernel_named
 from .arrays import load, save
 from .command import parser, run
-from .inputs import InputError
-from .smem_compile import compile_file
+from .diagnostics import Collector, print_diagnostics
+from .inputs import InputError, read
+from .smem_compile import compile_text
 
 
 def smem_run(argv: Sequence[str]) -> int:
@@ -38,13 +43,13 @@ def smem_run(argv: Sequence[str]) -> int:
     options = made.parse_args(argv)
 
     def body() -> int:
-        if options.on == "cpu":
-            raise InputError("--on cpu: there is no emulator in this version; use --on gpu")
         sources, targets = _pairs("--in", options.inputs), _pairs("--out", options.outputs)
         if not targets:
             raise InputError("nothing would be kept; give --out Y=y.npy")
         grid = _grid(options.grid)
-        compiled = compile_file(options.file, "cubin", options.arch)
+        stage = "cubin" if options.on == "gpu" else "nvvm"
+        text = read(options.file)
+        compiled = compile_text(text, options.file, stage, options.arch)
         if compiled is None:
             return 1
         kernel = kernel_named(compiled.manifest, options.entry)
@@ -56,7 +61,15 @@ def smem_run(argv: Sequence[str]) -> int:
             if elements[name] not in DTYPES:
                 raise InputError(f"{name} {_kind(elements[name])}; expected {', '.join(DTYPES)}")
             inputs[name] = load(name, file, DTYPES[elements[name]])
-        results = run_on_gpu(compiled, options.entry, inputs, list(targets), grid)
+        wanted = list(targets)
+        if options.on == "gpu":
+            results = run_on_gpu(compiled, options.entry, inputs, wanted, grid)
+        else:
+            try:
+                results = run_on_cpu(compiled, options.entry, inputs, wanted, grid, _progress)
+            except Violations as error:
+                _print_violations(error, options.file, text)
+                return 1
         for name, file in targets.items():
             save(file, results[name])
             print(
@@ -66,6 +79,21 @@ def smem_run(argv: Sequence[str]) -> int:
         return 0
 
     return run("smem-run", body, options.debug)
+
+
+def _print_violations(error: Violations, file: str, text: str) -> None:
+    """Prints what a kernel did wrong, as a compiler prints errors."""
+    collector = Collector("<stdin>" if file == "-" else file)
+    for violation in error.found:
+        where = ", ".join(map(str, violation.block))
+        message = f"{violation.message} [{violation.kind.value}, block {where}]"
+        collector.add("error", violation.location, message)
+    print_diagnostics(collector, text)
+
+
+def _progress(blocks: Iterable[Any], total: int) -> Iterable[Any]:
+    """A bar on a terminal, for runs that take longer than a moment."""
+    return tqdm(blocks, total=total, unit="block", delay=1, disable=None, leave=False)
 
 
 def _kind(element: str | None) -> str:

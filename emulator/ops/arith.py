@@ -57,15 +57,15 @@ def _arithmetic_shift(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _add(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return a ^ b if a.dtype == bool else a + b
+    return a ^ b if a.dtype.kind == "b" else a + b
 
 
 def _multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return a & b if a.dtype == bool else a * b
+    return a & b if a.dtype.kind == "b" else a * b
 
 
 def _subtract(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return a ^ b if a.dtype == bool else a - b
+    return a ^ b if a.dtype.kind == "b" else a - b
 
 
 for _names, _function in (
@@ -113,7 +113,7 @@ def _constant(op: Op) -> Any:
     if isinstance(value, ir.IntegerAttr):
         # The binding gives i1 and signless integers with a sign.
         number = int(value.value) & ((1 << dtype.itemsize * 8) - 1)
-        array = np.array([bool(value.value) if dtype == bool else number]).astype(dtype)
+        array = np.array([bool(value.value) if dtype.kind == "b" else number]).astype(dtype)
     elif isinstance(value, ir.FloatAttr):
         array = np.array([value.value]).astype(dtype)
     elif isinstance(value, ir.BoolAttr):
@@ -189,11 +189,11 @@ def _cast(change: Callable[[np.ndarray, np.dtype], np.ndarray]) -> Callable[[Op]
 
 
 def _truncate(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    return (a & a.dtype.type(1)).astype(bool) if dtype == bool else a.astype(dtype)
+    return (a & a.dtype.type(1)).astype(bool) if dtype.kind == "b" else a.astype(dtype)
 
 
 def _sign_extend(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    if a.dtype == bool:
+    if a.dtype.kind == "b":
         return np.where(a, dtype.type(np.iinfo(dtype).max), dtype.type(0))
     return signed(a).astype(np.dtype(f"i{dtype.itemsize}")).view(dtype)
 
@@ -233,5 +233,3 @@ def _bitcast(op: Op) -> Any:
         return raw.view(dtype).reshape(len(a), *shape)
 
     return step
-
-

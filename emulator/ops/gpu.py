@@ -89,7 +89,9 @@ def _special_register(op: Op) -> Any:
     return step
 
 
-@executes("gpu.lane_id", "gpu.subgroup_id", "nvvm.read.ptx.sreg.laneid", "nvvm.read.ptx.sreg.warpid")
+@executes(
+    "gpu.lane_id", "gpu.subgroup_id", "nvvm.read.ptx.sreg.laneid", "nvvm.read.ptx.sreg.warpid"
+)
 def _within_warp(op: Op) -> Any:
     dtype = dtype_of(op.result_types[0], op.location)
     if "lane" in op.name:
@@ -100,7 +102,9 @@ def _within_warp(op: Op) -> Any:
 @executes("gpu.barrier", waits=True)
 def _barrier(op: Op) -> Any:
     if op.operand_types or "workgroup" not in op.text("scope", "workgroup"):
-        raise op.refuse("is of another scope than the whole block, which the emulator does not know")
+        raise op.refuse(
+            "is of another scope than the whole block, which the emulator does not know"
+        )
     return lambda strand: strand.block.barriers.arrive(strand, 0, None, wait=True)
 
 
@@ -117,5 +121,3 @@ def _dynamic_memory(op: Op) -> Any:
 @controls("gpu.return")
 def _return(op: Op) -> Any:
     return lambda strand: strand.block.finish(strand)
-
-

@@ -30,7 +30,9 @@ def _inline_asm(op: Op) -> Any:
     outputs = [c for c in op.string("constraints").split(",") if c.startswith("=")]
     tied = [int(c) for c in op.string("constraints").split(",") if c.isdigit()]
     if sorted(tied) != list(range(len(outputs))) or len(tied) != len(op.operand_types):
-        raise op.refuse("has outputs that are not tied to its inputs, which the emulator does not know")
+        raise op.refuse(
+            "has outputs that are not tied to its inputs, which the emulator does not know"
+        )
     members = struct_members(op.result_types[0]) if op.result_types else []
 
     def step(strand: Strand, *values: Any) -> Any:

@@ -115,7 +115,6 @@ def _kept_dimensions(sizes: list[int], result: list[int]) -> list[int]:
 @computes("memref.view")
 def _view(op: Op) -> Any:
     type_ = op.result_types[0]
-    strides, _ = type_.get_strides_and_offset()
 
     def step(source: MemRef, start: np.ndarray, *sizes: np.ndarray) -> MemRef:
         extents = _mixed(list(type_.shape), list(sizes))
@@ -204,9 +203,7 @@ def _global(op: Op) -> Any:
 
 
 def _address(op: Op, memref: MemRef, indices: tuple[Any, ...], size: int) -> np.ndarray:
-    at = [
-        signed(i).astype(np.int64) * s for i, s in zip(indices, memref.strides, strict=True)
-    ]
+    at = [signed(i).astype(np.int64) * s for i, s in zip(indices, memref.strides, strict=True)]
     return memref.base + (memref.offset + _total(at)) * size
 
 

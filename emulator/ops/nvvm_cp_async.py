@@ -49,9 +49,7 @@ class _Copy:
 
     def of(self, mask: np.ndarray) -> _Copy:
         """The part of some of its threads."""
-        return _Copy(
-            self.threads[mask], self.rows[mask], self.size, self.group[mask], self.number
-        )
+        return _Copy(self.threads[mask], self.rows[mask], self.size, self.group[mask], self.number)
 
 
 def _copies(strand: Strand) -> _Copies:

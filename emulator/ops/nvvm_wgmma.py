@@ -125,7 +125,9 @@ def _multiply(op: Op) -> Any:
             data[rows] = _product(a_values, b_values, added, form)
         warps = strand.lanes.threads // WARP
         pending = strand.block.groups.current[warps]
-        return Registers(data, pending, np.full(len(warps), -1, np.int32), np.ones(form.n // 2, bool))
+        return Registers(
+            data, pending, np.full(len(warps), -1, np.int32), np.ones(form.n // 2, bool)
+        )
 
     return step
 
@@ -174,7 +176,9 @@ def _operands(
         try:
             address = operand_bytes(bits, dtype.itemsize * 8, mn_major, rows)
         except ValueError as error:
-            block.report_at(strand, Kind.DESCRIPTOR, f"has a descriptor of {name} that is none: {error}")
+            block.report_at(
+                strand, Kind.DESCRIPTOR, f"has a descriptor of {name} that is none: {error}"
+            )
             raise Stop from None
         if not block.shared.inside(address, dtype.itemsize).all():
             shared = block.shared
@@ -200,10 +204,8 @@ def _product(
 ) -> np.ndarray:
     """The registers of D, [thread, register]."""
     a, b = a.astype(np.float64) * form.a_sign, b.astype(np.float64) * form.b_sign
-    if accumulator is None:
-        c = np.zeros((_ROWS, form.n), np.float32)
-    else:
-        c = _to_matrix(accumulator, form.n)
+    blank = np.zeros((_ROWS, form.n), np.float32)
+    c = blank if accumulator is None else _to_matrix(accumulator, form.n)
     return _to_registers(multiply_add(a, b.T, c, form.multiplicand))
 
 

@@ -1,0 +1,93 @@
+"""Runs compiled kernels on the emulator, with the arguments that a GPU would take."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..codegen import Compiled
+from ..emulator import emulate
+from .arguments import (
+    Matrix,
+    check_matrix,
+    grid_of,
+    host_arrays,
+    kernel_named,
+    solve_extents,
+)
+from .errors import LaunchError
+
+#: Wraps the blocks that are run, given how many there are.
+Progress = Callable[[Iterable[Any], int], Iterable[Any]]
+
+
+def run_on_cpu(
+    compiled: Compiled,
+    entry: str | None,
+    inputs: Mapping[str, np.ndarray],
+    outputs: Sequence[str],
+    grid: Sequence[int] | None = None,
+    progress: Progress = lambda blocks, _: blocks,
+) -> dict[str, np.ndarray]:
+    """Runs a kernel once on the emulator; arguments and results are those of `run_on_gpu`.
+
+    Args:
+        compiled: what `compile` gave with `emit="nvvm"`.
+        entry: the kernel's name; may be left out if there is one.
+        inputs: the arrays to pass, by argument; row-major or column-major, as they are.
+        outputs: the arguments to read back; those that are no inputs begin as zeros.
+        grid: blocks along x, y, z; what the manifest says if left out.
+        progress: wraps the blocks while they are run, for example in a progress bar.
+
+    Returns:
+        The outputs, by name.
+
+    Raises:
+        LaunchError: if the arrays do not fit the kernel, or the machine.
+        EmulationError: if the kernel holds what the emulator does not know.
+        Violations: if the kernel breaks a rule of the hardware.
+    """
+    if compiled.located is None:
+        raise LaunchError("the module was not compiled for the emulator; compile with emit='nvvm'")
+    kernel = kernel_named(compiled.manifest, entry)
+    if kernel["block"] is None:
+        raise LaunchError(f"{kernel['entry']} does not say its known_block_size")
+    try:
+        host = host_arrays(kernel, inputs, outputs)
+        _check_memory(sum(array.nbytes for array in host.values()))
+        arrays = {name: array.copy(order="K") for name, array in host.items()}
+    except MemoryError as error:
+        raise LaunchError(f"the arrays do not fit this machine's memory: {error}") from None
+    for argument in kernel["arguments"]:
+        array = arrays[argument["name"]]
+        strides = tuple(stride // array.itemsize for stride in array.strides)
+        check_matrix(argument, Matrix(0, array.shape, strides, array.itemsize))
+    shapes = {name: array.shape for name, array in arrays.items()}
+    x, y, z = grid_of(kernel, solve_extents(kernel, shapes), grid)
+    emulate(
+        compiled.located,
+        kernel["entry"],
+        [arrays[argument["name"]] for argument in kernel["arguments"]],
+        grid=(x, y, z),
+        block=tuple(kernel["block"]),
+        dynamic_shared_bytes=kernel["shared_bytes"],
+        progress=lambda blocks: progress(blocks, prod((x, y, z))),
+    )
+    return {name: arrays[name] for name in outputs}
+
+
+def _check_memory(size: int) -> None:
+    """Checks that the arrays, ours and the emulator's copy, fit the machine.
+
+    Raises:
+        LaunchError: if they do not.
+    """
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    needed = 3 * size
+    if needed > there:
+        raise LaunchError(
+            f"the arrays take {size / 2**30:.1f} GiB, of which the emulator needs three copies; this "
+            f"machine has {there / 2**30:.1f} GiB"
+        )
