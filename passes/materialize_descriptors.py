@@ -102,12 +102,27 @@ def _base(root: Any, constant: int, offset: int, swizzle: Swizzle) -> Any:
         signed = constant - (1 << 64) if constant >> 63 else constant
         descriptor = emit.binary("ori", start, emit.constant(signed, i64))
         if swizzle is Swizzle.NONE or root_alignment(root) % swizzle.pattern_bytes == 0:
-            return descriptor
+            return _opaque(descriptor)
         # The pattern starts with the root, at an address that only the running kernel knows.
         pattern = emit.value("llvm.ptrtoint", (root_pointer(root),), i64)
         lines = root_layout(root).alignment >> PHASE_BIT
         phase = emit.binary("andi", emit.binary("shrui", pattern, PHASE_BIT), lines - 1)
-        return emit.binary("ori", descriptor, emit.binary("shli", phase, BASE_OFFSET[0]))
+        return _opaque(emit.binary("ori", descriptor, emit.binary("shli", phase, BASE_OFFSET[0])))
+
+
+def _opaque(descriptor: Any) -> Any:
+    """The same value, of which no compiler knows the bits, by empty assembly.
+
+    LLVM would move the constant into the adds that follow, and ptxas 13.0 loses the upper half of a
+    sum of such a constant and a thread's number.
+    """
+    return emit.value(
+        "llvm.inline_asm",
+        (descriptor,),
+        descriptor.type,
+        asm_string=ir.StringAttr.get(""),
+        constraints=ir.StringAttr.get("=l,0"),
+    )
 
 
 def _outermost_first(part: Part, user: Any) -> list[tuple[Any, Any]]:

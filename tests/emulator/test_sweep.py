@@ -1,0 +1,56 @@
+"""Random programs, lowered and run by the emulator, against float64."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, note, settings
+from hypothesis import strategies as st
+from random_programs import Program
+
+import mlir_smem
+from mlir_smem.dialect.bindings import ir
+from mlir_smem.runtime import run_on_cpu
+
+
+@st.composite
+def programs(draw):
+    """Programs that fit into shared memory."""
+    program = Program.draw(lambda name, items: draw(st.sampled_from(items), label=name))
+    assume(program.fits)
+    return program
+
+
+def compiled(program):
+    """The lowered program; one whose part cuts an atom is no program."""
+    try:
+        return mlir_smem.compile(program.text, emit="nvvm", reserved_bytes=program.reserved_bytes)
+    except ir.MLIRError as error:
+        assume("cuts an atom" not in str(error))
+        raise
+
+
+def check(program):
+    lowered = compiled(program)
+    inputs = program.inputs()
+    result = run_on_cpu(lowered, "product", inputs, ["D"], program.grid)["D"]
+    exact, bound = program.product(inputs)
+    error = np.abs(result.astype(np.float64) - exact)
+    assert (error <= bound).all(), f"the error is {np.max(error / bound):.3g} times the bound"
+
+
+@settings(max_examples=60)
+@given(programs())
+def test_a_random_program_computes_its_product_and_breaks_no_rule(program):
+    note(program.text)
+    check(program)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_programs_that_the_chip_runs_too(seed):
+    # The GPU tests compare the emulator with the chip on programs of the same seeds, and many more.
+    program = Program.seeded(seed)
+    try:
+        mlir_smem.compile(program.text, emit="nvvm", reserved_bytes=program.reserved_bytes)
+    except ir.MLIRError as error:
+        assert "cuts an atom" in str(error)
+        pytest.skip("the program is refused: a part cuts an atom")
+    check(program)
