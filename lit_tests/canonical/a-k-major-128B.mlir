@@ -17,7 +17,8 @@ gpu.module @kernels {
     %b = "smem.alloc"() : () -> !b
     // 0x4000004000010000: mode 1 (128B), SBO 1024 >> 4 = 0x40, LBO 16 >> 4 = 0x1.
     // CHECK: %[[BITS:.*]] = arith.constant 4611686293305360384 : i64
-    // CHECK-NEXT: %[[D:.*]] = arith.ori %{{.*}}, %[[BITS]] : i64
+    // CHECK-NEXT: %[[D_BITS:.*]] = arith.ori %{{.*}}, %[[BITS]] : i64
+    // CHECK-NEXT: %[[D:.*]] = llvm.inline_asm "", "=l,0" %[[D_BITS]]
     // CHECK-NEXT: "smem.alloc"() {{.*}} : () -> !smem.tile<tensor<128x64xbf16>
     // CHECK: "smem.wgmma"(%[[D]], %{{.*}}) {{.*}}a_major = "k", a_steps = array<i64: 0, 2, 4, 6, 512, 514, 516, 518>
     %d = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<128x128xf32>, #smem.in_flight>

@@ -17,7 +17,8 @@ gpu.module @kernels {
     %b = "smem.alloc"() : () -> !b
     // 0x8000002000010000: mode 2 (64B), SBO 512 >> 4 = 0x20, LBO 16 >> 4 = 0x1.
     // CHECK: %[[BITS:.*]] = arith.constant -9223371899415756800 : i64
-    // CHECK-NEXT: %[[D:.*]] = arith.ori %{{.*}}, %[[BITS]] : i64
+    // CHECK-NEXT: %[[D_BITS:.*]] = arith.ori %{{.*}}, %[[BITS]] : i64
+    // CHECK-NEXT: %[[D:.*]] = llvm.inline_asm "", "=l,0" %[[D_BITS]]
     // CHECK-NEXT: "smem.alloc"() {{.*}} : () -> !smem.tile<tensor<128x64xbf16>
     // CHECK: "smem.wgmma"(%[[D]], %{{.*}}) {{.*}}a_major = "k", a_steps = array<i64: 0, 2, 512, 514, 256, 258, 768, 770>
     %d = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<128x128xf32>, #smem.in_flight>

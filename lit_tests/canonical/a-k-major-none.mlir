@@ -17,7 +17,8 @@ gpu.module @kernels {
     %b = "smem.alloc"() : () -> !b
     // 0x0000000800800000: mode 0 (no swizzle), SBO 128 >> 4 = 0x8, LBO 2048 >> 4 = 0x80.
     // CHECK: %[[BITS:.*]] = arith.constant 34368126976 : i64
-    // CHECK-NEXT: %[[D:.*]] = arith.ori %{{.*}}, %[[BITS]] : i64
+    // CHECK-NEXT: %[[D_BITS:.*]] = arith.ori %{{.*}}, %[[BITS]] : i64
+    // CHECK-NEXT: %[[D:.*]] = llvm.inline_asm "", "=l,0" %[[D_BITS]]
     // CHECK-NEXT: "smem.alloc"() {{.*}} : () -> !smem.tile<tensor<128x64xbf16>
     // CHECK: "smem.wgmma"(%[[D]], %{{.*}}) {{.*}}a_major = "k", a_steps = array<i64: 0, 256, 512, 768, 64, 320, 576, 832>
     %d = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<128x128xf32>, #smem.in_flight>

@@ -17,7 +17,8 @@ gpu.module @kernels {
     %a = "smem.alloc"() : () -> !a
     // 0xc000001000010000: mode 3 (32B), SBO 256 >> 4 = 0x10, LBO 16 >> 4 = 0x1.
     // CHECK: %[[BITS:.*]] = arith.constant -4611685949707845632 : i64
-    // CHECK-NEXT: %[[D:.*]] = arith.ori %{{.*}}, %[[BITS]] : i64
+    // CHECK-NEXT: %[[D_BITS:.*]] = arith.ori %{{.*}}, %[[BITS]] : i64
+    // CHECK-NEXT: %[[D:.*]] = llvm.inline_asm "", "=l,0" %[[D_BITS]]
     // CHECK-NEXT: "smem.alloc"() {{.*}} : () -> !smem.tile<tensor<64x128xbf16>
     // CHECK: "smem.wgmma"(%{{.*}}, %[[D]]) {{.*}}b_major = "k", b_steps = array<i64: 0, 256, 512, 768>
     %d = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<128x128xf32>, #smem.in_flight>

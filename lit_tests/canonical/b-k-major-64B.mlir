@@ -17,7 +17,8 @@ gpu.module @kernels {
     %a = "smem.alloc"() : () -> !a
     // 0x8000002000010000: mode 2 (64B), SBO 512 >> 4 = 0x20, LBO 16 >> 4 = 0x1.
     // CHECK: %[[BITS:.*]] = arith.constant -9223371899415756800 : i64
-    // CHECK-NEXT: %[[D:.*]] = arith.ori %{{.*}}, %[[BITS]] : i64
+    // CHECK-NEXT: %[[D_BITS:.*]] = arith.ori %{{.*}}, %[[BITS]] : i64
+    // CHECK-NEXT: %[[D:.*]] = llvm.inline_asm "", "=l,0" %[[D_BITS]]
     // CHECK-NEXT: "smem.alloc"() {{.*}} : () -> !smem.tile<tensor<64x128xbf16>
     // CHECK: "smem.wgmma"(%{{.*}}, %[[D]]) {{.*}}b_major = "k", b_steps = array<i64: 0, 2, 512, 514>
     %d = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<128x128xf32>, #smem.in_flight>

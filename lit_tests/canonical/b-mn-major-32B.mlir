@@ -16,7 +16,8 @@ gpu.module @kernels {
     %a = "smem.alloc"() : () -> !a
     // 0xc000001000800000: mode 3 (32B), SBO 256 >> 4 = 0x10, LBO 2048 >> 4 = 0x80.
     // CHECK: %[[BITS:.*]] = arith.constant -4611685949699522560 : i64
-    // CHECK-NEXT: %[[D:.*]] = arith.ori %{{.*}}, %[[BITS]] : i64
+    // CHECK-NEXT: %[[D_BITS:.*]] = arith.ori %{{.*}}, %[[BITS]] : i64
+    // CHECK-NEXT: %[[D:.*]] = llvm.inline_asm "", "=l,0" %[[D_BITS]]
     // CHECK-NEXT: "smem.alloc"() {{.*}} : () -> !smem.tile<tensor<64x128xbf16>
     // CHECK: "smem.wgmma"(%{{.*}}, %[[D]]) {{.*}}b_major = "mn", b_steps = array<i64: 0, 32, 64, 96>
     %d = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<128x128xf32>, #smem.in_flight>

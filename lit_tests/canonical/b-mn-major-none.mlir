@@ -16,7 +16,8 @@ gpu.module @kernels {
     %a = "smem.alloc"() : () -> !a
     // 0x0000004000080000: mode 0 (no swizzle), SBO 1024 >> 4 = 0x40, LBO 128 >> 4 = 0x8.
     // CHECK: %[[BITS:.*]] = arith.constant 274878431232 : i64
-    // CHECK-NEXT: %[[D:.*]] = arith.ori %{{.*}}, %[[BITS]] : i64
+    // CHECK-NEXT: %[[D_BITS:.*]] = arith.ori %{{.*}}, %[[BITS]] : i64
+    // CHECK-NEXT: %[[D:.*]] = llvm.inline_asm "", "=l,0" %[[D_BITS]]
     // CHECK-NEXT: "smem.alloc"() {{.*}} : () -> !smem.tile<tensor<64x128xbf16>
     // CHECK: "smem.wgmma"(%{{.*}}, %[[D]]) {{.*}}b_major = "mn", b_steps = array<i64: 0, 16, 32, 48>
     %d = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<128x128xf32>, #smem.in_flight>

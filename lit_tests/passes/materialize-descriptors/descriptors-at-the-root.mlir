@@ -18,8 +18,10 @@ gpu.module @kernels {
     // CHECK-NEXT: %[[MASK:.*]] = arith.constant 16383 : i64
     // CHECK-NEXT: %[[START:.*]] = arith.andi %[[UNITS]], %[[MASK]] : i64
     // CHECK-NEXT: %[[BITS:.*]] = arith.constant 4611686293305360384 : i64
-    // CHECK-NEXT: %[[A:.*]] = arith.ori %[[START]], %[[BITS]] : i64
-    // CHECK: %[[B:.*]] = arith.ori
+    // CHECK-NEXT: %[[A_BITS:.*]] = arith.ori %[[START]], %[[BITS]] : i64
+    // CHECK-NEXT: %[[A:.*]] = llvm.inline_asm "", "=l,0" %[[A_BITS]]
+    // CHECK: %[[B_BITS:.*]] = arith.ori
+    // CHECK-NEXT: %[[B:.*]] = llvm.inline_asm "", "=l,0" %[[B_BITS]]
     // CHECK: "smem.wgmma"(%[[A]], %[[B]]) {a_major = "k", a_steps = array<i64: 0, 2, 4, 6>, b_major = "mn", b_steps = array<i64: 0, 128, 256, 384>, element = "bf16"} : (i64, i64) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
     %a = "smem.alloc"() {offset = 16384 : i64} : () -> !a
     %b = "smem.alloc"() {offset = 0 : i64} : () -> !a
@@ -30,8 +32,10 @@ gpu.module @kernels {
   // Two mma of the same operands share their descriptors; the accumulator is passed on.
   // CHECK-LABEL: gpu.func @two_mma
   gpu.func @two_mma() kernel {
-    // CHECK: %[[A:.*]] = arith.ori
-    // CHECK: %[[B:.*]] = arith.ori
+    // CHECK: %[[A_BITS:.*]] = arith.ori
+    // CHECK-NEXT: %[[A:.*]] = llvm.inline_asm "", "=l,0" %[[A_BITS]]
+    // CHECK: %[[B_BITS:.*]] = arith.ori
+    // CHECK-NEXT: %[[B:.*]] = llvm.inline_asm "", "=l,0" %[[B_BITS]]
     // CHECK-NOT: arith.ori
     // CHECK: %[[D:.*]] = "smem.wgmma"(%[[A]], %[[B]]) {
     // CHECK: "smem.wgmma"(%[[A]], %[[B]], %[[D]]) {

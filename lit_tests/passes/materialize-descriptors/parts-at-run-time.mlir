@@ -16,8 +16,10 @@
 func.func @stage_and_row(%row: index, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // CHECK: %[[A:.*]] = arith.ori
-  // CHECK: %[[B:.*]] = arith.ori
+  // CHECK: %[[A_BITS:.*]] = arith.ori
+  // CHECK-NEXT: %[[A:.*]] = llvm.inline_asm "", "=l,0" %[[A_BITS]]
+  // CHECK: %[[B_BITS:.*]] = arith.ori
+  // CHECK-NEXT: %[[B:.*]] = llvm.inline_asm "", "=l,0" %[[B_BITS]]
   %a = "smem.alloc"() {offset = 0 : i64} : () -> !ta
   %b = "smem.alloc"() {offset = 65536 : i64} : () -> !tb
   // CHECK: scf.for %[[I:.*]] =
@@ -46,7 +48,8 @@ func.func @stage_and_row(%row: index, %n: index) {
 // CHECK-LABEL: func.func @static
 func.func @static(%b: !b) {
   // CHECK: %[[TILE:.*]] = llvm.getelementptr %{{.*}}[40960] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
-  // CHECK: %[[A:.*]] = arith.ori
+  // CHECK: %[[A_BITS:.*]] = arith.ori
+  // CHECK-NEXT: %[[A:.*]] = llvm.inline_asm "", "=l,0" %[[A_BITS]]
   %a = "smem.alloc"() {offset = 0 : i64} : () -> !ta
   %bt = "smem.alloc"() {offset = 65536 : i64} : () -> !tb
   %c2 = arith.constant 2 : index
@@ -66,7 +69,8 @@ func.func @static(%b: !b) {
 !bslice = !smem.tile<tensor<16x64xbf16>, #smem.swizzle<"32B", "row-major">>
 // CHECK: func.func @columns(%[[K:.*]]: index)
 func.func @columns(%k: index) {
-  // CHECK: %[[A:.*]] = arith.ori
+  // CHECK: %[[A_BITS:.*]] = arith.ori
+  // CHECK-NEXT: %[[A:.*]] = llvm.inline_asm "", "=l,0" %[[A_BITS]]
   // CHECK: arith.ori
   %a = "smem.alloc"() {offset = 0 : i64} : () -> !wide
   %b = "smem.alloc"() {offset = 65536 : i64} : () -> !bslice

@@ -16,7 +16,8 @@
 func.func @aligned(%w: !w) {
   // CHECK: %[[MEMORY:.*]] = llvm.inttoptr %{{.*}} : i64 to !llvm.ptr<3>
   // CHECK-NEXT: %[[ADDRESS:.*]] = llvm.ptrtoint %[[MEMORY]] : !llvm.ptr<3> to i64
-  // CHECK: %[[A:.*]] = arith.ori
+  // CHECK: %[[A_BITS:.*]] = arith.ori
+  // CHECK-NEXT: %[[A:.*]] = llvm.inline_asm "", "=l,0" %[[A_BITS]]
   // CHECK-NEXT: "smem.view"
   // CHECK: "smem.wgmma"(%[[A]],
   %a = "smem.view"(%w) : (!w) -> !b128
@@ -36,7 +37,8 @@ func.func @base_offset_128B(%w: !w) {
   // CHECK-NEXT: %[[PHASE:.*]] = arith.andi %[[LINE]], %[[MASK]] : i64
   // CHECK-NEXT: %[[C49:.*]] = arith.constant 49 : i64
   // CHECK-NEXT: %[[FIELD:.*]] = arith.shli %[[PHASE]], %[[C49]] : i64
-  // CHECK-NEXT: %[[A:.*]] = arith.ori %[[DESCRIPTOR]], %[[FIELD]] : i64
+  // CHECK-NEXT: %[[A_BITS:.*]] = arith.ori %[[DESCRIPTOR]], %[[FIELD]] : i64
+  // CHECK-NEXT: %[[A:.*]] = llvm.inline_asm "", "=l,0" %[[A_BITS]]
   // CHECK-NEXT: "smem.view"
   // CHECK: "smem.wgmma"(%[[A]],
   %a = "smem.view"(%w) {alignment = 128 : i64} : (!w) -> !b128
@@ -90,7 +92,8 @@ func.func @base_offset_32B(%w: !w) {
 // Without a swizzle there is no pattern: any 16 bytes will do.
 // CHECK-LABEL: func.func @no_swizzle
 func.func @no_swizzle(%w: !w) {
-  // CHECK: %[[A:.*]] = arith.ori
+  // CHECK: %[[A_BITS:.*]] = arith.ori
+  // CHECK-NEXT: %[[A:.*]] = llvm.inline_asm "", "=l,0" %[[A_BITS]]
   // CHECK-NEXT: "smem.view"
   // CHECK: "smem.wgmma"(%[[A]],
   %a = "smem.view"(%w) {alignment = 16 : i64} : (!w) -> !none
