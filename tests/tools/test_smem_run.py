@@ -115,7 +115,6 @@ def test_a_name_may_hold_an_equals_sign_in_its_file(run, launches):
         ),
         (["--in", "A=a.npy", "--out", "D=d.npy"], "nothing is given for B"),
         (["--in", "A=b.npy", *ARRAYS[2:]], "A is [64, 8]; expected [64, 64]"),
-        ([*ARRAYS, "--on", "cpu"], "--on cpu: there is no emulator in this version; use --on gpu"),
         ([*ARRAYS, "--on", "tpu"], "argument --on: invalid choice: 'tpu'"),
         ([*ARRAYS, "--grid", "many"], "--grid takes up to three numbers such as 16,32, not 'many'"),
         ([*ARRAYS, "--grid", "1,"], "--grid takes up to three numbers such as 16,32, not '1,'"),
@@ -198,7 +197,6 @@ def test_an_argument_that_cannot_be_loaded(run, folder, argument):
     "arguments, error",
     [
         (["nowhere.mlir", *ARRAYS], InputError),
-        (["product.mlir", *ARRAYS, "--on", "cpu"], InputError),
         (["two.mlir", *ARRAYS], LaunchError),
     ],
 )

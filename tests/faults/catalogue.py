@@ -1,0 +1,173 @@
+"""The faults."""
+
+from dataclasses import dataclass
+
+from faults.edits import (
+    Edit,
+    both,
+    constant,
+    descriptor,
+    flip,
+    modifier,
+    only,
+    sub,
+    without,
+)
+from mlir_smem.layout import Swizzle
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault.
+
+    Attributes:
+        name: what is wrong.
+        base: the kernel that it is put into.
+        edit: puts it in.
+        lowered: whether into the lowered kernel, or into the one with `smem` ops.
+    """
+
+    name: str
+    base: str
+    edit: Edit
+    lowered: bool
+
+
+def _lowered(base: str, *faults: tuple[str, Edit]) -> list[Fault]:
+    return [Fault(name, base, edit, True) for name, edit in faults]
+
+
+def _written(base: str, *faults: tuple[str, Edit]) -> list[Fault]:
+    return [Fault(name, base, edit, False) for name, edit in faults]
+
+
+_DESCRIPTORS = [
+    *_lowered(
+        "plain",
+        ("LBO of A doubled", descriptor("A", lbo=lambda d: 2 * d.lbo)),
+        ("SBO of A doubled", descriptor("A", sbo=lambda d: 2 * d.sbo)),
+        (
+            "LBO and SBO of A exchanged",
+            descriptor("A", lbo=lambda d: d.sbo, sbo=lambda d: d.lbo),
+        ),
+        ("LBO of B 16 bytes too small", descriptor("B", lbo=lambda d: d.lbo - 16)),
+        ("SBO of B halved", descriptor("B", sbo=lambda d: d.sbo // 2)),
+        ("k-step of B left out", constant("c16_i64", 0)),
+    ),
+    *_lowered(
+        "swizzled",
+        ("LBO of swizzled N-major B doubled", descriptor("B", lbo=lambda d: 2 * d.lbo)),
+        ("SBO of swizzled A halved", descriptor("A", sbo=lambda d: d.sbo // 2)),
+        ("swizzle 64B where the tile has 128B", descriptor("A", swizzle=lambda d: Swizzle.B64)),
+        ("swizzle 32B where the tile has 64B", descriptor("B", swizzle=lambda d: Swizzle.B32)),
+        ("no swizzle where the tile has 128B", descriptor("A", swizzle=lambda d: Swizzle.NONE)),
+        ("base offset 1 on an aligned tile", descriptor("A", base_offset=lambda d: 1)),
+        ("a bit set that no field has", flip("A", 1 << 46)),
+        ("start address not divided by 16", constant("c4_i64", 0)),
+        ("start address masked to 8 bits", constant("c16383_i64", 255)),
+        ("start address 16 bytes off", flip("B", 1)),
+        ("k-step of A doubled", sub(r"(addi %\d+), %c2_i64", r"\1, %c4_i64")),
+    ),
+    *_lowered("view", ("base offset of a view one bit too high", constant("c49_i64", 50))),
+    *_lowered("example", ("stage of B in the wrong place", constant("c2048_i64", 1024))),
+]
+
+_INSTRUCTIONS = _lowered(
+    "swizzled",
+    ("A read as M-major", modifier("A", 2, "row", "col")),
+    ("B read as K-major", modifier("B", 2, "row", "col")),
+    ("A negated", modifier("A", 1, "one", "neg")),
+    ("accumulator thrown away", modifier("D", 1, "one", "zero")),
+    ("A and B exchanged", sub(r"(mma_async) (%\d+), (%\d+),", r"\1 \3, \2,")),
+)
+
+_ADDRESSES = [
+    *_lowered(
+        "swizzled",
+        ("copy's swizzle left out", sub(r"arith\.xori (%\d+), %\d+", r"arith.ori \1, \1")),
+        ("copy swizzled within 64 bytes, not 128", constant("c112_i32", 48)),
+        ("copy's swizzle by the wrong rows", constant("c3_i32", 4)),
+        (
+            "a round of a copy 8 bytes off",
+            sub(r"(getelementptr %\d+)\[4096\](.*<3>, i8)", r"\1[4104]\2"),
+        ),
+        ("a round of a copy in the place of another", sub(r"\[4096\](.*<3>, i8)", r"[2048]\1")),
+        ("a copy beyond shared memory", sub(r"\[6144\](.*<3>, i8)", r"[65536]\1")),
+        ("a copy from beyond its matrix", sub(r"\[6144\](.*<1>, bf16)", r"[65536]\1")),
+        ("two tiles in the same place", sub(r"(getelementptr %1)\[16384\]", r"\1[0]")),
+    ),
+]
+
+_FRAGMENTS = _lowered(
+    "swizzled",
+    ("registers 0 and 1 exchanged", sub(r"from_elements (%\d+), (%\d+)", r"from_elements \2, \1")),
+    ("registers 2 and 4 exchanged", sub(r"(extractvalue %81)\[2\]", r"\1[4]")),
+    ("rows of a warp counted by 8", sub(r"(muli %89), %c16_i32", r"\1, %c8_i32")),
+    ("columns of a lane counted by 4", sub(r"(muli %94), %c2_i32", r"\1, %c4_i32")),
+    ("rows 8 to 15 stored at 0 to 7", sub(r"getelementptr %100\[1024\]", "getelementptr %100[0]")),
+)
+
+_SYNCHRONISATION = [
+    *_written(
+        "example",
+        ("smem.fence left out", without('"smem.fence"')),
+        ("gpu.barrier left out", without("gpu.barrier")),
+        ("smem.copy_wait left out", without('"smem.copy_wait"')),
+        ("smem.copy_wait for a step too few", sub(r"(copy_wait.*pending =) 1", r"\1 2")),
+        ("smem.copy_commit left out before the loop", without('"smem.copy_commit"')),
+        (
+            "two stages where four are needed",
+            sub(r"%c4 = arith\.constant 4", "%c4 = arith.constant 2"),
+        ),
+        ("copies into the stage that is read", sub(r"remui %next, %c4", "remui %i, %c4")),
+        (
+            "copies a step further ahead than the stages allow",
+            both(
+                sub(r"^( *)%c4 = ", r"\1%c3 = arith.constant 3 : index\n\1%c4 = "),
+                sub(r"addi %i, %c2 : index", "addi %i, %c3 : index"),
+            ),
+        ),
+        (
+            "smem.wait leaves three mma in flight",
+            sub(r"(%running = .*pending =) 1", r"\1 3"),
+        ),
+        (
+            "fence before the copies have arrived",
+            both(
+                without('"smem.fence"'),
+                sub(r'^( *)("smem.copy_wait")', r'\1"smem.fence"() : () -> ()\n\1\2'),
+            ),
+        ),
+        ("fence by one thread only", only('"smem.fence"', "eq", 0)),
+        ("barrier by one warpgroup only", only("gpu.barrier", "ult", 128)),
+        ("barrier by some threads of a warp", only("gpu.barrier", "ult", 250)),
+        ("copies committed by one warpgroup only", only('"smem.copy_commit"', "ult", 128)),
+    ),
+    *_written(
+        "swizzled",
+        ("tile overwritten before the mma is waited for", sub(r"(%on = .*pending =) 0", r"\1 1")),
+        (
+            "no barrier between the wait and the next copy",
+            sub(r"^ *gpu\.barrier\n( *scf\.yield)", r"\1"),
+        ),
+        ("B never copied", without(r'"smem.copy"\(%gb')),
+    ),
+    *_lowered(
+        "swizzled",
+        ("wgmma.fence left out", without(r"nvvm\.wgmma\.fence")),
+        ("wgmma.commit_group left out", without(r"nvvm\.wgmma\.commit")),
+        (
+            "last wgmma.wait_group left out, and the one in the loop",
+            both(without(r"nvvm\.wgmma\.wait"), sub(r"wgmma\.wait_group\.sync\.aligned 0;", "")),
+        ),
+        ("smem.fence of another proxy", sub(r"async\.shared(.*), space = .*}", r"async.global\1}")),
+    ),
+]
+
+FAULTS: tuple[Fault, ...] = (
+    *_DESCRIPTORS,
+    *_INSTRUCTIONS,
+    *_ADDRESSES,
+    *_FRAGMENTS,
+    *_SYNCHRONISATION,
+)

@@ -1,0 +1,91 @@
+"""Edits of a program's text; each must change something."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from mlir_smem.layout.descriptor import Descriptor
+
+Edit = Callable[[str], str]
+
+
+def sub(pattern: str, replacement: str, count: int = 1) -> Edit:
+    """Replaces the first `count` matches of a pattern; all if it is 0."""
+
+    def edit(text: str) -> str:
+        found = re.sub(pattern, replacement, text, count=count, flags=re.MULTILINE)
+        assert found != text, f"nothing matches {pattern}"
+        return found
+
+    return edit
+
+
+def both(*edits: Edit) -> Edit:
+    """One edit after the other."""
+
+    def edit(text: str) -> str:
+        for each in edits:
+            text = each(text)
+        return text
+
+    return edit
+
+
+def without(op: str, count: int = 1) -> Edit:
+    """Leaves out lines that hold an op."""
+    return sub(rf"^.*{op}.*\n", "", count)
+
+
+def only(op: str, predicate: str, limit: int) -> Edit:
+    """Makes an op run only in threads whose index compares so with a limit."""
+    condition = (
+        rf"      %limit = arith.constant {limit} : index\n"
+        rf"      %some = arith.cmpi {predicate}, %thread, %limit : index\n"
+    )
+    return sub(rf"^( *{op}.*)$", rf"{condition}      scf.if %some {{\n\1\n      }}")
+
+
+# -- of the lowered kernel -------------------------------------------------------------------------
+
+
+def constant(name: str, value: int) -> Edit:
+    """Gives a constant another value."""
+    return sub(rf"(%{name} = arith\.constant) -?\d+", rf"\1 {value}")
+
+
+def modifier(matrix: str, position: int, old: str, new: str) -> Edit:
+    """Changes a modifier of a matrix of every wgmma: those in brackets, counted from 0."""
+    before = r"<\w+>, " * position
+    return sub(rf"(nvvm\.wgmma\.mma_async .*\b{matrix}\[{before})<{old}>", rf"\1<{new}>", 0)
+
+
+def descriptor(operand: str, **fields: Callable[[Descriptor], Any]) -> Edit:
+    """Changes fields of A's or B's descriptor, each to a function of the old one."""
+
+    def change(bits: int) -> int:
+        old = Descriptor.decode(bits)
+        return replace(old, **{name: field(old) for name, field in fields.items()}).encode()
+
+    return _rewritten(operand, change)
+
+
+def flip(operand: str, bits: int) -> Edit:
+    """Flips bits of A's or B's descriptor."""
+    return _rewritten(operand, lambda old: old ^ bits)
+
+
+def _rewritten(operand: str, change: Callable[[int], int]) -> Edit:
+    """Changes the constant of a descriptor; that of A's tile is used first."""
+
+    def edit(text: str) -> str:
+        names = re.findall(r"arith\.ori %\d+, %(c-?\d{10,}_i64)", text)
+        match = re.search(rf"%{names['AB'.index(operand)]} = arith\.constant (-?\d+) : i64", text)
+        assert match
+        old = int(match[1]) & (1 << 64) - 1
+        new = change(old)
+        assert new != old
+        signed = new - (1 << 64) if new >> 63 else new
+        return f"{text[: match.start(1)]}{signed}{text[match.end(1) :]}"
+
+    return edit

@@ -1,0 +1,188 @@
+"""The text of random programs."""
+
+from random_programs import Operand, Program
+
+_DYNAMIC = -(1 << 63)
+
+
+def text_of(p: Program) -> str:
+    """The kernel, as MLIR with `smem` ops."""
+    (am, ak), (bk, bn) = p.a_tile, p.b_tile
+    a_rows, b_rows, d_rows = p.a.major == "k", p.b.major == "mn", not p.column_major
+    element, m = p.element, p.m * p.warpgroups
+    types = {
+        "A": _matrix(am, ak * p.chunks, element, a_rows),
+        "B": _matrix(bk * p.chunks, bn * p.blocks, element, b_rows),
+        "D": _matrix(m, p.n * p.blocks, p.result, d_rows),
+        "ga": _part(am, ak, element, a_rows, ak * p.chunks if a_rows else am),
+        "gb": _part(bk, bn, element, b_rows, bn * p.blocks if b_rows else bk * p.chunks),
+        "gd": _part(p.m, p.n, p.result, d_rows, p.n * p.blocks if d_rows else m),
+        "ra": _tile((p.stages, am, ak), element, _layout(p.a, a_rows)),
+        "rb": _tile((p.stages, bk, bn), element, _layout(p.b, b_rows)),
+        "ta": _tile((am, ak), element, _layout(p.a, a_rows)),
+        "tb": _tile((bk, bn), element, _layout(p.b, b_rows)),
+        "pa": _tile((p.m, p.k), element, "#smem.auto"),
+        "pb": _tile((p.k, p.n), element, "#smem.auto"),
+        "flying": f"!smem.fragment<tensor<{p.m}x{p.n}xf32>, #smem.in_flight>",
+        "ready": f"!smem.fragment<tensor<{p.m}x{p.n}xf32>, #smem.accumulator>",
+        "bytes": "memref<?xi8, #gpu.address_space<workgroup>>",
+        "buffer": f"memref<{_whole_atoms(am) * _whole_atoms(ak)}x{element}, "
+        "#gpu.address_space<workgroup>>",
+    }
+    numbers = {
+        "c0": 0,
+        "c1": 1,
+        "c128": 128,
+        "chunks": p.chunks,
+        "stages": p.stages,
+        "m": p.m,
+        "n": p.n,
+        "ak": ak,
+        "bk": bk,
+        "bn": bn,
+        "am0": p.a.margin[0],
+        "ak0": p.a.margin[1],
+        "bk0": p.b.margin[1],
+        "bn0": p.b.margin[0],
+        "lines": 128 * (p.view or 0),
+    }
+    aliases = "\n".join(f"!{name} = {type_}" for name, type_ in types.items())
+    constants = "\n    ".join(
+        f"%{name} = arith.constant {number} : index" for name, number in numbers.items()
+    )
+    # With several stages, a copy overwrites what the mma two iterations ago or earlier has read.
+    pending = 0 if p.stages == 1 else 1
+    return f"""{aliases}
+gpu.module @kernels {{
+  gpu.func @product(%A: !A {{smem.name = "A"}}, %B: !B {{smem.name = "B"}}, %D: !D {{smem.name = "D"}})
+      kernel attributes {{known_block_size = array<i32: {128 * p.warpgroups}, 1, 1>}} {{
+    {constants}
+    %thread = gpu.thread_id x
+    %block = gpu.block_id x
+    %size = gpu.block_dim x
+    %nothing = arith.divui %thread, %size : index
+    %warpgroup = arith.divui %thread, %c128 : index
+    %first = arith.muli %warpgroup, %m : index
+    %row = arith.addi %first, %am0 : index
+    %ka = arith.addi %nothing, %ak0 : index
+    %kb = arith.addi %nothing, %bk0 : index
+    %column = arith.addi %nothing, %bn0 : index
+    %from = arith.muli %block, %bn : index
+    %to = arith.muli %block, %n : index
+    %zero = arith.constant 0.0 : f32
+    {_alloc_or_view(p)}
+    %rb = "smem.alloc"() : () -> !rb
+    %start = "smem.fill"(%zero) : (f32) -> !flying
+    %sum = scf.for %i = %c0 to %chunks step %c1 iter_args(%acc = %start) -> (!flying) {{
+      %slot = arith.remui %i, %stages : index
+      %ia = arith.muli %i, %ak : index
+      %ib = arith.muli %i, %bk : index
+      %ga = memref.subview %A[0, %ia] [{am}, {ak}] [1, 1] : !A to !ga
+      %gb = memref.subview %B[%ib, %from] [{bk}, {bn}] [1, 1] : !B to !gb
+      {'%ta = "smem.stage"(%ra, %slot) : (!ra, index) -> !ta' if p.view is None else ""}
+      %tb = "smem.stage"(%rb, %slot) : (!rb, index) -> !tb
+      {_copies(p)}
+      "smem.fence"() : () -> ()
+      gpu.barrier
+      {_part_of_a(p)}
+      {_part_of_b(p)}
+      %d = "smem.mma"(%pa, %pb, %acc) : (!pa, !pb, !flying) -> !flying
+      %on = "smem.wait"(%d) {{pending = {pending} : i32}} : (!flying) -> !flying
+      gpu.barrier
+      scf.yield %on : !flying
+    }}
+    %done = "smem.wait"(%sum) {{pending = 0 : i32}} : (!flying) -> !ready
+    %gd = memref.subview %D[%first, %to] [{p.m}, {p.n}] [1, 1] : !D to !gd
+    "smem.store"(%done, %gd) : (!ready, !gd) -> ()
+    gpu.return
+  }}
+}}
+"""
+
+
+def _matrix(rows: int, columns: int, element: str, row_major: bool) -> str:
+    layout = "" if row_major else f", strided<[1, {rows}]>"
+    return f"memref<{rows}x{columns}x{element}{layout}>"
+
+
+def _part(rows: int, columns: int, element: str, row_major: bool, pitch: int) -> str:
+    strides = f"[{pitch}, 1]" if row_major else f"[1, {pitch}]"
+    return f"memref<{rows}x{columns}x{element}, strided<{strides}, offset: ?>>"
+
+
+def _tile(shape: tuple[int, ...], element: str, layout: str) -> str:
+    return f"!smem.tile<tensor<{'x'.join(map(str, shape))}x{element}>, {layout}>"
+
+
+def _layout(operand: Operand, row_major: bool) -> str:
+    if operand.layout == "auto":
+        return "#smem.auto"
+    order = "row-major" if row_major else "column-major"
+    return f'#smem.swizzle<"{operand.layout}", "{order}">'
+
+
+def _whole_atoms(extent: int) -> int:
+    return -(-extent // 64) * 64
+
+
+def _alloc_or_view(p: Program) -> str:
+    if p.view is None:
+        return '%ra = "smem.alloc"() : () -> !ra'
+    return """%bytes = gpu.dynamic_shared_memory : !bytes
+    %buffer = memref.view %bytes[%lines][] : !bytes to !buffer
+    %ta = "smem.view"(%buffer) {alignment = 128} : (!buffer) -> !ta"""
+
+
+def _copies(p: Program) -> str:
+    def copy(operand: Operand, name: str) -> str:
+        op = "smem.copy_async" if operand.asynchronous else "smem.copy"
+        return f'"{op}"(%g{name}, %t{name}) : (!g{name}, !t{name}) -> ()'
+
+    copies = [copy(p.a, "a"), copy(p.b, "b")]
+    if p.a.asynchronous or p.b.asynchronous:
+        copies += ['"smem.copy_commit"() : () -> ()']
+        copies += ['"smem.copy_wait"() {pending = 0 : i32} : () -> ()']
+    return "\n      ".join(copies)
+
+
+def _part_of_a(p: Program) -> str:
+    rows, k = p.a.margin
+    # A warpgroup's rows begin where only the running kernel knows.
+    return _subtile(
+        "a",
+        [
+            (rows, "%row", _rows_multiple(p.a), p.a.run_time or p.warpgroups > 1),
+            (k, "%ka", 16, p.a.run_time),
+        ],
+    )
+
+
+def _part_of_b(p: Program) -> str:
+    columns, k = p.b.margin
+    return _subtile(
+        "b", [(k, "%kb", 16, p.b.run_time), (columns, "%column", _rows_multiple(p.b), p.b.run_time)]
+    )
+
+
+def _rows_multiple(operand: Operand) -> int:
+    """What a run-time start along M or N is promised to be a multiple of."""
+    if operand.major == "mn":
+        return 64
+    return 8 if operand.margin[0] % 8 == 0 else 1
+
+
+def _subtile(name: str, starts: list[tuple[int, str, int, bool]]) -> str:
+    """A part: for each dimension its start, the value that holds it, what that is a multiple of, and
+    whether the value is used."""
+    static = ", ".join(str(_DYNAMIC if used else at) for at, _, _, used in starts)
+    values = [(value, multiple) for _, value, multiple, used in starts if used]
+    operands = "".join(f", {value}" for value, _ in values)
+    types = ", index" * len(values)
+    promise = (
+        f", multiple_of = array<i64: {', '.join(str(m) for _, m in values)}>" if values else ""
+    )
+    attributes = f"static_offsets = array<i64: {static}>{promise}"
+    return (
+        f'%p{name} = "smem.subtile"(%t{name}{operands}) {{{attributes}}}'
+        f" : (!t{name}{types}) -> !p{name}"
+    )
