@@ -199,6 +199,7 @@ OPERATIONS: dict[str, Callable[..., Integer]] = {
     "arith.minsi": _exact_only(min),
     "arith.index_cast": lambda x: x,
     "arith.index_castui": lambda x: x,
+    "arith.extsi": lambda x: x,
     "arith.extui": lambda x: x,
     "arith.select": select,
 }

@@ -35,13 +35,13 @@ class Given:
     """An integer that is the same for all threads.
 
     Attributes:
-        possible: a value that it has in some run; None if it may have any below `end`.
-        end: None if there is none.
+        possible: a value that it has in some run; None if it may have any.
+        is_truth: whether it is a truth value.
     """
 
     result: int
     possible: int | None = None
-    end: int | None = None
+    is_truth: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +138,7 @@ class Program:
         modulus: what rests of the loops' integers are kept by.
         bound: up to where they are kept exactly.
         furthest: one more than the largest number of groups that a wait leaves pending.
+        multiple: what sizes are promised to be multiples of.
     """
 
     body: Block
@@ -147,3 +148,4 @@ class Program:
     modulus: int
     bound: int
     furthest: int
+    multiple: int

@@ -1,5 +1,6 @@
 """The two runs of a program: one that proves it, and one that shows that it cannot be proven."""
 
+from itertools import product
 from typing import Any
 
 from .hazards import State
@@ -9,10 +10,10 @@ from .program import Given, Other, Program
 
 #: What sizes and arguments are tried as: one that every usual tile divides, trip counts, and extents
 #: that make a few trips of usual tiles.
-_SIZES = (5040 << 8, 1, 2, 3, 4, 5, 8, 64, 128, 192, 256, 320, 384, 512, 1024)
+_SIZES = (5040 << 8, 0, 1, 2, 3, 4, 5, 8, 64, 128, 192, 256, 320, 384, 512, 1024)
 
 #: Steps of a trial; what a loop does wrong shows in its first iterations.
-_PATIENCE = 20_000
+_PATIENCE = 5_000
 
 
 class Proof(Machine):
@@ -46,12 +47,13 @@ class _Stopped(Exception):
 
 
 class _Trial(Machine):
-    """Runs a program with one size for everything that is not known, as the machine would: what
-    conflicts is wrong."""
+    """Runs a program as the machine would, with one size and one truth for everything that is not
+    known: what conflicts is wrong."""
 
-    def __init__(self, program: Program, size: int) -> None:
+    def __init__(self, program: Program, size: int, truth: int) -> None:
         super().__init__(program)
         self.size = size
+        self.truth = truth
         self.furthest = 1 << 62
         self.left = _PATIENCE
 
@@ -62,7 +64,7 @@ class _Trial(Machine):
     def given(self, step: Given) -> Integer:
         if step.possible is not None:
             return exactly(step.possible)
-        return exactly(self.size if step.end is None else self.size % step.end)
+        return exactly(self.truth if step.is_truth else self.size)
 
     def pass_other(self, step: Other, state: State) -> None:
         state.forget()
@@ -81,9 +83,10 @@ class _Trial(Machine):
 
 def refute(program: Program) -> Conflict | None:
     """What goes wrong in some run of a program; None if no trial shows anything."""
-    for size in _SIZES:
+    sizes = [size for size in _SIZES if size % program.multiple == 0]
+    for size, truth in product(sizes, (1, 0)):
         try:
-            _Trial(program, size).run()
+            _Trial(program, size, truth).run()
         except _Broken as broken:
             return broken.conflict
         except _Stopped:

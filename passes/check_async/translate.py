@@ -1,9 +1,11 @@
 """From a function's ops to the program that is interpreted."""
 
 from collections.abc import Callable
+from math import lcm
 from typing import Any
 
 from ...dialect.bindings import ir
+from ...dialect.divisibility import constant_of
 from ..barriers import is_block_barrier
 from .integers import COMPARISONS, OPERATIONS, UNKNOWN, Integer, exactly
 from .memory import Roots
@@ -60,7 +62,7 @@ _HARMLESS = {
 }
 
 #: Ops that other blocks or the host decide on, with a value that they have in some run.
-_GIVEN = {"gpu.block_id": 0, "gpu.grid_dim": 1, "memref.dim": None}
+_GIVEN = {"gpu.block_id": 0, "gpu.grid_dim": 1}
 
 _ACCESSES = (Copy, Mma)
 _ORDERINGS = (Commit, CopyWait, Fence, Barrier, Wait)
@@ -81,6 +83,7 @@ def translate(function: Any, blocks: list[Any]) -> Program:
         translator.roots.unknown,
         *translator.scales.widening(),
         translator.furthest,
+        _promised(function),
     )
 
 
@@ -94,11 +97,15 @@ class Translator:
         self.products: list[Mma] = []
         self.furthest = 1
         self._numbers: dict[Any, int] = {}
-        self._dims: dict[Any, int] = {}
+        self._dimensions: dict[Any, int] = {}
         self._steps: dict[str, Callable[[Any], Any]] = {
+            **dict.fromkeys(OPERATIONS, self._arithmetic),
+            **dict.fromkeys(_GIVEN, self._given),
             "arith.constant": self._constant,
             "arith.cmpi": self._compare,
+            "arith.extsi": self._extend,
             "arith.trunci": self._truncate,
+            "memref.dim": self._dimension,
             "gpu.block_dim": lambda op: Let(self._number(op.results[0]), lambda: UNKNOWN, ()),
             "smem.copy": lambda op: self._copy(op, asynchronous=False),
             "smem.copy_async": lambda op: self._copy(op, asynchronous=True),
@@ -109,8 +116,6 @@ class Translator:
             "smem.wait": lambda op: Wait(self._pending(op)),
             "scf.if": self._if,
             "scf.for": self._for,
-            **dict.fromkeys(OPERATIONS, self._arithmetic),
-            **dict.fromkeys(_GIVEN, self._given),
         }
 
     def function(self, blocks: list[Any]) -> Block:
@@ -120,7 +125,7 @@ class Translator:
         return body
 
     def _argument(self, argument: Any) -> Given:
-        return Given(self._number(argument), end=2 if str(argument.type) == "i1" else None)
+        return Given(self._number(argument), is_truth=str(argument.type) == "i1")
 
     def _block(self, block: Any) -> Block:
         made = Block()
@@ -181,16 +186,24 @@ class Translator:
         self.scales.follow(op.name, result, operands)
         return Let(result, lambda x: remainder(x, span), operands)
 
-    def _given(self, op: Any) -> Let | Given:
-        """An integer that the launch decides; the same dimension of the same memref is one."""
+    def _extend(self, op: Any) -> Let | None:
+        """A sign extension; of a bit it would be 0 or -1."""
+        return None if str(op.operands[0].type) == "i1" else self._arithmetic(op)
+
+    def _given(self, op: Any) -> Given:
+        return Given(self._number(op.results[0]), _GIVEN[op.name])
+
+    def _dimension(self, op: Any) -> Let | Given | None:
+        """`memref.dim`: the same dimension of the same argument is one integer."""
+        memref, dim = op.operands[0], constant_of(op.operands[1])
         result = self._number(op.results[0])
-        if op.name != "memref.dim":
-            return Given(result, _GIVEN[op.name])
-        source = tuple(map(self._number, op.operands))
-        same = self._dims.setdefault(source, result)
-        if same != result:
-            return Let(result, _same, (same,))
-        return Given(result)
+        if dim is not None and not memref.type.is_dynamic_dim(dim):
+            extent = exactly(memref.type.shape[dim])
+            return Let(result, lambda: extent, ())
+        if not isinstance(memref.owner, ir.Block):
+            return None
+        same = self._dimensions.setdefault((memref, dim), result)
+        return Given(result) if same == result else Let(result, _same, (same,))
 
     # Accesses and what orders them.
 
@@ -242,6 +255,16 @@ class Translator:
         """An op with regions of which we do not know how they are run."""
         inner = [self._block(block) for region in op.regions for block in region.blocks]
         return Opaque(op) if any(block.synchronizes for block in inner) else Other(op)
+
+
+def _promised(function: Any) -> int:
+    """What the sizes that a kernel is called with are multiples of; see the manifest."""
+    promised = (
+        function.attributes["smem.multiples"] if "smem.multiples" in function.attributes else []
+    )
+    if not isinstance(promised, ir.DictAttr):
+        return 1
+    return lcm(*(n.attr.value for n in promised if isinstance(n.attr, ir.IntegerAttr)))
 
 
 def _same(x: Integer) -> Integer:
