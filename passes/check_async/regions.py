@@ -89,6 +89,8 @@ class Place:
     def region(self, env: Env) -> Region:
         """The region, as far as it is known."""
         stage, row, column = (_value(start, env) for start in (self.stage, self.row, self.column))
+        if stage is not None and not 0 <= stage < self.root.stages:
+            stage = None
         return Region(self.root, stage, row, column, self.rows, self.columns)
 
 

@@ -10,22 +10,22 @@ from .regions import Region
 
 def error(conflict: Conflict) -> str:
     """What is said of a conflict that some run has."""
-    verb = "reads" if isinstance(conflict.other, Write) else "overwrites"
-    state = "is over" if isinstance(conflict.other, Write) else "has read it"
     return (
-        f"{verb} {_tile(conflict.region)} before the {at(conflict.other.op)} {state}"
+        f"{_verb(conflict)} {_tile(conflict.region)} before the {at(conflict.other.op)} is over"
         f"{_iteration(conflict)}; put {_missing(conflict)} between them"
     )
 
 
 def remark(conflict: Conflict) -> str:
     """What is said of a conflict that is not known to happen."""
-    verb = "reads" if isinstance(conflict.other, Write) else "overwrites"
-    state = "is over" if isinstance(conflict.other, Write) else "has read it"
     return (
-        f"cannot prove that the {at(conflict.other.op)} {state} when this {verb} "
+        f"cannot prove that the {at(conflict.other.op)} is over when this {_verb(conflict)} "
         f"{_tile(conflict.region)}: {reason(conflict)}"
     )
+
+
+def _verb(conflict: Conflict) -> str:
+    return "reads" if isinstance(conflict.other, Write) else "overwrites"
 
 
 def at(op: Any) -> str:

@@ -259,12 +259,11 @@ class Translator:
 
 def _promised(function: Any) -> int:
     """What the sizes that a kernel is called with are multiples of; see the manifest."""
-    promised = (
-        function.attributes["smem.multiples"] if "smem.multiples" in function.attributes else []
-    )
-    if not isinstance(promised, ir.DictAttr):
+    if "smem.multiples" not in function.attributes:
         return 1
-    return lcm(*(n.attr.value for n in promised if isinstance(n.attr, ir.IntegerAttr)))
+    promised = function.attributes["smem.multiples"]
+    extents = promised if isinstance(promised, ir.DictAttr) else ()
+    return lcm(*(e.attr.value for e in extents if isinstance(e.attr, ir.IntegerAttr)))
 
 
 def _same(x: Integer) -> Integer:
