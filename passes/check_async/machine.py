@@ -83,7 +83,7 @@ class Machine:
         """Runs the whole program."""
         self._block(self.program.body, State())
 
-    # What is done with what is found; see also `trial`.
+    # What is done with what is found; see `prove`.
 
     def meet(self, conflict: Conflict) -> None:
         """Takes an access that begins while another may not be over."""
@@ -123,7 +123,7 @@ class Machine:
                     does(step, each)
             else:
                 follow: Any = self._if if isinstance(step, If) else self._for
-                states = _few([end for each in states for end in follow(step, each)])
+                states = self._few([end for each in states for end in follow(step, each)])
         return states
 
     def _let(self, step: Let, state: State) -> None:
@@ -198,6 +198,8 @@ class Machine:
     def _iterate(self, step: For, state: State) -> _Paths:
         """The states in which a loop may end, by the integers that it hands on."""
         lower, upper, by = _values(step.bounds, state.env)
+        if by.exact is not None and by.exact <= 0:
+            self.unknown()
         start = self.kept((lower, *_values(step.initial, state.env)))
         heads: _Paths = {}
         ends: _Paths = {}
@@ -222,6 +224,17 @@ class Machine:
             self.trail.pop()
             iteration += 1
         return ends
+
+    def _few(self, states: list[State]) -> list[State]:
+        """The same states, or one that stands for all if there are many."""
+        if len(states) <= _PATHS:
+            return states
+        first, *others = [state.counted_from(self.furthest) for state in states]
+        for other in others:
+            first.join(other)
+            for x, integer in first.env.items():
+                first.env[x] = joined(integer, other.env.get(x, VARIES))
+        return [first]
 
     def _arrive(self, states: _Paths, values: tuple[Integer, ...], state: State) -> bool:
         """Joins a state with those that arrived with the same integers; whether that is news."""
@@ -250,15 +263,3 @@ def _leave(env: Env, results: tuple[int, ...], ends: _Paths) -> list[State]:
         end.copy({**env, **dict(zip(results, values, strict=False))})
         for values, end in ends.items()
     ]
-
-
-def _few(states: list[State]) -> list[State]:
-    """The same states, or one that stands for all if there are many."""
-    if len(states) <= _PATHS:
-        return states
-    first, *others = states
-    for other in others:
-        first.join(other)
-        for x, integer in first.env.items():
-            first.env[x] = joined(integer, other.env.get(x, VARIES))
-    return [first]

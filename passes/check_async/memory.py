@@ -97,9 +97,10 @@ class Roots:
         owner = source.owner
         if isinstance(owner, ir.Block):
             arguments = owner.arguments
-            if owner.owner.operation != self._function:
+            attributes = self._function.attributes
+            if owner.owner.operation != self._function or "function_type" not in attributes:
                 return None, True
-            inputs = len(ir.TypeAttr(self._function.attributes["function_type"]).value.inputs)
+            inputs = len(ir.TypeAttr(attributes["function_type"]).value.inputs)
             declared = any(source == buffer for buffer in list(arguments)[inputs:])
             return (source, False) if declared else ("arguments", True)
         if owner.operation.name in _ALLOCATIONS:

@@ -88,17 +88,19 @@ class Place:
 
     def region(self, env: Env) -> Region:
         """The region, as far as it is known."""
-        stage, row, column = (_value(start, env) for start in (self.stage, self.row, self.column))
-        if stage is not None and not 0 <= stage < self.root.stages:
-            stage = None
-        return Region(self.root, stage, row, column, self.rows, self.columns)
+        root = self.root
+        stage = _value(self.stage, env, root.stages - 1)
+        row = _value(self.row, env, root.rows - self.rows)
+        column = _value(self.column, env, root.columns - self.columns)
+        return Region(root, stage, row, column, self.rows, self.columns)
 
 
-def _value(start: Start, env: Env) -> int | None:
+def _value(start: Start, env: Env, last: int) -> int | None:
+    """A start, if it is known and not beyond the last that there is."""
     total, terms = start
     for term in terms:
         known = env.get(term, VARIES).exact
         if known is None:
             return None
         total += known
-    return total
+    return total if 0 <= total <= last else None

@@ -92,6 +92,7 @@ class Translator:
 
     def __init__(self, function: Any) -> None:
         self.roots = Roots(function, self._number)
+        self._function = function
         self.scales = Scales()
         self.copies: list[Copy] = []
         self.products: list[Mma] = []
@@ -178,8 +179,11 @@ class Translator:
         self.scales.follow(op.name, result, operands)
         return Let(result, COMPARISONS[ir.IntegerAttr(op.attributes["predicate"]).value], operands)
 
-    def _truncate(self, op: Any) -> Let:
-        span = exactly(1 << op.results[0].type.width)
+    def _truncate(self, op: Any) -> Let | None:
+        narrow = op.results[0].type
+        if not isinstance(narrow, ir.IntegerType):
+            return None
+        span = exactly(1 << narrow.width)
         remainder = OPERATIONS["arith.remui"]
         operands = (self._number(op.operands[0]),)
         result = self._number(op.results[0])
@@ -197,11 +201,12 @@ class Translator:
         """`memref.dim`: the same dimension of the same argument is one integer."""
         memref, dim = op.operands[0], constant_of(op.operands[1])
         result = self._number(op.results[0])
-        if dim is not None and not memref.type.is_dynamic_dim(dim):
-            extent = exactly(memref.type.shape[dim])
-            return Let(result, lambda: extent, ())
-        if not isinstance(memref.owner, ir.Block):
+        if not isinstance(memref.owner, ir.Block) or memref.owner.owner.operation != self._function:
             return None
+        extents = memref.type.shape if isinstance(memref.type, ir.MemRefType) else []
+        if dim is not None and 0 <= dim < len(extents) and not memref.type.is_dynamic_dim(dim):
+            extent = exactly(extents[dim])
+            return Let(result, lambda: extent, ())
         same = self._dimensions.setdefault((memref, dim), result)
         return Given(result) if same == result else Let(result, _same, (same,))
 
