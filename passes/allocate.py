@@ -7,6 +7,7 @@ from typing import Any
 from ..dialect.bindings import ir
 from ..dialect.diagnostics import format_location
 from ..dialect.types import layout_of
+from .barriers import is_block_barrier
 from .base import OpError, Pass, option
 from .kernel import function_of, walk
 from .parts import PARTS
@@ -110,7 +111,7 @@ class Timeline:
         ops = [op.operation for op in block.operations]
         self.end = len(ops)
         self._at = {op: i for i, op in enumerate(ops)}
-        self._barrier = self._next(ops, _is_block_barrier)
+        self._barrier = self._next(ops, is_block_barrier)
         self._completes = {
             user: self._next(ops, lambda op, wait=wait: op.name == wait and _waits_for_all(op))
             for user, wait in (("smem.mma", "smem.wait"), ("smem.copy_async", "smem.copy_wait"))
@@ -181,16 +182,6 @@ def _users(tile: Any) -> list[Any]:
         op = use.owner
         users += _users(op.results[0]) if op.operation.name in PARTS else [op]
     return users
-
-
-def _is_block_barrier(op: Any) -> bool:
-    """Whether all threads of the block have done what comes before it, once they are past it."""
-    if op.name == "gpu.barrier":
-        scope = str(op.attributes["scope"]) if "scope" in op.attributes else "workgroup"
-        ordered = str(op.attributes["address_spaces"]) if "address_spaces" in op.attributes else ""
-        narrowed = len(op.operands) > 0 or "workgroup" not in scope
-        return not narrowed and (not ordered or "workgroup" in ordered)
-    return op.name == "nvvm.barrier" and not len(op.operands)
 
 
 def _waits_for_all(op: Any) -> bool:

@@ -20,6 +20,15 @@ def function_of(op: Any) -> Any:
     return operation
 
 
+def functions_of(module: Any) -> Iterator[Any]:
+    """The functions of a module and of the modules in it: the ops that hold code."""
+    for op in list(module.operation.regions[0].blocks[0].operations):
+        if op.operation.name in _MODULES:
+            yield from functions_of(op.operation)
+        elif len(op.operation.regions):
+            yield op.operation
+
+
 def module_of(function: Any) -> Any:
     """The module that holds a function; symbols that it uses are defined there."""
     return function.parent.operation

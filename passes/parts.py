@@ -34,6 +34,26 @@ class Part:
         return list(zip(self.slice.terms, self.starts, strict=True))
 
 
+def chain_of(tile: Any, user: Any) -> tuple[Any, list[Any]]:
+    """The alloc or view that a tile comes from, and the stages and subtiles between, in their order.
+
+    Raises:
+        OpError: if it comes from anything else; it is reported at `user`.
+    """
+    chain: list[Any] = []
+    op = tile.owner
+    while isinstance(op, ir.Block) or op.operation.name not in ROOTS:
+        if isinstance(op, ir.Block) or op.operation.name not in PARTS:
+            raise OpError(
+                user,
+                "uses a tile that does not come from an smem.alloc or smem.view by stages and "
+                "subtiles alone; take the part where it is used",
+            )
+        chain.append(op)
+        op = op.operation.operands[0].owner
+    return op, chain[::-1]
+
+
 def part_from(tile: Any, user: Any) -> Part:
     """The part that a tile is.
 
@@ -45,24 +65,12 @@ def part_from(tile: Any, user: Any) -> Part:
         OpError: if the tile does not come from an alloc or view by stages and subtiles alone, or
             has no layout yet.
     """
-    chain: list[Any] = []
-    op = tile.owner
-    while True:
-        if isinstance(op, ir.Block) or op.operation.name not in (*ROOTS, *PARTS):
-            raise OpError(
-                user,
-                "uses a tile that does not come from an smem.alloc or smem.view by stages and "
-                "subtiles alone; take the part where it is used",
-            )
-        if op.operation.name in ROOTS:
-            break
-        chain.append(op)
-        op = op.operation.operands[0].owner
+    op, chain = chain_of(tile, user)
     layout = layout_of(op.results[0].type)
     if layout is None:
         raise OpError(user, "uses a tile without a layout; run smem-assign-layouts before")
     part, starts = Slice(layout, 0), []
-    for step in reversed(chain):
+    for step in chain:
         inner = part_of(step, part.layout)
         starts += [_operand_of(step, term) for term in inner.terms]
         part = part.then(inner)

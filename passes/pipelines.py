@@ -7,6 +7,7 @@ from ..layout import Swizzle
 from .allocate import MAX_BYTES, Allocate
 from .assign_layouts import AssignLayouts
 from .base import Pass, option
+from .check_async import CheckAsync
 from .lower_copies import LowerCopies
 from .lower_mma import LowerMma
 from .materialize_descriptors import MaterializeDescriptors
@@ -27,6 +28,7 @@ class SmemToNvvm(Pass):
     def passes(self) -> Iterator[Pass]:
         yield AssignLayouts(max_swizzle=self.max_swizzle, explain=self.explain)
         yield Allocate(max_bytes=self.max_bytes, reserved_bytes=self.reserved_bytes)
+        yield CheckAsync()
         yield MaterializeDescriptors(explain=self.explain)
         yield LowerCopies()
         yield LowerMma()

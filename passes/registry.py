@@ -7,6 +7,7 @@ from importlib.metadata import entry_points
 from .allocate import Allocate
 from .assign_layouts import AssignLayouts
 from .base import OptionError, Pass
+from .check_async import CheckAsync
 from .lower_copies import LowerCopies
 from .lower_mma import LowerMma
 from .materialize_descriptors import MaterializeDescriptors
@@ -18,6 +19,7 @@ GROUP = "mlir_smem.passes"
 OWN: tuple[type[Pass], ...] = (
     AssignLayouts,
     Allocate,
+    CheckAsync,
     MaterializeDescriptors,
     LowerCopies,
     LowerMma,

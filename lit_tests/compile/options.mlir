@@ -19,8 +19,12 @@
 // NAMELESS: smem-compile: error: the input has no name to derive the output's from; give -o
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 gpu.module @kernels {
-  gpu.func @kernel() kernel {
+  gpu.func @kernel(%m: memref<64x64xbf16>)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %a = "smem.alloc"() : () -> !t
+    "smem.copy"(%m, %a) : (memref<64x64xbf16>, !t) -> ()
+    "smem.fence"() : () -> ()
+    gpu.barrier
     %d = "smem.mma"(%a, %a) : (!t, !t) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
     gpu.return
   }

@@ -3,6 +3,7 @@
 // CHECK: Execution time report
 // CHECK-DAG: smem-assign-layouts
 // CHECK-DAG: smem-allocate
+// CHECK-DAG: smem-check-async
 // CHECK-DAG: smem-materialize-descriptors
 // CHECK-DAG: smem-lower-copies
 // CHECK-DAG: smem-lower-mma

@@ -1,0 +1,203 @@
+// What is neither proven nor wrong is said in remarks, once for each op and reason.
+
+// RUN: smem-opt %s --smem-check-async --allow-unregistered-dialect --split-input-file --verify-diagnostics
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @threads_part_ways(%m: !m) {
+  %c128 = arith.constant 128 : index
+  %t = "smem.alloc"() : () -> !t
+  %thread = gpu.thread_id x
+  %first = arith.cmpi ult, %thread, %c128 : index
+  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: its condition is not known to be the same for all threads}}
+  scf.if %first {
+    "smem.copy"(%m, %t) : (!m, !t) -> ()
+  }
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @threads_go_round_differently(%m: !m, %g: memref<8xindex>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = "smem.alloc"() : () -> !t
+  %n = memref.load %g[%c0] : memref<8xindex>
+  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: its bounds are not known to be the same for all threads}}
+  scf.for %i = %c0 to %n step %c1 {
+    "smem.copy"(%m, %t) : (!m, !t) -> ()
+  }
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @other_order(%m: !m) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  "test.meet"() : () -> ()
+  // expected-remark-re@+1 {{cannot prove that the smem.copy at {{[0-9:]+}} is over when this reads the smem.alloc at {{[0-9:]+}}: 'test.meet' at {{[0-9:]+}} may order them}}
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  gpu.barrier scope <subgroup>
+  // expected-remark-re@+1 {{cannot prove that the smem.mma at {{[0-9:]+}} is over when this overwrites the smem.alloc at {{[0-9:]+}}: 'gpu.barrier' at {{[0-9:]+}} may order them}}
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  return
+}
+
+// -----
+
+// Conditions that depend on each other.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @correlated(%m: !m, %c: i1) {
+  %t = "smem.alloc"() : () -> !t
+  scf.if %c {
+    "smem.copy"(%m, %t) : (!m, !t) -> ()
+  }
+  scf.if %c {
+    "smem.fence"() : () -> ()
+    gpu.barrier
+  }
+  // expected-remark@+1 {{: there may be a path without smem.fence and gpu.barrier between them}}
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @unknown_stage(%m: !m, %g: memref<8xindex>) {
+  %c0 = arith.constant 0 : index
+  %s = "smem.alloc"() : () -> !s
+  %slot = memref.load %g[%c0] : memref<8xindex>
+  %t = "smem.stage"(%s, %c0) : (!s, index) -> !t
+  %u = "smem.stage"(%s, %slot) : (!s, index) -> !t
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  // expected-remark-re@+1 {{cannot prove that the smem.copy at {{[0-9:]+}} is over when this reads a stage of the smem.alloc at {{[0-9:]+}}: it is not known whether they share bytes}}
+  %d = "smem.mma"(%u, %u) : (!t, !t) -> !d
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @other_loops(%m: !m, %c: i1) {
+  %t = "smem.alloc"() : () -> !t
+  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: how it runs them is not known}}
+  scf.while : () -> () {
+    scf.condition(%c)
+  } do {
+    "smem.copy"(%m, %t) : (!m, !t) -> ()
+    scf.yield
+  }
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+// expected-remark@+1 {{cannot prove that accesses of tiles are in order: the function has several blocks}}
+func.func @several_blocks(%m: !m) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  cf.br ^next
+^next:
+  return
+}
+
+// -----
+
+// Memory that others write.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!w = memref<4096xbf16, #gpu.address_space<workgroup>>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @argument(%w: !w) {
+  %t = "smem.view"(%w) : (!w) -> !t
+  // expected-remark-re@+1 {{cannot prove that the smem.view at {{[0-9:]+}} is written: no copy of this function writes it}}
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!w = memref<4096xbf16, #gpu.address_space<workgroup>>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+gpu.module @kernels {
+  gpu.func @stored(%m: !m, %v: bf16) workgroup(%w: !w) kernel {
+    %c0 = arith.constant 0 : index
+    // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: 'memref.store' at {{[0-9:]+}} uses its memory, too}}
+    %t = "smem.view"(%w) : (!w) -> !t
+    "smem.copy"(%m, %t) : (!m, !t) -> ()
+    memref.store %v, %w[%c0] : !w
+    "smem.fence"() : () -> ()
+    gpu.barrier
+    %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+    gpu.return
+  }
+}
+
+// -----
+
+// Two views of the same memory; two that begin apart.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!w = memref<4096xbf16, #gpu.address_space<workgroup>>
+!b = memref<?xi8, #gpu.address_space<workgroup>>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @views(%m: !m) {
+  %c0 = arith.constant 0 : index
+  %c8192 = arith.constant 8192 : index
+  %bytes = gpu.dynamic_shared_memory : !b
+  %low = memref.view %bytes[%c0][] : !b to !w
+  %high = memref.view %bytes[%c8192][] : !b to !w
+  %t = "smem.view"(%low) : (!w) -> !t
+  %u = "smem.view"(%low) : (!w) -> !t
+  %v = "smem.view"(%high) : (!w) -> !t
+  "smem.copy"(%m, %u) : (!m, !t) -> ()
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  "smem.copy"(%m, %v) : (!m, !t) -> ()
+  %d = "smem.mma"(%u, %u) : (!t, !t) -> !d
+  // expected-remark-re@+1 {{cannot prove that the smem.mma at {{[0-9:]+}} is over when this overwrites the smem.view at {{[0-9:]+}}: it is not known whether they share bytes}}
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  return
+}
+
+// -----
+
+// Memory that is not the same each time.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!w = memref<4096xbf16, #gpu.address_space<workgroup>>
+!b = memref<?xi8, #gpu.address_space<workgroup>>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @moving(%n: index) {
+  %bytes = gpu.dynamic_shared_memory : !b
+  %w = memref.view %bytes[%n][] : !b to !w
+  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: where its memory begins is not known}}
+  %t = "smem.view"(%w) : (!w) -> !t
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  return
+}

@@ -1,0 +1,154 @@
+// RUN: smem-opt %s --smem-check-async --split-input-file --verify-diagnostics
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @nothing_between(%m: !m) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  // expected-error-re@+1 {{'smem.mma' op reads the smem.alloc at {{[0-9:]+}} before the smem.copy at {{[0-9:]+}} is over; put smem.fence and gpu.barrier between them}}
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  return
+}
+
+// -----
+
+// What comes before the copy does not count.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @no_fence(%m: !m) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.fence"() : () -> ()
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  gpu.barrier
+  // expected-error@+1 {{is over; put smem.fence between them}}
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @no_group(%m: !m) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy_async"(%m, %t) : (!m, !t) -> ()
+  "smem.copy_wait"() {pending = 0 : i32} : () -> ()
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  // expected-error-re@+1 {{before the smem.copy_async at {{[0-9:]+}} is over; put smem.copy_commit, smem.copy_wait with pending = 0, smem.fence and gpu.barrier between them}}
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  return
+}
+
+// -----
+
+// The group before the latest.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @pending(%m: !m) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy_async"(%m, %t) : (!m, !t) -> ()
+  "smem.copy_commit"() : () -> ()
+  "smem.copy_commit"() : () -> ()
+  "smem.copy_wait"() {pending = 2 : i32} : () -> ()
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  // expected-error@+1 {{put smem.copy_wait with pending = 1 or less, smem.fence and gpu.barrier between them}}
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @overwritten(%m: !m) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  // expected-error-re@+1 {{'smem.copy_async' op overwrites the smem.alloc at {{[0-9:]+}} before the smem.mma at {{[0-9:]+}} is over; put smem.wait with pending = 0 and gpu.barrier between them}}
+  "smem.copy_async"(%m, %t) : (!m, !t) -> ()
+  return
+}
+
+// -----
+
+// Other warpgroups may not have waited yet.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @no_barrier_after_the_wait(%m: !m) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  %w = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !d
+  // expected-error@+1 {{is over; put gpu.barrier between them}}
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  return
+}
+
+// -----
+
+// The second time round.
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @loop(%m: !m, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  scf.for %i = %c0 to %n step %c1 {
+    %slot = arith.remui %i, %c2 : index
+    %t = "smem.stage"(%s, %slot) : (!s, index) -> !t
+    // expected-error-re@+1 {{'smem.copy' op overwrites stage 0 of the smem.alloc at {{[0-9:]+}} before the smem.mma at {{[0-9:]+}} is over, in iteration 2 (from 0) of the loop at {{[0-9:]+}}; put smem.wait with pending = 1 or less and gpu.barrier between them}}
+    "smem.copy"(%m, %t) : (!m, !t) -> ()
+    "smem.fence"() : () -> ()
+    gpu.barrier
+    %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  }
+  return
+}
+
+// -----
+
+// What happens only if a condition holds, and then is wrong.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @branch(%m: !m, %c: i1) {
+  %t = "smem.alloc"() : () -> !t
+  scf.if %c {
+    "smem.copy"(%m, %t) : (!m, !t) -> ()
+  }
+  gpu.barrier
+  // expected-error@+1 {{put smem.fence between them}}
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @never_written() {
+  %t = "smem.alloc"() : () -> !t
+  // expected-error-re@+1 {{'smem.mma' op reads the smem.alloc at {{[0-9:]+}}, which nothing writes}}
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  return
+}

@@ -1,0 +1,71 @@
+"""The rules of one function: proven, broken, or not known."""
+
+from typing import Any
+
+from ...dialect.diagnostics import remark
+from ..base import OpError
+from . import report
+from .program import Mma, Program
+from .prove import Proof, refute
+from .regions import Root
+from .translate import translate
+
+
+def check(function: Any) -> None:
+    """Checks a function; what is neither proven nor wrong is said in remarks.
+
+    Raises:
+        OpError: if it is wrong.
+    """
+    blocks = [block for region in function.regions for block in region.blocks]
+    if not blocks:
+        return
+    program = translate(function, blocks)
+    if not program.products and not program.copies:
+        return
+    if len(blocks) > 1:
+        remark(
+            function.location,
+            "cannot prove that accesses of tiles are in order: the function has several blocks",
+        )
+        return
+    _check_contents(program)
+    proof = Proof(program)
+    proof.run()
+    found = refute(program) if proof.conflicts else None
+    if found:
+        raise OpError(found.op, report.error(found))
+    for (op, _), message in _undecided(program, proof).items():
+        remark(op.location, message)
+
+
+def _check_contents(program: Program) -> None:
+    """Checks that something writes what is read."""
+    for mma, root in _unwritten(program):
+        if not root.outside:
+            raise OpError(mma.op, f"reads the {report.at(root.op)}, which nothing writes")
+
+
+def _unwritten(program: Program) -> list[tuple[Mma, Root]]:
+    """The mma that read what no copy of the function writes."""
+    written = {copy.place.root.memory for copy in program.copies}
+    return [
+        (mma, place.root)
+        for mma in program.products
+        for place in mma.places
+        if place.root.memory not in written
+    ]
+
+
+def _undecided(program: Program, proof: Proof) -> dict[tuple[Any, str], str]:
+    """What is not known to be in order, once for each op and reason."""
+    found = {
+        (op, reason): f"cannot prove that accesses of tiles are in order: {reason}"
+        for op, reason in (*proof.skipped.items(), *program.unknown.items())
+    }
+    for mma, root in _unwritten(program):
+        reason = "no copy of this function writes it"
+        found[mma.op, reason] = f"cannot prove that the {report.at(root.op)} is written: {reason}"
+    for conflict in proof.conflicts:
+        found.setdefault((conflict.op, report.reason(conflict)), report.remark(conflict))
+    return found

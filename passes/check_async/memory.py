@@ -1,0 +1,141 @@
+"""The memory behind tiles: which roots may have bytes in common, and what else writes them."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ...dialect.bindings import ir
+from ...dialect.diagnostics import format_location
+from ...dialect.divisibility import constant_of
+from ...dialect.ops.part import DYNAMIC
+from ...dialect.types import layout_of, shape_of
+from ..parts import chain_of
+from .regions import Place, Root, Start
+
+#: Ops that make a memref whose bytes no other memref has.
+_ALLOCATIONS = ("memref.alloc", "memref.alloca")
+
+#: Ops that show the memory of a memref as another one.
+_VIEWS = ("memref.view", "memref.cast")
+
+#: Uses of a memref that write nothing.
+_READS = ("memref.load", "memref.dim", "vector.load", "memref.dealloc")
+
+
+class Roots:
+    """The roots of a function's tiles, found as their parts are used."""
+
+    def __init__(self, function: Any, number: Callable[[Any], int]) -> None:
+        self._function = function
+        self._number = number
+        self._places: dict[Any, Place | None] = {}
+        self._roots: dict[Any, Root | None] = {}
+        #: Views of whose memory not everything is known, with the reason.
+        self.unknown: dict[Any, str] = {}
+
+    def place(self, tile: Any, user: Any) -> Place | None:
+        """The place that a tile is; None if its memory is not known.
+
+        Raises:
+            OpError: if it comes from no alloc or view.
+        """
+        if tile not in self._places:
+            self._places[tile] = self._place(tile, *chain_of(tile, user))
+        return self._places[tile]
+
+    def _place(self, tile: Any, op: Any, chain: list[Any]) -> Place | None:
+        root = self._root(op.operation)
+        if root is None:
+            return None
+        stage, row, column = (0, ()), (0, ()), (0, ())
+        for part in chain:
+            if part.operation.name == "smem.stage":
+                stage = self._start(part.operation.operands[1])
+            else:
+                rows, columns = self._offsets(part.operation)
+                row, column = _sum(row, rows), _sum(column, columns)
+        height, width = shape_of(tile.type)[-2:]
+        return Place(root, stage, row, column, height, width)
+
+    def _offsets(self, subtile: Any) -> list[Start]:
+        operands = iter(list(subtile.operands)[1:])
+        return [
+            self._start(next(operands)) if offset == DYNAMIC else (offset, ())
+            for offset in subtile.attributes["static_offsets"]
+        ]
+
+    def _start(self, value: Any) -> Start:
+        constant = constant_of(value)
+        return (0, (self._number(value),)) if constant is None else (constant, ())
+
+    def _root(self, op: Any) -> Root | None:
+        if op not in self._roots:
+            self._roots[op] = self._made(op)
+        return self._roots[op]
+
+    def _made(self, op: Any) -> Root | None:
+        stages, rows, columns = (1, *shape_of(op.results[0].type))[-3:]
+        if op.name == "smem.alloc":
+            return Root(op, op, None, stages, rows, columns)
+        source, shift = _source(op.operands[0])
+        memory, outside = self._memory(source)
+        if shift is None or memory is None:
+            self.unknown[op] = "where its memory begins is not known"
+            return None
+        user = _other_user(source)
+        if user is not None:
+            where = format_location(user.location)
+            self.unknown[op] = f"'{user.operation.name}' at {where} uses its memory, too"
+            outside = True
+        layout = layout_of(op.results[0].type)
+        assert layout is not None
+        span = (shift, shift + layout.size_bytes)
+        return Root(op, memory, span, stages, rows, columns, outside)
+
+    def _memory(self, source: Any) -> tuple[Any, bool]:
+        """What stands for the memory of a memref, and whether it has contents that the function did
+        not write; None for memory that is not known."""
+        owner = source.owner
+        if isinstance(owner, ir.Block):
+            arguments = owner.arguments
+            attributes = self._function.attributes
+            if owner.owner.operation != self._function or "function_type" not in attributes:
+                return None, True
+            inputs = len(ir.TypeAttr(attributes["function_type"]).value.inputs)
+            declared = any(source == buffer for buffer in list(arguments)[inputs:])
+            return (source, False) if declared else ("arguments", True)
+        if owner.operation.name in _ALLOCATIONS:
+            return source, False
+        if owner.operation.name == "gpu.dynamic_shared_memory":
+            return "dynamic", True
+        if owner.operation.name == "memref.get_global":
+            return str(owner.operation.attributes["name"]), True
+        return None, True
+
+
+def _source(memref: Any) -> tuple[Any, int | None]:
+    """The memref that another one shows, and at which byte of it that begins; None if not known."""
+    begin: int | None = 0
+    while not isinstance(memref.owner, ir.Block) and memref.owner.operation.name in _VIEWS:
+        op = memref.owner.operation
+        if op.name == "memref.view":
+            shift = constant_of(op.operands[1])
+            begin = None if begin is None or shift is None else begin + shift
+        memref = op.operands[0]
+    return memref, begin
+
+
+def _other_user(memref: Any) -> Any:
+    """An op that may write a memref behind the back of its tiles; None if there is none."""
+    for use in memref.uses:
+        op = use.owner.operation
+        if op.name in _VIEWS:
+            found = _other_user(op.results[0])
+            if found is not None:
+                return found
+        elif op.name != "smem.view" and op.name not in _READS:
+            return op
+    return None
+
+
+def _sum(a: Start, b: Start) -> Start:
+    return a[0] + b[0], a[1] + b[1]

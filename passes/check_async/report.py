@@ -1,0 +1,83 @@
+"""What is said of accesses that are in the wrong order, or not known to be in the right one."""
+
+from typing import Any
+
+from ...dialect.diagnostics import format_location
+from .hazards import Read, Write
+from .machine import Conflict
+from .regions import Region
+
+
+def error(conflict: Conflict) -> str:
+    """What is said of a conflict that some run has."""
+    return (
+        f"{_verb(conflict)} {_tile(conflict.region)} before the {at(conflict.other.op)} is over"
+        f"{_iteration(conflict)}; put {_missing(conflict)} between them"
+    )
+
+
+def remark(conflict: Conflict) -> str:
+    """What is said of a conflict that is not known to happen."""
+    return (
+        f"cannot prove that the {at(conflict.other.op)} is over when this {_verb(conflict)} "
+        f"{_tile(conflict.region)}: {reason(conflict)}"
+    )
+
+
+def _verb(conflict: Conflict) -> str:
+    return "reads" if isinstance(conflict.other, Write) else "overwrites"
+
+
+def at(op: Any) -> str:
+    """An op by its name and place."""
+    return f"{op.name} at {format_location(op.location)}"
+
+
+def _tile(region: Region) -> str:
+    tile = f"the {at(region.root.op)}"
+    if region.root.stages == 1:
+        return tile
+    return f"{'a stage' if region.stage is None else f'stage {region.stage}'} of {tile}"
+
+
+def _iteration(conflict: Conflict) -> str:
+    """The innermost loop that has come round."""
+    for loop, iteration in reversed(conflict.trail):
+        if iteration:
+            where = format_location(loop.op.location)
+            return f", in iteration {iteration} (from 0) of the loop at {where}"
+    return ""
+
+
+def _missing(conflict: Conflict) -> str:
+    """What would put the two in order."""
+    if isinstance(conflict.other, Read):
+        needs = [_wait("smem.wait", conflict.age)] if conflict.age is not None else []
+        return _list([*needs, "gpu.barrier"])
+    write = conflict.other
+    needs = []
+    if conflict.age is not None:
+        needs = ["smem.copy_commit"] if conflict.age < 0 else []
+        needs.append(_wait("smem.copy_wait", max(conflict.age, 0)))
+    needs += [] if write.fenced else ["smem.fence"]
+    needs += [] if write.met else ["gpu.barrier"]
+    return _list(needs)
+
+
+def _wait(op: str, pending: int) -> str:
+    return f"{op} with pending = {pending}{' or less' if pending else ''}"
+
+
+def _list(words: list[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def reason(conflict: Conflict) -> str:
+    """Why it is not known whether a conflict happens."""
+    if conflict.other.doubt is not None:
+        doubt = conflict.other.doubt
+        return f"'{doubt.name}' at {format_location(doubt.location)} may order them"
+    if not conflict.certain:
+        return "it is not known whether they share bytes"
+    return f"there may be a path without {_missing(conflict)} between them"

@@ -1,0 +1,292 @@
+"""From a function's ops to the program that is interpreted."""
+
+from collections.abc import Callable
+from math import lcm
+from typing import Any
+
+from ...dialect.bindings import ir
+from ...dialect.divisibility import constant_of
+from ..barriers import is_block_barrier
+from .integers import COMPARISONS, OPERATIONS, UNKNOWN, Integer, exactly
+from .memory import Roots
+from .program import (
+    Barrier,
+    Block,
+    Commit,
+    Copy,
+    CopyWait,
+    Fence,
+    For,
+    Given,
+    If,
+    Let,
+    Mma,
+    Opaque,
+    Other,
+    Program,
+    Wait,
+)
+from .scales import Scales
+
+#: Dialects whose ops order nothing, and the ops of other dialects that order nothing.
+_HARMLESS_DIALECTS = {
+    "affine",
+    "arith",
+    "builtin",
+    "complex",
+    "index",
+    "math",
+    "memref",
+    "ub",
+    "vector",
+}
+_HARMLESS = {
+    "cf.assert",
+    "func.return",
+    "gpu.dynamic_shared_memory",
+    "gpu.global_id",
+    "gpu.lane_id",
+    "gpu.num_subgroups",
+    "gpu.printf",
+    "gpu.return",
+    "gpu.subgroup_id",
+    "gpu.subgroup_size",
+    "gpu.thread_id",
+    "scf.yield",
+    "smem.alloc",
+    "smem.fill",
+    "smem.stage",
+    "smem.store",
+    "smem.subtile",
+    "smem.view",
+}
+
+#: Ops that other blocks or the host decide on, with a value that they have in some run.
+_GIVEN = {"gpu.block_id": 0, "gpu.grid_dim": 1}
+
+_ACCESSES = (Copy, Mma)
+_ORDERINGS = (Commit, CopyWait, Fence, Barrier, Wait)
+
+
+def translate(function: Any, blocks: list[Any]) -> Program:
+    """The program that a function stands for; only the first of its blocks is run.
+
+    Raises:
+        OpError: if an op uses a tile of which no alloc or view is known.
+    """
+    translator = Translator(function)
+    body = translator.function(blocks)
+    return Program(
+        body,
+        tuple(translator.copies),
+        tuple(translator.products),
+        translator.roots.unknown,
+        *translator.scales.widening(),
+        translator.furthest,
+        _promised(function),
+    )
+
+
+class Translator:
+    """Translates ops one by one; integers are numbered as they are met."""
+
+    def __init__(self, function: Any) -> None:
+        self.roots = Roots(function, self._number)
+        self._function = function
+        self.scales = Scales()
+        self.copies: list[Copy] = []
+        self.products: list[Mma] = []
+        self.furthest = 1
+        self._numbers: dict[Any, int] = {}
+        self._dimensions: dict[Any, int] = {}
+        self._steps: dict[str, Callable[[Any], Any]] = {
+            **dict.fromkeys(OPERATIONS, self._arithmetic),
+            **dict.fromkeys(_GIVEN, self._given),
+            "arith.constant": self._constant,
+            "arith.cmpi": self._compare,
+            "arith.extsi": self._extend,
+            "arith.trunci": self._truncate,
+            "memref.dim": self._dimension,
+            "gpu.block_dim": lambda op: Let(self._number(op.results[0]), lambda: UNKNOWN, ()),
+            "smem.copy": lambda op: self._copy(op, asynchronous=False),
+            "smem.copy_async": lambda op: self._copy(op, asynchronous=True),
+            "smem.copy_commit": lambda _: Commit(),
+            "smem.copy_wait": lambda op: CopyWait(self._pending(op)),
+            "smem.fence": lambda _: Fence(),
+            "smem.mma": self._mma,
+            "smem.wait": lambda op: Wait(self._pending(op)),
+            "scf.if": self._if,
+            "scf.for": self._for,
+        }
+
+    def function(self, blocks: list[Any]) -> Block:
+        """The body of a function; its arguments are the same for all threads."""
+        body, *_ = [self._block(block) for block in blocks]
+        body.steps[:0] = map(self._argument, blocks[0].arguments)
+        return body
+
+    def _argument(self, argument: Any) -> Given:
+        return Given(self._number(argument), is_truth=str(argument.type) == "i1")
+
+    def _block(self, block: Any) -> Block:
+        made = Block()
+        for view in block.operations:
+            op = view.operation
+            step = self._step(op)
+            if step is not None:
+                made.steps.append(step)
+                made.synchronizes |= _synchronizes(step)
+            if op.name == "scf.yield":
+                made.yields = tuple(map(self._number, op.operands))
+        return made
+
+    def _step(self, op: Any) -> Any:
+        name = op.name
+        translated = self._steps.get(name)
+        if translated:
+            return translated(op)
+        if name in _HARMLESS:
+            return None
+        if is_block_barrier(op):
+            return Barrier()
+        if len(op.regions):
+            return self._opaque(op)
+        return None if name.partition(".")[0] in _HARMLESS_DIALECTS or _is_pure(op) else Other(op)
+
+    def _number(self, value: Any) -> int:
+        return self._numbers.setdefault(value, len(self._numbers))
+
+    # Integers.
+
+    def _constant(self, op: Any) -> Let | None:
+        attribute = op.attributes["value"]
+        if not isinstance(attribute, ir.IntegerAttr | ir.BoolAttr):
+            return None
+        number = exactly(int(attribute.value))
+        result = self._number(op.results[0])
+        self.scales.constant(result, number.rest)
+        return Let(result, lambda: number, ())
+
+    def _arithmetic(self, op: Any) -> Let:
+        operands = tuple(map(self._number, op.operands))
+        result = self._number(op.results[0])
+        self.scales.follow(op.name, result, operands)
+        return Let(result, OPERATIONS[op.name], operands)
+
+    def _compare(self, op: Any) -> Let:
+        operands = tuple(map(self._number, op.operands))
+        result = self._number(op.results[0])
+        self.scales.follow(op.name, result, operands)
+        return Let(result, COMPARISONS[ir.IntegerAttr(op.attributes["predicate"]).value], operands)
+
+    def _truncate(self, op: Any) -> Let | None:
+        narrow = op.results[0].type
+        if not isinstance(narrow, ir.IntegerType):
+            return None
+        span = exactly(1 << narrow.width)
+        remainder = OPERATIONS["arith.remui"]
+        operands = (self._number(op.operands[0]),)
+        result = self._number(op.results[0])
+        self.scales.follow(op.name, result, operands)
+        return Let(result, lambda x: remainder(x, span), operands)
+
+    def _extend(self, op: Any) -> Let | None:
+        """A sign extension; of a bit it would be 0 or -1."""
+        return None if str(op.operands[0].type) == "i1" else self._arithmetic(op)
+
+    def _given(self, op: Any) -> Given:
+        return Given(self._number(op.results[0]), _GIVEN[op.name])
+
+    def _dimension(self, op: Any) -> Let | Given | None:
+        """`memref.dim`: the same dimension of the same argument is one integer."""
+        memref, dim = op.operands[0], constant_of(op.operands[1])
+        result = self._number(op.results[0])
+        if not isinstance(memref.owner, ir.Block) or memref.owner.owner.operation != self._function:
+            return None
+        extents = memref.type.shape if isinstance(memref.type, ir.MemRefType) else []
+        if dim is not None and 0 <= dim < len(extents) and not memref.type.is_dynamic_dim(dim):
+            extent = exactly(extents[dim])
+            return Let(result, lambda: extent, ())
+        same = self._dimensions.setdefault((memref, dim), result)
+        return Given(result) if same == result else Let(result, _same, (same,))
+
+    # Accesses and what orders them.
+
+    def _copy(self, op: Any, asynchronous: bool) -> Copy | None:
+        place = self.roots.place(op.operands[1], op)
+        if place is None:
+            return None
+        copy = Copy(op, place, asynchronous)
+        self.copies.append(copy)
+        return copy
+
+    def _mma(self, op: Any) -> Mma:
+        places = (self.roots.place(op.operands[0], op), self.roots.place(op.operands[1], op))
+        mma = Mma(op, tuple(place for place in places if place is not None))
+        self.products.append(mma)
+        return mma
+
+    def _pending(self, op: Any) -> int:
+        pending = ir.IntegerAttr(op.attributes["pending"]).value
+        self.furthest = max(self.furthest, pending + 1)
+        return pending
+
+    # Control flow.
+
+    def _if(self, op: Any) -> If:
+        branches = [self._block(r.blocks[0]) for r in op.regions if len(r.blocks)]
+        then, otherwise = (*branches, Block())[:2]
+        results = tuple(map(self._number, op.results))
+        for result, *yielded in zip(results, then.yields, otherwise.yields, strict=False):
+            self.scales.follow("arith.select", result, tuple(yielded))
+        return If(op, self._number(op.operands[0]), (then, otherwise), results)
+
+    def _for(self, op: Any) -> For:
+        lower, upper, step, *initial = map(self._number, op.operands)
+        block = op.regions[0].blocks[0]
+        induction, *carried = map(self._number, block.arguments)
+        self.scales.carried(induction, *carried)
+        return For(
+            op,
+            (lower, upper, step),
+            tuple(initial),
+            induction,
+            tuple(carried),
+            self._block(block),
+            tuple(map(self._number, op.results)),
+        )
+
+    def _opaque(self, op: Any) -> Any:
+        """An op with regions of which we do not know how they are run."""
+        inner = [self._block(block) for region in op.regions for block in region.blocks]
+        return Opaque(op) if any(block.synchronizes for block in inner) else Other(op)
+
+
+def _promised(function: Any) -> int:
+    """What the sizes that a kernel is called with are multiples of; see the manifest."""
+    if "smem.multiples" not in function.attributes:
+        return 1
+    promised = function.attributes["smem.multiples"]
+    extents = promised if isinstance(promised, ir.DictAttr) else ()
+    return lcm(*(e.attr.value for e in extents if isinstance(e.attr, ir.IntegerAttr)))
+
+
+def _same(x: Integer) -> Integer:
+    return x
+
+
+def _synchronizes(step: Any) -> bool:
+    if isinstance(step, If):
+        return any(branch.synchronizes for branch in step.branches)
+    if isinstance(step, For):
+        return step.body.synchronizes
+    return isinstance(step, (*_ACCESSES, *_ORDERINGS, Opaque))
+
+
+def _is_pure(op: Any) -> bool:
+    """Whether an op of the GPU's own dialects orders nothing."""
+    if op.name == "llvm.inline_asm":
+        return "has_side_effects" not in op.attributes
+    if op.name.startswith("llvm."):
+        return op.name not in ("llvm.call", "llvm.call_intrinsic", "llvm.fence", "llvm.inline_asm")
+    return op.name.startswith("nvvm.read.")

@@ -1,0 +1,217 @@
+"""`smem-check-async` against runs of random programs: silence is a proof, an error a wrong run."""
+
+from dataclasses import dataclass, field
+from itertools import product
+
+from hypothesis import event, given
+from hypothesis import strategies as st
+from programs import fragment, matrix, tile
+
+from mlir_smem.dialect import new_context
+from mlir_smem.dialect.bindings import ir
+from mlir_smem.dialect.diagnostics import remark_handler
+from mlir_smem.passes import OpError
+from mlir_smem.passes.check_async import CheckAsync
+
+STAGES = 3
+TILES, STAGE, FLYING = tile(STAGES, 64, 64), tile(64, 64), fragment(64, 64)
+
+# Programs: lists of steps. A stage is a number, or ("next", n): the loop's count plus n, modulo 3.
+
+
+@dataclass
+class Writer:
+    """Writes a program as text."""
+
+    lines: list = field(default_factory=list)
+    names: int = 0
+
+    def name(self):
+        self.names += 1
+        return f"%v{self.names}"
+
+    def block(self, steps, count="%c0"):
+        for name, *arguments in steps:
+            getattr(self, name)(*arguments, count)
+
+    def op(self, name, operands="", types="", results="", attributes=""):
+        self.lines.append(f'"{name}"({operands}) {attributes} : ({types}) -> ({results})')
+
+    def stage(self, stage, count):
+        index = f"%c{stage}"
+        if isinstance(stage, tuple):
+            after, index = self.name(), self.name()
+            self.lines.append(f"{after} = arith.addi {count}, %c{stage[1]} : index")
+            self.lines.append(f"{index} = arith.remui {after}, %c{STAGES} : index")
+        taken = self.name()
+        self.lines.append(f"{taken} =")
+        self.op("smem.stage", f"%t, {index}", f"{TILES}, index", STAGE)
+        return taken
+
+    def copy(self, stage, count, op="smem.copy"):
+        self.op(op, f"%g, {self.stage(stage, count)}", f"{matrix(64, 64)}, {STAGE}")
+
+    def copy_async(self, stage, count):
+        self.copy(stage, count, "smem.copy_async")
+
+    def commit(self, _):
+        self.op("smem.copy_commit")
+
+    def copy_wait(self, pending, _):
+        self.op("smem.copy_wait", attributes=f"{{pending = {pending} : i32}}")
+
+    def fence(self, _):
+        self.op("smem.fence")
+
+    def barrier(self, _):
+        self.lines.append("gpu.barrier")
+
+    def mma(self, stage, count):
+        taken = self.stage(stage, count)
+        self.lines.append(f"{self.name()} =")
+        self.op("smem.mma", f"{taken}, {taken}", f"{STAGE}, {STAGE}", FLYING)
+
+    def wait(self, pending, _):
+        flying = self.name()
+        self.lines.append(f'{flying} = "smem.fill"(%zero) : (f32) -> {FLYING}')
+        self.lines.append(f"{self.name()} =")
+        self.op("smem.wait", flying, FLYING, FLYING, f"{{pending = {pending} : i32}}")
+
+    def loop(self, steps, _):
+        count = self.name()
+        self.lines.append(f"scf.for {count} = %c0 to %n step %c1 {{")
+        self.block(steps, count)
+        self.lines.append("}")
+
+    def branch(self, steps, count):
+        self.lines.append("scf.if %c {")
+        self.block(steps, count)
+        self.lines.append("}")
+
+
+def text_of(steps):
+    writer = Writer()
+    writer.block(steps)
+    constants = "\n".join(f"%c{i} = arith.constant {i} : index" for i in range(STAGES + 1))
+    body = "\n".join(writer.lines)
+    return f"""func.func @f(%g: {matrix(64, 64)}, %n: index, %c: i1) {{
+      {constants}
+      %zero = arith.constant 0.0 : f32
+      %t = "smem.alloc"() : () -> {TILES}
+      {body}
+      return }}"""
+
+
+def verdict(steps):
+    """What the pass says: "proven", "wrong" or "undecided"."""
+    remarks = []
+    with new_context():
+        parsed = ir.Module.parse(text_of(steps))
+        try:
+            with remark_handler(lambda *found: remarks.append(found)):
+                CheckAsync().run(parsed)
+        except OpError:
+            return "wrong"
+    return "undecided" if remarks else "proven"
+
+
+# Runs: the steps one after the other, and what the rules say of them.
+
+
+def trace(steps, trips, taken, count=0):
+    for name, *arguments in steps:
+        if name == "loop":
+            for i in range(trips):
+                yield from trace(arguments[0], trips, taken, i)
+        elif name == "branch":
+            yield from trace(arguments[0], trips, taken, count) if taken else ()
+        elif name in ("copy", "copy_async", "mma"):
+            (stage,) = arguments
+            yield name, (count + stage[1]) % STAGES if isinstance(stage, tuple) else stage
+        else:
+            yield name, *arguments
+
+
+def first(run, begin, *wanted):
+    """The first step after `begin` that is wanted; the end if there is none."""
+    return next((i for i in range(begin + 1, len(run)) if run[i][0] in wanted), len(run))
+
+
+def waited(run, begin, wait, group):
+    """The wait by which the group that ends at `begin` is complete; the end if there is none."""
+    for i in range(begin + 1, len(run)):
+        later = sum(step[0] == group for step in run[begin + 1 : i])
+        if run[i][0] == wait and later >= run[i][1]:
+            return i
+    return len(run)
+
+
+def settled(run, i):
+    """The step by which a copy is complete, fenced and past a barrier."""
+    if run[i][0] == "copy_async":
+        i = waited(run, first(run, i, "commit"), "copy_wait", "commit")
+    return max(first(run, i, "fence"), first(run, i, "barrier"))
+
+
+def is_wrong(run):
+    """Whether some step of a run begins before it may."""
+    for i, (name, *arguments) in enumerate(run):
+        if name in ("copy", "copy_async"):
+            early = {("mma", *arguments)} & set(run[i : settled(run, i)])
+        elif name == "mma":
+            over = first(run, waited(run, i, "wait", "mma"), "barrier")
+            early = {("copy", *arguments), ("copy_async", *arguments)} & set(run[i:over])
+        else:
+            continue
+        if early:
+            return True
+    return False
+
+
+def runs(steps):
+    return [list(trace(steps, trips, taken)) for trips, taken in product(range(9), (False, True))]
+
+
+stages = st.one_of(
+    st.integers(0, STAGES - 1), st.tuples(st.just("next"), st.integers(0, STAGES - 1))
+)
+pending = st.sampled_from([0, 0, 1, 2])
+simple = st.one_of(
+    st.tuples(st.sampled_from(["copy", "copy_async", "mma"]), stages),
+    st.tuples(st.sampled_from(["copy_wait", "wait"]), pending),
+    st.sampled_from([("commit",), ("fence",), ("barrier",)]),
+)
+arriving = st.tuples(pending).map(lambda p: [("copy_wait", *p), ("fence",), ("barrier",)])
+leaving = st.tuples(pending).map(lambda p: [("wait", *p), ("barrier",)])
+several = st.one_of(
+    simple.map(lambda s: [s]),
+    arriving,
+    leaving,
+    stages.map(lambda s: [("copy_async", s), ("commit",)]),
+)
+
+
+def flat(lists):
+    return [step for steps in lists for step in steps]
+
+
+def within(kind):
+    body = st.lists(several, min_size=1, max_size=6).map(flat)
+    return body.map(lambda steps: [(kind, steps)])
+
+
+programs = st.lists(
+    st.one_of(several, within("loop"), within("loop"), within("branch")), min_size=2, max_size=7
+).map(flat)
+
+
+@given(programs)
+def test_silence_is_a_proof_and_an_error_is_a_wrong_run(steps):
+    said = verdict(steps)
+    wrong = [run for run in runs(steps) if is_wrong(run)]
+    nothing_written = "copy" not in str(steps).replace("copy_wait", "")
+    event(f"{said}, {'wrong' if wrong else 'right'}")
+    if said == "proven":
+        assert not wrong
+    if said == "wrong":
+        assert wrong or nothing_written
