@@ -25,8 +25,9 @@ lint: .venv/installed-dev  ## ruff and pyright
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
-docs: .venv/installed  ## write docs/reference.md anew from the code
+docs: .venv/installed  ## write the generated pages of docs/ anew from the code
 	$(BIN)/python docs/reference.py > docs/reference.md
+	$(BIN)/python docs/faults.py > docs/faults.md
 
 clean:  ## remove what was built
 	rm -rf .venv build *.egg-info lit_tests/Output .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,68 @@
+"""The static checker against the emulator, on random programs whose synchronisation is damaged.
+
+What the checker proves right, the emulator must find right; what it calls an error, the emulator must
+see go wrong.
+"""
+
+import re
+
+from faults.bases import Base
+from faults.edits import without
+from faults.verdicts import check, emulated, lower
+from hypothesis import assume, given, note, settings
+from hypothesis import strategies as st
+from random_programs import Program
+
+from mlir_smem.dialect.bindings import ir
+
+#: Damages that may, or may not, make a program wrong.
+DAMAGES = {
+    "none": lambda text: text,
+    "no fence": without('"smem.fence"'),
+    "no barrier before the mma": lambda text: re.sub(r"gpu\.barrier\n( *%pa)", r"\n\1", text),
+    "no barrier after the wait": lambda text: re.sub(r"gpu\.barrier\n( *scf\.yield)", r"\1", text),
+    "no commit": lambda text: text.replace('"smem.copy_commit"() : () -> ()', ""),
+    "no wait for copies": lambda text: re.sub(r'"smem\.copy_wait".*\n', "\n", text),
+    "a copy left pending": lambda text: re.sub(r"(copy_wait.*pending =) 0", r"\1 1", text),
+    "an mma more left pending": lambda text: re.sub(
+        r"(%on = .*pending =) (\d)", lambda m: f"{m[1]} {int(m[2]) + 1}", text
+    ),
+    "no mma left pending": lambda text: re.sub(r"(%on = .*pending =) \d", r"\1 0", text),
+    "a barrier before the fence": lambda text: text.replace(
+        '"smem.fence"() : () -> ()\n      gpu.barrier',
+        'gpu.barrier\n      "smem.fence"() : () -> ()',
+    ),
+    "another stage": lambda text: re.sub(
+        r"(%slot = arith\.remui) %i, %stages", r"\1 %c0, %stages", text
+    ),
+}
+
+
+@settings(max_examples=60)
+@given(data=st.data())
+def test_what_is_proven_holds_and_what_is_refused_fails(data):
+    program = Program.draw(lambda name, items: data.draw(st.sampled_from(items), label=name))
+    assume(program.fits and program.blocks == 1 and program.n <= 64)
+    damage = data.draw(st.sampled_from(sorted(DAMAGES)), label="damage")
+    text = DAMAGES[damage](program.text)
+    note(text)
+    inputs = program.inputs()
+    kernel = Base(
+        text,
+        "product",
+        inputs,
+        "D",
+        program.grid,
+        *program.product(inputs),
+        program.reserved_bytes,
+    )
+    try:
+        compiled = lower(text, kernel)
+    except ir.MLIRError as error:
+        assume("cuts an atom" not in str(error))
+        raise
+    said, seen = check(text, kernel), emulated(compiled, kernel)
+    if said == "":
+        assert seen == ""
+    if said == "error":
+        assert seen not in ("", "wrong result")
