@@ -7,6 +7,7 @@ from pathlib import Path
 
 import ml_dtypes
 import numpy as np
+import ring
 from random_programs import Operand, Program
 
 EXAMPLE = (Path(__file__).parents[2] / "examples" / "matmul.mlir").read_text()
@@ -54,6 +55,12 @@ def _example() -> Base:
     return Base(EXAMPLE, "matmul", inputs, "C", None, a @ b, bound, 0)
 
 
+def _ring() -> Base:
+    rows = np.arange(ring.STEPS * ring.LANES, dtype=np.int32).reshape(ring.STEPS, ring.LANES)
+    exact = rows[:, ::-1].astype(np.float64)
+    return Base(ring.TEXT, "ring", {"A": rows}, "D", (1,), exact, np.zeros_like(exact), 0)
+
+
 def _program(a: str, b: str, b_major: str = "mn", view: int | None = None) -> Program:
     """Two chunks of K = 64, one warpgroup, M = 64, N = 128, one stage."""
     return Program(
@@ -81,6 +88,8 @@ _BASES: dict[str, Callable[[], Base]] = {
     "view": lambda: _random(_program("128B", "128B", "k", view=3)),
     # Four stages, cp.async, two warpgroups.
     "example": _example,
+    # Two roles that hand over stages by mbarriers.
+    "ring": _ring,
 }
 
 NAMES = tuple(_BASES)

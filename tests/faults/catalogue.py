@@ -164,10 +164,27 @@ _SYNCHRONISATION = [
     ),
 ]
 
+_PHASES = _written(
+    "ring",
+    ("wrong phase of the full barrier", sub(r"(parity %full), %parity", r"\1, %one")),
+    ("wrong phase of the empty barrier", sub(r"(parity %empty), %before", r"\1, %parity")),
+    ("no wait for a full stage", without(r"try_wait\.parity %full")),
+    ("no wait for an empty stage", without(r"try_wait\.parity %empty")),
+    ("a full stage never announced", without(r"mbarrier\.arrive %full")),
+    ("an empty stage never announced", without(r"mbarrier\.arrive %empty")),
+    (
+        "mbarriers that expect half of the arrivals",
+        sub(r"%count = arith\.constant 32", "%count = arith.constant 16"),
+    ),
+    ("mbarriers used before all threads know them", without(r"gpu\.barrier")),
+    ("mbarriers never initialised", without(r"mbarrier\.init")),
+)
+
 FAULTS: tuple[Fault, ...] = (
     *_DESCRIPTORS,
     *_INSTRUCTIONS,
     *_ADDRESSES,
     *_FRAGMENTS,
     *_SYNCHRONISATION,
+    *_PHASES,
 )

@@ -5,6 +5,7 @@ import json
 import platform
 import shlex
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -47,14 +48,13 @@ class Recorder:
             self.results[report.nodeid] = {"outcome": report.outcome, **measured}
 
     def pytest_sessionfinish(self, session):
-        passed = sum(r["outcome"] == "passed" for r in self.results.values())
+        counts = Counter(result["outcome"] for result in self.results.values())
         record = {
             "date": datetime.date.today().isoformat(),
             "device": _device(),
             "versions": _versions(),
-            "command": shlex.join(["pytest", *sys.argv[1:]]),
-            "passed": passed,
-            "failed": len(self.results) - passed,
+            "command": shlex.join(["pytest", *_portable(sys.argv[1:])]),
+            **{outcome: counts[outcome] for outcome in ("passed", "failed", "skipped")},
             "results": dict(sorted(self.results.items())),
         }
         self.path.write_text(json.dumps(record, indent=1) + "\n")
@@ -64,6 +64,11 @@ def pytest_configure(config):
     # Only the process that runs or distributes the tests records; its workers report to it.
     if config.getoption("--record", None) and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Recorder(config.getoption("--record")))
+
+
+def _portable(arguments: list[str]) -> list[str]:
+    """Arguments without the folder of the machine that the record was written on."""
+    return [Path(a).name if a.endswith(".json") else a for a in arguments]
 
 
 def _device() -> str:

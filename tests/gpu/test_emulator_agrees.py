@@ -8,6 +8,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
+import ring
 from cases import kernel, product
 from random_programs import Program, described
 from reference import operand
@@ -63,6 +64,13 @@ def test_the_example(m, n, k, record_property):
     inputs = {"A": operand(m, k, "bf16", True, seed=1), "B": operand(k, n, "bf16", True, seed=2)}
     emulated, measured = both(EXAMPLE.read_text(), "matmul", inputs, "C")
     assert_same_bytes(emulated, measured, record_property)
+
+
+def test_roles_that_hand_over_stages(record_property):
+    rows = np.arange(ring.STEPS * ring.LANES, dtype=np.int32).reshape(ring.STEPS, ring.LANES)
+    emulated, measured = both(ring.TEXT, "ring", {"A": rows}, "D", (1,))
+    assert_same_bytes(emulated, measured, record_property)
+    assert (measured == rows[:, ::-1]).all()
 
 
 #: Operands that bring out the tensor core's arithmetic, by what they hold.
