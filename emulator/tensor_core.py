@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import ml_dtypes
 import numpy as np
 
 #: Bits behind the leading bit of the largest term that are kept.
 _FRACTION_BITS = 25
 
-#: The smallest exponent of f32, and of bf16.
-ACCUMULATOR_EXPONENT = -126
+#: The smallest exponent of f32's normal numbers.
+_ACCUMULATOR_EXPONENT = -126
 
 #: Where a term is zero: below every exponent of a sum, and still a power of two of f64.
 _NO_EXPONENT = -400
@@ -38,6 +39,10 @@ class Multiplicand:
     smallest_exponent: int
 
 
+F16 = Multiplicand(np.dtype(np.float16), -14)
+BF16 = Multiplicand(np.dtype(ml_dtypes.bfloat16), -126)
+
+
 def multiply_add(
     a: np.ndarray, b: np.ndarray, c: np.ndarray, multiplicand: Multiplicand
 ) -> np.ndarray:
@@ -56,7 +61,7 @@ def multiply_add(
     added = c.astype(np.float64)
     a_exponents = _exponents(a, multiplicand.smallest_exponent)
     b_exponents = _exponents(b, multiplicand.smallest_exponent)
-    largest = _exponents(added, ACCUMULATOR_EXPONENT)
+    largest = _exponents(added, _ACCUMULATOR_EXPONENT)
     for i in range(k):
         largest = np.maximum(largest, a_exponents[:, i, None] + b_exponents[i])
     scale = np.ldexp(1.0, _FRACTION_BITS - np.maximum(largest, _NO_EXPONENT))

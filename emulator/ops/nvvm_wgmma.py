@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from ..errors import Kind, Stop
@@ -15,14 +14,11 @@ from ..operands import operand_bytes
 from ..program import Op
 from ..registry import executes
 from ..strand import Strand
-from ..tensor_core import ACCUMULATOR_EXPONENT, Multiplicand, multiply_add
+from ..tensor_core import BF16, F16, Multiplicand, multiply_add
 from ..values import Registers
 
-#: Multiplicands that are 16 bits wide.
-_MULTIPLICANDS = {
-    "f16": Multiplicand(np.dtype(np.float16), -14),
-    "bf16": Multiplicand(np.dtype(ml_dtypes.bfloat16), ACCUMULATOR_EXPONENT),
-}
+#: Multiplicands by their names in NVVM.
+_MULTIPLICANDS = {"f16": F16, "bf16": BF16}
 
 _ROWS = 64
 

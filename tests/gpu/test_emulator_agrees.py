@@ -5,11 +5,10 @@ pytest tests/gpu/test_emulator_agrees.py -n 14 --record FILE
 
 from pathlib import Path
 
-import ml_dtypes
 import numpy as np
 import pytest
 import ring
-from cases import kernel, product
+from extremes import KINDS, operands, product_of
 from random_programs import Program, described
 from reference import operand
 
@@ -73,65 +72,10 @@ def test_roles_that_hand_over_stages(record_property):
     assert (measured == rows[:, ::-1]).all()
 
 
-#: Operands that bring out the tensor core's arithmetic, by what they hold.
-EXTREMES = {
-    "any bits": lambda random, bits: bits,
-    "wide exponents": lambda random, bits: _scaled(random, bits.shape, 12),
-    "infinities and NaN": lambda random, bits: _special(random, bits.shape),
-    "subnormals": lambda random, bits: None,
-    "zeros of both signs": lambda random, bits: bits & 0x8000,
-    "cancellation": lambda random, bits: _scaled(random, bits.shape, 0),
-}
-
-
-def _scaled(random, shape, spread):
-    return random.standard_normal(shape) * 2.0 ** random.integers(-spread, spread + 1, shape)
-
-
-def _special(random, shape):
-    values = random.standard_normal(shape)
-    values[random.random(shape) < 0.02] = np.inf
-    values[random.random(shape) < 0.02] = -np.inf
-    values[random.random(shape) < 0.005] = np.nan
-    values[random.random(shape) < 0.05] = 0
-    return values
-
-
-def extreme(kind, element, shape, seed):
-    """A matrix of one of the kinds above."""
-    random = np.random.default_rng(seed)
-    dtype = np.dtype({"f16": np.float16, "bf16": ml_dtypes.bfloat16}[element])
-    bits = random.integers(0, 1 << 16, shape).astype(np.uint16)
-    if kind == "subnormals":
-        fraction = 0x3FF if element == "f16" else 0x7F
-        return (bits & (0x8000 | fraction)).view(dtype)
-    values = EXTREMES[kind](random, bits)
-    if kind == "cancellation":
-        values[:, 1::2] = -values[:, ::2]
-    return values.view(dtype) if values.dtype == np.uint16 else values.astype(dtype)
-
-
 @pytest.mark.parametrize("k", [16, 64])
-@pytest.mark.parametrize("kind", EXTREMES)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("element", ["f16", "bf16"])
 def test_the_arithmetic_of_extremes(element, kind, k, record_property):
-    a_type, b_type = f"memref<64x{k}x{element}>", f"memref<{k}x64x{element}, strided<[1, {k}]>>"
-    ta, tb = (f"!smem.tile<tensor<{s}x{element}>, #smem.auto>" for s in (f"64x{k}", f"{k}x64"))
-    body = f"""
-    %ta = "smem.alloc"() : () -> {ta}
-    %tb = "smem.alloc"() : () -> {tb}
-    "smem.copy"(%A, %ta) : ({a_type}, {ta}) -> ()
-    "smem.copy"(%B, %tb) : ({b_type}, {tb}) -> ()
-    "smem.fence"() : () -> ()
-    gpu.barrier
-"""
-    text = kernel(a_type, b_type, 64, 64, body + product("%ta", ta, "%tb", tb, 64, 64))
-    b = extreme(kind, element, (64, k), seed=k + 1).T
-    if kind == "cancellation":
-        b = np.repeat(b[::2], 2, axis=0)
-    inputs = {
-        "A": extreme(kind, element, (64, k), seed=k),
-        "B": np.asarray(b, order="F"),
-    }
-    emulated, measured = both(text, "product", inputs, "D", (1,))
+    inputs = operands(kind, element, k)
+    emulated, measured = both(product_of(element, k), "product", inputs, "D", (1,))
     assert_same_bytes(emulated, measured, record_property)

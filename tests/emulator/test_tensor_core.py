@@ -1,0 +1,51 @@
+"""The tensor core's arithmetic, bit for bit as an H200 computed it (`tests/data/tensor_core.py`)."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from extremes import DTYPES, KINDS
+
+from mlir_smem.emulator.tensor_core import BF16, F16, multiply_add
+
+MEASURED = np.load(Path(__file__).parents[1] / "data" / "tensor_core_h200.npz")
+MULTIPLICANDS = {"f16": F16, "bf16": BF16}
+INSTRUCTION_K = 16
+
+
+def summed(a, b, multiplicand):
+    """A * B in steps of one instruction."""
+    c = np.zeros((a.shape[0], b.shape[1]), np.float32)
+    with np.errstate(all="ignore"):
+        for k in range(0, a.shape[1], INSTRUCTION_K):
+            step = slice(k, k + INSTRUCTION_K)
+            c = multiply_add(a[:, step], b[step], c, multiplicand)
+    return c
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("element", DTYPES)
+def test_every_bit_is_the_chips(element, kind):
+    a, b = (
+        MEASURED[f"{element}/{kind}/{name}"].view(DTYPES[element]).astype(np.float64)
+        for name in "AB"
+    )
+    found = summed(a, b.T, MULTIPLICANDS[element])
+    assert (found.view(np.uint32) == MEASURED[f"{element}/{kind}/D"]).all()
+
+
+def test_terms_are_cut_off_25_bits_behind_the_largest():
+    a, b = np.zeros((1, 16)), np.ones((16, 1))
+    a[0, 0], a[0, 1:5] = 1.0, 2.0**-25
+    exact = np.float32(1 + 4 * 2.0**-25)
+    assert summed(a, b, F16)[0, 0] == exact
+    a[0, 1:5] = 2.0**-26
+    assert summed(a, b, F16)[0, 0] == 1.0
+    assert np.float32(1 + 16 * 2.0**-26) != 1.0
+
+
+def test_sums_are_rounded_toward_zero():
+    a, b = np.zeros((1, 16)), np.ones((16, 1))
+    a[0, :2] = 1.0, 2.0**-24 + 2.0**-25
+    assert summed(a, b, F16)[0, 0] == 1.0
+    assert summed(-a, b, F16)[0, 0] == -1.0
