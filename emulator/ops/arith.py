@@ -20,29 +20,43 @@ def _binary(names: tuple[str, ...], function: Callable[[Any, Any], Any]) -> None
     computes(*names)(lambda op: function)
 
 
-def _as_signed(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def _of_bits(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A function of integers, for i1 too, which NumPy holds as truth values."""
+
     def apply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return function(signed(a), signed(b)).view(a.dtype)
+        if a.dtype.kind != "b":
+            return function(a, b)
+        return _truncate(function(a.view(np.uint8), b.view(np.uint8)), a.dtype)
 
     return apply
 
 
-def _divided(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Division that rounds toward zero; by zero it is anything, here 0."""
-    quotient = np.abs(a) // np.where(b == 0, 1, np.abs(b))
-    return np.where((a < 0) != (b < 0), -quotient, quotient).astype(a.dtype)
+def _as_signed(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def apply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        found = function(signed(a), signed(b))
+        return _truncate(found, a.dtype) if a.dtype.kind == "b" else found.view(a.dtype)
 
-
-def _remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return (a - _divided(a, b) * b).astype(a.dtype)
+    return apply
 
 
 def _safe(b: np.ndarray) -> np.ndarray:
+    """A divisor; division by zero may give anything."""
     return np.where(b == 0, np.ones(1, b.dtype), b)
 
 
+def _divided(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Division that rounds toward zero."""
+    divisor = _safe(b)
+    down = a // divisor
+    return down + ((down * divisor != a) & ((a < 0) != (b < 0)))
+
+
+def _remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return a - _divided(a, b) * b
+
+
 def _ceiling(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return (a // _safe(b) + (a % _safe(b) != 0)).astype(a.dtype)
+    return a // _safe(b) + (a % _safe(b) != 0)
 
 
 def _shift(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -56,35 +70,23 @@ def _arithmetic_shift(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return (signed(a) >> signed(b)).view(a.dtype)
 
 
-def _add(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return a ^ b if a.dtype.kind == "b" else a + b
-
-
-def _multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return a & b if a.dtype.kind == "b" else a * b
-
-
-def _subtract(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return a ^ b if a.dtype.kind == "b" else a - b
-
-
 for _names, _function in (
-    (("arith.addi", "llvm.add"), _add),
-    (("arith.subi", "llvm.sub"), _subtract),
-    (("arith.muli", "llvm.mul"), _multiply),
-    (("arith.divui", "llvm.udiv"), lambda a, b: a // _safe(b)),
-    (("arith.remui", "llvm.urem"), lambda a, b: a % _safe(b)),
-    (("arith.ceildivui",), _ceiling),
+    (("arith.addi", "llvm.add"), _of_bits(np.add)),
+    (("arith.subi", "llvm.sub"), _of_bits(np.subtract)),
+    (("arith.muli", "llvm.mul"), _of_bits(np.multiply)),
+    (("arith.divui", "llvm.udiv"), _of_bits(lambda a, b: a // _safe(b))),
+    (("arith.remui", "llvm.urem"), _of_bits(lambda a, b: a % _safe(b))),
+    (("arith.ceildivui",), _of_bits(_ceiling)),
     (("arith.divsi", "llvm.sdiv"), _as_signed(_divided)),
     (("arith.remsi", "llvm.srem"), _as_signed(_remainder)),
     (("arith.floordivsi",), _as_signed(lambda a, b: a // _safe(b))),
-    (("arith.ceildivsi",), _as_signed(lambda a, b: -(-a // _safe(b)))),
+    (("arith.ceildivsi",), _as_signed(_ceiling)),
     (("arith.andi", "llvm.and"), np.bitwise_and),
     (("arith.ori", "llvm.or"), np.bitwise_or),
     (("arith.xori", "llvm.xor"), np.bitwise_xor),
-    (("arith.shli", "llvm.shl"), _shift(np.left_shift)),
-    (("arith.shrui", "llvm.lshr"), _shift(np.right_shift)),
-    (("arith.shrsi", "llvm.ashr"), _shift(_arithmetic_shift)),
+    (("arith.shli", "llvm.shl"), _of_bits(_shift(np.left_shift))),
+    (("arith.shrui", "llvm.lshr"), _of_bits(_shift(np.right_shift))),
+    (("arith.shrsi", "llvm.ashr"), _of_bits(_shift(_arithmetic_shift))),
     (("arith.maxui", "llvm.intr.umax"), np.maximum),
     (("arith.minui", "llvm.intr.umin"), np.minimum),
     (("arith.maxsi", "llvm.intr.smax"), _as_signed(np.maximum)),
@@ -193,8 +195,6 @@ def _truncate(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def _sign_extend(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    if a.dtype.kind == "b":
-        return np.where(a, dtype.type(np.iinfo(dtype).max), dtype.type(0))
     return signed(a).astype(np.dtype(f"i{dtype.itemsize}")).view(dtype)
 
 
