@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from ...dialect.bindings import ir
@@ -70,6 +71,15 @@ def _arithmetic_shift(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return (signed(a) >> signed(b)).view(a.dtype)
 
 
+def _maximum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The larger number, or NaN; +0 is larger than -0, which NumPy holds to be the same."""
+    return np.where((a == 0) & (b == 0), a + b, np.maximum(a, b))
+
+
+def _minimum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return -_maximum(-a, -b)
+
+
 for _names, _function in (
     (("arith.addi", "llvm.add"), _of_bits(np.add)),
     (("arith.subi", "llvm.sub"), _of_bits(np.subtract)),
@@ -97,8 +107,8 @@ for _names, _function in (
     (("arith.divf", "llvm.fdiv"), np.divide),
     (("arith.maxnumf", "llvm.intr.maxnum"), np.fmax),
     (("arith.minnumf", "llvm.intr.minnum"), np.fmin),
-    (("arith.maximumf", "llvm.intr.maximum"), np.maximum),
-    (("arith.minimumf", "llvm.intr.minimum"), np.minimum),
+    (("arith.maximumf", "llvm.intr.maximum"), _maximum),
+    (("arith.minimumf", "llvm.intr.minimum"), _minimum),
 ):
     _binary(_names, _function)
 
@@ -191,6 +201,7 @@ def _cast(change: Callable[[np.ndarray, np.dtype], np.ndarray]) -> Callable[[Op]
 
 
 def _truncate(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """To fewer bits, or to more that are zero."""
     return (a & a.dtype.type(1)).astype(bool) if dtype.kind == "b" else a.astype(dtype)
 
 
@@ -198,29 +209,50 @@ def _sign_extend(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return signed(a).astype(np.dtype(f"i{dtype.itemsize}")).view(dtype)
 
 
+def _rounded(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Numbers as floats, rounded once; NumPy goes to bf16 by way of f32."""
+    if dtype != ml_dtypes.bfloat16 or a.dtype.itemsize < 4 or a.dtype == np.float32:
+        return a.astype(dtype)
+    if a.dtype.itemsize == 8 and a.dtype.kind != "f":
+        # What an f64 cannot hold only says on which side of a tie the number is.
+        low, most = a.dtype.type(0xFFFF), a.dtype.type(1 << 40)
+        a = np.where(np.abs(a) < most, a, a & ~low | np.where(a & low, a.dtype.type(0x8000), 0))
+    exact = a.astype(np.float64)
+    near = exact.astype(np.float32)
+    back = near.astype(np.float64)
+    # Rounded to odd, so that it is no tie where the number is none.
+    odd = near.view(np.uint32) - (np.abs(back) > np.abs(exact)) | (back != exact)
+    return odd.view(np.float32).astype(dtype)
+
+
 def _narrow(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    found = a.astype(dtype)
+    found = _rounded(a, dtype)
     if dtype.itemsize == 2:
         bits = found.view(np.uint16)
         bits[np.isnan(a)] = _NARROW_NAN
     return found
 
 
-def _to_integer(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
+def _to_signed(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return a.astype(np.int64).astype(dtype)
 
 
-computes("arith.extui", "llvm.zext", "arith.index_castui")(_cast(lambda a, d: a.astype(d)))
+def _to_unsigned(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    return a.astype(np.uint64).astype(dtype)
+
+
+computes("arith.extui", "llvm.zext")(_cast(lambda a, d: a.astype(d)))
 computes("arith.extsi", "llvm.sext")(_cast(_sign_extend))
-computes("arith.trunci", "llvm.trunc")(_cast(_truncate))
+computes("arith.trunci", "llvm.trunc", "arith.index_castui")(_cast(_truncate))
 computes("arith.index_cast")(
     _cast(lambda a, d: _truncate(a, d) if d.itemsize < a.dtype.itemsize else _sign_extend(a, d))
 )
 computes("arith.truncf", "llvm.fptrunc")(_cast(_narrow))
 computes("arith.extf", "llvm.fpext")(_cast(lambda a, d: a.astype(d)))
-computes("arith.uitofp", "llvm.uitofp")(_cast(lambda a, d: a.astype(d)))
-computes("arith.sitofp", "llvm.sitofp")(_cast(lambda a, d: signed(a).astype(d)))
-computes("arith.fptoui", "llvm.fptoui", "arith.fptosi", "llvm.fptosi")(_cast(_to_integer))
+computes("arith.uitofp", "llvm.uitofp")(_cast(_rounded))
+computes("arith.sitofp", "llvm.sitofp")(_cast(lambda a, d: _rounded(signed(a), d)))
+computes("arith.fptoui", "llvm.fptoui")(_cast(_to_unsigned))
+computes("arith.fptosi", "llvm.fptosi")(_cast(_to_signed))
 
 
 @computes("arith.bitcast", "llvm.bitcast")
