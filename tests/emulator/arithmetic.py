@@ -52,8 +52,8 @@ class Format:
             return value
         exponent = max(math.frexp(value)[1] - 1, self.smallest)
         # Both scalings are exact, and Python rounds to even.
-        units = round(math.ldexp(value, self.precision - 1 - exponent))
-        if abs(units) >= 1 << self.precision and exponent == self.largest:
+        units = round(math.ldexp(abs(value), self.precision - 1 - exponent))
+        if exponent + units.bit_length() - self.precision > self.largest:
             return math.copysign(math.inf, value)
         return math.copysign(math.ldexp(units, exponent - self.precision + 1), value)
 
