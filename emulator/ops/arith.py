@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from ...dialect.bindings import ir
+from ..errors import EmulationError
 from ..program import Op
 from ..registry import computes
 from ..types import dtype_of, shape_of, signed
@@ -118,14 +120,40 @@ def _negate(op: Op) -> Any:
     return np.negative
 
 
+def _bits(number: int, dtype: np.dtype) -> int:
+    """An integer as its dtype holds it; the bindings give integers and i1 with a sign."""
+    return int(number) & (1 if dtype.kind == "b" else (1 << dtype.itemsize * 8) - 1)
+
+
+def _elements(value: Any, dtype: np.dtype) -> np.ndarray:
+    """The elements of a dense constant, or the one that all of them are."""
+    if dtype.kind in "bu":
+        numbers = [value.get_splat_value().value] if value.is_splat else value
+        return np.array([_bits(number, dtype) for number in numbers], dtype)
+    if value.is_splat:
+        return np.array([value.get_splat_value().value]).astype(dtype)
+    if dtype.itemsize > 2:
+        return np.array(list(value)).astype(dtype)
+    # The bindings read no elements of 16 bits: what prints as bits is NaN, infinite, or all of them.
+    text = str(value).rsplit(":", 1)[0]
+    if whole := re.search(r'"0x([0-9A-F]+)"', text):
+        return np.frombuffer(bytes.fromhex(whole[1]), dtype)
+    words = re.findall(r"0x[0-9A-F]+|[-+.\dEe]*\d[-+.\dEe]*", text)
+    return np.array([_float(word, dtype) for word in words], dtype)
+
+
+def _float(word: str, dtype: np.dtype) -> Any:
+    if word.startswith("0x"):
+        return np.uint16(int(word, 16)).view(dtype)
+    return np.float64(word).astype(dtype)
+
+
 @computes("arith.constant", "llvm.mlir.constant")
 def _constant(op: Op) -> Any:
     value, type_ = op.attribute("value"), op.result_types[0]
     dtype = dtype_of(type_, op.location)
     if isinstance(value, ir.IntegerAttr):
-        # The binding gives i1 and signless integers with a sign.
-        number = int(value.value) & ((1 << dtype.itemsize * 8) - 1)
-        array = np.array([bool(value.value) if dtype.kind == "b" else number]).astype(dtype)
+        array = np.array([_bits(value.value, dtype)], dtype)
     elif isinstance(value, ir.FloatAttr):
         array = np.array([value.value]).astype(dtype)
     elif isinstance(value, ir.BoolAttr):
@@ -134,9 +162,7 @@ def _constant(op: Op) -> Any:
         shape = shape_of(type_)
         if not isinstance(value, ir.DenseElementsAttr) or not shape:
             raise op.refuse(f"has a value that the emulator cannot read: {value}")
-        elements = [value.get_splat_value()] * int(np.prod(shape)) if value.is_splat else value
-        numbers = [getattr(e, "value", e) for e in elements]
-        array = np.array(numbers, object).astype(dtype).reshape(1, *shape)
+        array = np.broadcast_to(_elements(value, dtype), int(np.prod(shape))).reshape(1, *shape)
     return lambda: array
 
 
@@ -183,9 +209,12 @@ def _compare_floats(op: Op) -> Any:
 
 @computes("arith.select", "llvm.select")
 def _select(op: Op) -> Any:
+    try:
+        dtype_of(op.result_types[0], op.location)
+    except EmulationError:
+        raise op.refuse("chooses between values that are no numbers") from None
+
     def step(condition: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        if not isinstance(a, np.ndarray):
-            raise op.refuse("chooses between values that are no numbers")
         extra = (1,) * (max(a.ndim, b.ndim) - condition.ndim)
         return np.where(condition.reshape(*condition.shape, *extra), a, b)
 
