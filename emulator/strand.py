@@ -136,7 +136,11 @@ class Strand:
         """
         self.blocked, self.waiting = ready, words
         if again:
-            self.frames[-1].index -= 1
+            self.repeat()
+
+    def repeat(self) -> None:
+        """Goes back to the instruction that is executed."""
+        self.frames[-1].index -= 1
 
     # -- parting and meeting -----------------------------------------------------------------------
 
@@ -172,9 +176,9 @@ class Strand:
         if torn_sides:
             inside = self.lanes.mask & mixed
             ways.append((inside, lambda strand: strand._fork(torn_sides, own, meet, until)))
-        self._part(ways)
+        self.part(ways)
 
-    def _part(self, ways: Sequence[tuple[np.ndarray, Action]]) -> None:
+    def part(self, ways: Sequence[tuple[np.ndarray, Action]]) -> None:
         """Sends threads on their ways for good; the first way is this strand's."""
         others = [self._copy(Lanes(mask)) for mask, _ in ways[1:]]
         self.lanes = Lanes(ways[0][0])
