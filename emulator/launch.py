@@ -99,7 +99,8 @@ def emulate(
         for position, (type_, value) in enumerate(_paired(program, arguments))
     ]
     values += [_buffer(t, at) for t, at in zip(program.buffers, shared.buffers, strict=True)]
-    end = shared.dynamic_start + dynamic_shared_bytes
+    dynamic_end = shared.dynamic_start + dynamic_shared_bytes
+    end = dynamic_end if dynamic_shared_bytes else shared.end
     launch = Launch(grid, block, end, shared.dynamic_start, shared.symbols, memory)
     found: list[Violation] = []
     blocks = ((x, y, z) for z, y, x in product(*map(range, reversed(grid))))
