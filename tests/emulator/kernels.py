@@ -107,12 +107,12 @@ def faults(body, *arguments, **options):
     return faults_of(text, "k", arguments, **sizes)
 
 
-def faults_of(text, entry, arguments, block=32, grid=1, shared=0):
-    """What a kernel of a module does wrong."""
+def faults_of(text, entry, arguments, block=32, grid=1, shared=0, source=None):
+    """What a kernel of a module does wrong; lines are those of `source` if it was lowered."""
     try:
         run_text(text, entry, arguments, block, grid, shared)
     except Violations as error:
-        return [_fault(violation, text) for violation in error.found]
+        return [_fault(violation, source or text) for violation in error.found]
     return []
 
 
