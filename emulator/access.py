@@ -23,7 +23,7 @@ def load(strand: Strand, address: np.ndarray, space: int, size: int, alignment: 
     address = strand.spread(address)
     found = np.empty((len(address), size), np.uint8)
     shared, shadow = strand.block.shared, strand.block.shadow
-    unit = min(size, alignment, _WIDEST)
+    unit = _unit(size, alignment)
     for at in range(0, size, unit):
         for memory, among, local in locate(strand, address + at, space, unit, "reads"):
             if memory is shared:
@@ -44,7 +44,7 @@ def store(
     address, values = strand.spread(address), strand.spread(values)
     shared, shadow = strand.block.shared, strand.block.shadow
     size = values.shape[1]
-    unit = min(size, alignment, _WIDEST)
+    unit = _unit(size, alignment)
     for at in range(0, size, unit):
         for memory, among, local in locate(strand, address + at, space, unit, "writes"):
             if memory is shared:
@@ -52,6 +52,11 @@ def store(
                 shadow.check_write(threads, rows, unit, strand.block.reporter(strand))
                 shadow.wrote(threads, rows, unit, strand.current.number)
             memory.store(local, values[among, at : at + unit])
+
+
+def _unit(size: int, alignment: int) -> int:
+    """Bytes of each access to a value: a power of two that divides it."""
+    return min(size & -size, alignment, _WIDEST)
 
 
 def locate(

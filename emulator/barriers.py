@@ -27,12 +27,14 @@ class _Barrier:
         expected: how many must, or None for all threads that have not returned.
         generation: how often it has been passed.
         waiting: the strands that wait at it.
+        passed: what those have done who only arrived; see `Order.release`.
     """
 
     arrived: np.ndarray
     expected: int | None = None
     generation: int = 0
     waiting: list[Strand] = field(default_factory=list)
+    passed: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
 
 
 class Barriers:
@@ -91,6 +93,8 @@ class Barriers:
                 lambda: barrier.generation > generation,
                 f"barrier {number}, at which {int(barrier.arrived.sum())} threads have arrived",
             )
+        else:
+            barrier.passed.append(self._block.order.release(strand.lanes.threads))
         self._pass_if_complete(barrier)
 
     def someone_left(self) -> None:
@@ -105,8 +109,13 @@ class Barriers:
             expected = int(self._block.alive.sum())
         if barrier.arrived.sum() < expected:
             return
-        self._block.order.synchronise(np.flatnonzero(barrier.arrived))
+        if barrier.waiting:
+            order = self._block.order
+            waited = np.flatnonzero(np.any([s.lanes.mask for s in barrier.waiting], axis=0))
+            for seen, proxied in barrier.passed:
+                order.acquire(waited, seen, proxied)
+            order.synchronise(waited)
         barrier.arrived[:] = False
         barrier.generation += 1
         self._block.meet(barrier.waiting)
-        barrier.waiting = []
+        barrier.waiting, barrier.passed = [], []

@@ -154,6 +154,12 @@ class ThreadBlock:
         ]
         if strand.lanes.whole_warpgroups:
             return True
+        whole = strand.lanes.in_whole_warpgroups
+        if whole.any():
+            # Those that are complete do not wait for warps of another warpgroup.
+            rest = strand.lanes.mask & ~whole
+            strand.part([(whole, lambda complete: None), (rest, Strand.repeat)])
+            return True
         gathering.append(strand)
         strand.wait(lambda: False, f"the other warps of its warpgroup at '{name}'", again=True)
         return False

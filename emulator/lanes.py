@@ -59,6 +59,12 @@ class Lanes:
         """Whether each warpgroup is in the set with all of its 128 threads."""
         return self.count == len(self.warpgroups) * WARPGROUP
 
+    @property
+    def in_whole_warpgroups(self) -> np.ndarray:
+        """The mask of those warpgroups that are in the set with all of their threads."""
+        warpgroup = np.arange(len(self.mask)) // WARPGROUP
+        return self.mask & (np.bincount(warpgroup, self.mask) == WARPGROUP)[warpgroup]
+
     def __str__(self) -> str:
         first, last = int(self.threads[0]), int(self.threads[-1])
         if self.count == 1:

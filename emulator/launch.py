@@ -19,8 +19,9 @@ from .shared_layout import SharedLayout
 from .types import dtype_of, unsigned
 from .values import MemRef
 
-#: Threads that a block can have, and blocks along x, y, z (compute capability 9.0).
+#: Threads that a block can have, in all and along x, y, z, and blocks (compute capability 9.0).
 _MAX_THREADS = 1024
+_MAX_BLOCK = (1024, 1024, 64)
 _MAX_GRID = (2**31 - 1, 65535, 65535)
 
 #: How many violations are looked for before the rest of the grid is left out.
@@ -99,7 +100,8 @@ def emulate(
         for position, (type_, value) in enumerate(_paired(program, arguments))
     ]
     values += [_buffer(t, at) for t, at in zip(program.buffers, shared.buffers, strict=True)]
-    end = shared.dynamic_start + dynamic_shared_bytes
+    dynamic_end = shared.dynamic_start + dynamic_shared_bytes
+    end = dynamic_end if dynamic_shared_bytes else shared.end
     launch = Launch(grid, block, end, shared.dynamic_start, shared.symbols, memory)
     found: list[Violation] = []
     blocks = ((x, y, z) for z, y, x in product(*map(range, reversed(grid))))
@@ -119,13 +121,17 @@ def emulate(
 
 
 def _check_extents(grid: tuple[int, int, int], block: tuple[int, int, int]) -> None:
-    for extent, most in zip(grid, _MAX_GRID, strict=True):
-        if not 1 <= extent <= most:
-            raise EmulationError(f"a grid of {grid} is not possible; at most {_MAX_GRID}")
-    if not 1 <= prod(block) <= _MAX_THREADS:
+    if not _within(grid, _MAX_GRID):
+        raise EmulationError(f"a grid of {grid} is not possible; at most {_MAX_GRID}")
+    if not _within(block, _MAX_BLOCK) or prod(block) > _MAX_THREADS:
         raise EmulationError(
-            f"a block of {prod(block)} threads is not possible; at most {_MAX_THREADS}"
+            f"a block of {block} threads is not possible; at most {_MAX_BLOCK}, and {_MAX_THREADS} in "
+            "all"
         )
+
+
+def _within(extents: tuple[int, int, int], most: tuple[int, int, int]) -> bool:
+    return all(1 <= extent <= m for extent, m in zip(extents, most, strict=True))
 
 
 def _paired(program: Program, arguments: Sequence[Any]) -> list[tuple[Any, Any]]:
@@ -146,6 +152,8 @@ def _argument(memory: GlobalMemory, position: int, type_: Any, value: Any) -> An
         dtype = dtype_of(type_)
         if isinstance(value, np.ndarray):
             raise EmulationError(f"{name} is of type {type_}, not an array")
+        if not isinstance(value, int | float | np.generic):
+            raise EmulationError(f"{name} is {value}; expected a number of type {type_}")
         return np.array([value]).astype(dtype)
     dtype = dtype_of(type_.element_type)
     fits = isinstance(value, np.ndarray) and value.ndim == type_.rank
@@ -154,10 +162,24 @@ def _argument(memory: GlobalMemory, position: int, type_: Any, value: Any) -> An
             f"{value.dtype} of {value.ndim} dimensions" if isinstance(value, np.ndarray) else value
         )
         raise EmulationError(f"{name} is {what}; expected an array for {type_}")
+    _check_shape(name, type_, value)
     flat = _flat(value)
     base = memory.add(name, flat.view(np.uint8))
     strides = tuple(_one(stride // value.itemsize) for stride in value.strides)
     return MemRef(_one(base), _one(0), tuple(map(_one, value.shape)), strides)
+
+
+def _check_shape(name: str, type_: Any, array: np.ndarray) -> None:
+    """Checks that an array has the extents and strides that a memref's type says."""
+    unknown = ir.ShapedType.get_dynamic_size()
+    if any(s not in (unknown, n) for s, n in zip(type_.shape, array.shape, strict=True)):
+        raise EmulationError(f"{name} is {list(array.shape)}; expected an array for {type_}")
+    unknown = ir.ShapedType.get_dynamic_stride_or_offset()
+    strides = [stride // array.itemsize for stride in array.strides]
+    said, _ = type_.get_strides_and_offset()
+    for extent, wanted, stride in zip(array.shape, said, strides, strict=True):
+        if extent > 1 and array.size and wanted not in (unknown, stride):
+            raise EmulationError(f"{name} has the strides {strides}; expected those of {type_}")
 
 
 def _flat(value: np.ndarray) -> np.ndarray:

@@ -21,6 +21,7 @@ class SharedLayout:
     Attributes:
         buffers: addresses of the workgroup buffers that the kernel declares.
         symbols: addresses of the module's variables.
+        end: the address after what is declared.
         dynamic_start: where the dynamic part begins.
     """
 
@@ -38,8 +39,8 @@ class SharedLayout:
             self._place(prod(b.shape) * bits_of(b.element_type) // 8, _ALIGNMENT)
             for b in program.buffers
         ]
-        static = self._next - SHARED_BASE
-        self.dynamic_start = _aligned(self._next, SHARED_ALIGNMENT) if static else SHARED_BASE
+        self.end = self._next
+        self.dynamic_start = _aligned(self.end, SHARED_ALIGNMENT)
         self.symbols |= dict.fromkeys(unsized, self.dynamic_start)
 
     def _place(self, size: int, alignment: int) -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .errors import Stop
 from .lanes import Lanes, of_warps, split_warps
 from .program import Code, Instruction
 from .values import MemRef, Registers
@@ -115,7 +116,11 @@ class Strand:
             self.write_all(results, found)
 
     def checked(self, value: Any) -> Any:
-        """A value that is looked at: neither poison nor in flight."""
+        """A value that is looked at: neither poison nor in flight.
+
+        Raises:
+            Stop: if it is poison, which is reported.
+        """
         if isinstance(value, np.ndarray | MemRef):
             return value
         if isinstance(value, Registers):
@@ -124,7 +129,7 @@ class Strand:
         if isinstance(value, tuple):
             return tuple(self.checked(part) for part in value)
         self.block.found_poison(self)
-        return np.zeros(1, np.uint64)
+        raise Stop
 
     def wait(self, ready: Callable[[], bool], words: str, again: bool = False) -> None:
         """Makes these threads wait.
@@ -136,7 +141,11 @@ class Strand:
         """
         self.blocked, self.waiting = ready, words
         if again:
-            self.frames[-1].index -= 1
+            self.repeat()
+
+    def repeat(self) -> None:
+        """Goes back to the instruction that is executed."""
+        self.frames[-1].index -= 1
 
     # -- parting and meeting -----------------------------------------------------------------------
 
@@ -172,9 +181,9 @@ class Strand:
         if torn_sides:
             inside = self.lanes.mask & mixed
             ways.append((inside, lambda strand: strand._fork(torn_sides, own, meet, until)))
-        self._part(ways)
+        self.part(ways)
 
-    def _part(self, ways: Sequence[tuple[np.ndarray, Action]]) -> None:
+    def part(self, ways: Sequence[tuple[np.ndarray, Action]]) -> None:
         """Sends threads on their ways for good; the first way is this strand's."""
         others = [self._copy(Lanes(mask)) for mask, _ in ways[1:]]
         self.lanes = Lanes(ways[0][0])

@@ -73,7 +73,9 @@ def struct_members(type_: Any) -> list[Any] | None:
 
 
 def signed(array: np.ndarray) -> np.ndarray:
-    """Integers as two's complement numbers."""
+    """Integers as two's complement numbers; i1 is 0 or -1."""
+    if array.dtype.kind == "b":
+        return -array.view(np.int8)
     return array.view(np.dtype(f"i{array.dtype.itemsize}")) if array.dtype.kind == "u" else array
 
 

@@ -91,6 +91,13 @@ def _take(value: Any, lanes: Lanes) -> Any:
 
 def _merged(old: Any, new: Any, lanes: Lanes, threads: int) -> Any:
     """`old` with the rows of some threads replaced, in new arrays: others may share the old ones."""
+    if isinstance(new, Poison):
+        # A value has no poison of single threads; it is none for those that made the value.
+        return new if old is None else old
+    if isinstance(new, Registers) and isinstance(old, np.ndarray):
+        old = _as_registers(old)
+    if isinstance(new, np.ndarray) and isinstance(old, Registers):
+        new = _as_registers(new)
     if isinstance(new, np.ndarray):
         return _merged_rows(old if isinstance(old, np.ndarray) else None, new, lanes, threads)
     if isinstance(new, tuple):
@@ -116,6 +123,12 @@ def _merged(old: Any, new: Any, lanes: Lanes, threads: int) -> Any:
             *(_merged(o, n, lanes, threads) for o, n in zip(old_parts, parts, strict=True))
         )
     return new
+
+
+def _as_registers(array: np.ndarray) -> Registers:
+    """A number as what a register that may be in flight is for other threads."""
+    none = np.zeros(len(array), np.int32)
+    return Registers(array[:, None], none, none - 1, np.ones(1, bool))
 
 
 def _merged_rows(old: np.ndarray | None, new: np.ndarray, lanes: Lanes, threads: int) -> np.ndarray:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from ...dialect.bindings import ir
+from ..errors import EmulationError
 from ..program import Op
 from ..registry import computes
 from ..types import dtype_of, shape_of, signed
@@ -20,29 +23,43 @@ def _binary(names: tuple[str, ...], function: Callable[[Any, Any], Any]) -> None
     computes(*names)(lambda op: function)
 
 
-def _as_signed(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def _of_bits(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A function of integers, for i1 too, which NumPy holds as truth values."""
+
     def apply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return function(signed(a), signed(b)).view(a.dtype)
+        if a.dtype.kind != "b":
+            return function(a, b)
+        return _truncate(function(a.view(np.uint8), b.view(np.uint8)), a.dtype)
 
     return apply
 
 
-def _divided(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Division that rounds toward zero; by zero it is anything, here 0."""
-    quotient = np.abs(a) // np.where(b == 0, 1, np.abs(b))
-    return np.where((a < 0) != (b < 0), -quotient, quotient).astype(a.dtype)
+def _as_signed(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def apply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        found = function(signed(a), signed(b))
+        return _truncate(found, a.dtype) if a.dtype.kind == "b" else found.view(a.dtype)
 
-
-def _remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return (a - _divided(a, b) * b).astype(a.dtype)
+    return apply
 
 
 def _safe(b: np.ndarray) -> np.ndarray:
+    """A divisor; division by zero may give anything."""
     return np.where(b == 0, np.ones(1, b.dtype), b)
 
 
+def _divided(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Division that rounds toward zero."""
+    divisor = _safe(b)
+    down = a // divisor
+    return down + ((down * divisor != a) & ((a < 0) != (b < 0)))
+
+
+def _remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return a - _divided(a, b) * b
+
+
 def _ceiling(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return (a // _safe(b) + (a % _safe(b) != 0)).astype(a.dtype)
+    return a // _safe(b) + (a % _safe(b) != 0)
 
 
 def _shift(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -56,35 +73,32 @@ def _arithmetic_shift(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return (signed(a) >> signed(b)).view(a.dtype)
 
 
-def _add(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return a ^ b if a.dtype.kind == "b" else a + b
+def _maximum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The larger number, or NaN; +0 is larger than -0, which NumPy holds to be the same."""
+    return np.where((a == 0) & (b == 0), a + b, np.maximum(a, b))
 
 
-def _multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return a & b if a.dtype.kind == "b" else a * b
-
-
-def _subtract(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return a ^ b if a.dtype.kind == "b" else a - b
+def _minimum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return -_maximum(-a, -b)
 
 
 for _names, _function in (
-    (("arith.addi", "llvm.add"), _add),
-    (("arith.subi", "llvm.sub"), _subtract),
-    (("arith.muli", "llvm.mul"), _multiply),
-    (("arith.divui", "llvm.udiv"), lambda a, b: a // _safe(b)),
-    (("arith.remui", "llvm.urem"), lambda a, b: a % _safe(b)),
-    (("arith.ceildivui",), _ceiling),
+    (("arith.addi", "llvm.add"), _of_bits(np.add)),
+    (("arith.subi", "llvm.sub"), _of_bits(np.subtract)),
+    (("arith.muli", "llvm.mul"), _of_bits(np.multiply)),
+    (("arith.divui", "llvm.udiv"), _of_bits(lambda a, b: a // _safe(b))),
+    (("arith.remui", "llvm.urem"), _of_bits(lambda a, b: a % _safe(b))),
+    (("arith.ceildivui",), _of_bits(_ceiling)),
     (("arith.divsi", "llvm.sdiv"), _as_signed(_divided)),
     (("arith.remsi", "llvm.srem"), _as_signed(_remainder)),
     (("arith.floordivsi",), _as_signed(lambda a, b: a // _safe(b))),
-    (("arith.ceildivsi",), _as_signed(lambda a, b: -(-a // _safe(b)))),
+    (("arith.ceildivsi",), _as_signed(_ceiling)),
     (("arith.andi", "llvm.and"), np.bitwise_and),
     (("arith.ori", "llvm.or"), np.bitwise_or),
     (("arith.xori", "llvm.xor"), np.bitwise_xor),
-    (("arith.shli", "llvm.shl"), _shift(np.left_shift)),
-    (("arith.shrui", "llvm.lshr"), _shift(np.right_shift)),
-    (("arith.shrsi", "llvm.ashr"), _shift(_arithmetic_shift)),
+    (("arith.shli", "llvm.shl"), _of_bits(_shift(np.left_shift))),
+    (("arith.shrui", "llvm.lshr"), _of_bits(_shift(np.right_shift))),
+    (("arith.shrsi", "llvm.ashr"), _of_bits(_shift(_arithmetic_shift))),
     (("arith.maxui", "llvm.intr.umax"), np.maximum),
     (("arith.minui", "llvm.intr.umin"), np.minimum),
     (("arith.maxsi", "llvm.intr.smax"), _as_signed(np.maximum)),
@@ -95,8 +109,8 @@ for _names, _function in (
     (("arith.divf", "llvm.fdiv"), np.divide),
     (("arith.maxnumf", "llvm.intr.maxnum"), np.fmax),
     (("arith.minnumf", "llvm.intr.minnum"), np.fmin),
-    (("arith.maximumf", "llvm.intr.maximum"), np.maximum),
-    (("arith.minimumf", "llvm.intr.minimum"), np.minimum),
+    (("arith.maximumf", "llvm.intr.maximum"), _maximum),
+    (("arith.minimumf", "llvm.intr.minimum"), _minimum),
 ):
     _binary(_names, _function)
 
@@ -106,14 +120,40 @@ def _negate(op: Op) -> Any:
     return np.negative
 
 
+def _bits(number: int, dtype: np.dtype) -> int:
+    """An integer as its dtype holds it; the bindings give integers and i1 with a sign."""
+    return int(number) & (1 if dtype.kind == "b" else (1 << dtype.itemsize * 8) - 1)
+
+
+def _elements(value: Any, dtype: np.dtype) -> np.ndarray:
+    """The elements of a dense constant, or the one that all of them are."""
+    if dtype.kind in "bu":
+        numbers = [value.get_splat_value().value] if value.is_splat else value
+        return np.array([_bits(number, dtype) for number in numbers], dtype)
+    if value.is_splat:
+        return np.array([value.get_splat_value().value]).astype(dtype)
+    if dtype.itemsize > 2:
+        return np.array(list(value)).astype(dtype)
+    # The bindings read no elements of 16 bits: what prints as bits is NaN, infinite, or all of them.
+    text = str(value).rsplit(":", 1)[0]
+    if whole := re.search(r'"0x([0-9A-F]+)"', text):
+        return np.frombuffer(bytes.fromhex(whole[1]), dtype)
+    words = re.findall(r"0x[0-9A-F]+|[-+.\dEe]*\d[-+.\dEe]*", text)
+    return np.array([_float(word, dtype) for word in words], dtype)
+
+
+def _float(word: str, dtype: np.dtype) -> Any:
+    if word.startswith("0x"):
+        return np.uint16(int(word, 16)).view(dtype)
+    return np.float64(word).astype(dtype)
+
+
 @computes("arith.constant", "llvm.mlir.constant")
 def _constant(op: Op) -> Any:
     value, type_ = op.attribute("value"), op.result_types[0]
     dtype = dtype_of(type_, op.location)
     if isinstance(value, ir.IntegerAttr):
-        # The binding gives i1 and signless integers with a sign.
-        number = int(value.value) & ((1 << dtype.itemsize * 8) - 1)
-        array = np.array([bool(value.value) if dtype.kind == "b" else number]).astype(dtype)
+        array = np.array([_bits(value.value, dtype)], dtype)
     elif isinstance(value, ir.FloatAttr):
         array = np.array([value.value]).astype(dtype)
     elif isinstance(value, ir.BoolAttr):
@@ -122,9 +162,7 @@ def _constant(op: Op) -> Any:
         shape = shape_of(type_)
         if not isinstance(value, ir.DenseElementsAttr) or not shape:
             raise op.refuse(f"has a value that the emulator cannot read: {value}")
-        elements = [value.get_splat_value()] * int(np.prod(shape)) if value.is_splat else value
-        numbers = [getattr(e, "value", e) for e in elements]
-        array = np.array(numbers, object).astype(dtype).reshape(1, *shape)
+        array = np.broadcast_to(_elements(value, dtype), int(np.prod(shape))).reshape(1, *shape)
     return lambda: array
 
 
@@ -171,9 +209,12 @@ def _compare_floats(op: Op) -> Any:
 
 @computes("arith.select", "llvm.select")
 def _select(op: Op) -> Any:
+    try:
+        dtype_of(op.result_types[0], op.location)
+    except EmulationError:
+        raise op.refuse("chooses between values that are no numbers") from None
+
     def step(condition: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        if not isinstance(a, np.ndarray):
-            raise op.refuse("chooses between values that are no numbers")
         extra = (1,) * (max(a.ndim, b.ndim) - condition.ndim)
         return np.where(condition.reshape(*condition.shape, *extra), a, b)
 
@@ -189,38 +230,58 @@ def _cast(change: Callable[[np.ndarray, np.dtype], np.ndarray]) -> Callable[[Op]
 
 
 def _truncate(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """To fewer bits, or to more that are zero."""
     return (a & a.dtype.type(1)).astype(bool) if dtype.kind == "b" else a.astype(dtype)
 
 
 def _sign_extend(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    if a.dtype.kind == "b":
-        return np.where(a, dtype.type(np.iinfo(dtype).max), dtype.type(0))
     return signed(a).astype(np.dtype(f"i{dtype.itemsize}")).view(dtype)
 
 
+def _rounded(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Numbers as floats, rounded once; NumPy goes to bf16 by way of f32."""
+    if dtype != ml_dtypes.bfloat16 or a.dtype.itemsize < 4 or a.dtype == np.float32:
+        return a.astype(dtype)
+    if a.dtype.itemsize == 8 and a.dtype.kind != "f":
+        # What an f64 cannot hold only says on which side of a tie the number is.
+        low, most = a.dtype.type(0xFFFF), a.dtype.type(1 << 40)
+        a = np.where(np.abs(a) < most, a, a & ~low | np.where(a & low, a.dtype.type(0x8000), 0))
+    exact = a.astype(np.float64)
+    near = exact.astype(np.float32)
+    back = near.astype(np.float64)
+    # Rounded to odd, so that it is no tie where the number is none.
+    odd = near.view(np.uint32) - (np.abs(back) > np.abs(exact)) | (back != exact)
+    return odd.view(np.float32).astype(dtype)
+
+
 def _narrow(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    found = a.astype(dtype)
+    found = _rounded(a, dtype)
     if dtype.itemsize == 2:
         bits = found.view(np.uint16)
         bits[np.isnan(a)] = _NARROW_NAN
     return found
 
 
-def _to_integer(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
+def _to_signed(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return a.astype(np.int64).astype(dtype)
 
 
-computes("arith.extui", "llvm.zext", "arith.index_castui")(_cast(lambda a, d: a.astype(d)))
+def _to_unsigned(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    return a.astype(np.uint64).astype(dtype)
+
+
+computes("arith.extui", "llvm.zext")(_cast(lambda a, d: a.astype(d)))
 computes("arith.extsi", "llvm.sext")(_cast(_sign_extend))
-computes("arith.trunci", "llvm.trunc")(_cast(_truncate))
+computes("arith.trunci", "llvm.trunc", "arith.index_castui")(_cast(_truncate))
 computes("arith.index_cast")(
     _cast(lambda a, d: _truncate(a, d) if d.itemsize < a.dtype.itemsize else _sign_extend(a, d))
 )
 computes("arith.truncf", "llvm.fptrunc")(_cast(_narrow))
 computes("arith.extf", "llvm.fpext")(_cast(lambda a, d: a.astype(d)))
-computes("arith.uitofp", "llvm.uitofp")(_cast(lambda a, d: a.astype(d)))
-computes("arith.sitofp", "llvm.sitofp")(_cast(lambda a, d: signed(a).astype(d)))
-computes("arith.fptoui", "llvm.fptoui", "arith.fptosi", "llvm.fptosi")(_cast(_to_integer))
+computes("arith.uitofp", "llvm.uitofp")(_cast(_rounded))
+computes("arith.sitofp", "llvm.sitofp")(_cast(lambda a, d: _rounded(signed(a), d)))
+computes("arith.fptoui", "llvm.fptoui")(_cast(_to_unsigned))
+computes("arith.fptosi", "llvm.fptosi")(_cast(_to_signed))
 
 
 @computes("arith.bitcast", "llvm.bitcast")

@@ -112,7 +112,7 @@ def _barrier(op: Op) -> Any:
 def _dynamic_memory(op: Op) -> Any:
     def step(strand: Strand) -> MemRef:
         launch = strand.block.launch
-        size = launch.shared_end - launch.dynamic_start
+        size = max(launch.shared_end - launch.dynamic_start, 0)
         return MemRef(number(launch.dynamic_start), number(0), (number(size),), (number(1),))
 
     return step

@@ -12,7 +12,7 @@ from ..memory import GENERIC, GLOBAL, SHARED
 from ..program import Op
 from ..registry import computes, executes
 from ..strand import Strand
-from ..types import bits_of, dtype_of, signed
+from ..types import bits_of, dtype_of, shape_of, signed
 from ..values import MemRef
 
 #: How memory spaces of memrefs are spelled; memory without a space is global.
@@ -103,12 +103,9 @@ def _subview(op: Op) -> Any:
 def _kept_dimensions(sizes: list[int], result: list[int]) -> list[int]:
     """The dimensions that a subview's result has; others are dropped, being of size 1."""
     kept: list[int] = []
-    left = list(result)
     for dim, size in enumerate(sizes):
-        droppable = size == 1 and len(sizes) - dim > len(left)
-        if not droppable or (left and left[0] == 1 and len(sizes) - dim == len(left)):
+        if len(kept) < len(result) and size == result[len(kept)]:
             kept.append(dim)
-            left = left[1:]
     return kept
 
 
@@ -211,12 +208,13 @@ def _address(op: Op, memref: MemRef, indices: tuple[Any, ...], size: int) -> np.
 def _load(op: Op) -> Any:
     source = op.operand_types[0]
     dtype, space = dtype_of(source.element_type, op.location), space_of(source, op.location)
-    size = bits_of(source.element_type, op.location) // 8
+    size, shape = bits_of(source.element_type, op.location) // 8, shape_of(source.element_type)
 
     def step(strand: Strand, memref: Any, *indices: Any) -> np.ndarray:
         known = tuple(strand.checked(i) for i in indices)
         address = _address(op, strand.checked(memref), known, size)
-        return load(strand, address, space, size, size).view(dtype)[:, 0]
+        raw = load(strand, address, space, size, size)
+        return raw.view(dtype).reshape(len(raw), *shape)
 
     return step
 

@@ -4,18 +4,36 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..errors import Kind, Stop
+from ..lanes import split_warps
 from ..program import Op
 from ..registry import executes
 from ..strand import Strand
 
 
-def _uniform(strand: Strand, value: Any, what: str) -> int:
-    numbers = strand.checked(value)
-    if (numbers != numbers[0]).any():
-        strand.block.report_at(strand, Kind.DIVERGENT, f"has a {what} that threads disagree on")
+def _parted(strand: Strand, values: list[Any]) -> list[int] | None:
+    """The numbers that an instruction of a warp is given; None if the strand's warps disagree on
+    them, and go on as strands of their own that execute it again.
+
+    Raises:
+        Stop: if threads of a warp disagree.
+    """
+    given = [strand.spread(strand.checked(value)) for value in values]
+    if all((numbers == numbers[0]).all() for numbers in given):
+        return [int(numbers[0]) for numbers in given]
+    wanted, which = np.unique(np.stack(given), axis=1, return_inverse=True)
+    masks = [strand.lanes.where(which.reshape(-1) == i) for i in range(wanted.shape[1])]
+    if any(len(split_warps(mask | ~strand.lanes.mask)) for mask in masks):
+        strand.block.report_at(
+            strand,
+            Kind.DIVERGENT,
+            "has a barrier number or a number of threads that threads of a warp disagree on",
+        )
         raise Stop
-    return int(numbers[0])
+    strand.part([(mask, Strand.repeat) for mask in masks])
+    return None
 
 
 @executes("nvvm.barrier", "nvvm.barrier0", waits=True)
@@ -27,10 +45,11 @@ def _barrier(op: Op) -> Any:
             raise op.refuse("reduces a predicate, which the emulator does not know")
 
     def step(strand: Strand, *values: Any) -> None:
-        given = list(values)
-        number = _uniform(strand, given.pop(0), "barrier number") if has_id else 0
-        count = _uniform(strand, given.pop(0), "number of threads") if has_count else None
-        strand.block.barriers.arrive(strand, number, count, wait=True)
+        given = _parted(strand, list(values))
+        if given is not None:
+            number = given[0] if has_id else 0
+            count = given[-1] if has_count else None
+            strand.block.barriers.arrive(strand, number, count, wait=True)
 
     return step
 
@@ -40,9 +59,10 @@ def _arrive(op: Op) -> Any:
     has_id = len(op.operand_types) == 2
 
     def step(strand: Strand, *values: Any) -> None:
-        number = _uniform(strand, values[0], "barrier number") if has_id else 0
-        count = _uniform(strand, values[-1], "number of threads")
-        strand.block.barriers.arrive(strand, number, count, wait=False)
+        given = _parted(strand, list(values))
+        if given is not None:
+            number = given[0] if has_id else 0
+            strand.block.barriers.arrive(strand, number, given[-1], wait=False)
 
     return step
 

@@ -1,0 +1,118 @@
+"""Values that sets of threads write apart: every thread keeps its own rows, whatever holds them."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from mlir_smem.emulator.lanes import Lanes
+from mlir_smem.emulator.values import POISON, MemRef, Registers, Values
+
+THREADS = 8
+
+
+def lanes(*threads):
+    return Lanes(np.isin(np.arange(THREADS), threads))
+
+
+LOW, HIGH, ODD = lanes(0, 1, 2, 3), lanes(4, 5, 6, 7), lanes(1, 3, 5, 7)
+ALL = lanes(*range(THREADS))
+
+
+def registers(value, count, pending=0, defined=True):
+    """Two registers a thread."""
+    full = np.full(count, pending, np.int32)
+    return Registers(np.full((count, 2), value, np.float32), full, full - 1, np.full(2, defined))
+
+
+@pytest.fixture
+def values():
+    return Values(1, THREADS)
+
+
+def test_rows_are_replaced_one_set_at_a_time(values):
+    values.write(0, ALL, np.arange(8))
+    values.write(0, ODD, np.array([10, 30, 50, 70]))
+    assert values.read(0, ALL).tolist() == [0, 10, 2, 30, 4, 50, 6, 70]
+    assert values.read(0, LOW).tolist() == [0, 10, 2, 30]
+    assert values.read(0, lanes(5)).tolist() == [50]
+
+
+def test_one_row_stands_for_all_threads_of_its_set_only(values):
+    values.write(0, ALL, np.array([9]))
+    values.write(0, LOW, np.array([1]))
+    assert values.read(0, ALL).tolist() == [1] * 4 + [9] * 4
+    values.write(0, HIGH, np.array([2]))
+    assert values.read(0, ODD).tolist() == [1, 1, 2, 2]
+
+
+def test_what_was_read_does_not_change(values):
+    values.write(0, ALL, np.arange(8))
+    before = values.read(0, ALL), values.read(0, LOW)
+    values.write(0, LOW, np.full(4, 99))
+    assert [x.tolist() for x in before] == [list(range(8)), list(range(4))]
+
+
+def test_a_single_thread_s_row_is_not_taken_for_everybody_s(values):
+    values.write(0, lanes(3), np.array([5]))
+    values.write(0, lanes(6), np.array([7]))
+    assert values.read(0, lanes(3, 6)).tolist() == [5, 7]
+
+
+def test_structs_are_merged_member_by_member(values):
+    values.write(0, LOW, (np.array([1]), np.arange(4)))
+    values.write(0, HIGH, (np.arange(4), np.array([2])))
+    first, second = values.read(0, ALL)
+    assert first.tolist() == [1, 1, 1, 1, 0, 1, 2, 3]
+    assert second.tolist() == [0, 1, 2, 3, 2, 2, 2, 2]
+
+
+def test_memrefs_are_merged_field_by_field(values):
+    def memref(base):
+        return MemRef(*(np.array([base + i]) for i in range(2)), (np.array([3]),), (np.array([1]),))
+
+    values.write(0, LOW, memref(100))
+    values.write(0, HIGH, memref(200))
+    found = values.read(0, ALL)
+    assert found.base.tolist() == [100] * 4 + [200] * 4
+    assert found.offset.tolist() == [101] * 4 + [201] * 4
+    assert found.sizes[0].tolist() == [3] * 8
+    assert len(fields(found)) == 4
+
+
+def test_registers_are_in_flight_for_those_who_gave_them_away(values):
+    values.write(0, LOW, registers(1, 4))
+    values.write(0, HIGH, registers(2, 4, pending=3))
+    assert values.read(0, ALL).pending.tolist() == [0] * 4 + [3] * 4
+    assert values.read(0, LOW).data.tolist() == [[1, 1]] * 4
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_registers_are_no_poison_for_those_who_made_them(values, order):
+    writes = [(LOW, registers(1, 4)), (HIGH, registers(0, 4, defined=False))]
+    for i in order:
+        values.write(0, *writes[i])
+    found = values.read(0, LOW)
+    assert found.data.tolist() == [[1, 1]] * 4
+    assert found.defined.all()
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_numbers_are_no_poison_for_those_who_made_them(values, order):
+    writes = [(LOW, np.arange(4)), (HIGH, POISON)]
+    for i in order:
+        values.write(0, *writes[i])
+    assert values.read(0, LOW).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_register_in_flight_meets_numbers(values, order):
+    # One member of an accumulator that some warps have not given to the tensor core.
+    one = registers(2, 4, pending=3)
+    flying = Registers(one.data[:, :1], one.pending, one.stamp, one.defined[:1])
+    writes = [(LOW, np.arange(4, dtype=np.float32)), (HIGH, flying)]
+    for i in order:
+        values.write(0, *writes[i])
+    found = values.read(0, ALL)
+    assert found.data[:, 0].tolist() == [0, 1, 2, 3, 2, 2, 2, 2]
+    assert found.pending.tolist() == [0] * 4 + [3] * 4

@@ -1,0 +1,207 @@
+"""`run_on_cpu` and `smem-run --on cpu`: from a file and arrays to arrays, or to what is wrong."""
+
+import io
+import sys
+
+import ml_dtypes
+import numpy as np
+import pytest
+from products import AGAIN, ASYNC
+from programs import PRODUCT, kernel, module
+
+import mlir_smem
+from mlir_smem.emulator import Kind, Violations
+from mlir_smem.runtime import LaunchError, run_on_cpu
+from mlir_smem.runtime import cpu as on_cpu
+from mlir_smem.tools.smem_run import smem_run
+
+UNFENCED = PRODUCT.replace('    "smem.fence"() : () -> ()\n', "")
+
+
+def arrays(dtype=np.float32):
+    rng = np.random.default_rng(3)
+    return (rng.integers(-4, 5, shape).astype(dtype) for shape in ((64, 64), (64, 8)))
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    return mlir_smem.compile(module(), emit="nvvm")
+
+
+def given():
+    a, b = arrays(ml_dtypes.bfloat16)
+    return {"A": a, "B": b}
+
+
+# As a function.
+
+
+def test_the_product_comes_back(compiled):
+    inputs = given()
+    before = {name: array.copy() for name, array in inputs.items()}
+    found = run_on_cpu(compiled, None, inputs, ["D"], [1])
+    a, b = arrays()
+    assert list(found) == ["D"]
+    assert (found["D"] == a @ b).all()
+    assert all((inputs[name] == before[name]).all() for name in inputs)
+
+
+def test_an_input_may_be_read_back_without_being_changed(compiled):
+    inputs = given()
+    found = run_on_cpu(compiled, "product", inputs, ["A", "D"], [1])
+    assert (found["A"] == inputs["A"]).all()
+    assert found["A"] is not inputs["A"]
+
+
+def test_the_grid_is_what_the_progress_counts(compiled):
+    seen = []
+
+    def progress(blocks, total):
+        for block in blocks:
+            seen.append((block, total))
+            yield block
+
+    run_on_cpu(compiled, None, given(), ["D"], [2, 3], progress)
+    assert seen == [((x, y, 0), 6) for y in range(3) for x in range(2)]
+
+
+def test_a_kernel_that_was_not_compiled_for_it():
+    with pytest.raises(LaunchError, match="compile with emit='nvvm'"):
+        run_on_cpu(mlir_smem.compile(module(), emit="ptx"), None, given(), ["D"], [1])
+
+
+def test_a_kernel_that_does_not_say_its_block():
+    text = module(kernel().replace("attributes {known_block_size = array<i32: 128, 1, 1>}", ""))
+    try:
+        anonymous = mlir_smem.compile(text, emit="nvvm")
+    except Exception:
+        pytest.skip("such a kernel is not compiled at all")
+    with pytest.raises(LaunchError, match="product does not say its known_block_size"):
+        run_on_cpu(anonymous, None, given(), ["D"], [1])
+
+
+def test_arrays_that_this_machine_cannot_hold(compiled, monkeypatch):
+    monkeypatch.setattr(on_cpu.os, "sysconf", lambda name: 100)
+    with pytest.raises(LaunchError, match="of which the emulator needs three copies"):
+        run_on_cpu(compiled, None, given(), ["D"], [1])
+
+
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        (lambda inputs: inputs.pop("B"), "nothing is given for B"),
+        (lambda inputs: inputs.update(A=inputs["B"]), "A is "),
+        (lambda inputs: inputs.update(A=inputs["A"].astype(np.float64)), "A "),
+        (lambda inputs: inputs.update(A=np.asfortranarray(inputs["A"])), "A "),
+    ],
+)
+def test_arrays_that_do_not_fit(compiled, change, said):
+    inputs = given()
+    change(inputs)
+    with pytest.raises(LaunchError, match=said):
+        run_on_cpu(compiled, None, inputs, ["D"], [1])
+
+
+def test_violations_are_raised_with_their_places():
+    broken = mlir_smem.compile(module(kernel(UNFENCED)), emit="nvvm")
+    with pytest.raises(Violations) as error:
+        run_on_cpu(broken, None, given(), ["D"], [1])
+    (violation,) = error.value.found
+    assert violation.kind is Kind.UNFENCED
+    assert violation.block == (0, 0, 0)
+    assert str(error.value) == str(violation)
+    assert str(violation).endswith("(block 0, 0, 0)")
+
+
+# As a command.
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, array in zip("ab", arrays(), strict=True):
+        np.save(f"{name}.npy", array)
+    return tmp_path
+
+
+@pytest.fixture
+def run(folder, capsys, monkeypatch):
+    def call(body, *options, file="product.mlir"):
+        text = module(kernel(body))
+        (folder / "product.mlir").write_text(text)
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        files = ("--in", "A=a.npy", "--in", "B=b.npy", "--out", "D=d.npy")
+        code = smem_run([file, *files, "--on", "cpu", "--grid", "1", *options])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+def test_a_grid_must_be_known(compiled):
+    with pytest.raises(LaunchError, match=r"product has no smem\.grid; give a grid"):
+        run_on_cpu(compiled, None, given(), ["D"])
+
+
+@pytest.mark.parametrize("body, times", [(PRODUCT, 1), (ASYNC, 1), (AGAIN, 2)])
+def test_the_command_writes_the_product(run, folder, body, times):
+    assert run(body) == (0, "", "D: [64, 8] float32 in d.npy\n")
+    assert (np.load("d.npy") == times * np.load("a.npy") @ np.load("b.npy")).all()
+
+
+@pytest.mark.parametrize("file, shown", [("product.mlir", "product.mlir"), ("-", "<stdin>")])
+def test_a_violation_is_shown_where_it_is(run, folder, file, shown):
+    code, out, err = run(UNFENCED, file=file)
+    assert (code, out) == (1, "")
+    lines = err.splitlines()
+    source = module(kernel(UNFENCED)).splitlines()
+    at = next(i for i, line in enumerate(source) if '"smem.mma"' in line)
+    assert lines[0].startswith(f"{shown}:{at + 1}:")
+    assert ": error: wgmma reads " in lines[0]
+    assert lines[0].endswith(
+        "smem.fence (fence.proxy.async) is missing between the write and the wgmma "
+        "[unfenced, block 0, 0, 0]"
+    )
+    assert lines[1].strip() == source[at].strip()
+    assert lines[2].strip() == "^"
+    assert lines[2].index("^") == lines[1].index('"smem.mma"')
+    assert "Traceback" not in err
+    assert not (folder / "d.npy").exists()
+
+
+def test_several_violations_are_all_shown(run, folder):
+    again = AGAIN.replace('"smem.fence"() : () -> ()', "")
+    code, _, err = run(again)
+    assert code == 1
+    assert err.count(": error: ") == 2
+    assert not (folder / "d.npy").exists()
+
+
+def test_there_is_no_progress_bar_in_a_file(run, monkeypatch):
+    assert run(PRODUCT, "--grid", "4")[2] == "D: [64, 8] float32 in d.npy\n"
+
+
+def test_there_is_one_on_a_terminal(run, monkeypatch):
+    from mlir_smem.tools import smem_run as command
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stderr", shown)
+    blocks = command._progress(range(3), 3)
+    assert not blocks.disable
+    assert list(blocks) == [0, 1, 2]
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert command._progress(range(3), 3).disable
+
+
+def test_a_kernel_that_the_emulator_does_not_know(run, folder):
+    code, _, err = run(
+        PRODUCT + '    %x = arith.constant 1.0 : f32\n    gpu.printf "%f", %x : f32\n'
+    )
+    assert code == 1
+    assert "Traceback" not in err
+    assert "'gpu.printf' is an op that the emulator does not know" in err
+    assert not (folder / "d.npy").exists()

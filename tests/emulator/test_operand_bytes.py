@@ -1,0 +1,79 @@
+"""What wgmma reads by the emulator's own rule and by that of the layouts; the accumulator's map."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlir_smem.emulator.operands import operand_bytes
+from mlir_smem.emulator.ops.nvvm_wgmma import _to_matrix, _to_registers
+from mlir_smem.layout import Descriptor, Swizzle, fragment_d, operand_addresses
+
+ROWS = [8 * n for n in range(1, 33)]
+
+elements = st.sampled_from(["bf16", "f16"])
+units = st.integers(0, (1 << 14) - 1)
+
+
+@st.composite
+def descriptors(draw):
+    swizzle = draw(st.sampled_from(Swizzle))
+    base_offset = 0 if swizzle is Swizzle.NONE else draw(st.integers(0, 7))
+    start, lbo, sbo = (16 * draw(units) for _ in range(3))
+    return Descriptor(start, lbo, sbo, base_offset, swizzle)
+
+
+@given(
+    descriptors(),
+    st.sampled_from(["bf16", "f16"]),
+    st.sampled_from(["k", "mn"]),
+    st.sampled_from(ROWS),
+)
+def test_both_rules_read_the_same_bytes(descriptor, element, major, rows):
+    bits = descriptor.encode()
+    found = operand_bytes(bits, 16, major == "mn", rows)
+    assert (found == operand_addresses(bits, element, major, rows)).all()
+
+
+@given(descriptors(), st.sampled_from([("e4m3", 8), ("tf32", 32), ("s8", 8)]))
+def test_other_widths_are_read_k_major(descriptor, element):
+    name, size = element
+    bits = descriptor.encode()
+    try:
+        expected = operand_addresses(bits, name, "k", 64)
+    except ValueError:
+        pytest.skip(f"the layouts call {name} otherwise")
+    assert (operand_bytes(bits, size, False, 64) == expected).all()
+
+
+@given(st.integers(0, (1 << 64) - 1))
+def test_both_rules_refuse_the_same_descriptors(bits):
+    def refuses(function, *arguments):
+        try:
+            function(bits, *arguments)
+        except ValueError as error:
+            return str(error)
+        return None
+
+    assert refuses(operand_bytes, 16, False, 64) == refuses(operand_addresses, "bf16", "k", 64)
+
+
+def test_an_interleaved_k_major_operand_by_hand():
+    # PTX ISA 9.7.15.5.1.2: core matrices of 8 rows by 16 bytes; LBO along k, SBO along m.
+    bits = Descriptor(0x400, 128, 256).encode()
+    found = operand_bytes(bits, 16, False, 16)
+    assert found[0].tolist() == [0x400 + 2 * k for k in range(8)] + [
+        0x480 + 2 * k for k in range(8)
+    ]
+    assert found[:, 0].tolist() == [0x400 + 16 * r for r in range(8)] + [
+        0x500 + 16 * r for r in range(8)
+    ]
+
+
+@pytest.mark.parametrize("n", [8, 16, 64, 136, 256])
+def test_the_accumulator_s_registers_are_where_the_isa_has_them(n):
+    matrix = np.arange(64 * n, dtype=np.float32).reshape(64, n)
+    fragment = fragment_d(n)
+    registers = matrix[fragment.row, fragment.column]
+    assert (_to_matrix(registers, n) == matrix).all()
+    assert (_to_registers(matrix) == registers).all()
