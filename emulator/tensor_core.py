@@ -92,7 +92,9 @@ def _special(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray | None:
     """float32 infinities and NaN where terms are infinite or NaN, zero elsewhere; None if none is."""
     if np.isfinite(a).all() and np.isfinite(b).all() and np.isfinite(c).all():
         return None
-    affected = ~(np.isfinite(a).all(axis=1)[:, None] & np.isfinite(b).all(axis=0) & np.isfinite(c))
+    rows = np.isfinite(a).all(axis=1, keepdims=True)
+    columns = np.isfinite(b).all(axis=0, keepdims=True)
+    affected = ~(rows & columns & np.isfinite(c))
     total = c.copy()
     for i in range(a.shape[1]):
         total += a[:, i, None] * b[i]
