@@ -40,6 +40,7 @@ class Kind(Enum):
     DIVERGENT = "divergent"
     BARRIER = "barrier"
     DEADLOCK = "deadlock"
+    ASSERTION = "assertion"
 
 
 @dataclass(frozen=True)

@@ -11,18 +11,21 @@ from typing import Any
 import numpy as np
 
 from ..dialect.bindings import ir
+from .arguments import Arguments, number
 from .block import ThreadBlock
 from .errors import EmulationError, Violation, Violations
-from .memory import GlobalMemory
+from .memory import SHARED_BASE, GlobalMemory
 from .program import Program, decode
 from .shared_layout import SharedLayout
-from .types import dtype_of, unsigned
 from .values import MemRef
 
 #: Threads that a block can have, in all and along x, y, z, and blocks (compute capability 9.0).
 _MAX_THREADS = 1024
 _MAX_BLOCK = (1024, 1024, 64)
 _MAX_GRID = (2**31 - 1, 65535, 65535)
+
+#: Bytes of shared memory that a block can have (compute capability 9.0).
+_MAX_SHARED = 227 * 1024
 
 #: How many violations are looked for before the rest of the grid is left out.
 _ENOUGH = 20
@@ -94,11 +97,11 @@ def emulate(
         program = decode(module, entry)
         shared = SharedLayout(program)
     _check_extents(grid, block)
+    _check_shared(shared, dynamic_shared_bytes)
     memory = GlobalMemory()
-    values = [
-        _argument(memory, position, type_, value)
-        for position, (type_, value) in enumerate(_paired(program, arguments))
-    ]
+    given = Arguments(memory)
+    pairs = enumerate(_paired(program, arguments))
+    values = [given.value(position, type_, value) for position, (type_, value) in pairs]
     values += [_buffer(t, at) for t, at in zip(program.buffers, shared.buffers, strict=True)]
     dynamic_end = shared.dynamic_start + dynamic_shared_bytes
     end = dynamic_end if dynamic_shared_bytes else shared.end
@@ -115,9 +118,7 @@ def emulate(
                 break
     if found:
         raise Violations(found)
-    for value, given in zip(values, arguments, strict=False):
-        if isinstance(given, np.ndarray):
-            _read_back(memory, int(value.base[0]), given)
+    given.read_back()
 
 
 def _check_extents(grid: tuple[int, int, int], block: tuple[int, int, int]) -> None:
@@ -127,6 +128,15 @@ def _check_extents(grid: tuple[int, int, int], block: tuple[int, int, int]) -> N
         raise EmulationError(
             f"a block of {block} threads is not possible; at most {_MAX_BLOCK}, and {_MAX_THREADS} in "
             "all"
+        )
+
+
+def _check_shared(shared: SharedLayout, dynamic: int) -> None:
+    static = shared.end - SHARED_BASE
+    if dynamic < 0 or static + dynamic > _MAX_SHARED:
+        raise EmulationError(
+            f"a block with {dynamic} bytes of dynamic shared memory beside {static} that it declares "
+            f"is not possible; at most {_MAX_SHARED}"
         )
 
 
@@ -141,69 +151,10 @@ def _paired(program: Program, arguments: Sequence[Any]) -> list[tuple[Any, Any]]
     return list(zip(types, arguments, strict=True))
 
 
-def _one(value: int) -> np.ndarray:
-    return np.array([value], np.int64)
-
-
-def _argument(memory: GlobalMemory, position: int, type_: Any, value: Any) -> Any:
-    """An argument as the kernel's values hold it; arrays are copied to global memory."""
-    name = f"argument {position}"
-    if not hasattr(type_, "get_strides_and_offset"):
-        dtype = dtype_of(type_)
-        if isinstance(value, np.ndarray):
-            raise EmulationError(f"{name} is of type {type_}, not an array")
-        if not isinstance(value, int | float | np.generic):
-            raise EmulationError(f"{name} is {value}; expected a number of type {type_}")
-        return np.array([value]).astype(dtype)
-    dtype = dtype_of(type_.element_type)
-    fits = isinstance(value, np.ndarray) and value.ndim == type_.rank
-    if not fits or unsigned(value.dtype) != dtype:
-        what = (
-            f"{value.dtype} of {value.ndim} dimensions" if isinstance(value, np.ndarray) else value
-        )
-        raise EmulationError(f"{name} is {what}; expected an array for {type_}")
-    _check_shape(name, type_, value)
-    flat = _flat(value)
-    base = memory.add(name, flat.view(np.uint8))
-    strides = tuple(_one(stride // value.itemsize) for stride in value.strides)
-    return MemRef(_one(base), _one(0), tuple(map(_one, value.shape)), strides)
-
-
-def _check_shape(name: str, type_: Any, array: np.ndarray) -> None:
-    """Checks that an array has the extents and strides that a memref's type says."""
-    unknown = ir.ShapedType.get_dynamic_size()
-    if any(s not in (unknown, n) for s, n in zip(type_.shape, array.shape, strict=True)):
-        raise EmulationError(f"{name} is {list(array.shape)}; expected an array for {type_}")
-    unknown = ir.ShapedType.get_dynamic_stride_or_offset()
-    strides = [stride // array.itemsize for stride in array.strides]
-    said, _ = type_.get_strides_and_offset()
-    for extent, wanted, stride in zip(array.shape, said, strides, strict=True):
-        if extent > 1 and array.size and wanted not in (unknown, stride):
-            raise EmulationError(f"{name} has the strides {strides}; expected those of {type_}")
-
-
-def _flat(value: np.ndarray) -> np.ndarray:
-    """An array's elements in the order of memory.
-
-    Raises:
-        EmulationError: if they do not lie without gaps.
-    """
-    if value.flags.c_contiguous:
-        return value.reshape(-1)
-    if value.flags.f_contiguous:
-        return value.reshape(-1, order="F")
-    raise EmulationError("arrays are row-major or column-major without gaps")
-
-
-def _read_back(memory: GlobalMemory, address: int, array: np.ndarray) -> None:
-    order = "C" if array.flags.c_contiguous else "F"
-    array[...] = memory.at(address).view(array.dtype).reshape(array.shape, order=order)
-
-
 def _buffer(type_: Any, address: int) -> MemRef:
     """A workgroup buffer that the kernel declares."""
-    sizes, strides, step = tuple(map(_one, type_.shape)), [], 1
+    sizes, strides, step = tuple(map(number, type_.shape)), [], 1
     for extent in reversed(type_.shape):
-        strides.append(_one(step))
+        strides.append(number(step))
         step *= extent
-    return MemRef(_one(address), _one(0), sizes, tuple(reversed(strides)))
+    return MemRef(number(address), number(0), sizes, tuple(reversed(strides)))

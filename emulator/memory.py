@@ -94,9 +94,11 @@ class GlobalMemory:
         return found
 
     def describe(self, address: int) -> str:
-        """Where an address lies, in words."""
-        index = int(np.searchsorted(self._starts, address, side="right")) - 1
-        if index < 0:
-            return f"{address:#x}, before every array"
-        found, name = self._ranges[index], self._names[index]
-        return f"{name} + {address - found.base} bytes; {name} has {found.size} bytes"
+        """Where an address lies, in words: from the nearest array."""
+        if not self._ranges:
+            return f"{address:#x}; the kernel has no arrays"
+        distances = [max(r.base - address, address - r.base - r.size, 0) for r in self._ranges]
+        nearest = int(np.argmin(distances))
+        found, name = self._ranges[nearest], self._names[nearest]
+        sign = "+" if address >= found.base else "-"
+        return f"{name} {sign} {abs(address - found.base)} bytes; {name} has {found.size} bytes"

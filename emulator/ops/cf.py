@@ -95,7 +95,9 @@ def _assert(op: Op) -> Any:
 
     def step(strand: Strand, condition: Any) -> None:
         if not strand.checked(condition).all():
-            strand.block.report_at(strand, Kind.POISON, f"asserts that {message}, which is false")
+            strand.block.report_at(
+                strand, Kind.ASSERTION, f"asserts that {message}, which is false"
+            )
             raise Stop
 
     return step

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import number
 from ..lanes import WARP
 from ..program import Op
 from ..registry import controls, executes
 from ..strand import Strand
 from ..types import dtype_of
 from ..values import MemRef
-from .memref import number
 
 _DIMS = ("x", "y", "z")
 

@@ -42,7 +42,8 @@ def _element_pointer(op: Op) -> Any:
     indices = op.numbers("rawConstantIndices")
     if len(indices) != 1:
         raise op.refuse(f"has {len(indices)} indices; the emulator knows those with one")
-    size = bits_of(ir.TypeAttr(op.attribute("elem_type")).value, op.location) // 8
+    # Vectors of three lie as far apart as those of four.
+    size = natural_alignment(ir.TypeAttr(op.attribute("elem_type")).value, op.location)
     if indices[0] != _DYNAMIC:
         return lambda base: base + indices[0] * size
     return lambda base, index: base + signed(index).astype(np.int64) * size
@@ -135,8 +136,9 @@ def _filled(strand: Strand, type_: Any, defined: bool, location: Any) -> Any:
 
 def _is_uniform(members: list[Any]) -> bool:
     """Whether a struct is held as registers of one type."""
-    first = members[0] if members else None
-    return struct_members(first) is None and all(member == first for member in members)
+    if not members or struct_members(members[0]) is not None:
+        return False
+    return all(member == members[0] for member in members)
 
 
 def made_registers(strand: Strand, data: np.ndarray, defined: np.ndarray) -> Registers:

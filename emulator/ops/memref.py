@@ -8,6 +8,8 @@ import numpy as np
 
 from ...dialect.bindings import ir
 from ..access import load, store
+from ..arguments import number
+from ..errors import EmulationError
 from ..memory import GENERIC, GLOBAL, SHARED
 from ..program import Op
 from ..registry import computes, executes
@@ -34,17 +36,10 @@ def space_of(memref: Any, location: Any) -> int:
     Raises:
         EmulationError: if the emulator has no such memory.
     """
-    from ..errors import EmulationError
-
     text = str(memref.memory_space).split(" :")[0]
     if text not in _SPACES:
         raise EmulationError(f"the emulator has no memory space {memref.memory_space}", location)
     return _SPACES[text]
-
-
-def number(value: int) -> np.ndarray:
-    """A number that is the same for all threads."""
-    return np.array([value], np.int64)
 
 
 def static_memref(type_: Any, address: np.ndarray) -> MemRef:

@@ -49,18 +49,12 @@ def mirrored(barrier):
     [
         "gpu.barrier",
         "nvvm.barrier",
-        "nvvm.barrier0",
         "nvvm.barrier id = %one",
         "nvvm.barrier id = %one number_of_threads = %n256",
     ],
 )
 def test_a_barrier_of_the_block(barrier):
-    try:
-        found = mirrored(f"\n    {barrier}\n")
-    except Exception as error:
-        if "barrier0" in barrier and "parse" in str(error):
-            pytest.skip("this version of MLIR has no nvvm.barrier0")
-        raise
+    found = mirrored(f"\n    {barrier}\n")
     assert found == list(range(255, -1, -1))
 
 

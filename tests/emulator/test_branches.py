@@ -216,7 +216,7 @@ def test_an_assertion_that_does_not_hold_ends_the_block():
     memref.store %t32, %A[%tid] : memref<32xi32>"""
     out = np.full(32, -1, np.int32)
     (fault,) = faults(body, out)
-    assert fault.kind is Kind.POISON
+    assert fault.kind is Kind.ASSERTION
     assert fault.line.startswith("cf.assert")
     assert "few threads" in fault.message
     assert (out == -1).all()

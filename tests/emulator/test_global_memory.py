@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from kernels import ELEMENTS, faults, memref, only_fault, run
 
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import EmulationError, Kind, emulate
 
 each_dtype = pytest.mark.parametrize("dtype", ELEMENTS, ids=ELEMENTS.values())
 
@@ -199,7 +199,7 @@ def test_an_access_before_every_array():
     body = "%i = arith.constant -1 : index\n%v = memref.load %A[%i] : memref<16xf32>"
     fault = only_fault(body, np.zeros(16, np.float32), block=1)
     assert fault.kind is Kind.OUT_OF_BOUNDS
-    assert "before every array" in fault.message
+    assert "at argument 0 - 4 bytes; argument 0 has 64 bytes" in fault.message
 
 
 def test_an_access_that_overlaps_the_end():
@@ -242,3 +242,25 @@ def test_nothing_is_written_back_where_a_kernel_breaks_a_rule():
 def test_each_place_is_told_once_for_the_whole_grid():
     body = "%v = memref.load %A[%c16] : memref<16xi32>"
     assert len(faults(body, np.zeros(16, np.int32), grid=5)) == 1
+
+
+def test_an_array_that_is_given_twice_is_one():
+    x = np.arange(8, dtype=np.int32)
+    text = """
+gpu.module @kernels {
+  gpu.func @twice(%A: memref<8xi32>, %B: memref<8xi32>) kernel {
+    %t = gpu.thread_id x
+    %v = memref.load %A[%t] : memref<8xi32>
+    %w = arith.addi %v, %v : i32
+    memref.store %w, %B[%t] : memref<8xi32>
+    gpu.return
+  }
+}
+"""
+    extents = {"grid": (1, 1, 1), "block": (8, 1, 1), "dynamic_shared_bytes": 0}
+    emulate(text, "twice", [x, x], **extents)
+    assert (x == 2 * np.arange(8)).all()
+    x.flags.writeable = False
+    with pytest.raises(EmulationError, match="writes to an array that is read-only"):
+        emulate(text, "twice", [x, x], **extents)
+    emulate(text, "twice", [x, np.zeros(8, np.int32)], **extents)

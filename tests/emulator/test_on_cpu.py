@@ -2,6 +2,7 @@
 
 import io
 import sys
+from dataclasses import replace
 
 import ml_dtypes
 import numpy as np
@@ -15,20 +16,18 @@ from mlir_smem.runtime import LaunchError, run_on_cpu
 from mlir_smem.runtime import cpu as on_cpu
 from mlir_smem.tools.smem_run import smem_run
 
-FIRST = """
-    %thread = gpu.thread_id x
-    %zero = arith.constant 0 : index
-    %first = arith.cmpi eq, %thread, %zero : index"""
+SPACE = "memref<4xi32, #gpu.address_space<workgroup>>"
+BUFFER = f"memref.global @buffer : {SPACE}\n"
 
-
-def rarely_fenced(body):
-    """A body in which one thread fences, which the static checker cannot judge."""
-    return FIRST + body.replace(
-        '"smem.fence"() : () -> ()', 'scf.if %first { "smem.fence"() : () -> () }'
-    )
-
-
-UNFENCED = rarely_fenced(PRODUCT)
+#: The product, and threads that step on each other in memory that no smem op knows of.
+RACES = f"""
+    %i = arith.constant 1 : index
+    %one = arith.constant 1 : i32
+    %s = memref.get_global @buffer : {SPACE}
+    memref.store %one, %s[%i] : {SPACE} // first
+    gpu.barrier
+    memref.store %one, %s[%i] : {SPACE} // second
+{PRODUCT}"""
 
 
 def arrays(dtype=np.float32):
@@ -83,14 +82,11 @@ def test_a_kernel_that_was_not_compiled_for_it():
         run_on_cpu(mlir_smem.compile(module(), emit="ptx"), None, given(), ["D"], [1])
 
 
-def test_a_kernel_that_does_not_say_its_block():
-    text = module(kernel().replace("attributes {known_block_size = array<i32: 128, 1, 1>}", ""))
-    try:
-        anonymous = mlir_smem.compile(text, emit="nvvm")
-    except Exception:
-        pytest.skip("such a kernel is not compiled at all")
+def test_a_kernel_that_does_not_say_its_block(compiled):
+    (entry,) = compiled.manifest["kernels"]
+    manifest = {**compiled.manifest, "kernels": [{**entry, "block": None}]}
     with pytest.raises(LaunchError, match="product does not say its known_block_size"):
-        run_on_cpu(anonymous, None, given(), ["D"], [1])
+        run_on_cpu(replace(compiled, manifest=manifest), None, given(), ["D"], [1])
 
 
 def test_arrays_that_this_machine_cannot_hold(compiled, monkeypatch):
@@ -116,14 +112,13 @@ def test_arrays_that_do_not_fit(compiled, change, said):
 
 
 def test_violations_are_raised_with_their_places():
-    broken = mlir_smem.compile(module(kernel(UNFENCED)), emit="nvvm")
+    broken = mlir_smem.compile(module(BUFFER, kernel(RACES)), emit="nvvm")
     with pytest.raises(Violations) as error:
-        run_on_cpu(broken, None, given(), ["D"], [1])
-    (violation,) = error.value.found
-    assert violation.kind is Kind.UNFENCED
-    assert violation.block == (0, 0, 0)
-    assert str(error.value) == str(violation)
-    assert str(violation).endswith("(block 0, 0, 0)")
+        run_on_cpu(broken, None, given(), ["D"], [2])
+    assert [violation.kind for violation in error.value.found] == [Kind.RACE] * 2
+    assert {violation.block for violation in error.value.found} == {(0, 0, 0)}
+    assert str(error.value) == "\n".join(map(str, error.value.found))
+    assert str(error.value).endswith("(block 0, 0, 0)")
 
 
 # As a command.
@@ -140,7 +135,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def run(folder, capsys, monkeypatch):
     def call(body, *options, file="product.mlir"):
-        text = module(kernel(body))
+        text = module(BUFFER, kernel(body))
         (folder / "product.mlir").write_text(text)
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
         files = ("--in", "A=a.npy", "--in", "B=b.npy", "--out", "D=d.npy")
@@ -163,29 +158,20 @@ def test_the_command_writes_the_product(run, folder, body, times):
 
 
 @pytest.mark.parametrize("file, shown", [("product.mlir", "product.mlir"), ("-", "<stdin>")])
-def test_a_violation_is_shown_where_it_is(run, folder, file, shown):
-    code, out, err = run(UNFENCED, file=file)
+def test_violations_are_shown_where_they_are(run, folder, file, shown):
+    code, out, err = run(RACES, file=file)
     assert (code, out) == (1, "")
-    lines = [line for line in err.splitlines() if ": remark: " not in line]
-    source = module(kernel(UNFENCED)).splitlines()
-    at = next(i for i, line in enumerate(source) if '"smem.mma"' in line)
-    assert lines[0].startswith(f"{shown}:{at + 1}:")
-    assert ": error: wgmma reads " in lines[0]
-    assert lines[0].endswith(
-        "smem.fence (fence.proxy.async) is missing between the write and the wgmma "
-        "[unfenced, block 0, 0, 0]"
-    )
-    assert lines[1].strip() == source[at].strip()
-    assert lines[2].strip() == "^"
-    assert lines[2].index("^") == lines[1].index('"smem.mma"')
-    assert "Traceback" not in err
-    assert not (folder / "d.npy").exists()
-
-
-def test_several_violations_are_all_shown(run, folder):
-    code, _, err = run(rarely_fenced(AGAIN))
-    assert code == 1
-    assert err.count(": error: ") == 2
+    lines = err.splitlines()
+    source = module(BUFFER, kernel(RACES)).splitlines()
+    assert len(lines) == 6
+    for said, mark in ((lines[:3], "// first"), (lines[3:], "// second")):
+        at = next(i for i, line in enumerate(source) if line.endswith(mark))
+        assert said[0].startswith(f"{shown}:{at + 1}:")
+        assert ": error: several threads write the bytes from 0x404 to 0x407" in said[0]
+        assert said[0].endswith(" [race, block 0, 0, 0]")
+        assert said[1].strip() == source[at].strip()
+        assert said[2].strip() == "^"
+        assert said[2].index("^") == said[1].index("memref.store")
     assert not (folder / "d.npy").exists()
 
 

@@ -213,3 +213,7 @@ def test_a_bitcast_of_a_vector_keeps_the_order_of_bytes(halves):
     memref.store %r1, %A[%c1] : memref<2xi32>""".replace("vector.bitcast", "llvm.bitcast")
     run(body, out, block=1)
     assert out.view(np.uint16).tolist() == halves
+
+
+def test_a_struct_without_members_is_no_obstacle():
+    run("%u = llvm.mlir.zero : !llvm.struct<()>")

@@ -1,0 +1,98 @@
+"""A kernel's arguments: arrays go to global memory and come back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dialect.bindings import ir
+from .errors import EmulationError
+from .memory import GlobalMemory
+from .types import dtype_of, unsigned
+from .values import MemRef
+
+
+def number(value: int) -> np.ndarray:
+    """An address or an extent that is the same for all threads."""
+    return np.array([value], np.int64)
+
+
+class Arguments:
+    """The arguments of one launch; an array that is given twice is in memory once."""
+
+    def __init__(self, memory: GlobalMemory) -> None:
+        self._memory = memory
+        self._placed: dict[int, tuple[int, np.ndarray]] = {}
+
+    def value(self, position: int, type_: Any, given: Any) -> Any:
+        """An argument as the kernel's values hold it.
+
+        Raises:
+            EmulationError: if it does not fit its type.
+        """
+        name = f"argument {position}"
+        if not hasattr(type_, "get_strides_and_offset"):
+            return _scalar(name, type_, given)
+        _check_array(name, type_, given)
+        if id(given) not in self._placed:
+            address = self._memory.add(name, _flat(given).view(np.uint8))
+            self._placed[id(given)] = address, given
+        address, _ = self._placed[id(given)]
+        strides = tuple(number(stride // given.itemsize) for stride in given.strides)
+        return MemRef(number(address), number(0), tuple(map(number, given.shape)), strides)
+
+    def read_back(self) -> None:
+        """Copies what is in memory now into the arrays.
+
+        Raises:
+            EmulationError: if the kernel has written to an array that is read-only.
+        """
+        for address, array in self._placed.values():
+            order = "C" if array.flags.c_contiguous else "F"
+            now = self._memory.at(address).view(array.dtype).reshape(array.shape, order=order)
+            if array.flags.writeable:
+                array[...] = now
+            elif array.tobytes() != now.tobytes():
+                raise EmulationError("the kernel writes to an array that is read-only")
+
+
+def _scalar(name: str, type_: Any, given: Any) -> np.ndarray:
+    dtype = dtype_of(type_)
+    if isinstance(given, np.ndarray):
+        raise EmulationError(f"{name} is of type {type_}, not an array")
+    if not isinstance(given, int | float | np.generic):
+        raise EmulationError(f"{name} is {given}; expected a number of type {type_}")
+    return np.array([given]).astype(dtype)
+
+
+def _check_array(name: str, type_: Any, given: Any) -> None:
+    """Checks that an array has the elements, extents and strides that a memref's type says."""
+    if not isinstance(given, np.ndarray):
+        raise EmulationError(f"{name} is {given}; expected an array for {type_}")
+    if given.ndim != type_.rank or unsigned(given.dtype) != dtype_of(type_.element_type):
+        raise EmulationError(
+            f"{name} is {given.dtype} of {given.ndim} dimensions; expected an array for {type_}"
+        )
+    unknown = ir.ShapedType.get_dynamic_size()
+    if any(s not in (unknown, n) for s, n in zip(type_.shape, given.shape, strict=True)):
+        raise EmulationError(f"{name} is {list(given.shape)}; expected an array for {type_}")
+    unknown = ir.ShapedType.get_dynamic_stride_or_offset()
+    strides = [stride // given.itemsize for stride in given.strides]
+    said, _ = type_.get_strides_and_offset()
+    for extent, wanted, stride in zip(given.shape, said, strides, strict=True):
+        if extent > 1 and given.size and wanted not in (unknown, stride):
+            raise EmulationError(f"{name} has the strides {strides}; expected those of {type_}")
+
+
+def _flat(value: np.ndarray) -> np.ndarray:
+    """An array's elements in the order of memory.
+
+    Raises:
+        EmulationError: if they do not lie without gaps.
+    """
+    if value.flags.c_contiguous:
+        return value.reshape(-1)
+    if value.flags.f_contiguous:
+        return value.reshape(-1, order="F")
+    raise EmulationError("arrays are row-major or column-major without gaps")
