@@ -1,12 +1,13 @@
 """`smem-run`: compiles a file and runs a kernel of it on NumPy arrays."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from tqdm import tqdm
 
-from ..emulator import Violations
+from ..emulator import EmulationError, Violations
 from ..runtime import run_on_cpu, run_on_gpu
 from ..runtime.arguments import DTYPES, kernel_named
 from .arrays import load, save
@@ -61,14 +62,15 @@ def smem_run(argv: Sequence[str]) -> int:
             if elements[name] not in DTYPES:
                 raise InputError(f"{name} {_kind(elements[name])}; expected {', '.join(DTYPES)}")
             inputs[name] = load(name, file, DTYPES[elements[name]])
-        wanted = list(targets)
+        wanted, results = list(targets), {}
         if options.on == "gpu":
             results = run_on_gpu(compiled, options.entry, inputs, wanted, grid)
         else:
-            try:
+            collector = Collector("<stdin>" if options.file == "-" else options.file)
+            with _located(collector):
                 results = run_on_cpu(compiled, options.entry, inputs, wanted, grid, _progress)
-            except Violations as error:
-                _print_violations(error, options.file, text)
+            print_diagnostics(collector, text)
+            if collector.failed:
                 return 1
         for name, file in targets.items():
             save(file, results[name])
@@ -81,14 +83,24 @@ def smem_run(argv: Sequence[str]) -> int:
     return run("smem-run", body, options.debug)
 
 
-def _print_violations(error: Violations, file: str, text: str) -> None:
-    """Prints what a kernel did wrong, as a compiler prints errors."""
-    collector = Collector("<stdin>" if file == "-" else file)
-    for violation in error.found:
-        where = ", ".join(map(str, violation.block))
-        message = f"{violation.message} [{violation.kind.value}, block {where}]"
-        collector.add("error", violation.location, message)
-    print_diagnostics(collector, text)
+@contextmanager
+def _located(collector: Collector) -> Iterator[None]:
+    """Collects what the emulator finds wrong at an op, as a compiler would say it.
+
+    Raises:
+        EmulationError: for what has no place in the kernel.
+    """
+    try:
+        yield
+    except Violations as error:
+        for violation in error.found:
+            where = ", ".join(map(str, violation.block))
+            message = f"{violation.message} [{violation.kind.value}, block {where}]"
+            collector.add("error", violation.location, message)
+    except EmulationError as error:
+        if error.location is None:
+            raise
+        collector.add("error", error.location, error.message)
 
 
 def _progress(blocks: Iterable[Any], total: int) -> Iterable[Any]:

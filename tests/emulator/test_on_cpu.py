@@ -201,5 +201,6 @@ def test_a_kernel_that_the_emulator_does_not_know(run, folder):
     )
     assert code == 1
     assert "Traceback" not in err
-    assert "'gpu.printf' is an op that the emulator does not know" in err
+    assert ": error: 'gpu.printf' is an op that the emulator does not know" in err
+    assert err.startswith("product.mlir:")
     assert not (folder / "d.npy").exists()
