@@ -74,9 +74,10 @@ def _problem(result: Any, *types: Any) -> str | None:
                     f"takes {role.name} (rows, columns), not {list(shape_of(tile))}; take a stage"
                 )
         kind = tile_element(a)
-        problem = _mix_problem(a, b, result)
-        if problem:
-            return problem
+        added_in = accumulators(kind, tile_element(b))
+        if not added_in:
+            expected = " or ".join(map(str, partners(kind)))
+            return f"multiplies {kind} by {tile_element(b)}; expected B of {expected}"
         (m, k), (k_b, n) = shape_of(a), shape_of(b)
         if k != k_b:
             return f"multiplies A of {m}x{k} by B of {k_b}x{n}: K differs, {k} and {k_b}"
@@ -86,7 +87,13 @@ def _problem(result: Any, *types: Any) -> str | None:
             return f"has M = {m}; expected a multiple of {INSTRUCTION_M}"
         if n_pieces(kind, n) is None:
             return f"has N = {n}; expected {n_rule(kind, n)}"
+        check_fragment(result)
         kept = tensor_of(result).element_type
+        if fragment_accumulator(result) not in added_in:
+            return (
+                f"adds products of {kind} and {tile_element(b)} in {kept}; expected "
+                f"{accumulator_types(added_in)}"
+            )
         if shape_of(result) != (m, n) or not is_in_flight(result):
             return (
                 f"results in {result}; expected !smem.fragment<tensor<{m}x{n}x{kept}>, "
@@ -103,21 +110,6 @@ def _problem(result: Any, *types: Any) -> str | None:
                 return f"cannot read {role.name} of layout {layout}: {found.reason}"
     except Invalid as error:
         return str(error)
-    return None
-
-
-def _mix_problem(a: Any, b: Any, result: Any) -> str | None:
-    """Why the element types do not go together; None if they do."""
-    kinds = tile_element(a), tile_element(b)
-    if not accumulators(*kinds):
-        expected = " or ".join(map(str, partners(kinds[0])))
-        return f"multiplies {kinds[0]} by {kinds[1]}; expected B of {expected}"
-    check_fragment(result)
-    if fragment_accumulator(result) not in accumulators(*kinds):
-        return (
-            f"adds products of {kinds[0]} and {kinds[1]} in {tensor_of(result).element_type}; "
-            f"expected {accumulator_types(accumulators(*kinds))}"
-        )
     return None
 
 
