@@ -1,12 +1,12 @@
 """The arithmetic of Hopper's tensor core, bit for bit (measured on an H200).
 
-*Floats.* For each element of D the products of one instruction and the accumulator are summed at once:
-all are shifted to the largest of their exponents and cut off 25 bits behind its leading bit (13 bits if
-A and B are 8-bit floats), toward zero; the sum of what is left is exact. To f32 it is cut off toward
-zero, behind 13 bits again for 8-bit floats; to f16 it is rounded to nearest even. An exponent is that of the
-factors (a product in [2, 4) is not normalised first), subnormals having the smallest one of their type,
-and no exponent is taken to be below -133. Zeros come out as +0, what exceeds f32 as infinity, and NaN as
-0x7fffffff or 0x7fff.
+*Floats.* For each element of D the products of one instruction and the accumulator are summed at
+once: all are shifted to the largest of their exponents and cut off 25 bits behind its leading bit (13
+bits if A and B are 8-bit floats), toward zero; the sum of what is left is exact. To f32 it is cut off
+toward zero, behind 13 bits again for 8-bit floats; to f16 it is rounded to nearest even. An exponent is
+that of the factors (a product in [2, 4) is not normalised first), subnormals having the smallest one
+of their type, and no exponent is taken to be below -133. Zeros come out as +0, what exceeds the
+accumulator as infinity, and NaN as 0x7fffffff or 0x7fff.
 
 *Integers* are exact: sums wrap around, or stay within 32 bits if the instruction says so.
 """

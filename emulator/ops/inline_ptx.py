@@ -32,6 +32,8 @@ Action = Callable[[Strand, list[Any], list[Any]], Any]
 @executes("llvm.inline_asm")
 def _inline_asm(op: Op) -> Any:
     text = op.string("asm_string").strip()
+    if text and not _WAIT.fullmatch(text) and not _MULTIPLY.fullmatch(text):
+        raise op.refuse(f'holds assembly that the emulator does not know: "{text}"')
     constraints = [c for c in op.string("constraints").split(",") if not c.startswith("~")]
     outputs = [c for c in constraints if c.startswith("=")]
     inputs = constraints[len(outputs) :]
@@ -75,7 +77,7 @@ def _action(op: Op, text: str, others: int) -> Action:
         form = Form(int(multiply["n"]), bits, bits, ACCUMULATORS["s32"], accumulates=adds)
         op.collective = op.waits = True
         return lambda strand, passed, ab: execute(strand, form, _joined(strand, passed, adds), *ab)
-    raise op.refuse(f'holds assembly that the emulator does not know: "{text}"')
+    raise op.refuse(f"takes {others} operands beside its outputs, not what its assembly does")
 
 
 def _joined(strand: Strand, values: list[Any], looked_at: bool = True) -> Registers:
