@@ -18,8 +18,8 @@ class Target:
     ptx: str
 
 
-#: PTX ISA 8.0 introduced sm_90a; 8.3 has every wgmma that is emitted.
-TARGETS = {t.arch: t for t in (Target("sm_90a", "ptx83"),)}
+#: PTX ISA 8.0 introduced sm_90a; 8.4 the wgmma of mixed 8-bit integers.
+TARGETS = {t.arch: t for t in (Target("sm_90a", "ptx84"),)}
 
 
 def target(arch: str) -> Target:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..layout import Element, element
+from ..layout import ACCUMULATORS, Accumulator, Element, element
 from .caching import cached_in_context
 from .diagnostics import Invalid
 
@@ -35,3 +35,25 @@ def element_of(type_: Any) -> Element:
             f"{', '.join(_NAMES)}"
         )
     return element(name)
+
+
+#: Accumulators by the MLIR types that stand for them.
+_ACCUMULATORS = {"f32": "f32", "f16": "f16", "i32": "s32"}
+
+
+@cached_in_context
+def accumulator_of(type_: Any) -> Accumulator:
+    """The ISA's accumulator of an MLIR type.
+
+    Raises:
+        Invalid: if products are not added in it.
+    """
+    name = _ACCUMULATORS.get(str(type_))
+    if name is None:
+        raise Invalid(f"has an accumulator of {type_}; expected {', '.join(_ACCUMULATORS)}")
+    return ACCUMULATORS[name]
+
+
+def accumulator_types(accumulators: tuple[Accumulator, ...]) -> str:
+    """The MLIR types of accumulators, in words."""
+    return " or ".join(t for t, name in _ACCUMULATORS.items() if ACCUMULATORS[name] in accumulators)

@@ -2,16 +2,23 @@
 
 from typing import Any
 
-from ..layout import Element, LayoutError, Swizzle, TileLayout, parse_layout, tile_of_atoms
-from ..layout.elements import F16
-from ..layout.instruction import INSTRUCTION_M, n_pieces
+from ..layout import (
+    Accumulator,
+    Element,
+    LayoutError,
+    Swizzle,
+    TileLayout,
+    parse_layout,
+    tile_of_atoms,
+)
+from ..layout.instruction import INSTRUCTION_M
 from ..layout.transfer import CONTIGUITY
 from .attributes import AccumulatorAttr, AutoAttr, InFlightAttr, LayoutAttr, SwizzleAttr
 from .attributes import layout as layout_attr
 from .bindings import ir
 from .caching import cached_in_context
 from .diagnostics import Invalid
-from .elements import element_of
+from .elements import accumulator_of, element_of
 from .smem import Smem
 
 
@@ -148,9 +155,9 @@ def with_layout(type_: Any, layout: TileLayout) -> Any:
     return TileType.get(tensor_of(type_), layout_attr(layout))
 
 
+@cached_in_context
 def check_fragment(type_: Any) -> None:
-    """Checks that registers can hold a fragment of that type, which f32 accumulators of any
-    multiplicands share.
+    """Checks that registers can hold a fragment of that type.
 
     Raises:
         Invalid: if its shape or element type is not an accumulator's.
@@ -158,15 +165,20 @@ def check_fragment(type_: Any) -> None:
     tensor, state = tensor_of(type_), type_.params[1].maybe_downcast()
     if not isinstance(state, AccumulatorAttr | InFlightAttr):
         raise Invalid(f"expected #smem.accumulator or #smem.in_flight, not {state}")
-    if str(tensor.element_type) != "f32":
-        raise Invalid(f"has an accumulator of {tensor.element_type}; expected f32")
+    accumulator = accumulator_of(tensor.element_type)
     shape = tuple(tensor.shape)
     legal = len(shape) == 2 and shape[0] > 0 and shape[0] % INSTRUCTION_M == 0
-    if not legal or n_pieces(F16, shape[1]) is None:
+    if not legal or accumulator.pieces(shape[1]) is None:
         raise Invalid(
             f"has an accumulator of {list(shape)}; expected (M, N) with M a multiple of "
             f"{INSTRUCTION_M} and N of 8"
         )
+
+
+@cached_in_context
+def fragment_accumulator(type_: Any) -> Accumulator:
+    """The accumulator that a fragment's elements are."""
+    return accumulator_of(tensor_of(type_).element_type)
 
 
 def is_in_flight(type_: Any) -> bool:

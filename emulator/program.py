@@ -56,6 +56,7 @@ class Instruction:
         executor: how it is executed.
         step: what is called; see `registry.Executor`.
         waits: whether threads may have to wait for others at it.
+        collective: whether the threads of a warpgroup execute it together.
     """
 
     number: int
@@ -66,6 +67,7 @@ class Instruction:
     executor: Executor
     step: Callable[..., Any]
     waits: bool
+    collective: bool
 
 
 class Op:
@@ -83,6 +85,8 @@ class Op:
         self.operand_numbers: tuple[int, ...] = ()
         self.result_numbers: tuple[int, ...] = ()
         self.symbols = decoder.symbols
+        #: What the executor says, unless this op is special.
+        self.waits = self.collective = False
 
     def has(self, name: str) -> bool:
         """Whether the op has that attribute."""
@@ -190,10 +194,13 @@ class Decoder:
         seen.regions = [self.region(r) for r in op.operation.regions if len(r.blocks)]
         seen.successors = [codes[s] for s in op.operation.successors]
         seen.result_numbers = results = tuple(self._number(result) for result in op.results)
+        seen.waits = how.waits or any(region.waits for region in seen.regions)
+        seen.collective = how.collective
         step = how.make(seen)
-        waits = how.waits or any(region.waits for region in seen.regions)
         name = op.operation.name
-        return Instruction(position, name, op.location, operands, results, how, step, waits)
+        return Instruction(
+            position, name, op.location, operands, results, how, step, seen.waits, seen.collective
+        )
 
 
 def decode(module: Any, name: str) -> Program:

@@ -100,7 +100,7 @@ class Strand:
 
     def _execute(self, instruction: Instruction) -> None:
         how = instruction.executor
-        if how.collective and not self.block.gather(self):
+        if instruction.collective and not self.block.gather(self):
             return
         values = [self.read(number) for number in instruction.operands]
         if how.raw:

@@ -11,6 +11,7 @@ from .choice import Choice, OperandUse, Step, TransferUse, choose
 from .descriptor import Descriptor, base_offset
 from .elements import ELEMENTS, Element, element
 from .fragments import Fragment, fragment_a, fragment_d
+from .mixes import ACCUMULATORS, MIXES, Accumulator, accumulators, partners
 from .notation import parse_layout
 from .operand import OperandBlocks, Role, descriptor_of, operand_addresses, operand_blocks
 from .swizzle import Swizzle
@@ -18,9 +19,12 @@ from .tile import LayoutError, Mode, Multiple, Slice, TileLayout
 from .transfer import Transfer
 
 __all__ = [
+    "ACCUMULATORS",
     "ELEMENTS",
     "FORMS",
+    "MIXES",
     "Access",
+    "Accumulator",
     "Canonical",
     "Choice",
     "Descriptor",
@@ -42,6 +46,7 @@ __all__ = [
     "TileLayout",
     "Transfer",
     "TransferUse",
+    "accumulators",
     "base_offset",
     "choose",
     "descriptor_of",
@@ -52,6 +57,7 @@ __all__ = [
     "operand_addresses",
     "operand_blocks",
     "parse_layout",
+    "partners",
     "tile_of_atoms",
     "warp_access",
 ]

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..dialect.bindings import ir
 from ..dialect.memrefs import contiguous_dim
+from ..dialect.ops.copy import packed, rounds
 from ..dialect.types import shape_of
 from ..layout import Swizzle, TileLayout, Transfer
 from ..layout.elements import UNIT_BYTES
@@ -94,7 +95,9 @@ class Vectors:
         self.layout: TileLayout = part.slice.layout
         self.source = memref_pointer(copy.operands[0], 1)
         self.pitch = stride_value(copy.operands[0], 1 - transfer.contiguous, emit.i64())
-        self.element = str(copy.operands[0].type.element_type)
+        self.element = _stored_type(copy.operands[0].type.element_type)
+        self.packed = packed(copy.operands[1].type)
+        self.rounds = rounds(*(operand.type for operand in copy.operands))
         self.base = root_pointer(part.root)
         self.start = self._part_start()
 
@@ -191,6 +194,7 @@ class Vectors:
         """A pointer to a vector in global memory."""
         i64 = emit.i64()
         offset = emit.binary("muli", emit.value("arith.extui", (line,), i64), self.pitch)
+        along = emit.binary("divui", along, self.packed)
         offset = emit.binary("addi", offset, emit.value("arith.extui", (along,), i64))
         return gep(self.source, offset, self.element)
 
@@ -214,6 +218,8 @@ class Vectors:
         vector = ir.VectorType.get([4], emit.i32())
         alignment = ir.IntegerAttr.get(emit.i64(), UNIT_BYTES)
         loaded = emit.value("llvm.load", (source,), vector, alignment=alignment)
+        if self.rounds:
+            loaded = _rounded(loaded)
         emit.op("llvm.store", (loaded, target), alignment=alignment)
 
     def _emit_guarded(self, source: Any, target: Any, left: int) -> None:
@@ -229,6 +235,38 @@ class Vectors:
         with ir.InsertionPoint(ir.Block.create_at_start(branch.regions[0])):
             self._emit_access(source, target)
             ir.Operation.create("scf.yield")
+
+
+def _stored_type(element: Any) -> str:
+    """The LLVM type of a memref's elements."""
+    return (
+        str(element)
+        if isinstance(element, ir.FloatType) and element.width > 8
+        else f"i{element.width}"
+    )
+
+
+def _rounded(loaded: Any) -> Any:
+    """Four f32, as the bits of an i32 vector, rounded to tf32."""
+    floats = emit.value("llvm.bitcast", (loaded,), ir.VectorType.get([4], ir.F32Type.get()))
+    nearest = ir.Attribute.parse("#nvvm.fp_rnd_mode<rna>")
+    parts = [
+        emit.value(
+            "nvvm.convert.float.to.tf32",
+            (
+                emit.value(
+                    "vector.extract",
+                    (floats,),
+                    ir.F32Type.get(),
+                    static_position=ir.DenseI64ArrayAttr.get([i]),
+                ),
+            ),
+            emit.i32(),
+            rnd=nearest,
+        )
+        for i in range(4)
+    ]
+    return emit.value("vector.from_elements", parts, loaded.type)
 
 
 def _swizzle(offset: Any, swizzle: Swizzle) -> Any:

@@ -7,6 +7,7 @@ from ..dialect.bindings import ir
 from ..dialect.caching import cached_in_context
 from ..dialect.diagnostics import format_location, remark
 from ..dialect.ops import WgmmaOp
+from ..dialect.ops.mma import MODIFIERS
 from ..dialect.types import tile_element
 from ..layout import Mismatch, OperandBlocks, Role, Swizzle, descriptor_of, operand_blocks
 from ..layout.descriptor import BASE_OFFSET
@@ -53,7 +54,12 @@ class MaterializeDescriptors(Pass):
                     raise OpError(mma, f"cannot read {role.name}: {found.reason}")
                 descriptors.append(self._descriptor(mma, role, part, found, bases))
                 attributes |= _attributes(ir.Context.current, role, found)
-            attributes["element"] = ir.StringAttr.get(tile_element(operands[0].type).name)
+            for role, tile in zip(Role, operands[:2], strict=True):
+                name = tile_element(tile.type).name
+                attributes[f"{role.value}_element"] = ir.StringAttr.get(name)
+            attributes |= {
+                name: mma.attributes[name] for name in MODIFIERS if name in mma.attributes
+            }
             wgmma = ir.Operation.create(
                 WgmmaOp.OPERATION_NAME,
                 results=[mma.results[0].type],

@@ -15,8 +15,12 @@ DTYPES = {
     "f32": np.dtype(np.float32),
     "f16": np.dtype(np.float16),
     "bf16": np.dtype(ml_dtypes.bfloat16),
+    "f8E4M3FN": np.dtype(ml_dtypes.float8_e4m3fn),
+    "f8E5M2": np.dtype(ml_dtypes.float8_e5m2),
     "i32": np.dtype(np.int32),
     "i8": np.dtype(np.int8),
+    "si8": np.dtype(np.int8),
+    "ui8": np.dtype(np.uint8),
 }
 
 

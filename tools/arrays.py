@@ -9,11 +9,14 @@ from .inputs import InputError, write_all
 
 _BF16 = np.dtype(ml_dtypes.bfloat16)
 
+#: Floats that NumPy's format does not name: files hold their raw bytes.
+_UNNAMED = (_BF16, np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e5m2))
+
 
 def load(name: str, file: str, dtype: np.dtype) -> np.ndarray:
     """An array of the element type that a kernel's argument has.
 
-    Files hold bf16 as two raw bytes an element (as NumPy writes it), or any array as f32 or f64,
+    Files hold bf16 and 8-bit floats as raw bytes (as NumPy writes them), or any floats as f32 or f64,
     which is rounded to nearest even.
 
     Raises:
@@ -27,13 +30,14 @@ def load(name: str, file: str, dtype: np.dtype) -> np.ndarray:
         raise InputError(f"{name}: {file} is no .npy file: {error}") from None
     if not isinstance(array, np.ndarray):
         raise InputError(f"{name}: {file} is no .npy file: it is an archive of arrays")
-    if dtype == _BF16 and array.dtype in (np.dtype("V2"), np.dtype(np.uint16)):
-        return array.view(_BF16)
+    size = dtype.itemsize
+    if dtype in _UNNAMED and array.dtype in (np.dtype(f"V{size}"), np.dtype(f"u{size}")):
+        return array.view(dtype)
     if array.dtype == dtype:
         return array
     if dtype.kind in "fV" and array.dtype in (np.float32, np.float64):
-        # NumPy would round f64 to f32 and then to bf16.
-        if dtype == _BF16 and array.dtype == np.float64:
+        # NumPy would round f64 to f32 and then again.
+        if dtype in _UNNAMED and array.dtype == np.float64:
             array = _rounded_to_odd(array)
         return array.astype(dtype, order="K")
     raise InputError(f"{name}: {file} has elements of {array.dtype}; expected {dtype}")
@@ -50,11 +54,11 @@ def _rounded_to_odd(array: np.ndarray) -> np.ndarray:
 
 
 def save(file: str, array: np.ndarray) -> None:
-    """Writes an array; bf16 as f32, which holds it exactly and which NumPy can read.
+    """Writes an array; floats that NumPy does not name as f32, which holds them exactly.
 
     Raises:
         InputError: if it cannot be written.
     """
     data = io.BytesIO()
-    np.save(data, array.astype(np.float32) if array.dtype == _BF16 else array)
+    np.save(data, array.astype(np.float32) if array.dtype in _UNNAMED else array)
     write_all([(file, data.getvalue())])

@@ -28,9 +28,17 @@ class FillOp(Smem.Operation, name="fill"):
             raise Invalid(f"fills {tensor_of(result).element_type} elements with {value}")
 
 
-def fill(value: Any, shape: Sequence[int], in_flight: bool = False) -> Any:
-    """A fragment of `shape` (M, N) filled with an f32 value (a number or an MLIR value)."""
-    f32 = ir.F32Type.get()
+def fill(value: Any, shape: Sequence[int], in_flight: bool = False, element: Any = None) -> Any:
+    """A fragment of `shape` (M, N) filled with a value.
+
+    Args:
+        value: a number, or an MLIR value.
+        shape: (M, N).
+        in_flight: whether the result is typed in flight.
+        element: the MLIR type of the elements for a number; f32 if left out.
+    """
     if isinstance(value, int | float):
-        value = arith.constant(f32, float(value))
-    return create(FillOp, [value], [fragment(shape, f32, in_flight)]).result
+        element = ir.F32Type.get() if element is None else element
+        integer = isinstance(element, ir.IntegerType)
+        value = arith.constant(element, int(value) if integer else float(value))
+    return create(FillOp, [value], [fragment(shape, value.type, in_flight)]).result

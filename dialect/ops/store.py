@@ -7,10 +7,17 @@ from ..build import create
 from ..diagnostics import Invalid, verifier
 from ..memrefs import check_global, check_multiples, strides_of
 from ..smem import Smem
-from ..types import FragmentType, check_fragment, is_in_flight, shape_of
+from ..types import (
+    FragmentType,
+    check_fragment,
+    fragment_accumulator,
+    is_in_flight,
+    shape_of,
+    tensor_of,
+)
 
-#: Element types to which f32 registers are converted, rounding to nearest even.
-STORED = ("f32", "f16", "bf16")
+#: Element types of memory that each accumulator is converted to, rounding to nearest even.
+STORED = {"f32": ("f32", "f16", "bf16"), "f16": ("f16", "f32"), "s32": ("i32",)}
 
 
 class StoreOp(Smem.Operation, name="store"):
@@ -37,8 +44,10 @@ class StoreOp(Smem.Operation, name="store"):
                 f"stores a fragment of {wanted} to {target}; take a memref.subview of static shape "
                 f"{wanted}"
             )
-        if str(target.element_type) not in STORED:
-            raise Invalid(f"stores f32 as {target.element_type}; expected {', '.join(STORED)}")
+        stored = STORED[fragment_accumulator(source).name]
+        if str(target.element_type) not in stored:
+            kept = tensor_of(source).element_type
+            raise Invalid(f"stores {kept} as {target.element_type}; expected {', '.join(stored)}")
         if strides[1] == 1:
             check_multiples(target, 1, 2, "stores to", "a pair of columns")
 

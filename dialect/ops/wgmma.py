@@ -2,13 +2,20 @@
 
 from typing import Any
 
+from ...layout import ELEMENTS, accumulators
 from ...layout.canonical import Major
-from ...layout.instruction import INSTRUCTION_M, n_pieces
+from ...layout.instruction import INSTRUCTION_M
 from ..bindings import ext, ir
 from ..diagnostics import Invalid, verifier
 from ..smem import Smem
-from ..types import FragmentType, check_fragment, is_in_flight, shape_of
-from .mma import LOWERED
+from ..types import (
+    FragmentType,
+    check_fragment,
+    fragment_accumulator,
+    is_in_flight,
+    shape_of,
+    tensor_of,
+)
 
 I64 = ir.IntegerType[64]
 
@@ -17,13 +24,14 @@ class WgmmaOp(Smem.Operation, name="wgmma"):
     """What `smem.mma` is once each operand is one descriptor and constant steps.
 
     `a_steps` and `b_steps` hold, for each instruction block along m/n and then along k, what is added
-    to the operand's descriptor, in 16-byte units. `element` is the ISA's name of the multiplicands'
-    type; `a_major` and `b_major` are "k" or "mn".
+    to the operand's descriptor, in 16-byte units. `a_element` and `b_element` are the ISA's names of the
+    multiplicands' types; `a_major` and `b_major` are "k" or "mn". Modifiers are those of `smem.mma`.
     """
 
     a: ext.Operand[I64]
     b: ext.Operand[I64]
-    element: ir.StringAttr
+    a_element: ir.StringAttr
+    b_element: ir.StringAttr
     a_major: ir.StringAttr
     b_major: ir.StringAttr
     a_steps: Any
@@ -37,23 +45,28 @@ class WgmmaOp(Smem.Operation, name="wgmma"):
         check_fragment(result)
         if not is_in_flight(result):
             raise Invalid(f"results in {result}; expected a fragment in flight")
-        if len(list(self.operands)) == 3 and shape_of(self.operands[2].type) != shape_of(result):
-            raise Invalid("adds to a fragment of another shape than its result")
-        _check_attributes(self, shape_of(result))
+        if len(list(self.operands)) == 3 and tensor_of(self.operands[2].type) != tensor_of(result):
+            raise Invalid("adds to a fragment of another type than its result")
+        _check_attributes(self, result)
 
 
-def _check_attributes(op: Any, shape: tuple[int, ...]) -> None:
-    """Checks that the attributes say how to issue each instruction of a fragment of that shape."""
-    element = ir.StringAttr(op.attributes["element"]).value
-    if element not in map(str, LOWERED):
-        raise Invalid(f"multiplies '{element}'; expected {' or '.join(map(str, LOWERED))}")
+def _check_attributes(op: Any, result: Any) -> None:
+    """Checks that the attributes say how to issue each instruction of a fragment of that type."""
+    names = [ir.StringAttr(op.attributes[name]).value for name in ("a_element", "b_element")]
+    kinds = [ELEMENTS.get(name) for name in names]
+    accumulator = fragment_accumulator(result)
+    known = [kind for kind in kinds if kind]
+    if len(known) < 2 or accumulator not in accumulators(*known):
+        raise Invalid(
+            f"multiplies '{names[0]}' by '{names[1]}' into {accumulator}, which is no wgmma"
+        )
     majors = [major.value for major in Major]
     for name in ("a_major", "b_major"):
         major = ir.StringAttr(op.attributes[name]).value
         if major not in majors:
             raise Invalid(f"has {name} = '{major}'; expected {' or '.join(majors)}")
-    m, n = shape
-    blocks = {"a_steps": m // INSTRUCTION_M, "b_steps": len(n_pieces(LOWERED[0], n) or ())}
+    m, n = shape_of(result)
+    blocks = {"a_steps": m // INSTRUCTION_M, "b_steps": len(accumulator.pieces(n) or ())}
     k_blocks = set()
     for name, count in blocks.items():
         steps = op.attributes[name]

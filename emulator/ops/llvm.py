@@ -161,15 +161,14 @@ def _extract(op: Op) -> Any:
 
 
 def _member(struct: Any, at: int) -> Any:
-    """A member; no instruction looks at it yet, so it may be in flight or poison."""
+    """A member; no instruction looks at it yet, so it may be in flight or poison, and it remembers
+    who wrote it."""
     if not isinstance(struct, Registers):
         return struct[at]
     if not struct.defined[at]:
         return POISON
-    if struct.pending.any():
-        column = struct.data[:, at : at + 1]
-        return replace(struct, data=column, defined=struct.defined[at : at + 1])
-    return struct.data[:, at]
+    column = struct.data[:, at : at + 1]
+    return replace(struct, data=column, defined=struct.defined[at : at + 1])
 
 
 @executes("llvm.insertvalue")

@@ -42,7 +42,7 @@ gpu.module @kernels {
       "smem.copy_wait"() {pending = 0 : i32} : () -> ()
       "smem.fence"() : () -> ()
       %x = "smem.mma"(%s, %p, %acc) : (!rows, !rows, !running) -> !running
-      %y = "smem.wgmma"(%d, %d, %x) {element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64, !running) -> !running
+      %y = "smem.wgmma"(%d, %d, %x) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64, !running) -> !running
       scf.yield %y : !running
     }
     %e = "smem.wait"(%sum) {pending = 0 : i32} : (!running) -> !done

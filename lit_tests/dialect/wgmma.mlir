@@ -3,9 +3,9 @@
 !running = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 
 func.func @wgmma(%a: i64, %b: i64) {
-  // CHECK: %[[D:.*]] = "smem.wgmma"(%{{.*}}, %{{.*}}) {a_major = "k", a_steps = array<i64: 0, 2>, b_major = "mn", b_steps = array<i64: 0, 128>, element = "bf16"} : (i64, i64) -> !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
-  %0 = "smem.wgmma"(%a, %b) {element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0, 2>, b_steps = array<i64: 0, 128>} : (i64, i64) -> !running
+  // CHECK: %[[D:.*]] = "smem.wgmma"(%{{.*}}, %{{.*}}) {a_element = "bf16", a_major = "k", a_steps = array<i64: 0, 2>, b_element = "bf16", b_major = "mn", b_steps = array<i64: 0, 128>} : (i64, i64) -> !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
+  %0 = "smem.wgmma"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0, 2>, b_steps = array<i64: 0, 128>} : (i64, i64) -> !running
   // CHECK: "smem.wgmma"(%{{.*}}, %{{.*}}, %[[D]]) {{.*}} : (i64, i64, !smem.fragment<tensor<64x8xf32>, #smem.in_flight>) -> !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
-  %1 = "smem.wgmma"(%a, %b, %0) {element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0, 2>, b_steps = array<i64: 0, 128>} : (i64, i64, !running) -> !running
+  %1 = "smem.wgmma"(%a, %b, %0) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0, 2>, b_steps = array<i64: 0, 128>} : (i64, i64, !running) -> !running
   return
 }

@@ -139,7 +139,43 @@ func.func @misaligned_start(%m: !m, %t: !t) {
 
 !t = !smem.tile<tensor<64x256xi1>, #smem.auto>
 func.func @bits(%m: memref<64x256xi1>, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op copies memref<64x256xi1>: memrefs hold i1 in bytes, tiles in bits}}
+  // expected-error@+1 {{'smem.copy' op copies i1 to a tile of i1; expected i8, whose bytes hold 8 elements each, the first in the lowest bit}}
   "smem.copy"(%m, %t) : (memref<64x256xi1>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x256xi1>, #smem.auto>
+func.func @packed_shape(%m: memref<64x256xi8>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op copies memref<64x256xi8> to a tile of 64x256; take a memref.subview of static shape 64x32}}
+  "smem.copy"(%m, %t) : (memref<64x256xi8>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x32xtf32>, #smem.auto>
+func.func @rounded_on_the_way(%m: memref<64x32xf32>, %t: !t) {
+  // expected-error@+1 {{'smem.copy_async' op copies f32 to a tile of tf32, which is to be rounded on the way; only smem.copy can, or use a tile of f32 and say truncate in smem.mma}}
+  "smem.copy_async"(%m, %t) : (memref<64x32xf32>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x32xtf32>, #smem.auto>
+func.func @tf32_in_memory(%m: memref<64x32xtf32>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op copies tf32, which no memory holds; expected f32, which a tile of tf32 rounds}}
+  "smem.copy"(%m, %t) : (memref<64x32xtf32>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x32xf8E4M3FN>, #smem.auto>
+func.func @other_bytes(%m: memref<64x32xi8>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op copies i8 to a tile of f8E4M3FN}}
+  "smem.copy"(%m, %t) : (memref<64x32xi8>, !t) -> ()
   return
 }

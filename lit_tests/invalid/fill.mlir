@@ -10,9 +10,9 @@ func.func @element(%v: f16) {
 
 // What an accumulator can be.
 
-func.func @accumulator_element(%v: f16) {
-  // expected-error@+1 {{'smem.fill' op has an accumulator of f16; expected f32}}
-  %0 = "smem.fill"(%v) : (f16) -> !smem.fragment<tensor<64x64xf16>, #smem.accumulator>
+func.func @accumulator_element(%v: bf16) {
+  // expected-error@+1 {{'smem.fill' op has an accumulator of bf16; expected f32, f16, i32}}
+  %0 = "smem.fill"(%v) : (bf16) -> !smem.fragment<tensor<64x64xbf16>, #smem.accumulator>
   return
 }
 

@@ -23,17 +23,104 @@ func.func @b_stages(%a: !a, %b: !b) {
 !a = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !b = !smem.tile<tensor<64x64xf16>, #smem.auto>
 func.func @two_elements(%a: !a, %b: !b) {
-  // expected-error@+1 {{'smem.mma' op multiplies bf16 by f16; expected both f16 or both bf16}}
+  // expected-error@+1 {{'smem.mma' op multiplies bf16 by f16; expected B of bf16}}
   %0 = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
   return
 }
 
 // -----
 
-!t = !smem.tile<tensor<64x64xf8E4M3FN>, #smem.auto>
-func.func @element(%t: !t) {
-  // expected-error@+1 {{'smem.mma' op multiplies e4m3 by e4m3; expected both f16 or both bf16}}
-  %0 = "smem.mma"(%t, %t) : (!t, !t) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!a = !smem.tile<tensor<64x64xui8>, #smem.auto>
+!b = !smem.tile<tensor<64x64xf8E4M3FN>, #smem.auto>
+func.func @integers_by_floats(%a: !a, %b: !b) {
+  // expected-error@+1 {{'smem.mma' op multiplies u8 by e4m3; expected B of s8 or u8}}
+  %0 = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x64xi32>, #smem.in_flight>
+  return
+}
+
+// -----
+
+!a = !smem.tile<tensor<64x64xi8>, #smem.auto>
+func.func @integers_in_floats(%a: !a) {
+  // expected-error@+1 {{'smem.mma' op adds products of s8 and s8 in f32; expected i32}}
+  %0 = "smem.mma"(%a, %a) : (!a, !a) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+  return
+}
+
+// -----
+
+!a = !smem.tile<tensor<64x64xf8E4M3FN>, #smem.auto>
+!b = !smem.tile<tensor<64x64xf8E5M2>, #smem.auto>
+func.func @floats_in_integers(%a: !a, %b: !b) {
+  // expected-error@+1 {{'smem.mma' op adds products of e4m3 and e5m2 in i32; expected f32 or f16}}
+  %0 = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x64xi32>, #smem.in_flight>
+  return
+}
+
+// -----
+
+!a = !smem.tile<tensor<64x64xi8>, #smem.auto>
+!d = !smem.fragment<tensor<64x64xi32>, #smem.in_flight>
+func.func @negated_integers(%a: !a) {
+  // expected-error@+1 {{'smem.mma' op has negate_b of s8; only floats can be negated}}
+  %0 = "smem.mma"(%a, %a) {negate_b} : (!a, !a) -> !d
+  return
+}
+
+// -----
+
+!a = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @saturated_floats(%a: !a) {
+  // expected-error@+1 {{'smem.mma' op has satfinite with bf16; it is for products of s8 and u8}}
+  %0 = "smem.mma"(%a, %a) {satfinite} : (!a, !a) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+  return
+}
+
+// -----
+
+!a = !smem.tile<tensor<64x256xi1>, #smem.auto>
+!b = !smem.tile<tensor<256x64xi1>, #smem.auto>
+func.func @saturated_bits(%a: !a, %b: !b) {
+  // expected-error@+1 {{'smem.mma' op has satfinite with b1; it is for products of s8 and u8}}
+  %0 = "smem.mma"(%a, %b) {satfinite} : (!a, !b) -> !smem.fragment<tensor<64x64xi32>, #smem.in_flight>
+  return
+}
+
+// -----
+
+!a = !smem.tile<tensor<64x64xf32>, #smem.auto>
+func.func @unrounded(%a: !a) {
+  // expected-error@+1 {{'smem.mma' op reads f32 data as tf32, which cuts 13 bits off; copy to a tile of tf32, which rounds them, or say that they are to be cut with the unit attribute truncate}}
+  %0 = "smem.mma"(%a, %a) : (!a, !a) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+  return
+}
+
+// -----
+
+!a = !smem.tile<tensor<64x64xf16>, #smem.auto>
+func.func @nothing_to_truncate(%a: !a) {
+  // expected-error@+1 {{'smem.mma' op has truncate with f16; it is for f32 data that is read as tf32}}
+  %0 = "smem.mma"(%a, %a) {truncate} : (!a, !a) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+  return
+}
+
+// -----
+
+!a = !smem.tile<tensor<64x64xi8>, #smem.auto>
+!b = !smem.tile<tensor<64x64xi8>, #smem.swizzle<"64B", "row-major">>
+func.func @n_major_integers(%a: !a, %b: !b) {
+  // expected-error@+1 {{the tile is N-major, but wgmma reads s8 K-major only (MN-major is for 16-bit types)}}
+  %0 = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x64xi32>, #smem.in_flight>
+  return
+}
+
+// -----
+
+!a = !smem.tile<tensor<64x48xi8>, #smem.auto>
+!b = !smem.tile<tensor<48x64xi8>, #smem.auto>
+func.func @k_of_integers(%a: !a, %b: !b) {
+  // expected-error@+1 {{'smem.mma' op has K = 48; expected a multiple of 32 for s8}}
+  %0 = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x64xi32>, #smem.in_flight>
   return
 }
 
@@ -99,7 +186,7 @@ func.func @result_shape(%t: !t) {
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @result_element(%t: !t) {
-  // expected-error@+1 {{'smem.mma' op has an accumulator of f16; expected f32}}
+  // expected-error@+1 {{'smem.mma' op adds products of bf16 and bf16 in f16; expected f32}}
   %0 = "smem.mma"(%t, %t) : (!t, !t) -> !smem.fragment<tensor<64x64xf16>, #smem.in_flight>
   return
 }
@@ -109,7 +196,7 @@ func.func @result_element(%t: !t) {
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !c = !smem.fragment<tensor<128x64xf32>, #smem.accumulator>
 func.func @accumulator_shape(%t: !t, %c: !c) {
-  // expected-error@+1 {{'smem.mma' op adds to a fragment of [128, 64]; expected [64, 64]}}
+  // expected-error@+1 {{'smem.mma' op adds to tensor<128x64xf32>; expected tensor<64x64xf32>}}
   %0 = "smem.mma"(%t, %t, %c) : (!t, !t, !c) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
   return
 }
@@ -119,7 +206,7 @@ func.func @accumulator_shape(%t: !t, %c: !c) {
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !c = !smem.fragment<tensor<64x64xf16>, #smem.accumulator>
 func.func @accumulator_element(%t: !t, %c: !c) {
-  // expected-error@+1 {{'smem.mma' op has an accumulator of f16; expected f32}}
+  // expected-error@+1 {{'smem.mma' op adds to tensor<64x64xf16>; expected tensor<64x64xf32>}}
   %0 = "smem.mma"(%t, %t, %c) : (!t, !t, !c) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
   return
 }

@@ -2,7 +2,7 @@
 
 func.func @readable_result(%d: i64) {
   // expected-error@+1 {{'smem.wgmma' op results in !smem.fragment<tensor<64x8xf32>, #smem.accumulator>; expected a fragment in flight}}
-  %0 = "smem.wgmma"(%d, %d) {element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
+  %0 = "smem.wgmma"(%d, %d) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
   return
 }
 
@@ -10,7 +10,7 @@ func.func @readable_result(%d: i64) {
 
 func.func @fragment(%d: i64) {
   // expected-error@+1 {{'smem.wgmma' op has an accumulator of [64, 4]; expected (M, N) with M a multiple of 64 and N of 8}}
-  %0 = "smem.wgmma"(%d, %d) {element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !smem.fragment<tensor<64x4xf32>, #smem.in_flight>
+  %0 = "smem.wgmma"(%d, %d) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !smem.fragment<tensor<64x4xf32>, #smem.in_flight>
   return
 }
 
@@ -18,8 +18,8 @@ func.func @fragment(%d: i64) {
 
 !c = !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
 func.func @accumulator_shape(%d: i64, %c: !c) {
-  // expected-error@+1 {{'smem.wgmma' op adds to a fragment of another shape than its result}}
-  %0 = "smem.wgmma"(%d, %d, %c) {element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64, !c) -> !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
+  // expected-error@+1 {{'smem.wgmma' op adds to a fragment of another type than its result}}
+  %0 = "smem.wgmma"(%d, %d, %c) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64, !c) -> !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
   return
 }
 
@@ -29,8 +29,8 @@ func.func @accumulator_shape(%d: i64, %c: !c) {
 
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 func.func @element(%d: i64) {
-  // expected-error@+1 {{'smem.wgmma' op multiplies 'bf17'; expected f16 or bf16}}
-  %0 = "smem.wgmma"(%d, %d) {element = "bf17", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
+  // expected-error@+1 {{'smem.wgmma' op multiplies 'bf17' by 'bf17' into f32, which is no wgmma}}
+  %0 = "smem.wgmma"(%d, %d) {a_element = "bf17", b_element = "bf17", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
   return
 }
 
@@ -39,7 +39,7 @@ func.func @element(%d: i64) {
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 func.func @major(%d: i64) {
   // expected-error@+1 {{'smem.wgmma' op has b_major = 'n'; expected k or mn}}
-  %0 = "smem.wgmma"(%d, %d) {element = "bf16", a_major = "k", b_major = "n", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
+  %0 = "smem.wgmma"(%d, %d) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "n", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
   return
 }
 
@@ -48,7 +48,7 @@ func.func @major(%d: i64) {
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 func.func @no_array(%d: i64) {
   // expected-error@+1 {{'smem.wgmma' op has a_steps = 0 : i64; expected array<i64: ...> with as many steps along k for each of 1 instruction blocks}}
-  %0 = "smem.wgmma"(%d, %d) {element = "bf16", a_major = "k", b_major = "k", a_steps = 0, b_steps = array<i64: 0>} : (i64, i64) -> !d
+  %0 = "smem.wgmma"(%d, %d) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = 0, b_steps = array<i64: 0>} : (i64, i64) -> !d
   return
 }
 
@@ -59,7 +59,7 @@ func.func @no_array(%d: i64) {
 !d = !smem.fragment<tensor<128x8xf32>, #smem.in_flight>
 func.func @too_few_steps(%d: i64) {
   // expected-error@+1 {{'smem.wgmma' op has a_steps = array<i64: 0>; expected array<i64: ...> with as many steps along k for each of 2 instruction blocks}}
-  %0 = "smem.wgmma"(%d, %d) {element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
+  %0 = "smem.wgmma"(%d, %d) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
   return
 }
 
@@ -68,7 +68,7 @@ func.func @too_few_steps(%d: i64) {
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 func.func @no_steps(%d: i64) {
   // expected-error@+1 {{'smem.wgmma' op has b_steps = array<i64>; expected array<i64: ...> with as many steps along k for each of 1 instruction blocks}}
-  %0 = "smem.wgmma"(%d, %d) {element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64>} : (i64, i64) -> !d
+  %0 = "smem.wgmma"(%d, %d) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64>} : (i64, i64) -> !d
   return
 }
 
@@ -77,6 +77,6 @@ func.func @no_steps(%d: i64) {
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 func.func @k_differs(%d: i64) {
   // expected-error@+1 {{'smem.wgmma' op has steps for 1 and 2 blocks along k}}
-  %0 = "smem.wgmma"(%d, %d) {element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2>, b_steps = array<i64: 0>} : (i64, i64) -> !d
+  %0 = "smem.wgmma"(%d, %d) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2>, b_steps = array<i64: 0>} : (i64, i64) -> !d
   return
 }

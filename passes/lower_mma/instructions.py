@@ -1,14 +1,17 @@
 """`smem.wgmma` as a group of `nvvm.wgmma.mma_async`, and the wait for groups."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
+from ...dialect.ops.mma import MODIFIERS
 from ...dialect.types import is_in_flight
-from ...layout import element
+from ...layout import Accumulator, Element, element
+from ...layout.elements import B1
 from ...layout.instruction import INSTRUCTION_M
 from .. import emit
-from .registers import Registers
+from .registers import Registers, extract
 
 
 class Steps:
@@ -54,8 +57,7 @@ def lower_wgmma(op: Any, registers: Registers, function: Any, steps: Steps) -> A
     row_blocks = len({row for row, _, _ in registers.blocks})
     columns = len(registers.blocks) // row_blocks
     k_blocks = len(a_steps) // row_blocks
-    kind = element(ir.StringAttr(op.attributes["element"]).value)
-    majors = tuple(ir.StringAttr(op.attributes[name]).value for name in ("a_major", "b_major"))
+    form = _form(op, registers)
 
     emit.op("nvvm.wgmma.fence.aligned")
     if len(operands) == 3:
@@ -69,37 +71,94 @@ def lower_wgmma(op: Any, registers: Registers, function: Any, steps: Steps) -> A
         accumulate = k > 0 or len(operands) == 3
         for i, (_, _, n) in enumerate(registers.blocks):
             row, column = divmod(i, columns)
+            operands = (parts[i], a[row * k_blocks + k], b[column * k_blocks + k])
+            if form.a is B1:
+                parts[i] = _count_bits(n, accumulate, *operands)
+                continue
             parts[i] = ir.Operation.create(
                 "nvvm.wgmma.mma_async",
                 results=[parts[i].type],
-                operands=[parts[i], a[row * k_blocks + k], b[column * k_blocks + k]],
-                attributes=_attributes(
-                    ir.Context.current, kind.name, n, kind.instruction_k, majors, accumulate
-                ),
+                operands=operands,
+                attributes=_attributes(ir.Context.current, form, n, accumulate),
             ).result
     emit.op("nvvm.wgmma.commit.group.sync.aligned")
     return registers.join(parts)
 
 
+@dataclass(frozen=True)
+class Form:
+    """What all instructions of an mma have in common.
+
+    Attributes:
+        a, b: the element types.
+        a_major, b_major: "k" or "mn".
+        accumulator: the type that products are added in.
+        modifiers: those of `smem.mma` that are set.
+    """
+
+    a: Element
+    b: Element
+    a_major: str
+    b_major: str
+    accumulator: Accumulator
+    modifiers: tuple[str, ...]
+
+
+def _form(op: Any, registers: Registers) -> Form:
+    said = [
+        ir.StringAttr(op.attributes[name]).value
+        for name in ("a_element", "b_element", "a_major", "b_major")
+    ]
+    modifiers = tuple(name for name in MODIFIERS if name in op.attributes)
+    return Form(
+        element(said[0]), element(said[1]), said[2], said[3], registers.accumulator, modifiers
+    )
+
+
 @cached_in_context
-def _attributes(
-    context: Any, kind: str, n: int, k: int, majors: tuple[str, ...], accumulate: bool
-) -> dict[str, Any]:
+def _attributes(context: Any, form: Form, n: int, accumulate: bool) -> dict[str, Any]:
     def parse(text: str) -> Any:
         return ir.Attribute.parse(f"#nvvm.{text}", context)
 
+    def sign(modifier: str) -> str:
+        return "neg" if modifier in form.modifiers else "one"
+
     # Upstream transposes A where its layout is `col` and B where its layout is `row`.
-    return {
-        "shape": parse(f"shape<m = {INSTRUCTION_M}, n = {n}, k = {k}>"),
-        "typeA": parse(f"wgmma_type<{kind}>"),
-        "typeB": parse(f"wgmma_type<{kind}>"),
-        "typeD": parse("wgmma_type<f32>"),
+    attributes = {
+        "shape": parse(f"shape<m = {INSTRUCTION_M}, n = {n}, k = {form.a.instruction_k}>"),
+        "typeA": parse(f"wgmma_type<{form.a}>"),
+        "typeB": parse(f"wgmma_type<{form.b}>"),
+        "typeD": parse(f"wgmma_type<{form.accumulator}>"),
         "scaleD": parse(f"wgmma_scale_out<{'one' if accumulate else 'zero'}>"),
-        "scaleA": parse("wgmma_scale_in<one>"),
-        "scaleB": parse("wgmma_scale_in<one>"),
-        "layoutA": parse(f"mma_layout<{'row' if majors[0] == 'k' else 'col'}>"),
-        "layoutB": parse(f"mma_layout<{'col' if majors[1] == 'k' else 'row'}>"),
+        "scaleA": parse(f"wgmma_scale_in<{sign('negate_a')}>"),
+        "scaleB": parse(f"wgmma_scale_in<{sign('negate_b')}>"),
+        "layoutA": parse(f"mma_layout<{'row' if form.a_major == 'k' else 'col'}>"),
+        "layoutB": parse(f"mma_layout<{'col' if form.b_major == 'k' else 'row'}>"),
     }
+    if "satfinite" in form.modifiers:
+        attributes["satfinite"] = parse("mma_int_overflow<satfinite>")
+    return attributes
+
+
+def _count_bits(n: int, accumulate: bool, accumulator: Any, a: Any, b: Any) -> Any:
+    """`wgmma` of b1 in assembly: upstream's op leaves `.and.popc` out, which ptxas refuses."""
+    count = n // 2
+    scalars = [extract(accumulator, i, emit.i32()) for i in range(count)]
+    registers = ", ".join(f"${i}" for i in range(count))
+    text = (
+        f"{{\n.reg .pred p;\nsetp.ne.b32 p, {int(accumulate)}, 0;\n"
+        f"wgmma.mma_async.sync.aligned.m{INSTRUCTION_M}n{n}k{B1.instruction_k}.s32.b1.b1.and.popc "
+        f"{{{registers}}}, ${2 * count}, ${2 * count + 1}, p;\n}}"
+    )
+    outputs, tied = ",".join(["=r"] * count), ",".join(map(str, range(count)))
+    return emit.value(
+        "llvm.inline_asm",
+        (*scalars, a, b),
+        accumulator.type,
+        asm_string=ir.StringAttr.get(text),
+        constraints=ir.StringAttr.get(f"{outputs},{tied},l,l"),
+        has_side_effects=ir.UnitAttr.get(),
+    )
 
 
 def lower_wait(op: Any, registers: Registers, result_type: Any) -> Any:
@@ -122,7 +181,8 @@ def lower_wait(op: Any, registers: Registers, result_type: Any) -> Any:
     passed = []
     for position, scalars in registers.scalars(fragment):
         count = len(scalars)
-        outputs, inputs = ",".join(["=f"] * count), ",".join(map(str, range(count)))
+        output = "=f" if registers.register == "f32" else "=r"
+        outputs, inputs = ",".join([output] * count), ",".join(map(str, range(count)))
         tied = emit.value(
             "llvm.inline_asm",
             scalars,

@@ -7,9 +7,10 @@ from typing import Any
 from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
 from ...dialect.diagnostics import Invalid
-from ...dialect.ops.mma import LOWERED
-from ...dialect.types import FragmentType, check_fragment, shape_of
-from ...layout.instruction import INSTRUCTION_M, n_pieces
+from ...dialect.types import FragmentType, check_fragment, fragment_accumulator, shape_of
+from ...layout import Accumulator
+from ...layout.instruction import INSTRUCTION_M
+from ...layout.mixes import ACC_F32
 from .. import emit
 from ..base import OpError
 from ..kernel import walk
@@ -17,25 +18,36 @@ from ..kernel import walk
 
 @dataclass(frozen=True)
 class Registers:
-    """The registers of an f32 accumulator of shape (M, N).
+    """The registers of an accumulator of shape (M, N).
 
     Blocks of 64 rows come first, the pieces of N within. A fragment of one block is its struct; one
-    of several is a struct of structs.
+    of several is a struct of structs. Registers are f32 or i32; two f16 share an i32.
 
     Attributes:
+        accumulator: what the elements are.
         blocks: for each instruction block (first row, first column, columns).
     """
 
+    accumulator: Accumulator
     blocks: tuple[tuple[int, int, int], ...]
 
     @property
     def type(self) -> Any:
         """The LLVM type of the whole fragment."""
-        return _struct_type(tuple(n // 2 for _, _, n in self.blocks))
+        return _struct_type(self.register, tuple(map(self.count, range(len(self.blocks)))))
+
+    @property
+    def register(self) -> str:
+        """The type of one register."""
+        return "f32" if self.accumulator is ACC_F32 else "i32"
+
+    def count(self, block: int) -> int:
+        """Registers of a thread for one block: 64 x n elements over 128 threads."""
+        return self.blocks[block][2] // 2 // self.accumulator.per_register
 
     def block_type(self, block: int) -> Any:
-        """The LLVM type of one block's accumulator: n/2 registers a thread."""
-        return _struct_type((self.blocks[block][2] // 2,))
+        """The LLVM type of one block's accumulator."""
+        return _struct_type(self.register, (self.count(block),))
 
     def split(self, fragment: Any) -> list[Any]:
         """Each block's struct of a fragment; those that it was joined from, if it was."""
@@ -62,10 +74,9 @@ class Registers:
 
     def scalars(self, fragment: Any) -> Iterator[tuple[int, list[Any]]]:
         """Each block's index and its registers, one value each."""
-        f32 = ir.F32Type.get()
+        type_ = ir.F32Type.get() if self.register == "f32" else emit.i32()
         for position, struct in enumerate(self.split(fragment)):
-            n = self.blocks[position][2]
-            yield position, [extract(struct, i, f32) for i in range(n // 2)]
+            yield position, [extract(struct, i, type_) for i in range(self.count(position))]
 
 
 @cached_in_context
@@ -77,7 +88,8 @@ def registers_of(fragment: Any) -> Registers:
     """
     check_fragment(fragment)
     m, n = shape_of(fragment)
-    pieces = n_pieces(LOWERED[0], n)
+    accumulator = fragment_accumulator(fragment)
+    pieces = accumulator.pieces(n)
     assert pieces is not None
     blocks = []
     for row in range(0, m, INSTRUCTION_M):
@@ -85,7 +97,7 @@ def registers_of(fragment: Any) -> Registers:
         for piece in pieces:
             blocks.append((row, column, piece))
             column += piece
-    return Registers(tuple(blocks))
+    return Registers(accumulator, tuple(blocks))
 
 
 def extract(struct: Any, position: int, type_: Any) -> Any:
@@ -146,12 +158,12 @@ def _convert_signature(function: Any) -> None:
         function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, results))
 
 
-def _struct_type(counts: tuple[int, ...]) -> Any:
-    return _parse_struct(ir.Context.current, counts)
+def _struct_type(register: str, counts: tuple[int, ...]) -> Any:
+    return _parse_struct(ir.Context.current, register, counts)
 
 
 @cached_in_context
-def _parse_struct(context: Any, counts: tuple[int, ...]) -> Any:
-    structs = [f"struct<({', '.join(['f32'] * count)})>" for count in counts]
+def _parse_struct(context: Any, register: str, counts: tuple[int, ...]) -> Any:
+    structs = [f"struct<({', '.join([register] * count)})>" for count in counts]
     text = structs[0] if len(structs) == 1 else f"struct<({', '.join(structs)})>"
     return ir.Type.parse(f"!llvm.{text}", context)

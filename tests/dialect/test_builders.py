@@ -214,3 +214,40 @@ def test_ops_take_the_location_around_them():
     with ir.InsertionPoint(module.body), ir.Location.file("host.py", 7, 3):
         made = ops.alloc((8, 8), bf16())
     assert str(made.owner.location) == 'loc("host.py":7:3)'
+
+
+@pytest.mark.parametrize(
+    "element, options, kept, attributes_text",
+    [
+        ("f16", {}, "f32", ""),
+        ("f16", {"element": "f16"}, "f16", ""),
+        ("f8E5M2", {"negate_a": True, "negate_b": False}, "f32", " {negate_a}"),
+        ("i8", {"satfinite": True}, "i32", " {satfinite}"),
+        ("f32", {"truncate": True}, "f32", " {truncate}"),
+    ],
+)
+def test_mma_of_other_types(element, options, kept, attributes_text):
+    type_ = tile(64, 64, element=element)
+    result = f"!smem.fragment<tensor<64x64x{kept}>, #smem.in_flight>"
+
+    def build():
+        a = ops.alloc((64, 64), ir.Type.parse(element))
+        given = {k: ir.Type.parse(v) if k == "element" else v for k, v in options.items()}
+        ops.mma(a, a, **given)
+
+    assert built(build) == parsed(f"""
+        %a = "smem.alloc"() : () -> {type_}
+        %d = "smem.mma"(%a, %a){attributes_text} : ({type_}, {type_}) -> {result}
+    """)
+
+
+def test_what_is_added_to_says_the_type_of_the_sum():
+    def build():
+        a = ops.alloc((64, 64), ir.F16Type.get())
+        half = ops.fill(1, (64, 64), element=ir.F16Type.get())
+        assert str(half.type) == "!smem.fragment<tensor<64x64xf16>, #smem.accumulator>"
+        assert "64x64xf16" in str(ops.mma(a, a, half).type)
+        integers = ops.fill(-3, (64, 64), element=ir.IntegerType.get_signless(32))
+        assert "64x64xi32" in str(integers.type)
+
+    built(build)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlir_smem.emulator.operands import operand_bytes
-from mlir_smem.emulator.ops.nvvm_wgmma import _to_matrix, _to_registers
+from mlir_smem.emulator.wgmma import to_elements, to_matrix
 from mlir_smem.layout import Descriptor, Swizzle, fragment_d, operand_addresses
 
 ROWS = [8 * n for n in range(1, 33)]
@@ -72,5 +72,5 @@ def test_the_accumulator_s_registers_are_where_the_isa_has_them(n):
     matrix = np.arange(64 * n, dtype=np.float32).reshape(64, n)
     fragment = fragment_d(n)
     registers = matrix[fragment.row, fragment.column]
-    assert (_to_matrix(registers, n) == matrix).all()
-    assert (_to_registers(matrix) == registers).all()
+    assert (to_matrix(registers, n) == matrix).all()
+    assert (to_elements(matrix) == registers).all()

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from extremes import DTYPES, KINDS
 
-from mlir_smem.emulator.tensor_core import BF16, F16, multiply_add
+from mlir_smem.emulator.multiplicands import BF16, F16
+from mlir_smem.emulator.tensor_core import multiply_add
 
 MEASURED = np.load(Path(__file__).parents[1] / "data" / "tensor_core_h200.npz")
 MULTIPLICANDS = {"f16": F16, "bf16": BF16}
@@ -19,7 +20,7 @@ def summed(a, b, multiplicand):
     with np.errstate(all="ignore"):
         for k in range(0, a.shape[1], INSTRUCTION_K):
             step = slice(k, k + INSTRUCTION_K)
-            c = multiply_add(a[:, step], b[step], c, multiplicand)
+            c = multiply_add(a[:, step], b[step], c, (multiplicand, multiplicand))
     return c
 
 

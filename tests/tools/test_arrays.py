@@ -184,3 +184,19 @@ def test_what_cannot_be_put_in_its_place_leaves_nothing(tmp_path):
     with pytest.raises(InputError, match="npy: Is a directory"):
         save(str(path), np.ones(4))
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("dtype", [ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2])
+def test_8_bit_floats_are_raw_bytes_or_rounded_and_saved_as_f32(stored, tmp_path, dtype):
+    kind = np.dtype(dtype)
+    bits = np.arange(16, dtype=np.uint8)
+    for raw in (bits, bits.view("V1")):
+        assert (load("X", stored(raw), kind).view(np.uint8) == bits).all()
+    values = bits.view(kind).astype(np.float64)
+    # Halfway between two neighbours and a little more: rounded once, it goes up.
+    halfway = (values[8] + values[9]) / 2
+    assert load("X", stored(np.array([halfway + 1e-12])), kind)[0] == values[9]
+    save(str(tmp_path / "y.npy"), bits.view(kind))
+    kept = np.load(tmp_path / "y.npy")
+    assert kept.dtype == np.float32
+    assert (kept == values).all()
