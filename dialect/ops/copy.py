@@ -12,6 +12,9 @@ from ..memrefs import check_global, check_vectors, contiguous_dim
 from ..smem import Smem
 from ..types import TileType, layout_of, shape_of, tensor_of, tile_element
 
+#: Types of 8-bit integers, whose bits a copy does not look at.
+_BYTES = {"i8", "si8", "ui8"}
+
 
 class CopyOp(Smem.Operation, name="copy"):
     """Copies a matrix in global memory into a tile of the same shape and element type.
@@ -108,10 +111,6 @@ def _check_elements(source: Any, tile: Any, asynchronous: bool) -> None:
             "copies f32 to a tile of tf32, which is to be rounded on the way; only smem.copy can, or "
             "use a tile of f32 and say truncate in smem.mma"
         )
-
-
-#: Types of 8-bit integers, whose bits a copy does not look at.
-_BYTES = {"i8", "si8", "ui8"}
 
 
 def is_packed(tile: Any) -> bool:
