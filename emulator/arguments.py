@@ -18,6 +18,17 @@ def number(value: int) -> np.ndarray:
     return np.array([value], np.int64)
 
 
+def static_memref(type_: Any, address: np.ndarray) -> MemRef:
+    """The memref of a type without unknown extents that begins at an address."""
+    strides, offset = type_.get_strides_and_offset()
+    return MemRef(
+        address,
+        number(offset),
+        tuple(number(extent) for extent in type_.shape),
+        tuple(number(stride) for stride in strides),
+    )
+
+
 class Arguments:
     """The arguments of one launch; an array that is given twice is in memory once."""
 

@@ -179,9 +179,6 @@ class ThreadBlock:
         """Checks that registers may be looked at by the threads of a strand."""
         if not registers.defined.all():
             self.found_poison(strand)
-        self._check_complete(strand, registers, "reads")
-
-    def _check_complete(self, strand: Strand, registers: Registers, does: str) -> None:
         pending = registers.pending
         if not pending.any():
             return
@@ -195,7 +192,7 @@ class ThreadBlock:
         self.report_at(
             strand,
             Kind.ACCUMULATOR_IN_FLIGHT,
-            f"{does} registers of an accumulator that a wgmma may still be writing: {missing}",
+            f"reads registers of an accumulator that a wgmma may still be writing: {missing}",
         )
 
     def found_poison(self, strand: Strand) -> None:

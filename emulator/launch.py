@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..dialect.bindings import ir
-from .arguments import Arguments, number
+from .arguments import Arguments, number, static_memref
 from .block import ThreadBlock
 from .errors import EmulationError, Violation, Violations
 from .memory import SHARED_BASE, GlobalMemory
 from .program import Program, decode
 from .shared_layout import SharedLayout
-from .values import MemRef
 
 #: Threads that a block can have, in all and along x, y, z, and blocks (compute capability 9.0).
 _MAX_THREADS = 1024
@@ -102,7 +101,9 @@ def emulate(
     given = Arguments(memory)
     pairs = enumerate(_paired(program, arguments))
     values = [given.value(position, type_, value) for position, (type_, value) in pairs]
-    values += [_buffer(t, at) for t, at in zip(program.buffers, shared.buffers, strict=True)]
+    values += [
+        static_memref(t, number(at)) for t, at in zip(program.buffers, shared.buffers, strict=True)
+    ]
     dynamic_end = shared.dynamic_start + dynamic_shared_bytes
     end = dynamic_end if dynamic_shared_bytes else shared.end
     launch = Launch(grid, block, end, shared.dynamic_start, shared.symbols, memory)
@@ -149,12 +150,3 @@ def _paired(program: Program, arguments: Sequence[Any]) -> list[tuple[Any, Any]]
     if len(types) != len(arguments):
         raise EmulationError(f"{program.name} takes {len(types)} arguments, not {len(arguments)}")
     return list(zip(types, arguments, strict=True))
-
-
-def _buffer(type_: Any, address: int) -> MemRef:
-    """A workgroup buffer that the kernel declares."""
-    sizes, strides, step = tuple(map(number, type_.shape)), [], 1
-    for extent in reversed(type_.shape):
-        strides.append(number(step))
-        step *= extent
-    return MemRef(number(address), number(0), sizes, tuple(reversed(strides)))

@@ -14,15 +14,17 @@ class Multiplicand:
 
     Attributes:
         dtype: NumPy's; bytes for b1.
+        k: elements along K that one instruction multiplies.
         smallest_exponent: of the normal numbers of a float; None for integers.
         ignored_bits: low bits that the tensor core does not look at.
-        k: elements along K that one instruction multiplies.
+        packed: whether a byte holds eight elements, the first in the lowest bit.
     """
 
     dtype: np.dtype
+    k: int
     smallest_exponent: int | None = None
     ignored_bits: int = 0
-    k: int = 0
+    packed: bool = False
 
     @property
     def is_float(self) -> bool:
@@ -35,7 +37,7 @@ class Multiplicand:
         Args:
             raw: an array of `dtype`, rows of K.
         """
-        if self.k == _BITS.k:
+        if self.packed:
             return np.unpackbits(raw, axis=1, bitorder="little").astype(np.int64)
         if self.ignored_bits:
             bits = raw.view(np.uint32) >> self.ignored_bits << self.ignored_bits
@@ -43,21 +45,17 @@ class Multiplicand:
         return raw.astype(np.float64 if self.is_float else np.int64)
 
 
-F16 = Multiplicand(np.dtype(np.float16), -14, k=16)
-BF16 = Multiplicand(np.dtype(ml_dtypes.bfloat16), -126, k=16)
-TF32 = Multiplicand(np.dtype(np.float32), -126, ignored_bits=13, k=8)
-E4M3 = Multiplicand(np.dtype(ml_dtypes.float8_e4m3fn), -6, k=32)
-E5M2 = Multiplicand(np.dtype(ml_dtypes.float8_e5m2), -14, k=32)
-_BITS = Multiplicand(np.dtype(np.uint8), k=256)
+F16 = Multiplicand(np.dtype(np.float16), 16, -14)
+BF16 = Multiplicand(np.dtype(ml_dtypes.bfloat16), 16, -126)
 
 #: By their names in the ISA.
 MULTIPLICANDS = {
     "f16": F16,
     "bf16": BF16,
-    "tf32": TF32,
-    "e4m3": E4M3,
-    "e5m2": E5M2,
-    "s8": Multiplicand(np.dtype(np.int8), k=32),
-    "u8": Multiplicand(np.dtype(np.uint8), k=32),
-    "b1": _BITS,
+    "tf32": Multiplicand(np.dtype(np.float32), 8, -126, ignored_bits=13),
+    "e4m3": Multiplicand(np.dtype(ml_dtypes.float8_e4m3fn), 32, -6),
+    "e5m2": Multiplicand(np.dtype(ml_dtypes.float8_e5m2), 32, -14),
+    "s8": Multiplicand(np.dtype(np.int8), 32),
+    "u8": Multiplicand(np.dtype(np.uint8), 32),
+    "b1": Multiplicand(np.dtype(np.uint8), 256, packed=True),
 }

@@ -56,6 +56,18 @@ def kernel_named(manifest: Mapping[str, Any], entry: str | None) -> Mapping[str,
     return kernels[entry]
 
 
+def block_of(kernel: Mapping[str, Any]) -> tuple[int, int, int]:
+    """Threads of a block along x, y, z.
+
+    Raises:
+        LaunchError: if the kernel does not say.
+    """
+    if kernel["block"] is None:
+        raise LaunchError(f"{kernel['entry']} does not say its known_block_size")
+    x, y, z = kernel["block"]
+    return x, y, z
+
+
 def solve_extents(kernel: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]) -> dict[str, int]:
     """The number that each named extent stands for.
 

@@ -11,6 +11,7 @@ from ..codegen import Compiled
 from ..emulator import emulate
 from .arguments import (
     Matrix,
+    block_of,
     check_matrix,
     grid_of,
     host_arrays,
@@ -52,8 +53,7 @@ def run_on_cpu(
     if compiled.located is None:
         raise LaunchError("the module was not compiled for the emulator; compile with emit='nvvm'")
     kernel = kernel_named(compiled.manifest, entry)
-    if kernel["block"] is None:
-        raise LaunchError(f"{kernel['entry']} does not say its known_block_size")
+    block = block_of(kernel)
     try:
         host = host_arrays(kernel, inputs, outputs)
         _check_memory(sum(array.nbytes for array in host.values()))
@@ -71,7 +71,7 @@ def run_on_cpu(
         kernel["entry"],
         [arrays[argument["name"]] for argument in kernel["arguments"]],
         grid=(x, y, z),
-        block=tuple(kernel["block"]),
+        block=block,
         dynamic_shared_bytes=kernel["shared_bytes"],
         progress=lambda blocks: progress(blocks, prod((x, y, z))),
     )

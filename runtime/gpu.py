@@ -10,6 +10,7 @@ from ..codegen import Compiled
 from .arguments import (
     DTYPES,
     Matrix,
+    block_of,
     check_matrix,
     grid_of,
     host_arrays,
@@ -47,8 +48,7 @@ class Kernel:
     ) -> None:
         cuda = _cuda()
         self.manifest = kernel_named(compiled.manifest, entry)
-        if self.manifest["block"] is None:
-            raise LaunchError(f"{self.manifest['entry']} does not say its known_block_size")
+        self._block = block_of(self.manifest)
         try:
             self.device = cuda.Device() if device is None else cuda.Device(device)
             self.device.set_current()
@@ -109,7 +109,7 @@ class Kernel:
             parameters += [ctypes.c_int64(word) for word in pack(matrix)]
         config = cuda.LaunchConfig(
             grid=grid_of(self.manifest, solve_extents(self.manifest, shapes), grid),
-            block=tuple(self.manifest["block"]),
+            block=self._block,
             shmem_size=self.manifest["shared_bytes"],
         )
         if stream is None:

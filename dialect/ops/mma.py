@@ -162,7 +162,9 @@ def mma(a: Any, b: Any, accumulator: Any = None, element: Any = None, **modifier
     if element is None and accumulator is not None:
         element = tensor_of(accumulator.type).element_type
     if element is None:
-        integers = str(tensor_of(a.type).element_type) in ("i8", "si8", "ui8", "i1")
+        # A pair that does not go together is the verifier's to refuse.
+        usual = accumulators(tile_element(a.type), tile_element(b.type))[:1]
+        integers = any(accumulator.integer for accumulator in usual)
         element = ir.IntegerType.get_signless(32) if integers else ir.F32Type.get()
     unit = {name: ir.UnitAttr.get() for name, wanted in modifiers.items() if wanted}
     return create(MmaOp, operands, [fragment(shape, element, in_flight=True)], unit).result

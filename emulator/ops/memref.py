@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...dialect.bindings import ir
 from ..access import load, store
-from ..arguments import number
+from ..arguments import number, static_memref
 from ..errors import EmulationError
 from ..memory import GENERIC, GLOBAL, SHARED
 from ..program import Op
@@ -42,17 +43,6 @@ def space_of(memref: Any, location: Any) -> int:
     return _SPACES[text]
 
 
-def static_memref(type_: Any, address: np.ndarray) -> MemRef:
-    """The memref of a type without unknown extents that begins at an address."""
-    strides, offset = type_.get_strides_and_offset()
-    return MemRef(
-        address,
-        number(offset),
-        tuple(number(extent) for extent in type_.shape),
-        tuple(number(stride) for stride in strides),
-    )
-
-
 def _mixed(static: list[int], dynamic: list[Any]) -> list[np.ndarray]:
     """Static numbers, with operands in the places of those that are not known."""
     given = iter(dynamic)
@@ -61,6 +51,22 @@ def _mixed(static: list[int], dynamic: list[Any]) -> list[np.ndarray]:
         signed(next(given)).astype(np.int64) if known in marks else number(known)
         for known in static
     ]
+
+
+def _window(op: Op) -> Callable[[tuple[Any, ...]], list[list[np.ndarray]]]:
+    """From the operands of a subview or a reinterpret_cast to its offsets, sizes and strides."""
+    names = ("static_offsets", "static_sizes", "static_strides")
+    statics = [op.numbers(name) for name in names]
+    counts = op.numbers("operandSegmentSizes")[1:]
+
+    def lists(dynamic: tuple[Any, ...]) -> list[list[np.ndarray]]:
+        given, found = list(dynamic), []
+        for static, count in zip(statics, counts, strict=True):
+            found.append(_mixed(static, given[:count]))
+            del given[:count]
+        return found
+
+    return lists
 
 
 def _total(terms: list[np.ndarray]) -> np.ndarray:
@@ -72,17 +78,11 @@ def _total(terms: list[np.ndarray]) -> np.ndarray:
 
 @computes("memref.subview")
 def _subview(op: Op) -> Any:
-    names = ("static_offsets", "static_sizes", "static_strides")
-    statics = [op.numbers(name) for name in names]
-    counts = op.numbers("operandSegmentSizes")[1:]
-    kept = _kept_dimensions(statics[1], op.result_types[0].shape)
+    window = _window(op)
+    kept = _kept_dimensions(op.numbers("static_sizes"), op.result_types[0].shape)
 
     def step(source: MemRef, *dynamic: Any) -> MemRef:
-        given, lists = list(dynamic), []
-        for static, count in zip(statics, counts, strict=True):
-            lists.append(_mixed(static, given[:count]))
-            del given[:count]
-        offsets, sizes, steps = lists
+        offsets, sizes, steps = window(dynamic)
         moved = [o * s for o, s in zip(offsets, source.strides, strict=True)]
         strides = [t * s for t, s in zip(steps, source.strides, strict=True)]
         return MemRef(
@@ -131,16 +131,10 @@ def _cast(op: Op) -> Any:
 
 @computes("memref.reinterpret_cast")
 def _reinterpret(op: Op) -> Any:
-    names = ("static_offsets", "static_sizes", "static_strides")
-    statics = [op.numbers(name) for name in names]
-    counts = op.numbers("operandSegmentSizes")[1:]
+    window = _window(op)
 
     def step(source: MemRef, *dynamic: Any) -> MemRef:
-        given, lists = list(dynamic), []
-        for static, count in zip(statics, counts, strict=True):
-            lists.append(_mixed(static, given[:count]))
-            del given[:count]
-        offsets, sizes, strides = lists
+        offsets, sizes, strides = window(dynamic)
         return MemRef(source.base, offsets[0], tuple(sizes), tuple(strides))
 
     return step

@@ -197,10 +197,15 @@ def _is_complete(barrier: _MBarrier, wanted: np.ndarray, by_parity: bool) -> np.
     return wanted < barrier.phase
 
 
-def _look(op: Op, strand: Strand, pointer: Any, wanted: np.ndarray, by_parity: bool) -> np.ndarray:
+def _look(
+    strand: Strand,
+    used: list[tuple[_MBarrier, np.ndarray]],
+    wanted: np.ndarray,
+    by_parity: bool,
+) -> np.ndarray:
     """Whether each thread's phase is complete; those who see it see what was passed on."""
     found = np.zeros(strand.lanes.count, bool)
-    for barrier, threads in _used(op, strand, pointer):
+    for barrier, threads in used:
         rows = np.isin(strand.lanes.threads, threads)
         complete = _is_complete(barrier, wanted[rows], by_parity)
         found[rows] = complete
@@ -218,7 +223,8 @@ def _test_wait(op: Op) -> Any:
     by_parity = str(op.operand_types[1]) == "i32"
 
     def step(strand: Strand, pointer: Any, wanted: Any) -> np.ndarray:
-        found = _look(op, strand, pointer, strand.spread(strand.checked(wanted)), by_parity)
+        used = list(_used(op, strand, pointer))
+        found = _look(strand, used, strand.spread(strand.checked(wanted)), by_parity)
         # Others may run before the next look.
         strand.wait(lambda: True, "its next look at an mbarrier")
         return found
@@ -233,17 +239,18 @@ def _try_wait(op: Op) -> Any:
 
     def step(strand: Strand, pointer: Any, wanted: Any, *ticks: Any) -> np.ndarray | None:
         phases = strand.spread(strand.checked(wanted))
-        found = _look(op, strand, pointer, phases, by_parity)
+        used = list(_used(op, strand, pointer))
+        found = _look(strand, used, phases, by_parity)
         if found.all():
             return found if has_result else None
-        used = [barrier for barrier, _ in _used(op, strand, pointer)]
-        before = [barrier.phase for barrier in used]
+        barriers = [barrier for barrier, _ in used]
+        before = [barrier.phase for barrier in barriers]
         waits_for = ", ".join(
             f"{barrier.pending} of {barrier.count} arrivals and {barrier.bytes} bytes"
-            for barrier in used
+            for barrier in barriers
         )
         strand.wait(
-            lambda: before != [barrier.phase for barrier in used],
+            lambda: before != [barrier.phase for barrier in barriers],
             f"an mbarrier's phase, which lacks {waits_for}",
             again=True,
         )
