@@ -38,6 +38,16 @@ class InFlightAttr(Smem.Attribute, name="in_flight"):
     """`#smem.in_flight`: an accumulator that a `wgmma` may still be writing."""
 
 
+class MultiplicandAttr(Smem.Attribute, name="multiplicand"):
+    """`#smem.multiplicand`: registers as the ISA's figures of matrix A have them, four for each
+    instruction."""
+
+
+class MetadataAttr(Smem.Attribute, name="metadata"):
+    """`#smem.metadata`: which elements of a sparse A are kept. The fragment's shape and element type
+    are those of A with its zeros."""
+
+
 def auto() -> Any:
     """`#smem.auto`."""
     return AutoAttr.get()

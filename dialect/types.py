@@ -13,7 +13,15 @@ from ..layout import (
 )
 from ..layout.instruction import INSTRUCTION_M
 from ..layout.transfer import CONTIGUITY
-from .attributes import AccumulatorAttr, AutoAttr, InFlightAttr, LayoutAttr, SwizzleAttr
+from .attributes import (
+    AccumulatorAttr,
+    AutoAttr,
+    InFlightAttr,
+    LayoutAttr,
+    MetadataAttr,
+    MultiplicandAttr,
+    SwizzleAttr,
+)
 from .attributes import layout as layout_attr
 from .bindings import ir
 from .caching import cached_in_context
@@ -44,7 +52,7 @@ class FragmentType(Smem.Type, name="fragment"):
     """`!smem.fragment<tensor<64x256xf32>, #smem.accumulator>`: a matrix in a warpgroup's registers."""
 
     tensor: Any
-    state: AccumulatorAttr | InFlightAttr
+    state: AccumulatorAttr | InFlightAttr | MultiplicandAttr | MetadataAttr
 
     @classmethod
     def get(cls, *parameters: Any, context: Any = None) -> Any:
@@ -68,9 +76,19 @@ def tile(shape: Any, element: Any, layout: Any) -> Any:
 
 
 def fragment(shape: Any, element: Any, in_flight: bool = False) -> Any:
-    """`!smem.fragment` of that shape and MLIR element type."""
+    """`!smem.fragment` of an accumulator of that shape and MLIR element type."""
     state = InFlightAttr.get() if in_flight else AccumulatorAttr.get()
     return FragmentType.get(ir.RankedTensorType.get(list(shape), element), state)
+
+
+def multiplicand(shape: Any, element: Any) -> Any:
+    """`!smem.fragment` of an A in registers, of that shape and MLIR element type."""
+    return FragmentType.get(ir.RankedTensorType.get(list(shape), element), MultiplicandAttr.get())
+
+
+def metadata(shape: Any, element: Any) -> Any:
+    """`!smem.fragment` of the metadata of a sparse A, of A's whole shape and MLIR element type."""
+    return FragmentType.get(ir.RankedTensorType.get(list(shape), element), MetadataAttr.get())
 
 
 @cached_in_context
@@ -160,19 +178,39 @@ def check_fragment(type_: Any) -> None:
     """Checks that registers can hold a fragment of that type.
 
     Raises:
-        Invalid: if its shape or element type is not an accumulator's.
+        Invalid: if its shape or element type is not one of its arrangement's.
     """
     tensor, state = tensor_of(type_), type_.params[1].maybe_downcast()
-    if not isinstance(state, AccumulatorAttr | InFlightAttr):
-        raise Invalid(f"expected #smem.accumulator or #smem.in_flight, not {state}")
-    accumulator = accumulator_of(tensor.element_type)
     shape = tuple(tensor.shape)
-    legal = len(shape) == 2 and shape[0] > 0 and shape[0] % INSTRUCTION_M == 0
-    if not legal or accumulator.pieces(shape[1]) is None:
+    if isinstance(state, AccumulatorAttr | InFlightAttr):
+        accumulator = accumulator_of(tensor.element_type)
+        if not _whole_rows(shape) or accumulator.pieces(shape[1]) is None:
+            raise Invalid(
+                f"has an accumulator of {list(shape)}; expected (M, N) with M a multiple of "
+                f"{INSTRUCTION_M} and N of 8"
+            )
+        return
+    if not isinstance(state, MultiplicandAttr | MetadataAttr):
         raise Invalid(
-            f"has an accumulator of {list(shape)}; expected (M, N) with M a multiple of "
-            f"{INSTRUCTION_M} and N of 8"
+            "expected #smem.accumulator, #smem.in_flight, #smem.multiplicand or #smem.metadata, not "
+            f"{state}"
         )
+    element = element_of(tensor.element_type)
+    step, what = element.instruction_k, "a multiplicand"
+    if isinstance(state, MetadataAttr):
+        if not element.sparse:
+            raise Invalid(f"has metadata of {element}, of which no sparse matrix is multiplied")
+        step, what = 2 * step, "metadata"
+    if not _whole_rows(shape) or shape[1] < 1 or shape[1] % step:
+        raise Invalid(
+            f"has {what} of {list(shape)}; expected (M, K) with M a multiple of {INSTRUCTION_M} and K "
+            f"of {step} for {element}"
+        )
+
+
+def _whole_rows(shape: tuple[int, ...]) -> bool:
+    """Whether a fragment of that shape has the rows of whole instructions."""
+    return len(shape) == 2 and shape[0] > 0 and shape[0] % INSTRUCTION_M == 0
 
 
 @cached_in_context
@@ -184,3 +222,35 @@ def fragment_accumulator(type_: Any) -> Accumulator:
 def is_in_flight(type_: Any) -> bool:
     """Whether a fragment may still be written by a `wgmma`."""
     return isinstance(type_.params[1].maybe_downcast(), InFlightAttr)
+
+
+def is_accumulator(type_: Any) -> bool:
+    """Whether a fragment is arranged as D, in flight or not."""
+    return isinstance(type_.params[1].maybe_downcast(), AccumulatorAttr | InFlightAttr)
+
+
+def is_multiplicand(type_: Any) -> bool:
+    """Whether a type is that of an A in registers."""
+    return isinstance(type_, FragmentType) and isinstance(
+        type_.params[1].maybe_downcast(), MultiplicandAttr
+    )
+
+
+def is_metadata(type_: Any) -> bool:
+    """Whether a type is that of a sparse A's metadata."""
+    return isinstance(type_, FragmentType) and isinstance(
+        type_.params[1].maybe_downcast(), MetadataAttr
+    )
+
+
+def check_readable(type_: Any) -> None:
+    """Checks that a fragment is an accumulator whose registers can be read.
+
+    Raises:
+        Invalid: if it is in flight, or no accumulator.
+    """
+    if is_in_flight(type_):
+        raise Invalid("reads an accumulator in flight; put an smem.wait before it")
+    check_fragment(type_)
+    if not is_accumulator(type_):
+        raise Invalid(f"takes an accumulator, not {type_}")

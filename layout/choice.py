@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from .atoms import Order, padding, tile_of_atoms
+from .banks import Access
 from .canonical import Mismatch
 from .elements import UNIT_BYTES, Element
+from .fragment_access import FragmentAccess
 from .operand import Role, operand_blocks
 from .swizzle import WIDEST_FIRST, Swizzle
 from .tile import LayoutError, Slice, Start, TileLayout
@@ -17,10 +19,17 @@ from .transfer import CONTIGUITY, Transfer
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one use says of one layout."""
+    """What one use says of one layout.
+
+    Attributes:
+        accepted: whether the tile can be used so.
+        reason: why, or why not.
+        conflicts: passes over the banks that an access takes beyond the least.
+    """
 
     accepted: bool
     reason: str
+    conflicts: int = 0
 
 
 @dataclass(frozen=True)
@@ -74,18 +83,19 @@ class Use(Protocol):
 
 @dataclass(frozen=True)
 class OperandUse:
-    """A tile, or a part of it, as an operand of an mma."""
+    """A tile, or a part of it, as an operand of an mma, whose A may be sparse."""
 
     what: str
     role: Role
     path: tuple[Step, ...] = ()
+    sparse: bool = False
 
     def judge(self, layout: TileLayout) -> Verdict:
         try:
             part = follow(layout, self.path).layout
         except LayoutError as error:
             return Verdict(False, str(error))
-        found = operand_blocks(part, self.role)
+        found = operand_blocks(part, self.role, self.sparse)
         if isinstance(found, Mismatch):
             return Verdict(False, found.reason)
         return Verdict(
@@ -110,12 +120,36 @@ class TransferUse:
         problem = self.transfer.fits(part)
         if problem:
             return Verdict(False, problem)
-        access = self.transfer.conflicts(part)
-        if access.conflicts:
-            return Verdict(
-                True, f"bank conflicts: {access.wavefronts} passes where {access.ideal} would do"
-            )
-        return Verdict(True, "no bank conflicts")
+        return _served(self.transfer.conflicts(part))
+
+
+@dataclass(frozen=True)
+class FragmentUse:
+    """A tile, or a part of it, that a warpgroup loads into a fragment or stores one to.
+
+    Attributes:
+        access: from a layout to how its elements are accessed.
+    """
+
+    what: str
+    access: Callable[[TileLayout], FragmentAccess]
+    path: tuple[Step, ...] = ()
+
+    def judge(self, layout: TileLayout) -> Verdict:
+        try:
+            part = follow(layout, self.path).layout
+            access = self.access(part)
+        except LayoutError as error:
+            return Verdict(False, str(error))
+        return _served(access.conflicts(part), f"{access}, ")
+
+
+def _served(access: Access, how: str = "") -> Verdict:
+    """What is said of an access that can be."""
+    if access.conflicts:
+        passes = f"{access.wavefronts} passes where {access.ideal} would do"
+        return Verdict(True, f"{how}bank conflicts: {passes}", access.conflicts)
+    return Verdict(True, f"{how}no bank conflicts")
 
 
 @dataclass(frozen=True)
@@ -138,6 +172,11 @@ class Candidate:
         return all(v.accepted for _, v in self.verdicts)
 
     @property
+    def conflicts(self) -> int:
+        """Passes over the banks beyond the least, of one access of each use."""
+        return sum(v.conflicts for _, v in self.verdicts)
+
+    @property
     def objection(self) -> str:
         """The first refusal, with who refused; empty if there is none."""
         return next((f"{who}: {v.reason}" for who, v in self.verdicts if not v.accepted), "")
@@ -149,7 +188,7 @@ class Choice:
 
     Attributes:
         candidates: all of them, in the order of preference.
-        picked: the first that everything accepts, or None.
+        picked: of those that everything accepts, the first with the fewest bank conflicts; or None.
     """
 
     candidates: tuple[Candidate, ...]
@@ -177,11 +216,13 @@ def choose(
     contiguous: int | None = None,
     exhaustive: bool = True,
 ) -> Choice:
-    """Picks a tile's layout: the widest swizzle whose atoms divide the tile and that every use takes.
+    """Picks a tile's layout: of those that every use takes, the widest swizzle whose atoms divide the
+    tile, unless a narrower one has fewer bank conflicts.
 
     A wide swizzle spreads a column of 16-byte units over all banks and makes the largest bulk
-    copies; CuTe's selector has the same rule. Between equals, columns contiguous come before rows,
-    and atoms that follow each other across the contiguous dimension before those along it.
+    copies; CuTe's selector has the same rule, and the same exception. Between equals, columns
+    contiguous come before rows, and atoms that follow each other across the contiguous dimension before
+    those along it.
 
     Args:
         element: the element type.
@@ -203,10 +244,11 @@ def choose(
                 if layout not in seen:
                     seen.add(layout)
                     candidates.append(_judged(layout, direction, order, uses))
-                    if candidates[-1].accepted and not exhaustive:
-                        return Choice(tuple(candidates), candidates[-1])
-    picked = next((c for c in candidates if c.accepted), None)
-    return Choice(tuple(candidates), picked)
+                    latest = candidates[-1]
+                    if latest.accepted and not latest.conflicts and not exhaustive:
+                        return Choice(tuple(candidates), latest)
+    accepted = [c for c in candidates if c.accepted]
+    return Choice(tuple(candidates), min(accepted, key=lambda c: c.conflicts, default=None))
 
 
 def judge(layout: TileLayout, uses: Sequence[Use]) -> Candidate:

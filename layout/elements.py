@@ -32,6 +32,11 @@ class Element:
         return UNIT_BYTES * 8 // self.bits
 
     @property
+    def sparse(self) -> bool:
+        """Whether `wgmma.mma_async.sp` multiplies it (PTX ISA 9.7.15.6: all types but b1)."""
+        return self.bits >= 8
+
+    @property
     def instruction_k(self) -> int:
         """K of one `wgmma`, in elements."""
         return INSTRUCTION_K_BYTES * 8 // self.bits

@@ -108,7 +108,7 @@ def descriptor_of(canonical: Canonical, start: int, base_offset: int = 0) -> Des
 
 
 @lru_cache(maxsize=4096)
-def operand_blocks(tile: TileLayout, role: Role) -> OperandBlocks | Mismatch:
+def operand_blocks(tile: TileLayout, role: Role, sparse: bool = False) -> OperandBlocks | Mismatch:
     """Cuts a tile, (M, K) for A and (K, N) for B, into what each instruction of an mma reads.
 
     Returns:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..dialect.bindings import ir
 from ..dialect.diagnostics import format_location
+from ..dialect.ops.mma import PRODUCTS
 from ..dialect.types import layout_of
 from .barriers import is_block_barrier
 from .base import OpError, Pass, option
@@ -114,7 +115,10 @@ class Timeline:
         self._barrier = self._next(ops, is_block_barrier)
         self._completes = {
             user: self._next(ops, lambda op, wait=wait: op.name == wait and _waits_for_all(op))
-            for user, wait in (("smem.mma", "smem.wait"), ("smem.copy_async", "smem.copy_wait"))
+            for user, wait in (
+                *((product, "smem.wait") for product in PRODUCTS),
+                ("smem.copy_async", "smem.copy_wait"),
+            )
         }
 
     def _next(self, ops: list[Any], wanted: Any) -> list[int]:

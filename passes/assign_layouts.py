@@ -6,7 +6,8 @@ from typing import Any
 from ..dialect.diagnostics import Invalid, format_location, remark
 from ..dialect.memrefs import contiguous_dim
 from ..dialect.ops import part_of, starts_of
-from ..dialect.types import layout_of, shape_of, tile_element, with_layout
+from ..dialect.ops.mma import PRODUCTS, extras_of
+from ..dialect.types import is_multiplicand, layout_of, shape_of, tile_element, with_layout
 from ..layout import (
     LayoutError,
     OperandUse,
@@ -18,7 +19,8 @@ from ..layout import (
     TransferUse,
     choose,
 )
-from ..layout.choice import Use, judge
+from ..layout.choice import FragmentUse, Use, judge
+from ..layout.fragment_access import accumulator_access, multiplicand_access
 from .base import OpError, Pass, option
 from .kernel import function_of, threads_of, walk
 from .parts import PARTS, ROOTS
@@ -84,10 +86,16 @@ def _uses(value: Any, path: tuple[Step, ...], root: Any) -> dict[Any, Use]:
             sizes = None if name == "smem.stage" else shape_of(op.results[0].type)
             inner = _uses(op.results[0], (*path, Step(starts, sizes)), root)
             found = {**inner, **found}
-        elif name == "smem.mma":
+        elif name in PRODUCTS:
             role = (Role.A, Role.B)[use.operand_number]
             what = f"{role.name} of the mma at {format_location(op.location)}"
-            found[role, path] = OperandUse(what, role, path)
+            sparse = extras_of(op).metadata is not None
+            found[role, sparse, path] = OperandUse(what, role, path, sparse)
+        elif name in ("smem.load", "smem.store"):
+            to_a = name == "smem.load" and is_multiplicand(op.results[0].type)
+            access = multiplicand_access if to_a else accumulator_access
+            what = f"the {name.removeprefix('smem.')} at {format_location(op.location)}"
+            found[access, path] = FragmentUse(what, access, path)
         elif name in ("smem.copy", "smem.copy_async"):
             found[_transfer(op), path] = TransferUse(
                 f"the copy at {format_location(op.location)}", _transfer(op), path

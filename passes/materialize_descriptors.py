@@ -6,10 +6,10 @@ from typing import Any
 from ..dialect.bindings import ir
 from ..dialect.caching import cached_in_context
 from ..dialect.diagnostics import format_location, remark
-from ..dialect.ops import WgmmaOp
-from ..dialect.ops.mma import MODIFIERS
-from ..dialect.types import tile_element
-from ..layout import Mismatch, OperandBlocks, Role, Swizzle, descriptor_of, operand_blocks
+from ..dialect.ops import WgmmaOp, WgmmaSpOp
+from ..dialect.ops.mma import MODIFIERS, PRODUCTS, extras_of, operand_element
+from ..dialect.types import is_multiplicand
+from ..layout import Major, Mismatch, OperandBlocks, Role, Swizzle, descriptor_of, operand_blocks
 from ..layout.descriptor import BASE_OFFSET
 from ..layout.elements import UNIT_BYTES
 from ..layout.swizzle import PHASE_BIT
@@ -39,31 +39,35 @@ class MaterializeDescriptors(Pass):
 
     def run(self, module: Any) -> None:
         bases: dict[Any, Any] = {}
-        for mma in walk(module, "smem.mma"):
+        for mma in walk(module, *PRODUCTS):
             self._rewrite(mma, bases)
 
     def _rewrite(self, mma: Any, bases: dict[Any, Any]) -> None:
         operands = list(mma.operands)
+        sparse = extras_of(mma).metadata is not None
         attributes: dict[str, Any] = {}
-        descriptors = []
         with ir.InsertionPoint(mma), mma.location:
-            for role, tile in zip(Role, operands[:2], strict=True):
-                part = part_from(tile, mma)
-                found = operand_blocks(part.slice.layout, role)
+            for position, role in enumerate(Role):
+                type_ = operands[position].type
+                name = operand_element(type_).name
+                attributes[f"{role.value}_element"] = ir.StringAttr.get(name)
+                if is_multiplicand(type_):
+                    attributes |= _in_registers(ir.Context.current, role)
+                    continue
+                part = part_from(operands[position], mma)
+                found = operand_blocks(part.slice.layout, role, sparse)
                 if isinstance(found, Mismatch):
                     raise OpError(mma, f"cannot read {role.name}: {found.reason}")
-                descriptors.append(self._descriptor(mma, role, part, found, bases))
+                operands[position] = self._descriptor(mma, role, part, found, bases)
                 attributes |= _attributes(ir.Context.current, role, found)
-            for role, tile in zip(Role, operands[:2], strict=True):
-                name = tile_element(tile.type).name
-                attributes[f"{role.value}_element"] = ir.StringAttr.get(name)
             attributes |= {
                 name: mma.attributes[name] for name in MODIFIERS if name in mma.attributes
             }
+            made = WgmmaSpOp if sparse else WgmmaOp
             wgmma = ir.Operation.create(
-                WgmmaOp.OPERATION_NAME,
+                made.OPERATION_NAME,
                 results=[mma.results[0].type],
-                operands=[*descriptors, *operands[2:]],
+                operands=operands,
                 attributes=attributes,
             )
         mma.results[0].replace_all_uses_with(wgmma.results[0])
@@ -151,4 +155,13 @@ def _attributes(context: Any, role: Role, found: OperandBlocks) -> dict[str, Any
     return {
         f"{role.value}_major": ir.StringAttr.get(found.canonical.major.value, context),
         f"{role.value}_steps": ir.DenseI64ArrayAttr.get(flat, context),
+    }
+
+
+@cached_in_context
+def _in_registers(context: Any, role: Role) -> dict[str, Any]:
+    """What is said of an operand that has no descriptor."""
+    return {
+        f"{role.value}_major": ir.StringAttr.get(Major.K.value, context),
+        f"{role.value}_steps": ir.DenseI64ArrayAttr.get([], context),
     }

@@ -30,5 +30,5 @@ class SmemToNvvm(Pass):
         yield Allocate(max_bytes=self.max_bytes, reserved_bytes=self.reserved_bytes)
         yield CheckAsync()
         yield MaterializeDescriptors(explain=self.explain)
-        yield LowerCopies()
         yield LowerMma()
+        yield LowerCopies()

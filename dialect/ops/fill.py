@@ -7,7 +7,7 @@ from ..bindings import arith, ext, ir
 from ..build import create
 from ..diagnostics import Invalid, verifier
 from ..smem import Smem
-from ..types import FragmentType, check_fragment, fragment, tensor_of
+from ..types import FragmentType, check_fragment, fragment, is_accumulator, tensor_of
 
 
 class FillOp(Smem.Operation, name="fill"):
@@ -24,6 +24,8 @@ class FillOp(Smem.Operation, name="fill"):
     def verify_region_invariants(self) -> None:
         value, result = self.operands[0].type, self.results[0].type
         check_fragment(result)
+        if not is_accumulator(result):
+            raise Invalid(f"fills an accumulator, not {result}")
         if value != tensor_of(result).element_type:
             raise Invalid(f"fills {tensor_of(result).element_type} elements with {value}")
 

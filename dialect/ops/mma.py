@@ -1,15 +1,15 @@
 """`smem.mma`: D = A * B (+ D) by one warpgroup."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from ...layout import Mismatch, Role, accumulators, operand_blocks, partners
+from ...layout import Element, Mismatch, Role, accumulators, operand_blocks, partners
 from ...layout.elements import S8, TF32, U8
 from ...layout.instruction import INSTRUCTION_M, n_pieces, n_rule
 from ..bindings import ext, ir
 from ..build import create
 from ..caching import cached_in_context
 from ..diagnostics import Invalid, verifier
-from ..elements import accumulator_types
+from ..elements import accumulator_types, element_of
 from ..smem import Smem
 from ..types import (
     FragmentType,
@@ -17,7 +17,10 @@ from ..types import (
     check_fragment,
     fragment,
     fragment_accumulator,
+    is_accumulator,
     is_in_flight,
+    is_metadata,
+    is_multiplicand,
     layout_of,
     shape_of,
     tensor_of,
@@ -32,10 +35,11 @@ TRUNCATE = "truncate"
 
 
 class MmaOp(Smem.Operation, name="mma"):
-    """Starts the product of two tiles, and adds it to the accumulator if one is given.
+    """Starts the product of two matrices, and adds it to the accumulator if one is given.
 
     A is M x K, B is K x N; M is a multiple of 64, K of the instruction's, N what `wgmma` takes (PTX
-    ISA 9.7.15.2). All 128 threads of a warpgroup execute it together with the same operands. The
+    ISA 9.7.15.2). B is a tile; A a tile, or a fragment (`#smem.multiplicand`) that the warpgroup holds
+    in its registers. All 128 threads of a warpgroup execute it together with the same operands. The
     result is in flight until `smem.wait`; until then the tiles must not be overwritten.
 
     A and B are both f16, bf16, tf32 or i1, or any two of f8E4M3FN and f8E5M2, or of i8 (signed) and
@@ -43,79 +47,166 @@ class MmaOp(Smem.Operation, name="mma"):
     in i32. i1 counts the bits that both have (`and.popc`).
 
     Unit attributes: `negate_a` and `negate_b` of floats, `satfinite` of 8-bit integers (sums stay
-    within i32 instead of wrapping around), `truncate` to multiply f32 tiles as they are: the tensor
-    core cuts their last 13 bits off, where a copy to a tile of tf32 rounds them.
+    within i32 instead of wrapping around), `truncate` to multiply f32 data as it is: the tensor
+    core cuts its last 13 bits off, where a copy to a tile of tf32 rounds them.
     """
 
-    a: ext.Operand[TileType]
+    a: ext.Operand[TileType | FragmentType]
     b: ext.Operand[TileType]
     result: ext.Result[FragmentType]
     accumulator: ext.Operand[FragmentType] | None = None
 
     @verifier
     def verify_region_invariants(self) -> None:
-        operands = list(self.operands)
-        types = tuple(v.type for v in operands)
-        problem = _problem(self.results[0].type, *types) or _modifier_problem(self, *types[:2])
-        if problem:
-            raise Invalid(problem)
-        if len(operands) == 3:
-            check_single_use(operands[2])
+        _verify(self)
+
+
+class MmaSpOp(Smem.Operation, name="mma_sp"):
+    """Starts the product of a sparse A and B (`wgmma.mma_async.sp`, PTX ISA 9.7.15.6).
+
+    A holds half of each row of the M x K matrix: 2 of every 4 elements, or 1 of every 2 for tf32. The
+    metadata, a fragment of A's whole shape, says which (`layout.sparsity`); there is no sparse i1. K is a
+    multiple of twice the instruction's. All else is as with `smem.mma`.
+    """
+
+    a: ext.Operand[TileType | FragmentType]
+    b: ext.Operand[TileType]
+    metadata: ext.Operand[FragmentType]
+    result: ext.Result[FragmentType]
+    accumulator: ext.Operand[FragmentType] | None = None
+
+    @verifier
+    def verify_region_invariants(self) -> None:
+        _verify(self)
+
+
+#: The ops that multiply.
+PRODUCTS = (MmaOp.OPERATION_NAME, MmaSpOp.OPERATION_NAME)
+
+
+class Extras(NamedTuple):
+    """What a product has beside A and B; None for what it has not. Values, or their types."""
+
+    accumulator: Any = None
+    metadata: Any = None
+
+
+def extras_of(op: Any) -> Extras:
+    """The values that a product, also one of descriptors, has beside A and B."""
+    return _extras(op, list(op.operands)[2:])
+
+
+def _extras(op: Any, values: list[Any]) -> Extras:
+    metadata = values.pop(0) if op.operation.name.endswith("_sp") else None
+    return Extras(values[0] if values else None, metadata)
+
+
+def _verify(op: Any) -> None:
+    a, b, *rest = (v.type for v in op.operands)
+    problem = _problem(op.results[0].type, a, b, _extras(op, rest)) or _modifier_problem(op, a, b)
+    if problem:
+        raise Invalid(problem)
+    accumulator = extras_of(op).accumulator
+    if accumulator is not None:
+        check_single_use(accumulator)
 
 
 @cached_in_context
-def _problem(result: Any, *types: Any) -> str | None:
+def _problem(result: Any, a: Any, b: Any, extras: Extras) -> str | None:
     """The first rule of the ISA that operands of those types break; None if there is none."""
     try:
-        a, b = types[0], types[1]
-        for role, tile in ((Role.A, a), (Role.B, b)):
-            if len(shape_of(tile)) != 2:
-                return (
-                    f"takes {role.name} (rows, columns), not {list(shape_of(tile))}; take a stage"
-                )
-        kind = tile_element(a)
-        added_in = accumulators(kind, tile_element(b))
-        if not added_in:
-            expected = " or ".join(map(str, partners(kind)))
-            return f"multiplies {kind} by {tile_element(b)}; expected B of {expected}"
-        (m, k), (k_b, n) = shape_of(a), shape_of(b)
-        if k != k_b:
-            return f"multiplies A of {m}x{k} by B of {k_b}x{n}: K differs, {k} and {k_b}"
-        if k % kind.instruction_k:
-            return f"has K = {k}; expected a multiple of {kind.instruction_k} for {kind}"
-        if m % INSTRUCTION_M:
-            return f"has M = {m}; expected a multiple of {INSTRUCTION_M}"
-        if n_pieces(kind, n) is None:
-            return f"has N = {n}; expected {n_rule(kind, n)}"
-        check_fragment(result)
-        kept = tensor_of(result).element_type
-        if fragment_accumulator(result) not in added_in:
-            return (
-                f"adds products of {kind} and {tile_element(b)} in {kept}; expected "
-                f"{accumulator_types(added_in)}"
-            )
-        if shape_of(result) != (m, n) or not is_in_flight(result):
-            return (
-                f"results in {result}; expected !smem.fragment<tensor<{m}x{n}x{kept}>, "
-                "#smem.in_flight>"
-            )
-        if len(types) == 3:
-            check_fragment(types[2])
-            if tensor_of(types[2]) != tensor_of(result):
-                return f"adds to {tensor_of(types[2])}; expected {tensor_of(result)}"
-        for role, tile in ((Role.A, a), (Role.B, b)):
-            layout = layout_of(tile)
-            found = operand_blocks(layout, role) if layout else None
-            if isinstance(found, Mismatch):
-                return f"cannot read {role.name} of layout {layout}: {found.reason}"
+        _check_types(result, a, b, extras)
     except Invalid as error:
         return str(error)
     return None
 
 
+def _check_types(result: Any, a: Any, b: Any, extras: Extras) -> None:
+    """Checks the types of an mma against the rules of the ISA.
+
+    Raises:
+        Invalid: for the first that is broken.
+    """
+    for role, type_ in ((Role.A, a), (Role.B, b)):
+        if len(shape_of(type_)) != 2:
+            raise Invalid(
+                f"takes {role.name} (rows, columns), not {list(shape_of(type_))}; take a stage"
+            )
+    if isinstance(a, FragmentType):
+        check_fragment(a)
+        if not is_multiplicand(a):
+            raise Invalid(
+                f"takes A in registers as #smem.multiplicand, not {a}; smem.convert makes one of an "
+                "accumulator, smem.load of a tile"
+            )
+    kind = operand_element(a)
+    added_in = accumulators(kind, tile_element(b))
+    if not added_in:
+        expected = " or ".join(map(str, partners(kind)))
+        raise Invalid(f"multiplies {kind} by {tile_element(b)}; expected B of {expected}")
+    sparse = extras.metadata is not None
+    (m, k), (k_b, n) = _whole_a(a, extras.metadata), shape_of(b)
+    if k != k_b:
+        raise Invalid(f"multiplies A of {m}x{k} by B of {k_b}x{n}: K differs, {k} and {k_b}")
+    step = kind.instruction_k * (2 if sparse else 1)
+    if k % step:
+        raise Invalid(f"has K = {k}; expected a multiple of {step} for {kind}")
+    if m % INSTRUCTION_M:
+        raise Invalid(f"has M = {m}; expected a multiple of {INSTRUCTION_M}")
+    if n_pieces(kind, n) is None:
+        raise Invalid(f"has N = {n}; expected {n_rule(kind, n)}")
+    check_fragment(result)
+    kept = tensor_of(result).element_type
+    if fragment_accumulator(result) not in added_in:
+        raise Invalid(
+            f"adds products of {kind} and {tile_element(b)} in {kept}; expected "
+            f"{accumulator_types(added_in)}"
+        )
+    if shape_of(result) != (m, n) or not is_in_flight(result):
+        raise Invalid(
+            f"results in {result}; expected !smem.fragment<tensor<{m}x{n}x{kept}>, #smem.in_flight>"
+        )
+    if extras.accumulator is not None:
+        check_fragment(extras.accumulator)
+        if not is_accumulator(extras.accumulator):
+            raise Invalid(f"adds to {extras.accumulator}, which is no accumulator")
+        if tensor_of(extras.accumulator) != tensor_of(result):
+            raise Invalid(f"adds to {tensor_of(extras.accumulator)}; expected {tensor_of(result)}")
+    for role, type_ in ((Role.A, a), (Role.B, b)):
+        layout = layout_of(type_) if isinstance(type_, TileType) else None
+        found = operand_blocks(layout, role, sparse) if layout else None
+        if isinstance(found, Mismatch):
+            raise Invalid(f"cannot read {role.name} of layout {layout}: {found.reason}")
+
+
+def operand_element(type_: Any) -> Element:
+    """The element type of a multiplicand, in shared memory or in registers."""
+    return element_of(tensor_of(type_).element_type)
+
+
+def _whole_a(a: Any, metadata: Any) -> tuple[int, int]:
+    """The shape of A with its zeros.
+
+    Raises:
+        Invalid: if the metadata is not that of A.
+    """
+    (m, k), kind = shape_of(a), operand_element(a)
+    if metadata is None:
+        return m, k
+    check_fragment(metadata)
+    if not is_metadata(metadata):
+        raise Invalid(f"takes metadata as #smem.metadata, not {metadata}")
+    if shape_of(metadata) != (m, 2 * k) or operand_element(metadata) != kind:
+        raise Invalid(
+            f"has metadata of {tensor_of(metadata)} for an A that keeps {m}x{k}x{kind}; expected "
+            f"that of {m}x{2 * k}x{kind}"
+        )
+    return m, 2 * k
+
+
 def _modifier_problem(op: Any, a: Any, b: Any) -> str | None:
     """Why the unit attributes do not fit the element types; None if they do."""
-    kind = tile_element(a)
+    kind = operand_element(a)
     said = [name for name in (*MODIFIERS, TRUNCATE) if name in op.attributes]
     integers = accumulators(kind, tile_element(b))[0].integer
     for name in said:
@@ -151,20 +242,35 @@ def mma(a: Any, b: Any, accumulator: Any = None, element: Any = None, **modifier
     """Starts D = A * B (+ accumulator); the result is a fragment in flight.
 
     Args:
-        a, b: tiles.
+        a: a tile, or a fragment that is a multiplicand.
+        b: a tile.
         accumulator: a fragment that is added.
         element: MLIR type of the result's elements; the accumulator's, or the usual one of the
-            tiles' types, if left out.
+            operands' types, if left out.
         modifiers: `negate_a`, `negate_b`, `satfinite`, `truncate`, to be set if true.
     """
-    shape = (shape_of(a.type)[0], shape_of(b.type)[1])
-    operands = [a, b] if accumulator is None else [a, b, accumulator]
-    if element is None and accumulator is not None:
-        element = tensor_of(accumulator.type).element_type
+    return _product(MmaOp, [a, b], accumulator, element, modifiers)
+
+
+def mma_sp(
+    a: Any, b: Any, metadata: Any, accumulator: Any = None, element: Any = None, **modifiers: bool
+) -> Any:
+    """Starts D = A * B (+ accumulator) of a sparse A, with its metadata; see `mma`."""
+    return _product(MmaSpOp, [a, b, metadata], accumulator, element, modifiers)
+
+
+def _product(
+    op: Any, operands: list[Any], accumulator: Any, element: Any, modifiers: dict[str, bool]
+) -> Any:
+    a, b = operands[0].type, operands[1].type
+    if accumulator is not None:
+        operands = [*operands, accumulator]
+        element = element or tensor_of(accumulator.type).element_type
     if element is None:
         # A pair that does not go together is the verifier's to refuse.
-        usual = accumulators(tile_element(a.type), tile_element(b.type))[:1]
+        usual = accumulators(operand_element(a), tile_element(b))[:1]
         integers = any(accumulator.integer for accumulator in usual)
         element = ir.IntegerType.get_signless(32) if integers else ir.F32Type.get()
     unit = {name: ir.UnitAttr.get() for name, wanted in modifiers.items() if wanted}
-    return create(MmaOp, operands, [fragment(shape, element, in_flight=True)], unit).result
+    shape = (shape_of(a)[0], shape_of(b)[1])
+    return create(op, operands, [fragment(shape, element, in_flight=True)], unit).result

@@ -1,57 +1,78 @@
-"""`smem.store`: a fragment to global memory."""
+"""`smem.store`: a fragment to global memory, or to a tile."""
 
 from typing import Any
 
-from ..bindings import ext, ir
+from ...layout import LayoutError
+from ...layout.fragment_access import accumulator_access
+from ..bindings import ext
 from ..build import create
+from ..caching import cached_in_context
 from ..diagnostics import Invalid, verifier
-from ..memrefs import check_global, check_multiples, strides_of
 from ..smem import Smem
 from ..types import (
     FragmentType,
-    check_fragment,
+    TileType,
+    check_readable,
     fragment_accumulator,
-    is_in_flight,
+    layout_of,
     shape_of,
     tensor_of,
 )
+from .load import check_matrix
 
-#: Element types of memory that each accumulator is converted to, rounding to nearest even.
-STORED = {"f32": ("f32", "f16", "bf16"), "f16": ("f16", "f32"), "s32": ("i32",)}
+#: Element types of memory that each accumulator is converted to.
+STORED = {
+    "f32": ("f32", "f16", "bf16", "f8E4M3FN", "f8E5M2"),
+    "f16": ("f16", "f32", "f8E4M3FN", "f8E5M2"),
+    "s32": ("i32", "i8", "si8", "ui8"),
+}
 
 
 class StoreOp(Smem.Operation, name="store"):
-    """Stores an accumulator to a matrix in global memory, converting to its element type.
+    """Stores an accumulator to a matrix in global memory, or to a tile, converting to its element type.
 
-    Pairs of neighbouring columns are stored together where the matrix is row-major; its rows must
-    then begin at multiples of two elements.
+    Floats are rounded to nearest even; 8-bit types stay at their largest and smallest finite values
+    beyond these.
+
+    In global memory, pairs of neighbouring columns are stored together where the matrix is row-major;
+    its rows must then begin at multiples of two elements. A tile of a 16-bit type is written by
+    `stmatrix` where 16 bytes of it lie together. It is written by ordinary stores: what is said of
+    `smem.copy` holds.
     """
 
     fragment: ext.Operand[FragmentType]
-    target: ext.Operand[ir.MemRefType]
+    target: ext.Operand[Any]
 
     @verifier
     def verify_region_invariants(self) -> None:
-        source, target = self.operands[0].type, self.operands[1].type
-        if is_in_flight(source):
-            raise Invalid("reads an accumulator in flight; put an smem.wait before it")
-        check_fragment(source)
-        check_global(target, "stores to")
-        strides, _ = strides_of(target)
-        if tuple(target.shape) != shape_of(source):
-            wanted = "x".join(map(str, shape_of(source)))
-            raise Invalid(
-                f"stores a fragment of {wanted} to {target}; take a memref.subview of static shape "
-                f"{wanted}"
-            )
-        stored = STORED[fragment_accumulator(source).name]
-        if str(target.element_type) not in stored:
-            kept = tensor_of(source).element_type
-            raise Invalid(f"stores {kept} as {target.element_type}; expected {', '.join(stored)}")
-        if strides[1] == 1:
-            check_multiples(target, 1, 2, "stores to", "a pair of columns")
+        _check(self.operands[0].type, self.operands[1].type)
+
+
+@cached_in_context
+def _check(source: Any, target: Any) -> None:
+    check_readable(source)
+    stored = STORED[fragment_accumulator(source).name]
+    if not isinstance(target, TileType):
+        check_matrix(target, source, "stores", "to", stored)
+        return
+    if shape_of(target) != shape_of(source):
+        raise Invalid(
+            f"stores {tensor_of(source)} to {tensor_of(target)}; take a stage or a subtile of that "
+            "shape"
+        )
+    held = tensor_of(target).element_type
+    if str(held) not in stored:
+        raise Invalid(
+            f"stores {tensor_of(source).element_type} as {held}; expected {', '.join(stored)}"
+        )
+    layout = layout_of(target)
+    if layout is not None:
+        try:
+            accumulator_access(layout)
+        except LayoutError as error:
+            raise Invalid(f"cannot store to a tile of layout {layout}: {error}") from None
 
 
 def store(value: Any, target: Any) -> None:
-    """Stores a readable fragment to the memref `target`."""
+    """Stores a readable fragment to the memref or tile `target`."""
     create(StoreOp, [value, target])

@@ -7,7 +7,7 @@ from ..build import create
 from ..diagnostics import Invalid, verifier
 from ..smem import Smem
 from ..types import FragmentType, fragment, is_in_flight, shape_of, tensor_of
-from .mma import check_single_use
+from .mma import PRODUCTS, check_single_use
 
 
 class WaitOp(Smem.Operation, name="wait"):
@@ -44,13 +44,13 @@ class WaitOp(Smem.Operation, name="wait"):
 def _mma_after(value: Any, wait: Any) -> int:
     """How many `smem.mma` certainly run between the one that makes `value` and the wait."""
     made = value.owner
-    if isinstance(made, ir.Block) or made.operation.name != "smem.mma":
+    if isinstance(made, ir.Block) or made.operation.name not in PRODUCTS:
         return 0
     if made.operation.block != wait.operation.block:
         return 0
     ops = [op.operation for op in wait.operation.block.operations]
     between = ops[ops.index(made.operation) + 1 : ops.index(wait.operation)]
-    return sum(op.name == "smem.mma" for op in between)
+    return sum(op.name in PRODUCTS for op in between)
 
 
 def wait(value: Any, pending: int = 0, in_flight: bool = False) -> Any:

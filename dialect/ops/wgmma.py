@@ -13,9 +13,12 @@ from ..types import (
     check_fragment,
     fragment_accumulator,
     is_in_flight,
+    is_metadata,
+    is_multiplicand,
     shape_of,
     tensor_of,
 )
+from .mma import extras_of, operand_element
 
 I64 = ir.IntegerType[64]
 
@@ -24,11 +27,12 @@ class WgmmaOp(Smem.Operation, name="wgmma"):
     """What `smem.mma` is once each operand is one descriptor and constant steps.
 
     `a_steps` and `b_steps` hold, for each instruction block along m/n and then along k, what is added
-    to the operand's descriptor, in 16-byte units. `a_element` and `b_element` are the ISA's names of the
-    multiplicands' types; `a_major` and `b_major` are "k" or "mn". Modifiers are those of `smem.mma`.
+    to the operand's descriptor, in 16-byte units; `a_steps` is empty for an A in registers.
+    `a_element` and `b_element` are the ISA's names of the multiplicands' types; `a_major` and
+    `b_major` are "k" or "mn". Modifiers are those of `smem.mma`.
     """
 
-    a: ext.Operand[I64]
+    a: ext.Operand[I64 | FragmentType]
     b: ext.Operand[I64]
     a_element: ir.StringAttr
     b_element: ir.StringAttr
@@ -41,13 +45,38 @@ class WgmmaOp(Smem.Operation, name="wgmma"):
 
     @verifier
     def verify_region_invariants(self) -> None:
-        result = self.results[0].type
-        check_fragment(result)
-        if not is_in_flight(result):
-            raise Invalid(f"results in {result}; expected a fragment in flight")
-        if len(list(self.operands)) == 3 and tensor_of(self.operands[2].type) != tensor_of(result):
-            raise Invalid("adds to a fragment of another type than its result")
-        _check_attributes(self, result)
+        _verify(self)
+
+
+class WgmmaSpOp(Smem.Operation, name="wgmma_sp"):
+    """What `smem.mma_sp` is once its operands are descriptors; see `smem.wgmma`."""
+
+    a: ext.Operand[I64 | FragmentType]
+    b: ext.Operand[I64]
+    metadata: ext.Operand[FragmentType]
+    a_element: ir.StringAttr
+    b_element: ir.StringAttr
+    a_major: ir.StringAttr
+    b_major: ir.StringAttr
+    a_steps: Any
+    b_steps: Any
+    result: ext.Result[FragmentType]
+    accumulator: ext.Operand[FragmentType] | None = None
+
+    @verifier
+    def verify_region_invariants(self) -> None:
+        _verify(self)
+
+
+def _verify(op: Any) -> None:
+    result = op.results[0].type
+    check_fragment(result)
+    if not is_in_flight(result):
+        raise Invalid(f"results in {result}; expected a fragment in flight")
+    accumulator = extras_of(op).accumulator
+    if accumulator is not None and tensor_of(accumulator.type) != tensor_of(result):
+        raise Invalid("adds to a fragment of another type than its result")
+    _check_attributes(op, result)
 
 
 def _check_attributes(op: Any, result: Any) -> None:
@@ -68,6 +97,14 @@ def _check_attributes(op: Any, result: Any) -> None:
     m, n = shape_of(result)
     blocks = {"a_steps": m // INSTRUCTION_M, "b_steps": len(accumulator.pieces(n) or ())}
     k_blocks = set()
+    a = op.operands[0].type
+    if isinstance(a, FragmentType):
+        if not is_multiplicand(a) or shape_of(a)[0] != m or operand_element(a) != known[0]:
+            raise Invalid(
+                f"reads A from {a}; expected {m} rows of {known[0]} as #smem.multiplicand"
+            )
+        del blocks["a_steps"]
+        k_blocks.add(shape_of(a)[1] // known[0].instruction_k)
     for name, count in blocks.items():
         steps = op.attributes[name]
         if not isinstance(steps, ir.DenseI64ArrayAttr) or not len(steps) or len(steps) % count:
@@ -76,5 +113,11 @@ def _check_attributes(op: Any, result: Any) -> None:
                 f"of {count} instruction blocks"
             )
         k_blocks.add(len(steps) // count)
+    metadata = extras_of(op).metadata
+    if metadata is not None:
+        check_fragment(metadata)
+        k = 2 * known[0].instruction_k * max(k_blocks)
+        if not is_metadata(metadata) or shape_of(metadata) != (m, k):
+            raise Invalid(f"has {metadata}; expected the metadata of {m}x{k}")
     if len(k_blocks) > 1:
         raise Invalid(f"has steps for {' and '.join(map(str, sorted(k_blocks)))} blocks along k")

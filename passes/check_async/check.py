@@ -5,7 +5,7 @@ from typing import Any
 from ...dialect.diagnostics import remark
 from ..base import OpError
 from . import report
-from .program import Mma, Program
+from .program import Load, Mma, Program
 from .prove import Proof, refute
 from .regions import Root
 from .translate import translate
@@ -21,7 +21,7 @@ def check(function: Any) -> None:
     if not blocks:
         return
     program = translate(function, blocks)
-    if not program.products and not program.copies:
+    if not program.readers and not program.copies:
         return
     if len(blocks) > 1:
         remark(
@@ -41,18 +41,18 @@ def check(function: Any) -> None:
 
 def _check_contents(program: Program) -> None:
     """Checks that something writes what is read."""
-    for mma, root in _unwritten(program):
+    for reader, root in _unwritten(program):
         if not root.outside:
-            raise OpError(mma.op, f"reads the {report.at(root.op)}, which nothing writes")
+            raise OpError(reader.op, f"reads the {report.at(root.op)}, which nothing writes")
 
 
-def _unwritten(program: Program) -> list[tuple[Mma, Root]]:
-    """The mma that read what no copy of the function writes."""
+def _unwritten(program: Program) -> list[tuple[Mma | Load, Root]]:
+    """What reads a tile that no copy of the function writes."""
     written = {copy.place.root.memory for copy in program.copies}
     return [
-        (mma, place.root)
-        for mma in program.products
-        for place in mma.places
+        (reader, place.root)
+        for reader in program.readers
+        for place in reader.places
         if place.root.memory not in written
     ]
 
@@ -63,9 +63,11 @@ def _undecided(program: Program, proof: Proof) -> dict[tuple[Any, str], str]:
         (op, reason): f"cannot prove that accesses of tiles are in order: {reason}"
         for op, reason in (*proof.skipped.items(), *program.unknown.items())
     }
-    for mma, root in _unwritten(program):
+    for reader, root in _unwritten(program):
         reason = "no copy of this function writes it"
-        found[mma.op, reason] = f"cannot prove that the {report.at(root.op)} is written: {reason}"
+        found[reader.op, reason] = (
+            f"cannot prove that the {report.at(root.op)} is written: {reason}"
+        )
     for conflict in proof.conflicts:
         found.setdefault((conflict.op, report.reason(conflict)), report.remark(conflict))
     return found

@@ -8,7 +8,7 @@ from .regions import Env, Region
 
 
 class Write(NamedTuple):
-    """A copy that `smem.mma` cannot rely on yet.
+    """A copy, or a store, that `smem.mma` cannot rely on yet.
 
     Attributes:
         op: the copy.
@@ -25,11 +25,12 @@ class Write(NamedTuple):
 
 
 class Read(NamedTuple):
-    """An mma that may still be reading.
+    """An mma that may still be reading, or a load that other threads may still be doing.
 
     Attributes:
-        op: the mma.
-        group: the number of its group of `wgmma`; None once this warpgroup has waited for it.
+        op: the mma or the load.
+        group: the number of its group of `wgmma`; None once this warpgroup has waited for it, and for a
+            load.
         doubt: an op that may have waited for it in a way that is not known.
     """
 
@@ -93,6 +94,11 @@ class State:
         for region in regions:
             self.reads[region] = Read(op, self.mma_groups)
         self.mma_groups += 1
+
+    def read_by_threads(self, op: Any, region: Region) -> None:
+        """A load begins, and is over for the thread itself."""
+        new = Read(op, None)
+        self.reads[region] = _younger(self.reads.get(region, new), new)
 
     def wait_for_mma(self, pending: int) -> None:
         """This warpgroup's mma are over, but for the latest."""

@@ -20,6 +20,7 @@ from .program import (
     Given,
     If,
     Let,
+    Load,
     Mma,
     Opaque,
     Other,
@@ -69,6 +70,7 @@ class Machine:
             Let: self._let,
             Given: self._given,
             Copy: self._copy,
+            Load: self._load,
             Mma: self._mma,
             Commit: lambda _, state: state.commit(),
             CopyWait: lambda step, state: state.wait_for_copies(step.pending),
@@ -144,9 +146,22 @@ class Machine:
         regions = [place.region(state.env) for place in step.places]
         for region in regions:
             for other, write in state.unsettled(region):
-                age = None if write.group is None else state.copy_groups - 1 - write.group
-                self._report(step.op, region, other, write, age)
+                self._report_write(step.op, region, other, write, state)
         state.read(step.op, regions)
+
+    def _load(self, step: Load, state: State) -> None:
+        for place in step.places:
+            region = place.region(state.env)
+            for other, write in state.unsettled(region):
+                if write.group is not None or not write.met:
+                    self._report_write(step.op, region, other, write, state)
+            state.read_by_threads(step.op, region)
+
+    def _report_write(
+        self, op: Any, region: Region, other: Region, write: Write, state: State
+    ) -> None:
+        age = None if write.group is None else state.copy_groups - 1 - write.group
+        self._report(op, region, other, write, age)
 
     def _report(
         self, op: Any, region: Region, other: Region, hazard: Write | Read, age: int | None

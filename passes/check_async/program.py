@@ -46,7 +46,7 @@ class Given:
 
 @dataclass(frozen=True, eq=False)
 class Copy:
-    """`smem.copy` or `smem.copy_async`."""
+    """What writes a tile: `smem.copy`, `smem.copy_async` or `smem.store`."""
 
     op: Any
     place: Place
@@ -77,7 +77,15 @@ class Barrier:
 
 @dataclass(frozen=True, eq=False)
 class Mma:
-    """`smem.mma`."""
+    """`smem.mma` or `smem.mma_sp`."""
+
+    op: Any
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """`smem.load` of a tile, which reads it as the threads' own loads do."""
 
     op: Any
     places: tuple[Place, ...]
@@ -134,7 +142,7 @@ class Program:
     Attributes:
         body: its first block.
         unknown: views of whose memory not everything is known, with the reason.
-        copies, products: all accesses, wherever they are.
+        copies, readers: all accesses, wherever they are.
         modulus: what rests of the loops' integers are kept by.
         bound: up to where they are kept exactly.
         furthest: one more than the largest number of groups that a wait leaves pending.
@@ -143,7 +151,7 @@ class Program:
 
     body: Block
     copies: tuple[Copy, ...]
-    products: tuple[Mma, ...]
+    readers: tuple[Mma | Load, ...]
     unknown: dict[Any, str]
     modulus: int
     bound: int

@@ -6,6 +6,8 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.divisibility import constant_of
+from ...dialect.ops.mma import PRODUCTS
+from ...dialect.types import TileType
 from ..barriers import is_block_barrier
 from .integers import COMPARISONS, OPERATIONS, UNKNOWN, Integer, exactly
 from .memory import Roots
@@ -20,12 +22,14 @@ from .program import (
     Given,
     If,
     Let,
+    Load,
     Mma,
     Opaque,
     Other,
     Program,
     Wait,
 )
+from .regions import Place
 from .scales import Scales
 
 #: Dialects whose ops order nothing, and the ops of other dialects that order nothing.
@@ -54,17 +58,20 @@ _HARMLESS = {
     "gpu.thread_id",
     "scf.yield",
     "smem.alloc",
+    "smem.convert",
     "smem.fill",
+    "smem.map",
+    "smem.scale_d",
     "smem.stage",
-    "smem.store",
     "smem.subtile",
     "smem.view",
+    "smem.yield",
 }
 
 #: Ops that other blocks or the host decide on, with a value that they have in some run.
 _GIVEN = {"gpu.block_id": 0, "gpu.grid_dim": 1}
 
-_ACCESSES = (Copy, Mma)
+_ACCESSES = (Copy, Load, Mma)
 _ORDERINGS = (Commit, CopyWait, Fence, Barrier, Wait)
 
 
@@ -79,7 +86,7 @@ def translate(function: Any, blocks: list[Any]) -> Program:
     return Program(
         body,
         tuple(translator.copies),
-        tuple(translator.products),
+        tuple(translator.readers),
         translator.roots.unknown,
         *translator.scales.widening(),
         translator.furthest,
@@ -95,7 +102,7 @@ class Translator:
         self._function = function
         self.scales = Scales()
         self.copies: list[Copy] = []
-        self.products: list[Mma] = []
+        self.readers: list[Mma | Load] = []
         self.furthest = 1
         self._numbers: dict[Any, int] = {}
         self._dimensions: dict[Any, int] = {}
@@ -113,7 +120,9 @@ class Translator:
             "smem.copy_commit": lambda _: Commit(),
             "smem.copy_wait": lambda op: CopyWait(self._pending(op)),
             "smem.fence": lambda _: Fence(),
-            "smem.mma": self._mma,
+            "smem.load": self._load,
+            "smem.store": self._store,
+            **dict.fromkeys(PRODUCTS, self._mma),
             "smem.wait": lambda op: Wait(self._pending(op)),
             "scf.if": self._if,
             "scf.for": self._for,
@@ -220,11 +229,23 @@ class Translator:
         self.copies.append(copy)
         return copy
 
+    def _store(self, op: Any) -> Copy | None:
+        return self._copy(op, asynchronous=False) if _is_tile(op.operands[1]) else None
+
     def _mma(self, op: Any) -> Mma:
-        places = (self.roots.place(op.operands[0], op), self.roots.place(op.operands[1], op))
-        mma = Mma(op, tuple(place for place in places if place is not None))
-        self.products.append(mma)
-        return mma
+        return self._reader(Mma(op, self._read(op, op.operands[0], op.operands[1])))
+
+    def _load(self, op: Any) -> Load | None:
+        source = op.operands[0]
+        return self._reader(Load(op, self._read(op, source))) if _is_tile(source) else None
+
+    def _read(self, op: Any, *operands: Any) -> tuple[Place, ...]:
+        places = (self.roots.place(tile, op) for tile in operands if _is_tile(tile))
+        return tuple(place for place in places if place is not None)
+
+    def _reader(self, reader: Any) -> Any:
+        self.readers.append(reader)
+        return reader
 
     def _pending(self, op: Any) -> int:
         pending = ir.IntegerAttr(op.attributes["pending"]).value
@@ -273,6 +294,10 @@ def _promised(function: Any) -> int:
 
 def _same(x: Integer) -> Integer:
     return x
+
+
+def _is_tile(value: Any) -> bool:
+    return isinstance(value.type, TileType)
 
 
 def _synchronizes(step: Any) -> bool:

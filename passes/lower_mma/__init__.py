@@ -4,49 +4,93 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...dialect.bindings import ir
+from ...dialect.ops.mma import PRODUCTS
+from ...dialect.types import FragmentType
 from ..base import OpError, Pass
 from ..kernel import function_of, required_block_size, walk
 from ..threads import linear_thread
-from .epilogue import lower_fill, lower_store
+from .conversion import lower_convert
+from .elementwise import lower_fill, lower_map
 from .instructions import Steps, lower_wait, lower_wgmma
-from .registers import convert_types, registers_of
+from .loads import lower_load
+from .registers import Registers, convert_types, registers_of, word_count
+from .stores import lower_store
 
-_OPS = ("smem.wgmma", "smem.wait", "smem.fill", "smem.store")
+_OPS = (
+    "smem.wgmma",
+    "smem.wgmma_sp",
+    "smem.wait",
+    "smem.fill",
+    "smem.map",
+    "smem.convert",
+    "smem.load",
+    "smem.store",
+)
 
 
 @dataclass(frozen=True)
 class LowerMma(Pass):
-    """Emits `nvvm.wgmma.*`, and moves fragments in and out of registers; no `smem` op is left."""
+    """Emits `nvvm.wgmma.*`, computes with fragments, and moves them in and out of registers; no fragment
+    is left."""
 
     name = "smem-lower-mma"
-    description = "lower mma, waits, fills and stores of fragments to NVVM and LLVM"
+    description = "lower mma, and what is done with fragments, to NVVM and LLVM"
 
     def run(self, module: Any) -> None:
-        for mma in walk(module, "smem.mma"):
+        for mma in walk(module, *PRODUCTS):
             raise OpError(mma, "still reads tiles; run smem-materialize-descriptors before")
-        steps = Steps()
         # Shapes are read off the fragment types, so those are noted before they are converted.
-        ops = [(op, _fragment_type(op)) for op in walk(module, *_OPS)]
+        ops = [Typed(op) for op in walk(module, *_OPS)]
         convert_types(module)
-        for op, type_ in ops:
-            registers = registers_of(type_)
-            function = function_of(op)
-            with ir.InsertionPoint(op), op.location:
-                match op.operation.name:
-                    case "smem.wgmma":
-                        new = lower_wgmma(op, registers, function, steps)
-                    case "smem.wait":
-                        new = lower_wait(op, registers, type_)
-                    case "smem.fill":
-                        new = lower_fill(op, registers)
-                    case _:
-                        lower_store(op, registers, linear_thread(required_block_size(op)))
-                        new = None
-            if new is not None:
-                op.results[0].replace_all_uses_with(new)
+        steps = Steps()
+        for op in ops:
+            op.lower(steps)
+        # What it says is in the instructions that used it.
+        for op in walk(module, "smem.scale_d"):
             op.operation.erase()
 
 
-def _fragment_type(op: Any) -> Any:
-    """The type of the fragment that an op makes, or stores."""
-    return op.results[0].type if len(op.results) else op.operands[0].type
+class Typed:
+    """An op with the fragment types that its operands and its result had."""
+
+    def __init__(self, op: Any) -> None:
+        self.op = op
+        self.operands = [v.type for v in op.operands]
+        self.result = op.results[0].type if len(op.results) else None
+
+    def lower(self, steps: Steps) -> None:
+        """Puts instructions in the op's place."""
+        op = self.op
+        with ir.InsertionPoint(op), op.location:
+            new = self._lowered(steps)
+        if new is not None:
+            op.results[0].replace_all_uses_with(new)
+        op.operation.erase()
+
+    def _lowered(self, steps: Steps) -> Any:
+        op, result = self.op, self.result
+        match op.operation.name:
+            case "smem.wgmma" | "smem.wgmma_sp":
+                a = self.operands[0]
+                words = word_count(a) if isinstance(a, FragmentType) else 0
+                return lower_wgmma(op, registers_of(result), words, function_of(op), steps)
+            case "smem.wait":
+                return lower_wait(op, registers_of(result), result)
+            case "smem.fill":
+                return lower_fill(op, registers_of(result))
+            case "smem.map":
+                return lower_map(op, registers_of(result), self._accumulators(), self._thread())
+            case "smem.convert":
+                return lower_convert(op, self.operands[0], result, self._thread())
+            case "smem.load":
+                return lower_load(op, result, self._thread())
+            case _:
+                lower_store(op, registers_of(self.operands[0]), self._thread())
+                return None
+
+    def _accumulators(self) -> list[Registers]:
+        return [registers_of(type_) for type_ in self.operands]
+
+    def _thread(self) -> Any:
+        """The thread's index in its block (i32)."""
+        return linear_thread(required_block_size(self.op))

@@ -1,17 +1,19 @@
 """`smem.wgmma` as a group of `nvvm.wgmma.mma_async`, and the wait for groups."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
-from ...dialect.ops.mma import MODIFIERS
+from ...dialect.ops.mma import Extras, extras_of
 from ...dialect.types import is_in_flight
-from ...layout import Accumulator, Element, element
 from ...layout.elements import B1
+from ...layout.fragments import MULTIPLICAND_REGISTERS
 from ...layout.instruction import INSTRUCTION_M
 from .. import emit
-from .registers import Registers, extract
+from .assembly import fence_registers, multiply
+from .form import Form, form_of
+from .metadata import Metadata
+from .registers import Registers, words_of
 
 
 class Steps:
@@ -43,76 +45,76 @@ class Steps:
         return self._constants[key]
 
 
-def lower_wgmma(op: Any, registers: Registers, function: Any, steps: Steps) -> Any:
+def lower_wgmma(op: Any, registers: Registers, a_words: int, function: Any, steps: Steps) -> Any:
     """Emits the instructions of one mma between a fence and a commit.
 
     The fence orders the registers before the first instruction (PTX ISA 9.7.15.7.1); instructions
     that share an accumulator follow each other without one.
 
+    Args:
+        op: the `smem.wgmma`.
+        registers: the result's registers.
+        a_words: registers of a thread that hold A; 0 if it is in shared memory.
+        function: the function around it.
+        steps: the descriptors made so far.
+
     Returns:
         The fragment's registers, in flight.
     """
-    operands = list(op.operands)
+    form, extras = form_of(op, registers.accumulator), extras_of(op)
     a_steps, b_steps = list(op.attributes["a_steps"]), list(op.attributes["b_steps"])
     row_blocks = len({row for row, _, _ in registers.blocks})
     columns = len(registers.blocks) // row_blocks
-    k_blocks = len(a_steps) // row_blocks
-    form = _form(op, registers)
-
-    emit.op("nvvm.wgmma.fence.aligned")
-    if len(operands) == 3:
-        parts = registers.split(operands[2])
+    k_blocks = len(b_steps) // columns
+    if a_words:
+        words = fence_registers(words_of(op.operands[0], a_words))
+        count = MULTIPLICAND_REGISTERS
+        a = [tuple(words[i : i + count]) for i in range(0, a_words, count)]
+    else:
+        emit.op("nvvm.wgmma.fence.aligned")
+        a = [(steps.get(op.operands[0], step, op, function),) for step in a_steps]
+    b = [steps.get(op.operands[1], step, op, function) for step in b_steps]
+    accumulator, keep = _scaled(extras.accumulator)
+    if accumulator is not None:
+        parts = registers.split(accumulator)
     else:
         blocks = range(len(registers.blocks))
         parts = [emit.value("llvm.mlir.poison", (), registers.block_type(i)) for i in blocks]
-    a = [steps.get(operands[0], step, op, function) for step in a_steps]
-    b = [steps.get(operands[1], step, op, function) for step in b_steps]
+    scale = None if keep is None else emit.value("arith.extui", (keep,), emit.i32())
+    metadata = Metadata(extras.metadata, form.a, row_blocks, k_blocks)
     for k in range(k_blocks):
-        accumulate = k > 0 or len(operands) == 3
+        # Only the first products along K meet what the accumulator held before.
+        adds: Any = bool(k) or accumulator is not None
         for i, (_, _, n) in enumerate(registers.blocks):
             row, column = divmod(i, columns)
-            operands = (parts[i], a[row * k_blocks + k], b[column * k_blocks + k])
-            if form.a is B1:
-                parts[i] = _count_bits(n, accumulate, *operands)
+            first, second = a[row * k_blocks + k], b[column * k_blocks + k]
+            adds_here = scale if scale is not None and k == 0 else adds
+            if _is_upstreams(form, a_words, extras) and not isinstance(adds_here, ir.Value):
+                parts[i] = ir.Operation.create(
+                    "nvvm.wgmma.mma_async",
+                    results=[parts[i].type],
+                    operands=[parts[i], *first, second],
+                    attributes=_attributes(ir.Context.current, form, n, adds_here),
+                ).result
                 continue
-            parts[i] = ir.Operation.create(
-                "nvvm.wgmma.mma_async",
-                results=[parts[i].type],
-                operands=operands,
-                attributes=_attributes(ir.Context.current, form, n, accumulate),
-            ).result
+            kept = metadata.of(row, k)
+            parts[i] = multiply(form, n, adds_here, parts[i], first, second, kept)
     emit.op("nvvm.wgmma.commit.group.sync.aligned")
     return registers.join(parts)
 
 
-@dataclass(frozen=True)
-class Form:
-    """What all instructions of an mma have in common.
-
-    Attributes:
-        a, b: the element types.
-        a_major, b_major: "k" or "mn".
-        accumulator: the type that products are added in.
-        modifiers: those of `smem.mma` that are set.
-    """
-
-    a: Element
-    b: Element
-    a_major: str
-    b_major: str
-    accumulator: Accumulator
-    modifiers: tuple[str, ...]
+def _scaled(accumulator: Any) -> tuple[Any, Any]:
+    """The accumulator, and the condition under which it counts (i1) if it has one."""
+    made = None if accumulator is None else accumulator.owner
+    if made is None or isinstance(made, ir.Block) or made.operation.name != "smem.scale_d":
+        return accumulator, None
+    source, keep = made.operands
+    return source, keep
 
 
-def _form(op: Any, registers: Registers) -> Form:
-    said = [
-        ir.StringAttr(op.attributes[name]).value
-        for name in ("a_element", "b_element", "a_major", "b_major")
-    ]
-    modifiers = tuple(name for name in MODIFIERS if name in op.attributes)
-    return Form(
-        element(said[0]), element(said[1]), said[2], said[3], registers.accumulator, modifiers
-    )
+def _is_upstreams(form: Form, a_words: int, extras: Extras) -> bool:
+    """Whether upstream's op can say the instruction; see `assembly`."""
+    return not a_words and extras.metadata is None and form.a is not B1
 
 
 @cached_in_context
@@ -120,8 +122,8 @@ def _attributes(context: Any, form: Form, n: int, accumulate: bool) -> dict[str,
     def parse(text: str) -> Any:
         return ir.Attribute.parse(f"#nvvm.{text}", context)
 
-    def sign(modifier: str) -> str:
-        return "neg" if modifier in form.modifiers else "one"
+    def sign(role: str) -> str:
+        return "neg" if form.sign(role) < 0 else "one"
 
     # Upstream transposes A where its layout is `col` and B where its layout is `row`.
     attributes = {
@@ -130,35 +132,14 @@ def _attributes(context: Any, form: Form, n: int, accumulate: bool) -> dict[str,
         "typeB": parse(f"wgmma_type<{form.b}>"),
         "typeD": parse(f"wgmma_type<{form.accumulator}>"),
         "scaleD": parse(f"wgmma_scale_out<{'one' if accumulate else 'zero'}>"),
-        "scaleA": parse(f"wgmma_scale_in<{sign('negate_a')}>"),
-        "scaleB": parse(f"wgmma_scale_in<{sign('negate_b')}>"),
+        "scaleA": parse(f"wgmma_scale_in<{sign('a')}>"),
+        "scaleB": parse(f"wgmma_scale_in<{sign('b')}>"),
         "layoutA": parse(f"mma_layout<{'row' if form.a_major == 'k' else 'col'}>"),
         "layoutB": parse(f"mma_layout<{'col' if form.b_major == 'k' else 'row'}>"),
     }
     if "satfinite" in form.modifiers:
         attributes["satfinite"] = parse("mma_int_overflow<satfinite>")
     return attributes
-
-
-def _count_bits(n: int, accumulate: bool, accumulator: Any, a: Any, b: Any) -> Any:
-    """`wgmma` of b1 in assembly: upstream's op leaves `.and.popc` out, which ptxas refuses."""
-    count = n // 2
-    scalars = [extract(accumulator, i, emit.i32()) for i in range(count)]
-    registers = ", ".join(f"${i}" for i in range(count))
-    text = (
-        f"{{\n.reg .pred p;\nsetp.ne.b32 p, {int(accumulate)}, 0;\n"
-        f"wgmma.mma_async.sync.aligned.m{INSTRUCTION_M}n{n}k{B1.instruction_k}.s32.b1.b1.and.popc "
-        f"{{{registers}}}, ${2 * count}, ${2 * count + 1}, p;\n}}"
-    )
-    outputs, tied = ",".join(["=r"] * count), ",".join(map(str, range(count)))
-    return emit.value(
-        "llvm.inline_asm",
-        (*scalars, a, b),
-        accumulator.type,
-        asm_string=ir.StringAttr.get(text),
-        constraints=ir.StringAttr.get(f"{outputs},{tied},l,l"),
-        has_side_effects=ir.UnitAttr.get(),
-    )
 
 
 def lower_wait(op: Any, registers: Registers, result_type: Any) -> Any:

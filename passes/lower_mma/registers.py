@@ -7,10 +7,20 @@ from typing import Any
 from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
 from ...dialect.diagnostics import Invalid
-from ...dialect.types import FragmentType, check_fragment, fragment_accumulator, shape_of
+from ...dialect.ops.mma import operand_element
+from ...dialect.types import (
+    FragmentType,
+    check_fragment,
+    fragment_accumulator,
+    is_accumulator,
+    is_metadata,
+    shape_of,
+)
 from ...layout import Accumulator
+from ...layout.fragments import MULTIPLICAND_REGISTERS
 from ...layout.instruction import INSTRUCTION_M
 from ...layout.mixes import ACC_F32
+from ...layout.sparsity import metadata_words
 from .. import emit
 from ..base import OpError
 from ..kernel import walk
@@ -100,6 +110,40 @@ def registers_of(fragment: Any) -> Registers:
     return Registers(accumulator, tuple(blocks))
 
 
+def register_type(fragment: Any) -> Any:
+    """The LLVM type of the registers that a fragment type is held in.
+
+    Raises:
+        Invalid: if none can hold it.
+    """
+    if is_accumulator(fragment):
+        return registers_of(fragment).type
+    check_fragment(fragment)
+    return _struct_type("i32", (word_count(fragment),))
+
+
+def word_count(fragment: Any) -> int:
+    """32-bit registers of a thread for a multiplicand, or for metadata."""
+    m, k = shape_of(fragment)
+    element = operand_element(fragment)
+    if is_metadata(fragment):
+        return m // INSTRUCTION_M * metadata_words(element, k)
+    return m // INSTRUCTION_M * (k // element.instruction_k) * MULTIPLICAND_REGISTERS
+
+
+def words_of(fragment: Any, count: int) -> list[Any]:
+    """The 32-bit registers of a multiplicand or of metadata, by blocks of 64 rows, then along K."""
+    return [extract(fragment, i, emit.i32()) for i in range(count)]
+
+
+def of_words(words: list[Any]) -> Any:
+    """The multiplicand or metadata made of those registers."""
+    whole = emit.value("llvm.mlir.poison", (), _struct_type("i32", (len(words),)))
+    for position, word in enumerate(words):
+        whole = insert(whole, word, position)
+    return whole
+
+
 def extract(struct: Any, position: int, type_: Any) -> Any:
     """One member of a struct."""
     at = _position(ir.Context.current, position)
@@ -140,11 +184,11 @@ def convert_types(module: Any) -> None:
 def _convert_values(values: Any) -> None:
     for value in values:
         if isinstance(value.type, FragmentType):
-            value.set_type(registers_of(value.type).type)
+            value.set_type(register_type(value.type))
 
 
 def _converted(type_: Any) -> Any:
-    return registers_of(type_).type if isinstance(type_, FragmentType) else type_
+    return register_type(type_) if isinstance(type_, FragmentType) else type_
 
 
 def _convert_signature(function: Any) -> None:

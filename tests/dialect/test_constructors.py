@@ -115,7 +115,8 @@ def test_a_tile_is_not_made_with_what_is_no_layout(layout):
 @pytest.mark.parametrize("state", ["unit", "#smem.auto"])
 def test_a_fragment_is_not_made_with_what_is_no_state(state):
     with pytest.raises(
-        ValueError, match=re.escape("expected #smem.accumulator or #smem.in_flight")
+        ValueError,
+        match=re.escape("expected #smem.accumulator, #smem.in_flight, #smem.multiplicand or"),
     ):
         types.FragmentType.get(ir.Type.parse("tensor<64x8xf32>"), ir.Attribute.parse(state))
 

@@ -1,0 +1,74 @@
+"""`smem.convert`: an accumulator becomes the A of another mma."""
+
+from typing import Any
+
+from ...layout import element
+from ..bindings import ext
+from ..build import create
+from ..caching import cached_in_context
+from ..diagnostics import Invalid, verifier
+from ..elements import element_of
+from ..smem import Smem
+from ..types import (
+    FragmentType,
+    check_fragment,
+    check_readable,
+    fragment_accumulator,
+    is_multiplicand,
+    multiplicand,
+    shape_of,
+    tensor_of,
+)
+
+#: The multiplicands that each accumulator becomes, by the ISA's names.
+CONVERTED = {
+    "f32": ("f16", "bf16", "tf32", "e4m3", "e5m2"),
+    "f16": ("f16", "e4m3", "e5m2"),
+    "s32": ("s8", "u8", "b1"),
+}
+
+
+class ConvertOp(Smem.Operation, name="convert"):
+    """Converts an accumulator (M, N) to a multiplicand A of the same shape: the D of one mma becomes
+    the A of the next.
+
+    Floats are rounded to nearest (even; tf32: away from zero). 8-bit types stay at their largest and
+    smallest finite values beyond these. i1 is the lowest bit of an integer. An f32 multiplicand, as
+    loaded from a tile, becomes tf32.
+
+    16-bit types stay in the same threads; others are exchanged between the four threads that hold a
+    row of 8 columns.
+    """
+
+    source: ext.Operand[FragmentType]
+    result: ext.Result[FragmentType]
+
+    @verifier
+    def verify_region_invariants(self) -> None:
+        _check(self.operands[0].type, self.results[0].type)
+
+
+@cached_in_context
+def _check(source: Any, result: Any) -> None:
+    check_fragment(result)
+    if not is_multiplicand(result):
+        raise Invalid(f"results in {result}; expected #smem.multiplicand")
+    kept = tensor_of(result).element_type
+    if is_multiplicand(source):
+        held = tensor_of(source).element_type
+        if (str(held), str(kept)) != ("f32", "tf32"):
+            raise Invalid(f"converts a multiplicand of {held} to {kept}; expected f32 to tf32")
+    else:
+        check_readable(source)
+        names = CONVERTED[fragment_accumulator(source).name]
+        if element_of(kept) not in [element(name) for name in names] or str(kept) == "f32":
+            raise Invalid(
+                f"converts {tensor_of(source).element_type} to {kept}; expected {', '.join(names)}"
+            )
+    if shape_of(source) != shape_of(result):
+        raise Invalid(f"converts {tensor_of(source)} to {tensor_of(result)}; the shapes differ")
+
+
+def convert(value: Any, element: Any) -> Any:
+    """The accumulator (or multiplicand of f32) `value` as a multiplicand of the MLIR type `element`."""
+    return create(ConvertOp, [value], [multiplicand(shape_of(value.type), element)]).result

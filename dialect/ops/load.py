@@ -1,0 +1,141 @@
+"""`smem.load`: a tile, or a matrix in global memory, to the registers of a warpgroup."""
+
+from typing import Any
+
+from ...layout import LayoutError
+from ...layout.fragment_access import accumulator_access, multiplicand_access
+from ...layout.sparsity import metadata_words
+from ..bindings import ext, ir
+from ..build import create
+from ..caching import cached_in_context
+from ..diagnostics import Invalid, verifier
+from ..elements import element_of
+from ..memrefs import check_global, check_multiples, strides_of
+from ..smem import Smem
+from ..types import (
+    FragmentType,
+    TileType,
+    check_fragment,
+    fragment_accumulator,
+    is_in_flight,
+    is_metadata,
+    is_multiplicand,
+    layout_of,
+    shape_of,
+    tensor_of,
+)
+
+#: Element types of memory that become the elements of each accumulator.
+LOADED = {"f32": ("f32", "f16", "bf16"), "f16": ("f16",), "s32": ("i32",)}
+
+#: Threads of a warpgroup: the last extent of metadata in memory.
+_THREADS = 128
+
+
+class LoadOp(Smem.Operation, name="load"):
+    """Loads a matrix into a fragment of a warpgroup; the result's type says into which.
+
+    - `#smem.multiplicand`, from a tile of A's shape and element type: by `ldmatrix` where 16 bytes of
+      K (of M, for 16-bit types) lie together, else element by element.
+    - `#smem.accumulator`, from a tile or a matrix in global memory: a residual, or an accumulator that
+      goes on. f16 and bf16 become f32 on the way.
+    - `#smem.metadata`, from global memory: i32[M / 64, words, 128], the words that
+      `layout.sparsity.compress` gives for each thread.
+
+    A tile is read by ordinary loads: between them and what wrote it lies a barrier, and between them
+    and what overwrites it, too.
+    """
+
+    source: ext.Operand[Any]
+    fragment: ext.Result[FragmentType]
+
+    @verifier
+    def verify_region_invariants(self) -> None:
+        _check(self.operands[0].type, self.results[0].type)
+
+
+@cached_in_context
+def _check(source: Any, result: Any) -> None:
+    check_fragment(result)
+    if is_in_flight(result):
+        raise Invalid("loads a fragment, which is not in flight; expected #smem.accumulator")
+    if is_metadata(result):
+        _check_metadata(source, result)
+    elif isinstance(source, TileType):
+        _check_tile(source, result)
+    elif is_multiplicand(result):
+        raise Invalid(f"loads a multiplicand from a tile, not from {source}; copy it to one")
+    else:
+        check_matrix(source, result, "loads", "from", LOADED[fragment_accumulator(result).name])
+
+
+def _check_metadata(source: Any, result: Any) -> None:
+    m, k = shape_of(result)
+    words = metadata_words(element_of(tensor_of(result).element_type), k)
+    expected = [m // 64, words, _THREADS]
+    if isinstance(source, ir.MemRefType):
+        check_global(source, "loads metadata from")
+        if list(source.shape) == expected and str(source.element_type) == "i32":
+            return
+    raise Invalid(
+        f"loads metadata of {tensor_of(result)} from {source}; expected a memref of "
+        f"{'x'.join(map(str, expected))}xi32"
+    )
+
+
+def _check_tile(tile: Any, result: Any) -> None:
+    if shape_of(tile) != shape_of(result):
+        raise Invalid(
+            f"loads {tensor_of(result)} from {tensor_of(tile)}; take a stage or a subtile of that shape"
+        )
+    held, kept = tensor_of(tile).element_type, tensor_of(result).element_type
+    if is_multiplicand(result):
+        if held != kept:
+            raise Invalid(f"loads a multiplicand of {kept} from a tile of {held}")
+    elif str(held) not in LOADED[fragment_accumulator(result).name]:
+        expected = ", ".join(LOADED[fragment_accumulator(result).name])
+        raise Invalid(f"loads {kept} from a tile of {held}; expected {expected}")
+    layout = layout_of(tile)
+    if layout is not None:
+        access = multiplicand_access if is_multiplicand(result) else accumulator_access
+        try:
+            access(layout)
+        except LayoutError as error:
+            raise Invalid(f"cannot load from a tile of layout {layout}: {error}") from None
+
+
+def check_matrix(memref: Any, fragment: Any, does: str, preposition: str, held: Any) -> None:
+    """Checks that a matrix in global memory has a fragment's shape, and elements that become its own.
+
+    Args:
+        memref: the matrix's type.
+        fragment: the fragment's type.
+        does, preposition: what is done, for messages: "loads", "from".
+        held: the element types that the matrix can have.
+
+    Raises:
+        Invalid: if it has not.
+    """
+    if not isinstance(memref, ir.MemRefType):
+        raise Invalid(f"{does} {preposition} a tile or a memref, not {memref}")
+    check_global(memref, f"{does} {preposition}")
+    strides, _ = strides_of(memref)
+    if tuple(memref.shape) != shape_of(fragment):
+        wanted = "x".join(map(str, shape_of(fragment)))
+        raise Invalid(
+            f"{does} a fragment of {wanted} {preposition} {memref}; take a memref.subview of static "
+            f"shape {wanted}"
+        )
+    if str(memref.element_type) not in held:
+        kept = tensor_of(fragment).element_type
+        raise Invalid(
+            f"{does} {kept} {'as' if does == 'stores' else preposition} {memref.element_type}; expected "
+            f"{', '.join(held)}"
+        )
+    if strides[1] == 1:
+        check_multiples(memref, 1, 2, f"{does} {preposition}", "a pair of columns")
+
+
+def load(source: Any, result: Any) -> Any:
+    """Loads the tile or memref `source` into a fragment of the type `result`."""
+    return create(LoadOp, [source], [result]).result

@@ -1,0 +1,104 @@
+"""`smem.map`: an element-wise function of accumulators, with its `smem.yield`."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..bindings import ext, ir
+from ..build import operand_value
+from ..diagnostics import Invalid, verifier
+from ..elements import accumulator_of
+from ..smem import Smem
+from ..types import FragmentType, check_readable, fragment, shape_of, tensor_of
+
+
+class MapOp(Smem.Operation, name="map"):
+    """Computes each element of the result from those at the same place of the inputs.
+
+    The region has an argument for each input, of its element type, and, if it wants them, two more of
+    index type: the element's row and column within the fragment. It yields the result's element. It
+    may use any value around it and hold any op that computes or reads (scale, bias, activation,
+    residual, mask); it is run by each thread for each of its elements.
+    """
+
+    inputs: Sequence[ext.Operand[FragmentType]]
+    result: ext.Result[FragmentType]
+    body: ext.Region
+
+    @verifier
+    def verify_region_invariants(self) -> None:
+        inputs, result = [v.type for v in self.operands], self.results[0].type
+        for type_ in (*inputs, result):
+            check_readable(type_)
+            if shape_of(type_) != shape_of(result):
+                raise Invalid(f"maps {tensor_of(type_)} to {tensor_of(result)}; the shapes differ")
+        _check_body(
+            self, [tensor_of(t).element_type for t in inputs], tensor_of(result).element_type
+        )
+
+
+class YieldOp(Smem.Operation, name="yield", traits=[ir.IsTerminatorTrait]):
+    """Ends the region of an `smem.map`: the element that it computes."""
+
+    value: ext.Operand[Any]
+
+    @verifier
+    def verify_region_invariants(self) -> None:
+        parent = self.operation.parent
+        if parent is None or parent.operation.name != "smem.map":
+            raise Invalid("ends the region of an smem.map, which it is not in")
+
+
+def _check_body(op: Any, elements: list[Any], result: Any) -> None:
+    blocks = list(op.regions[0].blocks)
+    if len(blocks) != 1:
+        raise Invalid(f"has a region of {len(blocks)} blocks; expected one")
+    have = [argument.type for argument in blocks[0].arguments]
+    index = ir.IndexType.get()
+    if have not in (elements, [*elements, index, index]):
+        raise Invalid(
+            f"has a region with arguments ({_said(have)}); expected ({_said(elements)}), which may be "
+            "followed by the row and the column as index, index"
+        )
+    ops = [inner.operation for inner in blocks[0].operations]
+    if not ops or ops[-1].name != "smem.yield":
+        raise Invalid("has a region that does not end with smem.yield")
+    if ops[-1].operands[0].type != result:
+        raise Invalid(f"yields {ops[-1].operands[0].type} for elements of {result}")
+
+
+def _said(types: list[Any]) -> str:
+    return ", ".join(map(str, types))
+
+
+def map(inputs: Sequence[Any], function: Callable[..., Any], with_position: bool = False) -> Any:
+    """The fragment whose elements `function` computes.
+
+    Args:
+        inputs: readable accumulators of one shape; at least one.
+        function: called once, with a value for each input, to build the region; it gives the element.
+        with_position: whether it takes the row and the column (index), too.
+
+    Raises:
+        Invalid: without inputs, or if no accumulator has elements like those that it gives.
+    """
+    values = [operand_value(v) for v in inputs]
+    if not values:
+        raise Invalid("maps no fragment; expected one or more")
+    elements = [tensor_of(v.type).element_type for v in values]
+    arguments = elements + [ir.IndexType.get()] * (2 if with_position else 0)
+    # The result's type is known when the region is built, and the op needs it when it is made: so the
+    # region is built in a block of its own first.
+    holder = ir.Operation.create("builtin.module", regions=1)
+    block = ir.Block.create_at_start(holder.regions[0], arguments)
+    with ir.InsertionPoint(block):
+        element = operand_value(function(*block.arguments))
+        ir.Operation.create(YieldOp.OPERATION_NAME, operands=[element])
+    accumulator_of(element.type)
+    made = ir.Operation.create(
+        MapOp.OPERATION_NAME,
+        results=[fragment(shape_of(values[0].type), element.type)],
+        operands=values,
+        regions=1,
+    )
+    block.append_to(made.regions[0])
+    return made.result

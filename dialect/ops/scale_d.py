@@ -1,0 +1,48 @@
+"""`smem.scale_d`: an accumulator that counts only if a condition holds."""
+
+from typing import Any
+
+from ..bindings import ext, ir
+from ..build import create, operand_value
+from ..diagnostics import Invalid, verifier
+from ..smem import Smem
+from ..types import FragmentType, check_fragment, is_accumulator
+from .mma import check_single_use
+
+I1 = ir.IntegerType[1]
+
+#: The ops whose accumulator it may be, before and after their operands are descriptors.
+_USERS = ("smem.mma", "smem.mma_sp", "smem.wgmma", "smem.wgmma_sp")
+
+
+class ScaleDOp(Smem.Operation, name="scale_d"):
+    """The accumulator of the product that uses it, if `keep` is true; zero if it is false.
+
+    It is the scale-d of the product's instructions (PTX ISA 9.7.15.5.2), so a loop can begin with an
+    accumulator that nothing has filled. All threads of the warpgroup give the same condition.
+    """
+
+    accumulator: ext.Operand[FragmentType]
+    keep: ext.Operand[I1]
+    result: ext.Result[FragmentType]
+
+    @verifier
+    def verify_region_invariants(self) -> None:
+        source, result = self.operands[0], self.results[0]
+        check_fragment(source.type)
+        if not is_accumulator(source.type):
+            raise Invalid(f"takes an accumulator, not {source.type}")
+        if result.type != source.type:
+            raise Invalid(f"results in {result.type} of {source.type}; expected the same")
+        check_single_use(source)
+        users = [use.owner.operation for use in result.uses]
+        if len(users) != 1 or users[0].name not in _USERS:
+            said = ", ".join(f"'{user.name}'" for user in users) or "nothing"
+            raise Invalid(
+                f"is used by {said}; expected a single smem.mma or smem.mma_sp, as its accumulator"
+            )
+
+
+def scale_d(accumulator: Any, keep: Any) -> Any:
+    """The fragment `accumulator` where the i1 value `keep` is true, else zero; see `ScaleDOp`."""
+    return create(ScaleDOp, [accumulator, keep], [operand_value(accumulator).type]).result

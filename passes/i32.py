@@ -1,0 +1,39 @@
+"""Arithmetic on i32 values as Python writes it, so that `layout/` computes for one thread in IR what it
+computes for all threads in NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import emit
+
+
+class I32:
+    """An i32 value that is not negative; operators emit what computes them, with `int` or `I32`."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __add__(self, other: I32 | int) -> I32:
+        return self._binary("addi", other)
+
+    def __mul__(self, other: I32 | int) -> I32:
+        return self._binary("muli", other)
+
+    def __floordiv__(self, other: int) -> I32:
+        return self._binary("divui", other)
+
+    def __mod__(self, other: int) -> I32:
+        return self._binary("remui", other)
+
+    def __xor__(self, other: I32 | int) -> I32:
+        return self._binary("xori", other)
+
+    def __and__(self, other: int) -> I32:
+        return self._binary("andi", other)
+
+    def __rshift__(self, other: int) -> I32:
+        return self._binary("shrui", other)
+
+    def _binary(self, name: str, other: I32 | int) -> I32:
+        return I32(emit.binary(name, self.value, other.value if isinstance(other, I32) else other))

@@ -1,0 +1,113 @@
+"""Accumulators that are filled, and functions of their elements."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...dialect.bindings import ir
+from ...layout.fragment_access import FragmentAccess
+from ...layout.fragments import WARPGROUP, accumulator_column, accumulator_row
+from .. import emit
+from ..i32 import I32
+from .pairs import Pair, elements_of, pair_of
+from .registers import Registers, insert
+
+
+def lower_fill(op: Any, registers: Registers) -> Any:
+    """The fragment with the same value in every register."""
+    value = op.operands[0]
+    owner = value.owner
+    if not isinstance(owner, ir.Block) and owner.operation.name == "arith.constant":
+        number = owner.operation.attributes["value"].maybe_downcast().value
+        if number == 0 and str(number) != "-0.0":
+            return emit.value("llvm.mlir.zero", (), registers.type)
+    register = pair_of(registers.accumulator, (value, value))[0]
+    return registers.join(
+        [
+            _struct(registers, position, [register] * registers.count(position))
+            for position in range(len(registers.blocks))
+        ]
+    )
+
+
+def lower_map(op: Any, registers: Registers, inputs: list[Registers], thread: Any) -> Any:
+    """The fragment whose elements the op's region computes, one copy of it for each.
+
+    Args:
+        op: the `smem.map`.
+        registers: the result's registers.
+        inputs: those of its operands.
+        thread: the thread's index in its block (i32).
+    """
+    block = op.regions[0].blocks[0]
+    arguments = list(block.arguments)
+    ops = [inner.operation for inner in block.operations]
+    positions = _Positions(thread) if len(arguments) > len(inputs) else None
+    made = []
+    operands = zip(*(r.scalars(v) for r, v in zip(inputs, op.operands, strict=True)), strict=True)
+    for parts in operands:
+        position = parts[0][0]
+        first_row, first_column, columns = registers.blocks[position]
+        found: list[Any] = []
+        for i in range(0, columns // 2, 2):
+            pairs = [
+                elements_of(r.accumulator, scalars, i)
+                for r, (_, scalars) in zip(inputs, parts, strict=True)
+            ]
+            results = []
+            for j in (0, 1):
+                given = [pair[j] for pair in pairs]
+                if positions:
+                    row = first_row + accumulator_row(i)
+                    given += positions.at(row, first_column + accumulator_column(i + j))
+                results.append(_run(ops, dict(zip(arguments, given, strict=True))))
+            found += pair_of(registers.accumulator, (results[0], results[1]))
+        made.append(_struct(registers, position, found))
+    return registers.join(made)
+
+
+class _Positions:
+    """The row and column of each of a thread's elements, as index values; each is made once."""
+
+    def __init__(self, thread: Any) -> None:
+        self._start = FragmentAccess(2).start(I32(thread) % WARPGROUP)
+        self._made: dict[tuple[int, int], Any] = {}
+
+    def at(self, row: int, column: int) -> list[Any]:
+        """The values `row` and `column` further than the thread's first element."""
+        return [self._index(0, row), self._index(1, column)]
+
+    def _index(self, dim: int, further: int) -> Any:
+        if (dim, further) not in self._made:
+            value = (self._start[dim] + further).value
+            self._made[dim, further] = emit.cast_index(value, ir.IndexType.get())
+        return self._made[dim, further]
+
+
+def _run(ops: list[Any], values: dict[Any, Any]) -> Any:
+    """A copy of a region's ops with values in place of its arguments; the element that it yields."""
+    *body, end = ops
+    for op in body:
+        copy = op.clone()
+        for inner in _with_nested(copy):
+            for position, operand in enumerate(inner.operands):
+                if operand in values:
+                    inner.operands[position] = values[operand]
+        values |= dict(zip(op.results, copy.results, strict=True))
+    element = end.operands[0]
+    return values.get(element, element)
+
+
+def _with_nested(op: Any) -> Iterator[Any]:
+    yield op
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                yield from _with_nested(inner.operation)
+
+
+def _struct(registers: Registers, position: int, values: Pair) -> Any:
+    """One block's registers as the struct that carries them."""
+    struct = emit.value("llvm.mlir.poison", (), registers.block_type(position))
+    for i, value in enumerate(values):
+        struct = insert(struct, value, i)
+    return struct

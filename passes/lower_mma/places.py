@@ -1,0 +1,87 @@
+"""Where a thread's elements of a fragment lie in memory: in a tile, or in a matrix in global memory."""
+
+from typing import Any, Protocol
+
+from ...layout.fragment_access import FragmentAccess
+from ...layout.fragments import WARPGROUP
+from .. import emit
+from ..base import OpError
+from ..i32 import I32
+from ..parts import part_from
+from ..shared_memory import gep, memref_pointer, stride_value
+from ..tile_address import TileAddress, WarpgroupAddress
+
+
+class Places(Protocol):
+    """Pointers to a thread's elements, by rows and columns further than its first."""
+
+    #: How the elements are accessed.
+    access: FragmentAccess
+
+    def pointer(self, rows: int, columns: int) -> Any:
+        """The pointer to one of them, or to what the thread points at for a matrix."""
+        ...
+
+
+class TilePlaces:
+    """Places in a part of a tile."""
+
+    def __init__(self, op: Any, tile: Any, access: Any, thread: Any) -> None:
+        """
+        Args:
+            op: the op that accesses the tile.
+            tile: the tile.
+            access: from its layout to the `FragmentAccess`.
+            thread: the thread's index in its block (i32).
+        """
+        part = part_from(tile, op)
+        self.access = access(part.slice.layout)
+        if part.slice.multiple % self.access.vector:
+            raise OpError(
+                op,
+                f"accesses a part that begins {part.slice.multiple} elements or a multiple of that "
+                f"into its tile; an access of {self.access.vector} elements needs multiples of that",
+            )
+        self._address = WarpgroupAddress(TileAddress(part), self.access, thread)
+
+    def pointer(self, rows: int, columns: int) -> Any:
+        return self._address.pointer(rows, columns)
+
+
+class MatrixPlaces:
+    """Places of an accumulator's elements in global memory; pairs where columns are adjacent."""
+
+    def __init__(self, memref: Any, thread: Any) -> None:
+        self._element = memref.type.element_type
+        i64 = emit.i64()
+        self._strides = [stride_value(memref, dim, i64) for dim in (0, 1)]
+        self.access = FragmentAccess(2 if self._strides[1] == 1 else 1)
+        start = self.access.start(I32(thread) % WARPGROUP)
+        offsets = [
+            emit.binary("muli", emit.value("arith.extui", (index.value,), i64), stride)
+            for index, stride in zip(start, self._strides, strict=True)
+        ]
+        base = memref_pointer(memref, 1)
+        self._start = self._further(base, emit.binary("addi", *offsets))
+        self._rows: dict[int, Any] = {}
+
+    def pointer(self, rows: int, columns: int) -> Any:
+        if rows not in self._rows:
+            self._rows[rows] = self._advance(self._start, rows, self._strides[0])
+        return self._advance(self._rows[rows], columns, self._strides[1])
+
+    def _advance(self, pointer: Any, count: int, stride: Any) -> Any:
+        """`pointer` plus a constant number of strides."""
+        if isinstance(stride, int):
+            return self._further(pointer, count * stride)
+        if count == 0:
+            return pointer
+        return self._further(pointer, emit.binary("muli", stride, count))
+
+    def _further(self, pointer: Any, offset: Any) -> Any:
+        return gep(pointer, offset, memory_type(self._element))
+
+
+def memory_type(element: Any) -> str:
+    """The LLVM type of an element in memory."""
+    return str(element) if element.width > 8 else f"i{element.width}"
