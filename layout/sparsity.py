@@ -1,4 +1,4 @@
-"""placeholder"""
+"""placeholder."""
 
 from .elements import Element
 

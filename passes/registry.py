@@ -21,8 +21,8 @@ OWN: tuple[type[Pass], ...] = (
     Allocate,
     CheckAsync,
     MaterializeDescriptors,
-    LowerCopies,
     LowerMma,
+    LowerCopies,
     SmemToNvvm,
 )
 

@@ -13,11 +13,11 @@ from ...dialect.types import is_multiplicand, tensor_of
 from ...layout.fragments import MULTIPLICAND_REGISTERS
 from .. import emit
 from ..i32 import I32
-from .pairs import as_register, elements_of, stored_pair
+from .pairs import Pair, as_register
 from .registers import of_words, registers_of, word_count, words_of
 
 #: Both elements that a thread holds of 8 columns of a row, by 8 columns and by the row (0 or 8 further).
-_Pairs = list[list[Any]]
+_Pairs = list[list[Pair]]
 
 
 def lower_convert(op: Any, source: Any, result: Any, thread: Any) -> Any:
@@ -51,7 +51,7 @@ def _rows(value: Any, source: Any) -> list[_Pairs]:
     for position, scalars in registers.scalars(value):
         row, _, columns = registers.blocks[position]
         for i in range(0, columns // 2, 4):
-            pairs = [elements_of(registers.accumulator, scalars, i + j) for j in (0, 2)]
+            pairs = [Pair.held(registers.accumulator, scalars, i + j) for j in (0, 2)]
             rows.setdefault(row, []).append(pairs)
     return list(rows.values())
 
@@ -100,7 +100,7 @@ _Make = Callable[[_Pairs, Any, _Quad], list[Any]]
 
 def _halves(pairs: _Pairs, kept: Any, quad: _Quad) -> list[Any]:
     """16-bit types: a register is a pair."""
-    return [as_register(stored_pair(pair, kept)) for both in pairs for pair in both]
+    return [as_register(pair.stored(kept)) for both in pairs for pair in both]
 
 
 def _words(pairs: _Pairs, kept: Any, quad: _Quad) -> list[Any]:
@@ -110,7 +110,7 @@ def _words(pairs: _Pairs, kept: Any, quad: _Quad) -> list[Any]:
     for further in (0, 4):
         holder = quad.place // 2 + further // 2
         for pair in pairs[0]:
-            first, second = (quad.take(_as_tf32(element), holder) for element in pair)
+            first, second = (quad.take(_as_tf32(element), holder) for element in pair.elements)
             found.append(quad.choose(odd, second, first))
     return found
 
@@ -125,7 +125,7 @@ def _bytes(pairs: _Pairs, kept: Any, quad: _Quad) -> list[Any]:
     for near, far in zip(pairs[::2], pairs[1::2], strict=True):
         for lower, upper in zip(near, far, strict=True):
             low, high = (
-                emit.value("arith.extui", (stored_pair(pair, kept),), emit.i32())
+                emit.value("arith.extui", (pair.stored(kept),), emit.i32())
                 for pair in (lower, upper)
             )
             both = emit.value("arith.ori", (low, emit.binary("shli", high, 16)), emit.i32())
@@ -158,11 +158,11 @@ def _bits(pairs: _Pairs, kept: Any, quad: _Quad) -> list[Any]:
     return found
 
 
-def _gathered(pairs: list[Any], shift: I32) -> Any:
+def _gathered(pairs: list[Pair], shift: I32) -> Any:
     """The bits that a thread has of 32 columns, in their places; those of others are 0."""
     word: Any = None
     for i, pair in enumerate(pairs):
-        for j, element in enumerate(pair):
+        for j, element in enumerate(pair.elements):
             bit = emit.binary("shli", emit.binary("andi", element, 1), 8 * i + j)
             word = bit if word is None else emit.value("arith.ori", (word, bit), emit.i32())
     return emit.binary("shli", word, shift.value)

@@ -8,7 +8,7 @@ from ...layout.fragment_access import FragmentAccess
 from ...layout.fragments import WARPGROUP, accumulator_column, accumulator_row
 from .. import emit
 from ..i32 import I32
-from .pairs import Pair, elements_of, pair_of
+from .pairs import Pair
 from .registers import Registers, insert
 
 
@@ -20,7 +20,7 @@ def lower_fill(op: Any, registers: Registers) -> Any:
         number = owner.operation.attributes["value"].maybe_downcast().value
         if number == 0 and str(number) != "-0.0":
             return emit.value("llvm.mlir.zero", (), registers.type)
-    register = pair_of(registers.accumulator, (value, value))[0]
+    register = Pair(elements=(value, value)).registers(registers.accumulator)[0]
     return registers.join(
         [
             _struct(registers, position, [register] * registers.count(position))
@@ -50,7 +50,7 @@ def lower_map(op: Any, registers: Registers, inputs: list[Registers], thread: An
         found: list[Any] = []
         for i in range(0, columns // 2, 2):
             pairs = [
-                elements_of(r.accumulator, scalars, i)
+                Pair.held(r.accumulator, scalars, i).elements
                 for r, (_, scalars) in zip(inputs, parts, strict=True)
             ]
             results = []
@@ -60,7 +60,7 @@ def lower_map(op: Any, registers: Registers, inputs: list[Registers], thread: An
                     row = first_row + accumulator_row(i)
                     given += positions.at(row, first_column + accumulator_column(i + j))
                 results.append(_run(ops, dict(zip(arguments, given, strict=True))))
-            found += pair_of(registers.accumulator, (results[0], results[1]))
+            found += Pair(elements=results).registers(registers.accumulator)
         made.append(_struct(registers, position, found))
     return registers.join(made)
 
@@ -105,7 +105,7 @@ def _with_nested(op: Any) -> Iterator[Any]:
                 yield from _with_nested(inner.operation)
 
 
-def _struct(registers: Registers, position: int, values: Pair) -> Any:
+def _struct(registers: Registers, position: int, values: list[Any]) -> Any:
     """One block's registers as the struct that carries them."""
     struct = emit.value("llvm.mlir.poison", (), registers.block_type(position))
     for i, value in enumerate(values):

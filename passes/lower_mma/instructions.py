@@ -67,19 +67,21 @@ def lower_wgmma(op: Any, registers: Registers, a_words: int, function: Any, step
     columns = len(registers.blocks) // row_blocks
     k_blocks = len(b_steps) // columns
     if a_words:
-        words = fence_registers(words_of(op.operands[0], a_words))
-        count = MULTIPLICAND_REGISTERS
-        a = [tuple(words[i : i + count]) for i in range(0, a_words, count)]
+        a_registers = fence_registers(words_of(op.operands[0], a_words))
     else:
         emit.op("nvvm.wgmma.fence.aligned")
-        a = [(steps.get(op.operands[0], step, op, function),) for step in a_steps]
-    b = [steps.get(op.operands[1], step, op, function) for step in b_steps]
     accumulator, keep = _scaled(extras.accumulator)
     if accumulator is not None:
         parts = registers.split(accumulator)
     else:
         blocks = range(len(registers.blocks))
         parts = [emit.value("llvm.mlir.poison", (), registers.block_type(i)) for i in blocks]
+    if a_words:
+        count = MULTIPLICAND_REGISTERS
+        a = [tuple(a_registers[i : i + count]) for i in range(0, a_words, count)]
+    else:
+        a = [(steps.get(op.operands[0], step, op, function),) for step in a_steps]
+    b = [steps.get(op.operands[1], step, op, function) for step in b_steps]
     scale = None if keep is None else emit.value("arith.extui", (keep,), emit.i32())
     metadata = Metadata(extras.metadata, form.a, row_blocks, k_blocks)
     for k in range(k_blocks):

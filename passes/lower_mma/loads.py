@@ -23,7 +23,7 @@ from .. import emit
 from ..i32 import I32
 from ..shared_memory import gep, memref_pointer, stride_value
 from .matrices import MATRIX_COLUMNS, matrix_attributes
-from .pairs import loaded_pair, pair_of, vector_of
+from .pairs import Pair, vector_of
 from .places import MatrixPlaces, Places, TilePlaces
 from .registers import Registers, extract, insert, of_words, registers_of, word_count
 
@@ -68,7 +68,7 @@ def _load_accumulator(registers: Registers, element: Any, held: Any, places: Pla
         part = emit.value("llvm.mlir.poison", (), registers.block_type(position))
         at = 0
         for pair in pairs:
-            for value in pair_of(registers.accumulator, loaded_pair(pair, element)):
+            for value in Pair.loaded(pair, element).registers(registers.accumulator):
                 part = insert(part, value, at)
                 at += 1
         parts.append(part)

@@ -8,9 +8,6 @@ from ...layout import Accumulator
 from ...layout.mixes import ACC_F16
 from .. import emit
 
-#: Registers, or elements, of a thread.
-Pair = Sequence[Any]
-
 #: The numbers that 8-bit integers can be.
 _LIMITS = {"i8": (-128, 127), "si8": (-128, 127), "ui8": (0, 255)}
 
@@ -20,16 +17,85 @@ def vector_of(element: Any) -> Any:
     return ir.VectorType.get([2], element)
 
 
-def elements_of(accumulator: Accumulator, registers: Pair, i: int) -> tuple[Any, Any]:
-    """A thread's elements i and i + 1, of all its registers of a block."""
-    if accumulator is not ACC_F16:
-        return registers[i], registers[i + 1]
-    return parts_of(emit.value("llvm.bitcast", (registers[i // 2],), vector_of(ir.F16Type.get())))
+class Pair:
+    """Two elements of an accumulator's type; the first is the one further left.
+
+    They are at hand as a vector or one by one; the other form is made when it is asked for.
+    """
+
+    def __init__(self, vector: Any = None, elements: Sequence[Any] = ()) -> None:
+        self._vector = vector
+        self._elements = tuple(elements)
+
+    @classmethod
+    def held(cls, accumulator: Accumulator, registers: Sequence[Any], i: int) -> "Pair":
+        """A thread's elements i and i + 1, of all its registers of a block."""
+        if accumulator is not ACC_F16:
+            return cls(elements=registers[i : i + 2])
+        return cls(emit.value("llvm.bitcast", (registers[i // 2],), vector_of(ir.F16Type.get())))
+
+    @classmethod
+    def loaded(cls, vector: Any, element: Any) -> "Pair":
+        """Two elements from a vector that memory held, as elements of the type `element`."""
+        if vector.type.element_type != element:
+            vector = emit.value("arith.extf", (vector,), vector_of(element))
+        return cls(vector)
+
+    @property
+    def vector(self) -> Any:
+        """Both as a vector."""
+        if self._vector is None:
+            type_ = vector_of(self._elements[0].type)
+            self._vector = emit.value("vector.from_elements", self._elements, type_)
+        return self._vector
+
+    @property
+    def elements(self) -> tuple[Any, ...]:
+        """One after the other."""
+        if not self._elements:
+            self._elements = _parts(self._vector)
+        return self._elements
+
+    @property
+    def type(self) -> Any:
+        """The MLIR type of an element."""
+        return self._elements[0].type if self._elements else self._vector.type.element_type
+
+    def registers(self, accumulator: Accumulator) -> list[Any]:
+        """The registers of an accumulator that hold them: two, or one for f16."""
+        return [as_register(self.vector)] if accumulator is ACC_F16 else list(self.elements)
+
+    def stored(self, element: Any) -> Any:
+        """Both as memory holds them, converted to its element type: a vector, or an i16 of 8-bit
+        types."""
+        if str(element) in _LIMITS:
+            return _packed_integers(self.elements, *_LIMITS[str(element)])
+        if self.type == element:
+            return self.vector
+        if element.width == 8:
+            return _packed_floats(self, element)
+        name = "arith.truncf" if self.type.width > element.width else "arith.extf"
+        return emit.value(name, (self.vector,), vector_of(element))
+
+    def stored_each(self, element: Any) -> tuple[Any, ...]:
+        """What `stored` gives, one by one."""
+        if self.type == element:
+            return self.elements
+        both = self.stored(element)
+        if isinstance(both.type, ir.VectorType):
+            return _parts(both)
+        i8 = ir.IntegerType.get_signless(8)
+        parts = (both, emit.binary("shrui", both, 8))
+        return tuple(emit.value("arith.trunci", (part,), i8) for part in parts)
 
 
-def parts_of(vector: Any) -> tuple[Any, Any]:
-    """Both elements of a vector."""
-    first, second = (
+def as_register(vector: Any) -> Any:
+    """A vector of 32 bits as an i32."""
+    return emit.value("llvm.bitcast", (vector,), emit.i32())
+
+
+def _parts(vector: Any) -> tuple[Any, ...]:
+    return tuple(
         emit.value(
             "vector.extract",
             (vector,),
@@ -38,69 +104,12 @@ def parts_of(vector: Any) -> tuple[Any, Any]:
         )
         for position in (0, 1)
     )
-    return first, second
 
 
-def pair_of(accumulator: Accumulator, elements: Pair) -> list[Any]:
-    """The registers that hold two elements: two, or one for f16."""
-    if accumulator is not ACC_F16:
-        return list(elements)
-    return [as_register(_joined(elements))]
-
-
-def as_register(vector: Any) -> Any:
-    """A vector of 32 bits as an i32."""
-    return emit.value("llvm.bitcast", (vector,), emit.i32())
-
-
-def stored_pair(elements: Pair, element: Any) -> Any:
-    """Two elements as memory holds them, converted to its element type; 8-bit types as an i16.
-
-    Args:
-        elements: values of an accumulator's type; the first lies at the lower address.
-        element: the MLIR type.
-    """
-    have, name = elements[0].type, str(element)
-    if name in _LIMITS:
-        return _packed_integers(elements, *_LIMITS[name])
-    if have == element:
-        return _joined(elements)
-    if element.width == 8:
-        return _packed_floats(elements, element)
-    converted = emit.value(
-        "arith.truncf" if have.width > element.width else "arith.extf",
-        (_joined(elements),),
-        vector_of(element),
-    )
-    return converted
-
-
-def stored_elements(elements: Pair, element: Any) -> tuple[Any, Any]:
-    """Two elements as memory holds them, one by one."""
-    pair = stored_pair(elements, element)
-    if isinstance(pair.type, ir.VectorType):
-        return parts_of(pair)
-    i8 = ir.IntegerType.get_signless(8)
-    second = emit.binary("shrui", pair, 8)
-    return emit.value("arith.trunci", (pair,), i8), emit.value("arith.trunci", (second,), i8)
-
-
-def loaded_pair(pair: Any, element: Any) -> tuple[Any, Any]:
-    """Two elements of an accumulator's type from a vector that memory held."""
-    if pair.type.element_type != element:
-        pair = emit.value("arith.extf", (pair,), vector_of(element))
-    return parts_of(pair)
-
-
-def _joined(elements: Pair) -> Any:
-    return emit.value("vector.from_elements", elements, vector_of(elements[0].type))
-
-
-def _packed_floats(elements: Pair, element: Any) -> Any:
+def _packed_floats(pair: Pair, element: Any) -> Any:
     """Two 8-bit floats as an i16; what exceeds them becomes their largest (`.satfinite`)."""
     f32 = ir.F32Type.get()
-    if elements[0].type != f32:
-        elements = parts_of(emit.value("arith.extf", (_joined(elements),), vector_of(f32)))
+    elements = pair.elements if pair.type == f32 else Pair.loaded(pair.vector, f32).elements
     # The instruction takes the upper half first.
     return emit.value(
         "nvvm.convert.f32x2.to.f8x2",
@@ -112,7 +121,7 @@ def _packed_floats(elements: Pair, element: Any) -> Any:
     )
 
 
-def _packed_integers(elements: Pair, least: int, most: int) -> Any:
+def _packed_integers(elements: Sequence[Any], least: int, most: int) -> Any:
     """Two 8-bit integers as an i16; what exceeds them becomes their least or largest."""
     narrow = []
     for value in elements:

@@ -8,7 +8,7 @@ from ...layout.fragment_access import accumulator_access
 from ...layout.fragments import accumulator_column, accumulator_row
 from .. import emit
 from .matrices import MATRIX_COLUMNS, matrix_attributes
-from .pairs import as_register, elements_of, stored_elements, stored_pair
+from .pairs import Pair, as_register
 from .places import MatrixPlaces, Places, TilePlaces
 from .registers import Registers
 
@@ -29,7 +29,7 @@ def lower_store(op: Any, registers: Registers, thread: Any) -> None:
         places, element = MatrixPlaces(target, thread), target.type.element_type
     for block, values in registers.scalars(fragment):
         pairs = [
-            elements_of(registers.accumulator, values, i)
+            Pair.held(registers.accumulator, values, i)
             for i in range(0, registers.blocks[block][2] // 2, 2)
         ]
         if places.access.matrices:
@@ -38,26 +38,28 @@ def lower_store(op: Any, registers: Registers, thread: Any) -> None:
             _store_pairs(pairs, element, registers.blocks[block], places)
 
 
-def _store_pairs(pairs: list[Any], element: Any, block: tuple[int, int, int], places: Any) -> None:
+def _store_pairs(
+    pairs: list[Pair], element: Any, block: tuple[int, int, int], places: Places
+) -> None:
     first_row, first_column, _ = block
     for i, pair in enumerate(pairs):
         row = first_row + accumulator_row(2 * i)
         column = first_column + accumulator_column(2 * i)
         if places.access.vector == 2:
-            _store(stored_pair(pair, element), places.pointer(row, column), 2 * element.width // 8)
+            _store(pair.stored(element), places.pointer(row, column), 2 * element.width // 8)
             continue
-        for j, single in enumerate(stored_elements(pair, element)):
+        for j, single in enumerate(pair.stored_each(element)):
             _store(single, places.pointer(row, column + j), element.width // 8)
 
 
 def _store_matrices(
-    pairs: list[Any], element: Any, block: tuple[int, int, int], places: Any
+    pairs: list[Pair], element: Any, block: tuple[int, int, int], places: Places
 ) -> None:
     """`stmatrix` of 64 x 16 elements at a time; of 64 x 8 at last, if they are left."""
     first_row, first_column, columns = block
     for column in range(0, columns, MATRIX_COLUMNS):
         held = pairs[column // 4 : (column + MATRIX_COLUMNS) // 4]
-        words = [as_register(stored_pair(pair, element)) for pair in held]
+        words = [as_register(pair.stored(element)) for pair in held]
         pointer = places.pointer(first_row, first_column + column)
         emit.op("nvvm.stmatrix", (pointer, *words), **matrix_attributes(places.access.transposed))
 

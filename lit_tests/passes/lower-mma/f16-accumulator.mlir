@@ -21,9 +21,9 @@ func.func @fill(%v: f16, %m: memref<64x8xf16>) attributes {known_block_size = ar
 // CHECK-LABEL: func.func @widened
 func.func @widened(%d: !d, %m: memref<64x8xf32, strided<[1, 64]>>) attributes {known_block_size = array<i32: 128, 1, 1>} {
   // CHECK: %[[PAIR:.*]] = llvm.bitcast %{{.*}} : i32 to vector<2xf16>
-  // CHECK: %[[FIRST:.*]] = vector.extract %[[PAIR]][0] : f16 from vector<2xf16>
-  // CHECK: %[[WIDE:.*]] = arith.extf %[[FIRST]] : f16 to f32
-  // CHECK-NEXT: llvm.store %[[WIDE]], %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr<1>
+  // CHECK: %[[WIDE:.*]] = arith.extf %[[PAIR]] : vector<2xf16> to vector<2xf32>
+  // CHECK-NEXT: %[[FIRST:.*]] = vector.extract %[[WIDE]][0] : f32 from vector<2xf32>
+  // CHECK: llvm.store %[[FIRST]], %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr<1>
   "smem.store"(%d, %m) : (!d, memref<64x8xf32, strided<[1, 64]>>) -> ()
   return
 }

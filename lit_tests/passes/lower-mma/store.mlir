@@ -14,12 +14,12 @@ gpu.module @kernels {
     // CHECK-NEXT: %[[T:.*]] = arith.remui %{{.*}}, %[[C128]] : i32
     // CHECK-NEXT: %[[C32:.*]] = arith.constant 32 : i32
     // CHECK-NEXT: %[[WARP:.*]] = arith.divui %[[T]], %[[C32]] : i32
+    // CHECK: %[[LANE:.*]] = arith.remui %[[T]], %{{.*}} : i32
     // CHECK-NEXT: %[[C16:.*]] = arith.constant 16 : i32
     // CHECK-NEXT: %[[FIRST:.*]] = arith.muli %[[WARP]], %[[C16]] : i32
-    // CHECK: %[[LANE:.*]] = arith.remui %[[T]], %{{.*}} : i32
     // CHECK: %[[QUAD:.*]] = arith.divui %[[LANE]], %{{.*}} : i32
     // CHECK-NEXT: %[[ROW:.*]] = arith.addi %[[FIRST]], %[[QUAD]] : i32
-    // CHECK: %[[IN:.*]] = arith.remui %[[T]], %{{.*}} : i32
+    // CHECK: %[[IN:.*]] = arith.remui %[[LANE]], %{{.*}} : i32
     // CHECK: %[[COLUMN:.*]] = arith.muli %[[IN]], %{{.*}} : i32
     // CHECK: %[[ROW64:.*]] = arith.extui %[[ROW]] : i32 to i64
     // CHECK: arith.muli %[[ROW64]], %{{.*}} : i64
@@ -30,8 +30,7 @@ gpu.module @kernels {
     // CHECK: llvm.store %{{.*}}, %[[BELOW]] {alignment = 8 : i64} : vector<2xf32>
     // CHECK: %[[RIGHT:.*]] = llvm.getelementptr %[[AT]][8]
     // CHECK: llvm.store %{{.*}}, %[[RIGHT]] {alignment = 8 : i64} : vector<2xf32>
-    // CHECK: %[[BELOW2:.*]] = llvm.getelementptr %[[AT]][128]
-    // CHECK: %[[LAST:.*]] = llvm.getelementptr %[[BELOW2]][8]
+    // CHECK: %[[LAST:.*]] = llvm.getelementptr %[[BELOW]][8]
     // CHECK: llvm.store %{{.*}}, %[[LAST]] {alignment = 8 : i64} : vector<2xf32>
     // CHECK-NEXT: gpu.return
     "smem.store"(%c, %m) : (!c, memref<64x16xf32>) -> ()
@@ -68,8 +67,8 @@ gpu.module @kernels {
   gpu.func @column_major(%v: f32, %m: memref<64x16xbf16, strided<[1, 64]>>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c = "smem.fill"(%v) : (f32) -> !c
     // CHECK: %[[AT:.*]] = llvm.getelementptr %{{.*}} : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, bf16
-    // CHECK: arith.truncf %{{.*}} : f32 to bf16
-    // CHECK-NEXT: llvm.store %{{.*}}, %[[AT]] {alignment = 2 : i64} : bf16, !llvm.ptr<1>
+    // CHECK: arith.truncf %{{.*}} : vector<2xf32> to vector<2xbf16>
+    // CHECK: llvm.store %{{.*}}, %[[AT]] {alignment = 2 : i64} : bf16, !llvm.ptr<1>
     // CHECK-NEXT: %[[RIGHT:.*]] = llvm.getelementptr %[[AT]][64] : (!llvm.ptr<1>) -> !llvm.ptr<1>, bf16
     // CHECK: llvm.store %{{.*}}, %[[RIGHT]] {alignment = 2 : i64}
     // CHECK-COUNT-6: llvm.store {{.*}} : bf16, !llvm.ptr<1>
