@@ -1,0 +1,48 @@
+"""Every form of wgmma on the chip: types, majors, swizzles, N, A in registers, sparsity, modifiers.
+
+Integers must be exact, floats within the derived bound of `product_cases.Case.exact`; and every byte must
+be the emulator's.
+
+    pytest tests/gpu/test_conformance.py -n 14 --record FILE
+"""
+
+import numpy as np
+import pytest
+from product_cases import MIXES, Case, forms, legal_n, majors, modified
+
+import mlir_smem
+from mlir_smem.runtime import run_on_cpu, run_on_gpu
+
+SWIZZLES = ("none", "32B", "64B", "128B")
+
+
+def cases() -> list[Case]:
+    """One after the other: every major and swizzle of both operands; every N, and some of several
+    instructions; every modifier; several rows of instructions."""
+    found = []
+    for mix in MIXES:
+        for form in forms(mix):
+            found += [
+                Case(*mix, a_swizzle=a, b_swizzle=b, **major, **form)
+                for major in majors(mix, form["registers"])
+                for a in SWIZZLES
+                for b in SWIZZLES
+            ]
+            found += [Case(*mix, n=n, **form) for n in (*legal_n(mix[2]), 40, 264, 320)]
+            found += modified(mix, **form)
+            found += [Case(*mix, m=128, n=n, **form) for n in (64, 136)]
+    return list(dict.fromkeys(found))
+
+
+@pytest.mark.parametrize("case", cases(), ids=str)
+def test_a_product_is_right(case, record_property):
+    inputs = case.inputs()
+    compiled = mlir_smem.compile(case.text)
+    measured = run_on_gpu(compiled, "product", inputs, ["D"], (1,))["D"]
+    record_property("part_of_bound", round(case.check(measured, inputs), 4))
+    assert compiled.report is not None
+    if case.n <= 256 and case.m == 64:
+        assert compiled.report.spill_bytes == 0
+    lowered = mlir_smem.compile(case.text, emit="nvvm")
+    emulated = run_on_cpu(lowered, "product", inputs, ["D"], (1,))["D"]
+    assert (emulated.view(np.uint8) == measured.view(np.uint8)).all()
