@@ -74,18 +74,19 @@ class Use(Protocol):
 
 @dataclass(frozen=True)
 class OperandUse:
-    """A tile, or a part of it, as an operand of an mma."""
+    """A tile, or a part of it, as an operand of an mma; `sparse` as `operand_blocks` has it."""
 
     what: str
     role: Role
     path: tuple[Step, ...] = ()
+    sparse: bool = False
 
     def judge(self, layout: TileLayout) -> Verdict:
         try:
             part = follow(layout, self.path).layout
         except LayoutError as error:
             return Verdict(False, str(error))
-        found = operand_blocks(part, self.role)
+        found = operand_blocks(part, self.role, self.sparse)
         if isinstance(found, Mismatch):
             return Verdict(False, found.reason)
         return Verdict(
