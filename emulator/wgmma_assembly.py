@@ -81,6 +81,7 @@ def parse(text: str) -> Assembly | None:
         return None
     said = found.groupdict()
     a, b = _types(said)
+    n = _columns(said, a)
     floats, of_16_bits = a.is_float, a.dtype.itemsize == 2
     operands = re.findall(_OPERAND, said["operands"])
 
@@ -105,7 +106,7 @@ def parse(text: str) -> Assembly | None:
     take("p", "p")
     # What follows is taken in the order of the text.
     form = Form(
-        _columns(said, a),
+        n,
         a,
         b,
         ACCUMULATORS[said["d"]],
@@ -119,7 +120,7 @@ def parse(text: str) -> Assembly | None:
     )
     if operands:
         raise ValueError(f"{operands[0]} after its last operand")
-    registers = form.n * form.accumulator.itemsize // 8
+    registers = n * form.accumulator.itemsize // 8
     if len(d) != registers or len(left) not in (1, A_REGISTERS):
         raise ValueError(
             f"{len(d)} registers of D and {len(left)} operands of A; expected {registers}, and 1 or "

@@ -67,7 +67,7 @@ def _inline_asm(op: Op) -> Any:
 
 
 def _operands(op: Op) -> _Operands:
-    constraints = [c for c in op.string("constraints").split(",") if not c.startswith("~")]
+    constraints = [c for c in op.string("constraints").split(",") if c and c[0] != "~"]
     outputs = [c[1:] for c in constraints if c.startswith("=")]
     inputs = constraints[len(outputs) :]
     positions = {int(c): at for at, c in enumerate(inputs) if c.isdigit()}

@@ -43,6 +43,20 @@ def test_other_widths_are_read_k_major(descriptor, element):
     assert (operand_bytes(bits, size, False, 64) == expected).all()
 
 
+@given(
+    descriptors(),
+    st.sampled_from([("bf16", 16), ("s8", 8), ("tf32", 32)]),
+    st.booleans(),
+    st.sampled_from(ROWS),
+)
+def test_both_rules_read_the_same_bytes_of_a_sparse_b(descriptor, element, mn_major, rows):
+    name, size = element
+    mn_major &= size == 16
+    bits = descriptor.encode()
+    expected = operand_addresses(bits, name, "mn" if mn_major else "k", rows, sparse=True)
+    assert (operand_bytes(bits, size, mn_major, rows, k_bytes=64) == expected).all()
+
+
 @given(st.integers(0, (1 << 64) - 1))
 def test_both_rules_refuse_the_same_descriptors(bits):
     def refuses(function, *arguments):
