@@ -12,6 +12,7 @@ from ..layout import (
     tile_of_atoms,
 )
 from ..layout.instruction import INSTRUCTION_M
+from ..layout.sparsity import sparse_k
 from ..layout.transfer import CONTIGUITY
 from .attributes import (
     AccumulatorAttr,
@@ -198,9 +199,9 @@ def check_fragment(type_: Any) -> None:
     element = element_of(tensor.element_type)
     step, what = element.instruction_k, "a multiplicand"
     if isinstance(state, MetadataAttr):
-        if not element.sparse:
+        if not element.has_sparse:
             raise Invalid(f"has metadata of {element}, of which no sparse matrix is multiplied")
-        step, what = 2 * step, "metadata"
+        step, what = sparse_k(element), "metadata"
     if not _whole_rows(shape) or shape[1] < 1 or shape[1] % step:
         raise Invalid(
             f"has {what} of {list(shape)}; expected (M, K) with M a multiple of {INSTRUCTION_M} and K "

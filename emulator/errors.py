@@ -37,6 +37,7 @@ class Kind(Enum):
     OUT_OF_BOUNDS = "out-of-bounds"
     MISALIGNED = "misaligned"
     DESCRIPTOR = "descriptor"
+    METADATA = "metadata"
     DIVERGENT = "divergent"
     BARRIER = "barrier"
     DEADLOCK = "deadlock"

@@ -12,15 +12,17 @@ import numpy as np
 
 from ..layout.descriptor import Descriptor
 
-#: Bytes of K that one instruction multiplies, for every dense type.
-_K_BYTES = 32
+#: Bytes of K that one instruction reads of each row, for every type; of B twice as many if it is sparse.
+K_BYTES = 32
 
 #: Bytes of the unit in which descriptors count, and which a swizzle moves as a whole.
 _UNIT = 16
 
 
 @lru_cache(maxsize=1024)
-def operand_bytes(descriptor: int, bits: int, mn_major: bool, rows: int) -> np.ndarray:
+def operand_bytes(
+    descriptor: int, bits: int, mn_major: bool, rows: int, k_bytes: int = K_BYTES
+) -> np.ndarray:
     """The address of the first byte of each element of an operand.
 
     Args:
@@ -28,6 +30,7 @@ def operand_bytes(descriptor: int, bits: int, mn_major: bool, rows: int) -> np.n
         bits: of an element, 8 or more.
         mn_major: whether elements adjacent along m or n, rather than k, are adjacent in memory.
         rows: the operand's extent along m or n.
+        k_bytes: how many bytes of k are read of each row.
 
     Returns:
         int64[rows, k], addresses in the shared window.
@@ -41,13 +44,14 @@ def operand_bytes(descriptor: int, bits: int, mn_major: bool, rows: int) -> np.n
     swizzled = width > _UNIT
     size = bits // 8
     row = np.arange(rows, dtype=np.int64)[:, None]
-    k = np.arange(_K_BYTES // size, dtype=np.int64)[None, :]
+    k = np.arange(k_bytes // size, dtype=np.int64)[None, :]
     if mn_major:
         per_line = width // size
         along, across = (lbo, sbo) if swizzled else (sbo, lbo)
         address = row // per_line * along + row % per_line * size + k % 8 * width + k // 8 * across
     elif swizzled:
-        address = row // 8 * sbo + row % 8 * width + k * size
+        byte = k * size
+        address = row // 8 * sbo + row % 8 * width + byte % width + byte // width * lbo
     else:
         byte = k * size
         address = row // 8 * sbo + row % 8 * _UNIT + byte // _UNIT * lbo + byte % _UNIT

@@ -43,7 +43,7 @@ def multiply_add(
 
     Args:
         a: float64[m, k], values of A's type.
-        b: float64[k, n], values of B's type.
+        b: float64[k, n], values of B's type; or [k, m, n] where each row of A has a B of its own.
         c: float32[m, n] or float16[m, n].
         types: those of A and B.
 
@@ -73,10 +73,11 @@ def multiply_add(
 def multiply_add_integers(
     a: np.ndarray, b: np.ndarray, c: np.ndarray, saturates: bool
 ) -> np.ndarray:
-    """A * B + C of one instruction on integers: int64[m, k], int64[k, n], int32[m, n]; int32."""
+    """A * B + C of one instruction on integers: int64[m, k], int64[k, n] or [k, m, n], int32[m, n]."""
     # Exact in float64, where NumPy multiplies matrices fast.
-    products = (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64)
-    total = products + c
+    left, right = a.astype(np.float64), b.astype(np.float64)
+    products = left @ right if b.ndim == 2 else np.einsum("mk,kmn->mn", left, right)
+    total = products.astype(np.int64) + c
     if saturates:
         limits = np.iinfo(np.int32)
         total = np.clip(total, limits.min, limits.max)
@@ -106,7 +107,7 @@ def _special(a: np.ndarray, b: np.ndarray, c: np.ndarray, dtype: np.dtype) -> np
     if np.isfinite(a).all() and np.isfinite(b).all() and np.isfinite(c).all():
         return None
     rows = np.isfinite(a).all(axis=1, keepdims=True)
-    columns = np.isfinite(b).all(axis=0, keepdims=True)
+    columns = np.isfinite(b).all(axis=0)
     affected = ~(rows & columns & np.isfinite(c))
     total = c.copy()
     for i in range(a.shape[1]):

@@ -14,6 +14,7 @@ from .fragments import Fragment, fragment_a, fragment_d
 from .mixes import ACCUMULATORS, MIXES, Accumulator, accumulators, partners
 from .notation import parse_layout
 from .operand import OperandBlocks, Role, descriptor_of, operand_addresses, operand_blocks
+from .sparsity import compress, decompress, prune
 from .swizzle import Swizzle
 from .tile import LayoutError, Mode, Multiple, Slice, TileLayout
 from .transfer import Transfer
@@ -49,6 +50,8 @@ __all__ = [
     "accumulators",
     "base_offset",
     "choose",
+    "compress",
+    "decompress",
     "descriptor_of",
     "element",
     "fragment_a",
@@ -58,6 +61,7 @@ __all__ = [
     "operand_blocks",
     "parse_layout",
     "partners",
+    "prune",
     "tile_of_atoms",
     "warp_access",
 ]

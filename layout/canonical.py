@@ -91,6 +91,15 @@ FORMS = {
 }
 
 
+#: The forms of a sparse instruction's B, whose rows have 64 bytes of k: one of them needs more than
+#: the ISA's table says. Where a line of a swizzled atom holds 32 bytes, the others lie LBO further
+#: (measured on an H200). A dense operand has no such bytes, and its LBO no effect.
+SPARSE_B_FORMS = {
+    **FORMS,
+    (Major.K, Swizzle.B32): Form(Major.K, Swizzle.B32, "((8,m),(T,2,k)):((2T,SBO),(1,T,LBO))"),
+}
+
+
 @dataclass(frozen=True)
 class Canonical:
     """A canonical layout with its strides.
@@ -109,8 +118,11 @@ class Canonical:
 
     @property
     def form(self) -> Form:
-        """The row of the ISA's table."""
-        return FORMS[self.major, self.swizzle]
+        """The row of the ISA's table, or that of a sparse B which has an LBO in addition."""
+        form = FORMS[self.major, self.swizzle]
+        if self.lbo is None or "LBO" in form.text:
+            return form
+        return SPARSE_B_FORMS[self.major, self.swizzle]
 
 
 @dataclass(frozen=True)
@@ -124,10 +136,14 @@ class Mismatch:
 MAX_STRIDE_BYTES = (1 << 14) * UNIT_BYTES - UNIT_BYTES
 
 
-def match(operand: TileLayout) -> Canonical | Mismatch:
+def match(operand: TileLayout, sparse_b: bool = False) -> Canonical | Mismatch:
     """The canonical layout that an operand of shape (m/n, k) has, or why it has none.
 
     A stride that no element depends on (its factor has extent 1) is None in the answer.
+
+    Args:
+        operand: the layout.
+        sparse_b: whether it is what one sparse instruction reads of B.
     """
     coalesced = operand.coalesced()
     if coalesced.contiguous_dim is None:
@@ -137,7 +153,7 @@ def match(operand: TileLayout) -> Canonical | Mismatch:
             f"{inner[1]} along k, and one of them must be 1"
         )
     major = Major.MN if coalesced.contiguous_dim == 0 else Major.K
-    form = FORMS[major, operand.swizzle]
+    form = (SPARSE_B_FORMS if sparse_b else FORMS)[major, operand.swizzle]
     free: dict[str, int | None] = {"LBO": None, "SBO": None}
     for dim, name in enumerate(("m/n", "k")):
         problem = _match_dim(coalesced, dim, name, form, free)

@@ -11,6 +11,9 @@ UNIT_BYTES = 16
 #: (PTX ISA 9.7.15.2: k16 of 16 bits, k8 of 32, k32 of 8, k256 of 1).
 INSTRUCTION_K_BYTES = 32
 
+#: K of a sparse `wgmma` over that of a dense one: of A, one element in two is kept.
+SPARSITY = 2
+
 
 @dataclass(frozen=True)
 class Element:
@@ -32,14 +35,14 @@ class Element:
         return UNIT_BYTES * 8 // self.bits
 
     @property
-    def sparse(self) -> bool:
-        """Whether `wgmma.mma_async.sp` multiplies it (PTX ISA 9.7.15.6: all types but b1)."""
-        return self.bits >= 8
-
-    @property
     def instruction_k(self) -> int:
         """K of one `wgmma`, in elements."""
         return INSTRUCTION_K_BYTES * 8 // self.bits
+
+    @property
+    def has_sparse(self) -> bool:
+        """Whether a sparse `wgmma` multiplies it: all but b1 (PTX ISA 9.7.15.2)."""
+        return self.bits > 1
 
     def bytes(self, count: int) -> int:
         """Bytes that `count` elements occupy.

@@ -10,7 +10,7 @@ import numpy as np
 
 from .canonical import Canonical, Major, Mismatch, match
 from .descriptor import Descriptor
-from .elements import INSTRUCTION_K_BYTES, UNIT_BYTES
+from .elements import SPARSITY, UNIT_BYTES
 from .elements import element as element_named
 from .instruction import INSTRUCTION_M, n_pieces, n_rule
 from .swizzle import Swizzle
@@ -21,7 +21,9 @@ from .tile import LayoutError, TileLayout
 _UNUSED_LBO_K_MAJOR = UNIT_BYTES
 
 
-def operand_addresses(descriptor: int, element: str, major: str, rows: int) -> np.ndarray:
+def operand_addresses(
+    descriptor: int, element: str, major: str, rows: int, sparse: bool = False
+) -> np.ndarray:
     """The byte address that one `wgmma` reads for each element of an operand (measured on an H200).
 
     Args:
@@ -29,28 +31,33 @@ def operand_addresses(descriptor: int, element: str, major: str, rows: int) -> n
         element: the element type's name, for example "bf16".
         major: "k" or "mn".
         rows: the operand's extent along m or n.
+        sparse: whether it is B of a sparse `wgmma`, which reads twice the K; A of one, compressed,
+            is read as that of a dense one.
 
     Returns:
-        int64[rows, k], absolute addresses in the shared window; k is the instruction's (32 bytes).
-        Elements of b1 share a byte: element `i` along k is bit `i % 8`.
+        int64[rows, k], absolute addresses in the shared window; k is the instruction's (32 bytes,
+        or 64). Elements of b1 share a byte: element `i` along k is bit `i % 8`.
 
     Raises:
-        ValueError: for an unknown element type or major, a malformed descriptor, or MN-major data
-            of a type that `wgmma` reads K-major only.
+        ValueError: for an unknown element type or major, a malformed descriptor, MN-major data of a
+            type that `wgmma` reads K-major only, or a type that it does not multiply sparse.
     """
     kind, order = element_named(element), Major(major)
     if order is Major.MN and not kind.mn_major:
         raise ValueError(f"wgmma reads {kind} K-major only; MN-major is for 16-bit types")
+    if sparse and not kind.has_sparse:
+        raise ValueError(f"wgmma does not multiply {kind} sparse")
     d = Descriptor.decode(descriptor)
     row = np.arange(rows, dtype=np.int64)[:, None]
-    k = np.arange(kind.instruction_k, dtype=np.int64)[None, :]
+    k = np.arange(kind.instruction_k * (SPARSITY if sparse else 1), dtype=np.int64)[None, :]
     width = d.swizzle.width
     if order is Major.K:
         kb = k * kind.bits // 8
         if d.swizzle is Swizzle.NONE:
             a = row // 8 * d.sbo + kb // UNIT_BYTES * d.lbo + row % 8 * UNIT_BYTES + kb % UNIT_BYTES
         else:
-            a = row // 8 * d.sbo + row % 8 * width + kb
+            # A dense operand has no bytes behind the first `width`; see SPARSE_B_FORMS.
+            a = row // 8 * d.sbo + row % 8 * width + kb % width + kb // width * d.lbo
     else:
         size, per_atom = kind.bits // 8, width * 8 // kind.bits
         along, across = (d.sbo, d.lbo) if d.swizzle is Swizzle.NONE else (d.lbo, d.sbo)
@@ -102,14 +109,20 @@ class OperandBlocks:
 
 def descriptor_of(canonical: Canonical, start: int, base_offset: int = 0) -> Descriptor:
     """The descriptor of an operand with that canonical layout at byte address `start`."""
-    unused_lbo = canonical.major is Major.K and canonical.swizzle is not Swizzle.NONE
-    lbo = _UNUSED_LBO_K_MAJOR if unused_lbo else canonical.lbo or 0
+    swizzled_k_major = canonical.major is Major.K and canonical.swizzle is not Swizzle.NONE
+    unused = _UNUSED_LBO_K_MAJOR if swizzled_k_major else 0
+    lbo = unused if canonical.lbo is None else canonical.lbo
     return Descriptor(start, lbo, canonical.sbo or 0, base_offset, canonical.swizzle)
 
 
 @lru_cache(maxsize=4096)
 def operand_blocks(tile: TileLayout, role: Role, sparse: bool = False) -> OperandBlocks | Mismatch:
     """Cuts a tile, (M, K) for A and (K, N) for B, into what each instruction of an mma reads.
+
+    Args:
+        tile: the tile's layout; of a sparse A the compressed one, (M, K / 2).
+        role: which operand it is.
+        sparse: whether the instructions are sparse: each reads twice as much of B along K.
 
     Returns:
         The blocks, or why the instructions cannot read them.
@@ -120,6 +133,8 @@ def operand_blocks(tile: TileLayout, role: Role, sparse: bool = False) -> Operan
         )
     operand = role.orient(tile)
     kind, extent = tile.element, operand.shape[0]
+    if sparse and not kind.has_sparse:
+        return Mismatch(f"wgmma does not multiply {kind} sparse")
     if role is Role.A:
         if extent % INSTRUCTION_M:
             return Mismatch(f"M is {extent}, not a multiple of {INSTRUCTION_M}")
@@ -134,24 +149,27 @@ def operand_blocks(tile: TileLayout, role: Role, sparse: bool = False) -> Operan
             f"the tile is {role.extent_name}-major, but wgmma reads {kind} K-major only (MN-major "
             "is for 16-bit types)"
         )
-    return blocks(operand, pieces)
+    return blocks(operand, pieces, sparse_b=sparse and role is Role.B)
 
 
-def blocks(operand: TileLayout, pieces: tuple[int, ...]) -> OperandBlocks | Mismatch:
+def blocks(
+    operand: TileLayout, pieces: tuple[int, ...], sparse_b: bool = False
+) -> OperandBlocks | Mismatch:
     """Cuts an operand of shape (m/n, k) into what each instruction reads.
 
     Args:
         operand: the operand's layout, (m/n, k).
         pieces: the extents along m/n of successive instructions; their sum is the operand's.
+        sparse_b: whether it is B of sparse instructions.
 
     Returns:
         The blocks, or why one of them is not canonical: which block, and what does not fit.
     """
     kind = operand.element
-    step = kind.instruction_k
+    step = kind.instruction_k * (SPARSITY if sparse_b else 1)
     if operand.shape[1] % step:
         return Mismatch(
-            f"k is {operand.shape[1]}, not a multiple of {step} ({INSTRUCTION_K_BYTES} bytes of {kind})"
+            f"k is {operand.shape[1]}, not a multiple of {step} ({kind.bytes(step)} bytes of {kind})"
         )
     found: Canonical | None = None
     starts: list[tuple[int, ...]] = []
@@ -164,7 +182,7 @@ def blocks(operand: TileLayout, pieces: tuple[int, ...]) -> OperandBlocks | Mism
                 part = operand.slice((at, k), (piece, step))
             except LayoutError as error:
                 return Mismatch(f"{where}: {error}")
-            canonical = match(part.layout)
+            canonical = match(part.layout, sparse_b)
             if isinstance(canonical, Mismatch):
                 return Mismatch(f"{where}: {canonical.reason}")
             if part.offset * kind.bits % (UNIT_BYTES * 8):

@@ -260,7 +260,9 @@ gpu.module @kernels {{
     def _numbers(self, held: np.ndarray) -> np.ndarray:
         """What the tensor core multiplies, in float64: rows of K."""
         if self.a == "i1":
-            return np.unpackbits(np.ascontiguousarray(held).view(np.uint8), axis=1, bitorder="little").astype(np.float64)
+            return np.unpackbits(
+                np.ascontiguousarray(held).view(np.uint8), axis=1, bitorder="little"
+            ).astype(np.float64)
         if self.a in ("tf32", "f32"):
             # Rounded to nearest by the copy, ties away from zero; or cut off by the tensor core.
             up = np.uint32(1 << 12 if self.a == "tf32" else 0)
@@ -302,7 +304,9 @@ def modified(mix: tuple[str, str, str], **form: Any) -> list[Case]:
 def _modified(mix: tuple[str, str, str], form: dict[str, Any]) -> list[Case]:
     if mix[2] != "i32":
         negated = [Case(*mix, modifier=f"negate_{name}", **form) for name in "ab"]
-        started = [Case(*mix, modifier=word, start=s, **form) for word, s in (("", 3), ("negate_a", -5))]
+        started = [
+            Case(*mix, modifier=word, start=s, **form) for word, s in (("", 3), ("negate_a", -5))
+        ]
         return [*negated, *started]
     words = ("",) if mix[0] == "i1" else ("", "satfinite")
     # Sums pass both limits of i32.

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from ...layout import Element, Mismatch, Role, accumulators, operand_blocks, partners
-from ...layout.elements import S8, TF32, U8
+from ...layout.elements import S8, SPARSITY, TF32, U8
 from ...layout.instruction import INSTRUCTION_M, n_pieces, n_rule
 from ..bindings import ext, ir
 from ..build import create
@@ -148,7 +148,7 @@ def _check_types(result: Any, a: Any, b: Any, extras: Extras) -> None:
     (m, k), (k_b, n) = _whole_a(a, extras.metadata), shape_of(b)
     if k != k_b:
         raise Invalid(f"multiplies A of {m}x{k} by B of {k_b}x{n}: K differs, {k} and {k_b}")
-    step = kind.instruction_k * (2 if sparse else 1)
+    step = kind.instruction_k * (SPARSITY if sparse else 1)
     if k % step:
         raise Invalid(f"has K = {k}; expected a multiple of {step} for {kind}")
     if m % INSTRUCTION_M:
@@ -196,12 +196,12 @@ def _whole_a(a: Any, metadata: Any) -> tuple[int, int]:
     check_fragment(metadata)
     if not is_metadata(metadata):
         raise Invalid(f"takes metadata as #smem.metadata, not {metadata}")
-    if shape_of(metadata) != (m, 2 * k) or operand_element(metadata) != kind:
+    if shape_of(metadata) != (m, SPARSITY * k) or operand_element(metadata) != kind:
         raise Invalid(
             f"has metadata of {tensor_of(metadata)} for an A that keeps {m}x{k}x{kind}; expected "
-            f"that of {m}x{2 * k}x{kind}"
+            f"that of {m}x{SPARSITY * k}x{kind}"
         )
-    return m, 2 * k
+    return m, SPARSITY * k
 
 
 def _modifier_problem(op: Any, a: Any, b: Any) -> str | None:

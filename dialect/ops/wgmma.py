@@ -5,6 +5,7 @@ from typing import Any
 from ...layout import ELEMENTS, accumulators
 from ...layout.canonical import Major
 from ...layout.instruction import INSTRUCTION_M
+from ...layout.sparsity import sparse_k
 from ..bindings import ext, ir
 from ..diagnostics import Invalid, verifier
 from ..smem import Smem
@@ -116,7 +117,7 @@ def _check_attributes(op: Any, result: Any) -> None:
     metadata = extras_of(op).metadata
     if metadata is not None:
         check_fragment(metadata)
-        k = 2 * known[0].instruction_k * max(k_blocks)
+        k = sparse_k(known[0]) * max(k_blocks)
         if not is_metadata(metadata) or shape_of(metadata) != (m, k):
             raise Invalid(f"has {metadata}; expected the metadata of {m}x{k}")
     if len(k_blocks) > 1:

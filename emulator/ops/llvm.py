@@ -127,11 +127,13 @@ def _filled(strand: Strand, type_: Any, defined: bool, location: Any) -> Any:
         return np.zeros((1, *shape_of(type_)), dtype)
     if not _is_uniform(members):
         return tuple(_filled(strand, member, defined, location) for member in members)
-    return made_registers(
+    found = made_registers(
         strand,
         np.zeros((strand.lanes.count, len(members)), dtype_of(members[0], location)),
         np.full(len(members), defined),
     )
+    # No instruction writes poison: what is inserted says when the registers were written.
+    return found if defined else replace(found, stamp=np.full_like(found.stamp, -1))
 
 
 def _is_uniform(members: list[Any]) -> bool:

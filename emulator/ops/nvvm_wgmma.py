@@ -8,20 +8,23 @@ from typing import Any
 import numpy as np
 
 from ..errors import Kind, Stop
+from ..fragments import ROWS
 from ..lanes import WARP
 from ..multiplicands import MULTIPLICANDS
 from ..program import Op
 from ..registry import executes
 from ..strand import Strand
-from ..wgmma import ACCUMULATORS, ROWS, Form, execute
+from ..wgmma import ACCUMULATORS, Form, execute
 
 
 @executes("nvvm.wgmma.fence.aligned")
 def _fence(op: Op) -> Any:
-    def step(strand: Strand) -> None:
-        strand.block.groups.fences[_warps(strand)] += 1
+    return fence
 
-    return step
+
+def fence(strand: Strand) -> None:
+    """`wgmma.fence`."""
+    strand.block.groups.fences[_warps(strand)] += 1
 
 
 @executes("nvvm.wgmma.commit.group.sync.aligned")

@@ -8,7 +8,7 @@ leaves `.and.popc` out of b1's instruction, which ptxas then refuses.
 from typing import Any
 
 from ...dialect.bindings import ir
-from ...layout.elements import B1
+from ...layout.elements import B1, SPARSITY
 from ...layout.instruction import INSTRUCTION_M
 from ...layout.mixes import ACC_F32
 from .. import emit
@@ -83,7 +83,7 @@ def multiply(
 
 def _name(form: Form, n: int, sparse: bool) -> str:
     """The instruction with its qualifiers (PTX ISA 9.7.15.5.2 and 9.7.15.6.2)."""
-    k = form.a.instruction_k * (2 if sparse else 1)
+    k = form.a.instruction_k * (SPARSITY if sparse else 1)
     qualifiers = [
         "wgmma.mma_async" + (".sp" if sparse else ""),
         "sync.aligned",

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ...layout import Element
+from ...layout.elements import SPARSITY
 from ...layout.sparsity import metadata_words, selector
 from .registers import words_of
 
@@ -12,7 +13,7 @@ class Metadata:
 
     def __init__(self, fragment: Any, element: Element, row_blocks: int, k_blocks: int) -> None:
         self._element = element
-        self._per_row = metadata_words(element, 2 * element.instruction_k * k_blocks)
+        self._per_row = metadata_words(element, k_blocks * element.instruction_k * SPARSITY)
         count = row_blocks * self._per_row
         self._words = None if fragment is None else words_of(fragment, count)
 

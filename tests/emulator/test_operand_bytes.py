@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlir_smem.emulator.fragments import to_elements, to_matrix
 from mlir_smem.emulator.operands import operand_bytes
-from mlir_smem.emulator.wgmma import to_elements, to_matrix
 from mlir_smem.layout import Descriptor, Swizzle, fragment_d, operand_addresses
 
 ROWS = [8 * n for n in range(1, 33)]
@@ -41,6 +41,20 @@ def test_other_widths_are_read_k_major(descriptor, element):
     bits = descriptor.encode()
     expected = operand_addresses(bits, name, "k", 64)
     assert (operand_bytes(bits, size, False, 64) == expected).all()
+
+
+@given(
+    descriptors(),
+    st.sampled_from([("bf16", 16), ("s8", 8), ("tf32", 32)]),
+    st.booleans(),
+    st.sampled_from(ROWS),
+)
+def test_both_rules_read_the_same_bytes_of_a_sparse_b(descriptor, element, mn_major, rows):
+    name, size = element
+    mn_major &= size == 16
+    bits = descriptor.encode()
+    expected = operand_addresses(bits, name, "mn" if mn_major else "k", rows, sparse=True)
+    assert (operand_bytes(bits, size, mn_major, rows, k_bytes=64) == expected).all()
 
 
 @given(st.integers(0, (1 << 64) - 1))

@@ -1,0 +1,231 @@
+"""Operands of sparse wgmma: of B one instruction reads 64 bytes along K, of the compressed A 32."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import orders, swizzles
+
+from mlir_smem.layout import (
+    ELEMENTS,
+    Canonical,
+    Descriptor,
+    Major,
+    Mismatch,
+    OperandUse,
+    Role,
+    Swizzle,
+    element,
+    match,
+    operand_addresses,
+    operand_blocks,
+    parse_layout,
+    tile_of_atoms,
+)
+from mlir_smem.layout.canonical import FORMS, SPARSE_B_FORMS
+from mlir_smem.layout.operand import blocks, descriptor_of
+
+BF16, TF32, S8 = element("bf16"), element("tf32"), element("s8")
+KINDS = [kind for kind in ELEMENTS.values() if kind.has_sparse]
+units = st.integers(0, 300).map(lambda unit: 16 * unit)
+
+
+@st.composite
+def sparse_operands(draw, role=None):
+    """(tile in the operand's orientation (m/n, k), its role), of A compressed."""
+    kind, role = draw(st.sampled_from(KINDS)), role or draw(st.sampled_from(Role))
+    major = draw(st.sampled_from(Major)) if kind.mn_major else Major.K
+    mn = draw(st.integers(1, 3)) * 64 if role is Role.A else draw(st.integers(1, 40)) * 8
+    k = draw(st.integers(1, 4)) * kind.instruction_k * (1 if role is Role.A else 2)
+    contiguous = 1 if major is Major.K else 0
+    return tile_of_atoms(kind, (mn, k), contiguous, draw(swizzles), draw(orders)), role
+
+
+def reads(found, kind, start, role):
+    """The byte address that the instructions read for each element of a whole operand, (m/n, k)."""
+    first = found.descriptor(start).encode()
+    major, sparse = found.canonical.major.value, role is Role.B
+    return np.block(
+        [
+            [operand_addresses(first + step, kind.name, major, piece, sparse) for step in row]
+            for piece, row in zip(found.pieces, found.steps, strict=True)
+        ]
+    )
+
+
+@given(st.data(), sparse_operands())
+def test_blocks_read_the_tile(data, operand):
+    tile, role = operand
+    base = data.draw(st.integers(1, 1 << 16)) // tile.alignment * tile.alignment
+    found = operand_blocks(role.orient(tile), role, sparse=True)
+    assert not isinstance(found, Mismatch), found
+    assert np.array_equal(reads(found, tile.element, base, role), base + tile.offsets())
+
+
+@given(st.data(), sparse_operands(Role.B))
+def test_blocks_read_a_part_of_the_tile(data, operand):
+    tile, role = operand
+    step = 2 * tile.element.instruction_k
+    row = data.draw(st.integers(0, tile.shape[0] // 8 - 1)) * 8
+    k = data.draw(st.integers(0, tile.shape[1] // step - 1)) * step
+    cut = tile.slice((row, k), (8, step))
+    found = operand_blocks(role.orient(cut.layout), role, sparse=True)
+    base = 2 * tile.alignment
+    read = reads(found, tile.element, base + tile.element.bytes(cut.offset), role)
+    assert np.array_equal(read, base + tile.offsets()[row : row + 8, k : k + step])
+
+
+@given(
+    st.sampled_from([(f, e) for f in SPARSE_B_FORMS.values() for e in KINDS]).filter(
+        lambda pair: pair[0].major is Major.K or pair[1].mn_major
+    ),
+    st.integers(1, 6),
+    units,
+    units,
+)
+def test_every_canonical_layout_is_read_as_it_says(pair, m, lbo, sbo):
+    form, kind = pair
+    k = 4 if form.major is Major.MN else 2
+    layout = form.layout(kind, m, k, lbo, sbo)
+    assert layout.shape[1] == 2 * kind.instruction_k
+    descriptor = descriptor_of(match(layout, sparse_b=True), 0x400).encode()
+    read = operand_addresses(descriptor, kind.name, form.major.value, layout.shape[0], True)
+    assert np.array_equal(read, 0x400 + layout.offsets())
+
+
+# The rule, written down as it was measured.
+
+
+def measured(d, size, n, kb, swizzled_width):
+    """The address of byte `kb` along K of column `n` of a K-major B."""
+    w = swizzled_width
+    if w == 16:
+        return d.start + n // 8 * d.sbo + n % 8 * 16 + kb // 16 * d.lbo + kb % 16
+    a = d.start + n // 8 * d.sbo + n % 8 * w + kb % w + kb // w * d.lbo
+    return a ^ ((a >> 7) - d.base_offset & w // 16 - 1) << 4
+
+
+@given(st.sampled_from(KINDS), swizzles, units, units, units, st.integers(0, 7))
+def test_addresses_of_k_major(kind, swizzle, start, lbo, sbo, phase):
+    base_offset = 0 if swizzle is Swizzle.NONE else phase
+    d = Descriptor(start, lbo, sbo, base_offset, swizzle)
+    found = operand_addresses(d.encode(), kind.name, "k", 16, sparse=True)
+    size = kind.bits // 8
+    assert found.shape == (16, 64 // size)
+    for n in range(16):
+        for k in range(64 // size):
+            assert found[n, k] == measured(d, size, n, k * size, swizzle.width)
+
+
+@given(swizzles, units, units, units)
+def test_addresses_of_n_major(swizzle, start, lbo, sbo):
+    bits = Descriptor(start, lbo, sbo, 0, swizzle).encode()
+    dense = operand_addresses(bits, "bf16", "mn", 64)
+    found = operand_addresses(bits, "bf16", "mn", 64, sparse=True)
+    assert found.shape == (64, 32)
+    assert np.array_equal(found[:, :16], dense)
+    # Two groups of eight k on, by the stride along k.
+    along = lbo if swizzle is Swizzle.NONE else sbo
+    later = operand_addresses(bits + (2 * along >> 4), "bf16", "mn", 64)
+    assert np.array_equal(found[:, 16:], later)
+
+
+@given(st.sampled_from(list(ELEMENTS.values())), swizzles, units, units, units)
+def test_lbo_of_dense_swizzled_k_major_has_no_effect(kind, swizzle, start, lbo, sbo):
+    if swizzle is Swizzle.NONE:
+        return
+    one, other = (Descriptor(start, x, sbo, 0, swizzle).encode() for x in (lbo, 16))
+    a, b = (operand_addresses(bits, kind.name, "k", 16) for bits in (one, other))
+    assert np.array_equal(a, b)
+
+
+# The 32B swizzle's LBO.
+
+
+def test_the_two_columns_of_the_32b_swizzle_lie_lbo_apart():
+    tile = tile_of_atoms(BF16, (128, 64), 1, Swizzle.B32)
+    found = operand_blocks(tile.transposed(), Role.B, sparse=True)
+    assert found.canonical == Canonical(Major.K, Swizzle.B32, 128 * 32, 256)
+    assert found.canonical.form.text == "((8,m),(T,2,k)):((2T,SBO),(1,T,LBO))"
+    assert found.descriptor(0x400).encode() == 0xC000_0010_0100_0040
+    assert found.steps == ((0, 2 * 128 * 32 // 16),)
+
+
+def test_adjacent_columns_lie_their_32_bytes_apart():
+    layout = parse_layout("Swizzle<1,4,3> o ((8,2),32):((16,512),1)", BF16)
+    assert match(layout, sparse_b=True) == Canonical(Major.K, Swizzle.B32, 32, 1024)
+
+
+@pytest.mark.parametrize("swizzle", [Swizzle.B64, Swizzle.B128], ids=str)
+def test_wider_swizzles_hold_64_bytes_in_a_row(swizzle):
+    tile = tile_of_atoms(S8, (64, 256), 1, swizzle)
+    found = operand_blocks(tile.transposed(), Role.B, sparse=True)
+    assert found.canonical.lbo is None
+    assert found.canonical.form == FORMS[Major.K, swizzle]
+    assert found.descriptor().lbo == 16
+
+
+def test_a_dense_operand_has_no_such_lbo():
+    tile = tile_of_atoms(BF16, (128, 64), 1, Swizzle.B32)
+    assert operand_blocks(tile.transposed(), Role.B).canonical.lbo is None
+    assert operand_blocks(tile, Role.A, sparse=True).canonical.lbo is None
+    columns = tile.slice((0, 0), (128, 32)).layout
+    assert match(columns, sparse_b=True) == Canonical(Major.K, Swizzle.B32, 4096, 256)
+    assert isinstance(match(columns), Mismatch)
+
+
+def test_only_one_form_differs():
+    assert {key for key in FORMS if FORMS[key] != SPARSE_B_FORMS[key]} == {(Major.K, Swizzle.B32)}
+
+
+# Refusals, and the choice.
+
+
+def test_an_instruction_s_block_that_cuts_an_atom():
+    # Runs of 32 bytes in the atoms of the 64B swizzle: 64 bytes along K are not in a row.
+    half = parse_layout("Swizzle<2,4,3> o ((8,8),(16,2)):((32,256),(1,2048))", BF16)
+    found = blocks(half, (64,), sparse_b=True)
+    assert isinstance(found, Mismatch)
+    assert found.reason.startswith(
+        "the instruction's block of 64x32 at (0, 0): along k, the repeats of the pattern have no "
+        "single stride"
+    )
+
+
+def test_strides_along_k_that_no_descriptor_has():
+    layout = parse_layout("Swizzle<1,4,3> o ((8,8),(16,3)):((16,128),(1,131080))", BF16)
+    found = match(layout, sparse_b=True)
+    assert isinstance(found, Mismatch) and "LBO would be 262160 bytes" in found.reason
+    found = match(parse_layout("((8,8),(16,2,2)):((16,128),(1,32,80))", BF16), sparse_b=True)
+    assert isinstance(found, Mismatch)
+
+
+@pytest.mark.parametrize(
+    "kind, shape, role, reason",
+    [
+        ("bf16", (80, 64), Role.B, "k is 80, not a multiple of 32 (64 bytes of bf16)"),
+        ("s8", (96, 64), Role.B, "k is 96, not a multiple of 64 (64 bytes of s8)"),
+        ("tf32", (64, 12), Role.A, "k is 12, not a multiple of 8 (32 bytes of tf32)"),
+        ("b1", (64, 512), Role.A, "wgmma does not multiply b1 sparse"),
+        ("b1", (512, 64), Role.B, "wgmma does not multiply b1 sparse"),
+    ],
+)
+def test_what_no_sparse_instruction_reads(kind, shape, role, reason):
+    contiguous = 1 if role is Role.A else 0
+    tile = tile_of_atoms(element(kind), shape, contiguous, Swizzle.NONE)
+    assert operand_blocks(tile, role, sparse=True) == Mismatch(reason)
+
+
+def test_addresses_of_sparse_b1():
+    with pytest.raises(ValueError, match=re.escape("wgmma does not multiply b1 sparse")):
+        operand_addresses(0, "b1", "k", 64, sparse=True)
+
+
+def test_a_use_is_judged_as_sparse():
+    tile = tile_of_atoms(BF16, (48, 64), 0, Swizzle.B32)
+    dense, sparse = (OperandUse("B", Role.B, (), sparse) for sparse in (False, True))
+    assert dense.judge(tile).accepted
+    assert not sparse.judge(tile).accepted
+    assert "k is 48, not a multiple of 32" in sparse.judge(tile).reason
