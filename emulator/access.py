@@ -14,44 +14,82 @@ from .strand import Strand
 _WIDEST = 16
 
 
-def load(strand: Strand, address: np.ndarray, space: int, size: int, alignment: int) -> np.ndarray:
+def load(
+    strand: Strand,
+    address: np.ndarray,
+    space: int,
+    size: int,
+    alignment: int,
+    readers: np.ndarray | None = None,
+) -> np.ndarray:
     """uint8[threads, size] at each thread's address, in accesses of `alignment` bytes at most.
+
+    Args:
+        strand: the threads that execute the instruction.
+        address: where, for each of those that read.
+        space: the state space.
+        size: bytes for each thread.
+        alignment: what addresses are known to be multiples of.
+        readers: which threads read, if not all of the strand.
 
     Raises:
         Stop: if an address is misaligned or outside of memory, which is reported.
     """
-    address = strand.spread(address)
+    address, who = _who(strand, address, readers)
     found = np.empty((len(address), size), np.uint8)
     shared, shadow = strand.block.shared, strand.block.shadow
     unit = _unit(size, alignment)
     for at in range(0, size, unit):
-        for memory, among, local in locate(strand, address + at, space, unit, "reads"):
+        for memory, among, local in locate(strand, address + at, space, unit, "reads", who):
             if memory is shared:
-                rows, threads = shared.rows(local, unit), strand.lanes.threads[among]
+                rows, threads = shared.rows(local, unit), who[among]
                 shadow.check_read(threads, rows, unit, strand.block.reporter(strand))
             found[among, at : at + unit] = memory.load(local, unit)
     return found
 
 
 def store(
-    strand: Strand, address: np.ndarray, space: int, values: np.ndarray, alignment: int
+    strand: Strand,
+    address: np.ndarray,
+    space: int,
+    values: np.ndarray,
+    alignment: int,
+    writers: np.ndarray | None = None,
 ) -> None:
     """Writes uint8[threads, size] at each thread's address, in accesses of `alignment` bytes at most.
+
+    Args:
+        strand: the threads that execute the instruction.
+        address: where, for each of those that write.
+        space: the state space.
+        values: the bytes, for each of those that write.
+        alignment: what addresses are known to be multiples of.
+        writers: which threads write, if not all of the strand.
 
     Raises:
         Stop: if an address is misaligned or outside of memory, which is reported.
     """
-    address, values = strand.spread(address), strand.spread(values)
+    address, who = _who(strand, address, writers)
+    values = strand.spread(values) if writers is None else values
     shared, shadow = strand.block.shared, strand.block.shadow
     size = values.shape[1]
     unit = _unit(size, alignment)
     for at in range(0, size, unit):
-        for memory, among, local in locate(strand, address + at, space, unit, "writes"):
+        for memory, among, local in locate(strand, address + at, space, unit, "writes", who):
             if memory is shared:
-                rows, threads = shared.rows(local, unit), strand.lanes.threads[among]
+                rows, threads = shared.rows(local, unit), who[among]
                 shadow.check_write(threads, rows, unit, strand.block.reporter(strand))
                 shadow.wrote(threads, rows, unit, strand.current.number)
             memory.store(local, values[among, at : at + unit])
+
+
+def _who(
+    strand: Strand, address: np.ndarray, threads: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """An address for each thread that accesses memory, and these threads."""
+    if threads is None:
+        return strand.spread(address), strand.lanes.threads
+    return address, threads
 
 
 def _unit(size: int, alignment: int) -> int:
@@ -60,12 +98,25 @@ def _unit(size: int, alignment: int) -> int:
 
 
 def locate(
-    strand: Strand, address: np.ndarray, space: int, size: int, does: str
+    strand: Strand,
+    address: np.ndarray,
+    space: int,
+    size: int,
+    does: str,
+    threads: np.ndarray | None = None,
 ) -> Iterator[tuple[Bytes, np.ndarray, np.ndarray]]:
     """Which memory each access of `size` bytes lies in.
 
+    Args:
+        strand: the threads that execute the instruction.
+        address: where, for each thread.
+        space: the state space.
+        size: bytes for each thread.
+        does: what they do there, in a word.
+        threads: who the addresses belong to, if not to all of the strand.
+
     Yields:
-        The memory, which threads of the strand access it (bool[threads]), and their addresses in it.
+        The memory, which of the threads access it (bool[threads]), and their addresses in it.
 
     Raises:
         Stop: if an address is misaligned or outside of memory, which is reported.
@@ -98,7 +149,8 @@ def locate(
     for _, among in parts:
         inside |= among
     if not inside.all():
-        _report_outside(strand, address, window, inside, size, does)
+        who = strand.lanes.threads if threads is None else threads
+        _report_outside(strand, who, address, window, inside, size, does)
         raise Stop
     for memory, among in parts:
         yield memory, among, address[among]
@@ -106,6 +158,7 @@ def locate(
 
 def _report_outside(
     strand: Strand,
+    threads: np.ndarray,
     address: np.ndarray,
     window: np.ndarray,
     inside: np.ndarray,
@@ -113,7 +166,7 @@ def _report_outside(
     does: str,
 ) -> None:
     block, first = strand.block, int(np.argmin(inside))
-    thread, at = strand.lanes.threads[first], int(address[first])
+    thread, at = threads[first], int(address[first])
     if window[first]:
         shared = block.shared
         where = (

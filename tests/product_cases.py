@@ -137,7 +137,8 @@ class Case:
 !flying = !smem.fragment<tensor<{m}x{self.n}x{self.d}>, #smem.in_flight>
 !ready = !smem.fragment<tensor<{m}x{self.n}x{self.d}>, #smem.accumulator>
 gpu.module @kernels {{
-  gpu.func @product(%A: !A {{smem.name = "A"}}, %B: !B {{smem.name = "B"}}, %D: !D {{smem.name = "D"}}{extra})
+  gpu.func @product(%A: !A {{smem.name = "A"}}, %B: !B {{smem.name = "B"}},
+                    %D: !D {{smem.name = "D"}}{extra})
       kernel attributes {{known_block_size = array<i32: 128, 1, 1>}} {{
     %a = "smem.alloc"() : () -> !a
     %b = "smem.alloc"() : () -> !b

@@ -6,17 +6,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from ...dialect.bindings import ir
 from ..errors import EmulationError
+from ..floats import narrowed, rounded
 from ..program import Op
 from ..registry import computes
 from ..types import dtype_of, shape_of, signed
-
-#: What the GPU makes of a NaN that it narrows to 16 bits: every bit but the sign (PTX ISA, cvt).
-_NARROW_NAN = 0x7FFF
 
 
 def _binary(names: tuple[str, ...], function: Callable[[Any, Any], Any]) -> None:
@@ -238,30 +235,6 @@ def _sign_extend(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return signed(a).astype(np.dtype(f"i{dtype.itemsize}")).view(dtype)
 
 
-def _rounded(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Numbers as floats, rounded once; NumPy goes to bf16 by way of f32."""
-    if dtype != ml_dtypes.bfloat16 or a.dtype.itemsize < 4 or a.dtype == np.float32:
-        return a.astype(dtype)
-    if a.dtype.itemsize == 8 and a.dtype.kind != "f":
-        # What an f64 cannot hold only says on which side of a tie the number is.
-        low, most = a.dtype.type(0xFFFF), a.dtype.type(1 << 40)
-        a = np.where(np.abs(a) < most, a, a & ~low | np.where(a & low, a.dtype.type(0x8000), 0))
-    exact = a.astype(np.float64)
-    near = exact.astype(np.float32)
-    back = near.astype(np.float64)
-    # Rounded to odd, so that it is no tie where the number is none.
-    odd = near.view(np.uint32) - (np.abs(back) > np.abs(exact)) | (back != exact)
-    return odd.view(np.float32).astype(dtype)
-
-
-def _narrow(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    found = _rounded(a, dtype)
-    if dtype.itemsize == 2:
-        bits = found.view(np.uint16)
-        bits[np.isnan(a)] = _NARROW_NAN
-    return found
-
-
 def _to_signed(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return a.astype(np.int64).astype(dtype)
 
@@ -276,10 +249,10 @@ computes("arith.trunci", "llvm.trunc", "arith.index_castui")(_cast(_truncate))
 computes("arith.index_cast")(
     _cast(lambda a, d: _truncate(a, d) if d.itemsize < a.dtype.itemsize else _sign_extend(a, d))
 )
-computes("arith.truncf", "llvm.fptrunc")(_cast(_narrow))
+computes("arith.truncf", "llvm.fptrunc")(_cast(narrowed))
 computes("arith.extf", "llvm.fpext")(_cast(lambda a, d: a.astype(d)))
-computes("arith.uitofp", "llvm.uitofp")(_cast(_rounded))
-computes("arith.sitofp", "llvm.sitofp")(_cast(lambda a, d: _rounded(signed(a), d)))
+computes("arith.uitofp", "llvm.uitofp")(_cast(rounded))
+computes("arith.sitofp", "llvm.sitofp")(_cast(lambda a, d: rounded(signed(a), d)))
 computes("arith.fptoui", "llvm.fptoui")(_cast(_to_unsigned))
 computes("arith.fptosi", "llvm.fptosi")(_cast(_to_signed))
 

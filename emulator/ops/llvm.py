@@ -111,7 +111,7 @@ def _store(op: Op) -> Any:
 # -- structs ---------------------------------------------------------------------------------------
 
 
-@executes("llvm.mlir.zero", "llvm.mlir.poison", "llvm.mlir.undef")
+@executes("llvm.mlir.zero", "llvm.mlir.poison", "llvm.mlir.undef", "ub.poison")
 def _whole(op: Op) -> Any:
     type_, defined = op.result_types[0], op.name == "llvm.mlir.zero"
     return lambda strand: _filled(strand, type_, defined, op.location)
@@ -156,13 +156,13 @@ def _extract(op: Op) -> Any:
 
     def step(strand: Strand, struct: Any) -> Any:
         for at in position:
-            struct = _member(struct, at)
+            struct = member(struct, at)
         return struct
 
     return step
 
 
-def _member(struct: Any, at: int) -> Any:
+def member(struct: Any, at: int) -> Any:
     """A member; no instruction looks at it yet, so it may be in flight or poison, and it remembers
     who wrote it."""
     if not isinstance(struct, Registers):

@@ -188,7 +188,8 @@ def _global(op: Op) -> Any:
 # -- elements --------------------------------------------------------------------------------------
 
 
-def _address(op: Op, memref: MemRef, indices: tuple[Any, ...], size: int) -> np.ndarray:
+def element_address(memref: MemRef, indices: tuple[Any, ...], size: int) -> np.ndarray:
+    """Each thread's address of an element of `size` bytes."""
     at = [signed(i).astype(np.int64) * s for i, s in zip(indices, memref.strides, strict=True)]
     return memref.base + (memref.offset + _total(at)) * size
 
@@ -201,7 +202,7 @@ def _load(op: Op) -> Any:
 
     def step(strand: Strand, memref: Any, *indices: Any) -> np.ndarray:
         known = tuple(strand.checked(i) for i in indices)
-        address = _address(op, strand.checked(memref), known, size)
+        address = element_address(strand.checked(memref), known, size)
         raw = load(strand, address, space, size, size)
         return raw.view(dtype).reshape(len(raw), *shape)
 
@@ -216,7 +217,7 @@ def _store(op: Op) -> Any:
 
     def step(strand: Strand, value: Any, memref: Any, *indices: Any) -> None:
         known = tuple(strand.checked(i) for i in indices)
-        address = _address(op, strand.checked(memref), known, size)
+        address = element_address(strand.checked(memref), known, size)
         values = strand.checked(value)
         raw = np.ascontiguousarray(values).reshape(len(values), -1).view(np.uint8)
         store(strand, address, space, raw, size)

@@ -10,6 +10,7 @@ from ..lanes import WARP
 from ..program import Op
 from ..registry import executes
 from ..strand import Strand
+from ..warps import members
 
 
 @executes("nvvm.elect.sync")
@@ -23,5 +24,21 @@ def _elect(op: Op) -> Any:
         elected = np.zeros(strand.lanes.count, bool)
         elected[first] = True
         return elected
+
+    return step
+
+
+@executes("nvvm.bar.warp.sync")
+def _barrier(op: Op) -> Any:
+    def step(strand: Strand, mask: Any) -> None:
+        named = members(strand, strand.checked(mask))
+        if named is None:
+            return
+        threads = strand.lanes.threads
+        # Threads of one mask of one warp are a group of their own.
+        groups = np.column_stack([threads // WARP, named @ (1 << np.arange(WARP))])
+        _, group = np.unique(groups, axis=0, return_inverse=True)
+        for number in range(int(group.max()) + 1):
+            strand.block.order.synchronise(threads[group.reshape(-1) == number])
 
     return step

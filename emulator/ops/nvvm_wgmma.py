@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import numpy as np
-
-from ..errors import Kind, Stop
 from ..fragments import ROWS
 from ..lanes import WARP
 from ..multiplicands import MULTIPLICANDS
 from ..program import Op
 from ..registry import executes
 from ..strand import Strand
+from ..warps import whole_warps
 from ..wgmma import ACCUMULATORS, Form, execute
 
 
@@ -24,12 +22,12 @@ def _fence(op: Op) -> Any:
 
 def fence(strand: Strand) -> None:
     """`wgmma.fence`."""
-    strand.block.groups.fences[_warps(strand)] += 1
+    strand.block.groups.fences[whole_warps(strand)] += 1
 
 
 @executes("nvvm.wgmma.commit.group.sync.aligned")
 def _commit(op: Op) -> Any:
-    return lambda strand: strand.block.groups.commit(_warps(strand))
+    return lambda strand: strand.block.groups.commit(whole_warps(strand))
 
 
 @executes("nvvm.wgmma.wait.group.sync.aligned")
@@ -40,21 +38,8 @@ def _wait(op: Op) -> Any:
 
 def wait_group(strand: Strand, pending: int) -> None:
     """`wgmma.wait_group`."""
-    block, warps = strand.block, _warps(strand)
+    block, warps = strand.block, whole_warps(strand)
     block.groups.wait(warps, pending, block.order.epoch[warps * WARP])
-
-
-def _warps(strand: Strand) -> np.ndarray:
-    """The warps that execute an instruction that whole warps execute together."""
-    if not strand.lanes.whole_warps:
-        strand.block.report_at(
-            strand,
-            Kind.DIVERGENT,
-            f"is executed by {strand.lanes}, a part of a warp; all threads of a warp must execute it "
-            "together",
-        )
-        raise Stop
-    return strand.lanes.warps
 
 
 def _form(op: Op) -> Form:

@@ -4,9 +4,14 @@ from typing import Any
 
 import numpy as np
 
+from ...dialect.bindings import ir
 from ..program import Op
-from ..registry import computes
-from ..types import shape_of
+from ..registry import computes, executes
+from ..strand import Strand
+from ..types import dtype_of, shape_of
+from ..values import Registers
+from .llvm import member
+from .llvm_vector import inserted
 
 
 @computes("vector.from_elements")
@@ -31,20 +36,100 @@ def _broadcast(op: Op) -> Any:
     return step
 
 
-@computes("vector.extract", "vector.insert")
-def _element(op: Op) -> Any:
+def _position(op: Op, operands: int) -> tuple[int, ...]:
+    """Where an element lies; it must be the op's own to say."""
     position = tuple(op.numbers("static_position"))
-    inserts = op.name == "vector.insert"
-    if any(p < 0 for p in position) or len(op.operand_types) != 1 + inserts:
+    if any(p < 0 for p in position) or len(op.operand_types) != operands:
         raise op.refuse("takes an element whose position is known at run time only")
+    return position
 
-    def extract(a: np.ndarray) -> np.ndarray:
-        return a[(slice(None), *position)]
 
-    def insert(element: np.ndarray, a: np.ndarray) -> np.ndarray:
+@executes("vector.extract")
+def _extract(op: Op) -> Any:
+    position = _position(op, 1)
+
+    def step(strand: Strand, a: Any) -> Any:
+        if isinstance(a, Registers) and len(position) == 1:
+            return member(a, position[0])
+        return strand.checked(a)[(slice(None), *position)]
+
+    return step
+
+
+@executes("vector.insert")
+def _insert(op: Op) -> Any:
+    position = _position(op, 2)
+    shape, dtype = shape_of(op.result_types[0]), dtype_of(op.result_types[0], op.location)
+
+    def step(strand: Strand, element: Any, a: Any) -> Any:
+        if len(shape) == len(position) == 1:
+            return inserted(strand, a, element, np.array(position), np.zeros((1, *shape), dtype))
+        element, a = strand.checked(element), strand.checked(a)
         rows = max(len(element), len(a))
         found = np.array(np.broadcast_to(a, (rows, *a.shape[1:])))
         found[(slice(None), *position)] = element
         return found
 
-    return insert if inserts else extract
+    return step
+
+
+@computes("vector.to_elements")
+def _to_elements(op: Op) -> Any:
+    single = len(op.result_types) == 1
+
+    def step(a: np.ndarray) -> Any:
+        columns = a.reshape(len(a), -1)
+        return columns[:, 0] if single else tuple(columns.T)
+
+    return step
+
+
+@computes("vector.shape_cast", "vector.bitcast")
+def _cast(op: Op) -> Any:
+    shape, dtype = shape_of(op.result_types[0]), dtype_of(op.result_types[0], op.location)
+    if "i1" in (str(t.element_type) for t in (*op.operand_types, *op.result_types)):
+        raise op.refuse("casts truth values, which the emulator does not know")
+    return lambda a: np.ascontiguousarray(a).view(dtype).reshape(len(a), *shape)
+
+
+@computes("vector.shuffle")
+def _shuffle(op: Op) -> Any:
+    mask = op.numbers("mask")
+    if min(mask) < 0:
+        raise op.refuse("leaves elements poison, which the emulator does not know")
+
+    def step(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        rows = max(len(a), len(b))
+        both = [np.broadcast_to(x, (rows, *x.shape[1:])) for x in (a, b)]
+        return np.concatenate(both, axis=1)[:, mask]
+
+    return step
+
+
+def _numbers(op: Op, name: str) -> list[int]:
+    return [ir.IntegerAttr(number).value for number in op.attribute(name)]
+
+
+# Strides of slices are 1, as their verifiers say.
+
+
+@computes("vector.extract_strided_slice")
+def _extract_slice(op: Op) -> Any:
+    bounds = zip(_numbers(op, "offsets"), _numbers(op, "sizes"), strict=True)
+    part = (slice(None), *(slice(first, first + size) for first, size in bounds))
+    return lambda a: a[part]
+
+
+@computes("vector.insert_strided_slice")
+def _insert_slice(op: Op) -> Any:
+    offsets, sizes = _numbers(op, "offsets"), shape_of(op.operand_types[0])
+    outer = len(offsets) - len(sizes)
+    inner = (slice(o, o + n) for o, n in zip(offsets[outer:], sizes, strict=True))
+    part = (slice(None), *offsets[:outer], *inner)
+
+    def step(source: np.ndarray, a: np.ndarray) -> np.ndarray:
+        found = np.array(np.broadcast_to(a, (max(len(source), len(a)), *a.shape[1:])))
+        found[part] = source
+        return found
+
+    return step

@@ -5,7 +5,7 @@ own words for each are in lit_tests/invalid/mma.mlir.
 """
 
 import pytest
-from type_cases import MIXES, Case, modified
+from product_cases import MIXES, Case, modified
 
 import mlir_smem
 from mlir_smem.codegen import CompileError

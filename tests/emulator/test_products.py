@@ -1,26 +1,29 @@
-"""Every type of wgmma on the emulator, against exact sums."""
+"""Every form of wgmma on the emulator, against exact sums."""
 
 import pytest
-from type_cases import MIXES, Case, modified
+from product_cases import MIXES, Case, forms, majors, modified
 
 import mlir_smem
 from mlir_smem.runtime import run_on_cpu
 
-#: One of each swizzle on both sides, N of one instruction and of two.
+#: Of each mix, A in each place, dense and sparse: one of each swizzle on both sides and of each major, N of
+#: one instruction and of two, and each modifier.
 FORMS = [
     case
     for mix in MIXES
+    for form in forms(mix)
     for case in (
-        Case(*mix, n=8, a_swizzle="none", b_swizzle="128B"),
-        Case(*mix, n=40, a_swizzle="32B", b_swizzle="none"),
-        Case(*mix, n=64, a_swizzle="128B", b_swizzle="64B"),
-        Case(*mix, n=264, a_swizzle="64B", b_swizzle="32B"),
-        *modified(mix),
+        Case(*mix, n=8, a_swizzle="none", b_swizzle="128B", **form),
+        Case(*mix, n=40, a_swizzle="32B", b_swizzle="none", **form),
+        Case(*mix, n=64, a_swizzle="128B", b_swizzle="64B", **form),
+        Case(*mix, n=264, a_swizzle="64B", b_swizzle="32B", **form),
+        *(Case(*mix, **major, **form) for major in majors(mix, form["registers"])[1:]),
+        *modified(mix, **form),
     )
 ]
 
 
-@pytest.mark.parametrize("case", FORMS, ids=str)
+@pytest.mark.parametrize("case", dict.fromkeys(FORMS), ids=str)
 def test_a_product_is_right(case):
     inputs = case.inputs()
     compiled = mlir_smem.compile(case.text, emit="nvvm")

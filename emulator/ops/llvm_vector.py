@@ -1,0 +1,118 @@
+"""The LLVM dialect: elements of vectors. Vectors are made element by element from a poison one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import Kind, Stop
+from ..program import Op
+from ..registry import executes
+from ..strand import Strand
+from ..types import dtype_of, shape_of, signed
+from ..values import POISON, Registers
+from .llvm import made_registers, member
+
+
+def inserted(strand: Strand, vector: Any, element: Any, at: np.ndarray, blank: np.ndarray) -> Any:
+    """A vector with one element replaced.
+
+    Args:
+        strand: whose vector it is.
+        vector: an array, registers of which some are poison, or poison.
+        element: a value, or poison.
+        at: the position in each thread's vector.
+        blank: what stands for a vector that is poison: one row of zeros.
+    """
+    defined = np.ones(blank.shape[1], bool)
+    if isinstance(vector, Registers):
+        vector, defined = vector.data, vector.defined.copy()
+    elif vector is POISON:
+        vector, defined = blank, np.zeros(blank.shape[1], bool)
+    if element is POISON:
+        if (at != at[0]).any():
+            strand.checked(POISON)
+        defined[at[0]] = False
+    else:
+        element = strand.checked(element)
+        rows = max(len(vector), len(element), len(at))
+        vector = np.array(np.broadcast_to(vector, (rows, *vector.shape[1:])))
+        vector[np.arange(rows), at] = element
+        # Where threads insert at different positions, no position is known to be defined.
+        if (at == at[0]).all():
+            defined[at[0]] = True
+    if defined.all():
+        return vector
+    return made_registers(strand, strand.spread(vector), defined)
+
+
+def _positions(op: Op, strand: Strand, position: Any, length: int) -> np.ndarray:
+    """The position in each thread's vector.
+
+    Raises:
+        Stop: if it is none, which is reported.
+    """
+    at = signed(strand.checked(position)).astype(np.int64)
+    if (at < 0).any() or (at >= length).any():
+        wrong = at[(at < 0) | (at >= length)][0]
+        strand.block.report_at(
+            strand, Kind.POISON, f"takes element {wrong} of a vector of {length} elements"
+        )
+        raise Stop
+    return at
+
+
+@executes("llvm.insertelement")
+def _insert(op: Op) -> Any:
+    (length,) = shape_of(op.result_types[0])
+    blank = np.zeros((1, length), dtype_of(op.result_types[0], op.location))
+
+    def step(strand: Strand, vector: Any, element: Any, position: Any) -> Any:
+        at = _positions(op, strand, position, length)
+        return inserted(strand, vector, element, at, blank)
+
+    return step
+
+
+@executes("llvm.extractelement")
+def _extract(op: Op) -> Any:
+    (length,) = shape_of(op.operand_types[0])
+
+    def step(strand: Strand, vector: Any, position: Any) -> Any:
+        at = _positions(op, strand, position, length)
+        if isinstance(vector, Registers) and (at == at[0]).all():
+            return member(vector, int(at[0]))
+        vector = strand.checked(vector)
+        rows = max(len(vector), len(at))
+        vector, at = np.broadcast_to(vector, (rows, length)), np.broadcast_to(at, rows)
+        return vector[np.arange(rows), at]
+
+    return step
+
+
+@executes("llvm.shufflevector")
+def _shuffle(op: Op) -> Any:
+    mask = op.numbers("mask")
+    (length,) = shape_of(op.operand_types[0])
+    taken = [m for m in mask if m >= 0]
+
+    def step(strand: Strand, first: Any, second: Any) -> Any:
+        # Often one of both is poison, and none of its elements is taken.
+        sources = [
+            strand.checked(v) if any(m // length == side for m in taken) else None
+            for side, v in enumerate((first, second))
+        ]
+        known = [source for source in sources if source is not None]
+        if not known:
+            return POISON
+        blank = np.zeros((1, length), known[0].dtype)
+        both = [blank if source is None else source for source in sources]
+        rows = max(len(source) for source in both)
+        pool = np.concatenate([np.broadcast_to(s, (rows, length)) for s in both], axis=1)
+        found = pool[:, np.maximum(mask, 0)]
+        if len(taken) == len(mask):
+            return found
+        return made_registers(strand, strand.spread(found), np.array(mask) >= 0)
+
+    return step

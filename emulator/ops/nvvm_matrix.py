@@ -1,0 +1,87 @@
+"""nvvm: `ldmatrix` and `stmatrix`, matrices of 8 by 8 that a warp moves between shared memory and
+registers (PTX ISA, warp-level matrix load and store instructions).
+
+Lane 8i + j of the warp gives the address of row j of matrix i, 16 bytes that are aligned to 16. Lane l
+holds in its register i the two elements 2(l % 4) and 2(l % 4) + 1 of row l / 4 of matrix i, or of its
+column l / 4 if the matrix is transposed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..access import load, store
+from ..lanes import WARP
+from ..program import Op
+from ..registry import executes
+from ..strand import Strand
+from ..types import space_of
+from ..warps import full_warps
+from .llvm import made_registers
+
+_ROWS = 8
+
+#: Bytes of a row: eight elements of 16 bits.
+_ROW = 16
+
+
+def _matrices(op: Op, count: int) -> Callable[[Strand, Any], tuple[np.ndarray, np.ndarray, int]]:
+    """What both instructions need of an op: a function that gives the threads whose addresses
+    count, those addresses, and the number of warps."""
+    shape, element = op.text("shape"), op.text("eltType")
+    if re.findall(r"= (\d+)", shape) != ["8", "8"] or "<b16>" not in element:
+        raise op.refuse(f"moves matrices {shape} of {element}, which the emulator does not know")
+
+    def rows(strand: Strand, pointer: Any) -> tuple[np.ndarray, np.ndarray, int]:
+        warps = len(full_warps(strand))
+        address = strand.spread(strand.checked(pointer))
+        gives = strand.lanes.threads % WARP < _ROWS * count
+        return strand.lanes.threads[gives], address[gives], warps
+
+    return rows
+
+
+def _is_transposed(op: Op) -> bool:
+    return "col" in op.text("layout")
+
+
+@executes("nvvm.ldmatrix")
+def _load(op: Op) -> Any:
+    count, transposed = op.number("num"), _is_transposed(op)
+    rows, space = _matrices(op, count), space_of(str(op.operand_types[0]))
+
+    def step(strand: Strand, pointer: Any) -> Any:
+        readers, address, warps = rows(strand, pointer)
+        raw = load(strand, address, space, _ROW, _ROW, readers)
+        elements = raw.view(np.uint16).reshape(warps, count, _ROWS, _ROWS)
+        if transposed:
+            elements = elements.swapaxes(2, 3)
+        words = np.ascontiguousarray(elements).view(np.uint32).reshape(warps, count, WARP)
+        data = np.ascontiguousarray(words.swapaxes(1, 2)).reshape(warps * WARP, count)
+        if count == 1:
+            return data[:, 0]
+        return made_registers(strand, data, np.ones(count, bool))
+
+    return step
+
+
+@executes("nvvm.stmatrix")
+def _store(op: Op) -> Any:
+    count, transposed = len(op.operand_types) - 1, _is_transposed(op)
+    rows, space = _matrices(op, count), space_of(str(op.operand_types[0]))
+
+    def step(strand: Strand, pointer: Any, *sources: Any) -> None:
+        writers, address, warps = rows(strand, pointer)
+        data = np.stack([strand.spread(strand.checked(source)) for source in sources], axis=1)
+        words = np.ascontiguousarray(data.reshape(warps, WARP, count).swapaxes(1, 2))
+        elements = words.view(np.uint16).reshape(warps, count, _ROWS, _ROWS)
+        if transposed:
+            elements = elements.swapaxes(2, 3)
+        raw = np.ascontiguousarray(elements).view(np.uint8).reshape(-1, _ROW)
+        store(strand, address, space, raw, _ROW, writers)
+
+    return step

@@ -1,0 +1,83 @@
+"""nvvm: `shfl.sync`, values of other threads of a warp (PTX ISA, data movement and conversion)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import Kind
+from ..lanes import WARP
+from ..program import Op
+from ..registry import executes
+from ..strand import Strand
+from ..warps import members
+
+
+def shuffled(
+    strand: Strand,
+    kind: str,
+    mask: np.ndarray,
+    value: np.ndarray,
+    offset: np.ndarray,
+    mask_and_clamp: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Each thread's value of another lane, and whether that lane was within the segment; None if the
+    threads must wait for others.
+
+    Args:
+        strand: the threads that execute the instruction.
+        kind: "up", "down", "bfly" or "idx".
+        mask: which lanes of the warp take part.
+        value: of any type.
+        offset: the operand b; its lowest five bits count.
+        mask_and_clamp: the operand c: bits 0 to 4 the clamp, 8 to 12 the mask of a segment.
+
+    Raises:
+        Stop: if the mask does not fit the threads that execute the instruction, which is reported.
+    """
+    named = members(strand, mask)
+    if named is None:
+        return None
+    threads, value = strand.lanes.threads, strand.spread(value)
+    lane = threads % WARP
+    by = strand.spread(offset).astype(np.int64) & WARP - 1
+    c = strand.spread(mask_and_clamp).astype(np.int64)
+    clamp, segment = c & WARP - 1, c >> 8 & WARP - 1
+    least = lane & segment
+    most = least | clamp & ~segment
+    source = {
+        "up": lane - by,
+        "down": lane + by,
+        "bfly": lane ^ by,
+        "idx": least | by & ~segment,
+    }[kind]
+    valid = source >= most if kind == "up" else source <= most
+    source = np.where(valid, source, lane)
+    absent = ~named[np.arange(len(threads)), source]
+    if absent.any():
+        first = int(np.argmax(absent))
+        strand.block.report_at(
+            strand,
+            Kind.POISON,
+            f"gives thread {threads[first]} the value of lane {source[first]} of its warp, which does "
+            "not take part",
+        )
+        source = np.where(absent, lane, source)
+    row = np.zeros(strand.block.threads, np.int64)
+    row[threads] = np.arange(len(threads))
+    return value[row[threads - lane + source]], valid
+
+
+@executes("nvvm.shfl.sync")
+def _shuffle(op: Op) -> Any:
+    kind = op.text("kind").rsplit(" ", 1)[-1].rstrip(">")
+    says_valid = op.has("return_value_and_is_valid")
+
+    def step(strand: Strand, *operands: Any) -> Any:
+        mask, value, offset, mask_and_clamp = (strand.checked(operand) for operand in operands)
+        found = shuffled(strand, kind, mask, value, offset, mask_and_clamp)
+        # With the predicate, the result is a struct.
+        return found if says_valid or found is None else found[0]
+
+    return step

@@ -1,0 +1,51 @@
+"""vector: neighbouring elements of a memref, loaded and stored at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..access import load, store
+from ..program import Op
+from ..registry import executes
+from ..strand import Strand
+from ..types import bits_of, dtype_of, shape_of
+from .memref import element_address, space_of
+
+
+def _access(op: Op, memref: Any, vector: Any) -> tuple[int, int, int]:
+    """The memory space, the bytes of the memref's elements, and what addresses are aligned to."""
+    if memref.element_type != vector.element_type or len(shape_of(vector)) != 1:
+        raise op.refuse(f"moves {vector} of {memref}, which the emulator does not know")
+    size = bits_of(memref.element_type, op.location) // 8
+    # Nothing but the elements' alignment is known unless the op says more.
+    return space_of(memref, op.location), size, op.number("alignment", size)
+
+
+@executes("vector.load")
+def _load(op: Op) -> Any:
+    memref, vector = op.operand_types[0], op.result_types[0]
+    space, size, alignment = _access(op, memref, vector)
+    dtype, (count,) = dtype_of(vector, op.location), shape_of(vector)
+
+    def step(strand: Strand, source: Any, *indices: Any) -> np.ndarray:
+        known = tuple(strand.checked(i) for i in indices)
+        address = element_address(strand.checked(source), known, size)
+        return load(strand, address, space, size * count, alignment).view(dtype)
+
+    return step
+
+
+@executes("vector.store")
+def _store(op: Op) -> Any:
+    vector, memref = op.operand_types[:2]
+    space, size, alignment = _access(op, memref, vector)
+
+    def step(strand: Strand, value: Any, target: Any, *indices: Any) -> None:
+        known = tuple(strand.checked(i) for i in indices)
+        address = element_address(strand.checked(target), known, size)
+        raw = np.ascontiguousarray(strand.checked(value)).view(np.uint8)
+        store(strand, address, space, raw, alignment)
+
+    return step

@@ -1,0 +1,221 @@
+"""math: what IEEE 754 defines to the last bit, approximations to the type's precision."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from arithmetic import FORMATS, same
+from hypothesis import given
+from hypothesis import strategies as st
+from kernels import elementwise, run
+
+from mlir_smem.emulator import EmulationError
+
+each_format = pytest.mark.parametrize("element", FORMATS)
+
+
+def unary(name, element, values):
+    """Numbers of a format, and what an op makes of each."""
+    with np.errstate(over="ignore"):
+        a = np.array(values).astype(FORMATS[element].dtype)
+    found = elementwise(f"{name} %a : {element}", [a], a.dtype)
+    return list(zip(a.astype(float).tolist(), found.astype(float).tolist(), strict=True))
+
+
+def keeps(function):
+    """A function of finite numbers that leaves the others as they are, and the sign of zeros."""
+    return lambda x: math.copysign(function(x), x) if math.isfinite(x) else x
+
+
+EXACT = {
+    "math.absf": abs,
+    "math.floor": keeps(math.floor),
+    "math.ceil": keeps(math.ceil),
+    "math.trunc": keeps(math.trunc),
+    "math.roundeven": keeps(round),
+    "math.round": keeps(lambda x: math.floor(abs(x) + 0.5) if abs(x) < 2**52 else x),
+    "math.sqrt": lambda x: math.nan if x < 0 else math.sqrt(x) if math.isfinite(x) else x,
+}
+
+
+@each_format
+@pytest.mark.parametrize("name", EXACT)
+def test_exact_ops(name, element):
+    near = [n + f for n in range(-4, 5) for f in (0.0, 0.25, 0.5, 0.75)]
+    values = [*FORMATS[element].edges(), *near, 2.0, 1e-3, 123.456, 2.0**20 + 0.5]
+    for value, found in unary(name, element, values):
+        assert same(found, FORMATS[element].round(EXACT[name](value))), value
+
+
+def test_the_sign_of_nan_is_a_sign():
+    nans = np.array([0x7FC00001, 0xFFC00001], np.uint32).view(np.float32)
+    ones = np.array([-1.0, 1.0], np.float32)
+    found = elementwise("math.absf %a : f32", [nans], np.float32)
+    assert found.view(np.uint32).tolist() == [0x7FC00001] * 2
+    found = elementwise("math.copysign %a, %b : f32", [nans, ones], np.float32)
+    assert found.view(np.uint32).tolist() == [0xFFC00001, 0x7FC00001]
+
+
+@each_format
+def test_copysign(element):
+    a, b = FORMATS[element].pairs()
+    found = elementwise(f"math.copysign %a, %b : {element}", [a, b], a.dtype)
+    for x, y, z in zip(a.astype(float), b.astype(float), found.astype(float), strict=True):
+        if not math.isnan(x):
+            assert same(z, math.copysign(x, y))
+
+
+def rounded(value, form):
+    """A fraction to the nearest number of a format, ties to even."""
+    if not value:
+        return 0.0
+    size = abs(value)
+    exponent = size.numerator.bit_length() - size.denominator.bit_length()
+    exponent -= size < Fraction(2) ** exponent
+    units = round(size / Fraction(2) ** (max(exponent, form.smallest) - form.precision + 1))
+    found = units * Fraction(2) ** (max(exponent, form.smallest) - form.precision + 1)
+    if found >= Fraction(2) ** (form.largest + 1):
+        found = math.inf
+    return math.copysign(float(found), value)
+
+
+def fused(a, b, c, form):
+    """a * b + c, by fractions where that is a number."""
+    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+        return math.nan if math.isnan(c) or math.isnan(a * b) else a * b + c
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    return rounded(exact, form) if exact else a * b + c
+
+
+SMALL = [element for element in FORMATS if element != "f64"]
+
+
+@pytest.mark.parametrize("name", ["math.fma", "llvm.intr.fma"])
+@pytest.mark.parametrize("element", SMALL)
+def test_a_fused_multiply_add_rounds_once(name, element):
+    form = FORMATS[element]
+    rows = list(product(form.edges(), repeat=3))
+    for first in range(0, len(rows), 1024):
+        part = rows[first : first + 1024]
+        a, b, c = (np.array(column).astype(form.dtype) for column in zip(*part, strict=True))
+        found = elementwise(
+            f'"{name}"(%a, %b, %c) : ({element}, {element}, {element}) -> {element}',
+            [a, b, c],
+            form.dtype,
+        )
+        for row, z in zip(part, found.astype(float).tolist(), strict=True):
+            assert same(z, fused(*row, form)), row
+
+
+NUMBERS = st.floats(width=32, allow_nan=False, allow_infinity=False)
+
+
+@given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=8, max_size=8), st.integers(-3, 3))
+def test_sums_that_nearly_cancel_in_f32(pairs, ulps):
+    form = FORMATS["f32"]
+    a, b = (np.array(column, np.float32) for column in zip(*pairs, strict=True))
+    with np.errstate(all="ignore"):
+        c = np.where(np.isfinite(a * b), (-(a * b)).view(np.int32) + ulps, 0).astype(np.int32)
+    c = c.view(np.float32)
+    c = np.where(np.isfinite(c), c, np.float32(1))
+    found = elementwise("math.fma %a, %b, %c : f32", [a, b, c], np.float32)
+    for row in zip(a.tolist(), b.tolist(), c.tolist(), found.tolist(), strict=True):
+        assert same(row[3], fused(*row[:3], form)), row
+
+
+def test_a_tie_that_is_none():
+    # The product lies just beside the middle between two f32; rounding it twice would go to even.
+    one = 1 + 2.0**-12
+    a = np.array([one, one], np.float32)
+    c = np.array([2.0**-60, -(2.0**-60)], np.float32)
+    found = elementwise("math.fma %a, %a, %b : f32", [a, c], np.float32)
+    expected = [fused(one, one, float(x), FORMATS["f32"]) for x in c]
+    assert found.tolist() == expected
+    assert expected[0] != expected[1]
+
+
+def test_vectors_too():
+    out = np.zeros((8, 2), np.float32)
+    a = np.arange(8, dtype=np.float32)
+    body = """
+    %a = memref.load %A[%tid] : memref<8xf32>
+    %two = arith.constant 2.0 : f32
+    %v = vector.from_elements %a, %two : vector<2xf32>
+    %k = arith.constant dense<0.5> : vector<2xf32>
+    %w = math.fma %v, %v, %k : vector<2xf32>
+    %r = math.exp2 %w : vector<2xf32>
+    vector.store %r, %B[%tid, %c0] : memref<8x2xf32>, vector<2xf32>"""
+    run(body, a, out, block=8)
+    with np.errstate(over="ignore"):
+        expected = np.exp2(np.column_stack([a, a * 0 + 2]).astype(float) ** 2 + 0.5)
+        assert out.tolist() == expected.astype(np.float32).tolist()
+
+
+def test_f64_is_not_fused():
+    with pytest.raises(EmulationError, match=r"'math\.fma' is of f64"):
+        run("%x = arith.constant 1.0 : f64\n    %r = math.fma %x, %x, %x : f64")
+
+
+APPROXIMATE = {
+    "exp": math.exp,
+    "exp2": lambda x: 2.0**x,
+    "expm1": math.expm1,
+    "log": math.log,
+    "log2": math.log2,
+    "log10": math.log10,
+    "log1p": math.log1p,
+    "tanh": math.tanh,
+    "sin": math.sin,
+    "cos": math.cos,
+    "erf": math.erf,
+    "rsqrt": lambda x: 1 / math.sqrt(x),
+}
+
+
+@pytest.mark.parametrize("element", SMALL)
+@pytest.mark.parametrize("name", APPROXIMATE)
+def test_approximations_are_as_good_as_their_type(name, element):
+    form = FORMATS[element]
+    positive = name.startswith("log") or name == "rsqrt"
+    values = [
+        s * x for s in ((1,) if positive else (1, -1)) for x in (1e-3, 0.1, 0.7, 1.0, 3.3, 7.5)
+    ]
+    for value, found in unary(f"math.{name}", element, values):
+        exact = APPROXIMATE[name](value)
+        assert abs(found - exact) <= 2.0**-form.precision * abs(exact), value
+
+
+@pytest.mark.parametrize(
+    "name, value, expected",
+    [
+        ("exp2", -math.inf, 0.0),
+        ("exp2", 128.0, math.inf),
+        ("exp", math.inf, math.inf),
+        ("log2", 0.0, -math.inf),
+        ("log2", -1.0, math.nan),
+        ("rsqrt", 0.0, math.inf),
+        ("rsqrt", math.inf, 0.0),
+        ("tanh", math.inf, 1.0),
+        ("tanh", -0.0, -0.0),
+        ("sqrt", -0.0, -0.0),
+        ("exp", math.nan, math.nan),
+    ],
+)
+def test_the_ends_of_the_line(name, value, expected):
+    ((_, found),) = unary(f"math.{name}", "f32", [value])
+    assert same(found, expected)
+
+
+def test_powers():
+    a, b = np.array([2.0, 10.0, 0.0, 1.5], np.float32), np.array([0.5, -2.0, 0.0, 3.0], np.float32)
+    found = elementwise("math.powf %a, %b : f32", [a, b], np.float32)
+    exact = [float(np.float32(x**y)) for x, y in zip(a.tolist(), b.tolist(), strict=True)]
+    assert found.tolist() == exact
+
+
+def test_magnitudes_of_integers():
+    values = np.array([0, 1, -1, 2**31 - 1, -(2**31), -5], np.int32)
+    found = elementwise("math.absi %a : i32", [values], np.uint32)
+    assert found.tolist() == [0, 1, 1, 2**31 - 1, 2**31, 5]
