@@ -140,6 +140,15 @@ def test_an_accumulator_that_is_not_read_may_be_poison(d, scale_d):
     check(Product("f16", "f16", d, scale_d=scale_d, start="poison"), scale_d=0)
 
 
+def test_what_overwrites_poison_is_of_the_accumulator_s_type():
+    product = Product("f16", "f16", "f32", scale_d=(0,), start="poison")
+    edit = tuple(
+        (f"memref.store %r{r},", f"%n{r} = arith.negf %r{r} : f32\nmemref.store %n{r},")
+        for r in range(4)
+    )
+    assert (product.run(edit=edit) == -product.expected()).all()
+
+
 # Sparse arithmetic.
 
 
