@@ -1,8 +1,8 @@
 """Floating-point literals of LLVM IR, from one LLVM's spelling to what every LLVM reads.
 
-The bindings' LLVM prints the shortest decimals that round to a constant (`float 1.000000e-01`) and
-names like `+qnan`; the one in llvmlite reads decimals only where they are exact. Hexadecimal bits
-are read by both.
+The bindings' LLVM prints short decimals that round to a constant (`float 1.000000e-01`), names like
+`+qnan`, and otherwise the type's own bits (`float f0x3FB8AA3B`); the one in llvmlite reads decimals
+only where they are exact, and hexadecimal bits in LLVM's older spelling.
 """
 
 import re
@@ -11,7 +11,10 @@ from decimal import Decimal
 import ml_dtypes
 import numpy as np
 
-_LITERAL = r"[-+]?\d+\.\d+(?:e[-+]?\d+)?\b|[-+](?:inf\b|qnan\b|s?nan\(0x[0-9a-fA-F]+\))"
+_LITERAL = (
+    r"[-+]?\d+\.\d+(?:e[-+]?\d+)?\b|[-+](?:inf\b|qnan\b|s?nan\(0x[0-9a-fA-F]+\))"
+    r"|(?<![\w%@$.-])f0x[0-9a-fA-F]+\b"
+)
 
 #: What matters on a line with a literal; assembly and other strings stay as they are.
 _WORD = re.compile(rf'"[^"]*"|(?P<type>\b(?:half|bfloat|float|double)\b)|(?P<literal>{_LITERAL})')
@@ -65,6 +68,8 @@ def _hexadecimal(literal: str, kind: str) -> str:
 
 def _bits(literal: str, kind: str) -> int:
     """The bits of a literal in its type."""
+    if literal.startswith("f0x"):
+        return int(literal[3:], 16)
     float_type, integer, quiet_bit = _TYPES[kind]
     if "nan" not in literal:
         exact = Decimal(literal.replace("inf", "Infinity"))

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ..dialect.bindings import passmanager
-from ..dialect.diagnostics import emit_op_error, format_location
+from ..dialect.bindings import ir, passmanager
 from ..passes.kernel import walk
-from .errors import CompileError
+from .errors import CompileError, located
+from .math_ops import lower_math
 
 #: Run on each gpu.module. `convert-gpu-to-nvvm` converts memref, arith and cf with it.
 PIPELINE = (
@@ -13,6 +13,9 @@ PIPELINE = (
     "convert-vector-to-llvm,convert-gpu-to-nvvm{index-bitwidth=64},convert-nvvm-to-llvm,"
     "reconcile-unrealized-casts,canonicalize,cse"
 )
+
+#: Functions that the CUDA driver defines (system calls of the PTX interoperability guide).
+DRIVER_FUNCTIONS = {"vprintf", "malloc", "free", "__assertfail"}
 
 #: Dialects whose ops are LLVM IR.
 _TRANSLATED = ("llvm", "nvvm", "gpu")
@@ -24,6 +27,7 @@ def lower_to_llvm_dialect(module: Any) -> None:
     Raises:
         MLIRError, CompileError: with a located diagnostic, if an op has no lowering.
     """
+    lower_math(device_module(module))
     pm = passmanager.PassManager("builtin.module")
     pm.add(f"gpu.module({PIPELINE})")
     pm.run(module.operation)
@@ -32,9 +36,25 @@ def lower_to_llvm_dialect(module: Any) -> None:
     # Casts are what upstream puts around an op that it cannot lower: the op itself says more.
     left.sort(key=lambda op: op.name == "builtin.unrealized_conversion_cast")
     if left:
-        emit_op_error(left[0], "has no lowering to LLVM")
-        where = format_location(left[0].location)
-        raise CompileError(f"'{left[0].name}' at {where} has no lowering to LLVM")
+        raise located(left[0], "has no lowering to LLVM")
+    _check_calls(device_module(module))
+
+
+def _check_calls(kernels: Any) -> None:
+    """Refuses calls of functions that nobody defines, which ptxas would otherwise refuse without
+    saying where they come from."""
+    declared = {
+        ir.StringAttr(op.attributes["sym_name"]).value
+        for op in walk(kernels, "llvm.func")
+        if not len(op.regions[0].blocks)
+    } - DRIVER_FUNCTIONS
+    for call in walk(kernels, "llvm.call"):
+        if "callee" not in call.attributes:
+            continue
+        callee = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
+        if callee in declared:
+            what = " of CUDA's libdevice, which is not linked" if callee.startswith("__nv_") else ""
+            raise located(call, f"calls '{callee}'{what or ', which nothing defines'}")
 
 
 def device_module(module: Any) -> Any:

@@ -1,6 +1,8 @@
 """From the LLVM dialect to LLVM IR and PTX, with the NVPTX target that llvmlite carries."""
 
+import re
 from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 import llvmlite.binding as llvmlite
@@ -39,7 +41,13 @@ def to_ptx(llvm_ir: str, target: Target) -> str:
         machine, llvmlite.create_pipeline_tuning_options(speed_level=3)
     )
     builder.getModulePassManager().run(module, builder)
-    return machine.emit_assembly(module)
+    ptx = machine.emit_assembly(module)
+    if unknown := re.search(r"^\.extern \.func .*?(llvm\.[\w.]+)$", ptx, re.M):
+        raise CompileError(
+            f"'{unknown[1]}' is an intrinsic that the LLVM of llvmlite "
+            f"{version('llvmlite')} does not know for {target.arch}"
+        )
+    return ptx
 
 
 @cache

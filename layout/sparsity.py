@@ -34,7 +34,7 @@ def compress(matrix: np.ndarray, element: Element | str) -> tuple[np.ndarray, np
 
     Returns:
         The elements that are kept, [M, K / 2] of the matrix's dtype, and the metadata,
-        uint32[M / 64, words, 128]: what each thread of a warpgroup loads (see `selector`). A group
+        int32[M / 64, words, 128]: what each thread of a warpgroup loads (see `selector`). A group
         with fewer elements than are kept keeps zeros.
 
     Raises:
@@ -145,7 +145,7 @@ def selector(element: Element | str, instruction: int) -> tuple[int, int]:
 
 
 def pack(nibbles: np.ndarray, element: Element | str) -> np.ndarray:
-    """The metadata as threads load it: uint32[M / 64, words, 128] of uint8[M, groups].
+    """The metadata as threads load it: int32[M / 64, words, 128] of uint8[M, groups].
 
     Words that have room for an instruction more than there is hold legal nibbles there.
 
@@ -161,7 +161,7 @@ def pack(nibbles: np.ndarray, element: Element | str) -> np.ndarray:
     whole[:, :groups] = nibbles
     parts = whole.reshape(rows // INSTRUCTION_M, 4, 2, 8, words, *_word_axes(kind))
     ordered = parts.transpose(_by_thread(kind)).reshape(-1, words, WARPGROUP, _PER_WORD)
-    return np.bitwise_or.reduce(ordered << _SHIFTS, axis=3)
+    return np.bitwise_or.reduce(ordered << _SHIFTS, axis=3).view(np.int32)
 
 
 def unpack(words: np.ndarray, element: Element | str, k: int) -> np.ndarray:

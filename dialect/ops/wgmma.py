@@ -116,9 +116,9 @@ def _check_attributes(op: Any, result: Any) -> None:
         k_blocks.add(len(steps) // count)
     metadata = extras_of(op).metadata
     if metadata is not None:
-        check_fragment(metadata)
+        check_fragment(metadata.type)
         k = sparse_k(known[0]) * max(k_blocks)
-        if not is_metadata(metadata) or shape_of(metadata) != (m, k):
-            raise Invalid(f"has {metadata}; expected the metadata of {m}x{k}")
+        if not is_metadata(metadata.type) or shape_of(metadata.type) != (m, k):
+            raise Invalid(f"has {metadata.type}; expected the metadata of {m}x{k}")
     if len(k_blocks) > 1:
         raise Invalid(f"has steps for {' and '.join(map(str, sorted(k_blocks)))} blocks along k")

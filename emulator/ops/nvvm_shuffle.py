@@ -1,4 +1,5 @@
-"""nvvm: `shfl.sync`, values of other threads of a warp (PTX ISA, data movement and conversion)."""
+"""nvvm and gpu: `shfl.sync`, values of other threads of a warp (PTX ISA, data movement and
+conversion)."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from ..lanes import WARP
 from ..program import Op
 from ..registry import executes
 from ..strand import Strand
+from ..types import dtype_of
 from ..warps import members
 
 
@@ -79,5 +81,26 @@ def _shuffle(op: Op) -> Any:
         found = shuffled(strand, kind, mask, value, offset, mask_and_clamp)
         # With the predicate, the result is a struct.
         return found if says_valid or found is None else found[0]
+
+    return step
+
+
+#: What `gpu.shuffle` calls the kinds.
+_GPU_KINDS = {"xor": "bfly", "up": "up", "down": "down", "idx": "idx"}
+
+
+@executes("gpu.shuffle")
+def _gpu_shuffle(op: Op) -> Any:
+    kind = _GPU_KINDS[op.text("mode").rsplit(" ", 1)[-1].rstrip(">")]
+    if dtype_of(op.operand_types[0], op.location).itemsize != 4:
+        raise op.refuse(f"moves {op.operand_types[0]}, which the emulator does not know")
+
+    def step(strand: Strand, *operands: Any) -> Any:
+        value, offset, width = (strand.checked(operand) for operand in operands)
+        # As upstream lowers it: the first `width` lanes take part.
+        left_out = np.uint32(WARP) - width
+        mask = np.uint32(0xFFFFFFFF) >> left_out
+        clamp = left_out if kind == "up" else width - np.uint32(1)
+        return shuffled(strand, kind, mask, value, offset, clamp)
 
     return step

@@ -13,9 +13,10 @@ class Metadata:
 
     def __init__(self, fragment: Any, element: Element, row_blocks: int, k_blocks: int) -> None:
         self._element = element
-        self._per_row = metadata_words(element, k_blocks * element.instruction_k * SPARSITY)
-        count = row_blocks * self._per_row
-        self._words = None if fragment is None else words_of(fragment, count)
+        self._words = None
+        if fragment is not None:
+            self._per_row = metadata_words(element, k_blocks * element.instruction_k * SPARSITY)
+            self._words = words_of(fragment, row_blocks * self._per_row)
 
     def of(self, row: int, k: int) -> tuple[Any, int] | None:
         """The register and the sparsity selector of an instruction; None if A is dense."""

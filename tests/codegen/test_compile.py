@@ -257,6 +257,8 @@ def test_the_hosts_code_beside_the_kernels():
         ("-1.5", 0xBFC00000),
         ("0.1", 0x3DCCCCCD),
         ("3.0e-20", 0x1F0DABC6),
+        ("1.44269504", 0x3FB8AA3B),
+        ("-1.44269504", 0xBFB8AA3B),
         pytest.param("0x7F800000", 0x7F800000, id="inf"),
         pytest.param("0xFF800000", 0xFF800000, id="-inf"),
         pytest.param("0x7FC00000", 0x7FC00000, id="nan"),
@@ -270,3 +272,25 @@ def test_float_constants_keep_their_bits(number, bits):
     ptx = mlir_smem.compile(module(kernel(body, arguments="%x: memref<4xf32>")), emit="ptx").ptx
     stored = re.search(r"st\.global\.b32\s+\[%\w+\], (-?\d+);", ptx)[1]
     assert int(stored) & 0xFFFFFFFF == bits
+
+
+@pytest.mark.parametrize(
+    "type_, number, bits",
+    [
+        ("f64", "1.4426950408889634", 0x3FF71547652B82FE),
+        ("f16", "0.333251953125", 0x3555),
+        ("bf16", "0.333984375", 0x3EAB),
+        ("vector<2xf32>", "dense<[1.44269504, 0.1]>", 0x3FB8AA3B),
+    ],
+)
+def test_constants_of_other_types_keep_their_bits(type_, number, bits):
+    body = f"""
+      %at = memref.extract_aligned_pointer_as_index %x : memref<4xf64> -> index
+      %at64 = arith.index_cast %at : index to i64
+      %to = llvm.inttoptr %at64 : i64 to !llvm.ptr<1>
+      %number = arith.constant {number} : {type_}
+      llvm.store %number, %to : {type_}, !llvm.ptr<1>"""
+    ptx = mlir_smem.compile(module(kernel(body, arguments="%x: memref<4xf64>")), emit="ptx").ptx
+    stored = re.search(r"st\.global\.\S+\s+\[%\w+\], \{?(?:0f|0x)?(-?\w+)", ptx)[1]
+    # PTX has integers of 64 bits in decimal.
+    assert (int(stored) if type_ == "f64" else int(stored, 16)) == bits

@@ -6,8 +6,8 @@ from product_cases import MIXES, Case, forms, majors, modified
 import mlir_smem
 from mlir_smem.runtime import run_on_cpu
 
-#: Of each mix, A in each place, dense and sparse: one of each swizzle on both sides and of each major, N of
-#: one instruction and of two, and each modifier.
+#: Of each mix, A in each place, dense and sparse: one of each swizzle on both sides and of each major, N
+#: of one instruction and of two, and each modifier.
 FORMS = [
     case
     for mix in MIXES

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernels import faults, only_fault, run
 
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import EmulationError, Kind
 
 THREADS = 64
 VALUES = np.arange(THREADS, dtype=np.int32) * 3 + 1000
@@ -36,7 +36,7 @@ def isa(kind, lane, b, c):
     return (j if p else lane), p
 
 
-def shuffle(kind, offsets, clamp, mask="-1", element="i32", block=THREADS):
+def shuffle(kind, clamp, mask="-1", element="i32", block=THREADS):
     """Lines that shuffle %v, the offset being each thread's of B; %r is what comes."""
     return f"""
     %mask = arith.constant {mask} : i32
@@ -55,7 +55,7 @@ def shuffle(kind, offsets, clamp, mask="-1", element="i32", block=THREADS):
 def test_lanes_of_the_isa(kind, clamp, offset):
     out, valid = np.zeros(THREADS, np.int32), np.zeros(THREADS, np.bool_)
     body = (
-        shuffle(kind, None, clamp)
+        shuffle(kind, clamp)
         .replace("%r = nvvm.shfl.sync", "%s = nvvm.shfl.sync")
         .replace(": i32 -> i32", "{return_value_and_is_valid} : i32 -> !llvm.struct<(i32, i1)>")
         + """
@@ -76,7 +76,7 @@ def test_each_thread_has_its_own_source(element, dtype):
     values = np.random.default_rng(0).integers(0, 2**31, THREADS, np.int32).view(dtype)
     order = np.concatenate([np.random.default_rng(i).permutation(32) for i in (1, 2)])
     out = np.zeros(THREADS, dtype)
-    body = shuffle("idx", None, 31, element=element)
+    body = shuffle("idx", 31, element=element)
     body += f"\n    memref.store %r, %C[%tid] : memref<64x{element}>"
     run(body, values, order.astype(np.int32), out, block=THREADS)
     expected = values.reshape(2, 32)[[[0], [1]], order.reshape(2, 32)].reshape(-1)
@@ -101,12 +101,40 @@ def test_a_sum_over_lanes_that_differ_in_their_lowest_two_bits():
     assert out.tolist() == np.repeat(values.reshape(-1, 4).sum(axis=1), 4).tolist()
 
 
+@pytest.mark.parametrize(
+    "word, kind, width",
+    [("xor", "bfly", 32), ("up", "up", 32), ("down", "down", 32), ("idx", "idx", 16)],
+)
+def test_shuffles_of_the_gpu_dialect(word, kind, width):
+    out, valid = np.zeros(width, np.int32), np.zeros(width, np.bool_)
+    body = f"""
+    %width = arith.constant {width} : i32
+    %b = memref.load %B[%tid] : memref<{width}xi32>
+    %v = memref.load %A[%tid] : memref<{width}xi32>
+    %r, %p = gpu.shuffle {word} %v, %b, %width : i32
+    memref.store %r, %C[%tid] : memref<{width}xi32>
+    memref.store %p, %D[%tid] : memref<{width}xi1>"""
+    run(body, VALUES[:width].copy(), np.full(width, 5, np.int32), out, valid, block=width)
+    clamp = 0 if kind == "up" else width - 1
+    lanes = [isa(kind, lane, 5, clamp) for lane in range(width)]
+    assert out.tolist() == [VALUES[source] for source, _ in lanes]
+    assert valid.tolist() == [predicate for _, predicate in lanes]
+
+
+def test_a_shuffle_of_the_gpu_dialect_of_16_bits_is_refused():
+    body = """
+    %x = arith.constant 1.0 : f16
+    %r, %p = gpu.shuffle xor %x, %t32, %t32 : f16"""
+    with pytest.raises(EmulationError, match=r"'gpu\.shuffle' moves f16"):
+        run(body)
+
+
 # Who takes part.
 
 
 def exchanging(mask, offset=1, few=None, kind="bfly", block=32):
     """What a shuffle with a mask does wrong, executed by all threads or by those below a number."""
-    lines = shuffle(kind, None, 31, mask, block=block)
+    lines = shuffle(kind, 31, mask, block=block)
     if few is not None:
         lines = f"""
     %n = arith.constant {few} : index
@@ -151,7 +179,7 @@ def test_threads_that_return_may_be_named(condition):
     body = f"""
     %some = arith.cmpi {condition}, %tid, %c16 : index
     cf.cond_br %some, ^on, ^end
-  ^on:{shuffle("bfly", None, 31, "-1", block=32)}
+  ^on:{shuffle("bfly", 31, "-1", block=32)}
     gpu.return
   ^end:
     gpu.return"""
@@ -159,7 +187,7 @@ def test_threads_that_return_may_be_named(condition):
 
 
 def test_both_sides_of_a_branch_cannot_exchange_values():
-    lines = shuffle("bfly", None, 31, "-1", block=32)
+    lines = shuffle("bfly", 31, "-1", block=32)
     body = f"""
     %some = arith.cmpi ult, %tid, %c16 : index
     scf.if %some {{{lines}
