@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import Kind, Stop
+from ..errors import EmulationError, Kind, Stop
 from ..program import Op
 from ..registry import executes
 from ..strand import Strand
@@ -24,24 +24,29 @@ def inserted(strand: Strand, vector: Any, element: Any, at: np.ndarray, blank: n
         element: a value, or poison.
         at: the position in each thread's vector.
         blank: what stands for a vector that is poison: one row of zeros.
+
+    Raises:
+        EmulationError: if threads differ in which elements are poison.
     """
     defined = np.ones(blank.shape[1], bool)
     if isinstance(vector, Registers):
         vector, defined = vector.data, vector.defined.copy()
     elif vector is POISON:
         vector, defined = blank, np.zeros(blank.shape[1], bool)
+    if (at != at[0]).any() and not (defined.all() and element is not POISON):
+        raise EmulationError(
+            f"'{strand.current.name}' makes a vector of poison at positions on which threads disagree, "
+            "which the emulator does not follow",
+            strand.current.location,
+        )
     if element is POISON:
-        if (at != at[0]).any():
-            strand.checked(POISON)
         defined[at[0]] = False
     else:
         element = strand.checked(element)
         rows = max(len(vector), len(element), len(at))
         vector = np.array(np.broadcast_to(vector, (rows, *vector.shape[1:])))
         vector[np.arange(rows), at] = element
-        # Where threads insert at different positions, no position is known to be defined.
-        if (at == at[0]).all():
-            defined[at[0]] = True
+        defined[at[0]] = True
     if defined.all():
         return vector
     return made_registers(strand, strand.spread(vector), defined)

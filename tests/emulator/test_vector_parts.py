@@ -161,6 +161,15 @@ def test_a_vector_with_a_poison_element_cannot_be_used():
     assert only_fault(body, block=1).kind is Kind.POISON
 
 
+def test_threads_agree_on_which_elements_are_poison():
+    body = """
+    %one = arith.constant 1.0 : f32
+    %u = llvm.mlir.undef : vector<8xf32>
+    %n = llvm.insertelement %one, %u[%t32 : i32] : vector<8xf32>"""
+    with pytest.raises(EmulationError, match="at positions on which threads disagree"):
+        run(body, block=THREADS)
+
+
 def test_each_thread_has_its_own_position():
     values = np.array([3, 1, 0, 2, 2, 0, 1, 3], np.int32)
     out = np.zeros((THREADS, 4), np.float32)
