@@ -1,0 +1,29 @@
+"""What is computed with fragments, on the chip, against exact results.
+
+    pytest tests/gpu/test_fragments.py -n 14 --record FILE
+"""
+
+import numpy as np
+import pytest
+from fragment_cases import CHAINS, EPILOGUES
+
+import mlir_smem
+from mlir_smem.runtime import run_on_gpu
+
+
+@pytest.mark.parametrize("case", CHAINS, ids=str)
+def test_a_chain_of_products_is_exact(case):
+    inputs = case.inputs()
+    compiled = mlir_smem.compile(case.text)
+    assert compiled.report is not None
+    assert compiled.report.spill_bytes == 0
+    measured = run_on_gpu(compiled, "chain", inputs, ["E"], (1,))["E"]
+    assert np.array_equal(measured, case.exact(inputs))
+
+
+@pytest.mark.parametrize("case", EPILOGUES, ids=str)
+def test_an_epilogue_is_exact(case):
+    inputs = case.inputs()
+    compiled = mlir_smem.compile(case.text)
+    measured = run_on_gpu(compiled, "epilogue", inputs, ["D"], (1,))["D"]
+    assert np.array_equal(measured, case.exact(inputs))
