@@ -17,6 +17,7 @@ from .operand import OperandBlocks, Role, descriptor_of, operand_addresses, oper
 from .swizzle import Swizzle
 from .tile import LayoutError, Mode, Multiple, Slice, TileLayout
 from .transfer import Transfer
+from .transposition import Relayout, Transposition, transposition
 
 __all__ = [
     "ACCUMULATORS",
@@ -39,6 +40,7 @@ __all__ = [
     "OperandBlocks",
     "OperandUse",
     "Order",
+    "Relayout",
     "Role",
     "Slice",
     "Step",
@@ -46,6 +48,7 @@ __all__ = [
     "TileLayout",
     "Transfer",
     "TransferUse",
+    "Transposition",
     "accumulators",
     "base_offset",
     "choose",
@@ -59,5 +62,6 @@ __all__ = [
     "parse_layout",
     "partners",
     "tile_of_atoms",
+    "transposition",
     "warp_access",
 ]

@@ -13,14 +13,22 @@ from .operand import Role, operand_blocks
 from .swizzle import WIDEST_FIRST, Swizzle
 from .tile import LayoutError, Slice, Start, TileLayout
 from .transfer import CONTIGUITY, Transfer
+from .transposition import Relayout
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one use says of one layout."""
+    """What one use says of one layout.
+
+    Attributes:
+        accepted: whether the layout can be used so.
+        reason: why, or how.
+        turned: whether data has to be turned around for it, which costs instructions.
+    """
 
     accepted: bool
     reason: str
+    turned: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,7 +107,7 @@ class TransferUse:
     """A tile, or a part of it, filled or read by 16-byte accesses of all threads."""
 
     what: str
-    transfer: Transfer
+    transfer: Transfer | Relayout
     path: tuple[Step, ...] = ()
 
     def judge(self, layout: TileLayout) -> Verdict:
@@ -110,12 +118,14 @@ class TransferUse:
         problem = self.transfer.fits(part)
         if problem:
             return Verdict(False, problem)
+        turned = isinstance(self.transfer, Relayout) and self.transfer.turns(part)
         access = self.transfer.conflicts(part)
-        if access.conflicts:
-            return Verdict(
-                True, f"bank conflicts: {access.wavefronts} passes where {access.ideal} would do"
-            )
-        return Verdict(True, "no bank conflicts")
+        banks = (
+            f"bank conflicts: {access.wavefronts} passes where {access.ideal} would do"
+            if access.conflicts
+            else "no bank conflicts"
+        )
+        return Verdict(True, f"turned around in registers, {banks}" if turned else banks, turned)
 
 
 @dataclass(frozen=True)
@@ -138,6 +148,11 @@ class Candidate:
         return all(v.accepted for _, v in self.verdicts)
 
     @property
+    def turned(self) -> bool:
+        """Whether data has to be turned around for it."""
+        return any(v.turned for _, v in self.verdicts)
+
+    @property
     def objection(self) -> str:
         """The first refusal, with who refused; empty if there is none."""
         return next((f"{who}: {v.reason}" for who, v in self.verdicts if not v.accepted), "")
@@ -149,7 +164,7 @@ class Choice:
 
     Attributes:
         candidates: all of them, in the order of preference.
-        picked: the first that everything accepts, or None.
+        picked: the first that everything accepts, without data turned around if possible; or None.
     """
 
     candidates: tuple[Candidate, ...]
@@ -179,6 +194,8 @@ def choose(
 ) -> Choice:
     """Picks a tile's layout: the widest swizzle whose atoms divide the tile and that every use takes.
 
+    Layouts for which no data is turned around on its way come before those for which some is.
+
     A wide swizzle spreads a column of 16-byte units over all banks and makes the largest bulk
     copies; CuTe's selector has the same rule. Between equals, columns contiguous come before rows,
     and atoms that follow each other across the contiguous dimension before those along it.
@@ -203,10 +220,12 @@ def choose(
                 if layout not in seen:
                     seen.add(layout)
                     candidates.append(_judged(layout, direction, order, uses))
-                    if candidates[-1].accepted and not exhaustive:
-                        return Choice(tuple(candidates), candidates[-1])
-    picked = next((c for c in candidates if c.accepted), None)
-    return Choice(tuple(candidates), picked)
+                    last = candidates[-1]
+                    if last.accepted and not last.turned and not exhaustive:
+                        return Choice(tuple(candidates), last)
+    # A stable sort: what is accepted stays in the order of preference otherwise.
+    accepted = sorted((c for c in candidates if c.accepted), key=lambda c: c.turned)
+    return Choice(tuple(candidates), accepted[0] if accepted else None)
 
 
 def judge(layout: TileLayout, uses: Sequence[Use]) -> Candidate:
