@@ -191,7 +191,7 @@ def transposition(layout: TileLayout, threads: int) -> Transposition:
     for arrangement in arrangements:
         if not any(access.conflicts for access in arrangement.accesses(layout)):
             return arrangement
-    return min(arrangements, key=lambda arrangement: arrangement.wavefronts(layout).conflicts)
+    return min(arrangements, key=lambda arrangement: arrangement.wavefronts(layout).wavefronts)
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ DYNAMIC = -(1 << 63)
 
 @dataclass(frozen=True)
 class Filled:
-    """A kernel that fills a tile, contiguous along K, from global memory that is not, and gives its bytes.
+    """A kernel that fills a tile from global memory that lies otherwise, and gives the tile's bytes.
 
     Attributes:
         name: MLIR type of the tile's elements.
@@ -75,11 +75,9 @@ class Filled:
     @property
     def whole(self) -> TileLayout:
         """The layout of the tile, of which the part that is copied may be a part."""
-        kind = element(ELEMENTS[self.name][0])
-        times = 2 if self.start else 1
-        shape = tuple(extent * times for extent in self.shape)
-        width = 0 if self.swizzle == "none" else int(self.swizzle[:-1])
-        return tile_of_atoms(kind, shape, 0 if self.columns else 1, Swizzle.of_width(width))
+        rows, columns = self.shape
+        shape = (2 * rows, 2 * columns) if self.start else (rows, columns)
+        return _tile(self.name, shape, 0 if self.columns else 1, self.swizzle)
 
     @property
     def starts(self) -> tuple[int, int]:
@@ -93,7 +91,7 @@ class Filled:
         held, size = ELEMENTS[self.name][1], self.whole.size_bytes
         source = self.inputs()["A"]
         strides = [stride // source.itemsize for stride in source.strides]
-        inner, outer = sorted(strides)
+        outer = max(strides)
         extents = [self.extent_along, self._held(self.lines)]
         extents = extents if strides[0] == outer else extents[::-1]
         at = [0 if stride == outer else self._lead for stride in strides]
@@ -133,7 +131,8 @@ gpu.module @kernels {{
     }}
     gpu.barrier
     %tile = "smem.view"(%bytes) : (!bytes) -> !tile
-    %part = "smem.subtile"({operands}) {{static_offsets = array<i64: {static}>{promise}}} : ({types}) -> !part
+    %part = "smem.subtile"({operands}) {{static_offsets = array<i64: {static}>{promise}}}
+      : ({types}) -> !part
     %source = memref.subview %A{at} {extents} [1, 1] : !A to !source
     "smem.copy"(%source, %part) {{{attributes}}} : (!source, !part) -> ()
     gpu.barrier
@@ -206,10 +205,10 @@ gpu.module @kernels {{
         assert wrong.size == 0, f"{self}: {wrong.size} bytes are wrong, the first at {wrong[0]}"
 
     def wavefronts(self) -> Access:
-        """The passes over the banks that the stores of the copy take, as predicted; the kernel has
-        others: each thread clears and reads bytes."""
-        part = self.whole.slice(self.starts, self.shape).layout
-        return transposition(part, self.threads).wavefronts(part)
+        """The passes over the banks that the stores of the copy take, as predicted, where the whole
+        tile is filled. The kernel clears its memory before: `size_bytes // 32` passes more."""
+        assert self.start is None
+        return transposition(self.whole, self.threads).wavefronts(self.whole)
 
 
 def _promised(starts: tuple[int, int]) -> str:
@@ -223,28 +222,65 @@ class Product(Case):
 
     @property
     def text(self) -> str:
-        held = 8 if self.a == "i1" else 1
         lines = super().text.splitlines()
-        a, b = (_HELD.get(name, name) for name in (self.a, self.b))
         for i, line in enumerate(lines):
             if line.startswith("!A = "):
-                lines[i] = f"!A = memref<{self.k}x{64 // held}x{a}>"
+                lines[i] = self._memref("A", self.a, 64)
             elif line.startswith("!B = "):
-                lines[i] = f"!B = memref<{self.k}x{self.n // held}x{b}>"
+                lines[i] = self._memref("B", self.b, self.n)
         text = "\n".join(lines)
-        text = text.replace("(%A, %a)", "(%A, %a) {permutation = array<i64: 1, 0>, relayout}")
-        return text.replace("(%B, %b)", "(%B, %b) {relayout}")
+        for name, said in (("A", "permutation = array<i64: 1, 0>, relayout"), ("B", "relayout")):
+            element = self.a if name == "A" else self.b
+            extents = [self.k, self._held(element, 64 if name == "A" else self.n)]
+            tile = name.lower()
+            text = text.replace(
+                f'"smem.copy"(%{name}, %{tile}) : (!{name}, !{tile}) -> ()',
+                f"""%{tile}s = memref.subview %{name}[0, 0] {extents} [1, 1] : !{name} to !{name}s
+    "smem.copy"(%{tile}s, %{tile}) {{{said}}} : (!{name}s, !{tile}) -> ()""",
+            )
+        return text
 
     def given(self) -> dict[str, np.ndarray]:
-        """`inputs` as the kernel takes them."""
+        """`inputs` as the kernel takes them; lines are multiples of 16 bytes apart."""
         inputs = self.inputs()
         return {"A": self._turned(inputs["A"]), "B": self._turned(inputs["B"].T)}
 
+    def wavefronts(self) -> Access:
+        """The passes over the banks that all stores to shared memory take, as predicted; for swizzles
+        that are forced. The kernel has no other stores to shared memory than those of its copies."""
+        layouts = [
+            _tile(self.a, (64, self.k), 1, self.a_swizzle),
+            _tile(self.b, (self.k, self.n), 0, self.b_swizzle),
+        ]
+        found = [transposition(layout, 128).wavefronts(layout) for layout in layouts]
+        return Access(sum(a.wavefronts for a in found), sum(a.ideal for a in found))
+
+    def _memref(self, name: str, element: str, across: int) -> str:
+        held, pitch = self._held(element, across), self._pitch(element, across)
+        kept = ELEMENTS[element][1]
+        return (
+            f"!{name} = memref<{self.k}x{pitch}x{kept}>\n"
+            f"!{name}s = memref<{self.k}x{held}x{kept}, strided<[{pitch}, 1]>>"
+        )
+
+    @staticmethod
+    def _held(element: str, elements: int) -> int:
+        return elements // 8 if element == "i1" else elements
+
+    def _pitch(self, element: str, across: int) -> int:
+        unit = 16 // np.dtype(ELEMENTS[element][2]).itemsize
+        return -(-self._held(element, across) // unit) * unit
+
     def _turned(self, rows: np.ndarray) -> np.ndarray:
-        if self.a != "i1":
-            return np.ascontiguousarray(rows.T)
-        bits = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")
-        return np.packbits(bits.T, axis=1, bitorder="little").view(np.int8)
+        turned = rows.T
+        if self.a == "i1":
+            bits = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")
+            turned = np.packbits(bits.T, axis=1, bitorder="little").view(np.int8)
+        behind = -turned.shape[1] * turned.itemsize % 16 // turned.itemsize
+        return np.ascontiguousarray(np.pad(turned, ((0, 0), (0, behind))))
 
 
-_HELD = {"tf32": "f32", "i1": "i8"}
+def _tile(name: str, shape: tuple[int, int], contiguous: int, swizzle: str) -> TileLayout:
+    width = 0 if swizzle == "none" else int(swizzle[:-1])
+    kind = element(ELEMENTS[name][0])
+    return tile_of_atoms(kind, shape, contiguous, Swizzle.of_width(width))

@@ -20,7 +20,8 @@ _COPIES = ("smem.copy", "smem.copy_async")
 
 @dataclass(frozen=True)
 class LowerCopies(Pass):
-    """Copies become 16-byte accesses of all threads at swizzled addresses.
+    """Copies become 16-byte accesses of all threads at swizzled addresses; what `relayout` turns
+    around goes through registers in blocks.
 
     Afterwards only fragments are left of `smem`: allocs, views, stages and subtiles are erased.
     """
