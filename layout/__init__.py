@@ -18,6 +18,7 @@ from .sparsity import compress, decompress, prune
 from .swizzle import Swizzle
 from .tile import LayoutError, Mode, Multiple, Slice, TileLayout
 from .transfer import Transfer
+from .transposition import Relayout, Transposition, transposition
 
 __all__ = [
     "ACCUMULATORS",
@@ -40,6 +41,7 @@ __all__ = [
     "OperandBlocks",
     "OperandUse",
     "Order",
+    "Relayout",
     "Role",
     "Slice",
     "Step",
@@ -47,6 +49,7 @@ __all__ = [
     "TileLayout",
     "Transfer",
     "TransferUse",
+    "Transposition",
     "accumulators",
     "base_offset",
     "choose",
@@ -63,5 +66,6 @@ __all__ = [
     "partners",
     "prune",
     "tile_of_atoms",
+    "transposition",
     "warp_access",
 ]

@@ -15,6 +15,7 @@ from .operand import Role, operand_blocks
 from .swizzle import WIDEST_FIRST, Swizzle
 from .tile import LayoutError, Slice, Start, TileLayout
 from .transfer import CONTIGUITY, Transfer
+from .transposition import Relayout
 
 
 @dataclass(frozen=True)
@@ -22,13 +23,15 @@ class Verdict:
     """What one use says of one layout.
 
     Attributes:
-        accepted: whether the tile can be used so.
-        reason: why, or why not.
+        accepted: whether the layout can be used so.
+        reason: why, or how; or why not.
+        turned: whether data has to be turned around for it, which costs instructions.
         conflicts: passes over the banks that an access takes beyond the least.
     """
 
     accepted: bool
     reason: str
+    turned: bool = False
     conflicts: int = 0
 
 
@@ -109,7 +112,7 @@ class TransferUse:
     """A tile, or a part of it, filled or read by 16-byte accesses of all threads."""
 
     what: str
-    transfer: Transfer
+    transfer: Transfer | Relayout
     path: tuple[Step, ...] = ()
 
     def judge(self, layout: TileLayout) -> Verdict:
@@ -120,7 +123,9 @@ class TransferUse:
         problem = self.transfer.fits(part)
         if problem:
             return Verdict(False, problem)
-        return _served(self.transfer.conflicts(part))
+        turned = isinstance(self.transfer, Relayout) and self.transfer.turns(part)
+        how = "turned around in registers, " if turned else ""
+        return _served(self.transfer.conflicts(part), how, turned)
 
 
 @dataclass(frozen=True)
@@ -144,12 +149,12 @@ class FragmentUse:
         return _served(access.conflicts(part), f"{access}, ")
 
 
-def _served(access: Access, how: str = "") -> Verdict:
+def _served(access: Access, how: str, turned: bool = False) -> Verdict:
     """What is said of an access that can be."""
+    banks = "no bank conflicts"
     if access.conflicts:
-        passes = f"{access.wavefronts} passes where {access.ideal} would do"
-        return Verdict(True, f"{how}bank conflicts: {passes}", access.conflicts)
-    return Verdict(True, f"{how}no bank conflicts")
+        banks = f"bank conflicts: {access.wavefronts} passes where {access.ideal} would do"
+    return Verdict(True, how + banks, turned, access.conflicts)
 
 
 @dataclass(frozen=True)
@@ -172,9 +177,10 @@ class Candidate:
         return all(v.accepted for _, v in self.verdicts)
 
     @property
-    def conflicts(self) -> int:
-        """Passes over the banks beyond the least, of one access of each use."""
-        return sum(v.conflicts for _, v in self.verdicts)
+    def cost(self) -> tuple[bool, int]:
+        """Whether data has to be turned around for it; then the passes over the banks beyond the least,
+        of one access of each use."""
+        return any(v.turned for _, v in self.verdicts), sum(v.conflicts for _, v in self.verdicts)
 
     @property
     def objection(self) -> str:
@@ -188,7 +194,7 @@ class Choice:
 
     Attributes:
         candidates: all of them, in the order of preference.
-        picked: of those that everything accepts, the first with the fewest bank conflicts; or None.
+        picked: of those that everything accepts, the first that costs least; or None.
     """
 
     candidates: tuple[Candidate, ...]
@@ -219,6 +225,8 @@ def choose(
     """Picks a tile's layout: of those that every use takes, the widest swizzle whose atoms divide the
     tile, unless a narrower one has fewer bank conflicts.
 
+    Layouts for which no data is turned around on its way come before those for which some is.
+
     A wide swizzle spreads a column of 16-byte units over all banks and makes the largest bulk
     copies; CuTe's selector has the same rule, and the same exception. Between equals, columns
     contiguous come before rows, and atoms that follow each other across the contiguous dimension before
@@ -245,10 +253,10 @@ def choose(
                     seen.add(layout)
                     candidates.append(_judged(layout, direction, order, uses))
                     latest = candidates[-1]
-                    if latest.accepted and not latest.conflicts and not exhaustive:
+                    if latest.accepted and latest.cost == (False, 0) and not exhaustive:
                         return Choice(tuple(candidates), latest)
     accepted = [c for c in candidates if c.accepted]
-    return Choice(tuple(candidates), min(accepted, key=lambda c: c.conflicts, default=None))
+    return Choice(tuple(candidates), min(accepted, key=lambda c: c.cost, default=None))
 
 
 def judge(layout: TileLayout, uses: Sequence[Use]) -> Candidate:

@@ -147,7 +147,7 @@ def operand_blocks(tile: TileLayout, role: Role, sparse: bool = False) -> Operan
     if operand.contiguous_dim == 0 and not kind.mn_major:
         return Mismatch(
             f"the tile is {role.extent_name}-major, but wgmma reads {kind} K-major only (MN-major "
-            "is for 16-bit types)"
+            "is for 16-bit types); smem.copy with the unit attribute relayout makes it K-major"
         )
     return blocks(operand, pieces, sparse_b=sparse and role is Role.B)
 

@@ -76,7 +76,11 @@ class Transfer:
             has = layout.contiguous_dim
             return (
                 f"the data in global memory is {CONTIGUITY[self.contiguous]}, but the tile is "
-                + (CONTIGUITY[has] if has is not None else "contiguous along no dimension")
+                + (
+                    "contiguous along no dimension"
+                    if has is None
+                    else f"{CONTIGUITY[has]}; smem.copy with the unit attribute relayout turns it around"
+                )
             )
         run = layout.coalesced().modes[self.contiguous][0].extent
         others = [

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..dialect.diagnostics import Invalid, format_location, remark
-from ..dialect.memrefs import contiguous_dim
 from ..dialect.ops import part_of, starts_of
+from ..dialect.ops.copy import transfer_of
 from ..dialect.ops.mma import PRODUCTS, extras_of
 from ..dialect.types import is_multiplicand, layout_of, shape_of, tile_element, with_layout
 from ..layout import (
     LayoutError,
     OperandUse,
+    Relayout,
     Role,
     Step,
     Swizzle,
@@ -109,14 +110,11 @@ def _uses(value: Any, path: tuple[Step, ...], root: Any) -> dict[Any, Use]:
     return found
 
 
-def _transfer(copy: Any) -> Transfer:
-    tile = copy.operands[1].type
-    threads = threads_of(function_of(copy)) or _USUAL_THREADS
+def _transfer(copy: Any) -> Transfer | Relayout:
     try:
-        contiguous = contiguous_dim(copy.operands[0].type)
+        return transfer_of(copy, threads_of(function_of(copy)) or _USUAL_THREADS)
     except Invalid as error:
         raise OpError(copy, str(error)) from None
-    return Transfer(tile_element(tile), shape_of(tile), contiguous, threads)
 
 
 def _set_layout(value: Any, layout: TileLayout) -> None:

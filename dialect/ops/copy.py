@@ -1,8 +1,9 @@
 """`smem.copy` and `smem.copy_async`: global memory to a tile, by all threads of the block."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from ...layout import Transfer
+from ...layout import Relayout, Transfer
 from ..bindings import ext, ir
 from ..build import create
 from ..caching import cached_in_context
@@ -16,6 +17,13 @@ from ..types import TileType, layout_of, shape_of, tensor_of, tile_element
 _BYTES = {"i8", "si8", "ui8"}
 
 
+#: Says which dimension of the source each dimension of the tile is.
+PERMUTATION = "permutation"
+
+#: Lets a copy change which dimension is contiguous.
+RELAYOUT = "relayout"
+
+
 class CopyOp(Smem.Operation, name="copy"):
     """Copies a matrix in global memory into a tile of the same shape and element type.
 
@@ -26,6 +34,17 @@ class CopyOp(Smem.Operation, name="copy"):
     contiguous in global memory. Rows (or columns) must begin at multiples of 16 bytes. The tile is
     written by ordinary stores: a barrier makes it visible to other threads, `smem.fence` before the
     barrier to `smem.mma`.
+
+    `permutation = array<i64: 1, 0>` copies element (i, j) of the matrix to element (j, i) of the tile,
+    as `linalg.transpose` does. It changes indices alone: what is contiguous in global memory still is
+    in the tile, or the copy is refused.
+
+    The unit attribute `relayout` lets the copy change that, and changes no index: where the tile's
+    layout is contiguous along the other dimension, each thread reads a block of up to 16 x 16
+    elements, turns it around in its registers (at most 64 of them) and writes 16 bytes at a time (of
+    i1, blocks of 32 x 32 and 4 bytes). So an mma can read 8-bit, 32-bit and i1 data that is
+    M- or N-major in global memory. A tile whose layout is open is only turned around if no layout
+    does without.
     """
 
     source: ext.Operand[ir.MemRefType]
@@ -33,14 +52,15 @@ class CopyOp(Smem.Operation, name="copy"):
 
     @verifier
     def verify_region_invariants(self) -> None:
-        _check(self.operands[0].type, self.operands[1].type, False)
+        _check_copy(self, asynchronous=False)
 
 
 class CopyAsyncOp(Smem.Operation, name="copy_async"):
     """Starts the copy that `smem.copy` does, without waiting for it (`cp.async`).
 
     `smem.copy_commit` closes the group of copies that a thread has started; `smem.copy_wait` waits
-    for groups. Only after it does what is said of `smem.copy` hold.
+    for groups. Only after it does what is said of `smem.copy` hold. There is no `relayout`: the bytes
+    do not pass through registers.
     """
 
     source: ext.Operand[ir.MemRefType]
@@ -48,7 +68,7 @@ class CopyAsyncOp(Smem.Operation, name="copy_async"):
 
     @verifier
     def verify_region_invariants(self) -> None:
-        _check(self.operands[0].type, self.operands[1].type, True)
+        _check_copy(self, asynchronous=True)
 
 
 class CopyCommitOp(Smem.Operation, name="copy_commit"):
@@ -67,24 +87,89 @@ class CopyWaitOp(Smem.Operation, name="copy_wait"):
             raise Invalid(f"has pending = {pending}; expected 0 or more groups")
 
 
+def _check_copy(op: Any, asynchronous: bool) -> None:
+    """Checks the attributes of a copy, and its operands by them."""
+    for name in op.attributes:
+        if name not in (PERMUTATION, RELAYOUT) and "." not in name:
+            raise Invalid(f"has the attribute {name}; expected {PERMUTATION} or {RELAYOUT}")
+    if asynchronous and RELAYOUT in op.attributes:
+        raise Invalid(
+            "has relayout, but cp.async moves bytes as they are; only smem.copy can turn them around"
+        )
+    source, tile = op.operands
+    _check(source.type, tile.type, asynchronous, permutation_of(op), may_relayout(op))
+
+
+def permutation_of(copy: Any) -> tuple[int, ...]:
+    """For each dimension of a copy's tile, the dimension of the source that it is.
+
+    Raises:
+        Invalid: if the attribute is no permutation of two dimensions.
+    """
+    if PERMUTATION not in copy.attributes:
+        return (0, 1)
+    given = copy.attributes[PERMUTATION].maybe_downcast()
+    if not isinstance(given, ir.DenseI64ArrayAttr) or sorted(given) != [0, 1]:
+        raise Invalid(
+            f"has permutation = {given}; expected array<i64: 1, 0> to exchange rows and columns, or "
+            "array<i64: 0, 1>"
+        )
+    return tuple(given)
+
+
+def may_relayout(copy: Any) -> bool:
+    """Whether a copy may change which dimension is contiguous.
+
+    Raises:
+        Invalid: if the attribute is no unit attribute.
+    """
+    if RELAYOUT not in copy.attributes:
+        return False
+    given = copy.attributes[RELAYOUT].maybe_downcast()
+    if not isinstance(given, ir.UnitAttr):
+        raise Invalid(f"has relayout = {given}; expected a unit attribute, without a value")
+    return True
+
+
+def transfer_of(copy: Any, threads: int) -> Transfer | Relayout:
+    """What a copy asks of its tile's layout, in a block of that many threads.
+
+    Raises:
+        Invalid: if nothing is contiguous in the source.
+        LayoutError: if its lines are no multiples of 16 bytes.
+    """
+    source, tile = (operand.type for operand in copy.operands)
+    return _transfer(source, tile, threads, permutation_of(copy), may_relayout(copy))
+
+
+def _transfer(
+    source: Any, tile: Any, threads: int, permutation: tuple[int, ...], relayout: bool
+) -> Transfer | Relayout:
+    contiguous = permutation.index(contiguous_dim(source))
+    kind = Relayout if relayout else Transfer
+    return kind(tile_element(tile), shape_of(tile), contiguous, threads)
+
+
 @cached_in_context
-def _check(source: Any, tile: Any, asynchronous: bool) -> None:
+def _check(
+    source: Any, tile: Any, asynchronous: bool, permutation: tuple[int, ...], relayout: bool
+) -> None:
     shape = shape_of(tile)
     if len(shape) != 2:
         raise Invalid(f"copies to a tile (rows, columns), not {list(shape)}; take a stage")
     check_global(source, "copies from")
     _check_elements(source, tile, asynchronous)
-    contiguous = contiguous_dim(source)
-    expected = source_shape(tile, contiguous)
+    expected = _source_shape(source, tile, permutation)
     if tuple(source.shape) != expected:
         wanted = "x".join(map(str, expected))
+        by = "" if permutation == (0, 1) else f" by permutation {list(permutation)}"
         raise Invalid(
-            f"copies {source} to a tile of {'x'.join(map(str, shape))}; take a memref.subview of "
+            f"copies {source} to a tile of {'x'.join(map(str, shape))}{by}; take a memref.subview of "
             f"static shape {wanted}"
         )
     layout = layout_of(tile)
-    transfer = Transfer(tile_element(tile), shape, contiguous, threads=128)
-    check_vectors(source, transfer.vector // packed(tile))
+    transfer = _transfer(source, tile, 128, permutation, relayout)
+    check_vectors(source, tile_element(tile).unit // packed(tile))
     problem = transfer.fits(layout) if layout else None
     if problem:
         raise Invalid(problem)
@@ -123,12 +208,12 @@ def packed(tile: Any) -> int:
     return 8 if is_packed(tile) else 1
 
 
-def source_shape(tile: Any, contiguous: int) -> tuple[int, ...]:
-    """The shape of a memref that fills a tile."""
-    return tuple(
-        extent // packed(tile) if dim == contiguous else extent
-        for dim, extent in enumerate(shape_of(tile))
-    )
+def _source_shape(source: Any, tile: Any, permutation: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of a memref that fills a tile; the dimension that is contiguous is the packed one."""
+    contiguous, shape = contiguous_dim(source), shape_of(tile)
+    extents = [shape[permutation.index(dim)] for dim in range(2)]
+    extents[contiguous] //= packed(tile)
+    return tuple(extents)
 
 
 def rounds(source: Any, tile: Any) -> bool:
@@ -136,14 +221,32 @@ def rounds(source: Any, tile: Any) -> bool:
     return str(source.element_type) == "f32" and str(tensor_of(tile).element_type) == "tf32"
 
 
-def copy(source: Any, tile: Any) -> None:
-    """Copies the memref `source` to `tile`."""
-    create(CopyOp, [source, tile])
+def copy(
+    source: Any, tile: Any, permutation: Sequence[int] | None = None, relayout: bool = False
+) -> None:
+    """Copies the memref `source` to `tile`.
+
+    Args:
+        source: the memref.
+        tile: the tile.
+        permutation: [1, 0] to exchange rows and columns.
+        relayout: whether the copy may change which dimension is contiguous.
+    """
+    attributes = _attributes(permutation)
+    if relayout:
+        attributes[RELAYOUT] = ir.UnitAttr.get()
+    create(CopyOp, [source, tile], attributes=attributes)
 
 
-def copy_async(source: Any, tile: Any) -> None:
-    """Starts a copy of the memref `source` to `tile`."""
-    create(CopyAsyncOp, [source, tile])
+def copy_async(source: Any, tile: Any, permutation: Sequence[int] | None = None) -> None:
+    """Starts a copy of the memref `source` to `tile`; see `copy`."""
+    create(CopyAsyncOp, [source, tile], attributes=_attributes(permutation))
+
+
+def _attributes(permutation: Sequence[int] | None) -> dict[str, Any]:
+    if permutation is None:
+        return {}
+    return {PERMUTATION: ir.DenseI64ArrayAttr.get(list(permutation))}
 
 
 def copy_commit() -> None:

@@ -24,3 +24,37 @@ func.func @global_space(%m: memref<128x64xbf16, #gpu.address_space<global>>, %n:
   "smem.copy"(%n, %t) : (memref<128x64xbf16, 1>, !rows) -> ()
   return
 }
+
+!columns = !smem.tile<tensor<64x128xbf16>, #smem.auto>
+
+// CHECK-LABEL: func.func @exchanged
+func.func @exchanged(%m: memref<128x64xbf16, strided<[?, 1]>>, %t: !columns) {
+  // CHECK: "smem.copy"(%{{.*}}, %{{.*}}) {permutation = array<i64: 1, 0>} : (memref<128x64xbf16, strided<[?, 1]>>, !smem.tile<tensor<64x128xbf16>
+  "smem.copy"(%m, %t) {permutation = array<i64: 1, 0>} : (memref<128x64xbf16, strided<[?, 1]>>, !columns) -> ()
+  return
+}
+
+// CHECK-LABEL: func.func @as_they_are
+func.func @as_they_are(%m: memref<128x64xbf16>, %t: !rows) {
+  // CHECK: {permutation = array<i64: 0, 1>}
+  "smem.copy"(%m, %t) {permutation = array<i64: 0, 1>} : (memref<128x64xbf16>, !rows) -> ()
+  return
+}
+
+// Without `relayout` the first would be refused: the memref is column-major, the tile row-major.
+
+!k_major = !smem.tile<tensor<64x128xf8E4M3FN>, #smem.swizzle<"128B", "row-major">>
+!bits = !smem.tile<tensor<64x256xi1>, #smem.swizzle<"32B", "row-major">>
+
+// CHECK-LABEL: func.func @turned_around
+func.func @turned_around(%m: memref<64x128xf8E4M3FN, strided<[1, 64]>>, %n: memref<128x64xf8E4M3FN>,
+                         %o: memref<256x8xi8, strided<[?, 1]>>, %t: !k_major, %u: !bits) {
+  // CHECK: "smem.copy"(%{{.*}}, %{{.*}}) {relayout} : (memref<64x128xf8E4M3FN, strided<[1, 64]>>, !smem.tile<
+  "smem.copy"(%m, %t) {relayout} : (memref<64x128xf8E4M3FN, strided<[1, 64]>>, !k_major) -> ()
+  // CHECK: "smem.copy"(%{{.*}}, %{{.*}}) {permutation = array<i64: 1, 0>, relayout} : (memref<128x64xf8E4M3FN>, !smem.tile<
+  "smem.copy"(%n, %t) {permutation = array<i64: 1, 0>, relayout} : (memref<128x64xf8E4M3FN>, !k_major) -> ()
+  // What is packed eight to a byte is what is contiguous in global memory: 64 rows of the tile.
+  // CHECK: "smem.copy"(%{{.*}}, %{{.*}}) {permutation = array<i64: 1, 0>, relayout} : (memref<256x8xi8, strided<[?, 1]>>, !smem.tile<
+  "smem.copy"(%o, %u) {permutation = array<i64: 1, 0>, relayout} : (memref<256x8xi8, strided<[?, 1]>>, !bits) -> ()
+  return
+}

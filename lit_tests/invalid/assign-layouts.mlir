@@ -17,7 +17,7 @@ func.func @given_for_mma(%b: !part) {
 !t = !smem.tile<tensor<2x64x64xbf16>, #smem.swizzle<"128B", "column-major">>
 !stage = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @given_for_copy(%m: memref<64x64xbf16>, %i: index) {
-  // expected-error-re@+1 {{'smem.alloc' op has the layout Swizzle<3,4,3> o (2,64,64):(4096,1,64), which cannot be: the copy at {{[0-9:]+}}: the data in global memory is row-major, but the tile is column-major}}
+  // expected-error-re@+1 {{'smem.alloc' op has the layout Swizzle<3,4,3> o (2,64,64):(4096,1,64), which cannot be: the copy at {{[0-9:]+}}: the data in global memory is row-major, but the tile is column-major; smem.copy with the unit attribute relayout turns it around}}
   %t = "smem.alloc"() : () -> !t
   %s = "smem.stage"(%t, %i) : (!t, index) -> !stage
   "smem.copy"(%m, %s) : (memref<64x64xbf16>, !stage) -> ()
@@ -115,5 +115,31 @@ func.func @dead_part(%i: index) {
 func.func @block_size(%m: memref<64x64xbf16>) attributes {known_block_size = "128"} {
   %t = "smem.alloc"() : () -> !t
   "smem.copy"(%m, %t) : (memref<64x64xbf16>, !t) -> ()
+  return
+}
+
+// -----
+
+// 8-bit data that is M-major: both refusals say what to write.
+
+!t = !smem.tile<tensor<64x128xf8E4M3FN>, #smem.auto>
+!b = !smem.tile<tensor<128x64xf8E4M3FN>, #smem.auto>
+func.func @m_major(%m: memref<128x64xf8E4M3FN>, %b: !b) {
+  // expected-error-re@+1 {{refused  swizzle 128B, row-major, atoms across: the copy at {{[0-9:]+}}: the data in global memory is column-major, but the tile is row-major; smem.copy with the unit attribute relayout turns it around}}
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) {permutation = array<i64: 1, 0>} : (memref<128x64xf8E4M3FN>, !t) -> ()
+  %d = "smem.mma"(%t, %b) : (!t, !b) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+  return
+}
+
+// -----
+
+// Not every tile can be turned around.
+
+!t = !smem.tile<tensor<62x128xf8E4M3FN>, #smem.auto>
+func.func @no_whole_blocks(%m: memref<128x62xf8E4M3FN, strided<[64, 1]>>) {
+  // expected-error-re@+1 {{refused  swizzle 128B, row-major, atoms across: the copy at {{[0-9:]+}}: e4m3 is turned around in blocks of 4 or more elements of global memory; the tile has 62 rows}}
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) {permutation = array<i64: 1, 0>, relayout} : (memref<128x62xf8E4M3FN, strided<[64, 1]>>, !t) -> ()
   return
 }

@@ -58,7 +58,7 @@ func.func @short_line(%m: memref<64x60xbf16, strided<[?, 1]>>, %t: !t) {
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "column-major">>
 func.func @turned(%m: memref<64x64xbf16>, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op the data in global memory is row-major, but the tile is column-major}}
+  // expected-error@+1 {{'smem.copy' op the data in global memory is row-major, but the tile is column-major; smem.copy with the unit attribute relayout turns it around}}
   "smem.copy"(%m, %t) : (memref<64x64xbf16>, !t) -> ()
   return
 }
@@ -67,7 +67,7 @@ func.func @turned(%m: memref<64x64xbf16>, %t: !t) {
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 func.func @turned(%m: memref<64x64xbf16, strided<[1, ?]>>, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op the data in global memory is column-major, but the tile is row-major}}
+  // expected-error@+1 {{'smem.copy' op the data in global memory is column-major, but the tile is row-major; smem.copy with the unit attribute relayout turns it around}}
   "smem.copy"(%m, %t) : (memref<64x64xbf16, strided<[1, ?]>>, !t) -> ()
   return
 }
@@ -177,5 +177,102 @@ func.func @tf32_in_memory(%m: memref<64x32xtf32>, %t: !t) {
 func.func @other_bytes(%m: memref<64x32xi8>, %t: !t) {
   // expected-error@+1 {{'smem.copy' op copies i8 to a tile of f8E4M3FN}}
   "smem.copy"(%m, %t) : (memref<64x32xi8>, !t) -> ()
+  return
+}
+
+// -----
+
+// Indices that are exchanged: the shape is, too, and what was the tile's contiguous dimension is not.
+
+!t = !smem.tile<tensor<64x128xbf16>, #smem.auto>
+func.func @shape_exchanged(%m: memref<64x128xbf16>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op copies memref<64x128xbf16> to a tile of 64x128 by permutation [1, 0]; take a memref.subview of static shape 128x64}}
+  "smem.copy"(%m, %t) {permutation = array<i64: 1, 0>} : (memref<64x128xbf16>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
+func.func @indices_alone(%m: memref<128x64xbf16>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op the data in global memory is column-major, but the tile is row-major; smem.copy with the unit attribute relayout turns it around}}
+  "smem.copy"(%m, %t) {permutation = array<i64: 1, 0>} : (memref<128x64xbf16>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @no_permutation(%m: memref<64x64xbf16>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op has permutation = array<i64: 1, 1>; expected array<i64: 1, 0> to exchange rows and columns, or array<i64: 0, 1>}}
+  "smem.copy"(%m, %t) {permutation = array<i64: 1, 1>} : (memref<64x64xbf16>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @permutation_of_another_kind(%m: memref<64x64xbf16>, %t: !t) {
+  // expected-error@+1 {{'smem.copy_async' op has permutation = [1, 0]; expected array<i64: 1, 0> to exchange rows and columns}}
+  "smem.copy_async"(%m, %t) {permutation = [1, 0]} : (memref<64x64xbf16>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @relayout_of_a_value(%m: memref<64x64xbf16>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op has relayout = false; expected a unit attribute, without a value}}
+  "smem.copy"(%m, %t) {relayout = false} : (memref<64x64xbf16>, !t) -> ()
+  return
+}
+
+// -----
+
+// A word that is not known could have meant another result. Other dialects' attributes are theirs.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @unknown_word(%m: memref<64x64xbf16>, %t: !t) {
+  "smem.copy"(%m, %t) {other.word} : (memref<64x64xbf16>, !t) -> ()
+  // expected-error@+1 {{'smem.copy' op has the attribute perm; expected permutation or relayout}}
+  "smem.copy"(%m, %t) {perm = array<i64: 1, 0>} : (memref<64x64xbf16>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x128xi8>, #smem.auto>
+func.func @async_relayout(%m: memref<128x64xi8>, %t: !t) {
+  // expected-error@+1 {{'smem.copy_async' op has relayout, but cp.async moves bytes as they are; only smem.copy can turn them around}}
+  "smem.copy_async"(%m, %t) {permutation = array<i64: 1, 0>, relayout} : (memref<128x64xi8>, !t) -> ()
+  return
+}
+
+// -----
+
+// What is turned around is made of whole blocks, and of accesses as those of any copy.
+
+!t = !smem.tile<tensor<62x128xi8>, #smem.swizzle<"128B", "row-major">>
+func.func @no_whole_blocks(%m: memref<62x128xi8, strided<[1, 64]>>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op s8 is turned around in blocks of 4 or more elements of global memory; the tile has 62 rows}}
+  "smem.copy"(%m, %t) {relayout} : (memref<62x128xi8, strided<[1, 64]>>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<24x64xi8>, #smem.swizzle<"32B", "column-major">>
+func.func @no_whole_units(%m: memref<24x64xi8>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op a line of 24 elements of s8 is not a multiple of 16, the elements of a 16-byte access}}
+  "smem.copy"(%m, %t) {relayout} : (memref<24x64xi8>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<24x128xi8>, #smem.swizzle<"128B", "row-major">>
+func.func @misaligned_lines(%m: memref<24x128xi8, strided<[1, 24]>>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op copies from memref<24x128xi8, strided<[1, 24]>>: the stride of 24 elements is no multiple of 16, the elements of a 16-byte access}}
+  "smem.copy"(%m, %t) {relayout} : (memref<24x128xi8, strided<[1, 24]>>, !t) -> ()
   return
 }

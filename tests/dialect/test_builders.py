@@ -142,6 +142,46 @@ def test_copies(name):
     )
 
 
+@pytest.mark.parametrize(
+    "options, text",
+    [
+        ({"permutation": (1, 0)}, "{permutation = array<i64: 1, 0>}"),
+        ({"relayout": True}, "{relayout}"),
+        ({"permutation": [0, 1], "relayout": True}, "{permutation = array<i64: 0, 1>, relayout}"),
+        ({"relayout": False}, ""),
+    ],
+)
+def test_copies_of_another_order(options, text):
+    source = "memref<64x64xbf16>"
+
+    def build():
+        memory = memref(source).result
+        ops.copy(memory, ops.alloc((64, 64), bf16()), **options)
+
+    assert built(build) == parsed(
+        f"""
+        %0 = {FROM_NOWHERE} to {source}
+        %1 = "smem.alloc"() : () -> {tile(64, 64)}
+        "smem.copy"(%0, %1) {text} : ({source}, {tile(64, 64)}) -> ()"""
+    )
+
+
+def test_an_asynchronous_copy_of_exchanged_indices():
+    source = "memref<32x64xbf16>"
+
+    def build():
+        memory = memref(source).result
+        ops.copy_async(memory, ops.alloc((64, 32), bf16()), (1, 0))
+
+    assert built(build) == parsed(
+        f"""
+        %0 = {FROM_NOWHERE} to {source}
+        %1 = "smem.alloc"() : () -> {tile(64, 32)}
+        "smem.copy_async"(%0, %1) {{permutation = array<i64: 1, 0>}}
+          : ({source}, {tile(64, 32)}) -> ()"""
+    )
+
+
 def test_ordering():
     def build():
         ops.copy_commit()

@@ -1,6 +1,6 @@
 """What is computed with fragments, on the chip, against exact results.
 
-    pytest tests/gpu/test_fragments.py -n 14 --record FILE
+pytest tests/gpu/test_fragments.py -n 14 --record FILE
 """
 
 import numpy as np

@@ -10,6 +10,7 @@ from strategies import operands
 from mlir_smem.layout import (
     Multiple,
     OperandUse,
+    Relayout,
     Role,
     Step,
     Swizzle,
@@ -21,7 +22,7 @@ from mlir_smem.layout import (
     parse_layout,
     tile_of_atoms,
 )
-from mlir_smem.layout.choice import follow, judge
+from mlir_smem.layout.choice import Verdict, follow, judge
 
 BF16 = element("bf16")
 TF32 = element("tf32")
@@ -137,7 +138,8 @@ def test_global_data_decides_the_direction():
     choice = choose(BF16, (64, 64), [copy])
     assert choice.picked.layout.contiguous_dim == 0
     assert choice.candidates[0].objection == (
-        "copy: the data in global memory is column-major, but the tile is row-major"
+        "copy: the data in global memory is column-major, but the tile is row-major; smem.copy with "
+        "the unit attribute relayout turns it around"
     )
 
 
@@ -241,9 +243,11 @@ def test_explain_has_a_line_for_each_candidate():
         "((8,m),(T,2k)):((4T,SBO),(1,T)); copy: bank conflicts: 8 passes where 4 would do",
         "possible swizzle 64B, row-major, atoms along: the picked one is preferred",
         "refused  swizzle 64B, column-major, atoms across: mma A: the tile is M-major, but wgmma "
-        "reads tf32 K-major only (MN-major is for 16-bit types)",
+        "reads tf32 K-major only (MN-major is for 16-bit types); smem.copy with the unit attribute "
+        "relayout makes it K-major",
         "refused  swizzle 64B, column-major, atoms along: mma A: the tile is M-major, but wgmma "
-        "reads tf32 K-major only (MN-major is for 16-bit types)",
+        "reads tf32 K-major only (MN-major is for 16-bit types); smem.copy with the unit attribute "
+        "relayout makes it K-major",
     ]
 
 
@@ -268,3 +272,41 @@ def test_the_first_that_is_accepted_ends_a_search_that_is_not_exhaustive():
     assert first.picked == every.picked
     assert first.candidates == every.candidates[: len(first.candidates)]
     assert len(first.candidates) < len(every.candidates)
+
+
+# Data that may be turned around on its way.
+
+
+def test_data_is_turned_around_where_the_mma_wants_it_otherwise():
+    e4m3 = element("e4m3")
+    uses = [OperandUse("mma A", Role.A), TransferUse("copy", Relayout(e4m3, (64, 128), 0, 128))]
+    choice = choose(e4m3, (64, 128), uses)
+    assert choice.picked.layout.contiguous_dim == 1
+    assert choice.picked.layout.swizzle is Swizzle.B128
+    assert choice.picked.cost[0]
+    assert choice.picked.verdicts[2] == (
+        "copy",
+        Verdict(True, "turned around in registers, no bank conflicts", turned=True),
+    )
+
+
+@pytest.mark.parametrize("exhaustive", [True, False])
+def test_data_is_not_turned_around_where_it_need_not_be(exhaustive):
+    # Row-major layouts come first, and 128 bytes before 64: both would turn the data around.
+    uses = [OperandUse("mma B", Role.B), TransferUse("copy", Relayout(BF16, (64, 32), 1, 128))]
+    choice = choose(BF16, (64, 32), uses, exhaustive=exhaustive)
+    assert choice.candidates[1].accepted and choice.candidates[1].cost[0]
+    assert choice.picked.layout.contiguous_dim == 1
+    assert choice.picked.layout.swizzle is Swizzle.B64
+    assert not choice.picked.cost[0]
+
+
+def test_what_is_wrong_with_a_tile_that_is_to_be_turned_around():
+    e4m3 = element("e4m3")
+    use = TransferUse("copy", Relayout(e4m3, (62, 128), 0, 128))
+    choice = choose(e4m3, (62, 128), [use], contiguous=1)
+    assert choice.picked is None
+    assert choice.candidates[0].objection == (
+        "copy: e4m3 is turned around in blocks of 4 or more elements of global memory; the tile has "
+        "62 rows"
+    )

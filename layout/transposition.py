@@ -1,0 +1,242 @@
+"""How the threads of a block copy a matrix to a tile that is contiguous along its other dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from .banks import Access, warp_access
+from .elements import Element
+from .tile import LayoutError, TileLayout
+from .transfer import WARP, Transfer
+
+#: Bytes of a register.
+REGISTER_BYTES = 4
+
+#: Bytes of one access to global memory, widest first; a line of 8 bits is a byte.
+_READ_BYTES = (16, 8, 4)
+_READ_BYTES_OF_BITS = (4, 2, 1)
+
+#: Bytes that global memory delivers at once; less is fetched in vain.
+_SECTOR_BYTES = 32
+
+#: Lines after which every swizzle's phase, and the bank of a core matrix's row, repeat.
+_PHASES = 8
+
+
+@dataclass(frozen=True)
+class Transposition:
+    """Blocks that each thread reads, turns around in its registers and writes, dealt to the threads.
+
+    A *line* of the tile runs along its contiguous dimension; global memory is contiguous across the
+    lines. A block is `read` lines of `stored` elements. Its thread reads `read` elements `stored`
+    times, turns squares of as many elements as a register holds, and writes `stored` elements
+    `read` times. Block `v` is the `v % lanes`-th of `lanes` neighbours along the lines; then come
+    those of the next lines.
+
+    Threads may begin with another line of their block, so that lanes that write the same bytes of
+    lines a whole pattern apart meet different banks: the `i`-th write of thread `t` is to line
+    `i ^ skew_of(t)` of the block.
+
+    Attributes:
+        element: the element type.
+        shape: (rows, columns) of the tile.
+        contiguous: the dimension along which the tile is contiguous.
+        threads: threads that take part.
+        read: elements of one access to global memory.
+        lanes: blocks along a line that neighbouring threads have.
+        skew: how many different lines threads begin with.
+    """
+
+    element: Element
+    shape: tuple[int, ...]
+    contiguous: int
+    threads: int
+    read: int
+    lanes: int
+    skew: int
+
+    @property
+    def stored(self) -> int:
+        """Elements of one access to the tile."""
+        return _stored(self.element)
+
+    @property
+    def per_register(self) -> int:
+        """Elements that a register holds: the squares that are turned are as wide."""
+        return REGISTER_BYTES * 8 // self.element.bits
+
+    @property
+    def blocks(self) -> tuple[int, int]:
+        """Blocks along a line, and across the lines."""
+        return (
+            self.shape[self.contiguous] // self.stored,
+            self.shape[1 - self.contiguous] // self.read,
+        )
+
+    @property
+    def total(self) -> int:
+        """Blocks of the whole tile."""
+        along, across = self.blocks
+        return along * across
+
+    @property
+    def rounds(self) -> int:
+        """Blocks of each thread; in the last round, threads may be left without one."""
+        return -(-self.total // self.threads)
+
+    @property
+    def skew_period(self) -> int:
+        """Threads that begin with the same line: those whose blocks lie on different lines anyway."""
+        return self.lanes * max(1, _PHASES // self.read)
+
+    def stores(self, round_: int) -> tuple[np.ndarray, np.ndarray]:
+        """(row, column) of the first element of each write to the tile: int64[read, threads].
+
+        Threads that have no block in the round are left out.
+        """
+        block = np.arange(round_ * self.threads, min((round_ + 1) * self.threads, self.total))
+        across, outer = np.divmod(block // self.lanes, self.blocks[1])[::-1]
+        along = (outer * self.lanes + block % self.lanes) * self.stored
+        first = block % self.threads // self.skew_period % self.skew
+        line = across * self.read + (np.arange(self.read)[:, None] ^ first)
+        along = np.broadcast_to(along, line.shape)
+        return (along, line) if self.contiguous == 0 else (line, along)
+
+    def accesses(self, layout: TileLayout) -> Iterator[Access]:
+        """How each write of each warp to the tile is served."""
+        size = self.stored * self.element.bits // 8
+        for round_ in range(self.rounds):
+            for addresses in layout.offsets_at(*self.stores(round_)):
+                for warp in range(0, len(addresses), WARP):
+                    yield warp_access(addresses[warp : warp + WARP], size)
+
+    def wavefronts(self, layout: TileLayout) -> Access:
+        """The passes over the banks that all writes to the tile take, of all warps."""
+        accesses = list(self.accesses(layout))
+        return Access(sum(a.wavefronts for a in accesses), sum(a.ideal for a in accesses))
+
+    def conflicts(self, layout: TileLayout) -> Access:
+        """The worst bank conflict of a warp's write to the tile."""
+        return max(self.accesses(layout), key=lambda access: access.conflicts)
+
+    @property
+    def _cost(self) -> tuple[float, ...]:
+        """What arrangements of equal conflicts are compared by."""
+        neighbours = min(max(1, WARP // self.lanes), self.blocks[1])
+        run_bytes = self.read * self.element.bits // 8 * neighbours
+        fetched = max(1.0, _SECTOR_BYTES / run_bytes)
+        idle = max(1.0, self.threads / self.total)
+        return (fetched, idle, self.skew, -self.read, -self.lanes)
+
+
+def _stored(element: Element) -> int:
+    """Elements of one access to the tile: 16 bytes, or as many bits as a square has lines."""
+    return max(min(element.unit, 32), REGISTER_BYTES * 8 // element.bits)
+
+
+def _reads(element: Element) -> list[int]:
+    """Elements that one access to global memory may have, most first."""
+    sizes = _READ_BYTES if element.bits >= 8 else _READ_BYTES_OF_BITS
+    return [size * 8 // element.bits for size in sizes]
+
+
+def transposition_problem(layout: TileLayout) -> str | None:
+    """Why a tile cannot be filled by blocks that are turned around; None if it can."""
+    contiguous, least = layout.contiguous_dim, _reads(layout.element)[-1]
+    if contiguous is None:
+        return "the tile is contiguous along no dimension"
+    try:
+        # Each line of a block is an access as those of a copy that turns nothing around.
+        problem = Transfer(layout.element, layout.shape, contiguous, WARP).fits(layout)
+    except LayoutError as error:
+        return str(error)
+    across = layout.shape[1 - contiguous]
+    if problem is None and across % least:
+        return (
+            f"{layout.element} is turned around in blocks of {least} or more elements of global "
+            f"memory; the tile has {across} {('rows', 'columns')[1 - contiguous]}"
+        )
+    return problem
+
+
+@lru_cache(maxsize=1024)
+def transposition(layout: TileLayout, threads: int) -> Transposition:
+    """The arrangement for a tile: with the fewest bank conflicts, then with reads of whole sectors of
+    global memory, then with work for every thread, then the one with the fewest instructions.
+
+    Raises:
+        LayoutError: if the tile cannot be filled so.
+    """
+    problem = transposition_problem(layout)
+    if problem:
+        raise LayoutError(problem)
+    contiguous = layout.contiguous_dim
+    assert contiguous is not None
+    arrangements = sorted(
+        (
+            Transposition(layout.element, layout.shape, contiguous, threads, read, lanes, skew)
+            for read in _reads(layout.element)
+            if layout.shape[1 - contiguous] % read == 0
+            for lanes in (1, 2, 4, 8, 16, 32)
+            if layout.shape[contiguous] // _stored(layout.element) % lanes == 0
+            for skew in (1, 2, 4, 8)
+            if skew <= read
+        ),
+        key=lambda arrangement: arrangement._cost,
+    )
+    for arrangement in arrangements:
+        if not any(access.conflicts for access in arrangement.accesses(layout)):
+            return arrangement
+    return min(arrangements, key=lambda arrangement: arrangement.wavefronts(layout).wavefronts)
+
+
+@dataclass(frozen=True)
+class Relayout:
+    """A copy that may change which dimension is contiguous: which one is, the tile's layout says.
+
+    Attributes:
+        element: the element type.
+        shape: (rows, columns) of the tile.
+        contiguous: the tile's dimension along which global memory is contiguous.
+        threads: threads that take part.
+    """
+
+    element: Element
+    shape: tuple[int, ...]
+    contiguous: int
+    threads: int
+
+    def turns(self, layout: TileLayout) -> bool:
+        """Whether the data is to be turned around."""
+        return len(layout.shape) == 2 and layout.contiguous_dim == 1 - self.contiguous
+
+    def plan(self, layout: TileLayout) -> Transfer | Transposition:
+        """How the tile is filled.
+
+        Raises:
+            LayoutError: if it cannot be.
+        """
+        problem = self.fits(layout)
+        if problem:
+            raise LayoutError(problem)
+        return transposition(layout, self.threads) if self.turns(layout) else self._transfer()
+
+    def fits(self, layout: TileLayout) -> str | None:
+        """Why the tile cannot be filled; None if it can."""
+        if self.turns(layout):
+            return transposition_problem(layout)
+        try:
+            return self._transfer().fits(layout)
+        except LayoutError as error:
+            return str(error)
+
+    def conflicts(self, layout: TileLayout) -> Access:
+        """The worst bank conflict of a warp's access to a tile that can be filled."""
+        return self.plan(layout).conflicts(layout)
+
+    def _transfer(self) -> Transfer:
+        return Transfer(self.element, self.shape, self.contiguous, self.threads)

@@ -1,0 +1,87 @@
+"""`smem-lower-copies`: copies and fences become NVVM and LLVM; tiles themselves disappear."""
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from ...dialect.bindings import ir
+from ...dialect.ops.copy import transfer_of
+from ...layout import Relayout, Transposition
+from .. import emit
+from ..base import OpError, Pass
+from ..kernel import required_block_size, walk
+from ..parts import PARTS, ROOTS, part_from
+from ..threads import linear_thread
+from .blocks import Blocks
+from .vectors import Vectors
+
+_COPIES = ("smem.copy", "smem.copy_async")
+
+
+@dataclass(frozen=True)
+class LowerCopies(Pass):
+    """Copies become 16-byte accesses of all threads at swizzled addresses; what `relayout` turns
+    around goes through registers in blocks.
+
+    Afterwards only fragments are left of `smem`: allocs, views, stages and subtiles are erased.
+    """
+
+    name = "smem-lower-copies"
+    description = "lower copies and fences to NVVM and LLVM, and erase what only named tiles"
+
+    def run(self, module: Any) -> None:
+        for copy in walk(module, *_COPIES):
+            with ir.InsertionPoint(copy), copy.location:
+                _lower_copy(copy)
+            copy.operation.erase()
+        for op in walk(module, "smem.copy_commit", "smem.copy_wait", "smem.fence"):
+            with ir.InsertionPoint(op), op.location:
+                _lower_ordering(op)
+            op.operation.erase()
+        for tile in reversed(list(walk(module, *ROOTS, *PARTS))):
+            if next(iter(tile.results[0].uses), None) is not None:
+                user = next(iter(tile.results[0].uses)).owner.operation.name
+                raise OpError(
+                    tile, f"is still used by '{user}'; run smem-materialize-descriptors before"
+                )
+            tile.operation.erase()
+
+
+def _lower_ordering(op: Any) -> None:
+    if op.operation.name == "smem.fence":
+        emit.op(
+            "nvvm.fence.proxy",
+            kind=ir.Attribute.parse("#nvvm.proxy_kind<async.shared>"),
+            space=ir.Attribute.parse("#nvvm.shared_space<cta>"),
+        )
+    elif op.operation.name == "smem.copy_commit":
+        emit.op("nvvm.cp.async.commit.group")
+    else:
+        emit.op("nvvm.cp.async.wait.group", n=_i32_attr(op.attributes["pending"]))
+
+
+def _i32_attr(attr: Any) -> Any:
+    return ir.IntegerAttr.get(emit.i32(), ir.IntegerAttr(attr).value)
+
+
+def _lower_copy(copy: Any) -> None:
+    """Deals what the copy moves to the threads; see `layout.transfer` and `layout.transposition`."""
+    tile = copy.operands[1]
+    size = required_block_size(copy)
+    part = part_from(tile, copy)
+    layout = part.slice.layout
+    plan = transfer_of(copy, prod(size))
+    if isinstance(plan, Relayout):
+        plan = plan.plan(layout)
+    unit = layout.element.unit
+    if part.slice.multiple % unit:
+        raise OpError(
+            copy,
+            f"writes a part that begins {part.slice.multiple} elements or a multiple of that into "
+            f"its tile; 16-byte accesses need multiples of {unit}",
+        )
+    thread = linear_thread(size)
+    if isinstance(plan, Transposition):
+        Blocks(copy, part, plan, thread).emit()
+    else:
+        Vectors(copy, part, plan, thread).emit()

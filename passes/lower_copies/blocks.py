@@ -1,0 +1,127 @@
+"""A copy by blocks that each thread turns around in its registers; see `layout.transposition`."""
+
+from functools import partial
+from typing import Any
+
+from ...dialect.bindings import ir
+from ...layout import Transposition
+from ...layout.transposition import REGISTER_BYTES
+from .. import emit
+from ..parts import Part
+from .squares import turned
+from .vectors import Addresses, extracted, to_tf32
+
+#: Registers by line of what was read, or will be written.
+Lines = list[list[Any]]
+
+
+class Blocks(Addresses):
+    """The blocks that a copy is made of, round by round: one of each thread is in flight."""
+
+    def __init__(self, copy: Any, part: Part, plan: Transposition, thread: Any) -> None:
+        super().__init__(copy, part, plan.contiguous, thread)
+        self.plan = plan
+
+    def emit(self) -> None:
+        """Emits all rounds."""
+        for round_ in range(self.plan.rounds):
+            left = self.plan.total - round_ * self.plan.threads
+            if left < self.plan.threads:
+                self.guarded(left, partial(self._move, round_))
+            else:
+                self._move(round_)
+
+    def _move(self, round_: int) -> None:
+        """Moves the thread's block of a round."""
+        plan = self.plan
+        block = emit.binary("addi", self.thread, round_ * plan.threads)
+        lane = emit.binary("remui", block, plan.lanes)
+        rest = emit.binary("divui", block, plan.lanes)
+        across = emit.binary("remui", rest, plan.blocks[1])
+        outer = emit.binary("divui", rest, plan.blocks[1])
+        along = emit.binary("addi", emit.binary("muli", outer, plan.lanes), lane)
+        along = emit.binary("muli", along, plan.stored)
+        across = emit.binary("muli", across, plan.read)
+        read = self._read(self.global_address(along, across))
+        self._write(self._turned(read), across, along)
+
+    def _read(self, source: Any) -> Lines:
+        """The registers of the block's lines of global memory."""
+        size = self.plan.read * self.plan.element.bits // 8
+        return [self._loaded(self.lines_further(source, i), size) for i in range(self.plan.stored)]
+
+    def _loaded(self, source: Any, size: int) -> list[Any]:
+        alignment = ir.IntegerAttr.get(emit.i64(), size)
+        if size < REGISTER_BYTES:
+            narrow = ir.IntegerType.get_signless(size * 8)
+            value = emit.value("llvm.load", (source,), narrow, alignment=alignment)
+            return [emit.value("arith.extui", (value,), emit.i32())]
+        if size == REGISTER_BYTES:
+            loaded = [emit.value("llvm.load", (source,), emit.i32(), alignment=alignment)]
+        else:
+            count = size // REGISTER_BYTES
+            vector = ir.VectorType.get([count], emit.i32())
+            value = emit.value("llvm.load", (source,), vector, alignment=alignment)
+            loaded = [extracted(value, i) for i in range(count)]
+        return [self._kept(register) for register in loaded]
+
+    def _kept(self, register: Any) -> Any:
+        """What a tile keeps of a register that was read."""
+        if not self.rounds:
+            return register
+        return to_tf32(emit.value("llvm.bitcast", (register,), ir.F32Type.get()))
+
+    def _turned(self, read: Lines) -> Lines:
+        """The registers of the block's lines of the tile."""
+        side = self.plan.per_register
+        bits = self.plan.element.bits
+        written: Lines = [[] for _ in range(self.plan.read)]
+        for first in range(0, len(read), side):
+            for column in range(len(read[0])):
+                square = [line[column] for line in read[first : first + side]]
+                wanted = min(side, self.plan.read)
+                for i, register in enumerate(turned(square, bits, wanted)):
+                    written[column * side + i].append(register)
+        return written
+
+    def _write(self, lines: Lines, across: Any, along: Any) -> None:
+        """Writes the block, each thread beginning with its own line."""
+        begin = None
+        if self.plan.skew > 1:
+            begin = emit.binary("divui", self.thread, self.plan.skew_period)
+            begin = emit.binary("remui", begin, self.plan.skew)
+            lines = self._skewed(lines, begin)
+        size = self.plan.stored * self.plan.element.bits // 8
+        for i, registers in enumerate(lines):
+            line = i if begin is None else emit.binary("xori", begin, i)
+            target = self.shared_address(emit.binary("addi", across, line), along)
+            self._stored(registers, target, ir.IntegerAttr.get(emit.i64(), size))
+
+    def _stored(self, registers: list[Any], target: Any, alignment: Any) -> None:
+        value = registers[0]
+        if len(registers) > 1:
+            vector = ir.VectorType.get([len(registers)], emit.i32())
+            value = emit.value("vector.from_elements", registers, vector)
+        emit.op("llvm.store", (value, target), alignment=alignment)
+
+    def _skewed(self, lines: Lines, begin: Any) -> Lines:
+        """Line `i ^ begin` in place of line `i`: registers have no index that a thread computes."""
+        bit = 1
+        while bit < self.plan.skew:
+            chosen = emit.binary("andi", begin, bit)
+            zero = emit.constant(0, emit.i32())
+            is_set = emit.value(
+                "arith.cmpi",
+                (chosen, zero),
+                ir.IntegerType.get_signless(1),
+                predicate=ir.IntegerAttr.get(emit.i64(), 1),  # ne
+            )
+            lines = [
+                [
+                    emit.value("arith.select", (is_set, other, own), emit.i32())
+                    for own, other in zip(line, lines[i ^ bit], strict=True)
+                ]
+                for i, line in enumerate(lines)
+            ]
+            bit *= 2
+        return lines

@@ -1,0 +1,211 @@
+"""A copy by vectors of 16 bytes that stay as they are, and where the accesses of a copy go."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from ...dialect.bindings import ir
+from ...dialect.memrefs import contiguous_dim
+from ...dialect.ops.copy import packed, rounds
+from ...layout import Swizzle, TileLayout, Transfer
+from ...layout.elements import UNIT_BYTES
+from ...layout.swizzle import PHASE_BIT
+from .. import emit
+from ..parts import Part
+from ..shared_memory import gep, memref_pointer, root_pointer, stride_value
+
+
+class Addresses:
+    """Where the accesses of a copy go, in global memory and in the tile."""
+
+    def __init__(self, copy: Any, part: Part, contiguous: int, thread: Any) -> None:
+        self.copy, self.part, self.contiguous, self.thread = copy, part, contiguous, thread
+        self.layout: TileLayout = part.slice.layout
+        source = copy.operands[0]
+        self.source = memref_pointer(source, 1)
+        self.pitch = stride_value(source, 1 - contiguous_dim(source.type), emit.i64())
+        self.element = _stored_type(copy.operands[0].type.element_type)
+        self.packed = packed(copy.operands[1].type)
+        self.rounds = rounds(*(operand.type for operand in copy.operands))
+        self.base = root_pointer(part.root)
+        self.start = self._part_start()
+
+    def _part_start(self) -> Any:
+        """Bytes from the root to the part, before the swizzle (i32); a number if it is constant."""
+        unit = self.layout.element.unit
+        start: Any = self.part.slice.offset // unit * UNIT_BYTES
+        if not self.part.terms:
+            return start
+        total: Any = None
+        for term, value in self.part.terms:
+            scaled = emit.term_value(term, value, emit.i32(), unit)
+            total = scaled if total is None else emit.binary("addi", total, scaled)
+        return emit.binary("addi", emit.binary("muli", total, UNIT_BYTES), start)
+
+    def shared_address(self, line: Any, along: Any) -> Any:
+        """A pointer to where a vector goes: the tile's start, plus the swizzled offset within it."""
+        across, contiguous = (
+            self._offset(line, 1 - self.contiguous),
+            self._offset(along, self.contiguous),
+        )
+        within = emit.binary("addi", across, contiguous)
+        bits = self.layout.element.bits
+        within = (
+            emit.binary("muli", within, bits // 8)
+            if bits >= 8
+            else emit.binary("divui", within, 8 // bits)
+        )
+        pattern = self.layout.swizzle.pattern_bytes
+        starts_pattern = self.part.slice.multiple * bits // 8 % pattern == 0
+        if starts_pattern:
+            # Whole patterns do not change the phase: the thread's own offset is swizzled alone, so
+            # that it does not depend on the stage.
+            swizzled = _swizzle(within, self.layout.swizzle)
+            return gep(gep(self.base, self.start), swizzled)
+        total = emit.binary("addi", within, self.start)
+        return gep(self.base, _swizzle(total, self.layout.swizzle))
+
+    def _offset(self, index: Any, dim: int) -> Any:
+        """The element offset of an index along one dimension of the part (i32)."""
+        total: Any = None
+        modes = self.layout.modes[dim]
+        for position, mode in enumerate(modes):
+            last = position == len(modes) - 1
+            digit = index if last else emit.binary("remui", index, mode.extent)
+            scaled = emit.binary("muli", digit, mode.stride)
+            total = scaled if total is None else emit.binary("addi", total, scaled)
+            if not last:
+                index = emit.binary("divui", index, mode.extent)
+        return total
+
+    def global_address(self, line: Any, along: Any) -> Any:
+        """A pointer to a vector in global memory."""
+        i64 = emit.i64()
+        offset = emit.binary("muli", emit.value("arith.extui", (line,), i64), self.pitch)
+        along = emit.binary("divui", along, self.packed)
+        offset = emit.binary("addi", offset, emit.value("arith.extui", (along,), i64))
+        return gep(self.source, offset, self.element)
+
+    def lines_further(self, source: Any, lines: int) -> Any:
+        """`source` advanced by whole lines of global memory, the same for all threads."""
+        if lines == 0:
+            return source
+        if isinstance(self.pitch, int):
+            return gep(source, lines * self.pitch, self.element)
+        return gep(source, emit.binary("muli", self.pitch, lines), self.element)
+
+    def guarded(self, left: int, body: Callable[[], None]) -> None:
+        """Emits what only the first `left` threads do."""
+        predicate = ir.IntegerAttr.get(emit.i64(), 6)  # arith.cmpi ult
+        inside = emit.value(
+            "arith.cmpi",
+            (self.thread, emit.constant(left, emit.i32())),
+            ir.IntegerType.get_signless(1),
+            predicate=predicate,
+        )
+        branch = ir.Operation.create("scf.if", operands=[inside], regions=2)
+        with ir.InsertionPoint(ir.Block.create_at_start(branch.regions[0])):
+            body()
+            ir.Operation.create("scf.yield")
+
+
+class Vectors(Addresses):
+    """The accesses that a copy is made of, round by round."""
+
+    def __init__(self, copy: Any, part: Part, transfer: Transfer, thread: Any) -> None:
+        super().__init__(copy, part, transfer.contiguous, thread)
+        self.transfer = transfer
+
+    def emit(self) -> None:
+        """Emits all rounds; addresses are computed anew only where a round is no constant step."""
+        anchor, target, source = 0, None, None
+        for round_ in range(self.transfer.rounds):
+            step = self._constant_step(anchor, round_)
+            if target is None or step is None:
+                anchor, step = round_, 0
+                line, along = self._coordinates(round_)
+                target = self.shared_address(line, along)
+                source = self.global_address(line, along)
+            lines = (round_ - anchor) * self.transfer.threads // self.transfer.per_line
+            access = (self.lines_further(source, lines), gep(target, step))
+            left = self.transfer.total - round_ * self.transfer.threads
+            if left < self.transfer.threads:
+                self.guarded(left, partial(self._emit_access, *access))
+            else:
+                self._emit_access(*access)
+
+    def _coordinates(self, round_: int) -> tuple[Any, Any]:
+        """(line, elements along it) of the thread's vector in a round."""
+        vector = emit.binary("addi", self.thread, round_ * self.transfer.threads)
+        per_line = self.transfer.per_line
+        line = emit.binary("divui", vector, per_line)
+        along = emit.binary("remui", vector, per_line)
+        return line, emit.binary("muli", along, self.transfer.vector)
+
+    def _constant_step(self, anchor: int, round_: int) -> int | None:
+        """Bytes from every thread's vector in round `anchor` to its vector in `round_`.
+
+        None if they differ between threads, or if the step would change the swizzle's phase.
+        """
+        if (round_ - anchor) * self.transfer.threads % self.transfer.per_line:
+            return None
+        here = self.layout.linear_at(*self.transfer.coordinates(round_))
+        there = self.layout.linear_at(*self.transfer.coordinates(anchor))[: len(here)]
+        steps = here - there
+        size = int(steps[0]) * self.layout.element.bits // 8
+        if (steps != steps[0]).any() or size % self.layout.swizzle.pattern_bytes:
+            return None
+        return size
+
+    def _emit_access(self, source: Any, target: Any) -> None:
+        if self.copy.operation.name == "smem.copy_async":
+            emit.op(
+                "nvvm.cp.async.shared.global",
+                (target, source),
+                size=ir.IntegerAttr.get(emit.i32(), UNIT_BYTES),
+                modifier=ir.Attribute.parse("#nvvm<load_cache_modifier cg>"),
+            )
+            return
+        vector = ir.VectorType.get([4], emit.i32())
+        alignment = ir.IntegerAttr.get(emit.i64(), UNIT_BYTES)
+        loaded = emit.value("llvm.load", (source,), vector, alignment=alignment)
+        if self.rounds:
+            loaded = _rounded(loaded)
+        emit.op("llvm.store", (loaded, target), alignment=alignment)
+
+
+def _stored_type(element: Any) -> str:
+    """The LLVM type of a memref's elements."""
+    return (
+        str(element)
+        if isinstance(element, ir.FloatType) and element.width > 8
+        else f"i{element.width}"
+    )
+
+
+def _rounded(loaded: Any) -> Any:
+    """Four f32, as the bits of an i32 vector, rounded to tf32."""
+    floats = emit.value("llvm.bitcast", (loaded,), ir.VectorType.get([4], ir.F32Type.get()))
+    parts = [to_tf32(extracted(floats, i)) for i in range(4)]
+    return emit.value("vector.from_elements", parts, loaded.type)
+
+
+def extracted(vector: Any, position: int) -> Any:
+    """An element of a vector."""
+    at = ir.DenseI64ArrayAttr.get([position])
+    return emit.value("vector.extract", (vector,), vector.type.element_type, static_position=at)
+
+
+def to_tf32(number: Any) -> Any:
+    """The bits of an f32 rounded to tf32, to nearest with ties away from zero."""
+    nearest = ir.Attribute.parse("#nvvm.fp_rnd_mode<rna>")
+    return emit.value("nvvm.convert.float.to.tf32", (number,), emit.i32(), rnd=nearest)
+
+
+def _swizzle(offset: Any, swizzle: Swizzle) -> Any:
+    """`Swizzle.apply` in IR: the 16-byte unit's index XOR the line's."""
+    if swizzle is Swizzle.NONE:
+        return offset
+    mask = (swizzle.width // UNIT_BYTES - 1) << 4
+    phase = emit.binary("andi", emit.binary("shrui", offset, PHASE_BIT - 4), mask)
+    return emit.binary("xori", offset, phase)

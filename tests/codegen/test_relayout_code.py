@@ -1,0 +1,49 @@
+"""What the chip is given to turn data around: as few instructions as the algorithm has, and no spill."""
+
+import re
+
+import pytest
+from relayouts import Filled
+
+from mlir_smem.codegen import CompileError
+from mlir_smem.codegen.ptxas import find_ptxas
+
+try:
+    find_ptxas()
+except CompileError as error:
+    pytest.skip(str(error), allow_module_level=True)
+
+
+@pytest.mark.parametrize(
+    "case, loads, load, permutes, selects, stores, store",
+    [
+        # 16 squares of 4 x 4 bytes: two steps of two pairs.
+        (Filled("f8E4M3FN", lines=256), 16, "v4.b32", 128, 0, 16, "v4.b32"),
+        (Filled("f8E4M3FN", lines=128), 16, "v2.b32", 64, 0, 8, "v4.b32"),
+        # 16 squares of 2 x 2.
+        (Filled("bf16", lines=128), 8, "v4.b32", 32, 0, 8, "v4.b32"),
+        (Filled("tf32", lines=64), 4, "v4.b32", 0, 0, 4, "v4.b32"),
+        # Two bits of a line's number are the thread's: each takes a choice for every register.
+        (Filled("f8E4M3FN", "32B", lines=256), 16, "v4.b32", 128, 128, 16, "v4.b32"),
+        # 32 bits each of 32 lines: steps of 16 and 8 bits permute bytes.
+        (Filled("i1", lines=128), 32, "b32", 64, 96, 32, "b32"),
+    ],
+    ids=str,
+)
+def test_a_block_in_registers(case, loads, load, permutes, selects, stores, store):
+    compiled = case.compiled()
+    assert compiled.ptx is not None and compiled.report is not None
+    # What comes before the copy clears the tile, and what follows reads it, both byte by byte.
+    assert len(re.findall(rf"\sld\.global\.{load}\s", compiled.ptx)) == loads
+    assert len(re.findall(r"\sprmt\.b32\s", compiled.ptx)) == permutes
+    assert len(re.findall(r"\sselp\.b32\s", compiled.ptx)) == selects
+    assert len(re.findall(rf"\sst\.shared\.{store}\s", compiled.ptx)) == stores
+    assert compiled.report.spill_bytes == 0
+    assert compiled.report.registers <= 96
+
+
+def test_a_line_costs_one_xor():
+    # 16 lines of 128 bytes at swizzled addresses: two rows of a pattern apart are a constant apart.
+    compiled = Filled("f8E4M3FN", lines=256).compiled()
+    assert compiled.ptx is not None
+    assert len(re.findall(r"\sxor\.b32\s", compiled.ptx)) <= 16

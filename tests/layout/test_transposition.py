@@ -1,0 +1,242 @@
+"""Copies that turn data around: who moves what, whether a tile allows it, and that no bank conflicts."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import elements, orders, swizzles
+
+from mlir_smem.layout import (
+    ELEMENTS,
+    Access,
+    LayoutError,
+    Order,
+    Relayout,
+    Swizzle,
+    Transfer,
+    Transposition,
+    element,
+    parse_layout,
+    tile_of_atoms,
+    transposition,
+)
+
+E4M3, BF16, TF32, B1 = (element(name) for name in ("e4m3", "bf16", "tf32", "b1"))
+
+
+@st.composite
+def tiles(draw):
+    """A tile that can be filled so: whole units along its lines, and lines in the least blocks."""
+    kind = draw(elements)
+    along, across = draw(st.integers(1, 12)) * kind.unit, draw(st.integers(1, 24)) * 8
+    contiguous = draw(st.integers(0, 1))
+    shape = (along, across) if contiguous == 0 else (across, along)
+    return tile_of_atoms(kind, shape, contiguous, draw(swizzles), draw(orders))
+
+
+threads = st.sampled_from([32, 128, 256, 384])
+
+
+def run_of(plan):
+    """Indices of the elements of one write, beside (row, column) of the first."""
+    along = np.arange(plan.stored)
+    return (along, 0) if plan.contiguous == 0 else (0, along)
+
+
+@given(tiles(), threads)
+def test_every_element_is_written_once(layout, count):
+    plan = transposition(layout, count)
+    written = np.zeros(layout.shape, int)
+    down, right = run_of(plan)
+    for round_ in range(plan.rounds):
+        row, column = (x[..., None] for x in plan.stores(round_))
+        np.add.at(written, (row + down, column + right), 1)
+    assert (written == 1).all()
+
+
+@given(tiles(), threads)
+def test_what_one_access_writes_lies_together(layout, count):
+    plan = transposition(layout, count)
+    down, right = run_of(plan)
+    for round_ in range(plan.rounds):
+        row, column = (x[..., None] for x in plan.stores(round_))
+        found = layout.offsets_at(row + down, column + right)
+        size = plan.stored * layout.element.bits // 8
+        assert (found[..., 0] % size == 0).all()
+        assert (found == found[..., :1] + np.arange(plan.stored) * layout.element.bits // 8).all()
+
+
+@given(tiles(), threads)
+def test_a_threads_writes_are_one_block(layout, count):
+    # Its lines are neighbours in global memory: one read has an element of each.
+    plan = transposition(layout, count)
+    line = plan.stores(0)[1 - plan.contiguous]
+    assert (np.sort(line, axis=0) == line.min(axis=0) + np.arange(plan.read)[:, None]).all()
+    assert (line.min(axis=0) % plan.read == 0).all()
+
+
+@given(tiles(), threads)
+def test_rounds_are_full_but_for_the_last(layout, count):
+    plan = transposition(layout, count)
+    sizes = [plan.stores(i)[0].shape[1] for i in range(plan.rounds)]
+    assert sizes[:-1] == [count] * (plan.rounds - 1)
+    assert sum(sizes) == plan.total and sizes[-1] > 0
+
+
+#: Every extent across lines that an instruction's N has, and M; two tiles of each width along them.
+CANONICAL = [
+    (kind, swizzle, order, lines, units)
+    for kind in ("b1", "e4m3", "bf16", "tf32")
+    for swizzle in Swizzle
+    for order in Order
+    for lines in (8, 24, 64, 136, 192)
+    for units in (2, 4, 6, 8, 16)
+    if units * 16 % swizzle.width == 0
+]
+
+
+@pytest.mark.parametrize("kind, swizzle, order, lines, units", CANONICAL)
+def test_no_canonical_tile_conflicts(kind, swizzle, order, lines, units):
+    shape = (lines, units * element(kind).unit)
+    layout = tile_of_atoms(element(kind), shape, 1, swizzle, order)
+    found = transposition(layout, 128).wavefronts(layout)
+    assert found.conflicts == 0
+    # Nothing is written twice: a pass is 128 bytes, or one instruction that has less.
+    assert found.wavefronts >= layout.size_bytes // 128
+
+
+@pytest.mark.parametrize("units", [1, 2, 4, 8])
+@pytest.mark.parametrize("lines", [8, 16, 64])
+@pytest.mark.parametrize("swizzle", Swizzle)
+@pytest.mark.parametrize("kind", ["b1", "e4m3", "bf16", "tf32"])
+def test_no_part_of_a_tile_conflicts(kind, swizzle, lines, units):
+    whole = tile_of_atoms(element(kind), (64, 8 * swizzle.atom_elements(element(kind))), 1, swizzle)
+    part = whole.slice((0, 0), (lines, min(units * element(kind).unit, whole.shape[1]))).layout
+    assert transposition(part, 128).wavefronts(part).conflicts == 0
+
+
+@pytest.mark.parametrize("count", [128, 256, 384])
+@pytest.mark.parametrize("kind", ELEMENTS)
+def test_column_major_tiles_are_row_major_ones_turned(kind, count):
+    shape = (64, Swizzle.B128.atom_elements(element(kind)))
+    rows = tile_of_atoms(element(kind), shape, 1, Swizzle.B128)
+    a, b = transposition(rows, count), transposition(rows.transposed(), count)
+    assert (a.read, a.lanes, a.skew) == (b.read, b.lanes, b.skew)
+    assert b.wavefronts(rows.transposed()) == a.wavefronts(rows)
+
+
+@pytest.mark.parametrize(
+    "kind, lines, swizzle, read, lanes, skew",
+    [
+        # Lines of 128 bytes, eight lanes of one line: 16 bytes of 4 lines are read by whole sectors.
+        (E4M3, 256, Swizzle.B128, 16, 8, 1),
+        # Smaller reads where threads would have no block else.
+        (E4M3, 128, Swizzle.B128, 8, 8, 1),
+        (BF16, 128, Swizzle.B128, 8, 8, 1),
+        (TF32, 128, Swizzle.B128, 4, 8, 1),
+        # Narrow atoms: lanes begin with different lines.
+        (E4M3, 256, Swizzle.B64, 16, 4, 2),
+        (E4M3, 256, Swizzle.B32, 16, 2, 4),
+        (B1, 256, Swizzle.B128, 32, 4, 8),
+    ],
+)
+def test_arrangements(kind, lines, swizzle, read, lanes, skew):
+    layout = tile_of_atoms(kind, (lines, Swizzle.B128.atom_elements(kind)), 1, swizzle)
+    plan = transposition(layout, 128)
+    assert (plan.read, plan.lanes, plan.skew) == (read, lanes, skew)
+
+
+def test_one_block_is_at_most_64_registers():
+    for kind in ELEMENTS.values():
+        layout = tile_of_atoms(kind, (512, 8192 // kind.bits), 1, Swizzle.B128)
+        plan = transposition(layout, 128)
+        assert plan.stored * max(1, plan.read // plan.per_register) <= 64
+
+
+def test_an_odd_part_of_an_atom_conflicts():
+    # Ten blocks across are no multiple of the eight lanes that write at once; the next are further
+    # along the line, where another line of the block is in the same banks.
+    whole = tile_of_atoms(E4M3, (64, 128), 1, Swizzle.B128)
+    part = whole.slice((0, 0), (40, 32)).layout
+    assert transposition(part, 128).wavefronts(part).conflicts > 0
+
+
+def test_without_skew_narrow_atoms_would_conflict():
+    layout = tile_of_atoms(E4M3, (256, 128), 1, Swizzle.B32)
+    plain = Transposition(E4M3, (256, 128), 1, 128, read=16, lanes=2, skew=1)
+    assert plain.wavefronts(layout) == Access(1024, 256)
+    assert plain.conflicts(layout) == Access(16, 4)
+
+
+@pytest.mark.parametrize(
+    "text, kind, problem",
+    [
+        ("(64,64):(2,128)", BF16, "the tile is contiguous along no dimension"),
+        ("(64,(4,16)):(4,(1,256))", BF16, "16-byte accesses need 8 elements in a row"),
+        ("(64,60):(64,1)", BF16, "a line of 60 elements of bf16 is not a multiple of 8"),
+        (
+            "(62,64):(64,1)",
+            E4M3,
+            "e4m3 is turned around in blocks of 4 or more elements of global memory; the tile has 62 "
+            "rows",
+        ),
+        (
+            "(256,60):(1,256)",
+            B1,
+            "b1 is turned around in blocks of 8 or more elements of global memory; the tile has 60 "
+            "columns",
+        ),
+    ],
+)
+def test_tiles_that_do_not_fit(text, kind, problem):
+    with pytest.raises(LayoutError) as caught:
+        transposition(parse_layout(text, kind), 128)
+    assert str(caught.value).startswith(problem)
+
+
+def test_what_conflicts_in_any_arrangement_still_has_one():
+    # Lines are 4096 bytes apart, and there is one unit along each: every write is on its own.
+    layout = parse_layout("(64,16):(4096,1)", E4M3)
+    plan = transposition(layout, 128)
+    assert plan.wavefronts(layout) == Access(64, 8)
+    assert plan.conflicts(layout) == Access(16, 2)
+
+
+# A copy that may turn data around.
+
+ROWS = tile_of_atoms(E4M3, (64, 128), 1, Swizzle.B128)
+
+
+def test_a_relayout_turns_only_what_lies_otherwise():
+    along, across = (Relayout(E4M3, (64, 128), contiguous, 128) for contiguous in (1, 0))
+    assert not along.turns(ROWS) and across.turns(ROWS)
+    assert along.plan(ROWS) == Transfer(E4M3, (64, 128), 1, 128)
+    assert across.plan(ROWS) == transposition(ROWS, 128)
+    assert across.conflicts(ROWS) == Access(4, 4)
+    assert across.fits(ROWS) is None
+
+
+@pytest.mark.parametrize(
+    "contiguous, shape, text",
+    [
+        (1, (64, 60), "(64,60):(60,1)"),
+        (0, (62, 64), "(62,64):(64,1)"),
+        (1, (64, 64), "(64,64):(2,128)"),
+        (1, (64, 64), "(64,(4,16)):(4,(1,256))"),
+        (1, (64, 64), "(64,64):(68,1)"),
+    ],
+)
+def test_a_relayout_says_what_is_wrong(contiguous, shape, text):
+    layout = parse_layout(text, E4M3)
+    copy = Relayout(E4M3, shape, contiguous, 128)
+    problem = copy.fits(layout)
+    assert problem
+    with pytest.raises(LayoutError) as caught:
+        copy.plan(layout)
+    assert str(caught.value) == problem
+
+
+def test_a_staged_tile_is_filled_stage_by_stage():
+    staged = tile_of_atoms(E4M3, (2, 64, 128), 1, Swizzle.B128)
+    problem = Relayout(E4M3, (64, 128), 0, 128).fits(staged)
+    assert problem and "rank 3" in problem
