@@ -12,10 +12,11 @@ from .descriptor import Descriptor, base_offset
 from .elements import ELEMENTS, Element, element
 from .fragments import Fragment, fragment_a, fragment_d
 from .mixes import ACCUMULATORS, MIXES, Accumulator, accumulators, partners
-from .notation import parse_layout
+from .modes import LayoutError, Mode, Multiple, Term
+from .notation import parse_layout, parse_origin
 from .operand import OperandBlocks, Role, descriptor_of, operand_addresses, operand_blocks
 from .swizzle import Swizzle
-from .tile import LayoutError, Mode, Multiple, Slice, TileLayout
+from .tile import Slice, TileLayout
 from .transfer import Transfer
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "Slice",
     "Step",
     "Swizzle",
+    "Term",
     "TileLayout",
     "Transfer",
     "TransferUse",
@@ -57,6 +59,7 @@ __all__ = [
     "operand_addresses",
     "operand_blocks",
     "parse_layout",
+    "parse_origin",
     "partners",
     "tile_of_atoms",
     "warp_access",

@@ -9,18 +9,26 @@ from typing import Protocol
 from .atoms import Order, padding, tile_of_atoms
 from .canonical import Mismatch
 from .elements import UNIT_BYTES, Element
+from .modes import LayoutError, Start
 from .operand import Role, operand_blocks
 from .swizzle import WIDEST_FIRST, Swizzle
-from .tile import LayoutError, Slice, Start, TileLayout
+from .tile import Slice, TileLayout
 from .transfer import CONTIGUITY, Transfer
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one use says of one layout."""
+    """What one use says of one layout.
+
+    Attributes:
+        accepted: whether it can be used so.
+        reason: why, or how.
+        dear: whether a loop pays for it, with descriptors that are computed at run time.
+    """
 
     accepted: bool
     reason: str
+    dear: bool = False
 
 
 @dataclass(frozen=True)
@@ -40,8 +48,8 @@ def follow(layout: TileLayout, path: Sequence[Step]) -> Slice:
     """The part at the end of a path, as a slice of the tile.
 
     Raises:
-        LayoutError: if a step leaves the tile or cuts an atom, or the part does not begin at a
-            multiple of 16 bytes.
+        LayoutError: if a step leaves the tile, or the part does not begin at a multiple of 16
+            bytes.
     """
     part = Slice(layout, 0)
     for step in path:
@@ -51,9 +59,9 @@ def follow(layout: TileLayout, path: Sequence[Step]) -> Slice:
             if step.sizes is None
             else inner.slice(step.starts, step.sizes)
         )
-    if part.multiple * layout.element.bits % (UNIT_BYTES * 8):
+    if part.first_multiple * layout.element.bits % (UNIT_BYTES * 8):
         raise LayoutError(
-            f"the part begins {part.multiple} elements of {layout.element} or a multiple of that "
+            f"the part begins {part.first_multiple} elements of {layout.element} or a multiple of that "
             f"into the tile; tensor cores and 16-byte accesses need multiples of {UNIT_BYTES} bytes"
         )
     return part
@@ -88,10 +96,10 @@ class OperandUse:
         found = operand_blocks(part, self.role)
         if isinstance(found, Mismatch):
             return Verdict(False, found.reason)
-        return Verdict(
-            True,
-            f"{found.canonical.major}, {found.canonical.swizzle.cute} o {found.canonical.form.text}",
-        )
+        form = f"{found.canonical.swizzle.cute} o {found.canonical.form.text}"
+        count = len(found.terms)
+        more = f", by {count} descriptors computed at run time" if count > 1 else ""
+        return Verdict(True, f"{found.canonical.major}, {form}{more}", bool(more))
 
 
 @dataclass(frozen=True)
@@ -138,6 +146,11 @@ class Candidate:
         return all(v.accepted for _, v in self.verdicts)
 
     @property
+    def dear(self) -> bool:
+        """Whether something pays for it in a loop."""
+        return any(v.dear for _, v in self.verdicts)
+
+    @property
     def objection(self) -> str:
         """The first refusal, with who refused; empty if there is none."""
         return next((f"{who}: {v.reason}" for who, v in self.verdicts if not v.accepted), "")
@@ -149,7 +162,8 @@ class Choice:
 
     Attributes:
         candidates: all of them, in the order of preference.
-        picked: the first that everything accepts, or None.
+        picked: the first that everything accepts and nothing pays for, else the first that
+            everything accepts; None if there is none.
     """
 
     candidates: tuple[Candidate, ...]
@@ -162,6 +176,9 @@ class Choice:
             if candidate is self.picked:
                 said = "; ".join(f"{who}: {v.reason}" for who, v in candidate.verdicts[1:])
                 lines.append(f"picked   {candidate.name}: {said or 'nothing uses the tile'}")
+            elif candidate.accepted and candidate.dear and self.picked and not self.picked.dear:
+                who, why = next((who, v.reason) for who, v in candidate.verdicts if v.dear)
+                lines.append(f"possible {candidate.name}: {who}: {why}; the picked one needs none")
             elif candidate.accepted:
                 lines.append(f"possible {candidate.name}: the picked one is preferred")
             else:
@@ -181,7 +198,9 @@ def choose(
 
     A wide swizzle spreads a column of 16-byte units over all banks and makes the largest bulk
     copies; CuTe's selector has the same rule. Between equals, columns contiguous come before rows,
-    and atoms that follow each other across the contiguous dimension before those along it.
+    and atoms that follow each other across the contiguous dimension before those along it. A layout
+    in which a run-time start cuts atoms, so that blocks of an operand need descriptors of their own,
+    comes last: each would be computed in the loop that multiplies.
 
     Args:
         element: the element type.
@@ -203,10 +222,11 @@ def choose(
                 if layout not in seen:
                     seen.add(layout)
                     candidates.append(_judged(layout, direction, order, uses))
-                    if candidates[-1].accepted and not exhaustive:
+                    done = candidates[-1].accepted and not candidates[-1].dear
+                    if done and not exhaustive:
                         return Choice(tuple(candidates), candidates[-1])
-    picked = next((c for c in candidates if c.accepted), None)
-    return Choice(tuple(candidates), picked)
+    accepted = sorted((c for c in candidates if c.accepted), key=lambda c: c.dear)
+    return Choice(tuple(candidates), accepted[0] if accepted else None)
 
 
 def judge(layout: TileLayout, uses: Sequence[Use]) -> Candidate:

@@ -4,7 +4,7 @@ from math import lcm
 from typing import Any
 
 from ...layout import Multiple, Slice, TileLayout
-from ...layout.tile import Start
+from ...layout.modes import Start
 from ..attributes import auto
 from ..bindings import ir
 from ..diagnostics import Invalid
