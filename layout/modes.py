@@ -50,12 +50,12 @@ class Term:
     `(position + added) // divisor % modulus * stride`.
 
     Attributes:
-        dim: the dimension whose position it is: the run-time start, plus the origin of the layout
-            that is sliced where that is known at run time only.
+        dim: the dimension whose position it is: the start, plus the origin of the layout that is
+            sliced.
         divisor, modulus, stride: the numbers of the formula; `modulus` is None for the outermost
             mode, which needs none.
         multiple: a divisor of every value that the term takes, in elements.
-        added: what is known statically of where the slice begins.
+        added: where an instruction's block begins within the operand whose position is given.
     """
 
     dim: int
@@ -106,8 +106,7 @@ def slice_dim(
     position = added(origin, start)
     if isinstance(position, int):
         return _static(modes, position, size)
-    known = sum(x for x in (origin, start) if isinstance(x, int))
-    found = _run_time(dim, modes, position.of, size, known)
+    found = _run_time(dim, modes, position.of, size)
     if found is not None:
         return found
     inner = prod(mode.extent for mode in modes[:-1])
@@ -129,7 +128,7 @@ def _static(modes: tuple[Mode, ...], position: int, size: int) -> DimSlice:
 
 
 def _run_time(
-    dim: int, modes: tuple[Mode, ...], of: int, size: int, known: int, divisor: int = 1
+    dim: int, modes: tuple[Mode, ...], of: int, size: int, divisor: int = 1
 ) -> DimSlice | None:
     """The part at a run-time multiple of `of`; None if it may cut an atom.
 
@@ -137,7 +136,7 @@ def _run_time(
     """
     inner, *outer = modes
     if not outer:
-        term = Term(dim, divisor, None, inner.stride, of * inner.stride, known)
+        term = Term(dim, divisor, None, inner.stride, of * inner.stride)
         return DimSlice(0, (term,), (Mode(size, inner.stride),))
     inside, at_atoms = size <= gcd(of, inner.extent), of % inner.extent == 0
     if not inside and not at_atoms:
@@ -147,7 +146,6 @@ def _run_time(
         tuple(outer),
         of // inner.extent if at_atoms else 1,
         1 if inside else -(-size // inner.extent),
-        known,
         divisor * inner.extent,
     )
     if above is None:
@@ -155,7 +153,7 @@ def _run_time(
     own: tuple[Term, ...] = ()
     if not at_atoms:
         multiple = gcd(of, inner.extent) * inner.stride
-        own = (Term(dim, divisor, inner.extent, inner.stride, multiple, known),)
+        own = (Term(dim, divisor, inner.extent, inner.stride, multiple),)
     rest = (Mode(size, inner.stride),) if inside else (inner, *above.modes)
     return DimSlice(0, own + above.terms, rest)
 

@@ -193,7 +193,8 @@ def blocks(operand: TileLayout, pieces: tuple[int, ...]) -> OperandBlocks | Mism
             # Blocks of one tile have its strides; they differ only in which of them matter.
             found = canonical if found is None else _joined(found, canonical)
             row.append(part.offset * kind.bits // 8)
-            base.append(terms.setdefault(part.terms, len(terms)))
+            own = tuple(replace(term, added=(at, k)[term.dim]) for term in part.terms)
+            base.append(terms.setdefault(own, len(terms)))
         starts.append(tuple(row))
         bases.append(tuple(base))
         at += piece

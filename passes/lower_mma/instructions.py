@@ -5,6 +5,7 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
+from ...dialect.ops.bases import descriptors_of
 from ...dialect.ops.mma import MODIFIERS
 from ...dialect.types import is_in_flight
 from ...layout import Accumulator, Element, element
@@ -52,7 +53,7 @@ def lower_wgmma(op: Any, registers: Registers, function: Any, steps: Steps) -> A
     Returns:
         The fragment's registers, in flight.
     """
-    operands = list(op.operands)
+    added = [value for value in list(op.operands)[2:] if value.type == registers.type]
     a_steps, b_steps = list(op.attributes["a_steps"]), list(op.attributes["b_steps"])
     row_blocks = len({row for row, _, _ in registers.blocks})
     columns = len(registers.blocks) // row_blocks
@@ -60,15 +61,20 @@ def lower_wgmma(op: Any, registers: Registers, function: Any, steps: Steps) -> A
     form = _form(op, registers)
 
     emit.op("nvvm.wgmma.fence.aligned")
-    if len(operands) == 3:
-        parts = registers.split(operands[2])
+    if added:
+        parts = registers.split(added[0])
     else:
         blocks = range(len(registers.blocks))
         parts = [emit.value("llvm.mlir.poison", (), registers.block_type(i)) for i in blocks]
-    a = [steps.get(operands[0], step, op, function) for step in a_steps]
-    b = [steps.get(operands[1], step, op, function) for step in b_steps]
+    a, b = (
+        [
+            steps.get(descriptor, step, op, function)
+            for descriptor, step in zip(descriptors_of(op, operand), offsets, strict=True)
+        ]
+        for operand, offsets in (("a", a_steps), ("b", b_steps))
+    )
     for k in range(k_blocks):
-        accumulate = k > 0 or len(operands) == 3
+        accumulate = k > 0 or bool(added)
         for i, (_, _, n) in enumerate(registers.blocks):
             row, column = divmod(i, columns)
             operands = (parts[i], a[row * k_blocks + k], b[column * k_blocks + k])
