@@ -24,9 +24,9 @@ class Descriptors:
     def __init__(self) -> None:
         self._bases: dict[Any, Any] = {}
 
-    def of(self, mma: Any, role: Role, part: Part, found: OperandBlocks) -> list[Any]:
-        """Emits the descriptors that an operand's blocks are constant steps from: one, unless the
-        distance of the blocks is known at run time only.
+    def of(self, mma: Any, role: Role, part: Part, found: OperandBlocks) -> Any:
+        """Emits the descriptor that an operand's blocks are constant steps from; a vector of several
+        if the distance of the blocks is known at run time only.
 
         Raises:
             OpError: if the part begins between 16-byte units; it is reported at `mma`.
@@ -52,7 +52,10 @@ class Descriptors:
                 value = emit.term_value(term, position, emit.i64(), unit)
                 total = emit.binary("addi", total, value)
             made.append(total)
-        return made
+        if len(made) == 1:
+            return made[0]
+        vector = ir.VectorType.get([len(made)], emit.i64())
+        return emit.value("vector.from_elements", made, vector)
 
 
 def first_byte(part: Part, found: OperandBlocks) -> int:

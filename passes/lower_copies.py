@@ -8,7 +8,7 @@ from ..dialect.bindings import ir
 from ..dialect.memrefs import contiguous_dim
 from ..dialect.ops.copy import packed, rounds
 from ..dialect.types import shape_of
-from ..layout import Swizzle, TileLayout, Transfer
+from ..layout import Multiple, Swizzle, TileLayout, Transfer
 from ..layout.elements import UNIT_BYTES
 from ..layout.swizzle import PHASE_BIT
 from . import emit
@@ -130,12 +130,21 @@ class Vectors:
     def _constant_step(self, anchor: int, round_: int) -> int | None:
         """Bytes from every thread's vector in round `anchor` to its vector in `round_`.
 
-        None if they differ between threads, or if the step would change the swizzle's phase.
+        None if they differ between threads, or depend on a run-time origin, or if the step would
+        change the swizzle's phase.
         """
-        if (round_ - anchor) * self.transfer.threads % self.transfer.per_line:
+        lines, across = (round_ - anchor) * self.transfer.threads, 1 - self.transfer.contiguous
+        if lines % self.transfer.per_line:
             return None
-        here = self.layout.linear_at(*self.transfer.coordinates(round_))
-        there = self.layout.linear_at(*self.transfer.coordinates(anchor))[: len(here)]
+        if isinstance(self.layout.origins[across], Multiple):
+            # Only whole atoms (of the outermost mode) are equally far apart from any origin.
+            atom = prod(mode.extent for mode in self.layout.modes[across][:-1])
+            if lines // self.transfer.per_line % atom:
+                return None
+        # An origin along the lines does not change: it takes no part in the difference.
+        layout = self.layout.with_origin()
+        here = layout.linear_at(*self.transfer.coordinates(round_))
+        there = layout.linear_at(*self.transfer.coordinates(anchor))[: len(here)]
         steps = here - there
         size = int(steps[0]) * self.layout.element.bits // 8
         if (steps != steps[0]).any() or size % self.layout.swizzle.pattern_bytes:
@@ -180,6 +189,7 @@ class Vectors:
     def _offset(self, index: Any, dim: int) -> Any:
         """The element offset of an index along one dimension of the part (i32)."""
         total: Any = None
+        index = self._from_origin(index, dim)
         modes = self.layout.modes[dim]
         for position, mode in enumerate(modes):
             last = position == len(modes) - 1
@@ -189,6 +199,15 @@ class Vectors:
             if not last:
                 index = emit.binary("divui", index, mode.extent)
         return total
+
+    def _from_origin(self, index: Any, dim: int) -> Any:
+        """Where an index lies within the modes of a dimension."""
+        origin = self.layout.origins[dim]
+        if isinstance(origin, int):
+            return emit.binary("addi", index, origin)
+        position = self.part.origin[dim]
+        begin = emit.position_value(position.values, position.constant, emit.i32())
+        return emit.binary("addi", index, begin)
 
     def _global_address(self, line: Any, along: Any) -> Any:
         """A pointer to a vector in global memory."""

@@ -39,8 +39,7 @@ class MaterializeDescriptors(Pass):
     def _rewrite(self, mma: Any, made: Descriptors) -> None:
         operands = list(mma.operands)
         attributes: dict[str, Any] = {}
-        descriptors: list[Any] = []
-        further: list[Any] = []
+        descriptors = []
         with ir.InsertionPoint(mma), mma.location:
             for role, tile in zip(Role, operands[:2], strict=True):
                 part = part_from(tile, mma)
@@ -49,10 +48,8 @@ class MaterializeDescriptors(Pass):
                     raise OpError(mma, f"cannot read {role.name}: {found.reason}")
                 if self.explain:
                     _explain(mma, role, part, found)
-                first, *others = made.of(mma, role, part, found)
-                descriptors.append(first)
-                attributes |= _attributes(ir.Context.current, role, found, len(further))
-                further += others
+                descriptors.append(made.of(mma, role, part, found))
+                attributes |= _attributes(ir.Context.current, role, found)
             for role, tile in zip(Role, operands[:2], strict=True):
                 name = tile_element(tile.type).name
                 attributes[f"{role.value}_element"] = ir.StringAttr.get(name)
@@ -62,7 +59,7 @@ class MaterializeDescriptors(Pass):
             wgmma = ir.Operation.create(
                 WgmmaOp.OPERATION_NAME,
                 results=[mma.results[0].type],
-                operands=[*descriptors, *operands[2:], *further],
+                operands=[*descriptors, *operands[2:]],
                 attributes=attributes,
             )
         mma.results[0].replace_all_uses_with(wgmma.results[0])
@@ -80,15 +77,13 @@ def _explain(mma: Any, role: Role, part: Part, found: OperandBlocks) -> None:
 
 
 @cached_in_context
-def _attributes(context: Any, role: Role, found: OperandBlocks, others: int) -> dict[str, Any]:
-    """What the instructions' blocks have; `others` further descriptors come before this operand's."""
+def _attributes(context: Any, role: Role, found: OperandBlocks) -> dict[str, Any]:
     attributes: dict[str, Any] = {
         f"{role.value}_major": ir.StringAttr.get(found.canonical.major.value, context),
         f"{role.value}_steps": _numbers(context, found.steps),
     }
     if len(found.terms) > 1:
-        bases = [[base and base + others for base in row] for row in found.bases]
-        attributes[f"{role.value}_bases"] = _numbers(context, bases)
+        attributes[f"{role.value}_bases"] = _numbers(context, found.bases)
     return attributes
 
 

@@ -1,48 +1,39 @@
-"""The descriptors of an `smem.wgmma` whose operands need more than one."""
+"""Operands of `smem.wgmma` that need several descriptors, because blocks are apart by what only the
+running kernel knows: a vector of them, and for each block which one it is a constant step from."""
 
 from typing import Any
 
 from ..bindings import ir
 from ..diagnostics import Invalid
 
-
-def descriptors_of(op: Any, operand: str) -> list[Any]:
-    """For each block of operand "a" or "b", the descriptor that its step is added to."""
-    own = op.operands["ab".index(operand)]
-    if f"{operand}_bases" not in op.attributes:
-        return [own] * len(op.attributes[f"{operand}_steps"])
-    choices = [own, *_further(op)]
-    return [choices[base] for base in op.attributes[f"{operand}_bases"]]
+#: One descriptor, or several.
+Descriptors = ir.IntegerType[64] | ir.VectorType
 
 
-def check_bases(op: Any) -> None:
-    """Checks that the blocks' bases are descriptors that the op has, and that it has no others.
+def bases_of(op: Any, operand: str) -> list[int] | None:
+    """For each block of operand "a" or "b", its descriptor's place in the vector; None if the operand
+    is one descriptor."""
+    name = f"{operand}_bases"
+    return list(op.attributes[name]) if name in op.attributes else None
+
+
+def check_bases(op: Any, operand: str) -> None:
+    """Checks that an operand is one descriptor, or a vector of those that its blocks name.
 
     Raises:
-        Invalid: if they are not.
+        Invalid: if it is not.
     """
-    count = len(_further(op))
-    used: set[int] = set()
-    for operand in "ab":
-        name, steps = f"{operand}_bases", op.attributes[f"{operand}_steps"]
-        if name not in op.attributes:
-            continue
-        bases = op.attributes[name]
-        fits = isinstance(bases, ir.DenseI64ArrayAttr) and len(bases) == len(steps)
-        if not fits or not all(0 <= base <= count for base in bases):
-            raise Invalid(
-                f"has {name} = {bases}; expected array<i64: ...> with 0 to {count} for each of "
-                f"{len(steps)} blocks"
-            )
-        used |= set(bases)
-    unused = sorted(set(range(1, count + 1)) - used)
-    if unused:
+    name, type_ = f"{operand}_bases", op.operands["ab".index(operand)].type
+    given = op.attributes.get(name, None)
+    if not isinstance(type_, ir.VectorType):
+        if given is not None:
+            raise Invalid(f"has {name}, but {operand} is one descriptor; expected vector<nxi64>")
+        return
+    blocks = len(op.attributes[f"{operand}_steps"])
+    fits = isinstance(given, ir.DenseI64ArrayAttr) and len(given) == blocks
+    count = type_.shape[0] if len(type_.shape) == 1 else 0
+    if not fits or set(given) != set(range(count)) or str(type_.element_type) != "i64":
         raise Invalid(
-            f"has {count} further descriptors, but no block is a step from number "
-            f"{', '.join(map(str, unused))}"
+            f"has {name} = {given} for {operand} of {type_}; expected vector<nxi64>, and in an "
+            f"array<i64: ...> for each of {blocks} blocks one of its elements, each at least once"
         )
-
-
-def _further(op: Any) -> list[Any]:
-    """The descriptors beside `a` and `b`."""
-    return [v for v in list(op.operands)[2:] if str(v.type) == "i64"]

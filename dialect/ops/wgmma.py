@@ -1,6 +1,5 @@
 """`smem.wgmma`: an mma whose operands are matrix descriptors; made by `smem-materialize-descriptors`."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from ...layout import ELEMENTS, accumulators
@@ -17,33 +16,31 @@ from ..types import (
     shape_of,
     tensor_of,
 )
-from .bases import check_bases
-
-I64 = ir.IntegerType[64]
+from .bases import Descriptors, check_bases
 
 
 class WgmmaOp(Smem.Operation, name="wgmma"):
     """What `smem.mma` is once each operand is one descriptor and constant steps.
 
     `a_steps` and `b_steps` hold, for each instruction block along m/n and then along k, what is added
-    to the operand's descriptor, in 16-byte units. Where the distance of blocks is known at run time
-    only, further descriptors (i64) follow the other operands, and `a_bases` or `b_bases` says for each
-    block which one its step is added to: 0 is `a` or `b`, n the n-th of the further ones.
+    to the operand's descriptor, in 16-byte units. Where the distance of an operand's blocks is known at
+    run time only, it is several descriptors, a vector<nxi64>, and `a_bases` or `b_bases` says for each
+    block which of them its step is added to.
 
     `a_element` and `b_element` are the ISA's names of the multiplicands' types; `a_major` and `b_major`
     are "k" or "mn". Modifiers are those of `smem.mma`.
     """
 
-    a: ext.Operand[I64]
-    b: ext.Operand[I64]
+    a: ext.Operand[Descriptors]
+    b: ext.Operand[Descriptors]
     a_element: ir.StringAttr
     b_element: ir.StringAttr
     a_major: ir.StringAttr
     b_major: ir.StringAttr
     a_steps: Any
     b_steps: Any
-    extras: Sequence[ext.Operand[Any]]
     result: ext.Result[FragmentType]
+    accumulator: ext.Operand[FragmentType] | None = None
 
     @verifier
     def verify_region_invariants(self) -> None:
@@ -51,19 +48,11 @@ class WgmmaOp(Smem.Operation, name="wgmma"):
         check_fragment(result)
         if not is_in_flight(result):
             raise Invalid(f"results in {result}; expected a fragment in flight")
-        extras = [value.type for value in list(self.operands)[2:]]
-        added = [type_ for type_ in extras if isinstance(type_, FragmentType)]
-        if len(added) > 1 or any(
-            not isinstance(type_, FragmentType) and str(type_) != "i64" for type_ in extras
-        ):
-            raise Invalid(
-                f"takes ({', '.join(map(str, extras))}) beside two descriptors; expected at most one "
-                "accumulator, and further descriptors (i64)"
-            )
-        if added and tensor_of(added[0]) != tensor_of(result):
+        if len(list(self.operands)) == 3 and tensor_of(self.operands[2].type) != tensor_of(result):
             raise Invalid("adds to a fragment of another type than its result")
         _check_attributes(self, result)
-        check_bases(self)
+        for operand in "ab":
+            check_bases(self, operand)
 
 
 def _check_attributes(op: Any, result: Any) -> None:

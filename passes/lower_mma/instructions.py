@@ -5,7 +5,7 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
-from ...dialect.ops.bases import descriptors_of
+from ...dialect.ops.bases import bases_of
 from ...dialect.ops.mma import MODIFIERS
 from ...dialect.types import is_in_flight
 from ...layout import Accumulator, Element, element
@@ -21,6 +21,21 @@ class Steps:
     def __init__(self) -> None:
         self._constants: dict[tuple[Any, int], Any] = {}
         self._stepped: dict[tuple[Any, Any, int], Any] = {}
+
+    def of_blocks(self, op: Any, operand: str, function: Any) -> list[Any]:
+        """The descriptor of each block of operand "a" or "b" of an `smem.wgmma`."""
+        value, bases = op.operands["ab".index(operand)], bases_of(op, operand)
+        steps = list(op.attributes[f"{operand}_steps"])
+        if bases is None:
+            return [self.get(value, step, op, function) for step in steps]
+        elements = _elements(value)
+        op.operands["ab".index(operand)] = elements[0]
+        if not list(value.uses):
+            value.owner.operation.erase()
+        return [
+            self.get(elements[base], step, op, function)
+            for base, step in zip(bases, steps, strict=True)
+        ]
 
     def get(self, descriptor: Any, step: int, user: Any, function: Any) -> Any:
         """`descriptor + step` for an op `user`; the descriptor itself for the first block."""
@@ -44,6 +59,19 @@ class Steps:
         return self._constants[key]
 
 
+def _elements(vector: Any) -> list[Any]:
+    """The elements of a vector of descriptors: those that it was made from, if it was."""
+    owner = vector.owner
+    if not isinstance(owner, ir.Block) and owner.operation.name == "vector.from_elements":
+        return list(owner.operation.operands)
+    return [
+        emit.value(
+            "vector.extract", (vector,), emit.i64(), static_position=ir.DenseI64ArrayAttr.get([i])
+        )
+        for i in range(vector.type.shape[0])
+    ]
+
+
 def lower_wgmma(op: Any, registers: Registers, function: Any, steps: Steps) -> Any:
     """Emits the instructions of one mma between a fence and a commit.
 
@@ -53,28 +81,21 @@ def lower_wgmma(op: Any, registers: Registers, function: Any, steps: Steps) -> A
     Returns:
         The fragment's registers, in flight.
     """
-    added = [value for value in list(op.operands)[2:] if value.type == registers.type]
-    a_steps, b_steps = list(op.attributes["a_steps"]), list(op.attributes["b_steps"])
+    operands = list(op.operands)
     row_blocks = len({row for row, _, _ in registers.blocks})
     columns = len(registers.blocks) // row_blocks
-    k_blocks = len(a_steps) // row_blocks
+    k_blocks = len(op.attributes["a_steps"]) // row_blocks
     form = _form(op, registers)
 
     emit.op("nvvm.wgmma.fence.aligned")
-    if added:
-        parts = registers.split(added[0])
+    if len(operands) == 3:
+        parts = registers.split(operands[2])
     else:
         blocks = range(len(registers.blocks))
         parts = [emit.value("llvm.mlir.poison", (), registers.block_type(i)) for i in blocks]
-    a, b = (
-        [
-            steps.get(descriptor, step, op, function)
-            for descriptor, step in zip(descriptors_of(op, operand), offsets, strict=True)
-        ]
-        for operand, offsets in (("a", a_steps), ("b", b_steps))
-    )
+    a, b = (steps.of_blocks(op, operand, function) for operand in "ab")
     for k in range(k_blocks):
-        accumulate = k > 0 or bool(added)
+        accumulate = k > 0 or len(operands) == 3
         for i, (_, _, n) in enumerate(registers.blocks):
             row, column = divmod(i, columns)
             operands = (parts[i], a[row * k_blocks + k], b[column * k_blocks + k])
