@@ -61,8 +61,7 @@ gpu.module @kernels {{
     {constants}
     %thread = gpu.thread_id x
     %block = gpu.block_id x
-    %size = gpu.block_dim x
-    %nothing = arith.divui %thread, %size : index
+    %nothing = gpu.block_id y
     %warpgroup = arith.divui %thread, %c128 : index
     %first = arith.muli %warpgroup, %m : index
     %row = arith.addi %first, %am0 : index

@@ -19,8 +19,8 @@ def check(text, a, b, part_a, part_b, record_property):
 def sliced(swizzle, row, column, run_time, k=64):
     """A 64 x k part of a 160 x 256 K-major tile times all of a k x 64 tile, bf16.
 
-    `run_time` starts come from the thread's index divided by the block's size, which is 0 but which
-    no compiler is told, with a promise of what they are multiples of.
+    `run_time` starts are sums with the block's index in a dimension where the grid has one, which is 0
+    but which no compiler knows, with a promise of what they are multiples of.
     """
     a, b = "memref<160x256xbf16>", f"memref<{k}x64xbf16>"
     ta = f'!smem.tile<tensor<160x256xbf16>, #smem.swizzle<"{swizzle}", "row-major">>'
@@ -31,9 +31,7 @@ def sliced(swizzle, row, column, run_time, k=64):
         starts = f"{DYNAMIC}, {DYNAMIC}"
         offsets = ", %row, %column"
     body = f"""
-    %thread = gpu.thread_id x
-    %size = gpu.block_dim x
-    %zero = arith.divui %thread, %size : index
+    %zero = gpu.block_id y
     %r = arith.constant {row} : index
     %c = arith.constant {column} : index
     %row = arith.addi %zero, %r : index
@@ -114,9 +112,7 @@ def filled(swizzle, order, split, run_time):
     (s0, g0), (s1, g1) = source("g0", 0, split), source("g1", split, 64 - split)
     part, taken = subtile("part", 0, 64, False)
     body = f"""
-    %thread = gpu.thread_id x
-    %size = gpu.block_dim x
-    %zero = arith.divui %thread, %size : index
+    %zero = gpu.block_id y
     %start = arith.constant {middle + split} : index
     %at = arith.addi %zero, %start : index
     %ta = "smem.alloc"() : () -> {ta}
