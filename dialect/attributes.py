@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from ..layout import TileLayout
+from ..layout.notation import format_layout, format_origin
 from .bindings import ir
 from .smem import Smem
 
@@ -28,6 +30,18 @@ class LayoutAttr(Smem.Attribute, name="layout"):
     """
 
     text: ir.StringAttr
+
+
+class PartAttr(Smem.Attribute, name="part"):
+    """`#smem.part<"Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096))", "(0,16)">`: of a part that cuts atoms.
+
+    Whole modes of the tile that it is a part of, and for each dimension where the part begins within
+    them: a number, or `16n` for a multiple of 16 that only the running kernel knows. The layout of a
+    part that cuts no atom is `#smem.layout`.
+    """
+
+    text: ir.StringAttr
+    origin: ir.StringAttr
 
 
 class AccumulatorAttr(Smem.Attribute, name="accumulator"):
@@ -59,5 +73,8 @@ def swizzle(width: str, order: str = "row-major") -> Any:
 
 
 def layout(text: object) -> Any:
-    """`#smem.layout<text>`; takes a `TileLayout` too."""
+    """`#smem.layout<text>`; takes a `TileLayout` too, of a tile or of a part."""
+    if isinstance(text, TileLayout) and text.origin:
+        parts = (format_layout(text), format_origin(text.origin))
+        return PartAttr.get(*map(ir.StringAttr.get, parts))
     return LayoutAttr.get(ir.StringAttr.get(str(text)))

@@ -9,6 +9,7 @@ from ..layout import (
     Swizzle,
     TileLayout,
     parse_layout,
+    parse_origin,
     tile_of_atoms,
 )
 from ..layout.instruction import INSTRUCTION_M
@@ -21,6 +22,7 @@ from .attributes import (
     LayoutAttr,
     MetadataAttr,
     MultiplicandAttr,
+    PartAttr,
     SwizzleAttr,
 )
 from .attributes import layout as layout_attr
@@ -35,7 +37,7 @@ class TileType(Smem.Type, name="tile"):
     """`!smem.tile<tensor<4x128x64xbf16>, #smem.auto>`: (rows, columns), or (stages, rows, columns)."""
 
     tensor: Any
-    layout: AutoAttr | SwizzleAttr | LayoutAttr
+    layout: AutoAttr | SwizzleAttr | LayoutAttr | PartAttr
 
     @classmethod
     def get(cls, *parameters: Any, context: Any = None) -> Any:
@@ -138,12 +140,16 @@ def layout_of(type_: Any) -> TileLayout | None:
         raise Invalid(f"a tile has no elements in {list(shape)}")
     if isinstance(attr, AutoAttr):
         return None
-    if not isinstance(attr, SwizzleAttr | LayoutAttr):
-        raise Invalid(f"expected #smem.auto, #smem.swizzle or #smem.layout, not {attr}")
+    if not isinstance(attr, SwizzleAttr | LayoutAttr | PartAttr):
+        raise Invalid(f"expected #smem.auto, #smem.swizzle, #smem.layout or #smem.part, not {attr}")
     try:
         if isinstance(attr, SwizzleAttr):
             return _forced(shape, element, attr)
-        found = parse_layout(ir.StringAttr(attr.params[0]).value, element, shape).coalesced()
+        text, *begin = (ir.StringAttr(p).value for p in attr.params)
+        origin = parse_origin(begin[0]) if begin else ()
+        found = parse_layout(text, element, shape, origin).coalesced()
+        if origin:
+            _check_origin(found)
     except LayoutError as error:
         raise Invalid(str(error)) from None
     if found.size_bytes > WINDOW_BYTES:
@@ -157,6 +163,25 @@ def layout_of(type_: Any) -> TileLayout | None:
             "same place"
         )
     return found
+
+
+def root_layout_of(type_: Any) -> TileLayout | None:
+    """The layout of a tile that is no part of another; None for `#smem.auto`.
+
+    Raises:
+        Invalid: if only a part can have it.
+    """
+    found = layout_of(type_)
+    if found and found.origin:
+        raise Invalid(f"has the layout {found}, which only a part of another tile can have")
+    return found
+
+
+def _check_origin(part: TileLayout) -> None:
+    """Checks that a part has the one origin that slicing gives it."""
+    usual = part.slice((0,) * len(part.shape), part.shape).layout
+    if usual != part:
+        raise Invalid(f"the part {part} is written {layout_attr(usual)}")
 
 
 def _forced(shape: tuple[int, ...], element: Element, attr: Any) -> TileLayout:

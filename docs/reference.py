@@ -1,7 +1,8 @@
 """Prints docs/reference.md from the dialect, the passes and the commands, so that it cannot drift."""
 
 import inspect
-from typing import Any
+from types import UnionType
+from typing import Any, get_args
 
 from mlir_smem.codegen import manifest
 from mlir_smem.dialect import attributes, types
@@ -51,6 +52,8 @@ def _print_fields(op: Any) -> None:
 def _constraint(constraint: Any) -> str:
     if constraint is Any:
         return "checked by the verifier"
+    if isinstance(constraint, UnionType):
+        return " or ".join(map(_constraint, get_args(constraint)))
     name = getattr(constraint, "type_name", None) or getattr(constraint, "attr_name", None)
     if name:
         return f"`{'!' if issubclass(constraint, ir.Type) else '#'}{name}`"

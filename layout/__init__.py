@@ -12,11 +12,12 @@ from .descriptor import Descriptor, base_offset
 from .elements import ELEMENTS, Element, element
 from .fragments import Fragment, fragment_a, fragment_d
 from .mixes import ACCUMULATORS, MIXES, Accumulator, accumulators, partners
-from .notation import parse_layout
+from .modes import LayoutError, Mode, Multiple, Term
+from .notation import parse_layout, parse_origin
 from .operand import OperandBlocks, Role, descriptor_of, operand_addresses, operand_blocks
 from .sparsity import compress, decompress, prune
 from .swizzle import Swizzle
-from .tile import LayoutError, Mode, Multiple, Slice, TileLayout
+from .tile import Slice, TileLayout
 from .transfer import Transfer
 from .transposition import Relayout, Transposition, transposition
 
@@ -46,6 +47,7 @@ __all__ = [
     "Slice",
     "Step",
     "Swizzle",
+    "Term",
     "TileLayout",
     "Transfer",
     "TransferUse",
@@ -63,6 +65,7 @@ __all__ = [
     "operand_addresses",
     "operand_blocks",
     "parse_layout",
+    "parse_origin",
     "partners",
     "prune",
     "tile_of_atoms",

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from enum import Enum
 
 from .elements import Element
+from .modes import LayoutError, Mode
 from .swizzle import Swizzle
-from .tile import LayoutError, Mode, TileLayout
+from .tile import TileLayout
 
 #: Rows of an atom: lines of 16 bytes (a core matrix) or of the swizzle's width (PTX ISA, table 38).
 ATOM_ROWS = 8

@@ -8,10 +8,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
+from itertools import accumulate
+from operator import mul
 
 from .elements import UNIT_BYTES, Element
+from .modes import Mode, Start, said
 from .swizzle import Swizzle
-from .tile import Mode, TileLayout
+from .tile import TileLayout
 
 
 class Major(Enum):
@@ -145,7 +148,13 @@ def match(operand: TileLayout, sparse_b: bool = False) -> Canonical | Mismatch:
         operand: the layout.
         sparse_b: whether it is what one sparse instruction reads of B.
     """
-    coalesced = operand.coalesced()
+    # A part that is sliced as a whole has the origin that it cannot do without.
+    coalesced = operand.slice((0, 0), operand.shape).layout
+    for name, extent, modes, origin in zip(
+        ("m/n", "k"), coalesced.shape, coalesced.modes, coalesced.origins, strict=True
+    ):
+        if origin:
+            return Mismatch(_cut(name, extent, modes, origin))
     if coalesced.contiguous_dim is None:
         inner = [modes[0].stride for modes in coalesced.modes]
         return Mismatch(
@@ -170,6 +179,20 @@ def match(operand: TileLayout, sparse_b: bool = False) -> Canonical | Mismatch:
             )
         free[name] = int(size)
     return Canonical(major, operand.swizzle, free["LBO"], free["SBO"])
+
+
+def _cut(name: str, extent: int, modes: tuple[Mode, ...], origin: Start) -> str:
+    """Why an operand with an origin has no descriptor, and where it would have one."""
+    step = origin if isinstance(origin, int) else origin.of
+    atoms = accumulate((mode.extent for mode in modes[:-1]), mul)
+    atom, further = next((a, m) for a, m in zip(atoms, modes[1:], strict=True) if step % a)
+    within = origin % atom if isinstance(origin, int) else origin
+    fit = extent if atom % extent == 0 else atom
+    return (
+        f"it cuts an atom: along {name}, it begins {said(within)} elements into one of {atom} and is "
+        f"{extent} long, but the next is {further.stride} elements apart and no descriptor reads "
+        f"across; begin at a multiple of {fit}" + (", or stay inside one" if fit == atom else "")
+    )
 
 
 def _match_dim(

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from .atoms import Order, padding, tile_of_atoms
 from .banks import Access
 from .canonical import Mismatch
 from .elements import UNIT_BYTES, Element
 from .fragment_access import FragmentAccess
+from .modes import LayoutError, Start
 from .operand import Role, operand_blocks
 from .swizzle import WIDEST_FIRST, Swizzle
-from .tile import LayoutError, Slice, Start, TileLayout
+from .tile import Slice, TileLayout
 from .transfer import CONTIGUITY, Transfer
 from .transposition import Relayout
 
@@ -25,12 +26,14 @@ class Verdict:
     Attributes:
         accepted: whether the layout can be used so.
         reason: why, or how; or why not.
+        dear: whether a loop pays for it, with descriptors that are computed at run time.
         turned: whether data has to be turned around for it, which costs instructions.
         conflicts: passes over the banks that an access takes beyond the least.
     """
 
     accepted: bool
     reason: str
+    dear: bool = False
     turned: bool = False
     conflicts: int = 0
 
@@ -52,8 +55,8 @@ def follow(layout: TileLayout, path: Sequence[Step]) -> Slice:
     """The part at the end of a path, as a slice of the tile.
 
     Raises:
-        LayoutError: if a step leaves the tile or cuts an atom, or the part does not begin at a
-            multiple of 16 bytes.
+        LayoutError: if a step leaves the tile, or the part does not begin at a multiple of 16
+            bytes.
     """
     part = Slice(layout, 0)
     for step in path:
@@ -63,9 +66,9 @@ def follow(layout: TileLayout, path: Sequence[Step]) -> Slice:
             if step.sizes is None
             else inner.slice(step.starts, step.sizes)
         )
-    if part.multiple * layout.element.bits % (UNIT_BYTES * 8):
+    if part.first_multiple * layout.element.bits % (UNIT_BYTES * 8):
         raise LayoutError(
-            f"the part begins {part.multiple} elements of {layout.element} or a multiple of that "
+            f"the part begins {part.first_multiple} elements of {layout.element} or a multiple of that "
             f"into the tile; tensor cores and 16-byte accesses need multiples of {UNIT_BYTES} bytes"
         )
     return part
@@ -101,10 +104,10 @@ class OperandUse:
         found = operand_blocks(part, self.role, self.sparse)
         if isinstance(found, Mismatch):
             return Verdict(False, found.reason)
-        return Verdict(
-            True,
-            f"{found.canonical.major}, {found.canonical.swizzle.cute} o {found.canonical.form.text}",
-        )
+        form = f"{found.canonical.swizzle.cute} o {found.canonical.form.text}"
+        count = len(found.terms)
+        more = f", by {count} descriptors computed at run time" if count > 1 else ""
+        return Verdict(True, f"{found.canonical.major}, {form}{more}", bool(more))
 
 
 @dataclass(frozen=True)
@@ -154,7 +157,21 @@ def _served(access: Access, how: str, turned: bool = False) -> Verdict:
     banks = "no bank conflicts"
     if access.conflicts:
         banks = f"bank conflicts: {access.wavefronts} passes where {access.ideal} would do"
-    return Verdict(True, how + banks, turned, access.conflicts)
+    return Verdict(True, how + banks, turned=turned, conflicts=access.conflicts)
+
+
+class Cost(NamedTuple):
+    """What a layout costs; layouts are compared by the first that differs.
+
+    Attributes:
+        dear: whether a loop pays for it.
+        turned: whether data has to be turned around for it.
+        conflicts: passes over the banks beyond the least, of one access of each use.
+    """
+
+    dear: bool
+    turned: bool
+    conflicts: int
 
 
 @dataclass(frozen=True)
@@ -177,10 +194,14 @@ class Candidate:
         return all(v.accepted for _, v in self.verdicts)
 
     @property
-    def cost(self) -> tuple[bool, int]:
-        """Whether data has to be turned around for it; then the passes over the banks beyond the least,
-        of one access of each use."""
-        return any(v.turned for _, v in self.verdicts), sum(v.conflicts for _, v in self.verdicts)
+    def cost(self) -> Cost:
+        """What it costs all uses together."""
+        said = [verdict for _, verdict in self.verdicts]
+        return Cost(
+            any(v.dear for v in said),
+            any(v.turned for v in said),
+            sum(v.conflicts for v in said),
+        )
 
     @property
     def objection(self) -> str:
@@ -207,6 +228,14 @@ class Choice:
             if candidate is self.picked:
                 said = "; ".join(f"{who}: {v.reason}" for who, v in candidate.verdicts[1:])
                 lines.append(f"picked   {candidate.name}: {said or 'nothing uses the tile'}")
+            elif (
+                candidate.accepted
+                and candidate.cost.dear
+                and self.picked
+                and not self.picked.cost.dear
+            ):
+                who, why = next((who, v.reason) for who, v in candidate.verdicts if v.dear)
+                lines.append(f"possible {candidate.name}: {who}: {why}; the picked one needs none")
             elif candidate.accepted:
                 lines.append(f"possible {candidate.name}: the picked one is preferred")
             else:
@@ -232,6 +261,9 @@ def choose(
     contiguous come before rows, and atoms that follow each other across the contiguous dimension before
     those along it.
 
+    A layout in which a run-time start cuts atoms, so that blocks of an operand need descriptors of
+    their own, comes last: each would be computed in the loop that multiplies.
+
     Args:
         element: the element type.
         shape: the tile's shape, (rows, columns) or (stages, rows, columns).
@@ -253,7 +285,7 @@ def choose(
                     seen.add(layout)
                     candidates.append(_judged(layout, direction, order, uses))
                     latest = candidates[-1]
-                    if latest.accepted and latest.cost == (False, 0) and not exhaustive:
+                    if latest.accepted and not any(latest.cost) and not exhaustive:
                         return Choice(tuple(candidates), latest)
     accepted = [c for c in candidates if c.accepted]
     return Choice(tuple(candidates), min(accepted, key=lambda c: c.cost, default=None))

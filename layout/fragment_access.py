@@ -9,12 +9,14 @@ element by element.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .banks import Access, warp_access
-from .fragments import WARPGROUP, Index
-from .tile import LayoutError, TileLayout
+from .fragments import WARPGROUP
+from .modes import LayoutError, Multiple
+from .tile import TileLayout
 
 _WARP = 32
 
@@ -39,10 +41,11 @@ class FragmentAccess:
     transposed: bool = False
     columns: int = 2
 
-    def start(self, thread: Index) -> tuple[Index, Index]:
+    def start(self, thread: Any) -> tuple[Any, Any]:
         """(row, column) of what the thread of a warpgroup accesses first.
 
-        Takes a number, an array, or anything else that has Python's `+`, `*`, `//` and `%`.
+        Takes a number, an array, or anything else that has Python's `+`, `*`, `//` and `%`, and gives
+        two of the same.
         """
         warp, lane = thread // _WARP, thread % _WARP
         if not self.matrices:
@@ -52,8 +55,11 @@ class FragmentAccess:
         return warp * 16 + lane % 16, lane // 16 * self.vector
 
     def conflicts(self, layout: TileLayout) -> Access:
-        """The worst bank conflict of a warp's access to a tile that starts at its pattern."""
-        addresses = layout.offsets_at(*self.start(np.arange(WARPGROUP)))
+        """The worst bank conflict of a warp's access to a tile that starts at its pattern.
+
+        A run-time origin is taken as 0.
+        """
+        addresses = layout.with_origin().offsets_at(*self.start(np.arange(WARPGROUP)))
         size = self.vector * layout.element.bits // 8
         accesses = [warp_access(addresses[w : w + _WARP], size) for w in range(0, WARPGROUP, _WARP)]
         return max(accesses, key=lambda access: access.conflicts)
@@ -107,6 +113,9 @@ def lies_together(layout: TileLayout, dim: int, count: int) -> bool:
     if count == 1:
         return True
     if coalesced.contiguous_dim != dim or coalesced.modes[dim][0].extent % count:
+        return False
+    origin = coalesced.origins[dim]
+    if (origin.of if isinstance(origin, Multiple) else origin) % count:
         return False
     return all(
         mode.stride % count == 0

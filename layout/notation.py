@@ -7,17 +7,19 @@ from collections.abc import Sequence
 from math import prod
 
 from .elements import Element
+from .modes import LayoutError, Mode, Multiple, Start
 from .swizzle import Swizzle
-from .tile import LayoutError, Mode, TileLayout
+from .tile import TileLayout
 
 Nested = int | tuple["Nested", ...]
 
 _SWIZZLE = re.compile(r"\s*(?:Swizzle|Sw)\s*<\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*>\s*o\s*")
+_ORIGIN = re.compile(r"\s*(\d+)\s*(n?)\s*")
 _TOKEN = re.compile(r"\s*(?:_?(\d+)|([(),:]))")
 
 
 def format_layout(layout: TileLayout) -> str:
-    """The layout in CuTe's notation; the swizzle is always written."""
+    """The layout in CuTe's notation, without its origin; the swizzle is always written."""
 
     def nested(values: Sequence[int]) -> str:
         return str(values[0]) if len(values) == 1 else f"({','.join(map(str, values))})"
@@ -27,13 +29,41 @@ def format_layout(layout: TileLayout) -> str:
     return f"{layout.swizzle.cute} o ({extents}):({strides})"
 
 
-def parse_layout(text: str, element: Element, shape: Sequence[int] | None = None) -> TileLayout:
+def format_origin(origin: Sequence[Start]) -> str:
+    """An origin, for example `(0,16)`; `16n` is a multiple of 16 that the running kernel knows."""
+    return f"({','.join(str(o) if isinstance(o, int) else f'{o.of}n' for o in origin)})"
+
+
+def parse_origin(text: str) -> tuple[Start, ...]:
+    """Reads what `format_origin` writes.
+
+    Raises:
+        LayoutError: if the text is malformed.
+    """
+    entries = text.strip()
+    found = [_ORIGIN.fullmatch(entry) for entry in entries[1:-1].split(",")]
+    if entries[:1] + entries[-1:] != "()" or not all(found):
+        raise LayoutError(
+            f"malformed origin '{text}': expected a start for each dimension, for example (0,16), or "
+            "(0,16n) for a multiple of 16 that is known at run time"
+        )
+    numbers = [(int(entry[1]), entry[2]) for entry in found if entry]
+    return tuple(Multiple(number) if run_time else number for number, run_time in numbers)
+
+
+def parse_layout(
+    text: str,
+    element: Element,
+    shape: Sequence[int] | None = None,
+    origin: tuple[Start, ...] = (),
+) -> TileLayout:
     """Reads CuTe's notation; extents and strides in elements, nested at most one level per dimension.
 
     Args:
         text: for example `Swizzle<2,4,3> o ((8,4),32):((32,256),1)`; no prefix means no swizzle.
         element: the element type.
-        shape: the tile's shape, where it does not fill the modes (a padded tile).
+        shape: the tile's shape, where it does not fill the modes (a padded tile, or a part).
+        origin: where a part begins within the modes.
 
     Raises:
         LayoutError: if the text is malformed, names a swizzle that shared memory has not, or does
@@ -65,7 +95,7 @@ def parse_layout(text: str, element: Element, shape: Sequence[int] | None = None
         for de, ds in _paired(extents, strides, text)
     )
     full = tuple(prod(m.extent for m in dim) for dim in modes)
-    return TileLayout(element, tuple(shape) if shape is not None else full, modes, swizzle)
+    return TileLayout(element, tuple(shape) if shape is not None else full, modes, swizzle, origin)
 
 
 def _tokens(rest: str, text: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
 
@@ -13,8 +13,9 @@ from .descriptor import Descriptor
 from .elements import SPARSITY, UNIT_BYTES
 from .elements import element as element_named
 from .instruction import INSTRUCTION_M, n_pieces, n_rule
+from .modes import LayoutError, Term
 from .swizzle import Swizzle
-from .tile import LayoutError, TileLayout
+from .tile import TileLayout
 
 #: What a stride that nothing depends on is encoded as. The ISA assumes 1 for the LBO of swizzled
 #: K-major layouts; the others are 0.
@@ -85,16 +86,24 @@ class Role(Enum):
 class OperandBlocks:
     """The instructions' shares of an operand tile: one descriptor plus constant steps.
 
+    Only a part that cuts atoms where the running kernel says has blocks whose distance varies; each
+    set of blocks that keep theirs then has a descriptor of its own.
+
     Attributes:
         canonical: the canonical layout that every block has.
         pieces: extents along m/n of successive instructions.
-        starts: byte offset of each block from the tile's start, before the swizzle, indexed
-            [m/n block][k block].
+        starts: byte offset of each block from where the tile's modes begin, before the swizzle, as
+            far as it is constant, indexed [m/n block][k block].
+        terms: what the run-time origin adds to blocks, in elements, for each descriptor; its
+            dimensions are those of the tile.
+        bases: which descriptor each block is a constant step from, indexed as `starts`.
     """
 
     canonical: Canonical
     pieces: tuple[int, ...]
     starts: tuple[tuple[int, ...], ...]
+    terms: tuple[tuple[Term, ...], ...] = ((),)
+    bases: tuple[tuple[int, ...], ...] = ()
 
     def descriptor(self, start: int = 0, base_offset: int = 0) -> Descriptor:
         """The descriptor of the first block of a tile at byte address `start`."""
@@ -102,7 +111,7 @@ class OperandBlocks:
 
     @property
     def steps(self) -> tuple[tuple[int, ...], ...]:
-        """What is added to the first block's descriptor for each block, in 16-byte units."""
+        """What is added to each block's descriptor, in 16-byte units; that of the first block is 0."""
         first = self.starts[0][0]
         return tuple(tuple((s - first) // UNIT_BYTES for s in row) for row in self.starts)
 
@@ -149,7 +158,12 @@ def operand_blocks(tile: TileLayout, role: Role, sparse: bool = False) -> Operan
             f"the tile is {role.extent_name}-major, but wgmma reads {kind} K-major only (MN-major "
             "is for 16-bit types); smem.copy with the unit attribute relayout makes it K-major"
         )
-    return blocks(operand, pieces, sparse_b=sparse and role is Role.B)
+    found = blocks(operand, pieces, sparse_b=sparse and role is Role.B)
+    if isinstance(found, Mismatch) or role is Role.A:
+        return found
+    # Terms speak of the tile's dimensions, which B's blocks have transposed.
+    turned = [tuple(replace(t, dim=1 - t.dim) for t in terms) for terms in found.terms]
+    return replace(found, terms=tuple(turned))
 
 
 def blocks(
@@ -173,9 +187,12 @@ def blocks(
         )
     found: Canonical | None = None
     starts: list[tuple[int, ...]] = []
+    bases: list[tuple[int, ...]] = []
+    terms: dict[tuple[Term, ...], int] = {}
     at = 0
     for piece in pieces:
         row: list[int] = []
+        base: list[int] = []
         for k in range(0, operand.shape[1], step):
             where = f"the instruction's block of {piece}x{step} at ({at}, {k})"
             try:
@@ -185,18 +202,22 @@ def blocks(
             canonical = match(part.layout, sparse_b)
             if isinstance(canonical, Mismatch):
                 return Mismatch(f"{where}: {canonical.reason}")
-            if part.offset * kind.bits % (UNIT_BYTES * 8):
+            if part.multiple * kind.bits % (UNIT_BYTES * 8):
+                some = " or a multiple of that" if part.terms else ""
                 return Mismatch(
-                    f"{where} starts {part.offset} elements into the tile, which is not a multiple "
-                    f"of {UNIT_BYTES} bytes"
+                    f"{where} starts {part.multiple} elements{some} into the tile, which is not a "
+                    f"multiple of {UNIT_BYTES} bytes"
                 )
             # Blocks of one tile have its strides; they differ only in which of them matter.
             found = canonical if found is None else _joined(found, canonical)
             row.append(part.offset * kind.bits // 8)
+            own = tuple(replace(term, added=(at, k)[term.dim]) for term in part.terms)
+            base.append(terms.setdefault(own, len(terms)))
         starts.append(tuple(row))
+        bases.append(tuple(base))
         at += piece
     assert found is not None
-    return OperandBlocks(found, pieces, tuple(starts))
+    return OperandBlocks(found, pieces, tuple(starts), tuple(terms), tuple(bases))
 
 
 def _joined(a: Canonical, b: Canonical) -> Canonical:

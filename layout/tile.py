@@ -11,56 +11,17 @@ from math import gcd, prod
 import numpy as np
 
 from .elements import Element
+from .modes import (
+    LayoutError,
+    Mode,
+    Multiple,
+    Start,
+    Term,
+    first_multiple,
+    said,
+    slice_dim,
+)
 from .swizzle import Swizzle
-
-
-class LayoutError(ValueError):
-    """A layout, or a slice of one, that cannot be; the message says why, with the values."""
-
-
-@dataclass(frozen=True)
-class Mode:
-    """One (extent, stride) pair of a layout; both in elements."""
-
-    extent: int
-    stride: int
-
-
-@dataclass(frozen=True)
-class Multiple:
-    """A start that only the running kernel knows, known to be a multiple of `of` elements."""
-
-    of: int
-
-    def __post_init__(self) -> None:
-        if self.of < 1:
-            raise LayoutError(f"a start cannot be a multiple of {self.of}; expected 1 or more")
-
-
-Start = int | Multiple
-
-
-@dataclass(frozen=True)
-class Term:
-    """What a run-time start adds to a slice's offset: `start // divisor % modulus * stride` elements.
-
-    Attributes:
-        dim: the dimension whose start it is.
-        divisor, modulus, stride: the numbers of the formula; `modulus` is None for the outermost
-            mode, which needs none.
-        multiple: a divisor of every value that the term takes, in elements.
-    """
-
-    dim: int
-    divisor: int
-    modulus: int | None
-    stride: int
-    multiple: int
-
-    def at(self, start: int) -> int:
-        """The value of the term, in elements."""
-        index = start // self.divisor
-        return (index if self.modulus is None else index % self.modulus) * self.stride
 
 
 @dataclass(frozen=True)
@@ -69,7 +30,8 @@ class Slice:
 
     Attributes:
         layout: the layout of the part. Its swizzle still refers to the tile's addresses.
-        offset: elements from the tile's start, before the swizzle; what is known statically.
+        offset: elements from the tile's start to where the modes of `layout` begin, before the
+            swizzle; what is known statically.
         terms: what run-time starts add to `offset`.
     """
 
@@ -79,8 +41,14 @@ class Slice:
 
     @property
     def multiple(self) -> int:
-        """A divisor of the slice's offset whatever the run-time starts are, in elements; 0 for 0."""
+        """A divisor of where the modes begin whatever the run-time starts are, in elements; 0 for 0."""
         return gcd(self.offset, *(term.multiple for term in self.terms))
+
+    @property
+    def first_multiple(self) -> int:
+        """A divisor of where the first element lies; `multiple` unless the slice cuts an atom."""
+        firsts = map(first_multiple, self.layout.modes, self.layout.origins)
+        return gcd(self.multiple, *firsts)
 
     def then(self, inner: Slice) -> Slice:
         """The slice `inner` of this slice, as a slice of the whole; terms keep their order."""
@@ -96,6 +64,10 @@ class TileLayout:
     column); further ones in front are pipeline stages. The modes of a dimension may cover more than
     its extent: the tile is then padded to whole atoms.
 
+    A part of a tile that cuts an atom has no modes of its own: it keeps whole modes of the tile, and
+    `origin` says, for each dimension, where its first element lies within them. An origin that is a
+    `Multiple` is known to the running kernel only. Everything else has no origin: ().
+
     Raises:
         LayoutError: if the modes of a dimension do not cover it, or cover it with atoms to spare.
     """
@@ -104,22 +76,48 @@ class TileLayout:
     shape: tuple[int, ...]
     modes: tuple[tuple[Mode, ...], ...]
     swizzle: Swizzle = Swizzle.NONE
+    origin: tuple[Start, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.shape) != len(self.modes):
             raise LayoutError(
                 f"a layout of rank {len(self.modes)} does not fit a tile of rank {len(self.shape)}"
             )
+        if self.origin and (len(self.origin) != len(self.shape) or not any(self.origin)):
+            raise LayoutError(
+                f"the origin ({', '.join(map(said, self.origin))}) does not fit a part of rank "
+                f"{len(self.shape)}; expected a start for each dimension, not all of them 0"
+            )
         for dim, (extent, modes) in enumerate(zip(self.shape, self.modes, strict=True)):
             if extent < 1 or not modes or any(m.extent < 1 or m.stride < 0 for m in modes):
                 raise LayoutError(f"dimension {dim} has no valid extents and strides: {modes}")
-            covered, inner = prod(m.extent for m in modes), prod(m.extent for m in modes[:-1])
-            if not covered - inner < extent <= covered:
-                raise LayoutError(
-                    f"dimension {dim} has {extent} elements, but its modes cover {covered}"
-                )
+            self._check_cover(dim, prod(m.extent for m in modes), modes)
+
+    def _check_cover(self, dim: int, covered: int, modes: tuple[Mode, ...]) -> None:
+        extent, origin = self.shape[dim], self.origins[dim]
+        inner = prod(m.extent for m in modes[:-1])
+        if isinstance(origin, Multiple):
+            # The modes are those of the whole tile.
+            fits = extent <= covered
+        else:
+            fits = covered - inner < origin + extent <= covered and origin >= 0
+        if not fits:
+            begins = f" from {said(origin)}" if origin else ""
+            raise LayoutError(
+                f"dimension {dim} has {extent} elements{begins}, but its modes cover {covered}"
+            )
 
     # What the layout says of itself.
+
+    @property
+    def origins(self) -> tuple[Start, ...]:
+        """Where the first element lies within the modes, for each dimension."""
+        return self.origin or (0,) * len(self.shape)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the origin is known: each element then has its offset from where the modes begin."""
+        return all(isinstance(o, int) for o in self.origin)
 
     @property
     def size_bytes(self) -> int:
@@ -147,10 +145,16 @@ class TileLayout:
         return self.linear_at(*np.ogrid[tuple(slice(extent) for extent in self.shape)])
 
     def linear_at(self, *index: np.ndarray) -> np.ndarray:
-        """The element offset before the swizzle of the elements at `index`, one array a dimension."""
+        """The element offset before the swizzle of the elements at `index`, one array a dimension.
+
+        Raises:
+            LayoutError: if it depends on an origin that only the running kernel knows.
+        """
+        if not self.settled:
+            raise LayoutError(f"where the elements of {self} lie is known at run time only")
         total = np.int64(0)
-        for along, modes in zip(index, self.modes, strict=True):
-            rest = along
+        for along, modes, origin in zip(index, self.modes, self.origins, strict=True):
+            rest = along + origin
             for mode in modes:
                 total = total + rest % mode.extent * mode.stride
                 rest = rest // mode.extent
@@ -176,7 +180,7 @@ class TileLayout:
             outer.stride >= inner.stride * inner.extent for inner, outer in pairwise(modes)
         ):
             return None
-        flat = self.linear().ravel()
+        flat = self.with_origin().linear().ravel()
         order = np.argsort(flat, kind="stable")
         same = np.flatnonzero(flat[order][1:] == flat[order][:-1])
         if not same.size:
@@ -188,6 +192,13 @@ class TileLayout:
 
     # Other layouts made from it.
 
+    def with_origin(self, *positions: int) -> TileLayout:
+        """The layout whose run-time origins are these numbers; 0 where none are given."""
+        at = iter(positions)
+        origins = [next(at, 0) if isinstance(o, Multiple) else o for o in self.origins]
+        modes = tuple(map(_coalesced_dim, self.shape, self.modes, origins))
+        return replace(self, modes=modes, origin=_or_none(origins))
+
     def coalesced(self) -> TileLayout:
         """The same map with as few modes as possible: the form in which layouts are compared."""
         return _coalesced(self)
@@ -198,21 +209,22 @@ class TileLayout:
             self,
             shape=(*self.shape[:-2], self.shape[-1], self.shape[-2]),
             modes=(*self.modes[:-2], self.modes[-1], self.modes[-2]),
+            origin=self.origin and (*self.origin[:-2], self.origin[-1], self.origin[-2]),
         )
 
     def slice(self, starts: Sequence[Start], sizes: Sequence[int]) -> Slice:
         """The part that begins at `starts` and has `sizes` elements along each dimension.
 
+        A part that cuts an atom has an origin; one that does not has modes of its own.
+
         Raises:
-            LayoutError: if it is not inside the tile, or if it cuts an atom, so that the part has
-                no strides of its own.
+            LayoutError: if it is not inside the tile.
         """
         if not len(starts) == len(sizes) == len(self.shape):
             raise LayoutError(
                 f"a slice of a tile of rank {len(self.shape)} takes {len(self.shape)} starts and "
                 f"sizes, not {len(starts)} and {len(sizes)}"
             )
-        offset, terms, modes = 0, [], []
         for dim, (start, size) in enumerate(zip(starts, sizes, strict=True)):
             if not 1 <= size <= self.shape[dim]:
                 raise LayoutError(
@@ -223,91 +235,58 @@ class TileLayout:
                     f"elements {start} to {start + size - 1} are not inside dimension {dim} of "
                     f"{self.shape[dim]}"
                 )
-            part = _slice_dim(dim, self.coalesced().modes[dim], start, size)
-            offset += part[0]
-            terms += part[1]
-            modes.append(part[2])
-        layout = TileLayout(self.element, tuple(sizes), tuple(modes), self.swizzle).coalesced()
-        return Slice(layout, offset, tuple(terms))
+        whole = self.coalesced().modes
+        parts = [
+            slice_dim(dim, whole[dim], self.origins[dim], start, size)
+            for dim, (start, size) in enumerate(zip(starts, sizes, strict=True))
+        ]
+        modes = tuple(part.modes for part in parts)
+        origin = _or_none([part.origin for part in parts])
+        layout = TileLayout(self.element, tuple(sizes), modes, self.swizzle, origin)
+        terms = tuple(term for part in parts for term in part.terms)
+        return Slice(layout.coalesced(), sum(part.offset for part in parts), terms)
 
     def stage(self, index: Start) -> Slice:
         """One pipeline stage: element `index` of the leading dimension, which is dropped."""
         part = self.slice((index, *[0] * (len(self.shape) - 1)), (1, *self.shape[1:]))
-        dropped = replace(part.layout, shape=self.shape[1:], modes=part.layout.modes[1:])
+        layout = part.layout
+        origin = _or_none(layout.origins[1:])
+        dropped = replace(layout, shape=self.shape[1:], modes=layout.modes[1:], origin=origin)
         return replace(part, layout=dropped)
 
     def __str__(self) -> str:
-        from .notation import format_layout
+        from .notation import format_layout, format_origin
 
-        return format_layout(self)
+        begins = f" from {format_origin(self.origin)}" if self.origin else ""
+        return format_layout(self) + begins
+
+
+def _or_none(origin: Sequence[Start]) -> tuple[Start, ...]:
+    """An origin; () if it is 0 along each dimension."""
+    return tuple(origin) if any(origin) else ()
 
 
 @lru_cache(maxsize=4096)
 def _coalesced(layout: TileLayout) -> TileLayout:
-    dims = []
-    for extent, modes in zip(layout.shape, layout.modes, strict=True):
-        kept: list[Mode] = []
-        for mode in modes:
-            if mode.extent == 1:
-                continue
-            if kept and kept[-1].stride * kept[-1].extent == mode.stride:
-                kept[-1] = Mode(kept[-1].extent * mode.extent, kept[-1].stride)
-            else:
-                kept.append(mode)
-        if kept:
-            while len(kept) > 1 and extent <= prod(m.extent for m in kept[:-1]):
-                kept.pop()
-            inner = prod(m.extent for m in kept[:-1])
-            kept[-1] = Mode(-(-extent // inner), kept[-1].stride)
-            if kept[-1].extent == 1:
-                kept.pop()
-        dims.append(tuple(kept) or (Mode(1, 0),))
+    dims = map(_coalesced_dim, layout.shape, layout.modes, layout.origins)
     return replace(layout, modes=tuple(dims))
 
 
-def _slice_dim(
-    dim: int, modes: tuple[Mode, ...], start: Start, size: int, divisor: int = 1
-) -> tuple[int, list[Term], tuple[Mode, ...]]:
-    """Static offset, run-time terms and modes of `size` elements from `start` along one dimension.
-
-    `divisor` is the number of elements of the tile that one step along `modes` stands for.
-    """
-    inner, *outer = modes
-    if not outer:
-        if isinstance(start, int):
-            return start * inner.stride, [], (Mode(size, inner.stride),)
-        term = Term(dim, divisor, None, inner.stride, start.of * inner.stride)
-        return 0, [term], (Mode(size, inner.stride),)
-
-    step = start if isinstance(start, int) else start.of
-    if isinstance(start, int):
-        inside = start % inner.extent + size <= inner.extent
-    else:
-        inside = size <= gcd(step, inner.extent)
-    if not inside and step % inner.extent:
-        known = "" if isinstance(start, int) else "a multiple of "
-        raise LayoutError(
-            f"the slice cuts an atom: it begins at {known}{step * divisor} along dimension {dim} and "
-            f"is {size * divisor} long, but atoms of {inner.extent * divisor} elements are "
-            f"{outer[0].stride} elements apart; begin at a multiple of {inner.extent * divisor}, or "
-            f"stay inside one atom"
-        )
-
-    upper: Start
-    if isinstance(start, int):
-        upper = start // inner.extent
-    else:
-        upper = Multiple(1 if step % inner.extent else step // inner.extent)
-    if inside:
-        offset, terms, _ = _slice_dim(dim, tuple(outer), upper, 1, divisor * inner.extent)
-        rest: tuple[Mode, ...] = (Mode(size, inner.stride),)
-    else:
-        count = -(-size // inner.extent)
-        offset, terms, more = _slice_dim(dim, tuple(outer), upper, count, divisor * inner.extent)
-        rest = (inner, *more)
-    if isinstance(start, int):
-        offset += start % inner.extent * inner.stride
-    elif step % inner.extent:
-        multiple = gcd(step, inner.extent) * inner.stride
-        terms = [Term(dim, divisor, inner.extent, inner.stride, multiple), *terms]
-    return offset, terms, rest
+def _coalesced_dim(extent: int, modes: tuple[Mode, ...], origin: Start) -> tuple[Mode, ...]:
+    kept: list[Mode] = []
+    for mode in modes:
+        if mode.extent == 1:
+            continue
+        if kept and kept[-1].stride * kept[-1].extent == mode.stride:
+            kept[-1] = Mode(kept[-1].extent * mode.extent, kept[-1].stride)
+        else:
+            kept.append(mode)
+    if kept and isinstance(origin, int):
+        end = origin + extent
+        while len(kept) > 1 and end <= prod(m.extent for m in kept[:-1]):
+            kept.pop()
+        inner = prod(m.extent for m in kept[:-1])
+        kept[-1] = Mode(-(-end // inner), kept[-1].stride)
+        if kept[-1].extent == 1:
+            kept.pop()
+    return tuple(kept) or (Mode(1, 0),)

@@ -8,7 +8,8 @@ import numpy as np
 
 from .banks import Access, warp_access
 from .elements import UNIT_BYTES, Element
-from .tile import LayoutError, TileLayout
+from .modes import LayoutError, Multiple, said
+from .tile import TileLayout
 
 WARP = 32
 
@@ -82,6 +83,13 @@ class Transfer:
                     else f"{CONTIGUITY[has]}; smem.copy with the unit attribute relayout turns it around"
                 )
             )
+        origin = layout.origins[self.contiguous]
+        begin = origin.of if isinstance(origin, Multiple) else origin
+        if begin % self.vector:
+            return (
+                f"the part cuts an atom {said(origin)} elements into it; 16-byte accesses need a "
+                f"multiple of {self.vector} there"
+            )
         run = layout.coalesced().modes[self.contiguous][0].extent
         others = [
             m.stride
@@ -97,8 +105,11 @@ class Transfer:
         return None
 
     def conflicts(self, layout: TileLayout) -> Access:
-        """The worst bank conflict of a warp's access to the tile in the first round."""
-        addresses = layout.offsets_at(*self.coordinates(0))
+        """The worst bank conflict of a warp's access to the tile in the first round.
+
+        A run-time origin is taken as 0.
+        """
+        addresses = layout.with_origin().offsets_at(*self.coordinates(0))
         accesses = [
             warp_access(addresses[w : w + WARP], UNIT_BYTES) for w in range(0, len(addresses), WARP)
         ]

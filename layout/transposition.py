@@ -10,7 +10,8 @@ import numpy as np
 
 from .banks import Access, warp_access
 from .elements import Element
-from .tile import LayoutError, TileLayout
+from .modes import LayoutError
+from .tile import TileLayout
 from .transfer import WARP, Transfer
 
 #: Bytes of a register.
@@ -107,10 +108,11 @@ class Transposition:
         return (along, line) if self.contiguous == 0 else (line, along)
 
     def accesses(self, layout: TileLayout) -> Iterator[Access]:
-        """How each write of each warp to the tile is served."""
+        """How each write of each warp to the tile is served; a run-time origin is taken as 0."""
         size = self.stored * self.element.bits // 8
+        placed = layout.with_origin()
         for round_ in range(self.rounds):
-            for addresses in layout.offsets_at(*self.stores(round_)):
+            for addresses in placed.offsets_at(*self.stores(round_)):
                 for warp in range(0, len(addresses), WARP):
                     yield warp_access(addresses[warp : warp + WARP], size)
 

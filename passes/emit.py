@@ -58,16 +58,24 @@ def cast_index(index: Value, type_: Any) -> Value:
     return index if index.type == type_ else value("arith.index_cast", (index,), type_)
 
 
-def term_value(term: Any, start: Value, type_: Any, unit: int) -> Value:
-    """What a run-time start adds to an address: `start // divisor % modulus * stride` in `unit`s.
+def position_value(values: tuple[Value, ...], constant: int, type_: Any) -> Value:
+    """The sum of index values, at least one, and a number, as an integer of `type_`."""
+    first, *rest = (cast_index(value, type_) for value in values)
+    for value in rest:
+        first = binary("addi", first, value)
+    return binary("addi", first, constant)
+
+
+def term_value(term: Any, position: Any, type_: Any, unit: int) -> Value:
+    """What a run-time position adds to an address, in `unit`s; see `layout.modes.Term`.
 
     Args:
-        term: the term (a `layout.tile.Term`); its stride is a multiple of `unit` per step taken.
-        start: the index value.
+        term: the term; its stride is a multiple of `unit` per step taken.
+        position: index values and a constant (a `parts.Position`).
         type_: the integer type to compute in.
         unit: elements per unit of the result.
     """
-    number = cast_index(start, type_)
+    number = position_value(position.values, position.constant + term.added, type_)
     number = binary("divui", number, term.divisor)
     if term.modulus is not None:
         number = binary("remui", number, term.modulus)

@@ -1,17 +1,30 @@
 """From the tile that an op uses back to the memory it is a part of."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..dialect.bindings import ir
 from ..dialect.ops import part_of, starts_of
 from ..dialect.types import layout_of
-from ..layout import Slice, TileLayout
-from ..layout.tile import Multiple, Term
+from ..layout import Multiple, Slice, Term, TileLayout
 from .base import OpError
 
 ROOTS = ("smem.alloc", "smem.view")
 PARTS = ("smem.stage", "smem.subtile")
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where something begins along a dimension: the sum of some index values and a number."""
+
+    values: tuple[Any, ...] = ()
+    constant: int = 0
+
+    def further(self, start: Any) -> "Position":
+        """The position `start` further, a number or a value."""
+        if isinstance(start, int):
+            return replace(self, constant=self.constant + start)
+        return replace(self, values=(*self.values, start))
 
 
 @dataclass(frozen=True)
@@ -21,16 +34,18 @@ class Part:
     Attributes:
         root: the `smem.alloc` or `smem.view`.
         slice: where the part begins in the root's tile, and its layout.
-        starts: the run-time index value that each of the slice's terms is computed from.
+        starts: the position that each of the slice's terms is computed from.
+        origin: what the layout's origin is, for each dimension where only the running kernel knows it.
     """
 
     root: Any
     slice: Slice
-    starts: tuple[Any, ...]
+    starts: tuple[Position, ...]
+    origin: tuple[Position, ...]
 
     @property
-    def terms(self) -> list[tuple[Term, Any]]:
-        """Each run-time term with the value that it is computed from."""
+    def terms(self) -> list[tuple[Term, Position]]:
+        """Each run-time term with the position that it is computed from."""
         return list(zip(self.slice.terms, self.starts, strict=True))
 
 
@@ -70,17 +85,30 @@ def part_from(tile: Any, user: Any) -> Part:
     if layout is None:
         raise OpError(user, "uses a tile without a layout; run smem-assign-layouts before")
     part, starts = Slice(layout, 0), []
+    origin = [Position()] * len(layout.shape)
     for step in chain:
         inner = part_of(step, part.layout)
-        starts += [_operand_of(step, term) for term in inner.terms]
+        begun = _begun(origin, part.layout, step)
+        starts += [begun[term.dim] for term in inner.terms]
         part = part.then(inner)
-    return Part(op, part, tuple(starts))
+        # A stage is taken of the leading dimension, which it drops.
+        begun = begun[len(begun) - len(part.layout.shape) :]
+        origin = [
+            at if isinstance(known, Multiple) else Position()
+            for at, known in zip(begun, part.layout.origins, strict=True)
+        ]
+    return Part(op, part, tuple(starts), tuple(origin))
 
 
-def _operand_of(step: Any, term: Term) -> Any:
-    """The operand of a stage or subtile op that a run-time term is computed from."""
-    dynamic = [d for d, start in enumerate(starts_of(step)) if isinstance(start, Multiple)]
-    return step.operation.operands[1 + dynamic.index(term.dim)]
+def _begun(origin: list[Position], layout: TileLayout, step: Any) -> list[Position]:
+    """Where a stage or subtile begins within the modes of the tile that it is taken of."""
+    operands = iter(list(step.operation.operands)[1:])
+    starts = [next(operands) if isinstance(s, Multiple) else s for s in starts_of(step)]
+    starts += [0] * (len(origin) - len(starts))
+    return [
+        at.further(known if isinstance(known, int) else 0).further(start)
+        for at, known, start in zip(origin, layout.origins, starts, strict=True)
+    ]
 
 
 def root_layout(root: Any) -> TileLayout:

@@ -69,9 +69,18 @@ class TileAddress:
             total = scaled if total is None else emit.binary("addi", total, scaled)
         return emit.binary("addi", emit.binary("muli", total, UNIT_BYTES), start)
 
+    def _origin(self, dim: int) -> I32 | int:
+        """Where the part begins within the modes of a dimension."""
+        origin = self.layout.origins[dim]
+        if isinstance(origin, int):
+            return origin
+        position = self.part.origin[dim]
+        return I32(emit.position_value(position.values, position.constant, emit.i32()))
+
     def _along(self, index: I32, dim: int) -> I32:
         """The element offset of an index along one dimension of the part."""
         total: I32 | None = None
+        index = index + self._origin(dim)
         modes = self.layout.modes[dim]
         for position, mode in enumerate(modes):
             last = position == len(modes) - 1
@@ -101,7 +110,7 @@ class WarpgroupAddress:
     def pointer(self, rows: int, columns: int) -> Any:
         """The thread's pointer, `rows` and `columns` further than its first."""
         address = self._address
-        if not address.starts_pattern:
+        if not address.starts_pattern or not address.layout.settled:
             return address.pointer(self._within(rows, columns))
         return address.at_swizzled(self._swizzled(rows, columns))
 

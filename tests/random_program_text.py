@@ -45,6 +45,8 @@ def text_of(p: Program) -> str:
         "bk0": p.b.margin[1],
         "bn0": p.b.margin[0],
         "lines": 128 * (p.view or 0),
+        "a_at": p.a.split or 0,
+        "b_at": p.b.split or 0,
     }
     aliases = "\n".join(f"!{name} = {type_}" for name, type_ in types.items())
     constants = "\n    ".join(
@@ -59,14 +61,15 @@ gpu.module @kernels {{
     {constants}
     %thread = gpu.thread_id x
     %block = gpu.block_id x
-    %size = gpu.block_dim x
-    %nothing = arith.divui %thread, %size : index
+    %nothing = gpu.block_id y
     %warpgroup = arith.divui %thread, %c128 : index
     %first = arith.muli %warpgroup, %m : index
     %row = arith.addi %first, %am0 : index
     %ka = arith.addi %nothing, %ak0 : index
     %kb = arith.addi %nothing, %bk0 : index
     %column = arith.addi %nothing, %bn0 : index
+    %a_split = arith.addi %nothing, %a_at : index
+    %b_split = arith.addi %nothing, %b_at : index
     %from = arith.muli %block, %bn : index
     %to = arith.muli %block, %n : index
     %zero = arith.constant 0.0 : f32
@@ -134,15 +137,49 @@ def _alloc_or_view(p: Program) -> str:
 
 
 def _copies(p: Program) -> str:
-    def copy(operand: Operand, name: str) -> str:
-        op = "smem.copy_async" if operand.asynchronous else "smem.copy"
-        return f'"{op}"(%g{name}, %t{name}) : (!g{name}, !t{name}) -> ()'
-
-    copies = [copy(p.a, "a"), copy(p.b, "b")]
+    (am, ak), (bk, bn) = p.a_tile, p.b_tile
+    a_rows, b_rows = p.a.major == "k", p.b.major == "mn"
+    a_pitch = ak * p.chunks if a_rows else am
+    b_pitch = bn * p.blocks if b_rows else bk * p.chunks
+    copies = [
+        *_copy("a", p.a, p.element, p.a_tile, a_rows, a_pitch),
+        *_copy("b", p.b, p.element, p.b_tile, b_rows, b_pitch),
+    ]
     if p.a.asynchronous or p.b.asynchronous:
         copies += ['"smem.copy_commit"() : () -> ()']
         copies += ['"smem.copy_wait"() {pending = 0 : i32} : () -> ()']
     return "\n      ".join(copies)
+
+
+def _copy(
+    name: str, operand: Operand, element: str, shape: tuple[int, int], row_major: bool, pitch: int
+) -> list[str]:
+    """The copy that fills a tile; two, to two parts of it, where it is split."""
+    op = "smem.copy_async" if operand.asynchronous else "smem.copy"
+    extent, split = shape[row_major], operand.split
+    if split is None or split >= extent:
+        return [f'"{op}"(%g{name}, %t{name}) : (!g{name}, !t{name}) -> ()']
+    lines = []
+    for i, (start, size) in enumerate([(0, split), (split, extent - split)]):
+        at, part = ((0, start), (shape[0], size)) if row_major else ((start, 0), (size, shape[1]))
+        source = _part(*part, element, row_major, pitch)
+        target = _tile(part, element, "#smem.auto")
+        lines += [
+            f"%g{name}{i} = memref.subview %g{name}[{at[0]}, {at[1]}] [{part[0]}, {part[1]}] [1, 1]"
+            f" : !g{name} to {source}",
+            # The second begins where only the running kernel knows.
+            _subtile(
+                f"{name}{i}",
+                [
+                    (0, "", 0, False),
+                    (start, f"%{name}_split", 8, operand.run_time and i == 1),
+                ][:: 1 if row_major else -1],
+                tile=name,
+                type_=target,
+            ),
+            f'"{op}"(%g{name}{i}, %p{name}{i}) : ({source}, {target}) -> ()',
+        ]
+    return lines
 
 
 def _part_of_a(p: Program) -> str:
@@ -171,9 +208,14 @@ def _rows_multiple(operand: Operand) -> int:
     return 8 if operand.margin[0] % 8 == 0 else 1
 
 
-def _subtile(name: str, starts: list[tuple[int, str, int, bool]]) -> str:
-    """A part: for each dimension its start, the value that holds it, what that is a multiple of, and
-    whether the value is used."""
+def _subtile(
+    name: str,
+    starts: list[tuple[int, str, int, bool]],
+    tile: str | None = None,
+    type_: str | None = None,
+) -> str:
+    """The part `name` of a tile, that of the same name if no other is given: for each dimension its
+    start, the value that holds it, what that is a multiple of, and whether the value is used."""
     static = ", ".join(str(_DYNAMIC if used else at) for at, _, _, used in starts)
     values = [(value, multiple) for _, value, multiple, used in starts if used]
     operands = "".join(f", {value}" for value, _ in values)
@@ -183,6 +225,6 @@ def _subtile(name: str, starts: list[tuple[int, str, int, bool]]) -> str:
     )
     attributes = f"static_offsets = array<i64: {static}>{promise}"
     return (
-        f'%p{name} = "smem.subtile"(%t{name}{operands}) {{{attributes}}}'
-        f" : (!t{name}{types}) -> !p{name}"
+        f'%p{name} = "smem.subtile"(%t{tile or name}{operands}) {{{attributes}}}'
+        f" : (!t{tile or name}{types}) -> {type_ or f'!p{name}'}"
     )

@@ -33,6 +33,8 @@ class Operand:
             multiplied.
         run_time: whether the part begins where only the running kernel knows.
         asynchronous: whether it is copied by `smem.copy_async`.
+        split: elements along the contiguous dimension that the first of two copies fills; None if
+            one fills the tile.
     """
 
     major: str
@@ -40,6 +42,7 @@ class Operand:
     margin: tuple[int, int]
     run_time: bool
     asynchronous: bool
+    split: int | None = None
 
     @classmethod
     def draw(cls, choose: Choose, name: str) -> "Operand":
@@ -50,9 +53,10 @@ class Operand:
         return cls(
             major,
             choose(f"{name} layout", SWIZZLES),
-            (choose(f"{name} row", rows), choose(f"{name} k", (0, 0, 16, 64))),
+            (choose(f"{name} row", rows), choose(f"{name} k", (0, 0, 16, 48, 64))),
             choose(f"{name} run time", (False, True)),
             choose(f"{name} asynchronous", (False, True)),
+            choose(f"{name} split", (None, None, 8, 24, 64)),
         )
 
 

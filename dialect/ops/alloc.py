@@ -8,7 +8,7 @@ from ..bindings import ext, ir
 from ..build import create
 from ..diagnostics import Invalid, verifier
 from ..smem import Smem
-from ..types import TileType, layout_of, tile
+from ..types import TileType, root_layout_of, tile
 
 
 class AllocOp(Smem.Operation, name="alloc"):
@@ -22,7 +22,7 @@ class AllocOp(Smem.Operation, name="alloc"):
 
     @verifier
     def verify_region_invariants(self) -> None:
-        layout = layout_of(self.results[0].type)
+        layout = root_layout_of(self.results[0].type)
         if "offset" in self.attributes:
             given = self.attributes["offset"].maybe_downcast()
             alignment = layout.alignment if layout else 1

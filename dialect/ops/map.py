@@ -67,7 +67,7 @@ def _check_body(op: Any, elements: list[Any], result: Any) -> None:
 
 
 def _said(types: list[Any]) -> str:
-    return ", ".join(map(str, types))
+    return ", ".join(str(type_) for type_ in types)
 
 
 def map(inputs: Sequence[Any], function: Callable[..., Any], with_position: bool = False) -> Any:

@@ -4,7 +4,7 @@ from math import lcm
 from typing import Any
 
 from ...layout import Multiple, Slice, TileLayout
-from ...layout.tile import Start
+from ...layout.modes import Start
 from ..attributes import auto
 from ..bindings import ir
 from ..diagnostics import Invalid
@@ -56,7 +56,7 @@ def part_of(op: Any, source: TileLayout) -> Slice:
     """The part that a stage or subtile op takes of a tile of layout `source`.
 
     Raises:
-        LayoutError: if it leaves the tile or cuts an atom.
+        LayoutError: if it leaves the tile.
     """
     starts = starts_of(op)
     if len(starts) == 1:
@@ -80,8 +80,24 @@ def check_part(op: Any, source: Any, result: Any, shape: tuple[int, ...]) -> Non
             raise Invalid("results in a layout, but its tile's is not chosen yet")
         return
     expected = part_of(op, whole).layout
-    if given is not None and given != expected:
+    if given is not None and given not in (expected, _known_less(op, whole, given)):
         raise Invalid(f"results in the layout {given}, but that part of the tile has {expected}")
+
+
+def _known_less(op: Any, whole: TileLayout, given: TileLayout) -> TileLayout | None:
+    """The part's layout where no more is known of run-time starts than its origin says.
+
+    Folding constants may tell more of a start than was known when the part got its type.
+    """
+    if op.operation.name == "smem.stage":
+        return None
+    starts = [
+        Multiple(origin.of)
+        if isinstance(start, Multiple) and isinstance(origin, Multiple) and not start.of % origin.of
+        else start
+        for start, origin in zip(subtile_starts(op), given.origins, strict=True)
+    ]
+    return whole.slice(starts, given.shape).layout
 
 
 def part_type(source: Any, shape: tuple[int, ...]) -> Any:

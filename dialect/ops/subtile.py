@@ -15,9 +15,13 @@ class SubtileOp(Smem.Operation, name="subtile"):
     """Takes the rectangle of the result's shape that begins at (row, column), in elements.
 
     `static_offsets` holds both; an entry of -2^63 stands for the next operand. What is known of an
-    operand's divisors (from constants, products, loop steps, ...) decides whether the part can have
-    a layout of its own; the optional attribute `multiple_of`, one number for each operand, promises
-    more. A run-time offset that leaves the tile, or breaks a promise, is undefined behaviour.
+    operand's divisors (from constants, products, loop steps, ...) decides what can read the part;
+    the optional attribute `multiple_of`, one number for each operand, promises more.
+
+    A part may begin and end anywhere. Copies need 16-byte units. An mma needs that no instruction's
+    block (32 bytes of K; 64 rows of A or its share of N) lies in two atoms: that is so for starts
+    that are multiples of 32 bytes along K, and along an M or N that is contiguous, of an atom. A
+    run-time offset that leaves the tile, or breaks a promise, is undefined behaviour.
     """
 
     tile: ext.Operand[TileType]

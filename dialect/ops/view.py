@@ -9,7 +9,7 @@ from ..diagnostics import Invalid, verifier
 from ..elements import element_of
 from ..memrefs import is_workgroup, strides_of
 from ..smem import Smem
-from ..types import TileType, layout_of, tile
+from ..types import TileType, layout_of, root_layout_of, tile
 
 
 class ViewOp(Smem.Operation, name="view"):
@@ -26,7 +26,7 @@ class ViewOp(Smem.Operation, name="view"):
     @verifier
     def verify_region_invariants(self) -> None:
         source, result = self.operands[0].type, self.results[0].type
-        layout = layout_of(result)
+        layout = root_layout_of(result)
         if layout is None:
             raise Invalid("needs a layout: memory that is already there cannot be given one")
         if not is_workgroup(source):

@@ -19,22 +19,24 @@ from ..types import (
     shape_of,
     tensor_of,
 )
+from .bases import Descriptors, check_bases
 from .mma import extras_of, operand_element
-
-I64 = ir.IntegerType[64]
 
 
 class WgmmaOp(Smem.Operation, name="wgmma"):
     """What `smem.mma` is once each operand is one descriptor and constant steps.
 
     `a_steps` and `b_steps` hold, for each instruction block along m/n and then along k, what is added
-    to the operand's descriptor, in 16-byte units; `a_steps` is empty for an A in registers.
-    `a_element` and `b_element` are the ISA's names of the multiplicands' types; `a_major` and
-    `b_major` are "k" or "mn". Modifiers are those of `smem.mma`.
+    to the operand's descriptor, in 16-byte units; `a_steps` is empty for an A in registers. Where the
+    distance of an operand's blocks is known at run time only, it is several descriptors, a vector<nxi64>,
+    and `a_bases` or `b_bases` says for each block which of them its step is added to.
+
+    `a_element` and `b_element` are the ISA's names of the multiplicands' types; `a_major` and `b_major`
+    are "k" or "mn". Modifiers are those of `smem.mma`.
     """
 
-    a: ext.Operand[I64 | FragmentType]
-    b: ext.Operand[I64]
+    a: ext.Operand[Descriptors | FragmentType]
+    b: ext.Operand[Descriptors]
     a_element: ir.StringAttr
     b_element: ir.StringAttr
     a_major: ir.StringAttr
@@ -52,8 +54,8 @@ class WgmmaOp(Smem.Operation, name="wgmma"):
 class WgmmaSpOp(Smem.Operation, name="wgmma_sp"):
     """What `smem.mma_sp` is once its operands are descriptors; see `smem.wgmma`."""
 
-    a: ext.Operand[I64 | FragmentType]
-    b: ext.Operand[I64]
+    a: ext.Operand[Descriptors | FragmentType]
+    b: ext.Operand[Descriptors]
     metadata: ext.Operand[FragmentType]
     a_element: ir.StringAttr
     b_element: ir.StringAttr
@@ -78,6 +80,8 @@ def _verify(op: Any) -> None:
     if accumulator is not None and tensor_of(accumulator.type) != tensor_of(result):
         raise Invalid("adds to a fragment of another type than its result")
     _check_attributes(op, result)
+    for operand in "ab":
+        check_bases(op, operand)
 
 
 def _check_attributes(op: Any, result: Any) -> None:

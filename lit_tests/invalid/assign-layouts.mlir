@@ -64,13 +64,13 @@ func.func @misaligned_part(%m: memref<64x64xbf16>, %b: !b) {
 
 // -----
 
-// Nothing says that the run-time column keeps to the atoms.
+// Nothing says that the run-time column is a multiple of 16 bytes.
 
 !t = !smem.tile<tensor<64x128xbf16>, #smem.auto>
 !part = !smem.tile<tensor<64x16xbf16>, #smem.auto>
 !b = !smem.tile<tensor<16x64xbf16>, #smem.auto>
 func.func @unknown_offset(%m: memref<64x128xbf16>, %b: !b, %i: index) {
-  // expected-error-re@+1 {{refused  swizzle 128B, row-major, atoms across: A of the mma at {{[0-9:]+}}: the slice cuts an atom: it begins at a multiple of 1 along dimension 1 and is 16 long, but atoms of 64 elements are 4096 elements apart}}
+  // expected-error-re@+1 {{refused  swizzle 128B, row-major, atoms across: A of the mma at {{[0-9:]+}}: the part begins 1 elements of bf16 or a multiple of that into the tile; tensor cores and 16-byte accesses need multiples of 16 bytes}}
   %t = "smem.alloc"() : () -> !t
   "smem.copy"(%m, %t) : (memref<64x128xbf16>, !t) -> ()
   %p = "smem.subtile"(%t, %i) {static_offsets = array<i64: 0, -9223372036854775808>} : (!t, index) -> !part
@@ -96,13 +96,41 @@ func.func @carried(%n: index) {
 
 // -----
 
-// A part that nothing uses has no use that could object to a layout: the refusal is at the part.
+// A multiple of 8 columns may begin 8 columns before the end of an atom: an instruction's 16 are cut.
 
-!t = !smem.tile<tensor<64x128xbf16>, #smem.auto>
-func.func @dead_part(%i: index) {
+!t = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
+!part = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @cuts_an_instruction(%i: index, %b: !part) {
+  // expected-error-re@+1 {{A of the mma at {{[0-9:]+}}: the instruction's block of 64x16 at (0, 0): it cuts an atom: along k, it begins a multiple of 8 elements into one of 64 and is 16 long, but the next is 4096 elements apart and no descriptor reads across; begin at a multiple of 16}}
   %t = "smem.alloc"() : () -> !t
-  // expected-error@+1 {{'smem.subtile' op the slice cuts an atom: it begins at a multiple of 1 along dimension 1 and is 64 long, but atoms of 64 elements are 4096 elements apart; begin at a multiple of 64, or stay inside one atom}}
-  %p = "smem.subtile"(%t, %i) {static_offsets = array<i64: 0, -9223372036854775808>} : (!t, index) -> !smem.tile<tensor<64x64xbf16>, #smem.auto>
+  %p = "smem.subtile"(%t, %i) {static_offsets = array<i64: 0, -9223372036854775808>, multiple_of = array<i64: 8>} : (!t, index) -> !part
+  %d = "smem.mma"(%p, %b) : (!part, !part) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+  return
+}
+
+// -----
+
+// B of 64 columns that are 32 in one atom and 32 in the next: an instruction reads all 64.
+
+!t = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
+!a = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @cuts_n(%a: !a) {
+  // expected-error-re@+1 {{B of the mma at {{[0-9:]+}}: the instruction's block of 64x16 at (0, 0): it cuts an atom: along m/n, it begins 32 elements into one of 64 and is 64 long, but the next is 4096 elements apart and no descriptor reads across; begin at a multiple of 64}}
+  %t = "smem.alloc"() : () -> !t
+  %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 32>} : (!t) -> !a
+  %d = "smem.mma"(%a, %p) : (!a, !a) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
+!part = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @cuts_a_vector(%m: memref<64x64xbf16>) {
+  // expected-error-re@+1 {{the copy at {{[0-9:]+}}: the part begins 12 elements of bf16 or a multiple of that into the tile; tensor cores and 16-byte accesses need multiples of 16 bytes}}
+  %t = "smem.alloc"() : () -> !t
+  %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 12>} : (!t) -> !part
+  "smem.copy"(%m, %p) : (memref<64x64xbf16>, !part) -> ()
   return
 }
 

@@ -87,7 +87,7 @@ func.func @lbo_too_far(%a: !a, %b: !b) {
 !a = !smem.tile<tensor<64x64xbf16>, #smem.layout<"Swizzle<3,4,3> o (64,(24,3)):(64,(1,4096))">>
 !b = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @k_step_cuts(%a: !a, %b: !b) {
-  // expected-error@+1 {{the instruction's block of 64x16 at (0, 16): the slice cuts an atom: it begins at 16 along dimension 1 and is 16 long, but atoms of 24 elements are 4096 elements apart; begin at a multiple of 24, or stay inside one atom}}
+  // expected-error@+1 {{the instruction's block of 64x16 at (0, 16): it cuts an atom: along k, it begins 16 elements into one of 24 and is 16 long, but the next is 4096 elements apart and no descriptor reads across; begin at a multiple of 24, or stay inside one}}
   %0 = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
   return
 }

@@ -111,19 +111,28 @@ func.func @larger_than_the_tile(%t: !t, %i: index) {
 // 128 columns are two atoms of 64, which lie 64 * 64 elements apart.
 
 !t = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
-func.func @cuts_an_atom(%t: !t) {
-  // expected-error@+1 {{'smem.subtile' op the slice cuts an atom: it begins at 32 along dimension 1 and is 64 long, but atoms of 64 elements are 4096 elements apart; begin at a multiple of 64, or stay inside one atom}}
-  %0 = "smem.subtile"(%t) {static_offsets = array<i64: 0, 32>} : (!t) -> !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @another_origin(%t: !t) {
+  // expected-error@+1 {{'smem.subtile' op results in the layout Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096)) from (0,16), but that part of the tile has Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096)) from (0,32)}}
+  %0 = "smem.subtile"(%t) {static_offsets = array<i64: 0, 32>} : (!t) -> !smem.tile<tensor<64x64xbf16>, #smem.part<"Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096))", "(0,16)">>
   return
 }
 
 // -----
 
-// Nothing is known of the run-time offset.
+!t = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
+func.func @origin_forgotten(%t: !t) {
+  // expected-error@+1 {{'smem.subtile' op results in the layout Swizzle<3,4,3> o (64,64):(64,1), but that part of the tile has Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096)) from (0,32)}}
+  %0 = "smem.subtile"(%t) {static_offsets = array<i64: 0, 32>} : (!t) -> !smem.tile<tensor<64x64xbf16>, #smem.layout<"Swizzle<3,4,3> o (64,64):(64,1)">>
+  return
+}
+
+// -----
+
+// The type may know less of a run-time offset than the op, but not more.
 
 !t = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
-func.func @may_cut_an_atom(%t: !t, %i: index) {
-  // expected-error@+1 {{'smem.subtile' op the slice cuts an atom: it begins at a multiple of 1 along dimension 1 and is 64 long}}
-  %0 = "smem.subtile"(%t, %i) {static_offsets = array<i64: 0, -9223372036854775808>} : (!t, index) -> !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @promises_too_much(%t: !t, %i: index) {
+  // expected-error@+1 {{'smem.subtile' op results in the layout Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096)) from (0,32n), but that part of the tile has Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096)) from (0,16n)}}
+  %0 = "smem.subtile"(%t, %i) {static_offsets = array<i64: 0, -9223372036854775808>, multiple_of = array<i64: 16>} : (!t, index) -> !smem.tile<tensor<64x64xbf16>, #smem.part<"Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096))", "(0,32n)">>
   return
 }

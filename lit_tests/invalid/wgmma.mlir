@@ -80,3 +80,50 @@ func.func @k_differs(%d: i64) {
   %0 = "smem.wgmma"(%d, %d) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2>, b_steps = array<i64: 0>} : (i64, i64) -> !d
   return
 }
+
+// -----
+
+// Several descriptors of one operand: a vector, and for each block one of its elements.
+
+!d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
+func.func @bases_of_one_descriptor(%d: i64) {
+  // expected-error@+1 {{'smem.wgmma' op has b_bases, but b is one descriptor; expected vector<nxi64>}}
+  %0 = "smem.wgmma"(%d, %d) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>, b_bases = array<i64: 0>} : (i64, i64) -> !d
+  return
+}
+
+// -----
+
+!d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
+func.func @no_bases(%d: i64, %v: vector<2xi64>) {
+  // expected-error@+1 {{'smem.wgmma' op has a_bases = None for a of vector<2xi64>; expected vector<nxi64>, and in an array<i64: ...> for each of 2 blocks one of its elements, each at least once}}
+  %0 = "smem.wgmma"(%v, %d) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0, 0>, b_steps = array<i64: 0, 2>} : (vector<2xi64>, i64) -> !d
+  return
+}
+
+// -----
+
+!d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
+func.func @beyond_the_vector(%d: i64, %v: vector<2xi64>) {
+  // expected-error@+1 {{'smem.wgmma' op has a_bases = array<i64: 0, 2> for a of vector<2xi64>}}
+  %0 = "smem.wgmma"(%v, %d) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0, 0>, b_steps = array<i64: 0, 2>, a_bases = array<i64: 0, 2>} : (vector<2xi64>, i64) -> !d
+  return
+}
+
+// -----
+
+!d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
+func.func @too_few_bases(%d: i64, %v: vector<1xi64>) {
+  // expected-error@+1 {{'smem.wgmma' op has a_bases = array<i64: 0> for a of vector<1xi64>}}
+  %0 = "smem.wgmma"(%v, %d) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0, 0>, b_steps = array<i64: 0, 2>, a_bases = array<i64: 0>} : (vector<1xi64>, i64) -> !d
+  return
+}
+
+// -----
+
+!d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
+func.func @no_descriptors(%d: i64, %v: vector<2xi32>) {
+  // expected-error@+1 {{'smem.wgmma' op has a_bases = array<i64: 0, 1> for a of vector<2xi32>}}
+  %0 = "smem.wgmma"(%v, %d) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0, 0>, b_steps = array<i64: 0, 2>, a_bases = array<i64: 0, 1>} : (vector<2xi32>, i64) -> !d
+  return
+}

@@ -2,17 +2,19 @@
 
 from collections.abc import Callable
 from functools import partial
+from math import prod
 from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.memrefs import contiguous_dim
 from ...dialect.ops.copy import packed, rounds
-from ...layout import Swizzle, TileLayout, Transfer
+from ...layout import Multiple, TileLayout, Transfer
 from ...layout.elements import UNIT_BYTES
-from ...layout.swizzle import PHASE_BIT
 from .. import emit
+from ..i32 import I32
 from ..parts import Part
-from ..shared_memory import gep, memref_pointer, root_pointer, stride_value
+from ..shared_memory import gep, memref_pointer, stride_value
+from ..tile_address import TileAddress
 
 
 class Addresses:
@@ -27,56 +29,12 @@ class Addresses:
         self.element = _stored_type(copy.operands[0].type.element_type)
         self.packed = packed(copy.operands[1].type)
         self.rounds = rounds(*(operand.type for operand in copy.operands))
-        self.base = root_pointer(part.root)
-        self.start = self._part_start()
-
-    def _part_start(self) -> Any:
-        """Bytes from the root to the part, before the swizzle (i32); a number if it is constant."""
-        unit = self.layout.element.unit
-        start: Any = self.part.slice.offset // unit * UNIT_BYTES
-        if not self.part.terms:
-            return start
-        total: Any = None
-        for term, value in self.part.terms:
-            scaled = emit.term_value(term, value, emit.i32(), unit)
-            total = scaled if total is None else emit.binary("addi", total, scaled)
-        return emit.binary("addi", emit.binary("muli", total, UNIT_BYTES), start)
+        self.tile = TileAddress(part)
 
     def shared_address(self, line: Any, along: Any) -> Any:
-        """A pointer to where a vector goes: the tile's start, plus the swizzled offset within it."""
-        across, contiguous = (
-            self._offset(line, 1 - self.contiguous),
-            self._offset(along, self.contiguous),
-        )
-        within = emit.binary("addi", across, contiguous)
-        bits = self.layout.element.bits
-        within = (
-            emit.binary("muli", within, bits // 8)
-            if bits >= 8
-            else emit.binary("divui", within, 8 // bits)
-        )
-        pattern = self.layout.swizzle.pattern_bytes
-        starts_pattern = self.part.slice.multiple * bits // 8 % pattern == 0
-        if starts_pattern:
-            # Whole patterns do not change the phase: the thread's own offset is swizzled alone, so
-            # that it does not depend on the stage.
-            swizzled = _swizzle(within, self.layout.swizzle)
-            return gep(gep(self.base, self.start), swizzled)
-        total = emit.binary("addi", within, self.start)
-        return gep(self.base, _swizzle(total, self.layout.swizzle))
-
-    def _offset(self, index: Any, dim: int) -> Any:
-        """The element offset of an index along one dimension of the part (i32)."""
-        total: Any = None
-        modes = self.layout.modes[dim]
-        for position, mode in enumerate(modes):
-            last = position == len(modes) - 1
-            digit = index if last else emit.binary("remui", index, mode.extent)
-            scaled = emit.binary("muli", digit, mode.stride)
-            total = scaled if total is None else emit.binary("addi", total, scaled)
-            if not last:
-                index = emit.binary("divui", index, mode.extent)
-        return total
+        """A pointer to where a vector goes in the tile."""
+        indices = (along, line) if self.contiguous == 0 else (line, along)
+        return self.tile.pointer(self.tile.within(*map(I32, indices)))
 
     def global_address(self, line: Any, along: Any) -> Any:
         """A pointer to a vector in global memory."""
@@ -145,12 +103,21 @@ class Vectors(Addresses):
     def _constant_step(self, anchor: int, round_: int) -> int | None:
         """Bytes from every thread's vector in round `anchor` to its vector in `round_`.
 
-        None if they differ between threads, or if the step would change the swizzle's phase.
+        None if they differ between threads, or depend on a run-time origin, or if the step would
+        change the swizzle's phase.
         """
-        if (round_ - anchor) * self.transfer.threads % self.transfer.per_line:
+        lines, across = (round_ - anchor) * self.transfer.threads, 1 - self.transfer.contiguous
+        if lines % self.transfer.per_line:
             return None
-        here = self.layout.linear_at(*self.transfer.coordinates(round_))
-        there = self.layout.linear_at(*self.transfer.coordinates(anchor))[: len(here)]
+        if isinstance(self.layout.origins[across], Multiple):
+            # Only whole atoms (of the outermost mode) are equally far apart from any origin.
+            atom = prod(mode.extent for mode in self.layout.modes[across][:-1])
+            if lines // self.transfer.per_line % atom:
+                return None
+        # An origin along the lines does not change: it takes no part in the difference.
+        layout = self.layout.with_origin()
+        here = layout.linear_at(*self.transfer.coordinates(round_))
+        there = layout.linear_at(*self.transfer.coordinates(anchor))[: len(here)]
         steps = here - there
         size = int(steps[0]) * self.layout.element.bits // 8
         if (steps != steps[0]).any() or size % self.layout.swizzle.pattern_bytes:
@@ -200,12 +167,3 @@ def to_tf32(number: Any) -> Any:
     """The bits of an f32 rounded to tf32, to nearest with ties away from zero."""
     nearest = ir.Attribute.parse("#nvvm.fp_rnd_mode<rna>")
     return emit.value("nvvm.convert.float.to.tf32", (number,), emit.i32(), rnd=nearest)
-
-
-def _swizzle(offset: Any, swizzle: Swizzle) -> Any:
-    """`Swizzle.apply` in IR: the 16-byte unit's index XOR the line's."""
-    if swizzle is Swizzle.NONE:
-        return offset
-    mask = (swizzle.width // UNIT_BYTES - 1) << 4
-    phase = emit.binary("andi", emit.binary("shrui", offset, PHASE_BIT - 4), mask)
-    return emit.binary("xori", offset, phase)

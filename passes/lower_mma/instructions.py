@@ -4,6 +4,7 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
+from ...dialect.ops.bases import bases_of
 from ...dialect.ops.mma import Extras, extras_of
 from ...dialect.types import is_in_flight
 from ...layout.elements import B1
@@ -22,6 +23,21 @@ class Steps:
     def __init__(self) -> None:
         self._constants: dict[tuple[Any, int], Any] = {}
         self._stepped: dict[tuple[Any, Any, int], Any] = {}
+
+    def of_blocks(self, op: Any, operand: str, function: Any) -> list[Any]:
+        """The descriptor of each block of operand "a" or "b" of an `smem.wgmma`."""
+        value, bases = op.operands["ab".index(operand)], bases_of(op, operand)
+        steps = list(op.attributes[f"{operand}_steps"])
+        if bases is None:
+            return [self.get(value, step, op, function) for step in steps]
+        elements = _elements(value)
+        op.operands["ab".index(operand)] = elements[0]
+        if not list(value.uses):
+            value.owner.operation.erase()
+        return [
+            self.get(elements[base], step, op, function)
+            for base, step in zip(bases, steps, strict=True)
+        ]
 
     def get(self, descriptor: Any, step: int, user: Any, function: Any) -> Any:
         """`descriptor + step` for an op `user`; the descriptor itself for the first block."""
@@ -45,6 +61,19 @@ class Steps:
         return self._constants[key]
 
 
+def _elements(vector: Any) -> list[Any]:
+    """The elements of a vector of descriptors: those that it was made from, if it was."""
+    owner = vector.owner
+    if not isinstance(owner, ir.Block) and owner.operation.name == "vector.from_elements":
+        return list(owner.operation.operands)
+    return [
+        emit.value(
+            "vector.extract", (vector,), emit.i64(), static_position=ir.DenseI64ArrayAttr.get([i])
+        )
+        for i in range(vector.type.shape[0])
+    ]
+
+
 def lower_wgmma(op: Any, registers: Registers, a_words: int, function: Any, steps: Steps) -> Any:
     """Emits the instructions of one mma between a fence and a commit.
 
@@ -62,10 +91,10 @@ def lower_wgmma(op: Any, registers: Registers, a_words: int, function: Any, step
         The fragment's registers, in flight.
     """
     form, extras = form_of(op, registers.accumulator), extras_of(op)
-    a_steps, b_steps = list(op.attributes["a_steps"]), list(op.attributes["b_steps"])
     row_blocks = len({row for row, _, _ in registers.blocks})
     columns = len(registers.blocks) // row_blocks
-    k_blocks = len(b_steps) // columns
+    k_blocks = len(op.attributes["b_steps"]) // columns
+    a_registers: list[Any] = []
     if a_words:
         a_registers = fence_registers(words_of(op.operands[0], a_words))
     else:
@@ -80,8 +109,8 @@ def lower_wgmma(op: Any, registers: Registers, a_words: int, function: Any, step
         count = MULTIPLICAND_REGISTERS
         a = [tuple(a_registers[i : i + count]) for i in range(0, a_words, count)]
     else:
-        a = [(steps.get(op.operands[0], step, op, function),) for step in a_steps]
-    b = [steps.get(op.operands[1], step, op, function) for step in b_steps]
+        a = [(descriptor,) for descriptor in steps.of_blocks(op, "a", function)]
+    b = steps.of_blocks(op, "b", function)
     scale = None if keep is None else emit.value("arith.extui", (keep,), emit.i32())
     metadata = Metadata(extras.metadata, form.a, row_blocks, k_blocks)
     for k in range(k_blocks):

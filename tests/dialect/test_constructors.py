@@ -6,7 +6,7 @@ import pytest
 
 from mlir_smem.dialect import attributes, new_context, types
 from mlir_smem.dialect.bindings import ir
-from mlir_smem.layout import Swizzle, element, tile_of_atoms
+from mlir_smem.layout import Multiple, Swizzle, element, tile_of_atoms
 
 
 @pytest.fixture(autouse=True)
@@ -61,6 +61,11 @@ BAD_TILES = {
         '#smem.layout<"(8,8):(1,1)">',
         "in the same place",
     ),
+    "a part that cuts nothing": (
+        "tensor<8x8xbf16>",
+        '#smem.part<"(10,8):(8,1)", "(2,0)">',
+        'is written #smem.layout<"Swizzle<0,4,3> o (8,8):(8,1)">',
+    ),
 }
 each_bad_tile = pytest.mark.parametrize("tensor, layout, said", BAD_TILES.values(), ids=BAD_TILES)
 
@@ -108,7 +113,7 @@ def test_a_bad_fragment_is_not_made(tensor, said):
 
 @pytest.mark.parametrize("layout", ["unit", '"128B"', "#smem.accumulator"])
 def test_a_tile_is_not_made_with_what_is_no_layout(layout):
-    with pytest.raises(ValueError, match=re.escape("expected #smem.auto, #smem.swizzle or #smem")):
+    with pytest.raises(ValueError, match=re.escape("expected #smem.auto, #smem.swizzle, #smem")):
         types.tile([8, 8], bf16(), ir.Attribute.parse(layout))
 
 
@@ -158,6 +163,14 @@ def test_a_layout_comes_back_from_its_type(swizzle):
     layout = tile_of_atoms(element("bf16"), (3, 64, 72), 1, swizzle).coalesced()
     type_ = types.tile(layout.shape, bf16(), attributes.layout(layout))
     assert types.layout_of(ir.Type.parse(str(type_))) == layout
+
+
+@pytest.mark.parametrize("start", [48, Multiple(16)], ids=str)
+def test_a_part_that_cuts_atoms_comes_back_from_its_type(start):
+    whole = tile_of_atoms(element("bf16"), (64, 128), 1, Swizzle.B128)
+    part = whole.slice((0, start), (64, 64)).layout
+    type_ = types.with_layout(types.tile(part.shape, bf16(), attributes.auto()), part)
+    assert types.layout_of(ir.Type.parse(str(type_))) == part
 
 
 def test_an_auto_tile_has_no_layout():

@@ -19,8 +19,8 @@ def check(text, a, b, part_a, part_b, record_property):
 def sliced(swizzle, row, column, run_time, k=64):
     """A 64 x k part of a 160 x 256 K-major tile times all of a k x 64 tile, bf16.
 
-    `run_time` starts come from the thread's index divided by the block's size, which is 0 but which
-    no compiler is told, with a promise of what they are multiples of.
+    `run_time` starts are sums with the block's index in a dimension where the grid has one, which is 0
+    but which no compiler knows, with a promise of what they are multiples of.
     """
     a, b = "memref<160x256xbf16>", f"memref<{k}x64xbf16>"
     ta = f'!smem.tile<tensor<160x256xbf16>, #smem.swizzle<"{swizzle}", "row-major">>'
@@ -31,9 +31,7 @@ def sliced(swizzle, row, column, run_time, k=64):
         starts = f"{DYNAMIC}, {DYNAMIC}"
         offsets = ", %row, %column"
     body = f"""
-    %thread = gpu.thread_id x
-    %size = gpu.block_dim x
-    %zero = arith.divui %thread, %size : index
+    %zero = gpu.block_id y
     %r = arith.constant {row} : index
     %c = arith.constant {column} : index
     %row = arith.addi %zero, %r : index
@@ -62,6 +60,86 @@ def test_a_part_that_begins_inside_a_pattern(swizzle, row, column, run_time, rec
     text = sliced(swizzle, row, column, run_time, k)
     part = (slice(row, row + 64), slice(column, column + k))
     check(text, a, b, part, slice(None), record_property)
+
+
+@pytest.mark.parametrize("run_time", [False, True], ids=["static", "run-time"])
+@pytest.mark.parametrize("k", [32, 64, 96])
+@pytest.mark.parametrize("column", [16, 32, 48, 80, 144])
+@pytest.mark.parametrize("row", [0, 37])
+@pytest.mark.parametrize("swizzle", SWIZZLES)
+def test_a_part_that_cuts_atoms(swizzle, row, column, k, run_time, record_property):
+    a = operand(160, 256, "bf16", True, seed=13)
+    b = operand(k, 64, "bf16", True, seed=14)
+    text = sliced(swizzle, row, column, run_time, k)
+    part = (slice(row, row + 64), slice(column, column + k))
+    check(text, a, b, part, slice(None), record_property)
+
+
+def filled(swizzle, order, split, run_time):
+    """A 64 x 64 product whose A, the middle of a 64 x 256 or 256 x 64 tile, is filled by two copies:
+    up to `split` along the contiguous dimension, and from there."""
+    rows = order == "row-major"
+    strided = "" if rows else ", strided<[1, 64]>"
+    a, b = f"memref<64x64xbf16{strided}>", "memref<64x64xbf16>"
+    whole = "64x256" if rows else "256x64"
+    ta = f'!smem.tile<tensor<{whole}xbf16>, #smem.swizzle<"{swizzle}", "{order}">>'
+    tb = "!smem.tile<tensor<64x64xbf16>, #smem.auto>"
+    middle = 48 if rows else 64
+
+    def subtile(name, start, size, dynamic):
+        at = DYNAMIC if dynamic else middle + start
+        offsets = f"0, {at}" if rows else f"{at}, 0"
+        shape = f"64x{size}" if rows else f"{size}x64"
+        type_ = f"!smem.tile<tensor<{shape}xbf16>, #smem.auto>"
+        promise = ", multiple_of = array<i64: 8>" if dynamic else ""
+        return type_, (
+            f'%{name} = "smem.subtile"(%ta{", %at" if dynamic else ""}) '
+            f"{{static_offsets = array<i64: {offsets}>{promise}}} "
+            f": ({ta}{', index' if dynamic else ''}) -> {type_}"
+        )
+
+    def source(name, start, size):
+        shape, at = (f"64, {size}", f"0, {start}") if rows else (f"{size}, 64", f"{start}, 0")
+        strides = "[64, 1]" if rows else "[1, 64]"
+        extents = shape.replace(", ", "x")
+        type_ = f"memref<{extents}xbf16, strided<{strides}, offset: {start}>>"
+        return type_, f"%{name} = memref.subview %A[{at}] [{shape}] [1, 1] : {a} to {type_}"
+
+    (t0, p0), (t1, p1) = (
+        subtile("p0", 0, split, False),
+        subtile("p1", split, 64 - split, run_time),
+    )
+    (s0, g0), (s1, g1) = source("g0", 0, split), source("g1", split, 64 - split)
+    part, taken = subtile("part", 0, 64, False)
+    body = f"""
+    %zero = gpu.block_id y
+    %start = arith.constant {middle + split} : index
+    %at = arith.addi %zero, %start : index
+    %ta = "smem.alloc"() : () -> {ta}
+    %tb = "smem.alloc"() : () -> {tb}
+    {g0}
+    {g1}
+    {p0}
+    {p1}
+    "smem.copy"(%g0, %p0) : ({s0}, {t0}) -> ()
+    "smem.copy"(%g1, %p1) : ({s1}, {t1}) -> ()
+    "smem.copy"(%B, %tb) : ({b}, {tb}) -> ()
+    "smem.fence"() : () -> ()
+    gpu.barrier
+    {taken}
+"""
+    return kernel(a, b, 64, 64, body + product("%part", part, "%tb", tb, 64, 64))
+
+
+@pytest.mark.parametrize("run_time", [False, True], ids=["static", "run-time"])
+@pytest.mark.parametrize("split", [8, 24, 40])
+@pytest.mark.parametrize("order", ["row-major", "column-major"])
+@pytest.mark.parametrize("swizzle", SWIZZLES)
+def test_copies_to_parts_that_cut_atoms(swizzle, order, split, run_time, record_property):
+    a = operand(64, 64, "bf16", order == "row-major", seed=15)
+    b = operand(64, 64, "bf16", True, seed=16)
+    text = filled(swizzle, order, split, run_time)
+    check(text, a, b, slice(None), slice(None), record_property)
 
 
 def transposed(swizzle, row, column):

@@ -54,6 +54,13 @@ def spans(draw, tile, dim):
     return start, draw(st.integers(1, end - start))
 
 
+@st.composite
+def anywhere(draw, tile, dim):
+    """(start, size) along a dimension, whatever atoms that cuts."""
+    size = draw(st.integers(1, tile.shape[dim]))
+    return draw(st.integers(0, tile.shape[dim] - size)), size
+
+
 @dataclass(frozen=True)
 class Operand:
     """A tile that an mma can read, in the operand's orientation: (m/n, k)."""

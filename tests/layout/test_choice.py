@@ -211,7 +211,6 @@ def test_a_use_of_a_part_leaves_the_tile_its_atoms():
     "step, reason",
     [
         (Step((0, 96), (64, 64)), "elements 96 to 159 are not inside dimension 1 of 128"),
-        (Step((0, 32), (64, 64)), "the slice cuts an atom: it begins at 32 along dimension 1"),
         (Step((0, 4), (64, 16)), "the part begins 4 elements of bf16 or a multiple of that into"),
         (Step((0, Multiple(4)), (64, 4)), "the part begins 4 elements of bf16 or a multiple of"),
     ],
@@ -227,6 +226,50 @@ def test_a_part_that_cuts_a_wide_atom_gets_a_narrower_one():
     choice = choose(BF16, (64, 128), [use], contiguous=1)
     assert choice.picked.layout.swizzle is Swizzle.B64
     assert "cuts an atom" in choice.candidates[0].objection
+
+
+# Parts that cut atoms.
+
+
+def test_a_static_cut_costs_nothing_and_leaves_the_widest_swizzle():
+    use = OperandUse("mma A", Role.A, (Step((0, 48), (64, 64)),))
+    choice = choose(BF16, (64, 128), [use], contiguous=1)
+    assert choice.picked.layout.swizzle is Swizzle.B128
+    assert not choice.picked.cost.dear
+
+
+@pytest.mark.parametrize("exhaustive", [False, True])
+def test_descriptors_computed_at_run_time_are_avoided(exhaustive):
+    use = OperandUse("mma A", Role.A, (Step((0, Multiple(32)), (64, 64)),))
+    choice = choose(BF16, (64, 128), [use], contiguous=1, exhaustive=exhaustive)
+    assert choice.picked.layout.swizzle is Swizzle.B64
+    assert choice.explain().splitlines()[0] == (
+        "possible swizzle 128B, row-major, atoms across: mma A: K-major, Swizzle<3,4,3> o "
+        "((8,m),(T,2k)):((8T,SBO),(1,T)), by 4 descriptors computed at run time; the picked one "
+        "costs less"
+    )
+
+
+@pytest.mark.parametrize("exhaustive", [False, True])
+def test_descriptors_computed_at_run_time_are_better_than_no_layout(exhaustive):
+    # The other use takes the widest swizzle only.
+    class Wide:
+        what = "the other use"
+
+        def judge(self, layout):
+            return Verdict(layout.swizzle is Swizzle.B128, "")
+
+    use = OperandUse("mma A", Role.A, (Step((0, Multiple(32)), (64, 64)),))
+    choice = choose(BF16, (64, 128), [Wide(), use], contiguous=1, exhaustive=exhaustive)
+    assert choice.picked is choice.candidates[0]
+    assert choice.picked.cost.dear
+
+
+def test_a_copy_to_a_part_that_cuts_atoms_is_not_avoided():
+    copy = TransferUse(
+        "copy", Transfer(BF16, (64, 64), 1, 128), (Step((0, Multiple(8)), (64, 64)),)
+    )
+    assert choose(BF16, (64, 128), [copy]).picked.layout == tile((64, 128), 1, Swizzle.B128)
 
 
 # How it is explained.
@@ -283,7 +326,7 @@ def test_data_is_turned_around_where_the_mma_wants_it_otherwise():
     choice = choose(e4m3, (64, 128), uses)
     assert choice.picked.layout.contiguous_dim == 1
     assert choice.picked.layout.swizzle is Swizzle.B128
-    assert choice.picked.cost[0]
+    assert choice.picked.cost.turned
     assert choice.picked.verdicts[2] == (
         "copy",
         Verdict(True, "turned around in registers, no bank conflicts", turned=True),
@@ -295,10 +338,10 @@ def test_data_is_not_turned_around_where_it_need_not_be(exhaustive):
     # Row-major layouts come first, and 128 bytes before 64: both would turn the data around.
     uses = [OperandUse("mma B", Role.B), TransferUse("copy", Relayout(BF16, (64, 32), 1, 128))]
     choice = choose(BF16, (64, 32), uses, exhaustive=exhaustive)
-    assert choice.candidates[1].accepted and choice.candidates[1].cost[0]
+    assert choice.candidates[1].accepted and choice.candidates[1].cost.turned
     assert choice.picked.layout.contiguous_dim == 1
     assert choice.picked.layout.swizzle is Swizzle.B64
-    assert not choice.picked.cost[0]
+    assert not choice.picked.cost.turned
 
 
 def test_what_is_wrong_with_a_tile_that_is_to_be_turned_around():

@@ -291,7 +291,9 @@ def test_a_block_that_cuts_an_atom_is_named():
     operand = tile_of_atoms(BF16, (96, 16), 0, Swizzle.B128)
     found = blocks(operand, (32, 64))
     assert isinstance(found, Mismatch) and found.reason.startswith(
-        "the instruction's block of 64x16 at (32, 0): the slice cuts an atom: it begins at 32"
+        "the instruction's block of 64x16 at (32, 0): it cuts an atom: along m/n, it begins 32 "
+        "elements into one of 64 and is 64 long, but the next is 1024 elements apart and no "
+        "descriptor reads across; begin at a multiple of 64"
     )
 
 

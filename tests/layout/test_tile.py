@@ -277,44 +277,6 @@ def test_a_slice_is_inside_the_tile(start, last):
         TILE.slice((start, 0), (64, 64))
 
 
-def test_a_slice_that_cuts_an_atom():
-    with pytest.raises(
-        LayoutError,
-        match="cuts an atom: it begins at 32 along dimension 1 and is 64 long, but atoms of 64 "
-        "elements are 4096 elements apart; begin at a multiple of 64, or stay inside one atom",
-    ):
-        TILE.slice((0, 32), (64, 64))
-
-
-def test_a_run_time_slice_that_may_cut_an_atom():
-    with pytest.raises(
-        LayoutError, match="begins at a multiple of 32 along dimension 1 and is 64 long"
-    ):
-        TILE.slice((0, Multiple(32)), (64, 64))
-
-
-def test_a_slice_that_cuts_a_group_of_atoms_counts_elements():
-    tile = parse_layout("((8,4,4),16):((1,100,1000),50)", BF16)
-    with pytest.raises(
-        LayoutError,
-        match="begins at 8 along dimension 0 and is 32 long, but atoms of 32 elements are 1000 "
-        "elements apart; begin at a multiple of 32",
-    ):
-        tile.slice((8, 0), (32, 16))
-
-
-@given(st.data(), tiles())
-def test_only_slices_that_leave_an_atom_within_which_they_begin_are_refused(data, tile):
-    extent = tile.shape[1]
-    start = data.draw(st.integers(0, extent - 1))
-    size = data.draw(st.integers(1, extent - start))
-    try:
-        tile.slice((0, start), (tile.shape[0], size))
-    except LayoutError:
-        atom = tile.coalesced().modes[1][0].extent
-        assert start % atom and start // atom != (start + size - 1) // atom
-
-
 def test_a_run_time_start_is_a_multiple_of_something():
     with pytest.raises(LayoutError, match="multiple of 0"):
         TILE.slice((0, Multiple(0)), (64, 8))

@@ -1,0 +1,173 @@
+"""Modes along one dimension of a tile, and the part of them that a slice takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd, prod
+
+
+class LayoutError(ValueError):
+    """A layout, or a slice of one, that cannot be; the message says why, with the values."""
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One (extent, stride) pair of a layout; both in elements."""
+
+    extent: int
+    stride: int
+
+
+@dataclass(frozen=True)
+class Multiple:
+    """A start that only the running kernel knows, known to be a multiple of `of` elements."""
+
+    of: int
+
+    def __post_init__(self) -> None:
+        if self.of < 1:
+            raise LayoutError(f"a start cannot be a multiple of {self.of}; expected 1 or more")
+
+
+Start = int | Multiple
+
+
+def added(a: Start, b: Start) -> Start:
+    """What is known of the sum of two starts."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a + b
+    return Multiple(gcd(*(x if isinstance(x, int) else x.of for x in (a, b))))
+
+
+def said(start: Start) -> str:
+    """A start in words."""
+    return str(start) if isinstance(start, int) else f"a multiple of {start.of}"
+
+
+@dataclass(frozen=True)
+class Term:
+    """What a run-time start adds to a slice's offset, in elements:
+    `(position + added) // divisor % modulus * stride`.
+
+    Attributes:
+        dim: the dimension whose position it is: the start, plus the origin of the layout that is
+            sliced.
+        divisor, modulus, stride: the numbers of the formula; `modulus` is None for the outermost
+            mode, which needs none.
+        multiple: a divisor of every value that the term takes, in elements.
+        added: where an instruction's block begins within the operand whose position is given.
+    """
+
+    dim: int
+    divisor: int
+    modulus: int | None
+    stride: int
+    multiple: int
+    added: int = 0
+
+    def at(self, position: int) -> int:
+        """The value of the term, in elements."""
+        index = (position + self.added) // self.divisor
+        return (index if self.modulus is None else index % self.modulus) * self.stride
+
+
+@dataclass(frozen=True)
+class DimSlice:
+    """A slice along one dimension.
+
+    Attributes:
+        offset: elements from the tile's start to where `modes` begin; what is known statically.
+        terms: what run-time starts add to `offset`.
+        modes: the modes of the slice, or the whole modes that it touches.
+        origin: where the slice begins within `modes`.
+    """
+
+    offset: int
+    terms: tuple[Term, ...]
+    modes: tuple[Mode, ...]
+    origin: Start = 0
+
+
+def slice_dim(
+    dim: int, modes: tuple[Mode, ...], origin: Start, start: Start, size: int
+) -> DimSlice:
+    """The part of `size` elements that begins at `start` along dimension `dim`.
+
+    Where the part keeps to atoms (it begins at one, or stays inside one), it has modes of its own
+    and begins with them. Where it cuts one, it keeps whole modes and has an origin within them.
+
+    Args:
+        dim: the dimension, for terms.
+        modes: the modes that are sliced, innermost first.
+        origin: where element 0 lies within `modes`.
+        start: the first element that is taken.
+        size: how many are taken.
+    """
+    position = added(origin, start)
+    if isinstance(position, int):
+        return _static(modes, position, size)
+    found = _run_time(dim, modes, position.of, size)
+    if found is not None:
+        return found
+    inner = prod(mode.extent for mode in modes[:-1])
+    return DimSlice(0, (), modes, Multiple(gcd(position.of, inner)))
+
+
+def _static(modes: tuple[Mode, ...], position: int, size: int) -> DimSlice:
+    inner, *outer = modes
+    if not outer:
+        return DimSlice(position * inner.stride, (), (Mode(size, inner.stride),))
+    atom, within = divmod(position, inner.extent)
+    if within + size <= inner.extent:
+        above = _static(tuple(outer), atom, 1)
+        return DimSlice(above.offset + within * inner.stride, (), (Mode(size, inner.stride),))
+    above = _static(tuple(outer), atom, -(-(within + size) // inner.extent))
+    assert isinstance(above.origin, int)
+    origin = within + above.origin * inner.extent
+    return DimSlice(above.offset, (), (inner, *above.modes), origin)
+
+
+def _run_time(
+    dim: int, modes: tuple[Mode, ...], of: int, size: int, divisor: int = 1
+) -> DimSlice | None:
+    """The part at a run-time multiple of `of`; None if it may cut an atom.
+
+    `divisor` is the number of elements of the tile that one step along `modes` stands for.
+    """
+    inner, *outer = modes
+    if not outer:
+        term = Term(dim, divisor, None, inner.stride, of * inner.stride)
+        return DimSlice(0, (term,), (Mode(size, inner.stride),))
+    inside, at_atoms = size <= gcd(of, inner.extent), of % inner.extent == 0
+    if not inside and not at_atoms:
+        return None
+    above = _run_time(
+        dim,
+        tuple(outer),
+        of // inner.extent if at_atoms else 1,
+        1 if inside else -(-size // inner.extent),
+        divisor * inner.extent,
+    )
+    if above is None:
+        return None
+    own: tuple[Term, ...] = ()
+    if not at_atoms:
+        multiple = gcd(of, inner.extent) * inner.stride
+        own = (Term(dim, divisor, inner.extent, inner.stride, multiple),)
+    rest = (Mode(size, inner.stride),) if inside else (inner, *above.modes)
+    return DimSlice(0, own + above.terms, rest)
+
+
+def first_multiple(modes: tuple[Mode, ...], origin: Start) -> int:
+    """A divisor of the offset of the element at `origin` from where `modes` begin, in elements."""
+    if isinstance(origin, Multiple):
+        found, of = 0, origin.of
+        for mode in modes[:-1]:
+            found = gcd(found, gcd(of, mode.extent) * mode.stride if of % mode.extent else 0)
+            of = 1 if of % mode.extent else of // mode.extent
+        return gcd(found, of * modes[-1].stride)
+    total, rest = 0, origin
+    for mode in modes[:-1]:
+        total += rest % mode.extent * mode.stride
+        rest //= mode.extent
+    return total + rest * modes[-1].stride

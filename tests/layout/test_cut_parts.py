@@ -1,0 +1,382 @@
+"""Parts that cut atoms: whole modes of the tile, and an origin within them."""
+
+import re
+from math import gcd
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import anywhere, layouts, operands, tiles
+
+from mlir_smem.layout import (
+    LayoutError,
+    Major,
+    Mismatch,
+    Mode,
+    Multiple,
+    Order,
+    Role,
+    Swizzle,
+    TileLayout,
+    Transfer,
+    element,
+    match,
+    operand_addresses,
+    operand_blocks,
+    parse_layout,
+    parse_origin,
+    tile_of_atoms,
+)
+from mlir_smem.layout.notation import format_layout, format_origin
+
+BF16 = element("bf16")
+WIDE = tile_of_atoms(BF16, (64, 256), 1, Swizzle.B128)
+LEVELS = parse_layout("((8,4,4),16):((1,100,1000),50)", BF16)
+
+
+def box(starts, sizes):
+    """The index of a part, for NumPy."""
+    return tuple(slice(start, start + size) for start, size in zip(starts, sizes, strict=True))
+
+
+class Run:
+    """What a running kernel makes of slices of slices, whose run-time starts it knows."""
+
+    def __init__(self, tile):
+        self.layout = tile
+        self.offset = 0
+        self.origin = (0,) * len(tile.shape)
+
+    def slice(self, known, starts, sizes):
+        """Slices at `starts`, of which only `known` can be seen by who slices."""
+        part = self.layout.slice(known, sizes)
+        static = [o if isinstance(o, int) else 0 for o in self.layout.origins]
+        begun = [sum(at) for at in zip(self.origin, static, starts, strict=True)]
+        self.offset += part.offset + sum(term.at(begun[term.dim]) for term in part.terms)
+        self.layout = part.layout
+        self.origin = tuple(
+            at if isinstance(o, Multiple) else 0
+            for at, o in zip(begun, part.layout.origins, strict=True)
+        )
+
+    @property
+    def linear(self):
+        """The offsets of its elements in the tile, before the swizzle."""
+        here = [at for at, o in zip(self.origin, self.layout.origins, strict=True) if not is_int(o)]
+        return self.layout.with_origin(*here).linear() + self.offset
+
+
+def is_int(start):
+    return isinstance(start, int)
+
+
+@st.composite
+def starts(draw, layout, dim, run_time):
+    """(known, start, size): what is known of where a part begins, and where it does."""
+    size = draw(st.integers(1, layout.shape[dim]))
+    start = draw(st.integers(0, layout.shape[dim] - size))
+    if not (draw(st.booleans()) if run_time is None else run_time):
+        return start, start, size
+    of = draw(st.sampled_from([d for d in (1, 2, 3, 4, 8, 16, 24, 32, 64) if start % d == 0]))
+    return Multiple(of), start, size
+
+
+# The map.
+
+
+@given(st.data(), tiles() | layouts())
+def test_a_slice_anywhere_is_the_tile_restricted(data, tile):
+    where = [data.draw(anywhere(tile, d)) for d in range(2)]
+    begin, sizes = zip(*where, strict=True)
+    part = tile.slice(begin, sizes)
+    assert not part.terms
+    assert np.array_equal(part.layout.linear() + part.offset, tile.linear()[box(begin, sizes)])
+
+
+@given(st.data(), tiles() | layouts(), st.integers(1, 3), st.sampled_from([None, True, False]))
+def test_slices_of_slices_are_the_tile_restricted(data, tile, depth, run_time):
+    run, begin = Run(tile), np.zeros(2, int)
+    for _ in range(depth):
+        drawn = [data.draw(starts(run.layout, d, run_time)) for d in range(2)]
+        known, at, sizes = zip(*drawn, strict=True)
+        run.slice(known, at, sizes)
+        begin += at
+    assert np.array_equal(run.linear, tile.linear()[box(begin, run.layout.shape)])
+
+
+@given(st.data(), tiles())
+def test_a_part_is_its_own_whole(data, tile):
+    drawn = [data.draw(starts(tile, d, None)) for d in range(2)]
+    known, _, sizes = zip(*drawn, strict=True)
+    part = tile.slice(known, sizes).layout
+    assert part.coalesced() == part
+    assert part.slice((0, 0), sizes).layout == part
+    assert part.transposed().transposed() == part
+
+
+@given(st.data(), tiles())
+def test_only_a_part_that_cuts_an_atom_has_an_origin(data, tile):
+    (row, rows), (column, columns) = (data.draw(anywhere(tile, d)) for d in range(2))
+    part = tile.slice((row, column), (rows, columns)).layout
+    for dim, (start, size) in enumerate([(row, rows), (column, columns)]):
+        modes = tile.coalesced().modes[dim]
+        atom = modes[0].extent if len(modes) > 1 else tile.shape[dim]
+        cuts = start % atom != 0 and start % atom + size > atom
+        assert part.origins[dim] == (start % atom if cuts else 0)
+
+
+@given(st.data(), tiles())
+def test_the_first_element_is_where_its_divisor_says(data, tile):
+    drawn = [data.draw(starts(tile, d, None)) for d in range(2)]
+    known, at, sizes = zip(*drawn, strict=True)
+    first = int(tile.linear()[at])
+    multiple = tile.slice(known, sizes).first_multiple
+    assert first == 0 if multiple == 0 else first % multiple == 0
+
+
+def test_a_static_cut_by_hand():
+    part = WIDE.slice((0, 80), (64, 64))
+    assert str(part.layout) == "Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096)) from (0,16)"
+    assert (part.offset, part.terms) == (4096, ())
+
+
+def test_a_run_time_cut_keeps_the_whole_dimension():
+    part = WIDE.slice((Multiple(8), Multiple(48)), (32, 64))
+    assert str(part.layout) == "Swizzle<3,4,3> o (32,(64,4)):(64,(1,4096)) from (0,16n)"
+    assert [(t.dim, t.stride) for t in part.terms] == [(0, 64)]
+
+
+def test_a_cut_at_the_second_level_is_no_cut_at_the_first():
+    part = LEVELS.slice((8, 0), (32, 16))
+    assert str(part.layout) == "Swizzle<0,4,3> o ((8,4,2),16):((1,100,1000),50) from (8,0)"
+    assert part.layout.slice((8, 0), (16, 16)).layout.origin == ()
+
+
+def test_the_origin_is_lost_where_a_part_of_it_keeps_to_an_atom():
+    part = WIDE.slice((0, 48), (64, 64)).layout
+    assert part.slice((0, 16), (64, 16)).layout == WIDE.slice((0, 0), (64, 16)).layout
+    assert part.slice((0, 16), (64, 16)).offset == 4096
+
+
+def test_a_stage_of_a_part_that_cuts():
+    stages = tile_of_atoms(BF16, (3, 64, 128), 1, Swizzle.B128)
+    part = stages.slice((0, 0, 32), (3, 64, 64))
+    stage = part.layout.stage(2)
+    assert stage.layout.origin == (0, 32)
+    assert np.array_equal(
+        stage.layout.linear() + stage.offset + part.offset, stages.linear()[2, :, 32:96]
+    )
+
+
+# Instructions.
+
+
+def reads(found, kind, start, positions):
+    """The byte addresses that the instructions read for an operand, (m/n, k), whose blocks have the
+    distances that run-time `positions` give them."""
+    moved = [sum(t.at(positions[t.dim]) for t in terms) * kind.bits // 8 for terms in found.terms]
+    major = found.canonical.major.value
+    first = found.descriptor(start).encode()
+    return np.block(
+        [
+            [
+                operand_addresses(first + step + moved[base] // 16, kind.name, major, piece)
+                for step, base in zip(steps, bases, strict=True)
+            ]
+            for piece, steps, bases in zip(found.pieces, found.steps, found.bases, strict=True)
+        ]
+    )
+
+
+@st.composite
+def cuts(draw):
+    """(operand, begin, sizes, of): a part that begins at multiples of `of` along m/n and k."""
+    operand = draw(operands())
+    tile, k = operand.tile, operand.tile.element.instruction_k
+    rows = 64 if operand.role is Role.A else 8
+    # Along m/n, blocks must not cut atoms: no more than 64 elements of 16 bits are in a line.
+    of = (8 if operand.major is Major.K else 64, k if operand.major is Major.K else 8)
+    sizes = [draw(st.integers(1, e // u)) * u for e, u in zip(tile.shape, (rows, k), strict=True)]
+    begin = [
+        draw(st.integers(0, (extent - size) // step)) * step
+        for extent, size, step in zip(tile.shape, sizes, of, strict=True)
+    ]
+    return operand, begin, sizes, of
+
+
+@given(cuts(), st.booleans(), st.booleans())
+def test_instructions_read_a_part_anywhere(cut, known_row, known_k):
+    operand, begin, sizes, of = cut
+    tile, kind, role = operand.tile, operand.tile.element, operand.role
+    known = [
+        at if seen else Multiple(step)
+        for at, seen, step in zip(begin, (known_row, known_k), of, strict=True)
+    ]
+    run = Run(tile)
+    run.slice(known, begin, sizes)
+    found = operand_blocks(role.orient(run.layout), role)
+    assert not isinstance(found, Mismatch), found.reason
+    base = 0x400 + kind.bytes(run.offset)
+    positions = run.origin if role is Role.A else run.origin[::-1]
+    read = reads(found, kind, base, positions)
+    assert np.array_equal(read, 0x400 + tile.offsets()[box(begin, sizes)])
+
+
+def test_static_cuts_keep_one_descriptor():
+    found = operand_blocks(WIDE.slice((0, 48), (64, 64)).layout, Role.A)
+    assert found.descriptor().encode() == 0x4000_0040_0001_0006
+    assert found.steps == ((0, 506, 508, 510),)
+    assert found.terms == ((),)
+
+
+def test_run_time_cuts_have_a_descriptor_for_each_step_of_k():
+    found = operand_blocks(WIDE.slice((0, Multiple(16)), (64, 48)).layout, Role.A)
+    assert found.steps == ((0, 0, 0),)
+    assert found.bases == ((0, 1, 2),)
+    assert [
+        [(t.added, t.divisor, t.modulus, t.stride) for t in terms] for terms in found.terms
+    ] == [[(k, 1, 64, 1), (k, 64, None, 4096)] for k in (0, 16, 32)]
+
+
+def test_rows_of_blocks_share_the_descriptors_of_a_run_time_cut():
+    tile = tile_of_atoms(BF16, (128, 128), 1, Swizzle.B128)
+    found = operand_blocks(tile.slice((0, Multiple(16)), (128, 32)).layout, Role.A)
+    assert found.steps == ((0, 0), (512, 512))
+    assert found.bases == ((0, 1), (0, 1))
+
+
+def test_terms_of_b_speak_of_the_tiles_dimensions():
+    tile = tile_of_atoms(BF16, (128, 64), 0, Swizzle.B128)
+    found = operand_blocks(tile.slice((Multiple(16), 0), (32, 64)).layout, Role.B)
+    assert {t.dim for terms in found.terms for t in terms} == {0}
+
+
+@pytest.mark.parametrize(
+    "tile, starts, sizes, role, reason",
+    [
+        (
+            *(WIDE, (0, 8), (64, 64), Role.A),
+            "the instruction's block of 64x16 at (0, 48): it cuts an atom: along k, it begins 56 "
+            "elements into one of 64 and is 16 long, but the next is 4096 elements apart and no "
+            "descriptor reads across; begin at a multiple of 16",
+        ),
+        (
+            *(WIDE, (0, Multiple(8)), (64, 64), Role.A),
+            "at (0, 0): it cuts an atom: along k, it begins a multiple of 8 elements into one of 64",
+        ),
+        (
+            *(WIDE, (0, 32), (64, 128), Role.B),
+            "at (0, 0): it cuts an atom: along m/n, it begins 32 elements into one of 64 and is 128 "
+            "long, but the next is 4096 elements apart and no descriptor reads across; begin at a "
+            "multiple of 64, or stay inside one",
+        ),
+        (
+            *(tile_of_atoms(BF16, (128, 16), 0, Swizzle.B128), (32, 0), (64, 16), Role.A),
+            "at (0, 0): it cuts an atom: along m/n, it begins 32 elements into one of 64 and is 64 "
+            "long, but the next is 1024 elements apart and no descriptor reads across; begin at a "
+            "multiple of 64",
+        ),
+        (
+            tile_of_atoms(BF16, (128, 128), 1, Swizzle.B128, Order.ALONG),
+            *((Multiple(4), 0), (64, 128), Role.A),
+            "at (0, 0): it cuts an atom: along m/n, it begins a multiple of 4 elements into one of 8",
+        ),
+    ],
+)
+def test_blocks_that_no_descriptor_reads(tile, starts, sizes, role, reason):
+    found = operand_blocks(tile.slice(starts, sizes).layout, role)
+    assert isinstance(found, Mismatch) and reason in found.reason
+
+
+def test_a_part_has_no_canonical_layout_where_it_cuts():
+    found = match(LEVELS.slice((8, 0), (32, 16)).layout)
+    assert isinstance(found, Mismatch)
+    assert found.reason.startswith(
+        "it cuts an atom: along m/n, it begins 8 elements into one of 32"
+    )
+
+
+def test_a_run_time_block_between_16_byte_units_is_named():
+    tile = parse_layout("Swizzle<1,4,3> o ((8,8),(32,4)):((16,128),(1,1028))", BF16)
+    found = operand_blocks(tile.slice((0, Multiple(16)), (64, 48)).layout, Role.A)
+    assert found == Mismatch(
+        "the instruction's block of 64x16 at (0, 0) starts 4 elements or a multiple of that into the "
+        "tile, which is not a multiple of 16 bytes"
+    )
+
+
+# Copies.
+
+
+def test_vectors_must_not_cut_atoms():
+    transfer = Transfer(BF16, (64, 64), 1, 128)
+    assert transfer.fits(WIDE.slice((0, 24), (64, 64)).layout) is None
+    assert transfer.fits(WIDE.slice((0, Multiple(8)), (64, 64)).layout) is None
+    reason = (
+        "the part cuts an atom {} elements into it; 16-byte accesses need a multiple of 8 there"
+    )
+    for start, said in ((20, "20"), (Multiple(4), "a multiple of 4")):
+        assert transfer.fits(WIDE.slice((0, start), (64, 64)).layout) == reason.format(said)
+
+
+def test_conflicts_are_those_of_the_part_where_it_begins():
+    # Rows of 64 bytes, begun 32 bytes before the end of an atom, use the same banks as whole ones.
+    transfer = Transfer(BF16, (64, 64), 1, 128)
+    for start in (0, 48, Multiple(16)):
+        assert transfer.conflicts(WIDE.slice((0, start), (64, 64)).layout).conflicts == 0
+
+
+# How it is written.
+
+
+@given(st.data(), tiles())
+def test_a_part_reads_as_it_is_written(data, tile):
+    drawn = [data.draw(starts(tile, d, None)) for d in range(2)]
+    known, _, sizes = zip(*drawn, strict=True)
+    part = tile.slice(known, sizes).layout
+    origin = parse_origin(format_origin(part.origin)) if part.origin else ()
+    assert parse_layout(format_layout(part), tile.element, sizes, origin) == part
+
+
+@pytest.mark.parametrize("text", ["", "16", "(16", "(0,)", "(0,n)", "(0,-1)", "(0,1m)", "(a,b)"])
+def test_malformed_origins(text):
+    with pytest.raises(LayoutError, match=re.escape(f"malformed origin '{text}': expected")):
+        parse_origin(text)
+
+
+def test_an_origin_of_0_is_a_multiple_of_nothing():
+    with pytest.raises(LayoutError, match="a start cannot be a multiple of 0"):
+        parse_origin("(0,0n)")
+
+
+@pytest.mark.parametrize("origin", [(16,), (0, 0), (0, 16, 0)])
+def test_an_origin_has_a_start_for_each_dimension(origin):
+    with pytest.raises(LayoutError, match="does not fit a part of rank 2"):
+        parse_layout("(64,(64,2)):(64,(1,4096))", BF16, (64, 64), origin)
+
+
+@pytest.mark.parametrize("origin, said", [(80, "80"), (Multiple(16), "a multiple of 16")])
+def test_a_part_lies_within_its_modes(origin, said):
+    size = 64 if origin == 80 else 192
+    message = f"dimension 1 has {size} elements from {said}, but its modes cover 128"
+    with pytest.raises(LayoutError, match=message):
+        parse_layout("(64,(64,2)):(64,(1,4096))", BF16, (64, size), (0, origin))
+
+
+def test_elements_at_a_run_time_origin_have_no_offsets():
+    part = WIDE.slice((0, Multiple(16)), (64, 64)).layout
+    with pytest.raises(LayoutError, match=r"from \(0,16n\) lie is known at run time only"):
+        part.offsets()
+    assert part.overlap() is None
+
+
+def test_known_divisors_are_kept_as_far_as_they_matter():
+    for of in (16, 48, 1 << 32):
+        origin = WIDE.slice((0, Multiple(of)), (64, 80)).layout.origin
+        assert origin == ((0, Multiple(gcd(of, 64))) if of % 64 else ())
+
+
+def test_an_origin_needs_modes_that_it_can_lie_in():
+    with pytest.raises(LayoutError, match="dimension 0 has 8 elements from -8"):
+        TileLayout(BF16, (8, 8), ((Mode(8, 8),), (Mode(8, 1),)), Swizzle.NONE, (-8, 0))
