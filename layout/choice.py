@@ -228,19 +228,21 @@ class Choice:
             if candidate is self.picked:
                 said = "; ".join(f"{who}: {v.reason}" for who, v in candidate.verdicts[1:])
                 lines.append(f"picked   {candidate.name}: {said or 'nothing uses the tile'}")
-            elif (
-                candidate.accepted
-                and candidate.cost.dear
-                and self.picked
-                and not self.picked.cost.dear
-            ):
-                who, why = next((who, v.reason) for who, v in candidate.verdicts if v.dear)
-                lines.append(f"possible {candidate.name}: {who}: {why}; the picked one needs none")
             elif candidate.accepted:
-                lines.append(f"possible {candidate.name}: the picked one is preferred")
+                lines.append(f"possible {candidate.name}: {self._preferred_to(candidate)}")
             else:
                 lines.append(f"refused  {candidate.name}: {candidate.objection}")
         return "\n".join(lines)
+
+    def _preferred_to(self, candidate: Candidate) -> str:
+        """Why the picked one was preferred to another that everything accepts."""
+        assert self.picked is not None
+        pairs = zip(Cost._fields, candidate.cost, self.picked.cost, strict=True)
+        dearer = next((field for field, its, best in pairs if its > best), None)
+        if dearer is None:
+            return "the picked one is preferred"
+        who, why = next((w, v.reason) for w, v in candidate.verdicts if getattr(v, dearer))
+        return f"{who}: {why}; the picked one costs less"
 
 
 def choose(
