@@ -11,7 +11,7 @@ import argparse
 import csv
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 from record import record
-from tabulate import tabulate
 
 import mlir_smem
 from mlir_smem.dialect import new_context
@@ -86,7 +85,7 @@ def of_warps(addresses: np.ndarray, size: int) -> Iterator[Access]:
 
 def copied(layout: TileLayout, contiguous: int) -> Access:
     """The stores of a copy to a tile."""
-    transfer = Transfer(layout.element, layout.shape, contiguous, WARPGROUP)
+    transfer = Transfer(layout.element, layout.shape, contiguous, WARPGROUP).plan(layout)
     return total(
         access
         for round_ in range(transfer.rounds)
@@ -125,9 +124,7 @@ def multiplicand_moved(layout: TileLayout) -> Access:
     if access.matrices:
         return moved(layout, access, range(0, m, 64), range(0, k, element.instruction_k))
     offsets = range(0, 32 // element.bits, access.vector)
-    return total(
-        moved(layout, access, range(0, 16, 8), range(i, k, element.unit)) for i in offsets
-    )
+    return total(moved(layout, access, range(0, 16, 8), range(i, k, element.unit)) for i in offsets)
 
 
 def layouts_of(text: str) -> list[TileLayout]:
@@ -278,7 +275,9 @@ def main() -> int:
             run(kernel)
         return 0
     results = [compared(*both) for both in zip(every, counted(), strict=True)]
-    print(tabulate(results, headers="keys"))
+    for result in results:
+        counts = ", ".join(f"{what} {result[what]}" for what in result if "ted" in what)
+        print(f"{'agrees ' if result['agrees'] else 'DIFFERS'} {result['kernel']}: {counts}")
     if options.record:
         record(options.record, {"kernels": results})
     return int(not all(result["agrees"] for result in results))

@@ -128,7 +128,7 @@ class TransferUse:
             return Verdict(False, problem)
         turned = isinstance(self.transfer, Relayout) and self.transfer.turns(part)
         how = "turned around in registers, " if turned else ""
-        return _served(self.transfer.conflicts(part), how, turned)
+        return _served(self.transfer.plan(part).conflicts(part), how, turned)
 
 
 @dataclass(frozen=True)
