@@ -56,6 +56,10 @@ class Allocate(Pass):
             if "function_type" not in function_of(alloc).attributes:
                 raise OpError(alloc, "is in no function; tiles belong to the kernel that uses them")
             functions.setdefault(function_of(alloc), []).append(alloc)
+        if self.reserved_bytes:
+            # A kernel may have no tiles beside the memory that is reserved for it.
+            for own in walk(module, "gpu.dynamic_shared_memory"):
+                functions.setdefault(function_of(own), [])
         for function, allocs in functions.items():
             self._place(function, allocs)
 
@@ -73,7 +77,7 @@ class Allocate(Pass):
             placed.append((offset, live))
             i64 = ir.IntegerType.get_signless(64)
             live.alloc.attributes["offset"] = ir.IntegerAttr.get(i64, offset)
-        total = max(offset + live.size for offset, live in placed)
+        total = max((offset + live.size for offset, live in placed), default=self.reserved_bytes)
         limit = self.max_bytes - _static_bytes(function)
         if total > limit:
             holders = "".join(
