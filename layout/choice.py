@@ -241,7 +241,12 @@ class Choice:
         dearer = next((field for field, its, best in pairs if its > best), None)
         if dearer is None:
             return "the picked one is preferred"
-        who, why = next((w, v.reason) for w, v in candidate.verdicts if getattr(v, dearer))
+        both = zip(candidate.verdicts, self.picked.verdicts, strict=True)
+        who, why = next(
+            (who, its.reason)
+            for (who, its), (_, best) in both
+            if getattr(its, dearer) > getattr(best, dearer)
+        )
         return f"{who}: {why}; the picked one costs less"
 
 
