@@ -4,7 +4,7 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
-from ...dialect.ops.mma import Extras, extras_of
+from ...dialect.ops.mma import extras_of
 from ...dialect.types import is_in_flight
 from ...layout.elements import B1
 from ...layout.fragments import MULTIPLICAND_REGISTERS
@@ -48,23 +48,28 @@ def lower_wgmma(op: Any, registers: Registers, a_words: int, function: Any, step
     b = steps.of_blocks(op, "b", function)
     scale = None if keep is None else emit.value("arith.extui", (keep,), emit.i32())
     metadata = Metadata(extras.metadata, form.a, row_blocks, k_blocks)
+    in_assembly = a_words > 0 or extras.metadata is not None or form.a is B1
+    said: dict[tuple[int, bool], Any] = {}
     for k in range(k_blocks):
         # Only the first products along K meet what the accumulator held before.
-        adds: Any = bool(k) or accumulator is not None
+        adds = bool(k) or accumulator is not None
+        condition = scale if k == 0 else None
         for i, (_, _, n) in enumerate(registers.blocks):
             row, column = divmod(i, columns)
             first, second = a[row * k_blocks + k], b[column * k_blocks + k]
-            adds_here = scale if scale is not None and k == 0 else adds
-            if _is_upstreams(form, a_words, extras) and not isinstance(adds_here, ir.Value):
-                parts[i] = ir.Operation.create(
-                    "nvvm.wgmma.mma_async",
-                    results=[parts[i].type],
-                    operands=[parts[i], *first, second],
-                    attributes=_attributes(ir.Context.current, form, n, adds_here),
-                ).result
+            if in_assembly or condition is not None:
+                scale_d = adds if condition is None else condition
+                kept = metadata.of(row, k)
+                parts[i] = multiply(form, n, scale_d, parts[i], first, second, kept)
                 continue
-            kept = metadata.of(row, k)
-            parts[i] = multiply(form, n, adds_here, parts[i], first, second, kept)
+            if (n, adds) not in said:
+                said[n, adds] = _attributes(ir.Context.current, form, n, adds)
+            parts[i] = ir.Operation.create(
+                "nvvm.wgmma.mma_async",
+                results=[parts[i].type],
+                operands=[parts[i], *first, second],
+                attributes=said[n, adds],
+            ).result
     emit.op("nvvm.wgmma.commit.group.sync.aligned")
     return registers.join(parts)
 
@@ -92,11 +97,6 @@ def _scaled(accumulator: Any) -> tuple[Any, Any]:
         return accumulator, None
     source, keep = made.operands
     return source, keep
-
-
-def _is_upstreams(form: Form, a_words: int, extras: Extras) -> bool:
-    """Whether upstream's op can say the instruction; see `assembly`."""
-    return not a_words and extras.metadata is None and form.a is not B1
 
 
 @cached_in_context
