@@ -5,16 +5,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import layouts, tiles
+from tile_layouts import any_layout
 
 from mlir_smem.layout import (
     ELEMENTS,
     Access,
     LayoutError,
-    Mode,
     Multiple,
     Order,
     Swizzle,
-    TileLayout,
     element,
     fragment_a,
     fragment_d,
@@ -94,23 +93,6 @@ class Memory:
 
 
 @st.composite
-def plain(draw, kind, shape, along):
-    """Rows and columns at any strides, of single elements or of runs of some; bits by the word."""
-    least = 32 if kind.bits == 1 else 1
-    run = draw(st.sampled_from([n for n in (1, 2, 4, 8, 16, 32, 128) if n >= least]))
-    swizzle = draw(st.sampled_from(Swizzle))
-    pad = draw(st.sampled_from([n for n in (0, 1, 2, 4, 8, 16, 32, 64, 128) if n % least == 0]))
-    runs = -(-shape[along] // run)
-    whole = draw(st.booleans())
-    # Runs of a line follow each other, or the runs of all lines at one place do.
-    line = run * runs + pad
-    steps = (run, line) if whole else (run * shape[1 - along] + pad, run)
-    modes = [(Mode(run, 1), Mode(runs, steps[0])), (Mode(shape[1 - along], steps[1]),)]
-    layout = TileLayout(kind, shape, tuple(modes if along == 0 else modes[::-1]), swizzle)
-    return layout.coalesced()
-
-
-@st.composite
 def accessed(draw, columns, kinds=BYTES):
     """(tile, starts, what is known of these): a part of 64 rows and some columns of any tile; of K of an
     instruction if `columns` is 0."""
@@ -118,11 +100,7 @@ def accessed(draw, columns, kinds=BYTES):
     columns = columns if columns else kind.instruction_k
     along = 1 if kind.bits == 1 else draw(st.integers(0, 1))
     shape = (64 + draw(st.sampled_from([0, 8, 64])), columns * draw(st.integers(1, 3)))
-    if draw(st.booleans()):
-        swizzle, order = draw(st.sampled_from(Swizzle)), draw(st.sampled_from(Order))
-        tile = tile_of_atoms(kind, shape, along, swizzle, order)
-    else:
-        tile = draw(plain(kind, shape, along))
+    tile = draw(any_layout(kind, shape, along))
     starts, known = [], []
     for dim, (extent, size) in enumerate(zip(shape, (64, columns), strict=True)):
         # Mostly what begins at 16 bytes, as every access wants it.
