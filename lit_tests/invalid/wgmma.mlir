@@ -18,7 +18,7 @@ func.func @fragment(%d: i64) {
 
 !c = !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
 func.func @accumulator_shape(%d: i64, %c: !c) {
-  // expected-error@+1 {{'smem.wgmma' op adds to a fragment of another type than its result}}
+  // expected-error@+1 {{'smem.wgmma' op adds to tensor<64x16xf32>; expected tensor<64x8xf32>}}
   %0 = "smem.wgmma"(%d, %d, %c) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64, !c) -> !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
   return
 }
@@ -87,7 +87,7 @@ func.func @k_differs(%d: i64) {
 
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 func.func @bases_of_one_descriptor(%d: i64) {
-  // expected-error@+1 {{'smem.wgmma' op has b_bases, but b is one descriptor; expected vector<nxi64>}}
+  // expected-error@+1 {{'smem.wgmma' op has b_bases, but b is i64; expected vector<nxi64>}}
   %0 = "smem.wgmma"(%d, %d) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>, b_bases = array<i64: 0>} : (i64, i64) -> !d
   return
 }
