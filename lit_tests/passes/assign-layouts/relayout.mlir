@@ -29,11 +29,11 @@ func.func @bytes(%m: memref<128x64xf8E4M3FN>, %n: memref<128x64xf8E4M3FN>) {
 // CHECK-LABEL: func.func @halves
 func.func @halves(%m: memref<64x64xbf16>, %n: memref<64x32xbf16>) {
   // CHECK: "smem.alloc"() : () -> !smem.tile<tensor<64x64xbf16>, #smem.layout<"Swizzle<3,4,3> o (64,64):(1,64)">>
-  // SAID: possible swizzle 128B, row-major, atoms across: the picked one is preferred
+  // SAID: possible swizzle 128B, row-major, atoms across: the copy at {{[0-9:]+}}: turned around in registers, no bank conflicts; the picked one costs less
   // SAID-NEXT: picked   swizzle 128B, column-major, atoms across
   %a = "smem.alloc"() : () -> !a16
   // CHECK: "smem.alloc"() : () -> !smem.tile<tensor<64x32xbf16>, #smem.layout<"Swizzle<2,4,3> o (64,32):(32,1)">>
-  // SAID: possible swizzle 128B, column-major, atoms across: the picked one is preferred
+  // SAID: possible swizzle 128B, column-major, atoms across: the copy at {{[0-9:]+}}: turned around in registers, no bank conflicts; the picked one costs less
   // SAID-NEXT: picked   swizzle 64B, row-major, atoms across
   %b = "smem.alloc"() : () -> !b16
   "smem.copy"(%m, %a) {permutation = array<i64: 1, 0>, relayout} : (memref<64x64xbf16>, !a16) -> ()
