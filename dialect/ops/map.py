@@ -16,6 +16,8 @@ _NO_INPUTS = "maps no fragment; expected one or more"
 class MapOp(Smem.Operation, name="map"):
     """Computes each element of the result from those at the same place of the inputs.
 
+    The inputs are of one type: IRDL lets those of a variadic operand differ in nothing.
+
     The region has an argument for each input, of its element type, and, if it wants them, two more of
     index type: the element's row and column within the fragment. It yields the result's element. It
     may use any value around it and hold any op that computes or reads (scale, bias, activation,
@@ -99,7 +101,7 @@ def map(inputs: Sequence[Any], function: Callable[..., Any], with_position: bool
     """The fragment whose elements `function` computes.
 
     Args:
-        inputs: readable accumulators of one shape; at least one.
+        inputs: readable accumulators of one type; at least one.
         function: called once, with a value for each input, to build the region; it gives the element.
         with_position: whether it takes the row and the column (index), too.
 
