@@ -58,9 +58,7 @@ class LoadOp(Smem.Operation, name="load"):
 def _check(source: Any, result: Any) -> None:
     check_fragment(result)
     if is_in_flight(result):
-        raise Invalid(
-            f"results in {result}; what is loaded is not in flight: expected #smem.accumulator"
-        )
+        raise Invalid(f"results in {result}; expected #smem.accumulator")
     if is_metadata(result):
         _check_metadata(source, result)
     elif isinstance(source, TileType):

@@ -8,7 +8,16 @@ from ..build import operand_value
 from ..diagnostics import Invalid, format_location, verifier
 from ..elements import accumulator_of
 from ..smem import Smem
-from ..types import FragmentType, check_readable, fragment, is_in_flight, shape_of, tensor_of
+from ..types import (
+    FragmentType,
+    check_fragment,
+    check_readable,
+    fragment,
+    is_accumulator,
+    is_in_flight,
+    shape_of,
+    tensor_of,
+)
 
 _NO_INPUTS = "maps no fragment; expected one or more"
 
@@ -34,11 +43,10 @@ class MapOp(Smem.Operation, name="map"):
         inputs, result = [v.type for v in self.operands], self.results[0].type
         if not inputs:
             raise Invalid(_NO_INPUTS)
-        if is_in_flight(result):
-            raise Invalid(
-                f"results in {result}; what is computed is not in flight: expected #smem.accumulator"
-            )
-        for type_ in (*inputs, result):
+        check_fragment(result)
+        if is_in_flight(result) or not is_accumulator(result):
+            raise Invalid(f"results in {result}; expected #smem.accumulator")
+        for type_ in inputs:
             check_readable(type_)
             if shape_of(type_) != shape_of(result):
                 raise Invalid(f"maps {tensor_of(type_)} to {tensor_of(result)}; the shapes differ")

@@ -65,7 +65,7 @@ def _check(source: Any, target: Any) -> None:
     fitting = held_in_tiles(stored)
     if str(held) not in fitting:
         raise Invalid(
-            f"stores {tensor_of(source).element_type} as {held}; expected {', '.join(fitting)}"
+            f"stores {tensor_of(source).element_type} to a tile of {held}; expected {', '.join(fitting)}"
         )
     layout = layout_of(target)
     if layout is not None:
