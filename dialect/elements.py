@@ -1,5 +1,6 @@
 """Element types of the ISA and the MLIR types that stand for them."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from ..layout import ACCUMULATORS, Accumulator, Element, element
@@ -35,6 +36,11 @@ def element_of(type_: Any) -> Element:
             f"{', '.join(_NAMES)}"
         )
     return element(name)
+
+
+def held_in_tiles(types: Iterable[str]) -> list[str]:
+    """Those of some MLIR types that shared memory tiles can hold."""
+    return [type_ for type_ in types if type_ in _NAMES]
 
 
 #: Accumulators by the MLIR types that stand for them.

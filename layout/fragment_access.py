@@ -102,7 +102,8 @@ def multiplicand_access(layout: TileLayout) -> FragmentAccess:
         return FragmentAccess(packed, columns=packed)
     if element.bits < 8:
         raise LayoutError(
-            f"registers hold {packed} elements of {element} along k, which must lie together"
+            f"registers hold {packed} elements of {element} along k, which must lie together; "
+            "expected rows that are contiguous"
         )
     return FragmentAccess(1, columns=packed)
 

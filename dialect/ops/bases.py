@@ -27,7 +27,7 @@ def check_bases(op: Any, operand: str) -> None:
     given = op.attributes.get(name, None)
     if not isinstance(type_, ir.VectorType):
         if given is not None:
-            raise Invalid(f"has {name}, but {operand} is one descriptor; expected vector<nxi64>")
+            raise Invalid(f"has {name}, but {operand} is {type_}; expected vector<nxi64>")
         return
     blocks = len(op.attributes[f"{operand}_steps"])
     fits = isinstance(given, ir.DenseI64ArrayAttr) and len(given) == blocks

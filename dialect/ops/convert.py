@@ -2,12 +2,10 @@
 
 from typing import Any
 
-from ...layout import element
 from ..bindings import ext
 from ..build import create
 from ..caching import cached_in_context
 from ..diagnostics import Invalid, verifier
-from ..elements import element_of
 from ..smem import Smem
 from ..types import (
     FragmentType,
@@ -20,11 +18,11 @@ from ..types import (
     tensor_of,
 )
 
-#: The multiplicands that each accumulator becomes, by the ISA's names.
+#: Element types of the multiplicands that each accumulator becomes.
 CONVERTED = {
-    "f32": ("f16", "bf16", "tf32", "e4m3", "e5m2"),
-    "f16": ("f16", "e4m3", "e5m2"),
-    "s32": ("s8", "u8", "b1"),
+    "f32": ("f16", "bf16", "tf32", "f8E4M3FN", "f8E5M2"),
+    "f16": ("f16", "f8E4M3FN", "f8E5M2"),
+    "s32": ("i8", "si8", "ui8", "i1"),
 }
 
 
@@ -60,10 +58,10 @@ def _check(source: Any, result: Any) -> None:
             raise Invalid(f"converts a multiplicand of {held} to {kept}; expected f32 to tf32")
     else:
         check_readable(source)
-        names = CONVERTED[fragment_accumulator(source).name]
-        if element_of(kept) not in [element(name) for name in names] or str(kept) == "f32":
+        expected = CONVERTED[fragment_accumulator(source).name]
+        if str(kept) not in expected:
             raise Invalid(
-                f"converts {tensor_of(source).element_type} to {kept}; expected {', '.join(names)}"
+                f"converts {tensor_of(source).element_type} to {kept}; expected {', '.join(expected)}"
             )
     if shape_of(source) != shape_of(result):
         raise Invalid(f"converts {tensor_of(source)} to {tensor_of(result)}; the shapes differ")

@@ -9,7 +9,7 @@ from ..bindings import ext, ir
 from ..build import create
 from ..caching import cached_in_context
 from ..diagnostics import Invalid, verifier
-from ..elements import element_of
+from ..elements import element_of, held_in_tiles
 from ..memrefs import check_global, check_multiples, strides_of
 from ..smem import Smem
 from ..types import (
@@ -58,7 +58,7 @@ class LoadOp(Smem.Operation, name="load"):
 def _check(source: Any, result: Any) -> None:
     check_fragment(result)
     if is_in_flight(result):
-        raise Invalid("loads a fragment, which is not in flight; expected #smem.accumulator")
+        raise Invalid(f"results in {result}; expected #smem.accumulator")
     if is_metadata(result):
         _check_metadata(source, result)
     elif isinstance(source, TileType):
@@ -75,6 +75,7 @@ def _check_metadata(source: Any, result: Any) -> None:
     expected = [m // 64, words, _THREADS]
     if isinstance(source, ir.MemRefType):
         check_global(source, "loads metadata from")
+        strides_of(source)
         if list(source.shape) == expected and str(source.element_type) == "i32":
             return
     raise Invalid(
@@ -91,9 +92,9 @@ def _check_tile(tile: Any, result: Any) -> None:
     held, kept = tensor_of(tile).element_type, tensor_of(result).element_type
     if is_multiplicand(result):
         if held != kept:
-            raise Invalid(f"loads a multiplicand of {kept} from a tile of {held}")
-    elif str(held) not in LOADED[fragment_accumulator(result).name]:
-        expected = ", ".join(LOADED[fragment_accumulator(result).name])
+            raise Invalid(f"loads a multiplicand of {kept} from a tile of {held}; expected {kept}")
+    elif str(held) not in (fitting := held_in_tiles(LOADED[fragment_accumulator(result).name])):
+        expected = ", ".join(fitting) or f"global memory, for no tile holds {kept}"
         raise Invalid(f"loads {kept} from a tile of {held}; expected {expected}")
     layout = layout_of(tile)
     if layout is not None:

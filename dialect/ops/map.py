@@ -1,23 +1,37 @@
 """`smem.map`: an element-wise function of accumulators, with its `smem.yield`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..bindings import ext, ir
 from ..build import operand_value
-from ..diagnostics import Invalid, verifier
+from ..diagnostics import Invalid, format_location, verifier
 from ..elements import accumulator_of
 from ..smem import Smem
-from ..types import FragmentType, check_readable, fragment, shape_of, tensor_of
+from ..types import (
+    FragmentType,
+    check_fragment,
+    check_readable,
+    fragment,
+    is_accumulator,
+    is_in_flight,
+    shape_of,
+    tensor_of,
+)
+
+_NO_INPUTS = "maps no fragment; expected one or more"
 
 
 class MapOp(Smem.Operation, name="map"):
     """Computes each element of the result from those at the same place of the inputs.
 
+    The inputs are of one type: IRDL lets those of a variadic operand differ in nothing.
+
     The region has an argument for each input, of its element type, and, if it wants them, two more of
     index type: the element's row and column within the fragment. It yields the result's element. It
     may use any value around it and hold any op that computes or reads (scale, bias, activation,
-    residual, mask); it is run by each thread for each of its elements.
+    residual, mask), but none that a warpgroup runs together, as those of this dialect; it is run by each
+    thread for each of its elements.
     """
 
     inputs: Sequence[ext.Operand[FragmentType]]
@@ -27,7 +41,12 @@ class MapOp(Smem.Operation, name="map"):
     @verifier
     def verify_region_invariants(self) -> None:
         inputs, result = [v.type for v in self.operands], self.results[0].type
-        for type_ in (*inputs, result):
+        if not inputs:
+            raise Invalid(_NO_INPUTS)
+        check_fragment(result)
+        if is_in_flight(result) or not is_accumulator(result):
+            raise Invalid(f"results in {result}; expected #smem.accumulator")
+        for type_ in inputs:
             check_readable(type_)
             if shape_of(type_) != shape_of(result):
                 raise Invalid(f"maps {tensor_of(type_)} to {tensor_of(result)}; the shapes differ")
@@ -64,6 +83,22 @@ def _check_body(op: Any, elements: list[Any], result: Any) -> None:
         raise Invalid("has a region that does not end with smem.yield")
     if ops[-1].operands[0].type != result:
         raise Invalid(f"yields {ops[-1].operands[0].type} for elements of {result}")
+    for inner in _nested(ops[:-1]):
+        if inner.name.startswith("smem."):
+            raise Invalid(
+                f"holds '{inner.name}' at {format_location(inner.location)}, which a warpgroup runs "
+                "together, but each thread runs the region for each of its elements; put it before or "
+                "after"
+            )
+
+
+def _nested(ops: Sequence[Any]) -> Iterator[Any]:
+    """Ops and those in their regions."""
+    for op in ops:
+        yield op
+        for region in op.regions:
+            for block in region.blocks:
+                yield from _nested([inner.operation for inner in block.operations])
 
 
 def _said(types: list[Any]) -> str:
@@ -74,7 +109,7 @@ def map(inputs: Sequence[Any], function: Callable[..., Any], with_position: bool
     """The fragment whose elements `function` computes.
 
     Args:
-        inputs: readable accumulators of one shape; at least one.
+        inputs: readable accumulators of one type; at least one.
         function: called once, with a value for each input, to build the region; it gives the element.
         with_position: whether it takes the row and the column (index), too.
 
@@ -83,7 +118,7 @@ def map(inputs: Sequence[Any], function: Callable[..., Any], with_position: bool
     """
     values = [operand_value(v) for v in inputs]
     if not values:
-        raise Invalid("maps no fragment; expected one or more")
+        raise Invalid(_NO_INPUTS)
     elements = [tensor_of(v.type).element_type for v in values]
     arguments = elements + [ir.IndexType.get()] * (2 if with_position else 0)
     # The result's type is known when the region is built, and the op needs it when it is made: so the

@@ -83,6 +83,9 @@ class MmaSpOp(Smem.Operation, name="mma_sp"):
 #: The ops that multiply.
 PRODUCTS = (MmaOp.OPERATION_NAME, MmaSpOp.OPERATION_NAME)
 
+#: Those, and what they become once their operands are descriptors.
+STARTED = (*PRODUCTS, "smem.wgmma", "smem.wgmma_sp")
+
 
 class Extras(NamedTuple):
     """What a product has beside A and B; None for what it has not. Values, or their types."""
@@ -103,9 +106,11 @@ def _extras(op: Any, values: list[Any]) -> Extras:
 
 def _verify(op: Any) -> None:
     a, b, *rest = (v.type for v in op.operands)
-    problem = _problem(op.results[0].type, a, b, _extras(op, rest)) or _modifier_problem(op, a, b)
+    problem = _problem(op.results[0].type, a, b, _extras(op, rest))
     if problem:
         raise Invalid(problem)
+    check_modifiers(op, operand_element(a))
+    _check_truncate(op, a, b)
     accumulator = extras_of(op).accumulator
     if accumulator is not None:
         check_single_use(accumulator)
@@ -127,17 +132,17 @@ def _check_types(result: Any, a: Any, b: Any, extras: Extras) -> None:
     Raises:
         Invalid: for the first that is broken.
     """
-    for role, type_ in ((Role.A, a), (Role.B, b)):
-        if len(shape_of(type_)) != 2:
-            raise Invalid(
-                f"takes {role.name} (rows, columns), not {list(shape_of(type_))}; take a stage"
-            )
     if isinstance(a, FragmentType):
         check_fragment(a)
         if not is_multiplicand(a):
             raise Invalid(
                 f"takes A in registers as #smem.multiplicand, not {a}; smem.convert makes one of an "
                 "accumulator, smem.load of a tile"
+            )
+    for role, type_ in ((Role.A, a), (Role.B, b)):
+        if len(shape_of(type_)) != 2:
+            raise Invalid(
+                f"takes {role.name} (rows, columns), not {list(shape_of(type_))}; take a stage"
             )
     kind = operand_element(a)
     added_in = accumulators(kind, tile_element(b))
@@ -167,16 +172,25 @@ def _check_types(result: Any, a: Any, b: Any, extras: Extras) -> None:
             f"results in {result}; expected !smem.fragment<tensor<{m}x{n}x{kept}>, #smem.in_flight>"
         )
     if extras.accumulator is not None:
-        check_fragment(extras.accumulator)
-        if not is_accumulator(extras.accumulator):
-            raise Invalid(f"adds to {extras.accumulator}, which is no accumulator")
-        if tensor_of(extras.accumulator) != tensor_of(result):
-            raise Invalid(f"adds to {tensor_of(extras.accumulator)}; expected {tensor_of(result)}")
+        check_added(extras.accumulator, result)
     for role, type_ in ((Role.A, a), (Role.B, b)):
         layout = layout_of(type_) if isinstance(type_, TileType) else None
         found = operand_blocks(layout, role, sparse) if layout else None
         if isinstance(found, Mismatch):
             raise Invalid(f"cannot read {role.name} of layout {layout}: {found.reason}")
+
+
+def check_added(accumulator: Any, result: Any) -> None:
+    """Checks the type of what products are added to.
+
+    Raises:
+        Invalid: if it is no accumulator like the result.
+    """
+    check_fragment(accumulator)
+    if not is_accumulator(accumulator):
+        raise Invalid(f"adds to {accumulator}, which is no accumulator")
+    if tensor_of(accumulator) != tensor_of(result):
+        raise Invalid(f"adds to {tensor_of(accumulator)}; expected {tensor_of(result)}")
 
 
 def operand_element(type_: Any) -> Element:
@@ -193,6 +207,7 @@ def _whole_a(a: Any, metadata: Any) -> tuple[int, int]:
     (m, k), kind = shape_of(a), operand_element(a)
     if metadata is None:
         return m, k
+    check_sparse(kind)
     check_fragment(metadata)
     if not is_metadata(metadata):
         raise Invalid(f"takes metadata as #smem.metadata, not {metadata}")
@@ -204,25 +219,46 @@ def _whole_a(a: Any, metadata: Any) -> tuple[int, int]:
     return m, SPARSITY * k
 
 
-def _modifier_problem(op: Any, a: Any, b: Any) -> str | None:
-    """Why the unit attributes do not fit the element types; None if they do."""
-    kind = operand_element(a)
-    said = [name for name in (*MODIFIERS, TRUNCATE) if name in op.attributes]
-    integers = accumulators(kind, tile_element(b))[0].integer
+def check_sparse(kind: Element) -> None:
+    """Checks that matrices of a type are multiplied sparse.
+
+    Raises:
+        Invalid: if they are not.
+    """
+    if not kind.has_sparse:
+        raise Invalid(f"multiplies sparse {kind}, which wgmma cannot; smem.mma multiplies it dense")
+
+
+def check_modifiers(op: Any, kind: Element) -> None:
+    """Checks that the modifiers of a product fit the element type of A.
+
+    Raises:
+        Invalid: for the first that does not.
+    """
+    said = [name for name in MODIFIERS if name in op.attributes]
+    integers = accumulators(kind, kind)[0].integer
     for name in said:
         if name.startswith("negate") and integers:
-            return f"has {name} of {kind}; only floats can be negated"
+            raise Invalid(f"has {name} of {kind}; only floats can be negated")
         if name == "satfinite" and kind not in (S8, U8):
-            return f"has satfinite with {kind}; it is for products of s8 and u8"
-        if name == TRUNCATE and kind != TF32:
-            return f"has truncate with {kind}; it is for f32 data that is read as tf32"
-    unrounded = any(str(tensor_of(tile).element_type) == "f32" for tile in (a, b))
-    if unrounded and TRUNCATE not in said:
-        return (
+            raise Invalid(f"has satfinite with {kind}; it is for products of s8 and u8")
+
+
+def _check_truncate(op: Any, a: Any, b: Any) -> None:
+    """Checks that f32 data is cut to tf32 where that is said, and only there.
+
+    Raises:
+        Invalid: if it is not.
+    """
+    kind, truncate = operand_element(a), TRUNCATE in op.attributes
+    if truncate and kind != TF32:
+        raise Invalid(f"has truncate with {kind}; it is for f32 data that is read as tf32")
+    unrounded = any(str(tensor_of(type_).element_type) == "f32" for type_ in (a, b))
+    if unrounded and not truncate:
+        raise Invalid(
             "reads f32 data as tf32, which cuts 13 bits off; copy to a tile of tf32, which rounds "
             "them, or say that they are to be cut with the unit attribute truncate"
         )
-    return None
 
 
 def check_single_use(value: Any) -> None:

@@ -7,12 +7,9 @@ from ..build import create, operand_value
 from ..diagnostics import Invalid, verifier
 from ..smem import Smem
 from ..types import FragmentType, check_fragment, is_accumulator
-from .mma import check_single_use
+from .mma import STARTED, check_single_use
 
 I1 = ir.IntegerType[1]
-
-#: The ops whose accumulator it may be, before and after their operands are descriptors.
-_USERS = ("smem.mma", "smem.mma_sp", "smem.wgmma", "smem.wgmma_sp")
 
 
 class ScaleDOp(Smem.Operation, name="scale_d"):
@@ -36,7 +33,7 @@ class ScaleDOp(Smem.Operation, name="scale_d"):
             raise Invalid(f"results in {result.type} of {source.type}; expected the same")
         check_single_use(source)
         users = [use.owner.operation for use in result.uses]
-        if len(users) != 1 or users[0].name not in _USERS:
+        if len(users) != 1 or users[0].name not in STARTED:
             said = ", ".join(f"'{user.name}'" for user in users) or "nothing"
             raise Invalid(
                 f"is used by {said}; expected a single smem.mma or smem.mma_sp, as its accumulator"

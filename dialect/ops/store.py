@@ -8,6 +8,7 @@ from ..bindings import ext
 from ..build import create
 from ..caching import cached_in_context
 from ..diagnostics import Invalid, verifier
+from ..elements import held_in_tiles
 from ..smem import Smem
 from ..types import (
     FragmentType,
@@ -61,9 +62,10 @@ def _check(source: Any, target: Any) -> None:
             "shape"
         )
     held = tensor_of(target).element_type
-    if str(held) not in stored:
+    fitting = held_in_tiles(stored)
+    if str(held) not in fitting:
         raise Invalid(
-            f"stores {tensor_of(source).element_type} as {held}; expected {', '.join(stored)}"
+            f"stores {tensor_of(source).element_type} to a tile of {held}; expected {', '.join(fitting)}"
         )
     layout = layout_of(target)
     if layout is not None:

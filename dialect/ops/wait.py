@@ -6,8 +6,8 @@ from ..bindings import ext, ir
 from ..build import create
 from ..diagnostics import Invalid, verifier
 from ..smem import Smem
-from ..types import FragmentType, fragment, is_in_flight, shape_of, tensor_of
-from .mma import PRODUCTS, check_single_use
+from ..types import FragmentType, fragment, is_accumulator, is_in_flight, shape_of, tensor_of
+from .mma import STARTED, check_single_use
 
 
 class WaitOp(Smem.Operation, name="wait"):
@@ -32,6 +32,8 @@ class WaitOp(Smem.Operation, name="wait"):
             raise Invalid(f"waits for {source.type}, which is not in flight")
         if tensor_of(result) != tensor_of(source.type):
             raise Invalid(f"results in {tensor_of(result)} of {tensor_of(source.type)}")
+        if not is_accumulator(result):
+            raise Invalid(f"results in {result}; expected #smem.accumulator or #smem.in_flight")
         check_single_use(source)
         if not is_in_flight(result) and pending > (after := _mma_after(source, self)):
             raise Invalid(
@@ -42,15 +44,15 @@ class WaitOp(Smem.Operation, name="wait"):
 
 
 def _mma_after(value: Any, wait: Any) -> int:
-    """How many `smem.mma` certainly run between the one that makes `value` and the wait."""
+    """How many mma certainly run between the one that makes `value` and the wait."""
     made = value.owner
-    if isinstance(made, ir.Block) or made.operation.name not in PRODUCTS:
+    if isinstance(made, ir.Block) or made.operation.name not in STARTED:
         return 0
     if made.operation.block != wait.operation.block:
         return 0
     ops = [op.operation for op in wait.operation.block.operations]
     between = ops[ops.index(made.operation) + 1 : ops.index(wait.operation)]
-    return sum(op.name in PRODUCTS for op in between)
+    return sum(op.name in STARTED for op in between)
 
 
 def wait(value: Any, pending: int = 0, in_flight: bool = False) -> Any:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ...layout import ELEMENTS, accumulators
+from ...layout import ELEMENTS, Accumulator, Element, accumulators
 from ...layout.canonical import Major
 from ...layout.instruction import INSTRUCTION_M
 from ...layout.sparsity import sparse_k
@@ -17,10 +17,16 @@ from ..types import (
     is_metadata,
     is_multiplicand,
     shape_of,
-    tensor_of,
 )
 from .bases import Descriptors, check_bases
-from .mma import extras_of, operand_element
+from .mma import (
+    check_added,
+    check_modifiers,
+    check_single_use,
+    check_sparse,
+    extras_of,
+    operand_element,
+)
 
 
 class WgmmaOp(Smem.Operation, name="wgmma"):
@@ -72,44 +78,55 @@ class WgmmaSpOp(Smem.Operation, name="wgmma_sp"):
 
 
 def _verify(op: Any) -> None:
-    result = op.results[0].type
+    result, extras = op.results[0].type, extras_of(op)
     check_fragment(result)
     if not is_in_flight(result):
         raise Invalid(f"results in {result}; expected a fragment in flight")
-    accumulator = extras_of(op).accumulator
-    if accumulator is not None and tensor_of(accumulator.type) != tensor_of(result):
-        raise Invalid("adds to a fragment of another type than its result")
-    _check_attributes(op, result)
+    if extras.accumulator is not None:
+        check_added(extras.accumulator.type, result)
+        check_single_use(extras.accumulator)
+    kinds = _multiplicands(op, fragment_accumulator(result))
+    check_modifiers(op, kinds[0])
+    k_blocks = _k_blocks(op, kinds[0], result)
+    if extras.metadata is not None:
+        _check_metadata(extras.metadata.type, kinds[0], shape_of(result)[0], k_blocks)
     for operand in "ab":
         check_bases(op, operand)
 
 
-def _check_attributes(op: Any, result: Any) -> None:
-    """Checks that the attributes say how to issue each instruction of a fragment of that type."""
+def _multiplicands(op: Any, accumulator: Accumulator) -> tuple[Element, Element]:
+    """The element types of A and B, once they and the majors are those of an instruction."""
     names = [ir.StringAttr(op.attributes[name]).value for name in ("a_element", "b_element")]
-    kinds = [ELEMENTS.get(name) for name in names]
-    accumulator = fragment_accumulator(result)
-    known = [kind for kind in kinds if kind]
-    if len(known) < 2 or accumulator not in accumulators(*known):
+    kinds = [ELEMENTS[name] for name in names if name in ELEMENTS]
+    if len(kinds) < 2 or accumulator not in accumulators(*kinds):
         raise Invalid(
             f"multiplies '{names[0]}' by '{names[1]}' into {accumulator}, which is no wgmma"
         )
     majors = [major.value for major in Major]
-    for name in ("a_major", "b_major"):
+    for name, kind in zip(("a_major", "b_major"), kinds, strict=True):
         major = ir.StringAttr(op.attributes[name]).value
         if major not in majors:
             raise Invalid(f"has {name} = '{major}'; expected {' or '.join(majors)}")
+        if major == Major.MN.value and not kind.mn_major:
+            raise Invalid(
+                f"has {name} = '{major}', but wgmma reads {kind} K-major only; expected k"
+            )
+    return kinds[0], kinds[1]
+
+
+def _k_blocks(op: Any, kind: Element, result: Any) -> int:
+    """How many instructions follow each other along K; A and B must agree."""
     m, n = shape_of(result)
-    blocks = {"a_steps": m // INSTRUCTION_M, "b_steps": len(accumulator.pieces(n) or ())}
-    k_blocks = set()
+    blocks = {
+        "a_steps": m // INSTRUCTION_M,
+        "b_steps": len(fragment_accumulator(result).pieces(n) or ()),
+    }
+    found = set()
     a = op.operands[0].type
     if isinstance(a, FragmentType):
-        if not is_multiplicand(a) or shape_of(a)[0] != m or operand_element(a) != known[0]:
-            raise Invalid(
-                f"reads A from {a}; expected {m} rows of {known[0]} as #smem.multiplicand"
-            )
+        _check_in_registers(op, a, kind, m)
         del blocks["a_steps"]
-        k_blocks.add(shape_of(a)[1] // known[0].instruction_k)
+        found.add(shape_of(a)[1] // kind.instruction_k)
     for name, count in blocks.items():
         steps = op.attributes[name]
         if not isinstance(steps, ir.DenseI64ArrayAttr) or not len(steps) or len(steps) % count:
@@ -117,12 +134,30 @@ def _check_attributes(op: Any, result: Any) -> None:
                 f"has {name} = {steps}; expected array<i64: ...> with as many steps along k for each "
                 f"of {count} instruction blocks"
             )
-        k_blocks.add(len(steps) // count)
-    metadata = extras_of(op).metadata
-    if metadata is not None:
-        check_fragment(metadata.type)
-        k = sparse_k(known[0]) * max(k_blocks)
-        if not is_metadata(metadata.type) or shape_of(metadata.type) != (m, k):
-            raise Invalid(f"has {metadata.type}; expected the metadata of {m}x{k}")
-    if len(k_blocks) > 1:
-        raise Invalid(f"has steps for {' and '.join(map(str, sorted(k_blocks)))} blocks along k")
+        found.add(len(steps) // count)
+    if len(found) > 1:
+        raise Invalid(f"has steps for {' and '.join(map(str, sorted(found)))} blocks along k")
+    return found.pop()
+
+
+def _check_in_registers(op: Any, a: Any, kind: Element, m: int) -> None:
+    """Checks an A in registers, and that nothing is said of it that only descriptors have."""
+    check_fragment(a)
+    if not is_multiplicand(a) or shape_of(a)[0] != m or operand_element(a) != kind:
+        raise Invalid(f"reads A from {a}; expected {m} rows of {kind} as #smem.multiplicand")
+    major, steps = ir.StringAttr(op.attributes["a_major"]).value, op.attributes["a_steps"]
+    if major != Major.K.value or not isinstance(steps, ir.DenseI64ArrayAttr) or len(steps):
+        raise Invalid(
+            f"has a_major = '{major}' and a_steps = {steps} for an A in registers; expected 'k' and "
+            "array<i64>"
+        )
+
+
+def _check_metadata(metadata: Any, kind: Element, m: int, k_blocks: int) -> None:
+    """Checks that the metadata is that of a sparse A of so many instructions."""
+    check_sparse(kind)
+    check_fragment(metadata)
+    k = sparse_k(kind) * k_blocks
+    fits = is_metadata(metadata) and operand_element(metadata) == kind
+    if not fits or shape_of(metadata) != (m, k):
+        raise Invalid(f"has {metadata}; expected the metadata of {m}x{k}x{kind}")

@@ -8,6 +8,9 @@
 !stages = !smem.tile<tensor<4x64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !rows = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !view = !smem.tile<tensor<64x64xbf16>, #smem.layout<"Swizzle<3,4,3> o (64,64):(64,1)">>
+!b = !smem.tile<tensor<128x64xbf16>, #smem.auto>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!metadata = !smem.fragment<tensor<64x128xbf16>, #smem.metadata>
 !running = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !done = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 
@@ -26,11 +29,19 @@
 // CHECK: "smem.wgmma"
 // CHECK: "smem.wait"
 // CHECK: "smem.store"
+// CHECK: "smem.load"
+// CHECK: "smem.map"
+// CHECK: "smem.yield"
+// CHECK: "smem.convert"
+// CHECK: "smem.scale_d"
+// CHECK: "smem.mma_sp"
+// CHECK: "smem.wgmma_sp"
 gpu.module @kernels {
-  gpu.func @all(%m: memref<64x64xbf16>, %w: memref<8192xi8, #gpu.address_space<workgroup>>, %d: i64, %n: index, %zero: f32) kernel {
+  gpu.func @all(%m: memref<64x64xbf16>, %w: memref<8192xi8, #gpu.address_space<workgroup>>, %d: i64, %n: index, %zero: f32, %words: memref<1x2x128xi32>, %keep: i1) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %t = "smem.alloc"() : () -> !stages
+    %b = "smem.alloc"() : () -> !b
     %v = "smem.view"(%w) : (memref<8192xi8, #gpu.address_space<workgroup>>) -> !view
     %start = "smem.fill"(%zero) : (f32) -> !running
     %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %start) -> !running {
@@ -47,6 +58,15 @@ gpu.module @kernels {
     }
     %e = "smem.wait"(%sum) {pending = 0 : i32} : (!running) -> !done
     "smem.store"(%e, %m) : (!done, memref<64x64xbf16>) -> ()
+    %metadata = "smem.load"(%words) : (memref<1x2x128xi32>) -> !metadata
+    %f = "smem.map"(%e) ({
+    ^bb0(%number: f32, %row: index, %column: index):
+      "smem.yield"(%number) : (f32) -> ()
+    }) : (!done) -> !done
+    %a = "smem.convert"(%f) : (!done) -> !a
+    %scaled = "smem.scale_d"(%e, %keep) : (!done, i1) -> !done
+    %z = "smem.mma_sp"(%a, %b, %metadata, %scaled) : (!a, !b, !metadata, !done) -> !running
+    %last = "smem.wgmma_sp"(%a, %d, %metadata, %z) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64>, b_steps = array<i64: 0, 4, 8, 12>} : (!a, i64, !metadata, !running) -> !running
     gpu.return
   }
 }

@@ -20,3 +20,11 @@ func.func @accumulate(%a: !a, %b: !b, %c: !done) {
   %1 = "smem.mma"(%a, %b, %0) : (!a, !b, !running) -> !running
   return
 }
+
+// A in registers.
+// CHECK-LABEL: func.func @registers
+func.func @registers(%a: !smem.fragment<tensor<128x64xf16>, #smem.multiplicand>, %b: !b) {
+  // CHECK: "smem.mma"(%{{.*}}, %{{.*}}) : (!smem.fragment<tensor<128x64xf16>, #smem.multiplicand>, !smem.tile<tensor<64x96xf16>, #smem.auto>) -> !smem.fragment<tensor<128x96xf32>, #smem.in_flight>
+  %0 = "smem.mma"(%a, %b) : (!smem.fragment<tensor<128x64xf16>, #smem.multiplicand>, !b) -> !running
+  return
+}

@@ -11,3 +11,10 @@ func.func @store(%d: !done, %f32: memref<64x64xf32>, %bf16: memref<64x64xbf16, s
   "smem.store"(%d, %f16) : (!done, memref<64x64xf16, strided<[1, 64]>, 1>) -> ()
   return
 }
+
+// To a tile.
+func.func @to_tile(%d: !done, %t: !smem.tile<tensor<64x64xf8E4M3FN>, #smem.auto>) {
+  // CHECK: "smem.store"(%{{.*}}, %{{.*}}) : (!smem.fragment<tensor<64x64xf32>, #smem.accumulator>, !smem.tile<tensor<64x64xf8E4M3FN>, #smem.auto>) -> ()
+  "smem.store"(%d, %t) : (!done, !smem.tile<tensor<64x64xf8E4M3FN>, #smem.auto>) -> ()
+  return
+}

@@ -65,3 +65,37 @@ func.func @no_rows(%v: f32) {
   %0 = "smem.fill"(%v) : (f32) -> !smem.fragment<tensor<0x64xf32>, #smem.accumulator>
   return
 }
+
+// -----
+
+func.func @multiplicand(%v: f16) {
+  // expected-error@+1 {{'smem.fill' op fills an accumulator, not !smem.fragment<tensor<64x16xf16>, #smem.multiplicand>}}
+  %0 = "smem.fill"(%v) : (f16) -> !smem.fragment<tensor<64x16xf16>, #smem.multiplicand>
+  return
+}
+
+// -----
+
+func.func @metadata(%v: f16) {
+  // expected-error@+1 {{'smem.fill' op fills an accumulator, not !smem.fragment<tensor<64x64xf16>, #smem.metadata>}}
+  %0 = "smem.fill"(%v) : (f16) -> !smem.fragment<tensor<64x64xf16>, #smem.metadata>
+  return
+}
+
+// -----
+
+// What a fragment can be.
+
+func.func @no_fragment(%v: f16) {
+  // expected-error@+1 {{'smem.fill' op expected a ranked tensor of static shape as the first parameter, not i32}}
+  %0 = "smem.fill"(%v) : (f16) -> !smem.fragment<i32, #smem.accumulator>
+  return
+}
+
+// -----
+
+func.func @integers(%v: i32) {
+  // expected-error@+1 {{'smem.fill' op has an accumulator of [64, 20]; expected (M, N) with M a multiple of 64 and N of 8}}
+  %0 = "smem.fill"(%v) : (i32) -> !smem.fragment<tensor<64x20xi32>, #smem.accumulator>
+  return
+}

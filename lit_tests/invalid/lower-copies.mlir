@@ -68,3 +68,13 @@ func.func @too_early() {
   %d = "smem.mma"(%t, %t) : (!t, !t) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
   return
 }
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+func.func @before_lower_mma() {
+  // expected-error@+1 {{'smem.alloc' op is still used by 'smem.load'; run smem-lower-mma before}}
+  %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
+  %a = "smem.load"(%t) : (!t) -> !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+  return
+}

@@ -41,3 +41,93 @@ func.func @half_a_warpgroup(%v: f32, %m: memref<64x64xf32>) attributes {known_bl
 
 // expected-error@+1 {{expected a ranked tensor of static shape as the first parameter, not i32}}
 %0 = "test.make"() : () -> !smem.fragment<i32, #smem.accumulator>
+
+// -----
+
+// Addresses count 16 bytes. (smem-assign-layouts says the same where it is run.)
+
+!t = !smem.tile<tensor<64x64xf32>, #smem.layout<"(64,64):(64,1)">>
+!p = !smem.tile<tensor<64x8xf32>, #smem.layout<"(64,8):(64,1)">>
+!c = !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
+func.func @begins_between_units(%c: !c) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
+  %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 2>} : (!t) -> !p
+  // expected-error@+1 {{'smem.store' op accesses a part that begins 2 elements or a multiple of that into its tile; addresses are computed from multiples of 4 elements (16 bytes)}}
+  "smem.store"(%c, %p) : (!c, !p) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xf32>, #smem.layout<"(64,64):(64,1)">>
+!p = !smem.tile<tensor<64x8xf32>, #smem.layout<"(64,8):(64,1)">>
+!c = !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
+func.func @may_begin_between_units(%i: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
+  %p = "smem.subtile"(%t, %i) {static_offsets = array<i64: 0, -9223372036854775808>} : (!t, index) -> !p
+  // expected-error@+1 {{'smem.load' op accesses a part that begins 1 elements or a multiple of that into its tile; addresses are computed from multiples of 4 elements (16 bytes)}}
+  %0 = "smem.load"(%p) : (!p) -> !c
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+func.func @no_layout() attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
+  // expected-error@+1 {{'smem.load' op uses a tile without a layout; run smem-assign-layouts before}}
+  %0 = "smem.load"(%t) : (!t) -> !a
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+func.func @no_offset() attributes {known_block_size = array<i32: 128, 1, 1>} {
+  // expected-error@+1 {{'smem.alloc' op has no offset in shared memory; run smem-allocate before}}
+  %t = "smem.alloc"() : () -> !t
+  %0 = "smem.load"(%t) : (!t) -> !a
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+func.func @unknown_tile(%t: !t) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  // expected-error@+1 {{'smem.load' op uses a tile that does not come from an smem.alloc or smem.view by stages and subtiles alone; take the part where it is used}}
+  %0 = "smem.load"(%t) : (!t) -> !a
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @no_block_size_of_load(%c: !c, %m: memref<64x64xf32>) {
+  // expected-error@+1 {{'smem.load' op is shared by threads of the block, but the kernel does not say how many there are; set known_block_size = array<i32: x, y, z> on it}}
+  %0 = "smem.load"(%m) : (memref<64x64xf32>) -> !c
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @no_block_size_of_map(%c: !c, %m: memref<64x64xf32>) {
+  // expected-error@+1 {{'smem.map' op is shared by threads of the block, but the kernel does not say how many there are; set known_block_size = array<i32: x, y, z> on it}}
+  %0 = "smem.map"(%c) ({
+  ^bb0(%v: f32, %row: index, %column: index):
+    "smem.yield"(%v) : (f32) -> ()
+  }) : (!c) -> !c
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @no_block_size_of_convert(%c: !c, %m: memref<64x64xf32>) {
+  // expected-error@+1 {{'smem.convert' op is shared by threads of the block, but the kernel does not say how many there are; set known_block_size = array<i32: x, y, z> on it}}
+  %0 = "smem.convert"(%c) : (!c) -> !smem.fragment<tensor<64x64xf8E5M2>, #smem.multiplicand>
+  return
+}

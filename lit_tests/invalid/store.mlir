@@ -83,3 +83,137 @@ func.func @columns_need_no_pairs(%c: !c, %m: memref<64x64xbf16, strided<[1, 65],
   "smem.store"(%c, %m) : (!c, memref<64x64xbf16, strided<[1, 65], offset: 3>>) -> ()
   return
 }
+
+// -----
+
+func.func @neither(%c: !smem.fragment<tensor<64x64xf32>, #smem.accumulator>, %t: i32) {
+  // expected-error@+1 {{'smem.store' op stores to a tile or a memref, not i32}}
+  "smem.store"(%c, %t) : (!smem.fragment<tensor<64x64xf32>, #smem.accumulator>, i32) -> ()
+  return
+}
+
+// -----
+
+func.func @multiplicand(%c: !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>, %t: memref<64x64xbf16>) {
+  // expected-error@+1 {{'smem.store' op takes an accumulator, not !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>}}
+  "smem.store"(%c, %t) : (!smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>, memref<64x64xbf16>) -> ()
+  return
+}
+
+// -----
+
+func.func @metadata(%c: !smem.fragment<tensor<64x64xbf16>, #smem.metadata>, %t: memref<64x64xbf16>) {
+  // expected-error@+1 {{'smem.store' op takes an accumulator, not !smem.fragment<tensor<64x64xbf16>, #smem.metadata>}}
+  "smem.store"(%c, %t) : (!smem.fragment<tensor<64x64xbf16>, #smem.metadata>, memref<64x64xbf16>) -> ()
+  return
+}
+
+// -----
+
+func.func @bits(%c: !smem.fragment<tensor<64x64xi32>, #smem.accumulator>, %t: memref<64x64xi1>) {
+  // expected-error@+1 {{'smem.store' op stores i32 as i1; expected i32, i8, si8, ui8}}
+  "smem.store"(%c, %t) : (!smem.fragment<tensor<64x64xi32>, #smem.accumulator>, memref<64x64xi1>) -> ()
+  return
+}
+
+// -----
+
+func.func @rank(%c: !smem.fragment<tensor<64x64xf32>, #smem.accumulator>, %t: memref<4x64x64xf32>) {
+  // expected-error@+1 {{'smem.store' op stores a fragment of 64x64 to memref<4x64x64xf32>; take a memref.subview of static shape 64x64}}
+  "smem.store"(%c, %t) : (!smem.fragment<tensor<64x64xf32>, #smem.accumulator>, memref<4x64x64xf32>) -> ()
+  return
+}
+
+// -----
+
+// To a tile.
+
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @tile_in_flight(%c: !d, %t: !t) {
+  // expected-error@+1 {{'smem.store' op reads an accumulator in flight; put an smem.wait before it}}
+  "smem.store"(%c, %t) : (!d, !t) -> ()
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!t = !smem.tile<tensor<4x64x64xbf16>, #smem.auto>
+func.func @stages(%c: !c, %t: !t) {
+  // expected-error@+1 {{'smem.store' op stores tensor<64x64xf32> to tensor<4x64x64xbf16>; take a stage or a subtile of that shape}}
+  "smem.store"(%c, %t) : (!c, !t) -> ()
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!t = !smem.tile<tensor<64x32xbf16>, #smem.auto>
+func.func @tile_shape(%c: !c, %t: !t) {
+  // expected-error@+1 {{'smem.store' op stores tensor<64x64xf32> to tensor<64x32xbf16>; take a stage or a subtile of that shape}}
+  "smem.store"(%c, %t) : (!c, !t) -> ()
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!t = !smem.tile<tensor<64x?xbf16>, #smem.auto>
+func.func @tile_dynamic(%c: !c, %t: !t) {
+  // expected-error@+1 {{'smem.store' op expected a ranked tensor of static shape as the first parameter, not tensor<64x?xbf16>}}
+  "smem.store"(%c, %t) : (!c, !t) -> ()
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!t = !smem.tile<tensor<64x64xi8>, #smem.auto>
+func.func @tile_element(%c: !c, %t: !t) {
+  // expected-error@+1 {{'smem.store' op stores f32 to a tile of i8; expected f32, f16, bf16, f8E4M3FN, f8E5M2}}
+  "smem.store"(%c, %t) : (!c, !t) -> ()
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!t = !smem.tile<tensor<64x64xtf32>, #smem.auto>
+func.func @tile_of_tf32(%c: !c, %t: !t) {
+  // expected-error@+1 {{'smem.store' op stores f32 to a tile of tf32; expected f32, f16, bf16, f8E4M3FN, f8E5M2}}
+  "smem.store"(%c, %t) : (!c, !t) -> ()
+  return
+}
+
+// -----
+
+// No tile holds i32.
+
+!c = !smem.fragment<tensor<64x64xi32>, #smem.accumulator>
+!t = !smem.tile<tensor<64x64xf32>, #smem.auto>
+func.func @tile_of_integers(%c: !c, %t: !t) {
+  // expected-error@+1 {{'smem.store' op stores i32 to a tile of f32; expected i8, si8, ui8}}
+  "smem.store"(%c, %t) : (!c, !t) -> ()
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xi32>, #smem.accumulator>
+!t = !smem.tile<tensor<64x64xi32>, #smem.auto>
+func.func @no_tile(%c: !c, %t: !t) {
+  // expected-error@+1 {{'smem.store' op stores i32 to a tile of i32; expected i8, si8, ui8}}
+  "smem.store"(%c, %t) : (!c, !t) -> ()
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.layout<"(64,64):(1,1)">>
+func.func @same_place(%c: !c, %t: !t) {
+  // expected-error@+1 {{'smem.store' op the layout Swizzle<0,4,3> o (64,64):(1,1) puts the elements [0, 1] and [1, 0] in the same place}}
+  "smem.store"(%c, %t) : (!c, !t) -> ()
+  return
+}

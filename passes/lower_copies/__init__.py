@@ -41,9 +41,9 @@ class LowerCopies(Pass):
         for tile in reversed(list(walk(module, *ROOTS, *PARTS))):
             if next(iter(tile.results[0].uses), None) is not None:
                 user = next(iter(tile.results[0].uses)).owner.operation.name
-                raise OpError(
-                    tile, f"is still used by '{user}'; run smem-materialize-descriptors before"
-                )
+                accessed = user in ("smem.load", "smem.store")
+                lowering = "smem-lower-mma" if accessed else "smem-materialize-descriptors"
+                raise OpError(tile, f"is still used by '{user}'; run {lowering} before")
             tile.operation.erase()
 
 

@@ -36,11 +36,12 @@ class TilePlaces:
         """
         part = part_from(tile, op)
         self.access = access(part.slice.layout)
-        if part.slice.multiple % self.access.vector:
+        unit = part.slice.layout.element.unit
+        if part.slice.multiple % unit:
             raise OpError(
                 op,
                 f"accesses a part that begins {part.slice.multiple} elements or a multiple of that "
-                f"into its tile; an access of {self.access.vector} elements needs multiples of that",
+                f"into its tile; addresses are computed from multiples of {unit} elements (16 bytes)",
             )
         self._address = WarpgroupAddress(TileAddress(part), self.access, thread)
 

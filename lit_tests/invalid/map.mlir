@@ -1,0 +1,273 @@
+// RUN: smem-opt %s --split-input-file --verify-diagnostics
+
+!c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+func.func @in_flight(%x0: !smem.fragment<tensor<64x16xf32>, #smem.in_flight>) {
+  // expected-error@+1 {{'smem.map' op reads an accumulator in flight; put an smem.wait before it}}
+  %0 = "smem.map"(%x0) ({
+  ^bb0(%v: f32):
+    "smem.yield"(%v) : (f32) -> ()
+  }) : (!smem.fragment<tensor<64x16xf32>, #smem.in_flight>) -> !c
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+func.func @result_in_flight(%x0: !c) {
+  // expected-error@+1 {{'smem.map' op results in !smem.fragment<tensor<64x16xf32>, #smem.in_flight>; expected #smem.accumulator}}
+  %0 = "smem.map"(%x0) ({
+  ^bb0(%v: f32):
+    "smem.yield"(%v) : (f32) -> ()
+  }) : (!c) -> !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+!a = !smem.fragment<tensor<64x16xf16>, #smem.multiplicand>
+func.func @multiplicand(%x0: !a) {
+  // expected-error@+1 {{'smem.map' op takes an accumulator, not !smem.fragment<tensor<64x16xf16>, #smem.multiplicand>}}
+  %0 = "smem.map"(%x0) ({
+  ^bb0(%v: f16):
+    %w = arith.extf %v : f16 to f32
+    "smem.yield"(%w) : (f32) -> ()
+  }) : (!a) -> !c
+  return
+}
+
+// -----
+
+// smem.convert does that.
+
+!c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+!a = !smem.fragment<tensor<64x16xbf16>, #smem.multiplicand>
+func.func @to_a_multiplicand(%x0: !c) {
+  // expected-error@+1 {{'smem.map' op results in !smem.fragment<tensor<64x16xbf16>, #smem.multiplicand>; expected #smem.accumulator}}
+  %0 = "smem.map"(%x0) ({
+  ^bb0(%v: f32):
+    %w = arith.truncf %v : f32 to bf16
+    "smem.yield"(%w) : (bf16) -> ()
+  }) : (!c) -> !a
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+func.func @shape(%x0: !c) {
+  // expected-error@+1 {{'smem.map' op maps tensor<64x16xf32> to tensor<64x32xf32>; the shapes differ}}
+  %0 = "smem.map"(%x0) ({
+  ^bb0(%v: f32):
+    "smem.yield"(%v) : (f32) -> ()
+  }) : (!c) -> !smem.fragment<tensor<64x32xf32>, #smem.accumulator>
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+func.func @no_accumulator(%x0: !c) {
+  // expected-error@+1 {{'smem.map' op has an accumulator of bf16; expected f32, f16, i32}}
+  %0 = "smem.map"(%x0) ({
+  ^bb0(%v: f32):
+    %w = arith.truncf %v : f32 to bf16
+    "smem.yield"(%w) : (bf16) -> ()
+  }) : (!c) -> !smem.fragment<tensor<64x16xbf16>, #smem.accumulator>
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+func.func @nothing() {
+  // expected-error@+1 {{'smem.map' op maps no fragment; expected one or more}}
+  %0 = "smem.map"() ({
+    %v = arith.constant 1.0 : f32
+    "smem.yield"(%v) : (f32) -> ()
+  }) : () -> !c
+  return
+}
+
+// -----
+
+// IRDL checks variadic operands against one type.
+
+!c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+!h = !smem.fragment<tensor<64x16xf16>, #smem.accumulator>
+func.func @types_of_inputs(%x0: !c, %x1: !h) {
+  // expected-error@+1 {{expected '!smem.fragment<tensor<64x16xf32>, #smem.accumulator>' but got '!smem.fragment<tensor<64x16xf16>, #smem.accumulator>'}}
+  %0 = "smem.map"(%x0, %x1) ({
+  ^bb0(%v: f32, %w: f16):
+    "smem.yield"(%v) : (f32) -> ()
+  }) : (!c, !h) -> !c
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+func.func @no_block(%x0: !c) {
+  // expected-error@+1 {{'smem.map' op has a region of 0 blocks; expected one}}
+  %0 = "smem.map"(%x0) ({
+  
+  }) : (!c) -> !c
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+func.func @two_blocks(%x0: !c) {
+  // expected-error@+1 {{'smem.map' op has a region of 2 blocks; expected one}}
+  %0 = "smem.map"(%x0) ({
+  ^bb0(%v: f32):
+    cf.br ^bb1
+  ^bb1:
+    "smem.yield"(%v) : (f32) -> ()
+  }) : (!c) -> !c
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+func.func @no_region(%x0: !c) {
+  // expected-error@+1 {{'smem.map' op unexpected number of regions: expected 1 but got 0}}
+  %0 = "smem.map"(%x0) : (!c) -> !c
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+func.func @row_without_column(%x0: !c) {
+  // expected-error@+1 {{'smem.map' op has a region with arguments (f32, index); expected (f32), which may be followed by the row and the column as index, index}}
+  %0 = "smem.map"(%x0) ({
+  ^bb0(%v: f32, %row: index):
+    "smem.yield"(%v) : (f32) -> ()
+  }) : (!c) -> !c
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+func.func @argument_type(%x0: !c) {
+  // expected-error@+1 {{'smem.map' op has a region with arguments (f16); expected (f32), which may be followed by the row and the column as index, index}}
+  %0 = "smem.map"(%x0) ({
+  ^bb0(%h: f16):
+    %v = arith.extf %h : f16 to f32
+    "smem.yield"(%v) : (f32) -> ()
+  }) : (!c) -> !c
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+func.func @too_few_arguments(%x0: !c, %x1: !c) {
+  // expected-error@+1 {{'smem.map' op has a region with arguments (f32); expected (f32, f32), which may be followed by the row and the column as index, index}}
+  %0 = "smem.map"(%x0, %x1) ({
+  ^bb0(%v: f32):
+    "smem.yield"(%v) : (f32) -> ()
+  }) : (!c, !c) -> !c
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+func.func @yielded_type(%x0: !c) {
+  // expected-error@+1 {{'smem.map' op yields f16 for elements of f32}}
+  %0 = "smem.map"(%x0) ({
+  ^bb0(%v: f32):
+    %h = arith.truncf %v : f32 to f16
+    "smem.yield"(%h) : (f16) -> ()
+  }) : (!c) -> !c
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+func.func @other_end(%x0: !c) {
+  // expected-error@+1 {{'smem.map' op has a region that does not end with smem.yield}}
+  %0 = "smem.map"(%x0) ({
+  ^bb0(%v: f32):
+    llvm.unreachable
+  }) : (!c) -> !c
+  return
+}
+
+// -----
+
+// What MLIR itself refuses.
+
+!c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+func.func @no_end(%x0: !c) {
+  %0 = "smem.map"(%x0) ({
+  ^bb0(%v: f32):
+    // expected-error@+1 {{block with no terminator, has %1 = "arith.truncf"(%arg1) : (f32) -> f16}}
+    %h = arith.truncf %v : f32 to f16
+  }) : (!c) -> !c
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+func.func @two_values(%x0: !c) {
+  %0 = "smem.map"(%x0) ({
+  ^bb0(%v: f32):
+    // expected-error@+1 {{op expects exactly 1 operands, but got 2}}
+    "smem.yield"(%v, %v) : (f32, f32) -> ()
+  }) : (!c) -> !c
+  return
+}
+
+// -----
+
+func.func @yield_elsewhere(%v: f32, %c: i1) {
+  scf.if %c {
+    // expected-error@+1 {{'smem.yield' op ends the region of an smem.map, which it is not in}}
+    "smem.yield"(%v) : (f32) -> ()
+  }
+  return
+}
+
+// -----
+
+// The region is copied for each element of each thread. A warpgroup's ops have no place there.
+
+!c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+func.func @nested(%x0: !c) {
+  // expected-error-re@+1 {{'smem.map' op holds 'smem.map' at {{[0-9:]+}}, which a warpgroup runs together, but each thread runs the region for each of its elements; put it before or after}}
+  %0 = "smem.map"(%x0) ({
+  ^bb0(%v: f32):
+    %1 = "smem.map"(%x0) ({
+    ^bb0(%w: f32):
+      "smem.yield"(%w) : (f32) -> ()
+    }) : (!c) -> !c
+    "smem.yield"(%v) : (f32) -> ()
+  }) : (!c) -> !c
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+func.func @nested_deeper(%x0: !c, %if: i1, %m: memref<64x16xf32>) {
+  // expected-error-re@+1 {{'smem.map' op holds 'smem.store' at {{[0-9:]+}}, which a warpgroup runs together, but each thread runs the region for each of its elements; put it before or after}}
+  %0 = "smem.map"(%x0) ({
+  ^bb0(%v: f32):
+    %w = scf.if %if -> f32 {
+      "smem.store"(%x0, %m) : (!c, memref<64x16xf32>) -> ()
+      scf.yield %v : f32
+    } else {
+      scf.yield %v : f32
+    }
+    "smem.yield"(%v) : (f32) -> ()
+  }) : (!c) -> !c
+  return
+}
