@@ -43,6 +43,9 @@ def _value(default: Any) -> str:
 def _print_fields(op: Any) -> None:
     kinds = {ext.OperandDef: "operand", ext.AttributeDef: "attribute", ext.ResultDef: "result"}
     for field in op._fields:
+        if isinstance(field, ext.RegionDef):
+            print(f"- region `{field.name}`")
+            continue
         more = {"single": ""}.get(field.variadicity.name, f", {field.variadicity.name}")
         print(f"- {kinds[type(field)]} `{field.name}`{more}: {_constraint(field.constraint)}")
     if op._fields:

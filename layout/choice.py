@@ -128,7 +128,7 @@ class TransferUse:
             return Verdict(False, problem)
         turned = isinstance(self.transfer, Relayout) and self.transfer.turns(part)
         how = "turned around in registers, " if turned else ""
-        return _served(self.transfer.conflicts(part), how, turned)
+        return _served(self.transfer.plan(part).conflicts(part), how, turned)
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,12 @@ class Choice:
         dearer = next((field for field, its, best in pairs if its > best), None)
         if dearer is None:
             return "the picked one is preferred"
-        who, why = next((w, v.reason) for w, v in candidate.verdicts if getattr(v, dearer))
+        both = zip(candidate.verdicts, self.picked.verdicts, strict=True)
+        who, why = next(
+            (who, its.reason)
+            for (who, its), (_, best) in both
+            if getattr(its, dearer) > getattr(best, dearer)
+        )
         return f"{who}: {why}; the picked one costs less"
 
 

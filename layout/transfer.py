@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -19,22 +21,28 @@ CONTIGUITY = ("column-major", "row-major")
 
 @dataclass(frozen=True)
 class Transfer:
-    """Vectors of 16 bytes along the contiguous dimension, dealt to threads in memory order.
+    """Vectors of 16 bytes along the contiguous dimension, dealt to threads.
 
-    Round `i` gives thread `t` vector `i * threads + t`; vector `v` is the `v % per_line`-th of line
-    `v // per_line`, so that neighbouring threads read neighbouring global addresses.
+    Round `i` gives thread `t` vector `i * threads + t`. Vectors are counted in memory order: along a
+    line, then from line to line. Or `run` of a line, then those beside them in `lines` lines, before
+    the line goes on: a tile whose atoms are narrower than 128 bytes is then written without bank
+    conflicts, and a warp still reads 64 bytes or more of each line.
 
     Attributes:
         element: the element type.
         shape: (rows, columns) of the tile.
         contiguous: the dimension along which a vector runs.
         threads: threads that take part.
+        run: vectors of a line that neighbouring threads have; 0 for the whole line.
+        lines: lines that have their run before the first one goes on.
     """
 
     element: Element
     shape: tuple[int, ...]
     contiguous: int
     threads: int
+    run: int = 0
+    lines: int = 1
 
     def __post_init__(self) -> None:
         if self.shape[self.contiguous] % self.vector:
@@ -66,8 +74,23 @@ class Transfer:
     def coordinates(self, round_: int) -> tuple[np.ndarray, np.ndarray]:
         """(row, column) of the first element of each thread's access, for the threads that have one."""
         vectors = np.arange(round_ * self.threads, min((round_ + 1) * self.threads, self.total))
-        line, along = vectors // self.per_line, vectors % self.per_line * self.vector
+        line, along = self.place(vectors)
         return (along, line) if self.contiguous == 0 else (line, along)
+
+    def place(self, vector: Any) -> tuple[Any, Any]:
+        """(line, first element along it) of a vector; takes what Python's operators compute with."""
+        if not self.run:
+            return vector // self.per_line, vector % self.per_line * self.vector
+        rest, within = vector // self.run, vector % self.run
+        rest, line = rest // self.lines, rest % self.lines
+        segments = self.per_line // self.run
+        block, segment = rest // segments, rest % segments
+        return block * self.lines + line, (segment * self.run + within) * self.vector
+
+    def plan(self, layout: TileLayout) -> Transfer:
+        """The same vectors in the order that has the fewest bank conflicts in a tile that fits: that of
+        memory if it has none, else the one that reads most of a line at once."""
+        return _plan(self, layout)
 
     def fits(self, layout: TileLayout) -> str | None:
         """Why the tile cannot be accessed 16 bytes at a time; None if it can."""
@@ -114,3 +137,16 @@ class Transfer:
             warp_access(addresses[w : w + WARP], UNIT_BYTES) for w in range(0, len(addresses), WARP)
         ]
         return max(accesses, key=lambda a: a.conflicts)
+
+
+@lru_cache(maxsize=1024)
+def _plan(transfer: Transfer, layout: TileLayout) -> Transfer:
+    if not transfer.conflicts(layout).conflicts:
+        return transfer
+    others = [
+        replace(transfer, run=run, lines=lines)
+        for lines in (2, 4, 8)
+        for run in (4, 2, 1)
+        if transfer.per_line % run == 0 and transfer.shape[1 - transfer.contiguous] % lines == 0
+    ]
+    return min([transfer, *others], key=lambda plan: plan.conflicts(layout).conflicts)

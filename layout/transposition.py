@@ -225,7 +225,11 @@ class Relayout:
         problem = self.fits(layout)
         if problem:
             raise LayoutError(problem)
-        return transposition(layout, self.threads) if self.turns(layout) else self._transfer()
+        return (
+            transposition(layout, self.threads)
+            if self.turns(layout)
+            else self._transfer().plan(layout)
+        )
 
     def fits(self, layout: TileLayout) -> str | None:
         """Why the tile cannot be filled; None if it can."""

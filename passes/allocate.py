@@ -56,6 +56,11 @@ class Allocate(Pass):
             if "function_type" not in function_of(alloc).attributes:
                 raise OpError(alloc, "is in no function; tiles belong to the kernel that uses them")
             functions.setdefault(function_of(alloc), []).append(alloc)
+        if self.reserved_bytes:
+            # What is reserved is needed where a function has no tiles of its own, too.
+            for own in walk(module, "gpu.dynamic_shared_memory"):
+                if "function_type" in function_of(own).attributes:
+                    functions.setdefault(function_of(own), [])
         for function, allocs in functions.items():
             self._place(function, allocs)
 
@@ -73,7 +78,7 @@ class Allocate(Pass):
             placed.append((offset, live))
             i64 = ir.IntegerType.get_signless(64)
             live.alloc.attributes["offset"] = ir.IntegerAttr.get(i64, offset)
-        total = max(offset + live.size for offset, live in placed)
+        total = max((offset + live.size for offset, live in placed), default=self.reserved_bytes)
         limit = self.max_bytes - _static_bytes(function)
         if total > limit:
             holders = "".join(
@@ -81,10 +86,10 @@ class Allocate(Pass):
                 f"{format_location(live.alloc.location)}"
                 for offset, live in sorted(placed, key=lambda p: p[0])
             )
+            what = "its tiles" + " and what is reserved" * bool(self.reserved_bytes)
             raise OpError(
                 function,
-                f"needs {total} bytes of shared memory for its tiles, but a block has {limit}"
-                f"{holders}",
+                f"needs {total} bytes of shared memory for {what}, but a block has {limit}{holders}",
             )
         i32 = ir.IntegerType.get_signless(32)
         function.attributes[SHARED_BYTES] = ir.IntegerAttr.get(i32, total)

@@ -11,3 +11,8 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 def pytest_addoption(parser):
     parser.addoption("--record", metavar="FILE", help="write the results of GPU tests to FILE")
+    parser.addoption(
+        "--every-form",
+        action="store_true",
+        help="assemble every kernel that the chip is tested with, not only one of each form",
+    )

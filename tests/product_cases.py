@@ -331,3 +331,22 @@ def majors(mix: tuple[str, str, str], registers: bool) -> list[dict[str, str]]:
     wide = _K.get(mix[0]) == 16
     m = ("k", "mn") if wide or (registers and mix[0] != "i1") else ("k",)
     return [{"a_major": a, "b_major": b} for a in m for b in (("k", "mn") if wide else ("k",))]
+
+
+def every_case() -> list[Case]:
+    """One after the other: every major and swizzle of both operands; every N, and some of several
+    instructions; every modifier; several rows of instructions."""
+    swizzles = ("none", "32B", "64B", "128B")
+    found = []
+    for mix in MIXES:
+        for form in forms(mix):
+            found += [
+                Case(*mix, a_swizzle=a, b_swizzle=b, **major, **form)
+                for major in majors(mix, form["registers"])
+                for a in swizzles
+                for b in swizzles
+            ]
+            found += [Case(*mix, n=n, **form) for n in (*legal_n(mix[2]), 40, 264, 320)]
+            found += modified(mix, **form)
+            found += [Case(*mix, m=128, n=n, **form) for n in (64, 136)]
+    return list(dict.fromkeys(found))

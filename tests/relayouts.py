@@ -115,6 +115,7 @@ gpu.module @kernels {{
       kernel attributes {{known_block_size = array<i32: {self.threads}, 1, 1>}} {{
     %spare = "smem.alloc"() : () -> !spare
     %thread = gpu.thread_id x
+    %threads = gpu.block_dim x
     %nought = gpu.block_id y
     %r = arith.constant {self.starts[0]} : index
     %c = arith.constant {self.starts[1]} : index

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.ops.copy import transfer_of
-from ...layout import Relayout, Transposition
+from ...layout import Transposition
 from .. import emit
 from ..base import OpError, Pass
 from ..kernel import required_block_size, walk
@@ -70,9 +70,7 @@ def _lower_copy(copy: Any) -> None:
     size = required_block_size(copy)
     part = part_from(tile, copy)
     layout = part.slice.layout
-    plan = transfer_of(copy, prod(size))
-    if isinstance(plan, Relayout):
-        plan = plan.plan(layout)
+    plan = transfer_of(copy, prod(size)).plan(layout)
     unit = layout.element.unit
     if part.slice.multiple % unit:
         raise OpError(

@@ -94,11 +94,8 @@ class Vectors(Addresses):
 
     def _coordinates(self, round_: int) -> tuple[Any, Any]:
         """(line, elements along it) of the thread's vector in a round."""
-        vector = emit.binary("addi", self.thread, round_ * self.transfer.threads)
-        per_line = self.transfer.per_line
-        line = emit.binary("divui", vector, per_line)
-        along = emit.binary("remui", vector, per_line)
-        return line, emit.binary("muli", along, self.transfer.vector)
+        line, along = self.transfer.place(I32(self.thread) + round_ * self.transfer.threads)
+        return line.value, along.value
 
     def _constant_step(self, anchor: int, round_: int) -> int | None:
         """Bytes from every thread's vector in round `anchor` to its vector in `round_`.
@@ -107,7 +104,7 @@ class Vectors(Addresses):
         change the swizzle's phase.
         """
         lines, across = (round_ - anchor) * self.transfer.threads, 1 - self.transfer.contiguous
-        if lines % self.transfer.per_line:
+        if lines % (self.transfer.per_line * self.transfer.lines):
             return None
         if isinstance(self.layout.origins[across], Multiple):
             # Only whole atoms (of the outermost mode) are equally far apart from any origin.

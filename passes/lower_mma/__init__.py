@@ -11,9 +11,10 @@ from ..kernel import function_of, required_block_size, walk
 from ..threads import linear_thread
 from .conversion import lower_convert
 from .elementwise import lower_fill, lower_map
-from .instructions import Steps, lower_wait, lower_wgmma
+from .instructions import lower_wait, lower_wgmma
 from .loads import lower_load
 from .registers import Registers, convert_types, registers_of, word_count
+from .steps import Steps
 from .stores import lower_store
 
 _OPS = (

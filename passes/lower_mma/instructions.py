@@ -4,8 +4,7 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
-from ...dialect.ops.bases import bases_of
-from ...dialect.ops.mma import Extras, extras_of
+from ...dialect.ops.mma import extras_of
 from ...dialect.types import is_in_flight
 from ...layout.elements import B1
 from ...layout.fragments import MULTIPLICAND_REGISTERS
@@ -15,63 +14,7 @@ from .assembly import fence_registers, multiply
 from .form import Form, form_of
 from .metadata import Metadata
 from .registers import Registers, words_of
-
-
-class Steps:
-    """Descriptors of instruction blocks: one add each, shared by the mma of a block of ops."""
-
-    def __init__(self) -> None:
-        self._constants: dict[tuple[Any, int], Any] = {}
-        self._stepped: dict[tuple[Any, Any, int], Any] = {}
-
-    def of_blocks(self, op: Any, operand: str, function: Any) -> list[Any]:
-        """The descriptor of each block of operand "a" or "b" of an `smem.wgmma`."""
-        value, bases = op.operands["ab".index(operand)], bases_of(op, operand)
-        steps = list(op.attributes[f"{operand}_steps"])
-        if bases is None:
-            return [self.get(value, step, op, function) for step in steps]
-        elements = _elements(value)
-        op.operands["ab".index(operand)] = elements[0]
-        if not list(value.uses):
-            value.owner.operation.erase()
-        return [
-            self.get(elements[base], step, op, function)
-            for base, step in zip(bases, steps, strict=True)
-        ]
-
-    def get(self, descriptor: Any, step: int, user: Any, function: Any) -> Any:
-        """`descriptor + step` for an op `user`; the descriptor itself for the first block."""
-        if step == 0:
-            return descriptor
-        key = (descriptor, user.operation.block, step)
-        if key not in self._stepped:
-            self._stepped[key] = ir.Operation.create(
-                "arith.addi",
-                results=[descriptor.type],
-                operands=[descriptor, self._constant(function, step)],
-            ).result
-        return self._stepped[key]
-
-    def _constant(self, function: Any, number: int) -> Any:
-        """A constant at the function's entry, made once."""
-        key = (function, number)
-        if key not in self._constants:
-            with ir.InsertionPoint.at_block_begin(function.regions[0].blocks[0]):
-                self._constants[key] = emit.constant(number, emit.i64())
-        return self._constants[key]
-
-
-def _elements(vector: Any) -> list[Any]:
-    """The elements of a vector of descriptors: those that it was made from, if it was."""
-    owner = vector.owner
-    if not isinstance(owner, ir.Block) and owner.operation.name == "vector.from_elements":
-        return list(owner.operation.operands)
-    return [
-        emit.value(
-            "vector.extract", (vector,), emit.i64(), static_position=ir.DenseI64ArrayAttr.get([i])
-        )
-        for i in range(vector.type.shape[0])
-    ]
+from .steps import Steps
 
 
 def lower_wgmma(op: Any, registers: Registers, a_words: int, function: Any, steps: Steps) -> Any:
@@ -94,44 +37,57 @@ def lower_wgmma(op: Any, registers: Registers, a_words: int, function: Any, step
     row_blocks = len({row for row, _, _ in registers.blocks})
     columns = len(registers.blocks) // row_blocks
     k_blocks = len(op.attributes["b_steps"]) // columns
-    a_registers: list[Any] = []
-    if a_words:
-        a_registers = fence_registers(words_of(op.operands[0], a_words))
-    else:
-        emit.op("nvvm.wgmma.fence.aligned")
+    words = _fence(op, a_words)
     accumulator, keep = _scaled(extras.accumulator)
-    if accumulator is not None:
-        parts = registers.split(accumulator)
-    else:
-        blocks = range(len(registers.blocks))
-        parts = [emit.value("llvm.mlir.poison", (), registers.block_type(i)) for i in blocks]
-    if a_words:
+    parts = _parts(accumulator, registers)
+    if words:
         count = MULTIPLICAND_REGISTERS
-        a = [tuple(a_registers[i : i + count]) for i in range(0, a_words, count)]
+        a = [tuple(words[i : i + count]) for i in range(0, a_words, count)]
     else:
         a = [(descriptor,) for descriptor in steps.of_blocks(op, "a", function)]
     b = steps.of_blocks(op, "b", function)
     scale = None if keep is None else emit.value("arith.extui", (keep,), emit.i32())
     metadata = Metadata(extras.metadata, form.a, row_blocks, k_blocks)
+    in_assembly = a_words > 0 or extras.metadata is not None or form.a is B1
+    said: dict[tuple[int, bool], Any] = {}
     for k in range(k_blocks):
         # Only the first products along K meet what the accumulator held before.
-        adds: Any = bool(k) or accumulator is not None
+        adds = bool(k) or accumulator is not None
+        condition = scale if k == 0 else None
         for i, (_, _, n) in enumerate(registers.blocks):
             row, column = divmod(i, columns)
             first, second = a[row * k_blocks + k], b[column * k_blocks + k]
-            adds_here = scale if scale is not None and k == 0 else adds
-            if _is_upstreams(form, a_words, extras) and not isinstance(adds_here, ir.Value):
-                parts[i] = ir.Operation.create(
-                    "nvvm.wgmma.mma_async",
-                    results=[parts[i].type],
-                    operands=[parts[i], *first, second],
-                    attributes=_attributes(ir.Context.current, form, n, adds_here),
-                ).result
+            if in_assembly or condition is not None:
+                scale_d = adds if condition is None else condition
+                kept = metadata.of(row, k)
+                parts[i] = multiply(form, n, scale_d, parts[i], first, second, kept)
                 continue
-            kept = metadata.of(row, k)
-            parts[i] = multiply(form, n, adds_here, parts[i], first, second, kept)
+            if (n, adds) not in said:
+                said[n, adds] = _attributes(ir.Context.current, form, n, adds)
+            parts[i] = ir.Operation.create(
+                "nvvm.wgmma.mma_async",
+                results=[parts[i].type],
+                operands=[parts[i], *first, second],
+                attributes=said[n, adds],
+            ).result
     emit.op("nvvm.wgmma.commit.group.sync.aligned")
     return registers.join(parts)
+
+
+def _fence(op: Any, a_words: int) -> list[Any]:
+    """Emits the fence; gives the registers that hold A, if there are any."""
+    if a_words:
+        return fence_registers(words_of(op.operands[0], a_words))
+    emit.op("nvvm.wgmma.fence.aligned")
+    return []
+
+
+def _parts(accumulator: Any, registers: Registers) -> list[Any]:
+    """Each instruction block's registers before the first product; poison where there are none."""
+    if accumulator is not None:
+        return registers.split(accumulator)
+    blocks = range(len(registers.blocks))
+    return [emit.value("llvm.mlir.poison", (), registers.block_type(i)) for i in blocks]
 
 
 def _scaled(accumulator: Any) -> tuple[Any, Any]:
@@ -141,11 +97,6 @@ def _scaled(accumulator: Any) -> tuple[Any, Any]:
         return accumulator, None
     source, keep = made.operands
     return source, keep
-
-
-def _is_upstreams(form: Form, a_words: int, extras: Extras) -> bool:
-    """Whether upstream's op can say the instruction; see `assembly`."""
-    return not a_words and extras.metadata is None and form.a is not B1
 
 
 @cached_in_context

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import attention
 import ml_dtypes
 import numpy as np
 import pytest
@@ -47,8 +48,15 @@ def test_the_kernel_that_python_builds(element, output, tile_n):
     assert_close(*matmul(text, 128, 256, 192, element))
 
 
+@pytest.mark.parametrize("t", [64, 192])
+def test_attention(t):
+    inputs = attention.inputs(t)
+    compiled = mlir_smem.compile(attention.TEXT, emit="nvvm")
+    attention.check(run_on_cpu(compiled, "attention", inputs, ["O", "L"]), inputs)
+
+
 def test_no_example_is_forgotten():
     tracked = subprocess.run(
         ["git", "ls-files", EXAMPLES], capture_output=True, text=True, check=True, cwd=EXAMPLES
     )
-    assert sorted(tracked.stdout.split()) == ["build_matmul.py", "matmul.mlir"]
+    assert sorted(tracked.stdout.split()) == ["attention.mlir", "build_matmul.py", "matmul.mlir"]

@@ -7,7 +7,7 @@ import mlir_smem
 from mlir_smem.runtime import run_on_cpu
 
 #: Of each mix, A in each place, dense and sparse: one of each swizzle on both sides and of each major, N
-#: of one instruction and of two, and each modifier.
+#: of one instruction and of two, and scale-d; each modifier of dense products from shared memory.
 FORMS = [
     case
     for mix in MIXES
@@ -18,7 +18,8 @@ FORMS = [
         Case(*mix, n=64, a_swizzle="128B", b_swizzle="64B", **form),
         Case(*mix, n=264, a_swizzle="64B", b_swizzle="32B", **form),
         *(Case(*mix, **major, **form) for major in majors(mix, form["registers"])[1:]),
-        *modified(mix, **form),
+        *(modified(mix) if not any(form.values()) else modified(mix, **form)[:1]),
+        *modified(mix, **form)[-2:],
     )
 ]
 

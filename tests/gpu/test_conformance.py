@@ -8,33 +8,13 @@ be the emulator's.
 
 import numpy as np
 import pytest
-from product_cases import MIXES, Case, forms, legal_n, majors, modified
+from product_cases import every_case
 
 import mlir_smem
 from mlir_smem.runtime import run_on_cpu, run_on_gpu
 
-SWIZZLES = ("none", "32B", "64B", "128B")
 
-
-def cases() -> list[Case]:
-    """One after the other: every major and swizzle of both operands; every N, and some of several
-    instructions; every modifier; several rows of instructions."""
-    found = []
-    for mix in MIXES:
-        for form in forms(mix):
-            found += [
-                Case(*mix, a_swizzle=a, b_swizzle=b, **major, **form)
-                for major in majors(mix, form["registers"])
-                for a in SWIZZLES
-                for b in SWIZZLES
-            ]
-            found += [Case(*mix, n=n, **form) for n in (*legal_n(mix[2]), 40, 264, 320)]
-            found += modified(mix, **form)
-            found += [Case(*mix, m=128, n=n, **form) for n in (64, 136)]
-    return list(dict.fromkeys(found))
-
-
-@pytest.mark.parametrize("case", cases(), ids=str)
+@pytest.mark.parametrize("case", every_case(), ids=str)
 def test_a_product_is_right(case, record_property):
     inputs = case.inputs()
     compiled = mlir_smem.compile(case.text)

@@ -3,6 +3,7 @@
 pytest tests/gpu/test_fragments.py -n 14 --record FILE
 """
 
+import attention
 import numpy as np
 import pytest
 from fragment_cases import CHAINS, EPILOGUES
@@ -28,3 +29,12 @@ def test_an_epilogue_is_exact(case):
     compiled = mlir_smem.compile(case.text)
     measured = run_on_gpu(compiled, "epilogue", inputs, ["D"], (1,))["D"]
     assert np.array_equal(measured, case.exact(inputs))
+
+
+@pytest.mark.parametrize("t", [64, 192, 1024])
+def test_attention(t):
+    inputs = attention.inputs(t)
+    compiled = mlir_smem.compile(attention.TEXT)
+    assert compiled.report is not None
+    assert compiled.report.warnings == ()
+    attention.check(run_on_gpu(compiled, "attention", inputs, ["O", "L"]), inputs)

@@ -26,6 +26,8 @@ from mlir_smem.layout import (
     parse_layout,
     tile_of_atoms,
 )
+from mlir_smem.layout.choice import FragmentUse
+from mlir_smem.layout.fragment_access import multiplicand_access
 from mlir_smem.layout.operand import blocks
 
 DATA = json.loads(
@@ -138,24 +140,28 @@ def chosen(row, uses=()):
     return picked and picked.layout.swizzle
 
 
+def differing(selector, uses=()):
+    """The rows of a selector for which we choose otherwise."""
+    rows = [row for row in DATA["selector"] if row["selector"] == selector]
+    assert rows
+    return [key(row) for row in rows if chosen(row, uses) != SWIZZLES[row["selected"]]]
+
+
 def test_choice_of_a_tile_that_nothing_uses():
-    differ = {key(row) for row in DATA["selector"] if chosen(row) != SWIZZLES[row["selected"]]}
-    # With A in registers, CuTe narrows tf32 MN-major to 32B, which spares the register loads bank
-    # conflicts. Our loads are uses of their own, so the tile alone gets the widest swizzle.
-    assert differ == {
-        key(row)
-        for row in DATA["selector"]
-        if (row["selector"], row["dtype"], row["major"]) == ("sm90_rs", "tf32", "MN")
-        and row["mn"] % 16 == 0
-    }
+    assert differing("sm90_ss") == []
 
 
-def test_choice_for_tf32_from_registers_is_that_for_shared_memory():
+def test_choice_of_an_a_that_is_loaded_into_registers():
+    assert differing("sm90_rs", [FragmentUse("load", multiplicand_access)]) == []
+
+
+def test_choice_for_registers_differs_from_that_for_shared_memory():
+    # CuTe narrows tf32 MN-major to 32B, which spares the loads bank conflicts, and nothing else. So do
+    # we, because the loads say so; a tile that nothing loads gets the widest swizzle.
     cutes = {key(row): row["selected"] for row in DATA["selector"]}
-    for row in DATA["selector"]:
-        if (row["selector"], row["dtype"], row["major"]) == ("sm90_rs", "tf32", "MN"):
-            assert row["selected"] == "SW32"
-            assert chosen(row) == SWIZZLES[cutes["sm90_ss", *key(row)[1:]]]
+    differ = {k for k in cutes if cutes[k] != cutes[("sm90_ss", *k[1:])]}
+    assert {k[:3] for k in differ} == {("sm90_rs", "tf32", "MN")}
+    assert set(differing("sm90_rs")) == differ
 
 
 def test_choice_of_an_operand():

@@ -16,4 +16,12 @@ gpu.module @kernels {
     %1 = "smem.alloc"() : () -> !smem.tile<tensor<16x8xbf16>, #smem.swizzle<"none", "row-major">>
     gpu.return
   }
+
+  // A kernel without tiles has those bytes alone.
+  // CHECK: gpu.func @nothing_else
+  // CHECK-SAME: smem.shared_bytes = 100 : i32
+  gpu.func @nothing_else() kernel {
+    %own = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
+    gpu.return
+  }
 }

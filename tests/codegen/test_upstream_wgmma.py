@@ -1,0 +1,227 @@
+"""What upstream's `nvvm.wgmma.*` cannot say, or says wrong: why `passes/lower_mma` emits assembly.
+
+Each test passes while that is so. One that fails says what can be dropped here.
+"""
+
+import inspect
+
+import pytest
+
+import mlir_smem
+from mlir_smem.codegen import CompileError
+from mlir_smem.codegen.ptxas import assemble, find_ptxas
+from mlir_smem.dialect.bindings import ir, nvvm
+
+ASSEMBLY = "passes/lower_mma/assembly.py"
+MULTIPLY = f"{ASSEMBLY} (multiply), and the condition of passes/lower_mma/instructions.py for it"
+
+
+@pytest.fixture
+def ptxas():
+    try:
+        return find_ptxas()
+    except CompileError as error:
+        pytest.skip(str(error))
+
+
+def kernel(
+    types=("bf16", "bf16", "f32"),
+    k=16,
+    registers=("f32",) * 4,
+    operands="%d, %a, %a",
+    signature="!d, i64, i64",
+    scale_d="#nvvm.wgmma_scale_out<one>",
+    fence='"nvvm.wgmma.fence.aligned"() : () -> ()',
+    wait='"nvvm.wgmma.wait.group.sync.aligned"() {group = 0 : i64} : () -> ()',
+):
+    """A kernel of one wgmma of N = 8 by upstream's ops, in their generic form."""
+    a, b, d = (f"#nvvm.wgmma_type<{type_}>" for type_ in types)
+    return f"""
+!d = !llvm.struct<({", ".join(registers)})>
+gpu.module @kernels {{
+  gpu.func @product(%a: i64, %word: i32, %condition: i1)
+      kernel attributes {{known_block_size = array<i32: 128, 1, 1>}} {{
+    %d = llvm.mlir.poison : !d
+    {fence}
+    %0 = "nvvm.wgmma.mma_async"({operands}) {{
+      shape = #nvvm.shape<m = 64, n = 8, k = {k}>, typeA = {a}, typeB = {b}, typeD = {d},
+      scaleD = {scale_d},
+      scaleA = #nvvm.wgmma_scale_in<one>, scaleB = #nvvm.wgmma_scale_in<one>,
+      layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>}} : ({signature}) -> !d
+    "nvvm.wgmma.commit.group.sync.aligned"() : () -> ()
+    {wait}
+    gpu.return
+  }}
+}}
+"""
+
+
+def refused(text, reason, mended):
+    """Checks that upstream refuses a module, and why.
+
+    Args:
+        text: the module.
+        reason: what upstream says.
+        mended: what to do once it does not.
+    """
+    with ir.Context():
+        try:
+            ir.Module.parse(text)
+        except ir.MLIRError as error:
+            assert reason in str(error)
+            return
+    pytest.fail(f"upstream takes it now: {mended}")
+
+
+def ptx_of(text):
+    ptx = mlir_smem.compile(text, emit="ptx").ptx
+    assert ptx is not None
+    return ptx
+
+
+def ptxas_refuses(text, reason, mended):
+    """Checks that upstream takes a module, and that ptxas refuses the PTX that becomes of it."""
+    try:
+        assemble(ptx_of(text), "sm_90a")
+    except CompileError as error:
+        assert reason in str(error)
+        return
+    pytest.fail(f"ptxas takes upstream's PTX now: {mended}")
+
+
+def test_the_kernel_that_the_others_are_made_of(ptxas):
+    assemble(ptx_of(kernel()), "sm_90a")
+    halves = kernel(("f16", "f16", "f16"), registers=("i32",) * 2)
+    assemble(ptx_of(halves), "sm_90a")
+
+
+def test_there_is_nothing_new_to_say_it_with():
+    # Nobody knows how upstream will say what it cannot say now, but by operands, attributes or ops.
+    found = {name for name in dir(nvvm) if name.startswith("wgmma")}
+    assert found == {
+        "wgmma_commit_group_sync_aligned",
+        "wgmma_fence_aligned",
+        "wgmma_mma_async",
+        "wgmma_wait_group_sync_aligned",
+    }, f"upstream's wgmma ops are others now: look whether they replace a part of {ASSEMBLY}"
+    named = set(inspect.signature(nvvm.wgmma_mma_async).parameters) - {"loc", "ip"}
+    assert named == {
+        *("results_", "inouts", "descriptor_a", "descriptor_b", "shape", "satfinite"),
+        *("type_a", "type_b", "type_d", "scale_a", "scale_b", "scale_d", "layout_a", "layout_b"),
+    }, f"nvvm.wgmma.mma_async takes other things now: look whether they replace {MULTIPLY}"
+
+
+@pytest.mark.parametrize(
+    "operands, signature, reason",
+    [
+        (
+            "%d, %word, %word, %word, %word, %a",
+            "!d, i32, i32, i32, i32, i64",
+            "expected 3 operands, but found 6",
+        ),
+        ("%d, %d, %a", "!d, !d, i64", "operand #1 must be 64-bit signless integer"),
+    ],
+    ids=["words", "struct"],
+)
+def test_a_cannot_be_in_registers(operands, signature, reason):
+    refused(
+        kernel(operands=operands, signature=signature),
+        reason,
+        f"A in registers needs no assembly; drop `in_registers` of {MULTIPLY}",
+    )
+
+
+@pytest.mark.parametrize(
+    "change, reason",
+    [
+        (
+            {"operands": "%d, %a, %a, %condition", "signature": "!d, i64, i64, i1"},
+            "expected 3 operands, but found 4",
+        ),
+        ({"scale_d": "true"}, "attribute 'scaleD' failed to satisfy constraint"),
+    ],
+    ids=["operand", "attribute"],
+)
+def test_scale_d_cannot_be_a_value(change, reason):
+    refused(
+        kernel(**change),
+        reason,
+        f"scale-d at run time needs no assembly; drop what `adds` is there for in {MULTIPLY}",
+    )
+
+
+@pytest.mark.parametrize(
+    "change, reason",
+    [
+        (
+            {"operands": "%d, %a, %a, %word", "signature": "!d, i64, i64, i32"},
+            "expected 3 operands, but found 4",
+        ),
+        ({}, "shape 'k' must be 16 for input type bf16"),
+    ],
+    ids=["metadata", "K"],
+)
+def test_a_cannot_be_sparse(change, reason):
+    refused(
+        kernel(k=32, **change),
+        reason,
+        f"sparse products need no assembly; drop `metadata` of {MULTIPLY}",
+    )
+
+
+BITS = kernel(("b1", "b1", "s32"), k=256, registers=("i32",) * 4)
+
+
+def test_b1_comes_without_its_operation(ptxas):
+    mended = f"b1 needs no assembly; drop `B1` of {MULTIPLY}"
+    assert "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1 {" in ptx_of(BITS), mended
+    ptxas_refuses(BITS, "Boolean operation is required", mended)
+
+
+def test_b1_lacks_nothing_else(ptxas):
+    assemble(ptx_of(BITS).replace(".b1.b1", ".b1.b1.and.popc"), "sm_90a")
+
+
+def test_bf16_is_added_in_f16(ptxas):
+    ptxas_refuses(
+        kernel(("bf16", "bf16", "f16"), registers=("i32",) * 2),
+        "instruction types",
+        "the f16 accumulators of bf16 that smem.mma refuses (layout/mixes.py) are worth another look",
+    )
+
+
+# Registers that the fence and the wait are there for.
+
+
+@pytest.mark.parametrize(
+    "change, name, dropped",
+    [
+        (
+            {"wait": '"nvvm.wgmma.wait.group.sync.aligned"(%0) {group = 0 : i64} : (!d) -> ()'},
+            "wait.group.sync.aligned",
+            "lower_wait of passes/lower_mma/instructions.py can be upstream's op alone",
+        ),
+        (
+            {"fence": '"nvvm.wgmma.fence.aligned"(%word) : (i32) -> ()'},
+            "fence.aligned",
+            f"fence_registers of {ASSEMBLY} can be upstream's op alone",
+        ),
+    ],
+    ids=["wait", "fence"],
+)
+def test_registers_do_not_pass_through(change, name, dropped):
+    refused(
+        kernel(**change),
+        f"'nvvm.wgmma.{name}' op requires zero operands",
+        f"it ties registers to the instruction; {dropped}",
+    )
+
+
+def test_llvm_sees_no_registers_in_the_wait_and_the_fence():
+    llvm_ir = mlir_smem.compile(kernel(), emit="llvm").llvm
+    assert llvm_ir is not None
+    for call in ("wait_group.sync.aligned(i64 0)", "fence.sync.aligned()"):
+        assert f"call void @llvm.nvvm.wgmma.{call}" in llvm_ir, (
+            f"upstream emits another {call.split('.')[0]}: look whether it ties registers, and whether "
+            f"lower_wait (passes/lower_mma/instructions.py) or fence_registers ({ASSEMBLY}) can go"
+        )
