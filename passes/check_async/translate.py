@@ -60,7 +60,6 @@ _HARMLESS = {
     "smem.alloc",
     "smem.convert",
     "smem.fill",
-    "smem.map",
     "smem.scale_d",
     "smem.stage",
     "smem.subtile",
@@ -141,13 +140,20 @@ class Translator:
         made = Block()
         for view in block.operations:
             op = view.operation
-            step = self._step(op)
-            if step is not None:
+            for step in self._steps_of(op):
                 made.steps.append(step)
                 made.synchronizes |= _synchronizes(step)
             if op.name == "scf.yield":
                 made.yields = tuple(map(self._number, op.operands))
         return made
+
+    def _steps_of(self, op: Any) -> list[Any]:
+        if op.name == "smem.map":
+            # Run for one element after the other; barriers of the first are as good as those of all.
+            inner = self._block(op.regions[0].blocks[0])
+            return inner.steps if inner.synchronizes else []
+        step = self._step(op)
+        return [] if step is None else [step]
 
     def _step(self, op: Any) -> Any:
         name = op.name

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from fragment_cases import Chain, Epilogue
 from programs import ARGUMENTS, PRODUCT, fragment, kernel, matrix, module, tile
 
 from mlir_smem.dialect import new_context
@@ -193,3 +194,59 @@ def test_a_step_of_nothing_is_not_tried():
     body = changed((FENCE, f"{FENCE}{loop}"), text=PRODUCT)
     (said,) = said_of(module(kernel(body, arguments=f"{ARGUMENTS}, %n: index")))
     assert said.startswith("cannot prove")
+
+
+#: An accumulator that goes through a tile to other threads, and to the tensor cores.
+LOADED, MULTIPLIED = Epilogue("f32", "bf16").text, Epilogue("f32", "bf16", by_mma=True).text
+STORE = '"smem.store"(%f, %t) : (!x, !t) -> ()'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [LOADED, MULTIPLIED, Chain("f32", "bf16").text, changed((FENCE, ""), text=LOADED)],
+    ids=["loaded", "multiplied", "chain", "loaded without a fence"],
+)
+def test_fragments_are_proven(text):
+    assert said_of(text) == []
+
+
+@pytest.mark.parametrize(
+    "text, changes, message",
+    [
+        (LOADED, [("gpu.barrier", "")], "put gpu.barrier between them"),
+        (MULTIPLIED, [("gpu.barrier", "")], "put gpu.barrier between them"),
+        (MULTIPLIED, [(FENCE, "")], "put smem.fence between them"),
+        (
+            LOADED,
+            [('"smem.store"(%y, %D)', f'{STORE}\n"smem.store"(%y, %D)')],
+            "put gpu.barrier between them",
+        ),
+        (
+            MULTIPLIED,
+            [("%y = ", f"{STORE}\n%y = ")],
+            "put smem.wait with pending = 0 and gpu.barrier between them",
+        ),
+        (LOADED, [(STORE, "")], "which nothing writes"),
+    ],
+)
+def test_fragments_are_wrong_with(text, changes, message):
+    (said,) = said_of(changed(*changes, text=text))
+    assert message in said
+    assert "cannot prove" not in said
+
+
+def test_a_barrier_of_a_region_is_met():
+    barrier = changed(
+        ("gpu.barrier", ""),
+        (
+            '"smem.load"(%t) : (!t) -> !x',
+            """"smem.map"(%f) ({
+    ^bb0(%v: f32):
+      gpu.barrier
+      "smem.yield"(%v) : (f32) -> ()
+    }) : (!x) -> !x
+    %z = "smem.load"(%t) : (!t) -> !x""",
+        ),
+        text=LOADED,
+    )
+    assert said_of(barrier) == []

@@ -10,7 +10,7 @@ func.func @chosen(%m: memref<64x32xbf16>, %b: !b) {
   // CHECK-NEXT: refused  swizzle 128B, row-major, atoms across: the tile: its contiguous extent of 32 elements is no multiple of the atom's 64: 4096 bytes would be padding
   // CHECK-NEXT: refused  swizzle 128B, column-major, atoms across: the copy at {{[0-9:]+}}: the data in global memory is row-major, but the tile is column-major
   // CHECK-NEXT: picked   swizzle 64B, row-major, atoms across: {{.*}}A of the mma at {{[0-9:]+}}: K-major, Swizzle<2,4,3> o ((8,m),(T,2k)):((4T,SBO),(1,T))
-  // CHECK: possible swizzle 32B, row-major, atoms along: the copy at {{[0-9:]+}}: bank conflicts: 8 passes where 4 would do; the picked one costs less
+  // CHECK: possible swizzle 32B, row-major, atoms along: the picked one is preferred
   // expected-remark@+1 {{layout Swizzle<2,4,3> o (64,32):(32,1) was chosen}}
   %t = "smem.alloc"() : () -> !a
   "smem.copy"(%m, %t) : (memref<64x32xbf16>, !a) -> ()

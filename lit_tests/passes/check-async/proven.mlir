@@ -83,6 +83,103 @@ func.func @counted_slots(%m: !m, %n: index, %tiles: index, %f: f32) {
   return
 }
 
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+
+// Threads load what other threads copied: a barrier, and no fence.
+func.func @loaded(%m: !m) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  gpu.barrier
+  %a = "smem.load"(%t) : (!t) -> !a
+  gpu.barrier
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  return
+}
+
+// cp.async is waited for by the thread that did it, then by all.
+func.func @loaded_after_copy_async(%m: !m) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy_async"(%m, %t) : (!m, !t) -> ()
+  "smem.copy_commit"() : () -> ()
+  "smem.copy_wait"() {pending = 0 : i32} : () -> ()
+  gpu.barrier
+  %a = "smem.load"(%t) : (!t) -> !a
+  return
+}
+
+// An accumulator goes through a tile to another mma, and again when that is over.
+func.func @stored(%c: !c) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.store"(%c, %t) : (!c, !t) -> ()
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  %w = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+  gpu.barrier
+  "smem.store"(%c, %t) : (!c, !t) -> ()
+  return
+}
+
+// What goes through a tile to other threads.
+func.func @exchanged(%c: !c) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.store"(%c, %t) : (!c, !t) -> ()
+  gpu.barrier
+  %a = "smem.load"(%t) : (!t) -> !a
+  gpu.barrier
+  "smem.store"(%c, %t) : (!c, !t) -> ()
+  return
+}
+
+// Loads do not disturb each other, nor mma that read.
+func.func @read_by_both(%m: !m) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  %a = "smem.load"(%t) : (!t) -> !a
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  %again = "smem.load"(%t) : (!t) -> !a
+  return
+}
+
+// A stage that is loaded while the other is copied to.
+func.func @stages(%m: !m, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  scf.for %i = %c0 to %n step %c1 {
+    %slot = arith.remui %i, %c2 : index
+    %t = "smem.stage"(%s, %slot) : (!s, index) -> !t
+    "smem.copy"(%m, %t) : (!m, !t) -> ()
+    gpu.barrier
+    %a = "smem.load"(%t) : (!t) -> !a
+  }
+  return
+}
+
+// A fragment of global memory has no tile.
+func.func @global(%g: memref<64x64xf32>) {
+  %c = "smem.load"(%g) : (memref<64x64xf32>) -> !c
+  "smem.store"(%c, %g) : (!c, memref<64x64xf32>) -> ()
+  return
+}
+
+// The region of an smem.map is run in the place of its op.
+func.func @barrier_in_a_region(%m: !m, %c: !c) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  %q = "smem.map"(%c) ({
+  ^bb0(%v: f32):
+    gpu.barrier
+    "smem.yield"(%v) : (f32) -> ()
+  }) : (!c) -> !c
+  %a = "smem.load"(%t) : (!t) -> !a
+  return
+}
+
 // The one thing that is not known.
 func.func @undecided(%m: !m, %g: memref<8xindex>) {
   %s = "smem.alloc"() : () -> !s

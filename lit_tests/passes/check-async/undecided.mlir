@@ -201,3 +201,54 @@ func.func @moving(%n: index) {
   %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
   return
 }
+
+// -----
+
+// Loads and stores.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+func.func @load_after_another_order(%m: !m) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  "test.meet"() : () -> ()
+  // expected-remark-re@+1 {{cannot prove that the smem.copy at {{[0-9:]+}} is over when this reads the smem.alloc at {{[0-9:]+}}: 'test.meet' at {{[0-9:]+}} may order them}}
+  %a = "smem.load"(%t) : (!t) -> !a
+  "test.meet"() : () -> ()
+  // expected-remark-re@+1 {{cannot prove that the smem.load at {{[0-9:]+}} is over when this overwrites the smem.alloc at {{[0-9:]+}}: 'test.meet' at {{[0-9:]+}} may order them}}
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @store_in_a_branch(%c: !c, %if: i1) {
+  %t = "smem.alloc"() : () -> !t
+  scf.if %if {
+    "smem.store"(%c, %t) : (!c, !t) -> ()
+  }
+  scf.if %if {
+    gpu.barrier
+  }
+  // expected-remark-re@+1 {{cannot prove that the smem.store at {{[0-9:]+}} is over when this reads the smem.alloc at {{[0-9:]+}}: there may be a path without gpu.barrier between them}}
+  %a = "smem.load"(%t) : (!t) -> !a
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!w = memref<4096xbf16, #gpu.address_space<workgroup>>
+func.func @loaded_view(%w: !w) {
+  %t = "smem.view"(%w) : (!w) -> !t
+  // expected-remark-re@+1 {{cannot prove that the smem.view at {{[0-9:]+}} is written: no copy of this function writes it}}
+  %a = "smem.load"(%t) : (!t) -> !a
+  return
+}

@@ -152,3 +152,219 @@ func.func @never_written() {
   %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
   return
 }
+
+// -----
+
+// A load by other threads than those that copied.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+func.func @loaded_too_early(%m: !m) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  // expected-error-re@+1 {{'smem.load' op reads the smem.alloc at {{[0-9:]+}} before the smem.copy at {{[0-9:]+}} is over; put gpu.barrier between them}}
+  %a = "smem.load"(%t) : (!t) -> !a
+  return
+}
+
+// -----
+
+// A fence is for the tensor cores.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+func.func @fence_for_a_load(%m: !m) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  "smem.fence"() : () -> ()
+  // expected-error-re@+1 {{'smem.load' op reads the smem.alloc at {{[0-9:]+}} before the smem.copy at {{[0-9:]+}} is over; put gpu.barrier between them}}
+  %a = "smem.load"(%t) : (!t) -> !a
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+func.func @copy_async_not_waited_for(%m: !m) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy_async"(%m, %t) : (!m, !t) -> ()
+  "smem.copy_commit"() : () -> ()
+  gpu.barrier
+  // expected-error-re@+1 {{'smem.load' op reads the smem.alloc at {{[0-9:]+}} before the smem.copy_async at {{[0-9:]+}} is over; put smem.copy_wait with pending = 0 and gpu.barrier between them}}
+  %a = "smem.load"(%t) : (!t) -> !a
+  return
+}
+
+// -----
+
+// Other threads may still load.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+func.func @overwritten_by_a_copy(%m: !m) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  gpu.barrier
+  %a = "smem.load"(%t) : (!t) -> !a
+  // expected-error-re@+1 {{'smem.copy' op overwrites the smem.alloc at {{[0-9:]+}} before the smem.load at {{[0-9:]+}} is over; put gpu.barrier between them}}
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @overwritten_by_a_store(%m: !m, %c: !c) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  gpu.barrier
+  %a = "smem.load"(%t) : (!t) -> !a
+  // expected-error-re@+1 {{'smem.store' op overwrites the smem.alloc at {{[0-9:]+}} before the smem.load at {{[0-9:]+}} is over; put gpu.barrier between them}}
+  "smem.store"(%c, %t) : (!c, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @stored_and_loaded(%c: !c) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.store"(%c, %t) : (!c, !t) -> ()
+  // expected-error-re@+1 {{'smem.load' op reads the smem.alloc at {{[0-9:]+}} before the smem.store at {{[0-9:]+}} is over; put gpu.barrier between them}}
+  %a = "smem.load"(%t) : (!t) -> !a
+  return
+}
+
+// -----
+
+// Ordinary stores, as those of smem.copy.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @stored_without_fence(%c: !c) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.store"(%c, %t) : (!c, !t) -> ()
+  gpu.barrier
+  // expected-error-re@+1 {{'smem.mma' op reads the smem.alloc at {{[0-9:]+}} before the smem.store at {{[0-9:]+}} is over; put smem.fence between them}}
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @stored_without_barrier(%c: !c) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.store"(%c, %t) : (!c, !t) -> ()
+  "smem.fence"() : () -> ()
+  // expected-error-re@+1 {{'smem.mma' op reads the smem.alloc at {{[0-9:]+}} before the smem.store at {{[0-9:]+}} is over; put gpu.barrier between them}}
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @stored_before_the_wait(%c: !c) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.store"(%c, %t) : (!c, !t) -> ()
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  // expected-error-re@+1 {{'smem.store' op overwrites the smem.alloc at {{[0-9:]+}} before the smem.mma at {{[0-9:]+}} is over; put smem.wait with pending = 0 and gpu.barrier between them}}
+  "smem.store"(%c, %t) : (!c, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @stored_before_others_have_waited(%c: !c) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.store"(%c, %t) : (!c, !t) -> ()
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  %w = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+  // expected-error-re@+1 {{'smem.store' op overwrites the smem.alloc at {{[0-9:]+}} before the smem.mma at {{[0-9:]+}} is over; put gpu.barrier between them}}
+  "smem.store"(%c, %t) : (!c, !t) -> ()
+  return
+}
+
+// -----
+
+// B of a sparse mma; its A and metadata are in registers.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!ra = !smem.fragment<tensor<64x32xbf16>, #smem.multiplicand>
+!e = !smem.fragment<tensor<64x64xbf16>, #smem.metadata>
+func.func @sparse(%m: !m, %a: !ra, %e: !e) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  gpu.barrier
+  // expected-error-re@+1 {{'smem.mma_sp' op reads the smem.alloc at {{[0-9:]+}} before the smem.copy at {{[0-9:]+}} is over; put smem.fence between them}}
+  %d = "smem.mma_sp"(%a, %t, %e) : (!ra, !t, !e) -> !d
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+func.func @loaded_but_never_written() {
+  %t = "smem.alloc"() : () -> !t
+  // expected-error-re@+1 {{'smem.load' op reads the smem.alloc at {{[0-9:]+}}, which nothing writes}}
+  %a = "smem.load"(%t) : (!t) -> !a
+  return
+}
+
+// -----
+
+// The barrier at the head of the next iteration comes too late.
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+func.func @too_late(%m: !m, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %first = "smem.stage"(%s, %c0) : (!s, index) -> !t
+  "smem.copy"(%m, %first) : (!m, !t) -> ()
+  scf.for %i = %c0 to %n step %c1 {
+    %slot = arith.remui %i, %c2 : index
+    gpu.barrier
+    %t = "smem.stage"(%s, %slot) : (!s, index) -> !t
+    %a = "smem.load"(%t) : (!t) -> !a
+    // expected-error-re@+1 {{'smem.copy' op overwrites stage 0 of the smem.alloc at {{[0-9:]+}} before the smem.load at {{[0-9:]+}} is over; put gpu.barrier between them}}
+    "smem.copy"(%m, %t) : (!m, !t) -> ()
+  }
+  return
+}
