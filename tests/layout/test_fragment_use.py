@@ -75,7 +75,11 @@ class Rated:
         (
             LOAD,
             tile_of_atoms(B1, (128, 256), 0, Swizzle.NONE),
-            Verdict(False, "registers hold 32 elements of b1 along k, which must lie together"),
+            Verdict(
+                False,
+                "registers hold 32 elements of b1 along k, which must lie together; "
+                "expected rows that are contiguous",
+            ),
         ),
         (
             STORE,
