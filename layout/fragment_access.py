@@ -103,7 +103,7 @@ def multiplicand_access(layout: TileLayout) -> FragmentAccess:
     if element.bits < 8:
         raise LayoutError(
             f"registers hold {packed} elements of {element} along k, which must lie together; "
-            "expected rows that are contiguous"
+            f"expected contiguous rows at multiples of {packed} elements"
         )
     return FragmentAccess(1, columns=packed)
 

@@ -78,7 +78,7 @@ class Rated:
             Verdict(
                 False,
                 "registers hold 32 elements of b1 along k, which must lie together; "
-                "expected rows that are contiguous",
+                "expected contiguous rows at multiples of 32 elements",
             ),
         ),
         (
