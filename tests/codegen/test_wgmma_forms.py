@@ -23,12 +23,13 @@ except CompileError as error:
 
 
 def one_of_each():
-    """Each mix in each form with the widest instruction; and with each modifier, and accumulators that
-    count, do not, or may."""
+    """Each mix in each form, the plain one with the widest instruction; and with each modifier, and
+    accumulators that count, do not, or may."""
     found = {}
     for mix in MIXES:
         for form in forms(mix):
-            for case in (Case(*mix, n=256, **form), *modified(mix, n=8, **form)):
+            widest = Case(*mix, n=8 if any(form.values()) else 256, **form)
+            for case in (widest, *modified(mix, n=8, **form)):
                 # The numbers that accumulators begin with are no other form.
                 said = (case.modifier, case.start is None, case.keep is None)
                 found.setdefault((case.n, mix, *form.values(), said), case)

@@ -6,17 +6,22 @@ from product_cases import MIXES, Case, forms, majors, modified
 import mlir_smem
 from mlir_smem.runtime import run_on_cpu
 
+#: N, M, and the swizzles of A and B.
+SIZES = (
+    (8, 64, "none", "128B"),
+    (64, 64, "128B", "64B"),
+    (40, 64, "32B", "none"),
+    (264, 64, "64B", "32B"),
+)
+
 #: Of each mix, A in each place, dense and sparse: one of each swizzle on both sides and of each major, N
-#: of one instruction and of two, and scale-d; each modifier of dense products from shared memory.
+#: of one instruction and of several, and scale-d; each modifier of dense products from shared memory.
 FORMS = [
     case
     for mix in MIXES
     for form in forms(mix)
     for case in (
-        Case(*mix, n=8, a_swizzle="none", b_swizzle="128B", **form),
-        Case(*mix, n=40, a_swizzle="32B", b_swizzle="none", **form),
-        Case(*mix, n=64, a_swizzle="128B", b_swizzle="64B", **form),
-        Case(*mix, n=264, a_swizzle="64B", b_swizzle="32B", **form),
+        *(Case(*mix, *sizes, **form) for sizes in SIZES[: 2 if any(form.values()) else None]),
         *(Case(*mix, **major, **form) for major in majors(mix, form["registers"])[1:]),
         *(modified(mix) if not any(form.values()) else modified(mix, **form)[:1]),
         *modified(mix, **form)[-2:],

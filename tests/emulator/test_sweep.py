@@ -27,7 +27,7 @@ def check(program):
     assert (error <= bound).all(), f"the error is {np.max(error / bound):.3g} times the bound"
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.filter_too_much])
 @given(programs())
 def test_a_random_program_computes_its_product_and_breaks_no_rule(program):
     note(program.text)

@@ -75,7 +75,7 @@ def check(case):
     assert wrong.size == 0, f"{wrong.size} of {result.size} are wrong"
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(accesses(STORES))
 def test_accumulators_are_stored_where_the_layout_says(case):
     note(str(case))
@@ -88,7 +88,7 @@ def test_accumulators_are_loaded_from_where_the_layout_says(case):
     check(case)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(accesses(MULTIPLIED))
 def test_multiplicands_are_loaded_from_where_the_layout_says(case):
     note(str(case))
