@@ -109,8 +109,11 @@ def _verify(op: Any) -> None:
     problem = _problem(op.results[0].type, a, b, _extras(op, rest))
     if problem:
         raise Invalid(problem)
-    check_modifiers(op, operand_element(a))
-    _check_truncate(op, a, b)
+    said = len(op.attributes) > 0
+    if said:
+        check_modifiers(op, operand_element(a))
+    if said or _is_unrounded(a, b):
+        _check_truncate(op, a, b)
     accumulator = extras_of(op).accumulator
     if accumulator is not None:
         check_single_use(accumulator)
@@ -244,6 +247,12 @@ def check_modifiers(op: Any, kind: Element) -> None:
             raise Invalid(f"has satfinite with {kind}; it is for products of s8 and u8")
 
 
+@cached_in_context
+def _is_unrounded(a: Any, b: Any) -> bool:
+    """Whether an operand of one of those types holds f32 that is read as tf32."""
+    return any(str(tensor_of(type_).element_type) == "f32" for type_ in (a, b))
+
+
 def _check_truncate(op: Any, a: Any, b: Any) -> None:
     """Checks that f32 data is cut to tf32 where that is said, and only there.
 
@@ -253,8 +262,7 @@ def _check_truncate(op: Any, a: Any, b: Any) -> None:
     kind, truncate = operand_element(a), TRUNCATE in op.attributes
     if truncate and kind != TF32:
         raise Invalid(f"has truncate with {kind}; it is for f32 data that is read as tf32")
-    unrounded = any(str(tensor_of(type_).element_type) == "f32" for type_ in (a, b))
-    if unrounded and not truncate:
+    if _is_unrounded(a, b) and not truncate:
         raise Invalid(
             "reads f32 data as tf32, which cuts 13 bits off; copy to a tile of tf32, which rounds "
             "them, or say that they are to be cut with the unit attribute truncate"
