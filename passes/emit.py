@@ -58,6 +58,28 @@ def cast_index(index: Value, type_: Any) -> Value:
     return index if index.type == type_ else value("arith.index_cast", (index,), type_)
 
 
+def extracted(vector: Value, position: int) -> Value:
+    """An element of a vector."""
+    at = ir.DenseI64ArrayAttr.get([position])
+    return value("vector.extract", (vector,), vector.type.element_type, static_position=at)
+
+
+def has_bit(number: Value, bit: int) -> Value:
+    """Whether an i32 has a bit (i1)."""
+    return value(
+        "arith.cmpi",
+        (binary("andi", number, bit), constant(0, i32())),
+        ir.IntegerType.get_signless(1),
+        predicate=ir.IntegerAttr.get(i64(), 1),  # ne
+    )
+
+
+def to_tf32(number: Value) -> Value:
+    """The bits of an f32 rounded to tf32, to nearest with ties away from zero."""
+    nearest = ir.Attribute.parse("#nvvm.fp_rnd_mode<rna>")
+    return value("nvvm.convert.float.to.tf32", (number,), i32(), rnd=nearest)
+
+
 def position_value(values: tuple[Value, ...], constant: int, type_: Any) -> Value:
     """The sum of index values, at least one, and a number, as an integer of `type_`."""
     first, *rest = (cast_index(value, type_) for value in values)

@@ -54,6 +54,12 @@ def gep(base: Any, offset: Any, element: str = "i8") -> Any:
     )
 
 
+def memory_type(element: Any) -> str:
+    """The LLVM type of a memref's elements."""
+    wide_float = isinstance(element, ir.FloatType) and element.width > 8
+    return str(element) if wide_float else f"i{element.width}"
+
+
 def memref_pointer(memref: Any, space: int) -> Any:
     """A pointer to the first element of a memref, its offset included."""
     i64, index = emit.i64(), ir.IndexType.get()

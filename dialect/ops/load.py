@@ -4,6 +4,8 @@ from typing import Any
 
 from ...layout import LayoutError
 from ...layout.fragment_access import accumulator_access, multiplicand_access
+from ...layout.fragments import WARPGROUP
+from ...layout.instruction import INSTRUCTION_M
 from ...layout.sparsity import metadata_words
 from ..bindings import ext, ir
 from ..build import create
@@ -27,9 +29,6 @@ from ..types import (
 
 #: Element types of memory that become the elements of each accumulator.
 LOADED = {"f32": ("f32", "f16", "bf16"), "f16": ("f16",), "s32": ("i32",)}
-
-#: Threads of a warpgroup: the last extent of metadata in memory.
-_THREADS = 128
 
 
 class LoadOp(Smem.Operation, name="load"):
@@ -72,7 +71,7 @@ def _check(source: Any, result: Any) -> None:
 def _check_metadata(source: Any, result: Any) -> None:
     m, k = shape_of(result)
     words = metadata_words(element_of(tensor_of(result).element_type), k)
-    expected = [m // 64, words, _THREADS]
+    expected = [m // INSTRUCTION_M, words, WARPGROUP]
     if isinstance(source, ir.MemRefType):
         check_global(source, "loads metadata from")
         strides_of(source)

@@ -83,7 +83,7 @@ def _check_body(op: Any, elements: list[Any], result: Any) -> None:
         raise Invalid("has a region that does not end with smem.yield")
     if ops[-1].operands[0].type != result:
         raise Invalid(f"yields {ops[-1].operands[0].type} for elements of {result}")
-    for inner in _nested(ops[:-1]):
+    for inner in nested(ops[:-1]):
         if inner.name.startswith("smem."):
             raise Invalid(
                 f"holds '{inner.name}' at {format_location(inner.location)}, which a warpgroup runs "
@@ -92,13 +92,13 @@ def _check_body(op: Any, elements: list[Any], result: Any) -> None:
             )
 
 
-def _nested(ops: Sequence[Any]) -> Iterator[Any]:
+def nested(ops: Sequence[Any]) -> Iterator[Any]:
     """Ops and those in their regions."""
     for op in ops:
         yield op
         for region in op.regions:
             for block in region.blocks:
-                yield from _nested([inner.operation for inner in block.operations])
+                yield from nested([inner.operation for inner in block.operations])
 
 
 def _said(types: list[Any]) -> str:

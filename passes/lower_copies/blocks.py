@@ -9,7 +9,7 @@ from ...layout.transposition import REGISTER_BYTES
 from .. import emit
 from ..parts import Part
 from .squares import turned
-from .vectors import Addresses, extracted, to_tf32
+from .vectors import Addresses
 
 #: Registers by line of what was read, or will be written.
 Lines = list[list[Any]]
@@ -62,14 +62,14 @@ class Blocks(Addresses):
             count = size // REGISTER_BYTES
             vector = ir.VectorType.get([count], emit.i32())
             value = emit.value("llvm.load", (source,), vector, alignment=alignment)
-            loaded = [extracted(value, i) for i in range(count)]
+            loaded = [emit.extracted(value, i) for i in range(count)]
         return [self._kept(register) for register in loaded]
 
     def _kept(self, register: Any) -> Any:
         """What a tile keeps of a register that was read."""
         if not self.rounds:
             return register
-        return to_tf32(emit.value("llvm.bitcast", (register,), ir.F32Type.get()))
+        return emit.to_tf32(emit.value("llvm.bitcast", (register,), ir.F32Type.get()))
 
     def _turned(self, read: Lines) -> Lines:
         """The registers of the block's lines of the tile."""
@@ -108,14 +108,7 @@ class Blocks(Addresses):
         """Line `i ^ begin` in place of line `i`: registers have no index that a thread computes."""
         bit = 1
         while bit < self.plan.skew:
-            chosen = emit.binary("andi", begin, bit)
-            zero = emit.constant(0, emit.i32())
-            is_set = emit.value(
-                "arith.cmpi",
-                (chosen, zero),
-                ir.IntegerType.get_signless(1),
-                predicate=ir.IntegerAttr.get(emit.i64(), 1),  # ne
-            )
+            is_set = emit.has_bit(begin, bit)
             lines = [
                 [
                     emit.value("arith.select", (is_set, other, own), emit.i32())

@@ -13,7 +13,7 @@ from ...layout.elements import UNIT_BYTES
 from .. import emit
 from ..i32 import I32
 from ..parts import Part
-from ..shared_memory import gep, memref_pointer, stride_value
+from ..shared_memory import gep, memory_type, memref_pointer, stride_value
 from ..tile_address import TileAddress
 
 
@@ -26,7 +26,7 @@ class Addresses:
         source = copy.operands[0]
         self.source = memref_pointer(source, 1)
         self.pitch = stride_value(source, 1 - contiguous_dim(source.type), emit.i64())
-        self.element = _stored_type(copy.operands[0].type.element_type)
+        self.element = memory_type(copy.operands[0].type.element_type)
         self.packed = packed(copy.operands[1].type)
         self.rounds = rounds(*(operand.type for operand in copy.operands))
         self.tile = TileAddress(part)
@@ -138,29 +138,8 @@ class Vectors(Addresses):
         emit.op("llvm.store", (loaded, target), alignment=alignment)
 
 
-def _stored_type(element: Any) -> str:
-    """The LLVM type of a memref's elements."""
-    return (
-        str(element)
-        if isinstance(element, ir.FloatType) and element.width > 8
-        else f"i{element.width}"
-    )
-
-
 def _rounded(loaded: Any) -> Any:
     """Four f32, as the bits of an i32 vector, rounded to tf32."""
     floats = emit.value("llvm.bitcast", (loaded,), ir.VectorType.get([4], ir.F32Type.get()))
-    parts = [to_tf32(extracted(floats, i)) for i in range(4)]
+    parts = [emit.to_tf32(emit.extracted(floats, i)) for i in range(4)]
     return emit.value("vector.from_elements", parts, loaded.type)
-
-
-def extracted(vector: Any, position: int) -> Any:
-    """An element of a vector."""
-    at = ir.DenseI64ArrayAttr.get([position])
-    return emit.value("vector.extract", (vector,), vector.type.element_type, static_position=at)
-
-
-def to_tf32(number: Any) -> Any:
-    """The bits of an f32 rounded to tf32, to nearest with ties away from zero."""
-    nearest = ir.Attribute.parse("#nvvm.fp_rnd_mode<rna>")
-    return emit.value("nvvm.convert.float.to.tf32", (number,), emit.i32(), rnd=nearest)

@@ -31,7 +31,7 @@ def lower_convert(op: Any, source: Any, result: Any, thread: Any) -> Any:
     value = op.operands[0]
     if is_multiplicand(source):
         words = words_of(value, word_count(source))
-        return of_words([_as_tf32(_bitcast(word, ir.F32Type.get())) for word in words])
+        return of_words([emit.to_tf32(_bitcast(word, ir.F32Type.get())) for word in words])
     element = operand_element(result)
     make = {16: _halves, 32: _words, 8: _bytes, 1: _bits}[element.bits]
     kept = tensor_of(result).element_type
@@ -77,11 +77,7 @@ class _Quad:
 
     def has(self, bit: int) -> Any:
         """Whether the thread's place has that bit (i1)."""
-        found = self.place & bit
-        equal = ir.IntegerAttr.get(emit.i64(), 1)  # arith.cmpi ne
-        zero = emit.constant(0, emit.i32())
-        type_ = ir.IntegerType.get_signless(1)
-        return emit.value("arith.cmpi", (found.value, zero), type_, predicate=equal)
+        return emit.has_bit(self.place.value, bit)
 
     def _shuffle(self, kind: str, value: Any, lane: Any) -> Any:
         everyone = emit.constant(-1, emit.i32())
@@ -110,7 +106,7 @@ def _words(pairs: _Pairs, kept: Any, quad: _Quad) -> list[Any]:
     for further in (0, 4):
         holder = quad.place // 2 + further // 2
         for pair in pairs[0]:
-            first, second = (quad.take(_as_tf32(element), holder) for element in pair.elements)
+            first, second = (quad.take(emit.to_tf32(element), holder) for element in pair.elements)
             found.append(quad.choose(odd, second, first))
     return found
 
@@ -173,16 +169,6 @@ def _merged(quad: _Quad, condition: Any, distance: int, near: Any, far: Any) -> 
     kept = quad.choose(condition, far, near)
     given = quad.choose(condition, near, far)
     return emit.value("arith.ori", (kept, quad.swap(given, distance)), emit.i32())
-
-
-def _as_tf32(value: Any) -> Any:
-    """An f32 rounded to tf32, as an i32."""
-    return emit.value(
-        "nvvm.convert.float.to.tf32",
-        (value,),
-        emit.i32(),
-        rnd=ir.Attribute.parse("#nvvm.fp_rnd_mode<rna>"),
-    )
 
 
 def _bitcast(value: Any, type_: Any) -> Any:

@@ -1,15 +1,15 @@
 """Accumulators that are filled, and functions of their elements."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from ...dialect.bindings import ir
+from ...dialect.ops.map import nested
 from ...layout.fragment_access import FragmentAccess
 from ...layout.fragments import WARPGROUP, accumulator_column, accumulator_row
 from .. import emit
 from ..i32 import I32
 from .pairs import Pair
-from .registers import Registers, insert
+from .registers import Registers, struct_of
 
 
 def lower_fill(op: Any, registers: Registers) -> Any:
@@ -23,7 +23,7 @@ def lower_fill(op: Any, registers: Registers) -> Any:
     register = Pair(elements=(value, value)).registers(registers.accumulator)[0]
     return registers.join(
         [
-            _struct(registers, position, [register] * registers.count(position))
+            struct_of(registers.block_type(position), [register] * registers.count(position))
             for position in range(len(registers.blocks))
         ]
     )
@@ -61,7 +61,7 @@ def lower_map(op: Any, registers: Registers, inputs: list[Registers], thread: An
                     given += positions.at(row, first_column + accumulator_column(i + j))
                 results.append(_run(ops, dict(zip(arguments, given, strict=True))))
             found += Pair(elements=results).registers(registers.accumulator)
-        made.append(_struct(registers, position, found))
+        made.append(struct_of(registers.block_type(position), found))
     return registers.join(made)
 
 
@@ -88,26 +88,10 @@ def _run(ops: list[Any], values: dict[Any, Any]) -> Any:
     *body, end = ops
     for op in body:
         copy = op.clone()
-        for inner in _with_nested(copy):
+        for inner in nested([copy]):
             for position, operand in enumerate(inner.operands):
                 if operand in values:
                     inner.operands[position] = values[operand]
         values |= dict(zip(op.results, copy.results, strict=True))
     element = end.operands[0]
     return values.get(element, element)
-
-
-def _with_nested(op: Any) -> Iterator[Any]:
-    yield op
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in block.operations:
-                yield from _with_nested(inner.operation)
-
-
-def _struct(registers: Registers, position: int, values: list[Any]) -> Any:
-    """One block's registers as the struct that carries them."""
-    struct = emit.value("llvm.mlir.poison", (), registers.block_type(position))
-    for i, value in enumerate(values):
-        struct = insert(struct, value, i)
-    return struct

@@ -25,7 +25,7 @@ from ..shared_memory import gep, memref_pointer, stride_value
 from .matrices import MATRIX_COLUMNS, matrix_attributes
 from .pairs import Pair, vector_of
 from .places import MatrixPlaces, Places, TilePlaces
-from .registers import Registers, extract, insert, of_words, registers_of, word_count
+from .registers import Registers, extract, of_words, registers_of, struct_of, word_count
 
 
 def lower_load(op: Any, fragment: Any, thread: Any) -> Any:
@@ -65,13 +65,12 @@ def _load_accumulator(registers: Registers, element: Any, held: Any, places: Pla
                 )
                 for i in range(0, columns // 2, 2)
             ]
-        part = emit.value("llvm.mlir.poison", (), registers.block_type(position))
-        at = 0
-        for pair in pairs:
-            for value in Pair.loaded(pair, element).registers(registers.accumulator):
-                part = insert(part, value, at)
-                at += 1
-        parts.append(part)
+        held_in = (
+            register
+            for pair in pairs
+            for register in Pair.loaded(pair, element).registers(registers.accumulator)
+        )
+        parts.append(struct_of(registers.block_type(position), held_in))
     return registers.join(parts)
 
 

@@ -95,15 +95,7 @@ def as_register(vector: Any) -> Any:
 
 
 def _parts(vector: Any) -> tuple[Any, ...]:
-    return tuple(
-        emit.value(
-            "vector.extract",
-            (vector,),
-            vector.type.element_type,
-            static_position=ir.DenseI64ArrayAttr.get([position]),
-        )
-        for position in (0, 1)
-    )
+    return emit.extracted(vector, 0), emit.extracted(vector, 1)
 
 
 def _packed_floats(pair: Pair, element: Any) -> Any:

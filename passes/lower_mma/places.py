@@ -8,7 +8,7 @@ from .. import emit
 from ..base import OpError
 from ..i32 import I32
 from ..parts import part_from
-from ..shared_memory import gep, memref_pointer, stride_value
+from ..shared_memory import gep, memory_type, memref_pointer, stride_value
 from ..tile_address import TileAddress, WarpgroupAddress
 
 
@@ -81,8 +81,3 @@ class MatrixPlaces:
 
     def _further(self, pointer: Any, offset: Any) -> Any:
         return gep(pointer, offset, memory_type(self._element))
-
-
-def memory_type(element: Any) -> str:
-    """The LLVM type of an element in memory."""
-    return str(element) if element.width > 8 else f"i{element.width}"

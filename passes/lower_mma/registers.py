@@ -1,6 +1,6 @@
 """How a fragment is held in registers: LLVM structs, one for each instruction's share."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,10 +77,7 @@ class Registers:
         """The fragment made of all blocks' structs."""
         if len(parts) == 1:
             return parts[0]
-        whole = emit.value("llvm.mlir.poison", (), self.type)
-        for position, part in enumerate(parts):
-            whole = insert(whole, part, position)
-        return whole
+        return struct_of(self.type, parts)
 
     def scalars(self, fragment: Any) -> Iterator[tuple[int, list[Any]]]:
         """Each block's index and its registers, one value each."""
@@ -138,10 +135,7 @@ def words_of(fragment: Any, count: int) -> list[Any]:
 
 def of_words(words: list[Any]) -> Any:
     """The multiplicand or metadata made of those registers."""
-    whole = emit.value("llvm.mlir.poison", (), _struct_type("i32", (len(words),)))
-    for position, word in enumerate(words):
-        whole = insert(whole, word, position)
-    return whole
+    return struct_of(_struct_type("i32", (len(words),)), words)
 
 
 def extract(struct: Any, position: int, type_: Any) -> Any:
@@ -150,10 +144,13 @@ def extract(struct: Any, position: int, type_: Any) -> Any:
     return emit.value("llvm.extractvalue", (struct,), type_, position=at)
 
 
-def insert(struct: Any, member: Any, position: int) -> Any:
-    """A struct with one member replaced."""
-    at = _position(ir.Context.current, position)
-    return emit.value("llvm.insertvalue", (struct, member), struct.type, position=at)
+def struct_of(type_: Any, members: Iterable[Any]) -> Any:
+    """A struct of an LLVM type, with those members."""
+    struct = emit.value("llvm.mlir.poison", (), type_)
+    for position, member in enumerate(members):
+        at = _position(ir.Context.current, position)
+        struct = emit.value("llvm.insertvalue", (struct, member), type_, position=at)
+    return struct
 
 
 @cached_in_context

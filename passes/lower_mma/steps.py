@@ -56,9 +56,4 @@ def _elements(vector: Any) -> list[Any]:
     owner = vector.owner
     if not isinstance(owner, ir.Block) and owner.operation.name == "vector.from_elements":
         return list(owner.operation.operands)
-    return [
-        emit.value(
-            "vector.extract", (vector,), emit.i64(), static_position=ir.DenseI64ArrayAttr.get([i])
-        )
-        for i in range(vector.type.shape[0])
-    ]
+    return [emit.extracted(vector, i) for i in range(vector.type.shape[0])]
