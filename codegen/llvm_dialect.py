@@ -4,6 +4,11 @@ from typing import Any
 
 from ..dialect.bindings import ir, passmanager
 from ..passes.kernel import walk
+from ..passes.lower_copies.tensor_maps import (
+    TENSOR_MAP,
+    TENSOR_MAP_ALIGNMENT,
+    TENSOR_MAP_BYTES,
+)
 from .errors import CompileError, located
 from .math_ops import lower_math
 
@@ -30,7 +35,9 @@ def lower_to_llvm_dialect(module: Any) -> None:
     lower_math(device_module(module))
     pm = passmanager.PassManager("builtin.module")
     pm.add(f"gpu.module({PIPELINE})")
+    maps = _tensor_maps(device_module(module))
     pm.run(module.operation)
+    _pass_by_value(device_module(module), maps)
     # The translation to LLVM IR crashes on what is left of other dialects.
     left = [op for op in walk(device_module(module)) if op.name.split(".")[0] not in _TRANSLATED]
     # Casts are what upstream puts around an op that it cannot lower: the op itself says more.
@@ -38,6 +45,39 @@ def lower_to_llvm_dialect(module: Any) -> None:
     if left:
         raise located(left[0], "has no lowering to LLVM")
     _check_calls(device_module(module))
+
+
+def _tensor_maps(kernels: Any) -> dict[str, int]:
+    """How many of each function's last parameters are tensor maps; the lowering forgets it."""
+    counts = {}
+    for function in walk(kernels, "gpu.func"):
+        given = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else []
+        counts[_name(function)] = sum(TENSOR_MAP in each for each in given)
+    return counts
+
+
+def _pass_by_value(kernels: Any, counts: dict[str, int]) -> None:
+    """Makes tensor maps parameters that are passed by value and that no kernel writes, so that TMA reads
+    the parameter itself. `gpu.func` takes no such attributes."""
+    attributes = ir.DictAttr.get(
+        {
+            "llvm.align": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), TENSOR_MAP_ALIGNMENT),
+            "llvm.byval": ir.TypeAttr.parse(f"!llvm.array<{TENSOR_MAP_BYTES} x i8>"),
+            "nvvm.grid_constant": ir.UnitAttr.get(),
+        }
+    )
+    for function in walk(kernels, "llvm.func"):
+        if count := counts.get(_name(function), 0):
+            parameters = len(function.regions[0].blocks[0].arguments)
+            others = [ir.DictAttr.get({})] * (parameters - count)
+            given = list(function.attributes["arg_attrs"]) if "arg_attrs" in function.attributes else others
+            function.attributes["arg_attrs"] = ir.ArrayAttr.get(
+                [*given[: parameters - count], *[attributes] * count]
+            )
+
+
+def _name(function: Any) -> str:
+    return ir.StringAttr(function.attributes["sym_name"]).value
 
 
 def _check_calls(kernels: Any) -> None:

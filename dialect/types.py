@@ -69,6 +69,10 @@ class FragmentType(Smem.Type, name="fragment"):
         return made
 
 
+class RingType(Smem.Type, name="barriers"):
+    """`!smem.barriers`: full and empty barriers of a tile's stages; see `smem.ring`."""
+
+
 #: Bytes of shared memory that the 18-bit addresses of a descriptor reach.
 WINDOW_BYTES = 1 << 18
 

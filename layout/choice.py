@@ -14,6 +14,7 @@ from .fragment_access import FragmentAccess
 from .modes import LayoutError, Start
 from .operand import Role, operand_blocks
 from .swizzle import WIDEST_FIRST, Swizzle
+from .tensor_box import share_of, tensor_box
 from .tile import Slice, TileLayout
 from .transfer import CONTIGUITY, Transfer
 from .transposition import Relayout
@@ -150,6 +151,38 @@ class FragmentUse:
         except LayoutError as error:
             return Verdict(False, str(error))
         return _served(access.conflicts(part), f"{access}, ")
+
+
+@dataclass(frozen=True)
+class BulkUse:
+    """A tile, or a part of it, that bulk tensor copies (TMA) fill or read.
+
+    Attributes:
+        contiguous: the dimension along which the data in global memory is contiguous.
+        blocks: blocks of a cluster that share the copy.
+    """
+
+    what: str
+    contiguous: int
+    blocks: int = 1
+    path: tuple[Step, ...] = ()
+
+    def judge(self, layout: TileLayout) -> Verdict:
+        try:
+            part = follow(layout, self.path).layout
+            whole = tensor_box(part)
+            box = share_of(part, self.blocks).box if self.blocks > 1 else whole
+        except LayoutError as error:
+            return Verdict(False, str(error))
+        if box.contiguous != self.contiguous:
+            return Verdict(
+                False,
+                f"the data in global memory is {CONTIGUITY[self.contiguous]}, but the tile is "
+                f"{CONTIGUITY[box.contiguous]}; TMA moves lines as they are",
+            )
+        copies = f"{len(box.places)} copies" if len(box.places) > 1 else "one copy"
+        each = f" in each of {self.blocks} blocks" if self.blocks > 1 else ""
+        return Verdict(True, f"{copies} of {box.shape[0]}x{box.shape[1]}{each}")
 
 
 def _served(access: Access, how: str, turned: bool = False) -> Verdict:

@@ -7,6 +7,7 @@ from typing import Any
 from ..dialect.bindings import ir
 from ..dialect.diagnostics import format_location
 from ..dialect.ops.mma import PRODUCTS
+from ..dialect.ops.ring import MBARRIER_BYTES, ring_bytes
 from ..dialect.types import layout_of
 from .barriers import is_block_barrier
 from .base import OpError, Pass, option
@@ -23,7 +24,8 @@ SHARED_BYTES = "smem.shared_bytes"
 
 @dataclass(frozen=True)
 class Live:
-    """A tile's bytes and the span of the function's ops in which it needs them."""
+    """The bytes of a tile, or of a ring's mbarriers, and the span of the function's ops in which it
+    needs them."""
 
     alloc: Any
     size: int
@@ -52,9 +54,9 @@ class Allocate(Pass):
 
     def run(self, module: Any) -> None:
         functions: dict[Any, list[Any]] = {}
-        for alloc in walk(module, "smem.alloc"):
+        for alloc in walk(module, "smem.alloc", "smem.ring"):
             if "function_type" not in function_of(alloc).attributes:
-                raise OpError(alloc, "is in no function; tiles belong to the kernel that uses them")
+                raise OpError(alloc, "is in no function; shared memory belongs to a kernel")
             functions.setdefault(function_of(alloc), []).append(alloc)
         if self.reserved_bytes:
             # What is reserved is needed where a function has no tiles of its own, too.
@@ -172,6 +174,11 @@ def _live(function: Any, allocs: list[Any]) -> list[Live]:
     timeline = Timeline(blocks[0]) if len(blocks) == 1 else None
     found = []
     for alloc in allocs:
+        if alloc.operation.name == "smem.ring":
+            # Its mbarriers may be used by other blocks, and as long as any thread runs.
+            end = timeline.end if timeline else 0
+            found.append(Live(alloc, ring_bytes(alloc), MBARRIER_BYTES, 0, end))
+            continue
         layout = layout_of(alloc.results[0].type)
         if layout is None:
             raise OpError(alloc, "has no layout; run smem-assign-layouts before")

@@ -7,6 +7,7 @@ from ..dialect.diagnostics import Invalid, format_location, remark
 from ..dialect.ops import part_of, starts_of
 from ..dialect.ops.copy import transfer_of
 from ..dialect.ops.mma import PRODUCTS, extras_of
+from ..dialect.ops.tma import matrix_contiguous, multicast_of
 from ..dialect.types import is_multiplicand, layout_of, shape_of, tile_element, with_layout
 from ..layout import (
     LayoutError,
@@ -20,9 +21,10 @@ from ..layout import (
     TransferUse,
     choose,
 )
-from ..layout.choice import FragmentUse, Use, judge
+from ..layout.choice import BulkUse, FragmentUse, Use, judge
 from ..layout.fragment_access import accumulator_access, multiplicand_access
 from .base import OpError, Pass, option
+from .cluster import blocks_along
 from .kernel import function_of, threads_of, walk
 from .parts import PARTS, ROOTS
 
@@ -101,6 +103,13 @@ def _uses(value: Any, path: tuple[Step, ...], root: Any) -> dict[Any, Use]:
             found[_transfer(op), path] = TransferUse(
                 f"the copy at {format_location(op.location)}", _transfer(op), path
             )
+        elif name in ("smem.tma_load", "smem.tma_store"):
+            load = name == "smem.tma_load"
+            memref = op.operands[0 if load else 1].type
+            blocks = blocks_along(op, multicast_of(op)) if load else 1
+            contiguous = matrix_contiguous(memref) - (memref.rank - 2)
+            what = f"the {name.removeprefix('smem.')} at {format_location(op.location)}"
+            found[name, contiguous, blocks, path] = BulkUse(what, contiguous, blocks, path)
         else:
             raise OpError(
                 root,

@@ -1,5 +1,7 @@
 """Short forms for the ops that lowerings emit; `ir.Operation.create` is the fastest way to make one."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ..dialect.bindings import ir
@@ -22,9 +24,13 @@ def pointer(space: int) -> Any:
     return ir.Type.parse(f"!llvm.ptr<{space}>")
 
 
-def op(name: str, operands: Any = (), results: Any = (), **attributes: Any) -> Any:
+def op(
+    name: str, operands: Any = (), results: Any = (), regions: int = 0, **attributes: Any
+) -> Any:
     """Creates an op at the current insertion point."""
-    return ir.Operation.create(name, results=results, operands=operands, attributes=attributes)
+    return ir.Operation.create(
+        name, results=results, operands=operands, attributes=attributes, regions=regions
+    )
 
 
 def value(name: str, operands: Any, result: Any, **attributes: Any) -> Value:
@@ -64,14 +70,38 @@ def extracted(vector: Value, position: int) -> Value:
     return value("vector.extract", (vector,), vector.type.element_type, static_position=at)
 
 
+#: Predicates of `arith.cmpi` (MLIR, arith dialect).
+_PREDICATES = {"eq": 0, "ne": 1, "ult": 6, "uge": 9}
+
+
+def compare(predicate: str, left: Value, right: Value | int) -> Value:
+    """`arith.cmpi` of two integers of the same type (i1); a number becomes a constant."""
+    if isinstance(right, int):
+        right = constant(right, left.type)
+    number = ir.IntegerAttr.get(i64(), _PREDICATES[predicate])
+    return value(
+        "arith.cmpi", (left, right), ir.IntegerType.get_signless(1), predicate=number
+    )
+
+
+def select(condition: Value, yes: Value | int, no: Value | int) -> Value:
+    """`arith.select` of two i32; numbers become constants."""
+    chosen = [constant(v, i32()) if isinstance(v, int) else v for v in (yes, no)]
+    return value("arith.select", (condition, *chosen), chosen[0].type)
+
+
+@contextmanager
+def guarded(condition: Value) -> Iterator[None]:
+    """Emits what is built within into an `scf.if`."""
+    branch = op("scf.if", (condition,), regions=2)
+    with ir.InsertionPoint(ir.Block.create_at_start(branch.regions[0])):
+        yield
+        op("scf.yield")
+
+
 def has_bit(number: Value, bit: int) -> Value:
     """Whether an i32 has a bit (i1)."""
-    return value(
-        "arith.cmpi",
-        (binary("andi", number, bit), constant(0, i32())),
-        ir.IntegerType.get_signless(1),
-        predicate=ir.IntegerAttr.get(i64(), 1),  # ne
-    )
+    return compare("ne", binary("andi", number, bit), 0)
 
 
 def to_tf32(number: Value) -> Value:

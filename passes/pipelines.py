@@ -10,6 +10,7 @@ from .base import Pass, option
 from .check_async import CheckAsync
 from .lower_copies import LowerCopies
 from .lower_mma import LowerMma
+from .lower_roles import LowerRoles
 from .materialize_descriptors import MaterializeDescriptors
 
 
@@ -32,3 +33,4 @@ class SmemToNvvm(Pass):
         yield MaterializeDescriptors(explain=self.explain)
         yield LowerMma()
         yield LowerCopies()
+        yield LowerRoles()

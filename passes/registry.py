@@ -10,6 +10,7 @@ from .base import OptionError, Pass
 from .check_async import CheckAsync
 from .lower_copies import LowerCopies
 from .lower_mma import LowerMma
+from .lower_roles import LowerRoles
 from .materialize_descriptors import MaterializeDescriptors
 from .pipelines import SmemToNvvm
 
@@ -23,6 +24,7 @@ OWN: tuple[type[Pass], ...] = (
     MaterializeDescriptors,
     LowerMma,
     LowerCopies,
+    LowerRoles,
     SmemToNvvm,
 )
 

@@ -1,6 +1,7 @@
 """The ops, one idea a file, with a function that builds each."""
 
 from .alloc import AllocOp, alloc
+from .columns import ColumnsOp, columns
 from .convert import ConvertOp, convert
 from .copy import (
     CopyAsyncOp,
@@ -18,42 +19,91 @@ from .load import LoadOp, load
 from .map import MapOp, YieldOp, map
 from .mma import MmaOp, MmaSpOp, mma, mma_sp
 from .part import part_of, starts_of
+from .ring import (
+    ConsumerReleaseOp,
+    ConsumerWaitOp,
+    ProducerAcquireOp,
+    ProducerCommitOp,
+    RingOp,
+    consumer_release,
+    consumer_wait,
+    producer_acquire,
+    producer_commit,
+    ring,
+)
+from .roles import (
+    ElectOp,
+    RoleOp,
+    RolesOp,
+    WarpgroupBarrierOp,
+    elect,
+    roles,
+    warpgroup_barrier,
+)
 from .scale_d import ScaleDOp, scale_d
 from .stage import StageOp, stage
 from .store import StoreOp, store
 from .subtile import SubtileOp, subtile
+from .tma import (
+    TmaCommitOp,
+    TmaLoadOp,
+    TmaStoreOp,
+    TmaWaitOp,
+    tma_commit,
+    tma_load,
+    tma_store,
+    tma_wait,
+)
 from .view import ViewOp, view
 from .wait import WaitOp, wait
 from .wgmma import WgmmaOp, WgmmaSpOp
 
 __all__ = [
     "AllocOp",
+    "ColumnsOp",
+    "ConsumerReleaseOp",
+    "ConsumerWaitOp",
     "ConvertOp",
     "CopyAsyncOp",
     "CopyCommitOp",
     "CopyOp",
     "CopyWaitOp",
+    "ElectOp",
     "FenceOp",
     "FillOp",
     "LoadOp",
     "MapOp",
     "MmaOp",
     "MmaSpOp",
+    "ProducerAcquireOp",
+    "ProducerCommitOp",
+    "RingOp",
+    "RoleOp",
+    "RolesOp",
     "ScaleDOp",
     "StageOp",
     "StoreOp",
     "SubtileOp",
+    "TmaCommitOp",
+    "TmaLoadOp",
+    "TmaStoreOp",
+    "TmaWaitOp",
     "ViewOp",
     "WaitOp",
+    "WarpgroupBarrierOp",
     "WgmmaOp",
     "WgmmaSpOp",
     "YieldOp",
     "alloc",
+    "columns",
+    "consumer_release",
+    "consumer_wait",
     "convert",
     "copy",
     "copy_async",
     "copy_commit",
     "copy_wait",
+    "elect",
     "fence",
     "fill",
     "load",
@@ -61,11 +111,20 @@ __all__ = [
     "mma",
     "mma_sp",
     "part_of",
+    "producer_acquire",
+    "producer_commit",
+    "ring",
+    "roles",
     "scale_d",
     "stage",
     "starts_of",
     "store",
     "subtile",
+    "tma_commit",
+    "tma_load",
+    "tma_store",
+    "tma_wait",
     "view",
     "wait",
+    "warpgroup_barrier",
 ]

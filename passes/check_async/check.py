@@ -4,6 +4,7 @@ from typing import Any
 
 from ...dialect.diagnostics import remark
 from ..base import OpError
+from ..kernel import walk
 from . import report
 from .program import Load, Mma, Program
 from .prove import Proof, refute
@@ -19,6 +20,13 @@ def check(function: Any) -> None:
     """
     blocks = [block for region in function.regions for block in region.blocks]
     if not blocks:
+        return
+    for op in walk(function, "smem.roles", "smem.ring"):
+        remark(
+            op.location,
+            f"cannot prove that accesses of tiles are in order: '{op.name}' has warpgroups wait for each "
+            "other by mbarriers",
+        )
         return
     program = translate(function, blocks)
     if not program.readers and not program.copies:

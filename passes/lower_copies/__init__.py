@@ -13,9 +13,25 @@ from ..kernel import required_block_size, walk
 from ..parts import PARTS, ROOTS, part_from
 from ..threads import linear_thread
 from .blocks import Blocks
+from .bulk import lower_group, lower_load, lower_store
+from .rings import lower_ring, lower_ring_op
+from .tensor_maps import TensorMaps
 from .vectors import Vectors
 
 _COPIES = ("smem.copy", "smem.copy_async")
+_BULK = {
+    "smem.tma_load": lower_load,
+    "smem.tma_store": lower_store,
+    "smem.tma_commit": lower_group,
+    "smem.tma_wait": lower_group,
+}
+_RING_OPS = {
+    "smem.ring": lower_ring,
+    "smem.producer_acquire": lower_ring_op,
+    "smem.producer_commit": lower_ring_op,
+    "smem.consumer_wait": lower_ring_op,
+    "smem.consumer_release": lower_ring_op,
+}
 
 
 @dataclass(frozen=True)
@@ -37,6 +53,17 @@ class LowerCopies(Pass):
         for op in walk(module, "smem.copy_commit", "smem.copy_wait", "smem.fence"):
             with ir.InsertionPoint(op), op.location:
                 _lower_ordering(op)
+            op.operation.erase()
+        # What a ring's blocks share is read off its loads, which are there until all else is lowered.
+        for op in walk(module, *_RING_OPS):
+            with ir.InsertionPoint(op), op.location:
+                _RING_OPS[op.operation.name](op)
+        maps = TensorMaps()
+        for op in walk(module, *_BULK):
+            with ir.InsertionPoint(op), op.location:
+                _BULK[op.operation.name](op, maps)
+        maps.prefetch()
+        for op in reversed(list(walk(module, *_BULK, *_RING_OPS))):
             op.operation.erase()
         for tile in reversed(list(walk(module, *ROOTS, *PARTS))):
             if next(iter(tile.results[0].uses), None) is not None:

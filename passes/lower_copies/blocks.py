@@ -1,6 +1,5 @@
 """A copy by blocks that each thread turns around in its registers; see `layout.transposition`."""
 
-from functools import partial
 from typing import Any
 
 from ...dialect.bindings import ir
@@ -27,7 +26,8 @@ class Blocks(Addresses):
         for round_ in range(self.plan.rounds):
             left = self.plan.total - round_ * self.plan.threads
             if left < self.plan.threads:
-                self.guarded(left, partial(self._move, round_))
+                with self.guarded(left):
+                    self._move(round_)
             else:
                 self._move(round_)
 

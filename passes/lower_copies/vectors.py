@@ -1,7 +1,6 @@
 """A copy by vectors of 16 bytes that stay as they are, and where the accesses of a copy go."""
 
-from collections.abc import Callable
-from functools import partial
+from contextlib import AbstractContextManager
 from math import prod
 from typing import Any
 
@@ -52,19 +51,9 @@ class Addresses:
             return gep(source, lines * self.pitch, self.element)
         return gep(source, emit.binary("muli", self.pitch, lines), self.element)
 
-    def guarded(self, left: int, body: Callable[[], None]) -> None:
+    def guarded(self, left: int) -> AbstractContextManager[None]:
         """Emits what only the first `left` threads do."""
-        predicate = ir.IntegerAttr.get(emit.i64(), 6)  # arith.cmpi ult
-        inside = emit.value(
-            "arith.cmpi",
-            (self.thread, emit.constant(left, emit.i32())),
-            ir.IntegerType.get_signless(1),
-            predicate=predicate,
-        )
-        branch = ir.Operation.create("scf.if", operands=[inside], regions=2)
-        with ir.InsertionPoint(ir.Block.create_at_start(branch.regions[0])):
-            body()
-            ir.Operation.create("scf.yield")
+        return emit.guarded(emit.compare("ult", self.thread, left))
 
 
 class Vectors(Addresses):
@@ -88,7 +77,8 @@ class Vectors(Addresses):
             access = (self.lines_further(source, lines), gep(target, step))
             left = self.transfer.total - round_ * self.transfer.threads
             if left < self.transfer.threads:
-                self.guarded(left, partial(self._emit_access, *access))
+                with self.guarded(left):
+                    self._emit_access(*access)
             else:
                 self._emit_access(*access)
 

@@ -9,6 +9,7 @@ from ...dialect.types import FragmentType
 from ..base import OpError, Pass
 from ..kernel import function_of, required_block_size, walk
 from ..threads import linear_thread
+from .columns import lower_columns
 from .conversion import lower_convert
 from .elementwise import lower_fill, lower_map
 from .instructions import lower_wait, lower_wgmma
@@ -24,6 +25,7 @@ _OPS = (
     "smem.fill",
     "smem.map",
     "smem.convert",
+    "smem.columns",
     "smem.load",
     "smem.store",
 )
@@ -83,6 +85,8 @@ class Typed:
                 return lower_map(op, registers_of(result), self._accumulators(), self._thread())
             case "smem.convert":
                 return lower_convert(op, self.operands[0], result, self._thread())
+            case "smem.columns":
+                return lower_columns(op, registers_of(self.operands[0]), registers_of(result))
             case "smem.load":
                 return lower_load(op, result, self._thread())
             case _:

@@ -1,0 +1,45 @@
+"""`smem.columns`: some columns of a fragment."""
+
+from typing import Any
+
+from ..bindings import ext, ir
+from ..build import create
+from ..diagnostics import Invalid, verifier
+from ..smem import Smem
+from ..types import FragmentType, check_fragment, check_readable, fragment, shape_of, tensor_of
+
+#: Columns that lie in registers of their own (PTX ISA 9.7.15.5.1.1, figures of matrix D).
+STEP = 8
+
+
+class ColumnsOp(Smem.Operation, name="columns"):
+    """Takes the columns of an accumulator from `first` on, as many as the result has: a fragment that can
+    be stored or mapped by itself. It costs no instruction."""
+
+    fragment: ext.Operand[FragmentType]
+    first: ir.IntegerAttr
+    result: ext.Result[FragmentType]
+
+    @verifier
+    def verify_region_invariants(self) -> None:
+        source, result = self.operands[0].type, self.results[0].type
+        check_readable(source)
+        check_fragment(result)
+        first = ir.IntegerAttr(self.attributes["first"]).value
+        (rows, columns), taken = shape_of(source), shape_of(result)
+        if first % STEP or not 0 <= first <= columns - taken[1] or taken[0] != rows:
+            raise Invalid(
+                f"takes {tensor_of(result)} from column {first} of {tensor_of(source)}; expected all "
+                f"{rows} rows, a multiple of {STEP}, and columns that are there"
+            )
+        if result != fragment(taken, tensor_of(source).element_type):
+            raise Invalid(f"results in {result} of {source}")
+
+
+def columns(value: Any, first: int, count: int) -> Any:
+    """The columns `first` to `first + count` of a readable accumulator."""
+    rows, _ = shape_of(value.type)
+    result = fragment((rows, count), tensor_of(value.type).element_type)
+    i64 = ir.IntegerType.get_signless(64)
+    attributes = {"first": ir.IntegerAttr.get(i64, first)}
+    return create(ColumnsOp, [value], [result], attributes).result

@@ -1,0 +1,159 @@
+"""`smem.ring`: full and empty barriers of a tile's stages, and what producers and consumers do with them."""
+
+from typing import Any
+
+from ..bindings import ext, ir
+from ..build import create, index
+from ..diagnostics import Invalid, verifier
+from ..smem import Smem
+from ..types import RingType
+
+#: Warps of a warpgroup, each of which arrives once when the warpgroup releases a stage.
+WARPS = 4
+
+#: Bytes of an mbarrier (PTX ISA 9.7.13.15.1).
+MBARRIER_BYTES = 8
+
+#: Arrivals that an mbarrier can count (PTX ISA 9.7.13.15.2).
+_MAX_COUNT = (1 << 20) - 1
+
+
+class RingOp(Smem.Operation, name="ring"):
+    """Makes two mbarriers for each of `stages` stages: one that says that the stage is full, one that
+    says that it is empty. All threads of the block execute it, at the top of the kernel.
+
+    Step 0, 1, 2, ... of the work uses stage step % stages; which phase of the mbarriers that is follows
+    from the step. A producer waits with `smem.producer_acquire` until the stage of its step is empty,
+    fills it, and says so by `smem.producer_commit`; the stage is full when `producers` threads have and
+    all bytes of their `smem.tma_load` have come. A consumer waits for that by `smem.consumer_wait` and
+    gives the stage back by `smem.consumer_release`; it is empty again when `consumers` warpgroups have.
+    In a cluster whose blocks share loads of this ring, it is empty when those of all of these blocks
+    have.
+
+    `smem-allocate` adds `offset`, the bytes from the start of dynamic shared memory to the mbarriers.
+    """
+
+    stages: ir.IntegerAttr
+    producers: ir.IntegerAttr
+    consumers: ir.IntegerAttr
+    ring: ext.Result[RingType]
+
+    @verifier
+    def verify_region_invariants(self) -> None:
+        for name in ("stages", "producers", "consumers"):
+            number = ring_number(self, name)
+            if number < 1:
+                raise Invalid(f"has {name} = {number}; expected 1 or more")
+        if max(ring_number(self, "producers"), WARPS * ring_number(self, "consumers")) > _MAX_COUNT:
+            raise Invalid(f"counts more arrivals than an mbarrier, which counts {_MAX_COUNT}")
+
+
+class ProducerAcquireOp(Smem.Operation, name="producer_acquire"):
+    """Waits until the stage of a step is empty, and gives its index. Each thread that executes it waits.
+
+    The first `stages` steps find their stages empty.
+    """
+
+    ring: ext.Operand[RingType]
+    step: ext.Operand[ir.IndexType]
+    stage: ext.Result[ir.IndexType]
+
+    @verifier
+    def verify_region_invariants(self) -> None:
+        ring_of(self)
+
+
+class ProducerCommitOp(Smem.Operation, name="producer_commit"):
+    """Says that this thread has filled its part of a step's stage, or started the loads that do.
+
+    What a thread has written itself needs an `smem.fence` before, if an mma is to read it.
+    """
+
+    ring: ext.Operand[RingType]
+    step: ext.Operand[ir.IndexType]
+
+    @verifier
+    def verify_region_invariants(self) -> None:
+        ring_of(self)
+
+
+class ConsumerWaitOp(Smem.Operation, name="consumer_wait"):
+    """Waits until the stage of a step is full, and gives its index. Each thread that executes it waits."""
+
+    ring: ext.Operand[RingType]
+    step: ext.Operand[ir.IndexType]
+    stage: ext.Result[ir.IndexType]
+
+    @verifier
+    def verify_region_invariants(self) -> None:
+        ring_of(self)
+
+
+class ConsumerReleaseOp(Smem.Operation, name="consumer_release"):
+    """Says that this warpgroup has read a step's stage. All of its threads execute it.
+
+    The mma that read the stage must be finished: an `smem.wait` comes before.
+    """
+
+    ring: ext.Operand[RingType]
+    step: ext.Operand[ir.IndexType]
+
+    @verifier
+    def verify_region_invariants(self) -> None:
+        ring_of(self)
+
+
+def ring_of(op: Any, position: int = 0) -> Any:
+    """The `smem.ring` whose ring an op takes as operand `position`.
+
+    Raises:
+        Invalid: if the operand is no `smem.ring`'s result.
+    """
+    owner = op.operands[position].owner
+    if isinstance(owner, ir.Block) or owner.name != RingOp.OPERATION_NAME:
+        raise Invalid("takes a ring that does not come from an smem.ring; use the ring where it is made")
+    return owner.opview
+
+
+def ring_number(ring: Any, name: str) -> int:
+    """The ring's attribute `stages`, `producers` or `consumers`."""
+    return ir.IntegerAttr(ring.attributes[name]).value
+
+
+def ring_bytes(ring: Any) -> int:
+    """Bytes of shared memory that a ring's mbarriers take."""
+    return 2 * MBARRIER_BYTES * ring_number(ring, "stages")
+
+
+def ring(stages: int, producers: int = 1, consumers: int = 1) -> Any:
+    """A new ring.
+
+    Args:
+        stages: how many stages it has.
+        producers: threads that commit a stage.
+        consumers: warpgroups that release it.
+    """
+    i32 = ir.IntegerType.get_signless(32)
+    numbers = {"stages": stages, "producers": producers, "consumers": consumers}
+    attributes = {name: ir.IntegerAttr.get(i32, number) for name, number in numbers.items()}
+    return create(RingOp, results=[RingType.get()], attributes=attributes).result
+
+
+def producer_acquire(ring: Any, step: Any) -> Any:
+    """Waits until the stage of a step is empty; gives its index."""
+    return create(ProducerAcquireOp, [ring, index(step)], [ir.IndexType.get()]).result
+
+
+def producer_commit(ring: Any, step: Any) -> None:
+    """Says that this thread has filled its part of a step's stage."""
+    create(ProducerCommitOp, [ring, index(step)])
+
+
+def consumer_wait(ring: Any, step: Any) -> Any:
+    """Waits until the stage of a step is full; gives its index."""
+    return create(ConsumerWaitOp, [ring, index(step)], [ir.IndexType.get()]).result
+
+
+def consumer_release(ring: Any, step: Any) -> None:
+    """Says that this warpgroup has read a step's stage."""
+    create(ConsumerReleaseOp, [ring, index(step)])

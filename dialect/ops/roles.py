@@ -1,0 +1,158 @@
+"""`smem.roles`, `smem.elect`, `smem.warpgroup_barrier`: which warpgroups and threads do what."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ..bindings import ext, ir
+from ..build import create
+from ..diagnostics import Invalid, verifier
+from ..smem import Smem
+
+#: Registers of a thread that `setmaxnreg` takes: multiples of 8 (PTX ISA 9.7.19.5).
+REGISTER_STEP, MIN_REGISTERS, MAX_REGISTERS = 8, 24, 256
+
+#: Threads of which `smem.elect` takes one.
+SCOPES = ("warpgroup", "block")
+
+
+class RolesOp(Smem.Operation, name="roles", traits=[ir.NoTerminatorTrait]):
+    """Divides the warpgroups of the block among roles; each `smem.role` in it takes the next ones.
+
+    All threads of the block execute it.
+    """
+
+    body: ext.Region
+
+    @verifier
+    def verify_region_invariants(self) -> None:
+        roles = roles_of(self)
+        for role in roles:
+            if role.operation.name != RoleOp.OPERATION_NAME:
+                raise Invalid(f"holds '{role.operation.name}'; expected smem.role alone")
+        if not roles:
+            raise Invalid("holds no smem.role")
+
+
+class RoleOp(Smem.Operation, name="role", traits=[ir.NoTerminatorTrait]):
+    """What `warpgroups` warpgroups do. The region may have an argument of index type: which of them it
+    is, from 0.
+
+    `registers` is the number of registers of each of its threads (`setmaxnreg`). The block begins with
+    as many for all threads as fit the multiprocessor; roles that give some up let others have more.
+    """
+
+    warpgroups: ir.IntegerAttr
+    body: ext.Region
+
+    @verifier
+    def verify_region_invariants(self) -> None:
+        parent = self.operation.parent
+        if parent is None or parent.operation.name != RolesOp.OPERATION_NAME:
+            raise Invalid("is not directly in an smem.roles")
+        if role_warpgroups(self) < 1:
+            raise Invalid(f"has warpgroups = {role_warpgroups(self)}; expected 1 or more")
+        for name in self.attributes:
+            if name not in ("warpgroups", "registers") and "." not in name:
+                raise Invalid(f"has the attribute {name}; expected warpgroups or registers")
+        role_registers(self)
+        arguments = [a.type for a in _block(self).arguments]
+        if arguments not in ([], [ir.IndexType.get()]):
+            said = ", ".join(map(str, arguments))
+            raise Invalid(f"has a region with arguments ({said}); expected none, or one index")
+
+
+class ElectOp(Smem.Operation, name="elect", traits=[ir.NoTerminatorTrait]):
+    """What one thread does: of each warpgroup that executes the op, or of the block. All threads of the
+    warpgroup, or of the block, execute it together.
+
+    `scope` is "warpgroup" or "block".
+    """
+
+    scope: ir.StringAttr
+    body: ext.Region
+
+    @verifier
+    def verify_region_invariants(self) -> None:
+        scope = ir.StringAttr(self.attributes["scope"]).value
+        if scope not in SCOPES:
+            raise Invalid(f'has scope = "{scope}"; expected "warpgroup" or "block"')
+        if len(_block(self).arguments):
+            raise Invalid("has a region with arguments; expected none")
+
+
+class WarpgroupBarrierOp(Smem.Operation, name="warpgroup_barrier"):
+    """Each warpgroup that executes it waits until all of its threads have, and what they wrote to shared
+    memory is visible to all of them. Warpgroup i uses the block's named barrier i + 1.
+    """
+
+
+def _block(op: Any) -> Any:
+    blocks = list(op.regions[0].blocks)
+    if len(blocks) != 1:
+        raise Invalid(f"has a region of {len(blocks)} blocks; expected one")
+    return blocks[0]
+
+
+def roles_of(roles: Any) -> list[Any]:
+    """The ops of an `smem.roles`.
+
+    Raises:
+        Invalid: if its region is not of one block.
+    """
+    return list(_block(roles).operations)
+
+
+def role_warpgroups(role: Any) -> int:
+    """How many warpgroups have a role."""
+    return ir.IntegerAttr(role.attributes["warpgroups"]).value
+
+
+def role_registers(role: Any) -> int | None:
+    """The registers of each thread of a role; None if it says none.
+
+    Raises:
+        Invalid: if `setmaxnreg` does not take the number.
+    """
+    if "registers" not in role.attributes:
+        return None
+    given = role.attributes["registers"].maybe_downcast()
+    number = given.value if isinstance(given, ir.IntegerAttr) else -1
+    if number % REGISTER_STEP or not MIN_REGISTERS <= number <= MAX_REGISTERS:
+        raise Invalid(
+            f"has registers = {given}; expected a multiple of {REGISTER_STEP} from {MIN_REGISTERS} to "
+            f"{MAX_REGISTERS}"
+        )
+    return number
+
+
+def roles(*each: tuple[int, int | None, Callable[[Any], None]]) -> None:
+    """Divides the warpgroups of the block.
+
+    Args:
+        each: for each role its warpgroups, the registers of a thread (None to leave them), and what
+            builds its region, called with the index of the warpgroup in the role.
+    """
+    i32 = ir.IntegerType.get_signless(32)
+    made = ir.Operation.create(RolesOp.OPERATION_NAME, regions=1)
+    with ir.InsertionPoint(ir.Block.create_at_start(made.regions[0], [])):
+        for warpgroups, registers, build in each:
+            attributes = {"warpgroups": ir.IntegerAttr.get(i32, warpgroups)}
+            if registers is not None:
+                attributes["registers"] = ir.IntegerAttr.get(i32, registers)
+            role = ir.Operation.create(RoleOp.OPERATION_NAME, attributes=attributes, regions=1)
+            block = ir.Block.create_at_start(role.regions[0], [ir.IndexType.get()])
+            with ir.InsertionPoint(block):
+                build(block.arguments[0])
+
+
+def elect(build: Callable[[], None], scope: str = "warpgroup") -> None:
+    """What one thread of each warpgroup ("warpgroup"), or of the block ("block"), does."""
+    attributes = {"scope": ir.StringAttr.get(scope)}
+    made = ir.Operation.create(ElectOp.OPERATION_NAME, attributes=attributes, regions=1)
+    with ir.InsertionPoint(ir.Block.create_at_start(made.regions[0], [])):
+        build()
+
+
+def warpgroup_barrier() -> None:
+    """A barrier among the threads of a warpgroup."""
+    create(WarpgroupBarrierOp)

@@ -1,0 +1,269 @@
+"""`smem.tma_load` and `smem.tma_store`: bulk tensor copies between global memory and a tile."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...layout.tensor_box import TensorBox, share_of, tensor_box
+from ..bindings import ext, ir
+from ..build import create, index
+from ..caching import cached_in_context
+from ..diagnostics import Invalid, verifier
+from ..elements import element_of
+from ..memrefs import check_global, is_dynamic, strides_of
+from ..smem import Smem
+from ..types import RingType, TileType, layout_of, shape_of, tensor_of, tile_element
+from .copy import is_packed, packed
+from .ring import ring_of
+
+#: Says along which dimension of the cluster blocks load the same tile together.
+MULTICAST = "multicast"
+
+#: Says what the L2 cache does with the lines.
+CACHE = "cache"
+
+#: Values of `cache` (PTX ISA 9.7.9.15, createpolicy).
+CACHE_HINTS = ("evict_first", "evict_last", "evict_normal")
+
+#: Bytes that TMA's pointers and strides are multiples of (CUDA driver API, cuTensorMapEncodeTiled).
+GLOBAL_ALIGNMENT = 16
+
+#: Values of `multicast`, and most blocks of a cluster.
+CLUSTER_DIMS = ("x", "y")
+
+
+class TmaLoadOp(Smem.Operation, name="tma_load"):
+    """Starts the copy of a part of a matrix in global memory to a tile, by the thread that executes it.
+
+    The source is an argument of the kernel; `coordinates` say where the part begins in it, one for
+    each of its dimensions, in elements. The tile's rows and columns are along its last two. What lies
+    outside of the matrix is filled with zeros. The tensor map, its box and its swizzle follow from the
+    tile's layout; the manifest tells the host what to encode.
+
+    The bytes count for the stage of `step` of the ring, which is full when they have come and its
+    producers have committed. A tile of tf32 takes f32.
+
+    `multicast = "x"` (or "y") says that the blocks of the cluster along x load the same part to the
+    same tile: each of them executes the op, loads its share, and sends it to all. `cache` is
+    "evict_first", "evict_last" or "evict_normal".
+    """
+
+    source: ext.Operand[ir.MemRefType]
+    tile: ext.Operand[TileType]
+    ring: ext.Operand[RingType]
+    step: ext.Operand[ir.IndexType]
+    coordinates: Sequence[ext.Operand[ir.IndexType]]
+
+    @verifier
+    def verify_region_invariants(self) -> None:
+        source, tile = self.operands[0].type, self.operands[1].type
+        ring_of(self, 2)
+        _check_attributes(self, (MULTICAST, CACHE))
+        multicast_of(self)
+        _check_matrix(source, len(self.operands) - 4, "loads from")
+        _check_tile(source, tile, "loads")
+
+
+class TmaStoreOp(Smem.Operation, name="tma_store"):
+    """Starts the copy of a tile to a part of a matrix in global memory, by the thread that executes it.
+
+    What is said of `smem.tma_load` of source, coordinates and tensor map holds of the target. Elements
+    that would lie outside of the matrix are left out. The copy reads the tile through the async proxy:
+    threads that wrote it have executed `smem.fence`, and a barrier has come after. `smem.tma_commit`
+    closes the group of copies that the thread has started, `smem.tma_wait` waits for groups.
+    """
+
+    tile: ext.Operand[TileType]
+    target: ext.Operand[ir.MemRefType]
+    coordinates: Sequence[ext.Operand[ir.IndexType]]
+
+    @verifier
+    def verify_region_invariants(self) -> None:
+        tile, target = self.operands[0].type, self.operands[1].type
+        _check_attributes(self, (CACHE,))
+        _check_matrix(target, len(self.operands) - 2, "stores to")
+        _check_tile(target, tile, "stores")
+
+
+class TmaCommitOp(Smem.Operation, name="tma_commit"):
+    """Makes a group of the thread's bulk stores since the last group."""
+
+
+class TmaWaitOp(Smem.Operation, name="tma_wait"):
+    """Waits until at most the `pending` latest groups of the thread's bulk stores are unfinished.
+
+    With the unit attribute `read`, until their tiles have been read, so that they can be written
+    again; what was stored may not be visible yet.
+    """
+
+    pending: ir.IntegerAttr
+
+    @verifier
+    def verify_region_invariants(self) -> None:
+        pending = ir.IntegerAttr(self.attributes["pending"]).value
+        if pending < 0:
+            raise Invalid(f"has pending = {pending}; expected 0 or more groups")
+        for name in self.attributes:
+            if name not in ("pending", "read") and "." not in name:
+                raise Invalid(f"has the attribute {name}; expected pending or read")
+
+
+def _check_attributes(op: Any, known: tuple[str, ...]) -> None:
+    for name in op.attributes:
+        if name not in known and "." not in name:
+            raise Invalid(f"has the attribute {name}; expected {' or '.join(known)}")
+    cache_of(op)
+
+
+def _text(op: Any, name: str, values: tuple[str, ...]) -> str | None:
+    """A string attribute of an op that need not be there.
+
+    Raises:
+        Invalid: if it is none of the values.
+    """
+    if name not in op.attributes:
+        return None
+    given = op.attributes[name].maybe_downcast()
+    if not isinstance(given, ir.StringAttr) or given.value not in values:
+        raise Invalid(f"has {name} = {given}; expected " + " or ".join(f'"{v}"' for v in values))
+    return given.value
+
+
+def multicast_of(load: Any) -> str | None:
+    """The dimension of the cluster along which blocks load a tile together; None if each does alone.
+
+    Raises:
+        Invalid: if the attribute names none.
+    """
+    return _text(load, MULTICAST, CLUSTER_DIMS)
+
+
+def cache_of(op: Any) -> str | None:
+    """What the L2 cache is to do with the lines of a bulk copy; None if nothing is said.
+
+    Raises:
+        Invalid: if the attribute is no such hint.
+    """
+    return _text(op, CACHE, CACHE_HINTS)
+
+
+@cached_in_context
+def _check_matrix(memref: Any, coordinates: int, does: str) -> None:
+    """Checks that a tensor map can describe a memref."""
+    check_global(memref, does)
+    rank = memref.rank
+    if not 2 <= rank <= 5:
+        raise Invalid(f"{does} {memref}; a tensor map has 2 to 5 dimensions, not {rank}")
+    if coordinates != rank:
+        raise Invalid(f"{does} {memref} at {coordinates} coordinates; expected {rank}")
+    strides, offset = strides_of(memref)
+    if offset != 0:
+        raise Invalid(f"{does} {memref}, which has an offset; give the start by the coordinates")
+    contiguous = matrix_contiguous(memref)
+    bits = memref.element_type.width
+    for dim, stride in enumerate(strides):
+        if dim != contiguous and not is_dynamic(stride) and stride * bits % (8 * GLOBAL_ALIGNMENT):
+            raise Invalid(
+                f"{does} {memref}: the stride of {stride} elements is no multiple of "
+                f"{8 * GLOBAL_ALIGNMENT // bits} ({GLOBAL_ALIGNMENT} bytes), which TMA needs"
+            )
+
+
+def matrix_contiguous(memref: Any) -> int:
+    """The dimension of a memref along which neighbours are adjacent, one of the last two.
+
+    Raises:
+        Invalid: if neither is known to be.
+    """
+    strides, _ = strides_of(memref)
+    for dim in (memref.rank - 1, memref.rank - 2):
+        if strides[dim] == 1:
+            return dim
+    raise Invalid(
+        f"takes {memref}, in which neither of the last two dimensions has the stride 1; TMA needs one, "
+        "for example strided<[?, 1]>"
+    )
+
+
+@cached_in_context
+def _check_tile(memref: Any, tile: Any, does: str) -> None:
+    shape = shape_of(tile)
+    if len(shape) != 2:
+        raise Invalid(f"{does} a tile (rows, columns), not {list(shape)}; take a stage")
+    held, kept = str(memref.element_type), str(tensor_of(tile).element_type)
+    same = held == kept or {held, kept} <= {"i8", "si8", "ui8"}
+    if is_packed(tile):
+        if held != "i8":
+            raise Invalid(f"{does} a tile of i1 in {held}; expected i8, whose bytes hold 8 elements")
+    elif not same and not (held == "f32" and element_of(tensor_of(tile).element_type).name == "tf32"):
+        raise Invalid(f"{does} a tile of {kept} in a memref of {held}; expected {kept}")
+    layout = layout_of(tile)
+    if layout is not None:
+        check_box(tensor_box(layout), memref)
+
+
+def check_box(box: TensorBox, memref: Any) -> None:
+    """Checks that a tile's box runs along the dimension that is contiguous in global memory.
+
+    Raises:
+        Invalid: if it does not.
+    """
+    along = matrix_contiguous(memref) - (memref.rank - 2)
+    if box.contiguous != along:
+        names = ("column-major", "row-major")
+        raise Invalid(
+            f"the data in global memory is {names[along]}, but the tile is {names[box.contiguous]}; TMA "
+            "moves lines as they are"
+        )
+
+
+def map_box(memref: Any, tile: Any, box: TensorBox) -> tuple[int, ...]:
+    """The extents of the tensor map's box, for each dimension of the memref, in its elements."""
+    extents = list(box.shape)
+    extents[box.contiguous] //= packed(tile)
+    return (1,) * (memref.rank - 2) + tuple(extents)
+
+
+def tma_load(
+    source: Any,
+    tile: Any,
+    ring: Any,
+    step: Any,
+    coordinates: Sequence[Any],
+    multicast: str | None = None,
+    cache: str | None = None,
+) -> None:
+    """Starts the load of a tile from the memref `source`; see `TmaLoadOp`.
+
+    Args:
+        source: an argument of the kernel.
+        tile: the tile.
+        ring, step: the stage that the bytes count for.
+        coordinates: where the tile begins, for each dimension of the source.
+        multicast: "x" or "y".
+        cache: "evict_first", "evict_last" or "evict_normal".
+    """
+    operands = [source, tile, ring, index(step), *map(index, coordinates)]
+    create(TmaLoadOp, operands, attributes=_given({MULTICAST: multicast, CACHE: cache}))
+
+
+def tma_store(tile: Any, target: Any, coordinates: Sequence[Any], cache: str | None = None) -> None:
+    """Starts the store of a tile to the memref `target`, an argument of the kernel."""
+    create(TmaStoreOp, [tile, target, *map(index, coordinates)], attributes=_given({CACHE: cache}))
+
+
+def _given(texts: dict[str, str | None]) -> dict[str, Any]:
+    return {name: ir.StringAttr.get(text) for name, text in texts.items() if text is not None}
+
+
+def tma_commit() -> None:
+    """Closes the group of bulk stores started since the last one."""
+    create(TmaCommitOp)
+
+
+def tma_wait(pending: int = 0, read: bool = False) -> None:
+    """Waits for all but the latest `pending` groups of bulk stores, or until their tiles are read."""
+    i32 = ir.IntegerType.get_signless(32)
+    attributes: dict[str, Any] = {"pending": ir.IntegerAttr.get(i32, pending)}
+    if read:
+        attributes["read"] = ir.UnitAttr.get()
+    create(TmaWaitOp, attributes=attributes)

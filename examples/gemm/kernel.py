@@ -1,0 +1,151 @@
+"""The kernel: one warpgroup loads tiles by TMA, the others multiply them and store the result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mlir_smem.dialect import ops as smem
+from mlir_smem.dialect.bindings import arith, gpu, ir, memref, scf
+
+from .config import Config
+from .problem import Problem
+from .schedule import TileLoop
+
+#: Registers of a thread: the producer gives up what the consumers take.
+PRODUCER_REGISTERS, CONSUMER_REGISTERS = 40, {1: 256, 2: 232, 3: 160}
+
+
+def build(problem: Problem, config: Config) -> ir.Module:
+    """A module with the kernel `gemm(A, B, C)`: C = A * B, of any extents."""
+    module = ir.Module.create()
+    with ir.InsertionPoint(module.body):
+        kernels = gpu.GPUModuleOp("kernels")
+        block = kernels.bodyRegion.blocks.append()
+    with ir.InsertionPoint(block):
+        function = gpu.GPUFuncOp(
+            ir.FunctionType.get(problem.matrix_types(), []),
+            "gemm",
+            kernel=True,
+            known_block_size=[128 * (1 + config.consumers), 1, 1],
+            arg_attrs=[
+                {
+                    "smem.name": ir.StringAttr.get(name),
+                    "smem.shape": ir.ArrayAttr.get([ir.StringAttr.get(e) for e in extents]),
+                }
+                for name, extents in (("A", "MK"), ("B", "KN"), ("C", "MN"))
+            ],
+        )
+        if config.cluster != (1, 1):
+            function.attributes["known_cluster_size"] = ir.DenseI32ArrayAttr.get(
+                [*config.cluster, 1]
+            )
+        function.attributes["nvvm.minctasm"] = ir.IntegerAttr.get(
+            ir.IntegerType.get_signless(32), 1
+        )
+    with ir.InsertionPoint(function.add_entry_block()):
+        _Gemm(problem, config, *function.entry_block.arguments).body()
+        gpu.ReturnOp([])
+    return module
+
+
+class _Gemm:
+    """The body, at the current insertion point."""
+
+    def __init__(self, problem: Problem, config: Config, a: Any, b: Any, c: Any) -> None:
+        self.problem, self.config = problem, config
+        self.a, self.b, self.c = a, b, c
+        m, n, k = config.tile
+        self.tiles_a = smem.alloc((config.stages, m, k), problem.a_element())
+        self.tiles_b = smem.alloc((config.stages, k, n), problem.b_element())
+        self.rows = m // config.consumers
+        buffers = config.consumers * config.store_buffers
+        self.tiles_c = smem.alloc((buffers, self.rows, config.store_columns), problem.c_element())
+        self.ring = smem.ring(config.stages, producers=1, consumers=config.consumers)
+        self.loop = TileLoop(config, memref.dim(a, _index(0)), memref.dim(b, _index(1)))
+        depth = memref.dim(a, _index(1))
+        self.steps = arith.divui(arith.addi(depth, _index(k - 1)), _index(k))
+
+    def body(self) -> None:
+        consumers = self.config.consumers
+        smem.roles(
+            (1, PRODUCER_REGISTERS, lambda _: smem.elect(self.produce)),
+            (consumers, CONSUMER_REGISTERS[consumers], self.consume),
+        )
+
+    def produce(self) -> None:
+        """One thread loads the tiles of all K steps of all of the block's tiles of C."""
+        along_m, along_n = self.config.cluster
+        depth = self.config.tile[2]
+        with self.loop.tiles() as (row, column, before):
+            for_k = scf.ForOp(_index(0), self.steps, _index(1))
+            with ir.InsertionPoint(for_k.body):
+                step = arith.addi(before(self.steps), for_k.induction_variable)
+                at = arith.muli(for_k.induction_variable, _index(depth))
+                slot = smem.producer_acquire(self.ring, step)
+                smem.tma_load(
+                    self.a,
+                    smem.stage(self.tiles_a, slot),
+                    self.ring,
+                    step,
+                    (row, at),
+                    multicast="y" if along_n > 1 else None,
+                )
+                smem.tma_load(
+                    self.b,
+                    smem.stage(self.tiles_b, slot),
+                    self.ring,
+                    step,
+                    (at, column),
+                    multicast="x" if along_m > 1 else None,
+                )
+                smem.producer_commit(self.ring, step)
+                scf.yield_([])
+
+    def consume(self, warpgroup: Any) -> None:
+        """A warpgroup multiplies its rows of the tiles, and stores them."""
+        own_row = arith.muli(warpgroup, _index(self.rows))
+        with self.loop.tiles() as (row, column, before):
+            first = before(self.steps)
+            product = self.multiply(own_row, first)
+            for_k = scf.ForOp(_index(1), self.steps, _index(1), [product])
+            with ir.InsertionPoint(for_k.body):
+                step = arith.addi(first, for_k.induction_variable)
+                product = self.multiply(own_row, step, for_k.inner_iter_args[0])
+                product = smem.wait(product, pending=1, in_flight=True)
+                smem.consumer_release(self.ring, arith.subi(step, _index(1)))
+                scf.yield_([product])
+            done = smem.wait(for_k.results[0])
+            last = arith.subi(arith.addi(first, self.steps), _index(1))
+            smem.consumer_release(self.ring, last)
+            self.store(done, warpgroup, arith.addi(row, own_row), column)
+        smem.elect(lambda: smem.tma_wait(0, read=True))
+
+    def multiply(self, own_row: Any, step: Any, accumulator: Any = None) -> Any:
+        slot = smem.consumer_wait(self.ring, step)
+        a = smem.stage(self.tiles_a, slot)
+        if self.config.consumers > 1:
+            a = smem.subtile(a, (own_row, 0), (self.rows, self.config.tile[2]))
+        return smem.mma(a, smem.stage(self.tiles_b, slot), accumulator)
+
+    def store(self, done: Any, warpgroup: Any, row: Any, column: Any) -> None:
+        """Stores the warpgroup's rows, some columns at a time, while those before are under way."""
+        config = self.config
+        width, buffers = config.store_columns, config.store_buffers
+        for i, start in enumerate(range(0, config.tile[1], width)):
+            buffer = arith.addi(arith.muli(warpgroup, _index(buffers)), _index(i % buffers))
+            tile = smem.stage(self.tiles_c, buffer)
+            smem.elect(lambda: smem.tma_wait(buffers - 1, read=True))
+            smem.warpgroup_barrier()
+            smem.store(smem.columns(done, start, width), tile)
+            smem.fence()
+            smem.warpgroup_barrier()
+
+            def send(tile: Any = tile, start: int = start) -> None:
+                smem.tma_store(tile, self.c, (row, arith.addi(column, _index(start))))
+                smem.tma_commit()
+
+            smem.elect(send)
+
+
+def _index(value: int) -> Any:
+    return arith.constant(ir.IndexType.get(), value)

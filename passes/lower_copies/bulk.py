@@ -1,0 +1,162 @@
+"""Bulk tensor copies (TMA): each of a tile's boxes is one instruction of one thread."""
+
+from typing import Any
+
+from ...dialect.bindings import ir
+from ...dialect.ops.copy import packed
+from ...dialect.ops.ring import ring_of
+from ...dialect.ops.tma import cache_of, multicast_of
+from ...layout import Slice
+from ...layout.elements import UNIT_BYTES
+from ...layout.modes import Multiple, Start
+from ...layout.tensor_box import TensorBox, share_of, tensor_box
+from .. import emit
+from ..base import OpError
+from ..cluster import block_rank, blocks_along, multicast_mask
+from ..i32 import I32
+from ..parts import Part, Position, part_from
+from ..shared_memory import gep
+from ..tile_address import TileAddress
+from .rings import RingStep
+from .tensor_maps import TensorMaps
+
+#: What `createpolicy` is told for all of the lines of a copy.
+_POLICY = "createpolicy.fractional.L2::{}.b64 $0, 1.0;"
+
+
+def lower_load(op: Any, maps: TensorMaps) -> None:
+    """Emits an `smem.tma_load`: the bytes are expected, then each box is copied.
+
+    Raises:
+        OpError: if the part of the tile cannot be copied so.
+    """
+    source, tile = op.operands[0], op.operands[1]
+    part = part_from(tile, op)
+    layout = part.slice.layout
+    full = RingStep(ring_of(op, 2), op.operands[3]).full()
+    size = layout.element.bytes(layout.shape[0] * layout.shape[1])
+    emit.op("nvvm.mbarrier.expect_tx", (full, emit.constant(size, emit.i32())))
+    dim = multicast_of(op)
+    coordinates = _coordinates(op.operands[4:])
+    if dim is None:
+        box, start, masks = tensor_box(layout), _start(op, part), ()
+    else:
+        share = share_of(layout, blocks_along(op, dim))
+        first = (block_rank(dim) * share.extent).value
+        own = part_of_share(part, share.dim, share.extent, share.part, first)
+        box, start, masks = share.box, _start(op, own), (multicast_mask(op, dim),)
+        place = len(coordinates) - 2 + share.dim
+        step = emit.binary("divui", first, _packed(tile, share.dim, box))
+        coordinates[place] = emit.binary("addi", coordinates[place], step)
+    pointer = maps.of(op, source, tile, box)
+    hints = _hints(op)
+    cluster = emit.pointer(7)
+    for place, offset in zip(box.places, box.offsets, strict=True):
+        target = gep(start, layout.element.bytes(offset))
+        target = emit.value("llvm.addrspacecast", (target,), cluster)
+        at = _box_coordinates(source.type, tile, coordinates, place, box)
+        # Operands: destination, map, coordinates, mbarrier, im2col offsets, mask, hint, predicate.
+        segments = [1, 1, len(at), 1, 0, len(masks), len(hints), 0]
+        emit.op(
+            "nvvm.cp.async.bulk.tensor.shared.cluster.global",
+            (target, pointer, *at, full, *masks, *hints),
+            operandSegmentSizes=ir.DenseI32ArrayAttr.get(segments),
+        )
+
+
+def part_of_share(part: Part, dim: int, extent: int, share: Slice, first: Any) -> Part:
+    """The share of a part that begins at the run-time element `first`, a multiple of `extent`, along
+    dimension `dim`."""
+    position = Position((first,))
+    starts = (*part.starts, *(position for _ in share.terms))
+    return Part(part.root, part.slice.then(share), starts, part.origin)
+
+
+def lower_store(op: Any, maps: TensorMaps) -> None:
+    """Emits an `smem.tma_store`: each box is copied.
+
+    Raises:
+        OpError: if the part of the tile cannot be copied so.
+    """
+    tile, target = op.operands[0], op.operands[1]
+    part = part_from(tile, op)
+    layout = part.slice.layout
+    box, start, hints = tensor_box(layout), _start(op, part), _hints(op)
+    pointer = maps.of(op, target, tile, box)
+    coordinates = _coordinates(op.operands[2:])
+    for place, offset in zip(box.places, box.offsets, strict=True):
+        source = gep(start, layout.element.bytes(offset))
+        at = _box_coordinates(target.type, tile, coordinates, place, box)
+        segments = [1, 1, len(at), len(hints), 0]
+        emit.op(
+            "nvvm.cp.async.bulk.tensor.global.shared.cta",
+            (pointer, source, *at, *hints),
+            operandSegmentSizes=ir.DenseI32ArrayAttr.get(segments),
+        )
+
+
+def lower_group(op: Any, _: TensorMaps) -> None:
+    """Emits an `smem.tma_commit` or `smem.tma_wait`."""
+    if op.operation.name == "smem.tma_commit":
+        emit.op("nvvm.cp.async.bulk.commit.group")
+        return
+    pending = ir.IntegerAttr(op.attributes["pending"]).value
+    attributes = {"group": ir.IntegerAttr.get(emit.i32(), pending)}
+    if "read" in op.attributes:
+        attributes["read"] = ir.UnitAttr.get()
+    emit.op("nvvm.cp.async.bulk.wait_group", **attributes)
+
+
+def _start(op: Any, part: Part) -> Any:
+    """The pointer to where a part begins.
+
+    Raises:
+        OpError: if that is inside a pattern of the swizzle.
+    """
+    address = TileAddress(part)
+    if not address.starts_pattern:
+        layout = part.slice.layout
+        multiple = part.slice.multiple * layout.element.bits // 8
+        raise OpError(
+            op,
+            f"copies a part that begins at multiples of {multiple} bytes in its tile; TMA needs "
+            f"multiples of {layout.alignment}, whole patterns of the swizzle",
+        )
+    return address.at_swizzled(I32(0))
+
+
+def _coordinates(values: Any) -> list[Any]:
+    return [emit.cast_index(value, emit.i32()) for value in values]
+
+
+def _packed(tile: Any, dim: int, box: TensorBox) -> int:
+    """Elements of the tile in one of the memref, along a dimension."""
+    return packed(tile.type) if dim == box.contiguous else 1
+
+
+def _box_coordinates(
+    memref: Any, tile: Any, coordinates: list[Any], place: tuple[int, int], box: TensorBox
+) -> list[Any]:
+    """The coordinates of a box in the order of the tensor map: the contiguous dimension first."""
+    leading = memref.rank - 2
+    own = list(coordinates)
+    for dim in (0, 1):
+        further = place[dim] // _packed(tile, dim, box)
+        own[leading + dim] = emit.binary("addi", own[leading + dim], further)
+    contiguous = own.pop(leading + box.contiguous)
+    return [contiguous, *reversed(own)]
+
+
+def _hints(op: Any) -> tuple[Any, ...]:
+    """The cache policy of a copy, if it says one (i64)."""
+    cache = cache_of(op)
+    if cache is None:
+        return ()
+    policy = emit.value(
+        "llvm.inline_asm",
+        (),
+        emit.i64(),
+        asm_string=ir.StringAttr.get(_POLICY.format(cache)),
+        constraints=ir.StringAttr.get("=l"),
+    )
+    return (policy,)

@@ -1,0 +1,132 @@
+"""Rings: a full and an empty mbarrier for each stage."""
+
+from typing import Any
+
+from ...dialect.bindings import ir
+from ...dialect.ops.ring import MBARRIER_BYTES, WARPS, ring_number, ring_of
+from ...layout.transfer import WARP
+from .. import emit
+from ..base import OpError
+from ..cluster import peers_of
+from ..i32 import I32
+from ..kernel import function_of, required_block_size, walk
+from ..shared_memory import gep, root_pointer
+from ..threads import linear_thread
+
+#: Nanoseconds after which a wait looks again (a hint: PTX ISA 9.7.13.15.16, suspendTimeHint).
+_TICKS = 10_000_000
+
+#: Ops that end a function.
+_RETURNS = ("gpu.return", "func.return", "llvm.return")
+
+
+class RingStep:
+    """The mbarriers of the stage that a step of the work uses."""
+
+    def __init__(self, ring: Any, step: Any) -> None:
+        """`step` is an index value."""
+        self.ring = ring
+        self._stages = ring_number(ring, "stages")
+        self._step = I32(emit.cast_index(step, emit.i32()))
+        #: The stage (i32).
+        self.stage = self._step % self._stages
+
+    def full(self) -> Any:
+        """The pointer to the mbarrier that says that the stage is full."""
+        return self._mbarrier(0)
+
+    def empty(self) -> Any:
+        """The pointer to the mbarrier that says that the stage is empty."""
+        return self._mbarrier(self._stages)
+
+    def parity(self) -> I32:
+        """The parity of the phase that ends when the stage is full for this step."""
+        return self._step // self._stages & 1
+
+    def stage_index(self) -> Any:
+        """The stage as an index value."""
+        return emit.value("arith.index_castui", (self.stage.value,), ir.IndexType.get())
+
+    def _mbarrier(self, first: int) -> Any:
+        base = root_pointer(self.ring, first * MBARRIER_BYTES)
+        return gep(base, (self.stage * MBARRIER_BYTES).value)
+
+
+def lower_ring(ring: Any) -> None:
+    """Emits the initialisation of a ring's mbarriers, and that all who use them wait for it.
+
+    Raises:
+        OpError: if not all threads of the block execute the op.
+    """
+    function = function_of(ring)
+    if ring.operation.block != function.regions[0].blocks[0]:
+        raise OpError(ring, "is not at the top of the kernel, where all threads execute it once")
+    peers = peers_of(ring)
+    stages = ring_number(ring, "stages")
+    arrivals = [ring_number(ring, "producers")] * stages
+    arrivals += [WARPS * ring_number(ring, "consumers") * peers.count] * stages
+    base = root_pointer(ring)
+    thread = linear_thread(required_block_size(ring))
+    with emit.guarded(emit.compare("eq", thread, 0)):
+        for position, count in enumerate(arrivals):
+            pointer = gep(base, position * MBARRIER_BYTES)
+            emit.op("nvvm.mbarrier.init", (pointer, emit.constant(count, emit.i32())))
+        emit.op("nvvm.fence.mbarrier.init")
+    if peers.count > 1:
+        _cluster_barrier()
+        _wait_at_end(function)
+    else:
+        emit.op("gpu.barrier")
+
+
+def _cluster_barrier() -> None:
+    for name in ("nvvm.cluster.arrive", "nvvm.cluster.wait"):
+        emit.op(name, aligned=ir.UnitAttr.get())
+
+
+def _wait_at_end(function: Any) -> None:
+    """No block may exit while others may send to its shared memory."""
+    for op in walk(function, *_RETURNS):
+        before = op.operation.block.operations
+        previous = before[len(before) - 2].operation if len(before) > 1 else None
+        if previous is None or previous.name != "nvvm.cluster.wait":
+            with ir.InsertionPoint(op), op.location:
+                _cluster_barrier()
+
+
+def lower_ring_op(op: Any) -> None:
+    """Emits what a producer or a consumer does with a step's stage."""
+    step = RingStep(ring_of(op), op.operands[1])
+    match op.operation.name:
+        case "smem.producer_acquire":
+            # Before its first use an mbarrier is in phase 0: the phase before it, odd, is over.
+            _wait(step.empty(), step.parity() ^ 1)
+            op.results[0].replace_all_uses_with(step.stage_index())
+        case "smem.consumer_wait":
+            _wait(step.full(), step.parity())
+            op.results[0].replace_all_uses_with(step.stage_index())
+        case "smem.producer_commit":
+            emit.op("nvvm.mbarrier.arrive", (step.full(),))
+        case _:
+            _release(op, step)
+
+
+def _wait(mbarrier: Any, parity: I32) -> None:
+    ticks = emit.constant(_TICKS, emit.i32())
+    emit.op("nvvm.mbarrier.try_wait.parity", (mbarrier, parity.value, ticks))
+
+
+def _release(op: Any, step: RingStep) -> None:
+    """A thread of each warp arrives, for its whole warp, at the block's own mbarrier; of blocks that
+    share loads, one thread for each of them at theirs."""
+    lane = I32(linear_thread(required_block_size(op))) % WARP
+    peers = peers_of(step.ring)
+    emit.op("nvvm.bar.warp.sync", (emit.constant(-1, emit.i32()),))
+    empty = step.empty()
+    with emit.guarded(emit.compare("ult", lane.value, peers.count)):
+        if peers.count == 1:
+            emit.op("nvvm.mbarrier.arrive", (empty,))
+        else:
+            remote = emit.value("nvvm.mapa", (empty, peers.rank(lane).value), emit.pointer(7))
+            scope = ir.Attribute.parse("#nvvm.mem_scope<cluster>")
+            emit.op("nvvm.mbarrier.arrive", (remote,), scope=scope)

@@ -1,0 +1,104 @@
+"""Tensor maps as parameters of a kernel: the host encodes what the parameter's attribute says."""
+
+from typing import Any
+
+from ...dialect.bindings import ir
+from ...dialect.ops.tma import check_box, map_box, matrix_contiguous
+from ...dialect.types import tensor_of
+from ...layout.tensor_box import TensorBox
+from .. import emit
+from ..base import OpError
+from ..kernel import block_size, function_of
+from ..threads import linear_thread
+
+#: The attribute of a kernel's parameter that is a tensor map: what the map describes.
+TENSOR_MAP = "smem.tensor_map"
+
+#: Bytes of a tensor map, and what they are aligned to (CUDA driver API, CUtensorMap).
+TENSOR_MAP_BYTES, TENSOR_MAP_ALIGNMENT = 128, 64
+
+
+class TensorMaps:
+    """The tensor maps of a module's kernels; those that say the same are one parameter."""
+
+    def __init__(self) -> None:
+        self._maps: dict[Any, Any] = {}
+
+    def of(self, op: Any, memref: Any, tile: Any, box: TensorBox) -> Any:
+        """The parameter (a pointer) by which `op` copies between a memref and boxes of a tile.
+
+        Raises:
+            OpError: if the memref is no argument of the kernel.
+        """
+        function = function_of(op)
+        described = _described(op, function, memref, tile, box)
+        key = (function, str(described))
+        if key not in self._maps:
+            self._maps[key] = _add_argument(function, described)
+        return self._maps[key]
+
+    def prefetch(self) -> None:
+        """Has one thread of each kernel fetch its tensor maps at the start."""
+        by_function: dict[Any, list[Any]] = {}
+        for (function, _), pointer in self._maps.items():
+            by_function.setdefault(function, []).append(pointer)
+        for function, pointers in by_function.items():
+            size = block_size(function)
+            entry = function.regions[0].blocks[0]
+            with ir.InsertionPoint.at_block_begin(entry), function.location:
+                if size is None:
+                    continue
+                with emit.guarded(emit.compare("eq", linear_thread(size), 0)):
+                    for pointer in pointers:
+                        emit.op("nvvm.prefetch", (pointer,), tensormap=ir.UnitAttr.get())
+
+
+def _described(op: Any, function: Any, memref: Any, tile: Any, box: TensorBox) -> Any:
+    arguments = list(function.regions[0].blocks[0].arguments)
+    inputs = len(ir.TypeAttr(function.attributes["function_type"]).value.inputs)
+    if memref not in arguments[:inputs]:
+        raise OpError(
+            op,
+            "takes a memref that is no argument of the kernel; the host encodes a tensor map of a whole "
+            "argument, and the coordinates say where a part begins",
+        )
+    check_box(box, memref.type)
+    i64 = emit.i64()
+    return ir.DictAttr.get(
+        {
+            "argument": ir.IntegerAttr.get(i64, arguments.index(memref)),
+            "box": ir.DenseI64ArrayAttr.get(map_box(memref.type, tile.type, box)),
+            "contiguous": ir.IntegerAttr.get(i64, matrix_contiguous(memref.type)),
+            "element": ir.StringAttr.get(_map_element(memref.type, tile.type)),
+            "swizzle": ir.StringAttr.get(str(box.swizzle)),
+        }
+    )
+
+
+def _map_element(memref: Any, tile: Any) -> str:
+    """The element type of a tensor map: the tile's, but for bits the bytes that hold them."""
+    element = tensor_of(tile).element_type
+    return str(memref.element_type if element.width < 8 else element)
+
+
+def _add_argument(function: Any, described: Any) -> Any:
+    """Adds a parameter after the function's inputs; buffers of a gpu.func, which come after these, move."""
+    signature = ir.TypeAttr(function.attributes["function_type"]).value
+    count = len(signature.inputs)
+    entry, type_ = function.regions[0].blocks[0], ir.Type.parse("!llvm.ptr")
+    location = function.location
+    buffers = list(entry.arguments)[count:]
+    added = entry.add_argument(type_, location)
+    for buffer in buffers:
+        buffer.replace_all_uses_with(entry.add_argument(buffer.type, location))
+    for _ in buffers:
+        entry.erase_argument(count)
+    inputs = [*signature.inputs, type_]
+    function.attributes["function_type"] = ir.TypeAttr.get(
+        ir.FunctionType.get(inputs, signature.results)
+    )
+    given = function.attributes
+    own = list(given["arg_attrs"]) if "arg_attrs" in given else [ir.DictAttr.get({})] * count
+    attributes = ir.DictAttr.get({TENSOR_MAP: described})
+    given["arg_attrs"] = ir.ArrayAttr.get([*own, attributes])
+    return added

@@ -1,0 +1,160 @@
+"""`smem-lower-roles`: roles of warpgroups, and what one thread does, become branches."""
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from ..dialect.bindings import ir
+from ..dialect.ops.roles import role_registers, role_warpgroups, roles_of
+from ..layout.fragments import WARPGROUP
+from ..layout.transfer import WARP
+from . import emit
+from .base import OpError, Pass
+from .i32 import I32
+from .kernel import function_of, required_block_size, threads_of, walk
+from .threads import linear_thread
+
+#: 32-bit registers of a multiprocessor on sm_90 and sm_100 (CUDA programming guide, table of compute
+#: capabilities).
+_REGISTERS = 64 * 1024
+
+#: Barriers of a block besides barrier 0, which is that of all threads (PTX ISA 9.7.13.1).
+_BARRIERS = 15
+
+
+@dataclass(frozen=True)
+class LowerRoles(Pass):
+    """Each role is one branch of an if, as `setmaxnreg` wants it."""
+
+    name = "smem-lower-roles"
+    description = "lower roles of warpgroups and elected threads to branches"
+
+    def run(self, module: Any) -> None:
+        for op in walk(module, "smem.warpgroup_barrier"):
+            with ir.InsertionPoint(op), op.location:
+                _lower_barrier(op)
+            op.operation.erase()
+        for op in walk(module, "smem.elect"):
+            with ir.InsertionPoint(op), op.location:
+                _lower_elect(op)
+            op.operation.erase()
+        for op in walk(module, "smem.roles"):
+            with ir.InsertionPoint(op), op.location:
+                _lower_roles(op)
+            op.operation.erase()
+
+
+def _lower_barrier(op: Any) -> None:
+    size = required_block_size(op)
+    if (count := prod(size) // WARPGROUP) > _BARRIERS:
+        raise OpError(op, f"is in a block of {count} warpgroups; named barriers are {_BARRIERS}")
+    number = I32(linear_thread(size)) // WARPGROUP + 1
+    threads = emit.constant(WARPGROUP, emit.i32())
+    segments = ir.DenseI32ArrayAttr.get([1, 1])
+    emit.op("nvvm.barrier", (number.value, threads), operandSegmentSizes=segments)
+
+
+def _lower_elect(op: Any) -> None:
+    """The first warp elects one of its threads."""
+    thread = I32(linear_thread(required_block_size(op)))
+    if ir.StringAttr(op.attributes["scope"]).value == "warpgroup":
+        thread = thread % WARPGROUP
+    first = emit.op("scf.if", (emit.compare("ult", thread.value, WARP),), regions=2)
+    with ir.InsertionPoint(ir.Block.create_at_start(first.regions[0])):
+        elected = emit.value("nvvm.elect.sync", (), ir.IntegerType.get_signless(1))
+        branch = emit.op("scf.if", (elected,), regions=2)
+        _move_body(op, branch.regions[0])
+        emit.op("scf.yield")
+
+
+def _lower_roles(op: Any) -> None:
+    size = required_block_size(op)
+    roles = [role.operation for role in roles_of(op)]
+    _check(op, roles)
+    # All lanes of a warp have the same; the compiler knows it of what a shuffle gives.
+    warpgroup = _uniform(I32(linear_thread(size)) // WARPGROUP)
+    _branch(roles, warpgroup, 0)
+
+
+def _check(op: Any, roles: list[Any]) -> None:
+    """Checks that the roles take the whole block, and no more registers than there are."""
+    threads = threads_of(function_of(op)) or 0
+    counts = [role_warpgroups(role) for role in roles]
+    if sum(counts) * WARPGROUP != threads:
+        raise OpError(
+            op,
+            f"has roles of {' + '.join(map(str, counts))} warpgroups in a block of {threads} threads; "
+            f"expected {threads // WARPGROUP} in all",
+        )
+    registers = [role_registers(role) for role in roles]
+    if any(registers) and not all(registers):
+        raise OpError(op, "has roles with registers and roles without; expected all or none")
+    if all(registers):
+        terms = [f"{n} x {WARPGROUP} x {r}" for n, r in zip(counts, registers, strict=True)]
+        total = sum(n * WARPGROUP * (r or 0) for n, r in zip(counts, registers, strict=True))
+        if total > _REGISTERS:
+            raise OpError(
+                op,
+                f"has roles of {' + '.join(terms)} = {total} registers; a multiprocessor has "
+                f"{_REGISTERS}",
+            )
+
+
+def _fill(region: Any, roles: list[Any], warpgroup: Any, first: int) -> None:
+    """Fills a region that the warpgroups of some roles reach; `first` is the first of them."""
+    if len(roles) == 1:
+        _move_role(roles[0], region, warpgroup, first)
+        return
+    with ir.InsertionPoint(ir.Block.create_at_start(region)):
+        _branch(roles, warpgroup, first)
+        emit.op("scf.yield")
+
+
+def _branch(roles: list[Any], warpgroup: Any, first: int) -> None:
+    """Branches to the role of a warpgroup."""
+    role, *others = roles
+    end = first + role_warpgroups(role)
+    branch = emit.op("scf.if", (emit.compare("ult", warpgroup, end),), regions=2)
+    _fill(branch.regions[0], [role], warpgroup, first)
+    if others:
+        _fill(branch.regions[1], others, warpgroup, end)
+
+
+def _move_role(role: Any, region: Any, warpgroup: Any, first: int) -> None:
+    """Moves what a role does to a region."""
+    block, registers = role.regions[0].blocks[0], role_registers(role)
+    with ir.InsertionPoint.at_block_begin(block):
+        if registers is not None:
+            # The block begins with an equal part for each thread, which ptxas rounds down to 8.
+            begins = _REGISTERS // (threads_of(function_of(role)) or 1) // 8 * 8
+            action = "increase" if registers > begins else "decrease"
+            emit.op(
+                "nvvm.setmaxregister",
+                regCount=ir.IntegerAttr.get(emit.i32(), registers),
+                action=ir.Attribute.parse(f"#nvvm<action {action}>"),
+            )
+        if len(block.arguments):
+            number = emit.binary("subi", warpgroup, first) if first else warpgroup
+            index = emit.value("arith.index_castui", (number,), ir.IndexType.get())
+            block.arguments[0].replace_all_uses_with(index)
+            block.erase_argument(0)
+    _move_body(role, region)
+
+
+def _move_body(op: Any, region: Any) -> None:
+    """Moves an op's block to another region, whose ops it ends with `scf.yield`."""
+    block = op.regions[0].blocks[0]
+    block.append_to(region)
+    with ir.InsertionPoint(block):
+        emit.op("scf.yield")
+
+
+def _uniform(number: I32) -> Any:
+    """The number that the first lane of the warp has."""
+    i32 = emit.i32()
+    return emit.value(
+        "nvvm.shfl.sync",
+        (emit.constant(-1, i32), number.value, emit.constant(0, i32), emit.constant(31, i32)),
+        i32,
+        kind=ir.Attribute.parse("#nvvm<shfl_kind idx>"),
+    )
