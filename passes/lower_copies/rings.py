@@ -128,5 +128,6 @@ def _release(op: Any, step: RingStep) -> None:
             emit.op("nvvm.mbarrier.arrive", (empty,))
         else:
             remote = emit.value("nvvm.mapa", (empty, peers.rank(lane).value), emit.pointer(7))
-            scope = ir.Attribute.parse("#nvvm.mem_scope<cluster>")
-            emit.op("nvvm.mbarrier.arrive", (remote,), scope=scope)
+            # Of scope cta: a wider one would have every warp wait for a fence of all memory. What was
+            # read is complete in registers, or by a wait for the mma, before the warp arrives.
+            emit.op("nvvm.mbarrier.arrive", (remote,))
