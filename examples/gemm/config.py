@@ -25,8 +25,8 @@ class Config:
 
     tile: tuple[int, int, int] = (128, 256, 64)
     stages: int = 4
-    cluster: tuple[int, int] = (2, 1)
+    cluster: tuple[int, int] = (1, 1)
     consumers: int = 2
-    group: int = 8
+    group: int = 16
     store_columns: int = 64
     store_buffers: int = 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mlir_smem.dialect import ops as smem
-from mlir_smem.dialect.bindings import arith, gpu, ir, memref, scf
+from mlir_smem.dialect.bindings import arith, gpu, ir, memref, nvvm, scf
 
 from .config import Config
 from .problem import Problem
@@ -74,6 +74,10 @@ class _Gemm:
 
     def produce(self) -> None:
         """One thread loads the tiles of all K steps of all of the block's tiles of C."""
+        # The next kernel may start as soon as blocks of this one end; this one reads and writes memory
+        # only when those before it are done.
+        nvvm.griddepcontrol(nvvm.GridDepActionKind.launch_dependents)
+        nvvm.griddepcontrol(nvvm.GridDepActionKind.wait)
         along_m, along_n = self.config.cluster
         depth = self.config.tile[2]
         with self.loop.tiles() as (row, column, before):
