@@ -7,6 +7,10 @@ optional, say what types cannot:
 - `smem.shape`: names (or numbers) of a matrix's extents; extents of one name must be equal;
 - `smem.grid`: for x, y, z, an extent's name and the elements of it that a block covers;
 - `smem.multiples`: what an extent must be a multiple of.
+
+Two are not for people to write and not optional: parameters with `smem.tensor_map`, which the lowering
+of TMA adds behind the arguments, become the entries of "tensor_maps", and `known_cluster_size` is
+"cluster", blocks along x, y, z, or null.
 """
 
 from typing import Any
@@ -14,8 +18,11 @@ from typing import Any
 from ..dialect.bindings import ir
 from ..dialect.diagnostics import Invalid
 from ..dialect.memrefs import is_dynamic, strides_of
+from ..layout.swizzle import Swizzle
 from ..passes.allocate import SHARED_BYTES
+from ..passes.cluster import cluster_size
 from ..passes.kernel import block_size
+from ..passes.lower_copies.tensor_maps import TENSOR_MAP
 from .errors import CompileError
 
 VERSION = 1
@@ -23,6 +30,9 @@ VERSION = 1
 #: Bytes that pointers and rows of matrices must be aligned to: copies move 16 bytes at a time.
 ALIGNMENT = 16
 
+
+#: Dimensions that a tensor map can have here: boxes are matrices, or parts of more dimensions.
+_TENSOR_MAP_RANKS = range(2, 6)
 
 #: How a gpu.func says that it is a kernel; the bindings' builder writes the second.
 _KERNEL_MARKS = ("kernel", "gpu.kernel")
@@ -48,23 +58,28 @@ def _kernel(function: Any) -> dict[str, Any]:
     attributes = function.attributes
     inputs = ir.TypeAttr(attributes["function_type"]).value.inputs
     given = list(attributes["arg_attrs"]) if "arg_attrs" in attributes else [{}] * len(inputs)
-    arguments = [_argument(i, t, a) for i, (t, a) in enumerate(zip(inputs, given, strict=True))]
+    parameters = list(zip(inputs, given, strict=True))
+    own = [(t, a) for t, a in parameters if TENSOR_MAP not in a]
+    if any(TENSOR_MAP in a for _, a in parameters[: len(own)]):
+        raise CompileError(f"parameters with {TENSOR_MAP} stand behind the kernel's own arguments")
+    arguments = [_argument(i, t, a) for i, (t, a) in enumerate(own)]
     names = [a["name"] for a in arguments]
     for name in names:
         if names.count(name) > 1:
             raise CompileError(f"{names.count(name)} arguments have the name {name}")
     extents = _known_extents(arguments)
     named = {e for a in arguments for e in a.get("shape", ()) if isinstance(e, str)} | set(extents)
-    size = block_size(function)
+    size, cluster = block_size(function), cluster_size(function)
     return {
         "entry": ir.StringAttr(attributes["sym_name"]).value,
         "arguments": [{k: v for k, v in a.items() if k != "names"} for a in arguments],
         "extents": extents,
         "block": list(size) if size else None,
+        "cluster": list(cluster) if cluster != (1, 1, 1) else None,
         "grid": _grid(_said(attributes, "smem.grid"), named),
         "multiples": _multiples(_said(attributes, "smem.multiples"), named),
         "shared_bytes": attributes[SHARED_BYTES].value if SHARED_BYTES in attributes else 0,
-        "tensor_maps": [],
+        "tensor_maps": [_tensor_map(t, a, arguments) for t, a in parameters[len(own) :]],
     }
 
 
@@ -128,6 +143,48 @@ def _known_extents(arguments: list[dict[str, Any]]) -> dict[str, int]:
     return known
 
 
+def _tensor_map(type_: Any, attributes: Any, arguments: list[dict[str, Any]]) -> dict[str, Any]:
+    """What a parameter's `smem.tensor_map` says, with the name of the argument that it describes."""
+    if str(type_) != "!llvm.ptr":
+        raise CompileError(f"a parameter with {TENSOR_MAP} is of type !llvm.ptr, not {type_}")
+    given = _said(attributes, TENSOR_MAP)
+    match given:
+        case {
+            "argument": int() as index,
+            "box": [*box],
+            "contiguous": int() as contiguous,
+            "element": str() as element,
+            "swizzle": str() as swizzle,
+        } if len(given) == 5 and swizzle in map(str, Swizzle):
+            pass
+        case _:
+            raise CompileError(
+                f"{TENSOR_MAP} is a dictionary such as {{argument = 0 : i64, box = array<i64: 128, 64>, "
+                f'contiguous = 1 : i64, element = "bf16", swizzle = "128B"}}, not {given!r}'
+            )
+    if not 0 <= index < len(arguments) or arguments[index]["kind"] != "memref":
+        raise CompileError(
+            f"{TENSOR_MAP} describes argument {index}, which is no matrix; there are "
+            f"{', '.join(a['name'] for a in arguments) or 'none'}"
+        )
+    name, rank = arguments[index]["name"], len(arguments[index]["shape"])
+    if len(box) != rank or rank not in _TENSOR_MAP_RANKS:
+        raise CompileError(
+            f"{TENSOR_MAP} has the box {box} for {name} of rank {rank}; expected as many extents, 2 to 5"
+        )
+    if not 0 <= contiguous < rank:
+        raise CompileError(
+            f"{TENSOR_MAP} says that dimension {contiguous} of {name} is contiguous, of {rank}"
+        )
+    return {
+        "argument": name,
+        "box": box,
+        "contiguous": contiguous,
+        "element": element,
+        "swizzle": swizzle,
+    }
+
+
 def _grid(given: Any, named: set[str]) -> Any:
     if given is None:
         return None
@@ -173,6 +230,8 @@ def _said(attributes: Any, name: str) -> Any:
 def _plain(attribute: Any) -> Any:
     if isinstance(attribute, ir.StringAttr | ir.IntegerAttr):
         return attribute.value
+    if isinstance(attribute, ir.DenseI64ArrayAttr):
+        return list(attribute)
     if isinstance(attribute, ir.ArrayAttr):
         return [_plain(a.maybe_downcast()) for a in attribute]
     if isinstance(attribute, ir.DictAttr):
