@@ -4,5 +4,6 @@ from .arguments import Matrix
 from .cpu import run_on_cpu
 from .errors import LaunchError
 from .gpu import Kernel, run_on_gpu
+from .prepared import Prepared
 
-__all__ = ["Kernel", "LaunchError", "Matrix", "run_on_cpu", "run_on_gpu"]
+__all__ = ["Kernel", "LaunchError", "Matrix", "Prepared", "run_on_cpu", "run_on_gpu"]

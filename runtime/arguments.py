@@ -23,6 +23,9 @@ DTYPES = {
     "ui8": np.dtype(np.uint8),
 }
 
+#: Blocks that a grid can have along x, y, z (compute capability 9.0).
+_MAX_GRID = (2**31 - 1, 65535, 65535)
+
 
 @dataclass(frozen=True)
 class Matrix:
@@ -174,6 +177,8 @@ def check_matrix(argument: Mapping[str, Any], matrix: Matrix) -> None:
         raise LaunchError(
             f"{name} has {len(matrix.shape)} dimensions; expected {len(argument['shape'])}"
         )
+    if any(extent < 1 for extent in matrix.shape):
+        raise LaunchError(f"{name} is {list(matrix.shape)}; expected at least one element")
     # A dimension of one element is never stepped along.
     steps = [
         (dim, wanted, actual)
@@ -204,7 +209,7 @@ def grid_of(
     """The grid to launch: the one that is given, or what the manifest computes.
 
     Raises:
-        LaunchError: if neither is there, or an extent is not known.
+        LaunchError: if neither is there, an extent is not known, or the grid cannot be launched.
     """
     if given is None:
         if kernel["grid"] is None:
@@ -219,6 +224,14 @@ def grid_of(
     if not 1 <= len(given) <= 3 or any(g < 1 for g in given):
         raise LaunchError(f"a grid has one to three positive extents, not {list(given)}")
     x, y, z = (*given, 1, 1)[:3]
+    if any(g > most for g, most in zip((x, y, z), _MAX_GRID, strict=True)):
+        raise LaunchError(f"a grid of {[x, y, z]} is not possible; at most {list(_MAX_GRID)}")
+    cluster = kernel["cluster"] or (1, 1, 1)
+    if any(g % c for g, c in zip((x, y, z), cluster, strict=True)):
+        raise LaunchError(
+            f"a grid of {[x, y, z]} blocks is not possible; {kernel['entry']} runs in clusters, so it "
+            f"takes multiples of {list(cluster)}"
+        )
     return x, y, z
 
 

@@ -19,6 +19,7 @@ from .arguments import (
     solve_extents,
 )
 from .errors import LaunchError
+from .tensor_maps import tensor_map
 
 #: Wraps the blocks that are run, given how many there are.
 Progress = Callable[[Iterable[Any], int], Iterable[Any]]
@@ -60,10 +61,15 @@ def run_on_cpu(
         arrays = {name: array.copy(order="K") for name, array in host.items()}
     except MemoryError as error:
         raise LaunchError(f"the arrays do not fit this machine's memory: {error}") from None
+    matrices = {}
     for argument in kernel["arguments"]:
         array = arrays[argument["name"]]
         strides = tuple(stride // array.itemsize for stride in array.strides)
-        check_matrix(argument, Matrix(0, array.shape, strides, array.itemsize))
+        matrix = Matrix(0, array.shape, strides, array.itemsize)
+        check_matrix(argument, matrix)
+        matrices[argument["name"]] = matrix
+    for said in kernel["tensor_maps"]:
+        tensor_map(said, matrices[said["argument"]])
     shapes = {name: array.shape for name, array in arrays.items()}
     x, y, z = grid_of(kernel, solve_extents(kernel, shapes), grid)
     emulate(

@@ -1,6 +1,5 @@
 """Launches compiled kernels on a GPU, by cuda-core."""
 
-import ctypes
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,17 +7,19 @@ import numpy as np
 
 from ..codegen import Compiled
 from .arguments import (
-    DTYPES,
     Matrix,
     block_of,
     check_matrix,
     grid_of,
     host_arrays,
     kernel_named,
-    pack,
     solve_extents,
 )
+from .arrays import matrix_of
 from .errors import LaunchError
+from .parameters import Parameters, by_value, scalar, words
+from .prepared import Code, Extents, Prepared
+from .tensor_maps import encode, tensor_map
 
 
 def _cuda() -> Any:
@@ -62,9 +63,10 @@ class Kernel:
             )
         if compiled.cubin is None:
             raise LaunchError("the module was compiled without a cubin; compile with emit='cubin'")
-        self._code = cuda.ObjectCode.from_cubin(compiled.cubin)
-        self._kernel = self._code.get_kernel(self.manifest["entry"])
+        self._object = cuda.ObjectCode.from_cubin(compiled.cubin)
+        self._kernel = self._object.get_kernel(self.manifest["entry"])
         self._allow_shared(self.manifest["shared_bytes"])
+        self._code = self._loaded()
 
     def _allow_shared(self, size: int) -> None:
         """More than 48 KiB of dynamic shared memory must be allowed for each kernel."""
@@ -77,87 +79,66 @@ class Kernel:
         if error != driver.CUresult.CUDA_SUCCESS:
             raise LaunchError(f"the GPU cannot give a block {size} bytes of shared memory: {error}")
 
-    def launch(self, *arrays: Any, grid: Sequence[int] | None = None, stream: Any = None) -> None:
-        """Starts the kernel; it runs after what its stream already holds.
+    def _loaded(self) -> Code:
+        """The kernel as code of the GPU's context, which is current."""
+        from cuda.bindings import driver
+
+        error, context = driver.cuCtxGetCurrent()
+        if error == driver.CUresult.CUDA_SUCCESS:
+            error, function = driver.cuKernelGetFunction(self._kernel.handle)
+            if error == driver.CUresult.CUDA_SUCCESS:
+                return Code(self.manifest["entry"], function, context)
+        raise LaunchError(f"{self.manifest['entry']} cannot be loaded: {error}")
+
+    def prepare(self, *arrays: Any, grid: Sequence[int] | None = None) -> Prepared:
+        """Checks and packs the arguments of a launch, which can then be started many times.
 
         Args:
-            arrays: for each argument of the kernel, an array on the GPU (DLPack or the CUDA array
+            arrays: for each argument of the kernel, an array on its GPU (DLPack or the CUDA array
                 interface, so PyTorch, CuPy, JAX, ...), a `Matrix`, or a number.
             grid: blocks along x, y, z; what the manifest says if left out.
-            stream: a stream of cuda-core, or an object with `__cuda_stream__`; the default stream
-                if left out.
 
         Raises:
-            LaunchError: if an array does not fit the kernel, before anything is started.
+            LaunchError: if an array does not fit the kernel.
         """
-        cuda = _cuda()
         arguments = self.manifest["arguments"]
         if len(arrays) != len(arguments):
             raise LaunchError(
                 f"{self.manifest['entry']} takes {len(arguments)} arguments "
                 f"({', '.join(a['name'] for a in arguments)}), not {len(arrays)}"
             )
-        shapes: dict[str, Sequence[int]] = {}
-        parameters: list[Any] = []
+        matrices: dict[str, Matrix] = {}
+        values: list[Any] = []
         for argument, value in zip(arguments, arrays, strict=True):
             if argument["kind"] == "scalar":
-                parameters.append(_scalar(argument, value))
+                values.append(scalar(argument, value))
                 continue
-            matrix = value if isinstance(value, Matrix) else _matrix(argument, value)
+            is_matrix = isinstance(value, Matrix)
+            matrix = value if is_matrix else matrix_of(argument, value, self.device.device_id)
             check_matrix(argument, matrix)
-            shapes[argument["name"]] = matrix.shape
-            parameters += [ctypes.c_int64(word) for word in pack(matrix)]
-        config = cuda.LaunchConfig(
-            grid=grid_of(self.manifest, solve_extents(self.manifest, shapes), grid),
-            block=self._block,
-            shmem_size=self.manifest["shared_bytes"],
+            matrices[argument["name"]] = matrix
+            values += words(matrix)
+        shapes = {name: matrix.shape for name, matrix in matrices.items()}
+        extents = Extents(
+            grid_of(self.manifest, solve_extents(self.manifest, shapes), grid),
+            self._block,
+            self.manifest["cluster"],
+            self.manifest["shared_bytes"],
         )
-        if stream is None:
-            stream = cuda.LEGACY_DEFAULT_STREAM
-        elif not isinstance(stream, cuda.Stream):
-            stream = self.device.create_stream(stream)
-        cuda.launch(stream, config, self._kernel, *parameters)
+        maps = [tensor_map(m, matrices[m["argument"]]) for m in self.manifest["tensor_maps"]]
+        values += [by_value(encode(made)) for made in maps]
+        return Prepared(self._code, extents, Parameters(values), arrays)
 
+    def launch(self, *arrays: Any, grid: Sequence[int] | None = None, stream: Any = None) -> None:
+        """Starts the kernel once; see `prepare` and `Prepared.launch`.
 
-def _scalar(argument: Mapping[str, Any], value: Any) -> Any:
-    """A number as the kernel takes it."""
-    name, kind = argument["name"], argument["type"]
-    if kind == "f32" and isinstance(value, int | float):
-        return ctypes.c_float(value)
-    widths = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "index": ctypes.c_int64}
-    if kind in widths and isinstance(value, int | np.integer):
-        number = widths[kind](int(value))
-        if number.value == value:
-            return number
-    if kind not in ("f32", *widths):
-        raise LaunchError(f"{name} is of type {kind}, which cannot be passed")
-    raise LaunchError(f"{name} is {value!r}, which is no {kind}")
+        What other streams still write to the arrays is not waited for (of JAX's, call
+        `block_until_ready` before).
 
-
-def _matrix(argument: Mapping[str, Any], array: Any) -> Matrix:
-    """An array on the GPU as the kernel sees it."""
-    from cuda.core.utils import StridedMemoryView
-
-    name = argument["name"]
-    try:
-        view = StridedMemoryView.from_any_interface(array, stream_ptr=-1)
-    except Exception as error:
-        raise LaunchError(f"{name} is not an array on a GPU: {error}") from error
-    if not view.is_device_accessible:
-        raise LaunchError(f"{name} is in host memory; move it to the GPU")
-    wanted = DTYPES.get(argument["element"])
-    if wanted is None or view.dtype != wanted:
-        raise LaunchError(f"{name} has elements of {view.dtype}; expected {argument['element']}")
-    strides = view.strides or _contiguous(view.shape)
-    return Matrix(view.ptr, tuple(view.shape), tuple(strides), wanted.itemsize)
-
-
-def _contiguous(shape: Sequence[int]) -> tuple[int, ...]:
-    strides, step = [], 1
-    for extent in reversed(shape):
-        strides.append(step)
-        step *= extent
-    return tuple(reversed(strides))
+        Raises:
+            LaunchError: if an array does not fit the kernel, before anything is started.
+        """
+        self.prepare(*arrays, grid=grid).launch(stream)
 
 
 def run_on_gpu(

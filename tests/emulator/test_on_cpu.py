@@ -204,3 +204,26 @@ def test_a_kernel_that_the_emulator_does_not_know(run, folder):
     assert ": error: 'gpu.printf' is an op that the emulator does not know" in err
     assert err.startswith("product.mlir:")
     assert not (folder / "d.npy").exists()
+
+
+def with_manifest(compiled, **changed):
+    """The kernel with a manifest that says something else."""
+    (made,) = compiled.manifest["kernels"]
+    return replace(compiled, manifest={**compiled.manifest, "kernels": [{**made, **changed}]})
+
+
+def test_what_tma_cannot_take_is_refused_as_on_a_gpu(compiled):
+    entry = {"argument": "A", "box": [64, 64], "contiguous": 0, "element": "bf16"}
+    made = with_manifest(compiled, tensor_maps=[{**entry, "swizzle": "128B"}])
+    a, b = arrays(ml_dtypes.bfloat16)
+    with pytest.raises(LaunchError) as error:
+        run_on_cpu(made, None, {"A": a, "B": b}, ["D"], (1,))
+    assert str(error.value) == (
+        "A has the stride 64 (elements) along dimension 0; TMA takes 1 there"
+    )
+
+
+def test_a_grid_of_half_a_cluster_is_refused_as_on_a_gpu(compiled):
+    a, b = arrays(ml_dtypes.bfloat16)
+    with pytest.raises(LaunchError, match="product runs in clusters, so it takes multiples of"):
+        run_on_cpu(with_manifest(compiled, cluster=[2, 1, 1]), None, {"A": a, "B": b}, ["D"], (1,))

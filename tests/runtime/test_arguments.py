@@ -34,10 +34,11 @@ A, B, C = argument("A", "MK"), argument("B", "KN"), argument("C", "MN")
 SCALAR = {"name": "n", "kind": "scalar", "type": "index"}
 
 
-def kernel(*arguments, grid=None, multiples=None, entry="matmul"):
+def kernel(*arguments, grid=None, cluster=None, multiples=None, entry="matmul"):
     return {
         "entry": entry,
         "arguments": list(arguments or (A, B, C)),
+        "cluster": cluster,
         "grid": grid,
         "multiples": multiples or {},
     }
@@ -268,6 +269,8 @@ def test_a_dimension_of_one_element_may_have_any_stride(shape, strides):
             "takes multiples of that",
         ),
         (A, Matrix(0x408, (128, 64), (64, 1), 2), "A begins at 0x408, not a multiple of 16"),
+        (A, Matrix(0, (0, 64), (64, 1), 2), "A is [0, 64]; expected at least one element"),
+        (A, Matrix(0, (64, 0), (64, 1), 2), "A is [64, 0]; expected at least one element"),
     ],
 )
 def test_matrices_that_do_not_fit(of, matrix, message):
@@ -321,12 +324,33 @@ def test_a_given_grid_is_completed(given, grid):
         (None, {}, [4, 0], "a grid has one to three positive extents, not [4, 0]"),
         (None, {}, [-1], "a grid has one to three positive extents, not [-1]"),
         (GRID, {"M": 0, "N": 1}, None, "a grid has one to three positive extents, not [1, 0]"),
+        (
+            None,
+            {},
+            [1, 65536],
+            "a grid of [1, 65536, 1] is not possible; at most [2147483647, 65535, 65535]",
+        ),
     ],
 )
 def test_grids_that_cannot_be(grid, extents, given, message):
     with pytest.raises(LaunchError) as error:
         grid_of(kernel(grid=grid), extents, given)
     assert said(error) == message
+
+
+@pytest.mark.parametrize("grid", [(2, 4), (6, 8, 3)])
+def test_grids_of_whole_clusters(grid):
+    assert grid_of(kernel(cluster=[2, 4, 1]), {}, grid) == (*grid, 1)[:3]
+
+
+@pytest.mark.parametrize("grid", [[3, 4, 1], [2, 6, 1]])
+def test_grids_that_are_no_whole_clusters(grid):
+    with pytest.raises(LaunchError) as error:
+        grid_of(kernel(cluster=[2, 4, 1]), {}, grid)
+    assert said(error) == (
+        f"a grid of {grid} blocks is not possible; matmul runs in clusters, so it takes multiples of "
+        "[2, 4, 1]"
+    )
 
 
 # Parameters.

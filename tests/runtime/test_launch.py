@@ -1,12 +1,11 @@
-"""What a launch hands to the driver, seen by a stand-in for cuda-core."""
+"""What a launch hands to the driver, seen by a stand-in for it."""
 
-import sys
-import types
+from ctypes import c_char, c_float, c_int32, c_int64
+from dataclasses import replace
 
-import ml_dtypes
-import numpy as np
 import pytest
 from programs import kernel, module
+from stand_in import CONTEXTS, Result, parameters
 
 import mlir_smem
 from mlir_smem.runtime import Kernel, LaunchError, Matrix
@@ -23,82 +22,6 @@ TEXT = module(
     )
 )
 X = Matrix(0x1000, (256, 64), (64, 1), 2)
-
-
-class Result:
-    CUDA_SUCCESS = 0
-    CUDA_ERROR_INVALID_VALUE = 1
-
-
-class View:
-    """An array as cuda-core sees it: NumPy's are in host memory."""
-
-    def __init__(self, array):
-        self.is_device_accessible = False
-        self.dtype, self.shape = array.dtype, array.shape
-
-    @classmethod
-    def from_any_interface(cls, array, stream_ptr):
-        if not isinstance(array, np.ndarray):
-            raise BufferError("no interface")
-        return cls(array)
-
-
-@pytest.fixture
-def gpu(monkeypatch):
-    """Puts the stand-in in cuda-core's place; what it was asked for."""
-    asked = types.SimpleNamespace(launches=[], shared=[], error=Result.CUDA_SUCCESS)
-
-    class Stream:
-        pass
-
-    class Device:
-        device_id = 0
-        compute_capability = (9, 0)
-
-        def __init__(self, number=0):
-            self.number = number
-
-        def set_current(self):
-            if self.number > 0:
-                raise RuntimeError("invalid device ordinal")
-
-        def create_stream(self, foreign):
-            return ("foreign", foreign)
-
-    class ObjectCode:
-        @classmethod
-        def from_cubin(cls, cubin):
-            return cls()
-
-        def get_kernel(self, name):
-            return types.SimpleNamespace(handle=name)
-
-    def allow(attribute, size, handle, device):
-        asked.shared.append((handle, size))
-        return (asked.error,)
-
-    core, utils, driver = (types.ModuleType(n) for n in ("core", "utils", "driver"))
-    core.Device, core.ObjectCode, core.Stream = Device, ObjectCode, Stream
-    core.LaunchConfig = lambda **config: config
-    core.LEGACY_DEFAULT_STREAM = "default"
-    core.launch = lambda *launch: asked.launches.append(launch)
-    utils.StridedMemoryView = View
-    driver.CUfunction_attribute = types.SimpleNamespace(
-        CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES=8
-    )
-    driver.CUresult, driver.cuKernelSetAttribute = Result, allow
-    package, bindings = types.ModuleType("cuda"), types.ModuleType("bindings")
-    package.core, package.bindings, core.utils, bindings.driver = core, bindings, utils, driver
-    for name, stand_in in {
-        "cuda": package,
-        "cuda.core": core,
-        "cuda.core.utils": utils,
-        "cuda.bindings": bindings,
-        "cuda.bindings.driver": driver,
-    }.items():
-        monkeypatch.setitem(sys.modules, name, stand_in)
-    return asked
 
 
 @pytest.fixture(scope="module")
@@ -120,36 +43,119 @@ def refused(scale, gpu, *arguments, **options):
 
 
 def test_parameters_stand_in_the_kernels_order(scale, gpu):
-    scale.launch(X, 7, 1.5, 1 << 40)
-    ((stream, config, handle, *parameters),) = gpu.launches
-    assert (stream, handle.handle) == ("default", "scale")
-    assert [p.value for p in parameters] == [0x1000, 0x1000, 0, 256, 64, 64, 1, 7, 1.5, 1 << 40]
-    assert [type(p).__name__ for p in parameters[-3:]] == ["c_int", "c_float", "c_long"]
-    assert config == {"grid": (2, 1, 1), "block": (128, 1, 1), "shmem_size": 0}
+    prepared = scale.prepare(X, 7, 1.5, 1 << 40)
+    prepared.launch()
+    (launch,) = gpu.launches
+    found = parameters(launch, *[c_int64] * 7, c_int32, c_float, c_int64)
+    assert [p.value for p in found] == [0x1000, 0x1000, 0, 256, 64, 64, 1, 7, 1.5, 1 << 40]
+    assert launch.function == "function of scale"
+    assert (launch.gridDimX, launch.gridDimY, launch.gridDimZ) == (2, 1, 1)
+    assert (launch.blockDimX, launch.blockDimY, launch.blockDimZ) == (128, 1, 1)
+    assert (launch.sharedMemBytes, launch.hStream) == (0, 1)
+    assert not hasattr(launch, "attrs")
 
 
 def test_a_grid_can_be_given(scale, gpu):
     scale.launch(X, 7, 1.5, 0, grid=(5, 6))
-    assert gpu.launches[0][1]["grid"] == (5, 6, 1)
+    assert (gpu.launches[0].gridDimX, gpu.launches[0].gridDimY) == (5, 6)
+
+
+# Launching again.
+
+
+def test_what_is_prepared_can_be_launched_again(scale, gpu):
+    prepared = scale.prepare(X, 7, 1.5, 0)
+    assert gpu.launches == []
+    prepared.launch()
+    prepared.launch()
+    first, second = gpu.launches
+    assert first.address == second.address
+    assert [p.value for p in parameters(second, *[c_int64] * 4)] == [0x1000, 0x1000, 0, 256]
+
+
+def test_what_is_prepared_keeps_its_arrays(scale, gpu):
+    import gc
+    import weakref
+
+    class Array(Matrix):
+        """One that can be referred to weakly."""
+
+    array = Array(0x1000, (256, 64), (64, 1), 2)
+    seen = weakref.ref(array)
+    prepared = scale.prepare(array, 7, 1.5, 0)
+    del array
+    gc.collect()
+    assert seen() is not None
+    del prepared
+    gc.collect()
+    assert seen() is None
 
 
 def test_a_stream_can_be_given(scale, gpu):
     from cuda.core import Stream
 
-    own, foreign = Stream(), object()
-    scale.launch(X, 7, 1.5, 0, stream=own)
-    scale.launch(X, 7, 1.5, 0, stream=foreign)
-    assert [launch[0] for launch in gpu.launches] == [own, ("foreign", foreign)]
+    prepared = scale.prepare(X, 7, 1.5, 0)
+    for stream in (Stream(0x51), None, 0x52, Stream(0x51)):
+        prepared.launch(stream)
+    scale.launch(X, 7, 1.5, 0, stream=Stream(0x53))
+    assert [launch.hStream for launch in gpu.launches] == [0x51, 1, 0x52, 0x51, 0x53]
+
+
+@pytest.mark.parametrize("stream", ["default", 1.5, (0, 1)], ids=repr)
+def test_what_is_no_stream(scale, gpu, stream):
+    said = refused(scale, gpu, X, 7, 1.5, 0, stream=stream)
+    assert said == (
+        f"{stream!r} is no stream: expected one of cuda-core, an object with __cuda_stream__, or a "
+        "handle"
+    )
+
+
+def test_a_launch_that_the_driver_refuses(scale, gpu):
+    gpu.refusals["launch"] = Result.CUDA_ERROR_INVALID_VALUE
+    with pytest.raises(LaunchError) as error:
+        scale.launch(X, 7, 1.5, 0)
+    assert str(error.value) == (
+        "the driver refuses to launch scale with Extents(grid=(2, 1, 1), block=(128, 1, 1), "
+        "cluster=None, shared_bytes=0): CUDA_ERROR_INVALID_VALUE"
+    )
+
+
+# GPUs.
+
+
+def test_the_kernels_gpu_is_current_while_it_is_launched(gpu, compiled):
+    second = Kernel(compiled, device=1).prepare(X, 7, 1.5, 0)
+    Kernel(compiled, device=0)
+    depth = len(gpu.current)
+    second.launch()
+    assert [launch.context for launch in gpu.launches] == [CONTEXTS[1]]
+    assert (gpu.current[-1], len(gpu.current)) == (CONTEXTS[0], depth)
+
+
+def test_a_gpu_that_cannot_be_made_current(gpu, compiled):
+    second = Kernel(compiled, device=1).prepare(X, 7, 1.5, 0)
+    Kernel(compiled, device=0)
+    gpu.refusals["push"] = Result.CUDA_ERROR_INVALID_VALUE
+    with pytest.raises(LaunchError, match="the driver refuses to launch scale with"):
+        second.launch()
+    assert gpu.launches == []
 
 
 def test_shared_memory_is_asked_for(gpu):
     Kernel(mlir_smem.compile(module()))
-    assert gpu.shared == [("product", 64 * 64 * 2 + 1024)]
+    size = 64 * 64 * 2 + 1024
+    assert gpu.shared == [("product", size)]
 
 
 def test_shared_memory_that_cannot_be_had(gpu, compiled):
-    gpu.error = Result.CUDA_ERROR_INVALID_VALUE
+    gpu.refusals["allow"] = Result.CUDA_ERROR_INVALID_VALUE
     with pytest.raises(LaunchError, match="the GPU cannot give a block 0 bytes of shared memory"):
+        Kernel(compiled)
+
+
+def test_a_kernel_that_cannot_be_loaded(gpu, compiled):
+    gpu.refusals["load"] = Result.CUDA_ERROR_INVALID_VALUE
+    with pytest.raises(LaunchError, match="scale cannot be loaded: "):
         Kernel(compiled)
 
 
@@ -178,26 +184,6 @@ def test_matrices_that_do_not_fit_start_nothing(scale, gpu, matrix, said):
     assert refused(scale, gpu, matrix, 7, 1.5, 0) == said
 
 
-@pytest.mark.parametrize(
-    "array, said",
-    [
-        (object(), "X is not an array on a GPU: no interface"),
-        (np.ones((256, 64), ml_dtypes.bfloat16), "X is in host memory; move it to the GPU"),
-    ],
-)
-def test_arrays_that_are_not_on_the_gpu(scale, gpu, array, said):
-    assert refused(scale, gpu, array, 7, 1.5, 0) == said
-
-
-def test_arrays_of_another_element_type(scale, gpu, monkeypatch):
-    monkeypatch.setattr(View, "is_device_accessible", True, raising=False)
-    monkeypatch.setattr(
-        View, "__init__", lambda self, a: self.__dict__.update(dtype=a.dtype, shape=a.shape)
-    )
-    said = refused(scale, gpu, np.ones((256, 64), np.float32), 7, 1.5, 0)
-    assert said == "X has elements of float32; expected bf16"
-
-
 def test_a_type_that_cannot_be_passed(gpu):
     text = module(kernel("", arguments="%p: !llvm.ptr"))
     said = refused(Kernel(mlir_smem.compile(text)), gpu, 0, grid=(1,))
@@ -213,3 +199,49 @@ def test_a_kernel_without_a_grid(gpu):
 @pytest.mark.parametrize("number", ["7", 1.5, None, 1 << 40], ids=repr)
 def test_what_is_no_number_of_the_scalars_type(scale, gpu, number):
     assert refused(scale, gpu, X, number, 1.5, 0).startswith("arg1 is ")
+
+
+# Clusters and tensor maps.
+
+
+def with_cluster(compiled, *cluster):
+    (made,) = compiled.manifest["kernels"]
+    manifest = {**compiled.manifest, "kernels": [{**made, "cluster": list(cluster)}]}
+    return Kernel(replace(compiled, manifest=manifest))
+
+
+def test_a_cluster_is_launched_as_one(gpu, compiled):
+    with_cluster(compiled, 2, 1, 1).launch(X, 7, 1.5, 0)
+    (launch,) = gpu.launches
+    ((attribute,), count) = launch.attrs, launch.numAttrs
+    assert (attribute.id, count) == ("CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION", 1)
+    assert vars(attribute.value.clusterDim) == {"x": 2, "y": 1, "z": 1}
+
+
+def test_a_grid_of_half_a_cluster(gpu, compiled):
+    said = refused(with_cluster(compiled, 2, 1, 1), gpu, X, 7, 1.5, 0, grid=(3,))
+    assert said.startswith("a grid of [3, 1, 1] blocks is not possible; scale runs in clusters")
+
+
+def with_maps(compiled, *swizzles):
+    (made,) = compiled.manifest["kernels"]
+    entry = {"argument": "X", "box": [64, 64], "contiguous": 1, "element": "bf16"}
+    maps = [{**entry, "swizzle": swizzle} for swizzle in swizzles]
+    manifest = {**compiled.manifest, "kernels": [{**made, "tensor_maps": maps}]}
+    return Kernel(replace(compiled, manifest=manifest))
+
+
+def test_tensor_maps_follow_the_arguments(gpu, compiled):
+    prepared = with_maps(compiled, "128B", "none").prepare(X, 7, 1.5, 5)
+    prepared.launch()
+    assert [arguments[2] for arguments in gpu.maps] == [0x1000, 0x1000]
+    words = [*[c_int64] * 7, c_int32, c_float, c_int64]
+    found = parameters(gpu.launches[0], *words, c_char * 128, c_char * 128)
+    assert [p.raw for p in found[-2:]] == [bytes([1]) * 128, bytes([2]) * 128]
+    assert found[-3].value == 5
+
+
+def test_a_matrix_that_tma_cannot_take_starts_nothing(gpu, compiled):
+    said = refused(with_maps(compiled, "128B", "32B"), gpu, X, 7, 1.5, 5)
+    assert said == "the box of X has lines of 128 bytes; TMA takes at most 32 with the swizzle 32B"
+    assert gpu.maps == []

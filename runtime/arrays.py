@@ -1,0 +1,79 @@
+"""Arrays of other packages (PyTorch, CuPy, JAX, ...) on the GPU, as kernels see them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .arguments import DTYPES, Matrix
+from .errors import LaunchError
+
+
+def matrix_of(argument: Mapping[str, Any], array: Any, device: int) -> Matrix:
+    """An array as the kernel sees it.
+
+    Args:
+        argument: what the manifest says of the argument.
+        array: anything with DLPack or the CUDA array interface, or a tensor of PyTorch.
+        device: the number of the GPU that the kernel is on.
+
+    Raises:
+        LaunchError: if it is not in the memory of that GPU, or holds other elements.
+    """
+    name = argument["name"]
+    if isinstance(array, np.ndarray):
+        raise LaunchError(
+            f"{name} is in host memory; move it to the GPU, or let run_on_gpu copy the arrays"
+        )
+    try:
+        pointer, shape, strides, where = (
+            _seen_by_torch(array) if hasattr(array, "data_ptr") else _seen_by_protocol(array)
+        )
+    except Exception as error:
+        raise LaunchError(f"{name} is not an array on a GPU: {error}") from error
+    if where is None:
+        raise LaunchError(f"{name} is in host memory; move it to the GPU")
+    if where != device:
+        raise LaunchError(f"{name} is on GPU {where}, but the kernel is on GPU {device}")
+    wanted, found = DTYPES.get(argument["element"]), _element(array.dtype)
+    if wanted is None or found != wanted:
+        raise LaunchError(f"{name} has elements of {found}; expected {argument['element']}")
+    return Matrix(pointer, tuple(shape), tuple(strides), wanted.itemsize)
+
+
+def _seen_by_torch(tensor: Any) -> tuple[int, Sequence[int], Sequence[int], int | None]:
+    """Pointer, shape, strides (elements) and GPU of a tensor of PyTorch.
+
+    Its DLPack refuses tensors that require gradients, and those of 8-bit floats where it is older than
+    DLPack 1.1; its CUDA array interface has neither these nor bf16."""
+    where = tensor.device.index if tensor.device.type == "cuda" else None
+    return tensor.data_ptr(), tensor.shape, tensor.stride(), where
+
+
+def _seen_by_protocol(array: Any) -> tuple[int, Sequence[int], Sequence[int], int | None]:
+    """The same of an array with DLPack or the CUDA array interface."""
+    from cuda.core.utils import StridedMemoryView
+
+    view = StridedMemoryView.from_any_interface(array, stream_ptr=-1)
+    where = view.device_id if view.is_device_accessible else None
+    strides = _contiguous(view.shape) if view.strides is None else view.strides
+    return view.ptr, view.shape, strides, where
+
+
+def _element(dtype: Any) -> np.dtype | str:
+    """The element type that an array names; cuda-core's view knows no 8-bit floats.
+
+    ml_dtypes has given NumPy the names of the floats that it lacks, and PyTorch's are the same."""
+    name = str(dtype).removeprefix("torch.")
+    try:
+        return np.dtype(name)
+    except TypeError:
+        return name
+
+
+def _contiguous(shape: Sequence[int]) -> tuple[int, ...]:
+    strides, step = [], 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= extent
+    return tuple(reversed(strides))

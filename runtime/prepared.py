@@ -1,0 +1,128 @@
+"""A kernel with its arguments: checked and packed once, launched many times."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import LaunchError
+from .parameters import Parameters
+
+#: The handle of the legacy default stream (`CU_STREAM_LEGACY`).
+_LEGACY_STREAM = 1
+
+
+@dataclass(frozen=True)
+class Code:
+    """A kernel that is loaded.
+
+    Attributes:
+        entry: its name.
+        function: its `CUfunction`, which belongs to one context.
+        context: the `CUcontext` of its GPU.
+    """
+
+    entry: str
+    function: Any
+    context: Any
+
+
+@dataclass(frozen=True)
+class Extents:
+    """How many blocks and threads are started, and what each block has.
+
+    Attributes:
+        grid: blocks along x, y, z.
+        block: threads of a block along x, y, z.
+        cluster: blocks of a cluster along x, y, z; None without clusters.
+        shared_bytes: dynamic shared memory of a block.
+    """
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    cluster: Sequence[int] | None
+    shared_bytes: int
+
+
+class Prepared:
+    """A launch whose arguments are checked and packed; `Kernel.prepare` makes it.
+
+    It keeps the arrays, so that their memory stays theirs. What they hold may change between
+    launches; where they lie, and their shapes, are those of when it was made.
+    """
+
+    def __init__(
+        self, code: Code, extents: Extents, parameters: Parameters, arrays: Sequence[Any]
+    ) -> None:
+        from cuda.bindings import driver
+
+        self._code, self._extents = code, extents
+        self._parameters, self._arrays = parameters, tuple(arrays)
+        self._driver, self._success = driver, driver.CUresult.CUDA_SUCCESS
+        self._context = int(code.context)
+        self._configs: dict[int, Any] = {}
+
+    def launch(self, stream: Any = None) -> None:
+        """Starts the kernel; it runs after what its stream already holds.
+
+        Args:
+            stream: a stream of cuda-core, an object with `__cuda_stream__`, or a stream's handle (as
+                PyTorch's `stream.cuda_stream`); the legacy default stream if left out.
+
+        Raises:
+            LaunchError: if it is no stream, or the driver refuses the launch.
+        """
+        handle = _LEGACY_STREAM if stream is None else _handle(stream)
+        config = self._configs.get(handle) or self._configure(handle)
+        driver = self._driver
+        _, current = driver.cuCtxGetCurrent()
+        if int(current) == self._context:
+            (error,) = driver.cuLaunchKernelEx(
+                config, self._code.function, self._parameters.address, 0
+            )
+        else:
+            error = self._launch_elsewhere(config)
+        if error != self._success:
+            raise LaunchError(
+                f"the driver refuses to launch {self._code.entry} with {self._extents}: {error.name}"
+            )
+
+    def _launch_elsewhere(self, config: Any) -> Any:
+        """Launches from a thread in which another GPU is current, or none; the driver's error."""
+        driver = self._driver
+        (error,) = driver.cuCtxPushCurrent(self._code.context)
+        if error != self._success:
+            return error
+        (error,) = driver.cuLaunchKernelEx(config, self._code.function, self._parameters.address, 0)
+        driver.cuCtxPopCurrent()
+        return error
+
+    def _configure(self, stream: int) -> Any:
+        """The configuration of a launch to a stream. Each stream has its own, because several
+        threads may be launching at once."""
+        driver, extents = self._driver, self._extents
+        config = driver.CUlaunchConfig()
+        config.gridDimX, config.gridDimY, config.gridDimZ = extents.grid
+        config.blockDimX, config.blockDimY, config.blockDimZ = extents.block
+        config.sharedMemBytes = extents.shared_bytes
+        config.hStream = driver.CUstream(stream)
+        if extents.cluster is not None:
+            cluster = driver.CUlaunchAttribute()
+            cluster.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+            along = cluster.value.clusterDim
+            along.x, along.y, along.z = extents.cluster
+            config.attrs, config.numAttrs = [cluster], 1
+        self._configs[stream] = config
+        return config
+
+
+def _handle(stream: Any) -> int:
+    if isinstance(stream, int):
+        return stream
+    try:
+        _, handle = stream.__cuda_stream__()
+    except Exception as error:
+        raise LaunchError(
+            f"{stream!r} is no stream: expected one of cuda-core, an object with __cuda_stream__, or a "
+            "handle"
+        ) from error
+    return int(handle)

@@ -1,0 +1,122 @@
+"""Arrays of other packages as kernels see them: where they are, and of what elements."""
+
+import types
+
+import ml_dtypes
+import numpy as np
+import pytest
+from stand_in import OnGpu
+
+from mlir_smem.runtime import LaunchError, Matrix
+from mlir_smem.runtime.arguments import DTYPES
+from mlir_smem.runtime.arrays import matrix_of
+
+
+def argument(element="bf16"):
+    return {"name": "X", "element": element}
+
+
+class Dtype:
+    """An element type of PyTorch."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __str__(self):
+        return f"torch.{self.name}"
+
+
+class Tensor:
+    """What a tensor of PyTorch says of itself."""
+
+    def __init__(self, dtype="bfloat16", device="cuda", index=0):
+        self.dtype, self.shape = Dtype(dtype), (256, 64)
+        self.device = types.SimpleNamespace(type=device, index=index)
+
+    def data_ptr(self):
+        return 0x2000
+
+    def stride(self):
+        return (72, 1)
+
+
+def refused(array, element="bf16", device=0):
+    with pytest.raises(LaunchError) as error:
+        matrix_of(argument(element), array, device)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("element", DTYPES)
+def test_elements_of_arrays(gpu, element):
+    array = OnGpu((4, 8), DTYPES[element], strides=(16, 1))
+    size = DTYPES[element].itemsize
+    assert matrix_of(argument(element), array, 0) == Matrix(0x1000, (4, 8), (16, 1), size)
+
+
+@pytest.mark.parametrize(
+    "name, element",
+    [
+        ("float32", "f32"),
+        ("float16", "f16"),
+        ("bfloat16", "bf16"),
+        ("float8_e4m3fn", "f8E4M3FN"),
+        ("float8_e5m2", "f8E5M2"),
+        ("int32", "i32"),
+        ("int8", "i8"),
+        ("int8", "si8"),
+        ("uint8", "ui8"),
+    ],
+)
+def test_elements_of_tensors(name, element):
+    made = matrix_of(argument(element), Tensor(name), 0)
+    assert made == Matrix(0x2000, (256, 64), (72, 1), DTYPES[element].itemsize)
+
+
+@pytest.mark.parametrize(
+    "shape, strides", [((2, 3, 4), (12, 4, 1)), ((5,), (1,)), ((), ()), ((1, 1), (1, 1))]
+)
+def test_arrays_that_say_no_strides_are_row_major(gpu, shape, strides):
+    array = OnGpu(shape, np.dtype(np.float32))
+    assert matrix_of(argument("f32"), array, 0).strides == strides
+
+
+def test_an_array_may_be_on_any_gpu(gpu):
+    assert matrix_of(argument(), OnGpu((4, 8), DTYPES["bf16"], device=1), 1).pointer == 0x1000
+    assert matrix_of(argument(), Tensor(index=1), 1).pointer == 0x2000
+
+
+@pytest.mark.parametrize("array", [OnGpu((4, 8), DTYPES["bf16"], device=1), Tensor(index=1)])
+def test_an_array_on_another_gpu(gpu, array):
+    assert refused(array) == "X is on GPU 1, but the kernel is on GPU 0"
+
+
+@pytest.mark.parametrize(
+    "array, element, said",
+    [
+        (OnGpu((4, 8), np.dtype(np.float32)), "bf16", "float32; expected bf16"),
+        (OnGpu((4, 8), np.dtype(np.int8)), "ui8", "int8; expected ui8"),
+        (OnGpu((4, 8), np.dtype(np.float64)), "f64", "float64; expected f64"),
+        (Tensor("float16"), "bf16", "float16; expected bf16"),
+        (Tensor("float8_e4m3fnuz"), "f8E4M3FN", "float8_e4m3fnuz; expected f8E4M3FN"),
+        (Tensor("quint8"), "ui8", "quint8; expected ui8"),
+    ],
+)
+def test_other_elements(gpu, array, element, said):
+    assert refused(array, element) == f"X has elements of {said}"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16])
+def test_arrays_of_numpy(dtype):
+    said = "X is in host memory; move it to the GPU, or let run_on_gpu copy the arrays"
+    assert refused(np.ones((4, 8), dtype)) == said
+
+
+@pytest.mark.parametrize(
+    "array", [OnGpu((4, 8), DTYPES["bf16"], accessible=False), Tensor(device="cpu")]
+)
+def test_arrays_in_host_memory(gpu, array):
+    assert refused(array) == "X is in host memory; move it to the GPU"
+
+
+def test_what_is_no_array(gpu):
+    assert refused(object()) == "X is not an array on a GPU: no interface"
