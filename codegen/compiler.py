@@ -31,7 +31,7 @@ class Compiled:
     """
 
     manifest: dict[str, Any]
-    nvvm: str
+    nvvm: str | None = None
     llvm: str | None = None
     ptx: str | None = None
     cubin: bytes | None = None

@@ -54,6 +54,17 @@ def find_ptxas() -> str:
     )
 
 
+@cache
+def ptxas_version() -> str:
+    """What the assembler says of its version, in one line.
+
+    Raises:
+        CompileError: if there is none, or it cannot be run.
+    """
+    said = _run([find_ptxas(), "--version"]).stdout.split("\n")
+    return " ".join(line for line in said if line)
+
+
 def assemble(ptx: str, arch: str) -> tuple[bytes, Report]:
     """The cubin, and what ptxas says of it.
 

@@ -1,0 +1,227 @@
+"""Kernels kept on disk: what is found again, what is not, and that nothing breaks by it."""
+
+import os
+import threading
+import warnings
+
+import pytest
+from programs import WRONG, kernel, module
+
+import mlir_smem
+from mlir_smem.codegen import CompileError, ptxas, versions
+from mlir_smem.codegen.versions import toolchain
+from mlir_smem.dialect.bindings import ir
+from mlir_smem.runtime import cache, cached_compile
+
+TEXT = module()
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The cache's folder, which nothing has made yet."""
+    monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path / "kept" / "here"))
+    return tmp_path / "kept" / "here"
+
+
+@pytest.fixture(scope="module")
+def made():
+    return mlir_smem.compile(TEXT)
+
+
+@pytest.fixture
+def compiled(monkeypatch, made):
+    """The options of each compilation, which only this fixture's kernel comes from."""
+    asked = []
+
+    def compile_(text, arch, **options):
+        asked.append((text, arch, options))
+        return made
+
+    monkeypatch.setattr(cache, "compile", compile_)
+    return asked
+
+
+def entry(folder):
+    (file,) = folder.iterdir()
+    return file
+
+
+def test_what_is_kept_is_what_was_compiled(folder, made):
+    first = cached_compile(TEXT)
+    again = cached_compile(TEXT)
+    assert first == again
+    assert (again.manifest, again.cubin, again.report) == (made.manifest, made.cubin, made.report)
+    assert (again.nvvm, again.llvm, again.ptx) == (None, None, None)
+
+
+def test_it_is_compiled_once(folder, compiled):
+    for _ in range(3):
+        cached_compile(TEXT, max_swizzle="64B")
+    assert compiled == [(TEXT, "sm_90a", {"max_swizzle": "64B"})]
+
+
+@pytest.mark.parametrize(
+    "text, arch, options",
+    [
+        (TEXT + "\n", "sm_90a", {}),
+        (TEXT, "sm_100a", {}),
+        (TEXT, "sm_90a", {"max_swizzle": "64B"}),
+        (TEXT, "sm_90a", {"reserved_bytes": 1024}),
+    ],
+)
+def test_anything_else_is_compiled_anew(folder, compiled, text, arch, options):
+    cached_compile(TEXT)
+    cached_compile(text, arch, **options)
+    assert len(compiled) == 2
+
+
+def test_the_order_of_options_is_no_difference(folder, compiled):
+    cached_compile(TEXT, max_swizzle="64B", reserved_bytes=1024)
+    cached_compile(TEXT, reserved_bytes=1024, max_swizzle="64B")
+    assert len(compiled) == 1
+
+
+def test_other_tools_compile_anew(folder, compiled, monkeypatch):
+    cached_compile(TEXT)
+    monkeypatch.setattr(cache, "toolchain", lambda: ("ptxas 14",))
+    cached_compile(TEXT)
+    assert len(compiled) == 2
+
+
+def test_what_explains_is_always_compiled(folder, compiled):
+    cached_compile(TEXT, explain=True)
+    cached_compile(TEXT, explain=True)
+    assert len(compiled) == 2
+
+
+def test_what_cannot_be_compiled_is_not_kept(folder):
+    for _ in range(2):
+        with pytest.raises(ir.MLIRError):
+            cached_compile(WRONG)
+    assert not folder.exists()
+
+
+# Where.
+
+
+@pytest.mark.parametrize("named", ["", "off"])
+def test_it_can_be_turned_off(monkeypatch, tmp_path, compiled, named):
+    monkeypatch.setenv("MLIR_SMEM_CACHE", named)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    cached_compile(TEXT)
+    cached_compile(TEXT)
+    assert len(compiled) == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "variable, under", [("XDG_CACHE_HOME", "mlir-smem"), ("HOME", ".cache/mlir-smem")]
+)
+def test_it_is_in_the_users_cache(monkeypatch, tmp_path, compiled, variable, under):
+    for name in ("MLIR_SMEM_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(variable, str(tmp_path))
+    cached_compile(TEXT)
+    assert entry(tmp_path / under).suffix == ".kernel"
+
+
+# What goes wrong.
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: data[:20],
+        lambda data: data[:-1],
+        lambda data: data[:100] + bytes([data[100] ^ 1]) + data[101:],
+        lambda data: data + b" ",
+        lambda data: b"{}",
+    ],
+    ids=["empty", "of its checksum only", "cut", "a bit", "longer", "other"],
+)
+def test_a_damaged_entry_is_compiled_anew(folder, compiled, damage):
+    first = cached_compile(TEXT)
+    file = entry(folder)
+    whole = file.read_bytes()
+    file.write_bytes(damage(whole))
+    assert cached_compile(TEXT) == first
+    assert len(compiled) == 2
+    assert entry(folder).read_bytes() == whole
+
+
+def test_a_folder_that_cannot_be_written(tmp_path, compiled, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path / "file"))
+    with pytest.warns(UserWarning, match=r"the compiled kernel is not kept: .*MLIR_SMEM_CACHE can"):
+        assert cached_compile(TEXT).cubin
+    assert len(compiled) == 1
+
+
+def test_nothing_is_left_of_an_entry_that_could_not_be_put_in_place(folder, compiled, monkeypatch):
+    def refuse(source, target):
+        assert os.path.getsize(source) > 1000
+        raise OSError("disk full")
+
+    monkeypatch.setattr(cache.os, "replace", refuse)
+    with pytest.warns(UserWarning, match="disk full"):
+        cached_compile(TEXT)
+    assert list(folder.iterdir()) == []
+
+
+def test_many_can_share_it(folder, compiled):
+    found = []
+    threads = [
+        threading.Thread(target=lambda: found.extend(cached_compile(TEXT) for _ in range(20)))
+        for _ in range(8)
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(found) == 160
+    assert all(one == found[0] for one in found)
+    assert entry(folder).suffix == ".kernel"
+
+
+# What code depends on.
+
+
+def test_the_toolchain_is_named():
+    names = [part.split()[0] for part in toolchain()]
+    assert names == ["mlir-smem", "sources", versions.bindings.PACKAGE, "llvmlite", "ptxas"]
+    assert all(part.split()[1] != "None" for part in toolchain()[1:])
+
+
+@pytest.mark.parametrize("folder_", ["layout", "dialect", "passes", "codegen"])
+def test_changed_sources_are_other_sources(tmp_path, folder_):
+    file = tmp_path / folder_ / "deeper" / "one.py"
+    file.parent.mkdir(parents=True)
+    file.write_text("1")
+    seen = {versions._digest(tmp_path)}
+    file.write_text("2")
+    seen.add(versions._digest(tmp_path))
+    file.rename(file.with_name("two.py"))
+    seen.add(versions._digest(tmp_path))
+    (tmp_path / folder_ / "more.py").touch()
+    seen.add(versions._digest(tmp_path))
+    assert len(seen) == 4
+
+
+def test_bindings_that_are_no_installed_package_are_told_by_their_file(monkeypatch):
+    monkeypatch.setattr(versions, "_installed", lambda package: None)
+    assert int(versions._bindings_version()) > 0
+
+
+def test_no_ptxas(monkeypatch, folder):
+    def none():
+        raise CompileError("ptxas was not found")
+
+    for function in (toolchain, ptxas.ptxas_version):
+        function.cache_clear()
+    monkeypatch.setattr(ptxas, "find_ptxas", none)
+    with pytest.raises(CompileError, match="ptxas was not found"):
+        cached_compile(module(kernel("", arguments="")))
