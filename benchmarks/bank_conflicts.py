@@ -8,8 +8,6 @@ Exits with 1 if a count differs from the prediction, or if a chosen layout has a
 """
 
 import argparse
-import csv
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,6 +16,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+from ncu import launches, profile
 from record import record
 
 import mlir_smem
@@ -250,18 +249,12 @@ def run(kernel: Kernel) -> None:
     run_on_gpu(mlir_smem.compile(kernel.text), kernel.entry, kernel.inputs, [kernel.output], (1,))
 
 
-def counted() -> list[dict[str, int]]:
+def counted() -> list[dict[str, float]]:
     """What ncu counts for each kernel."""
-    metrics = ",".join([*_METRICS.values(), *_CONFLICTS.values()])
-    command = ["ncu", "--clock-control", "none", "--csv", "-k", "regex:through|product"]
-    command += ["--metrics", metrics, sys.executable, __file__, "--run"]
-    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    rows = csv.DictReader(line for line in out.splitlines() if line.startswith('"'))
-    launches: dict[str, dict[str, int]] = {}
-    for row in rows:
-        value = int(float(row["Metric Value"].replace(",", "")))
-        launches.setdefault(row["ID"], {})[row["Metric Name"]] = value
-    return list(launches.values())
+    metrics = [*_METRICS.values(), *_CONFLICTS.values()]
+    command = [sys.executable, __file__, "--run"]
+    text = profile(command, metrics, "-k", "regex:through|product")
+    return [launch.metrics for launch in launches(text)]
 
 
 def main() -> int:
@@ -283,12 +276,12 @@ def main() -> int:
     return int(not all(result["agrees"] for result in results))
 
 
-def compared(kernel: Kernel, counts: dict[str, int]) -> dict[str, Any]:
+def compared(kernel: Kernel, counts: dict[str, float]) -> dict[str, Any]:
     """A kernel's predictions beside what was counted."""
     result: dict[str, Any] = {"kernel": kernel.name}
     agrees = True
     for what, predicted in (("loads", kernel.loads), ("stores", kernel.stores)):
-        measured, conflicts = counts[_METRICS[what]], counts[_CONFLICTS[what]]
+        measured, conflicts = int(counts[_METRICS[what]]), int(counts[_CONFLICTS[what]])
         result |= {
             f"{what} predicted": predicted.wavefronts,
             f"{what} counted": measured,

@@ -1,0 +1,81 @@
+"""Hardware counters of a command's kernels, by Nsight Compute."""
+
+import csv
+import re
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# The clock is left as it is: it belongs to the machine.
+_NCU = ("ncu", "--clock-control", "none")
+
+
+@dataclass
+class Launch:
+    """What was counted while one kernel ran, by metric, in base units; nothing for what was not."""
+
+    kernel: str
+    metrics: dict[str, float] = field(default_factory=dict)
+
+
+def profile(command: Sequence[str], metrics: Iterable[str], *options: str) -> str:
+    """Runs a command under ncu; what both print, with the counters as CSV.
+
+    Options go to ncu, for example `-k`, `regex:...` to choose kernels. RuntimeError with ncu's own
+    words if it fails.
+    """
+    form = ("--csv", "--print-units", "base", "--metrics", ",".join(metrics))
+    return _run([*_NCU, *form, *options, *command])
+
+
+def launches(text: str) -> list[Launch]:
+    """The launches of ncu's CSV, which has a line for each metric of each."""
+    found: dict[str, Launch] = {}
+    for row in csv.DictReader(line for line in text.splitlines() if line.startswith('"')):
+        launch = found.setdefault(row["ID"], Launch(row["Kernel Name"]))
+        value = row["Metric Value"].replace(",", "")
+        if re.fullmatch(r"[-+.\de]+", value):
+            launch.metrics[row["Metric Name"]] = float(value)
+    return list(found.values())
+
+
+def known(metrics: Iterable[str]) -> list[str]:
+    """Those of the metrics that ncu has on this chip; RuntimeError if it has none of them."""
+    names = set(re.findall(r"^(\w+)", _run(["ncu", "--query-metrics"]), re.MULTILINE))
+    wanted = list(metrics)
+    found = [metric for metric in wanted if metric.split(".")[0] in names]
+    if not found:
+        raise RuntimeError(f"of {len(names)} metrics that ncu has, none is {', '.join(wanted)}")
+    return found
+
+
+def source_pages(
+    command: Sequence[str], report: Path, *options: str
+) -> tuple[str, list[tuple[str, str]]]:
+    """Runs a command under ncu; what it prints, and each launch's kernel and machine code as CSV.
+
+    The report stays where it is said.
+    """
+    section = ("--section", "SourceCounters", "-f", "-o", str(report))
+    said = _run([*_NCU, *options, *section, *command])
+    form = ("--page", "source", "--csv", "--print-source", "sass")
+    return said, pages(_run(["ncu", "--import", f"{report}.ncu-rep", *form]))
+
+
+def pages(text: str) -> list[tuple[str, str]]:
+    """The kernels of ncu's source page, each with its part of the text."""
+    parts = re.split(r'^(?="Kernel Name")', text, flags=re.MULTILINE)
+    return [
+        (next(csv.reader(part.splitlines()))[1], part)
+        for part in parts
+        if part.startswith('"Kernel')
+    ]
+
+
+def _run(command: list[str]) -> str:
+    run = subprocess.run(command, check=False, capture_output=True, text=True)
+    if run.returncode:
+        said = (run.stdout + run.stderr).strip().splitlines()[-5:]
+        raise RuntimeError(f"{command[0]} exited with {run.returncode}: {' '.join(said)}")
+    return run.stdout
