@@ -1,0 +1,123 @@
+"""What the loop that multiplies spends beside its matrix instructions.
+
+    python benchmarks/main_loop.py NAME=FILE ... [--function REGEX] [--markdown]
+
+FILE is a cubin (of `smem-compile`, or `kernel.asm["cubin"]` of Triton), a disassembly of nvdisasm or
+cuobjdump, or the source page that `benchmarks/counters.py --sass FOLDER` writes for any kernel that
+runs, cuBLAS's too. The table has a column for each kernel: instructions by opcode for one matrix
+instruction, `those of every iteration + those in branches that some iterations take` (an epilogue, a
+wait that did not succeed at once). Loops within that loop are not counted. Matrix instructions are not
+all of one size: the second line says how many multiply-adds one is.
+"""
+
+import argparse
+import re
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from sass import Instruction, main_loop, read
+from tables import table
+
+_SHAPE = re.compile(r"\.?(\d+)x(\d+)x(\d+)")
+
+
+@dataclass(frozen=True)
+class Spent:
+    """A main loop in numbers.
+
+    Attributes:
+        matrix: the opcode of its matrix instructions.
+        count: how many of them it has.
+        always: instructions beside each matrix instruction that every iteration passes, by opcode.
+        branches: those that only some iterations pass.
+    """
+
+    matrix: str
+    count: int
+    always: Counter[str]
+    branches: Counter[str]
+
+    @property
+    def multiply_adds(self) -> int | None:
+        """Of one matrix instruction, where its opcode says its shape."""
+        shape = _SHAPE.search(self.matrix)
+        return int(shape[1]) * int(shape[2]) * int(shape[3]) if shape else None
+
+    def each(self, opcode: str | None = None) -> str:
+        """Instructions for one matrix instruction, of one opcode or all: `always + in branches`."""
+        always, branches = (
+            (counts.total() if opcode is None else counts[opcode]) / self.count
+            for counts in (self.always, self.branches)
+        )
+        if not always and not branches:
+            return "-"
+        return f"{always:.2f}" + (f" + {branches:.2f}" if branches else "")
+
+
+def spent(function: list[Instruction]) -> Spent:
+    """What the main loop of a function spends."""
+    loop = main_loop(function)
+    always, branches = (
+        Counter(i.name for i in part if not i.multiplies) for part in (loop.always, loop.branches)
+    )
+    ((opcode, _),) = Counter(i.opcode for i in loop.matrix).most_common(1)
+    return Spent(opcode, len(loop.matrix), always, branches)
+
+
+def chosen(functions: dict[str, list[Instruction]], pattern: str) -> list[Instruction]:
+    """The one function that multiplies matrices and whose name matches; ValueError otherwise."""
+    found = {
+        name: code
+        for name, code in functions.items()
+        if re.search(pattern, name) and any(i.multiplies for i in code)
+    }
+    if len(found) != 1:
+        raise ValueError(
+            f"{len(found)} functions with matrix instructions match {pattern!r}, not one: "
+            f"{', '.join(found) or 'none of ' + ', '.join(functions)}; choose with --function"
+        )
+    return next(iter(found.values()))
+
+
+def rendered(kernels: dict[str, Spent], markdown: bool) -> str:
+    """A column for each kernel, a line for each opcode, most frequent first."""
+    found = list(kernels.values())
+    every = Counter[str]()
+    for kernel in found:
+        every += kernel.always + kernel.branches
+    lines = [
+        ["matrix instruction", *(kernel.matrix for kernel in found)],
+        ["multiply-adds of one", *(str(kernel.multiply_adds or "?") for kernel in found)],
+        ["in the loop", *(str(kernel.count) for kernel in found)],
+        ["others for one", *(kernel.each() for kernel in found)],
+        *(
+            [opcode, *(kernel.each(opcode) for kernel in found)]
+            for opcode, _ in every.most_common()
+        ),
+    ]
+    return table(["", *kernels], lines, markdown)
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("files", nargs="+", metavar="NAME=FILE")
+    arguments.add_argument("--function", default="", help="a regular expression of its name")
+    arguments.add_argument("--markdown", action="store_true")
+    options = arguments.parse_args()
+    kernels = {}
+    for given in options.files:
+        name, equals, file = given.rpartition("=")
+        path = Path(file)
+        try:
+            kernels[name if equals else path.stem] = spent(chosen(read(path), options.function))
+        except (OSError, ValueError) as error:
+            print(f"{file}: error: {error}", file=sys.stderr)
+            return 1
+    print(rendered(kernels, options.markdown))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

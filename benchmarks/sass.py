@@ -1,0 +1,269 @@
+"""Machine code as text: functions, branches, and the loop that multiplies.
+
+Reads what `nvdisasm -c`, `cuobjdump -sass` and `ncu --page source --csv` print.
+"""
+
+import csv
+import re
+import shutil
+import subprocess
+import sysconfig
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import pairwise
+from pathlib import Path
+
+_FUNCTION = re.compile(r"^(?:\.text\.([\w$.]+):|\s*Function : (\S+))")
+_LABEL = re.compile(r"^(\.L\w+):")
+_INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+([^;]*[^;\s])\s*;")
+_PARTS = re.compile(r"(?:(@!?\w+)\s+)?([A-Z][\w.]*)\s*(.*)")
+_TARGET = re.compile(r"(?:`\((\.L\w+)\)|(0x[0-9a-f]+))$")
+_MATRIX = re.compile(r"[HQIBD]G?MMA\b")
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One instruction.
+
+    Attributes:
+        address: in bytes.
+        opcode: with its modifiers, `HGMMA.64x256x16.F32.BF16`.
+        predicate: `@P0`, `@!UP1`, or nothing.
+        operands: the text behind the opcode.
+        target: the address that a branch names.
+    """
+
+    address: int
+    opcode: str
+    predicate: str = ""
+    operands: str = ""
+    target: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The opcode without its modifiers."""
+        return self.opcode.split(".")[0]
+
+    @property
+    def multiplies(self) -> bool:
+        """Whether it is a matrix instruction."""
+        return bool(_MATRIX.match(self.opcode))
+
+    @property
+    def falls_through(self) -> bool:
+        """Whether the next instruction may follow it."""
+        if self.name == "BRA":
+            # `BRA P0, target` has its condition among the operands.
+            return bool(self.predicate) or not _TARGET.fullmatch(self.operands)
+        return bool(self.predicate) or self.name not in ("EXIT", "RET", "BRX", "JMX", "BSYNC")
+
+
+def parse(text: str) -> dict[str, list[Instruction]]:
+    """The functions of a disassembly; ValueError where it holds no instruction."""
+    lines: dict[str, list[tuple[int, str]]] = {}
+    labels: dict[str, dict[str, int]] = {}
+    function, waiting = "", []
+    for line in text.splitlines():
+        if begin := _FUNCTION.match(line):
+            function = begin[1] or begin[2]
+        elif label := _LABEL.match(line):
+            waiting.append(label[1])
+        elif instruction := _INSTRUCTION.match(line):
+            address = int(instruction[1], 16)
+            lines.setdefault(function, []).append((address, instruction[2]))
+            labels.setdefault(function, {}).update(dict.fromkeys(waiting, address))
+            waiting = []
+    if not lines:
+        raise ValueError(f"no SASS instruction in these {len(text.splitlines())} lines")
+    return {
+        name: [_instruction(address, said, labels[name]) for address, said in code]
+        for name, code in lines.items()
+    }
+
+
+def parse_ncu(text: str) -> dict[str, list[Instruction]]:
+    """The kernels of `ncu --page source --csv`, as `parse` gives functions.
+
+    A kernel's table begins with a heading that has the columns Address and Source; a line
+    `Kernel Name,...` before it names the kernel. Addresses are of the memory that held the kernel; they
+    become distances from its first instruction, and so do targets of branches if they are not already.
+    """
+    found: dict[str, list[Instruction]] = {}
+    name, columns = "", None
+    for row in csv.reader(text.splitlines()):
+        if row[:1] == ["Kernel Name"]:
+            name = row[1]
+        elif "Source" in row and "Address" in row:
+            columns = (row.index("Address"), row.index("Source"))
+            name = name if name and name not in found else f"{name or 'kernel'} {len(found)}"
+            found[name] = []
+        elif columns and len(row) > max(columns):
+            address, source = (row[column] for column in columns)
+            found[name].append(_instruction(int(address, 16), source.strip(" ;"), {}))
+    if not found:
+        raise ValueError("no table with the columns Address and Source")
+    return {name: _from_zero(code) for name, code in found.items()}
+
+
+def _from_zero(code: list[Instruction]) -> list[Instruction]:
+    base = code[0].address if code else 0
+
+    def moved(address: int) -> int:
+        return address - base if address >= base else address
+
+    return [
+        replace(i, address=moved(i.address), target=None if i.target is None else moved(i.target))
+        for i in code
+    ]
+
+
+def _instruction(address: int, text: str, labels: dict[str, int]) -> Instruction:
+    parts = _PARTS.match(text)
+    if not parts:
+        raise ValueError(f"no instruction at {address:#x}: {text!r}")
+    predicate, opcode, operands = parts[1] or "", parts[2], parts[3]
+    target = None
+    if opcode.split(".")[0] in ("BRA", "BSSY") and (named := _TARGET.search(operands)):
+        target = labels[named[1]] if named[1] else int(named[2], 16)
+    return Instruction(address, opcode, predicate, operands, target)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop's own instructions, without those of the loops in it.
+
+    Attributes:
+        head: the address where it begins.
+        always: what every iteration that comes back passes.
+        branches: what only some iterations pass.
+    """
+
+    head: int
+    always: tuple[Instruction, ...]
+    branches: tuple[Instruction, ...]
+
+    @property
+    def matrix(self) -> list[Instruction]:
+        """Its matrix instructions."""
+        return [i for i in (*self.always, *self.branches) if i.multiplies]
+
+
+def main_loop(function: list[Instruction]) -> Loop:
+    """The loop that has most matrix instructions of its own; ValueError if none has any."""
+    found = loops(function)
+    best = max(found, key=lambda loop: len(loop.matrix), default=None)
+    if best is None or not best.matrix:
+        raise ValueError(
+            f"none of {len(found)} loops in {len(function)} instructions multiplies matrices"
+        )
+    return best
+
+
+def loops(function: list[Instruction]) -> list[Loop]:
+    """The natural loops: all that reaches a branch back to its dominator without passing it.
+
+    Code that the compiler moved behind the function's end, as it does with waits, belongs to its loop.
+    """
+    blocks, successors = _blocks(function)
+    predecessors: list[set[int]] = [set() for _ in blocks]
+    for block, following in enumerate(successors):
+        for each in following:
+            predecessors[each].add(block)
+    dominators = _dominators(predecessors)
+    backward: dict[int, list[int]] = {}
+    for block, following in enumerate(successors):
+        for head in following:
+            if dominators[block] >> head & 1:
+                backward.setdefault(head, []).append(block)
+    bodies = {head: _reaching(ends, head, predecessors) for head, ends in backward.items()}
+    found = []
+    for head, body in bodies.items():
+        nested = [other for h, other in bodies.items() if h != head and h in body]
+        own = sorted(body.difference(*nested))
+        passed = reduce(int.__and__, (dominators[end] for end in backward[head]))
+        always, branches = (
+            tuple(i for block in own if passed >> block & 1 == wanted for i in blocks[block])
+            for wanted in (1, 0)
+        )
+        found.append(Loop(blocks[head][0].address, always, branches))
+    return found
+
+
+def _blocks(function: list[Instruction]) -> tuple[list[list[Instruction]], list[set[int]]]:
+    """The basic blocks, and the numbers of those that may follow each."""
+    heads = {function[0].address} | {i.target for i in function}
+    for instruction, following in pairwise(function):
+        if instruction.name == "BRA" or not instruction.falls_through:
+            heads.add(following.address)
+    blocks: list[list[Instruction]] = []
+    for instruction in function:
+        if instruction.address in heads:
+            blocks.append([])
+        blocks[-1].append(instruction)
+    numbers = {block[0].address: number for number, block in enumerate(blocks)}
+    # BSYNC goes where the last BSSY before it said that its threads meet.
+    meeting: dict[int, int] = {}
+    last: dict[str, int] = {}
+    for instruction in function:
+        barrier = instruction.operands.split(",")[0]
+        if instruction.name == "BSSY" and instruction.target is not None:
+            last[barrier] = instruction.target
+        elif instruction.name == "BSYNC" and barrier in last:
+            meeting[instruction.address] = last[barrier]
+    successors = []
+    for number, block in enumerate(blocks):
+        end = block[-1]
+        targets = {end.target if end.name == "BRA" else meeting.get(end.address)}
+        following = {numbers[target] for target in targets if target in numbers}
+        if end.falls_through and number + 1 < len(blocks):
+            following.add(number + 1)
+        successors.append(following)
+    return blocks, successors
+
+
+def _dominators(predecessors: list[set[int]]) -> list[int]:
+    """For each block the set of its dominators, as bits; unreachable blocks have every one."""
+    everything = (1 << len(predecessors)) - 1
+    dominators = [1] + [everything] * (len(predecessors) - 1)
+    changed = True
+    while changed:
+        changed = False
+        for block in range(1, len(predecessors)):
+            before = (dominators[p] for p in predecessors[block])
+            now = reduce(int.__and__, before, everything) | 1 << block
+            changed |= now != dominators[block]
+            dominators[block] = now
+    return dominators
+
+
+def _reaching(ends: list[int], head: int, predecessors: list[set[int]]) -> set[int]:
+    """The blocks from which one of `ends` is reached without passing `head`."""
+    body, waiting = {head}, list(ends)
+    while waiting:
+        each = waiting.pop()
+        if each not in body:
+            body.add(each)
+            waiting += predecessors[each]
+    return body
+
+
+def read(file: Path) -> dict[str, list[Instruction]]:
+    """The functions of a cubin, a disassembly, or the CSV of ncu's source page."""
+    if file.suffix == ".cubin":
+        run = subprocess.run(
+            [_nvdisasm(), "-c", str(file)], capture_output=True, text=True, check=True
+        )
+        return parse(run.stdout)
+    return (parse_ncu if file.suffix == ".csv" else parse)(file.read_text())
+
+
+def _nvdisasm() -> str:
+    """The path of nvdisasm: of the system, or of the package nvidia-cuda-nvdisasm."""
+    folders: Iterable[Path] = Path(sysconfig.get_path("purelib"), "nvidia").glob("*/bin")
+    found = shutil.which("nvdisasm") or next(
+        (str(folder / "nvdisasm") for folder in folders if (folder / "nvdisasm").exists()), None
+    )
+    if found is None:
+        raise FileNotFoundError("nvdisasm is needed: install nvidia-cuda-nvdisasm")
+    return found
