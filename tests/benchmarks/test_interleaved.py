@@ -1,0 +1,87 @@
+"""Contenders take turns, in an order that moves on, for as long as the mode says."""
+
+import pytest
+from interleaved import MODES, Mode, Times, finalists, measure
+
+
+class Fake:
+    """A contender whose units take a given time, and that keeps a log of its batches."""
+
+    def __init__(self, name, seconds, log, products=1):
+        self.name, self.products = name, products
+        self._seconds, self._log = seconds, log
+
+    def batch(self, units):
+        self._log.append((self.name, units))
+        return units * self._seconds, (units + 1) * self._seconds
+
+
+COOL = Mode("cool", work=0.004, pause=10, warm_up=0)
+WARM = Mode("warm", work=0.004, pause=0, warm_up=0.1)
+
+
+def fakes(log, **seconds):
+    return [Fake(name, each, log) for name, each in seconds.items()]
+
+
+def test_each_round_begins_one_contender_later():
+    log, rests = [], []
+    measure(fakes(log, a=0.001, b=0.001, c=0.001), COOL, 4, rests.append)
+    rounds = [name for name, _ in log[6:]]
+    assert "".join(rounds) == "abcbcacababc"
+
+
+def test_batches_take_what_the_mode_says():
+    log = []
+    measure(fakes(log, fast=0.001, slow=0.002, slower=1.0), COOL, 1, lambda _: None)
+    assert log[6:] == [("fast", 4), ("slow", 2), ("slower", 1)]
+
+
+def test_a_cool_chip_rests_after_every_batch():
+    log, rests = [], []
+    measure(fakes(log, a=0.001), COOL, 2, rests.append)
+    # Two batches of a first and a second unit to find out how long one takes, then 1 + 4 units each.
+    assert rests == pytest.approx([10 * 0.002] * 2 + [10 * 0.005] * 2)
+
+
+def test_a_warm_chip_works_before_the_first_round_and_never_rests():
+    log, rests = [], []
+    measure(fakes(log, a=0.001, b=0.001), WARM, 1, rests.append)
+    assert rests == []
+    # Five units a batch: ten milliseconds for both to run, and that until 0.1 seconds are over.
+    before = log[4:-2]
+    assert before == [("a", 4), ("b", 4)] * (len(before) // 2)
+    assert len(before) // 2 in (10, 11)  # sums of floats
+
+
+def test_times_are_of_one_product():
+    times = measure([Fake("a", 0.001, [], products=5)], COOL, 3, lambda _: None)["a"]
+    assert times.gpu == pytest.approx([0.0002] * 3)
+    assert times.host == pytest.approx([0.0002] * 3)
+
+
+def test_results_are_medians():
+    times = Times(gpu=[3.0, 1.0, 2.0], host=[4.0, 5.0, 9.0])
+    assert (times.seconds, times.host_seconds, times.spread) == (2.0, 5.0, 1.0)
+
+
+def test_names_are_unique():
+    with pytest.raises(ValueError, match="need names of their own, these are a, a"):
+        measure([*fakes([], a=0.001), *fakes([], a=0.002)], COOL, 1)
+
+
+def test_finalists_are_the_fastest():
+    found = finalists(fakes([], a=0.003, b=0.001, c=0.002), 2)
+    assert [each.name for each in found] == ["b", "c"]
+
+
+def test_few_contenders_need_no_search():
+    log = []
+    assert len(finalists(fakes(log, a=0.003, b=0.001), 2)) == 2
+    assert log == []
+
+
+def test_the_modes_are_a_warm_and_a_cool_chip():
+    sustained, burst = MODES["sustained"], MODES["burst"]
+    assert sustained.pause == 0 and sustained.warm_up > 0
+    assert burst.pause > 0 and burst.warm_up == 0 and burst.work < sustained.work
