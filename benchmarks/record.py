@@ -9,24 +9,38 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-_PACKAGES = ("torch-mlir", "llvmlite", "nvidia-cuda-nvcc", "cuda-core", "numpy", "torch", "triton")
+_PACKAGES = (
+    "torch-mlir",
+    "llvmlite",
+    "nvidia-cuda-nvcc",
+    "cuda-core",
+    "numpy",
+    "torch",
+    "nvidia-cublas",
+    "triton",
+    "jax",
+)
 
 
 def record(file: str, result: dict[str, Any]) -> None:
     """Writes a result, with its circumstances, as JSON."""
+    Path(file).write_text(json.dumps(circumstances() | result, indent=1) + "\n")
+
+
+def circumstances() -> dict[str, Any]:
+    """Date, device, versions and command."""
     versions = {"python": platform.python_version()}
     for name in _PACKAGES:
         try:
             versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    circumstances = {
+    return {
         "date": datetime.date.today().isoformat(),
         "device": _device(),
         "versions": versions,
         "command": shlex.join(["python", *_relative(sys.argv)]),
     }
-    Path(file).write_text(json.dumps(circumstances | result, indent=1) + "\n")
 
 
 def _relative(arguments: list[str]) -> list[str]:

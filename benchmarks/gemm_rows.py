@@ -1,0 +1,118 @@
+"""Rows of the GEMM record, and the tables that they make.
+
+A row is one product in one mode: its `type`, `shape` and `mode`, and for each contender TFLOP/s and
+more. Contenders are of a family, the first word of their name (`cuBLAS NT` is cuBLAS); a family counts
+with its fastest. Ratios are of contenders of one row, because only they ran in turn.
+"""
+
+import json
+from pathlib import Path
+from statistics import geometric_mean
+from typing import Any
+
+from record import circumstances
+from tables import table
+
+Row = dict[str, Any]
+
+OURS = "ours"
+FAMILIES = (OURS, "cuBLAS", "Triton", "Mosaic")
+
+
+def key(row: Row) -> tuple[Any, ...]:
+    """What a row is about: of two rows with one key, the later replaces the earlier."""
+    return row["type"], tuple(row["shape"]), row["mode"]
+
+
+def merged(old: list[Row], new: list[Row]) -> list[Row]:
+    """All rows, with old ones that were measured anew replaced."""
+    return list(({key(row): row for row in old} | {key(row): row for row in new}).values())
+
+
+def earlier(file: Path) -> list[Row]:
+    """The rows of a record, none if there is no file; ValueError if it is of another machine."""
+    if not file.exists():
+        return []
+    old, now = json.loads(file.read_text()), circumstances()
+    for what in ("device", "versions"):
+        if old[what] != now[what]:
+            raise ValueError(
+                f"{file} is of {what} {old[what]}, not {now[what]}: record to a new file"
+            )
+    return old["rows"]
+
+
+def write(file: Path, rows: list[Row]) -> None:
+    """Writes a record, with the other rows of an earlier one."""
+    now = circumstances()
+    told = {"date": now["date"], "command": now["command"]}
+    every = merged(earlier(file), [row | told for row in rows])
+    file.write_text(json.dumps(now | {"rows": every}, indent=1) + "\n")
+
+
+def fastest(row: Row) -> dict[str, tuple[str, float]]:
+    """For each family that ran, the name of its fastest contender and its TFLOP/s."""
+    found: dict[str, tuple[str, float]] = {}
+    for name, measured in row["contenders"].items():
+        family, rate = name.split()[0], measured["tflops"]
+        if family not in found or rate > found[family][1]:
+            found[family] = (name, rate)
+    return found
+
+
+def ratios(rows: list[Row]) -> dict[str, list[float]]:
+    """For each other family, our rate over its rate in every row that has both."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        best = fastest(row)
+        for family, (_, rate) in best.items():
+            if family != OURS and OURS in best:
+                found.setdefault(family, []).append(best[OURS][1] / rate)
+    return found
+
+
+def rendered(rows: list[Row], markdown: bool) -> str:
+    """A table for each type and mode, with geometric means and the lowest ratio in the last lines."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["type"], row["mode"]), []).append(row)
+    tables = []
+    for (kind, mode), group in groups.items():
+        best = [fastest(row) for row in group]
+        families = [f for f in FAMILIES if any(f in found for found in best)]
+        others = [f for f in families if f != OURS]
+        heading = [f"{kind}, {mode}", *families, *(f"{OURS} / {f}" for f in others)]
+        lines = [
+            [
+                " x ".join(map(str, row["shape"])),
+                *(_rate(found.get(family)) for family in families),
+                *(_ratio(ratios([row]).get(family)) for family in others),
+            ]
+            for row, found in zip(group, best, strict=True)
+        ]
+        over = ratios(group)
+        blank = [""] * len(families)
+        lines.append(
+            [
+                "geometric mean",
+                *blank,
+                *(_ratio(over.get(family), geometric_mean) for family in others),
+            ]
+        )
+        lines.append(["lowest", *blank, *(_ratio(over.get(family), min) for family in others)])
+        tables.append(table(heading, lines, markdown))
+    return "\n\n".join(tables)
+
+
+def _rate(found: tuple[str, float] | None) -> str:
+    """A rate, with the layout where the name says one."""
+    if not found:
+        return "-"
+    layout = found[0].split()[1:2]
+    return f"{found[1]:.0f}" + (
+        f" {layout[0]}" if layout and layout[0] in ("TN", "NN", "NT") else ""
+    )
+
+
+def _ratio(found: list[float] | None, of: Any = max) -> str:
+    return f"{of(found):.3f}" if found else "-"

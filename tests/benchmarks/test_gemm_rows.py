@@ -1,0 +1,96 @@
+"""Rows of the GEMM record: the fastest of a family, ratios, tables, merging."""
+
+import json
+
+import gemm_rows
+import pytest
+from gemm_rows import earlier, fastest, merged, ratios, rendered, write
+
+
+def row(shape=(4096, 4096, 4096), mode="burst", kind="bf16", **rates):
+    contenders = {name.replace("_", " "): {"tflops": rate} for name, rate in rates.items()}
+    return {"type": kind, "shape": list(shape), "mode": mode, "contenders": contenders}
+
+
+def test_a_family_counts_with_its_fastest():
+    found = fastest(row(ours_TN=700, ours_NN=710, cuBLAS_TN=690, cuBLAS_NT=650))
+    assert found == {"ours": ("ours NN", 710), "cuBLAS": ("cuBLAS TN", 690)}
+
+
+def test_ratios_are_of_contenders_of_one_row():
+    rows = [
+        row(ours_TN=600, cuBLAS_TN=500, Triton_TN_a=400),
+        row(ours_TN=600, cuBLAS_TN=1200),
+        row(cuBLAS_TN=100),
+    ]
+    assert ratios(rows) == {"cuBLAS": [1.2, 0.5], "Triton": [1.5]}
+
+
+def test_the_table_ends_in_the_mean_and_the_lowest():
+    rows = [
+        row((2048, 2048, 2048), ours_TN=200, cuBLAS_NT=100, Mosaic_NN=100),
+        row(ours_NN=100, cuBLAS_TN=200),
+    ]
+    assert rendered(rows, markdown=False).splitlines() == [
+        "bf16, burst           ours  cuBLAS  Mosaic  ours / cuBLAS  ours / Mosaic",
+        "2048 x 2048 x 2048  200 TN  100 NT  100 NN          2.000          2.000",
+        "4096 x 4096 x 4096  100 NN  200 TN       -          0.500              -",
+        "geometric mean                                      1.000          2.000",
+        "lowest                                              0.500          2.000",
+    ]
+
+
+def test_each_type_and_mode_has_its_table():
+    rows = [
+        row(mode="burst", ours_TN=1),
+        row(mode="sustained", ours_TN=1),
+        row(kind="s8", ours_TN=1),
+    ]
+    tables = rendered(rows, markdown=True).split("\n\n")
+    assert [table[:20].split("|")[1].strip() for table in tables] == [
+        "bf16, burst",
+        "bf16, sustained",
+        "s8, burst",
+    ]
+
+
+def test_what_is_measured_anew_replaces_what_was():
+    old = [row(ours_TN=1), row(mode="sustained", ours_TN=2)]
+    new = [row(ours_TN=3), row(kind="s8", ours_TN=4)]
+    assert merged(old, new) == [new[0], old[1], new[1]]
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """What records say of the machine that writes them."""
+    says = {
+        "date": "2026-11-21",
+        "device": "A",
+        "versions": {"torch": "2"},
+        "command": "python x.py",
+    }
+    monkeypatch.setattr(gemm_rows, "circumstances", lambda: dict(says))
+    return says
+
+
+def test_a_record_grows(tmp_path, machine):
+    file = tmp_path / "gemm.json"
+    write(file, [row(ours_TN=1)])
+    machine["command"] = "python y.py"
+    write(file, [row(mode="sustained", ours_TN=2)])
+    found = json.loads(file.read_text())
+    assert [each["command"] for each in found["rows"]] == ["python x.py", "python y.py"]
+    assert (found["device"], found["command"]) == ("A", "python y.py")
+
+
+def test_a_record_of_another_machine_is_left_alone(tmp_path, machine):
+    file = tmp_path / "gemm.json"
+    write(file, [row(ours_TN=1)])
+    machine["device"] = "B"
+    with pytest.raises(ValueError, match=r"gemm.json is of device A, not B: record to a new file"):
+        write(file, [row(ours_TN=2)])
+    assert json.loads(file.read_text())["rows"][0]["contenders"]["ours TN"]["tflops"] == 1
+
+
+def test_no_record_has_no_rows(tmp_path):
+    assert earlier(tmp_path / "none.json") == []
