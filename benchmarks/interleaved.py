@@ -90,7 +90,9 @@ def measure(
     rounds: int,
     sleep: Callable[[float], None] = time.sleep,
 ) -> dict[str, Times]:
-    """Times every contender in so many rounds; ValueError if two have one name."""
+    """Times every contender in so many rounds; ValueError without either, or if two have one name."""
+    if not contenders or rounds < 1:
+        raise ValueError(f"{len(contenders)} contenders in {rounds} rounds are nothing to measure")
     names = [contender.name for contender in contenders]
     if len(set(names)) < len(names):
         raise ValueError(f"contenders need names of their own, these are {', '.join(names)}")

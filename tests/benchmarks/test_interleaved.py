@@ -70,6 +70,13 @@ def test_names_are_unique():
         measure([*fakes([], a=0.001), *fakes([], a=0.002)], COOL, 1)
 
 
+@pytest.mark.parametrize("seconds, rounds", [({}, 3), ({"a": 0.001}, 0)])
+def test_nothing_to_measure_is_refused(seconds, rounds):
+    message = f"{len(seconds)} contenders in {rounds} rounds are nothing to measure"
+    with pytest.raises(ValueError, match=message):
+        measure(fakes([], **seconds), COOL, rounds)
+
+
 def test_finalists_are_the_fastest():
     found = finalists(fakes([], a=0.003, b=0.001, c=0.002), 2)
     assert [each.name for each in found] == ["b", "c"]

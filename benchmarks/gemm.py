@@ -1,0 +1,183 @@
+"""Our matrix product against cuBLAS, Triton and JAX's Mosaic GPU, on one GPU, in turn.
+
+    python benchmarks/gemm.py [--only bf16 s8] [--shapes 4096x4096x4096 ...] [--modes sustained burst]
+        [--contenders ours cublas triton mosaic] [--rounds 7] [--budget 15] [--markdown] [--record FILE]
+
+All run in one process, interleaved round by round and timed by CUDA's events around batches of
+products, medians over the rounds; the host's clock is recorded beside them. *Sustained* is a warm chip
+at its power limit, batches of 30 ms without a pause; *burst* a cool one, batches of 3 ms with pauses.
+A first unit of each batch is not timed. cuBLAS, Triton and ours run as CUDA graphs and Mosaic as
+compiled calls of several products, so that no launch costs time of the host.
+
+Random data (normal numbers, integers of the whole range), the same arrays in every call: small ones
+stay in the L2 cache, for everyone. Results are checked against float64 on 256 rows; a wrong one ends
+the run. cuBLAS and ours run in each layout, Triton and Mosaic (bf16 only) in those configurations that
+do best in a short search, as many as fit in the budget of seconds for a shape and contender; a family
+counts with its fastest in that mode. Rows of an earlier record that were not measured anew stay in it.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import torch
+from chip import Chip
+from gemm_rows import Row, earlier, rendered, write
+from interleaved import MODES, Mode, finalists, measure
+from products import KINDS, Product, WrongProductError
+from torch_contenders import OnStream, cublas, ours
+
+CONTENDERS = ("ours", "cublas", "triton", "mosaic")
+FINALISTS = 2
+# Products of one unit take about this long, at this rate.
+_UNIT_SECONDS = 0.5e-3
+_UNIT_RATE = 700e12
+
+
+def per_unit(product: Product) -> int:
+    """How many products a unit has."""
+    return min(32, max(1, round(_UNIT_SECONDS * _UNIT_RATE / product.operations)))
+
+
+def contenders(
+    product: Product, names: Iterable[str], products: int, budget: float
+) -> tuple[list[Any], dict[str, str]]:
+    """The contenders for a product, and why any was left out, by name."""
+    found, left_out = [], {}
+    for name, build in _builders(product, names, products, budget):
+        try:
+            found += build()
+        except Exception as error:  # one that cannot run here must not end the others' run
+            left_out[name] = f"{type(error).__name__}: {error}"
+            print(f"{name} is left out: {left_out[name]}", file=sys.stderr)
+    return found, left_out
+
+
+def _builders(
+    product: Product, names: Iterable[str], products: int, budget: float
+) -> Iterator[tuple[str, Callable[[], list[Any]]]]:
+    """What makes the contenders of each family and layout."""
+    for layout in product.operands:
+        if "ours" in names:
+            yield f"ours {layout}", partial(_ours, product, layout, products)
+        if "cublas" in names:
+            yield f"cuBLAS {layout}", partial(_cublas, product, layout, products)
+    if product.kind is KINDS["bf16"] and "triton" in names:
+        yield "Triton", partial(_triton, product, products, budget)
+    if product.kind is KINDS["bf16"] and "mosaic" in names:
+        yield "Mosaic", partial(_mosaic, product, products, budget)
+
+
+def _ours(product: Product, layout: str, products: int) -> list[Any]:
+    enqueue, config = ours(*product.operands[layout], product.out)
+    return [OnStream(f"ours {layout}", enqueue, product.out, products, config)]
+
+
+def _cublas(product: Product, layout: str, products: int) -> list[Any]:
+    enqueue = cublas(*product.operands[layout], product.out)
+    return [OnStream(f"cuBLAS {layout}", enqueue, product.out, products)]
+
+
+def _triton(product: Product, products: int, budget: float) -> list[Any]:
+    import triton_matmul
+
+    k_major = {layout: product.operands[layout] for layout in ("TN", "NN")}
+    found = triton_matmul.contenders(k_major, product.out, products, budget)
+    return finalists(list(found), FINALISTS)
+
+
+def _mosaic(product: Product, products: int, budget: float) -> list[Any]:
+    import mosaic_matmul
+
+    found = mosaic_matmul.contenders(*product.operands["NN"], products, budget)
+    return finalists(list(found), FINALISTS)
+
+
+def compared(
+    kind: str, product: Product, modes: Iterable[Mode], options: argparse.Namespace
+) -> Iterator[Row]:
+    """A row for each mode; WrongProductError if a result is wrong."""
+    found, left_out = contenders(product, options.contenders, per_unit(product), options.budget)
+    errors = {each.name: product.check(each.name, each.result()) for each in found}
+    for mode in modes:
+        with Chip() as chip:
+            times = measure(found, mode, options.rounds)
+        yield {
+            "type": kind,
+            "shape": list(product.shape),
+            "mode": mode.name,
+            "rounds": options.rounds,
+            "contenders": {
+                each.name: {
+                    "tflops": round(product.operations / times[each.name].seconds / 1e12, 1),
+                    "us": round(times[each.name].seconds * 1e6, 2),
+                    "us by the host's clock": round(times[each.name].host_seconds * 1e6, 2),
+                    "spread": round(times[each.name].spread, 4),
+                    "products in a unit": each.products,
+                    "error": errors[each.name],
+                    "config": each.config,
+                }
+                for each in found
+            },
+            "left out": left_out,
+            "chip": chip.summary(),
+        }
+
+
+def shape_of(text: str) -> tuple[int, ...]:
+    """The shape that `MxNxK` says, for argparse."""
+    try:
+        shape = tuple(int(part) for part in text.split("x"))
+    except ValueError:
+        shape = ()
+    if len(shape) != 3 or min(shape) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not MxNxK, for example 4096x4096x4096")
+    return shape
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    arguments.add_argument("--only", nargs="+", choices=KINDS, default=list(KINDS))
+    arguments.add_argument("--shapes", nargs="+", type=shape_of, help="instead of each type's own")
+    arguments.add_argument("--modes", nargs="+", choices=MODES, default=list(MODES))
+    arguments.add_argument("--contenders", nargs="+", choices=CONTENDERS, default=CONTENDERS)
+    arguments.add_argument("--rounds", type=int, default=7)
+    arguments.add_argument("--budget", type=float, default=15, help="seconds to look for the best")
+    arguments.add_argument("--markdown", action="store_true")
+    arguments.add_argument("--record", type=Path, help="write the rows to this file, or add them")
+    options = arguments.parse_args()
+
+    if options.record:
+        try:
+            earlier(options.record)  # before anything is measured in vain
+        except ValueError as error:
+            arguments.error(str(error))
+    rows: list[Row] = []
+    for name in options.only:
+        kind = KINDS[name]
+        torch.backends.cuda.matmul.allow_tf32 = name == "tf32"
+        for shape in options.shapes or kind.shapes:
+            start = monotonic()
+            try:
+                modes = [MODES[mode] for mode in options.modes]
+                found = list(compared(name, Product(kind, shape), modes, options))
+            except (WrongProductError, ValueError) as error:
+                print(f"error: {error}", file=sys.stderr)
+                return 1
+            rows += found
+            if options.record:
+                write(options.record, found)
+            print(rendered(found, options.markdown))
+            print(f"({monotonic() - start:.0f} s)\n", flush=True)
+    print(rendered(rows, options.markdown))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""A picture of GEMM records: TFLOP/s of each family's fastest, by shape.
+
+    python benchmarks/gemm_plot.py RECORD ... -o docs/gemm.svg
+
+One panel for each type and mode. Needs matplotlib (`pip install 'mlir-smem[bench]'`) and no GPU.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("svg")
+from gemm_rows import FAMILIES, Row, fastest, merged
+from matplotlib import pyplot
+from matplotlib.patches import Patch
+
+_COLOURS = dict(zip(FAMILIES, ("#1b6ca8", "#6aa84f", "#e69138", "#999999"), strict=True))
+
+
+def draw(rows: list[Row], file: Path) -> None:
+    """Writes the picture; the file's suffix says in which format."""
+    panels: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        panels.setdefault((row["type"], row["mode"]), []).append(row)
+    modes = list(dict.fromkeys(mode for _, mode in panels))
+    types = list(dict.fromkeys(kind for kind, _ in panels))
+    # The same file for the same record.
+    matplotlib.rcParams["svg.hashsalt"] = "gemm"
+    figure, axes = pyplot.subplots(
+        len(types),
+        len(modes),
+        figsize=(7 * len(modes), 2.6 * len(types)),
+        squeeze=False,
+        sharey="row",
+        layout="constrained",
+    )
+    most = max(map(len, panels.values()))
+    for across, kind in zip(axes, types, strict=True):
+        for axis, mode in zip(across, modes, strict=True):
+            _panel(axis, panels.get((kind, mode), []))
+            axis.set_xlim(-0.6, most - 0.4)
+            axis.set_title(f"{kind}, {mode}", fontsize=10)
+        across[0].set_ylabel("TFLOP/s")
+    handles = [Patch(color=_COLOURS[family], label=family) for family in FAMILIES]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
+    figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None, dpi=150)
+    pyplot.close(figure)
+
+
+def _panel(axis: pyplot.Axes, rows: list[Row]) -> None:
+    """Bars for each shape, side by side."""
+    best = [fastest(row) for row in rows]
+    families = [family for family in FAMILIES if any(family in found for found in best)]
+    width = 0.8 / len(FAMILIES)
+    for number, family in enumerate(families):
+        shift = (number - (len(families) - 1) / 2) * width
+        found = [(place + shift, b[family][1]) for place, b in enumerate(best) if family in b]
+        axis.bar(*zip(*found, strict=True), width, color=_COLOURS[family])
+    names = ["{}\u00d7{}\n\u00d7{}".format(*row["shape"]) for row in rows]
+    axis.set_xticks(range(len(rows)), names, fontsize=7)
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.set_axisbelow(True)
+    axis.grid(axis="y", linewidth=0.4)
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("records", nargs="+", type=Path, help="what benchmarks/gemm.py recorded")
+    arguments.add_argument("-o", "--output", type=Path, required=True, help="an .svg or .png file")
+    options = arguments.parse_args()
+    rows: list[Row] = []
+    for file in options.records:
+        rows = merged(rows, json.loads(file.read_text())["rows"])
+    draw(rows, options.output)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""JAX's Pallas matmul for Hopper on Mosaic GPU, as installed, beside PyTorch in one process.
+
+JAX runs on a stream of its own. A unit is one compiled call of several products, each of which has a
+parameter of its own for A (the same array is passed for all) and returns its result, so that XLA can
+neither merge nor remove any; that they are all there is counted in the compiled program.
+"""
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import torch
+
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+# Products of a unit shall follow each other on one stream, which a graph of them need not do.
+os.environ.setdefault("XLA_FLAGS", "--xla_gpu_enable_command_buffer=")
+
+import jax
+from jax.experimental.pallas.ops.gpu import hopper_matmul_mgpu as mosaic
+
+_M, _N = mosaic.MatmulDimension.M, mosaic.MatmulDimension.N
+_COMPILERS = 8
+
+
+def _config(
+    m: int,
+    n: int,
+    warpgroups: mosaic.MatmulDimension,
+    cluster: mosaic.MatmulDimension | None,
+    minor: mosaic.MatmulDimension = _N,
+    width: int = 8,
+) -> mosaic.TuningConfig:
+    """A tile of so many rows and columns for each of two warpgroups, side by side along a dimension."""
+    return mosaic.TuningConfig(
+        tile_m=m,
+        tile_n=n,
+        tile_k=64,
+        max_concurrent_steps=4,
+        grid_minor_dim=minor,
+        grid_tile_width=width,
+        wg_dimension=warpgroups,
+        cluster_dimension=cluster,
+    )
+
+
+# In the order in which a budget of time tries them.
+CONFIGS = (
+    _config(128, 128, _N, None, _M),
+    _config(128, 128, _N, None),
+    _config(128, 128, _M, None, _M),
+    _config(128, 128, _M, None),
+    _config(128, 128, _N, _M),
+    _config(128, 128, _M, _N),
+    _config(64, 256, _M, None),
+    _config(64, 256, _M, _N),
+    _config(128, 128, _N, None, _M, width=16),
+    _config(128, 128, _N, None, width=16),
+    _config(128, 128, _N, _N),
+    _config(128, 128, _M, _M),
+)
+
+
+class OnJax:
+    """Products of one compiled JAX function, timed as `interleaved.Contender` says."""
+
+    def __init__(self, name: str, config: str, compiled: jax.stages.Compiled, arguments: tuple):
+        self.name, self.config, self.products = name, config, len(arguments) - 1
+        found = len(re.findall(r'custom_call_target="mosaic_gpu', compiled.as_text() or ""))
+        if found != self.products:
+            raise RuntimeError(
+                f"{name}: the compiled program has {found} of {self.products} products"
+            )
+        self._compiled, self._arguments = compiled, arguments
+        self._stream = torch.cuda.Stream()
+
+    def once(self) -> None:
+        """Runs one unit."""
+        jax.block_until_ready(self._compiled(*self._arguments))
+
+    def result(self) -> torch.Tensor:
+        """The last product of a unit."""
+        return torch.from_dlpack(self._compiled(*self._arguments)[-1]).clone()
+
+    def batch(self, units: int) -> tuple[float, float]:
+        """As `interleaved.Contender` says."""
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        results = self._compiled(*self._arguments)
+        first = self._ended(results)
+        for _ in range(units):
+            results = self._compiled(*self._arguments)
+        last = self._ended(results)
+        last.synchronize()
+        jax.block_until_ready(results)
+        return first.elapsed_time(last) / 1e3, time.perf_counter() - start
+
+    def _ended(self, results: tuple[jax.Array, ...]) -> torch.cuda.Event:
+        """An event behind these results: taking one as a tensor makes our stream wait for JAX's."""
+        event = torch.cuda.Event(enable_timing=True)
+        with torch.cuda.stream(self._stream):
+            torch.from_dlpack(results[-1])
+            event.record()
+        return event
+
+
+def contenders(a: torch.Tensor, b: torch.Tensor, products: int, budget: float) -> Iterator[OnJax]:
+    """A contender for each configuration that is compiled within `budget` seconds.
+
+    A and B are row-major, the one layout that this matmul takes. A configuration that does not fit the
+    chip or the shape is left out.
+    """
+    deadline = time.monotonic() + budget
+    left, right = jax.dlpack.from_dlpack(a), jax.dlpack.from_dlpack(b)
+    arguments = (*[left] * products, right)
+    pool = ThreadPoolExecutor(_COMPILERS)
+    waiting: list[tuple[mosaic.TuningConfig, Future[jax.stages.Compiled]]] = [
+        (config, pool.submit(_compiled, config, arguments, deadline)) for config in CONFIGS
+    ]
+    for config, future in waiting:
+        said = _said(config)
+        try:
+            compiled = future.result()
+            yield OnJax(f"Mosaic {said}", said, compiled, arguments)
+        except Exception as error:  # JAX refuses by errors of many kinds
+            print(f"Mosaic {said} is left out: {type(error).__name__}: {str(error)[:200]}")
+    pool.shutdown()
+
+
+def _said(config: mosaic.TuningConfig) -> str:
+    """A configuration in a few words."""
+    cluster = "none" if config.cluster_dimension is None else f"along {config.cluster_dimension}"
+    return (
+        f"{config.tile_m}x{config.tile_n}x{config.tile_k} a warpgroup, two along "
+        f"{config.wg_dimension}, {config.max_concurrent_steps} steps, cluster {cluster}, "
+        f"bands of {config.grid_tile_width} along {config.grid_minor_dim}"
+    )
+
+
+def _compiled(
+    config: mosaic.TuningConfig, arguments: tuple[jax.Array, ...], deadline: float
+) -> jax.stages.Compiled:
+    """All but the last argument times the last, compiled; TimeoutError if it is too late to begin."""
+    if time.monotonic() > deadline:
+        raise TimeoutError("the budget is spent")
+
+    def unit(*operands: jax.Array) -> tuple[jax.Array, ...]:
+        *lefts, right = operands
+        return tuple(product(left, right) for left in lefts)
+
+    product = jax.jit(lambda left, right: mosaic.matmul(left, right, None, config))
+    return jax.jit(unit).lower(*arguments).compile()
