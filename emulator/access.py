@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from .errors import Kind, Stop
-from .memory import GENERIC, SHARED, SHARED_WINDOW, SPACES, Bytes
+from .memory import CLUSTER, GENERIC, RANK_SHIFT, SHARED, SHARED_WINDOW, SPACES, Bytes
 from .strand import Strand
 
 #: The widest access of one thread, in bytes; wider values take several.
@@ -42,7 +42,7 @@ def load(
     for at in range(0, size, unit):
         for memory, among, local in locate(strand, address + at, space, unit, "reads", who):
             if memory is shared:
-                rows, threads = shared.rows(local, unit), who[among]
+                rows, threads = shared.rows(local, unit), who[among] + strand.block.first
                 shadow.check_read(threads, rows, unit, strand.block.reporter(strand))
             found[among, at : at + unit] = memory.load(local, unit)
     return found
@@ -77,7 +77,7 @@ def store(
     for at in range(0, size, unit):
         for memory, among, local in locate(strand, address + at, space, unit, "writes", who):
             if memory is shared:
-                rows, threads = shared.rows(local, unit), who[among]
+                rows, threads = shared.rows(local, unit), who[among] + strand.block.first
                 shadow.check_write(threads, rows, unit, strand.block.reporter(strand))
                 shadow.wrote(threads, rows, unit, strand.current.number)
             memory.store(local, values[among, at : at + unit])
@@ -134,14 +134,19 @@ def locate(
         )
         raise Stop
     window = np.zeros(len(address), bool)
-    if space == SHARED:
+    parts: list[tuple[Bytes, np.ndarray]] = []
+    if space == CLUSTER:
+        rank, address = address >> RANK_SHIFT, address & (1 << RANK_SHIFT) - 1
+        window[:] = True
+        for other in block.cluster.blocks:
+            parts.append((other.shared, (rank == other.rank) & other.shared.inside(address, size)))
+    elif space == SHARED:
         window[:] = True
     elif space == GENERIC:
         window = (address >= SHARED_WINDOW) & (address < SHARED_WINDOW + (1 << 24))
         address = np.where(window, address - SHARED_WINDOW, address)
     inside = np.zeros(len(address), bool)
-    parts: list[tuple[Bytes, np.ndarray]] = []
-    if window.any():
+    if window.any() and space != CLUSTER:
         parts.append((block.shared, window & block.shared.inside(address, size)))
     if not window.all():
         found = block.launch.memory.find(address, size)

@@ -94,7 +94,7 @@ class Barriers:
                 f"barrier {number}, at which {int(barrier.arrived.sum())} threads have arrived",
             )
         else:
-            barrier.passed.append(self._block.order.release(strand.lanes.threads))
+            barrier.passed.append(self._block.order.release(strand.threads))
         self._pass_if_complete(barrier)
 
     def someone_left(self) -> None:
@@ -112,6 +112,7 @@ class Barriers:
         if barrier.waiting:
             order = self._block.order
             waited = np.flatnonzero(np.any([s.lanes.mask for s in barrier.waiting], axis=0))
+            waited += self._block.first
             for seen, proxied in barrier.passed:
                 order.acquire(waited, seen, proxied)
             order.synchronise(waited)

@@ -12,13 +12,13 @@ from .errors import Kind, Stop, Violation
 from .groups import Groups
 from .lanes import WARP, Lanes
 from .memory import SHARED_BASE, Bytes
-from .order import Order
 from .program import Program
 from .shadow import Report, Shadow
 from .strand import Frame, Strand
 from .values import Registers, Values
 
 if TYPE_CHECKING:
+    from .cluster import Cluster
     from .launch import Launch
 
 
@@ -27,74 +27,74 @@ class ThreadBlock:
 
     Attributes:
         launch: what all blocks share: the grid, global memory.
+        cluster: the blocks that run together with it.
+        rank: its number among them.
         index: the block's indices along x, y, z.
         threads: how many threads it has.
+        first: the number in the cluster of its thread 0.
         values: their SSA values.
         shared, shadow: the block's shared memory and its history.
-        order, groups, barriers: who has synchronised with whom.
+        order, groups, barriers: who has synchronised with whom; the order is the cluster's.
         strands: the threads, in sets that run together.
         state: what an op's file keeps for the block, by the file's own key.
+        sent: for each thread of another block, or mbarrier, whose arrivals and bulk copies come to
+            its shared memory, the last epoch of one, and the op's number.
         found: the violations, each once for its place.
     """
 
-    def __init__(self, program: Program, launch: Launch, index: tuple[int, int, int]) -> None:
+    def __init__(
+        self,
+        program: Program,
+        launch: Launch,
+        cluster: Cluster,
+        rank: int,
+        index: tuple[int, int, int],
+    ) -> None:
         threads = launch.threads
         self.program, self.launch, self.index, self.threads = program, launch, index, threads
+        self.cluster, self.rank, self.first = cluster, rank, rank * threads
         self.values = Values(program.values, threads)
-        self.order = Order(threads)
+        self.order = cluster.order
         self.groups = Groups(-(-threads // WARP))
         self.shared = Bytes(SHARED_BASE, launch.shared_end - SHARED_BASE)
-        self.shadow = Shadow(self.shared, self.order, self.groups, program.locations)
+        own = range(self.first, self.first + threads)
+        self.shadow = Shadow(self.shared, self.order, self.groups, program.locations, own)
         self.barriers = Barriers(self)
         self.alive = np.ones(threads, bool)
         self.strands: list[Strand] = []
         self.state: dict[str, Any] = {}
+        self.sent: dict[int, tuple[int, int]] = {}
         self.found: dict[tuple[Kind, str], Violation] = {}
 
     # -- running -----------------------------------------------------------------------------------
 
-    def run(self, arguments: list[Any]) -> None:
-        """Executes the kernel from its first op until all threads are done.
-
-        Raises:
-            EmulationError: where an op is used in a way that the emulator does not know.
-        """
+    def start(self, arguments: list[Any]) -> None:
+        """Brings all threads to the kernel's first op."""
         entry = self.program.body.entry
         everyone = Lanes(np.ones(self.threads, bool))
         for number, value in zip(entry.arguments, arguments, strict=True):
             self.values.write(number, everyone, value)
         self.add(everyone, [Frame(entry)])
-        try:
-            self._schedule()
-        except Stop:
-            return
 
-    def _schedule(self) -> None:
-        while self.strands:
-            progress = False
-            for strand in list(self.strands):
-                if strand not in self.strands:
+    def advance(self) -> bool:
+        """Runs each strand until it must wait; whether any could go on.
+
+        Raises:
+            EmulationError: where an op is used in a way that the emulator does not know.
+            Stop: where nothing sensible can follow a violation.
+        """
+        progress = False
+        for strand in list(self.strands):
+            if strand not in self.strands:
+                continue
+            if strand.blocked is not None:
+                if not strand.blocked():
                     continue
-                if strand.blocked is not None:
-                    if not strand.blocked():
-                        continue
-                    strand.blocked = None
-                progress = True
-                strand.run()
-                strand.retire_if_done()
-            if not progress:
-                self._deadlock()
-
-    def _deadlock(self) -> None:
-        stuck = [strand for strand in self.strands if not strand.children]
-        words = "; ".join(
-            f"{strand.lanes} at {format_location(strand.current.location)} for {strand.waiting}"
-            for strand in stuck
-        )
-        over = "" if self.alive.all() else "; the other threads have returned"
-        first = stuck[0]
-        self.report_at(first, Kind.DEADLOCK, f"all threads wait for ever: {words}{over}")
-        raise Stop
+                strand.blocked = None
+            progress = True
+            strand.run()
+            strand.retire_if_done()
+        return progress
 
     def add(self, lanes: Lanes, frames: list[Frame]) -> Strand:
         """A new strand."""
@@ -122,6 +122,9 @@ class ThreadBlock:
                 ancestor.frames.clear()
             ancestor = ancestor.parent
         self.barriers.someone_left()
+        self.cluster.barrier.pass_if_complete()
+        if not self.alive.any():
+            self._check_sent(strand)
 
     def meet(self, strands: list[Strand]) -> None:
         """Makes one strand of those at the same place."""
@@ -165,6 +168,43 @@ class ThreadBlock:
         return False
 
     # -- rules -------------------------------------------------------------------------------------
+
+    @property
+    def named(self) -> str:
+        """Which block it is, in words that follow others; nothing if it is alone."""
+        return f" of the cluster's block {self.rank}" if len(self.cluster.blocks) > 1 else ""
+
+    def note_sent(self, strand: Strand, agent: int) -> None:
+        """Notes that an arrival of a thread, or a bulk copy that completes at an mbarrier, comes to
+        the block's shared memory.
+
+        Args:
+            strand: who sends it.
+            agent: the thread, or the mbarrier's column in `Order`.
+        """
+        if not self.alive.any():
+            strand.block.report_at(
+                strand,
+                Kind.EXITED,
+                f"sends to the shared memory of the cluster's block {self.rank}, whose threads have "
+                "all returned: nvvm.cluster.arrive and nvvm.cluster.wait are missing before they "
+                "return",
+            )
+        self.sent[agent] = int(self.order.epoch[agent]), strand.current.number
+
+    def _check_sent(self, strand: Strand) -> None:
+        """Checks that the threads, who have all returned, knew of all that was sent to the block."""
+        knew = self.order.seen[self.first : self.first + self.threads].max(axis=0)
+        late = [op for agent, (epoch, op) in self.sent.items() if epoch > knew[agent]]
+        if late:
+            where = format_location(self.program.locations[late[0]])
+            self.report_at(
+                strand,
+                Kind.EXITED,
+                f"the last thread{self.named} returns, but what {where} sends to its shared memory may "
+                "still be under way: a wait for that mbarrier, or nvvm.cluster.arrive and "
+                "nvvm.cluster.wait, are missing before it",
+            )
 
     def report_at(self, strand: Strand, kind: Kind, message: str) -> None:
         """Notes a violation at the instruction that a strand executes, once for each kind."""

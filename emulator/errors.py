@@ -40,6 +40,7 @@ class Kind(Enum):
     METADATA = "metadata"
     DIVERGENT = "divergent"
     BARRIER = "barrier"
+    EXITED = "exited"
     DEADLOCK = "deadlock"
     ASSERTION = "assertion"
 

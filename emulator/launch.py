@@ -12,16 +12,20 @@ import numpy as np
 
 from ..dialect.bindings import ir
 from .arguments import Arguments, number, static_memref
-from .block import ThreadBlock
+from .cluster import Cluster
 from .errors import EmulationError, Violation, Violations
 from .memory import SHARED_BASE, GlobalMemory
 from .program import Program, decode
 from .shared_layout import SharedLayout
+from .tensor_map import MAP_BYTES, TensorMap, tensor_map
 
 #: Threads that a block can have, in all and along x, y, z, and blocks (compute capability 9.0).
 _MAX_THREADS = 1024
 _MAX_BLOCK = (1024, 1024, 64)
 _MAX_GRID = (2**31 - 1, 65535, 65535)
+
+#: Blocks that a cluster can have (compute capability 9.0).
+_MAX_CLUSTER = 16
 
 #: Bytes of shared memory that a block can have (compute capability 9.0).
 _MAX_SHARED = 227 * 1024
@@ -43,19 +47,23 @@ class Launch:
 
     Attributes:
         grid: blocks along x, y, z.
+        cluster: blocks of a cluster along x, y, z.
         size: threads of a block along x, y, z.
         shared_end: the address after the block's shared memory.
         dynamic_start: the address of its dynamic part.
         symbols: addresses of the module's variables in shared memory.
         memory: global memory.
+        tensor_maps: by the addresses that the kernel is given for them.
     """
 
     grid: tuple[int, int, int]
+    cluster: tuple[int, int, int]
     size: tuple[int, int, int]
     shared_end: int
     dynamic_start: int
     symbols: dict[str, int]
     memory: GlobalMemory
+    tensor_maps: dict[int, TensorMap]
 
     @property
     def threads(self) -> int:
@@ -79,7 +87,7 @@ def emulate(
         module: an `ir.Module`, or MLIR text; source locations in it are those of the messages.
         entry: the kernel's name.
         arguments: an array of NumPy (row-major, column-major or strided) for each memref, and a number
-            for each scalar.
+            for each scalar; nothing for tensor maps, which describe arrays.
         grid: blocks along x, y, z.
         block: threads of a block along x, y, z.
         dynamic_shared_bytes: as at a launch on a GPU.
@@ -96,25 +104,37 @@ def emulate(
         program = decode(module, entry)
         shared = SharedLayout(program)
     _check_extents(grid, block)
+    _check_cluster(grid, program.cluster)
     _check_shared(shared, dynamic_shared_bytes)
     memory = GlobalMemory()
     given = Arguments(memory)
     pairs = enumerate(_paired(program, arguments))
     values = [given.value(position, type_, value) for position, (type_, value) in pairs]
+    with module.context:
+        maps = _placed_maps(program, memory, values)
+    values += map(number, maps)
     values += [
         static_memref(t, number(at)) for t, at in zip(program.buffers, shared.buffers, strict=True)
     ]
     dynamic_end = shared.dynamic_start + dynamic_shared_bytes
     end = dynamic_end if dynamic_shared_bytes else shared.end
-    launch = Launch(grid, block, end, shared.dynamic_start, shared.symbols, memory)
+    launch = Launch(
+        grid, program.cluster, block, end, shared.dynamic_start, shared.symbols, memory, maps
+    )
     found: list[Violation] = []
     blocks = ((x, y, z) for z, y, x in product(*map(range, reversed(grid))))
     with np.errstate(all="ignore"):
         for index in progress(blocks):
-            one = ThreadBlock(program, launch, index)
-            one.run(values)
+            if any(at % extent for at, extent in zip(index, program.cluster, strict=True)):
+                # It ran with the first block of its cluster.
+                continue
+            cluster = Cluster(program, launch, index)
+            cluster.run(values)
             known = {violation.place for violation in found}
-            found += [v for v in one.found.values() if v.place not in known]
+            for violation in cluster.found:
+                if violation.place not in known:
+                    known.add(violation.place)
+                    found.append(violation)
             if len(found) >= _ENOUGH:
                 break
     if found:
@@ -132,6 +152,17 @@ def _check_extents(grid: tuple[int, int, int], block: tuple[int, int, int]) -> N
         )
 
 
+def _check_cluster(grid: tuple[int, int, int], cluster: tuple[int, int, int]) -> None:
+    if not 1 <= prod(cluster) <= _MAX_CLUSTER:
+        raise EmulationError(
+            f"a cluster of {cluster} blocks is not possible; at most {_MAX_CLUSTER} in all"
+        )
+    if any(extent % c for extent, c in zip(grid, cluster, strict=True)):
+        raise EmulationError(
+            f"a grid of {grid} is not possible; expected multiples of the cluster's {cluster} blocks"
+        )
+
+
 def _check_shared(shared: SharedLayout, dynamic: int) -> None:
     static = shared.end - SHARED_BASE
     if dynamic < 0 or static + dynamic > _MAX_SHARED:
@@ -143,6 +174,18 @@ def _check_shared(shared: SharedLayout, dynamic: int) -> None:
 
 def _within(extents: tuple[int, int, int], most: tuple[int, int, int]) -> bool:
     return all(1 <= extent <= m for extent, m in zip(extents, most, strict=True))
+
+
+def _placed_maps(
+    program: Program, memory: GlobalMemory, values: Sequence[Any]
+) -> dict[int, TensorMap]:
+    """The tensor maps of a kernel, by addresses at which nothing can be read or written."""
+    found: dict[int, TensorMap] = {}
+    for position, attribute in program.tensor_maps.items():
+        name = f"argument {position}"
+        made = tensor_map(name, attribute, program.inputs, values)
+        found[memory.add(name, np.zeros(MAP_BYTES, np.uint8))] = made
+    return found
 
 
 def _paired(program: Program, arguments: Sequence[Any]) -> list[tuple[Any, Any]]:

@@ -19,9 +19,12 @@ _GLOBAL_BASE = 0x10_0000_0000
 _GAP = 4096
 
 #: State spaces (LLVM address spaces) by their number.
-GENERIC, GLOBAL, SHARED = 0, 1, 3
+GENERIC, GLOBAL, SHARED, CLUSTER = 0, 1, 3, 7
 
-SPACES = {GENERIC: "generic", GLOBAL: "global", SHARED: "shared"}
+SPACES = {GENERIC: "generic", GLOBAL: "global", SHARED: "shared", CLUSTER: "cluster shared"}
+
+#: An address of the cluster's shared memory is one of a block's, below the bits of its rank.
+RANK_SHIFT = 24
 
 
 class Bytes:

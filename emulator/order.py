@@ -1,33 +1,41 @@
-"""What happens before what: vector clocks of a block's threads (PTX ISA 8, causality order)."""
+"""What happens before what: vector clocks of a cluster's threads (PTX ISA 8, causality order)."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 import numpy as np
 
-from .lanes import Lanes
+from .errors import EmulationError
 
 #: An epoch that has not come.
 NEVER = np.iinfo(np.int32).max
 
 
 class Order:
-    """For each thread, how much of the other threads' past it has synchronised with.
+    """For each thread of a cluster, how much of the past of the others it has synchronised with.
 
     A thread's epoch counts its releases and fences. Thread `u` sees what thread `t` did in epoch `e`
     if `e <= seen[u, t]`; operations of the async proxy (wgmma, bulk copies) that `u` issues see it if
     `e <= proxied[u, t]`, for which a proxy fence lies somewhere on the way from `t` to `u`.
 
+    An mbarrier at which bulk copies complete has a column like a thread. Its epochs are its phases:
+    what such a copy writes is written by the mbarrier, and seen by those who see the phase complete.
+
     Attributes:
-        epoch: int32[threads].
-        seen: int32[threads, threads].
-        proxied: int32[threads, threads].
+        threads: how many there are.
+        epoch: int32[threads + mbarriers].
+        seen: int32[threads, threads + mbarriers].
+        proxied: int32[threads, threads + mbarriers].
     """
 
-    def __init__(self, threads: int) -> None:
-        self.epoch = np.zeros(threads, np.int32)
-        self.seen = np.full((threads, threads), -1, np.int32)
-        self.proxied = np.full((threads, threads), -1, np.int32)
+    def __init__(self, threads: int, mbarriers: int = 0) -> None:
+        self.threads = threads
+        self.epoch = np.zeros(threads + mbarriers, np.int32)
+        self.seen = np.full((threads, threads + mbarriers), -1, np.int32)
+        self.proxied = np.full((threads, threads + mbarriers), -1, np.int32)
         np.fill_diagonal(self.seen, 0)
+        self._columns: dict[Hashable, int] = {}
 
     def _advance(self, threads: np.ndarray) -> None:
         self.epoch[threads] += 1
@@ -35,9 +43,10 @@ class Order:
 
     def synchronise(self, threads: np.ndarray) -> None:
         """A barrier: each of these threads sees what all of them saw."""
-        if len(threads) == len(self.epoch):
+        if len(threads) == self.threads:
             # Nobody knows more of a thread than the thread itself.
-            self.seen[:] = self.epoch
+            self.seen[:, : self.threads] = self.epoch[: self.threads]
+            self.seen[:, self.threads :] = self.seen[:, self.threads :].max(axis=0)
             self.proxied[:] = self.proxied.max(axis=0)
         else:
             self.seen[threads] = self.seen[threads].max(axis=0)
@@ -61,6 +70,33 @@ class Order:
         self.seen[threads] = np.maximum(self.seen[threads], seen)
         self.proxied[threads] = np.maximum(self.proxied[threads], proxied)
 
-    def horizon(self, lanes: Lanes) -> tuple[np.ndarray, np.ndarray]:
-        """The last epoch of each thread that all of `lanes` see: in general, and by the async proxy."""
-        return self.seen[lanes.index].min(axis=0), self.proxied[lanes.index].min(axis=0)
+    def horizon(self, threads: slice | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The last epochs that all of these threads see: in general, and by the async proxy."""
+        return self.seen[threads].min(axis=0), self.proxied[threads].min(axis=0)
+
+    # -- mbarriers ---------------------------------------------------------------------------------
+
+    def column(self, mbarrier: Hashable) -> int:
+        """The column of an mbarrier.
+
+        Raises:
+            EmulationError: if there are more mbarriers than columns.
+        """
+        found = self._columns.setdefault(mbarrier, self.threads + len(self._columns))
+        if found >= len(self.epoch):
+            raise EmulationError(
+                f"bulk copies complete at more than {len(self.epoch) - self.threads} mbarriers; the "
+                "emulator knows no more"
+            )
+        return found
+
+    def complete(
+        self, column: int, seen: np.ndarray, proxied: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """An mbarrier's phase is complete: what is passed on, with what its copies wrote. They write
+        by the async proxy, so no fence is needed."""
+        passed = seen.copy(), proxied.copy()
+        for clock in passed:
+            clock[column] = self.epoch[column]
+        self.epoch[column] += 1
+        return passed

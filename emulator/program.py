@@ -10,6 +10,9 @@ from ..dialect.bindings import ir
 from .errors import EmulationError
 from .registry import Executor, executor, load_ops
 
+#: The attribute of an argument that is a tensor map.
+TENSOR_MAP = "smem.tensor_map"
+
 
 @dataclass(eq=False)
 class Code:
@@ -132,7 +135,9 @@ class Program:
         body: its code; the entry's arguments are the kernel's, then its workgroup buffers.
         values: how many values there are.
         locations: where each instruction was written.
-        inputs: types of its arguments.
+        inputs: types of its arguments, without tensor maps, which stand behind them.
+        tensor_maps: for each argument that is one, by its position, what it describes.
+        cluster: blocks of a cluster along x, y, z.
         buffers: types of the workgroup buffers that it declares.
         symbols: ops of the module by their name.
     """
@@ -142,6 +147,8 @@ class Program:
     values: int
     locations: list[Any]
     inputs: list[Any]
+    tensor_maps: dict[int, Any]
+    cluster: tuple[int, int, int]
     buffers: list[Any]
     symbols: dict[str, Any]
 
@@ -234,4 +241,35 @@ def _decode_function(function: Any, name: str, symbols: dict[str, Any]) -> Progr
     inputs = list(ir.TypeAttr(function.attributes["function_type"]).value.inputs)
     arguments = list(function.regions[0].blocks[0].arguments)
     buffers = [argument.type for argument in arguments[len(inputs) :]]
-    return Program(name, body, decoder.count, decoder.locations, inputs, buffers, symbols)
+    maps = _tensor_maps(function)
+    own = len(inputs) - len(maps)
+    if list(maps) != list(range(own, len(inputs))):
+        raise EmulationError(
+            f"{name} has tensor maps at {list(maps)} of its {len(inputs)} arguments; expected them "
+            "after all others"
+        )
+    return Program(
+        name,
+        body,
+        decoder.count,
+        decoder.locations,
+        inputs[:own],
+        maps,
+        _cluster(function),
+        buffers,
+        symbols,
+    )
+
+
+def _tensor_maps(function: Any) -> dict[int, Any]:
+    if "arg_attrs" not in function.attributes:
+        return {}
+    attributes = enumerate(ir.ArrayAttr(function.attributes["arg_attrs"]))
+    return {at: found[TENSOR_MAP] for at, found in attributes if TENSOR_MAP in found}
+
+
+def _cluster(function: Any) -> tuple[int, int, int]:
+    if "known_cluster_size" not in function.attributes:
+        return 1, 1, 1
+    x, y, z = ir.DenseI32ArrayAttr(function.attributes["known_cluster_size"])
+    return x, y, z

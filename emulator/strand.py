@@ -66,6 +66,11 @@ class Strand:
         self.waiting = ""
         self.current: Instruction = None  # type: ignore[assignment]
 
+    @property
+    def threads(self) -> np.ndarray:
+        """The threads by their numbers in the cluster, as `Order` and `Shadow` know them."""
+        return self.lanes.threads + self.block.first
+
     # -- values ------------------------------------------------------------------------------------
 
     def read(self, number: int) -> Any:

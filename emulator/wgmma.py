@@ -9,7 +9,7 @@ import numpy as np
 
 from .errors import Kind, Stop
 from .fragments import ROWS, bytes_of_a, to_elements, to_matrix
-from .lanes import WARP, WARPGROUP, Lanes, of_warps
+from .lanes import WARP, WARPGROUP
 from .metadata import kept_elements
 from .multiplicands import Multiplicand
 from .operands import K_BYTES, operand_bytes
@@ -188,10 +188,9 @@ def _operand(
         raise Stop
     warpgroup = int(strand.lanes.threads[rows.start]) // WARPGROUP
     first_warp = warpgroup * WARPGROUP // WARP
-    lanes = Lanes(of_warps(np.arange(first_warp, first_warp + 4), block.threads))
     group = int(block.groups.current[first_warp])
     at = (address - shared.base)[..., None] + np.arange(size)
-    block.shadow.check_matrix_read(lanes, warpgroup, group, at.reshape(-1), block.reporter(strand))
+    block.shadow.check_matrix_read(warpgroup, group, at.reshape(-1), block.reporter(strand))
     return type_.values(shared.load(address, size).view(type_.dtype)[..., 0])
 
 

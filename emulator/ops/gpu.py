@@ -54,6 +54,25 @@ def _extent(op: Op) -> Any:
     return step
 
 
+def _place(strand: Strand, name: str) -> np.ndarray:
+    """Along x, y, z: the block's place in its cluster, the cluster's in the grid, or the extents of
+    either."""
+    block = strand.block
+    grid, cluster = np.array(block.launch.grid), np.array(block.launch.cluster)
+    return {
+        "cluster_block_id": block.index % cluster,
+        "cluster_dim_blocks": cluster,
+        "cluster_id": block.index // cluster,
+        "cluster_dim": grid // cluster,
+    }[name]
+
+
+@executes("gpu.cluster_block_id", "gpu.cluster_dim_blocks", "gpu.cluster_id", "gpu.cluster_dim")
+def _cluster_extent(op: Op) -> Any:
+    dim, name = _dimension(op), op.name.removeprefix("gpu.")
+    return lambda strand: _same(_place(strand, name)[dim])
+
+
 @executes("gpu.global_id")
 def _global_thread(op: Op) -> Any:
     dim = _dimension(op)
@@ -87,6 +106,34 @@ def _special_register(op: Op) -> Any:
         return _same(of[name][dim]).astype(dtype)
 
     return step
+
+
+#: Special registers of a cluster, with the words of `gpu` for each.
+_OF_CLUSTER = {
+    f"nvvm.read.ptx.sreg.{name}.{letter}": (word, dim)
+    for name, word in (
+        ("cluster.ctaid", "cluster_block_id"),
+        ("cluster.nctaid", "cluster_dim_blocks"),
+        ("clusterid", "cluster_id"),
+        ("nclusterid", "cluster_dim"),
+    )
+    for dim, letter in enumerate(_DIMS)
+}
+
+
+@executes(*_OF_CLUSTER)
+def _cluster_register(op: Op) -> Any:
+    word, dim = _OF_CLUSTER[op.name]
+    dtype = dtype_of(op.result_types[0], op.location)
+    return lambda strand: _same(_place(strand, word)[dim]).astype(dtype)
+
+
+@executes("nvvm.read.ptx.sreg.cluster.ctarank", "nvvm.read.ptx.sreg.cluster.nctarank")
+def _cluster_rank(op: Op) -> Any:
+    dtype = dtype_of(op.result_types[0], op.location)
+    if op.name.endswith("nctarank"):
+        return lambda strand: _same(len(strand.block.cluster.blocks)).astype(dtype)
+    return lambda strand: _same(strand.block.rank).astype(dtype)
 
 
 @executes(

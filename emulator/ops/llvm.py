@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from ...dialect.bindings import ir
 from ..access import load, store
 from ..lanes import WARP
-from ..memory import GENERIC, SHARED, SHARED_WINDOW
+from ..memory import CLUSTER, GENERIC, RANK_SHIFT, SHARED, SHARED_WINDOW
 from ..program import Op
 from ..registry import computes, executes
 from ..strand import Strand
@@ -60,14 +61,26 @@ def _integer_to_pointer(op: Op) -> Any:
     return lambda number: number.astype(np.int64)
 
 
-@computes("llvm.addrspacecast")
+@executes("llvm.addrspacecast")
 def _change_space(op: Op) -> Any:
     source, target = space_of(str(op.operand_types[0])), space_of(str(op.result_types[0]))
+    cast = _cast(op, source, target)
+    return lambda strand, pointer: cast(strand.block.rank, strand.checked(pointer))
+
+
+def _cast(op: Op, source: int, target: int) -> Callable[[int, np.ndarray], np.ndarray]:
+    """From a block's rank in its cluster, and addresses, to addresses in another space."""
+    if (source, target) == (SHARED, CLUSTER):
+        return lambda rank, pointer: pointer + (rank << RANK_SHIFT)
+    if CLUSTER in (source, target):
+        raise op.refuse(
+            "casts to or from a cluster's shared memory, which the emulator does not know"
+        )
     if (source, target) == (SHARED, GENERIC):
-        return lambda pointer: pointer + SHARED_WINDOW
+        return lambda _, pointer: pointer + SHARED_WINDOW
     if (source, target) == (GENERIC, SHARED):
-        return lambda pointer: pointer - SHARED_WINDOW
-    return lambda pointer: pointer
+        return lambda _, pointer: pointer - SHARED_WINDOW
+    return lambda _, pointer: pointer
 
 
 # -- memory ----------------------------------------------------------------------------------------
@@ -79,13 +92,21 @@ def natural_alignment(type_: Any, location: Any) -> int:
     return 1 << (size - 1).bit_length()
 
 
+def _space(op: Op, operand: int) -> int:
+    """The state space of an operand, a pointer."""
+    space = space_of(str(op.operand_types[operand]))
+    if space == CLUSTER:
+        raise op.refuse("accesses a cluster's shared memory, which the emulator does not know")
+    return space
+
+
 @executes("llvm.load")
 def _load(op: Op) -> Any:
     type_ = op.result_types[0]
     size, shape = bits_of(type_, op.location) // 8, shape_of(type_)
     dtype = dtype_of(type_, op.location)
     alignment = op.number("alignment", natural_alignment(type_, op.location))
-    space = space_of(str(op.operand_types[0]))
+    space = _space(op, 0)
 
     def step(strand: Strand, pointer: Any) -> np.ndarray:
         raw = load(strand, strand.checked(pointer), space, size, alignment)
@@ -98,7 +119,7 @@ def _load(op: Op) -> Any:
 def _store(op: Op) -> Any:
     type_ = op.operand_types[0]
     alignment = op.number("alignment", natural_alignment(type_, op.location))
-    space = space_of(str(op.operand_types[1]))
+    space = _space(op, 1)
 
     def step(strand: Strand, value: Any, pointer: Any) -> None:
         values = strand.checked(value)

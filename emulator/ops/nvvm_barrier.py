@@ -69,9 +69,9 @@ def _arrive(op: Op) -> Any:
 
 @executes("nvvm.fence.proxy")
 def _proxy_fence(op: Op) -> Any:
-    kind, space = op.text("kind"), op.text("space")
-    if "async" not in kind or (space and "cluster" in space):
+    kind = op.text("kind")
+    if "async" not in kind:
         raise op.refuse(f"is of kind {kind}, which the emulator does not know")
     if "global" in kind:
         return lambda strand: None
-    return lambda strand: strand.block.order.fence(strand.lanes.threads)
+    return lambda strand: strand.block.order.fence(strand.threads)

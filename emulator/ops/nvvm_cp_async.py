@@ -73,7 +73,7 @@ def _copy(op: Op) -> Any:
             data[among] = memory.load(local, size)
         for memory, among, local in locate(strand, to, SHARED, size, "writes"):
             rows, threads = memory.rows(local, size), strand.lanes.threads[among]
-            block.shadow.check_write(threads, rows, size, block.reporter(strand))
+            block.shadow.check_write(threads + block.first, rows, size, block.reporter(strand))
             block.shadow.started_copy(rows, size, strand.current.number)
             memory.store(local, data[among])
             group = copies.committed[threads]
@@ -95,14 +95,14 @@ def _wait(op: Op) -> Any:
     pending = op.number("n")
 
     def step(strand: Strand) -> None:
-        copies = _copies(strand)
+        block, copies = strand.block, _copies(strand)
         left: list[_Copy] = []
         for copy in copies.under_way:
             waits = strand.lanes.mask[copy.threads]
             done = waits & (copy.group < copies.committed[copy.threads] - pending)
             if done.any():
                 over = copy.of(done)
-                strand.block.shadow.wrote(over.threads, over.rows, over.size, over.number)
+                block.shadow.wrote(over.threads + block.first, over.rows, over.size, over.number)
             if not done.all():
                 left.append(copy.of(~done))
         copies.under_way = left

@@ -1,24 +1,16 @@
-"""nvvm: mbarriers, which count arrivals and bytes, phase after phase (PTX ISA 9.7.13.15)."""
+"""nvvm: what threads do with mbarriers (PTX ISA 9.7.13.15)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..access import locate
-from ..errors import Kind, Stop
+from ..lanes import split_warps
+from ..mbarriers import MBarrier, changed, count_bytes, of_block, settle, used, wrong
 from ..program import Op
 from ..registry import executes
 from ..strand import Strand
-from ..types import space_of
-
-_KEY = "mbarrier"
-
-#: Bytes of an mbarrier, and what it is aligned to.
-_SIZE = 8
 
 #: Arrivals that one can count.
 _MAX_COUNT = (1 << 20) - 1
@@ -26,82 +18,14 @@ _MAX_COUNT = (1 << 20) - 1
 #: Fruitless looks at one phase after which nobody is expected to complete it.
 _PATIENCE = 100_000
 
-
-@dataclass
-class _MBarrier:
-    """An mbarrier.
-
-    Attributes:
-        count: arrivals of each phase.
-        pending: arrivals that the current phase still waits for.
-        bytes: bytes that it still waits for.
-        phase: how many phases are complete.
-        looks: how often threads looked at the current phase in vain.
-        seen, proxied: what those who arrived in the current phase passed on.
-        passed: what those who arrived before passed on, to all who see a phase complete.
-    """
-
-    count: int
-    pending: int
-    seen: np.ndarray
-    proxied: np.ndarray
-    passed: tuple[np.ndarray, np.ndarray]
-    bytes: int = 0
-    phase: int = 0
-    looks: int = 0
-
-    def release(self, seen: np.ndarray, proxied: np.ndarray) -> None:
-        """Takes over what threads that arrive have seen."""
-        self.seen = np.maximum(self.seen, seen)
-        self.proxied = np.maximum(self.proxied, proxied)
-
-    def complete_if_done(self) -> None:
-        """Begins the next phase when nothing is pending."""
-        if self.pending == 0 and self.bytes == 0:
-            self.phase, self.pending, self.looks = self.phase + 1, self.count, 0
-            self.passed = self.seen, self.proxied
-
-
-def _all(strand: Strand) -> dict[int, _MBarrier]:
-    return strand.block.state.setdefault(_KEY, {})
-
-
-def _addresses(op: Op, strand: Strand, pointer: Any, writes: bool) -> Iterator[tuple[int, Any]]:
-    """Each address that threads of the strand use, and those threads; checks that they may."""
-    block = strand.block
-    space = space_of(str(op.operand_types[0]))
-    address = strand.spread(strand.checked(pointer))
-    for memory, among, local in locate(strand, address, space, _SIZE, "uses"):
-        if memory is not block.shared:
-            raise op.refuse("is in global memory; mbarriers are in shared memory")
-        for at in np.unique(local):
-            threads = strand.lanes.threads[among][local == at]
-            rows = memory.rows(np.full(len(threads), at), _SIZE)
-            if writes:
-                block.shadow.check_write(threads, rows, _SIZE, block.reporter(strand))
-                block.shadow.wrote(threads, rows, _SIZE, strand.current.number)
-            else:
-                block.shadow.check_read(threads, rows, _SIZE, block.reporter(strand))
-            yield int(at), threads
-
-
-def _used(op: Op, strand: Strand, pointer: Any) -> Iterator[tuple[_MBarrier, np.ndarray]]:
-    """Each mbarrier that threads of the strand use, and those threads."""
-    for address, threads in _addresses(op, strand, pointer, writes=False):
-        if address not in _all(strand):
-            _wrong(strand, f"uses an mbarrier at {address:#x}, where none was initialised")
-        yield _all(strand)[address], threads
-
-
-def _wrong(strand: Strand, message: str) -> None:
-    strand.block.report_at(strand, Kind.BARRIER, message)
-    raise Stop
+#: An mbarrier, and the rows of a strand's threads that use it.
+_Use = tuple[MBarrier, np.ndarray]
 
 
 def _number(strand: Strand, value: Any, what: str) -> int:
     numbers = strand.checked(value)
     if (numbers != numbers[0]).any():
-        _wrong(strand, f"has a {what} that threads disagree on")
+        wrong(strand, f"has a {what} that threads disagree on")
     return int(numbers[0])
 
 
@@ -113,12 +37,10 @@ def _init(op: Op) -> Any:
     def step(strand: Strand, pointer: Any, count: Any) -> None:
         arrivals = _number(strand, count, "count")
         if not 1 <= arrivals <= _MAX_COUNT:
-            _wrong(strand, f"is to count {arrivals} arrivals; expected 1 to {_MAX_COUNT}")
-        nothing = np.full(strand.block.threads, -1, np.int32)
-        for address, _ in _addresses(op, strand, pointer, writes=True):
-            _all(strand)[address] = _MBarrier(
-                arrivals, arrivals, nothing, nothing, (nothing, nothing)
-            )
+            wrong(strand, f"is to count {arrivals} arrivals; expected 1 to {_MAX_COUNT}")
+        nothing = np.full(len(strand.block.order.epoch), -1, np.int32)
+        for block, at, _ in changed(op, strand, pointer):
+            of_block(block)[at] = MBarrier(arrivals, arrivals, nothing, nothing, (nothing, nothing))
 
     return step
 
@@ -126,16 +48,16 @@ def _init(op: Op) -> Any:
 @executes("nvvm.mbarrier.inval")
 def _invalidate(op: Op) -> Any:
     def step(strand: Strand, pointer: Any) -> None:
-        for address, _ in _addresses(op, strand, pointer, writes=True):
-            if _all(strand).pop(address, None) is None:
-                _wrong(strand, f"ends an mbarrier at {address:#x}, where none was initialised")
+        for block, at, _ in changed(op, strand, pointer):
+            if of_block(block).pop(at, None) is None:
+                wrong(strand, f"ends an mbarrier at {at:#x}, where none was initialised")
 
     return step
 
 
 @executes("nvvm.fence.mbarrier.init")
 def _init_fence(op: Op) -> Any:
-    # It is for other blocks of a cluster; within the block a barrier makes an mbarrier known.
+    # A barrier, of the block or the cluster, makes an mbarrier known; without this fence, too.
     return lambda strand: None
 
 
@@ -150,23 +72,26 @@ def _arrive(op: Op) -> Any:
     def step(strand: Strand, pointer: Any, amount: Any = None) -> np.ndarray | None:
         number = 1 if amount is None else _number(strand, amount, "number")
         token = np.zeros(strand.lanes.count, np.uint64)
-        for barrier, threads in _used(op, strand, pointer):
-            token[np.isin(strand.lanes.threads, threads)] = barrier.phase
+        for block, barrier, threads in used(op, strand, pointer):
+            token[np.isin(strand.threads, threads)] = barrier.phase
+            if block is not strand.block:
+                for thread in threads:
+                    block.note_sent(strand, int(thread))
             if releases:
                 barrier.release(*strand.block.order.release(threads))
             if expects:
-                barrier.bytes += number * len(threads)
+                count_bytes(strand, barrier, number * len(threads))
             _count(strand, barrier, len(threads) * (1 if expects else number))
         return token if has_token else None
 
     return step
 
 
-def _count(strand: Strand, barrier: _MBarrier, arrivals: int) -> None:
+def _count(strand: Strand, barrier: MBarrier, arrivals: int) -> None:
     """Counts arrivals, which may complete more than one phase."""
     while arrivals:
         if not barrier.pending:
-            _wrong(
+            wrong(
                 strand,
                 f"arrives at an mbarrier whose {barrier.count} arrivals of this phase have all come; "
                 f"it still waits for {barrier.bytes} bytes",
@@ -174,7 +99,7 @@ def _count(strand: Strand, barrier: _MBarrier, arrivals: int) -> None:
         taken = min(arrivals, barrier.pending)
         barrier.pending -= taken
         arrivals -= taken
-        barrier.complete_if_done()
+        settle(strand, barrier)
 
 
 @executes("nvvm.mbarrier.expect_tx", "nvvm.mbarrier.complete_tx")
@@ -183,14 +108,21 @@ def _transaction(op: Op) -> Any:
 
     def step(strand: Strand, pointer: Any, count: Any) -> None:
         number = _number(strand, count, "number of bytes")
-        for barrier, threads in _used(op, strand, pointer):
-            barrier.bytes += sign * number * len(threads)
-            barrier.complete_if_done()
+        for _, barrier, threads in used(op, strand, pointer):
+            count_bytes(strand, barrier, sign * number * len(threads))
 
     return step
 
 
-def _is_complete(barrier: _MBarrier, wanted: np.ndarray, by_parity: bool) -> np.ndarray:
+def _looked(op: Op, strand: Strand, pointer: Any) -> list[_Use]:
+    """The mbarriers that threads look at."""
+    return [
+        (barrier, np.isin(strand.threads, threads))
+        for _, barrier, threads in used(op, strand, pointer)
+    ]
+
+
+def _is_complete(barrier: MBarrier, wanted: np.ndarray, by_parity: bool) -> np.ndarray:
     """Whether the phase that each thread asks for is complete."""
     if by_parity:
         return (wanted & 1) != barrier.phase & 1
@@ -199,22 +131,21 @@ def _is_complete(barrier: _MBarrier, wanted: np.ndarray, by_parity: bool) -> np.
 
 def _look(
     strand: Strand,
-    used: list[tuple[_MBarrier, np.ndarray]],
+    looked: list[_Use],
     wanted: np.ndarray,
     by_parity: bool,
 ) -> np.ndarray:
     """Whether each thread's phase is complete; those who see it see what was passed on."""
     found = np.zeros(strand.lanes.count, bool)
-    for barrier, threads in used:
-        rows = np.isin(strand.lanes.threads, threads)
+    for barrier, rows in looked:
         complete = _is_complete(barrier, wanted[rows], by_parity)
         found[rows] = complete
         if complete.any():
-            strand.block.order.acquire(threads[complete], *barrier.passed)
+            strand.block.order.acquire(strand.threads[rows][complete], *barrier.passed)
         else:
             barrier.looks += 1
             if barrier.looks > _PATIENCE:
-                _wrong(strand, f"looked {_PATIENCE} times for a phase that nobody completes")
+                wrong(strand, f"looked {_PATIENCE} times for a phase that nobody completes")
     return found
 
 
@@ -223,8 +154,8 @@ def _test_wait(op: Op) -> Any:
     by_parity = str(op.operand_types[1]) == "i32"
 
     def step(strand: Strand, pointer: Any, wanted: Any) -> np.ndarray:
-        used = list(_used(op, strand, pointer))
-        found = _look(strand, used, strand.spread(strand.checked(wanted)), by_parity)
+        looked = _looked(op, strand, pointer)
+        found = _look(strand, looked, strand.spread(strand.checked(wanted)), by_parity)
         # Others may run before the next look.
         strand.wait(lambda: True, "its next look at an mbarrier")
         return found
@@ -239,11 +170,16 @@ def _try_wait(op: Op) -> Any:
 
     def step(strand: Strand, pointer: Any, wanted: Any, *ticks: Any) -> np.ndarray | None:
         phases = strand.spread(strand.checked(wanted))
-        used = list(_used(op, strand, pointer))
-        found = _look(strand, used, phases, by_parity)
+        looked = _looked(op, strand, pointer)
+        found = _look(strand, looked, phases, by_parity)
         if found.all():
             return found if has_result else None
-        barriers = [barrier for barrier, _ in used]
+        masks = [strand.lanes.where(rows) for _, rows in looked]
+        if len(masks) > 1 and not any(len(split_warps(m | ~strand.lanes.mask)) for m in masks):
+            # Warps that wait for one phase do not wait for another.
+            strand.part([(mask, Strand.repeat) for mask in masks])
+            return None
+        barriers = [barrier for barrier, _ in looked]
         before = [barrier.phase for barrier in barriers]
         waits_for = ", ".join(
             f"{barrier.pending} of {barrier.count} arrivals and {barrier.bytes} bytes"

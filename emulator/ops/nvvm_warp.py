@@ -10,7 +10,7 @@ from ..lanes import WARP
 from ..program import Op
 from ..registry import executes
 from ..strand import Strand
-from ..warps import members
+from ..warps import members, whole_warps
 
 
 @executes("nvvm.elect.sync")
@@ -19,6 +19,7 @@ def _elect(op: Op) -> Any:
         raise op.refuse("is for some threads of a warp, which the emulator does not know")
 
     def step(strand: Strand) -> np.ndarray:
+        whole_warps(strand)
         # Any one thread may be elected; the hardware takes the first.
         _, first = np.unique(strand.lanes.threads // WARP, return_index=True)
         elected = np.zeros(strand.lanes.count, bool)
@@ -39,6 +40,6 @@ def _barrier(op: Op) -> Any:
         groups = np.column_stack([threads // WARP, named @ (1 << np.arange(WARP))])
         _, group = np.unique(groups, axis=0, return_inverse=True)
         for number in range(int(group.max()) + 1):
-            strand.block.order.synchronise(threads[group.reshape(-1) == number])
+            strand.block.order.synchronise(strand.threads[group.reshape(-1) == number])
 
     return step

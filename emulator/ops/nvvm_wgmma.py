@@ -39,7 +39,7 @@ def _wait(op: Op) -> Any:
 def wait_group(strand: Strand, pending: int) -> None:
     """`wgmma.wait_group`."""
     block, warps = strand.block, whole_warps(strand)
-    block.groups.wait(warps, pending, block.order.epoch[warps * WARP])
+    block.groups.wait(warps, pending, block.order.epoch[block.first + warps * WARP])
 
 
 def _form(op: Op) -> Form:

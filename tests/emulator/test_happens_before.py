@@ -78,7 +78,7 @@ def test_the_async_proxy_sees_what_a_fence_was_on_the_way_of(history):
 def test_the_horizon_is_what_all_of_some_threads_see(history, threads):
     order, model, events = played(history)
     mask = np.isin(np.arange(THREADS), threads)
-    seen, proxied = order.horizon(Lanes(mask))
+    seen, proxied = order.horizon(Lanes(mask).index)
     for number, (writer, epoch) in enumerate(events):
         assert (epoch <= seen[writer]) == all(number in model.seen[t] for t in threads)
         assert (epoch <= proxied[writer]) == all(number in model.proxied[t] for t in threads)

@@ -1,0 +1,143 @@
+"""The blocks of a cluster, which run together, and its barrier (PTX ISA, barrier.cluster)."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..dialect.diagnostics import format_location
+from .block import ThreadBlock
+from .errors import Kind, Stop, Violation
+from .order import Order
+from .program import Program
+
+if TYPE_CHECKING:
+    from .launch import Launch
+    from .strand import Strand
+
+#: Mbarriers of a block at which bulk copies can complete.
+_MBARRIERS = 64
+
+
+class Cluster:
+    """The blocks of a cluster while they run; without clusters, one block.
+
+    Attributes:
+        blocks: by their rank.
+        order: who has synchronised with whom; thread t of rank r is thread r * threads + t.
+        barrier: the barrier of all threads.
+    """
+
+    def __init__(self, program: Program, launch: Launch, index: tuple[int, int, int]) -> None:
+        """Makes the cluster whose first block has that index."""
+        nx, ny, _ = launch.cluster
+        size = prod(launch.cluster)
+        mbarriers = _MBARRIERS * size if program.tensor_maps else 0
+        self.order = Order(size * launch.threads, mbarriers)
+        self.blocks: list[ThreadBlock] = []
+        for rank in range(size):
+            x, y, z = rank % nx, rank // nx % ny, rank // (nx * ny)
+            at = index[0] + x, index[1] + y, index[2] + z
+            self.blocks.append(ThreadBlock(program, launch, self, rank, at))
+        self.barrier = ClusterBarrier(self)
+
+    @property
+    def found(self) -> list[Violation]:
+        """The violations of all blocks."""
+        return [violation for block in self.blocks for violation in block.found.values()]
+
+    def run(self, arguments: list[Any]) -> None:
+        """Executes the kernel until all threads of all blocks are done.
+
+        Raises:
+            EmulationError: where an op is used in a way that the emulator does not know.
+        """
+        for block in self.blocks:
+            block.start(arguments)
+        try:
+            while any(block.strands for block in self.blocks):
+                progress = [block.advance() for block in self.blocks]
+                if not any(progress):
+                    self._deadlock()
+        except Stop:
+            return
+
+    def _deadlock(self) -> None:
+        stuck = [s for block in self.blocks for s in block.strands if not s.children]
+        words = "; ".join(
+            f"{strand.lanes}{strand.block.named} at {format_location(strand.current.location)} for "
+            f"{strand.waiting}"
+            for strand in stuck
+        )
+        everyone = all(block.alive.all() for block in self.blocks)
+        over = "" if everyone else "; the other threads have returned"
+        first = stuck[0]
+        message = f"all threads wait for ever: {words}{over}"
+        first.block.report_at(first, Kind.DEADLOCK, message)
+        raise Stop
+
+
+class ClusterBarrier:
+    """Where each thread arrives, and then waits until all that have not returned have arrived."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        threads = cluster.order.threads
+        # How often each thread has arrived and gone on, and how often the barrier was passed.
+        self._arrivals = np.zeros(threads, np.int32)
+        self._waits = np.zeros(threads, np.int32)
+        self._phase = 0
+        nothing = np.full(len(cluster.order.epoch), -1, np.int32)
+        self._seen = self._proxied = nothing
+        self._passed = nothing, nothing
+
+    def arrive(self, strand: Strand, releases: bool) -> None:
+        """Threads arrive.
+
+        Args:
+            strand: the threads.
+            releases: whether those who wait see what these have seen.
+        """
+        threads = strand.threads
+        if (self._arrivals[threads] > self._waits[threads]).any():
+            self._wrong(strand, "again before it has waited (nvvm.cluster.wait)")
+        self._arrivals[threads] += 1
+        if releases:
+            seen, proxied = self._cluster.order.release(threads)
+            self._seen = np.maximum(self._seen, seen)
+            self._proxied = np.maximum(self._proxied, proxied)
+        self.pass_if_complete()
+
+    def wait(self, strand: Strand) -> None:
+        """Threads wait for the arrivals of all."""
+        threads = strand.threads
+        if (self._arrivals[threads] == self._waits[threads]).any():
+            self._wrong(strand, "never before it waits")
+        phase = int(self._arrivals[threads].max())
+        if self._phase < phase:
+            missing = int((self._alive() & (self._arrivals < phase)).sum())
+            strand.wait(
+                lambda: self._phase >= phase,
+                f"the cluster's barrier, at which {missing} threads have not arrived",
+                again=True,
+            )
+            return
+        self._waits[threads] += 1
+        self._cluster.order.acquire(threads, *self._passed)
+
+    def pass_if_complete(self) -> None:
+        """Begins the next phase when all threads that have not returned have arrived."""
+        alive = self._alive()
+        if alive.any() and (self._arrivals[alive] > self._phase).all():
+            self._phase += 1
+            self._passed = self._seen, self._proxied
+
+    def _alive(self) -> np.ndarray:
+        return np.concatenate([block.alive for block in self._cluster.blocks])
+
+    def _wrong(self, strand: Strand, when: str) -> None:
+        message = f"a thread of {strand.lanes} arrives at the cluster's barrier {when}"
+        strand.block.report_at(strand, Kind.BARRIER, message)
+        raise Stop

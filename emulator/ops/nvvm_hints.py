@@ -1,0 +1,19 @@
+"""nvvm: what changes no value: the registers of a warpgroup, and prefetches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..program import Op
+from ..registry import executes
+
+
+@executes("nvvm.setmaxregister", collective=True)
+def _set_registers(op: Op) -> Any:
+    # The op's verifier knows which numbers there are.
+    return lambda strand: None
+
+
+@executes("nvvm.prefetch")
+def _prefetch(op: Op) -> Any:
+    return lambda strand, pointer, *policy: None

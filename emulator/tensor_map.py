@@ -1,0 +1,194 @@
+"""Tensor maps: which box of an array a bulk tensor copy moves, and where in shared memory it lies
+(PTX ISA, tensor copies and swizzling modes)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..dialect.bindings import ir
+from .errors import EmulationError
+from .memory import GlobalMemory
+from .types import bits_of
+from .values import MemRef
+
+#: Bytes of a tensor map.
+MAP_BYTES = 128
+
+#: Bytes that a tensor copy moves to one place, whatever the swizzle.
+UNIT = 16
+
+#: Bytes of a row of the swizzle's pattern, by its name.
+_WIDTHS = {"none": 0, "32B": 32, "64B": 64, "128B": 128}
+
+#: What a destination is aligned to without a swizzle.
+_ALIGNMENT = 128
+
+#: Rows of a swizzle's pattern.
+_PATTERN_ROWS = 8
+
+_MAX_RANK = 5
+
+#: Elements that a box can have along a dimension.
+_MAX_EXTENT = 256
+
+
+@dataclass(frozen=True)
+class TensorMap:
+    """A tensor map; dimensions are those of coordinates, the contiguous one first.
+
+    Attributes:
+        name: the argument that it describes.
+        base: the address of the array.
+        dtype: an unsigned integer as wide as an element.
+        element: the element's type, as MLIR spells it, or "tf32".
+        extents: of the array, in elements.
+        strides: of the array, in bytes.
+        box: elements that a copy moves along each dimension.
+        width: bytes of a row of the swizzle's pattern; 0 without a swizzle.
+    """
+
+    name: str
+    base: int
+    dtype: np.dtype
+    element: str
+    extents: tuple[int, ...]
+    strides: tuple[int, ...]
+    box: tuple[int, ...]
+    width: int
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that a copy moves, or fills with zeros."""
+        return int(np.prod(self.box)) * self.dtype.itemsize
+
+    @property
+    def alignment(self) -> int:
+        """What the address in shared memory is a multiple of: the swizzle's pattern, if any."""
+        return self.width * _PATTERN_ROWS or _ALIGNMENT
+
+    def read(self, memory: GlobalMemory, at: Sequence[int]) -> np.ndarray:
+        """uint8[bytes], the box whose first element has the coordinates `at`; zeros for what is
+        outside of the array."""
+        found = np.zeros(self.box[::-1], self.dtype)
+        inside, outside = self._overlap(at)
+        found[inside] = self._array(memory)[outside]
+        return _loaded(self.element, found).reshape(-1).view(np.uint8)
+
+    def write(self, memory: GlobalMemory, at: Sequence[int], data: np.ndarray) -> None:
+        """Writes uint8[bytes] to the box; what is outside of the array is left out."""
+        inside, outside = self._overlap(at)
+        self._array(memory)[outside] = data.view(self.dtype).reshape(self.box[::-1])[inside]
+
+    def addresses(self, start: int) -> np.ndarray:
+        """int64[bytes / 16], where each 16 bytes of the box lie that begins at an address."""
+        plain = start + np.arange(0, self.bytes, UNIT, dtype=np.int64)
+        rows = plain >> 7 & max(self.width // UNIT - 1, 0)
+        return plain ^ rows * UNIT
+
+    def _array(self, memory: GlobalMemory) -> np.ndarray:
+        """The array in global memory, the contiguous dimension last."""
+        flat = memory.at(self.base).view(self.dtype)
+        return np.lib.stride_tricks.as_strided(flat, self.extents[::-1], self.strides[::-1])
+
+    def _overlap(self, at: Sequence[int]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+        """What of a box is inside of the array: in the box, and in the array."""
+        inside, outside = [], []
+        for first, box, extent in reversed(list(zip(at, self.box, self.extents, strict=True))):
+            low, high = (min(max(end, 0), extent) for end in (first, first + box))
+            inside.append(slice(low - first, high - first))
+            outside.append(slice(low, high))
+        return tuple(inside), tuple(outside)
+
+
+def _loaded(element: str, values: np.ndarray) -> np.ndarray:
+    """Elements as a load writes them to shared memory."""
+    # A map of tf32 loads f32 as it is. measured: see docs
+    return values
+
+
+def tensor_map(name: str, attribute: Any, types: Sequence[Any], values: Sequence[Any]) -> TensorMap:
+    """The tensor map that an attribute describes.
+
+    Args:
+        name: the parameter that holds it, in words.
+        attribute: the attribute `smem.tensor_map`.
+        types, values: of the kernel's own arguments.
+
+    Raises:
+        EmulationError: if there can be no such tensor map.
+    """
+    argument = ir.IntegerAttr(attribute["argument"]).value
+    if argument >= len(types) or not isinstance(values[argument], MemRef):
+        raise EmulationError(f"{name} describes argument {argument}, which is no array")
+    type_, array = types[argument], values[argument]
+    of = f"{name}, the tensor map of argument {argument},"
+    element = ir.StringAttr(attribute["element"]).value
+    bits = 32 if element == "tf32" else bits_of(ir.Type.parse(element))
+    if bits != bits_of(type_.element_type):
+        raise EmulationError(f"{of} has elements of {element}; the array is {type_}")
+    box = list(ir.DenseI64ArrayAttr(attribute["box"]))
+    if len(box) != type_.rank or not 1 <= len(box) <= _MAX_RANK:
+        raise EmulationError(
+            f"{of} has a box of {len(box)} dimensions; expected those of {type_}, {_MAX_RANK} at most"
+        )
+    contiguous = ir.IntegerAttr(attribute["contiguous"]).value
+    order = [contiguous, *(dim for dim in reversed(range(type_.rank)) if dim != contiguous)]
+    size = bits // 8
+    found = TensorMap(
+        f"argument {argument}",
+        int(array.base[0]),
+        np.dtype(f"u{size}"),
+        element,
+        tuple(int(array.sizes[dim][0]) for dim in order),
+        tuple(int(array.strides[dim][0]) * size for dim in order),
+        tuple(box[dim] for dim in order),
+        _width(of, ir.StringAttr(attribute["swizzle"]).value),
+    )
+    _check_array(of, found)
+    _check_box(of, found)
+    return found
+
+
+def _width(of: str, swizzle: str) -> int:
+    if swizzle not in _WIDTHS:
+        raise EmulationError(
+            f"{of} has the swizzle {swizzle}; expected one of {', '.join(_WIDTHS)}"
+        )
+    return _WIDTHS[swizzle]
+
+
+def _check_array(of: str, found: TensorMap) -> None:
+    if not all(found.extents):
+        raise EmulationError(f"{of} describes {list(found.extents)} elements; expected some")
+    if found.strides[0] != found.dtype.itemsize:
+        raise EmulationError(
+            f"{of} takes as contiguous a dimension of stride {found.strides[0]} bytes; expected that "
+            f"of {found.dtype.itemsize}"
+        )
+    if any(stride % UNIT for stride in found.strides[1:]):
+        raise EmulationError(
+            f"{of} describes an array of strides {list(found.strides)} bytes; expected multiples of "
+            f"{UNIT} but for the first"
+        )
+
+
+def _check_box(of: str, found: TensorMap) -> None:
+    if not all(1 <= extent <= _MAX_EXTENT for extent in found.box):
+        raise EmulationError(
+            f"{of} has a box of {list(found.box)} elements; expected 1 to {_MAX_EXTENT} along each "
+            "dimension"
+        )
+    inner = found.box[0] * found.dtype.itemsize
+    if inner % UNIT:
+        raise EmulationError(
+            f"{of} has a box of {inner} bytes along its first dimension; expected a multiple of {UNIT}"
+        )
+    if found.width and inner > found.width:
+        raise EmulationError(
+            f"{of} has a box of {inner} bytes along its first dimension; expected at most the "
+            f"{found.width} of its swizzle"
+        )
