@@ -94,7 +94,7 @@ class Shadow:
         unseen = rows_of(self.written, size)[rows] & ~copying
         unseen &= rows_of(self.write_epoch, size)[rows] > seen[thread, writer]
         if unseen.any():
-            self._report_unseen("writes", rows, unseen, report)
+            self._report_unseen("writes", threads, rows, unseen, report)
         reader = rows_of(self.reader, size)[rows]
         unseen = (reader != _NOBODY) & (rows_of(self.read_epoch, size)[rows] > seen[thread, reader])
         if unseen.any():
@@ -171,7 +171,7 @@ class Shadow:
             )
 
     def _report_unseen(
-        self, does: str, rows: np.ndarray, unseen: np.ndarray, report: Report
+        self, does: str, threads: np.ndarray, rows: np.ndarray, unseen: np.ndarray, report: Report
     ) -> None:
         """Says that an access is not ordered after the write of what it accesses."""
         size = unseen.shape[1]
@@ -182,14 +182,14 @@ class Shadow:
             report(
                 Kind.RACE,
                 f"{does} {self._where(rows, unseen)}, which {self._wrote(rows, unseen)} wrote: "
-                "gpu.barrier is missing between them",
+                f"{self._barrier(threads)} is missing between them",
             )
 
     def _report_bulk(self, does: str, rows: np.ndarray, bulk: np.ndarray, report: Report) -> None:
         """Says that a bulk copy of which nobody has told the accessing threads writes its bytes."""
         report(
             Kind.COPY_IN_FLIGHT,
-            f"{does} {self._where(rows, bulk)}, which {self._wrote(rows, bulk, True)} may still be "
+            f"{does} {self._where(rows, bulk)}, which {self._wrote(rows, bulk)} may still be "
             "writing: a wait for the mbarrier at which it completes (mbarrier.try_wait) is missing "
             "before it",
         )
@@ -206,7 +206,7 @@ class Shadow:
         unseen = rows_of(self.written, size)[rows] & ~copying
         unseen &= rows_of(self.write_epoch, size)[rows] > self._order.seen[thread, writer]
         if unseen.any():
-            self._report_unseen("reads", rows, unseen, report)
+            self._report_unseen("reads", threads, rows, unseen, report)
         rows_of(self.reader, size)[rows] = thread
         rows_of(self.read_epoch, size)[rows] = self._order.epoch[thread]
 
@@ -340,4 +340,4 @@ class Shadow:
         """What orders the block's threads before those that access its memory."""
         if int(threads[0]) in self._threads:
             return "gpu.barrier"
-        return "an arrival at an mbarrier of their block (nvvm.mapa), or nvvm.cluster.wait,"
+        return "an arrival at their mbarrier, or nvvm.cluster.arrive and nvvm.cluster.wait,"
