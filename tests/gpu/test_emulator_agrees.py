@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import ring
+import tma_ring
 from extremes import KINDS, operands, product_of
 from random_programs import Program, described
 from reference import operand
@@ -65,6 +66,15 @@ def test_roles_that_hand_over_stages(record_property):
     emulated, measured = both(ring.TEXT, "ring", {"A": rows}, "D", (1,))
     assert_same_bytes(emulated, measured, record_property)
     assert (measured == rows[:, ::-1]).all()
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 4])
+def test_a_ring_of_bulk_copies(blocks, record_property):
+    given = tma_ring.data(blocks, blocks)
+    text = tma_ring.text(blocks, 2 * blocks)
+    emulated, measured = both(text, "ring", {"A": given}, "D", (2 * blocks,))
+    assert_same_bytes(emulated, measured, record_property)
+    assert (measured == given).all()
 
 
 @pytest.mark.parametrize("k", [16, 64])
