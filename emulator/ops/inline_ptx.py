@@ -22,6 +22,9 @@ from .nvvm_wgmma import fence, wait_group
 _WAIT = re.compile(r"wgmma\.wait_group\.sync\.aligned (\d+);")
 _FENCE = "wgmma.fence.sync.aligned;"
 
+#: Makes a cache policy, which no value depends on.
+_POLICY = re.compile(r"createpolicy\.fractional\.L2::\w+\.b64 \$0, 1\.0;")
+
 #: The LLVM types of what may stand in the registers that a constraint names.
 _TYPES = {"r": "i32", "l": "i64", "f": "f32"}
 
@@ -50,6 +53,8 @@ class _Operands:
 @executes("llvm.inline_asm")
 def _inline_asm(op: Op) -> Any:
     text = op.string("asm_string").strip()
+    if _POLICY.fullmatch(text) and op.string("constraints") == "=l" and not op.operand_types:
+        return lambda strand: np.zeros(1, np.uint64)
     multiply, wait = _multiplication(op, text), _WAIT.fullmatch(text)
     if text and text != _FENCE and not multiply and not wait:
         raise op.refuse(f'holds assembly that the emulator does not know: "{text}"')
