@@ -8,9 +8,10 @@ optional, say what types cannot:
 - `smem.grid`: for x, y, z, an extent's name and the elements of it that a block covers;
 - `smem.multiples`: what an extent must be a multiple of.
 
-Two are not for people to write and not optional: parameters with `smem.tensor_map`, which the lowering
-of TMA adds behind the arguments, become the entries of "tensor_maps", and `known_cluster_size` is
-"cluster", blocks along x, y, z, or null.
+What the kernel itself says is there, too. Parameters with `smem.tensor_map`, which the lowering of TMA
+adds behind the arguments, become the entries of "tensor_maps"; `known_cluster_size` is "cluster", blocks
+along x, y, z, or null. "programmatic" is true of a kernel that waits for those before it itself
+(`nvvm.griddepcontrol wait`): it may then be started before they end.
 """
 
 from typing import Any
@@ -21,7 +22,7 @@ from ..dialect.memrefs import is_dynamic, strides_of
 from ..layout.swizzle import Swizzle
 from ..passes.allocate import SHARED_BYTES
 from ..passes.cluster import cluster_size
-from ..passes.kernel import block_size
+from ..passes.kernel import block_size, walk
 from ..passes.lower_copies.tensor_maps import TENSOR_MAP
 from .errors import CompileError
 
@@ -78,9 +79,15 @@ def _kernel(function: Any) -> dict[str, Any]:
         "cluster": list(cluster) if cluster != (1, 1, 1) else None,
         "grid": _grid(_said(attributes, "smem.grid"), named),
         "multiples": _multiples(_said(attributes, "smem.multiples"), named),
+        "programmatic": any(map(_waits, walk(function, "nvvm.griddepcontrol"))),
         "shared_bytes": attributes[SHARED_BYTES].value if SHARED_BYTES in attributes else 0,
         "tensor_maps": [_tensor_map(t, a, arguments) for t, a in parameters[len(own) :]],
     }
+
+
+def _waits(control: Any) -> bool:
+    """Whether an `nvvm.griddepcontrol` waits for the kernels before."""
+    return "wait" in str(control.attributes["kind"])
 
 
 def _argument(index: int, type_: Any, attributes: Any) -> dict[str, Any]:

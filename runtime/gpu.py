@@ -124,6 +124,7 @@ class Kernel:
             self._block,
             self.manifest["cluster"],
             self.manifest["shared_bytes"],
+            self.manifest["programmatic"],
         )
         maps = [tensor_map(m, matrices[m["argument"]]) for m in self.manifest["tensor_maps"]]
         values += [by_value(encode(made)) for made in maps]

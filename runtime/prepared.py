@@ -35,12 +35,15 @@ class Extents:
         block: threads of a block along x, y, z.
         cluster: blocks of a cluster along x, y, z; None without clusters.
         shared_bytes: dynamic shared memory of a block.
+        programmatic: whether it may be started before the kernels before it end, for which it waits
+            itself (programmatic dependent launch).
     """
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     cluster: Sequence[int] | None
     shared_bytes: int
+    programmatic: bool = False
 
 
 class Prepared:
@@ -105,14 +108,27 @@ class Prepared:
         config.blockDimX, config.blockDimY, config.blockDimZ = extents.block
         config.sharedMemBytes = extents.shared_bytes
         config.hStream = driver.CUstream(stream)
-        if extents.cluster is not None:
-            cluster = driver.CUlaunchAttribute()
-            cluster.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-            along = cluster.value.clusterDim
-            along.x, along.y, along.z = extents.cluster
-            config.attrs, config.numAttrs = [cluster], 1
+        attributes = _attributes(driver, extents)
+        config.attrs, config.numAttrs = attributes, len(attributes)
         self._configs[stream] = config
         return config
+
+
+def _attributes(driver: Any, extents: Extents) -> list[Any]:
+    """What a launch is to do besides starting blocks."""
+    kinds, found = driver.CUlaunchAttributeID, []
+    if extents.cluster is not None:
+        cluster = driver.CUlaunchAttribute()
+        cluster.id = kinds.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+        along = cluster.value.clusterDim
+        along.x, along.y, along.z = extents.cluster
+        found.append(cluster)
+    if extents.programmatic:
+        early = driver.CUlaunchAttribute()
+        early.id = kinds.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+        early.value.programmaticStreamSerializationAllowed = 1
+        found.append(early)
+    return found
 
 
 def _handle(stream: Any) -> int:

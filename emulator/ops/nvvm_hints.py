@@ -1,4 +1,4 @@
-"""nvvm: what changes no value: the registers of a warpgroup, and prefetches."""
+"""nvvm: what changes no value: the registers of a warpgroup, prefetches, and other kernels."""
 
 from __future__ import annotations
 
@@ -17,3 +17,9 @@ def _set_registers(op: Op) -> Any:
 @executes("nvvm.prefetch")
 def _prefetch(op: Op) -> Any:
     return lambda strand, pointer, *policy: None
+
+
+@executes("nvvm.griddepcontrol")
+def _grid_dependency(op: Op) -> Any:
+    # One kernel is run at a time: those before it have ended.
+    return lambda strand: None
