@@ -55,6 +55,7 @@ def test_the_whole():
         "cluster": None,
         "grid": None,
         "multiples": {},
+        "programmatic": False,
         "shared_bytes": 64 * 64 * 2 + 1024,
         "tensor_maps": [],
     }
@@ -377,3 +378,18 @@ def test_a_matrix_without_strides(layout):
 def test_an_argument_that_cannot_be_passed(type_):
     with pytest.raises(CompileError):
         arguments(f"%x: {type_}")
+
+
+# Kernels that are started before others end.
+
+
+@pytest.mark.parametrize(
+    "body, programmatic",
+    [
+        ("", False),
+        ("nvvm.griddepcontrol launch_dependents", False),
+        ("nvvm.griddepcontrol launch_dependents\n nvvm.griddepcontrol wait", True),
+    ],
+)
+def test_only_a_kernel_that_waits_itself_is_started_early(body, programmatic):
+    assert kernels(kernel(body))[0]["programmatic"] is programmatic

@@ -52,7 +52,7 @@ def test_parameters_stand_in_the_kernels_order(scale, gpu):
     assert (launch.gridDimX, launch.gridDimY, launch.gridDimZ) == (2, 1, 1)
     assert (launch.blockDimX, launch.blockDimY, launch.blockDimZ) == (128, 1, 1)
     assert (launch.sharedMemBytes, launch.hStream) == (0, 1)
-    assert not hasattr(launch, "attrs")
+    assert (launch.attrs, launch.numAttrs) == ([], 0)
 
 
 def test_a_grid_can_be_given(scale, gpu):
@@ -116,7 +116,7 @@ def test_a_launch_that_the_driver_refuses(scale, gpu):
         scale.launch(X, 7, 1.5, 0)
     assert str(error.value) == (
         "the driver refuses to launch scale with Extents(grid=(2, 1, 1), block=(128, 1, 1), "
-        "cluster=None, shared_bytes=0): CUDA_ERROR_INVALID_VALUE"
+        "cluster=None, shared_bytes=0, programmatic=False): CUDA_ERROR_INVALID_VALUE"
     )
 
 
@@ -202,6 +202,15 @@ def test_what_is_no_number_of_the_scalars_type(scale, gpu, number):
 
 
 # Clusters and tensor maps.
+
+
+def test_a_kernel_that_waits_itself_is_started_early(gpu, compiled):
+    (made,) = compiled.manifest["kernels"]
+    manifest = {**compiled.manifest, "kernels": [{**made, "programmatic": True}]}
+    Kernel(replace(compiled, manifest=manifest)).launch(X, 7, 1.5, 0)
+    (attribute,) = gpu.launches[0].attrs
+    assert attribute.id == "CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION"
+    assert attribute.value.programmaticStreamSerializationAllowed == 1
 
 
 def with_cluster(compiled, *cluster):
