@@ -19,6 +19,7 @@ _NAMES = {
     "si8": "s8",
     "ui8": "u8",
     "i1": "b1",
+    "i32": "s32",
 }
 
 
@@ -32,7 +33,7 @@ def element_of(type_: Any) -> Element:
     name = _NAMES.get(str(type_))
     if name is None:
         raise Invalid(
-            f"has the element type {type_}, which no tensor core reads; expected one of "
+            f"has the element type {type_}, which no tile holds; expected one of "
             f"{', '.join(_NAMES)}"
         )
     return element(name)

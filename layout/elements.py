@@ -1,4 +1,5 @@
-"""Element types of the warpgroup matrix multiplicands, as the PTX ISA names them."""
+"""Element types of tiles: those of the warpgroup matrix multiplicands, and 32-bit integers, as the PTX
+ISA names them."""
 
 from __future__ import annotations
 
@@ -23,11 +24,13 @@ class Element:
         name: the ISA's name, without the dot.
         bits: bits of one element in shared memory (tf32 occupies 32).
         mn_major: whether `wgmma` can read it MN-major (PTX ISA 9.7.15.5.1.2: 16-bit types only).
+        multiplied: whether it is a multiplicand of `wgmma`.
     """
 
     name: str
     bits: int
     mn_major: bool = False
+    multiplied: bool = True
 
     @property
     def unit(self) -> int:
@@ -42,7 +45,7 @@ class Element:
     @property
     def has_sparse(self) -> bool:
         """Whether a sparse `wgmma` multiplies it: all but b1 (PTX ISA 9.7.15.2)."""
-        return self.bits > 1
+        return self.multiplied and self.bits > 1
 
     def bytes(self, count: int) -> int:
         """Bytes that `count` elements occupy.
@@ -67,7 +70,10 @@ S8 = Element("s8", 8)
 U8 = Element("u8", 8)
 B1 = Element("b1", 1)
 
-ELEMENTS = {e.name: e for e in (F16, BF16, TF32, E4M3, E5M2, S8, U8, B1)}
+#: Sums of 8-bit products on their way to or from memory; no multiplicand.
+S32 = Element("s32", 32, multiplied=False)
+
+ELEMENTS = {e.name: e for e in (F16, BF16, TF32, E4M3, E5M2, S8, U8, B1, S32)}
 
 
 def element(name: str) -> Element:

@@ -1,6 +1,7 @@
 """Launching compiled kernels on a GPU, or on the emulator."""
 
 from .arguments import Matrix
+from .arrays import Seen, seen
 from .cache import cached_compile
 from .cpu import run_on_cpu
 from .errors import LaunchError
@@ -12,7 +13,9 @@ __all__ = [
     "LaunchError",
     "Matrix",
     "Prepared",
+    "Seen",
     "cached_compile",
     "run_on_cpu",
     "run_on_gpu",
+    "seen",
 ]

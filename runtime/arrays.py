@@ -1,6 +1,7 @@
 """Arrays of other packages (PyTorch, CuPy, JAX, ...) on the GPU, as kernels see them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,18 +10,37 @@ from .arguments import DTYPES, Matrix
 from .errors import LaunchError
 
 
-def matrix_of(argument: Mapping[str, Any], array: Any, device: int) -> Matrix:
-    """An array as the kernel sees it.
+@dataclass(frozen=True)
+class Seen:
+    """An array in a GPU's memory.
+
+    Attributes:
+        matrix: where it lies, its shape and strides.
+        dtype: its element type; a name where NumPy has none.
+        device: the number of the GPU.
+    """
+
+    matrix: Matrix
+    dtype: np.dtype | str
+    device: int
+
+    @property
+    def element(self) -> str:
+        """MLIR's name of the element type; the array's own where MLIR has none of these."""
+        names = {dtype: name for name, dtype in reversed(DTYPES.items())}
+        return str(names.get(self.dtype, self.dtype))
+
+
+def seen(name: str, array: Any) -> Seen:
+    """An array of another package as it lies in a GPU's memory.
 
     Args:
-        argument: what the manifest says of the argument.
+        name: what messages call it.
         array: anything with DLPack or the CUDA array interface, or a tensor of PyTorch.
-        device: the number of the GPU that the kernel is on.
 
     Raises:
-        LaunchError: if it is not in the memory of that GPU, or holds other elements.
+        LaunchError: if it is not in the memory of a GPU.
     """
-    name = argument["name"]
     if isinstance(array, np.ndarray):
         raise LaunchError(
             f"{name} is in host memory; move it to the GPU, or let run_on_gpu copy the arrays"
@@ -33,12 +53,32 @@ def matrix_of(argument: Mapping[str, Any], array: Any, device: int) -> Matrix:
         raise LaunchError(f"{name} is not an array on a GPU: {error}") from error
     if where is None:
         raise LaunchError(f"{name} is in host memory; move it to the GPU")
-    if where != device:
-        raise LaunchError(f"{name} is on GPU {where}, but the kernel is on GPU {device}")
-    wanted, found = DTYPES.get(argument["element"]), _element(array.dtype)
-    if wanted is None or found != wanted:
-        raise LaunchError(f"{name} has elements of {found}; expected {argument['element']}")
-    return Matrix(pointer, tuple(shape), tuple(strides), wanted.itemsize)
+    return Seen(
+        Matrix(pointer, tuple(shape), tuple(strides), array.dtype.itemsize),
+        _element(array.dtype),
+        where,
+    )
+
+
+def matrix_of(argument: Mapping[str, Any], array: Any, device: int) -> Matrix:
+    """An array as the kernel sees it.
+
+    Args:
+        argument: what the manifest says of the argument.
+        array: anything that `seen` takes.
+        device: the number of the GPU that the kernel is on.
+
+    Raises:
+        LaunchError: if it is not in the memory of that GPU, or holds other elements.
+    """
+    name = argument["name"]
+    found = seen(name, array)
+    if found.device != device:
+        raise LaunchError(f"{name} is on GPU {found.device}, but the kernel is on GPU {device}")
+    wanted = DTYPES.get(argument["element"])
+    if wanted is None or found.dtype != wanted:
+        raise LaunchError(f"{name} has elements of {found.dtype}; expected {argument['element']}")
+    return found.matrix
 
 
 def _seen_by_torch(tensor: Any) -> tuple[int, Sequence[int], Sequence[int], int | None]:

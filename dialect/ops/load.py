@@ -93,8 +93,7 @@ def _check_tile(tile: Any, result: Any) -> None:
         if held != kept:
             raise Invalid(f"loads a multiplicand of {kept} from a tile of {held}; expected {kept}")
     elif str(held) not in (fitting := held_in_tiles(LOADED[fragment_accumulator(result).name])):
-        expected = ", ".join(fitting) or f"global memory, for no tile holds {kept}"
-        raise Invalid(f"loads {kept} from a tile of {held}; expected {expected}")
+        raise Invalid(f"loads {kept} from a tile of {held}; expected {', '.join(fitting)}")
     layout = layout_of(tile)
     if layout is not None:
         access = multiplicand_access if is_multiplicand(result) else accumulator_access

@@ -150,6 +150,8 @@ def _check_types(result: Any, a: Any, b: Any, extras: Extras) -> None:
     kind = operand_element(a)
     added_in = accumulators(kind, tile_element(b))
     if not added_in:
+        if not kind.multiplied:
+            raise Invalid(f"multiplies {kind}, which no tensor core does")
         expected = " or ".join(map(str, partners(kind)))
         raise Invalid(f"multiplies {kind} by {tile_element(b)}; expected B of {expected}")
     sparse = extras.metadata is not None

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
+
+from .problem import Problem, multiplicand
 
 
 class ConfigError(ValueError):
@@ -30,3 +33,22 @@ class Config:
     group: int = 16
     store_columns: int = 64
     store_buffers: int = 2
+
+    def grid(self, m: int, n: int, processors: int) -> tuple[int, int]:
+        """Blocks along x and y: as many clusters as run at a time, or as there are tiles for.
+
+        Args:
+            m, n: rows and columns of the result.
+            processors: multiprocessors of the GPU, each of which runs one block.
+        """
+        along_m, along_n = self.cluster
+        tiles = ceil(m / (self.tile[0] * along_m)) * ceil(n / (self.tile[1] * along_n))
+        clusters = min(tiles, max(1, processors // (along_m * along_n)))
+        return clusters * along_m, along_n
+
+
+def usual(problem: Problem, m: int, n: int, k: int) -> Config:
+    """A good guess for a problem of any size."""
+    depth = 128 * 8 // multiplicand(problem.a).bits
+    columns = 64 if problem.c in ("bf16", "f16") else 32
+    return Config(tile=(128, 256, depth), store_columns=columns)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mlir_smem.dialect import new_context
 from mlir_smem.dialect import ops as smem
 from mlir_smem.dialect.bindings import arith, gpu, ir, memref, nvvm, scf
 
@@ -23,7 +24,7 @@ def build(problem: Problem, config: Config) -> ir.Module:
         block = kernels.bodyRegion.blocks.append()
     with ir.InsertionPoint(block):
         function = gpu.GPUFuncOp(
-            ir.FunctionType.get(problem.matrix_types(), []),
+            ir.FunctionType.get(_matrix_types(problem), []),
             "gemm",
             kernel=True,
             known_block_size=[128 * (1 + config.consumers), 1, 1],
@@ -48,6 +49,28 @@ def build(problem: Problem, config: Config) -> ir.Module:
     return module
 
 
+def _matrix_types(problem: Problem) -> list[Any]:
+    """The kernel's arguments: memrefs of any extents."""
+    columns, rows = "[1, ?]", "[?, 1]"
+    a = rows if problem.a_major == "k" else columns
+    b = rows if problem.b_major == "n" else columns
+    return [
+        ir.Type.parse(f"memref<?x?x{element}, strided<{strides}>>")
+        for element, strides in ((problem.a, a), (problem.b, b), (problem.c, rows))
+    ]
+
+
+def _tile_element(name: str) -> Any:
+    """The element type of a tile of A or B: TMA rounds f32 to the tf32 that tensor cores read."""
+    return ir.Type.parse("tf32" if name == "f32" else name)
+
+
+def text(problem: Problem, config: Config) -> str:
+    """The module as text, which is what compiled kernels are remembered by."""
+    with new_context():
+        return str(build(problem, config))
+
+
 class _Gemm:
     """The body, at the current insertion point."""
 
@@ -55,11 +78,12 @@ class _Gemm:
         self.problem, self.config = problem, config
         self.a, self.b, self.c = a, b, c
         m, n, k = config.tile
-        self.tiles_a = smem.alloc((config.stages, m, k), problem.a_element())
-        self.tiles_b = smem.alloc((config.stages, k, n), problem.b_element())
+        self.tiles_a = smem.alloc((config.stages, m, k), _tile_element(problem.a))
+        self.tiles_b = smem.alloc((config.stages, k, n), _tile_element(problem.b))
         self.rows = m // config.consumers
         buffers = config.consumers * config.store_buffers
-        self.tiles_c = smem.alloc((buffers, self.rows, config.store_columns), problem.c_element())
+        stored = ir.Type.parse(problem.c)
+        self.tiles_c = smem.alloc((buffers, self.rows, config.store_columns), stored)
         self.ring = smem.ring(config.stages, producers=1, consumers=config.consumers)
         self.loop = TileLoop(config, memref.dim(a, _index(0)), memref.dim(b, _index(1)))
         depth = memref.dim(a, _index(1))

@@ -7,7 +7,7 @@
 %m = memref.alloc() : memref<64x64xbf16>
 scf.if %c {
 } else {
-  // expected-error@+1 {{'smem.alloc' op is in no function; tiles belong to the kernel that uses them}}
+  // expected-error@+1 {{'smem.alloc' op is in no function; shared memory belongs to a kernel}}
   %t = "smem.alloc"() : () -> !t
   "smem.copy"(%m, %t) : (memref<64x64xbf16>, !t) -> ()
 }

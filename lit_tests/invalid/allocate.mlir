@@ -29,12 +29,12 @@ func.func @too_much() {
 
 // -----
 
-// expected-error@+1 {{'smem.alloc' op is in no function; tiles belong to the kernel that uses them}}
+// expected-error@+1 {{'smem.alloc' op is in no function; shared memory belongs to a kernel}}
 %t = "smem.alloc"() : () -> !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 
 // -----
 
 gpu.module @kernels {
-  // expected-error@+1 {{'smem.alloc' op is in no function; tiles belong to the kernel that uses them}}
+  // expected-error@+1 {{'smem.alloc' op is in no function; shared memory belongs to a kernel}}
   %t = "smem.alloc"() : () -> !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 }

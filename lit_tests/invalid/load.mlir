@@ -157,11 +157,9 @@ func.func @tile_of_tf32(%s: !t) {
 
 // -----
 
-// No tile holds what sums of integers are.
-
 !t = !smem.tile<tensor<64x64xi8>, #smem.auto>
 func.func @tile_of_integers(%s: !t) {
-  // expected-error@+1 {{'smem.load' op loads i32 from a tile of i8; expected global memory, for no tile holds i32}}
+  // expected-error@+1 {{'smem.load' op loads i32 from a tile of i8; expected i32}}
   %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64x64xi32>, #smem.accumulator>
   return
 }
@@ -169,9 +167,9 @@ func.func @tile_of_integers(%s: !t) {
 // -----
 
 !t = !smem.tile<tensor<64x64xi32>, #smem.auto>
-func.func @no_tile(%s: !t) {
-  // expected-error@+1 {{'smem.load' op loads i32 from a tile of i32; expected global memory, for no tile holds i32}}
-  %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64x64xi32>, #smem.accumulator>
+func.func @no_multiplicand(%s: !t) {
+  // expected-error@+1 {{'smem.load' op has a multiplicand of i32, which no tensor core multiplies}}
+  %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64x64xi32>, #smem.multiplicand>
   return
 }
 

@@ -349,3 +349,12 @@ func.func @multiplicand_result(%a: !a, %b: !b) {
   %0 = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x16xf32>, #smem.multiplicand>
   return
 }
+
+// -----
+
+!t = !smem.tile<tensor<64x64xi32>, #smem.auto>
+func.func @no_multiplicands(%a: !t, %b: !t) {
+  // expected-error@+1 {{'smem.mma' op multiplies s32, which no tensor core does}}
+  %0 = "smem.mma"(%a, %b) : (!t, !t) -> !smem.fragment<tensor<64x64xi32>, #smem.in_flight>
+  return
+}

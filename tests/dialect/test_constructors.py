@@ -34,7 +34,7 @@ BAD_TILES = {
     "an element type": (
         "tensor<8x8xf64>",
         "#smem.auto",
-        "has the element type f64, which no tensor core reads",
+        "has the element type f64, which no tile holds",
     ),
     "a swizzle": (
         "tensor<8x8xbf16>",

@@ -16,6 +16,7 @@ from mlir_smem.layout import ELEMENTS, element
         ("s8", 8, 16, 32, False),
         ("u8", 8, 16, 32, False),
         ("b1", 1, 128, 256, False),
+        ("s32", 32, 4, 8, False),
     ],
 )
 def test_numbers(name, bits, unit, instruction_k, mn_major):
@@ -24,8 +25,13 @@ def test_numbers(name, bits, unit, instruction_k, mn_major):
     assert (kind.instruction_k, kind.mn_major) == (instruction_k, mn_major)
 
 
+def test_s32_is_no_multiplicand():
+    assert [name for name, kind in ELEMENTS.items() if not kind.multiplied] == ["s32"]
+    assert not element("s32").has_sparse
+
+
 def test_there_are_no_others():
-    assert list(ELEMENTS) == ["f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8", "b1"]
+    assert list(ELEMENTS) == ["f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8", "b1", "s32"]
 
 
 @pytest.mark.parametrize("name, count, size", [("tf32", 3, 12), ("bf16", 3, 6), ("b1", 24, 3)])
@@ -39,6 +45,6 @@ def test_bytes_refuses_parts_of_a_byte():
 
 
 def test_unknown_name_lists_the_known():
-    known = "f16, bf16, tf32, e4m3, e5m2, s8, u8, b1"
+    known = "f16, bf16, tf32, e4m3, e5m2, s8, u8, b1, s32"
     with pytest.raises(ValueError, match=f"unknown element type 'fp8'; expected one of {known}"):
         element("fp8")

@@ -1,0 +1,98 @@
+"""`matmul(a, b)`: the product of two matrices on a GPU, by a kernel that is compiled when first needed."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from mlir_smem.runtime import Kernel, Prepared, cached_compile, seen
+
+from .config import Config, usual
+from .kernel import text
+from .libraries import current_stream, element_named, empty, finish
+from .operands import Operands, operands
+from .problem import Problem, ProblemError, results
+
+#: Products whose arguments stay packed, and kernels that stay loaded, so that calling again costs little.
+_PREPARED, _KERNELS = 256, 64
+
+
+def matmul(
+    a: Any,
+    b: Any,
+    out: Any = None,
+    *,
+    out_dtype: Any = None,
+    config: Config | None = None,
+    stream: Any = None,
+) -> Any:
+    """The product of `a` (M, K) and `b` (K, N), arrays of PyTorch, CuPy or JAX on one GPU, or any others
+    with DLPack or the CUDA array interface if `out` is given.
+
+    Element types are those of `Problem`: bf16, f16, f32 (multiplied as tf32), e4m3, e5m2, int8, uint8.
+    One dimension of each is contiguous, either one; rows (or columns) begin at multiples of 16 bytes.
+
+    Args:
+        a, b: the operands.
+        out: where to put the product (M, N), its rows contiguous; a new array if left out.
+        out_dtype: the element type of a new array, of the library or by name; the usual one if left out.
+        config: the kernel's shape; what `tune` found for this problem, or a good guess, if left out.
+        stream: as `Prepared.launch` takes it; the library's current stream if left out.
+
+    Raises:
+        ProblemError, ConfigError: if the arrays are no operands of a product, or the configuration does
+            not fit.
+        LaunchError: without a GPU of the architecture, or for memory that TMA cannot take.
+    """
+    if out is None:
+        out = _result(a, b, out_dtype)
+    elif out_dtype is not None:
+        raise ProblemError("out_dtype says what a new array is to hold, but out is given")
+    of = operands(a, b, out)
+    stream = current_stream(a) if stream is None else stream
+    _prepared(of, config).launch(stream)
+    finish(out)
+    return out
+
+
+def prepare(a: Any, b: Any, out: Any, config: Config | None = None) -> Prepared:
+    """A product to launch many times: everything is checked, compiled and packed once.
+
+    What the arrays hold may change between launches; where they lie must not.
+
+    Raises:
+        ProblemError, ConfigError, LaunchError: as `matmul`.
+    """
+    of = operands(a, b, out)
+    kernel, grid = _kernel_and_grid(of, config)
+    return kernel.prepare(a, b, out, grid=grid)
+
+
+@lru_cache(maxsize=_PREPARED)
+def _prepared(of: Operands, config: Config | None) -> Prepared:
+    """A launch that does not keep the arrays: operands that lie in the same place are the same."""
+    kernel, grid = _kernel_and_grid(of, config)
+    return kernel.prepare(*of.matrices, grid=grid)
+
+
+def _kernel_and_grid(of: Operands, config: Config | None) -> tuple[Kernel, tuple[int, int]]:
+    config = config or usual(of.problem, of.m, of.n, of.k)
+    kernel = _kernel(of.problem, config, of.device)
+    processors = kernel.device.properties.multiprocessor_count
+    return kernel, config.grid(of.m, of.n, processors)
+
+
+@lru_cache(maxsize=_KERNELS)
+def _kernel(problem: Problem, config: Config, device: int) -> Kernel:
+    """The kernel, loaded; its machine code is kept on disk."""
+    return Kernel(cached_compile(text(problem, config)), device=device)
+
+
+def _result(a: Any, b: Any, out_dtype: Any) -> Any:
+    """A new array for the product."""
+    first, second = seen("A", a), seen("B", b)
+    for name, each in (("A", first), ("B", second)):
+        if len(each.matrix.shape) != 2:
+            raise ProblemError(f"{name} has the shape {list(each.matrix.shape)}; expected a matrix")
+    element = results(first.element)[0] if out_dtype is None else element_named(out_dtype)
+    return empty(a, (first.matrix.shape[0], second.matrix.shape[1]), element)
