@@ -105,9 +105,13 @@ class TensorMap:
 
 
 def _loaded(element: str, values: np.ndarray) -> np.ndarray:
-    """Elements as a load writes them to shared memory."""
-    # A map of tf32 loads f32 as it is. measured: see docs
-    return values
+    """Elements as a load writes them to shared memory: a map of tf32 rounds f32 to nearest even (measured
+    on an H200)."""
+    if element != "tf32":
+        return values
+    bits = values.view(np.uint32)
+    rounded = bits + 0xFFF + (bits >> 13 & 1) & np.uint32(0xFFFFE000)
+    return np.where(np.isfinite(values), rounded, bits).view(values.dtype)
 
 
 def tensor_map(name: str, attribute: Any, types: Sequence[Any], values: Sequence[Any]) -> TensorMap:

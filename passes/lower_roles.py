@@ -5,7 +5,7 @@ from math import prod
 from typing import Any
 
 from ..dialect.bindings import ir
-from ..dialect.ops.roles import role_registers, role_warpgroups, roles_of
+from ..dialect.ops.roles import elected_warp, role_registers, role_warpgroups, roles_of
 from ..layout.fragments import WARPGROUP
 from ..layout.transfer import WARP
 from . import emit
@@ -55,11 +55,15 @@ def _lower_barrier(op: Any) -> None:
 
 
 def _lower_elect(op: Any) -> None:
-    """The first warp elects one of its threads."""
-    thread = I32(linear_thread(required_block_size(op)))
+    """The warp elects one of its threads."""
+    size = required_block_size(op)
+    warp, count = elected_warp(op), prod(size) // WARP
+    if warp >= count:
+        raise OpError(op, f"takes a thread of warp {warp} of a block of {count}")
+    thread = I32(linear_thread(size))
     if ir.StringAttr(op.attributes["scope"]).value == "warpgroup":
         thread = thread % WARPGROUP
-    first = emit.op("scf.if", (emit.compare("ult", thread.value, WARP),), regions=2)
+    first = emit.op("scf.if", (emit.compare("eq", (thread // WARP).value, warp),), regions=2)
     with ir.InsertionPoint(ir.Block.create_at_start(first.regions[0])):
         elected = emit.value("nvvm.elect.sync", (), ir.IntegerType.get_signless(1))
         branch = emit.op("scf.if", (elected,), regions=2)

@@ -7,6 +7,7 @@ from ..bindings import ext, ir
 from ..build import create
 from ..diagnostics import Invalid, verifier
 from ..smem import Smem
+from .ring import WARPS
 
 #: Registers of a thread that `setmaxnreg` takes: multiples of 8 (PTX ISA 9.7.19.5).
 REGISTER_STEP, MIN_REGISTERS, MAX_REGISTERS = 8, 24, 256
@@ -65,7 +66,8 @@ class ElectOp(Smem.Operation, name="elect", traits=[ir.NoTerminatorTrait]):
     """What one thread does: of each warpgroup that executes the op, or of the block. All threads of the
     warpgroup, or of the block, execute it together.
 
-    `scope` is "warpgroup" or "block".
+    `scope` is "warpgroup" or "block". The thread is one of the first warp, or of the `warp` that is said:
+    threads of several warps then do several things at a time.
     """
 
     scope: ir.StringAttr
@@ -73,9 +75,13 @@ class ElectOp(Smem.Operation, name="elect", traits=[ir.NoTerminatorTrait]):
 
     @verifier
     def verify_region_invariants(self) -> None:
-        scope = ir.StringAttr(self.attributes["scope"]).value
+        scope = _scope(self)
         if scope not in SCOPES:
             raise Invalid(f'has scope = "{scope}"; expected "warpgroup" or "block"')
+        for name in self.attributes:
+            if name not in ("scope", "warp") and "." not in name:
+                raise Invalid(f"has the attribute {name}; expected scope or warp")
+        elected_warp(self)
         if len(_block(self).arguments):
             raise Invalid("has a region with arguments; expected none")
 
@@ -84,6 +90,26 @@ class WarpgroupBarrierOp(Smem.Operation, name="warpgroup_barrier"):
     """Each warpgroup that executes it waits until all of its threads have, and what they wrote to shared
     memory is visible to all of them. Warpgroup i uses the block's named barrier i + 1.
     """
+
+
+def elected_warp(elect: Any) -> int:
+    """The warp of the warpgroup, or of the block, of which an `smem.elect` takes a thread.
+
+    Raises:
+        Invalid: if it is no number of a warp.
+    """
+    if "warp" not in elect.attributes:
+        return 0
+    given = elect.attributes["warp"].maybe_downcast()
+    number = given.value if isinstance(given, ir.IntegerAttr) else -1
+    if number < 0 or (number >= WARPS and _scope(elect) == "warpgroup"):
+        most = f" to {WARPS - 1}" if _scope(elect) == "warpgroup" else ""
+        raise Invalid(f"has warp = {given}; expected a number from 0{most}")
+    return number
+
+
+def _scope(elect: Any) -> str:
+    return ir.StringAttr(elect.attributes["scope"]).value
 
 
 def _block(op: Any) -> Any:
@@ -145,9 +171,11 @@ def roles(*each: tuple[int, int | None, Callable[[Any], None]]) -> None:
                 build(block.arguments[0])
 
 
-def elect(build: Callable[[], None], scope: str = "warpgroup") -> None:
-    """What one thread of each warpgroup ("warpgroup"), or of the block ("block"), does."""
-    attributes = {"scope": ir.StringAttr.get(scope)}
+def elect(build: Callable[[], None], scope: str = "warpgroup", warp: int = 0) -> None:
+    """What one thread of each warpgroup ("warpgroup"), or of the block ("block"), does: one of `warp`."""
+    attributes: dict[str, Any] = {"scope": ir.StringAttr.get(scope)}
+    if warp:
+        attributes["warp"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), warp)
     made = ir.Operation.create(ElectOp.OPERATION_NAME, attributes=attributes, regions=1)
     with ir.InsertionPoint(ir.Block.create_at_start(made.regions[0], [])):
         build()

@@ -23,7 +23,7 @@ class Config:
         consumers: warpgroups that multiply; each has an equal part of the tile's rows.
         group: rows of clusters that are worked on together, so that L2 holds what they share.
         store_columns: columns of the result that a warpgroup stores at a time.
-        store_buffers: tiles of that width that it may have under way.
+        store_buffers: tiles of that width, for all warpgroups, that may be under way.
     """
 
     tile: tuple[int, int, int] = (128, 256, 64)
@@ -31,7 +31,7 @@ class Config:
     cluster: tuple[int, int] = (1, 1)
     consumers: int = 2
     group: int = 16
-    store_columns: int = 64
+    store_columns: int = 128
     store_buffers: int = 2
 
     def grid(self, m: int, n: int, processors: int) -> tuple[int, int]:
@@ -50,5 +50,5 @@ class Config:
 def usual(problem: Problem, m: int, n: int, k: int) -> Config:
     """A good guess for a problem of any size."""
     depth = 128 * 8 // multiplicand(problem.a).bits
-    columns = 64 if problem.c in ("bf16", "f16") else 32
+    columns = 128 if problem.c in ("bf16", "f16") else 64
     return Config(tile=(128, 256, depth), store_columns=columns)

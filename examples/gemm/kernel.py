@@ -81,9 +81,12 @@ class _Gemm:
         self.tiles_a = smem.alloc((config.stages, m, k), _tile_element(problem.a))
         self.tiles_b = smem.alloc((config.stages, k, n), _tile_element(problem.b))
         self.rows = m // config.consumers
-        buffers = config.consumers * config.store_buffers
+        self.starts = range(0, n, config.store_columns)
         stored = ir.Type.parse(problem.c)
-        self.tiles_c = smem.alloc((buffers, self.rows, config.store_columns), stored)
+        shape = (config.store_buffers, self.rows, config.store_columns)
+        self.tiles_c = smem.alloc(shape, stored)
+        # The thread that stores hands out buffers, so it is the producer.
+        self.buffers = smem.ring(config.store_buffers, producers=1, consumers=1)
         self.ring = smem.ring(config.stages, producers=1, consumers=config.consumers)
         self.loop = TileLoop(config, memref.dim(a, _index(0)), memref.dim(b, _index(1)))
         depth = memref.dim(a, _index(1))
@@ -92,9 +95,14 @@ class _Gemm:
     def body(self) -> None:
         consumers = self.config.consumers
         smem.roles(
-            (1, PRODUCER_REGISTERS, lambda _: smem.elect(self.produce)),
+            (1, PRODUCER_REGISTERS, lambda _: self.move()),
             (consumers, CONSUMER_REGISTERS[consumers], self.consume),
         )
+
+    def move(self) -> None:
+        """One thread loads, another stores."""
+        smem.elect(self.produce)
+        smem.elect(self.send, warp=1)
 
     def produce(self) -> None:
         """One thread loads the tiles of all K steps of all of the block's tiles of C."""
@@ -145,8 +153,7 @@ class _Gemm:
             done = smem.wait(for_k.results[0])
             last = arith.subi(arith.addi(first, self.steps), _index(1))
             smem.consumer_release(self.ring, last)
-            self.store(done, warpgroup, arith.addi(row, own_row), column)
-        smem.elect(lambda: smem.tma_wait(0, read=True))
+            self.store(done, warpgroup, before(_index(1)))
 
     def multiply(self, own_row: Any, step: Any, accumulator: Any = None) -> Any:
         slot = smem.consumer_wait(self.ring, step)
@@ -155,24 +162,45 @@ class _Gemm:
             a = smem.subtile(a, (own_row, 0), (self.rows, self.config.tile[2]))
         return smem.mma(a, smem.stage(self.tiles_b, slot), accumulator)
 
-    def store(self, done: Any, warpgroup: Any, row: Any, column: Any) -> None:
-        """Stores the warpgroup's rows, some columns at a time, while those before are under way."""
-        config = self.config
-        width, buffers = config.store_columns, config.store_buffers
-        for i, start in enumerate(range(0, config.tile[1], width)):
-            buffer = arith.addi(arith.muli(warpgroup, _index(buffers)), _index(i % buffers))
-            tile = smem.stage(self.tiles_c, buffer)
-            smem.elect(lambda: smem.tma_wait(buffers - 1, read=True))
-            smem.warpgroup_barrier()
-            smem.store(smem.columns(done, start, width), tile)
+    def store(self, done: Any, warpgroup: Any, number: Any) -> None:
+        """Hands the warpgroup's rows of a tile to the thread that stores, some columns at a time."""
+        for i, start in enumerate(self.starts):
+            step = arith.addi(self.first_store(number, warpgroup), _index(i))
+            buffer = smem.consumer_wait(self.buffers, step)
+            part = smem.columns(done, start, self.config.store_columns)
+            smem.store(part, smem.stage(self.tiles_c, buffer))
             smem.fence()
-            smem.warpgroup_barrier()
+            smem.consumer_release(self.buffers, step)
 
-            def send(tile: Any = tile, start: int = start) -> None:
-                smem.tma_store(tile, self.c, (row, arith.addi(column, _index(start))))
-                smem.tma_commit()
+    def first_store(self, number: Any, warpgroup: Any) -> Any:
+        """The first of the stores of a warpgroup's rows: one warpgroup after the other, tile by tile."""
+        turn = arith.addi(arith.muli(number, _index(self.config.consumers)), warpgroup)
+        return arith.muli(turn, _index(len(self.starts)))
 
-            smem.elect(send)
+    def send(self) -> None:
+        """One thread stores what the warpgroups have written, and gives the buffers back when it is
+        read."""
+        count = self.config.store_buffers
+        # A store is still reading its buffer while the next one is started.
+        ahead = min(1, count - 1)
+        for buffer in range(count - ahead):
+            smem.producer_commit(self.buffers, _index(buffer))
+        with self.loop.tiles() as (row, column, before):
+            for_w = scf.ForOp(_index(0), _index(self.config.consumers), _index(1))
+            with ir.InsertionPoint(for_w.body):
+                warpgroup = for_w.induction_variable
+                own = arith.addi(row, arith.muli(warpgroup, _index(self.rows)))
+                first = self.first_store(before(_index(1)), warpgroup)
+                for i, start in enumerate(self.starts):
+                    # The buffer's next use is `count` stores later, and begins when this is written.
+                    step = arith.addi(first, _index(i + count))
+                    tile = smem.stage(self.tiles_c, smem.producer_acquire(self.buffers, step))
+                    smem.tma_store(tile, self.c, (own, arith.addi(column, _index(start))))
+                    smem.tma_commit()
+                    smem.tma_wait(ahead, read=True)
+                    smem.producer_commit(self.buffers, arith.subi(step, _index(ahead)))
+                scf.yield_([])
+        smem.tma_wait(0, read=True)
 
 
 def _index(value: int) -> Any:

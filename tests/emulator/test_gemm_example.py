@@ -77,7 +77,7 @@ def dropped(text, op, *which):
 #: What is left out, and the rules of which at least one is then broken.
 FAULTS = {
     "the consumers' waits for full stages": (
-        (r"try_wait\.parity", 1, 2),
+        (r"try_wait\.parity", 2, 3),
         {Kind.COPY_IN_FLIGHT, Kind.UNINITIALISED},
     ),
     "the producer's wait for empty stages": (
@@ -91,9 +91,9 @@ FAULTS = {
     ),
     "the arrivals in other blocks": ((r"mbarrier\.arrive .*ptr<7>",), {Kind.DEADLOCK}),
     "the fence before a store": ((r"fence\.proxy",), {Kind.UNFENCED}),
-    "the barrier before a store": ((r"nvvm\.barrier id", 1, 3), {Kind.RACE}),
-    "the wait before a buffer is used again": ((r"bulk\.wait_group 1",), {Kind.OVERWRITTEN}),
-    "the barrier after that wait": ((r"nvvm\.barrier id", 0, 2), {Kind.OVERWRITTEN, Kind.RACE}),
+    "the wait for a buffer that is written": ((r"try_wait\.parity", 1), {Kind.RACE, Kind.UNINITIALISED}),
+    "the wait for a buffer that is free": ((r"try_wait\.parity", 4), {Kind.OVERWRITTEN}),
+    "the wait before a buffer is given back": ((r"bulk\.wait_group 1",), {Kind.OVERWRITTEN}),
     "the commit of stores": ((r"bulk\.commit",), {Kind.OVERWRITTEN}),
     "the last barrier of the cluster": ((r"cluster\.(arrive|wait) ", 2, 3), {Kind.EXITED}),
     "the first barrier of the cluster": ((r"cluster\.(arrive|wait) ", 0, 1), {Kind.RACE}),
