@@ -70,7 +70,11 @@ def _pass_by_value(kernels: Any, counts: dict[str, int]) -> None:
         if count := counts.get(_name(function), 0):
             parameters = len(function.regions[0].blocks[0].arguments)
             others = [ir.DictAttr.get({})] * (parameters - count)
-            given = list(function.attributes["arg_attrs"]) if "arg_attrs" in function.attributes else others
+            given = (
+                list(function.attributes["arg_attrs"])
+                if "arg_attrs" in function.attributes
+                else others
+            )
             function.attributes["arg_attrs"] = ir.ArrayAttr.get(
                 [*given[: parameters - count], *[attributes] * count]
             )

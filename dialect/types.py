@@ -228,7 +228,9 @@ def check_fragment(type_: Any) -> None:
     element = element_of(tensor.element_type)
     step, what = element.instruction_k, "a multiplicand"
     if not element.multiplied:
-        raise Invalid(f"has a multiplicand of {tensor.element_type}, which no tensor core multiplies")
+        raise Invalid(
+            f"has a multiplicand of {tensor.element_type}, which no tensor core multiplies"
+        )
     if isinstance(state, MetadataAttr):
         if not element.has_sparse:
             raise Invalid(f"has metadata of {element}, of which no sparse matrix is multiplied")

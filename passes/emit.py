@@ -79,9 +79,7 @@ def compare(predicate: str, left: Value, right: Value | int) -> Value:
     if isinstance(right, int):
         right = constant(right, left.type)
     number = ir.IntegerAttr.get(i64(), _PREDICATES[predicate])
-    return value(
-        "arith.cmpi", (left, right), ir.IntegerType.get_signless(1), predicate=number
-    )
+    return value("arith.cmpi", (left, right), ir.IntegerType.get_signless(1), predicate=number)
 
 
 def select(condition: Value, yes: Value | int, no: Value | int) -> Value:

@@ -53,11 +53,10 @@ def seen(name: str, array: Any) -> Seen:
         raise LaunchError(f"{name} is not an array on a GPU: {error}") from error
     if where is None:
         raise LaunchError(f"{name} is in host memory; move it to the GPU")
-    return Seen(
-        Matrix(pointer, tuple(shape), tuple(strides), array.dtype.itemsize),
-        _element(array.dtype),
-        where,
-    )
+    dtype = _element(array.dtype)
+    # No kernel takes elements that NumPy has no name for, so their size does not matter.
+    size = dtype.itemsize if isinstance(dtype, np.dtype) else 0
+    return Seen(Matrix(pointer, tuple(shape), tuple(strides), size), dtype, where)
 
 
 def matrix_of(argument: Mapping[str, Any], array: Any, device: int) -> Matrix:

@@ -2,6 +2,8 @@
 
 import os
 
+import pytest
+import stand_in
 from hypothesis import settings
 
 settings.register_profile("dev", deadline=None, max_examples=50)
@@ -16,3 +18,9 @@ def pytest_addoption(parser):
         action="store_true",
         help="assemble every kernel that the chip is tested with, not only one of each form",
     )
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    """A stand-in for a GPU; what it was asked for, and what it shall refuse."""
+    return stand_in.install(monkeypatch)

@@ -111,7 +111,9 @@ def ring_of(op: Any, position: int = 0) -> Any:
     """
     owner = op.operands[position].owner
     if isinstance(owner, ir.Block) or owner.name != RingOp.OPERATION_NAME:
-        raise Invalid("takes a ring that does not come from an smem.ring; use the ring where it is made")
+        raise Invalid(
+            "takes a ring that does not come from an smem.ring; use the ring where it is made"
+        )
     return owner.opview
 
 

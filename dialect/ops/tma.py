@@ -193,8 +193,12 @@ def _check_tile(memref: Any, tile: Any, does: str) -> None:
     same = held == kept or {held, kept} <= {"i8", "si8", "ui8"}
     if is_packed(tile):
         if held != "i8":
-            raise Invalid(f"{does} a tile of i1 in {held}; expected i8, whose bytes hold 8 elements")
-    elif not same and not (held == "f32" and element_of(tensor_of(tile).element_type).name == "tf32"):
+            raise Invalid(
+                f"{does} a tile of i1 in {held}; expected i8, whose bytes hold 8 elements"
+            )
+    elif not same and not (
+        held == "f32" and element_of(tensor_of(tile).element_type).name == "tf32"
+    ):
         raise Invalid(f"{does} a tile of {kept} in a memref of {held}; expected {kept}")
     layout = layout_of(tile)
     if layout is not None:

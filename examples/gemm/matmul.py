@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from mlir_smem.runtime import Kernel, Prepared, cached_compile, seen
+from mlir_smem.runtime import Kernel, Prepared, Seen, cached_compile, seen
 
 from .config import Config, usual
 from .kernel import text
@@ -48,9 +48,8 @@ def matmul(
         out = _result(a, b, out_dtype)
     elif out_dtype is not None:
         raise ProblemError("out_dtype says what a new array is to hold, but out is given")
-    of = operands(a, b, out)
     stream = current_stream(a) if stream is None else stream
-    _prepared(of, config).launch(stream)
+    _prepared(seen("A", a), seen("B", b), seen("C", out), config).launch(stream)
     finish(out)
     return out
 
@@ -63,16 +62,16 @@ def prepare(a: Any, b: Any, out: Any, config: Config | None = None) -> Prepared:
     Raises:
         ProblemError, ConfigError, LaunchError: as `matmul`.
     """
-    of = operands(a, b, out)
+    of = operands(seen("A", a), seen("B", b), seen("C", out))
     kernel, grid = _kernel_and_grid(of, config)
     return kernel.prepare(a, b, out, grid=grid)
 
 
 @lru_cache(maxsize=_PREPARED)
-def _prepared(of: Operands, config: Config | None) -> Prepared:
+def _prepared(a: Seen, b: Seen, out: Seen, config: Config | None) -> Prepared:
     """A launch that does not keep the arrays: operands that lie in the same place are the same."""
-    kernel, grid = _kernel_and_grid(of, config)
-    return kernel.prepare(*of.matrices, grid=grid)
+    kernel, grid = _kernel_and_grid(operands(a, b, out), config)
+    return kernel.prepare(a.matrix, b.matrix, out.matrix, grid=grid)
 
 
 def _kernel_and_grid(of: Operands, config: Config | None) -> tuple[Kernel, tuple[int, int]]:

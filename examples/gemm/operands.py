@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from mlir_smem.runtime import Matrix, Seen, seen
+from mlir_smem.runtime import Matrix, Seen
 
 from .problem import Problem, ProblemError
 
@@ -15,12 +14,11 @@ _UNIT = 16
 
 @dataclass(frozen=True)
 class Operands:
-    """The matrices of a product, with the problem that they are.
+    """What is known of a product's matrices.
 
     Attributes:
         problem: element types and majors.
         m, n, k: extents.
-        matrices: A, B and C.
         device: the number of their GPU.
     """
 
@@ -28,38 +26,31 @@ class Operands:
     m: int
     n: int
     k: int
-    matrices: tuple[Matrix, Matrix, Matrix]
     device: int
 
 
-def operands(a: Any, b: Any, out: Any) -> Operands:
+def operands(a: Seen, b: Seen, out: Seen) -> Operands:
     """The operands of `out = a @ b`: `a` (M, K), `b` (K, N), `out` (M, N).
 
     Raises:
         ProblemError: if shapes, strides or element types are none of a product.
-        LaunchError: if one is no array on a GPU.
     """
-    found = {name: seen(name, array) for name, array in (("A", a), ("B", b), ("C", out))}
-    first = found["A"]
-    for name, each in found.items():
-        _check(name, each, first)
-    (m, k), (_, n) = first.matrix.shape, found["B"].matrix.shape
-    if found["B"].matrix.shape[0] != k:
+    for name, each in (("A", a), ("B", b), ("C", out)):
+        _check(name, each, a)
+    (m, k), (rows, n) = a.matrix.shape, b.matrix.shape
+    if rows != k:
         raise ProblemError(
-            f"A is {_by(first)} and B {_by(found['B'])}; expected a B of {k} rows, as many as A has columns"
+            f"A is {_by(a)} and B {_by(b)}; expected a B of {k} rows, as many as A has columns"
         )
-    if found["C"].matrix.shape != (m, n):
+    if out.matrix.shape != (m, n):
+        raise ProblemError(f"C is {_by(out)}; expected {m}x{n} for A of {_by(a)} and B of {_by(b)}")
+    if out.matrix.strides[1] != 1 and n > 1:
         raise ProblemError(
-            f"C is {_by(found['C'])}; expected {m}x{n} for A of {_by(first)} and B of {_by(found['B'])}"
+            f"C has the strides {list(out.matrix.strides)}; expected contiguous rows"
         )
-    dims = contiguous_dim("A", first.matrix, 1), contiguous_dim("B", found["B"].matrix, 0)
-    if found["C"].matrix.strides[1] != 1 and n > 1:
-        raise ProblemError(
-            f"C has the strides {list(found['C'].matrix.strides)}; expected contiguous rows"
-        )
-    problem = Problem(*(found[name].element for name in "ABC"), "mk"[dims[0]], "kn"[dims[1]])
-    matrices = found["A"].matrix, found["B"].matrix, found["C"].matrix
-    return Operands(problem, m, n, k, matrices, first.device)
+    a_dim, b_dim = contiguous_dim("A", a.matrix, 1), contiguous_dim("B", b.matrix, 0)
+    problem = Problem(a.element, b.element, out.element, "mk"[a_dim], "kn"[b_dim])
+    return Operands(problem, m, n, k, a.device)
 
 
 def _check(name: str, each: Seen, first: Seen) -> None:

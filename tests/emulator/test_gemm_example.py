@@ -91,7 +91,10 @@ FAULTS = {
     ),
     "the arrivals in other blocks": ((r"mbarrier\.arrive .*ptr<7>",), {Kind.DEADLOCK}),
     "the fence before a store": ((r"fence\.proxy",), {Kind.UNFENCED}),
-    "the wait for a buffer that is written": ((r"try_wait\.parity", 1), {Kind.RACE, Kind.UNINITIALISED}),
+    "the wait for a buffer that is written": (
+        (r"try_wait\.parity", 1),
+        {Kind.RACE, Kind.UNINITIALISED},
+    ),
     "the wait for a buffer that is free": ((r"try_wait\.parity", 4), {Kind.OVERWRITTEN}),
     "the wait before a buffer is given back": ((r"bulk\.wait_group 1",), {Kind.OVERWRITTEN}),
     "the commit of stores": ((r"bulk\.commit",), {Kind.OVERWRITTEN}),

@@ -31,7 +31,11 @@ def test_the_accumulators_of_a_pair(a, b, found):
 
 
 def test_every_type_is_multiplied_by_some():
-    assert {a for a, _ in MIXES} == {b for _, b in MIXES} == {e for e in ELEMENTS.values() if e.multiplied}
+    assert (
+        {a for a, _ in MIXES}
+        == {b for _, b in MIXES}
+        == {e for e in ELEMENTS.values() if e.multiplied}
+    )
     assert len(MIXES) == 4 + 4 + 4
     assert names(partners(element("u8"))) == ["s8", "u8"]
 

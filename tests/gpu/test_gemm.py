@@ -1,0 +1,132 @@
+"""`matmul` on the chip: every element type, majors, extents that no tile divides, clusters."""
+
+import pytest
+
+from mlir_smem.examples.gemm import Config, matmul, prepare
+
+torch = pytest.importorskip("torch")
+
+#: The elements of A, B and the result.
+TYPES = {
+    "bf16": ("bfloat16", "bfloat16", "bfloat16"),
+    "bf16-f32": ("bfloat16", "bfloat16", "float32"),
+    "f16": ("float16", "float16", "float16"),
+    "tf32": ("float32", "float32", "float32"),
+    "e4m3": ("float8_e4m3fn", "float8_e4m3fn", "bfloat16"),
+    "e5m2-e4m3": ("float8_e5m2", "float8_e4m3fn", "float32"),
+    "s8": ("int8", "int8", "int32"),
+    "s8-u8": ("int8", "uint8", "int32"),
+}
+
+EXTENTS = [(256, 512, 256), (384, 264, 208), (1000, 776, 528), (16, 16, 16), (8, 4112, 4096)]
+
+#: Half a unit in the last place, of the numbers from 1 to 2.
+ROUNDING = {"bfloat16": 2**-9, "float16": 2**-12, "float32": 2**-24}
+
+
+def random(rows, columns, dtype, major):
+    """A matrix whose rows ("k" of A, "n" of B) or columns are contiguous."""
+    shape = (rows, columns) if major == 0 else (columns, rows)
+    kind = getattr(torch, dtype)
+    if kind.is_floating_point:
+        made = torch.randn(shape, device="cuda").to(kind)
+    else:
+        info = torch.iinfo(kind)
+        made = torch.randint(info.min, info.max + 1, shape, device="cuda", dtype=kind)
+    return made if major == 0 else made.t()
+
+
+def within(c, a, b, extra):
+    """Integers are exact. A float is off by its own rounding and that of the sum, which `k` additions in
+    f32 make, and by `extra` of the sum of the products' sizes."""
+    a, b = a.double(), b.double()
+    expected = a @ b
+    if not c.is_floating_point():
+        assert (c.double() == expected).all()
+        return
+    rounding = 2 * ROUNDING[str(c.dtype).removeprefix("torch.")] * expected.abs()
+    sums = (a.shape[1] * 2**-23 + extra) * (a.abs() @ b.abs())
+    assert ((c.double() - expected).abs() <= rounding + sums + 1e-30).all()
+
+
+#: What rounding of operands, and of sums of 8-bit floats (docs/conformance.md), adds; of the sum of sizes.
+EXTRA = {"tf32": 2**-10, "e4m3": 2**-6, "e5m2-e4m3": 2**-6}
+
+
+@pytest.mark.parametrize("m, n, k", EXTENTS)
+@pytest.mark.parametrize("kind", TYPES)
+def test_types_and_extents(kind, m, n, k):
+    first, second, result = TYPES[kind]
+    a, b = random(m, k, first, 0), random(k, n, second, 1)
+    c = matmul(a, b, out_dtype=getattr(torch, result))
+    assert c.dtype == getattr(torch, result)
+    within(c, a, b, EXTRA.get(kind, 0))
+
+
+@pytest.mark.parametrize("a_major", [0, 1])
+@pytest.mark.parametrize("b_major", [0, 1])
+@pytest.mark.parametrize("m, n, k", [(384, 264, 208), (1000, 776, 528)])
+@pytest.mark.parametrize("kind", ["bf16", "f16"])
+def test_majors(kind, m, n, k, a_major, b_major):
+    first, second, _ = TYPES[kind]
+    a, b = random(m, k, first, a_major), random(k, n, second, b_major)
+    within(matmul(a, b), a, b, 0)
+
+
+CONFIGS = [
+    Config(cluster=(2, 1)),
+    Config(cluster=(1, 2)),
+    Config(cluster=(2, 2)),
+    Config(cluster=(4, 2)),
+    Config(tile=(256, 128, 64), store_columns=64),
+    Config(tile=(64, 256, 64), consumers=1, store_columns=256, store_buffers=1),
+    Config(tile=(192, 128, 64), consumers=3, group=1),
+    Config(tile=(128, 64, 128), stages=3, store_columns=32, store_buffers=4),
+    Config(tile=(128, 96, 32), stages=7, store_columns=48, group=3),
+]
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=str)
+@pytest.mark.parametrize("a_major, b_major", [(0, 0), (1, 1)])
+def test_configurations(config, a_major, b_major):
+    a, b = random(1000, 528, "bfloat16", a_major), random(528, 776, "bfloat16", b_major)
+    within(matmul(a, b, config=config), a, b, 0)
+
+
+def test_a_part_of_a_matrix_with_columns_that_no_line_of_a_box_divides():
+    a = random(300, 256, "bfloat16", 0)[:, 8:237]
+    b = random(256, 264, "bfloat16", 0)[8:237, :201]
+    out = torch.full((300, 264), 7.0, device="cuda", dtype=torch.bfloat16)
+    matmul(a, b, out[:, :201])
+    within(out[:, :201], a, b, 0)
+    assert (out[:, 201:] == 7).all()
+
+
+def test_products_follow_each_other():
+    """Each kernel may be started while the one before it runs, whose result it reads."""
+    a = torch.eye(512, device="cuda", dtype=torch.bfloat16).roll(1, 0)
+    x = random(512, 512, "bfloat16", 0)
+    buffers = [x.clone(), torch.empty_like(x)]
+    launches = [prepare(a, buffers[i], buffers[1 - i]) for i in range(2)]
+    for i in range(200):
+        launches[i % 2].launch()
+    torch.cuda.synchronize()
+    assert (buffers[0] == x.roll(200, 0)).all()
+
+
+def test_arrays_of_cupy():
+    cupy = pytest.importorskip("cupy")
+    a = cupy.random.standard_normal((256, 128), dtype=cupy.float32).astype(cupy.float16)
+    b = cupy.random.standard_normal((128, 512), dtype=cupy.float32).astype(cupy.float16)
+    c = matmul(a, b)
+    assert isinstance(c, cupy.ndarray)
+    within(*(torch.from_dlpack(x) for x in (c, a, b)), 0)
+
+
+def test_arrays_of_jax():
+    jax = pytest.importorskip("jax")
+    a = jax.random.normal(jax.random.key(1), (256, 128), jax.numpy.bfloat16)
+    b = jax.random.normal(jax.random.key(2), (128, 512), jax.numpy.bfloat16)
+    c = matmul(a, b)
+    assert isinstance(c, jax.Array)
+    within(*(torch.from_dlpack(x) for x in (c, a, b)), 0)
