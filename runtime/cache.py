@@ -37,8 +37,7 @@ def cached_compile(text: str, arch: str = "sm_90a", **options: Any) -> Compiled:
     Raises:
         MLIRError, CompileError, OptionError: as `compile`.
     """
-    folder = None if options.get("explain") else _folder()
-    path = folder / f"{_key(text, arch, options)}.kernel" if folder else None
+    path = None if options.get("explain") else _path(text, arch, options)
     kept = _read(path) if path else None
     if kept:
         return kept
@@ -49,11 +48,23 @@ def cached_compile(text: str, arch: str = "sm_90a", **options: Any) -> Compiled:
     return made
 
 
-def _folder() -> Path | None:
+def is_kept(text: str, arch: str = "sm_90a", **options: Any) -> bool:
+    """Whether `cached_compile` finds the kernel, and so compiles nothing."""
+    path = _path(text, arch, options)
+    return path is not None and _read(path) is not None
+
+
+def cache_folder() -> Path | None:
+    """Where things are kept; None if nothing is to be."""
     named = os.environ.get("MLIR_SMEM_CACHE")
     if named is None:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "mlir-smem")
     return None if named in ("", "off") else Path(named)
+
+
+def _path(text: str, arch: str, options: dict[str, Any]) -> Path | None:
+    folder = cache_folder()
+    return folder / f"{_key(text, arch, options)}.kernel" if folder else None
 
 
 def _key(text: str, arch: str, options: dict[str, Any]) -> str:
@@ -77,7 +88,7 @@ def _read(path: Path) -> Compiled | None:
 
 
 def _write(path: Path, made: Compiled) -> None:
-    """Keeps a kernel. Others see the whole entry or none; one that cannot be written is done without."""
+    """Keeps a kernel."""
     assert made.cubin is not None and made.report is not None
     entry = {
         "manifest": made.manifest,
@@ -85,17 +96,23 @@ def _write(path: Path, made: Compiled) -> None:
         "cubin": base64.b64encode(made.cubin).decode(),
     }
     content = json.dumps(entry).encode()
+    keep(path, sha256(content).digest() + content, "the compiled kernel")
+
+
+def keep(path: Path, content: bytes, what: str) -> None:
+    """Writes a file of the cache. Others see the whole file or none; one that cannot be written is done
+    without, with a warning that says what it is.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".draft", delete=False) as draft:
             try:
-                draft.write(sha256(content).digest() + content)
+                draft.write(content)
                 draft.close()
                 os.replace(draft.name, path)
             finally:
                 Path(draft.name).unlink(missing_ok=True)
     except OSError as error:
         warnings.warn(
-            f"the compiled kernel is not kept: {error}; MLIR_SMEM_CACHE can name another folder",
-            stacklevel=3,
+            f"{what} is not kept: {error}; MLIR_SMEM_CACHE can name another folder", stacklevel=4
         )

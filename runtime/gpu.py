@@ -166,21 +166,42 @@ def run_on_gpu(
     """
     host = host_arrays(kernel_named(compiled.manifest, entry), inputs, outputs)
     kernel = Kernel(compiled, entry, device=0)
-    buffers = {name: _Buffer(kernel.device, array) for name, array in host.items()}
+    buffers = {name: Buffer(kernel.device, array) for name, array in host.items()}
     kernel.launch(*(buffer.matrix for buffer in buffers.values()), grid=grid)
     kernel.device.sync()
     return {name: buffers[name].read() for name in outputs}
 
 
-class _Buffer:
-    """A copy of a host array in GPU memory."""
+class Buffer:
+    """A copy of a host array in GPU memory, in the same order; an array as kernels take it.
+
+    Attributes:
+        matrix: where it lies, its shape and strides.
+        dtype: its element type.
+
+    Raises:
+        LaunchError: if it cannot be copied.
+    """
 
     def __init__(self, device: Any, array: np.ndarray) -> None:
         self._host = array.copy(order="K")
         self._memory = device.allocate(array.nbytes, stream=_cuda().LEGACY_DEFAULT_STREAM)
-        self._copy("cuMemcpyHtoD", int(self._memory.handle), self._host.ctypes.data)
+        pointer = int(self._memory.handle)
+        self._copy("cuMemcpyHtoD", pointer, self._host.ctypes.data)
         strides = tuple(s // array.itemsize for s in self._host.strides)
-        self.matrix = Matrix(int(self._memory.handle), array.shape, strides, array.itemsize)
+        self.matrix = Matrix(pointer, array.shape, strides, array.itemsize)
+        self.dtype = array.dtype
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The array, its elements as unsigned numbers: the interface has no bf16 and no 8-bit floats."""
+        return {
+            "version": 3,
+            "shape": self.matrix.shape,
+            "strides": self._host.strides,
+            "typestr": f"<u{self.dtype.itemsize}",
+            "data": (self.matrix.pointer, False),
+        }
 
     def read(self) -> np.ndarray:
         """What the GPU's copy holds now."""

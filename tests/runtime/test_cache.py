@@ -11,7 +11,7 @@ import mlir_smem
 from mlir_smem.codegen import CompileError, ptxas, versions
 from mlir_smem.codegen.versions import toolchain
 from mlir_smem.dialect.bindings import ir
-from mlir_smem.runtime import cache, cached_compile
+from mlir_smem.runtime import cache, cached_compile, is_kept
 
 TEXT = module()
 
@@ -58,6 +58,21 @@ def test_it_is_compiled_once(folder, compiled):
     for _ in range(3):
         cached_compile(TEXT, max_swizzle="64B")
     assert compiled == [(TEXT, "sm_90a", {"max_swizzle": "64B"})]
+
+
+def test_it_is_known_what_is_kept(folder, compiled):
+    assert not is_kept(TEXT, max_swizzle="64B")
+    cached_compile(TEXT, max_swizzle="64B")
+    assert is_kept(TEXT, max_swizzle="64B")
+    assert not is_kept(TEXT)
+    entry(folder).write_bytes(b"damaged")
+    assert not is_kept(TEXT, max_swizzle="64B")
+
+
+def test_nothing_is_kept_without_a_cache(monkeypatch, compiled):
+    monkeypatch.setenv("MLIR_SMEM_CACHE", "off")
+    cached_compile(TEXT)
+    assert not is_kept(TEXT)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,40 @@
+"""Copies of host arrays as other code sees them, in memory that stands in for a GPU's."""
+
+import ctypes
+import types
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from mlir_smem.runtime import gpu
+from mlir_smem.runtime.gpu import Buffer
+
+
+@pytest.fixture
+def device(monkeypatch):
+    """A device whose memory is the host's."""
+
+    def allocate(size, stream):
+        memory = ctypes.create_string_buffer(size)
+        return types.SimpleNamespace(handle=ctypes.addressof(memory), memory=memory)
+
+    def copy(self, call, target, source):
+        ctypes.memmove(target, source, self._host.nbytes)
+
+    monkeypatch.setattr(gpu, "_cuda", lambda: types.SimpleNamespace(LEGACY_DEFAULT_STREAM=None))
+    monkeypatch.setattr(Buffer, "_copy", copy)
+    return types.SimpleNamespace(allocate=allocate)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, np.int32], ids=str)
+def test_the_interface_describes_the_copy(device, dtype, order):
+    array = np.arange(24).astype(dtype).reshape((4, 6), order=order)
+    buffer = Buffer(device, array)
+    assert buffer.dtype == array.dtype
+    assert buffer.matrix.strides == ((6, 1) if order == "C" else (1, 4))
+    # NumPy's own interface is the same, but for the memory.
+    seen = types.SimpleNamespace(__array_interface__=buffer.__cuda_array_interface__)
+    assert (np.asarray(seen).view(dtype) == array).all()
+    assert (buffer.read() == array).all()
