@@ -2,10 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from math import ceil
 
+from mlir_smem.dialect.ops.ring import MBARRIER_BYTES
+from mlir_smem.layout.elements import INSTRUCTION_K_BYTES, UNIT_BYTES
+from mlir_smem.layout.instruction import INSTRUCTION_M
+from mlir_smem.passes.allocate import MAX_BYTES
+from mlir_smem.passes.cluster import MAX_BLOCKS
+from mlir_smem.runtime.arguments import DTYPES
+
 from .problem import Problem, multiplicand
+
+#: Registers of a thread of the producer and of a consumer, by how many consumers there are: the
+#: producer gives up what they take.
+REGISTERS = {1: (40, 256), 2: (40, 232), 3: (32, 160)}
+
+#: Those of a consumer that its accumulator can have; with 8 more, ptxas 13.5 spills or gives up.
+_ACCUMULATOR_REGISTERS = {1: 224, 2: 192, 3: 96}
+
+#: A consumer releases a stage when the mma of the next is under way, so it holds two.
+_FEWEST_STAGES = 2
+
+#: Blocks of a cluster along M or N.
+_CLUSTER_EXTENTS = (1, 2, 4)
+
+#: Lines of a tile that the swizzle's pattern has; a block of a cluster loads whole patterns of a tile.
+_PATTERN_LINES = 8
+
+#: Columns of an accumulator that lie in registers of their own: N is a multiple of that, and so is
+#: what is stored at a time.
+_COLUMN_STEP = 8
 
 
 class ConfigError(ValueError):
@@ -46,9 +74,130 @@ class Config:
         clusters = min(tiles, max(1, processors // (along_m * along_n)))
         return clusters * along_m, along_n
 
+    def check(self, problem: Problem) -> None:
+        """Checks that there can be such a kernel for a problem.
+
+        Raises:
+            ConfigError: if there cannot; the message says what would fit.
+        """
+        self._check_numbers()
+        self._check_tile(problem)
+        self._check_cluster(problem)
+        self._check_registers()
+        if self.shared_bytes(problem) > MAX_BYTES:
+            self._refuse_shared(problem)
+
+    def shared_bytes(self, problem: Problem) -> int:
+        """Bytes of shared memory that a block takes."""
+        return sum(self._shared(problem))
+
+    def most_stages(self, problem: Problem) -> int:
+        """How many stages fit beside what is stored; 0 or fewer if none do."""
+        none, one = (replace(self, stages=stages).shared_bytes(problem) for stages in (0, 1))
+        return (MAX_BYTES - none) // (one - none)
+
+    def _check_numbers(self) -> None:
+        least = {"stages": _FEWEST_STAGES, "group": 1, "store_columns": 1, "store_buffers": 1}
+        for name, lowest in least.items():
+            if getattr(self, name) < lowest:
+                raise ConfigError(f"{name} is {getattr(self, name)}; expected {lowest} or more")
+        if self.consumers not in REGISTERS:
+            raise ConfigError(
+                f"consumers is {self.consumers}; expected {_either(REGISTERS)} warpgroups"
+            )
+
+    def _check_tile(self, problem: Problem) -> None:
+        rows = INSTRUCTION_M * self.consumers
+        step = INSTRUCTION_K_BYTES // item_bytes(problem.a)
+        for name, extent, of, why in (
+            ("M", self.tile[0], rows, f"{self.consumers} consumers of {INSTRUCTION_M} rows each"),
+            ("N", self.tile[1], _COLUMN_STEP, "columns of an instruction"),
+            ("K", self.tile[2], step, f"{INSTRUCTION_K_BYTES} bytes of {problem.a}"),
+        ):
+            if extent < of or extent % of:
+                raise ConfigError(
+                    f"the tile's {name} is {extent}; expected a multiple of {of} ({why}), for example "
+                    f"{_nearest(extent, of)}"
+                )
+        # What TMA stores has lines of whole 16 bytes.
+        columns = max(_COLUMN_STEP, UNIT_BYTES // item_bytes(problem.c))
+        fitting = [c for c in range(columns, self.tile[1] + 1, columns) if self.tile[1] % c == 0]
+        if self.store_columns not in fitting:
+            raise ConfigError(
+                f"store_columns is {self.store_columns}; expected a multiple of {columns} that divides "
+                f"the tile's N = {self.tile[1]}: {_either(fitting) if fitting else 'there is none'}"
+            )
+
+    def _check_cluster(self, problem: Problem) -> None:
+        along_m, along_n = self.cluster
+        extents = all(extent in _CLUSTER_EXTENTS for extent in self.cluster)
+        if not extents or along_m * along_n > MAX_BLOCKS:
+            raise ConfigError(
+                f"the cluster is {along_m}x{along_n} blocks; expected {_either(_CLUSTER_EXTENTS)} along "
+                f"M and N, and at most {MAX_BLOCKS} blocks"
+            )
+        m, n, k = self.tile
+        a = ("A", "M", m) if problem.a_major == "k" else ("A", "K", k)
+        b = ("B", "N", n) if problem.b_major == "k" else ("B", "K", k)
+        for (name, dim, extent), blocks in ((a, along_n), (b, along_m)):
+            of = blocks * _PATTERN_LINES
+            if blocks > 1 and extent % of:
+                raise ConfigError(
+                    f"{blocks} blocks share the load of {name} along {dim}, of which the tile has "
+                    f"{extent}; expected a multiple of {blocks} * {_PATTERN_LINES} = {of}, for example "
+                    f"{_nearest(extent, of)}"
+                )
+
+    def _check_registers(self) -> None:
+        m, n, _ = self.tile
+        blocks = m // self.consumers // INSTRUCTION_M
+        needed, limit = blocks * n // 2, _ACCUMULATOR_REGISTERS[self.consumers]
+        if needed > limit:
+            raise ConfigError(
+                f"a thread of {self.consumers} consumers has at most {limit} registers for its "
+                f"accumulator of {m // self.consumers}x{n}, which takes {blocks} * {n} / 2 = {needed}; "
+                f"expected N up to {limit * 2 // blocks // _COLUMN_STEP * _COLUMN_STEP}"
+            )
+
+    def _shared(self, problem: Problem) -> tuple[int, int, int]:
+        """Bytes of the stages, of the tiles that are stored, and of the mbarriers of their rings."""
+        m, n, k = self.tile
+        stage = m * k * item_bytes(problem.a) + k * n * item_bytes(problem.b)
+        buffer = m // self.consumers * self.store_columns * item_bytes(problem.c)
+        barriers = (self.stages + self.store_buffers) * 2 * MBARRIER_BYTES
+        return self.stages * stage, self.store_buffers * buffer, barriers
+
+    def _refuse_shared(self, problem: Problem) -> None:
+        m, n, k = self.tile
+        stages, store, barriers = self._shared(problem)
+        a, b, c = (item_bytes(element) for element in (problem.a, problem.b, problem.c))
+        fitting = self.most_stages(problem)
+        raise ConfigError(
+            f"a block needs {stages + store + barriers} bytes of shared memory, but has {MAX_BYTES}: "
+            f"{self.stages} stages * ({m} * {k} * {a} + {k} * {n} * {b}) = {stages}, "
+            f"{self.store_buffers} buffers * {m // self.consumers} * {self.store_columns} * {c} = "
+            f"{store} to store, ({self.stages} + {self.store_buffers}) * {2 * MBARRIER_BYTES} = "
+            f"{barriers} of mbarriers; "
+            + (f"{fitting} stages fit" if fitting >= _FEWEST_STAGES else "a smaller tile would fit")
+        )
+
 
 def usual(problem: Problem, m: int, n: int, k: int) -> Config:
     """A good guess for a problem of any size."""
     depth = 128 * 8 // multiplicand(problem.a).bits
     columns = 128 if problem.c in ("bf16", "f16") else 64
     return Config(tile=(128, 256, depth), store_columns=columns)
+
+
+def item_bytes(element: str) -> int:
+    """Bytes of an element of that MLIR type in memory."""
+    return DTYPES[element].itemsize
+
+
+def _nearest(extent: int, of: int) -> str:
+    """The multiples on both sides of an extent, in words."""
+    return _either(sorted({max(of, x * of) for x in (extent // of, -(-extent // of))}))
+
+
+def _either(numbers: Iterable[int]) -> str:
+    return " or ".join(map(str, numbers))

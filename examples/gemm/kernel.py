@@ -8,16 +8,18 @@ from mlir_smem.dialect import new_context
 from mlir_smem.dialect import ops as smem
 from mlir_smem.dialect.bindings import arith, gpu, ir, memref, nvvm, scf
 
-from .config import Config
+from .config import REGISTERS, Config
 from .problem import Problem
 from .schedule import TileLoop
 
-#: Registers of a thread: the producer gives up what the consumers take.
-PRODUCER_REGISTERS, CONSUMER_REGISTERS = 40, {1: 256, 2: 232, 3: 160}
-
 
 def build(problem: Problem, config: Config) -> ir.Module:
-    """A module with the kernel `gemm(A, B, C)`: C = A * B, of any extents."""
+    """A module with the kernel `gemm(A, B, C)`: C = A * B, of any extents.
+
+    Raises:
+        ConfigError: if the configuration does not fit the problem.
+    """
+    config.check(problem)
     module = ir.Module.create()
     with ir.InsertionPoint(module.body):
         kernels = gpu.GPUModuleOp("kernels")
@@ -94,9 +96,10 @@ class _Gemm:
 
     def body(self) -> None:
         consumers = self.config.consumers
+        producer_registers, consumer_registers = REGISTERS[consumers]
         smem.roles(
-            (1, PRODUCER_REGISTERS, lambda _: self.move()),
-            (consumers, CONSUMER_REGISTERS[consumers], self.consume),
+            (1, producer_registers, lambda _: self.move()),
+            (consumers, consumer_registers, self.consume),
         )
 
     def move(self) -> None:
