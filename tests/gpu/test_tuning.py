@@ -1,0 +1,121 @@
+"""Tuning on the chip: what is found is right, is found in time, and again at once."""
+
+import time
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+
+from mlir_smem.examples.gemm import Config, Problem, candidates, prepare, tune
+from mlir_smem.examples.gemm.kernel import text
+from mlir_smem.examples.gemm.operands import operands
+from mlir_smem.examples.gemm.random_operands import random_operands
+from mlir_smem.examples.gemm.remembered import known
+from mlir_smem.examples.gemm.timing import Stopwatch, gpu_name
+from mlir_smem.runtime import cached_compile, run_on_gpu
+from mlir_smem.runtime.arguments import DTYPES
+
+M, N, K = 512, 384, 256
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))
+
+
+@pytest.fixture
+def arrays():
+    gpu_name()
+    return random_operands(Problem(), M, N, K)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        Problem(),
+        Problem(a_major="m", b_major="k", c="f32"),
+        Problem("f32", "f32", "f32", b_major="k"),
+        Problem("f8E4M3FN", "f8E5M2", "bf16", b_major="k"),
+        Problem("i8", "i8", "i32", b_major="k"),
+        Problem("ui8", "i8", "i32", b_major="k"),
+    ],
+    ids=str,
+)
+def test_random_operands_are_what_the_problem_says(problem):
+    gpu_name()
+    of = operands(*random_operands(problem, M, N, K))
+    assert (of.problem, of.m, of.n, of.k) == (problem, M, N, K)
+
+
+def test_a_small_product_is_tuned(arrays, record_property):
+    start = time.perf_counter()
+    found = tune(*arrays, progress=False)
+    record_property("seconds, kernels compiled", round(time.perf_counter() - start, 2))
+    assert found in candidates(Problem(), M, N, K)
+    assert known(gpu_name(), Problem(), M, N, K) == found
+    start = time.perf_counter()
+    assert tune(*arrays) == found
+    assert time.perf_counter() - start < 0.5
+
+
+def test_a_search_of_compiled_kernels_takes_no_three_seconds(record_property):
+    gpu_name()
+    arrays = random_operands(Problem(), 4096, 4096, 4096)
+    assert len(candidates(Problem(), 4096, 4096, 4096)) == 16
+    # Another K: the same kernels, but nothing remembered.
+    tune(*random_operands(Problem(), 4096, 4096, 4032), progress=False)
+    start = time.perf_counter()
+    found = tune(*arrays, progress=False)
+    seconds = time.perf_counter() - start
+    record_property("seconds", round(seconds, 2))
+    record_property("found", str(found))
+    assert seconds < 3
+
+
+@pytest.mark.parametrize("config", candidates(Problem(), 4096, 4096, 4096), ids=str)
+def test_every_candidate_is_right(config):
+    from cuda.core import Device
+
+    m, n, k = 700, 520, 200
+    random = np.random.default_rng(1)
+    a, b = (random.integers(-3, 4, shape).astype(np.float32) for shape in ((m, k), (k, n)))
+    bf16 = DTYPES["bf16"]
+    compiled = cached_compile(text(Problem(), config))
+    inputs = {"A": a.astype(bf16), "B": b.astype(bf16)}
+    grid = config.grid(m, n, Device().properties.multiprocessor_count)
+    found = run_on_gpu(compiled, "gemm", inputs, ["C"], grid)["C"]
+    # Sums of small integers are exact in f32.
+    assert (found == (a @ b).astype(bf16)).all()
+
+
+def test_what_cannot_run_is_left_out(arrays):
+    too_large = Config(stages=9)
+    assert tune(*arrays, configs=[too_large, Config()], progress=False) == Config()
+
+
+def test_the_clock_tells_a_long_product_from_a_short_one():
+    gpu_name()
+    short, long = (random_operands(Problem(), 1024, 1024, k) for k in (1024, 8192))
+    with_k = {Config(): short, replace(Config(), group=8): long}
+    stopwatch = Stopwatch(lambda config: prepare(*with_k[config], config))
+    first, second = stopwatch(list(with_k))
+    stopwatch.close()
+    assert isinstance(first, float) and isinstance(second, float)
+    assert 2 * first < second < 16 * first
+
+
+def test_workers_measure_on_their_own(arrays):
+    configs = candidates(Problem(), M, N, K)[:3]
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        found = tune(*arrays, configs=configs, executor=pool, measure="remote", progress=False)
+    assert found in configs
+
+
+def test_a_budget_is_kept(arrays):
+    start = time.perf_counter()
+    found = tune(*arrays, progress=False, budget=0.1)
+    assert found in candidates(Problem(), M, N, K)
+    # Processes that compile already are waited for.
+    assert time.perf_counter() - start < 20
