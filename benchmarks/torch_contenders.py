@@ -82,8 +82,8 @@ def cublas(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> Callable[[], 
 
 def ours(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> tuple[Callable[[], object], str]:
     """This project's product, tuned for these operands, and its configuration."""
-    from mlir_smem.examples.gemm import matmul, tune
+    from mlir_smem.examples.gemm import prepare, tune
 
     config = tune(a, b, out)
-    prepared = matmul.prepare(a, b, out, config)
+    prepared = prepare(a, b, out, config)
     return lambda: prepared.launch(stream=torch.cuda.current_stream()), str(config)

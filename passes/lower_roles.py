@@ -5,7 +5,13 @@ from math import prod
 from typing import Any
 
 from ..dialect.bindings import ir
-from ..dialect.ops.roles import elected_warp, role_registers, role_warpgroups, roles_of
+from ..dialect.ops.roles import (
+    MAX_REGISTERS,
+    elected_warp,
+    role_registers,
+    role_warpgroups,
+    roles_of,
+)
 from ..layout.fragments import WARPGROUP
 from ..layout.transfer import WARP
 from . import emit
@@ -128,9 +134,9 @@ def _move_role(role: Any, region: Any, warpgroup: Any, first: int) -> None:
     """Moves what a role does to a region."""
     block, registers = role.regions[0].blocks[0], role_registers(role)
     with ir.InsertionPoint.at_block_begin(block):
-        if registers is not None:
-            # The block begins with an equal part for each thread, which ptxas rounds down to 8.
-            begins = _REGISTERS // (threads_of(function_of(role)) or 1) // 8 * 8
+        # The block begins with an equal part for each thread, which ptxas rounds down to 8.
+        begins = _REGISTERS // (threads_of(function_of(role)) or 1) // 8 * 8
+        if registers not in (None, min(begins, MAX_REGISTERS)):
             action = "increase" if registers > begins else "decrease"
             emit.op(
                 "nvvm.setmaxregister",

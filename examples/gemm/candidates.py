@@ -13,10 +13,9 @@ from .problem import Problem
 #: How many are tried at most.
 MOST = 16
 
-#: (M, N) of tiles, and the warpgroups that multiply them. The first two are tried once and not varied:
+#: (M, N) of tiles, and the warpgroups that multiply them. The first is tried once and not varied:
 #: the accumulators leave few registers to spare.
 _TILES = (
-    (256, 192, 2),
     (192, 192, 3),
     (128, 256, 2),
     (256, 128, 2),
@@ -34,7 +33,7 @@ _TILES = (
 #: Bytes of a line of a tile along K, the widest swizzle's; and of a line that is stored at a time.
 _LINE_BYTES, _STORED_BYTES = 128, 256
 
-_ONCE = _TILES[:2]
+_ONCE = _TILES[:1]
 
 #: Fewer stages than the first hide too little of the memory's latency, more than the second no more.
 _FEW_STAGES, _MOST_STAGES = 4, 8

@@ -17,10 +17,10 @@ from .problem import Problem, multiplicand
 
 #: Registers of a thread of the producer and of a consumer, by how many consumers there are: the
 #: producer gives up what they take.
-REGISTERS = {1: (40, 256), 2: (40, 232), 3: (32, 160)}
+REGISTERS = {1: (40, 248), 2: (40, 232), 3: (32, 160)}
 
-#: Those of a consumer that its accumulator can have; with 8 more, ptxas 13.5 spills or gives up.
-_ACCUMULATOR_REGISTERS = {1: 224, 2: 192, 3: 96}
+#: Those of a consumer that its accumulator can have; with 16 more, ptxas 13.5 spills or gives up.
+_ACCUMULATOR_REGISTERS = {1: 208, 2: 160, 3: 96}
 
 #: A consumer releases a stage when the mma of the next is under way, so it holds two.
 _FEWEST_STAGES = 2
@@ -90,6 +90,17 @@ class Config:
     def shared_bytes(self, problem: Problem) -> int:
         """Bytes of shared memory that a block takes."""
         return sum(self._shared(problem))
+
+    @property
+    def stores(self) -> int:
+        """The parts in which a tile of the result is stored."""
+        return self.consumers * (self.tile[1] // self.store_columns)
+
+    @property
+    def store_stages(self) -> int:
+        """Stages of the ring by which buffers are handed out: each is of one part of every tile, so that
+        the warpgroup that waits for it sees all of its phases."""
+        return self.stores * ceil(self.store_buffers / self.stores)
 
     def most_stages(self, problem: Problem) -> int:
         """How many stages fit beside what is stored; 0 or fewer if none do."""
@@ -164,7 +175,7 @@ class Config:
         m, n, k = self.tile
         stage = m * k * item_bytes(problem.a) + k * n * item_bytes(problem.b)
         buffer = m // self.consumers * self.store_columns * item_bytes(problem.c)
-        barriers = (self.stages + self.store_buffers) * 2 * MBARRIER_BYTES
+        barriers = (self.stages + self.store_stages) * 2 * MBARRIER_BYTES
         return self.stages * stage, self.store_buffers * buffer, barriers
 
     def _refuse_shared(self, problem: Problem) -> None:
@@ -176,7 +187,7 @@ class Config:
             f"a block needs {stages + store + barriers} bytes of shared memory, but has {MAX_BYTES}: "
             f"{self.stages} stages * ({m} * {k} * {a} + {k} * {n} * {b}) = {stages}, "
             f"{self.store_buffers} buffers * {m // self.consumers} * {self.store_columns} * {c} = "
-            f"{store} to store, ({self.stages} + {self.store_buffers}) * {2 * MBARRIER_BYTES} = "
+            f"{store} to store, ({self.stages} + {self.store_stages}) * {2 * MBARRIER_BYTES} = "
             f"{barriers} of mbarriers; "
             + (f"{fitting} stages fit" if fitting >= _FEWEST_STAGES else "a smaller tile would fit")
         )

@@ -88,7 +88,7 @@ class _Gemm:
         shape = (config.store_buffers, self.rows, config.store_columns)
         self.tiles_c = smem.alloc(shape, stored)
         # The thread that stores hands out buffers, so it is the producer.
-        self.buffers = smem.ring(config.store_buffers, producers=1, consumers=1)
+        self.buffers = smem.ring(config.store_stages, producers=1, consumers=1)
         self.ring = smem.ring(config.stages, producers=1, consumers=config.consumers)
         self.loop = TileLoop(config, memref.dim(a, _index(0)), memref.dim(b, _index(1)))
         depth = memref.dim(a, _index(1))
@@ -169,11 +169,15 @@ class _Gemm:
         """Hands the warpgroup's rows of a tile to the thread that stores, some columns at a time."""
         for i, start in enumerate(self.starts):
             step = arith.addi(self.first_store(number, warpgroup), _index(i))
-            buffer = smem.consumer_wait(self.buffers, step)
+            smem.consumer_wait(self.buffers, step)
             part = smem.columns(done, start, self.config.store_columns)
-            smem.store(part, smem.stage(self.tiles_c, buffer))
+            smem.store(part, self.buffer(step))
             smem.fence()
             smem.consumer_release(self.buffers, step)
+
+    def buffer(self, step: Any) -> Any:
+        """The buffer of a store."""
+        return smem.stage(self.tiles_c, arith.remui(step, _index(self.config.store_buffers)))
 
     def first_store(self, number: Any, warpgroup: Any) -> Any:
         """The first of the stores of a warpgroup's rows: one warpgroup after the other, tile by tile."""
@@ -183,25 +187,26 @@ class _Gemm:
     def send(self) -> None:
         """One thread stores what the warpgroups have written, and gives the buffers back when it is
         read."""
-        count = self.config.store_buffers
+        count, stages = self.config.store_buffers, self.config.store_stages
         # A store is still reading its buffer while the next one is started.
         ahead = min(1, count - 1)
-        for buffer in range(count - ahead):
-            smem.producer_commit(self.buffers, _index(buffer))
+        for step in range(count - ahead):
+            smem.producer_commit(self.buffers, _index(step))
         with self.loop.tiles() as (row, column, before):
-            for_w = scf.ForOp(_index(0), _index(self.config.consumers), _index(1))
-            with ir.InsertionPoint(for_w.body):
-                warpgroup = for_w.induction_variable
+            parts = scf.ForOp(_index(0), _index(self.config.stores), _index(1))
+            with ir.InsertionPoint(parts.body):
+                part, columns = parts.induction_variable, _index(len(self.starts))
+                warpgroup, start = arith.divui(part, columns), arith.remui(part, columns)
                 own = arith.addi(row, arith.muli(warpgroup, _index(self.rows)))
-                first = self.first_store(before(_index(1)), warpgroup)
-                for i, start in enumerate(self.starts):
-                    # The buffer's next use is `count` stores later, and begins when this is written.
-                    step = arith.addi(first, _index(i + count))
-                    tile = smem.stage(self.tiles_c, smem.producer_acquire(self.buffers, step))
-                    smem.tma_store(tile, self.c, (own, arith.addi(column, _index(start))))
-                    smem.tma_commit()
-                    smem.tma_wait(ahead, read=True)
-                    smem.producer_commit(self.buffers, arith.subi(step, _index(ahead)))
+                first = arith.muli(start, _index(self.config.store_columns))
+                step = arith.addi(self.first_store(before(_index(1)), _index(0)), part)
+                # The ring's stage is given back when the warpgroup has written the buffer.
+                smem.producer_acquire(self.buffers, arith.addi(step, _index(stages)))
+                smem.tma_store(self.buffer(step), self.c, (own, arith.addi(column, first)))
+                smem.tma_commit()
+                smem.tma_wait(ahead, read=True)
+                # The buffer that is read by now is that of the store to which it is handed next.
+                smem.producer_commit(self.buffers, arith.addi(step, _index(count - ahead)))
                 scf.yield_([])
         smem.tma_wait(0, read=True)
 

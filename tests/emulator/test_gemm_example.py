@@ -14,6 +14,7 @@ from mlir_smem.emulator import Kind
 from mlir_smem.examples.gemm.config import Config
 from mlir_smem.examples.gemm.kernel import build
 from mlir_smem.examples.gemm.problem import Problem
+from mlir_smem.runtime.arguments import DTYPES
 
 BF16 = ml_dtypes.bfloat16
 
@@ -55,6 +56,44 @@ def test_it_is_right(problem, cluster, consumers, extents):
     run_text(kernel.located, "gemm", (a, b, c), **options(kernel, config, cluster))
     # Sums of small integers are exact in f32.
     assert (c == (a.astype(np.float32) @ b.astype(np.float32)).astype(BF16)).all()
+
+
+def integers(rng, shape, dtype):
+    """Numbers of which the sums of products are exact."""
+    return rng.integers(-3, 4, shape).astype(dtype)
+
+
+@pytest.mark.parametrize(
+    "a, b, c, config",
+    [
+        ("i8", "i8", "i32", Config(tile=(128, 256, 128), store_columns=64)),
+        ("f32", "f32", "f32", Config(tile=(128, 256, 32), store_columns=64)),
+        (
+            "f8E4M3FN",
+            "f8E5M2",
+            "bf16",
+            Config(tile=(128, 128, 128), store_buffers=3, store_columns=32),
+        ),
+        (
+            "bf16",
+            "bf16",
+            "f32",
+            Config(tile=(64, 64, 64), consumers=1, store_buffers=4, store_columns=32),
+        ),
+    ],
+)
+def test_types_and_buffers(a, b, c, config):
+    """Two blocks compute several tiles each, so that buffers and phases come round again."""
+    majors = ("k", "k") if a != "bf16" else ("k", "n")
+    kernel = compiled(Problem(a, b, c, *majors), config)
+    rng, dtypes = np.random.default_rng(7), [DTYPES[name] for name in (a, b, c)]
+    m, n, k = 2 * config.tile[0] + 8, 2 * config.tile[1] + 16, config.tile[2] + 16
+    first = integers(rng, (m, k), dtypes[0])
+    second = np.asarray(integers(rng, (k, n), dtypes[1]), order="F" if majors[1] == "k" else "C")
+    found = np.zeros((m, n), dtypes[2])
+    run_text(kernel.located, "gemm", (first, second, found), **options(kernel, config, (2, 1)))
+    expected = first.astype(np.float32) @ second.astype(np.float32)
+    assert (found == expected.astype(dtypes[2])).all()
 
 
 CONFIG = Config(tile=(128, 128, 64), cluster=(2, 1), stages=2)

@@ -80,8 +80,9 @@ CONFIGS = [
     Config(cluster=(4, 2)),
     Config(tile=(256, 128, 64), store_columns=64),
     Config(tile=(64, 256, 64), consumers=1, store_columns=256, store_buffers=1),
-    Config(tile=(192, 128, 64), consumers=3, group=1),
+    Config(tile=(192, 128, 64), consumers=3, group=1, store_columns=64),
     Config(tile=(128, 64, 128), stages=3, store_columns=32, store_buffers=4),
+    Config(tile=(64, 64, 64), consumers=1, store_columns=64, store_buffers=3),
     Config(tile=(128, 96, 32), stages=7, store_columns=48, group=3),
 ]
 
