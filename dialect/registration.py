@@ -1,6 +1,7 @@
 """Registration of the dialect, in any number of contexts, any number of times."""
 
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,6 +13,8 @@ from .smem import Smem
 
 #: Importing these defines the dialect; what they define is part of it.
 _DEFINED = (attributes, types, ops)
+
+_LOCK = threading.RLock()
 
 # The bindings import `dialects.<name>` of their own package when they first meet an op of a dialect,
 # and again at every op for as long as that fails: half of a pass's time. There they find ours.
@@ -36,10 +39,14 @@ def register(context: Any) -> Any:
 
 @contextmanager
 def new_context() -> Iterator[Any]:
-    """A fresh context with `smem` registered, entered together with an unknown location."""
-    context = register(ir.Context())
-    with context, ir.Location.unknown():
-        yield context
+    """A fresh context with `smem` registered, entered together with an unknown location.
+
+    One thread has one at a time: the bindings crash when two load a dialect at once.
+    """
+    with _LOCK:
+        context = register(ir.Context())
+        with context, ir.Location.unknown():
+            yield context
 
 
 def irdl() -> str:

@@ -59,6 +59,7 @@ def _core(asked):
 
     class Device:
         compute_capability = (9, 0)
+        name = "a stand-in"
         properties = types.SimpleNamespace(multiprocessor_count=132)
 
         def __init__(self, number=0):

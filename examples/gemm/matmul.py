@@ -12,6 +12,8 @@ from .kernel import text
 from .libraries import current_stream, element_named, empty, finish
 from .operands import Operands, operands
 from .problem import Problem, ProblemError, results
+from .remembered import known
+from .timing import gpu_name
 
 #: Products whose arguments stay packed, and kernels that stay loaded, so that calling again costs little.
 _PREPARED, _KERNELS = 256, 64
@@ -74,8 +76,14 @@ def _prepared(a: Seen, b: Seen, out: Seen, config: Config | None) -> Prepared:
     return kernel.prepare(a.matrix, b.matrix, out.matrix, grid=grid)
 
 
+def forget_guesses() -> None:
+    """Has later calls look for what `tune` has found since."""
+    _prepared.cache_clear()
+
+
 def _kernel_and_grid(of: Operands, config: Config | None) -> tuple[Kernel, tuple[int, int]]:
-    config = config or usual(of.problem, of.m, of.n, of.k)
+    product = of.problem, of.m, of.n, of.k
+    config = config or known(gpu_name(of.device), *product) or usual(*product)
     kernel = _kernel(of.problem, config, of.device)
     processors = kernel.device.properties.multiprocessor_count
     return kernel, config.grid(of.m, of.n, processors)

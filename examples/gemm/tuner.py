@@ -7,9 +7,11 @@ from concurrent.futures import Executor
 from contextlib import closing
 from typing import Any
 
+from mlir_smem.runtime import seen
+
 from .candidates import candidates
 from .config import Config
-from .matmul import prepare
+from .matmul import forget_guesses, prepare
 from .operands import operands
 from .remembered import Task, recall, remember
 from .search import Search
@@ -54,7 +56,7 @@ def tune(
         raise ValueError(f"measure is {measure!r}; expected 'local' or 'remote'")
     if measure == "remote" and executor is None:
         raise ValueError("measure='remote' needs an executor whose workers have GPUs")
-    of = operands(a, b, out)
+    of = operands(seen("A", a), seen("B", b), seen("C", out))
     product = of.problem, of.m, of.n, of.k
     remote = executor if measure == "remote" else None
     gpu = remote.submit(gpu_name).result() if remote else gpu_name(of.device)
@@ -72,4 +74,5 @@ def tune(
         with closing(Stopwatch(lambda config: prepare(a, b, out, config))) as stopwatch:
             result = search.fastest(stopwatch)
     remember(task, result)
+    forget_guesses()
     return result.config

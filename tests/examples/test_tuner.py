@@ -58,6 +58,7 @@ def gpu(monkeypatch, tmp_path):
 
     monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))
     monkeypatch.setattr(tuner, "operands", operands)
+    monkeypatch.setattr(tuner, "seen", lambda name, array: array)
     monkeypatch.setattr(tuner, "prepare", prepare)
     monkeypatch.setattr(tuner, "gpu_name", gpu_name)
     monkeypatch.setattr("mlir_smem.examples.gemm.timing._Clock", Clock)
