@@ -86,6 +86,23 @@ def current_stream(array: Any) -> int | None:
     return None
 
 
+def assign(out: Any, values: Any) -> None:
+    """Writes an array to another of its library and shape, after what its current stream holds.
+
+    Raises:
+        ProblemError: if the library is none whose arrays can be written.
+    """
+    match library(out):
+        case "torch":
+            out.copy_(values)
+        case "cupy":
+            out[...] = values
+        case other:
+            raise ProblemError(
+                f"cannot copy to an array of {other}; give one whose rows are multiples of 16 bytes"
+            )
+
+
 def finish(array: Any) -> None:
     """Waits for a product whose library would not."""
     if library(array) in ("jax", "jaxlib"):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from mlir_smem.runtime import Kernel, Prepared, Seen, cached_compile, seen
+from mlir_smem.runtime.arguments import DTYPES
 
 from .config import Config, usual
 from .kernel import text
-from .libraries import current_stream, element_named, empty, finish
-from .operands import Operands, operands
+from .libraries import assign, current_stream, element_named, empty, finish
+from .operands import Operands, operands, whole_columns
 from .problem import Problem, ProblemError, results
 from .remembered import known
 from .timing import gpu_name
@@ -32,7 +34,8 @@ def matmul(
     with DLPack or the CUDA array interface if `out` is given.
 
     Element types are those of `Problem`: bf16, f16, f32 (multiplied as tf32), e4m3, e5m2, int8, uint8.
-    One dimension of each is contiguous, either one; rows (or columns) begin at multiples of 16 bytes.
+    One dimension of each is contiguous, either one; rows (or columns) begin at multiples of 16 bytes. Of
+    a new array whose rows are no multiples of 16 bytes, the result is the part without the padding.
 
     Args:
         a, b: the operands.
@@ -46,13 +49,22 @@ def matmul(
             not fit.
         LaunchError: without a GPU of the architecture, or for memory that TMA cannot take.
     """
-    if out is None:
-        out = _result(a, b, out_dtype)
-    elif out_dtype is not None:
+    if out is not None and out_dtype is not None:
         raise ProblemError("out_dtype says what a new array is to hold, but out is given")
+    first, second = seen("A", a), seen("B", b)
     stream = current_stream(a) if stream is None else stream
-    _prepared(seen("A", a), seen("B", b), seen("C", out), config).launch(stream)
-    finish(out)
+    if out is not None and not _is_ragged(seen("C", out)):
+        _prepared(first, second, seen("C", out), config).launch(stream)
+        finish(out)
+        return out
+    made, to = _new_result(a, first, second, seen("C", out).element if out is not None else out_dtype)
+    _prepared(first, second, to, config).launch(stream)
+    finish(made)
+    if _is_ragged(to):
+        made = made[:, : to.matrix.shape[1]]
+    if out is None:
+        return made
+    assign(out, made)
     return out
 
 
@@ -64,7 +76,13 @@ def prepare(a: Any, b: Any, out: Any, config: Config | None = None) -> Prepared:
     Raises:
         ProblemError, ConfigError, LaunchError: as `matmul`.
     """
-    of = operands(seen("A", a), seen("B", b), seen("C", out))
+    to = seen("C", out)
+    of = operands(seen("A", a), seen("B", b), to)
+    if _is_ragged(to):
+        raise ProblemError(
+            f"the rows of C are {of.n * to.matrix.item_bytes} bytes, but TMA writes multiples of 16: it "
+            "would write zeros behind them; call matmul, which writes to an array of its own first"
+        )
     kernel, grid = _kernel_and_grid(of, config)
     return kernel.prepare(a, b, out, grid=grid)
 
@@ -95,11 +113,21 @@ def _kernel(problem: Problem, config: Config, device: int) -> Kernel:
     return Kernel(cached_compile(text(problem, config)), device=device)
 
 
-def _result(a: Any, b: Any, out_dtype: Any) -> Any:
-    """A new array for the product."""
-    first, second = seen("A", a), seen("B", b)
-    for name, each in (("A", first), ("B", second)):
+def _is_ragged(out: Seen) -> bool:
+    """Whether TMA would write beyond the ends of an array's rows."""
+    shape, size = out.matrix.shape, out.matrix.item_bytes
+    return len(shape) == 2 and size > 0 and whole_columns(shape[1], size) != shape[1]
+
+
+def _new_result(like: Any, a: Seen, b: Seen, dtype: Any) -> tuple[Any, Seen]:
+    """A new array for the product, with rows that TMA can write, and the part of it that is the product."""
+    for name, each in (("A", a), ("B", b)):
         if len(each.matrix.shape) != 2:
             raise ProblemError(f"{name} has the shape {list(each.matrix.shape)}; expected a matrix")
-    element = results(first.element)[0] if out_dtype is None else element_named(out_dtype)
-    return empty(a, (first.matrix.shape[0], second.matrix.shape[1]), element)
+    element = results(a.element)[:1] if dtype is None else (element_named(dtype),)
+    if not element or element[0] not in DTYPES:
+        raise ProblemError(f"no product of {a.element} is stored as {dtype or 'anything'}")
+    m, n = a.matrix.shape[0], b.matrix.shape[1]
+    made = empty(like, (m, whole_columns(n, DTYPES[element[0]].itemsize)), element[0])
+    to = seen("C", made)
+    return made, replace(to, matrix=replace(to.matrix, shape=(m, n)))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 
 from mlir_smem.runtime import Matrix, Seen
 
 from .problem import Problem, ProblemError
 
-#: Bytes that TMA's strides are multiples of.
+#: Bytes that TMA's strides are multiples of, and that it writes at a time.
 _UNIT = 16
 
 
@@ -51,6 +52,13 @@ def operands(a: Seen, b: Seen, out: Seen) -> Operands:
     a_dim, b_dim = contiguous_dim("A", a.matrix, 1), contiguous_dim("B", b.matrix, 0)
     problem = Problem(a.element, b.element, out.element, "mk"[a_dim], "kn"[b_dim])
     return Operands(problem, m, n, k, a.device)
+
+
+def whole_columns(n: int, item_bytes: int) -> int:
+    """The columns that TMA writes of a row of `n`: whole units of 16 bytes (measured on an H200: zeros
+    beyond the row's end)."""
+    unit = _UNIT // item_bytes
+    return ceil(n / unit) * unit
 
 
 def _check(name: str, each: Seen, first: Seen) -> None:

@@ -96,6 +96,52 @@ def test_a_result_of_the_operands_library(gpu, monkeypatch, element, found):
     assert gpu.launches[0].hStream == 7
 
 
+def test_rows_that_tma_would_write_beyond(gpu):
+    out = OnGpu((200, 131), DTYPES["bf16"], (136, 1), 0x40000)
+    b = OnGpu((72, 131), DTYPES["bf16"], (136, 1), 0x20000)
+    with pytest.raises(ProblemError) as error:
+        prepare(A, b, out)
+    assert str(error.value) == (
+        "the rows of C are 262 bytes, but TMA writes multiples of 16: it would write zeros behind them; "
+        "call matmul, which writes to an array of its own first"
+    )
+
+
+def test_a_product_with_such_rows_is_copied(gpu, monkeypatch):
+    class Tensor(OnGpu):
+        def __init__(self, shape, pointer):
+            super().__init__(shape, DTYPES["bf16"], (136, 1), pointer)
+            self.shape, self.given = shape, None
+
+        def __getitem__(self, part):
+            return (self, part)
+
+        def __setitem__(self, part, values):
+            self.given = values
+
+    made = []
+
+    def empty(shape, dtype):
+        made.append(Tensor(shape, 0x8000))
+        return made[-1]
+
+    stream = types.SimpleNamespace(get_current_stream=lambda: types.SimpleNamespace(ptr=0))
+    monkeypatch.setitem(sys.modules, "cupy", types.SimpleNamespace(empty=empty, cuda=stream))
+    monkeypatch.setattr(Tensor, "__module__", "cupy._core")
+    out = Tensor((200, 131), 0x40000)
+    a, b = Tensor((200, 72), 0x1000), Tensor((72, 131), 0x20000)
+    assert matmul(a, b, out, config=SMALL) is out
+    assert made[0].shape == (200, 136)
+    assert gpu.maps[2][2:4] == (0x8000, [131, 200])
+    assert out.given == (made[0], (slice(None), slice(None, 131)))
+
+
+@pytest.mark.parametrize("dtype", ["i32", "complex64"])
+def test_a_result_of_an_element_type_that_is_none(gpu, dtype):
+    with pytest.raises(ProblemError, match="is not stored as i32|is stored as complex64|of stand_in"):
+        matmul(A, B, out_dtype=dtype)
+
+
 def test_an_array_in_host_memory(gpu):
     with pytest.raises(LaunchError, match="B is in host memory"):
         matmul(A, np.zeros((72, 136), np.float32), C)

@@ -14,7 +14,7 @@ from mlir_smem.examples.gemm.operands import operands
 from mlir_smem.examples.gemm.random_operands import random_operands
 from mlir_smem.examples.gemm.remembered import known
 from mlir_smem.examples.gemm.timing import Stopwatch, gpu_name
-from mlir_smem.runtime import cached_compile, run_on_gpu
+from mlir_smem.runtime import cached_compile, run_on_gpu, seen
 from mlir_smem.runtime.arguments import DTYPES
 
 M, N, K = 512, 384, 256
@@ -45,7 +45,8 @@ def arrays():
 )
 def test_random_operands_are_what_the_problem_says(problem):
     gpu_name()
-    of = operands(*random_operands(problem, M, N, K))
+    arrays = zip("ABC", random_operands(problem, M, N, K), strict=True)
+    of = operands(*(seen(name, array) for name, array in arrays))
     assert (of.problem, of.m, of.n, of.k) == (problem, M, N, K)
 
 
