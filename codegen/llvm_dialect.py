@@ -51,8 +51,7 @@ def _tensor_maps(kernels: Any) -> dict[str, int]:
     """How many of each function's last parameters are tensor maps; the lowering forgets it."""
     counts = {}
     for function in walk(kernels, "gpu.func"):
-        given = function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else []
-        counts[_name(function)] = sum(TENSOR_MAP in each for each in given)
+        counts[_name(function)] = sum(TENSOR_MAP in each for each in _argument_attributes(function))
     return counts
 
 
@@ -70,14 +69,16 @@ def _pass_by_value(kernels: Any, counts: dict[str, int]) -> None:
         if count := counts.get(_name(function), 0):
             parameters = len(function.regions[0].blocks[0].arguments)
             others = [ir.DictAttr.get({})] * (parameters - count)
-            given = (
-                list(function.attributes["arg_attrs"])
-                if "arg_attrs" in function.attributes
-                else others
-            )
+            given = _argument_attributes(function) or others
             function.attributes["arg_attrs"] = ir.ArrayAttr.get(
                 [*given[: parameters - count], *[attributes] * count]
             )
+
+
+def _argument_attributes(function: Any) -> list[Any]:
+    """The attributes of each parameter; none if no parameter has any."""
+    attributes = function.attributes
+    return list(attributes["arg_attrs"]) if "arg_attrs" in attributes else []
 
 
 def _name(function: Any) -> str:

@@ -1,4 +1,4 @@
-"""`smem.ring`: full and empty barriers of a tile's stages, and what producers and consumers do with them."""
+"""`smem.ring`: full and empty barriers of a tile's stages, and what producers and consumers do."""
 
 from typing import Any
 
@@ -78,7 +78,8 @@ class ProducerCommitOp(Smem.Operation, name="producer_commit"):
 
 
 class ConsumerWaitOp(Smem.Operation, name="consumer_wait"):
-    """Waits until the stage of a step is full, and gives its index. Each thread that executes it waits."""
+    """Waits until the stage of a step is full, and gives its index. Each thread that executes it
+    waits."""
 
     ring: ext.Operand[RingType]
     step: ext.Operand[ir.IndexType]

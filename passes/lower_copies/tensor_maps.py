@@ -82,7 +82,7 @@ def _map_element(memref: Any, tile: Any) -> str:
 
 
 def _add_argument(function: Any, described: Any) -> Any:
-    """Adds a parameter after the function's inputs; buffers of a gpu.func, which come after these, move."""
+    """Adds a parameter after the function's inputs; buffers of a gpu.func, which follow them, move."""
     signature = ir.TypeAttr(function.attributes["function_type"]).value
     count = len(signature.inputs)
     entry, type_ = function.regions[0].blocks[0], ir.Type.parse("!llvm.ptr")
