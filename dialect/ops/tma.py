@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ...layout.tensor_box import TensorBox, share_of, tensor_box
+from ...layout.tensor_box import TensorBox, tensor_box
 from ..bindings import ext, ir
 from ..build import create, index
 from ..caching import cached_in_context
 from ..diagnostics import Invalid, verifier
-from ..elements import element_of
 from ..memrefs import check_global, is_dynamic, strides_of
 from ..smem import Smem
-from ..types import RingType, TileType, layout_of, shape_of, tensor_of, tile_element
+from ..types import RingType, TileType, layout_of, shape_of, tensor_of
 from .copy import is_packed, packed
 from .ring import ring_of
 
@@ -59,6 +58,7 @@ class TmaLoadOp(Smem.Operation, name="tma_load"):
         ring_of(self, 2)
         _check_attributes(self, (MULTICAST, CACHE))
         multicast_of(self)
+        _check_elements(source, tile, "loads from")
         _check_matrix(source, len(self.operands) - 4, "loads from")
         _check_tile(source, tile, "loads")
 
@@ -80,6 +80,7 @@ class TmaStoreOp(Smem.Operation, name="tma_store"):
     def verify_region_invariants(self) -> None:
         tile, target = self.operands[0].type, self.operands[1].type
         _check_attributes(self, (CACHE,))
+        _check_elements(target, tile, "stores to")
         _check_matrix(target, len(self.operands) - 2, "stores to")
         _check_tile(target, tile, "stores")
 
@@ -185,21 +186,23 @@ def matrix_contiguous(memref: Any) -> int:
 
 
 @cached_in_context
+def _check_elements(memref: Any, tile: Any, does: str) -> None:
+    held, kept = str(memref.element_type), str(tensor_of(tile).element_type)
+    if is_packed(tile):
+        same, expected = held == "i8", "i8, whose bytes hold 8 elements"
+    elif kept == "tf32":
+        same, expected = held in ("tf32", "f32"), "f32 or tf32"
+    else:
+        same, expected = held == kept or {held, kept} <= {"i8", "si8", "ui8"}, kept
+    if not same:
+        raise Invalid(f"{does} a memref of {held}, with a tile of {kept}; expected {expected}")
+
+
+@cached_in_context
 def _check_tile(memref: Any, tile: Any, does: str) -> None:
     shape = shape_of(tile)
     if len(shape) != 2:
         raise Invalid(f"{does} a tile (rows, columns), not {list(shape)}; take a stage")
-    held, kept = str(memref.element_type), str(tensor_of(tile).element_type)
-    same = held == kept or {held, kept} <= {"i8", "si8", "ui8"}
-    if is_packed(tile):
-        if held != "i8":
-            raise Invalid(
-                f"{does} a tile of i1 in {held}; expected i8, whose bytes hold 8 elements"
-            )
-    elif not same and not (
-        held == "f32" and element_of(tensor_of(tile).element_type).name == "tf32"
-    ):
-        raise Invalid(f"{does} a tile of {kept} in a memref of {held}; expected {kept}")
     layout = layout_of(tile)
     if layout is not None:
         check_box(tensor_box(layout), memref)
