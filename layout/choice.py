@@ -14,7 +14,7 @@ from .fragment_access import FragmentAccess
 from .modes import LayoutError, Start
 from .operand import Role, operand_blocks
 from .swizzle import WIDEST_FIRST, Swizzle
-from .tensor_box import share_of, tensor_box
+from .tensor_box import check_start, share_of, tensor_box
 from .tile import Slice, TileLayout
 from .transfer import CONTIGUITY, Transfer
 from .transposition import Relayout
@@ -169,9 +169,10 @@ class BulkUse:
 
     def judge(self, layout: TileLayout) -> Verdict:
         try:
-            part = follow(layout, self.path).layout
-            whole = tensor_box(part)
-            box = share_of(part, self.blocks).box if self.blocks > 1 else whole
+            part = follow(layout, self.path)
+            whole = tensor_box(part.layout)
+            check_start(part)
+            box = share_of(part.layout, self.blocks).box if self.blocks > 1 else whole
         except LayoutError as error:
             return Verdict(False, str(error))
         if box.contiguous != self.contiguous:

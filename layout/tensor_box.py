@@ -59,7 +59,9 @@ def tensor_box(layout: TileLayout) -> TensorBox:
     if swizzle is not Swizzle.NONE:
         # A box is as wide as the swizzle at most; single lines of a longer run do not lie together.
         extent = min(extent, swizzle.atom_elements(element))
-    extent = _largest_part(extent, MAX_BOX)
+    # Bits are copied as bytes.
+    packed = max(1, 8 // element.bits)
+    extent = _largest_part(extent, packed * MAX_BOX)
     if extent * element.bits % (8 * UNIT_BYTES):
         raise LayoutError(
             f"a line of {extent} elements of {element} is no multiple of {UNIT_BYTES} bytes"
@@ -71,16 +73,41 @@ def tensor_box(layout: TileLayout) -> TensorBox:
         )
     lines = _largest_part(across.extent, MAX_BOX)
     shape = (lines, extent) if contiguous == 1 else (extent, lines)
+    if layout.shape[0] % shape[0] or layout.shape[1] % shape[1]:
+        raise LayoutError(
+            f"boxes of {shape[0]}x{shape[1]} elements do not divide a tile of "
+            f"{layout.shape[0]}x{layout.shape[1]}"
+        )
     places = tuple(_places(layout.shape, shape))
     offsets = tuple(layout.slice(place, shape).offset for place in places)
-    pattern = max(ALIGNMENT, layout.alignment)
+    least = least_alignment(layout)
     for offset in offsets:
-        if offset * element.bits % (8 * pattern):
+        if offset * element.bits % (8 * least):
             raise LayoutError(
                 f"a box of {shape[0]}x{shape[1]} begins {offset * element.bits // 8} bytes into the "
-                f"tile, no multiple of {pattern}"
+                f"tile, no multiple of {least}"
             )
     return TensorBox(shape, contiguous, swizzle, places, offsets)
+
+
+def least_alignment(layout: TileLayout) -> int:
+    """What the shared memory side of a tile's copies is aligned to, in bytes: patterns of the swizzle,
+    which TMA counts from absolute addresses, and what TMA itself wants."""
+    return max(ALIGNMENT, layout.alignment)
+
+
+def check_start(part: Slice) -> None:
+    """Checks that a part of a tile begins where copies can.
+
+    Raises:
+        LayoutError: if it may begin elsewhere.
+    """
+    least, bits = least_alignment(part.layout), part.layout.element.bits
+    if part.multiple * bits % (8 * least):
+        raise LayoutError(
+            f"the part begins at multiples of {part.multiple * bits // 8} bytes in its tile; TMA needs "
+            f"multiples of {least}"
+        )
 
 
 def _places(shape: tuple[int, ...], box: tuple[int, int]) -> Iterator[tuple[int, int]]:
@@ -141,6 +168,5 @@ def _share(layout: TileLayout, dim: int, blocks: int) -> Share:
     sizes = list(layout.shape)
     starts[dim], sizes[dim] = Multiple(extent), extent
     part = layout.slice(starts, sizes)
-    if part.multiple * layout.element.bits % (8 * max(ALIGNMENT, layout.alignment)):
-        raise LayoutError(f"parts of {extent} elements begin inside a pattern of the swizzle")
+    check_start(part)
     return Share(dim, extent, part, tensor_box(part.layout))

@@ -39,6 +39,14 @@ def root_alignment(root: Any) -> int:
     return ALIGNMENT if root.operation.name == "smem.alloc" else view_alignment(root)
 
 
+def root_multiple(root: Any) -> int:
+    """What the address of an alloc's or view's first byte certainly is a multiple of; the offset of an
+    alloc, as its memory begins at a multiple of any alignment."""
+    if root.operation.name == "smem.alloc":
+        return ir.IntegerAttr(root.attributes["offset"]).value
+    return view_alignment(root)
+
+
 def gep(base: Any, offset: Any, element: str = "i8") -> Any:
     """`base` advanced by `offset` elements: a number, or an integer value."""
     dynamic = -(1 << 31)

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.ops.copy import transfer_of
-from ...layout import Transposition
+from ...layout import LayoutError, Transposition
 from .. import emit
 from ..base import OpError, Pass
 from ..kernel import required_block_size, walk
@@ -61,7 +61,7 @@ class LowerCopies(Pass):
         maps = TensorMaps()
         for op in walk(module, *_BULK):
             with ir.InsertionPoint(op), op.location:
-                _BULK[op.operation.name](op, maps)
+                _lower_bulk(op, maps)
         maps.prefetch()
         for op in reversed(list(walk(module, *_BULK, *_RING_OPS))):
             op.operation.erase()
@@ -72,6 +72,13 @@ class LowerCopies(Pass):
                 lowering = "smem-lower-mma" if accessed else "smem-materialize-descriptors"
                 raise OpError(tile, f"is still used by '{user}'; run {lowering} before")
             tile.operation.erase()
+
+
+def _lower_bulk(op: Any, maps: TensorMaps) -> None:
+    try:
+        _BULK[op.operation.name](op, maps)
+    except LayoutError as error:
+        raise OpError(op, str(error)) from None
 
 
 def _lower_ordering(op: Any) -> None:

@@ -7,15 +7,13 @@ from ...dialect.ops.copy import packed
 from ...dialect.ops.ring import ring_of
 from ...dialect.ops.tma import cache_of, multicast_of
 from ...layout import Slice
-from ...layout.elements import UNIT_BYTES
-from ...layout.modes import Multiple, Start
-from ...layout.tensor_box import TensorBox, share_of, tensor_box
+from ...layout.tensor_box import TensorBox, check_start, least_alignment, share_of, tensor_box
 from .. import emit
 from ..base import OpError
 from ..cluster import block_rank, blocks_along, multicast_mask
 from ..i32 import I32
 from ..parts import Part, Position, part_from
-from ..shared_memory import gep
+from ..shared_memory import gep, root_multiple
 from ..tile_address import TileAddress
 from .rings import RingStep
 from .tensor_maps import TensorMaps
@@ -111,16 +109,16 @@ def _start(op: Any, part: Part) -> Any:
     """The pointer to where a part begins.
 
     Raises:
-        OpError: if that is inside a pattern of the swizzle.
+        LayoutError: if that may be inside a pattern of the swizzle.
+        OpError: if its tile may begin inside one.
     """
     address = TileAddress(part)
-    if not address.starts_pattern:
-        layout = part.slice.layout
-        multiple = part.slice.multiple * layout.element.bits // 8
+    check_start(part.slice)
+    least, begins = least_alignment(part.slice.layout), root_multiple(part.root)
+    if begins % least:
         raise OpError(
             op,
-            f"copies a part that begins at multiples of {multiple} bytes in its tile; TMA needs "
-            f"multiples of {layout.alignment}, whole patterns of the swizzle",
+            f"copies a tile that begins at multiples of {begins} bytes; TMA needs multiples of {least}",
         )
     return address.at_swizzled(I32(0))
 
