@@ -9,6 +9,7 @@ from ..dialect.diagnostics import format_location
 from ..dialect.ops.mma import PRODUCTS
 from ..dialect.ops.ring import MBARRIER_BYTES, ring_bytes
 from ..dialect.types import layout_of
+from ..layout.tensor_box import least_alignment
 from .barriers import is_block_barrier
 from .base import OpError, Pass, option
 from .kernel import function_of, walk
@@ -17,6 +18,9 @@ from .parts import PARTS
 #: Bytes that a block can have on sm_90 and sm_100: 227 KiB (CUDA programming guide, table of compute
 #: capabilities).
 MAX_BYTES = 227 * 1024
+
+#: Copies of the hardware that are over when an mbarrier, or the thread that started them, says so.
+_BULK = ("smem.tma_load", "smem.tma_store")
 
 #: The attribute of a kernel that says how many bytes of dynamic shared memory it needs.
 SHARED_BYTES = "smem.shared_bytes"
@@ -43,7 +47,8 @@ class Allocate(Pass):
     """Places tiles in dynamic shared memory; those never live together share bytes.
 
     A tile is live from its first use to the barrier after its last: until then some thread, or a
-    `wgmma` that is not waited for, may still read it.
+    `wgmma` that is not waited for, may still read it. Rings, and tiles that TMA fills or reads, are live
+    all the time.
     """
 
     name = "smem-allocate"
@@ -182,12 +187,17 @@ def _live(function: Any, allocs: list[Any]) -> list[Live]:
         layout = layout_of(alloc.results[0].type)
         if layout is None:
             raise OpError(alloc, "has no layout; run smem-assign-layouts before")
+        users = _users(alloc.results[0])
+        bulk = any(user.operation.name in _BULK for user in users)
+        alignment = least_alignment(layout) if bulk else layout.alignment
         first = last = 0
-        if timeline:
-            users = _users(alloc.results[0])
+        if timeline and bulk:
+            # Other blocks may fill it, and what says that copies are over is no op of the block.
+            last = timeline.end
+        elif timeline:
             first = min(map(timeline.begin, users), default=0)
             last = max(map(timeline.over, users), default=0)
-        found.append(Live(alloc, layout.size_bytes, layout.alignment, first, last))
+        found.append(Live(alloc, layout.size_bytes, alignment, first, last))
     return found
 
 
