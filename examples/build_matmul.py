@@ -109,6 +109,7 @@ def build_body(a, b, c, element, tile_n: int, index) -> None:
 
 
 def main() -> None:
+    """Builds the kernel of the options, lowers it in a pass manager, and prints its PTX."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--element", choices=("f16", "bf16"), default="bf16")
     arguments.add_argument("--output", choices=("f32", "bf16", "f16"), default="f32")

@@ -10,8 +10,10 @@ import pytest
 
 HOUSE = Path(__file__).parent.parent
 
-#: What the modules of a folder may import besides their own; a dotted name is that module alone.
+#: What the modules of a folder may import besides their own; a dotted name is that module alone, and ""
+#: the package's root and all that is in it.
 MAY_IMPORT = {
+    "examples": ("",),
     "tools": ("runtime", "codegen", "passes", "emulator", "dialect", "layout"),
     "runtime": ("codegen", "emulator", "layout"),
     "codegen": ("passes", "dialect", "layout"),
@@ -53,7 +55,8 @@ def imported(file):
 
 
 def allowed(parts, permitted):
-    return any(parts[: len(name)] == name for name in (p.split(".") for p in permitted))
+    names = (name.split(".") if name else [] for name in permitted)
+    return any(parts[: len(name)] == name for name in names)
 
 
 @each_file
@@ -79,11 +82,16 @@ def test_imports_only_go_down(file):
         ("passes/emit.py", "import mlir_smem.tools.inputs", [["tools", "inputs"]]),
         ("passes/emit.py", "from mlir_smem.tools import inputs", [["tools", "inputs"]]),
         ("passes/emit.py", "def f():\n    from mlir_smem import tools", [["tools"]]),
+        ("passes/emit.py", "import mlir_smem", [[]]),
+        ("passes/emit.py", "from ..examples.gemm import kernel", [["examples", "gemm", "kernel"]]),
     ],
 )
 def test_every_form_of_import_is_seen(file, text, found, monkeypatch):
     monkeypatch.setattr(sys.modules[__name__], "tree", lambda _: ast.parse(text))
     assert list(imported(Path(file))) == found
+    assert not any(
+        allowed(parts, MAY_IMPORT["passes"]) for parts in found if parts[:1] != ["passes"]
+    )
 
 
 @pytest.mark.parametrize("module", ["mlir_smem", "mlir_smem.layout"])

@@ -19,6 +19,7 @@
 // CHECK-NEXT: "kind": "scalar",
 // CHECK-NEXT: "type": "i32"
 // CHECK: "block": null,
+// CHECK-NEXT: "cluster": null,
 // CHECK-NEXT: "grid": null,
 // CHECK-NEXT: "multiples": {},
 // CHECK-NEXT: "shared_bytes": 0,
