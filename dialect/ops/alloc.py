@@ -23,11 +23,19 @@ class AllocOp(Smem.Operation, name="alloc"):
     @verifier
     def verify_region_invariants(self) -> None:
         layout = root_layout_of(self.results[0].type)
-        if "offset" in self.attributes:
-            given = self.attributes["offset"].maybe_downcast()
-            alignment = layout.alignment if layout else 1
-            if not isinstance(given, ir.IntegerAttr) or given.value < 0 or given.value % alignment:
-                raise Invalid(f"has offset = {given}; expected a multiple of {alignment} from 0")
+        check_offset(self, layout.alignment if layout else 1)
+
+
+def check_offset(op: Any, alignment: int) -> None:
+    """Checks the offset of what `smem-allocate` has placed, if it has.
+
+    Raises:
+        Invalid: if it is no multiple of the alignment.
+    """
+    if "offset" in op.attributes:
+        given = op.attributes["offset"].maybe_downcast()
+        if not isinstance(given, ir.IntegerAttr) or given.value < 0 or given.value % alignment:
+            raise Invalid(f"has offset = {given}; expected a multiple of {alignment} from 0")
 
 
 def alloc(shape: Sequence[int], element: Any, layout: Any = None) -> Any:

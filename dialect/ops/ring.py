@@ -7,6 +7,7 @@ from ..build import create, index
 from ..diagnostics import Invalid, verifier
 from ..smem import Smem
 from ..types import RingType
+from .alloc import check_offset
 
 #: Warps of a warpgroup, each of which arrives once when the warpgroup releases a stage.
 WARPS = 4
@@ -44,8 +45,10 @@ class RingOp(Smem.Operation, name="ring"):
             number = ring_number(self, name)
             if number < 1:
                 raise Invalid(f"has {name} = {number}; expected 1 or more")
-        if max(ring_number(self, "producers"), WARPS * ring_number(self, "consumers")) > _MAX_COUNT:
-            raise Invalid(f"counts more arrivals than an mbarrier, which counts {_MAX_COUNT}")
+        count = max(ring_number(self, "producers"), WARPS * ring_number(self, "consumers"))
+        if count > _MAX_COUNT:
+            raise Invalid(f"counts {count} arrivals; an mbarrier counts up to {_MAX_COUNT}")
+        check_offset(self, MBARRIER_BYTES)
 
 
 class ProducerAcquireOp(Smem.Operation, name="producer_acquire"):

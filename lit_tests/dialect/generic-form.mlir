@@ -36,6 +36,21 @@
 // CHECK: "smem.scale_d"
 // CHECK: "smem.mma_sp"
 // CHECK: "smem.wgmma_sp"
+// CHECK: "smem.ring"
+// CHECK: "smem.roles"
+// CHECK: "smem.role"
+// CHECK: "smem.elect"
+// CHECK: "smem.producer_acquire"
+// CHECK: "smem.tma_load"
+// CHECK: "smem.producer_commit"
+// CHECK: ^bb0
+// CHECK: "smem.consumer_wait"
+// CHECK: "smem.consumer_release"
+// CHECK: "smem.columns"
+// CHECK: "smem.warpgroup_barrier"
+// CHECK: "smem.tma_store"
+// CHECK: "smem.tma_commit"
+// CHECK: "smem.tma_wait"
 gpu.module @kernels {
   gpu.func @all(%m: memref<64x64xbf16>, %w: memref<8192xi8, #gpu.address_space<workgroup>>, %d: i64, %n: index, %zero: f32, %words: memref<1x2x128xi32>, %keep: i1) kernel {
     %c0 = arith.constant 0 : index
@@ -67,6 +82,27 @@ gpu.module @kernels {
     %scaled = "smem.scale_d"(%e, %keep) : (!done, i1) -> !done
     %z = "smem.mma_sp"(%a, %b, %metadata, %scaled) : (!a, !b, !metadata, !done) -> !running
     %last = "smem.wgmma_sp"(%a, %d, %metadata, %z) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64>, b_steps = array<i64: 0, 4, 8, 12>} : (!a, i64, !metadata, !running) -> !running
+    %ring = "smem.ring"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+    "smem.roles"() ({
+      "smem.role"() ({
+        "smem.elect"() ({
+          %slot = "smem.producer_acquire"(%ring, %n) : (!smem.barriers, index) -> index
+          %stage = "smem.stage"(%t, %slot) : (!stages, index) -> !rows
+          "smem.tma_load"(%m, %stage, %ring, %n, %c0, %c0) {cache = "evict_first"} : (memref<64x64xbf16>, !rows, !smem.barriers, index, index, index) -> ()
+          "smem.producer_commit"(%ring, %n) : (!smem.barriers, index) -> ()
+        }) {scope = "block"} : () -> ()
+      }) {warpgroups = 1 : i32} : () -> ()
+      "smem.role"() ({
+      ^bb0(%number: index):
+        %slot = "smem.consumer_wait"(%ring, %number) : (!smem.barriers, index) -> index
+        "smem.consumer_release"(%ring, %number) : (!smem.barriers, index) -> ()
+        %columns = "smem.columns"(%e) {first = 8 : i64} : (!done) -> !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+        "smem.warpgroup_barrier"() : () -> ()
+        "smem.tma_store"(%v, %m, %c0, %c0) : (!view, memref<64x64xbf16>, index, index) -> ()
+        "smem.tma_commit"() : () -> ()
+        "smem.tma_wait"() {pending = 0 : i32, read} : () -> ()
+      }) {warpgroups = 1 : i32} : () -> ()
+    }) : () -> ()
     gpu.return
   }
 }

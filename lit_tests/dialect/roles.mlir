@@ -1,0 +1,51 @@
+// Roles of warpgroups, with and without registers and the number of the warpgroup; what one thread does.
+
+// RUN: smem-opt %s | smem-opt | FileCheck %s
+
+// CHECK-LABEL: func.func @roles
+func.func @roles() {
+  // CHECK: "smem.roles"() ({
+  // CHECK-NEXT: "smem.role"() ({
+  // CHECK-NEXT: "smem.elect"() ({
+  // CHECK-NEXT: "smem.tma_commit"() : () -> ()
+  // CHECK-NEXT: }) {scope = "warpgroup"} : () -> ()
+  // CHECK-NEXT: }) {registers = 40 : i32, warpgroups = 1 : i32} : () -> ()
+  // CHECK-NEXT: "smem.role"() ({
+  // CHECK-NEXT: ^bb0(%[[W:.*]]: index):
+  // CHECK-NEXT: arith.addi %[[W]], %[[W]] : index
+  // CHECK-NEXT: "smem.warpgroup_barrier"() : () -> ()
+  // CHECK-NEXT: }) {registers = 232 : i32, warpgroups = 2 : i32} : () -> ()
+  // CHECK-NEXT: }) : () -> ()
+  "smem.roles"() ({
+    "smem.role"() ({
+      "smem.elect"() ({
+        "smem.tma_commit"() : () -> ()
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32, registers = 40 : i32} : () -> ()
+    "smem.role"() ({
+    ^bb0(%w: index):
+      %0 = arith.addi %w, %w : index
+      "smem.warpgroup_barrier"() : () -> ()
+    }) {warpgroups = 2 : i32, registers = 232 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// CHECK-LABEL: func.func @bounds
+func.func @bounds() {
+  // CHECK: registers = 24 : i32
+  // CHECK: host.note, registers = 256 : i32
+  "smem.roles"() ({
+    "smem.role"() ({
+      "smem.fence"() : () -> ()
+    }) {warpgroups = 1 : i32, registers = 24 : i32} : () -> ()
+    "smem.role"() ({
+      "smem.fence"() : () -> ()
+    }) {warpgroups = 1 : i32, registers = 256 : i32, host.note} : () -> ()
+  }) : () -> ()
+  // CHECK: {scope = "block"} : () -> ()
+  "smem.elect"() ({
+    "smem.fence"() : () -> ()
+  }) {scope = "block"} : () -> ()
+  return
+}
