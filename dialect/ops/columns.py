@@ -30,10 +30,11 @@ class ColumnsOp(Smem.Operation, name="columns"):
         if first % STEP or not 0 <= first <= columns - taken[1] or taken[0] != rows:
             raise Invalid(
                 f"takes {tensor_of(result)} from column {first} of {tensor_of(source)}; expected all "
-                f"{rows} rows, a multiple of {STEP}, and columns that are there"
+                f"{rows} rows, from a multiple of {STEP}, within {columns} columns"
             )
-        if result != fragment(taken, tensor_of(source).element_type):
-            raise Invalid(f"results in {result} of {source}")
+        expected = fragment(taken, tensor_of(source).element_type)
+        if result != expected:
+            raise Invalid(f"results in {result}; expected {expected}")
 
 
 def columns(value: Any, first: int, count: int) -> Any:

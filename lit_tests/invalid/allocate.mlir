@@ -38,3 +38,8 @@ gpu.module @kernels {
   // expected-error@+1 {{'smem.alloc' op is in no function; shared memory belongs to a kernel}}
   %t = "smem.alloc"() : () -> !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 }
+
+// -----
+
+// expected-error@+1 {{'smem.ring' op is in no function; shared memory belongs to a kernel}}
+%r = "smem.ring"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers

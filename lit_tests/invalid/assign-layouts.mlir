@@ -171,3 +171,72 @@ func.func @no_whole_blocks(%m: memref<128x62xf8E4M3FN, strided<[64, 1]>>) {
   "smem.copy"(%m, %t) {permutation = array<i64: 1, 0>, relayout} : (memref<128x62xf8E4M3FN, strided<[64, 1]>>, !t) -> ()
   return
 }
+
+// -----
+
+// One tile cannot take lines of both directions.
+
+!m = memref<?x?xbf16, strided<[?, 1]>>
+!n = memref<?x?xbf16, strided<[1, ?]>>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @both_directions(%m: !m, %n: !n, %i: index) {
+  // expected-error-re@+1 {{refused  swizzle 128B, row-major, atoms across: the tma_store at {{[0-9:]+}}: the data in global memory is column-major, but the tile is row-major; TMA moves lines as they are}}
+  %t = "smem.alloc"() : () -> !t
+  "smem.tma_store"(%t, %m, %i, %i) : (!t, !m, index, index) -> ()
+  "smem.tma_store"(%t, %n, %i, %i) : (!t, !n, index, index) -> ()
+  return
+}
+
+// -----
+
+// Nothing says that the rows begin a pattern.
+
+!m = memref<?x?xbf16, strided<[?, 1]>>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!p = !smem.tile<tensor<8x64xbf16>, #smem.auto>
+func.func @part_of_a_pattern(%m: !m, %i: index) {
+  // expected-error-re@+1 {{'smem.alloc' op has the layout Swizzle<3,4,3> o (64,64):(64,1), which cannot be: the tma_store at {{[0-9:]+}}: the part begins at multiples of 128 bytes in its tile; TMA needs multiples of 1024}}
+  %t = "smem.alloc"() : () -> !t
+  %p = "smem.subtile"(%t, %i) {static_offsets = array<i64: -9223372036854775808, 0>} : (!t, index) -> !p
+  "smem.tma_store"(%p, %m, %i, %i) : (!p, !m, index, index) -> ()
+  return
+}
+
+// -----
+
+!m = memref<?x?xbf16, strided<[?, 1]>>
+!t = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
+!p = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @cut(%m: !m, %i: index) {
+  // expected-error-re@+1 {{the tma_store at {{[0-9:]+}}: the part cuts an atom; boxes are whole atoms}}
+  %t = "smem.alloc"() : () -> !t
+  %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 32>} : (!t) -> !p
+  "smem.tma_store"(%p, %m, %i, %i) : (!p, !m, index, index) -> ()
+  return
+}
+
+// -----
+
+// A line of three atoms, and 33 lines, are shared by two blocks in no way.
+
+!m = memref<?x?xbf16, strided<[?, 1]>>
+!t = !smem.tile<tensor<33x24xbf16>, #smem.auto>
+func.func @indivisible(%m: !m, %i: index) attributes {known_cluster_size = array<i32: 2, 1, 1>} {
+  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  // expected-error-re@+1 {{the tma_load at {{[0-9:]+}}: 2 blocks cannot share its copy: 33 elements do not divide by 2; the part cuts an atom}}
+  %t = "smem.alloc"() : () -> !t
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "x"} : (!m, !t, !smem.barriers, index, index, index) -> ()
+  return
+}
+
+// -----
+
+!m = memref<?x?xbf16, strided<[?, 1]>>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @no_cluster(%m: !m, %i: index) {
+  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %t = "smem.alloc"() : () -> !t
+  // expected-error@+1 {{'smem.tma_load' op has multicast = "y", but the kernel has clusters of 1x1x1 blocks; set known_cluster_size = array<i32: x, y, z> on it}}
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "y"} : (!m, !t, !smem.barriers, index, index, index) -> ()
+  return
+}

@@ -1,0 +1,139 @@
+// RUN: smem-opt %s --split-input-file --verify-diagnostics
+
+// expected-error@+1 {{'smem.roles' op holds 'smem.fence'; expected smem.role alone}}
+"smem.roles"() ({
+  "smem.role"() ({
+    "smem.fence"() : () -> ()
+  }) {warpgroups = 1 : i32} : () -> ()
+  "smem.fence"() : () -> ()
+}) : () -> ()
+
+// -----
+
+// expected-error@+1 {{'smem.roles' op holds no smem.role}}
+"smem.roles"() ({
+^bb0:
+}) : () -> ()
+
+// -----
+
+// expected-error@+1 {{'smem.roles' op has a region of 0 blocks; expected one}}
+"smem.roles"() ({}) : () -> ()
+
+// -----
+
+// expected-error@+1 {{'smem.role' op is not directly in an smem.roles}}
+"smem.role"() ({
+  "smem.fence"() : () -> ()
+}) {warpgroups = 1 : i32} : () -> ()
+
+// -----
+
+"smem.roles"() ({
+  // expected-error@+1 {{'smem.role' op has warpgroups = 0; expected 1 or more}}
+  "smem.role"() ({
+    "smem.fence"() : () -> ()
+  }) {warpgroups = 0 : i32} : () -> ()
+}) : () -> ()
+
+// -----
+
+"smem.roles"() ({
+  // expected-error@+1 {{'smem.role' op has the attribute register; expected warpgroups or registers}}
+  "smem.role"() ({
+    "smem.fence"() : () -> ()
+  }) {warpgroups = 1 : i32, register = 40 : i32} : () -> ()
+}) : () -> ()
+
+// -----
+
+// What setmaxnreg takes.
+
+"smem.roles"() ({
+  // expected-error@+1 {{'smem.role' op has registers = 100 : i32; expected a multiple of 8 from 24 to 256}}
+  "smem.role"() ({
+    "smem.fence"() : () -> ()
+  }) {warpgroups = 1 : i32, registers = 100 : i32} : () -> ()
+}) : () -> ()
+
+// -----
+
+"smem.roles"() ({
+  // expected-error@+1 {{'smem.role' op has registers = 16 : i32; expected a multiple of 8 from 24 to 256}}
+  "smem.role"() ({
+    "smem.fence"() : () -> ()
+  }) {warpgroups = 1 : i32, registers = 16 : i32} : () -> ()
+}) : () -> ()
+
+// -----
+
+"smem.roles"() ({
+  // expected-error@+1 {{'smem.role' op has registers = 264 : i32; expected a multiple of 8 from 24 to 256}}
+  "smem.role"() ({
+    "smem.fence"() : () -> ()
+  }) {warpgroups = 1 : i32, registers = 264 : i32} : () -> ()
+}) : () -> ()
+
+// -----
+
+"smem.roles"() ({
+  // expected-error@+1 {{'smem.role' op has registers = "many"; expected a multiple of 8 from 24 to 256}}
+  "smem.role"() ({
+    "smem.fence"() : () -> ()
+  }) {warpgroups = 1 : i32, registers = "many"} : () -> ()
+}) : () -> ()
+
+// -----
+
+"smem.roles"() ({
+  // expected-error@+1 {{'smem.role' op has a region with arguments (index, index); expected none, or one index}}
+  "smem.role"() ({
+  ^bb0(%number: index, %thread: index):
+    "smem.fence"() : () -> ()
+  }) {warpgroups = 1 : i32} : () -> ()
+}) : () -> ()
+
+// -----
+
+"smem.roles"() ({
+  // expected-error@+1 {{'smem.role' op has a region with arguments (i32); expected none, or one index}}
+  "smem.role"() ({
+  ^bb0(%number: i32):
+    "smem.fence"() : () -> ()
+  }) {warpgroups = 1 : i32} : () -> ()
+}) : () -> ()
+
+// -----
+
+"smem.roles"() ({
+  // expected-error@+1 {{'smem.role' op has a region of 2 blocks; expected one}}
+  "smem.role"() ({
+    cf.br ^bb1
+  ^bb1:
+    cf.br ^bb1
+  }) {warpgroups = 1 : i32} : () -> ()
+}) : () -> ()
+
+// -----
+
+// expected-error@+1 {{'smem.elect' op has scope = "warp"; expected "warpgroup" or "block"}}
+"smem.elect"() ({
+  "smem.fence"() : () -> ()
+}) {scope = "warp"} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'smem.elect' op has a region with arguments; expected none}}
+"smem.elect"() ({
+^bb0(%thread: index):
+  "smem.fence"() : () -> ()
+}) {scope = "block"} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'smem.elect' op has a region of 2 blocks; expected one}}
+"smem.elect"() ({
+  cf.br ^bb1
+^bb1:
+  cf.br ^bb1
+}) {scope = "warpgroup"} : () -> ()
