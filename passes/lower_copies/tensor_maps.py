@@ -22,7 +22,8 @@ class TensorMaps:
     """The tensor maps of a module's kernels; those that say the same are one parameter."""
 
     def __init__(self) -> None:
-        self._maps: dict[Any, Any] = {}
+        # Not the keys of a dict: an op's hash changes with its attributes.
+        self._functions: list[Any] = []
 
     def of(self, op: Any, memref: Any, tile: Any, box: TensorBox) -> Any:
         """The parameter (a pointer) by which `op` copies between a memref and boxes of a tile.
@@ -31,26 +32,37 @@ class TensorMaps:
             OpError: if the memref is no argument of the kernel.
         """
         function = function_of(op)
+        if function not in self._functions:
+            self._functions.append(function)
         described = _described(op, function, memref, tile, box)
-        key = (function, str(described))
-        if key not in self._maps:
-            self._maps[key] = _add_argument(function, described)
-        return self._maps[key]
+        for pointer, said in _maps_of(function):
+            if said == described:
+                return pointer
+        return _add_argument(function, described)
 
     def prefetch(self) -> None:
         """Has one thread of each kernel fetch its tensor maps at the start."""
-        by_function: dict[Any, list[Any]] = {}
-        for (function, _), pointer in self._maps.items():
-            by_function.setdefault(function, []).append(pointer)
-        for function, pointers in by_function.items():
+        for function in self._functions:
             size = block_size(function)
+            if size is None:
+                continue
             entry = function.regions[0].blocks[0]
-            with ir.InsertionPoint.at_block_begin(entry), function.location:
-                if size is None:
-                    continue
-                with emit.guarded(emit.compare("eq", linear_thread(size), 0)):
-                    for pointer in pointers:
-                        emit.op("nvvm.prefetch", (pointer,), tensormap=ir.UnitAttr.get())
+            with (
+                ir.InsertionPoint.at_block_begin(entry),
+                function.location,
+                emit.guarded(emit.compare("eq", linear_thread(size), 0)),
+            ):
+                for pointer, _ in _maps_of(function):
+                    emit.op("nvvm.prefetch", (pointer,), tensormap=ir.UnitAttr.get())
+
+
+def _maps_of(function: Any) -> list[tuple[Any, Any]]:
+    """The parameters that are tensor maps, with what they describe."""
+    attributes = function.attributes
+    given = list(attributes["arg_attrs"]) if "arg_attrs" in attributes else []
+    # A gpu.func's buffers follow the parameters, and have no attributes here.
+    pairs = zip(function.regions[0].blocks[0].arguments, given, strict=False)
+    return [(pointer, said[TENSOR_MAP]) for pointer, said in pairs if TENSOR_MAP in said]
 
 
 def _described(op: Any, function: Any, memref: Any, tile: Any, box: TensorBox) -> Any:

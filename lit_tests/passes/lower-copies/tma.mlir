@@ -149,7 +149,7 @@ gpu.module @stores {
     %t = "smem.alloc"() {offset = 0 : i64} : () -> !wide
     // CHECK: %[[T:.*]] = llvm.mlir.addressof
     // CHECK: %[[POLICY:.*]] = llvm.inline_asm "createpolicy.fractional.L2::evict_last.b64 $0, 1.0;", "=l" : () -> i64
-    // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta %[[MAP]], %[[T]], box[%{{.*}}, %{{.*}}] l2_cache_hint = %[[POLICY]] : !llvm.ptr, !llvm.ptr<3>
+    // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta %[[MAP]], %[[T]], box[%{{.*}}, %{{.*}}] l2_cache_hint = %[[POLICY]] : !llvm.ptr, <3>
     // CHECK-COUNT-3: nvvm.cp.async.bulk.tensor.global.shared.cta %[[MAP]]
     "smem.tma_store"(%t, %m, %i, %j) {cache = "evict_last"} : (!wide, !m, index, index) -> ()
     // CHECK-NEXT: nvvm.cp.async.bulk.commit.group
