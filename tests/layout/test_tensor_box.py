@@ -1,0 +1,286 @@
+"""Boxes of bulk tensor copies: what TMA would write where, against the tile's layout."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import anywhere, layouts, tiles
+
+from mlir_smem.layout import (
+    ELEMENTS,
+    LayoutError,
+    Multiple,
+    Order,
+    Swizzle,
+    element,
+    parse_layout,
+    tile_of_atoms,
+)
+from mlir_smem.layout.tensor_box import MAX_BOX, check_start, share_of, tensor_box
+
+BF16 = element("bf16")
+
+#: Where a tile begins in shared memory: a multiple of every pattern.
+BASE = 5 * 1024
+
+
+def copied(box, start, kind):
+    """The address of the byte that holds each element, after the copies: int64[rows, columns].
+
+    It is what the hardware does, told from PTX ISA 9.7.9.27 and the programming guide, and nothing of
+    `layout/`: a copy writes its lines one after the other from an address, and exchanges units of 16
+    bytes by the address's own bits.
+
+    Args:
+        box: the tensor box.
+        start: bytes from the tile's start to the part that is copied, before the swizzle.
+        kind: the element type.
+    """
+    places = np.array(box.places)
+    rows, columns = (places.max(axis=0) + box.shape).tolist()
+    found = np.full((rows, columns), -1, np.int64)
+    # Units of 16 bytes in a row of the pattern, which has 8 rows.
+    width = {"none": 0, "32B": 2, "64B": 4, "128B": 8}[str(box.swizzle)]
+    line, across = (box.shape[box.contiguous], box.shape[1 - box.contiguous])
+    for (row, column), offset in zip(box.places, box.offsets, strict=True):
+        first = BASE + start + offset * kind.bits // 8
+        assert first % (128 * width or 128) == 0
+        along, over = np.arange(line), np.arange(across)[:, None]
+        linear = first + (over * line + along) * kind.bits // 8
+        if width:
+            linear = linear ^ ((linear >> 7 & width - 1) << 4)
+        lines = linear if box.contiguous == 1 else linear.T
+        part = found[row : row + box.shape[0], column : column + box.shape[1]]
+        assert (part == -1).all()
+        part[...] = lines
+    assert (found >= 0).all()
+    return found
+
+
+def attempt(find, *arguments):
+    """What is found; None if it cannot be."""
+    try:
+        return find(*arguments)
+    except LayoutError:
+        return None
+
+
+def checked(layout):
+    """Whether there is a box for a layout; it is then compared."""
+    box = attempt(tensor_box, layout)
+    if box is not None:
+        assert max(box.shape) <= MAX_BOX * max(1, 8 // layout.element.bits)
+        assert (copied(box, 0, layout.element) == BASE + layout.offsets()).all()
+    return box is not None
+
+
+# Whole tiles.
+
+
+@pytest.mark.parametrize("kind", ELEMENTS.values(), ids=str)
+@pytest.mark.parametrize("swizzle", Swizzle, ids=str)
+def test_tiles_of_whole_atoms_are_copied(kind, swizzle):
+    line = swizzle.atom_elements(kind)
+    for direction, order, atoms, lines in product((0, 1), Order, (1, 3), (8, 64, 320)):
+        shape = (lines, atoms * line) if direction == 1 else (atoms * line, lines)
+        assert checked(tile_of_atoms(kind, shape, direction, swizzle, order)), (direction, order)
+
+
+@given(tiles())
+def test_a_box_writes_what_the_layout_says(tile):
+    checked(tile)
+
+
+@given(layouts())
+def test_so_it_does_for_any_layout(layout):
+    if (
+        layout.overlap() is None
+        and layout.shape[0] * layout.shape[1] * layout.element.bits % 8 == 0
+    ):
+        checked(layout)
+
+
+@pytest.mark.parametrize("shape, copies", [((256, 64), 1), ((512, 64), 2), ((128, 256), 4)])
+def test_as_few_copies_as_can_be(shape, copies):
+    assert len(tensor_box(tile_of_atoms(BF16, shape, 1, Swizzle.B128)).places) == copies
+
+
+def test_a_line_of_bits_is_one_of_bytes():
+    box = tensor_box(tile_of_atoms(element("b1"), (64, 1024), 1, Swizzle.B128))
+    assert box.shape == (64, 1024)
+
+
+# Parts.
+
+
+@given(tiles(), st.data())
+def test_parts_are_copied_to_their_place(tile, data):
+    spans = [data.draw(anywhere(tile, dim)) for dim in (0, 1)]
+    part = tile.slice(*zip(*spans, strict=True))
+    box = attempt(tensor_box, part.layout)
+    if box is None or attempt(lambda: check_start(part) or True) is None:
+        return
+    found = copied(box, part.offset * tile.element.bits // 8, tile.element)
+    (row, column), (rows, columns) = zip(*spans, strict=True)
+    inside = (slice(row, row + rows), slice(column, column + columns))
+    assert (found == BASE + tile.offsets()[inside]).all()
+
+
+STAGES = tile_of_atoms(BF16, (4, 64, 128), 1, Swizzle.B128)
+
+
+def test_stages_are_copied_to_their_place():
+    part = STAGES.stage(Multiple(1))
+    check_start(part)
+    for stage in range(4):
+        start = part.terms[0].at(stage)
+        found = copied(tensor_box(part.layout), start * 2, BF16)
+        assert (found == BASE + STAGES.offsets()[stage]).all()
+
+
+# Shares of blocks.
+
+
+def shared(layout, blocks):
+    """Whether blocks can share a tile's copy; what each of them writes is then compared."""
+    share = attempt(share_of, layout, blocks)
+    if share is None:
+        return False
+    assert share.extent * blocks == layout.shape[share.dim]
+    for block in range(blocks):
+        first = block * share.extent
+        start = share.part.offset + sum(term.at(first) for term in share.part.terms)
+        found = copied(share.box, start * layout.element.bits // 8, layout.element)
+        inside = [slice(None), slice(None)]
+        inside[share.dim] = slice(first, first + share.extent)
+        assert (found == BASE + layout.offsets()[tuple(inside)]).all()
+    return True
+
+
+@pytest.mark.parametrize("kind", ELEMENTS.values(), ids=str)
+@pytest.mark.parametrize("swizzle", Swizzle, ids=str)
+def test_each_block_copies_its_share(kind, swizzle):
+    line = swizzle.atom_elements(kind)
+    for direction, order, blocks in product((0, 1), Order, (2, 4, 8)):
+        shape = (64, 2 * line) if direction == 1 else (2 * line, 64)
+        assert shared(tile_of_atoms(kind, shape, direction, swizzle, order), blocks), blocks
+
+
+@given(tiles(), st.integers(2, 8))
+def test_shares_are_parts_of_the_tile(tile, blocks):
+    shared(tile, blocks)
+
+
+@pytest.mark.parametrize(
+    "shape, dim, copies",
+    [
+        # Across the lines, where that costs no more copies...
+        ((64, 64), 0, 1),
+        ((1024, 128), 0, 4),
+        # ... and along them, where each block has one box of two.
+        ((64, 128), 1, 1),
+        ((8, 128), 1, 1),
+    ],
+)
+def test_the_dimension_that_leaves_the_fewer_copies_is_divided(shape, dim, copies):
+    share = share_of(tile_of_atoms(BF16, shape, 1, Swizzle.B128), 2)
+    assert (share.dim, len(share.box.places)) == (dim, copies)
+
+
+# What cannot be.
+
+
+@pytest.mark.parametrize(
+    "text, problem",
+    [
+        ("(4,64,64):(4096,64,1)", "a tile of rank 3 is copied one stage at a time"),
+        ("(64,64):(128,2)", "the tile is contiguous along no dimension; a box has lines"),
+        ("(64,4):(4,1)", "a line of 4 elements of bf16 is no multiple of 16 bytes"),
+        (
+            "(64,64):(72,1)",
+            "lines of 64 elements lie 72 apart; a box of a tensor map has its lines next to each other",
+        ),
+        (
+            "(8,512):(512,1)",
+            "lines of 256 elements lie 512 apart; a box of a tensor map has its lines next to each "
+            "other",
+        ),
+        (
+            "(12,(8,4)):(8,(1,96))",
+            "a box of 12x8 begins 192 bytes into the tile, no multiple of 128",
+        ),
+        (
+            "Swizzle<3,4,3> o (1,128):(0,1)",
+            "a box of 1x64 begins 128 bytes into the tile, no multiple of 1024",
+        ),
+    ],
+)
+def test_tiles_without_a_box(text, problem):
+    with pytest.raises(LayoutError) as error:
+        tensor_box(parse_layout(text, BF16))
+    assert str(error.value) == problem
+
+
+def test_padded_tiles_have_no_box():
+    with pytest.raises(LayoutError) as error:
+        tensor_box(tile_of_atoms(BF16, (64, 72), 1, Swizzle.B128))
+    assert str(error.value) == "boxes of 64x64 elements do not divide a tile of 64x72"
+
+
+def test_parts_that_cut_atoms_have_no_box():
+    part = tile_of_atoms(BF16, (64, 128), 1, Swizzle.B128).slice((0, 32), (64, 64))
+    with pytest.raises(LayoutError) as error:
+        tensor_box(part.layout)
+    assert str(error.value) == "the part cuts an atom; boxes are whole atoms"
+
+
+@pytest.mark.parametrize(
+    "swizzle, row, multiple, least",
+    [
+        (Swizzle.B128, 4, 512, 1024),
+        (Swizzle.B128, Multiple(1), 128, 1024),
+        (Swizzle.B32, 4, 128, 256),
+        (Swizzle.NONE, 4, 64, 128),
+    ],
+)
+def test_parts_that_begin_inside_a_pattern(swizzle, row, multiple, least):
+    tile = tile_of_atoms(BF16, (64, swizzle.atom_elements(BF16)), 1, swizzle)
+    part = tile.slice((row, 0), (8, tile.shape[1]))
+    with pytest.raises(LayoutError) as error:
+        check_start(part)
+    assert str(error.value) == (
+        f"the part begins at multiples of {multiple} bytes in its tile; TMA needs multiples of {least}"
+    )
+    check_start(tile.slice((8 if isinstance(row, int) else Multiple(8), 0), (8, tile.shape[1])))
+
+
+@pytest.mark.parametrize(
+    "shape, blocks, problem",
+    [
+        (
+            (33, 64),
+            2,
+            "2 blocks cannot share its copy: 33 elements do not divide by 2; the part begins at "
+            "multiples of 64 bytes in its tile; TMA needs multiples of 1024",
+        ),
+        (
+            (8, 64),
+            2,
+            "2 blocks cannot share its copy: the part begins at multiples of 512 bytes in its tile; TMA "
+            "needs multiples of 1024; the part begins at multiples of 64 bytes in its tile; TMA needs "
+            "multiples of 1024",
+        ),
+        (
+            (8, 64),
+            3,
+            "3 blocks cannot share its copy: 8 elements do not divide by 3; 64 elements do not divide "
+            "by 3",
+        ),
+    ],
+)
+def test_tiles_that_blocks_cannot_share(shape, blocks, problem):
+    with pytest.raises(LayoutError) as error:
+        share_of(tile_of_atoms(BF16, shape, 1, Swizzle.B128), blocks)
+    assert str(error.value) == problem
