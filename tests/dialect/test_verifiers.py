@@ -47,8 +47,17 @@ MEMREFS = [
     "memref<64x64xbf16, #gpu.address_space<workgroup>>",
     "memref<?x?x?xi8, #gpu.address_space<workgroup>>",
     "memref<8192xi8, 3>",
+    "memref<?x?xbf16, strided<[?, 1]>>",
+    "memref<2x?x?xbf16, strided<[?, 1, ?]>>",
+    "memref<64x64xindex>",
+    "memref<64x64xvector<4xf32>>",
+    "memref<64x64xbf16, strided<[0, 0]>>",
+    "memref<64x64xbf16, strided<[-64, 1]>>",
 ]
 VALUES = ["f32", "bf16", "i1", "index", MEMREFS[0], TILES[0], FRAGMENTS[0]]
+
+#: The type of a ring; where an op takes one, it is made beside it.
+RING = "!smem.barriers"
 
 #: Operands and results of each op.
 SIGNATURES = {
@@ -66,6 +75,15 @@ SIGNATURES = {
     "subtile": ([TILES, ["index"], ["index"]], [TILES]),
     "wait": ([FRAGMENTS], [FRAGMENTS]),
     "wgmma": ([["i64"], ["i64"], FRAGMENTS], [FRAGMENTS]),
+    "columns": ([FRAGMENTS], [FRAGMENTS]),
+    "ring": ([], [[RING]]),
+    "producer_acquire": ([[RING], ["index"]], [["index"]]),
+    "consumer_release": ([[RING], ["index"]], []),
+    "tma_load": ([MEMREFS, TILES, [RING], *[["index"]] * 4], []),
+    "tma_store": ([TILES, MEMREFS, *[["index"]] * 3], []),
+    "tma_commit": ([], []),
+    "tma_wait": ([], []),
+    "warpgroup_barrier": ([], []),
 }
 ATTRIBUTES = {
     "pending": ["0 : i32", "-1 : i32", "0 : index", '"x"'],
@@ -85,6 +103,21 @@ ATTRIBUTES = {
     "b_steps": ["array<i64: 0, 2>", "array<i64: 0>", "5"],
 }
 
+_CACHE = ['"evict_first"', '"evict"', "5"]
+
+#: The same for ops that refuse attributes which they do not know.
+OWN_ATTRIBUTES = {
+    "columns": {"first": ["0 : i64", "8 : i32", "-8 : i64", '"x"']},
+    "copy": {"permutation": ["array<i64: 1, 0>", "array<i64: 1>", "5"], "relayout": ["unit", "5"]},
+    "ring": {
+        **{key: ["1 : i32", "0 : i32", '"x"'] for key in ("stages", "producers", "consumers")},
+        "offset": ["0 : i64", "4 : i64", '"x"'],
+    },
+    "tma_load": {"multicast": ['"x"', '"z"', "5"], "cache": _CACHE},
+    "tma_store": {"cache": _CACHE},
+    "tma_wait": {"pending": ATTRIBUTES["pending"], "read": ["unit", "5"]},
+}
+
 
 @st.composite
 def ops(draw):
@@ -97,14 +130,16 @@ def ops(draw):
     results = [draw(st.sampled_from(kinds)) for kinds in results]
     attributes = [
         f"{key} = {draw(st.sampled_from(values))}"
-        for key, values in ATTRIBUTES.items()
+        for key, values in OWN_ATTRIBUTES.get(name, ATTRIBUTES).items()
         if draw(st.integers(0, 9))
     ]
-    arguments = ", ".join(f"%a{i}: {t}" for i, t in enumerate(operands))
-    names = ", ".join(f"%a{i}" for i in range(count))
+    arguments = ", ".join(f"%a{i}: {t}" for i, t in enumerate(operands) if t != RING)
+    names = ", ".join("%ring" if t == RING else f"%a{i}" for i, t in enumerate(operands))
     types = f"({', '.join(operands)}) -> ({', '.join(results)})"
     op = f'"smem.{name}"({names}) {{{", ".join(attributes)}}} : {types}'
-    return f"func.func private @f({arguments}) {{\n{'%r = ' * len(results)}{op}\nreturn }}"
+    ring = f'%ring = "smem.ring"() {{stages = 4, producers = 1, consumers = 2}} : () -> {RING}'
+    body = f"{ring}\n{'%r = ' * len(results)}{op}"
+    return f"func.func private @f({arguments}) {{\n{body}\nreturn }}"
 
 
 def verdict(text):
