@@ -158,6 +158,8 @@ def _check(
     if len(shape) != 2:
         raise Invalid(f"copies to a tile (rows, columns), not {list(shape)}; take a stage")
     check_global(source, "copies from")
+    if source.rank < 2:
+        raise Invalid(f"copies from {source}; expected a matrix of rank 2")
     _check_elements(source, tile, asynchronous)
     expected = _source_shape(source, tile, permutation)
     if tuple(source.shape) != expected:

@@ -191,7 +191,7 @@ def _check_elements(memref: Any, tile: Any, does: str) -> None:
     if is_packed(tile):
         same, expected = held == "i8", "i8, whose bytes hold 8 elements"
     elif kept == "tf32":
-        same, expected = held in ("tf32", "f32"), "f32 or tf32"
+        same, expected = held == "f32", "f32"
     else:
         same, expected = held == kept or {held, kept} <= {"i8", "si8", "ui8"}, kept
     if not same:

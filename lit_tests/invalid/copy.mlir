@@ -10,6 +10,15 @@ func.func @stages(%m: memref<4x64x64xbf16>, %t: !t) {
 // -----
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @vector(%m: memref<4096xbf16>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op copies from memref<4096xbf16>; expected a matrix of rank 2}}
+  "smem.copy"(%m, %t) : (memref<4096xbf16>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @workgroup(%m: memref<64x64xbf16, #gpu.address_space<workgroup>>, %t: !t) {
   // expected-error@+1 {{'smem.copy' op copies from global memory, not from memory space #gpu.address_space<workgroup>}}
   "smem.copy"(%m, %t) : (memref<64x64xbf16, #gpu.address_space<workgroup>>, !t) -> ()

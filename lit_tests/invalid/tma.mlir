@@ -235,7 +235,7 @@ func.func @element_of_store(%m: !m, %t: !t, %i: index) {
 !t = !smem.tile<tensor<64x32xtf32>, #smem.auto>
 func.func @rounded(%m: !m, %t: !t, %i: index) {
   %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
-  // expected-error@+1 {{'smem.tma_load' op loads from a memref of bf16, with a tile of tf32; expected f32 or tf32}}
+  // expected-error@+1 {{'smem.tma_load' op loads from a memref of bf16, with a tile of tf32; expected f32}}
   "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index) -> ()
   return
 }
