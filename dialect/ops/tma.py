@@ -39,7 +39,7 @@ class TmaLoadOp(Smem.Operation, name="tma_load"):
     tile's layout; the manifest tells the host what to encode.
 
     The bytes count for the stage of `step` of the ring, which is full when they have come and its
-    producers have committed. A tile of tf32 takes f32.
+    producers have committed. A tile of tf32 takes f32, one of i1 takes i8, eight elements to a byte.
 
     `multicast = "x"` (or "y") says that the blocks of the cluster along x load the same part to the
     same tile: each of them executes the op, loads its share, and sends it to all. `cache` is

@@ -98,8 +98,8 @@ gpu.module @batches {
   }
 }
 
-// A map's element is the tile's: TMA drops the bits of f32 that tf32 has not. Bits come as bytes, so that what
-// the op counts in i8 is an eighth. Copies of the same map share it, and another function has its own.
+// A map's element is the tile's, also where the matrix holds f32 for tf32. Bits come as bytes, so that what the op
+// counts in i8 is an eighth. Copies of the same map share it, and another function has its own.
 !f32 = memref<?x?xf32, strided<[?, 1]>>
 !i8 = memref<?x?xi8, strided<[?, 1]>>
 !tf32 = !smem.tile<tensor<64x32xtf32>, #smem.swizzle<"128B", "row-major">>
