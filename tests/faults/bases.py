@@ -8,6 +8,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import ring
+import tma_ring
 from random_programs import Operand, Program
 
 EXAMPLE = (Path(__file__).parents[2] / "examples" / "matmul.mlir").read_text()
@@ -61,6 +62,13 @@ def _ring() -> Base:
     return Base(ring.TEXT, "ring", {"A": rows}, "D", (1,), exact, np.zeros_like(exact), 0)
 
 
+def _tma_ring(blocks: int) -> Base:
+    given = tma_ring.data(blocks, blocks)
+    exact = np.stack([given] * blocks).astype(np.float64)
+    text = tma_ring.text(blocks, blocks)
+    return Base(text, "ring", {"A": given}, "D", (blocks,), exact, np.zeros_like(exact), 0)
+
+
 def _program(a: str, b: str, b_major: str = "mn", view: int | None = None) -> Program:
     """Two chunks of K = 64, one warpgroup, M = 64, N = 128, one stage."""
     return Program(
@@ -90,6 +98,9 @@ _BASES: dict[str, Callable[[], Base]] = {
     "example": _example,
     # Two roles that hand over stages by mbarriers.
     "ring": _ring,
+    # The same by bulk tensor copies, in one block and in a cluster of two that share them.
+    "TMA": lambda: _tma_ring(1),
+    "cluster": lambda: _tma_ring(2),
 }
 
 NAMES = tuple(_BASES)

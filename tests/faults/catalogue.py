@@ -180,6 +180,58 @@ _PHASES = _written(
     ("mbarriers never initialised", without(r"mbarrier\.init")),
 )
 
+#: An arrival at the empty mbarriers, before what is read of the stage.
+_EARLY = (
+    r"\1\n%s0 = arith.cmpi ult, %lane, %blocks : index\nscf.if %s0 {\n"
+    r"%p0 = arith.index_cast %lane : index to i32\n"
+    r"%r0 = nvvm.mapa %empty, %p0 : !llvm.ptr<3> -> !llvm.ptr<7>\n"
+    r"nvvm.mbarrier.arrive %r0 : !llvm.ptr<7>\n}"
+)
+
+_BULK_COPIES = _written(
+    "TMA",
+    ("no wait for a stage that TMA fills", without(r"try_wait\.parity %full")),
+    ("wait for another phase of it", sub(r"(parity %full), %parity", r"\1, %one")),
+    ("no wait for a stage to be empty before TMA fills it", without(r"try_wait\.parity %empty")),
+    ("a stage never given back to TMA", without(r"mbarrier\.arrive %remote")),
+    (
+        "a stage given back before it is read",
+        both(without(r"mbarrier\.arrive %remote"), sub(r"^( *%unit = .*)$", _EARLY)),
+    ),
+    ("a stage given back before all lanes have read", without(r"bar\.warp\.sync")),
+    (
+        "bytes that nobody expects",
+        sub(
+            r"arrive\.expect_tx %full, %tile_bytes : !llvm.ptr<3>, i32",
+            "arrive %full : !llvm.ptr<3>",
+        ),
+    ),
+    ("more bytes expected than come", constant("tile_bytes", 16384)),
+    ("fewer bytes expected than come", constant("tile_bytes", 512)),
+    ("mbarriers of TMA not known before they are used", sub(r"^.*// known\n", "", 0)),
+    ("mbarriers of TMA never initialised", without(r"mbarrier\.init %")),
+)
+
+_CLUSTERS = _written(
+    "cluster",
+    ("peers left out of the multicast mask", constant("everyone", 1)),
+    ("a peer in the mask that the cluster has not", constant("everyone", 7)),
+    (
+        "stages given back to the block itself alone",
+        both(
+            sub(
+                r"^ *%rank = gpu.cluster_block_id x$",
+                r"\g<0>\n%mine32 = arith.index_cast %rank : index to i32",
+            ),
+            sub(r"mapa %empty, %peer", "mapa %empty, %mine32"),
+        ),
+    ),
+    ("one arrival expected where two blocks must agree", constant("consumers", 1)),
+    ("blocks leave while others still send", sub(r"^.*// leaves\n", "", 0)),
+    ("blocks wait for others before they arrive", sub(r"^.*cluster\.arrive.*// leaves\n", "", 0)),
+    ("a share sent to the wrong place", sub(r"addi %slot, %mine", "addi %slot, %c0")),
+)
+
 FAULTS: tuple[Fault, ...] = (
     *_DESCRIPTORS,
     *_INSTRUCTIONS,
@@ -187,4 +239,6 @@ FAULTS: tuple[Fault, ...] = (
     *_FRAGMENTS,
     *_SYNCHRONISATION,
     *_PHASES,
+    *_BULK_COPIES,
+    *_CLUSTERS,
 )
