@@ -71,7 +71,8 @@ def tensor_box(layout: TileLayout) -> TensorBox:
             f"lines of {extent} elements lie {across.stride} apart; a box of a tensor map has its "
             "lines next to each other"
         )
-    lines = _largest_part(across.extent, MAX_BOX)
+    least = least_alignment(layout)
+    lines = _largest_part(across.extent, MAX_BOX, -(-8 * least // (extent * element.bits)))
     shape = (lines, extent) if contiguous == 1 else (extent, lines)
     if layout.shape[0] % shape[0] or layout.shape[1] % shape[1]:
         raise LayoutError(
@@ -80,7 +81,6 @@ def tensor_box(layout: TileLayout) -> TensorBox:
         )
     places = tuple(_places(layout.shape, shape))
     offsets = tuple(layout.slice(place, shape).offset for place in places)
-    least = least_alignment(layout)
     for offset in offsets:
         if offset * element.bits % (8 * least):
             raise LayoutError(
@@ -116,9 +116,10 @@ def _places(shape: tuple[int, ...], box: tuple[int, int]) -> Iterator[tuple[int,
             yield row, column
 
 
-def _largest_part(extent: int, limit: int) -> int:
-    """The largest divisor of an extent that is within a limit."""
-    return next(part for part in range(min(extent, limit), 0, -1) if extent % part == 0)
+def _largest_part(extent: int, limit: int, multiple: int = 1) -> int:
+    """The largest divisor of an extent within a limit: all of it, or else a multiple, if one is."""
+    parts = [part for part in range(min(extent, limit), 0, -1) if extent % part == 0]
+    return next((part for part in parts if part == extent or part % multiple == 0), parts[0])
 
 
 @dataclass(frozen=True)
