@@ -65,7 +65,7 @@ def _lower_elect(op: Any) -> None:
     size = required_block_size(op)
     warp, count = elected_warp(op), prod(size) // WARP
     if warp >= count:
-        raise OpError(op, f"takes a thread of warp {warp} of a block of {count}")
+        raise OpError(op, f"takes a thread of warp {warp}; the block has warps 0 to {count - 1}")
     thread = I32(linear_thread(size))
     if ir.StringAttr(op.attributes["scope"]).value == "warpgroup":
         thread = thread % WARPGROUP

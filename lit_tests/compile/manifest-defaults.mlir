@@ -22,6 +22,7 @@
 // CHECK-NEXT: "cluster": null,
 // CHECK-NEXT: "grid": null,
 // CHECK-NEXT: "multiples": {},
+// CHECK-NEXT: "programmatic": false,
 // CHECK-NEXT: "shared_bytes": 0,
 // CHECK: "entry": "second",
 // CHECK: "shared_bytes": 8192,

@@ -92,3 +92,13 @@ func.func @too_many_barriers() attributes {known_block_size = array<i32: 1024, 2
   "smem.warpgroup_barrier"() : () -> ()
   return
 }
+
+// -----
+
+func.func @no_such_warp() attributes {known_block_size = array<i32: 256, 1, 1>} {
+  // expected-error@+1 {{'smem.elect' op takes a thread of warp 8; the block has warps 0 to 7}}
+  "smem.elect"() ({
+    "smem.fence"() : () -> ()
+  }) {scope = "block", warp = 8 : i32} : () -> ()
+  return
+}

@@ -137,3 +137,33 @@
 ^bb1:
   cf.br ^bb1
 }) {scope = "warpgroup"} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'smem.elect' op has the attribute warps; expected scope or warp}}
+"smem.elect"() ({
+  "smem.fence"() : () -> ()
+}) {scope = "block", warps = 1 : i32} : () -> ()
+
+// -----
+
+// A warpgroup has four warps.
+
+// expected-error@+1 {{'smem.elect' op has warp = 4 : i32; expected a number from 0 to 3}}
+"smem.elect"() ({
+  "smem.fence"() : () -> ()
+}) {scope = "warpgroup", warp = 4 : i32} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'smem.elect' op has warp = -1 : i32; expected a number from 0}}
+"smem.elect"() ({
+  "smem.fence"() : () -> ()
+}) {scope = "block", warp = -1 : i32} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'smem.elect' op has warp = "last"; expected a number from 0 to 3}}
+"smem.elect"() ({
+  "smem.fence"() : () -> ()
+}) {scope = "warpgroup", warp = "last"} : () -> ()

@@ -136,6 +136,7 @@ def test_roles():
     def build():
         ops.roles((1, 40, lambda _: ops.elect(ops.tma_commit)), (2, None, consume))
         ops.elect(ops.fence, scope="block")
+        ops.elect(ops.fence, warp=2)
 
     # What is built always has the warpgroup's number.
     assert built(build) == parsed(
@@ -155,7 +156,10 @@ def test_roles():
         }) : () -> ()
         "smem.elect"() ({
           "smem.fence"() : () -> ()
-        }) {scope = "block"} : () -> ()""",
+        }) {scope = "block"} : () -> ()
+        "smem.elect"() ({
+          "smem.fence"() : () -> ()
+        }) {scope = "warpgroup", warp = 2 : i32} : () -> ()""",
     )
 
 

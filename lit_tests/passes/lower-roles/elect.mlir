@@ -1,4 +1,4 @@
-// The first warp, of each warpgroup or of the block, elects one of its threads. A warpgroup's barrier is one of
+// A warp of each warpgroup, or of the block, elects one of its threads: the first, if none is said. A warpgroup's barrier is one of
 // the block's named barriers: 0 is that of all threads.
 
 // RUN: smem-opt %s --allow-unregistered-dialect --smem-lower-roles | FileCheck %s
@@ -10,7 +10,9 @@ gpu.module @kernels {
     // CHECK-NEXT: %[[C128:.*]] = arith.constant 128 : i32
     // CHECK-NEXT: %[[OWN:.*]] = arith.remui %[[THREAD]], %[[C128]] : i32
     // CHECK-NEXT: %[[C32:.*]] = arith.constant 32 : i32
-    // CHECK-NEXT: %[[FIRST:.*]] = arith.cmpi ult, %[[OWN]], %[[C32]] : i32
+    // CHECK-NEXT: %[[WARP:.*]] = arith.divui %[[OWN]], %[[C32]] : i32
+    // CHECK-NEXT: %[[C0:.*]] = arith.constant 0 : i32
+    // CHECK-NEXT: %[[FIRST:.*]] = arith.cmpi eq, %[[WARP]], %[[C0]] : i32
     // CHECK-NEXT: scf.if %[[FIRST]] {
     // CHECK-NEXT: %[[ELECTED:.*]] = nvvm.elect.sync -> i1
     // CHECK-NEXT: scf.if %[[ELECTED]] {
@@ -23,14 +25,16 @@ gpu.module @kernels {
 
     // CHECK: %[[THREAD:.*]] = arith.addi
     // CHECK-NEXT: %[[C32:.*]] = arith.constant 32 : i32
-    // CHECK-NEXT: %[[FIRST:.*]] = arith.cmpi ult, %[[THREAD]], %[[C32]] : i32
-    // CHECK-NEXT: scf.if %[[FIRST]] {
+    // CHECK-NEXT: %[[WARP:.*]] = arith.divui %[[THREAD]], %[[C32]] : i32
+    // CHECK-NEXT: %[[C5:.*]] = arith.constant 5 : i32
+    // CHECK-NEXT: %[[SIXTH:.*]] = arith.cmpi eq, %[[WARP]], %[[C5]] : i32
+    // CHECK-NEXT: scf.if %[[SIXTH]] {
     // CHECK-NEXT: %[[ELECTED:.*]] = nvvm.elect.sync -> i1
     // CHECK-NEXT: scf.if %[[ELECTED]] {
     // CHECK-NEXT: "test.one"() : () -> ()
     "smem.elect"() ({
       "test.one"() : () -> ()
-    }) {scope = "block"} : () -> ()
+    }) {scope = "block", warp = 5 : i32} : () -> ()
     gpu.return
   }
 
