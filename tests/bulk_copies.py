@@ -14,6 +14,7 @@ ELEMENTS = {
     "f32": ("f32", np.float32, 1),
     "tf32": ("f32", np.float32, 1),
     "f8E5M2": ("f8E5M2", ml_dtypes.float8_e5m2, 1),
+    "i32": ("i32", np.int32, 1),
     "ui8": ("i8", np.int8, 1),
     "i1": ("i8", np.int8, 8),
 }
@@ -213,6 +214,7 @@ CASES = [
     Case("bf16", columns=True, at=(-8, 16)),
     Case("bf16", (64, 128), batch=True),
     Case("tf32", (64, 64), "64B", batch=True, columns=False),
+    Case("i32", (64, 64), "64B"),
     Case("i1", (64, 2048), at=(-3, 5)),
     # Shared by blocks: across the lines and along them, in rows and columns of the cluster.
     Case("bf16", cluster=(2, 1), multicast="x"),
