@@ -1,7 +1,8 @@
-"""How the threads of a block share a copy between global memory and a tile: 16 bytes each at a time."""
+"""How the threads of a block share a copy to a tile: 16 bytes each at a time."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -35,6 +36,8 @@ class Transfer:
         threads: threads that take part.
         run: vectors of a line that neighbouring threads have; 0 for the whole line.
         lines: lines that have their run before the first one goes on.
+        source: the layout of the tile that is read, indexed as the one that is written; None for
+            global memory.
     """
 
     element: Element
@@ -43,6 +46,7 @@ class Transfer:
     threads: int
     run: int = 0
     lines: int = 1
+    source: TileLayout | None = None
 
     def __post_init__(self) -> None:
         if self.shape[self.contiguous] % self.vector:
@@ -88,7 +92,7 @@ class Transfer:
         return block * self.lines + line, (segment * self.run + within) * self.vector
 
     def plan(self, layout: TileLayout) -> Transfer:
-        """The same vectors in the order that has the fewest bank conflicts in a tile that fits: that of
+        """The same vectors in the order that has the fewest bank conflicts in tiles that fit: that of
         memory if it has none, else the one that reads most of a line at once."""
         return _plan(self, layout)
 
@@ -98,45 +102,67 @@ class Transfer:
             return f"a tile of rank {len(layout.shape)} is copied one stage at a time"
         if layout.contiguous_dim != self.contiguous:
             has = layout.contiguous_dim
-            return (
-                f"the data in global memory is {CONTIGUITY[self.contiguous]}, but the tile is "
-                + (
-                    "contiguous along no dimension"
-                    if has is None
-                    else f"{CONTIGUITY[has]}; smem.copy with the unit attribute relayout turns it around"
-                )
+            data, tile = (
+                ("the data in global memory", "the tile")
+                if self.source is None
+                else ("the tile that is read", "the one that is written")
             )
-        origin = layout.origins[self.contiguous]
-        begin = origin.of if isinstance(origin, Multiple) else origin
-        if begin % self.vector:
-            return (
-                f"the part cuts an atom {said(origin)} elements into it; 16-byte accesses need a "
-                f"multiple of {self.vector} there"
+            return f"{data} is {CONTIGUITY[self.contiguous]}, but {tile} is " + (
+                "contiguous along no dimension"
+                if has is None
+                else f"{CONTIGUITY[has]}; smem.copy with the unit attribute relayout turns it around"
             )
-        run = layout.coalesced().modes[self.contiguous][0].extent
-        others = [
-            m.stride
-            for modes in layout.coalesced().modes
-            for m in modes
-            if m.extent > 1 and m.stride != 1
-        ]
-        if run % self.vector or any(s % self.vector for s in others):
-            return (
-                f"16-byte accesses need {self.vector} elements in a row and strides that are "
-                f"multiples of it; the tile has runs of {run} and strides {others}"
-            )
-        return None
+        return source_problem(self.source) or _vectors_problem(layout, self.contiguous)
 
     def conflicts(self, layout: TileLayout) -> Access:
-        """The worst bank conflict of a warp's access to the tile in the first round.
+        """The worst bank conflict of a warp's access to a tile in the first round.
 
         A run-time origin is taken as 0.
         """
-        addresses = layout.with_origin().offsets_at(*self.coordinates(0))
-        accesses = [
-            warp_access(addresses[w : w + WARP], UNIT_BYTES) for w in range(0, len(addresses), WARP)
-        ]
-        return max(accesses, key=lambda a: a.conflicts)
+        return max(self._accesses(layout), key=lambda access: access.conflicts)
+
+    def _accesses(self, layout: TileLayout) -> Iterator[Access]:
+        for tile in (layout, self.source):
+            if tile is not None:
+                addresses = tile.with_origin().offsets_at(*self.coordinates(0))
+                for warp in range(0, len(addresses), WARP):
+                    yield warp_access(addresses[warp : warp + WARP], UNIT_BYTES)
+
+
+def source_problem(source: TileLayout | None) -> str | None:
+    """Why the tile that a copy reads cannot be read 16 bytes at a time along the dimension that is
+    contiguous in it; None if it can, or if the copy reads global memory."""
+    if source is None:
+        return None
+    contiguous = source.contiguous_dim
+    if contiguous is None:
+        return "the tile that is read is contiguous along no dimension"
+    try:
+        problem = Transfer(source.element, source.shape, contiguous, WARP).fits(source)
+    except LayoutError as error:
+        problem = str(error)
+    return problem and f"of the tile that is read: {problem}"
+
+
+def _vectors_problem(layout: TileLayout, contiguous: int) -> str | None:
+    """Why 16 bytes along the contiguous dimension are no one access; None if they are."""
+    unit = layout.element.unit
+    origin = layout.origins[contiguous]
+    begin = origin.of if isinstance(origin, Multiple) else origin
+    if begin % unit:
+        return (
+            f"the part cuts an atom {said(origin)} elements into it; 16-byte accesses need a "
+            f"multiple of {unit} there"
+        )
+    modes = layout.coalesced().modes
+    run = modes[contiguous][0].extent
+    others = [m.stride for dim in modes for m in dim if m.extent > 1 and m.stride != 1]
+    if run % unit or any(stride % unit for stride in others):
+        return (
+            f"16-byte accesses need {unit} elements in a row and strides that are multiples of it; "
+            f"the tile has runs of {run} and strides {others}"
+        )
+    return None
 
 
 @lru_cache(maxsize=1024)

@@ -1,4 +1,4 @@
-"""How the threads of a block copy a matrix to a tile that is contiguous along its other dimension."""
+"""How the threads of a block copy data to a tile that is contiguous along its other dimension."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .banks import Access, warp_access
 from .elements import Element
 from .modes import LayoutError
 from .tile import TileLayout
-from .transfer import WARP, Transfer
+from .transfer import WARP, Transfer, source_problem
 
 #: Bytes of a register.
 REGISTER_BYTES = 4
@@ -32,11 +32,11 @@ _PHASES = 8
 class Transposition:
     """Blocks that each thread reads, turns around in its registers and writes, dealt to the threads.
 
-    A *line* of the tile runs along its contiguous dimension; global memory is contiguous across the
-    lines. A block is `read` lines of `stored` elements. Its thread reads `read` elements `stored`
-    times, turns squares of as many elements as a register holds, and writes `stored` elements
-    `read` times. Block `v` is the `v % lanes`-th of `lanes` neighbours along the lines; then come
-    those of the next lines.
+    A *line* of the tile runs along its contiguous dimension; what is read, global memory or another
+    tile, is contiguous across the lines. A block is `read` lines of `stored` elements. Its thread
+    reads `read` elements `stored` times, turns squares of as many elements as a register holds, and
+    writes `stored` elements `read` times. Block `v` is the `v % lanes`-th of `lanes` neighbours along
+    the lines; then come those of the next lines.
 
     Threads may begin with another line of their block, so that lanes that write the same bytes of
     lines a whole pattern apart meet different banks: the `i`-th write of thread `t` is to line
@@ -47,9 +47,11 @@ class Transposition:
         shape: (rows, columns) of the tile.
         contiguous: the dimension along which the tile is contiguous.
         threads: threads that take part.
-        read: elements of one access to global memory.
+        read: elements of one access to what is read.
         lanes: blocks along a line that neighbouring threads have.
         skew: how many different lines threads begin with.
+        source: the layout of the tile that is read, indexed as the one that is written; None for
+            global memory.
     """
 
     element: Element
@@ -59,6 +61,7 @@ class Transposition:
     read: int
     lanes: int
     skew: int
+    source: TileLayout | None = None
 
     @property
     def stored(self) -> int:
@@ -99,30 +102,47 @@ class Transposition:
 
         Threads that have no block in the round are left out.
         """
+        block, along, line = self._places(round_)
+        first = block % self.threads // self.skew_period % self.skew
+        line = line + (np.arange(self.read)[:, None] ^ first)
+        return self._index(np.broadcast_to(along, line.shape), line)
+
+    def loads(self, round_: int) -> tuple[np.ndarray, np.ndarray]:
+        """(row, column) of the first element of each read: int64[stored, threads], as `stores`."""
+        _, along, line = self._places(round_)
+        along = along + np.arange(self.stored)[:, None]
+        return self._index(along, np.broadcast_to(line, along.shape))
+
+    def _places(self, round_: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The block of each thread that has one in a round, and where it begins: elements along its
+        lines, and its first line."""
         block = np.arange(round_ * self.threads, min((round_ + 1) * self.threads, self.total))
         across, outer = np.divmod(block // self.lanes, self.blocks[1])[::-1]
         along = (outer * self.lanes + block % self.lanes) * self.stored
-        first = block % self.threads // self.skew_period % self.skew
-        line = across * self.read + (np.arange(self.read)[:, None] ^ first)
-        along = np.broadcast_to(along, line.shape)
+        return block, along, across * self.read
+
+    def _index(self, along: np.ndarray, line: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return (along, line) if self.contiguous == 0 else (line, along)
 
     def accesses(self, layout: TileLayout) -> Iterator[Access]:
-        """How each write of each warp to the tile is served; a run-time origin is taken as 0."""
-        size = self.stored * self.element.bits // 8
-        placed = layout.with_origin()
-        for round_ in range(self.rounds):
-            for addresses in placed.offsets_at(*self.stores(round_)):
-                for warp in range(0, len(addresses), WARP):
-                    yield warp_access(addresses[warp : warp + WARP], size)
+        """How each access of each warp to shared memory is served: the writes to the tile, and the
+        reads if what is read is a tile; a run-time origin is taken as 0."""
+        ends = [(layout, self.stores, self.stored)]
+        ends += [(self.source, self.loads, self.read)] if self.source else []
+        for tile, places, count in ends:
+            placed, size = tile.with_origin(), count * self.element.bits // 8
+            for round_ in range(self.rounds):
+                for addresses in placed.offsets_at(*places(round_)):
+                    for warp in range(0, len(addresses), WARP):
+                        yield warp_access(addresses[warp : warp + WARP], size)
 
     def wavefronts(self, layout: TileLayout) -> Access:
-        """The passes over the banks that all writes to the tile take, of all warps."""
+        """The passes over the banks that all accesses to shared memory take, of all warps."""
         accesses = list(self.accesses(layout))
         return Access(sum(a.wavefronts for a in accesses), sum(a.ideal for a in accesses))
 
     def conflicts(self, layout: TileLayout) -> Access:
-        """The worst bank conflict of a warp's write to the tile."""
+        """The worst bank conflict of a warp's access to shared memory."""
         return max(self.accesses(layout), key=lambda access: access.conflicts)
 
     @property
@@ -130,7 +150,7 @@ class Transposition:
         """What arrangements of equal conflicts are compared by."""
         neighbours = min(max(1, WARP // self.lanes), self.blocks[1])
         run_bytes = self.read * self.element.bits // 8 * neighbours
-        fetched = max(1.0, _SECTOR_BYTES / run_bytes)
+        fetched = max(1.0, _SECTOR_BYTES / run_bytes) if self.source is None else 1.0
         idle = max(1.0, self.threads / self.total)
         return (fetched, idle, self.skew, -self.read, -self.lanes)
 
@@ -166,21 +186,30 @@ def transposition_problem(layout: TileLayout) -> str | None:
 
 
 @lru_cache(maxsize=1024)
-def transposition(layout: TileLayout, threads: int) -> Transposition:
+def transposition(
+    layout: TileLayout, threads: int, source: TileLayout | None = None
+) -> Transposition:
     """The arrangement for a tile: with the fewest bank conflicts, then with reads of whole sectors of
     global memory, then with work for every thread, then the one with the fewest instructions.
+
+    Args:
+        layout: of the tile.
+        threads: that take part.
+        source: the layout of the tile that is read, indexed as the other; None for global memory.
 
     Raises:
         LayoutError: if the tile cannot be filled so.
     """
-    problem = transposition_problem(layout)
+    problem = source_problem(source) or transposition_problem(layout)
     if problem:
         raise LayoutError(problem)
     contiguous = layout.contiguous_dim
     assert contiguous is not None
     arrangements = sorted(
         (
-            Transposition(layout.element, layout.shape, contiguous, threads, read, lanes, skew)
+            Transposition(
+                layout.element, layout.shape, contiguous, threads, read, lanes, skew, source
+            )
             for read in _reads(layout.element)
             if layout.shape[1 - contiguous] % read == 0
             for lanes in (1, 2, 4, 8, 16, 32)
@@ -203,14 +232,17 @@ class Relayout:
     Attributes:
         element: the element type.
         shape: (rows, columns) of the tile.
-        contiguous: the tile's dimension along which global memory is contiguous.
+        contiguous: the tile's dimension along which what is read is contiguous.
         threads: threads that take part.
+        source: the layout of the tile that is read, indexed as the one that is written; None for
+            global memory.
     """
 
     element: Element
     shape: tuple[int, ...]
     contiguous: int
     threads: int
+    source: TileLayout | None = None
 
     def turns(self, layout: TileLayout) -> bool:
         """Whether the data is to be turned around."""
@@ -226,7 +258,7 @@ class Relayout:
         if problem:
             raise LayoutError(problem)
         return (
-            transposition(layout, self.threads)
+            transposition(layout, self.threads, self.source)
             if self.turns(layout)
             else self._transfer().plan(layout)
         )
@@ -234,7 +266,7 @@ class Relayout:
     def fits(self, layout: TileLayout) -> str | None:
         """Why the tile cannot be filled; None if it can."""
         if self.turns(layout):
-            return transposition_problem(layout)
+            return source_problem(self.source) or transposition_problem(layout)
         try:
             return self._transfer().fits(layout)
         except LayoutError as error:
@@ -245,4 +277,4 @@ class Relayout:
         return self.plan(layout).conflicts(layout)
 
     def _transfer(self) -> Transfer:
-        return Transfer(self.element, self.shape, self.contiguous, self.threads)
+        return Transfer(self.element, self.shape, self.contiguous, self.threads, source=self.source)

@@ -8,7 +8,6 @@ import numpy as np
 
 from ..layout import Swizzle, TileLayout
 from ..layout.elements import UNIT_BYTES
-from ..layout.fragments import WARPGROUP
 from ..layout.swizzle import PHASE_BIT
 from . import emit
 from .i32 import I32
@@ -93,18 +92,22 @@ class TileAddress:
         return total
 
 
-class WarpgroupAddress:
-    """Pointers of the threads of a warpgroup, which all step through a tile by the same rows and columns.
+class SteppedAddress:
+    """Pointers of threads that all step through a tile by the same rows and columns.
 
     Where a step is the same number of bytes for every thread, or flips the same bits, it costs one
     instruction; elsewhere the address is computed anew.
     """
 
-    def __init__(self, address: TileAddress, access: Any, thread: Any) -> None:
-        """`access` is a `layout.fragment_access.FragmentAccess`, `thread` the thread's index (i32)."""
+    def __init__(self, address: TileAddress, starts: Any, start: tuple[I32, I32]) -> None:
+        """
+        Args:
+            address: of the tile.
+            starts: (row, column) of the first element of each thread, int64[threads] each.
+            start: the same, of the thread that executes it.
+        """
         self._address = address
-        self._starts = access.start(np.arange(WARPGROUP, dtype=np.int64))
-        self._start = access.start(I32(thread) % WARPGROUP)
+        self._starts, self._start = starts, start
         self._anchors: list[tuple[np.ndarray, I32]] = []
 
     def pointer(self, rows: int, columns: int) -> Any:

@@ -1,9 +1,10 @@
-"""`smem.copy` and `smem.copy_async`: global memory to a tile, by all threads of the block."""
+"""`smem.copy` and `smem.copy_async`: global memory, or another tile, to a tile, by all threads of the
+block."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from ...layout import Relayout, Transfer
+from ...layout import Relayout, TileCopy, TileLayout, Transfer
 from ..bindings import ext, ir
 from ..build import create
 from ..caching import cached_in_context
@@ -25,7 +26,7 @@ RELAYOUT = "relayout"
 
 
 class CopyOp(Smem.Operation, name="copy"):
-    """Copies a matrix in global memory into a tile of the same shape and element type.
+    """Copies a matrix in global memory, or a tile, into a tile of the same shape and element type.
 
     A tile of tf32 is filled from f32, rounded to nearest (ties away from zero); a tile of i1 from i8,
     whose bytes hold 8 elements each, the first in the lowest bit.
@@ -45,9 +46,13 @@ class CopyOp(Smem.Operation, name="copy"):
     i1, blocks of 32 x 32 and 4 bytes). So an mma can read 8-bit, 32-bit and i1 data that is
     M- or N-major in global memory. A tile whose layout is open is only turned around if no layout
     does without.
+
+    Of a tile as the source all of this holds, except that i1 is not copied: its layout says what is
+    contiguous, and tf32 is rounded from a tile of f32. It is read by ordinary loads: between them and
+    what wrote it lies a barrier, and between them and what overwrites it, too.
     """
 
-    source: ext.Operand[ir.MemRefType]
+    source: ext.Operand[ir.MemRefType | TileType]
     tile: ext.Operand[TileType]
 
     @verifier
@@ -131,15 +136,32 @@ def may_relayout(copy: Any) -> bool:
     return True
 
 
-def transfer_of(copy: Any, threads: int) -> Transfer | Relayout:
+def transfer_of(copy: Any, threads: int, read: TileLayout | None = None) -> Transfer | Relayout:
     """What a copy asks of its tile's layout, in a block of that many threads.
 
+    Args:
+        copy: the op.
+        threads: of the block.
+        read: the layout of the tile that it reads; None for global memory.
+
     Raises:
-        Invalid: if nothing is contiguous in the source.
-        LayoutError: if its lines are no multiples of 16 bytes.
+        Invalid: if nothing is contiguous in global memory.
+        LayoutError: if lines are no multiples of 16 bytes, or nothing is contiguous in the tile.
     """
+    if read is not None:
+        return tile_copy_of(copy, threads).transfer(read)
     source, tile = (operand.type for operand in copy.operands)
     return _transfer(source, tile, threads, permutation_of(copy), may_relayout(copy))
+
+
+def tile_copy_of(copy: Any, threads: int) -> TileCopy:
+    """What is known of a copy from a tile to a tile without their layouts."""
+    return TileCopy(permutation_of(copy), may_relayout(copy), threads)
+
+
+def reads_tile(copy: Any) -> bool:
+    """Whether a copy reads a tile rather than global memory."""
+    return isinstance(copy.operands[0].type, TileType)
 
 
 def _transfer(
@@ -157,17 +179,18 @@ def _check(
     shape = shape_of(tile)
     if len(shape) != 2:
         raise Invalid(f"copies to a tile (rows, columns), not {list(shape)}; take a stage")
+    if isinstance(source, TileType):
+        _check_tiles(source, tile, permutation, relayout)
+        return
     check_global(source, "copies from")
     if source.rank < 2:
         raise Invalid(f"copies from {source}; expected a matrix of rank 2")
     _check_elements(source, tile, asynchronous)
     expected = _source_shape(source, tile, permutation)
     if tuple(source.shape) != expected:
-        wanted = "x".join(map(str, expected))
-        by = "" if permutation == (0, 1) else f" by permutation {list(permutation)}"
         raise Invalid(
-            f"copies {source} to a tile of {'x'.join(map(str, shape))}{by}; take a memref.subview of "
-            f"static shape {wanted}"
+            f"copies {source} to a tile of {'x'.join(map(str, shape))}{_said(permutation)}; take a "
+            f"memref.subview of static shape {'x'.join(map(str, expected))}"
         )
     layout = layout_of(tile)
     transfer = _transfer(source, tile, 128, permutation, relayout)
@@ -175,6 +198,36 @@ def _check(
     problem = transfer.fits(layout) if layout else None
     if problem:
         raise Invalid(problem)
+
+
+def _said(permutation: tuple[int, ...]) -> str:
+    return "" if permutation == (0, 1) else f" by permutation {list(permutation)}"
+
+
+def _check_tiles(source: Any, tile: Any, permutation: tuple[int, ...], relayout: bool) -> None:
+    """Checks a copy from a tile to a tile (rows, columns)."""
+    given, shape = shape_of(source), shape_of(tile)
+    if len(given) != 2:
+        raise Invalid(f"copies from a tile (rows, columns), not {list(given)}; take a stage")
+    held, kept = (str(tensor_of(each).element_type) for each in (source, tile))
+    if is_packed(source) or is_packed(tile):
+        raise Invalid(
+            f"copies a tile of {held} to a tile of {kept}; expected elements of 8 bits or more"
+        )
+    if tile_element(source) != tile_element(tile) and not {held, kept} <= _BYTES:
+        raise Invalid(f"copies a tile of {held} to a tile of {kept}")
+    expected = tuple(shape[permutation.index(dim)] for dim in range(2))
+    if given != expected:
+        raise Invalid(
+            f"copies a tile of {'x'.join(map(str, given))} to a tile of "
+            f"{'x'.join(map(str, shape))}{_said(permutation)}; take an smem.subtile of "
+            f"{'x'.join(map(str, expected))}"
+        )
+    read, written = layout_of(source), layout_of(tile)
+    if read and written:
+        problem = TileCopy(permutation, relayout, 128).transfer(read).fits(written)
+        if problem:
+            raise Invalid(problem)
 
 
 def _check_elements(source: Any, tile: Any, asynchronous: bool) -> None:
@@ -220,16 +273,17 @@ def _source_shape(source: Any, tile: Any, permutation: tuple[int, ...]) -> tuple
 
 def rounds(source: Any, tile: Any) -> bool:
     """Whether a copy rounds f32 to tf32."""
-    return str(source.element_type) == "f32" and str(tensor_of(tile).element_type) == "tf32"
+    held = tensor_of(source) if isinstance(source, TileType) else source
+    return str(held.element_type) == "f32" and str(tensor_of(tile).element_type) == "tf32"
 
 
 def copy(
     source: Any, tile: Any, permutation: Sequence[int] | None = None, relayout: bool = False
 ) -> None:
-    """Copies the memref `source` to `tile`.
+    """Copies the memref or tile `source` to `tile`.
 
     Args:
-        source: the memref.
+        source: the memref or tile.
         tile: the tile.
         permutation: [1, 0] to exchange rows and columns.
         relayout: whether the copy may change which dimension is contiguous.

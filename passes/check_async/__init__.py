@@ -15,7 +15,7 @@ class CheckAsync(Pass):
     """Changes nothing. An error is a rule that some run breaks, a remark one that is not decided:
 
     - what `smem.mma` reads has been written, and `smem.copy_wait`, `smem.fence` and a barrier of the
-      block lie between; for `smem.load`, no fence,
+      block lie between; for `smem.load`, or `smem.copy` of a tile, no fence,
     - nothing is copied or stored to a tile until a barrier has come after what reads it, and an
       `smem.wait` before that for an `smem.mma`.
     """

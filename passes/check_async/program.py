@@ -85,7 +85,7 @@ class Mma:
 
 @dataclass(frozen=True, eq=False)
 class Load:
-    """`smem.load` of a tile, which reads it as the threads' own loads do."""
+    """`smem.load` or `smem.copy` of a tile, which read it as the threads' own loads do."""
 
     op: Any
     places: tuple[Place, ...]

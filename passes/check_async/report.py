@@ -59,7 +59,7 @@ def _missing(conflict: Conflict) -> str:
     if conflict.age is not None:
         needs = ["smem.copy_commit"] if conflict.age < 0 else []
         needs.append(_wait("smem.copy_wait", max(conflict.age, 0)))
-    by_threads = conflict.op.name == "smem.load"
+    by_threads = conflict.op.name in ("smem.load", "smem.copy")
     needs += [] if write.fenced or by_threads else ["smem.fence"]
     needs += [] if write.met else ["gpu.barrier"]
     return _list(needs)

@@ -152,8 +152,9 @@ class Translator:
             # Run for one element after the other; barriers of the first are as good as those of all.
             inner = self._block(op.regions[0].blocks[0])
             return inner.steps if inner.synchronizes else []
-        step = self._step(op)
-        return [] if step is None else [step]
+        # A copy from a tile is a load of it, too.
+        steps = [self._load(op)] if op.name == "smem.copy" else []
+        return [step for step in (*steps, self._step(op)) if step is not None]
 
     def _step(self, op: Any) -> Any:
         name = op.name

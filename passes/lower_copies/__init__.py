@@ -5,15 +5,16 @@ from math import prod
 from typing import Any
 
 from ...dialect.bindings import ir
-from ...dialect.ops.copy import transfer_of
+from ...dialect.ops.copy import reads_tile, transfer_of
 from ...layout import LayoutError, Transposition
 from .. import emit
 from ..base import OpError, Pass
 from ..kernel import required_block_size, walk
-from ..parts import PARTS, ROOTS, part_from
+from ..parts import PARTS, ROOTS, Part, part_from
 from ..threads import linear_thread
 from .blocks import Blocks
 from .bulk import lower_group, lower_load, lower_store
+from .ends import GlobalSource, TileEnd
 from .rings import lower_ring, lower_ring_op
 from .tensor_maps import TensorMaps
 from .vectors import Vectors
@@ -100,20 +101,33 @@ def _i32_attr(attr: Any) -> Any:
 
 def _lower_copy(copy: Any) -> None:
     """Deals what the copy moves to the threads; see `layout.transfer` and `layout.transposition`."""
-    tile = copy.operands[1]
     size = required_block_size(copy)
+    part = _part(copy, copy.operands[1], "writes")
+    read = _part(copy, copy.operands[0], "reads") if reads_tile(copy) else None
+    plan = transfer_of(copy, prod(size), read.slice.layout if read else None).plan(
+        part.slice.layout
+    )
+    thread = linear_thread(size)
+    source = TileEnd(read) if read else GlobalSource(copy)
+    target = TileEnd(part)
+    if isinstance(plan, Transposition):
+        Blocks(copy, source, target, plan, thread).emit()
+    else:
+        Vectors(copy, source, target, plan, thread).emit()
+
+
+def _part(copy: Any, tile: Any, does: str) -> Part:
+    """The part that an operand of a copy is.
+
+    Raises:
+        OpError: if it does not begin at a multiple of 16 bytes.
+    """
     part = part_from(tile, copy)
-    layout = part.slice.layout
-    plan = transfer_of(copy, prod(size)).plan(layout)
-    unit = layout.element.unit
+    unit = part.slice.layout.element.unit
     if part.slice.multiple % unit:
         raise OpError(
             copy,
-            f"writes a part that begins {part.slice.multiple} elements or a multiple of that into "
+            f"{does} a part that begins {part.slice.multiple} elements or a multiple of that into "
             f"its tile; 16-byte accesses need multiples of {unit}",
         )
-    thread = linear_thread(size)
-    if isinstance(plan, Transposition):
-        Blocks(copy, part, plan, thread).emit()
-    else:
-        Vectors(copy, part, plan, thread).emit()
+    return part

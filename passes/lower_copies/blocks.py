@@ -3,30 +3,33 @@
 from typing import Any
 
 from ...dialect.bindings import ir
+from ...dialect.ops.copy import rounds
 from ...layout import Transposition
 from ...layout.transposition import REGISTER_BYTES
 from .. import emit
-from ..parts import Part
+from .ends import Source, TileEnd
 from .squares import turned
-from .vectors import Addresses
 
 #: Registers by line of what was read, or will be written.
 Lines = list[list[Any]]
 
 
-class Blocks(Addresses):
+class Blocks:
     """The blocks that a copy is made of, round by round: one of each thread is in flight."""
 
-    def __init__(self, copy: Any, part: Part, plan: Transposition, thread: Any) -> None:
-        super().__init__(copy, part, plan.contiguous, thread)
-        self.plan = plan
+    def __init__(
+        self, copy: Any, source: Source, target: TileEnd, plan: Transposition, thread: Any
+    ) -> None:
+        self.source, self.target = source, target
+        self.plan, self.thread = plan, thread
+        self.rounds = rounds(*(operand.type for operand in copy.operands))
 
     def emit(self) -> None:
         """Emits all rounds."""
         for round_ in range(self.plan.rounds):
             left = self.plan.total - round_ * self.plan.threads
             if left < self.plan.threads:
-                with self.guarded(left):
+                with emit.guarded(emit.compare("ult", self.thread, left)):
                     self._move(round_)
             else:
                 self._move(round_)
@@ -42,13 +45,11 @@ class Blocks(Addresses):
         along = emit.binary("addi", emit.binary("muli", outer, plan.lanes), lane)
         along = emit.binary("muli", along, plan.stored)
         across = emit.binary("muli", across, plan.read)
-        read = self._read(self.global_address(along, across))
+        # What runs along a line of the tile goes from line to line of what is read.
+        lines = self.source.lines(plan, round_, along, across)
+        size = plan.read * plan.element.bits // 8
+        read = [self._loaded(line, size) for line in lines]
         self._write(self._turned(read), across, along)
-
-    def _read(self, source: Any) -> Lines:
-        """The registers of the block's lines of global memory."""
-        size = self.plan.read * self.plan.element.bits // 8
-        return [self._loaded(self.lines_further(source, i), size) for i in range(self.plan.stored)]
 
     def _loaded(self, source: Any, size: int) -> list[Any]:
         alignment = ir.IntegerAttr.get(emit.i64(), size)
@@ -94,7 +95,7 @@ class Blocks(Addresses):
         size = self.plan.stored * self.plan.element.bits // 8
         for i, registers in enumerate(lines):
             line = i if begin is None else emit.binary("xori", begin, i)
-            target = self.shared_address(emit.binary("addi", across, line), along)
+            target = self.target.pointer(emit.binary("addi", across, line), along)
             self._stored(registers, target, ir.IntegerAttr.get(emit.i64(), size))
 
     def _stored(self, registers: list[Any], target: Any, alignment: Any) -> None:

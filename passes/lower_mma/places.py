@@ -2,6 +2,8 @@
 
 from typing import Any, Protocol
 
+import numpy as np
+
 from ...layout.fragment_access import FragmentAccess
 from ...layout.fragments import WARPGROUP
 from .. import emit
@@ -9,7 +11,7 @@ from ..base import OpError
 from ..i32 import I32
 from ..parts import part_from
 from ..shared_memory import gep, memory_type, memref_pointer, stride_value
-from ..tile_address import TileAddress, WarpgroupAddress
+from ..tile_address import SteppedAddress, TileAddress
 
 
 class Places(Protocol):
@@ -43,7 +45,9 @@ class TilePlaces:
                 f"accesses a part that begins {part.slice.multiple} elements or a multiple of that "
                 f"into its tile; addresses are computed from multiples of {unit} elements (16 bytes)",
             )
-        self._address = WarpgroupAddress(TileAddress(part), self.access, thread)
+        starts = self.access.start(np.arange(WARPGROUP, dtype=np.int64))
+        start = self.access.start(I32(thread) % WARPGROUP)
+        self._address = SteppedAddress(TileAddress(part), starts, start)
 
     def pointer(self, rows: int, columns: int) -> Any:
         return self._address.pointer(rows, columns)

@@ -1,0 +1,126 @@
+"""Where the accesses of a copy go: at what it reads, and at the tile that it writes."""
+
+from collections.abc import Iterator
+from math import prod
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...dialect.memrefs import contiguous_dim
+from ...dialect.ops.copy import packed
+from ...layout import Multiple, TileLayout, Transfer, Transposition
+from .. import emit
+from ..i32 import I32
+from ..parts import Part
+from ..shared_memory import gep, memory_type, memref_pointer, stride_value
+from ..tile_address import SteppedAddress, TileAddress
+
+
+class Source(Protocol):
+    """What a copy reads. A line runs along the dimension that is contiguous in it."""
+
+    def pointer(self, line: Any, along: Any) -> Any:
+        """A pointer to an element (i32 values)."""
+        ...
+
+    def step(self, transfer: Transfer, anchor: int, round_: int) -> int | None:
+        """How far every thread's vector of round `round_` is from that of round `anchor`; None if that
+        is not the same for all threads."""
+        ...
+
+    def further(self, pointer: Any, step: int) -> Any:
+        """A pointer advanced by such a step."""
+        ...
+
+    def lines(self, plan: Transposition, round_: int, line: Any, along: Any) -> Iterator[Any]:
+        """Pointers to as many lines as a thread's block of a round has, by the block's first element."""
+        ...
+
+
+class GlobalSource:
+    """A matrix in global memory; steps are lines."""
+
+    def __init__(self, copy: Any) -> None:
+        source = copy.operands[0]
+        self._base = memref_pointer(source, 1)
+        self._pitch = stride_value(source, 1 - contiguous_dim(source.type), emit.i64())
+        self._element = memory_type(source.type.element_type)
+        self._packed = packed(copy.operands[1].type)
+
+    def pointer(self, line: Any, along: Any) -> Any:
+        i64 = emit.i64()
+        offset = emit.binary("muli", emit.value("arith.extui", (line,), i64), self._pitch)
+        along = emit.binary("divui", along, self._packed)
+        offset = emit.binary("addi", offset, emit.value("arith.extui", (along,), i64))
+        return gep(self._base, offset, self._element)
+
+    def step(self, transfer: Transfer, anchor: int, round_: int) -> int | None:
+        vectors = (round_ - anchor) * transfer.threads
+        whole = vectors % (transfer.per_line * transfer.lines) == 0
+        return vectors // transfer.per_line if whole else None
+
+    def further(self, pointer: Any, step: int) -> Any:
+        if step == 0:
+            return pointer
+        if isinstance(self._pitch, int):
+            return gep(pointer, step * self._pitch, self._element)
+        return gep(pointer, emit.binary("muli", self._pitch, step), self._element)
+
+    def lines(self, plan: Transposition, round_: int, line: Any, along: Any) -> Iterator[Any]:
+        first = self.pointer(line, along)
+        return (self.further(first, i) for i in range(plan.stored))
+
+
+class TileEnd:
+    """A tile that a copy reads or writes; steps are bytes."""
+
+    def __init__(self, part: Part) -> None:
+        self._layout: TileLayout = part.slice.layout
+        contiguous = self._layout.contiguous_dim
+        assert contiguous is not None
+        self._contiguous = contiguous
+        self._address = TileAddress(part)
+
+    def pointer(self, line: Any, along: Any) -> Any:
+        row, column = self._index(I32(line), I32(along))
+        return self._address.pointer(self._address.within(row, column))
+
+    def step(self, transfer: Transfer, anchor: int, round_: int) -> int | None:
+        """None, too, if the step would change the swizzle's phase or depends on a run-time origin."""
+        if (round_ - anchor) * transfer.threads % (transfer.per_line * transfer.lines):
+            return None
+        lines = (round_ - anchor) * transfer.threads // transfer.per_line
+        across = 1 - self._contiguous
+        if isinstance(self._layout.origins[across], Multiple):
+            # Only whole atoms (of the outermost mode) are equally far apart from any origin.
+            atom = prod(mode.extent for mode in self._layout.modes[across][:-1])
+            if lines % atom:
+                return None
+        # An origin along the lines does not change: it takes no part in the difference.
+        here, there = (self._vectors(transfer, each) for each in (round_, anchor))
+        steps = here - there[: len(here)]
+        size = int(steps[0]) * self._layout.element.bits // 8
+        if (steps != steps[0]).any() or size % self._layout.swizzle.pattern_bytes:
+            return None
+        return size
+
+    def further(self, pointer: Any, step: int) -> Any:
+        return gep(pointer, step)
+
+    def lines(self, plan: Transposition, round_: int, line: Any, along: Any) -> Iterator[Any]:
+        starts = tuple(each[0] for each in plan.loads(round_))
+        if self._contiguous == plan.contiguous:
+            # Rows and columns are exchanged on the way; the plan names them as the tile written does.
+            starts = starts[::-1]
+        stepped = SteppedAddress(self._address, starts, self._index(I32(line), I32(along)))
+        return (stepped.pointer(*self._index(i, 0)) for i in range(plan.stored))
+
+    def _vectors(self, transfer: Transfer, round_: int) -> np.ndarray:
+        """Where each thread's vector lies, in elements before the swizzle."""
+        index = transfer.coordinates(round_)
+        if self._contiguous != transfer.contiguous:
+            index = index[::-1]
+        return self._layout.with_origin().linear_at(*index)
+
+    def _index(self, line: Any, along: Any) -> tuple[Any, Any]:
+        return (along, line) if self._contiguous == 0 else (line, along)

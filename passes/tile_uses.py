@@ -1,0 +1,138 @@
+"""What a program does with a tile, as the choice of its layout sees it."""
+
+from typing import Any
+
+from ..dialect.diagnostics import Invalid, format_location
+from ..dialect.ops import starts_of
+from ..dialect.ops.copy import permutation_of, reads_tile, tile_copy_of, transfer_of
+from ..dialect.ops.mma import PRODUCTS, extras_of
+from ..dialect.ops.tma import matrix_contiguous, multicast_of
+from ..dialect.types import is_multiplicand, layout_of, shape_of, tile_element
+from ..layout import (
+    OperandUse,
+    Relayout,
+    Role,
+    Step,
+    Swizzle,
+    TileCopyUse,
+    Transfer,
+    TransferUse,
+    choose,
+)
+from ..layout.choice import BulkUse, FragmentUse, Use
+from ..layout.fragment_access import accumulator_access, multiplicand_access
+from .base import OpError
+from .cluster import blocks_along
+from .kernel import function_of, threads_of
+from .parts import PARTS, chain_of, part_from
+
+#: Threads that a copy's bank conflicts are predicted for where the block's size is not known.
+_USUAL_THREADS = 128
+
+
+def uses_of(root: Any, max_swizzle: Swizzle) -> list[Use]:
+    """What is done with the tile of an alloc or view, and with its parts.
+
+    Args:
+        root: the alloc or view.
+        max_swizzle: the widest swizzle that other tiles, which it is copied from or to, can get.
+
+    Raises:
+        OpError: if something is done with it of which no layout follows.
+    """
+    return list(_Uses(root, max_swizzle).of(root.results[0], ()).values())
+
+
+class _Uses:
+    """The uses of a root's tile; those that ask the same of a layout are one.
+
+    Copies from and to tiles whose layouts are open ask for what the other uses of these allow: `deep` is
+    false where just these others are wanted.
+    """
+
+    def __init__(self, root: Any, max_swizzle: Swizzle, deep: bool = True) -> None:
+        self._root, self._max_swizzle, self._deep = root, max_swizzle, deep
+
+    def of(self, value: Any, path: tuple[Step, ...]) -> dict[Any, Use]:
+        """The uses of the part that is at the end of a path."""
+        found: dict[Any, Use] = {}
+        for use in value.uses:
+            op = use.owner
+            name = op.operation.name
+            where = format_location(op.location)
+            if name in PARTS:
+                starts = starts_of(op)
+                sizes = None if name == "smem.stage" else shape_of(op.results[0].type)
+                inner = self.of(op.results[0], (*path, Step(starts, sizes)))
+                found = {**inner, **found}
+            elif name in PRODUCTS:
+                role = (Role.A, Role.B)[use.operand_number]
+                what = f"{role.name} of the mma at {where}"
+                sparse = extras_of(op).metadata is not None
+                found[role, sparse, path] = OperandUse(what, role, path, sparse)
+            elif name in ("smem.load", "smem.store"):
+                to_a = name == "smem.load" and is_multiplicand(op.results[0].type)
+                access = multiplicand_access if to_a else accumulator_access
+                what = f"the {name.removeprefix('smem.')} at {where}"
+                found[access, path] = FragmentUse(what, access, path)
+            elif name in ("smem.copy", "smem.copy_async"):
+                if reads_tile(op):
+                    self._copy(op, use.operand_number, path, found)
+                    continue
+                transfer = _transfer(op)
+                found[transfer, path] = TransferUse(f"the copy at {where}", transfer, path)
+            elif name in ("smem.tma_load", "smem.tma_store"):
+                load = name == "smem.tma_load"
+                memref = op.operands[0 if load else 1].type
+                blocks = blocks_along(op, multicast_of(op)) if load else 1
+                contiguous = matrix_contiguous(memref) - (memref.rank - 2)
+                what = f"the {name.removeprefix('smem.')} at {where}"
+                found[name, contiguous, blocks, path] = BulkUse(what, contiguous, blocks, path)
+            else:
+                raise OpError(
+                    self._root,
+                    f"is used by '{name}' at {where}, of which no layout follows; take its stages and "
+                    "subtiles where they are copied or multiplied",
+                )
+        return found
+
+    def _copy(self, op: Any, operand: int, path: tuple[Step, ...], found: dict[Any, Use]) -> None:
+        """Adds one end of a copy from a tile to a tile."""
+        copy = tile_copy_of(op, _threads(op))
+        end, _ = chain_of(op.operands[1 - operand], op)
+        other, directions = None, ()
+        if layout_of(end.results[0].type) is not None:
+            other = part_from(op.operands[1 - operand], op).slice.layout
+        elif self._deep:
+            there = _directions(end, self._max_swizzle)
+            directions = tuple(permutation_of(op).index(dim) for dim in there)
+        else:
+            return
+        what = f"the copy at {format_location(op.location)}"
+        key = (operand, copy, other, directions, path)
+        found[key] = TileCopyUse(what, copy, operand == 0, other, directions, path)
+
+
+def _directions(root: Any, max_swizzle: Swizzle) -> list[int]:
+    """The dimensions (0 for rows) along which a tile without a layout can be contiguous, as far as its
+    uses other than copies from and to such tiles say."""
+    type_ = root.results[0].type
+    uses = list(_Uses(root, max_swizzle, deep=False).of(root.results[0], ()).values())
+    return [
+        dim
+        for dim in (0, 1)
+        if choose(
+            tile_element(type_), shape_of(type_), uses, max_swizzle, dim, exhaustive=False
+        ).picked
+    ]
+
+
+def _threads(copy: Any) -> int:
+    return threads_of(function_of(copy)) or _USUAL_THREADS
+
+
+def _transfer(copy: Any) -> Transfer | Relayout:
+    try:
+        return transfer_of(copy, _threads(copy))
+    except Invalid as error:
+        raise OpError(copy, str(error)) from None
