@@ -4,6 +4,7 @@ import re
 
 import pytest
 from relayouts import Filled
+from tile_copies import Between, End
 
 from mlir_smem.codegen import CompileError
 from mlir_smem.codegen.ptxas import find_ptxas
@@ -47,3 +48,32 @@ def test_a_line_costs_one_xor():
     compiled = Filled("f8E4M3FN", lines=256).compiled()
     assert compiled.ptx is not None
     assert len(re.findall(r"\sxor\.b32\s", compiled.ptx)) <= 16
+
+
+@pytest.mark.parametrize("permuted", [False, True])
+@pytest.mark.parametrize(
+    "name, lines, blocks, loads, load, permutes, selects, stores",
+    [
+        # Blocks of 4 lines of 16; two bits of a line's number are the thread's.
+        ("i8", 128, 2, 32, "b32", 64, 64, 8),
+        # Of 2 lines of 8, and one bit.
+        ("bf16", 64, 2, 16, "b32", 16, 16, 4),
+        # Of 2 lines of 4.
+        ("f32", 32, 1, 4, "v2.b32", 0, 0, 2),
+    ],
+)
+def test_a_tile_is_turned_around(
+    name, lines, permuted, blocks, loads, load, permutes, selects, stores
+):
+    case = Between(name, (lines, lines), End(contiguous=int(permuted)), End(), permuted)
+    compiled = case.compiled()
+    assert compiled.nvvm is not None and compiled.ptx is not None
+    # The tile that is read is filled by 16 bytes of each thread at a time.
+    filled = lines * 128 // 16 // 128
+    assert len(re.findall(rf"\sld\.shared\.{load}\s", compiled.ptx)) == loads
+    assert len(re.findall(r"\sst\.shared\.v4\.b32\s", compiled.ptx)) == stores + filled
+    assert len(re.findall(r"\sprmt\.b32\s", compiled.ptx)) == permutes
+    assert len(re.findall(r"\sselp\.b32\s", compiled.ptx)) == selects
+    # The swizzle of what is read is computed once a block, and then stepped.
+    assert compiled.nvvm.count("arith.shrui") == 1 + blocks + stores
+    assert compiled.report is not None and compiled.report.spill_bytes == 0
