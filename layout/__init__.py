@@ -7,7 +7,7 @@ canonical form, descriptors, bank conflicts and the choice of a layout.
 from .atoms import Order, tile_of_atoms
 from .banks import Access, warp_access
 from .canonical import FORMS, Canonical, Form, Major, Mismatch, match
-from .choice import Choice, OperandUse, Step, TileCopyUse, TransferUse, choose
+from .choice import Choice, OperandUse, Step, TransferUse, choose
 from .descriptor import Descriptor, base_offset
 from .elements import ELEMENTS, Element, element
 from .fragments import Fragment, fragment_a, fragment_d
@@ -18,7 +18,7 @@ from .operand import OperandBlocks, Role, descriptor_of, operand_addresses, oper
 from .sparsity import compress, decompress, prune
 from .swizzle import Swizzle
 from .tile import Slice, TileLayout
-from .tile_copy import TileCopy
+from .tile_copy import TileCopy, TileCopyUse
 from .transfer import Transfer
 from .transposition import Relayout, Transposition, transposition
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from .atoms import Order, padding, tile_of_atoms
@@ -16,7 +16,6 @@ from .operand import Role, operand_blocks
 from .swizzle import WIDEST_FIRST, Swizzle
 from .tensor_box import check_start, share_of, tensor_box
 from .tile import Slice, TileLayout
-from .tile_copy import TileCopy
 from .transfer import CONTIGUITY, Transfer
 from .transposition import Relayout
 
@@ -125,10 +124,10 @@ class TransferUse:
             part = follow(layout, self.path).layout
         except LayoutError as error:
             return Verdict(False, str(error))
-        return _filled(part, self.transfer)
+        return filled(part, self.transfer)
 
 
-def _filled(part: TileLayout, transfer: Transfer | Relayout) -> Verdict:
+def filled(part: TileLayout, transfer: Transfer | Relayout) -> Verdict:
     """What is said of a tile that is filled so."""
     problem = transfer.fits(part)
     if problem:
@@ -136,52 +135,6 @@ def _filled(part: TileLayout, transfer: Transfer | Relayout) -> Verdict:
     turned = isinstance(transfer, Relayout) and transfer.turns(part)
     how = "turned around in registers, " if turned else ""
     return _served(transfer.plan(part).conflicts(part), how, turned)
-
-
-@dataclass(frozen=True)
-class TileCopyUse:
-    """A tile, or a part of it, at one end of a copy from a tile to a tile.
-
-    Attributes:
-        copy: the copy.
-        reads: whether this tile is the one that is read.
-        other: the layout at the other end; None if it is chosen after this one.
-        directions: along which of this tile's dimensions what is at the other end can be contiguous,
-            as far as its other uses say; none if they allow nothing at all.
-    """
-
-    what: str
-    copy: TileCopy
-    reads: bool
-    other: TileLayout | None
-    directions: tuple[int, ...] = ()
-    path: tuple[Step, ...] = ()
-
-    def judge(self, layout: TileLayout) -> Verdict:
-        try:
-            part = follow(layout, self.path).layout
-            if self.other is None:
-                return self._judge_alone(part)
-            source, target = (part, self.other) if self.reads else (self.other, part)
-            return _filled(target, self.copy.transfer(source))
-        except LayoutError as error:
-            return Verdict(False, str(error))
-
-    def _judge_alone(self, part: TileLayout) -> Verdict:
-        contiguous = part.contiguous_dim
-        if contiguous is None:
-            return Verdict(False, "the tile is contiguous along no dimension")
-        own = Transfer(part.element, part.shape, contiguous, self.copy.threads)
-        turned = bool(self.directions) and contiguous not in self.directions
-        if turned and not self.copy.relayout:
-            return Verdict(
-                False,
-                f"the tile is {CONTIGUITY[contiguous]}, but the other's uses want the same data "
-                f"{CONTIGUITY[1 - contiguous]}; smem.copy with the unit attribute relayout turns it "
-                "around",
-            )
-        verdict = _filled(part, own)
-        return replace(verdict, turned=turned)
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from .choice import Step, Verdict, filled, follow
 from .modes import LayoutError
 from .tile import TileLayout
-from .transfer import Transfer
+from .transfer import CONTIGUITY, Transfer
 from .transposition import Relayout
 
 
@@ -29,13 +30,57 @@ class TileCopy:
         """What it asks of the layout of the tile that is written, by that of the one that is read.
 
         Raises:
-            LayoutError: if that is no matrix, or cannot be read 16 bytes at a time.
+            LayoutError: if nothing is contiguous in that, or its lines are no multiples of 16 bytes.
         """
-        if len(source.shape) != 2:
-            raise LayoutError(f"a tile of rank {len(source.shape)} is copied one stage at a time")
         seen = source if self.permutation == (0, 1) else source.transposed()
         contiguous = seen.contiguous_dim
         if contiguous is None:
             raise LayoutError("the tile that is read is contiguous along no dimension")
         kind = Relayout if self.relayout else Transfer
         return kind(seen.element, seen.shape, contiguous, self.threads, source=seen)
+
+
+@dataclass(frozen=True)
+class TileCopyUse:
+    """A tile, or a part of it, at one end of a copy from a tile to a tile.
+
+    Attributes:
+        copy: the copy.
+        reads: whether this tile is the one that is read.
+        other: the layout at the other end; None if it is chosen after this one.
+        directions: along which of this tile's dimensions what is at the other end can be contiguous,
+            as far as its other uses say; none if they allow nothing at all.
+    """
+
+    what: str
+    copy: TileCopy
+    reads: bool
+    other: TileLayout | None
+    directions: tuple[int, ...] = ()
+    path: tuple[Step, ...] = ()
+
+    def judge(self, layout: TileLayout) -> Verdict:
+        try:
+            part = follow(layout, self.path).layout
+            if self.other is None:
+                return self._judge_alone(part)
+            source, target = (part, self.other) if self.reads else (self.other, part)
+            return filled(target, self.copy.transfer(source))
+        except LayoutError as error:
+            return Verdict(False, str(error))
+
+    def _judge_alone(self, part: TileLayout) -> Verdict:
+        contiguous = part.contiguous_dim
+        if contiguous is None:
+            return Verdict(False, "the tile is contiguous along no dimension")
+        own = Transfer(part.element, part.shape, contiguous, self.copy.threads)
+        turned = bool(self.directions) and contiguous not in self.directions
+        if turned and not self.copy.relayout:
+            return Verdict(
+                False,
+                f"the tile is {CONTIGUITY[contiguous]}, but the other's uses want the same data "
+                f"{CONTIGUITY[1 - contiguous]}; smem.copy with the unit attribute relayout turns it "
+                "around",
+            )
+        verdict = filled(part, own)
+        return replace(verdict, turned=turned)

@@ -132,11 +132,9 @@ class Transfer:
 def source_problem(source: TileLayout | None) -> str | None:
     """Why the tile that a copy reads cannot be read 16 bytes at a time along the dimension that is
     contiguous in it; None if it can, or if the copy reads global memory."""
-    if source is None:
+    contiguous = source.contiguous_dim if source else None
+    if source is None or contiguous is None:
         return None
-    contiguous = source.contiguous_dim
-    if contiguous is None:
-        return "the tile that is read is contiguous along no dimension"
     try:
         problem = Transfer(source.element, source.shape, contiguous, WARP).fits(source)
     except LayoutError as error:

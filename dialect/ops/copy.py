@@ -52,7 +52,7 @@ class CopyOp(Smem.Operation, name="copy"):
     what wrote it lies a barrier, and between them and what overwrites it, too.
     """
 
-    source: ext.Operand[ir.MemRefType | TileType]
+    source: ext.Operand[Any]
     tile: ext.Operand[TileType]
 
     @verifier
@@ -68,7 +68,7 @@ class CopyAsyncOp(Smem.Operation, name="copy_async"):
     do not pass through registers.
     """
 
-    source: ext.Operand[ir.MemRefType]
+    source: ext.Operand[Any]
     tile: ext.Operand[TileType]
 
     @verifier
@@ -180,8 +180,13 @@ def _check(
     if len(shape) != 2:
         raise Invalid(f"copies to a tile (rows, columns), not {list(shape)}; take a stage")
     if isinstance(source, TileType):
+        if asynchronous:
+            raise Invalid("copies from a tile, but cp.async reads global memory; use smem.copy")
         _check_tiles(source, tile, permutation, relayout)
         return
+    if not isinstance(source, ir.MemRefType):
+        expected = "a memref" if asynchronous else "a tile or a memref"
+        raise Invalid(f"copies from {expected}, not {source}")
     check_global(source, "copies from")
     if source.rank < 2:
         raise Invalid(f"copies from {source}; expected a matrix of rank 2")

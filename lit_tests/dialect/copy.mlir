@@ -58,3 +58,21 @@ func.func @turned_around(%m: memref<64x128xf8E4M3FN, strided<[1, 64]>>, %n: memr
   "smem.copy"(%o, %u) {permutation = array<i64: 1, 0>, relayout} : (memref<256x8xi8, strided<[?, 1]>>, !bits) -> ()
   return
 }
+
+// What is contiguous in a tile, its layout says; one that is open is as good as any.
+
+!loaded = !smem.tile<tensor<128x64xf8E4M3FN>, #smem.swizzle<"128B", "column-major">>
+!turned = !smem.tile<tensor<64x128xf8E4M3FN>, #smem.auto>
+
+// CHECK-LABEL: func.func @from_a_tile
+func.func @from_a_tile(%s: !loaded, %t: !k_major, %u: !turned, %f: !smem.tile<tensor<64x32xf32>, #smem.auto>,
+                       %r: !smem.tile<tensor<64x32xtf32>, #smem.auto>) {
+  // CHECK: "smem.copy"(%{{.*}}, %{{.*}}) {permutation = array<i64: 1, 0>} : (!smem.tile<tensor<128x64xf8E4M3FN>, #smem.swizzle<"128B", "column-major">>, !smem.tile<tensor<64x128xf8E4M3FN>, #smem.swizzle<"128B", "row-major">>) -> ()
+  "smem.copy"(%s, %t) {permutation = array<i64: 1, 0>} : (!loaded, !k_major) -> ()
+  // CHECK: "smem.copy"(%{{.*}}, %{{.*}}) {relayout} : (!smem.tile<tensor<64x128xf8E4M3FN>, #smem.auto>, !smem.tile<
+  "smem.copy"(%u, %t) {relayout} : (!turned, !k_major) -> ()
+  // Rounded on the way.
+  // CHECK: "smem.copy"(%{{.*}}, %{{.*}}) : (!smem.tile<tensor<64x32xf32>, #smem.auto>, !smem.tile<tensor<64x32xtf32>, #smem.auto>) -> ()
+  "smem.copy"(%f, %r) : (!smem.tile<tensor<64x32xf32>, #smem.auto>, !smem.tile<tensor<64x32xtf32>, #smem.auto>) -> ()
+  return
+}

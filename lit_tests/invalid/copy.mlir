@@ -285,3 +285,123 @@ func.func @misaligned_lines(%m: memref<24x128xi8, strided<[1, 24]>>, %t: !t) {
   "smem.copy"(%m, %t) {relayout} : (memref<24x128xi8, strided<[1, 24]>>, !t) -> ()
   return
 }
+
+// -----
+
+// From a tile: the same rules, and its layout says what is contiguous.
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @stages_of_a_tile(%s: !s, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op copies from a tile (rows, columns), not [2, 64, 64]; take a stage}}
+  "smem.copy"(%s, %t) : (!s, !t) -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<64x128xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @shape_of_a_tile(%s: !s, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op copies a tile of 64x128 to a tile of 64x64; take an smem.subtile of 64x64}}
+  "smem.copy"(%s, %t) : (!s, !t) -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<64x128xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x128xbf16>, #smem.auto>
+func.func @shape_of_a_tile_exchanged(%s: !s, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op copies a tile of 64x128 to a tile of 64x128 by permutation [1, 0]; take an smem.subtile of 128x64}}
+  "smem.copy"(%s, %t) {permutation = array<i64: 1, 0>} : (!s, !t) -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<64x64xf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @elements_of_a_tile(%s: !s, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op copies a tile of f16 to a tile of bf16}}
+  "smem.copy"(%s, %t) : (!s, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x256xi1>, #smem.auto>
+func.func @bits_of_a_tile(%s: !t, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op copies a tile of i1 to a tile of i1; expected elements of 8 bits or more}}
+  "smem.copy"(%s, %t) : (!t, !t) -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "column-major">>
+func.func @turned(%s: !s, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op the tile that is read is row-major, but the one that is written is column-major; smem.copy with the unit attribute relayout turns it around}}
+  "smem.copy"(%s, %t) : (!s, !t) -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<64x64xbf16>, #smem.layout<"(64,64):(128,2)">>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+func.func @every_second_element_of_a_tile(%s: !s, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op the tile that is read is contiguous along no dimension}}
+  "smem.copy"(%s, %t) {relayout} : (!s, !t) -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<64x64xbf16>, #smem.layout<"(64,(4,16)):(4,(1,256))">>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+func.func @short_runs_of_a_tile(%s: !s, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op of the tile that is read: 16-byte accesses need 8 elements in a row and strides that are multiples of it; the tile has runs of 4 and strides [4, 256]}}
+  "smem.copy"(%s, %t) : (!s, !t) -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<20x64xbf16>, #smem.swizzle<"32B", "column-major">>
+!t = !smem.tile<tensor<20x64xbf16>, #smem.swizzle<"128B", "row-major">>
+func.func @short_lines_of_a_tile(%s: !s, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op of the tile that is read: a line of 20 elements of bf16 is not a multiple of 8, the elements of a 16-byte access}}
+  "smem.copy"(%s, %t) {relayout} : (!s, !t) -> ()
+  return
+}
+
+// -----
+
+// cp.async reads global memory alone.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @async_from_a_tile(%s: !t, %t: !t) {
+  // expected-error@+1 {{'smem.copy_async' op copies from a tile, but cp.async reads global memory; use smem.copy}}
+  "smem.copy_async"(%s, %t) : (!t, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @neither_memref_nor_tile(%s: i32, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op copies from a tile or a memref, not i32}}
+  "smem.copy"(%s, %t) : (i32, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @async_from_an_unranked_memref(%s: memref<*xbf16>, %t: !t) {
+  // expected-error@+1 {{'smem.copy_async' op copies from a memref, not memref<*xbf16>}}
+  "smem.copy_async"(%s, %t) : (memref<*xbf16>, !t) -> ()
+  return
+}

@@ -78,3 +78,17 @@ func.func @before_lower_mma() {
   %a = "smem.load"(%t) : (!t) -> !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
   return
 }
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!part = !smem.tile<tensor<64x16xbf16>, #smem.auto>
+!u = !smem.tile<tensor<64x16xbf16>, #smem.swizzle<"32B", "row-major">>
+func.func @misaligned_source() attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
+  %u = "smem.alloc"() {offset = 8192 : i64} : () -> !u
+  %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 4>} : (!t) -> !part
+  // expected-error@+1 {{'smem.copy' op reads a part that begins 4 elements or a multiple of that into its tile; 16-byte accesses need multiples of 8}}
+  "smem.copy"(%p, %u) : (!part, !u) -> ()
+  return
+}

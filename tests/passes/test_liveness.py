@@ -352,3 +352,11 @@ def test_a_part_of_a_tile_is_a_use_of_it():
 def test_a_function_of_several_blocks_shares_nothing():
     body = f"{copy('%a')} gpu.barrier cf.br ^next ^next: {copy('%b')}"
     assert needed(body) == TWO
+
+
+def test_a_copy_from_a_tile_is_a_use_of_it():
+    # %a is read after %b was written for the first time.
+    read = f'"smem.copy"(%a, %b) : ({type_of(64)}, {type_of(64)}) -> ()'
+    assert needed(f"{copy('%a')} gpu.barrier {copy('%b')}") == ONE
+    assert needed(f"{copy('%a')} gpu.barrier {copy('%b')} gpu.barrier {read}") == TWO
+    assert needed(f"{copy('%a')} gpu.barrier {read}") == TWO

@@ -43,6 +43,20 @@ func.func @overwritten_after_the_wait(%m: !m) {
   return
 }
 
+// From a tile to a tile: barriers are enough, until an mma reads what was written.
+func.func @from_a_tile(%m: !m) {
+  %t = "smem.alloc"() : () -> !t
+  %u = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  gpu.barrier
+  "smem.copy"(%t, %u) : (!t, !t) -> ()
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  %d = "smem.mma"(%u, %u) : (!t, !t) -> !d
+  return
+}
+
 // Two halves of a tile are two tiles.
 !h = !smem.tile<tensor<64x64xbf16>, #smem.layout<"Swizzle<3,4,3> o (64,64):(64,1)">>
 !both = !smem.tile<tensor<128x64xbf16>, #smem.swizzle<"128B", "row-major">>

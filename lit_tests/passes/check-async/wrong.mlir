@@ -368,3 +368,64 @@ func.func @too_late(%m: !m, %n: index) {
   }
   return
 }
+
+// -----
+
+// A copy from a tile is a load of it: no fence is needed, but a barrier is.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+func.func @copied_too_early(%m: !m) {
+  %t = "smem.alloc"() : () -> !t
+  %u = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  // expected-error-re@+1 {{'smem.copy' op reads the smem.alloc at {{[0-9:]+}} before the smem.copy at {{[0-9:]+}} is over; put gpu.barrier between them}}
+  "smem.copy"(%t, %u) : (!t, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+func.func @overwritten_too_early(%m: !m) {
+  %t = "smem.alloc"() : () -> !t
+  %u = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  gpu.barrier
+  "smem.copy"(%t, %u) : (!t, !t) -> ()
+  // expected-error-re@+1 {{'smem.copy' op overwrites the smem.alloc at {{[0-9:]+}} before the smem.copy at {{[0-9:]+}} is over; put gpu.barrier between them}}
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  return
+}
+
+// -----
+
+// What was written by it is for an mma only after a fence.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @no_fence_after_it(%m: !m) {
+  %t = "smem.alloc"() : () -> !t
+  %u = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  "smem.copy"(%t, %u) : (!t, !t) -> ()
+  gpu.barrier
+  // expected-error-re@+1 {{'smem.mma' op reads the smem.alloc at {{[0-9:]+}} before the smem.copy at {{[0-9:]+}} is over; put smem.fence between them}}
+  %d = "smem.mma"(%u, %u) : (!t, !t) -> !d
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+func.func @nothing_to_copy() {
+  %t = "smem.alloc"() : () -> !t
+  %u = "smem.alloc"() : () -> !t
+  // expected-error-re@+1 {{'smem.copy' op reads the smem.alloc at {{[0-9:]+}}, which nothing writes}}
+  "smem.copy"(%t, %u) : (!t, !t) -> ()
+  return
+}

@@ -1,0 +1,198 @@
+"""Copies from tiles to tiles: who reads and writes what, and what the banks make of both."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import orders, swizzles
+
+from mlir_smem.layout import (
+    LayoutError,
+    Order,
+    Relayout,
+    Step,
+    Swizzle,
+    TileCopy,
+    TileCopyUse,
+    Transfer,
+    Transposition,
+    choose,
+    element,
+    parse_layout,
+    tile_of_atoms,
+    transposition,
+)
+
+kinds = st.sampled_from([element(name) for name in ("e4m3", "bf16", "tf32")])
+
+
+@st.composite
+def pairs(draw):
+    """Two layouts of a tile, each contiguous along either dimension."""
+    kind = draw(kinds)
+    shape = tuple(draw(st.integers(1, 10)) * kind.unit for _ in range(2))
+    source, target = (
+        tile_of_atoms(kind, shape, draw(st.integers(0, 1)), draw(swizzles), draw(orders))
+        for _ in range(2)
+    )
+    return source, target
+
+
+threads = st.sampled_from([32, 128, 256])
+
+
+def copied(plan, layout):
+    """How often each element is read and written, by the accesses' first elements and extents."""
+    counts = []
+    if isinstance(plan, Transposition):
+        ends = [
+            (plan.loads, plan.read, 1 - plan.contiguous),
+            (plan.stores, plan.stored, plan.contiguous),
+        ]
+    else:
+        ends = [(plan.coordinates, plan.vector, plan.contiguous)] * 2
+    for places, count, along in ends:
+        found = np.zeros(layout.shape, int)
+        further = np.arange(count)
+        for round_ in range(plan.rounds):
+            row, column = (np.ravel(x)[:, None] for x in places(round_))
+            down, right = (further, 0) if along == 0 else (0, further)
+            np.add.at(found, (row + down, column + right), 1)
+        counts.append(found)
+    return counts
+
+
+@given(pairs(), threads)
+def test_every_element_is_read_and_written_once(pair, count):
+    source, target = pair
+    plan = TileCopy((0, 1), True, count).transfer(source).plan(target)
+    read, written = copied(plan, target)
+    assert (read == 1).all() and (written == 1).all()
+
+
+@given(pairs(), threads)
+def test_what_a_thread_reads_of_a_block_it_writes(pair, count):
+    source, target = pair
+    plan = TileCopy((0, 1), True, count).transfer(source).plan(target)
+    if isinstance(plan, Transposition):
+        for round_ in range(plan.rounds):
+            for read, written in zip(plan.loads(round_), plan.stores(round_), strict=True):
+                assert (read.min(axis=0) == written.min(axis=0)).all()
+
+
+@given(pairs(), threads)
+def test_what_one_access_reads_lies_together(pair, count):
+    source, target = pair
+    plan = TileCopy((0, 1), True, count).transfer(source).plan(target)
+    if isinstance(plan, Transposition):
+        size, along = plan.read * plan.element.bits // 8, 1 - plan.contiguous
+        further = np.arange(plan.read)
+        down, right = (further, 0) if along == 0 else (0, further)
+        for round_ in range(plan.rounds):
+            row, column = (np.ravel(x)[:, None] for x in plan.loads(round_))
+            found = source.offsets_at(row + down, column + right)
+            assert (found[:, 0] % size == 0).all()
+            assert (found == found[:, :1] + further * plan.element.bits // 8).all()
+
+
+def test_indices_that_are_exchanged_turn_the_layout_that_is_read():
+    source = tile_of_atoms(element("bf16"), (64, 128), 0, Swizzle.B128)
+    transfer = TileCopy((1, 0), False, 128).transfer(source)
+    assert transfer == Transfer(element("bf16"), (128, 64), 1, 128, source=source.transposed())
+    assert isinstance(TileCopy((1, 0), True, 128).transfer(source), Relayout)
+
+
+# Banks.
+
+
+WIDE = [
+    (element(kind), swizzle, order, lines, units)
+    for kind in ("e4m3", "bf16", "tf32")
+    for swizzle in Swizzle
+    for order in Order
+    for lines in (1, 2)
+    for units in (2, 4, 6, 8, 16)
+    if units * 16 % swizzle.width == 0
+]
+
+
+@pytest.mark.parametrize("kind, swizzle, order, lines, units", WIDE)
+def test_a_tile_that_is_swizzled_by_128_bytes_is_turned_without_conflicts(
+    kind, swizzle, order, lines, units
+):
+    shape = (lines * Swizzle.B128.atom_elements(kind), units * kind.unit)
+    source = tile_of_atoms(kind, shape, 0, Swizzle.B128, order)
+    target = tile_of_atoms(kind, shape, 1, swizzle)
+    assert transposition(target, 128, source).wavefronts(target).conflicts == 0
+
+
+@pytest.mark.parametrize("target", Swizzle, ids=str)
+@pytest.mark.parametrize("source", Swizzle, ids=str)
+def test_a_tile_that_is_copied_as_it_lies_has_no_conflicts(source, target):
+    layouts = [tile_of_atoms(element("bf16"), (64, 128), 1, each) for each in (source, target)]
+    plan = TileCopy((0, 1), False, 128).transfer(layouts[0]).plan(layouts[1])
+    assert plan.conflicts(layouts[1]).conflicts == 0
+
+
+def test_conflicts_are_those_of_the_worse_end():
+    wide, narrow = (
+        tile_of_atoms(element("bf16"), (64, 64), 1, each) for each in (Swizzle.B128, Swizzle.NONE)
+    )
+    in_order = Transfer(element("bf16"), (64, 64), 1, 128, source=narrow)
+    assert in_order.conflicts(wide).wavefronts == 32
+    assert (
+        Transfer(element("bf16"), (64, 64), 1, 128, source=wide).conflicts(narrow).wavefronts == 32
+    )
+
+
+# What a copy asks of a layout that is to be chosen.
+
+KIND = element("tf32")
+
+
+def use(reads, other=None, directions=(), relayout=False, path=()):
+    return TileCopyUse("the copy", TileCopy((0, 1), relayout, 128), reads, other, directions, path)
+
+
+@pytest.mark.parametrize("reads", [False, True])
+@pytest.mark.parametrize("contiguous", [0, 1])
+def test_a_tile_lies_as_the_other_does(contiguous, reads):
+    other = tile_of_atoms(KIND, (64, 64), contiguous, Swizzle.B128)
+    for relayout in (False, True):
+        picked = choose(KIND, (64, 64), [use(reads, other, relayout=relayout)]).picked
+        assert picked.layout == other
+
+
+@pytest.mark.parametrize("contiguous", [0, 1])
+def test_a_tile_lies_as_the_other_can(contiguous):
+    for relayout in (False, True):
+        uses = [use(True, directions=(contiguous,), relayout=relayout)]
+        assert choose(KIND, (64, 64), uses).picked.layout.contiguous_dim == contiguous
+
+
+def test_data_is_turned_around_where_it_must_be():
+    row_major = tile_of_atoms(KIND, (64, 64), 1, Swizzle.B128)
+    for known in ({"other": row_major}, {"directions": (1,)}):
+        uses = [use(True, **known, relayout=True)]
+        picked = choose(KIND, (64, 64), uses, contiguous=0).picked
+        assert picked.cost.turned
+        assert choose(KIND, (64, 64), [use(True, **known)], contiguous=0).picked is None
+
+
+def test_a_part_is_what_counts():
+    other = tile_of_atoms(KIND, (32, 32), 1, Swizzle.B128)
+    path = (Step((0, 4), (32, 32)),)
+    assert (
+        use(True, other, path=path).judge(tile_of_atoms(KIND, (64, 64), 1, Swizzle.B128)).accepted
+    )
+    verdict = use(True, other, path=(Step((0, 2), (32, 32)),)).judge(
+        tile_of_atoms(KIND, (64, 64), 1, Swizzle.B128)
+    )
+    assert "need multiples of 16 bytes" in verdict.reason
+
+
+def test_what_is_contiguous_along_nothing_is_refused():
+    nothing = parse_layout("(64,64):(128,2)", KIND)
+    with pytest.raises(LayoutError, match="the tile that is read is contiguous along no dimension"):
+        TileCopy((0, 1), True, 128).transfer(nothing)
+    assert not use(True).judge(nothing).accepted
