@@ -5,7 +5,9 @@ import re
 import pytest
 from relayouts import Filled
 from tile_copies import Between, End
+from transposed import text_of
 
+import mlir_smem
 from mlir_smem.codegen import CompileError
 from mlir_smem.codegen.ptxas import find_ptxas
 
@@ -77,3 +79,15 @@ def test_a_tile_is_turned_around(
     # The swizzle of what is read is computed once a block, and then stepped.
     assert compiled.nvvm.count("arith.shrui") == 1 + blocks + stores
     assert compiled.report is not None and compiled.report.spill_bytes == 0
+
+
+@pytest.mark.parametrize("element", ["i8", "f32"])
+def test_two_blocks_that_turn_a_matrix_around_fit_a_multiprocessor(element):
+    compiled = mlir_smem.compile(text_of(element))
+    assert compiled.report is not None
+    assert compiled.report.spill_bytes == 0
+    assert compiled.report.registers <= 128
+    kernel = compiled.manifest["kernels"][0]
+    # 1 KiB of a block's shared memory is the system's.
+    assert kernel["block"] == [256, 1, 1] and 2 * (kernel["shared_bytes"] + 1024) <= 228 * 1024
+    assert [described["argument"] for described in kernel["tensor_maps"]] == ["X", "Y"]

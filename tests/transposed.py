@@ -1,0 +1,24 @@
+"""Matrices for the kernel of `examples/gemm/transpose.py`."""
+
+import numpy as np
+
+from mlir_smem.dialect import new_context
+from mlir_smem.dialect.bindings import ir
+from mlir_smem.examples.gemm.transpose import TransposeConfig, build_transpose
+
+DTYPES = {"i8": np.dtype(np.int8), "f32": np.dtype(np.float32)}
+
+#: Extents of less than a window, of whole windows, and of more than these along either dimension.
+EXTENTS = [(16, 16), (64, 128), (256, 128), (208, 144), (16, 304), (304, 16)]
+
+
+def text_of(element: str, config: TransposeConfig | None = None) -> str:
+    """The kernel."""
+    with new_context(), ir.Location.unknown():
+        return str(build_transpose(element, config))
+
+
+def given(element: str, rows: int, columns: int) -> np.ndarray:
+    """An X: its columns are contiguous."""
+    random = np.random.default_rng(rows)
+    return random.integers(-128, 128, (columns, rows)).astype(DTYPES[element]).T
