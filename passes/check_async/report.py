@@ -10,6 +10,9 @@ from .regions import Region
 
 def error(conflict: Conflict) -> str:
     """What is said of a conflict that some run has."""
+    if conflict.other.op == conflict.op and not _iteration(conflict):
+        tile = _tile(conflict.region)
+        return f"reads and writes the same bytes of {tile}; copy to a part that does not meet the other"
     return (
         f"{_verb(conflict)} {_tile(conflict.region)} before the {at(conflict.other.op)} is over"
         f"{_iteration(conflict)}; put {_missing(conflict)} between them"

@@ -54,6 +54,10 @@ class Writer:
     def copy_async(self, stage, count):
         self.copy(stage, count, "smem.copy_async")
 
+    def copy_tile(self, source, target, count):
+        taken = f"{self.stage(source, count)}, {self.stage(target, count)}"
+        self.op("smem.copy", taken, f"{STAGE}, {STAGE}")
+
     def commit(self, _):
         self.op("smem.copy_commit")
 
@@ -125,11 +129,19 @@ def trace(steps, trips, taken, count=0):
                 yield from trace(arguments[0], trips, taken, i)
         elif name == "branch":
             yield from trace(arguments[0], trips, taken, count) if taken else ()
+        elif name == "copy_tile":
+            source, target = arguments
+            yield "load", stage_at(source, count)
+            yield "copy", stage_at(target, count)
         elif name in ("copy", "copy_async", "mma"):
-            (stage,) = arguments
-            yield name, (count + stage[1]) % STAGES if isinstance(stage, tuple) else stage
+            yield name, stage_at(*arguments, count)
         else:
             yield name, *arguments
+
+
+def stage_at(stage, count):
+    """The stage that is meant in a round of a loop."""
+    return (count + stage[1]) % STAGES if isinstance(stage, tuple) else stage
 
 
 def first(run, begin, *wanted):
@@ -146,20 +158,21 @@ def waited(run, begin, wait, group):
     return len(run)
 
 
-def settled(run, i):
-    """The step by which a copy is complete, fenced and past a barrier."""
+def settled(run, i, *by):
+    """The step by which a copy is complete, and then past each of some others."""
     if run[i][0] == "copy_async":
         i = waited(run, first(run, i, "commit"), "copy_wait", "commit")
-    return max(first(run, i, "fence"), first(run, i, "barrier"))
+    return max(first(run, i, name) for name in by)
 
 
 def is_wrong(run):
     """Whether some step of a run begins before it may."""
     for i, (name, *arguments) in enumerate(run):
         if name in ("copy", "copy_async"):
-            early = {("mma", *arguments)} & set(run[i : settled(run, i)])
-        elif name == "mma":
-            over = first(run, waited(run, i, "wait", "mma"), "barrier")
+            early = {("mma", *arguments)} & set(run[i : settled(run, i, "fence", "barrier")])
+            early |= {("load", *arguments)} & set(run[i : settled(run, i, "barrier")])
+        elif name in ("mma", "load"):
+            over = first(run, waited(run, i, "wait", "mma") if name == "mma" else i, "barrier")
             early = {("copy", *arguments), ("copy_async", *arguments)} & set(run[i:over])
         else:
             continue
@@ -178,6 +191,7 @@ stages = st.one_of(
 pending = st.sampled_from([0, 0, 1, 2])
 simple = st.one_of(
     st.tuples(st.sampled_from(["copy", "copy_async", "mma"]), stages),
+    st.tuples(st.just("copy_tile"), stages, stages),
     st.tuples(st.sampled_from(["copy_wait", "wait"]), pending),
     st.sampled_from([("commit",), ("fence",), ("barrier",)]),
 )

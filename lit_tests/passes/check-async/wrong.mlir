@@ -429,3 +429,21 @@ func.func @nothing_to_copy() {
   "smem.copy"(%t, %u) : (!t, !t) -> ()
   return
 }
+
+// -----
+
+// Of the 64 rows, 32 are read and written.
+
+!t = !smem.tile<tensor<96x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!p = !smem.tile<tensor<64x64xbf16>, #smem.layout<"Swizzle<3,4,3> o (64,64):(64,1)">>
+!m = memref<96x64xbf16>
+func.func @onto_itself(%m: !m) {
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  gpu.barrier
+  %low = "smem.subtile"(%t) {static_offsets = array<i64: 0, 0>} : (!t) -> !p
+  %high = "smem.subtile"(%t) {static_offsets = array<i64: 32, 0>} : (!t) -> !p
+  // expected-error-re@+1 {{'smem.copy' op reads and writes the same bytes of the smem.alloc at {{[0-9:]+}}; copy to a part that does not meet the other}}
+  "smem.copy"(%low, %high) : (!p, !p) -> ()
+  return
+}
