@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from .banks import Access, warp_access
 from .elements import Element
 from .modes import LayoutError
+from .swizzle import Swizzle
 from .tile import TileLayout
 from .transfer import WARP, Transfer, source_problem
 
@@ -40,7 +42,8 @@ class Transposition:
 
     Threads may begin with another line of their block, so that lanes that write the same bytes of
     lines a whole pattern apart meet different banks: the `i`-th write of thread `t` is to line
-    `i ^ skew_of(t)` of the block.
+    `i ^ skew_of(t)` of the block. Where a line of the tile that is read is narrower than all banks, they
+    may begin to read with another line of that, too: `first_read`.
 
     Attributes:
         element: the element type.
@@ -49,9 +52,10 @@ class Transposition:
         threads: threads that take part.
         read: elements of one access to what is read.
         lanes: blocks along a line that neighbouring threads have.
-        skew: how many different lines threads begin with.
+        skew: how many different lines threads begin to write with.
         source: the layout of the tile that is read, indexed as the one that is written; None for
             global memory.
+        source_skew: how many different lines of that threads begin to read with.
     """
 
     element: Element
@@ -62,6 +66,7 @@ class Transposition:
     lanes: int
     skew: int
     source: TileLayout | None = None
+    source_skew: int = 1
 
     @property
     def stored(self) -> int:
@@ -109,9 +114,19 @@ class Transposition:
 
     def loads(self, round_: int) -> tuple[np.ndarray, np.ndarray]:
         """(row, column) of the first element of each read: int64[stored, threads], as `stores`."""
-        _, along, line = self._places(round_)
-        along = along + np.arange(self.stored)[:, None]
+        block, along, line = self._places(round_)
+        first = self.first_read(block % self.threads)
+        along = along + (np.arange(self.stored)[:, None] ^ first)
         return self._index(along, np.broadcast_to(line, along.shape))
+
+    def first_read(self, thread: Any) -> Any:
+        """The line of its block that a thread reads first: the same for all that have a part of that line
+        of an atom. Its `i`-th read is of line `i ^ first_read(thread)`.
+
+        Takes a number, an array, or anything else that has Python's `//` and `%`.
+        """
+        atom = self.source.swizzle.atom_elements(self.element) if self.source else self.read
+        return thread // (self.lanes * max(1, atom // self.read)) % self.source_skew
 
     def _places(self, round_: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The block of each thread that has one in a round, and where it begins: elements along its
@@ -152,7 +167,7 @@ class Transposition:
         run_bytes = self.read * self.element.bits // 8 * neighbours
         fetched = max(1.0, _SECTOR_BYTES / run_bytes) if self.source is None else 1.0
         idle = max(1.0, self.threads / self.total)
-        return (fetched, idle, self.skew, -self.read, -self.lanes)
+        return (fetched, idle, self.skew * self.source_skew, -self.read, -self.lanes)
 
 
 def _stored(element: Element) -> int:
@@ -208,7 +223,7 @@ def transposition(
     arrangements = sorted(
         (
             Transposition(
-                layout.element, layout.shape, contiguous, threads, read, lanes, skew, source
+                layout.element, layout.shape, contiguous, threads, read, lanes, skew, source, begin
             )
             for read in _reads(layout.element)
             if layout.shape[1 - contiguous] % read == 0
@@ -216,6 +231,8 @@ def transposition(
             if layout.shape[contiguous] // _stored(layout.element) % lanes == 0
             for skew in (1, 2, 4, 8)
             if skew <= read
+            for begin in ((1, 2, 4, 8) if source and source.swizzle is not Swizzle.B128 else (1,))
+            if begin <= _stored(layout.element)
         ),
         key=lambda arrangement: arrangement._cost,
     )

@@ -7,7 +7,8 @@ from ...dialect.ops.copy import rounds
 from ...layout import Transposition
 from ...layout.transposition import REGISTER_BYTES
 from .. import emit
-from .ends import Source, TileEnd
+from ..i32 import I32
+from .ends import Block, Source, TileEnd
 from .squares import turned
 
 #: Registers by line of what was read, or will be written.
@@ -46,9 +47,10 @@ class Blocks:
         along = emit.binary("muli", along, plan.stored)
         across = emit.binary("muli", across, plan.read)
         # What runs along a line of the tile goes from line to line of what is read.
-        lines = self.source.lines(plan, round_, along, across)
+        first = plan.first_read(I32(self.thread)).value if plan.source_skew > 1 else None
         size = plan.read * plan.element.bits // 8
-        read = [self._loaded(line, size) for line in lines]
+        lines = self.source.lines(Block(plan, round_, along, across, first))
+        read = self._skewed([self._loaded(line, size) for line in lines], first, plan.source_skew)
         self._write(self._turned(read), across, along)
 
     def _loaded(self, source: Any, size: int) -> list[Any]:
@@ -91,7 +93,7 @@ class Blocks:
         if self.plan.skew > 1:
             begin = emit.binary("divui", self.thread, self.plan.skew_period)
             begin = emit.binary("remui", begin, self.plan.skew)
-            lines = self._skewed(lines, begin)
+            lines = self._skewed(lines, begin, self.plan.skew)
         size = self.plan.stored * self.plan.element.bits // 8
         for i, registers in enumerate(lines):
             line = i if begin is None else emit.binary("xori", begin, i)
@@ -105,10 +107,11 @@ class Blocks:
             value = emit.value("vector.from_elements", registers, vector)
         emit.op("llvm.store", (value, target), alignment=alignment)
 
-    def _skewed(self, lines: Lines, begin: Any) -> Lines:
-        """Line `i ^ begin` in place of line `i`: registers have no index that a thread computes."""
+    def _skewed(self, lines: Lines, begin: Any, skew: int) -> Lines:
+        """Line `i ^ begin` in place of line `i`, `begin` being less than `skew`: registers have no index
+        that a thread computes."""
         bit = 1
-        while bit < self.plan.skew:
+        while bit < skew:
             is_set = emit.has_bit(begin, bit)
             lines = [
                 [

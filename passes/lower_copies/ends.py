@@ -1,6 +1,7 @@
 """Where the accesses of a copy go: at what it reads, and at the tile that it writes."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import prod
 from typing import Any, Protocol
 
@@ -14,6 +15,24 @@ from ..i32 import I32
 from ..parts import Part
 from ..shared_memory import gep, memory_type, memref_pointer, stride_value
 from ..tile_address import SteppedAddress, TileAddress
+
+
+@dataclass(frozen=True)
+class Block:
+    """A thread's block of a copy that turns data around.
+
+    Attributes:
+        plan: of the copy.
+        round: the round in which it is moved.
+        line, along: where it begins (i32 values): a line of what is read, and an element of that.
+        first: which of its lines the thread reads first (i32); None for the first one.
+    """
+
+    plan: Transposition
+    round: int
+    line: Any
+    along: Any
+    first: Any
 
 
 class Source(Protocol):
@@ -32,8 +51,8 @@ class Source(Protocol):
         """A pointer advanced by such a step."""
         ...
 
-    def lines(self, plan: Transposition, round_: int, line: Any, along: Any) -> Iterator[Any]:
-        """Pointers to as many lines as a thread's block of a round has, by the block's first element."""
+    def lines(self, block: Block) -> Iterator[Any]:
+        """Pointers to the lines of a thread's block."""
         ...
 
 
@@ -66,9 +85,9 @@ class GlobalSource:
             return gep(pointer, step * self._pitch, self._element)
         return gep(pointer, emit.binary("muli", self._pitch, step), self._element)
 
-    def lines(self, plan: Transposition, round_: int, line: Any, along: Any) -> Iterator[Any]:
-        first = self.pointer(line, along)
-        return (self.further(first, i) for i in range(plan.stored))
+    def lines(self, block: Block) -> Iterator[Any]:
+        first = self.pointer(block.line, block.along)
+        return (self.further(first, i) for i in range(block.plan.stored))
 
 
 class TileEnd:
@@ -107,13 +126,21 @@ class TileEnd:
     def further(self, pointer: Any, step: int) -> Any:
         return gep(pointer, step)
 
-    def lines(self, plan: Transposition, round_: int, line: Any, along: Any) -> Iterator[Any]:
-        starts = tuple(each[0] for each in plan.loads(round_))
-        if self._contiguous == plan.contiguous:
+    def lines(self, block: Block) -> Iterator[Any]:
+        if block.first is None:
+            return self._stepped(block)
+        lines = (emit.binary("xori", block.first, i) for i in range(block.plan.stored))
+        return (self.pointer(emit.binary("addi", block.line, i), block.along) for i in lines)
+
+    def _stepped(self, block: Block) -> Iterator[Any]:
+        """Pointers to lines that all threads step through together."""
+        starts = tuple(each[0] for each in block.plan.loads(block.round))
+        if self._contiguous == block.plan.contiguous:
             # Rows and columns are exchanged on the way; the plan names them as the tile written does.
             starts = starts[::-1]
-        stepped = SteppedAddress(self._address, starts, self._index(I32(line), I32(along)))
-        return (stepped.pointer(*self._index(i, 0)) for i in range(plan.stored))
+        start = self._index(I32(block.line), I32(block.along))
+        stepped = SteppedAddress(self._address, starts, start)
+        return (stepped.pointer(*self._index(i, 0)) for i in range(block.plan.stored))
 
     def _vectors(self, transfer: Transfer, round_: int) -> np.ndarray:
         """Where each thread's vector lies, in elements before the swizzle."""

@@ -14,7 +14,7 @@ func.func @turned(%m: memref<64x128xi8, strided<[1, ?]>>, %b: !b) {
   // CHECK: "smem.alloc"() : () -> !smem.tile<tensor<64x128xi8>, #smem.layout<"Swizzle<2,4,3> o (64,128):(1,64)">>
   %s = "smem.alloc"() : () -> !a
   // CHECK: "smem.alloc"() : () -> !smem.tile<tensor<64x128xi8>, #smem.layout<"Swizzle<3,4,3> o (64,128):(128,1)">>
-  // SAID: picked   swizzle 128B, row-major, atoms across: A of the mma at {{[0-9:]+}}: K-major, {{.*}}; the copy at {{[0-9:]+}}: turned around in registers
+  // SAID: picked   swizzle 128B, row-major, atoms across: A of the mma at {{[0-9:]+}}: K-major, {{.*}}; the copy at {{[0-9:]+}}: turned around in registers, no bank conflicts
   %t = "smem.alloc"() : () -> !a
   "smem.copy"(%m, %s) : (memref<64x128xi8, strided<[1, ?]>>, !a) -> ()
   gpu.barrier

@@ -89,3 +89,30 @@ func.func @guarded() attributes {known_block_size = array<i32: 128, 1, 1>} {
   "smem.copy"(%s, %t) : (!small, !small) -> ()
   return
 }
+
+// Lines of 64 bytes that are read: 16 lanes have parts of one, and the other 16 begin with its neighbour.
+!narrow = !smem.tile<tensor<64x64xi8>, #smem.swizzle<"64B", "column-major">>
+// CHECK-LABEL: func.func @begins_to_read_elsewhere
+func.func @begins_to_read_elsewhere() attributes {known_block_size = array<i32: 128, 1, 1>} {
+  // CHECK: %[[T:.*]] = arith.index_cast
+  // The block, and then the group of lanes.
+  // CHECK: arith.remui %[[T]], %{{.*}} : i32
+  // CHECK: arith.divui %[[T]], %{{.*}} : i32
+  // CHECK: %[[GROUP:.*]] = arith.divui %[[T]], %{{.*}} : i32
+  // CHECK-NEXT: %[[C2:.*]] = arith.constant 2 : i32
+  // CHECK-NEXT: %[[FIRST:.*]] = arith.remui %[[GROUP]], %[[C2]] : i32
+  // CHECK: arith.addi %{{.*}}, %[[FIRST]] : i32
+  // CHECK: %[[A:.*]] = llvm.load %{{.*}} : !llvm.ptr<3> -> i32
+  // CHECK: %[[OTHER:.*]] = arith.xori %[[FIRST]], %{{.*}} : i32
+  // CHECK: arith.addi %{{.*}}, %[[OTHER]] : i32
+  // CHECK: %[[B:.*]] = llvm.load %{{.*}} : !llvm.ptr<3> -> i32
+  // CHECK: %[[ODD:.*]] = arith.cmpi ne
+  // CHECK-NEXT: arith.select %[[ODD]], %[[B]], %[[A]] : i32
+  // CHECK-NEXT: arith.select %[[ODD]], %[[A]], %[[B]] : i32
+  // CHECK: nvvm.prmt
+  // CHECK: return
+  %s = "smem.alloc"() {offset = 0 : i64} : () -> !narrow
+  %t = "smem.alloc"() {offset = 4096 : i64} : () -> !smem.tile<tensor<64x64xi8>, #smem.swizzle<"64B", "row-major">>
+  "smem.copy"(%s, %t) {relayout} : (!narrow, !smem.tile<tensor<64x64xi8>, #smem.swizzle<"64B", "row-major">>) -> ()
+  return
+}
