@@ -184,19 +184,6 @@ func.func @both_directions(%m: !m, %n: !n, %i: index) {
   %t = "smem.alloc"() : () -> !t
   "smem.tma_store"(%t, %m, %i, %i) : (!t, !m, index, index) -> ()
   "smem.tma_store"(%t, %n, %i, %i) : (!t, !n, index, index) -> ()
-
-// -----
-
-// Copies between tiles: what one end must be, the other cannot.
-
-!f = !smem.tile<tensor<64x64xf32>, #smem.auto>
-!k = !smem.tile<tensor<64x64xtf32>, #smem.swizzle<"128B", "row-major">>
-func.func @both_ends_are_fixed(%m: memref<64x64xf32, strided<[1, ?]>>, %b: !k) {
-  // expected-error-re@+1 {{refused  swizzle 128B, column-major, atoms across: the copy at {{[0-9:]+}}: the tile that is read is column-major, but the one that is written is row-major; smem.copy with the unit attribute relayout turns it around}}
-  %s = "smem.alloc"() : () -> !f
-  %t = "smem.alloc"() : () -> !k
-  "smem.copy"(%m, %s) : (memref<64x64xf32, strided<[1, ?]>>, !f) -> ()
-  "smem.copy"(%s, %t) : (!f, !k) -> ()
   return
 }
 
@@ -212,18 +199,6 @@ func.func @part_of_a_pattern(%m: !m, %i: index) {
   %t = "smem.alloc"() : () -> !t
   %p = "smem.subtile"(%t, %i) {static_offsets = array<i64: -9223372036854775808, 0>} : (!t, index) -> !p
   "smem.tma_store"(%p, %m, %i, %i) : (!p, !m, index, index) -> ()
-
-// -----
-
-!f = !smem.tile<tensor<64x64xf32>, #smem.auto>
-!r = !smem.tile<tensor<64x64xtf32>, #smem.auto>
-func.func @both_ends_are_fixed_by_uses(%m: memref<64x64xf32, strided<[1, ?]>>, %b: !smem.tile<tensor<64x64xtf32>, #smem.swizzle<"128B", "column-major">>) {
-  // expected-error-re@+1 {{refused  swizzle 128B, column-major, atoms across: the copy at {{[0-9:]+}}: the tile is column-major, but the other's uses want the same data row-major; smem.copy with the unit attribute relayout turns it around}}
-  %s = "smem.alloc"() : () -> !f
-  %t = "smem.alloc"() : () -> !r
-  "smem.copy"(%m, %s) : (memref<64x64xf32, strided<[1, ?]>>, !f) -> ()
-  "smem.copy"(%s, %t) : (!f, !r) -> ()
-  %d = "smem.mma"(%t, %b) : (!r, !smem.tile<tensor<64x64xtf32>, #smem.swizzle<"128B", "column-major">>) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
   return
 }
 
@@ -263,6 +238,37 @@ func.func @no_cluster(%m: !m, %i: index) {
   %t = "smem.alloc"() : () -> !t
   // expected-error@+1 {{'smem.tma_load' op has multicast = "y", but the kernel has clusters of 1x1x1 blocks; set known_cluster_size = array<i32: x, y, z> on it}}
   "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "y"} : (!m, !t, !smem.barriers, index, index, index) -> ()
+  return
+}
+
+// -----
+
+// Copies between tiles: what one end must be, the other cannot.
+
+!f = !smem.tile<tensor<64x64xf32>, #smem.auto>
+!k = !smem.tile<tensor<64x64xtf32>, #smem.swizzle<"128B", "row-major">>
+func.func @both_ends_are_fixed(%m: memref<64x64xf32, strided<[1, ?]>>, %b: !k) {
+  // expected-error-re@+1 {{refused  swizzle 128B, column-major, atoms across: the copy at {{[0-9:]+}}: the tile that is read is column-major, but the one that is written is row-major; smem.copy with the unit attribute relayout turns it around}}
+  %s = "smem.alloc"() : () -> !f
+  %t = "smem.alloc"() : () -> !k
+  "smem.copy"(%m, %s) : (memref<64x64xf32, strided<[1, ?]>>, !f) -> ()
+  "smem.copy"(%s, %t) : (!f, !k) -> ()
+  return
+}
+
+// -----
+
+!f = !smem.tile<tensor<64x64xf32>, #smem.auto>
+!r = !smem.tile<tensor<64x64xtf32>, #smem.auto>
+func.func @both_ends_are_fixed_by_uses(%m: memref<64x64xf32, strided<[1, ?]>>, %b: !smem.tile<tensor<64x64xtf32>, #smem.swizzle<"128B", "column-major">>) {
+  // expected-error-re@+1 {{refused  swizzle 128B, column-major, atoms across: the copy at {{[0-9:]+}}: the tile is column-major, but the other's uses want the same data row-major; smem.copy with the unit attribute relayout turns it around}}
+  %s = "smem.alloc"() : () -> !f
+  %t = "smem.alloc"() : () -> !r
+  "smem.copy"(%m, %s) : (memref<64x64xf32, strided<[1, ?]>>, !f) -> ()
+  "smem.copy"(%s, %t) : (!f, !r) -> ()
+  %d = "smem.mma"(%t, %b) : (!r, !smem.tile<tensor<64x64xtf32>, #smem.swizzle<"128B", "column-major">>) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+  return
+}
 
 // -----
 
