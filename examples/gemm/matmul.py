@@ -16,6 +16,7 @@ from .operands import Operands, operands, whole_columns
 from .problem import Problem, ProblemError, results
 from .remembered import known
 from .timing import gpu_name
+from .turning import k_major
 
 #: Products whose arguments stay packed, and kernels that stay loaded, so that calling again costs little.
 _PREPARED, _KERNELS = 256, 64
@@ -35,6 +36,7 @@ def matmul(
 
     Element types are those of `Problem`: bf16, f16, f32 (multiplied as tf32), e4m3, e5m2, int8, uint8.
     One dimension of each is contiguous, either one; rows (or columns) begin at multiples of 16 bytes. Of
+    types that tensor cores read K-major only, another operand is turned around first, in new memory. Of
     a new array whose rows are no multiples of 16 bytes, the result is the part without the padding.
 
     Args:
@@ -51,8 +53,10 @@ def matmul(
     """
     if out is not None and out_dtype is not None:
         raise ProblemError("out_dtype says what a new array is to hold, but out is given")
-    first, second = seen("A", a), seen("B", b)
     stream = current_stream(a) if stream is None else stream
+    # What is turned around lives until the product is enqueued behind it.
+    _a, first = k_major("A", a, seen("A", a), 1, stream)
+    _b, second = k_major("B", b, seen("B", b), 0, stream)
     if out is not None and not _is_ragged(seen("C", out)):
         _prepared(first, second, seen("C", out), config).launch(stream)
         finish(out)

@@ -72,8 +72,13 @@ class Problem:
             if major != "k" and not multiplicand(held).mn_major:
                 raise ProblemError(
                     f"{name} of {held} is {major.upper()}-major; tensor cores read that type K-major "
-                    "alone, so turn it around before (`turned`)"
+                    "alone; matmul turns it around before, a prepared product cannot"
                 )
+
+
+def is_multiplied(name: str) -> bool:
+    """Whether tensor cores multiply elements of that MLIR type."""
+    return name in _MULTIPLICANDS
 
 
 def multiplicand(name: str) -> Element:

@@ -136,6 +136,39 @@ def test_a_product_with_such_rows_is_copied(gpu, monkeypatch):
     assert out.given == (made[0], (slice(None), slice(None, 131)))
 
 
+def test_operands_that_are_read_k_major_only_are_turned_around(gpu, monkeypatch):
+    made = []
+
+    def empty(shape, dtype):
+        made.append(OnGpu(shape, np.dtype(dtype), (shape[1], 1), 0x8000 * (1 + len(made))))
+        return made[-1]
+
+    stream = types.SimpleNamespace(get_current_stream=lambda: types.SimpleNamespace(ptr=0))
+    monkeypatch.setitem(sys.modules, "cupy", types.SimpleNamespace(empty=empty, cuda=stream))
+    monkeypatch.setattr(OnGpu, "__module__", "cupy._core")
+    a = OnGpu((200, 72), DTYPES["i8"], (1, 208), 0x1000)
+    b = OnGpu((72, 144), DTYPES["i8"], (144, 1), 0x2000)
+    c = OnGpu((200, 144), DTYPES["i32"], (144, 1), 0x3000)
+    config = Config(tile=(64, 64, 64), stages=2, consumers=1, store_columns=64)
+    matmul(a, b, c, config=config)
+    assert [launch.function for launch in gpu.launches] == [
+        "function of transpose",
+        "function of transpose",
+        "function of gemm",
+    ]
+    # A of 200 rows of 72, of which each begins at a multiple of 16 bytes; B of 144 columns of 72.
+    starts = [(m[2], m[3], m[4]) for m in gpu.maps]
+    assert starts == [
+        (0x1000, [200, 72], [208]),
+        (0x8000, [72, 200], [80]),
+        (0x2000, [144, 72], [144]),
+        (0x10000, [72, 144], [80]),
+        (0x8000, [72, 200], [80]),
+        (0x10000, [72, 144], [80]),
+        (0x3000, [144, 200], [576]),
+    ]
+
+
 @pytest.mark.parametrize("dtype", ["i32", "complex64"])
 def test_a_result_of_an_element_type_that_is_none(gpu, dtype):
     with pytest.raises(ProblemError, match="is not stored as i32|is stored as complex64|of stand_in"):

@@ -73,6 +73,23 @@ def test_majors(kind, m, n, k, a_major, b_major):
     within(matmul(a, b), a, b, 0)
 
 
+@pytest.mark.parametrize("a_major, b_major", [(1, 0), (1, 1), (0, 0)])
+@pytest.mark.parametrize("m, n, k", [(384, 272, 208), (1000, 776, 500), (16, 16, 3)])
+@pytest.mark.parametrize("kind", ["tf32", "e4m3", "e5m2-e4m3", "s8", "s8-u8"])
+def test_operands_that_are_turned_around(kind, m, n, k, a_major, b_major):
+    first, second, result = TYPES[kind]
+
+    def padded(rows, columns, dtype, major):
+        """A matrix whose lines begin at multiples of 16 bytes."""
+        along, across = (columns, rows) if major == 0 else (rows, columns)
+        wide = random(across, -(-along // 16) * 16, dtype, 0)[:, :along]
+        return wide if major == 0 else wide.t()
+
+    a, b = padded(m, k, first, a_major), padded(k, n, second, b_major)
+    c = matmul(a, b, out_dtype=getattr(torch, result))
+    within(c, a, b, EXTRA.get(kind, 0))
+
+
 CONFIGS = [
     Config(cluster=(2, 1)),
     Config(cluster=(1, 2)),
