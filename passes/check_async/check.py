@@ -9,6 +9,7 @@ from . import report
 from .program import Load, Mma, Program
 from .prove import Proof, refute
 from .regions import Root
+from .rings import check_rings
 from .translate import translate
 
 
@@ -21,21 +22,17 @@ def check(function: Any) -> None:
     blocks = [block for region in function.regions for block in region.blocks]
     if not blocks:
         return
-    for op in walk(function, "smem.roles", "smem.ring"):
-        remark(
-            op.location,
-            f"cannot prove that accesses of tiles are in order: '{op.name}' has warpgroups wait for each "
-            "other by mbarriers",
-        )
+    if next(walk(function, "smem.roles", "smem.ring"), None) is not None:
+        if len(blocks) > 1:
+            _remark_blocks(function)
+        else:
+            check_rings(function, blocks[0])
         return
     program = translate(function, blocks)
     if not program.readers and not program.copies:
         return
     if len(blocks) > 1:
-        remark(
-            function.location,
-            "cannot prove that accesses of tiles are in order: the function has several blocks",
-        )
+        _remark_blocks(function)
         return
     _check_contents(program)
     proof = Proof(program)
@@ -45,6 +42,11 @@ def check(function: Any) -> None:
         raise OpError(found.op, report.error(found))
     for (op, _), message in _undecided(program, proof).items():
         remark(op.location, message)
+
+
+def _remark_blocks(function: Any) -> None:
+    reason = "the function has several blocks"
+    remark(function.location, f"cannot prove that accesses of tiles are in order: {reason}")
 
 
 def _check_contents(program: Program) -> None:

@@ -51,17 +51,10 @@ class Roots:
             if part.operation.name == "smem.stage":
                 stage = self._start(part.operation.operands[1])
             else:
-                rows, columns = self._offsets(part.operation)
+                rows, columns = offsets_of(part.operation, self._start, lambda n: (n, ()))
                 row, column = _sum(row, rows), _sum(column, columns)
         height, width = shape_of(tile.type)[-2:]
         return Place(root, stage, row, column, height, width)
-
-    def _offsets(self, subtile: Any) -> list[Start]:
-        operands = iter(list(subtile.operands)[1:])
-        return [
-            self._start(next(operands)) if offset == DYNAMIC else (offset, ())
-            for offset in subtile.attributes["static_offsets"]
-        ]
 
     def _start(self, value: Any) -> Start:
         constant = constant_of(value)
@@ -110,6 +103,15 @@ class Roots:
         if owner.operation.name == "memref.get_global":
             return str(owner.operation.attributes["name"]), True
         return None, True
+
+
+def offsets_of(subtile: Any, at_run_time: Callable, static: Callable) -> list[Any]:
+    """The row and the column at which an `smem.subtile` begins, as made of a value or of a number."""
+    operands = iter(list(subtile.operands)[1:])
+    return [
+        at_run_time(next(operands)) if offset == DYNAMIC else static(offset)
+        for offset in subtile.attributes["static_offsets"]
+    ]
 
 
 def _source(memref: Any) -> tuple[Any, int | None]:

@@ -55,24 +55,24 @@ def _iteration(conflict: Conflict) -> str:
 def _missing(conflict: Conflict) -> str:
     """What would put the two in order."""
     if isinstance(conflict.other, Read):
-        needs = [_wait("smem.wait", conflict.age)] if conflict.age is not None else []
-        return _list([*needs, "gpu.barrier"])
+        needs = [wait_for("smem.wait", conflict.age)] if conflict.age is not None else []
+        return listed([*needs, "gpu.barrier"])
     write = conflict.other
     needs = []
     if conflict.age is not None:
         needs = ["smem.copy_commit"] if conflict.age < 0 else []
-        needs.append(_wait("smem.copy_wait", max(conflict.age, 0)))
+        needs.append(wait_for("smem.copy_wait", max(conflict.age, 0)))
     by_threads = conflict.op.name in ("smem.load", "smem.copy")
     needs += [] if write.fenced or by_threads else ["smem.fence"]
     needs += [] if write.met else ["gpu.barrier"]
-    return _list(needs)
+    return listed(needs)
 
 
-def _wait(op: str, pending: int) -> str:
+def wait_for(op: str, pending: int) -> str:
     return f"{op} with pending = {pending}{' or less' if pending else ''}"
 
 
-def _list(words: list[str]) -> str:
+def listed(words: list[str]) -> str:
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
 

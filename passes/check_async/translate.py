@@ -9,6 +9,7 @@ from ...dialect.divisibility import constant_of
 from ...dialect.ops.mma import PRODUCTS
 from ...dialect.types import TileType
 from ..barriers import is_block_barrier
+from .harmless import is_harmless
 from .integers import COMPARISONS, OPERATIONS, UNKNOWN, Integer, exactly
 from .memory import Roots
 from .program import (
@@ -31,41 +32,6 @@ from .program import (
 )
 from .regions import Place
 from .scales import Scales
-
-#: Dialects whose ops order nothing, and the ops of other dialects that order nothing.
-_HARMLESS_DIALECTS = {
-    "affine",
-    "arith",
-    "builtin",
-    "complex",
-    "index",
-    "math",
-    "memref",
-    "ub",
-    "vector",
-}
-_HARMLESS = {
-    "cf.assert",
-    "func.return",
-    "gpu.dynamic_shared_memory",
-    "gpu.global_id",
-    "gpu.lane_id",
-    "gpu.num_subgroups",
-    "gpu.printf",
-    "gpu.return",
-    "gpu.subgroup_id",
-    "gpu.subgroup_size",
-    "gpu.thread_id",
-    "scf.yield",
-    "smem.alloc",
-    "smem.convert",
-    "smem.fill",
-    "smem.scale_d",
-    "smem.stage",
-    "smem.subtile",
-    "smem.view",
-    "smem.yield",
-}
 
 #: Ops that other blocks or the host decide on, with a value that they have in some run.
 _GIVEN = {"gpu.block_id": 0, "gpu.grid_dim": 1}
@@ -161,13 +127,11 @@ class Translator:
         translated = self._steps.get(name)
         if translated:
             return translated(op)
-        if name in _HARMLESS:
-            return None
         if is_block_barrier(op):
             return Barrier()
         if len(op.regions):
             return self._opaque(op)
-        return None if name.partition(".")[0] in _HARMLESS_DIALECTS or _is_pure(op) else Other(op)
+        return None if is_harmless(op) else Other(op)
 
     def _number(self, value: Any) -> int:
         return self._numbers.setdefault(value, len(self._numbers))
@@ -313,12 +277,3 @@ def _synchronizes(step: Any) -> bool:
     if isinstance(step, For):
         return step.body.synchronizes
     return isinstance(step, (*_ACCESSES, *_ORDERINGS, Opaque))
-
-
-def _is_pure(op: Any) -> bool:
-    """Whether an op of the GPU's own dialects orders nothing."""
-    if op.name == "llvm.inline_asm":
-        return "has_side_effects" not in op.attributes
-    if op.name.startswith("llvm."):
-        return op.name not in ("llvm.call", "llvm.call_intrinsic", "llvm.fence", "llvm.inline_asm")
-    return op.name.startswith("nvvm.read.")

@@ -1,0 +1,151 @@
+"""What a role has done up to a point: steps of rings, and accesses that are not over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any, NamedTuple
+
+from ..forms import Form
+from .spots import Spot, Turning
+
+
+class Turn(NamedTuple):
+    """Where a role is in a ring.
+
+    Attributes:
+        next: the step that it takes next.
+        held: how many of those before it has not handed on.
+    """
+
+    next: Form = Form()
+    held: int = 0
+
+
+class Write(NamedTuple):
+    """A write of a tile.
+
+    Attributes:
+        fenced: whether its threads have executed `smem.fence` since.
+        met: whether a barrier of its threads came since.
+        sent: whether one came after the fence.
+    """
+
+    op: Any
+    spot: Spot
+    fenced: bool = False
+    met: bool = False
+    sent: bool = False
+
+
+class Reader(Enum):
+    """What reads a tile: the tensor cores, the threads themselves, or a bulk store."""
+
+    MMA, THREADS, BULK = range(3)
+
+
+class Read(NamedTuple):
+    """A read of a tile that may not be over.
+
+    Attributes:
+        age: how many groups of mma, or of bulk stores, came after its own; -1 if that is not closed, and
+            None if it is waited for.
+        scope: the scope of the `smem.elect` of a bulk store.
+    """
+
+    op: Any
+    spot: Spot
+    by: Reader
+    age: int | None
+    scope: str = ""
+
+
+@dataclass
+class State:
+    """A point of a path.
+
+    Attributes:
+        turns: where the role is in each ring.
+        furthest: ages beyond it are the same to every wait.
+        known: whether all that was done on the path is known.
+        forked: whether the path is one of several, of which no run may take this one.
+    """
+
+    furthest: int
+    turns: dict[Turning, Turn] = field(default_factory=dict)
+    writes: frozenset[Write] = frozenset()
+    reads: frozenset[Read] = frozenset()
+    known: bool = True
+    forked: bool = field(default=False, compare=False)
+
+    @property
+    def certain(self) -> bool:
+        """Whether some run is known to take the path."""
+        return self.known and not self.forked
+
+    def copy(self) -> State:
+        """The same state, to be changed apart."""
+        return replace(self, turns=dict(self.turns))
+
+    def turn(self, turning: Turning) -> Turn:
+        """Where the role is in a ring."""
+        return self.turns.get(turning, Turn())
+
+    # Steps of rings.
+
+    def begin(self, turning: Turning, step: Form, one: Form) -> None:
+        """A step begins; those before are one longer ago."""
+        self.turns[turning] = Turn(step + one, self.turn(turning).held + 1)
+
+        def later(access: Any) -> Any:
+            spot = access.spot
+            own = spot.turning == turning
+            return access._replace(spot=spot._replace(ago=spot.ago + 1)) if own else access
+
+        self.writes = frozenset(map(later, self.writes))
+        self.reads = frozenset(map(later, self.reads))
+
+    def end(self, turning: Turning, ago: int) -> tuple[list[Write], list[Read]]:
+        """A step is handed on; gives the accesses of its stage, which are no longer followed."""
+        turn = self.turn(turning)
+        self.turns[turning] = turn._replace(held=turn.held - 1)
+        writes = [w for w in self.writes if (w.spot.turning, w.spot.ago) == (turning, ago)]
+        reads = [r for r in self.reads if (r.spot.turning, r.spot.ago) == (turning, ago)]
+        self.writes -= frozenset(writes)
+        self.reads -= frozenset(reads)
+        return writes, reads
+
+    # Accesses, and what orders them.
+
+    def start_group(self, by: Reader) -> None:
+        """A group of reads is closed; those before are one older."""
+        self._replace_reads(by, lambda age: min(age + 1, self.furthest))
+
+    def wait(self, by: Reader, pending: int) -> None:
+        """All but the latest groups are over."""
+        self._replace_reads(by, lambda age: None if age >= pending else age)
+
+    def _replace_reads(self, by: Reader, change: Any) -> None:
+        self.reads = frozenset(
+            read
+            if read.by is not by or read.age is None
+            else read._replace(age=change(read.age))
+            for read in self.reads
+        )
+
+    def fence(self) -> None:
+        """The threads' own writes are fenced."""
+        self.writes = frozenset(write._replace(fenced=True) for write in self.writes)
+
+    def barrier(self) -> None:
+        """All threads that write and read know what the others have done."""
+        met = (write._replace(met=True, sent=write.fenced) for write in self.writes)
+        self.writes = frozenset(w for w in met if not w.sent or w.spot.turning is not None)
+        self.reads = frozenset(r for r in self.reads if r.age is not None)
+
+    # Loops.
+
+    def leaves(self, loop: Any) -> None:
+        """What changes with a loop is not known outside of an iteration."""
+        self.writes = frozenset(w._replace(spot=w.spot.without(loop)) for w in self.writes)
+        self.reads = frozenset(r._replace(spot=r.spot.without(loop)) for r in self.reads)
