@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from ....dialect.bindings import ir
 from ....dialect.types import TileType
+from ..forms import number
 from ..report import at, listed
-from .kernel import Access
+from .kernel import Access, stages_of
 from .spots import Side, Spot
 from .state import Read, Reader, State, Write
 from .steps import missing
@@ -28,7 +29,7 @@ def load_tile(walker: Walker, op: Any, state: State) -> None:
     spot = walker.spot(op, op.operands[1], state)
     if spot is None:
         return
-    if spot.turning is None:
+    if spot.turning is None or spot.turning[1] is not Side.PRODUCER:
         reason = f"its stage is not that of a {Side.PRODUCER.begins}"
         walker.findings.unknown(op, reason, state)
         return
@@ -93,9 +94,12 @@ def _write(walker: Walker, op: Any, spot: Spot, state: State, write: Write) -> N
         for read in state.reads:
             meets = read.spot.turning is None and spot.meets(read.spot)
             if meets is not False:
-                needs = [*([missing(read)] if read.age is not None else []), "smem.warpgroup_barrier"]
+                needs = [
+                    *([missing(read)] if read.age is not None else []),
+                    "smem.warpgroup_barrier",
+                ]
                 _clash(walker, op, read, "overwrites", needs, meets is True, state)
-    elif not _is_held(walker, op, spot, Side.PRODUCER, state):
+    elif not _is_held(walker, op, spot, "writes", state):
         return
     state.writes |= {write}
     walker.kernel.accesses[Access(walker.agent, op, spot, True, state.certain)] = None
@@ -133,9 +137,7 @@ def store_tile(walker: Walker, op: Any, state: State) -> None:
     _read(walker, op, op.operands[0], Reader.BULK, -1, state)
 
 
-def _read(
-    walker: Walker, op: Any, tile: Any, by: Reader, age: int | None, state: State
-) -> None:
+def _read(walker: Walker, op: Any, tile: Any, by: Reader, age: int | None, state: State) -> None:
     spot = walker.spot(op, tile, state)
     if spot is None:
         return
@@ -145,7 +147,7 @@ def _read(
             needs = _needs(write, by) if meets is not False else []
             if needs:
                 _clash(walker, op, write, "reads", needs, meets is True, state)
-    elif not _is_held(walker, op, spot, Side.CONSUMER, state):
+    elif not _is_held(walker, op, spot, "reads", state):
         return
     state.reads |= {Read(op, spot, by, age, walker.scope if by is Reader.BULK else "")}
     walker.kernel.accesses[Access(walker.agent, op, spot, False, state.certain)] = None
@@ -179,19 +181,21 @@ def _clash(
         )
 
 
-def _is_held(walker: Walker, op: Any, spot: Spot, side: Side, state: State) -> bool:
+def _is_held(walker: Walker, op: Any, spot: Spot, verb: str, state: State) -> bool:
     """Checks that an access is of a stage that its threads have waited for, and not handed on."""
     assert spot.turning is not None
-    verb = "reads" if side is Side.CONSUMER else "writes"
-    if spot.turning[1] is not side:
-        reason = f"it {verb} a stage that comes from a {spot.turning[1].begins}"
-        walker.findings.unknown(op, reason, state)
-        return False
-    if not 1 <= spot.ago <= state.turn(spot.turning).held:
-        when = f"is {side.ended} already" if spot.ago else "is not waited for"
-        put = f"put it before the {side.ends}" if spot.ago else f"put {side.begins} before it"
+    ring, side = spot.turning
+    turn = state.turn(spot.turning)
+    if not 1 <= spot.ago <= turn.held:
+        when = f"is {side.ended} already" if spot.ago > 0 else "is not waited for"
+        put = f"put it before the {side.ends}" if spot.ago > 0 else f"put {side.begins} before it"
         walker.findings.wrong(op, f"{verb} a stage that {when}; {put}", state.certain)
         return False
+    if verb == "reads" and side is Side.PRODUCER:
+        released = (turn.next - number(spot.ago + stages_of(ring))).least
+        if released is None or released < 0:
+            reason = "its stage may be of the first steps, before which no consumer has written it"
+            walker.findings.unknown(op, reason, state)
     return True
 
 

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 from ....dialect.bindings import ir
 from ....dialect.ops.ring import ring_number
 from ....dialect.ops.tma import multicast_of
+from ....dialect.types import TileType
 from ...kernel import walk
+from ...parts import chain_of
 from ..forms import Symbol
 from ..values import Values
 from .spots import Side, Spot, Turning
@@ -16,16 +18,19 @@ from .spots import Side, Spot, Turning
 #: The ops that take a ring as their first operand.
 RING_OPS = tuple(name for side in Side for name in (side.begins, side.ends))
 
+#: The ops whose second operand is a tile that they write.
+_WRITES = ("smem.copy", "smem.copy_async", "smem.store", "smem.tma_load")
+
 #: The ops with a `pending`.
 _WAITS = ("smem.wait", "smem.tma_wait")
 
 
 @dataclass(frozen=True, eq=False)
 class Agent:
-    """Threads that run the same ops: those of a role, or of the block.
+    """Threads that run the same ops: those of a role, of one warp of its warpgroups, or of the block.
 
     Attributes:
-        op: the `smem.role`, or the function.
+        op: the `smem.role`, or the function; of the threads of one warp, their `smem.elect`.
         warpgroups: how many they are; None if that is not known.
         whole: whether they are all threads of the block.
         first: whether the block's first warpgroup is one of them.
@@ -39,30 +44,23 @@ class Agent:
     symbol: Symbol | None
 
 
-class Commit(NamedTuple):
-    """An `smem.producer_commit`.
+class Handover(NamedTuple):
+    """An `smem.producer_commit` or `smem.consumer_release`.
 
     Attributes:
-        threads: how many execute it; None if that is not known.
-        written: the parts of its step's stages that were written before.
+        turning: the ring, and the side that hands a step on.
+        count: how many threads commit it, or warpgroups release it; None if that is not known.
+        written: the parts of its stage that were written before.
         unfenced: of those by the threads' own writes, which are not fenced: the tile, and the op.
         certain: whether some run does it so.
     """
 
     agent: Agent
     op: Any
-    threads: int | None
+    turning: Turning
+    count: int | None
     written: frozenset[Spot]
     unfenced: frozenset[tuple[Any, Any]]
-    certain: bool
-
-
-class Release(NamedTuple):
-    """An `smem.consumer_release`, by so many warpgroups (None if not known)."""
-
-    agent: Agent
-    op: Any
-    warpgroups: int | None
     certain: bool
 
 
@@ -84,7 +82,8 @@ class Kernel:
         values: its integers.
         furthest: one more than the largest number of groups that a wait leaves pending.
         fills: for each tile without stages, the ring by which it is loaded.
-        commits, releases, accesses: what was found on all paths.
+        written: the tiles that anything writes.
+        handovers, accesses: what was found on all paths.
         held: for each agent and side of a ring, the most steps that it holds while it waits for one.
         ends: for each agent the states in which it ends.
     """
@@ -93,8 +92,8 @@ class Kernel:
     values: Values
     furthest: int
     fills: dict[Any, Any]
-    commits: dict[Commit, None] = field(default_factory=dict)
-    releases: dict[Release, None] = field(default_factory=dict)
+    written: set[Any]
+    handovers: dict[Handover, None] = field(default_factory=dict)
     accesses: dict[Access, None] = field(default_factory=dict)
     held: dict[tuple[Agent, Turning], int] = field(default_factory=dict)
     ends: dict[Agent, list[Any]] = field(default_factory=dict)
@@ -107,7 +106,12 @@ class Kernel:
             op.operands[1].owner.operation: op.operands[2].owner.operation
             for op in walk(function, "smem.tma_load")
         }
-        return Kernel(function, Values(function), 1 + max(pending, default=0), fills)
+        written = {
+            chain_of(op.operands[1], op)[0].operation
+            for op in walk(function, *_WRITES)
+            if isinstance(op.operands[1].type, TileType)
+        }
+        return Kernel(function, Values(function), 1 + max(pending, default=0), fills, written)
 
     def rings(self) -> list[Any]:
         """The function's rings."""
@@ -118,13 +122,14 @@ class Kernel:
         consumes = op.name in (Side.CONSUMER.begins, Side.CONSUMER.ends)
         return op.operands[0].owner.operation, Side.CONSUMER if consumes else Side.PRODUCER
 
+    def loads(self, ring: Any) -> list[Any]:
+        """The `smem.tma_load` that count for a ring."""
+        uses = (use.owner.operation for use in ring.results[0].uses)
+        return [op for op in uses if op.name == "smem.tma_load"]
+
     def shares_loads(self, ring: Any) -> bool:
         """Whether blocks of a cluster load stages of a ring together."""
-        uses = (use.owner for use in ring.results[0].uses)
-        return any(
-            op.operation.name == "smem.tma_load" and multicast_of(op.operation.opview) is not None
-            for op in uses
-        )
+        return any(multicast_of(op.opview) is not None for op in self.loads(ring))
 
 
 def stages_of(ring: Any) -> int:

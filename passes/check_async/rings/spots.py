@@ -66,8 +66,10 @@ class Extent(NamedTuple):
         if split is None or others is None or split[0] != others[0]:
             return False
         distance = (split[1] - others[1]).constant
-        return distance is not None and -split[0] <= distance - other.size and (
-            distance + self.size <= split[0]
+        return (
+            distance is not None
+            and -split[0] <= distance - other.size
+            and (distance + self.size <= split[0])
         )
 
 

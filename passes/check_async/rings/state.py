@@ -16,10 +16,14 @@ class Turn(NamedTuple):
     Attributes:
         next: the step that it takes next.
         held: how many of those before it has not handed on.
+        share: how many steps in a row each of its warpgroups takes in its turn; None if all take all.
+        taken: how many of them this warpgroup has taken in this turn.
     """
 
     next: Form = Form()
     held: int = 0
+    share: int | None = None
+    taken: int = 0
 
 
 class Write(NamedTuple):
@@ -95,7 +99,9 @@ class State:
 
     def begin(self, turning: Turning, step: Form, one: Form) -> None:
         """A step begins; those before are one longer ago."""
-        self.turns[turning] = Turn(step + one, self.turn(turning).held + 1)
+        turn = self.turn(turning)
+        taken = 0 if turn.share is None else turn.taken + 1
+        self.turns[turning] = Turn(step + one, turn.held + 1, turn.share, taken)
 
         def later(access: Any) -> Any:
             spot = access.spot
@@ -127,9 +133,7 @@ class State:
 
     def _replace_reads(self, by: Reader, change: Any) -> None:
         self.reads = frozenset(
-            read
-            if read.by is not by or read.age is None
-            else read._replace(age=change(read.age))
+            read if read.by is not by or read.age is None else read._replace(age=change(read.age))
             for read in self.reads
         )
 

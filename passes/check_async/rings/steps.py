@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..forms import Form, number
 from ..report import at, listed, wait_for
-from .kernel import Commit, Release, stages_of
-from .spots import Side
-from .state import Read, Reader, State, Turn
+from .kernel import Handover, stages_of
+from .spots import Side, Turning
+from .state import Read, Reader, State, Turn, Write
 
 if TYPE_CHECKING:
     from .walker import Walker
@@ -17,28 +17,79 @@ if TYPE_CHECKING:
 NOT_NEXT = "it is not known whether its step is the one after the last"
 
 
-def expect(walker: Walker, op: Any, state: State, turn: Turn, step: Form) -> int | None:
-    """Checks that a step is the next one, or one that is held; how many come between, if known."""
+def expect(walker: Walker, op: Any, state: State, step: Form) -> bool:
+    """Checks that a step is the next one, or one that is held; whether it is the next one.
+
+    A producer may take the first steps without having acquired those before: their stages are empty. A
+    warpgroup of a consumer may leave out the steps that are others' turn.
+    """
+    turning = ring, side = walker.kernel.turning(op)
+    turn = state.turn(turning)
+    if _is_first_share(walker, op, state, step):
+        return True
     ahead = (step - turn.next).constant
     if ahead is None:
         walker.findings.unknown(op, NOT_NEXT, state)
     elif ahead > 0:
+        first = side is Side.PRODUCER and step.constant is not None
+        if first and (step.constant or 0) <= stages_of(ring):
+            state.turns[turning] = turn._replace(next=step, held=turn.held + ahead)
+            return True
+        if turn.share is not None and (turn.taken, ahead) == (turn.share, _of_others(walker, turn)):
+            _check_phase(walker, op, turning, ahead, state)
+            state.turns[turning] = turn._replace(next=step, taken=0)
+            return True
         walker.findings.unknown(op, f"it leaves out {_steps(ahead)}", state)
     elif ahead < -turn.held:
-        side = walker.kernel.turning(op)[1]
         message = f"takes a step again that is {side.ended}; put the next step there"
         walker.findings.wrong(op, message, state.certain)
-    return ahead
+    return ahead is None or ahead >= 0
+
+
+def _of_others(walker: Walker, turn: Turn) -> int:
+    """The steps between two turns of a warpgroup."""
+    return ((walker.agent.warpgroups or 1) - 1) * (turn.share or 0)
+
+
+def _is_first_share(walker: Walker, op: Any, state: State, step: Form) -> bool:
+    """Whether a step is a warpgroup's first where each takes some in its turn: the first warpgroup
+    begins with step 0, the next one after the steps of that, and so on."""
+    turning = _, side = walker.kernel.turning(op)
+    turn, symbol = state.turn(turning), walker.agent.symbol
+    if side is not Side.CONSUMER or turn != Turn() or symbol is None:
+        return False
+    split = step.split(symbol)
+    if split is None or split[0] <= 0 or split[1].constant != 0:
+        return False
+    turn = Turn(step, share=split[0])
+    _check_phase(walker, op, turning, _of_others(walker, turn), state)
+    state.turns[turning] = turn
+    return True
+
+
+def _check_phase(walker: Walker, op: Any, turning: Turning, ahead: int, state: State) -> None:
+    """Checks that the phase before the one that is waited for is over: waits tell two phases apart."""
+    ring = turning[0]
+    if walker.kernel.loads(ring):
+        reason = f"it leaves out {_steps(ahead)}, whose loads may arrive later"
+        walker.findings.unknown(op, reason, state)
+    elif ahead >= stages_of(ring):
+        walker.findings.wrong(
+            op,
+            f"may pass too early: its warpgroup leaves out {_steps(ahead)} of others, and the "
+            f"{at(ring)} has {_stages(ring)}, so that the phase before may not be over; give it "
+            f"{ahead + 1} stages or more",
+            state.certain,
+        )
 
 
 def begin(walker: Walker, op: Any, state: State) -> None:
     """`smem.producer_acquire` or `smem.consumer_wait`."""
     turning = ring, side = walker.kernel.turning(op)
     step = walker.kernel.values.of(op.operands[1])
-    turn = state.turn(turning)
-    ahead = expect(walker, op, state, turn, step)
-    if ahead is not None and -turn.held <= ahead < 0:
+    if not expect(walker, op, state, step):
         return
+    turn = state.turn(turning)
     if turn.held >= stages_of(ring):
         walker.findings.wrong(
             op,
@@ -63,17 +114,58 @@ def _expect_of_itself(walker: Walker, op: Any, state: State, step: Form) -> None
     before = step if side is Side.CONSUMER else step - number(stages_of(ring))
     ahead = (done - before).constant
     if ahead is None:
-        walker.findings.unknown(op, f"it is not known whether its stage is {side.other.ended}", state)
+        reason = f"it is not known whether its stage is {side.other.ended}"
+        walker.findings.unknown(op, reason, state)
     elif ahead <= 0:
         message = f"waits for ever: its stage is {side.other.ended} later, by the same threads"
         walker.findings.wrong(op, f"{message}; put {side.other.ends} before it", state.certain)
 
 
+def hand_on(walker: Walker, op: Any, state: State) -> None:
+    """`smem.producer_commit` or `smem.consumer_release`."""
+    turning = _, side = walker.kernel.turning(op)
+    count = walker.threads
+    if side is Side.CONSUMER:
+        count = walker.agent.warpgroups
+        if walker.scope:
+            message = "is executed by one thread, but all threads of a warpgroup release a step"
+            walker.findings.wrong(op, f"{message}; put it behind the smem.elect", state.certain)
+    ago = _ago(walker, op, state)
+    if ago is None:
+        return
+    turn = state.turn(turning)
+    if ago < turn.held:
+        walker.findings.unknown(op, f"an earlier step is not {side.ended} yet", state)
+    if turn.share is not None:
+        count = 1
+    writes, reads = state.end(turning, ago)
+    for write in writes:
+        if walker.scope and not write.met:
+            _not_over(walker, op, write, "smem.warpgroup_barrier", state)
+    for read in reads:
+        if read.age is not None:
+            _not_over(walker, op, read, missing(read), state)
+        elif walker.scope and read.by is not Reader.BULK:
+            _not_over(walker, op, read, "smem.warpgroup_barrier", state)
+    unfenced = frozenset((w.spot.root, w.op) for w in writes if not w.fenced)
+    written = frozenset(w.spot._replace(ago=0) for w in writes)
+    made = Handover(walker.agent, op, turning, count, written, unfenced, state.certain)
+    walker.kernel.handovers[made] = None
+
+
 def _ago(walker: Walker, op: Any, state: State) -> int | None:
     """How long ago the step began that an op hands on; None if it cannot be handed on."""
-    turning = _, side = walker.kernel.turning(op)
-    turn = state.turn(turning)
-    ago = (turn.next - walker.kernel.values.of(op.operands[1])).constant
+    turning = ring, side = walker.kernel.turning(op)
+    turn, step = state.turn(turning), walker.kernel.values.of(op.operands[1])
+    if side is Side.PRODUCER and step.constant is not None and step.constant < stages_of(ring):
+        # The stages of the first steps are empty: they need not be acquired.
+        ahead = (step - turn.next).constant
+        if ahead is not None and ahead >= 0:
+            expect(walker, op, state, step + number(1))
+            turn = state.turn(turning)
+            held = walker.kernel.held
+            held.setdefault((walker.agent, turning), 0)
+    ago = (turn.next - step).constant
     if ago is None:
         walker.findings.unknown(op, "it is not known which step that is", state)
     elif ago <= 0:
@@ -87,51 +179,10 @@ def _ago(walker: Walker, op: Any, state: State) -> int | None:
     return None
 
 
-def _in_order(walker: Walker, op: Any, state: State, ago: int) -> None:
-    turning = _, side = walker.kernel.turning(op)
-    if ago < state.turn(turning).held:
-        walker.findings.unknown(op, f"an earlier step is not {side.ended} yet", state)
-
-
-def commit(walker: Walker, op: Any, state: State) -> None:
-    """`smem.producer_commit`."""
-    ago = _ago(walker, op, state)
-    if ago is None:
-        return
-    _in_order(walker, op, state, ago)
-    turning = walker.kernel.turning(op)
-    writes, _ = state.end(turning, ago)
-    for write in writes:
-        if walker.scope and not write.met:
-            message = f"comes before the {at(write.op)} is over"
-            needs = "put smem.warpgroup_barrier between them"
-            walker.findings.wrong(op, f"{message}; {needs}", state.certain)
-    unfenced = frozenset((w.spot.root, w.op) for w in writes if not w.fenced)
-    written = frozenset(w.spot._replace(ago=0) for w in writes)
-    made = Commit(walker.agent, op, walker.threads, written, unfenced, state.certain)
-    walker.kernel.commits[made] = None
-
-
-def release(walker: Walker, op: Any, state: State) -> None:
-    """`smem.consumer_release`."""
-    if walker.scope:
-        message = "is executed by one thread, but all threads of a warpgroup release a step together"
-        walker.findings.wrong(op, f"{message}; put it behind the smem.elect", state.certain)
-    ago = _ago(walker, op, state)
-    if ago is None:
-        return
-    turning = walker.kernel.turning(op)
-    _, reads = state.end(turning, ago)
-    for read in reads:
-        if read.age is not None:
-            message = f"releases a step that the {at(read.op)} may still read"
-            needs = f"put {missing(read)} between them"
-            walker.findings.wrong(op, f"{message}; {needs}", state.certain)
-    made = Release(walker.agent, op, walker.agent.warpgroups, state.certain)
-    walker.kernel.releases[made] = None
-    held = state.turn(turning).held + 1
-    if ago < held:
-        walker.findings.unknown(op, "an earlier step is not released yet", state)
+def _not_over(walker: Walker, op: Any, access: Read | Write, needs: str, state: State) -> None:
+    verb = "written" if isinstance(access, Write) else "read"
+    message = f"hands on a step that may still be {verb} by the {at(access.op)}"
+    walker.findings.wrong(op, f"{message}; put {needs} between them", state.certain)
 
 
 def missing(read: Read) -> str:
@@ -146,3 +197,8 @@ def missing(read: Read) -> str:
 
 def _steps(count: int) -> str:
     return f"{count} step{'s' if count > 1 else ''}"
+
+
+def _stages(ring: Any) -> str:
+    count = stages_of(ring)
+    return f"{count} stage{'s' if count > 1 else ''}"

@@ -50,19 +50,20 @@ class Walker:
 
     Attributes:
         scope: the scope of the `smem.elect` around; empty if all threads execute the ops.
-        turnings: the sides of rings that the agent takes.
+        ops: all that the agent does.
+        turnings: the sides of rings that it takes.
     """
 
-    def __init__(self, kernel: Kernel, agent: Agent, findings: Findings) -> None:
+    def __init__(self, kernel: Kernel, agent: Agent, ops: list[Any], findings: Findings) -> None:
         self.kernel = kernel
         self.agent = agent
         self.findings = findings
         self.scope = ""
-        self.turnings = self._turnings(agent.op)
+        self.ops = ops
+        self.turnings = self._turnings(ops)
         self._does: dict[str, Callable[[Any, State], None]] = {
             **dict.fromkeys((side.begins for side in Side), self._with(steps.begin)),
-            Side.PRODUCER.ends: self._with(steps.commit),
-            Side.CONSUMER.ends: self._with(steps.release),
+            **dict.fromkeys((side.ends for side in Side), self._with(steps.hand_on)),
             **dict.fromkeys(PRODUCTS, self._with(accesses.multiply)),
             "smem.copy": self._with(accesses.copy),
             "smem.fence": self._with(accesses.fence),
@@ -87,6 +88,10 @@ class Walker:
         count = self.agent.warpgroups
         return count if count is None or self.scope else 128 * count
 
+    def run(self, state: State) -> list[State]:
+        """The states in which the agent ends."""
+        return self.block(self.ops, state)
+
     def block(self, ops: list[Any], state: State) -> list[State]:
         """The states in which ops end that are executed one after the other."""
         forked, states = state.forked, [state]
@@ -102,7 +107,7 @@ class Walker:
             does(op, state)
         elif is_block_barrier(op):
             accesses.block_barrier(self, op, state)
-        elif len(op.regions) and self.is_followed(op):
+        elif len(op.regions) and is_followed(op):
             return self._region(op, state)
         elif op.name in _FOLLOWED:
             self.findings.unknown(op, f"'{op.name}' is not followed beside rings and roles", state)
@@ -116,10 +121,6 @@ class Walker:
             self.findings.unknown(op, "it is reached on too many paths", states[0])
             return states[:1]
         return states
-
-    def is_followed(self, op: Any) -> bool:
-        """Whether an op, or one within it, accesses tiles or orders accesses."""
-        return any(_is_followed(inner) for inner in (op, *within(op)))
 
     # Regions.
 
@@ -151,7 +152,7 @@ class Walker:
 
     def _is_uniform(self, op: Any, what: str, forms: tuple[Form, ...], state: State) -> bool:
         """Whether all threads, and the blocks that share the loads within, go the same way."""
-        turnings = self._turnings(op)
+        turnings = self._turnings([op])
         together = any(self.kernel.shares_loads(ring) for ring, _ in turnings)
         needed = Spread.CLUSTER if together else Spread.BLOCK
         if all(form.spread <= needed for form in forms):
@@ -213,7 +214,7 @@ class Walker:
         be the next one where the loop is entered."""
         turns = {}
         values, loop = self.kernel.values, self.kernel.values.loop(op)
-        for turning in self._turnings(op):
+        for turning in self._turnings([op]):
             found = self._first_step(op.regions[0], turning)
             if found is None:
                 continue
@@ -222,7 +223,7 @@ class Walker:
             if entry is None:
                 self.findings.unknown(first, steps.NOT_NEXT, state)
                 continue
-            steps.expect(self, first, state, state.turn(turning), entry)
+            steps.expect(self, first, state, entry)
             turns[turning] = found
         return turns
 
@@ -233,12 +234,12 @@ class Walker:
             if again is None:
                 self.findings.unknown(op, steps.NOT_NEXT, end)
             else:
-                steps.expect(self, op, end, end.turn(turning), again)
+                steps.expect(self, op, end, again)
 
-    def _turnings(self, op: Any) -> list[Turning]:
-        """The sides of rings that are taken within an op."""
-        found = {self.kernel.turning(i): None for i in within(op) if i.name in RING_OPS}
-        return list(found)
+    def _turnings(self, ops: list[Any]) -> list[Turning]:
+        """The sides of rings that are taken by ops, or within them."""
+        inner = (inner for op in ops for inner in (op, *within(op)))
+        return list({self.kernel.turning(op): None for op in inner if op.name in RING_OPS})
 
     def _first_step(self, region: Any, turning: Turning) -> tuple[Any, Form] | None:
         """The first op of a region that begins a step of a ring, and the step."""
@@ -334,8 +335,9 @@ def ops_in(block: Any) -> list[Any]:
     return [op.operation for op in block.operations]
 
 
-def _is_followed(op: Any) -> bool:
-    return op.name in _FOLLOWED or is_block_barrier(op)
+def is_followed(op: Any) -> bool:
+    """Whether an op, or one within it, accesses tiles or orders accesses."""
+    return any(i.name in _FOLLOWED or is_block_barrier(i) for i in (op, *within(op)))
 
 
 def _distinct(states: list[State]) -> list[State]:
