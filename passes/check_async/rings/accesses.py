@@ -11,7 +11,7 @@ from ..report import at, listed
 from .kernel import Access, stages_of
 from .spots import Side, Spot
 from .state import Read, Reader, State, Write
-from .steps import missing
+from .steps import is_of_held, missing
 
 if TYPE_CHECKING:
     from .walker import Walker
@@ -34,7 +34,7 @@ def load_tile(walker: Walker, op: Any, state: State) -> None:
         walker.findings.unknown(op, reason, state)
         return
     _counts_for(walker, op, spot, state)
-    _write(walker, op, spot, state, Write(op, spot, fenced=True, met=True, sent=True))
+    _write(walker, op, spot, state, Write(op, spot, fenced=True, met=True))
 
 
 def _counts_for(walker: Walker, op: Any, spot: Spot, state: State) -> None:
@@ -58,7 +58,7 @@ def _counts_for(walker: Walker, op: Any, spot: Spot, state: State) -> None:
             f"writes the stage of one step, but its bytes count for the one {abs(ago - spot.ago)} "
             f"{'before' if ago > spot.ago else 'after'} it; give it the step of the "
             f"{Side.PRODUCER.begins}",
-            state.certain,
+            state.certain and (ago - spot.ago) % stages_of(ring) != 0,
         )
 
 
@@ -99,10 +99,11 @@ def _write(walker: Walker, op: Any, spot: Spot, state: State, write: Write) -> N
                     "smem.warpgroup_barrier",
                 ]
                 _clash(walker, op, read, "overwrites", needs, meets is True, state)
+        state.filled |= {spot}
     elif not _is_held(walker, op, spot, "writes", state):
         return
     state.writes |= {write}
-    walker.kernel.accesses[Access(walker.agent, op, spot, True, state.certain)] = None
+    walker.kernel.accesses[Access(walker.agent, op, spot.fixed(), True, state.certain)] = None
 
 
 # Reads.
@@ -147,17 +148,21 @@ def _read(walker: Walker, op: Any, tile: Any, by: Reader, age: int | None, state
             needs = _needs(write, by) if meets is not False else []
             if needs:
                 _clash(walker, op, write, "reads", needs, meets is True, state)
+        if not any(filled.covers(spot) for filled in state.filled):
+            reason = (
+                f"it is not known whether what it reads of the {at(spot.root)} was written before"
+            )
+            walker.findings.unknown(op, reason, state)
     elif not _is_held(walker, op, spot, "reads", state):
         return
     state.reads |= {Read(op, spot, by, age, walker.scope if by is Reader.BULK else "")}
-    walker.kernel.accesses[Access(walker.agent, op, spot, False, state.certain)] = None
+    walker.kernel.accesses[Access(walker.agent, op, spot.fixed(), False, state.certain)] = None
 
 
 def _needs(write: Write, by: Reader) -> list[str]:
-    """What is missing between a write and a read of it."""
+    """What is missing between a write and a read of it, in any order."""
     fenced = write.fenced or by is Reader.THREADS
-    met = write.met if by is not Reader.BULK or not write.fenced else write.sent
-    return [*([] if fenced else ["smem.fence"]), *([] if met else ["smem.warpgroup_barrier"])]
+    return [*([] if fenced else ["smem.fence"]), *([] if write.met else ["smem.warpgroup_barrier"])]
 
 
 def _clash(
@@ -189,7 +194,8 @@ def _is_held(walker: Walker, op: Any, spot: Spot, verb: str, state: State) -> bo
     if not 1 <= spot.ago <= turn.held:
         when = f"is {side.ended} already" if spot.ago > 0 else "is not waited for"
         put = f"put it before the {side.ends}" if spot.ago > 0 else f"put {side.begins} before it"
-        walker.findings.wrong(op, f"{verb} a stage that {when}; {put}", state.certain)
+        certain = state.certain and not is_of_held(ring, turn, spot.ago)
+        walker.findings.wrong(op, f"{verb} a stage that {when}; {put}", certain)
         return False
     if verb == "reads" and side is Side.PRODUCER:
         released = (turn.next - number(spot.ago + stages_of(ring))).least
@@ -231,8 +237,10 @@ def _is_by_all_that_stored(walker: Walker, op: Any, state: State) -> bool:
 
 
 def fence(walker: Walker, op: Any, state: State) -> None:
-    """`smem.fence`; that of one thread is for what that thread wrote."""
-    if not walker.scope:
+    """`smem.fence`; what one thread fences is not followed."""
+    if walker.scope:
+        state.known = False
+    else:
         state.fence()
 
 

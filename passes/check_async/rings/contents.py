@@ -77,17 +77,9 @@ def _is_filled(read: Spot, given: list[Handover]) -> bool:
     """Whether some agent writes all that is read, before each step that it hands on."""
     for agent in {handover.agent: None for handover in given}:
         own = [handover.written for handover in given if handover.agent is agent]
-        if all(any(_covers(spot, read) for spot in written) for written in own):
+        if all(any(spot.covers(read) for spot in written) for written in own):
             return True
     return False
-
-
-def _covers(spot: Spot, read: Spot) -> bool:
-    same = read.extents[1:] == spot.extents[1:] and all(
-        extent.start is not None and extent.start.constant is not None
-        for extent in read.extents[1:]
-    )
-    return spot.root == read.root and (spot.is_whole or same)
 
 
 def _check_one_order(root: Any, accesses: list[Access], findings: Findings) -> None:
@@ -114,15 +106,11 @@ def _check_apart(kernel: Kernel, write: Access, other: Access, findings: Finding
         return
     if agent.symbol is None or agent.warpgroups == 1 or _has_turns(kernel, write):
         return
-    if write.spot.turning == other.spot.turning and not _apart(
-        write.spot, other.spot, agent.symbol
+    if write.spot.turning == other.spot.turning and not write.spot.parts_from(
+        other.spot, agent.symbol
     ):
         reason = f"another warpgroup of its role may access the same bytes by the {at(other.op)}"
         findings.unknown(write.op, reason)
-
-
-def _apart(one: Spot, other: Spot, symbol: Any) -> bool:
-    return one.parts_from(other, symbol)
 
 
 def _has_turns(kernel: Kernel, write: Access) -> bool:

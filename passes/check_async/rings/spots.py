@@ -51,6 +51,10 @@ class Extent(NamedTuple):
         """Whether it is all of the tile's."""
         return self.size == self.whole
 
+    def is_same(self, other: Extent) -> bool:
+        """Whether two are known to be the same."""
+        return self.start is not None and self[:2] == other[:2]
+
     def meets(self, other: Extent) -> bool | None:
         """Whether two have elements in common; None if not known."""
         if self.is_all or other.is_all:
@@ -93,10 +97,11 @@ class Spot(NamedTuple):
     ago: int
     extents: tuple[Extent, Extent, Extent]
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether it is all of a stage."""
-        return self.extents[1].is_all and self.extents[2].is_all
+    def covers(self, other: Spot) -> bool:
+        """Whether all of another, of the same stage if a ring gives it, is known to be part of it."""
+        pairs = zip(self.extents, other.extents, strict=True)
+        stage, *sides = [mine.is_all or mine.is_same(its) for mine, its in pairs]
+        return self.root == other.root and all(sides) and (stage or self.turning is not None)
 
     def meets(self, other: Spot) -> bool | None:
         """Whether both have bytes in common; None if not known. They are of no ring."""
@@ -110,6 +115,16 @@ class Spot(NamedTuple):
         pairs = zip(self.extents, other.extents, strict=True)
         return any(a.parts_from(b, symbol) for a, b in pairs)
 
+    def fixed(self) -> Spot:
+        """The same with nothing known of what changes in the course of a role."""
+        kept = (
+            e
+            if e.start is None or all(_is_role(by) for by in e.start.varies)
+            else e._replace(start=None)
+            for e in self.extents
+        )
+        return self._replace(extents=tuple(kept))
+
     def without(self, loop: Any) -> Spot:
         """The same with nothing known of what changes with a loop."""
         kept = (
@@ -117,3 +132,7 @@ class Spot(NamedTuple):
             for e in self.extents
         )
         return self._replace(extents=tuple(kept))
+
+
+def _is_role(by: Any) -> bool:
+    return getattr(by, "name", "") == "smem.role"

@@ -32,14 +32,12 @@ class Write(NamedTuple):
     Attributes:
         fenced: whether its threads have executed `smem.fence` since.
         met: whether a barrier of its threads came since.
-        sent: whether one came after the fence.
     """
 
     op: Any
     spot: Spot
     fenced: bool = False
     met: bool = False
-    sent: bool = False
 
 
 class Reader(Enum):
@@ -70,6 +68,7 @@ class State:
 
     Attributes:
         turns: where the role is in each ring.
+        filled: what was written of tiles of which no ring gives the stages.
         furthest: ages beyond it are the same to every wait.
         known: whether all that was done on the path is known.
         forked: whether the path is one of several, of which no run may take this one.
@@ -79,6 +78,7 @@ class State:
     turns: dict[Turning, Turn] = field(default_factory=dict)
     writes: frozenset[Write] = frozenset()
     reads: frozenset[Read] = frozenset()
+    filled: frozenset[Spot] = frozenset()
     known: bool = True
     forked: bool = field(default=False, compare=False)
 
@@ -139,17 +139,23 @@ class State:
 
     def fence(self) -> None:
         """The threads' own writes are fenced."""
-        self.writes = frozenset(write._replace(fenced=True) for write in self.writes)
+        self._settle(fenced=True)
 
     def barrier(self) -> None:
         """All threads that write and read know what the others have done."""
-        met = (write._replace(met=True, sent=write.fenced) for write in self.writes)
-        self.writes = frozenset(w for w in met if not w.sent or w.spot.turning is not None)
+        self._settle(met=True)
         self.reads = frozenset(r for r in self.reads if r.age is not None)
+
+    def _settle(self, **what: bool) -> None:
+        settled = [write._replace(**what) for write in self.writes]
+        self.writes = frozenset(
+            w for w in settled if not (w.fenced and w.met) or w.spot.turning is not None
+        )
 
     # Loops.
 
     def leaves(self, loop: Any) -> None:
         """What changes with a loop is not known outside of an iteration."""
+        self.filled = frozenset(spot.without(loop) for spot in self.filled)
         self.writes = frozenset(w._replace(spot=w.spot.without(loop)) for w in self.writes)
         self.reads = frozenset(r._replace(spot=r.spot.without(loop)) for r in self.reads)

@@ -42,7 +42,9 @@ def expect(walker: Walker, op: Any, state: State, step: Form) -> bool:
         walker.findings.unknown(op, f"it leaves out {_steps(ahead)}", state)
     elif ahead < -turn.held:
         message = f"takes a step again that is {side.ended}; put the next step there"
-        walker.findings.wrong(op, message, state.certain)
+        # Steps that far apart have the same stage, and phases that no wait tells apart.
+        differs = ahead % (2 * stages_of(ring)) != 0
+        walker.findings.wrong(op, message, state.certain and differs)
     return ahead is None or ahead >= 0
 
 
@@ -148,7 +150,7 @@ def hand_on(walker: Walker, op: Any, state: State) -> None:
         elif walker.scope and read.by is not Reader.BULK:
             _not_over(walker, op, read, "smem.warpgroup_barrier", state)
     unfenced = frozenset((w.spot.root, w.op) for w in writes if not w.fenced)
-    written = frozenset(w.spot._replace(ago=0) for w in writes)
+    written = frozenset(w.spot.fixed()._replace(ago=0) for w in writes)
     made = Handover(walker.agent, op, turning, count, written, unfenced, state.certain)
     walker.kernel.handovers[made] = None
 
@@ -170,13 +172,18 @@ def _ago(walker: Walker, op: Any, state: State) -> int | None:
         walker.findings.unknown(op, "it is not known which step that is", state)
     elif ago <= 0:
         message = f"hands on a step that has not begun; put {side.begins} of that step before it"
-        walker.findings.wrong(op, message, state.certain)
+        walker.findings.wrong(op, message, state.certain and not is_of_held(ring, turn, ago))
     elif ago > turn.held:
         message = f"hands on a step that is {side.ended} already; put the next step there"
-        walker.findings.wrong(op, message, state.certain)
+        walker.findings.wrong(op, message, state.certain and not is_of_held(ring, turn, ago))
     else:
         return ago
     return None
+
+
+def is_of_held(ring: Any, turn: Turn, ago: int) -> bool:
+    """Whether a step that is not held has the stage of one that is."""
+    return any((ago - held) % stages_of(ring) == 0 for held in range(1, turn.held + 1))
 
 
 def _not_over(walker: Walker, op: Any, access: Read | Write, needs: str, state: State) -> None:
