@@ -18,10 +18,26 @@ class CheckAsync(Pass):
       block lie between; for `smem.load`, or `smem.copy` of a tile, no fence,
     - nothing is copied or stored to a tile until a barrier has come after what reads it, and an
       `smem.wait` before that for an `smem.mma`.
+
+    In a kernel with `smem.ring` or `smem.roles`, of each role by itself:
+
+    - the steps of a ring are taken one after the other, each is handed on once (by
+      `smem.producer_commit` or `smem.consumer_release`), and as many stages are held as there are; the
+      warpgroups of a role may take steps in turns if waits still tell their phases apart,
+    - a stage is accessed while its step is held; when it is handed on, mma and bulk stores that read it
+      are waited for, and what threads wrote is fenced if the tensor cores or TMA read it,
+    - the bytes of an `smem.tma_load` count for the step whose stage it writes,
+    - an `smem.tma_store` comes after the `smem.fence` and the barrier of the warpgroup that wrote, the
+      next write after its `smem.tma_wait` and another barrier, and none is unfinished at the end;
+
+    and of all together: as many threads and warpgroups hand a step on as the ring counts, no step is
+    waited for that nobody hands on, each step writes what is read, and rings connect roles as the edges
+    of a tree do, so that they cannot wait in a circle. Steps are compared as polynomials of sizes and
+    of the counts of `scf.for`; what else they are computed from leaves a remark.
     """
 
     name = "smem-check-async"
-    description = "prove that copies, fences, barriers and mma are in order"
+    description = "prove that copies, fences, barriers, rings and mma are in order"
 
     def run(self, module: Any) -> None:
         for function in functions_of(module):

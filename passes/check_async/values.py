@@ -48,7 +48,7 @@ class Values:
         self._symbols: dict[Any, Symbol] = {}
         self._loops: dict[Any, Loop] = {}
         self._steps: dict[str, Callable[[Any], Form]] = {
-            "arith.constant": lambda op: self._constant(op),
+            "arith.constant": self._constant,
             "arith.addi": lambda op: self._both(op, Form.__add__),
             "arith.subi": lambda op: self._both(op, Form.__sub__),
             "arith.muli": lambda op: self._both(op, Form.__mul__),
@@ -58,7 +58,6 @@ class Values:
             "gpu.block_id": self._block_id,
             "gpu.cluster_block_id": lambda op: self._launch(op, 0, Spread.BLOCK),
             **dict.fromkeys(_LAUNCH, lambda op: self._launch(op, _LAUNCH[op.name])),
-            "scf.for": lambda op: number(0),
         }
 
     def of(self, value: Any) -> Form:
@@ -70,7 +69,8 @@ class Values:
     def loop(self, op: Any) -> Loop:
         """What is known of an `scf.for`."""
         if op not in self._loops:
-            lower, upper, step = bounds = tuple(self.of(x) for x in list(op.operands)[:3])
+            lower, upper, step = (self.of(x) for x in list(op.operands)[:3])
+            bounds = lower, upper, step
             spread = max(x.spread for x in bounds)
             count = self._symbol(("count", op, bounds), spread=spread, least=0, by=op)
             self._loops[op] = Loop(count, self._trips(lower, upper, step), bounds)

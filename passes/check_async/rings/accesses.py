@@ -47,6 +47,7 @@ def _counts_for(walker: Walker, op: Any, spot: Spot, state: State) -> None:
             f"writes a stage of the {at(spot.turning[0])}, but its bytes count for the {at(ring)}; "
             "take both from one ring",
             state.certain,
+            state,
         )
         return
     ago = (state.turn(spot.turning).next - walker.kernel.values.of(op.operands[3])).constant
@@ -59,6 +60,7 @@ def _counts_for(walker: Walker, op: Any, spot: Spot, state: State) -> None:
             f"{'before' if ago > spot.ago else 'after'} it; give it the step of the "
             f"{Side.PRODUCER.begins}",
             state.certain and (ago - spot.ago) % stages_of(ring) != 0,
+            state,
         )
 
 
@@ -76,6 +78,7 @@ def copy(walker: Walker, op: Any, state: State) -> None:
             f"is executed by {walker.agent.warpgroups} of the block's warpgroups, but all threads of "
             "the block share a copy; put it before the smem.roles",
             state.certain,
+            state,
         )
     _write_by_threads(walker, op, state)
 
@@ -94,10 +97,7 @@ def _write(walker: Walker, op: Any, spot: Spot, state: State, write: Write) -> N
         for read in state.reads:
             meets = read.spot.turning is None and spot.meets(read.spot)
             if meets is not False:
-                needs = [
-                    *([missing(read)] if read.age is not None else []),
-                    "smem.warpgroup_barrier",
-                ]
+                needs = [*missing(read), "smem.warpgroup_barrier"]
                 _clash(walker, op, read, "overwrites", needs, meets is True, state)
         state.filled |= {spot}
     elif not _is_held(walker, op, spot, "writes", state):
@@ -177,7 +177,7 @@ def _clash(
     message = f"{does} the {at(other.spot.root)} before the {at(other.op)} is over"
     put = f"{message}; put {listed(needs)} between them"
     if meets:
-        walker.findings.wrong(op, put, state.certain)
+        walker.findings.wrong(op, put, state.certain, state)
     else:
         walker.findings.unknown(
             op,
@@ -195,7 +195,7 @@ def _is_held(walker: Walker, op: Any, spot: Spot, verb: str, state: State) -> bo
         when = f"is {side.ended} already" if spot.ago > 0 else "is not waited for"
         put = f"put it before the {side.ends}" if spot.ago > 0 else f"put {side.begins} before it"
         certain = state.certain and not is_of_held(ring, turn, spot.ago)
-        walker.findings.wrong(op, f"{verb} a stage that {when}; {put}", certain)
+        walker.findings.wrong(op, f"{verb} a stage that {when}; {put}", certain, state)
         return False
     if verb == "reads" and side is Side.PRODUCER:
         released = (turn.next - number(spot.ago + stages_of(ring))).least

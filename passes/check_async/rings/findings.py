@@ -17,12 +17,14 @@ class Findings:
         self.unproven: dict[tuple[Any, str], None] = {}
 
     def unknown(self, op: Any, reason: str, state: State | None = None) -> None:
-        """Notes what is not decided; what follows it on this path may not be as it seems."""
-        self.unproven[op, reason] = None
+        """Notes what is not decided. What follows it on its path may not be as it seems: of each path
+        only the first is noted."""
+        if state is None or not state.told:
+            self.unproven[op, reason] = None
         if state is not None:
-            state.known = False
+            state.known, state.told = False, True
 
-    def wrong(self, op: Any, message: str, certain: bool) -> None:
+    def wrong(self, op: Any, message: str, certain: bool, state: State | None = None) -> None:
         """Notes a rule that an op breaks on some path.
 
         Raises:
@@ -30,4 +32,4 @@ class Findings:
         """
         if certain:
             raise OpError(op, message)
-        self.unknown(op, f"there may be a path on which it {message}")
+        self.unknown(op, f"there may be a path on which it {message}", state)

@@ -49,7 +49,7 @@ class Handover(NamedTuple):
 
     Attributes:
         turning: the ring, and the side that hands a step on.
-        count: how many threads commit it, or warpgroups release it; None if that is not known.
+        arrivals: how many threads commit it, or warpgroups release it; None if that is not known.
         written: the parts of its stage that were written before.
         unfenced: of those by the threads' own writes, which are not fenced: the tile, and the op.
         certain: whether some run does it so.
@@ -58,7 +58,7 @@ class Handover(NamedTuple):
     agent: Agent
     op: Any
     turning: Turning
-    count: int | None
+    arrivals: int | None
     written: frozenset[Spot]
     unfenced: frozenset[tuple[Any, Any]]
     certain: bool

@@ -71,6 +71,7 @@ class State:
         filled: what was written of tiles of which no ring gives the stages.
         furthest: ages beyond it are the same to every wait.
         known: whether all that was done on the path is known.
+        told: whether what is not known was said.
         forked: whether the path is one of several, of which no run may take this one.
     """
 
@@ -80,6 +81,7 @@ class State:
     reads: frozenset[Read] = frozenset()
     filled: frozenset[Spot] = frozenset()
     known: bool = True
+    told: bool = False
     forked: bool = field(default=False, compare=False)
 
     @property

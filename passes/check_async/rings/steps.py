@@ -44,7 +44,7 @@ def expect(walker: Walker, op: Any, state: State, step: Form) -> bool:
         message = f"takes a step again that is {side.ended}; put the next step there"
         # Steps that far apart have the same stage, and phases that no wait tells apart.
         differs = ahead % (2 * stages_of(ring)) != 0
-        walker.findings.wrong(op, message, state.certain and differs)
+        walker.findings.wrong(op, message, state.certain and differs, state)
     return ahead is None or ahead >= 0
 
 
@@ -82,6 +82,7 @@ def _check_phase(walker: Walker, op: Any, turning: Turning, ahead: int, state: S
             f"{at(ring)} has {_stages(ring)}, so that the phase before may not be over; give it "
             f"{ahead + 1} stages or more",
             state.certain,
+            state,
         )
 
 
@@ -98,6 +99,7 @@ def begin(walker: Walker, op: Any, state: State) -> None:
             f"waits for ever: {_steps(turn.held)} before it {'is' if turn.held == 1 else 'are'} not "
             f"{side.ended}, as many as the {at(ring)} has stages; put {side.ends} of one before it",
             state.certain,
+            state,
         )
     _expect_of_itself(walker, op, state, step)
     held = walker.kernel.held
@@ -120,7 +122,9 @@ def _expect_of_itself(walker: Walker, op: Any, state: State, step: Form) -> None
         walker.findings.unknown(op, reason, state)
     elif ahead <= 0:
         message = f"waits for ever: its stage is {side.other.ended} later, by the same threads"
-        walker.findings.wrong(op, f"{message}; put {side.other.ends} before it", state.certain)
+        walker.findings.wrong(
+            op, f"{message}; put {side.other.ends} before it", state.certain, state
+        )
 
 
 def hand_on(walker: Walker, op: Any, state: State) -> None:
@@ -131,7 +135,9 @@ def hand_on(walker: Walker, op: Any, state: State) -> None:
         count = walker.agent.warpgroups
         if walker.scope:
             message = "is executed by one thread, but all threads of a warpgroup release a step"
-            walker.findings.wrong(op, f"{message}; put it behind the smem.elect", state.certain)
+            walker.findings.wrong(
+                op, f"{message}; put it behind the smem.elect", state.certain, state
+            )
     ago = _ago(walker, op, state)
     if ago is None:
         return
@@ -143,12 +149,12 @@ def hand_on(walker: Walker, op: Any, state: State) -> None:
     writes, reads = state.end(turning, ago)
     for write in writes:
         if walker.scope and not write.met:
-            _not_over(walker, op, write, "smem.warpgroup_barrier", state)
+            _not_over(walker, op, write, ["smem.warpgroup_barrier"], state)
     for read in reads:
         if read.age is not None:
             _not_over(walker, op, read, missing(read), state)
         elif walker.scope and read.by is not Reader.BULK:
-            _not_over(walker, op, read, "smem.warpgroup_barrier", state)
+            _not_over(walker, op, read, ["smem.warpgroup_barrier"], state)
     unfenced = frozenset((w.spot.root, w.op) for w in writes if not w.fenced)
     written = frozenset(w.spot.fixed()._replace(ago=0) for w in writes)
     made = Handover(walker.agent, op, turning, count, written, unfenced, state.certain)
@@ -172,10 +178,10 @@ def _ago(walker: Walker, op: Any, state: State) -> int | None:
         walker.findings.unknown(op, "it is not known which step that is", state)
     elif ago <= 0:
         message = f"hands on a step that has not begun; put {side.begins} of that step before it"
-        walker.findings.wrong(op, message, state.certain and not is_of_held(ring, turn, ago))
+        walker.findings.wrong(op, message, state.certain and not is_of_held(ring, turn, ago), state)
     elif ago > turn.held:
         message = f"hands on a step that is {side.ended} already; put the next step there"
-        walker.findings.wrong(op, message, state.certain and not is_of_held(ring, turn, ago))
+        walker.findings.wrong(op, message, state.certain and not is_of_held(ring, turn, ago), state)
     else:
         return ago
     return None
@@ -186,20 +192,22 @@ def is_of_held(ring: Any, turn: Turn, ago: int) -> bool:
     return any((ago - held) % stages_of(ring) == 0 for held in range(1, turn.held + 1))
 
 
-def _not_over(walker: Walker, op: Any, access: Read | Write, needs: str, state: State) -> None:
+def _not_over(
+    walker: Walker, op: Any, access: Read | Write, needs: list[str], state: State
+) -> None:
     verb = "written" if isinstance(access, Write) else "read"
     message = f"hands on a step that may still be {verb} by the {at(access.op)}"
-    walker.findings.wrong(op, f"{message}; put {needs} between them", state.certain)
+    walker.findings.wrong(op, f"{message}; put {listed(needs)} between them", state.certain, state)
 
 
-def missing(read: Read) -> str:
-    """What would wait for a read that is not over."""
+def missing(read: Read) -> list[str]:
+    """What would wait for a read."""
     if read.age is None:
-        return ""
+        return []
     if read.by is Reader.MMA:
-        return wait_for("smem.wait", read.age)
-    needs = ["smem.tma_commit"] if read.age < 0 else []
-    return listed([*needs, f"{wait_for('smem.tma_wait', max(read.age, 0))} in smem.elect"])
+        return [wait_for("smem.wait", read.age)]
+    waits = f"{wait_for('smem.tma_wait', max(read.age, 0))} in smem.elect"
+    return [*(["smem.tma_commit"] if read.age < 0 else []), waits]
 
 
 def _steps(count: int) -> str:

@@ -45,7 +45,7 @@ def _check_count(kernel: Kernel, turning: Turning, name: str, who: str, findings
     certain = True
     for handover in kernel.handovers:
         if handover.turning == turning:
-            each.setdefault(handover.agent, set()).add(handover.count)
+            each.setdefault(handover.agent, set()).add(handover.arrivals)
             certain &= handover.certain
     if not each:
         if side is Side.PRODUCER:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ....dialect.bindings import ir
 from ....dialect.ops.mma import PRODUCTS
-from ....dialect.types import TileType, shape_of
+from ....dialect.types import shape_of
 from ...barriers import is_block_barrier
 from ...parts import chain_of
 from ..forms import Form, Spread, number, one
@@ -18,7 +18,7 @@ from . import accesses, steps
 from .findings import Findings
 from .kernel import RING_OPS, Agent, Kernel, stages_of, within
 from .spots import Extent, Side, Spot, Turning
-from .state import Reader, State, Turn
+from .state import State
 
 #: Paths, and states at the head of a loop, that are followed.
 _PATHS = 32
@@ -187,9 +187,9 @@ class Walker:
             for end in self.block(ops_of(op.regions[0]), head.copy()):
                 self._come_round(loop, turns, end)
                 end.leaves(op)
-                end = self._entered(end, turns)
-                backs += [end] if end not in backs else []
-                heads += [end] if end not in heads and loop.trips.constant != 1 else []
+                back = self._entered(end, turns)
+                backs += [back] if back not in backs else []
+                heads += [back] if back not in heads and loop.trips.constant != 1 else []
         runs = loop.trips.least is not None and loop.trips.least > 0
         ends = [end.copy() for end in (backs if runs else heads)]
         for end in ends:
@@ -229,7 +229,7 @@ class Walker:
 
     def _come_round(self, loop: Any, turns: dict[Turning, tuple[Any, Form]], end: State) -> None:
         """Checks that the next iteration begins with the steps that come next."""
-        for turning, (op, step) in turns.items():
+        for op, step in turns.values():
             again = self.kernel.values.replaced(step, loop.count, one(loop.count) + number(1))
             if again is None:
                 self.findings.unknown(op, steps.NOT_NEXT, end)
@@ -315,6 +315,7 @@ class Walker:
                 f"takes one of {count} stages of the {at(ring)} from the {at(root)}, which has "
                 f"{stages}; give both as many",
                 state.certain,
+                state,
             )
         elif stages > count:
             self.findings.unknown(

@@ -5,15 +5,13 @@ from dataclasses import dataclass
 
 import ml_dtypes
 import numpy as np
-from kernels import run_text
 
 from mlir_smem.codegen.llvm_dialect import device_module
 from mlir_smem.codegen.manifest import manifest_of
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir, passmanager
 from mlir_smem.dialect.diagnostics import remark_handler
-from mlir_smem.emulator import EmulationError, Violations
-from mlir_smem.examples.gemm.config import Config
+from mlir_smem.emulator import EmulationError, Violations, emulate
 from mlir_smem.examples.gemm.kernel import build
 from mlir_smem.examples.gemm.problem import Problem
 from mlir_smem.passes import OpError
@@ -47,16 +45,16 @@ def checked(text):
     return Said("undecided" if remarks else "proven", tuple(remarks))
 
 
-def emulated(text, config, extents=(128, 128, 320), grid=None):
+def emulated(text, config, extents):
     """What the emulator says of a module that was not checked: the kinds of what goes wrong."""
     m, n, k = extents
     random = np.random.default_rng(0)
     a, b = (random.integers(-3, 4, shape).astype(ml_dtypes.bfloat16) for shape in ((m, k), (k, n)))
     c = np.zeros((m, n), ml_dtypes.bfloat16)
     nvvm, shared = _lowered(text)
-    block, grid = 128 * (1 + config.consumers), grid or config.cluster
+    block, grid = (128 * (1 + config.consumers), 1, 1), (*config.cluster, 1)
     try:
-        run_text(nvvm, "gemm", (a, b, c), block=block, grid=grid, shared=shared)
+        emulate(nvvm, "gemm", [a, b, c], grid=grid, block=block, dynamic_shared_bytes=shared)
     except Violations as error:
         return {violation.kind.name for violation in error.found}
     except EmulationError as error:
@@ -92,8 +90,33 @@ def without_line(text, number):
     return "\n".join(lines)
 
 
-def with_lines_exchanged(text, one, other):
-    """The text with two lines exchanged."""
+def with_number(text, number, name, by):
+    """The text with an attribute of a line changed; None if it has none, or it would be negative."""
     lines = text.splitlines()
-    lines[one], lines[other] = lines[other], lines[one]
+    found = re.search(rf"{name} = (\d+)", lines[number])
+    if not found or int(found[1]) + by < (name != "pending"):
+        return None
+    lines[number] = lines[number].replace(found[0], f"{name} = {int(found[1]) + by}")
     return "\n".join(lines)
+
+
+def with_line_moved(text, number, pattern):
+    """The text with a line behind the next one of its block that has a pattern; None if none has."""
+    lines = text.splitlines()
+    for other in range(number + 1, len(lines)):
+        if lines[other].strip().startswith("}") or lines[other].endswith("{"):
+            return None
+        if re.search(pattern, lines[other]):
+            lines.insert(other, lines.pop(number))
+            return "\n".join(lines)
+    return None
+
+
+def is_valid(text):
+    """Whether a module can be parsed."""
+    with new_context():
+        try:
+            ir.Module.parse(text)
+        except ir.MLIRError:
+            return False
+    return True

@@ -1,0 +1,120 @@
+"""`smem-check-async` on a GEMM with rings and roles: what is proven runs, what is wrong goes wrong."""
+
+import re
+
+import pytest
+from ring_mutations import (
+    checked,
+    emulated,
+    is_valid,
+    lines_with,
+    text_of,
+    with_line_moved,
+    with_number,
+    without_line,
+)
+
+from mlir_smem.examples.gemm.config import Config
+
+#: Two tiles a block, so that rings go round; each warpgroup's rows are stored in two parts.
+CONFIG = Config(tile=(128, 64, 64), stages=3, store_columns=32, store_buffers=3)
+EXTENTS = (256, 64, 320)
+TEXT = text_of(CONFIG)
+
+#: Ops that are left out, moved or changed.
+OPS = (
+    r"producer_commit|consumer_release|tma_load|smem\.store\"|smem\.fence|tma_wait|tma_store|"
+    r"tma_commit"
+)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        CONFIG,
+        Config(tile=(128, 128, 64), store_columns=128, cluster=(2, 1)),
+        Config(tile=(128, 128, 64), store_columns=128, cluster=(1, 2)),
+        Config(tile=(64, 64, 64), stages=2, consumers=1, store_columns=32, store_buffers=1),
+    ],
+)
+def test_it_is_proven_and_runs(config):
+    text = text_of(config)
+    assert checked(text).verdict == "proven"
+    m, n, k = config.tile
+    along_m, along_n = config.cluster
+    assert emulated(text, config, (2 * along_m * m, along_n * n, 3 * k)) == set()
+
+
+def test_too_few_buffers_are_found():
+    # A warpgroup's buffers come round twice between two of its turns: their phases look the same.
+    config = Config(tile=(128, 64, 64), store_columns=32, store_buffers=2)
+    said = checked(text_of(config))
+    assert said.verdict == "wrong"
+    assert "leaves out 2 steps of others" in said.messages[0]
+    assert "give it 3 stages or more" in said.messages[0]
+    assert emulated(text_of(config), config, EXTENTS)
+
+
+def test_one_stage_is_found():
+    config = Config(tile=(128, 64, 64), stages=1, store_columns=64)
+    said = checked(text_of(config))
+    assert said.verdict == "wrong"
+    assert "waits for ever: 1 step before it is not released" in said.messages[0]
+    assert "DEADLOCK" in emulated(text_of(config), config, EXTENTS)
+
+
+def agree(text):
+    """Checks that what is proven runs, and that what is wrong goes wrong; gives what was said."""
+    said = checked(text)
+    found = emulated(text, CONFIG, EXTENTS)
+    if said.verdict == "proven":
+        # Which numbers are computed is not what it is about.
+        assert found <= {"WRONG RESULT"}, found
+    if said.verdict == "wrong":
+        assert found, said.messages
+    return said
+
+
+def named(number):
+    name = re.search(r'"smem\.(\w+)"', TEXT.splitlines()[number])
+    return f"{name[1] if name else ''} in line {number + 1}"
+
+
+@pytest.mark.parametrize("number", lines_with(TEXT, OPS), ids=named)
+def test_without(number):
+    said = agree(without_line(TEXT, number))
+    # All is needed but the stores to global memory, whose absence no rule sees.
+    assert said.verdict != "proven" or "tma_store" in TEXT.splitlines()[number]
+
+
+@pytest.mark.parametrize("by", [1, -1])
+@pytest.mark.parametrize("name", ["pending", "producers", "consumers"])
+@pytest.mark.parametrize(
+    "number", lines_with(TEXT, r"producers = |tma_wait|in_flight.*pending = 1"), ids=named
+)
+def test_another_number(number, name, by):
+    changed = with_number(TEXT, number, name, by)
+    if changed is not None:
+        agree(changed)
+
+
+@pytest.mark.parametrize("number", lines_with(TEXT, OPS), ids=named)
+def test_moved(number):
+    changed = with_line_moved(TEXT, number, OPS + r"|smem\.wait|smem\.mma\"|consumer_wait|acquire")
+    if changed is not None and is_valid(changed):
+        agree(changed)
+
+
+@pytest.mark.parametrize(
+    "number",
+    lines_with(TEXT, r"producer_commit|consumer_release|consumer_wait|producer_acquire|tma_load"),
+    ids=named,
+)
+def test_another_step(number):
+    lines = TEXT.splitlines()
+    step = re.findall(r"%\w+", lines[number].partition("(")[2])[3 if "load" in lines[number] else 1]
+    ahead = f"%one = arith.constant 1 : index\n%ahead = arith.addi {step}, %one : index"
+    changed = re.sub(rf"{step}([,)])", r"%ahead\1", lines[number])
+    lines[number] = f"{ahead}\n{changed}"
+    said = agree("\n".join(lines))
+    assert said.verdict != "proven"
