@@ -69,10 +69,12 @@ def _missing(conflict: Conflict) -> str:
 
 
 def wait_for(op: str, pending: int) -> str:
+    """The wait that leaves no more than so many groups pending."""
     return f"{op} with pending = {pending}{' or less' if pending else ''}"
 
 
 def listed(words: list[str]) -> str:
+    """Words as a sentence lists them."""
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
 

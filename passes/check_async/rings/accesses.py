@@ -191,7 +191,7 @@ def _is_held(walker: Walker, op: Any, spot: Spot, verb: str, state: State) -> bo
     assert spot.turning is not None
     ring, side = spot.turning
     turn = state.turn(spot.turning)
-    if not 1 <= spot.ago <= turn.held:
+    if not 1 <= spot.ago <= turn.held - spot.late:
         when = f"is {side.ended} already" if spot.ago > 0 else "is not waited for"
         put = f"put it before the {side.ends}" if spot.ago > 0 else f"put {side.begins} before it"
         certain = state.certain and not is_of_held(ring, turn, spot.ago)

@@ -7,7 +7,7 @@ from typing import Any
 from ...base import OpError
 from ..report import at
 from .findings import Findings
-from .kernel import Access, Handover, Kernel
+from .kernel import Access, Handover, Kernel, stages_of
 from .spots import Side, Spot
 from .state import Reader
 
@@ -37,6 +37,7 @@ def check_tiles(kernel: Kernel, findings: Findings) -> None:
         roots.setdefault(access.spot.root, []).append(access)
     for root, accesses in roots.items():
         _check_one_order(root, accesses, findings)
+        _check_late(kernel, root, accesses, findings)
         for write in (access for access in accesses if access.writes):
             for other in accesses:
                 _check_apart(kernel, write, other, findings)
@@ -90,6 +91,19 @@ def _check_one_order(root: Any, accesses: list[Access], findings: Findings) -> N
         given = next(ring for ring in rings if ring is not None)
         reason = f"some stages of the {at(root)} come from the {at(given)}, and this one does not"
         findings.unknown(access.op, reason)
+
+
+def _check_late(kernel: Kernel, root: Any, accesses: list[Access], findings: Findings) -> None:
+    """Checks that a stage of a tile with fewer stages than its ring is empty when it is handed on: what
+    used it before, a round of the tile ago, is released."""
+    stages = accesses[0].spot.extents[0].whole
+    for ring in {access.spot.turning[0]: None for access in accesses if access.spot.turning}:
+        for handover in kernel.handovers:
+            first = handover.step is not None and handover.step < stages
+            enough = handover.ago > stages_of(ring) - stages
+            if handover.turning == (ring, Side.PRODUCER) and not (first or enough):
+                reason = f"the stage of the {at(root)} that it hands on may still be in use"
+                findings.unknown(handover.op, reason)
 
 
 def _check_apart(kernel: Kernel, write: Access, other: Access, findings: Findings) -> None:

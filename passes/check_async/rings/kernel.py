@@ -49,6 +49,8 @@ class Handover(NamedTuple):
 
     Attributes:
         turning: the ring, and the side that hands a step on.
+        step: the step, if it is a constant.
+        ago: how many steps began since, and with, it.
         arrivals: how many threads commit it, or warpgroups release it; None if that is not known.
         written: the parts of its stage that were written before.
         unfenced: of those by the threads' own writes, which are not fenced: the tile, and the op.
@@ -58,6 +60,8 @@ class Handover(NamedTuple):
     agent: Agent
     op: Any
     turning: Turning
+    step: int | None
+    ago: int
     arrivals: int | None
     written: frozenset[Spot]
     unfenced: frozenset[tuple[Any, Any]]

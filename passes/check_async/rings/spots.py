@@ -89,12 +89,15 @@ class Spot(NamedTuple):
         root: the `smem.alloc`.
         turning: the ring that gives the stage, and the side that takes it; None if none does.
         ago: how many steps of the ring began since, and with, the stage's own.
+        late: how many steps earlier than its own a producer hands the stage on: a tile of which
+            step % stages is the stage may have fewer of them than the ring.
         extents: stages, rows and columns.
     """
 
     root: Any
     turning: Turning | None
     ago: int
+    late: int
     extents: tuple[Extent, Extent, Extent]
 
     def covers(self, other: Spot) -> bool:

@@ -117,8 +117,13 @@ class State:
         """A step is handed on; gives the accesses of its stage, which are no longer followed."""
         turn = self.turn(turning)
         self.turns[turning] = turn._replace(held=turn.held - 1)
-        writes = [w for w in self.writes if (w.spot.turning, w.spot.ago) == (turning, ago)]
-        reads = [r for r in self.reads if (r.spot.turning, r.spot.ago) == (turning, ago)]
+
+        def is_own(access: Any) -> bool:
+            spot = access.spot
+            return spot.turning == turning and spot.ago + spot.late == ago
+
+        writes = [write for write in self.writes if is_own(write)]
+        reads = [read for read in self.reads if is_own(read)]
         self.writes -= frozenset(writes)
         self.reads -= frozenset(reads)
         return writes, reads

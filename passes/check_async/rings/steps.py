@@ -157,7 +157,8 @@ def hand_on(walker: Walker, op: Any, state: State) -> None:
             _not_over(walker, op, read, ["smem.warpgroup_barrier"], state)
     unfenced = frozenset((w.spot.root, w.op) for w in writes if not w.fenced)
     written = frozenset(w.spot.fixed()._replace(ago=0) for w in writes)
-    made = Handover(walker.agent, op, turning, count, written, unfenced, state.certain)
+    step = walker.kernel.values.of(op.operands[1]).constant
+    made = Handover(walker.agent, op, turning, step, ago, count, written, unfenced, state.certain)
     walker.kernel.handovers[made] = None
 
 

@@ -268,28 +268,52 @@ class Walker:
         values = self.kernel.values
         whole = (1, *shape_of(root.results[0].type))[-3:]
         starts: list[Form] = [Form(), Form(), Form()]
-        turning, ago = None, 0
+        turning, ago, late = None, 0, 0
         for part in chain:
             if part.operation.name == "smem.stage":
                 stage = part.operation.operands[1]
                 starts[0] = values.of(stage)
                 turning, step = self._taken(stage)
+                if turning is not None and not self._fits(op, root, turning[0], whole[0], state):
+                    return None
                 if turning is not None:
                     ago = self._ago(op, turning, step, state)
+                else:
+                    turning, ago, late = self._taken_by_number(stage, whole[0], state)
             else:
                 for dim, start in enumerate(offsets_of(part.operation, values.of, number), 1):
                     starts[dim] = starts[dim] + start
         if len(shape_of(root.results[0].type)) == 2 and root in self.kernel.fills:
             writes = op.name == "smem.tma_load"
             turning = (self.kernel.fills[root], Side.PRODUCER if writes else Side.CONSUMER)
+            if not self._fits(op, root, turning[0], 1, state):
+                return None
             ago = 1 if state.turn(turning).held else 0
-        if turning is not None and not self._fits(op, root, turning[0], whole[0], state):
-            return None
         if ago is None:
             return None
         sizes = (1, *shape_of(tile.type)[-2:])
         extents = [Extent(*each) for each in zip(starts, sizes, whole, strict=True)]
-        return Spot(root, turning, ago, (extents[0], extents[1], extents[2]))
+        return Spot(root, turning, ago, late, (extents[0], extents[1], extents[2]))
+
+    def _taken_by_number(
+        self, stage: Any, count: int, state: State
+    ) -> tuple[Turning | None, int, int]:
+        """The side of a ring that holds the step of which a stage is the remainder by the tile's
+        stages, how long ago that began, and how much earlier than it a producer hands the stage on."""
+        owner = stage.owner
+        if isinstance(owner, ir.Block) or owner.operation.name != "arith.remui":
+            return None, 0, 0
+        step, by = map(self.kernel.values.of, owner.operation.operands)
+        for turning in self.turnings if by.constant == count else ():
+            ring, side = turning
+            turn, late = state.turn(turning), stages_of(ring) - count
+            # A producer's stage is that of the consumers' step which made it empty.
+            late, since = (late, (late, late + count)) if side is Side.PRODUCER else (0, (0,))
+            for further in since:
+                ago = (turn.next - step - number(further)).constant
+                if ago is not None and 1 <= ago <= turn.held - late and stages_of(ring) >= count:
+                    return turning, ago, late
+        return None, 0, 0
 
     def _taken(self, stage: Any) -> tuple[Turning | None, Form]:
         """The side of a ring that gives a stage, and for which step."""
