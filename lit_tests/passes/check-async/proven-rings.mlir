@@ -256,6 +256,38 @@ func.func @fenced_after_the_barrier(%g: !g, %n: index) attributes {known_block_s
   return
 }
 
+// A stage may be given by its number, too.
+func.func @by_number(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.roles"() ({
+    "smem.role"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.role"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %k = arith.remui %i, %c2 : index
+        %t = "smem.stage"(%s, %k) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
 // A thread hands buffers to two warpgroups in turns, and sends what they write.
 func.func @buffers(%g: !g, %n: index) attributes {known_block_size = array<i32: 384, 1, 1>} {
   %c0 = arith.constant 0 : index

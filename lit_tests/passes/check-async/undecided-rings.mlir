@@ -84,6 +84,48 @@ func.func @unknown_step(%g: !g, %n: index, %x: memref<?xindex>) attributes {know
 
 // -----
 
+// All steps are handed on one too early, which may be right.
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.barriers
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @shifted(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.roles"() ({
+    "smem.role"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.role"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        %k = arith.addi %i, %c1 : index
+        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: there may be a path on which it hands on a step that has not begun; put smem.consumer_wait of that step before it}}
+        "smem.consumer_release"(%r, %k) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
@@ -110,8 +152,7 @@ func.func @other_stage(%g: !g, %n: index) attributes {known_block_size = array<i
     "smem.role"() ({
       scf.for %i = %c0 to %n step %c1 {
         %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
-        %k = arith.remui %i, %c2 : index
-        %t = "smem.stage"(%s, %k) : (!s, index) -> !t
+        %t = "smem.stage"(%s, %c0) : (!s, index) -> !t
         // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: it is not known whether what it reads of the smem.alloc at {{[0-9:]+}} was written before}}
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
@@ -241,5 +282,480 @@ func.func @after_the_roles(%g: !g, %n: index) attributes {known_block_size = arr
   }) : () -> ()
   // expected-remark@+1 {{cannot prove that accesses of tiles are in order: it comes after the smem.roles}}
   gpu.barrier
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.barriers
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @each_thread_loads(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.roles"() ({
+    "smem.role"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          // expected-remark@+1 {{cannot prove that accesses of tiles are in order: it is executed by 128 threads, each of which loads the tile}}
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.role"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.barriers
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @no_barrier_before(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %o = "smem.alloc"() : () -> !t
+  %zero = arith.constant 0.0 : f32
+  %x = "smem.fill"(%zero) : (f32) -> !c
+  "smem.store"(%x, %o) : (!c, !t) -> ()
+  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: no barrier comes after the accesses before it}}
+  "smem.roles"() ({
+    "smem.role"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.role"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.barriers
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @outside_of_the_roles(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %w0 = "smem.consumer_wait"(%r, %c0) : (!r, index) -> index
+  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: rings are used outside of it}}
+  "smem.roles"() ({
+    "smem.role"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.role"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+// Rings between the same roles are not known to be free of circles.
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.barriers
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @two_rings(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %u = "smem.alloc"() : () -> !s
+  %r = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: the smem.role at {{[0-9:]+}} and others may wait for each other by several rings}}
+  %q = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.roles"() ({
+    "smem.role"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          %p2 = "smem.producer_acquire"(%q, %i) : (!r, index) -> index
+          %t2 = "smem.stage"(%u, %p2) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t2, %q, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%q, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.role"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %w2 = "smem.consumer_wait"(%q, %i) : (!r, index) -> index
+        %t2 = "smem.stage"(%u, %w2) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t2) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%q, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+// What two roles write, without a ring.
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.barriers
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @of_another_role(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %o = "smem.alloc"() : () -> !t
+  %zero = arith.constant 0.0 : f32
+  %x = "smem.fill"(%zero) : (f32) -> !c
+  "smem.roles"() ({
+    "smem.role"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+      // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: nothing orders it and the smem.store at {{[0-9:]+}} of other threads}}
+      "smem.store"(%x, %o) : (!c, !t) -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.role"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+      // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: nothing orders it and the smem.store at {{[0-9:]+}} of other threads}}
+      "smem.store"(%x, %o) : (!c, !t) -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.barriers
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @first_steps(%g: !g, %n: index) attributes {known_block_size = array<i32: 384, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.roles"() ({
+    "smem.role"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %two = arith.muli %i, %c2 : index
+          %first = arith.addi %two, %c0 : index
+          scf.for %j = %c0 to %c2 step %c1 {
+            %step = arith.addi %first, %j : index
+            %p = "smem.producer_acquire"(%r, %step) : (!r, index) -> index
+            %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+            // expected-remark@+1 {{cannot prove that accesses of tiles are in order: its stage may be of the first steps, before which no consumer has written it}}
+            "smem.tma_store"(%t, %g, %c0, %c0) : (!t, !g, index, index) -> ()
+            "smem.tma_commit"() : () -> ()
+            "smem.tma_wait"() {pending = 0 : i32, read} : () -> ()
+            "smem.producer_commit"(%r, %step) : (!r, index) -> ()
+          }
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.role"() ({
+    ^bb0(%which: index):
+      %x = "smem.fill"(%zero) : (f32) -> !c
+      scf.for %i = %c0 to %n step %c1 {
+        %two = arith.muli %i, %c2 : index
+        %step = arith.addi %two, %which : index
+        %w = "smem.consumer_wait"(%r, %step) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        "smem.store"(%x, %t) : (!c, !t) -> ()
+        "smem.fence"() : () -> ()
+        "smem.consumer_release"(%r, %step) : (!r, index) -> ()
+      }
+    }) {warpgroups = 2 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.barriers
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @same_bytes(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %o = "smem.alloc"() : () -> !t
+  "smem.roles"() ({
+    "smem.role"() ({
+      %x = "smem.fill"(%zero) : (f32) -> !c
+      scf.for %i = %c0 to %n step %c1 {
+        "smem.elect"() ({
+          "smem.tma_wait"() {pending = 0 : i32, read} : () -> ()
+        }) {scope = "warpgroup"} : () -> ()
+        "smem.warpgroup_barrier"() : () -> ()
+        // expected-remark-re@+2 {{cannot prove that accesses of tiles are in order: another warpgroup of its role may access the same bytes by the smem.store at {{[0-9:]+}}}}
+        // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: another warpgroup of its role may access the same bytes by the smem.tma_store at {{[0-9:]+}}}}
+        "smem.store"(%x, %o) : (!c, !t) -> ()
+        "smem.fence"() : () -> ()
+        "smem.warpgroup_barrier"() : () -> ()
+        "smem.elect"() ({
+          "smem.tma_store"(%o, %g, %c0, %c0) : (!t, !g, index, index) -> ()
+          "smem.tma_commit"() : () -> ()
+        }) {scope = "warpgroup"} : () -> ()
+      }
+      "smem.elect"() ({
+        "smem.tma_wait"() {pending = 0 : i32, read} : () -> ()
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 2 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.barriers
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @in_a_loop(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  scf.for %l = %c0 to %n step %c1 {
+  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: it is not at the top of the kernel, once}}
+  "smem.roles"() ({
+    "smem.role"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.role"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  }
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.barriers
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @not_followed(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: 'smem.copy_commit' is not followed beside rings and roles}}
+  "smem.copy_commit"() : () -> ()
+  "smem.roles"() ({
+    "smem.role"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.role"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.barriers
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @some_threads(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.roles"() ({
+    "smem.role"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.role"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: not all threads of the block execute it}}
+        gpu.barrier
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+// Threads of several warps, beside those of all.
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.barriers
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @warps(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.roles"() ({
+    "smem.role"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.role"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.elect"() ({
+          %nothing = arith.constant 0 : index
+        }) {scope = "warpgroup", warp = 1 : i32} : () -> ()
+        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: threads of several warps run beside the others}}
+        "smem.elect"() ({
+          %nothing = arith.constant 0 : index
+        }) {scope = "warpgroup"} : () -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
   return
 }

@@ -248,7 +248,7 @@ def warpgroup_barrier(walker: Walker, op: Any, state: State) -> None:
     """`smem.warpgroup_barrier`."""
     if walker.scope:
         walker.findings.unknown(op, "one thread executes it, where whole warpgroups must", state)
-    elif walker.agent.whole and walker.agent.warpgroups != 1:
+    elif walker.agent.symbol is None and walker.agent.warpgroups != 1:
         walker.findings.unknown(op, "only threads of one warpgroup meet, but all may write", state)
     else:
         state.barrier()

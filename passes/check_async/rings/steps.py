@@ -175,14 +175,16 @@ def _ago(walker: Walker, op: Any, state: State) -> int | None:
             held = walker.kernel.held
             held.setdefault((walker.agent, turning), 0)
     ago = (turn.next - step).constant
+    # Steps that are all handed on late, or early, by as many may be right: rings go round.
+    alone = state.certain and not turn.held
     if ago is None:
         walker.findings.unknown(op, "it is not known which step that is", state)
     elif ago <= 0:
         message = f"hands on a step that has not begun; put {side.begins} of that step before it"
-        walker.findings.wrong(op, message, state.certain and not is_of_held(ring, turn, ago), state)
+        walker.findings.wrong(op, message, alone, state)
     elif ago > turn.held:
         message = f"hands on a step that is {side.ended} already; put the next step there"
-        walker.findings.wrong(op, message, state.certain and not is_of_held(ring, turn, ago), state)
+        walker.findings.wrong(op, message, alone, state)
     else:
         return ago
     return None

@@ -182,7 +182,8 @@ class Walker:
         heads, backs = [self._entered(state, turns)], []
         for head in heads:
             if len(heads) > _PATHS:
-                self.findings.unknown(op, "it goes round in too many ways", state)
+                self.findings.unknown(op, "it goes round in too many ways", head)
+                state.known, state.told = False, True
                 return [state]
             for end in self.block(ops_of(op.regions[0]), head.copy()):
                 self._come_round(loop, turns, end)
@@ -338,7 +339,7 @@ class Walker:
                 op,
                 f"takes one of {count} stages of the {at(ring)} from the {at(root)}, which has "
                 f"{stages}; give both as many",
-                state.certain,
+                state.certain and stages > 1,
                 state,
             )
         elif stages > count:
