@@ -80,6 +80,7 @@ def copy(walker: Walker, op: Any, state: State) -> None:
             state.certain,
             state,
         )
+    load(walker, op, state)
     _write_by_threads(walker, op, state)
 
 
@@ -121,7 +122,7 @@ def multiply(walker: Walker, op: Any, state: State) -> None:
 
 
 def load(walker: Walker, op: Any, state: State) -> None:
-    """`smem.load`, of a tile."""
+    """`smem.load`, or the first half of `smem.copy`, of a tile."""
     if not isinstance(op.operands[0].type, TileType):
         return
     if walker.scope:

@@ -63,7 +63,7 @@ def _check_filled(kernel: Kernel, read: Access, ring: Any, side: Side, findings:
         findings.unknown(read.op, reason)
     for handover in given:
         for written, write in handover.unfenced:
-            if written == root and read.op.name != "smem.load":
+            if written == root and read.op.name not in ("smem.load", "smem.copy"):
                 message = f"reads the {at(root)} before the {at(write)} is over"
                 needs = f"put smem.fence before the {at(handover.op)}"
                 findings.wrong(read.op, f"{message}; {needs}", read.certain and handover.certain)
