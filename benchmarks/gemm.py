@@ -73,8 +73,10 @@ def _builders(
 
 
 def _ours(product: Product, layout: str, products: int) -> list[Any]:
-    enqueue, config = ours(*product.operands[layout], product.out)
-    return [OnStream(f"ours {layout}", enqueue, product.out, products, config)]
+    return [
+        OnStream(f"ours {layout}{which}", enqueue, product.out, products, config)
+        for which, enqueue, config in ours(*product.operands[layout], product.out)
+    ]
 
 
 def _cublas(product: Product, layout: str, products: int) -> list[Any]:

@@ -1,7 +1,9 @@
 """Contenders that run on PyTorch's current stream: cuBLAS, and ours."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 import torch
 
@@ -80,10 +82,24 @@ def cublas(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> Callable[[], 
     return lambda: torch.mm(a, b, out=out)
 
 
-def ours(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> tuple[Callable[[], object], str]:
-    """This project's product, tuned for these operands, and its configuration."""
+def ours(
+    a: torch.Tensor, b: torch.Tensor, out: torch.Tensor
+) -> Iterator[tuple[str, Callable[[], object], str]]:
+    """This project's product as it is tuned for these operands, and as it would be without, if that is
+    another: what to add to its name, the call, and the configuration."""
     from mlir_smem.examples.gemm import prepare, tune
+    from mlir_smem.examples.gemm.config import usual
+    from mlir_smem.examples.gemm.operands import operands
+    from mlir_smem.runtime import seen
 
-    config = tune(a, b, out)
-    prepared = prepare(a, b, out, config)
-    return lambda: prepared.launch(stream=torch.cuda.current_stream()), str(config)
+    of = operands(seen("A", a), seen("B", b), seen("C", out))
+    configs = {"": tune(a, b, out), " untuned": usual(of.problem, of.m, of.n, of.k)}
+    for which, config in configs.items():
+        if not which or config != configs[""]:
+            prepared = prepare(a, b, out, config)
+            launch = partial(_launch, prepared)
+            yield which, launch, str(config)
+
+
+def _launch(prepared: Any) -> None:
+    prepared.launch(stream=torch.cuda.current_stream())

@@ -191,7 +191,7 @@ gpu.module @kernels {{
 
 
 def _store(element: str, shape: tuple[int, int], swizzle: str, columns: bool) -> Case:
-    return Case(element, shape, swizzle, columns, loads=False)
+    return Case(element, shape, swizzle, columns, loads=False, at=(16, 5) if columns else (8, 32))
 
 
 CASES = [
@@ -215,14 +215,14 @@ CASES = [
     Case("bf16", (64, 128), batch=True),
     Case("tf32", (64, 64), "64B", batch=True, columns=False),
     Case("i32", (64, 64), "64B"),
-    Case("i1", (64, 2048), at=(-3, 5)),
+    Case("i1", (64, 2048), at=(-3, 16)),
     # Shared by blocks: across the lines and along them, in rows and columns of the cluster.
     Case("bf16", cluster=(2, 1), multicast="x"),
     Case("bf16", cluster=(1, 4), multicast="y"),
     Case("bf16", (64, 128), cluster=(2, 1), multicast="x"),
     Case("bf16", (64, 128), cluster=(2, 2), multicast="y"),
     Case("f32", (128, 64), cluster=(4, 2), multicast="x", batch=True),
-    Case("i1", (64, 2048), cluster=(2, 1), multicast="x", at=(1, -7)),
+    Case("i1", (64, 2048), cluster=(2, 1), multicast="x", at=(1, -32)),
     Case("ui8", (64, 128), cluster=(2, 4), multicast="y"),
     Case("bf16", cluster=(2, 1)),
 ]

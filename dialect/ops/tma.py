@@ -8,6 +8,7 @@ from ..bindings import ext, ir
 from ..build import create, index
 from ..caching import cached_in_context
 from ..diagnostics import Invalid, verifier
+from ..divisibility import constant_of
 from ..memrefs import check_global, is_dynamic, strides_of
 from ..smem import Smem
 from ..types import RingType, TileType, layout_of, shape_of, tensor_of
@@ -36,7 +37,8 @@ class TmaLoadOp(Smem.Operation, name="tma_load"):
     The source is an argument of the kernel; `coordinates` say where the part begins in it, one for
     each of its dimensions, in elements. The tile's rows and columns are along its last two. What lies
     outside of the matrix is filled with zeros. The tensor map, its box and its swizzle follow from the
-    tile's layout; the manifest tells the host what to encode.
+    tile's layout; the manifest tells the host what to encode. Along the contiguous dimension, the part
+    begins at a multiple of 16 bytes: the chip stops at any other.
 
     The bytes count for the stage of `step` of the ring, which is full when they have come and its
     producers have committed. A tile of tf32 takes f32, one of i1 takes i8, eight elements to a byte.
@@ -60,14 +62,17 @@ class TmaLoadOp(Smem.Operation, name="tma_load"):
         multicast_of(self)
         _check_elements(source, tile, "loads from")
         _check_matrix(source, len(self.operands) - 4, "loads from")
+        _check_coordinates(source, self.operands[4:], "loads")
         _check_tile(source, tile, "loads")
 
 
 class TmaStoreOp(Smem.Operation, name="tma_store"):
     """Starts the copy of a tile to a part of a matrix in global memory, by the thread that executes it.
 
-    What is said of `smem.tma_load` of source, coordinates and tensor map holds of the target. Elements
-    that would lie outside of the matrix are left out. The copy reads the tile through the async proxy:
+    What is said of `smem.tma_load` of source, coordinates and tensor map holds of the target, but no
+    coordinate is below 0. Elements that would lie outside of the matrix are left out, but whole units of
+    16 bytes are written: a line that is no multiple of 16 bytes has bytes behind it that nobody else
+    uses. The copy reads the tile through the async proxy:
     threads that wrote it have executed `smem.fence`, and a barrier has come after. `smem.tma_commit`
     closes the group of copies that the thread has started, `smem.tma_wait` waits for groups.
     """
@@ -82,6 +87,7 @@ class TmaStoreOp(Smem.Operation, name="tma_store"):
         _check_attributes(self, (CACHE,))
         _check_elements(target, tile, "stores to")
         _check_matrix(target, len(self.operands) - 2, "stores to")
+        _check_coordinates(target, self.operands[2:], "stores")
         _check_tile(target, tile, "stores")
 
 
@@ -166,6 +172,29 @@ def _check_matrix(memref: Any, coordinates: int, does: str) -> None:
             raise Invalid(
                 f"{does} {memref}: the stride of {stride} elements is no multiple of "
                 f"{8 * GLOBAL_ALIGNMENT // bits} ({GLOBAL_ALIGNMENT} bytes), which TMA needs"
+            )
+
+
+def _check_coordinates(memref: Any, coordinates: Any, does: str) -> None:
+    """Checks the coordinates that are constant; the others are the program's to keep.
+
+    Raises:
+        Invalid: if the chip stops at one (measured on an H200).
+    """
+    contiguous = matrix_contiguous(memref)
+    unit = 8 * GLOBAL_ALIGNMENT // memref.element_type.width
+    for dim, value in enumerate(coordinates):
+        number = constant_of(value)
+        if number is None:
+            continue
+        if dim == contiguous and number % unit:
+            raise Invalid(
+                f"{does} a part that begins at {number} along dimension {dim}, which is contiguous; "
+                f"expected a multiple of {unit} elements ({GLOBAL_ALIGNMENT} bytes)"
+            )
+        if does == "stores" and number < 0:
+            raise Invalid(
+                f"stores to coordinate {number} along dimension {dim}; expected 0 or more"
             )
 
 

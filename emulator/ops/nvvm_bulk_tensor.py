@@ -116,6 +116,40 @@ def _placed(strand: Strand, found: TensorMap, start: int, does: str) -> np.ndarr
     return addresses
 
 
+def _check_place(strand: Strand, found: TensorMap, at: Sequence[int], does: str) -> None:
+    """Checks what the chip stops at (measured on an H200): a copy begins at a multiple of 16 bytes of
+    the array's lines.
+
+    Raises:
+        Stop: if it does not, which is reported.
+    """
+    begins = at[0] * found.dtype.itemsize
+    if begins % UNIT:
+        strand.block.report_at(
+            strand,
+            Kind.MISALIGNED,
+            f"{does} a box that begins {begins} bytes into the lines of {found.name}; expected a "
+            f"multiple of {UNIT}",
+        )
+        raise Stop
+
+
+def _check_written(strand: Strand, found: TensorMap, at: Sequence[int]) -> None:
+    """Checks where a store goes: the chip takes no place before an array's first element (measured on
+    an H200).
+
+    Raises:
+        Stop: if it goes there, which is reported.
+    """
+    if min(at) < 0:
+        strand.block.report_at(
+            strand,
+            Kind.OUT_OF_BOUNDS,
+            f"writes a box at {list(at)} of {found.name}; a store takes no coordinate below 0",
+        )
+        raise Stop
+
+
 # -- loads -----------------------------------------------------------------------------------------
 
 
@@ -133,6 +167,7 @@ def _load(op: Op) -> Any:
         for row, found, at, (start, barrier, *mask) in _each(
             op, strand, map_, coordinates, *others
         ):
+            _check_place(strand, found, at, "reads")
             blocks = _targets(op, strand, space, start, *mask)
             addresses = _placed(strand, found, start & (1 << RANK_SHIFT) - 1, "writes")
             thread = strand.threads[row : row + 1]
@@ -213,6 +248,8 @@ def _store(op: Op) -> Any:
     def step(strand: Strand, map_: Any, source: Any, *rest: Any) -> None:
         block, groups = strand.block, _groups(strand.block)
         for row, found, at, (start,) in _each(op, strand, map_, rest[:rank], source):
+            _check_place(strand, found, at, "writes")
+            _check_written(strand, found, at)
             addresses = _placed(strand, found, start, "reads")
             thread, groups.copies = int(strand.lanes.threads[row]), groups.copies + 1
             bytes_ = (addresses[:, None] + np.arange(UNIT) - block.shared.base).reshape(-1)

@@ -143,7 +143,7 @@ class _Gemm:
     def consume(self, warpgroup: Any) -> None:
         """A warpgroup multiplies its rows of the tiles, and stores them."""
         own_row = arith.muli(warpgroup, _index(self.rows))
-        with self.loop.tiles() as (row, column, before):
+        with self.loop.tiles() as (_, _, before):
             first = before(self.steps)
             product = self.multiply(own_row, first)
             for_k = scf.ForOp(_index(1), self.steps, _index(1), [product])

@@ -1,4 +1,4 @@
-"""`matmul(a, b)`: the product of two matrices on a GPU, by a kernel that is compiled when first needed."""
+"""`matmul(a, b)`: the product of two matrices on a GPU, by a kernel that is compiled when needed."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ def matmul(
         _prepared(first, second, seen("C", out), config).launch(stream)
         finish(out)
         return out
-    made, to = _new_result(a, first, second, seen("C", out).element if out is not None else out_dtype)
+    made, to = _new_result(
+        a, first, second, seen("C", out).element if out is not None else out_dtype
+    )
     _prepared(first, second, to, config).launch(stream)
     finish(made)
     if _is_ragged(to):
@@ -124,7 +126,7 @@ def _is_ragged(out: Seen) -> bool:
 
 
 def _new_result(like: Any, a: Seen, b: Seen, dtype: Any) -> tuple[Any, Seen]:
-    """A new array for the product, with rows that TMA can write, and the part of it that is the product."""
+    """A new array for the product, with rows that TMA can write, and the part that is the product."""
     for name, each in (("A", a), ("B", b)):
         if len(each.matrix.shape) != 2:
             raise ProblemError(f"{name} has the shape {list(each.matrix.shape)}; expected a matrix")

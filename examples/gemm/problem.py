@@ -11,8 +11,8 @@ class ProblemError(ValueError):
     """Operands that cannot be multiplied; the message says what can be."""
 
 
-#: The multiplicands by MLIR's names: what tensor cores read them as, and the element types that the result
-#: can have, the usual one first.
+#: The multiplicands by MLIR's names: what tensor cores read them as, and the element types that the
+#: result can have, the usual one first.
 _FLOAT_8 = ("bf16", "f16", "f32")
 _MULTIPLICANDS = {
     "bf16": ("bf16", ("bf16", "f32", "f16")),

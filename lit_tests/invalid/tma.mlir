@@ -365,6 +365,31 @@ func.func @misaligned_boxes(%m: !m, %t: !t, %i: index) {
 
 // -----
 
+// Constant coordinates that the chip stops at.
+
+!m = memref<?x?xbf16, strided<[?, 1]>>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @between_units(%m: !m, %t: !t, %i: index) {
+  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %c = arith.constant 12 : index
+  // expected-error@+1 {{'smem.tma_load' op loads a part that begins at 12 along dimension 1, which is contiguous; expected a multiple of 8 elements (16 bytes)}}
+  "smem.tma_load"(%m, %t, %r, %i, %i, %c) : (!m, !t, !smem.barriers, index, index, index) -> ()
+  return
+}
+
+// -----
+
+!m = memref<?x?xbf16, strided<[1, ?]>>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @before_the_first(%m: !m, %t: !t, %i: index) {
+  %c = arith.constant -3 : index
+  // expected-error@+1 {{'smem.tma_store' op stores to coordinate -3 along dimension 1; expected 0 or more}}
+  "smem.tma_store"(%t, %m, %i, %c) : (!t, !m, index, index) -> ()
+  return
+}
+
+// -----
+
 // expected-error@+1 {{'smem.tma_wait' op has pending = -1; expected 0 or more groups}}
 "smem.tma_wait"() {pending = -1 : i32} : () -> ()
 

@@ -5,8 +5,10 @@ import itertools
 import ml_dtypes
 import numpy as np
 import pytest
-from kernels import ELEMENTS, run_text
+from kernels import ELEMENTS, faults_of, run_text
 from tensor_copies import FENCE, FILL, START, WAIT, WIDTHS, dump, kernel, load, map_type, store
+
+from mlir_smem.emulator import Kind
 
 
 def places(order, box, size, width):
@@ -73,7 +75,9 @@ BF16 = ml_dtypes.bfloat16
 )
 def test_a_box_is_loaded(dtype, shape, box, contiguous, swizzle):
     array = numbers(shape, dtype, "C" if contiguous else "F")
-    at = tuple(min(1, n - b) for n, b in zip(shape, box, strict=True))
+    unit = 16 // np.dtype(dtype).itemsize
+    steps = [unit if d == contiguous else 1 for d in range(len(shape))]
+    at = tuple(min(s, n - b) for s, n, b in zip(steps, shape, box, strict=True))
     found, wanted = loaded(array, box, swizzle, at, contiguous)
     assert (found == wanted).all()
 
@@ -88,15 +92,15 @@ def test_rows_as_wide_as_the_swizzle(swizzle, inner):
     "at",
     [
         (-3, 0),
-        (0, -5),
+        (0, -8),
         (-16, -16),
-        (-40, 3),
+        (-40, 8),
         (30, 40),
         (37, 0),
         (40, 0),
         (1000, 0),
-        (5, 63),
-        (-8, 60),
+        (5, 56),
+        (-8, 56),
     ],
 )
 def test_what_is_out_of_bounds_is_zero(at):
@@ -104,7 +108,7 @@ def test_what_is_out_of_bounds_is_zero(at):
     assert (found == wanted).all()
 
 
-@pytest.mark.parametrize("at", [(0, 0), (3, 8), (-3, -5), (30, 60), (100, 0), (-16, 0)])
+@pytest.mark.parametrize("at", [(0, 0), (3, 8), (30, 60), (100, 0), (5, 64)])
 @pytest.mark.parametrize("swizzle", ["none", "64B", "128B"])
 def test_a_box_is_stored_and_clipped(swizzle, at):
     box, size = (16, 16), 16 * 16 * 4
@@ -118,6 +122,43 @@ def test_a_box_is_stored_and_clipped(swizzle, at):
         if 0 <= at[0] + i < 40 and 0 <= at[1] + j < 64:
             wanted[at[0] + i, at[1] + j] = offset // 4
     assert (result == wanted).all()
+
+
+# What the chip stops at, or writes where nobody expects it.
+
+
+def faults_at(access, shape, at):
+    """What is found when a box of 16 x 16 f32 is moved at those coordinates of the array's order."""
+    result = np.full(shape, 7, np.int32)
+    maps = [map_type((16, 16), "f32", "none", 1)]
+    body = f"{FILL}\n{FENCE}\ngpu.barrier\n{access(at[::-1])}"
+    text = kernel(body, [result.view(np.float32)], maps, 1024)
+    return [
+        (fault.kind, fault.message)
+        for fault in faults_of(text, "k", (result.view(np.float32),), shared=1032)
+    ]
+
+
+@pytest.mark.parametrize("access, does", [(load, "reads"), (store, "writes")])
+@pytest.mark.parametrize("column, begins", [(1, 4), (6, 24)])
+def test_lines_are_entered_at_whole_16_bytes(access, does, column, begins):
+    assert faults_at(access, (40, 64), (8, column)) == [
+        (
+            Kind.MISALIGNED,
+            f"{does} a box that begins {begins} bytes into the lines of argument 0; expected a "
+            "multiple of 16",
+        )
+    ]
+
+
+@pytest.mark.parametrize("at", [(-1, 0), (0, -4), (-16, 0)])
+def test_nothing_is_stored_below_0(at):
+    assert faults_at(store, (40, 64), at) == [
+        (
+            Kind.OUT_OF_BOUNDS,
+            f"writes a box at {list(at[::-1])} of argument 0; a store takes no coordinate below 0",
+        )
+    ]
 
 
 def test_a_load_is_stored_without_a_fence():

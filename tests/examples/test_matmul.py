@@ -171,7 +171,9 @@ def test_operands_that_are_read_k_major_only_are_turned_around(gpu, monkeypatch)
 
 @pytest.mark.parametrize("dtype", ["i32", "complex64"])
 def test_a_result_of_an_element_type_that_is_none(gpu, dtype):
-    with pytest.raises(ProblemError, match="is not stored as i32|is stored as complex64|of stand_in"):
+    with pytest.raises(
+        ProblemError, match=r"is not stored as i32|is stored as complex64|of stand_in"
+    ):
         matmul(A, B, out_dtype=dtype)
 
 

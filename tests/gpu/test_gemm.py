@@ -49,7 +49,7 @@ def within(c, a, b, extra):
     assert ((c.double() - expected).abs() <= rounding + sums + 1e-30).all()
 
 
-#: What rounding of operands, and of sums of 8-bit floats (docs/conformance.md), adds; of the sum of sizes.
+#: What rounding of operands, and of sums of 8-bit floats (docs/conformance.md), adds to the bound.
 EXTRA = {"tf32": 2**-10, "e4m3": 2**-6, "e5m2-e4m3": 2**-6}
 
 
