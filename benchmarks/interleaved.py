@@ -1,10 +1,12 @@
 """Contenders timed in turn, with the same clock, while the chip is warm or while it is cool.
 
 A chip at its power limit slows down as it warms up, so times of different runs do not compare. Here,
-each round runs a batch of every contender, a contender further on in their order each round; a result
-is the median over the rounds. A mode says how long a batch is and how long the chip rests after it.
+each round runs a batch of every contender, in another order each round, so that none always follows one
+that left the chip cooler; a result is the median over the rounds. A mode says how long a batch is, how
+long the contender runs before it is timed, and how long the chip rests after it.
 """
 
+import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -41,18 +43,21 @@ class Mode:
         work: seconds that a batch takes.
         pause: the rest after a batch, in seconds for each second that it took.
         warm_up: seconds for which all run in turn before the first round.
+        lead: seconds for which a contender runs before each of its batches: it then finds the chip as it
+            leaves it itself.
     """
 
     name: str
     work: float
     pause: float
     warm_up: float
+    lead: float = 0
 
 
 MODES = {
     mode.name: mode
     for mode in (
-        Mode("sustained", work=0.030, pause=0, warm_up=1.0),
+        Mode("sustained", work=0.030, pause=0, warm_up=1.0, lead=0.030),
         Mode("burst", work=0.003, pause=30, warm_up=0),
     )
 }
@@ -112,10 +117,12 @@ def measure(
         spent += sum(run(contender, units[contender.name])[1] for contender in contenders)
 
     times = {name: Times() for name in names}
-    for turn in range(rounds):
-        first = turn % len(contenders)
-        for contender in (*contenders[first:], *contenders[:first]):
+    order = random.Random(rounds)
+    for _ in range(rounds):
+        for contender in order.sample(contenders, len(contenders)):
             many = units[contender.name]
+            if mode.lead:
+                contender.batch(max(1, round(many * mode.lead / mode.work)))
             gpu, host = run(contender, many)
             times[contender.name].gpu.append(gpu / (many * contender.products))
             times[contender.name].host.append(host / ((many + 1) * contender.products))

@@ -35,20 +35,12 @@ class Kind:
 
 _CUBES = {n: (n, n, n) for n in (2048, 4096, 8192)}
 
+_SHAPES = (*_CUBES.values(), (4096, 14336, 4096), (8192, 8192, 1024), (16384, 4096, 4096))
+
 KINDS = {
-    "bf16": Kind(
-        "bfloat16",
-        "bfloat16",
-        ("TN", "NN", "NT"),
-        (
-            *_CUBES.values(),
-            (4096, 14336, 4096),
-            (8192, 8192, 1024),
-            (16384, 4096, 4096),
-        ),
-    ),
-    "e4m3": Kind("float8_e4m3fn", "bfloat16", ("TN",), tuple(_CUBES.values()), bounded=False),
-    "s8": Kind("int8", "int32", ("TN", "NN"), tuple(_CUBES.values())),
+    "bf16": Kind("bfloat16", "bfloat16", ("TN", "NN", "NT"), _SHAPES),
+    "e4m3": Kind("float8_e4m3fn", "bfloat16", ("TN",), _SHAPES, bounded=False),
+    "s8": Kind("int8", "int32", ("TN", "NN"), _SHAPES),
     "tf32": Kind(
         "float32",
         "float32",

@@ -1,4 +1,4 @@
-"""Contenders take turns, in an order that moves on, for as long as the mode says."""
+"""Contenders take turns, in another order each round, for as long as the mode says."""
 
 import pytest
 from interleaved import MODES, Mode, Times, finalists, measure
@@ -24,17 +24,31 @@ def fakes(log, **seconds):
     return [Fake(name, each, log) for name, each in seconds.items()]
 
 
-def test_each_round_begins_one_contender_later():
+def test_each_round_has_an_order_of_its_own():
     log, rests = [], []
-    measure(fakes(log, a=0.001, b=0.001, c=0.001), COOL, 4, rests.append)
-    rounds = [name for name, _ in log[6:]]
-    assert "".join(rounds) == "abcbcacababc"
+    measure(fakes(log, a=0.001, b=0.001, c=0.001, d=0.001), COOL, 20, rests.append)
+    names = "".join(name for name, _ in log[8:])
+    rounds = [names[i : i + 4] for i in range(0, len(names), 4)]
+    assert len(rounds) == 20
+    assert all(sorted(order) == list("abcd") for order in rounds)
+    # Each follows each other one.
+    assert {x + y for x in "abcd" for y in "abcd" if x != y} <= {
+        order[i : i + 2] for order in rounds for i in range(3)
+    }
+
+
+def test_a_contender_may_run_before_it_is_timed():
+    log = []
+    mode = Mode("led", work=0.004, pause=0, warm_up=0, lead=0.008)
+    times = measure(fakes(log, a=0.001), mode, 2)["a"]
+    assert log[2:] == [("a", 8), ("a", 4)] * 2
+    assert times.gpu == pytest.approx([0.001] * 2)
 
 
 def test_batches_take_what_the_mode_says():
     log = []
     measure(fakes(log, fast=0.001, slow=0.002, slower=1.0), COOL, 1, lambda _: None)
-    assert log[6:] == [("fast", 4), ("slow", 2), ("slower", 1)]
+    assert sorted(log[6:]) == [("fast", 4), ("slow", 2), ("slower", 1)]
 
 
 def test_a_cool_chip_rests_after_every_batch():
