@@ -1,6 +1,6 @@
 """What the loop that multiplies spends beside its matrix instructions.
 
-    python benchmarks/main_loop.py NAME=FILE ... [--function REGEX] [--markdown]
+    python benchmarks/main_loop.py NAME=FILE ... [--function REGEX] [--markdown] [--record FILE]
 
 FILE is a cubin (of `smem-compile`, or `kernel.asm["cubin"]` of Triton), a disassembly of nvdisasm or
 cuobjdump, or the source page that `benchmarks/counters.py --sass FOLDER` writes for any kernel that
@@ -17,6 +17,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from record import record
 from sass import Instruction, main_loop, read
 from tables import table
 
@@ -105,6 +106,7 @@ def main() -> int:
     arguments.add_argument("files", nargs="+", metavar="NAME=FILE")
     arguments.add_argument("--function", default="", help="a regular expression of its name")
     arguments.add_argument("--markdown", action="store_true")
+    arguments.add_argument("--record", help="write the result to this file")
     options = arguments.parse_args()
     kernels = {}
     for given in options.files:
@@ -116,6 +118,8 @@ def main() -> int:
             print(f"{file}: error: {error}", file=sys.stderr)
             return 1
     print(rendered(kernels, options.markdown))
+    if options.record:
+        record(options.record, {"loops": {name: vars(kernel) for name, kernel in kernels.items()}})
     return 0
 
 
