@@ -1,6 +1,6 @@
-"""What each choice of the GEMM's configuration is worth beside the usual one, on one GPU, in turn.
+"""What each choice of the GEMM is worth beside the usual one, on one GPU, in turn.
 
-    python benchmarks/gemm_steps.py [--shapes 4096x4096x4096 ...] [--rounds 7] [--markdown] [--record FILE]
+    python benchmarks/gemm_steps.py [--shapes 4096x4096x4096 ...] [--rounds 7] [--record FILE]
 
 bf16, A and B row-major; modes, data, checks and timing are those of `benchmarks/gemm.py`.
 """

@@ -1,4 +1,4 @@
-"""The kernel: one warpgroup loads tiles by TMA, the others multiply them and store the result."""
+"""The kernel: one warpgroup loads and stores tiles by TMA, the others multiply them."""
 
 from __future__ import annotations
 
