@@ -46,9 +46,7 @@ def seen(name: str, array: Any) -> Seen:
             f"{name} is in host memory; move it to the GPU, or let run_on_gpu copy the arrays"
         )
     try:
-        pointer, shape, strides, where = (
-            _seen_by_torch(array) if hasattr(array, "data_ptr") else _seen_by_protocol(array)
-        )
+        pointer, shape, strides, where = _look(array)
     except Exception as error:
         raise LaunchError(f"{name} is not an array on a GPU: {error}") from error
     if where is None:
@@ -80,13 +78,31 @@ def matrix_of(argument: Mapping[str, Any], array: Any, device: int) -> Matrix:
     return found.matrix
 
 
+def _look(array: Any) -> tuple[int, Sequence[int], Sequence[int], int | None]:
+    """Pointer, shape, strides (elements) and GPU of an array; no GPU of one in host memory."""
+    if hasattr(array, "data_ptr"):
+        return _seen_by_torch(array)
+    if hasattr(array, "unsafe_buffer_pointer"):
+        return _seen_by_jax(array)
+    return _seen_by_protocol(array)
+
+
 def _seen_by_torch(tensor: Any) -> tuple[int, Sequence[int], Sequence[int], int | None]:
-    """Pointer, shape, strides (elements) and GPU of a tensor of PyTorch.
+    """What is seen of a tensor of PyTorch.
 
     Its DLPack refuses tensors that require gradients, and those of 8-bit floats where it is older than
     DLPack 1.1; its CUDA array interface has neither these nor bf16."""
     where = tensor.device.index if tensor.device.type == "cuda" else None
     return tensor.data_ptr(), tensor.shape, tensor.stride(), where
+
+
+def _seen_by_jax(array: Any) -> tuple[int, Sequence[int], Sequence[int], int | None]:
+    """What is seen of an array of JAX, which is dense.
+
+    Its DLPack takes the number of no stream for a stream, and fails (JAX 0.11)."""
+    (device,) = array.devices()
+    where = device.local_hardware_id if device.platform in ("gpu", "cuda") else None
+    return array.unsafe_buffer_pointer(), array.shape, _contiguous(array.shape), where
 
 
 def _seen_by_protocol(array: Any) -> tuple[int, Sequence[int], Sequence[int], int | None]:

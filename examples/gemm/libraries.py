@@ -20,6 +20,10 @@ _NAMES = {
 }
 
 
+#: Packages of JAX's arrays, whose streams are its own.
+_JAX = ("jax", "jaxlib")
+
+
 def element_named(dtype: Any) -> str:
     """MLIR's name of a library's element type, or of its name; as it is if MLIR has none of these."""
     name = getattr(dtype, "name", None) or str(getattr(dtype, "__name__", dtype))
@@ -72,18 +76,19 @@ def library(array: Any) -> str:
 
 
 def current_stream(array: Any) -> int | None:
-    """The stream that the array's library enqueues work on now; None for the legacy default stream.
-
-    JAX has streams of its own, of which nobody is told: there, what computes the array is waited for.
-    """
+    """The stream that the array's library enqueues work on now; None for the legacy default stream."""
     match library(array):
         case "torch":
             return sys.modules["torch"].cuda.current_stream(array.device).cuda_stream or None
         case "cupy":
             return sys.modules["cupy"].cuda.get_current_stream().ptr or None
-        case "jax" | "jaxlib":
-            array.block_until_ready()
     return None
+
+
+def wait_for(array: Any) -> None:
+    """Waits for what computes an array, if its library has streams of which nobody is told."""
+    if library(array) in _JAX:
+        array.block_until_ready()
 
 
 def assign(out: Any, values: Any) -> None:
@@ -105,7 +110,7 @@ def assign(out: Any, values: Any) -> None:
 
 def finish(array: Any) -> None:
     """Waits for a product whose library would not."""
-    if library(array) in ("jax", "jaxlib"):
+    if library(array) in _JAX:
         from cuda.core import LEGACY_DEFAULT_STREAM
 
         LEGACY_DEFAULT_STREAM.sync()

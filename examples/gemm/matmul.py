@@ -11,7 +11,7 @@ from mlir_smem.runtime.arguments import DTYPES
 
 from .config import Config, usual
 from .kernel import text
-from .libraries import assign, current_stream, element_named, empty, finish
+from .libraries import assign, current_stream, element_named, empty, finish, wait_for
 from .operands import Operands, operands, whole_columns
 from .problem import Problem, ProblemError, results
 from .remembered import known
@@ -54,6 +54,8 @@ def matmul(
     if out is not None and out_dtype is not None:
         raise ProblemError("out_dtype says what a new array is to hold, but out is given")
     stream = current_stream(a) if stream is None else stream
+    for each in (a, b):
+        wait_for(each)
     # What is turned around lives until the product is enqueued behind it.
     _a, first = k_major("A", a, seen("A", a), 1, stream)
     _b, second = k_major("B", b, seen("B", b), 0, stream)

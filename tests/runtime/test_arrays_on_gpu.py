@@ -40,6 +40,22 @@ class Tensor:
         return (72, 1)
 
 
+class JaxArray:
+    """What an array of JAX says of itself."""
+
+    def __init__(self, dtype="bfloat16", platform="gpu", devices=(0,)):
+        self.dtype, self.shape = np.dtype(dtype), (256, 64)
+        self._devices = [
+            types.SimpleNamespace(platform=platform, local_hardware_id=number) for number in devices
+        ]
+
+    def devices(self):
+        return self._devices
+
+    def unsafe_buffer_pointer(self):
+        return 0x3000
+
+
 def refused(array, element="bf16", device=0):
     with pytest.raises(LaunchError) as error:
         matrix_of(argument(element), array, device)
@@ -120,3 +136,15 @@ def test_arrays_in_host_memory(gpu, array):
 
 def test_what_is_no_array(gpu):
     assert refused(object()) == "X is not an array on a GPU: no interface"
+
+
+def test_an_array_of_jax():
+    assert matrix_of(argument(), JaxArray(), 0) == Matrix(0x3000, (256, 64), (64, 1), 2)
+
+
+def test_an_array_of_jax_elsewhere():
+    assert refused(JaxArray(platform="cpu")) == "X is in host memory; move it to the GPU"
+    assert refused(JaxArray(devices=(1,))) == "X is on GPU 1, but the kernel is on GPU 0"
+    assert refused(JaxArray(devices=(0, 1))).startswith(
+        "X is not an array on a GPU: too many values"
+    )
