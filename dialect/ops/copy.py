@@ -87,9 +87,18 @@ class CopyWaitOp(Smem.Operation, name="copy_wait"):
 
     @verifier
     def verify_region_invariants(self) -> None:
-        pending = ir.IntegerAttr(self.attributes["pending"]).value
-        if pending < 0:
-            raise Invalid(f"has pending = {pending}; expected 0 or more groups")
+        check_groups(self)
+
+
+def check_groups(wait: Any) -> None:
+    """Checks how many groups a wait leaves pending.
+
+    Raises:
+        Invalid: if they are fewer than none.
+    """
+    pending = ir.IntegerAttr(wait.attributes["pending"]).value
+    if pending < 0:
+        raise Invalid(f"has pending = {pending}; expected 0 or more groups")
 
 
 def _check_copy(op: Any, asynchronous: bool) -> None:

@@ -12,7 +12,7 @@ from ..divisibility import constant_of
 from ..memrefs import check_global, is_dynamic, strides_of
 from ..smem import Smem
 from ..types import RingType, TileType, layout_of, shape_of, tensor_of
-from .copy import is_packed, packed
+from .copy import check_groups, is_packed, packed
 from .ring import ring_of
 
 #: Says along which dimension of the cluster blocks load the same tile together.
@@ -106,9 +106,7 @@ class TmaWaitOp(Smem.Operation, name="tma_wait"):
 
     @verifier
     def verify_region_invariants(self) -> None:
-        pending = ir.IntegerAttr(self.attributes["pending"]).value
-        if pending < 0:
-            raise Invalid(f"has pending = {pending}; expected 0 or more groups")
+        check_groups(self)
         for name in self.attributes:
             if name not in ("pending", "read") and "." not in name:
                 raise Invalid(f"has the attribute {name}; expected pending or read")
