@@ -2,12 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from .arguments import DTYPES, Matrix
 from .errors import LaunchError
+
+#: MLIR's name of each element type; of several, the first.
+_NAMES: dict[np.dtype | str, str] = {dtype: name for name, dtype in reversed(DTYPES.items())}
 
 
 @dataclass(frozen=True)
@@ -27,8 +31,7 @@ class Seen:
     @property
     def element(self) -> str:
         """MLIR's name of the element type; the array's own where MLIR has none of these."""
-        names = {dtype: name for name, dtype in reversed(DTYPES.items())}
-        return str(names.get(self.dtype, self.dtype))
+        return _NAMES.get(self.dtype) or str(self.dtype)
 
 
 def seen(name: str, array: Any) -> Seen:
@@ -115,6 +118,7 @@ def _seen_by_protocol(array: Any) -> tuple[int, Sequence[int], Sequence[int], in
     return view.ptr, view.shape, strides, where
 
 
+@lru_cache(maxsize=64)
 def _element(dtype: Any) -> np.dtype | str:
     """The element type that an array names; cuda-core's view knows no 8-bit floats.
 

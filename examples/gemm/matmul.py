@@ -59,13 +59,12 @@ def matmul(
     # What is turned around lives until the product is enqueued behind it.
     _a, first = k_major("A", a, seen("A", a), 1, stream)
     _b, second = k_major("B", b, seen("B", b), 0, stream)
-    if out is not None and not _is_ragged(seen("C", out)):
-        _prepared(first, second, seen("C", out), config).launch(stream)
+    given = None if out is None else seen("C", out)
+    if given is not None and not _is_ragged(given):
+        _prepared(first, second, given, config).launch(stream)
         finish(out)
         return out
-    made, to = _new_result(
-        a, first, second, seen("C", out).element if out is not None else out_dtype
-    )
+    made, to = _new_result(a, first, second, given.element if given else out_dtype)
     _prepared(first, second, to, config).launch(stream)
     finish(made)
     if _is_ragged(to):
