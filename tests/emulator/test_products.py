@@ -14,14 +14,14 @@ SIZES = (
     (264, 64, "64B", "32B"),
 )
 
-#: Of each mix, A in each place, dense and sparse: one of each swizzle on both sides and of each major, N
-#: of one instruction and of several, and scale-d; each modifier of dense products from shared memory.
+#: Of each mix, dense from shared memory: one of each swizzle on both sides, N of one instruction and of
+#: several, each modifier. A in each place, dense and sparse: each major, and scale-d.
 FORMS = [
     case
     for mix in MIXES
     for form in forms(mix)
     for case in (
-        *(Case(*mix, *sizes, **form) for sizes in SIZES[: 2 if any(form.values()) else None]),
+        *(Case(*mix, *sizes, **form) for sizes in SIZES[: 1 if any(form.values()) else None]),
         *(Case(*mix, **major, **form) for major in majors(mix, form["registers"])[1:]),
         *(modified(mix) if not any(form.values()) else modified(mix, **form)[:1]),
         *modified(mix, **form)[-2:],

@@ -2,6 +2,7 @@
 fault."""
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from mlir_smem.examples.gemm.transpose import TransposeConfig, build_transpose
 SMALL = TransposeConfig((128, 32), stages=2, warpgroups=1)
 
 
+@cache
 def compiled(element, config=None):
     return mlir_smem.compile(text_of(element, config), emit="nvvm")
 
