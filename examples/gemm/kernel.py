@@ -141,7 +141,7 @@ class _Gemm:
                 scf.yield_([])
 
     def consume(self, warpgroup: Any) -> None:
-        """A warpgroup multiplies its rows of the tiles, and stores them."""
+        """A warpgroup multiplies its rows of the tiles, and hands them over to be stored."""
         own_row = arith.muli(warpgroup, _index(self.rows))
         with self.loop.tiles() as (_, _, before):
             first = before(self.steps)
