@@ -1,6 +1,6 @@
 """The function that an op belongs to, and what is known of the block that runs it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import prod
 from typing import Any
 
@@ -87,3 +87,13 @@ def walk(module: Any, *names: str) -> Iterator[Any]:
 
     module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
     return iter(found)
+
+
+def gather(module: Any, *groups: Iterable[str]) -> list[list[Any]]:
+    """The ops with the names of each group, in the order of the text: one walk where each group would
+    take its own."""
+    found: list[list[Any]] = [[] for _ in groups]
+    group_of = {name: ops for names, ops in zip(groups, found, strict=True) for name in names}
+    for op in walk(module, *group_of):
+        group_of[op.name].append(op)
+    return found

@@ -17,7 +17,7 @@ from ..layout.transfer import WARP
 from . import emit
 from .base import OpError, Pass
 from .i32 import I32
-from .kernel import function_of, required_block_size, threads_of, walk
+from .kernel import function_of, gather, required_block_size, threads_of
 from .threads import linear_thread
 
 #: 32-bit registers of a multiprocessor on sm_90 and sm_100 (CUDA programming guide, table of compute
@@ -36,18 +36,14 @@ class LowerRoles(Pass):
     description = "lower roles of warpgroups and elected threads to branches"
 
     def run(self, module: Any) -> None:
-        for op in walk(module, "smem.warpgroup_barrier"):
-            with ir.InsertionPoint(op), op.location:
-                _lower_barrier(op)
-            op.operation.erase()
-        for op in walk(module, "smem.elect"):
-            with ir.InsertionPoint(op), op.location:
-                _lower_elect(op)
-            op.operation.erase()
-        for op in walk(module, "smem.roles"):
-            with ir.InsertionPoint(op), op.location:
-                _lower_roles(op)
-            op.operation.erase()
+        # What is within roles comes before them.
+        for ops, lower in zip(
+            gather(module, *((name,) for name in _LOWERINGS)), _LOWERINGS.values(), strict=True
+        ):
+            for op in ops:
+                with ir.InsertionPoint(op), op.location:
+                    lower(op)
+                op.operation.erase()
 
 
 def _lower_barrier(op: Any) -> None:
@@ -168,3 +164,10 @@ def _uniform(number: I32) -> Any:
         i32,
         kind=ir.Attribute.parse("#nvvm<shfl_kind idx>"),
     )
+
+
+_LOWERINGS = {
+    "smem.warpgroup_barrier": _lower_barrier,
+    "smem.elect": _lower_elect,
+    "smem.roles": _lower_roles,
+}

@@ -9,7 +9,7 @@ from ...dialect.ops.copy import reads_tile, transfer_of
 from ...layout import LayoutError, Transposition
 from .. import emit
 from ..base import OpError, Pass
-from ..kernel import required_block_size, walk
+from ..kernel import gather, required_block_size
 from ..parts import PARTS, ROOTS, Part, part_from
 from ..threads import linear_thread
 from .blocks import Blocks
@@ -20,6 +20,7 @@ from .tensor_maps import TensorMaps
 from .vectors import Vectors
 
 _COPIES = ("smem.copy", "smem.copy_async")
+_ORDERING = ("smem.copy_commit", "smem.copy_wait", "smem.fence")
 _BULK = {
     "smem.tma_load": lower_load,
     "smem.tma_store": lower_store,
@@ -47,26 +48,29 @@ class LowerCopies(Pass):
     description = "lower copies and fences to NVVM and LLVM, and erase what only named tiles"
 
     def run(self, module: Any) -> None:
-        for copy in walk(module, *_COPIES):
+        copies, ordering, ring_ops, bulk, tiles = gather(
+            module, _COPIES, _ORDERING, _RING_OPS, _BULK, (*ROOTS, *PARTS)
+        )
+        for copy in copies:
             with ir.InsertionPoint(copy), copy.location:
                 _lower_copy(copy)
             copy.operation.erase()
-        for op in walk(module, "smem.copy_commit", "smem.copy_wait", "smem.fence"):
+        for op in ordering:
             with ir.InsertionPoint(op), op.location:
                 _lower_ordering(op)
             op.operation.erase()
         # What a ring's blocks share is read off its loads, which are there until all else is lowered.
-        for op in walk(module, *_RING_OPS):
+        for op in ring_ops:
             with ir.InsertionPoint(op), op.location:
                 _RING_OPS[op.operation.name](op)
         maps = TensorMaps()
-        for op in walk(module, *_BULK):
+        for op in bulk:
             with ir.InsertionPoint(op), op.location:
                 _lower_bulk(op, maps)
         maps.prefetch()
-        for op in reversed(list(walk(module, *_BULK, *_RING_OPS))):
+        for op in [*bulk, *reversed(ring_ops)]:
             op.operation.erase()
-        for tile in reversed(list(walk(module, *ROOTS, *PARTS))):
+        for tile in reversed(tiles):
             if next(iter(tile.results[0].uses), None) is not None:
                 user = next(iter(tile.results[0].uses)).owner.operation.name
                 accessed = user in ("smem.load", "smem.store")

@@ -7,7 +7,7 @@ from ...dialect.bindings import ir
 from ...dialect.ops.mma import PRODUCTS
 from ...dialect.types import FragmentType
 from ..base import OpError, Pass
-from ..kernel import function_of, required_block_size, walk
+from ..kernel import function_of, gather, required_block_size
 from ..threads import linear_thread
 from .columns import lower_columns
 from .conversion import lower_convert
@@ -40,16 +40,17 @@ class LowerMma(Pass):
     description = "lower mma, and what is done with fragments, to NVVM and LLVM"
 
     def run(self, module: Any) -> None:
-        for mma in walk(module, *PRODUCTS):
+        products, lowered, scales = gather(module, PRODUCTS, _OPS, ("smem.scale_d",))
+        for mma in products:
             raise OpError(mma, "still reads tiles; run smem-materialize-descriptors before")
         # Shapes are read off the fragment types, so those are noted before they are converted.
-        ops = [Typed(op) for op in walk(module, *_OPS)]
+        ops = [Typed(op) for op in lowered]
         convert_types(module)
         steps = Steps()
         for op in ops:
             op.lower(steps)
         # What it says is in the instructions that used it.
-        for op in walk(module, "smem.scale_d"):
+        for op in scales:
             op.operation.erase()
 
 
