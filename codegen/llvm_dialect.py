@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..dialect.bindings import ir, passmanager
-from ..passes.kernel import walk
+from ..passes.kernel import parameter_attributes, walk
 from ..passes.lower_copies.tensor_maps import (
     TENSOR_MAP,
     TENSOR_MAP_ALIGNMENT,
@@ -51,7 +51,9 @@ def _tensor_maps(kernels: Any) -> dict[str, int]:
     """How many of each function's last parameters are tensor maps; the lowering forgets it."""
     counts = {}
     for function in walk(kernels, "gpu.func"):
-        counts[_name(function)] = sum(TENSOR_MAP in each for each in _argument_attributes(function))
+        counts[_name(function)] = sum(
+            TENSOR_MAP in each for each in parameter_attributes(function, 0)
+        )
     return counts
 
 
@@ -68,17 +70,8 @@ def _pass_by_value(kernels: Any, counts: dict[str, int]) -> None:
     for function in walk(kernels, "llvm.func"):
         if count := counts.get(_name(function), 0):
             parameters = len(function.regions[0].blocks[0].arguments)
-            others = [ir.DictAttr.get({})] * (parameters - count)
-            given = _argument_attributes(function) or others
-            function.attributes["arg_attrs"] = ir.ArrayAttr.get(
-                [*given[: parameters - count], *[attributes] * count]
-            )
-
-
-def _argument_attributes(function: Any) -> list[Any]:
-    """The attributes of each parameter; none if no parameter has any."""
-    attributes = function.attributes
-    return list(attributes["arg_attrs"]) if "arg_attrs" in attributes else []
+            others = parameter_attributes(function, parameters)[:-count]
+            function.attributes["arg_attrs"] = ir.ArrayAttr.get([*others, *[attributes] * count])
 
 
 def _name(function: Any) -> str:

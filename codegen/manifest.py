@@ -22,7 +22,7 @@ from ..dialect.memrefs import is_dynamic, strides_of
 from ..layout.swizzle import Swizzle
 from ..passes.allocate import SHARED_BYTES
 from ..passes.cluster import cluster_size
-from ..passes.kernel import block_size, walk
+from ..passes.kernel import block_size, parameter_attributes, walk
 from ..passes.lower_copies.tensor_maps import TENSOR_MAP
 from .errors import CompileError
 
@@ -58,8 +58,7 @@ def manifest_of(device_module: Any, arch: str) -> dict[str, Any]:
 def _kernel(function: Any) -> dict[str, Any]:
     attributes = function.attributes
     inputs = ir.TypeAttr(attributes["function_type"]).value.inputs
-    given = list(attributes["arg_attrs"]) if "arg_attrs" in attributes else [{}] * len(inputs)
-    parameters = list(zip(inputs, given, strict=True))
+    parameters = list(zip(inputs, parameter_attributes(function, len(inputs)), strict=True))
     own = [(t, a) for t, a in parameters if TENSOR_MAP not in a]
     if any(TENSOR_MAP in a for _, a in parameters[: len(own)]):
         raise CompileError(f"parameters with {TENSOR_MAP} stand behind the kernel's own arguments")

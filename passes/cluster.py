@@ -9,7 +9,7 @@ from ..dialect.ops.tma import CLUSTER_DIMS, multicast_of
 from . import emit
 from .base import OpError
 from .i32 import I32
-from .kernel import function_of
+from .kernel import extents_of, function_of
 
 #: Blocks that a cluster can have on every GPU of the architecture (CUDA programming guide, "thread
 #: block clusters").
@@ -25,19 +25,12 @@ def cluster_size(function: Any) -> tuple[int, int, int]:
     Raises:
         OpError: if the attribute is not of that form, or no GPU runs such a cluster.
     """
-    for name in _ATTRIBUTES:
-        if name in function.attributes:
-            given = function.attributes[name]
-            if not isinstance(given, ir.DenseI32ArrayAttr) or not 1 <= len(given) <= 3:
-                raise OpError(function, f"has {name} = {given}; expected array<i32: x, y, z>")
-            x, y, z = (*list(given), 1, 1)[:3]
-            if min(x, y, z) < 1 or x * y * z > MAX_BLOCKS:
-                raise OpError(
-                    function,
-                    f"has clusters of {x}x{y}x{z} blocks; expected 1 to {MAX_BLOCKS} blocks",
-                )
-            return x, y, z
-    return 1, 1, 1
+    x, y, z = extents_of(function, *_ATTRIBUTES) or (1, 1, 1)
+    if min(x, y, z) < 1 or x * y * z > MAX_BLOCKS:
+        raise OpError(
+            function, f"has clusters of {x}x{y}x{z} blocks; expected 1 to {MAX_BLOCKS} blocks"
+        )
+    return x, y, z
 
 
 def blocks_along(load: Any, dim: str | None) -> int:

@@ -37,7 +37,17 @@ def module_of(function: Any) -> Any:
 def block_size(function: Any) -> tuple[int, int, int] | None:
     """Threads of a block along x, y and z, from `known_block_size` (or `nvvm.reqntid`); None if it
     is not known."""
-    for name in ("known_block_size", "gpu.known_block_size", "nvvm.reqntid"):
+    return extents_of(function, "known_block_size", "gpu.known_block_size", "nvvm.reqntid")
+
+
+def extents_of(function: Any, *names: str) -> tuple[int, int, int] | None:
+    """What the first of some attributes that a function has says of x, y and z, 1 where it says nothing;
+    None if it has none.
+
+    Raises:
+        OpError: if the attribute is not of that form.
+    """
+    for name in names:
         if name in function.attributes:
             given = function.attributes[name]
             if not isinstance(given, ir.DenseI32ArrayAttr) or not 1 <= len(given) <= 3:
@@ -73,6 +83,14 @@ def threads_of(function: Any) -> int | None:
     """Threads of a block; None if it is not known."""
     size = block_size(function)
     return None if size is None else prod(size)
+
+
+def parameter_attributes(function: Any, count: int) -> list[Any]:
+    """The attributes of each of a function's `count` parameters."""
+    attributes = function.attributes
+    return (
+        list(attributes["arg_attrs"]) if "arg_attrs" in attributes else [ir.DictAttr.get()] * count
+    )
 
 
 def walk(module: Any, *names: str) -> Iterator[Any]:

@@ -8,18 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..layout.elements import UNIT_BYTES
 from ..layout.swizzle import Swizzle
+from ..layout.tensor_box import MAX_BOX
 from .arguments import Matrix
 from .errors import LaunchError
 
-#: Bytes that a matrix's start, its strides and the lines of a box are multiples of.
-_UNIT = 16
-
 #: The largest extent of a matrix, and what its strides in bytes stay below.
 _MAX_EXTENT, _STRIDE_LIMIT = 2**32, 2**40
-
-#: The largest extent of a box.
-_MAX_BOX = 256
 
 #: Bytes of an encoded map: the `CUtensorMap` that a kernel takes by value.
 MAP_BYTES = 128
@@ -75,9 +71,9 @@ def tensor_map(entry: Mapping[str, Any], matrix: Matrix) -> TensorMap:
             f"TMA cannot copy {entry['element']}, as the kernel does of {name}; expected one of "
             f"{', '.join(_DATA_TYPES)}"
         )
-    if matrix.pointer % _UNIT:
+    if matrix.pointer % UNIT_BYTES:
         raise LaunchError(
-            f"{name} begins at {matrix.pointer:#x}; TMA takes multiples of {_UNIT} bytes"
+            f"{name} begins at {matrix.pointer:#x}; TMA takes multiples of {UNIT_BYTES} bytes"
         )
     if not all(1 <= extent <= _MAX_EXTENT for extent in matrix.shape):
         raise LaunchError(f"{name} is {list(matrix.shape)}; TMA takes extents of 1 to 2^32")
@@ -104,12 +100,12 @@ def _stride(name: str, matrix: Matrix, dim: int) -> int:
     """Bytes from one element to the next along a dimension."""
     if matrix.shape[dim] == 1:
         # It is never stepped along, so any stride does that can be encoded.
-        return _UNIT
+        return UNIT_BYTES
     size = matrix.strides[dim] * matrix.item_bytes
-    if size % _UNIT or not 0 <= size < _STRIDE_LIMIT:
+    if size % UNIT_BYTES or not 0 <= size < _STRIDE_LIMIT:
         raise LaunchError(
             f"{name} has the stride {size} bytes along dimension {dim}; TMA takes multiples of "
-            f"{_UNIT} from 0 to below 2^40"
+            f"{UNIT_BYTES} from 0 to below 2^40"
         )
     return size
 
@@ -117,12 +113,12 @@ def _stride(name: str, matrix: Matrix, dim: int) -> int:
 def _check_box(
     name: str, box: list[int], contiguous: int, item_bytes: int, swizzle: Swizzle
 ) -> None:
-    if not all(1 <= extent <= _MAX_BOX for extent in box):
-        raise LaunchError(f"the box of {name} is {box}; TMA takes extents of 1 to {_MAX_BOX}")
+    if not all(1 <= extent <= MAX_BOX for extent in box):
+        raise LaunchError(f"the box of {name} is {box}; TMA takes extents of 1 to {MAX_BOX}")
     line = box[contiguous] * item_bytes
-    if line % _UNIT:
+    if line % UNIT_BYTES:
         raise LaunchError(
-            f"the box of {name} has lines of {line} bytes; TMA takes multiples of {_UNIT}"
+            f"the box of {name} has lines of {line} bytes; TMA takes multiples of {UNIT_BYTES}"
         )
     if swizzle is not Swizzle.NONE and line > swizzle.width:
         raise LaunchError(

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
+from mlir_smem.layout.elements import UNIT_BYTES
 from mlir_smem.runtime import Matrix, Seen
 
 from .problem import Problem, ProblemError
-
-#: Bytes that TMA's strides are multiples of, and that it writes at a time.
-_UNIT = 16
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ def operands(a: Seen, b: Seen, out: Seen) -> Operands:
 def whole_columns(n: int, item_bytes: int) -> int:
     """The columns that TMA writes of a row of `n`: whole units of 16 bytes (measured on an H200: zeros
     beyond the row's end)."""
-    unit = _UNIT // item_bytes
+    unit = UNIT_BYTES // item_bytes
     return ceil(n / unit) * unit
 
 
@@ -93,4 +91,4 @@ def contiguous_dim(name: str, matrix: Matrix, usual: int) -> int:
 
 def _fits(matrix: Matrix, dim: int) -> bool:
     """Whether TMA can step along a dimension."""
-    return matrix.shape[dim] == 1 or matrix.strides[dim] * matrix.item_bytes % _UNIT == 0
+    return matrix.shape[dim] == 1 or matrix.strides[dim] * matrix.item_bytes % UNIT_BYTES == 0

@@ -8,7 +8,7 @@ from ...dialect.types import tensor_of
 from ...layout.tensor_box import TensorBox
 from .. import emit
 from ..base import OpError
-from ..kernel import block_size, function_of
+from ..kernel import block_size, function_of, parameter_attributes
 from ..threads import linear_thread
 
 #: The attribute of a kernel's parameter that is a tensor map: what the map describes.
@@ -58,8 +58,7 @@ class TensorMaps:
 
 def _maps_of(function: Any) -> list[tuple[Any, Any]]:
     """The parameters that are tensor maps, with what they describe."""
-    attributes = function.attributes
-    given = list(attributes["arg_attrs"]) if "arg_attrs" in attributes else []
+    given = parameter_attributes(function, 0)
     # A gpu.func's buffers follow the parameters, and have no attributes here.
     pairs = zip(function.regions[0].blocks[0].arguments, given, strict=False)
     return [(pointer, said[TENSOR_MAP]) for pointer, said in pairs if TENSOR_MAP in said]
@@ -110,7 +109,7 @@ def _add_argument(function: Any, described: Any) -> Any:
         ir.FunctionType.get(inputs, signature.results)
     )
     given = function.attributes
-    own = list(given["arg_attrs"]) if "arg_attrs" in given else [ir.DictAttr.get({})] * count
+    own = parameter_attributes(function, count)
     attributes = ir.DictAttr.get({TENSOR_MAP: described})
     given["arg_attrs"] = ir.ArrayAttr.get([*own, attributes])
     return added
