@@ -14,12 +14,21 @@ HOUSE = Path(__file__).parent.parent
 #: the package's root and all that is in it.
 MAY_IMPORT = {
     "examples": ("",),
-    "tools": ("runtime", "codegen", "passes", "emulator", "dialect", "layout"),
+    "tools": (
+        "runtime",
+        "codegen",
+        "passes",
+        "emulator",
+        "dialect",
+        "assistant",
+        "layout",
+    ),
     "runtime": ("codegen", "emulator", "layout"),
     "codegen": ("passes", "dialect", "layout"),
     "passes": ("dialect", "layout"),
     "emulator": ("dialect.bindings", "dialect.diagnostics", "layout.descriptor"),
     "dialect": ("layout",),
+    "assistant": ("layout",),
     "layout": (),
 }
 
@@ -94,7 +103,7 @@ def test_every_form_of_import_is_seen(file, text, found, monkeypatch):
     )
 
 
-@pytest.mark.parametrize("module", ["mlir_smem", "mlir_smem.layout"])
+@pytest.mark.parametrize("module", ["mlir_smem", "mlir_smem.layout", "mlir_smem.assistant"])
 def test_layouts_need_no_mlir(module):
     code = (
         f"import sys, {module}\n"

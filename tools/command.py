@@ -5,15 +5,6 @@ import os
 import sys
 from collections.abc import Callable
 
-from ..codegen import CompileError
-from ..emulator import EmulationError
-from ..passes import OptionError
-from ..runtime import LaunchError
-from .inputs import InputError
-
-#: What a user can cause; each message stands on its own.
-USER_ERRORS = (InputError, OptionError, CompileError, LaunchError, EmulationError)
-
 
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors have one line and exit code 1, as those of mlir-opt."""
@@ -30,8 +21,17 @@ def parser(prog: str, description: str) -> Parser:
     return made
 
 
-def run(prog: str, body: Callable[[], int], debug: bool) -> int:
-    """Runs a command's body; the exit code, with every error said in one message."""
+def run(
+    prog: str, body: Callable[[], int], debug: bool, user_errors: tuple[type[Exception], ...]
+) -> int:
+    """Runs a command's body; the exit code, with every error said in one message.
+
+    Args:
+        prog: the command's name.
+        body: what it does.
+        debug: whether errors come with a traceback.
+        user_errors: what a user can cause; the message stands on its own.
+    """
     try:
         code = body()
         sys.stdout.flush()
@@ -43,7 +43,7 @@ def run(prog: str, body: Callable[[], int], debug: bool) -> int:
     except OSError as error:
         _forget_output()
         message = f"standard output: {error.strerror}"
-    except USER_ERRORS as error:
+    except user_errors as error:
         if debug:
             raise
         message = str(error)

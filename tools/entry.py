@@ -19,6 +19,11 @@ def smem_run() -> None:
     _run("smem_run")
 
 
+def smem_layout() -> None:
+    """`smem-layout`."""
+    _run("smem_layout")
+
+
 def _run(name: str) -> None:
     try:
         module = import_module(f".{name}", __package__)

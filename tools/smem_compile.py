@@ -13,6 +13,7 @@ from ..dialect.bindings import ir
 from ..layout import Swizzle
 from .command import parser, run
 from .diagnostics import Collector, is_mlir_error, print_diagnostics
+from .failures import USER_ERRORS
 from .inputs import InputError, read, write_all
 
 _SUFFIXES = {"nvvm": ".nvvm.mlir", "llvm": ".ll", "ptx": ".ptx", "cubin": ".cubin"}
@@ -85,7 +86,7 @@ def smem_compile(argv: Sequence[str]) -> int:
         _summarize(compiled, [name for name, _ in files])
         return 0
 
-    return run("smem-compile", body, options.debug)
+    return run("smem-compile", body, options.debug, USER_ERRORS)
 
 
 def _manifest_name(output: str) -> str:

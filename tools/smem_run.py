@@ -13,6 +13,7 @@ from ..runtime.arguments import DTYPES, kernel_named
 from .arrays import load, save
 from .command import parser, run
 from .diagnostics import Collector, print_diagnostics
+from .failures import USER_ERRORS
 from .inputs import InputError, read
 from .smem_compile import compile_text
 
@@ -80,7 +81,7 @@ def smem_run(argv: Sequence[str]) -> int:
             )
         return 0
 
-    return run("smem-run", body, options.debug)
+    return run("smem-run", body, options.debug, USER_ERRORS)
 
 
 @contextmanager

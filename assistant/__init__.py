@@ -1,0 +1,10 @@
+"""Answers about layouts and descriptors, for people who write kernels in any language.
+
+Each answer is a value that says itself: as text (`str`), as plain data for JSON (`data()`), and in
+a notebook (`_repr_html_`, `_repr_svg_`). No MLIR is needed.
+"""
+
+from .spec import TileSpec
+from .table import FormRow, forms
+
+__all__ = ["FormRow", "TileSpec", "forms"]

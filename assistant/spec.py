@@ -1,0 +1,55 @@
+"""A tile as it is given on a command line: `128x64xbf16`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ..layout import ELEMENTS, Element
+from ..layout.text_error import TextError
+
+_EXAMPLE = "128x64xbf16"
+
+
+@dataclass(frozen=True)
+class TileSpec:
+    """A tile's shape and element type.
+
+    Attributes:
+        shape: (rows, columns), or (stages, rows, columns).
+        element: the element type.
+    """
+
+    shape: tuple[int, ...]
+    element: Element
+
+    @classmethod
+    def parse(cls, text: str) -> TileSpec:
+        """Reads extents and an element type, joined by `x`.
+
+        Raises:
+            TextError: if the text is malformed, an extent is 0, or the type is unknown.
+        """
+
+        def wrong(at: int, problem: str) -> TextError:
+            return TextError("tile", text, at, problem, _EXAMPLE)
+
+        shape: list[int] = []
+        at = 0
+        while extent := re.compile(r"(\d+)x").match(text, at):
+            if int(extent[1]) == 0:
+                raise wrong(at, "an extent of 0")
+            shape.append(int(extent[1]))
+            at = extent.end()
+        name = text[at:]
+        if name not in ELEMENTS:
+            if name[:1].isdigit():
+                stop = at + len(re.match(r"\d+", name)[0])  # type: ignore[index]
+                raise wrong(stop, "expected 'x' after an extent")
+            raise wrong(at, f"expected an element type, one of {', '.join(ELEMENTS)}")
+        if len(shape) not in (2, 3):
+            raise wrong(0, f"{len(shape)} extents; expected rows and columns, or stages in front")
+        return cls(tuple(shape), ELEMENTS[name])
+
+    def __str__(self) -> str:
+        return "x".join(map(str, (*self.shape, self.element)))

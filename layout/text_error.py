@@ -1,0 +1,31 @@
+"""A text that cannot be read: what is wrong, at which character, and what would be right."""
+
+from __future__ import annotations
+
+from .modes import LayoutError
+
+
+class TextError(LayoutError):
+    """A notation, shape or number that is malformed.
+
+    Attributes:
+        what: what the text should be, for example "layout".
+        text: the text.
+        at: the index of the character at which it goes wrong; `len(text)` if it ends too early.
+        problem: what is wrong there.
+        example: a text of the right form.
+    """
+
+    def __init__(self, what: str, text: str, at: int, problem: str, example: str):
+        super().__init__(f"malformed {what} '{text}': {problem}")
+        self.what, self.text, self.at = what, text, at
+        self.problem, self.example = problem, example
+
+    def pointed(self) -> str:
+        """The message for a terminal: the problem, a caret under the character, and an example."""
+        return (
+            f"malformed {self.what}: {self.problem}\n"
+            f"  {self.text}\n"
+            f"  {' ' * self.at}^\n"
+            f"  for example {self.example}"
+        )

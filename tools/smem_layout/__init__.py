@@ -1,0 +1,34 @@
+"""`smem-layout`: which layout, which swizzle, which LBO, which SBO, and why."""
+
+from collections.abc import Sequence
+from types import ModuleType
+
+from ...layout.modes import LayoutError
+from ...layout.text_error import TextError
+from ..command import parser, run
+from ..inputs import InputError
+from . import table
+
+#: Each has a `SUMMARY`, `add_arguments(parser)` and `run(options)`, which gives the exit code; what a
+#: command needs beyond that is imported when it runs.
+COMMANDS: dict[str, ModuleType] = {"table": table}
+
+
+def smem_layout(argv: Sequence[str]) -> int:
+    """The command; its exit code."""
+    made = parser("smem-layout", "Layouts and descriptors of tiles in shared memory.")
+    commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, module in COMMANDS.items():
+        each = commands.add_parser(name, help=module.SUMMARY, description=module.__doc__)
+        each.add_argument("--json", action="store_true", help="print JSON, for programs")
+        module.add_arguments(each)
+    options = made.parse_args(argv)
+
+    def body() -> int:
+        try:
+            return COMMANDS[options.command].run(options)
+        except TextError as error:
+            raise InputError(error.pointed()) from None
+
+    name = f"smem-layout {options.command}"
+    return run(name, body, options.debug, (InputError, LayoutError))
