@@ -34,6 +34,7 @@ _STEPS = {
     "rows in groups of 4": Config(group=4),
     "rows in groups of 32": Config(group=32),
     "results in one buffer": Config(store_buffers=1),
+    "results of 64 columns in one buffer": Config(store_columns=64, store_buffers=1),
     "results of 64 columns in 4 buffers": Config(store_columns=64, store_buffers=4),
 }
 _LATE = "begun when the kernel before has ended"
@@ -46,7 +47,7 @@ def prepared(config: Config, product: Product, programmatic: bool = True) -> Pre
     kernels = [{**made, "programmatic": programmatic}]
     kernel = Kernel(replace(compiled, manifest={**compiled.manifest, "kernels": kernels}))
     m, n, _ = product.shape
-    grid = config.grid(m, n, kernel.device.properties.multiprocessor_count)
+    grid = config.grid(m, n, kernel.resident_blocks())
     return kernel.prepare(*product.operands["NN"], product.out, grid=grid)
 
 

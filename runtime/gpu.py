@@ -17,6 +17,7 @@ from .arguments import (
 )
 from .arrays import matrix_of
 from .errors import LaunchError
+from .occupancy import resident_blocks
 from .parameters import Parameters, by_value, scalar, words
 from .prepared import Code, Extents, Prepared
 from .tensor_maps import encode, tensor_map
@@ -119,16 +120,27 @@ class Kernel:
             matrices[argument["name"]] = matrix
             values += words(matrix)
         shapes = {name: matrix.shape for name, matrix in matrices.items()}
-        extents = Extents(
-            grid_of(self.manifest, solve_extents(self.manifest, shapes), grid),
+        extents = self._extents(grid_of(self.manifest, solve_extents(self.manifest, shapes), grid))
+        maps = [tensor_map(m, matrices[m["argument"]]) for m in self.manifest["tensor_maps"]]
+        values += [by_value(encode(made)) for made in maps]
+        return Prepared(self._code, extents, Parameters(values), arrays)
+
+    def _extents(self, grid: tuple[int, int, int]) -> Extents:
+        return Extents(
+            grid,
             self._block,
             self.manifest["cluster"],
             self.manifest["shared_bytes"],
             self.manifest["programmatic"],
         )
-        maps = [tensor_map(m, matrices[m["argument"]]) for m in self.manifest["tensor_maps"]]
-        values += [by_value(encode(made)) for made in maps]
-        return Prepared(self._code, extents, Parameters(values), arrays)
+
+    def resident_blocks(self) -> int:
+        """Blocks that run at a time: the grid of a kernel whose blocks stay.
+
+        Raises:
+            LaunchError: if not one cluster finds room.
+        """
+        return resident_blocks(self._code, self._extents((1, 1, 1)))
 
     def launch(self, *arrays: Any, grid: Sequence[int] | None = None, stream: Any = None) -> None:
         """Starts the kernel once; see `prepare` and `Prepared.launch`.

@@ -102,16 +102,21 @@ class Prepared:
     def _configure(self, stream: int) -> Any:
         """The configuration of a launch to a stream. Each stream has its own, because several
         threads may be launching at once."""
-        driver, extents = self._driver, self._extents
-        config = driver.CUlaunchConfig()
-        config.gridDimX, config.gridDimY, config.gridDimZ = extents.grid
-        config.blockDimX, config.blockDimY, config.blockDimZ = extents.block
-        config.sharedMemBytes = extents.shared_bytes
-        config.hStream = driver.CUstream(stream)
-        attributes = _attributes(driver, extents)
-        config.attrs, config.numAttrs = attributes, len(attributes)
+        config = configuration(self._driver, self._extents, stream)
         self._configs[stream] = config
         return config
+
+
+def configuration(driver: Any, extents: Extents, stream: int) -> Any:
+    """A launch as the driver takes it (`CUlaunchConfig`), to the stream of that handle."""
+    config = driver.CUlaunchConfig()
+    config.gridDimX, config.gridDimY, config.gridDimZ = extents.grid
+    config.blockDimX, config.blockDimY, config.blockDimZ = extents.block
+    config.sharedMemBytes = extents.shared_bytes
+    config.hStream = driver.CUstream(stream)
+    attributes = _attributes(driver, extents)
+    config.attrs, config.numAttrs = attributes, len(attributes)
+    return config
 
 
 def _attributes(driver: Any, extents: Extents) -> list[Any]:

@@ -103,6 +103,12 @@ def _driver(asked):
         asked.launches.append(launch)
         return (asked.refusals.get("launch", Result.CUDA_SUCCESS),)
 
+    def occupancy(function, config):
+        asked.occupancies.append(types.SimpleNamespace(**vars(config)))
+        along = config.attrs[0].value.clusterDim
+        room = asked.processors // (along.x * along.y * along.z)
+        return asked.refusals.get("occupancy", Result.CUDA_SUCCESS), room
+
     def push(context):
         asked.current.append(context)
         return (asked.refusals.get("push", Result.CUDA_SUCCESS),)
@@ -134,6 +140,7 @@ def _driver(asked):
     driver.CUstream = driver.cuuint32_t = driver.cuuint64_t = int
     driver.cuKernelSetAttribute, driver.cuKernelGetFunction = allow, function
     driver.cuTensorMapEncodeTiled, driver.cuLaunchKernelEx = encode, start
+    driver.cuOccupancyMaxActiveClusters = occupancy
     driver.cuCtxGetCurrent = lambda: (Result.CUDA_SUCCESS, asked.current[-1])
     driver.cuCtxPushCurrent = push
     driver.cuCtxPopCurrent = lambda: (Result.CUDA_SUCCESS, asked.current.pop())
@@ -142,7 +149,9 @@ def _driver(asked):
 
 def install(monkeypatch):
     """Puts the stand-in in cuda-core's place; what it was asked for, and what it shall refuse."""
-    asked = types.SimpleNamespace(launches=[], shared=[], maps=[], current=[0], refusals={})
+    asked = types.SimpleNamespace(
+        launches=[], shared=[], maps=[], current=[0], refusals={}, occupancies=[], processors=132
+    )
     utils = types.ModuleType("utils")
     utils.StridedMemoryView = View
     package, bindings = types.ModuleType("cuda"), types.ModuleType("bindings")

@@ -86,6 +86,7 @@ def _variants(problem: Problem, tile: tuple[int, int, int], m: int, n: int) -> I
         # Groups of all rows are the same, however many more they would hold.
         *(replace(base, group=g) for g in groups if min(g, rows) != min(base.group, rows)),
         replace(base, store_columns=base.store_columns // 2, store_buffers=2 * base.store_buffers),
+        replace(base, store_buffers=1),
     ):
         fitting = replace(config, stages=min(_MOST_STAGES, config.most_stages(problem)))
         try:

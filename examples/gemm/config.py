@@ -62,16 +62,16 @@ class Config:
     store_columns: int = 128
     store_buffers: int = 2
 
-    def grid(self, m: int, n: int, processors: int) -> tuple[int, int]:
+    def grid(self, m: int, n: int, resident: int) -> tuple[int, int]:
         """Blocks along x and y: as many clusters as run at a time, or as there are tiles for.
 
         Args:
             m, n: rows and columns of the result.
-            processors: multiprocessors of the GPU, each of which runs one block.
+            resident: blocks that run at a time (`Kernel.resident_blocks`).
         """
         along_m, along_n = self.cluster
         tiles = ceil(m / (self.tile[0] * along_m)) * ceil(n / (self.tile[1] * along_n))
-        clusters = min(tiles, max(1, processors // (along_m * along_n)))
+        clusters = min(tiles, max(1, resident // (along_m * along_n)))
         return clusters * along_m, along_n
 
     def check(self, problem: Problem) -> None:

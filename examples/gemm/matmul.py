@@ -110,8 +110,7 @@ def _kernel_and_grid(of: Operands, config: Config | None) -> tuple[Kernel, tuple
     product = of.problem, of.m, of.n, of.k
     config = config or known(gpu_name(of.device), *product) or usual(*product)
     kernel = _kernel(of.problem, config, of.device)
-    processors = kernel.device.properties.multiprocessor_count
-    return kernel, config.grid(of.m, of.n, processors)
+    return kernel, config.grid(of.m, of.n, kernel.resident_blocks())
 
 
 @lru_cache(maxsize=_KERNELS)

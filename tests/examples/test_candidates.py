@@ -52,7 +52,7 @@ def test_a_large_product_is_cut_into_large_tiles():
     assert {config.group for config in variants} == {8, 16, 32}
     assert {config.cluster for config in variants} == {(1, 1), (2, 1), (1, 2)}
     stores = {(config.store_columns, config.store_buffers) for config in variants}
-    assert stores == {(128, 2), (64, 4)}
+    assert stores == {(128, 2), (64, 4), (128, 1)}
     assert {(256, 128), (128, 128), (128, 192)} <= {config.tile[:2] for config in found}
 
 

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import os
 import platform
 import shlex
 import sys
@@ -9,6 +10,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
+# Several workers share the GPU: JAX must not take most of its memory at once.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 
 def _why_not() -> str | None:

@@ -227,6 +227,23 @@ def test_a_cluster_is_launched_as_one(gpu, compiled):
     assert vars(attribute.value.clusterDim) == {"x": 2, "y": 1, "z": 1}
 
 
+def test_resident_blocks_are_those_of_whole_clusters(gpu, compiled):
+    gpu.processors = 130
+    assert Kernel(compiled).resident_blocks() == 130
+    assert with_cluster(compiled, 2, 2, 1).resident_blocks() == 128
+    config = gpu.occupancies[-1]
+    assert (config.gridDimX, config.gridDimY, config.gridDimZ) == (2, 2, 1)
+
+
+@pytest.mark.parametrize("processors, refusals", [(3, {}), (132, {"occupancy": Result(1)})])
+def test_no_room_for_a_cluster(gpu, compiled, processors, refusals):
+    gpu.processors = processors
+    gpu.refusals.update(refusals)
+    message = r"no cluster of \(2, 2, 1\) blocks of scale finds room on the GPU: CUDA_"
+    with pytest.raises(LaunchError, match=message):
+        with_cluster(compiled, 2, 2, 1).resident_blocks()
+
+
 def test_a_grid_of_half_a_cluster(gpu, compiled):
     said = refused(with_cluster(compiled, 2, 1, 1), gpu, X, 7, 1.5, 0, grid=(3,))
     assert said.startswith("a grid of [3, 1, 1] blocks is not possible; scale runs in clusters")
