@@ -10,9 +10,6 @@ from .modes import LayoutError, Mode
 from .swizzle import Swizzle
 from .tile import TileLayout
 
-#: Rows of an atom: lines of 16 bytes (a core matrix) or of the swizzle's width (PTX ISA, table 38).
-ATOM_ROWS = 8
-
 
 class Order(Enum):
     """Along which dimension atoms follow each other in memory first."""
@@ -37,7 +34,7 @@ def tile_of_atoms(
         shape: (rows, columns), or (stages, rows, columns); stages begin at multiples of the
             swizzle's pattern.
         contiguous: which of the last two dimensions is contiguous: 0 for rows, 1 for columns.
-        swizzle: the swizzling mode, which gives the atom: 8 lines of its width.
+        swizzle: the swizzling mode, which gives the atom: its lines, of its width.
         order: how the atoms follow each other.
 
     Raises:
@@ -46,16 +43,16 @@ def tile_of_atoms(
     if len(shape) not in (2, 3):
         raise LayoutError(f"a tile has rank 2, or 3 with stages, not {len(shape)}")
     line = swizzle.atom_elements(element)
-    atom = ATOM_ROWS * line
+    atom = swizzle.lines * line
     extents = shape[-2:]
     along, across = extents[contiguous], extents[1 - contiguous]
-    atoms_along, atoms_across = -(-along // line), -(-across // ATOM_ROWS)
+    atoms_along, atoms_across = -(-along // line), -(-across // swizzle.lines)
     if order is Order.ACROSS:
         step_across, step_along = atom, atom * atoms_across
     else:
         step_across, step_along = atom * atoms_along, atom
     modes_along = (Mode(line, 1), Mode(atoms_along, step_along))
-    modes_across = (Mode(ATOM_ROWS, line), Mode(atoms_across, step_across))
+    modes_across = (Mode(swizzle.lines, line), Mode(atoms_across, step_across))
     dims = (modes_along, modes_across) if contiguous == 0 else (modes_across, modes_along)
     layout = TileLayout(element, tuple(extents), dims, swizzle)
     if len(shape) == 3:

@@ -103,6 +103,16 @@ SPARSE_B_FORMS = {
 }
 
 
+#: tcgen05 has one form more, which the ISA's table leaves out and CuTe has: four lines of 128 bytes make
+#: an atom. It is how 32-bit types are read MN-major.
+TCGEN05_FORMS = {
+    **FORMS,
+    (Major.MN, Swizzle.B128_ATOM_32B): Form(
+        Major.MN, Swizzle.B128_ATOM_32B, "((T,8,m),(4,k)):((1,T,LBO),(8T,SBO))"
+    ),
+}
+
+
 @dataclass(frozen=True)
 class Canonical:
     """A canonical layout with its strides.
@@ -122,7 +132,7 @@ class Canonical:
     @property
     def form(self) -> Form:
         """The row of the ISA's table, or that of a sparse B which has an LBO in addition."""
-        form = FORMS[self.major, self.swizzle]
+        form = TCGEN05_FORMS[self.major, self.swizzle]
         if self.lbo is None or "LBO" in form.text:
             return form
         return SPARSE_B_FORMS[self.major, self.swizzle]
@@ -145,7 +155,7 @@ def match(operand: TileLayout, sparse_b: bool = False) -> Canonical | Mismatch:
     A stride that no element depends on (its factor has extent 1) is None in the answer.
 
     Args:
-        operand: the layout.
+        operand: the layout. That its type is read with this major is not looked at.
         sparse_b: whether it is what one sparse instruction reads of B.
     """
     # A part that is sliced as a whole has the origin that it cannot do without.
@@ -162,7 +172,9 @@ def match(operand: TileLayout, sparse_b: bool = False) -> Canonical | Mismatch:
             f"{inner[1]} along k, and one of them must be 1"
         )
     major = Major.MN if coalesced.contiguous_dim == 0 else Major.K
-    form = (SPARSE_B_FORMS if sparse_b else FORMS)[major, operand.swizzle]
+    form = (SPARSE_B_FORMS if sparse_b else TCGEN05_FORMS).get((major, operand.swizzle))
+    if form is None:
+        return Mismatch(f"no instruction reads it {major} with a swizzle of {operand.swizzle}")
     free: dict[str, int | None] = {"LBO": None, "SBO": None}
     for dim, name in enumerate(("m/n", "k")):
         problem = _match_dim(coalesced, dim, name, form, free)

@@ -12,7 +12,7 @@ from .canonical import Mismatch
 from .elements import UNIT_BYTES, Element
 from .fragment_access import FragmentAccess
 from .modes import LayoutError, Start
-from .operand import Role, operand_blocks
+from .operand import OperandBlocks, Role, operand_blocks
 from .swizzle import WIDEST_FIRST, Swizzle
 from .tensor_box import check_start, share_of, tensor_box
 from .tile import Slice, TileLayout
@@ -102,13 +102,17 @@ class OperandUse:
             part = follow(layout, self.path).layout
         except LayoutError as error:
             return Verdict(False, str(error))
-        found = operand_blocks(part, self.role, self.sparse)
-        if isinstance(found, Mismatch):
-            return Verdict(False, found.reason)
-        form = f"{found.canonical.swizzle.cute} o {found.canonical.form.text}"
-        count = len(found.terms)
-        more = f", by {count} descriptors computed at run time" if count > 1 else ""
-        return Verdict(True, f"{found.canonical.major}, {form}{more}", bool(more))
+        return read_by(operand_blocks(part, self.role, self.sparse))
+
+
+def read_by(found: OperandBlocks | Mismatch) -> Verdict:
+    """What is said of a tile whose parts instructions read so, or cannot read."""
+    if isinstance(found, Mismatch):
+        return Verdict(False, found.reason)
+    form = f"{found.canonical.swizzle.cute} o {found.canonical.form.text}"
+    count = len(found.terms)
+    more = f", by {count} descriptors computed at run time" if count > 1 else ""
+    return Verdict(True, f"{found.canonical.major}, {form}{more}", bool(more))
 
 
 @dataclass(frozen=True)
@@ -296,6 +300,7 @@ def choose(
     max_swizzle: Swizzle = Swizzle.B128,
     contiguous: int | None = None,
     exhaustive: bool = True,
+    swizzles: Sequence[Swizzle] = WIDEST_FIRST,
 ) -> Choice:
     """Picks a tile's layout: of those that every use takes, the widest swizzle whose atoms divide the
     tile, unless a narrower one has fewer bank conflicts.
@@ -317,11 +322,12 @@ def choose(
         max_swizzle: the widest swizzle to consider.
         contiguous: 0 or 1 to consider only layouts with rows or columns contiguous.
         exhaustive: judge the candidates after the one that is picked too, for explanations.
+        swizzles: the modes that the architecture has, the preferred first.
     """
     directions = (1, 0) if contiguous is None else (contiguous,)
     candidates: list[Candidate] = []
-    for swizzle in WIDEST_FIRST:
-        if swizzle.value > max_swizzle.value:
+    for swizzle in swizzles:
+        if swizzle.width > max_swizzle.width:
             continue
         for direction in directions:
             seen: set[TileLayout] = set()

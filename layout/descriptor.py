@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import itemgetter
+from typing import ClassVar, Self
 
 from .elements import UNIT_BYTES
-from .swizzle import PHASE_BIT, Swizzle
+from .swizzle import PHASE_BIT, WIDEST_FIRST, Swizzle
 
-#: First bit and width of each field.
-START, LBO, SBO, BASE_OFFSET, MODE = (0, 14), (16, 14), (32, 14), (49, 3), (62, 2)
+#: First bit and width of each field, those of the mode apart.
+START, LBO, SBO, BASE_OFFSET = (0, 14), (16, 14), (32, 14), (49, 3)
 
-#: Bits that belong to no field and must be 0 on sm_90.
-RESERVED = (
-    (1 << 64)
-    - 1
-    - sum(((1 << width) - 1) << bit for bit, width in (START, LBO, SBO, BASE_OFFSET, MODE))
-)
 
-_SWIZZLES = {s.wgmma_field: s for s in Swizzle}
+def field_of(bits: int, at: tuple[int, int]) -> int:
+    """What a field of given first bit and width holds."""
+    return bits >> at[0] & (1 << at[1]) - 1
+
+
+def mask_of(*fields: tuple[int, int]) -> int:
+    """The bits of fields of given first bits and widths."""
+    return sum(((1 << width) - 1) << bit for bit, width in fields)
 
 
 def encode_address(value: int) -> int:
@@ -47,6 +50,14 @@ class Descriptor:
     base_offset: int = 0
     swizzle: Swizzle = Swizzle.NONE
 
+    #: The instructions that read it.
+    reader: ClassVar[str] = "wgmma"
+    #: The field of the swizzling mode, and what it holds for each.
+    mode: ClassVar[tuple[int, int]] = (62, 2)
+    modes: ClassVar[dict[Swizzle, int]] = {s: s.wgmma_field for s in WIDEST_FIRST}
+    #: Fields of the bits that are not its quantities', and what the constant ones hold.
+    fixed: ClassVar[dict[tuple[int, int], int]] = {}
+
     def __post_init__(self) -> None:
         for name in ("start", "lbo", "sbo"):
             value = getattr(self, name)
@@ -59,6 +70,9 @@ class Descriptor:
             raise ValueError(f"base offset is {self.base_offset}; expected 0 to 7")
         if self.base_offset and self.swizzle is Swizzle.NONE:
             raise ValueError(f"base offset is {self.base_offset}, but without swizzle it must be 0")
+        if self.swizzle not in self.modes:
+            names = ", ".join(map(str, self.modes))
+            raise ValueError(f"{self.reader} has no swizzle {self.swizzle}; expected {names}")
 
     def encode(self) -> int:
         """The 64 bits."""
@@ -67,33 +81,52 @@ class Descriptor:
             | encode_address(self.lbo) << LBO[0]
             | encode_address(self.sbo) << SBO[0]
             | self.base_offset << BASE_OFFSET[0]
-            | self.swizzle.wgmma_field << MODE[0]
+            | self.modes[self.swizzle] << self.mode[0]
+            | sum(value << field[0] for field, value in self.fixed.items())
         )
 
     @classmethod
-    def decode(cls, bits: int) -> Descriptor:
+    def reserved(cls) -> int:
+        """The bits that belong to no field, and must be 0."""
+        return (1 << 64) - 1 - mask_of(START, LBO, SBO, BASE_OFFSET, cls.mode, *cls.fixed)
+
+    @classmethod
+    def decode(cls, bits: int) -> Self:
         """The descriptor that those 64 bits are.
 
         Raises:
-            ValueError: if bits that belong to no field are set, or it does not fit 64 bits.
+            ValueError: if bits that belong to no field are set, a constant field or the mode holds
+                what it must not, or it does not fit 64 bits.
         """
         if not 0 <= bits < 1 << 64:
             raise ValueError(f"{bits:#x} is not a 64-bit value")
-        if bits & RESERVED:
+        if bits & cls.reserved():
             raise ValueError(
-                f"{bits:#018x} sets bits {bits & RESERVED:#018x}, which belong to no field of a "
-                "wgmma descriptor"
+                f"{bits:#018x} sets bits {bits & cls.reserved():#018x}, which belong to no field of a "
+                f"{cls.reader} descriptor"
             )
-
-        def field(at: tuple[int, int]) -> int:
-            return bits >> at[0] & (1 << at[1]) - 1
-
+        for field, value in cls.fixed.items():
+            if field_of(bits, field) != value:
+                raise ValueError(
+                    f"bits {field[0]} to {sum(field) - 1} of {bits:#018x} are {field_of(bits, field)}; "
+                    f"a {cls.reader} descriptor has {value} there"
+                )
+        swizzles = {field: swizzle for swizzle, field in cls.modes.items()}
+        mode = field_of(bits, cls.mode)
+        if mode not in swizzles:
+            raise ValueError(
+                f"the swizzling mode of {bits:#018x} is {mode}; expected "
+                + ", ".join(
+                    f"{field} ({swizzle})"
+                    for field, swizzle in sorted(swizzles.items(), key=itemgetter(0))
+                )
+            )
         return cls(
-            field(START) * UNIT_BYTES,
-            field(LBO) * UNIT_BYTES,
-            field(SBO) * UNIT_BYTES,
-            field(BASE_OFFSET),
-            _SWIZZLES[field(MODE)],
+            field_of(bits, START) * UNIT_BYTES,
+            field_of(bits, LBO) * UNIT_BYTES,
+            field_of(bits, SBO) * UNIT_BYTES,
+            field_of(bits, BASE_OFFSET),
+            swizzles[mode],
         )
 
     def __str__(self) -> str:

@@ -1,5 +1,4 @@
-"""Element types of tiles: those of the warpgroup matrix multiplicands, and 32-bit integers, as the PTX
-ISA names them."""
+"""Element types of tiles, as the PTX ISA names them: multiplicands, and 32-bit integers."""
 
 from __future__ import annotations
 
@@ -25,12 +24,14 @@ class Element:
         bits: bits of one element in shared memory (tf32 occupies 32).
         mn_major: whether `wgmma` can read it MN-major (PTX ISA 9.7.15.5.1.2: 16-bit types only).
         multiplied: whether it is a multiplicand of `wgmma`.
+        tcgen05_mn_major: whether `tcgen05` can read it MN-major, too.
     """
 
     name: str
     bits: int
     mn_major: bool = False
     multiplied: bool = True
+    tcgen05_mn_major: bool = True
 
     @property
     def unit(self) -> int:
@@ -68,10 +69,22 @@ E4M3 = Element("e4m3", 8)
 E5M2 = Element("e5m2", 8)
 S8 = Element("s8", 8)
 U8 = Element("u8", 8)
-B1 = Element("b1", 1)
+B1 = Element("b1", 1, tcgen05_mn_major=False)
 
 #: Sums of 8-bit products on their way to or from memory; no multiplicand.
-S32 = Element("s32", 32, multiplied=False)
+S32 = Element("s32", 32, multiplied=False, tcgen05_mn_major=False)
+
+#: 4-bit floats two to a byte, as `tcgen05` multiplies them with scaled blocks.
+E2M1 = Element("e2m1", 4, multiplied=False, tcgen05_mn_major=False)
+
+#: Narrow floats beside 8-bit ones: 16 of them take 16 bytes, of which the last 8 or 4 are padding (the
+#: ISA's `.b4x16_p64` and `.b6x16_p32`). So they lie as 8-bit types do, in units of 16 bytes.
+E2M1_P64 = Element("e2m1_p64", 8, multiplied=False, tcgen05_mn_major=False)
+E2M3_P32 = Element("e2m3_p32", 8, multiplied=False, tcgen05_mn_major=False)
+E3M2_P32 = Element("e3m2_p32", 8, multiplied=False, tcgen05_mn_major=False)
+
+#: Those that `tcgen05` alone multiplies.
+NARROW = {e.name: e for e in (E2M1, E2M1_P64, E2M3_P32, E3M2_P32)}
 
 ELEMENTS = {e.name: e for e in (F16, BF16, TF32, E4M3, E5M2, S8, U8, B1, S32)}
 
@@ -82,9 +95,7 @@ def element(name: str) -> Element:
     Raises:
         ValueError: if there is none; the message lists those there are.
     """
-    try:
-        return ELEMENTS[name]
-    except KeyError:
-        raise ValueError(
-            f"unknown element type '{name}'; expected one of {', '.join(ELEMENTS)}"
-        ) from None
+    known = ELEMENTS | NARROW
+    if name not in known:
+        raise ValueError(f"unknown element type '{name}'; expected one of {', '.join(known)}")
+    return known[name]

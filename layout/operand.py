@@ -10,7 +10,7 @@ import numpy as np
 
 from .canonical import Canonical, Major, Mismatch, match
 from .descriptor import Descriptor
-from .elements import SPARSITY, UNIT_BYTES
+from .elements import SPARSITY, UNIT_BYTES, Element
 from .elements import element as element_named
 from .instruction import INSTRUCTION_M, n_pieces, n_rule
 from .modes import LayoutError, Term
@@ -48,10 +48,22 @@ def operand_addresses(
         raise ValueError(f"wgmma reads {kind} K-major only; MN-major is for 16-bit types")
     if sparse and not kind.has_sparse:
         raise ValueError(f"wgmma does not multiply {kind} sparse")
-    d = Descriptor.decode(descriptor)
+    k = kind.instruction_k * (SPARSITY if sparse else 1)
+    return addresses(Descriptor.decode(descriptor), kind, order, rows, k)
+
+
+def addresses(d: Descriptor, kind: Element, order: Major, rows: int, columns: int) -> np.ndarray:
+    """The address of each element that a descriptor stands for; what `operand_addresses` checks is not
+    checked.
+
+    Args:
+        d: the descriptor.
+        kind, order: the element type and the major.
+        rows, columns: the extents along m/n and k.
+    """
     row = np.arange(rows, dtype=np.int64)[:, None]
-    k = np.arange(kind.instruction_k * (SPARSITY if sparse else 1), dtype=np.int64)[None, :]
-    width = d.swizzle.width
+    k = np.arange(columns, dtype=np.int64)[None, :]
+    width, lines = d.swizzle.width, d.swizzle.lines
     if order is Major.K:
         kb = k * kind.bits // 8
         if d.swizzle is Swizzle.NONE:
@@ -62,7 +74,12 @@ def operand_addresses(
     else:
         size, per_atom = kind.bits // 8, width * 8 // kind.bits
         along, across = (d.sbo, d.lbo) if d.swizzle is Swizzle.NONE else (d.lbo, d.sbo)
-        a = row // per_atom * along + row % per_atom * size + k % 8 * width + k // 8 * across
+        a = (
+            row // per_atom * along
+            + row % per_atom * size
+            + k % lines * width
+            + k // lines * across
+        )
     return d.swizzle.apply(d.start + a, d.base_offset)
 
 
@@ -97,6 +114,7 @@ class OperandBlocks:
         terms: what the run-time origin adds to blocks, in elements, for each descriptor; its
             dimensions are those of the tile.
         bases: which descriptor each block is a constant step from, indexed as `starts`.
+        encoding: the descriptors of the instructions.
     """
 
     canonical: Canonical
@@ -104,10 +122,12 @@ class OperandBlocks:
     starts: tuple[tuple[int, ...], ...]
     terms: tuple[tuple[Term, ...], ...] = ((),)
     bases: tuple[tuple[int, ...], ...] = ()
+    encoding: type[Descriptor] = Descriptor
 
     def descriptor(self, start: int = 0, base_offset: int = 0) -> Descriptor:
         """The descriptor of the first block of a tile at byte address `start`."""
-        return descriptor_of(self.canonical, start + self.starts[0][0], base_offset)
+        first = start + self.starts[0][0]
+        return descriptor_of(self.canonical, first, base_offset, self.encoding)
 
     @property
     def steps(self) -> tuple[tuple[int, ...], ...]:
@@ -116,12 +136,17 @@ class OperandBlocks:
         return tuple(tuple((s - first) // UNIT_BYTES for s in row) for row in self.starts)
 
 
-def descriptor_of(canonical: Canonical, start: int, base_offset: int = 0) -> Descriptor:
+def descriptor_of(
+    canonical: Canonical,
+    start: int,
+    base_offset: int = 0,
+    encoding: type[Descriptor] = Descriptor,
+) -> Descriptor:
     """The descriptor of an operand with that canonical layout at byte address `start`."""
     swizzled_k_major = canonical.major is Major.K and canonical.swizzle is not Swizzle.NONE
     unused = _UNUSED_LBO_K_MAJOR if swizzled_k_major else 0
     lbo = unused if canonical.lbo is None else canonical.lbo
-    return Descriptor(start, lbo, canonical.sbo or 0, base_offset, canonical.swizzle)
+    return encoding(start, lbo, canonical.sbo or 0, base_offset, canonical.swizzle)
 
 
 @lru_cache(maxsize=4096)
@@ -158,6 +183,8 @@ def operand_blocks(tile: TileLayout, role: Role, sparse: bool = False) -> Operan
             f"the tile is {role.extent_name}-major, but wgmma reads {kind} K-major only (MN-major "
             "is for 16-bit types); smem.copy with the unit attribute relayout makes it K-major"
         )
+    if operand.swizzle not in Descriptor.modes:
+        return Mismatch(f"wgmma has no swizzle {operand.swizzle}; tcgen05 has")
     found = blocks(operand, pieces, sparse_b=sparse and role is Role.B)
     if isinstance(found, Mismatch) or role is Role.A:
         return found
@@ -167,7 +194,10 @@ def operand_blocks(tile: TileLayout, role: Role, sparse: bool = False) -> Operan
 
 
 def blocks(
-    operand: TileLayout, pieces: tuple[int, ...], sparse_b: bool = False
+    operand: TileLayout,
+    pieces: tuple[int, ...],
+    sparse_b: bool = False,
+    encoding: type[Descriptor] = Descriptor,
 ) -> OperandBlocks | Mismatch:
     """Cuts an operand of shape (m/n, k) into what each instruction reads.
 
@@ -175,6 +205,7 @@ def blocks(
         operand: the operand's layout, (m/n, k).
         pieces: the extents along m/n of successive instructions; their sum is the operand's.
         sparse_b: whether it is B of sparse instructions.
+        encoding: the descriptors of the instructions.
 
     Returns:
         The blocks, or why one of them is not canonical: which block, and what does not fit.
@@ -217,7 +248,7 @@ def blocks(
         bases.append(tuple(base))
         at += piece
     assert found is not None
-    return OperandBlocks(found, pieces, tuple(starts), tuple(terms), tuple(bases))
+    return OperandBlocks(found, pieces, tuple(starts), tuple(terms), tuple(bases), encoding)
 
 
 def _joined(a: Canonical, b: Canonical) -> Canonical:

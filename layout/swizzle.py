@@ -16,16 +16,19 @@ PHASE_BIT = 7
 
 
 class Swizzle(Enum):
-    """A swizzling mode: CuTe's `Swizzle<B, 4, 3>`, valued by B.
+    """A swizzling mode, valued by the ordinal of its `CUtensorMapSwizzle`.
 
     In a mode of width W (32, 64 or 128 bytes), the 16-byte unit with index `u` within its W bytes is
-    stored at index `u ^ (line % (W / 16))`, where `line` is the address divided by 128.
+    stored at index `u ^ (line % (W / 16))`, where `line` is the address divided by 128: CuTe's
+    `Swizzle<B, 4, 3>`, where B is the value. The last mode, of tcgen05 alone, exchanges units of 32
+    bytes: `Swizzle<2, 5, 2>`.
     """
 
     NONE = 0
     B32 = 1
     B64 = 2
     B128 = 3
+    B128_ATOM_32B = 4
 
     @classmethod
     def of_width(cls, width: int) -> Swizzle:
@@ -39,10 +42,37 @@ class Swizzle(Enum):
             raise ValueError(f"no swizzle is {width} bytes wide; expected 0, 32, 64 or 128")
         return widths[width]
 
+    @classmethod
+    def of_cute(cls, bits: int, base: int, shift: int) -> Swizzle:
+        """The mode that CuTe writes `Swizzle<bits, base, shift>`.
+
+        Raises:
+            ValueError: if shared memory has no such mode.
+        """
+        text = f"Swizzle<{bits},{base},{shift}>"
+        found = next((mode for mode in cls if mode.cute == text), None)
+        if found is None:
+            raise ValueError(
+                f"{text} is no swizzling mode of shared memory; expected "
+                + ", ".join(mode.cute for mode in cls)
+            )
+        return found
+
+    @property
+    def unit_bytes(self) -> int:
+        """Bytes that stay together: 16, or 32 where atoms of 32 bytes are exchanged."""
+        return 2 * UNIT_BYTES if self is Swizzle.B128_ATOM_32B else UNIT_BYTES
+
     @property
     def width(self) -> int:
         """Bytes along the contiguous dimension of one atom (16 without swizzle: a core matrix's row)."""
-        return UNIT_BYTES << self.value
+        return UNIT_BYTES << min(self.value, Swizzle.B128.value)
+
+    @property
+    def lines(self) -> int:
+        """Lines of `width` bytes of one atom: 8, as a core matrix has (PTX ISA, table 38), or 4 where
+        units of 32 bytes are exchanged (as CuTe has it)."""
+        return 8 * UNIT_BYTES // self.unit_bytes
 
     @property
     def pattern_bytes(self) -> int:
@@ -52,27 +82,30 @@ class Swizzle(Enum):
 
     @property
     def atom_bytes(self) -> int:
-        """Bytes of one swizzle atom: 8 rows of `width` bytes."""
-        return 8 * self.width
+        """Bytes of one swizzle atom."""
+        return self.lines * self.width
 
     @property
     def wgmma_field(self) -> int:
-        """Bits 62-63 of a `wgmma` descriptor (PTX ISA 9.7.15.5.1.2.2)."""
+        """Bits 62-63 of a `wgmma` descriptor (PTX ISA 9.7.15.5.1.2.2), for the modes that it has
+        (`WIDEST_FIRST`)."""
         return (0, 3, 2, 1)[self.value]
 
     @property
     def tcgen05_field(self) -> int:
         """Bits 61-63 of a `tcgen05` descriptor (PTX ISA 9.7.16.4.1, as CuTe encodes it)."""
-        return (0, 6, 4, 2)[self.value]
+        return (0, 6, 4, 2, 1)[self.value]
 
     @property
     def tensor_map(self) -> str:
         """The `CUtensorMapSwizzle` that writes this mode; its ordinal is this enum's value."""
-        return "CU_TENSOR_MAP_SWIZZLE_" + ("NONE" if self is Swizzle.NONE else f"{self.width}B")
+        return f"CU_TENSOR_MAP_SWIZZLE_{self}".upper()
 
     @property
     def cute(self) -> str:
         """CuTe's spelling."""
+        if self is Swizzle.B128_ATOM_32B:
+            return "Swizzle<2,5,2>"
         return f"Swizzle<{self.value},4,3>"
 
     def atom_elements(self, element: Element) -> int:
@@ -82,12 +115,17 @@ class Swizzle(Enum):
     def apply(self, address: Address, base_offset: int = 0) -> Address:
         """The byte address at which the byte of linear `address` is stored (measured on an H200:
         the phase comes from the absolute address, less the descriptor's base offset)."""
-        phase = ((address >> PHASE_BIT) - base_offset) & (self.width // UNIT_BYTES - 1)
-        return address ^ (phase << 4)
+        units = self.width // self.unit_bytes
+        phase = ((address >> PHASE_BIT) - base_offset) & (units - 1)
+        return address ^ (phase * self.unit_bytes)
 
     def __str__(self) -> str:
-        return "none" if self is Swizzle.NONE else f"{self.width}B"
+        atoms = "_ATOM_32B" if self is Swizzle.B128_ATOM_32B else ""
+        return "none" if self is Swizzle.NONE else f"{self.width}B{atoms}"
 
 
-#: Widest first: the order in which a layout is chosen.
+#: The modes of wgmma, widest first: the order in which a layout is chosen.
 WIDEST_FIRST = (Swizzle.B128, Swizzle.B64, Swizzle.B32, Swizzle.NONE)
+
+#: Those of tcgen05. Where both of 128 bytes do, the one that every generation has comes first.
+TCGEN05_WIDEST_FIRST = (Swizzle.B128, Swizzle.B128_ATOM_32B, *WIDEST_FIRST[1:])

@@ -53,8 +53,9 @@ class TileAddress:
         swizzle = self.layout.swizzle
         if swizzle is Swizzle.NONE:
             return offset
-        mask = (swizzle.width // UNIT_BYTES - 1) << 4
-        return offset ^ (offset >> (PHASE_BIT - 4) & mask)
+        unit = swizzle.unit_bytes
+        mask = swizzle.width - unit
+        return offset ^ (offset >> (PHASE_BIT - unit.bit_length() + 1) & mask)
 
     def _part_start(self) -> Any:
         """Bytes from the root to the part, before the swizzle (i32); a number if it is constant."""

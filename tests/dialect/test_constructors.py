@@ -7,6 +7,7 @@ import pytest
 from mlir_smem.dialect import attributes, new_context, types
 from mlir_smem.dialect.bindings import ir
 from mlir_smem.layout import Multiple, Swizzle, element, tile_of_atoms
+from mlir_smem.layout.swizzle import WIDEST_FIRST
 
 
 @pytest.fixture(autouse=True)
@@ -150,7 +151,7 @@ def test_parsing_enforces_the_constraints(text):
 # What is made right.
 
 
-@pytest.mark.parametrize("swizzle", Swizzle, ids=str)
+@pytest.mark.parametrize("swizzle", WIDEST_FIRST, ids=str)
 @pytest.mark.parametrize("order, contiguous", [("row-major", 1), ("column-major", 0)])
 def test_a_forced_swizzle_is_a_tile_of_atoms(swizzle, order, contiguous):
     type_ = types.tile([64, 128], bf16(), attributes.swizzle(str(swizzle), order))
@@ -158,7 +159,7 @@ def test_a_forced_swizzle_is_a_tile_of_atoms(swizzle, order, contiguous):
     assert types.layout_of(type_) == wanted.coalesced()
 
 
-@pytest.mark.parametrize("swizzle", Swizzle, ids=str)
+@pytest.mark.parametrize("swizzle", WIDEST_FIRST, ids=str)
 def test_a_layout_comes_back_from_its_type(swizzle):
     layout = tile_of_atoms(element("bf16"), (3, 64, 72), 1, swizzle).coalesced()
     type_ = types.tile(layout.shape, bf16(), attributes.layout(layout))

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from mlir_smem.emulator.fragments import to_elements, to_matrix
 from mlir_smem.emulator.operands import operand_bytes
 from mlir_smem.layout import Descriptor, Swizzle, fragment_d, operand_addresses
+from mlir_smem.layout.swizzle import WIDEST_FIRST
 
 ROWS = [8 * n for n in range(1, 33)]
 
@@ -17,7 +18,7 @@ units = st.integers(0, (1 << 14) - 1)
 
 @st.composite
 def descriptors(draw):
-    swizzle = draw(st.sampled_from(Swizzle))
+    swizzle = draw(st.sampled_from(WIDEST_FIRST))
     base_offset = 0 if swizzle is Swizzle.NONE else draw(st.integers(0, 7))
     start, lbo, sbo = (16 * draw(units) for _ in range(3))
     return Descriptor(start, lbo, sbo, base_offset, swizzle)

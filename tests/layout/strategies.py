@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from mlir_smem.layout import ELEMENTS, Major, Mode, Order, Role, Swizzle, TileLayout, tile_of_atoms
+from mlir_smem.layout import ELEMENTS, Major, Mode, Order, Role, TileLayout, tile_of_atoms
+from mlir_smem.layout.swizzle import WIDEST_FIRST
 
 elements = st.sampled_from(list(ELEMENTS.values()))
-swizzles = st.sampled_from(Swizzle)
+swizzles = st.sampled_from(WIDEST_FIRST)
 orders = st.sampled_from(Order)
 
 NO_STAGES = st.just(())

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from strategies import swizzles
 
 from mlir_smem.layout import ELEMENTS, Swizzle
+from mlir_smem.layout.swizzle import WIDEST_FIRST
 
 MODES = [
     # mode, width, pattern, atom, wgmma, tcgen05, tensor map, CuTe, str
@@ -31,7 +32,7 @@ def test_atom_is_as_wide_as_the_mode_in_elements():
     assert widths == [32, 64, 128, 1024]
 
 
-@pytest.mark.parametrize("mode", Swizzle, ids=str)
+@pytest.mark.parametrize("mode", WIDEST_FIRST, ids=str)
 def test_of_width_inverts_width(mode):
     assert Swizzle.of_width(mode.width) is mode
 

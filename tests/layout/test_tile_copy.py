@@ -22,6 +22,7 @@ from mlir_smem.layout import (
     tile_of_atoms,
     transposition,
 )
+from mlir_smem.layout.swizzle import WIDEST_FIRST
 
 kinds = st.sampled_from([element(name) for name in ("e4m3", "bf16", "tf32")])
 
@@ -110,8 +111,8 @@ def test_indices_that_are_exchanged_turn_the_layout_that_is_read():
 TURNED = [
     (element(kind), source, target, lines, units)
     for kind in ("e4m3", "bf16", "tf32")
-    for source in Swizzle
-    for target in Swizzle
+    for source in WIDEST_FIRST
+    for target in WIDEST_FIRST
     for lines in (1, 3)
     for units in (2, 4, 6, 8, 16)
     if units * 16 % target.width == 0
@@ -132,8 +133,8 @@ def test_no_canonical_tile_that_is_turned_conflicts(kind, source, target, lines,
         assert source is not Swizzle.B128 or plan.source_skew == 1
 
 
-@pytest.mark.parametrize("target", Swizzle, ids=str)
-@pytest.mark.parametrize("source", Swizzle, ids=str)
+@pytest.mark.parametrize("target", WIDEST_FIRST, ids=str)
+@pytest.mark.parametrize("source", WIDEST_FIRST, ids=str)
 def test_a_tile_that_is_copied_as_it_lies_has_no_conflicts(source, target):
     layouts = [tile_of_atoms(element("bf16"), (64, 128), 1, each) for each in (source, target)]
     plan = TileCopy((0, 1), False, 128).transfer(layouts[0]).plan(layouts[1])

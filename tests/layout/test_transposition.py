@@ -20,6 +20,7 @@ from mlir_smem.layout import (
     tile_of_atoms,
     transposition,
 )
+from mlir_smem.layout.swizzle import WIDEST_FIRST
 
 E4M3, BF16, TF32, B1 = (element(name) for name in ("e4m3", "bf16", "tf32", "b1"))
 
@@ -87,7 +88,7 @@ def test_rounds_are_full_but_for_the_last(layout, count):
 CANONICAL = [
     (kind, swizzle, order, lines, units)
     for kind in ("b1", "e4m3", "bf16", "tf32")
-    for swizzle in Swizzle
+    for swizzle in WIDEST_FIRST
     for order in Order
     for lines in (8, 24, 64, 136, 192)
     for units in (2, 4, 6, 8, 16)
@@ -107,7 +108,7 @@ def test_no_canonical_tile_conflicts(kind, swizzle, order, lines, units):
 
 @pytest.mark.parametrize("units", [1, 2, 4, 8])
 @pytest.mark.parametrize("lines", [8, 16, 64])
-@pytest.mark.parametrize("swizzle", Swizzle)
+@pytest.mark.parametrize("swizzle", WIDEST_FIRST)
 @pytest.mark.parametrize("kind", ["b1", "e4m3", "bf16", "tf32"])
 def test_no_part_of_a_tile_conflicts(kind, swizzle, lines, units):
     whole = tile_of_atoms(element(kind), (64, 8 * swizzle.atom_elements(element(kind))), 1, swizzle)

@@ -1,0 +1,29 @@
+"""What `tcgen05.mma` (Blackwell) reads: kinds, shapes, operands and the descriptors of both.
+
+No such chip was at hand: this follows the PTX ISA and, where that is silent, CuTe, and it is tested
+against both; nothing here was measured.
+"""
+
+from .chunks import Chunks, chunked_blocks
+from .descriptor import Tcgen05Descriptor
+from .instruction_descriptor import InstructionDescriptor
+from .kinds import KINDS, Kind, kind_of
+from .operand import Tcgen05Use, swizzles_of, tcgen05_addresses, tcgen05_blocks
+from .shapes import Shape, ShapeError, check_shape
+
+__all__ = [
+    "KINDS",
+    "Chunks",
+    "InstructionDescriptor",
+    "Kind",
+    "Shape",
+    "ShapeError",
+    "Tcgen05Descriptor",
+    "Tcgen05Use",
+    "check_shape",
+    "chunked_blocks",
+    "kind_of",
+    "swizzles_of",
+    "tcgen05_addresses",
+    "tcgen05_blocks",
+]

@@ -1,0 +1,143 @@
+"""Operands whose instructions read 48 bytes along K: a row of 128 bytes holds no whole number of them.
+
+The ISA's absolute mode of the leading dimension (9.7.16.3.1.2) reads such a row in two chunks, the
+second of which begins where the descriptor's LBO says. CUTLASS and Triton lay the tile out in
+ordinary atoms of 128 bytes along K, and so do we; the second chunk is then the row's start in the next
+atom. That its rows follow each other as those of the first is implied by both, and written nowhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..canonical import Canonical, Major, Mismatch, match
+from ..modes import LayoutError
+from ..operand import Role
+from ..swizzle import Swizzle
+from ..tile import TileLayout
+from .descriptor import Tcgen05Descriptor
+from .kinds import Kind
+from .operand import operand_pieces, reading_problem
+from .shapes import LONG_K_BYTES
+
+#: What the LBO of swizzled K-major operands is where it is relative, and has no effect.
+_UNUSED_LBO = 16
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """The instructions' shares of an operand with K steps of 48 bytes; every quantity in bytes.
+
+    Attributes:
+        sbo: stride dimension byte offset.
+        pieces: extents along m/n of successive instructions.
+        starts: where each block begins in the tile, before the swizzle, indexed [m/n block][k block].
+        seconds: where the second chunk of its first row begins; None where a block has one chunk.
+    """
+
+    sbo: int
+    pieces: tuple[int, ...]
+    starts: tuple[tuple[int, ...], ...]
+    seconds: tuple[tuple[int | None, ...], ...]
+
+    def descriptor(self, mn: int, k: int, start: int = 0) -> Tcgen05Descriptor:
+        """The descriptor of a block of a tile at byte address `start`, which is aligned to the pattern.
+
+        Raises:
+            ValueError: if the tile does not begin with its pattern.
+        """
+        if start % Swizzle.B128.pattern_bytes:
+            raise ValueError(
+                f"the tile begins at {start:#x}; with an absolute leading dimension the base offset is "
+                f"0, so it begins at a multiple of {Swizzle.B128.pattern_bytes}"
+            )
+        second = self.seconds[mn][k]
+        return Tcgen05Descriptor(
+            start + self.starts[mn][k],
+            _UNUSED_LBO if second is None else start + second,
+            self.sbo,
+            swizzle=Swizzle.B128,
+            absolute=second is not None,
+        )
+
+    def __str__(self) -> str:
+        split = [k for k, second in enumerate(self.seconds[0]) if second is not None]
+        which = f"those of k steps {', '.join(map(str, split))}" if split else "none"
+        return f"K-major, 48 bytes a step; of {len(self.seconds[0])} steps {which} in two chunks"
+
+
+def chunked_blocks(tile: TileLayout, role: Role, kind: Kind, ctas: int = 1) -> Chunks | Mismatch:
+    """Cuts a tile of one block, (M, K) for A and (K, N) for B, into what each instruction reads.
+
+    Args:
+        tile: the tile's layout: K-major, 128-byte swizzle (9.7.16.3.1.2.1).
+        role: which operand it is.
+        kind: the instructions' kind, `mxf4` or `mxf4nvf4`.
+        ctas: blocks that multiply together.
+
+    Returns:
+        The blocks, or why the instructions cannot read them.
+    """
+    operand, bits = role.orient(tile), tile.element.bits
+    if tile.element not in kind.codes or bits != 4:
+        return Mismatch(
+            f"K steps of {LONG_K_BYTES} bytes are of 4-bit types in kind::mxf4 and kind::mxf4nvf4, not "
+            f"of {tile.element} in kind::{kind}"
+        )
+    problem = reading_problem(operand, role)
+    if problem:
+        return Mismatch(problem)
+    if operand.swizzle is not Swizzle.B128:
+        return Mismatch(
+            f"the leading dimension is absolute, which needs swizzle 128B with atoms of 16 bytes, not "
+            f"{operand.swizzle}"
+        )
+    step, atom = LONG_K_BYTES * 8 // bits, Swizzle.B128.atom_elements(tile.element)
+    if operand.shape[1] % step:
+        return Mismatch(f"k is {operand.shape[1]}, not a multiple of {step} ({LONG_K_BYTES} bytes)")
+    pieces = operand_pieces(operand, role, kind, ctas, LONG_K_BYTES)
+    if isinstance(pieces, Mismatch):
+        return pieces
+    sbos: set[int] = set()
+    starts: list[tuple[int, ...]] = []
+    seconds: list[tuple[int | None, ...]] = []
+    at = 0
+    for piece in pieces:
+        found = [
+            _atom(operand, at, piece, k, min(atom, operand.shape[1] - k))
+            for k in range(0, operand.shape[1], atom)
+        ]
+        problems = [each for each in found if isinstance(each, Mismatch)]
+        if problems:
+            return problems[0]
+        begins = [begin for _, begin in found]  # type: ignore[misc]
+        sbos |= {canonical.sbo for canonical, _ in found if canonical.sbo is not None}  # type: ignore[misc]
+        row: list[int] = []
+        next_: list[int | None] = []
+        for k in range(0, operand.shape[1], step):
+            index, within = divmod(k, atom)
+            row.append(begins[index] + within * bits // 8)
+            next_.append(begins[index + 1] if within + step > atom else None)
+        starts.append(tuple(row))
+        seconds.append(tuple(next_))
+        at += piece
+    assert len(sbos) <= 1
+    return Chunks(max(sbos, default=0), pieces, tuple(starts), tuple(seconds))
+
+
+def _atom(
+    operand: TileLayout, at: int, piece: int, k: int, extent: int
+) -> tuple[Canonical, int] | Mismatch:
+    """The canonical layout of the rows of an instruction in the atoms at `k`, and where they begin."""
+    where = f"the atoms of {piece}x{extent} at ({at}, {k})"
+    try:
+        part = operand.slice((at, k), (piece, extent))
+    except LayoutError as error:
+        return Mismatch(f"{where}: {error}")
+    if part.terms or part.layout.origin:
+        return Mismatch(f"{where} begin where only the running kernel knows; take whole tiles")
+    canonical = match(part.layout)
+    if isinstance(canonical, Mismatch):
+        return Mismatch(f"{where}: {canonical.reason}")
+    assert canonical.major is Major.K
+    return canonical, part.offset * operand.element.bits // 8

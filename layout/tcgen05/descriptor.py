@@ -1,0 +1,65 @@
+"""The 64-bit shared memory descriptor of `tcgen05` (PTX ISA 9.7.16.4.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from ..descriptor import Descriptor, mask_of
+from ..swizzle import TCGEN05_WIDEST_FIRST, Swizzle
+
+#: The bit that makes the leading dimension's stride an absolute address (9.7.16.3.1).
+LBO_MODE = (52, 1)
+
+
+@dataclass(frozen=True)
+class Tcgen05Descriptor(Descriptor):
+    """A shared memory descriptor by its fields; every quantity in bytes.
+
+    Attributes:
+        start, lbo, sbo, base_offset, swizzle: as for `wgmma`.
+        absolute: whether `lbo` is the address of the second chunk of each row, in the shared window
+            (9.7.16.3.1.2), for a K of 48 bytes.
+
+    Raises:
+        ValueError: if a quantity is not what its field can hold, or the absolute mode is not allowed
+            with the others (9.7.16.3.1.2.1).
+    """
+
+    absolute: bool = False
+
+    reader: ClassVar[str] = "tcgen05"
+    mode: ClassVar[tuple[int, int]] = (61, 3)
+    modes: ClassVar[dict[Swizzle, int]] = {s: s.tcgen05_field for s in TCGEN05_WIDEST_FIRST}
+    #: The version of Blackwell's descriptors, in three bits.
+    fixed: ClassVar[dict[tuple[int, int], int]] = {(46, 3): 1}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.absolute and self.swizzle is not Swizzle.B128:
+            raise ValueError(
+                f"the leading dimension is absolute with swizzle {self.swizzle}; expected 128B, with "
+                "atoms of 16 bytes"
+            )
+        if self.absolute and self.base_offset:
+            raise ValueError(
+                f"the leading dimension is absolute with base offset {self.base_offset}; expected 0"
+            )
+
+    def encode(self) -> int:
+        """The 64 bits."""
+        return super().encode() | self.absolute << LBO_MODE[0]
+
+    @classmethod
+    def reserved(cls) -> int:
+        """The bits that belong to no field, and must be 0."""
+        return super().reserved() & ~mask_of(LBO_MODE)
+
+    @classmethod
+    def decode(cls, bits: int) -> Self:
+        """The descriptor that those 64 bits are; see `Descriptor.decode`."""
+        relative = super().decode(bits & ~mask_of(LBO_MODE))
+        return replace(relative, absolute=bits & mask_of(LBO_MODE) != 0)
+
+    def __str__(self) -> str:
+        return super().__str__() + (", LBO absolute" if self.absolute else "")

@@ -1,0 +1,196 @@
+"""The 32-bit instruction descriptor of `tcgen05.mma` (PTX ISA 9.7.16.4.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..descriptor import field_of, mask_of
+from ..elements import Element
+from .kinds import SCALE_TYPES, Kind
+from .shapes import LONG_K_BYTES, Shape, check_shape
+
+#: First bit and width of each field; those of plain kinds, then of block-scaled ones.
+_SPARSE, _A_TYPE, _B_TYPE = (2, 1), (7, 3), (10, 3)
+_NEGATE_A, _NEGATE_B, _A_MN_MAJOR, _B_MN_MAJOR = (13, 1), (14, 1), (15, 1), (16, 1)
+_N, _M = (17, 6), (24, 5)
+_SELECTOR, _SATURATE, _D_TYPE = (0, 2), (3, 1), (4, 2)
+_B_SCALE, _SCALE_TYPE, _A_SCALE, _LONG_K = (4, 2), (23, 1), (29, 2), (31, 1)
+
+_SHARED = (_SPARSE, _A_TYPE, _B_TYPE, _NEGATE_A, _NEGATE_B, _A_MN_MAJOR, _B_MN_MAJOR, _N, _M)
+_PLAIN = mask_of(*_SHARED, _SELECTOR, _SATURATE, _D_TYPE)
+_SCALED = mask_of(*_SHARED, _B_SCALE, _SCALE_TYPE, _A_SCALE, _LONG_K)
+
+#: What the field of D's type holds.
+_D_CODES = {"f16": 0, "f32": 1, "s32": 2}
+
+
+@dataclass(frozen=True)
+class InstructionDescriptor:
+    """What an instruction multiplies, by its fields. The types and the shape are checked by
+    `check`.
+
+    Attributes:
+        kind: the instruction's kind, which the bits do not say.
+        a, b: the types of A and B.
+        m, n: rows and columns of D, of all blocks that take part.
+        d: the type of D; of a block-scaled kind "f32".
+        a_mn_major, b_mn_major: whether A is M-major, B is N-major.
+        negate_a, negate_b: whether A or B is negated.
+        saturate: whether D is saturated (integers).
+        sparse: whether A is sparse.
+        selector: which metadata a sparse instruction takes, 0 to 3.
+        scale: the type of the scale factors; None for a kind that has none.
+        a_scale, b_scale: which bytes of the words of A's and B's scale factors are taken, 0 to 3.
+        k_bytes: 32, or 48 on sm_103a.
+    """
+
+    kind: Kind
+    a: Element
+    b: Element
+    m: int
+    n: int
+    d: str = "f32"
+    a_mn_major: bool = False
+    b_mn_major: bool = False
+    negate_a: bool = False
+    negate_b: bool = False
+    saturate: bool = False
+    sparse: bool = False
+    selector: int = 0
+    scale: str | None = None
+    a_scale: int = 0
+    b_scale: int = 0
+    k_bytes: int = 32
+
+    def check(self, ctas: int) -> None:
+        """Checks that an instruction of so many blocks can be that.
+
+        Raises:
+            ValueError: if none can; the message says what would fit.
+        """
+        kind = self.kind
+        if not kind.multiplies(self.a, self.b):
+            fitting = ", ".join(map(str, kind.codes))
+            one = " of one type" if kind.same else ""
+            raise ValueError(
+                f"kind::{kind} does not multiply {self.a} and {self.b}; it takes A and B{one} of "
+                f"{fitting}"
+            )
+        if self.d not in kind.accumulators:
+            raise ValueError(
+                f"D of kind::{kind} is {self.d}; expected {' or '.join(kind.accumulators)}"
+            )
+        if self.d == "f16" and kind.name == "f16" and self.a.name != "f16":
+            raise ValueError(f"D of {self.a} is f16; expected f32")
+        for name, wanted, has in (
+            ("negate A or B", self.negate_a or self.negate_b, kind.negates),
+            ("saturate", self.saturate, kind.saturates),
+        ):
+            if wanted and not has:
+                raise ValueError(f"kind::{kind} does not {name}")
+        scales = {name for name, _ in kind.scales}
+        if self.scale not in (scales or {None}):
+            expected = f"factors of {' or '.join(sorted(scales))}" if scales else "none"
+            raise ValueError(
+                f"kind::{kind} is scaled by {self.scale or 'nothing'}; expected {expected}"
+            )
+        for name, major, element in (
+            ("A", self.a_mn_major, self.a),
+            ("B", self.b_mn_major, self.b),
+        ):
+            if major and not element.tcgen05_mn_major:
+                raise ValueError(
+                    f"{name} of {element} is {'M' if name == 'A' else 'N'}-major; tcgen05 reads that "
+                    "type K-major only"
+                )
+        shape = Shape(self.m, self.n, ctas, self.k_bytes)
+        check_shape(kind, shape, self.b, self.b_mn_major)
+
+    def encode(self) -> int:
+        """The 32 bits."""
+        bits = 0
+
+        def put(field: tuple[int, int], value: int) -> None:
+            nonlocal bits
+            bits |= value << field[0]
+
+        put(_SPARSE, self.sparse)
+        put(_A_TYPE, self.kind.codes[self.a])
+        put(_B_TYPE, self.kind.codes[self.b])
+        put(_NEGATE_A, self.negate_a)
+        put(_NEGATE_B, self.negate_b)
+        put(_A_MN_MAJOR, self.a_mn_major)
+        put(_B_MN_MAJOR, self.b_mn_major)
+        put(_N, self.n >> 3)
+        # Block-scaled kinds count M in 128 from bit 27 on, which is the same.
+        put(_M, self.m >> 4)
+        if self.scale is None:
+            put(_SELECTOR, self.selector)
+            put(_SATURATE, self.saturate)
+            put(_D_TYPE, _D_CODES[self.d])
+        else:
+            put(_B_SCALE, self.b_scale)
+            put(_SCALE_TYPE, SCALE_TYPES[self.scale])
+            put(_A_SCALE, self.a_scale)
+            put(_LONG_K, self.k_bytes == LONG_K_BYTES)
+        return bits
+
+    @classmethod
+    def decode(cls, bits: int, kind: Kind) -> InstructionDescriptor:
+        """The descriptor that those bits are for an instruction of that kind.
+
+        Raises:
+            ValueError: if bits that belong to no field are set, or a field holds what means nothing.
+        """
+        known = _SCALED if kind.scales else _PLAIN
+        if not 0 <= bits < 1 << 32:
+            raise ValueError(f"{bits:#x} is not a 32-bit value")
+        if bits & ~known:
+            raise ValueError(
+                f"{bits:#010x} sets bits {bits & ~known:#010x}, which belong to no field of kind::{kind}"
+            )
+
+        def get(field: tuple[int, int]) -> int:
+            return field_of(bits, field)
+
+        made = cls(
+            kind,
+            _meant("the type of A", get(_A_TYPE), kind.codes),
+            _meant("the type of B", get(_B_TYPE), kind.codes),
+            get(_M) << 4,
+            get(_N) << 3,
+            a_mn_major=bool(get(_A_MN_MAJOR)),
+            b_mn_major=bool(get(_B_MN_MAJOR)),
+            negate_a=bool(get(_NEGATE_A)),
+            negate_b=bool(get(_NEGATE_B)),
+            sparse=bool(get(_SPARSE)),
+            **_scaled(get) if kind.scales else _plain(get, kind),
+        )
+        return made
+
+
+def _plain(get, kind: Kind) -> dict:
+    codes = {name: _D_CODES[name] for name in kind.accumulators}
+    return {
+        "d": _meant("the type of D", get(_D_TYPE), codes),
+        "saturate": bool(get(_SATURATE)),
+        "selector": get(_SELECTOR),
+    }
+
+
+def _scaled(get) -> dict:
+    return {
+        "scale": _meant("the type of the scale factors", get(_SCALE_TYPE), SCALE_TYPES),
+        "a_scale": get(_A_SCALE),
+        "b_scale": get(_B_SCALE),
+        "k_bytes": LONG_K_BYTES if get(_LONG_K) else 32,
+    }
+
+
+def _meant(what: str, code: int, codes: dict):
+    """What a field's code means."""
+    found = [meaning for meaning, its in codes.items() if its == code]
+    if not found:
+        known = ", ".join(f"{its} ({meaning})" for meaning, its in codes.items())
+        raise ValueError(f"{what} is {code}; expected {known}")
+    return found[0]

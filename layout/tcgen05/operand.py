@@ -1,0 +1,186 @@
+"""An operand of `tcgen05.mma` in shared memory: what one instruction reads, and its descriptors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..canonical import Major, Mismatch
+from ..choice import Step, Verdict, follow, read_by
+from ..elements import INSTRUCTION_K_BYTES, Element
+from ..elements import element as element_named
+from ..modes import LayoutError
+from ..operand import OperandBlocks, Role, addresses, blocks
+from ..swizzle import WIDEST_FIRST, Swizzle
+from ..tile import TileLayout
+from .descriptor import Tcgen05Descriptor
+from .kinds import Kind
+from .shapes import LONG_K_BYTES, MAX_N, legal_m, legal_n, n_pieces
+
+
+def swizzles_of(element: Element, major: Major) -> tuple[Swizzle, ...]:
+    """The swizzling modes in which a type is read with that major; none if it is not.
+
+    32-bit types are read MN-major in atoms of 32 bytes alone, and nothing else is (PTX ISA 9.7.16.3,
+    table of majors by type; for K-major atoms of 32 bytes, which it lists, CuTe refuses them, and so
+    do we).
+    """
+    if major is Major.K:
+        return WIDEST_FIRST
+    if not element.tcgen05_mn_major:
+        return ()
+    return (Swizzle.B128_ATOM_32B,) if element.bits == 32 else WIDEST_FIRST
+
+
+def tcgen05_addresses(
+    descriptor: int, element: str, major: str, rows: int, k_bytes: int = INSTRUCTION_K_BYTES
+) -> np.ndarray:
+    """The byte address that one `tcgen05.mma` reads for each element of an operand, as the ISA has it.
+
+    Args:
+        descriptor: the 64-bit shared memory descriptor.
+        element: the element type's name, for example "bf16".
+        major: "k" or "mn".
+        rows: the operand's extent along m or n, of one block.
+        k_bytes: bytes along K: 32, or 48 on sm_103a.
+
+    Returns:
+        int64[rows, k], addresses in the shared window. Two elements of "e2m1" share a byte; of padded
+        types, it is the place of the element's share of 16 bytes.
+
+    Raises:
+        ValueError: for an unknown element type or major, a malformed descriptor, or what the
+            instruction does not read.
+    """
+    kind, order = element_named(element), Major(major)
+    d = Tcgen05Descriptor.decode(descriptor)
+    if d.swizzle not in swizzles_of(kind, order):
+        raise ValueError(f"tcgen05 reads {kind} not {order} with swizzle {d.swizzle}")
+    if d.absolute and order is Major.MN:
+        raise ValueError(f"the leading dimension of {kind} is absolute, but it is read MN-major")
+    columns = k_bytes * 8 // kind.bits
+    if not d.absolute:
+        return addresses(d, kind, order, rows, columns)
+    row = np.arange(rows, dtype=np.int64)[:, None]
+    kb = np.arange(columns, dtype=np.int64)[None, :] * kind.bits // 8
+    width = d.swizzle.width
+    room = width - d.start % width
+    a = np.where(kb < room, d.start + kb, d.lbo + kb - room)
+    return d.swizzle.apply(a + row // 8 * d.sbo + row % 8 * width)
+
+
+def tcgen05_blocks(
+    tile: TileLayout, role: Role, kind: Kind, ctas: int = 1
+) -> OperandBlocks | Mismatch:
+    """Cuts a tile of one block, (M, K) for A and (K, N) for B, into what each instruction reads.
+
+    Args:
+        tile: the tile's layout.
+        role: which operand it is.
+        kind: the instructions' kind.
+        ctas: blocks that multiply together, each with its share of the rows of A and columns of B.
+
+    Returns:
+        The blocks, or why the instructions cannot read them.
+    """
+    if len(tile.shape) != 2:
+        return Mismatch(
+            f"an operand has rank 2, but the tile has rank {len(tile.shape)}: use one stage of it"
+        )
+    operand = role.orient(tile)
+    if tile.element not in kind.codes:
+        return Mismatch(
+            f"kind::{kind} does not multiply {tile.element}; it takes {', '.join(map(str, kind.codes))}"
+        )
+    problem = reading_problem(operand, role)
+    if problem:
+        return Mismatch(problem)
+    pieces = operand_pieces(operand, role, kind, ctas)
+    if isinstance(pieces, Mismatch):
+        return pieces
+    return blocks(operand, pieces, encoding=Tcgen05Descriptor)
+
+
+def reading_problem(operand: TileLayout, role: Role) -> str | None:
+    """Why tcgen05 reads no operand, (m/n, k), of that type with this major and swizzle; None if it
+    does."""
+    if operand.contiguous_dim is None:
+        return None  # `match` says more
+    major = Major.MN if operand.contiguous_dim == 0 else Major.K
+    modes = swizzles_of(operand.element, major)
+    if operand.swizzle in modes:
+        return None
+    letter = role.extent_name if major is Major.MN else "K"
+    if not modes:
+        return f"the tile is {letter}-major, but tcgen05 reads {operand.element} K-major only"
+    return (
+        f"the tile is {letter}-major with swizzle {operand.swizzle}, but tcgen05 reads {operand.element} "
+        f"so with {' or '.join(map(str, modes))}"
+    )
+
+
+def operand_pieces(
+    operand: TileLayout,
+    role: Role,
+    kind: Kind,
+    ctas: int,
+    k_bytes: int = INSTRUCTION_K_BYTES,
+) -> tuple[int, ...] | Mismatch:
+    """The extents along m/n, of one block, of successive instructions."""
+    extent = operand.shape[0]
+    if role is Role.A:
+        rows = sorted({m // ctas for m in legal_m(kind, ctas)}, reverse=True)
+        found = next((r for r in rows if extent % r == 0), None)
+        if found is None:
+            return Mismatch(
+                f"M is {extent * ctas}; expected a multiple of {rows[-1] * ctas} for kind::{kind} with "
+                f"cta_group::{ctas}"
+            )
+        return (found,) * (extent // found)
+    n_major = operand.contiguous_dim == 0
+    legal = legal_n(kind, operand.element, ctas, n_major, k_bytes)
+    cut = n_pieces(legal, extent * ctas)
+    if cut is None:
+        return Mismatch(
+            f"N is {extent * ctas}; kind::{kind} with cta_group::{ctas} takes N of {legal[0]} to {MAX_N} "
+            f"by {legal[-1] - legal[-2]}, or several of them"
+        )
+    return tuple(n // ctas for n in cut)
+
+
+@dataclass(frozen=True)
+class Tcgen05Use:
+    """A tile of one block, or a part of it, as an operand of `tcgen05.mma`.
+
+    Attributes:
+        what: the use in words.
+        role: which operand it is.
+        kind: the instructions' kind.
+        ctas: blocks that multiply together.
+        path: the steps to the part.
+        k_bytes: bytes along K of one instruction.
+    """
+
+    what: str
+    role: Role
+    kind: Kind
+    ctas: int = 1
+    path: Sequence[Step] = ()
+    k_bytes: int = INSTRUCTION_K_BYTES
+
+    def judge(self, layout: TileLayout) -> Verdict:
+        """Whether the tile, having that layout, can be used so."""
+        from .chunks import chunked_blocks
+
+        try:
+            part = follow(layout, self.path).layout
+        except LayoutError as error:
+            return Verdict(False, str(error))
+        if self.k_bytes != LONG_K_BYTES:
+            return read_by(tcgen05_blocks(part, self.role, self.kind, self.ctas))
+        found = chunked_blocks(part, self.role, self.kind, self.ctas)
+        if isinstance(found, Mismatch):
+            return Verdict(False, found.reason)
+        return Verdict(True, str(found))

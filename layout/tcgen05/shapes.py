@@ -1,0 +1,117 @@
+"""Shapes of `tcgen05.mma` (PTX ISA 9.7.16.2.1), and how a larger product is cut into them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..elements import INSTRUCTION_K_BYTES, Element
+from .kinds import Kind
+
+MAX_N = 256
+
+#: Bytes along K of each row or column where sm_103a reads three 16-byte units (K = 96 of 4-bit types).
+LONG_K_BYTES = 48
+
+
+class ShapeError(ValueError):
+    """A shape that no instruction has; the message says what would fit."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The shape of one instruction.
+
+    Attributes:
+        m, n: rows and columns of D, of all blocks that take part.
+        ctas: blocks that multiply together, 1 or 2 (`.cta_group`); each holds M / ctas rows of A and
+            N / ctas columns of B.
+        k_bytes: bytes along K of each row of A and column of B: 32, or 48 on sm_103a.
+    """
+
+    m: int
+    n: int
+    ctas: int = 1
+    k_bytes: int = INSTRUCTION_K_BYTES
+
+    def k(self, element: Element) -> int:
+        """K in elements of A or B."""
+        return self.k_bytes * 8 // element.bits
+
+    def __str__(self) -> str:
+        return f"{self.m}x{self.n}, cta_group::{self.ctas}"
+
+
+def legal_m(kind: Kind, ctas: int) -> tuple[int, ...]:
+    """Every M of a kind. Two blocks that scale have M = 256 alone, as in CuTe: the ISA allows 128, for
+    which no layout of B's factors is described."""
+    if ctas == 2:
+        return (256,) if kind.scales else (128, 256)
+    return (128,) if kind.scales else (64, 128)
+
+
+def n_step(kind: Kind, b: Element, ctas: int, b_mn_major: bool = False, k_bytes: int = 32) -> int:
+    """What N is a multiple of, small N of integers apart.
+
+    Args:
+        kind: the kind.
+        b: the type of B.
+        ctas: blocks that multiply together.
+        b_mn_major: whether B is N-major, which for 8 bits takes twice the step.
+        k_bytes: 32 or 48, for which N steps by 16, as in CUTLASS.
+    """
+    wide = kind.name == "i8" or (b_mn_major and b.bits == 8) or k_bytes == LONG_K_BYTES
+    return 8 * ctas * (2 if wide else 1)
+
+
+def legal_n(
+    kind: Kind, b: Element, ctas: int, b_mn_major: bool = False, k_bytes: int = 32
+) -> tuple[int, ...]:
+    """Every N, ascending."""
+    step = n_step(kind, b, ctas, b_mn_major, k_bytes)
+    small = (8, 16, 24, 32) if kind.name == "i8" and ctas == 1 and not b_mn_major else ()
+    return tuple(sorted({*small, *range(step, MAX_N + 1, step)}))
+
+
+def check_shape(kind: Kind, shape: Shape, b: Element, b_mn_major: bool = False) -> None:
+    """Checks that a kind has instructions of that shape.
+
+    Raises:
+        ShapeError: if it has not.
+    """
+    if shape.ctas not in (1, 2):
+        raise ShapeError(f"cta_group::{shape.ctas}: one or two blocks multiply together")
+    if shape.m not in legal_m(kind, shape.ctas):
+        raise ShapeError(
+            f"M is {shape.m}; kind::{kind} with cta_group::{shape.ctas} has "
+            f"{' or '.join(map(str, legal_m(kind, shape.ctas)))}"
+        )
+    columns = legal_n(kind, b, shape.ctas, b_mn_major, shape.k_bytes)
+    if shape.n not in columns:
+        step = n_step(kind, b, shape.ctas, b_mn_major, shape.k_bytes)
+        near = [n for n in columns if abs(n - shape.n) <= step] or [columns[-1]]
+        what = f"{b} N-major, " if b_mn_major and b.bits == 8 else ""
+        raise ShapeError(
+            f"N is {shape.n}; kind::{kind} with {what}cta_group::{shape.ctas} has multiples of {step} "
+            f"up to {MAX_N}, for example {' or '.join(map(str, near))}"
+        )
+    if shape.k_bytes not in (INSTRUCTION_K_BYTES, LONG_K_BYTES):
+        raise ShapeError(f"K is {shape.k_bytes} bytes; expected {INSTRUCTION_K_BYTES}")
+    if shape.k_bytes == LONG_K_BYTES and not kind.name.startswith("mxf4"):
+        raise ShapeError(
+            f"K is {LONG_K_BYTES} bytes, which kind::{kind} has not; kind::mxf4 and kind::mxf4nvf4 have, "
+            "on sm_103a"
+        )
+
+
+def n_pieces(legal: tuple[int, ...], n: int) -> tuple[int, ...] | None:
+    """How N columns are cut into instructions whose N are legal: the widest first; None if they
+    cannot be."""
+    pieces: list[int] = []
+    rest = n
+    while rest > 0:
+        widest = max((x for x in legal if x <= rest), default=None)
+        if widest is None:
+            return None
+        pieces.append(widest)
+        rest -= widest
+    return tuple(pieces) or None

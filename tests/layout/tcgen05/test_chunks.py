@@ -1,0 +1,125 @@
+"""Operands with K steps of 48 bytes, in two chunks where a row of 128 bytes ends."""
+
+import numpy as np
+import pytest
+
+from mlir_smem.layout import Mismatch, Multiple, Order, Role, Swizzle, element, tile_of_atoms
+from mlir_smem.layout.tcgen05 import (
+    KINDS,
+    Tcgen05Descriptor,
+    Tcgen05Use,
+    chunked_blocks,
+    tcgen05_addresses,
+)
+
+E2M1, NVF4 = element("e2m1"), KINDS["mxf4nvf4"]
+TILE = tile_of_atoms(E2M1, (128, 768), 1, Swizzle.B128)
+
+
+def test_descriptors_of_a_tile_of_384_bytes():
+    found = chunked_blocks(TILE, Role.A, NVF4)
+    bits = [found.descriptor(0, k, 0x800).encode() for k in range(8)]
+    # Those of k steps 2 and 5 are CUTLASS's; it makes the others absolute, too, which changes nothing.
+    assert [hex(b) for b in bits] == [
+        "0x4000404000010080",
+        "0x4000404000010083",
+        "0x4010404004800086",
+        "0x4000404000010481",
+        "0x4000404000010484",
+        "0x4010404008800487",
+        "0x4000404000010882",
+        "0x4000404000010885",
+    ]
+    assert str(found) == (
+        "K-major, 48 bytes a step; of 8 steps those of k steps 2, 5 in two chunks"
+    )
+
+
+@pytest.mark.parametrize("order", Order, ids=str)
+@pytest.mark.parametrize(
+    "role, shape", [(Role.A, (256, 768)), (Role.B, (480, 384)), (Role.A, (128, 96))]
+)
+def test_what_is_read_is_what_was_written(role, shape, order):
+    operand = tile_of_atoms(E2M1, shape, 1, Swizzle.B128, order)
+    found = chunked_blocks(role.orient(operand), role, NVF4)
+    offsets, at = operand.offsets(), 0
+    for mn, piece in enumerate(found.pieces):
+        for k in range(shape[1] // 96):
+            bits = found.descriptor(mn, k, 0x400).encode()
+            read = tcgen05_addresses(bits, "e2m1", "k", piece, 48)
+            written = offsets[at : at + piece, 96 * k : 96 * (k + 1)]
+            assert np.array_equal(read, 0x400 + written)
+        at += piece
+    assert at == shape[0]
+
+
+def test_a_row_that_holds_all_steps_has_no_second_chunk():
+    found = chunked_blocks(tile_of_atoms(E2M1, (128, 192), 1, Swizzle.B128), Role.A, NVF4)
+    assert found.seconds == ((None, None),)
+    assert "of 2 steps none in two chunks" in str(found)
+
+
+def test_an_absolute_address_needs_an_aligned_tile():
+    with pytest.raises(
+        ValueError, match="the tile begins at 0x80; with an absolute leading dimension"
+    ):
+        chunked_blocks(TILE, Role.A, NVF4).descriptor(0, 2, 0x80)
+
+
+@pytest.mark.parametrize(
+    "tile, kind, message",
+    [
+        (
+            TILE,
+            "mxf8f6f4",
+            "K steps of 48 bytes are of 4-bit types in kind::mxf4 and kind::mxf4nvf4, not "
+            "of e2m1 in kind::mxf8f6f4",
+        ),
+        (
+            tile_of_atoms(element("e4m3"), (128, 384), 1, Swizzle.B128),
+            "mxf4",
+            "not of e4m3 in kind::mxf4",
+        ),
+        (
+            tile_of_atoms(E2M1, (128, 768), 1, Swizzle.B64),
+            "mxf4",
+            "which needs swizzle 128B with atoms of 16 bytes, not 64B",
+        ),
+        (
+            tile_of_atoms(E2M1, (256, 96), 0, Swizzle.B128),
+            "mxf4",
+            "the tile is M-major, but tcgen05 reads e2m1 K-major only",
+        ),
+        (
+            tile_of_atoms(E2M1, (128, 256), 1, Swizzle.B128),
+            "mxf4",
+            "k is 256, not a multiple of 96 (48 bytes)",
+        ),
+        (
+            tile_of_atoms(E2M1, (64, 768), 1, Swizzle.B128),
+            "mxf4",
+            "M is 64; expected a multiple of 128",
+        ),
+        (
+            TILE.slice((0, Multiple(96)), (128, 96)).layout,
+            "mxf4",
+            "begin where only the running kernel knows; take whole tiles",
+        ),
+    ],
+    ids=lambda value: value[:30] if isinstance(value, str) else "",
+)
+def test_what_cannot_be_read_so(tile, kind, message):
+    found = chunked_blocks(tile, Role.A, KINDS[kind])
+    assert isinstance(found, Mismatch)
+    assert message in found.reason
+
+
+def test_a_use_says_how_it_reads():
+    use = Tcgen05Use("mma A", Role.A, NVF4, k_bytes=48)
+    assert use.judge(TILE).reason.startswith("K-major, 48 bytes a step; of 8 steps")
+    assert not use.judge(tile_of_atoms(E2M1, (128, 768), 1, Swizzle.B32)).accepted
+
+
+def test_only_the_base_offset_zero_is_absolute():
+    with pytest.raises(ValueError, match="base offset 1; expected 0"):
+        Tcgen05Descriptor(0, 16, 1024, 1, Swizzle.B128, True)

@@ -1,0 +1,122 @@
+"""The shared memory descriptor of tcgen05, bit by bit."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlir_smem.layout import Swizzle
+from mlir_smem.layout.swizzle import TCGEN05_WIDEST_FIRST
+from mlir_smem.layout.tcgen05 import Tcgen05Descriptor, tcgen05_addresses
+
+VERSION = 1 << 46
+units = st.integers(0, (1 << 14) - 1).map(lambda unit: 16 * unit)
+
+
+@pytest.mark.parametrize(
+    "descriptor, bits",
+    [
+        (Tcgen05Descriptor(0x3FFF0, 0, 0), VERSION | 0x3FFF),
+        (Tcgen05Descriptor(0, 0x3FFF0, 0), VERSION | 0x3FFF_0000),
+        (Tcgen05Descriptor(0, 0, 0x3FFF0), VERSION | 0x3FFF_0000_0000),
+        (Tcgen05Descriptor(0, 0, 0, 7, Swizzle.B128), VERSION | 0x400E_0000_0000_0000),
+        (Tcgen05Descriptor(0, 0, 0, 0, Swizzle.B128), VERSION | 2 << 61),
+        (Tcgen05Descriptor(0, 0, 0, 0, Swizzle.B128_ATOM_32B), VERSION | 1 << 61),
+        (Tcgen05Descriptor(0, 0, 0, 0, Swizzle.B64), VERSION | 4 << 61),
+        (Tcgen05Descriptor(0, 0, 0, 0, Swizzle.B32), VERSION | 6 << 61),
+        (
+            Tcgen05Descriptor(0, 0x4000, 0, 0, Swizzle.B128, True),
+            VERSION | 2 << 61 | 1 << 52 | 0x0400_0000,
+        ),
+        # As Triton and CUTLASS write the one of a K-major operand with rows of 128 bytes.
+        (Tcgen05Descriptor(0x800, 16, 1024, 0, Swizzle.B128), 0x4000_4040_0001_0080),
+    ],
+    ids=str,
+)
+def test_fields_are_where_the_isa_puts_them(descriptor, bits):
+    assert descriptor.encode() == bits
+    assert Tcgen05Descriptor.decode(bits) == descriptor
+
+
+@given(units, units, units, st.integers(0, 7), st.sampled_from(TCGEN05_WIDEST_FIRST))
+def test_decode_inverts_encode(start, lbo, sbo, base_offset, swizzle):
+    base_offset = 0 if swizzle is Swizzle.NONE else base_offset
+    made = Tcgen05Descriptor(start, lbo, sbo, base_offset, swizzle)
+    assert Tcgen05Descriptor.decode(made.encode()) == made
+
+
+def test_reserved_bits():
+    reserved = Tcgen05Descriptor.reserved()
+    assert [bit for bit in range(64) if reserved >> bit & 1] == [14, 15, 30, 31, *range(53, 61)]
+
+
+def refused(make):
+    with pytest.raises(ValueError) as error:
+        make()
+    return str(error.value)
+
+
+def test_a_descriptor_of_wgmma_is_none_of_tcgen05():
+    said = refused(lambda: Tcgen05Descriptor.decode(0x4000_0040_0001_0040))
+    assert said == ("bits 46 to 48 of 0x4000004000010040 are 0; a tcgen05 descriptor has 1 there")
+
+
+@pytest.mark.parametrize("mode", [3, 5, 7])
+def test_modes_that_mean_nothing(mode):
+    said = refused(lambda: Tcgen05Descriptor.decode(VERSION | mode << 61))
+    assert said.endswith(
+        f" is {mode}; expected 0 (none), 1 (128B_ATOM_32B), 2 (128B), 4 (64B), 6 (32B)"
+    )
+
+
+@pytest.mark.parametrize(
+    "swizzle, base_offset, message",
+    [
+        (
+            Swizzle.B64,
+            0,
+            "the leading dimension is absolute with swizzle 64B; expected 128B, with atoms of 16 bytes",
+        ),
+        (
+            Swizzle.B128_ATOM_32B,
+            0,
+            "the leading dimension is absolute with swizzle 128B_ATOM_32B; expected 128B, with atoms of "
+            "16 bytes",
+        ),
+        (
+            Swizzle.B128,
+            1,
+            "the leading dimension is absolute with base offset 1; expected 0",
+        ),
+    ],
+)
+def test_what_the_absolute_mode_does_not_allow(swizzle, base_offset, message):
+    assert refused(lambda: Tcgen05Descriptor(0, 0, 0, base_offset, swizzle, True)) == message
+
+
+def test_it_says_itself():
+    descriptor = Tcgen05Descriptor(0x400, 0x800, 1024, 0, Swizzle.B128, True)
+    assert str(descriptor).endswith("swizzle 128B, LBO absolute")
+
+
+@pytest.mark.parametrize(
+    "element, major, descriptor, message",
+    [
+        (
+            "tf32",
+            "mn",
+            Tcgen05Descriptor(0, 0, 0, 0, Swizzle.B128),
+            "tf32 not MN-major with swizzle 128B",
+        ),
+        ("bf16", "mn", Tcgen05Descriptor(0, 0, 0, 0, Swizzle.B128_ATOM_32B), "bf16 not MN-major"),
+        ("bf16", "k", Tcgen05Descriptor(0, 0, 0, 0, Swizzle.B128_ATOM_32B), "bf16 not K-major"),
+        ("e2m1", "mn", Tcgen05Descriptor(0, 0, 0), "e2m1 not MN-major"),
+        (
+            "bf16",
+            "mn",
+            Tcgen05Descriptor(0, 0, 0, 0, Swizzle.B128, True),
+            "the leading dimension of bf16 is absolute, but it is read MN-major",
+        ),
+    ],
+)
+def test_what_no_instruction_reads(element, major, descriptor, message):
+    assert message in refused(lambda: tcgen05_addresses(descriptor.encode(), element, major, 64))

@@ -1,0 +1,146 @@
+"""CuTe's answers for sm_100, computed by NVIDIA's headers, beside ours.
+
+`tests/data/cute_sm100.json.gz` holds them, with their source and licence in `meta`.
+"""
+
+import gzip
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from mlir_smem.layout import Order, Role, Swizzle, choose, element, tile_of_atoms
+from mlir_smem.layout.operand import blocks
+from mlir_smem.layout.swizzle import TCGEN05_WIDEST_FIRST
+from mlir_smem.layout.tcgen05 import (
+    Tcgen05Descriptor,
+    Tcgen05Use,
+    kind_of,
+    tcgen05_addresses,
+)
+
+DATA = json.loads(
+    gzip.decompress(Path(__file__).parents[2].joinpath("data/cute_sm100.json.gz").read_bytes())
+)
+ROWS = DATA["rows"]
+SWIZZLES = {
+    "INTER": Swizzle.NONE,
+    "SW32": Swizzle.B32,
+    "SW64": Swizzle.B64,
+    "SW128": Swizzle.B128,
+    "SW128_32B": Swizzle.B128_ATOM_32B,
+}
+
+
+def tile_of(row):
+    """A row's tile in our words, (m/n, k), stages in front."""
+    k_major = row["major"] == "K"
+    order = Order.ACROSS if (row["tile_order"] == "mn_first") == k_major else Order.ALONG
+    shape = (row["stages"], row["mn"], row["k"])
+    return tile_of_atoms(
+        element(row["dtype"]), shape, int(k_major), SWIZZLES[row["swizzle"]], order
+    )
+
+
+def blocks_of(row):
+    pieces = (row["inst_mn"],) * (row["mn"] // row["inst_mn"])
+    return blocks(tile_of(row).stage(0).layout, pieces, encoding=Tcgen05Descriptor)
+
+
+def name_of(row):
+    return f"{row['dtype']}-{row['major']}-{row['swizzle']}-{row['mn']}x{row['k']}-{row['id']}"
+
+
+every_row = pytest.mark.parametrize("row", ROWS, ids=name_of)
+
+
+def test_the_data_says_where_it_comes_from():
+    assert DATA["meta"]["source"].startswith("NVIDIA/cutlass")
+    assert "BSD-3-Clause" in DATA["meta"]["licence"]
+    assert (len(ROWS), len(DATA["selector"])) == (1075, 865)
+
+
+@every_row
+def test_tile(row):
+    tile = tile_of(row)
+    offsets = tile.stage(0).layout.offsets()
+    assert hashlib.sha256(offsets.astype("<u4").tobytes()).hexdigest() == row["map_sha256"]
+    starts = [tile.stage(i).offset for i in range(row["stages"])]
+    assert [tile.element.bytes(start) // 16 for start in starts] == row["stage_step_u128"]
+
+
+@every_row
+def test_descriptors(row):
+    found = blocks_of(row)
+    ours = found.descriptor(row["smem_addr"])
+    cutes = Tcgen05Descriptor.decode(int(row["desc_hex"], 16))
+    for field in {"start", "lbo", "sbo", "base_offset", "swizzle", "absolute"} - set(
+        row["dont_care"]
+    ):
+        assert getattr(ours, field) == getattr(cutes, field), field
+    k_steps, mn_steps = row["k_step_u128"], row["mn_step_u128"]
+    assert found.steps == tuple(tuple(mn + k for k in k_steps) for mn in mn_steps)
+
+
+@pytest.mark.parametrize("row", ROWS[::9], ids=name_of)
+def test_what_is_read_is_what_was_written(row):
+    layout, found = tile_of(row).stage(0).layout, blocks_of(row)
+    k = element(row["dtype"]).instruction_k
+    offsets = layout.offsets()
+    first = found.descriptor(0x2000).encode()
+    for i, steps in enumerate(found.steps):
+        for j, step in enumerate(steps):
+            read = tcgen05_addresses(
+                first + step, row["dtype"], row["major"].lower(), row["inst_mn"]
+            )
+            rows = slice(i * row["inst_mn"], (i + 1) * row["inst_mn"])
+            assert (read == 0x2000 + offsets[rows, j * k : (j + 1) * k]).all()
+
+
+# CuTe's selector of a layout atom.
+
+
+def chosen(row, uses=()):
+    shape, direction = (row["mn"], row["k"]), int(row["major"] == "K")
+    kind = element(row["dtype"])
+    picked = choose(kind, shape, uses, contiguous=direction, swizzles=TCGEN05_WIDEST_FIRST).picked
+    return picked and picked.layout.swizzle
+
+
+def test_choice_of_a_tile_that_nothing_uses():
+    differ = [r for r in DATA["selector"] if chosen(r) is not SWIZZLES[r["selected"]]]
+    # Where nothing says that tensor cores read it, the 128-byte swizzle of every generation wins.
+    assert {(r["dtype"], r["major"], chosen(r)) for r in differ} == {("tf32", "MN", Swizzle.B128)}
+
+
+@pytest.mark.parametrize("role", Role, ids=str)
+def test_choice_of_an_operand(role):
+    left_out = 0
+    for row in DATA["selector"]:
+        kind = element(row["dtype"])
+        use = Tcgen05Use("mma", role, kind_of(kind, kind))
+        shape, direction = (row["mn"], row["k"]), int(row["major"] == "K")
+        if role is Role.B:
+            shape, direction = shape[::-1], 1 - direction
+        picked = choose(
+            kind, shape, [use], contiguous=direction, swizzles=TCGEN05_WIDEST_FIRST
+        ).picked
+        if picked is None:
+            left_out += 1
+            # CuTe also selects for what no instruction reads.
+            rows = 64 if role is Role.A else 8 if row["major"] == "K" or kind.bits != 8 else 16
+            assert row["mn"] % rows or row["k"] % kind.instruction_k
+        else:
+            assert picked.layout.swizzle is SWIZZLES[row["selected"]], row
+    assert left_out < len(DATA["selector"])
+
+
+def test_accepted():
+    (case,) = DATA["acceptance_cases"]
+    assert case["accepted"]
+    tile = tile_of_atoms(element("e4m3"), (128, 64), 0, Swizzle.B128, Order.ALONG)
+    found = blocks(tile, (64, 64), encoding=Tcgen05Descriptor)
+    assert found.descriptor().encode() == int(case["desc_hex"], 16)
+    assert case["desc_layout_u128"] == "(_1,_2,_2):(_0,_4,_256)"
+    assert found.steps == ((0, 256), (4, 260))
