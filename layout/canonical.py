@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 from itertools import accumulate
+from math import prod
 from operator import mul
 
 from .elements import UNIT_BYTES, Element
@@ -47,6 +48,15 @@ class Form:
     def strides(self) -> tuple[list[str], list[str]]:
         """Strides of the m/n modes and of the k modes, as written."""
         return self._lists[2], self._lists[3]
+
+    def step(self, name: str, element: Element) -> tuple[int, int] | None:
+        """What `LBO` or `SBO` steps over: the dimension (0 is m/n, 1 is k) and how many elements along
+        it; None if the form lacks it."""
+        for dim, (factors, strides) in enumerate(zip(self.factors, self.strides, strict=True)):
+            if name in strides:
+                inner = factors[: strides.index(name)]
+                return dim, prod(_value(factor, element, {}) for factor in inner)
+        return None
 
     @property
     def _lists(self) -> list[list[str]]:

@@ -1,0 +1,100 @@
+"""A drawing as data: what a renderer needs to know, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+#: Pixels between drawings that stand side by side.
+GAP = 36
+
+
+@dataclass(frozen=True)
+class Rect:
+    """A rectangle; pixels, from the top left corner of the drawing.
+
+    Attributes:
+        fill, stroke: colours as `#rrggbb`.
+        weight: width of the stroke.
+        data: what the rectangle stands for, as names and values that a reader of the file finds.
+    """
+
+    x: int
+    y: int
+    width: int
+    height: int
+    fill: str
+    stroke: str
+    weight: int = 1
+    data: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Line:
+    """A straight line; `arrows` puts a head at both ends of it."""
+
+    x1: int
+    y1: int
+    x2: int
+    y2: int
+    stroke: str
+    weight: int = 2
+    arrows: bool = False
+
+
+@dataclass(frozen=True)
+class Text:
+    """A line of text; (x, y) is the middle of its height, and its left end, middle or right end."""
+
+    x: int
+    y: int
+    text: str
+    size: int = 11
+    anchor: Literal["start", "middle", "end"] = "middle"
+    fill: str = "#222222"
+    bold: bool = False
+
+
+Shape = Rect | Line | Text
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Shapes on a white canvas, drawn in order.
+
+    Attributes:
+        width, height: of the canvas, in pixels.
+        title: what the drawing shows, for readers who do not see it.
+        shapes: what is drawn.
+        top: the y at which drawings that stand side by side are aligned.
+    """
+
+    width: int
+    height: int
+    title: str
+    shapes: tuple[Shape, ...]
+    top: int = 0
+
+
+def side_by_side(drawings: Sequence[Drawing]) -> Drawing:
+    """Drawings from left to right on one canvas; data of shapes gets a `panel`, counted from 0."""
+    shapes: list[Shape] = []
+    top = max(drawing.top for drawing in drawings)
+    x = height = 0
+    for panel, drawing in enumerate(drawings):
+        y = top - drawing.top
+        shapes += [_moved(shape, x, y, panel) for shape in drawing.shapes]
+        x += drawing.width + GAP
+        height = max(height, y + drawing.height)
+    title = " | ".join(drawing.title for drawing in drawings)
+    return Drawing(x - GAP, height, title, tuple(shapes), top)
+
+
+def _moved(shape: Shape, x: int, y: int, panel: int) -> Shape:
+    if isinstance(shape, Line):
+        return replace(shape, x1=shape.x1 + x, y1=shape.y1 + y, x2=shape.x2 + x, y2=shape.y2 + y)
+    moved = replace(shape, x=shape.x + x, y=shape.y + y)
+    if isinstance(moved, Rect) and moved.data:
+        return replace(moved, data=(*moved.data, ("panel", panel)))
+    return moved

@@ -1,0 +1,121 @@
+"""Cells on the grid of a picture: where each is drawn, and what is cut off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .cells import LINE_BYTES, Cells, Outline, View
+
+#: Columns of a logical view at most; a line of memory is always drawn whole.
+MOST_COLUMNS = 64
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The cells in one view.
+
+    Attributes:
+        cells: what is drawn.
+        view: memory or logical.
+        lines: how many lines are drawn at most.
+    """
+
+    cells: Cells
+    view: View
+    lines: int
+
+    @cached_property
+    def place(self) -> tuple[np.ndarray, np.ndarray]:
+        """(line, column) of each cell on the grid: int64[cells] each."""
+        cells = self.cells
+        if self.view is View.LOGICAL:
+            return cells.first[0] // cells.extent[0], cells.first[1] // cells.extent[1]
+        line, byte = np.divmod(cells.address, LINE_BYTES)
+        return line - self.first_line, byte // cells.size
+
+    @property
+    def first_line(self) -> int:
+        """The line of memory that is drawn first, in units of 128 bytes."""
+        return self.cells.start // LINE_BYTES if self.view is View.MEMORY else 0
+
+    @cached_property
+    def whole(self) -> tuple[int, int]:
+        """Lines and columns of the whole tile."""
+        if self.view is View.LOGICAL:
+            return self.cells.grid
+        return int(self.place[0].max()) + 1, LINE_BYTES // self.cells.size
+
+    @property
+    def shown(self) -> tuple[int, int]:
+        """Lines and columns that are drawn."""
+        lines, columns = self.whole
+        most = MOST_COLUMNS if self.view is View.LOGICAL else columns
+        return min(lines, self.lines), min(columns, most)
+
+    @cached_property
+    def drawn(self) -> np.ndarray:
+        """The cells that are drawn, by their index: int64[drawn]."""
+        lines, columns = self.shown
+        return np.flatnonzero((self.place[0] < lines) & (self.place[1] < columns))
+
+    @property
+    def cut(self) -> str | None:
+        """What part is shown; None if it is all."""
+        parts = []
+        (lines, columns), (all_lines, all_columns) = self.shown, self.whole
+        rows_of, columns_of = self.cells.extent
+        if self.view is View.MEMORY:
+            if lines < all_lines:
+                parts.append(f"the first {lines} of {all_lines} lines")
+        else:
+            rows, all_columns_of = self.cells.layout.shape
+            if lines < all_lines:
+                parts.append(f"rows 0 to {lines * rows_of - 1} of {rows}")
+            if columns < all_columns:
+                parts.append(f"columns 0 to {columns * columns_of - 1} of {all_columns_of}")
+        return f"only {' and '.join(parts)} shown" if parts else None
+
+    def labels(self) -> list[str]:
+        """What is written in each cell that is drawn."""
+        if self.view is View.LOGICAL:
+            return [f"{int(a):#x}" for a in self.cells.address[self.drawn]]
+        row, column = (first[self.drawn] for first in self.cells.first)
+        return [f"{r},{c}" for r, c in zip(row.tolist(), column.tolist(), strict=True)]
+
+    def byte_at(self, line: int, column: int) -> int:
+        """The byte of memory that a place of the memory view stands for."""
+        return (self.first_line + line) * LINE_BYTES + column * self.cells.size
+
+    def line_names(self) -> list[str]:
+        """What stands at the left of each line."""
+        lines = range(self.shown[0])
+        if self.view is View.MEMORY:
+            return [f"{self.byte_at(line, 0):#x}" for line in lines]
+        return [str(line * self.cells.extent[0]) for line in lines]
+
+    def column_names(self) -> list[str]:
+        """What stands above each column."""
+        columns = range(self.shown[1])
+        if self.view is View.LOGICAL:
+            return [str(column * self.cells.extent[1]) for column in columns]
+        size = self.cells.size
+        if size > 4:
+            return [f"{c * size // 4}-{((c + 1) * size - 1) // 4}" for c in columns]
+        return [str(c * size // 4) if c * size % 4 == 0 else "" for c in columns]
+
+    def axes(self) -> tuple[str, str]:
+        """What the names of lines and of columns count."""
+        return ("byte", "bank") if self.view is View.MEMORY else ("row", "column")
+
+    def blocks(self, outline: Outline) -> np.ndarray:
+        """The block that each place of the grid belongs to: int64[lines, columns]; -1 for none."""
+        rows, columns = self.cells.block(outline)
+        row, column = (first[self.drawn] for first in self.cells.first)
+        ids = np.full(self.shown, -1, np.int64)
+        line, at = (place[self.drawn] for place in self.place)
+        across = -(-self.cells.layout.shape[1] // columns)
+        ids[line, at] = row // rows * across + column // columns
+        return ids

@@ -1,0 +1,157 @@
+"""A picture of a layout: what is to be shown, as a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from ..banks import BANK_BYTES
+from ..modes import LayoutError
+from ..operand import Role
+from ..swizzle import Swizzle
+from ..tile import TileLayout
+from .accesses import AccessKind, Touched, touched
+from .cells import LINE_BYTES, Cells, Color, Outline, View, cells_of
+from .drawing import Drawing
+from .grid import Grid
+from .panel import panel
+from .strides import Step, descriptor_steps
+from .svg import svg
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A tile as it is to be drawn.
+
+    Attributes:
+        layout: the layout; of stages, the first is drawn.
+        view: logical elements on places of memory, or the reverse.
+        color: what the colours tell.
+        access: an access that is laid over it.
+        at: (row, column) at which the access begins.
+        role: which operand the tile is, A as (M, K) or B as (K, N); for `MMA` and `strides`.
+        strides: whether brackets show what LBO and SBO step over.
+        outline: what thick lines go round.
+        elements: whether cells are single elements even where 16 bytes lie together.
+        lines: how many lines are drawn at most.
+        start: the byte address at which the tile begins.
+        base_offset: the phase at which the swizzle's pattern starts.
+        caption: said first; the layout if there is none.
+
+    What cannot be drawn raises a LayoutError when the picture is asked for it.
+    """
+
+    layout: TileLayout
+    view: View = View.MEMORY
+    color: Color = Color.K
+    access: AccessKind | None = None
+    at: tuple[int, int] = (0, 0)
+    role: Role = Role.A
+    strides: bool = False
+    outline: Outline = Outline.ATOM
+    elements: bool = False
+    lines: int = 64
+    start: int = 0
+    base_offset: int = 0
+    caption: str = ""
+
+    @cached_property
+    def cells(self) -> Cells:
+        """What is drawn."""
+        return cells_of(self.layout, self.elements, self.start, self.base_offset)
+
+    @cached_property
+    def grid(self) -> Grid:
+        """Where it is drawn."""
+        if self.lines < 1:
+            raise LayoutError(f"{self.lines} lines cannot be drawn; expected 1 or more")
+        return Grid(self.cells, self.view, self.lines)
+
+    @cached_property
+    def touched(self) -> Touched | None:
+        """What the access touches."""
+        return self.access and touched(self.cells, self.access, self.at, self.role)
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """The steps of a descriptor that are shown."""
+        return descriptor_steps(self.cells.layout, self.role) if self.strides else []
+
+    @cached_property
+    def collisions(self) -> int:
+        """Cells that lie where another one lies."""
+        return len(self.cells.address) - len(set(self.cells.address.tolist()))
+
+    @property
+    def title(self) -> str:
+        """What is shown, in one line."""
+        rows, columns = self.cells.layout.shape
+        stage = f", stage 0 of {self.layout.shape[0]}" if len(self.layout.shape) > 2 else ""
+        return self.caption or f"{rows}x{columns} {self.layout.element}{stage}: {self.cells.layout}"
+
+    @property
+    def notes(self) -> list[str]:
+        """How the picture is to be read."""
+        cells, (rows, columns) = self.cells, self.cells.extent
+        what = f"a cell is {rows}x{columns} element{'s' * (rows * columns > 1)}, {cells.size} bytes"
+        named = (
+            "labelled row,column of the first"
+            if self.view is View.MEMORY
+            else "labelled with the byte where it lies"
+        )
+        plain = self.layout.swizzle is Swizzle.NONE and self.outline is Outline.ATOM
+        name = "core matrices" if plain else ("atoms", "boxes")[self.outline is Outline.BOX]
+        around = "thick lines: {} of {}x{}".format(name, *cells.block(self.outline))
+        notes = [f"{what}, {named}; {around}"]
+        if self.start or self.base_offset:
+            notes.append(f"the tile begins at {self.start:#x}, base offset {self.base_offset}")
+        if self.collisions:
+            notes.append(f"{self.collisions} cells lie where another one lies (red)")
+        return notes + ([self.grid.cut] if self.grid.cut else [])
+
+    def without_swizzle(self) -> Picture:
+        """The same with the same strides and no swizzle; it shows no LBO and SBO, which it may not have.
+
+        Raises:
+            LayoutError: if it has none now.
+        """
+        if self.layout.swizzle is Swizzle.NONE:
+            raise LayoutError("the layout has no swizzle to be compared with")
+        plain = replace(self.layout, swizzle=Swizzle.NONE)
+        return replace(self, layout=plain, strides=False, base_offset=0)
+
+    def drawing(self) -> Drawing:
+        """The picture as shapes."""
+        return panel(self)
+
+    def data(self) -> dict[str, Any]:
+        """The picture for JSON: what it says, and every cell of the tile, drawn or not."""
+        cells, over = self.cells, self.touched
+        found = []
+        for row, column, address in zip(
+            *(array.tolist() for array in (*cells.first, cells.address)), strict=True
+        ):
+            cell = {"row": row, "column": column, "byte": address}
+            cell |= {"line": address // LINE_BYTES, "bank": address % LINE_BYTES // BANK_BYTES}
+            if over and over.lane[row, column] >= 0:
+                cell["lane"] = int(over.lane[row, column])
+            found.append(cell)
+        access = over and {
+            "what": over.what,
+            "passes": over.access and over.access.wavefronts,
+            "needed": over.access and over.access.ideal,
+        }
+        return {
+            "layout": str(self.layout),
+            "element": str(self.layout.element),
+            "title": self.title,
+            "notes": self.notes,
+            "cell": {"rows": cells.extent[0], "columns": cells.extent[1], "bytes": cells.size},
+            "access": access,
+            "strides": {step.name: {"bytes": step.size, "to": step.to} for step in self.steps},
+            "cells": found,
+        }
+
+    def _repr_svg_(self) -> str:
+        return svg(self.drawing())

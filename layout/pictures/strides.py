@@ -1,0 +1,54 @@
+"""What LBO and SBO step over, as brackets beside a picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..canonical import Mismatch, match
+from ..modes import LayoutError
+from ..operand import Role
+from ..tile import TileLayout
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a descriptor, from element (0, 0) of the tile.
+
+    Attributes:
+        name: LBO or SBO.
+        size: how long it is, in bytes.
+        to: (row, column) of the element that it leads to.
+    """
+
+    name: str
+    size: int
+    to: tuple[int, int]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.size} bytes"
+
+
+def descriptor_steps(layout: TileLayout, role: Role) -> list[Step]:
+    """The steps that a `wgmma` takes through its operand; the ones that it needs.
+
+    Args:
+        layout: the tile, (M, K) or (K, N).
+        role: which operand it is.
+
+    Raises:
+        LayoutError: if what one instruction reads along k has no canonical layout.
+    """
+    operand = role.orient(layout)
+    k = min(operand.shape[1], operand.element.instruction_k)
+    found = match(operand.slice((0, 0), (operand.shape[0], k)).layout)
+    if isinstance(found, Mismatch):
+        raise LayoutError(f"no LBO and SBO: {found.reason}")
+    steps = []
+    for name, size in (("LBO", found.lbo), ("SBO", found.sbo)):
+        over = found.form.step(name, operand.element)
+        if size is None or over is None:
+            continue
+        dim, count = over
+        along_rows = (dim == 0) == (role is Role.A)
+        steps.append(Step(name, size, (count, 0) if along_rows else (0, count)))
+    return steps

@@ -1,0 +1,81 @@
+"""Reads an SVG picture back: where its cells are drawn, by their geometry."""
+
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+_NAMESPACE = "{http://www.w3.org/2000/svg}"
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A cell as it is drawn: its place on the grid, and what it says; no row if nothing lies there."""
+
+    line: int
+    at: int
+    row: int | None
+    column: int | None
+    byte: int
+    lane: int | None
+    label: str | None
+    fill: str
+
+
+def read(text):
+    """The cells of each panel of an SVG document."""
+    root = ElementTree.fromstring(text)
+    panels = {}
+    for rect in root.iter(f"{_NAMESPACE}rect"):
+        if "data-byte" in rect.attrib:
+            panels.setdefault(int(rect.get("data-panel", "0")), []).append(rect)
+    texts = [(int(t.get("x")), int(t.get("y")), t.text) for t in root.iter(f"{_NAMESPACE}text")]
+    assert panels, "no cells"
+    return [_panel(rects, texts) for _, rects in sorted(panels.items())]
+
+
+def _panel(rects, texts):
+    (width,), (height,) = ({_number(rect, name) for rect in rects} for name in ("width", "height"))
+    left, top = (min(_number(rect, name) for rect in rects) for name in ("x", "y"))
+    found = []
+    for rect in rects:
+        x, y = _number(rect, "x"), _number(rect, "y")
+        (line, line_rest), (at, at_rest) = divmod(y - top, height), divmod(x - left, width)
+        assert not line_rest and not at_rest, "off the grid"
+        inside = [t for tx, ty, t in texts if x < tx < x + width and y < ty < y + height]
+        lane = _number(rect, "data-lane")
+        labels = [t for t in inside if not t.startswith("lane")]
+        assert len(labels) == ("data-row" in rect.attrib)
+        assert [t for t in inside if t.startswith("lane")] == [f"lane {lane}"] * (lane is not None)
+        data = (_number(rect, f"data-{name}") for name in ("row", "column", "byte"))
+        found.append(Drawn(line, at, *data, lane, labels[0] if labels else None, rect.get("fill")))
+    return found
+
+
+def _number(rect, name):
+    return int(rect.get(name)) if name in rect.attrib else None
+
+
+def check_positions(cells, picture):
+    """Asserts that each cell is drawn where `offsets` has its element, and says so; the number of
+    cells with elements."""
+    logical, extent = picture.view.value == "logical", picture.cells.extent
+    layout = picture.cells.layout
+    moved = picture.start or picture.base_offset
+    offsets = None if moved else layout.offsets()
+    size, first_line = picture.cells.size, picture.start // 128
+    places = [(cell.line, cell.at) for cell in cells]
+    assert len(set(places)) == len(places)
+    held = [cell for cell in cells if cell.row is not None]
+    for cell in held:
+        if offsets is not None:
+            byte = int(offsets[cell.row, cell.column])
+        else:
+            at = int(layout.linear()[cell.row, cell.column]) * layout.element.bits // 8
+            byte = layout.swizzle.apply(picture.start + at, picture.base_offset)
+        assert cell.byte == byte
+        if logical:
+            assert (cell.line, cell.at) == (cell.row // extent[0], cell.column // extent[1])
+            assert cell.label == f"{byte:#x}"
+        else:
+            assert (cell.line + first_line) * 128 + cell.at * size == byte
+            assert cell.label == f"{cell.row},{cell.column}"
+    return len(held)
