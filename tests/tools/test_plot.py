@@ -1,0 +1,152 @@
+"""`smem-layout plot` as a function."""
+
+import json
+import re
+
+import pytest
+from drawn import check_positions, read
+
+from mlir_smem.layout import Swizzle, element, parse_layout, tile_of_atoms
+from mlir_smem.layout.pictures import Picture, View
+from mlir_smem.tools.smem_layout import smem_layout
+
+LAYOUT = "Swizzle<3,4,3> o ((8,8),64):((64,512),1)"
+
+
+@pytest.fixture
+def plot(tmp_path, monkeypatch, capsys):
+    """Runs the command in an empty folder; (exit code, standard output, standard error)."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        try:
+            code = smem_layout(["plot", *arguments])
+        except SystemExit as stop:
+            code = stop.code
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return code, captured.out, captured.err
+
+    return call
+
+
+@pytest.mark.parametrize("view", View)
+def test_a_layout_becomes_svg(plot, tmp_path, view):
+    options = ("--element", "bf16", "--view", view.value, "-o", "x.svg")
+    assert plot(LAYOUT, *options) == (0, "", "")
+    picture = Picture(parse_layout(LAYOUT, element("bf16")), view)
+    (cells,) = read((tmp_path / "x.svg").read_text())
+    assert check_positions(cells, picture) == 64 * 8
+
+
+def test_a_layout_becomes_png(plot, tmp_path):
+    pytest.importorskip("PIL")
+    assert plot(LAYOUT, "--element", "bf16", "-o", "x.png") == (0, "", "")
+    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("contiguous, dim", [("rows", 0), ("columns", 1)])
+@pytest.mark.parametrize("width", [0, 32, 64, 128])
+def test_a_tile_and_its_swizzle(plot, width, contiguous, dim):
+    options = ("--swizzle", str(width), "--contiguous", contiguous, "-o", "-")
+    code, out, _ = plot("--tile", "64x64xbf16", *options)
+    assert code == 0
+    layout = tile_of_atoms(element("bf16"), (64, 64), dim, Swizzle.of_width(width))
+    assert check_positions(read(out)[0], Picture(layout)) == 512
+
+
+def test_comparison_and_access(plot):
+    options = ("--access", "ldmatrix", "--at", "16,32", "--compare", "-o", "-")
+    code, out, _ = plot(LAYOUT, "--element", "bf16", *options)
+    left, right = read(out)
+    assert code == 0
+    assert [sum(c.lane is not None for c in cells) for cells in (left, right)] == [32, 32]
+    title = " ".join(re.findall(r"<text[^>]*bold[^>]*>([^<]*)</text>", out))
+    assert "28 bank conflicts" in title and "no conflict" in title
+
+
+def test_the_other_options_reach_the_picture(plot):
+    options = ["--start", "0x480", "--base-offset", "1", "--lines", "5", "--color", "bank"]
+    more = ["--outline", "box", "--elements", "--operand", "b", "--json", "--view", "logical"]
+    code, out, _ = plot("--tile", "8x64xbf16", *options, *more)
+    (found,) = json.loads(out)
+    assert code == 0
+    assert found["notes"] == [
+        "a cell is 1x1 element, 2 bytes, labelled with the byte where it lies; thick lines: boxes of "
+        "8x64",
+        "the tile begins at 0x480, base offset 1",
+        "only rows 0 to 4 of 8 shown",
+    ]
+    assert found["strides"] == {}
+    assert found["cells"][0]["byte"] == 0x480
+
+
+def test_json_has_the_cells_of_each_picture(plot):
+    code, out, _ = plot(LAYOUT, "--element", "bf16", "--json", "--compare", "--operand", "a")
+    plain, swizzled = json.loads(out)
+    assert code == 0
+    offsets = parse_layout(LAYOUT, element("bf16")).offsets()
+    assert all(offsets[c["row"], c["column"]] == c["byte"] for c in swizzled["cells"])
+    assert len(plain["cells"]) == len(swizzled["cells"]) == 512
+    assert swizzled["strides"] == {"SBO": {"bytes": 1024, "to": [8, 0]}}
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["-o", "x.svg"], "expected either a layout, for example '(64,64):(64,1)'"),
+        ([LAYOUT, "--tile", "8x8xbf16", "-o", "x.svg"], "expected either a layout"),
+        ([LAYOUT, "-o", "x.svg"], "a layout needs its element type, for example --element bf16"),
+        (["--tile", "8x8xbf16", "--element", "bf16", "-o", "x.svg"], "--tile names its own"),
+        (["--tile", "8x8xbf16"], "nowhere to draw to; expected -o FILE.svg"),
+        (["--tile", "8x8xbf16", "-o", "x.gif"], "'x.gif' is neither .svg nor .png; for example"),
+        (["--tile", "8x8xbf16", "-o", "no/x.svg"], "no/x.svg: No such file or directory"),
+        (["--tile", "8x8xbf16", "--swizzle", "0", "--compare", "-o", "-"], "has no swizzle"),
+        (["--tile", "8x8xbf16", "--access", "core", "--at", "1,0", "-o", "-"], "reaches (8, 7)"),
+        (["--tile", "8x8xbf16", "--view", "bank", "-o", "-"], "invalid choice: 'bank'"),
+        (["(8,8):(8", "--element", "bf16", "-o", "-"], "malformed layout"),
+    ],
+)
+def test_bad_input_is_one_message(plot, arguments, message):
+    code, out, err = plot(*arguments)
+    assert (code, out) == (1, "")
+    assert err.startswith("smem-layout plot: error: ") and message in err
+
+
+@pytest.mark.parametrize(
+    "arguments, lines",
+    [
+        (
+            ["--tile", "64x64xbf15"],
+            [
+                "malformed tile: expected an element type, one of",
+                "64x64xbf15",
+                "      ^",
+                "128x64xbf16",
+            ],
+        ),
+        (
+            [LAYOUT, "--element", "b16"],
+            ["malformed element type: expected one of f16", "b16", "^", "bf16"],
+        ),
+        (
+            ["--tile", "8x64xbf16", "--at", "0;8"],
+            ["malformed place: expected a row and a column", "0;8", " ^", "0,16"],
+        ),
+        (
+            ["--tile", "8x64xbf16", "--at", "0,"],
+            ["malformed place: expected a row and a column", "0,", "  ^", "0,16"],
+        ),
+        (
+            ["--tile", "8x64xbf16", "--start", "0x4g0"],
+            ["malformed address: expected a number of bytes", "0x4g0", "   ^", "0x400"],
+        ),
+    ],
+)
+def test_bad_text_is_pointed_at(plot, arguments, lines):
+    code, _, err = plot(*arguments, "-o", "-")
+    problem, text, caret, example = err.rstrip("\n").split("\n")
+    assert code == 1
+    assert lines[0] in problem
+    assert (text, caret) == ("  " + lines[1], "  " + lines[2])
+    assert example == f"  for example {lines[3]}"

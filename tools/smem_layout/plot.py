@@ -1,0 +1,127 @@
+"""Draws a layout: which element lies where in shared memory, and how an access meets the banks."""
+
+import argparse
+import re
+from typing import TYPE_CHECKING
+
+from ..inputs import InputError, write_all
+from .printed import printed_json
+
+if TYPE_CHECKING:
+    from ...layout import TileLayout
+    from ...layout.pictures import Picture
+
+SUMMARY = "a picture of a layout, as SVG or PNG"
+
+_FILES = (".svg", ".png")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What is drawn, how, and where to."""
+    add = parser.add_argument
+    add("layout", nargs="?", help="in CuTe's notation: 'Swizzle<3,4,3> o (64,64):(64,1)'")
+    add("--element", help="the layout's element type, for example bf16")
+    add("--tile", help="instead of a layout, a tile: 64x64xbf16")
+    add("--swizzle", type=int, default=128, choices=(0, 32, 64, 128), help="of --tile, in bytes")
+    add("--contiguous", default="columns", choices=("rows", "columns"), help="of --tile")
+    add("--view", default="memory", choices=("memory", "logical"))
+    add("--color", default="k", choices=("row", "k", "bank"), help="what colours tell")
+    add("--access", choices=("store", "ldmatrix", "core", "mma"), help="lay an access over it")
+    add("--at", default="0,0", help="the row and column at which the access begins")
+    add("--operand", choices=("a", "b"), help="the tile is A or B: show what LBO and SBO step over")
+    add("--outline", default="atom", choices=("atom", "box"), help="what thick lines go round")
+    add("--elements", action="store_true", help="cells are elements, also where 16 bytes are a run")
+    add("--lines", type=int, default=64, help="how many lines are drawn at most")
+    add("--start", default="0", help="the byte address at which the tile begins")
+    add("--base-offset", type=int, default=0, help="where the swizzle's pattern starts, 0 to 7")
+    add("--compare", action="store_true", help="beside it, the same without swizzle")
+    add("-o", "--output", help="a .svg or .png file; - writes SVG to standard output")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Writes the picture, or prints its cells."""
+    from ...layout.pictures import side_by_side, svg
+
+    output = options.output
+    if output is None and not options.json:
+        raise InputError("nowhere to draw to; expected -o FILE.svg, -o FILE.png or --json")
+    if output not in (None, "-") and not output.endswith(_FILES):
+        raise InputError(f"'{output}' is neither .svg nor .png; for example -o layout.svg")
+    picture = _picture(options)
+    pictures = [picture.without_swizzle(), picture] if options.compare else [picture]
+    if output is not None:
+        drawings = [each.drawing() for each in pictures]
+        drawing = side_by_side(drawings) if options.compare else drawings[0]
+        if output.endswith(".png"):
+            from ...layout.pictures.png import png
+
+            write_all([(output, png(drawing))])
+        else:
+            write_all([(output, svg(drawing))])
+    return printed_json([each.data() for each in pictures]) if options.json else 0
+
+
+def _picture(options: argparse.Namespace) -> "Picture":
+    from ...layout import Role
+    from ...layout.pictures import AccessKind, Color, Outline, Picture, View
+
+    return Picture(
+        _layout(options),
+        view=View(options.view),
+        color=Color(options.color),
+        access=options.access and AccessKind(options.access),
+        at=_place(options.at),
+        role=Role(options.operand or "a"),
+        strides=options.operand is not None,
+        outline=Outline(options.outline),
+        elements=options.elements,
+        lines=options.lines,
+        start=_address(options.start),
+        base_offset=options.base_offset,
+    )
+
+
+def _layout(options: argparse.Namespace) -> "TileLayout":
+    """The layout that is given, or the one that follows from a tile and its swizzle."""
+    from ...assistant import TileSpec
+    from ...layout import ELEMENTS, Swizzle, parse_layout, tile_of_atoms
+    from ...layout.text_error import TextError
+
+    if (options.layout is None) == (options.tile is None):
+        raise InputError(
+            "expected either a layout, for example '(64,64):(64,1)' --element bf16, or --tile "
+            "64x64xbf16"
+        )
+    if options.tile is not None:
+        if options.element is not None:
+            raise InputError("--element is for a layout; --tile names its own")
+        tile = TileSpec.parse(options.tile)
+        contiguous = ("rows", "columns").index(options.contiguous)
+        swizzle = Swizzle.of_width(options.swizzle)
+        return tile_of_atoms(tile.element, tile.shape, contiguous, swizzle)
+    if options.element is None:
+        raise InputError("a layout needs its element type, for example --element bf16")
+    if options.element not in ELEMENTS:
+        expected = f"expected one of {', '.join(ELEMENTS)}"
+        raise TextError("element type", options.element, 0, expected, "bf16")
+    return parse_layout(options.layout, ELEMENTS[options.element])
+
+
+def _place(text: str) -> tuple[int, int]:
+    from ...layout.text_error import TextError
+
+    found = re.match(r"(\d+)(?:(,)(\d+)?)?", text)
+    if found and found.end() == len(text) and found[3]:
+        return int(found[1]), int(found[3])
+    at = found.end() if found else 0
+    raise TextError("place", text, at, "expected a row and a column", "0,16")
+
+
+def _address(text: str) -> int:
+    from ...layout.text_error import TextError
+
+    found = re.match(r"0[xX][0-9a-fA-F]+|\d+", text)
+    if found and found.end() == len(text):
+        return int(text, 0) if text[:2].lower() == "0x" else int(text)
+    at = found.end() if found else 0
+    raise TextError("address", text, at, "expected a number of bytes", "0x400")
