@@ -42,9 +42,10 @@ def _panel(rects, texts):
         assert not line_rest and not at_rest, "off the grid"
         inside = [t for tx, ty, t in texts if x < tx < x + width and y < ty < y + height]
         lane = _number(rect, "data-lane")
-        labels = [t for t in inside if not t.startswith("lane")]
+        labels = [t for t in inside if not t.startswith("l")]
         assert len(labels) == ("data-row" in rect.attrib)
-        assert [t for t in inside if t.startswith("lane")] == [f"lane {lane}"] * (lane is not None)
+        lanes = [t for t in inside if t.startswith("l")]
+        assert lanes in ([f"lane {lane}"], [f"line {lane}"]) if lane is not None else not lanes
         data = (_number(rect, f"data-{name}") for name in ("row", "column", "byte"))
         found.append(Drawn(line, at, *data, lane, labels[0] if labels else None, rect.get("fill")))
     return found

@@ -38,17 +38,14 @@ class Touched:
     Attributes:
         what: the access in words, and its passes over the banks.
         lane: int64[rows, columns], the lane that touches each element; -1 where none does.
-        access: the passes, where it is a warp's.
+        access: the passes over the banks, where they are known.
+        word: what `lane` counts: the lanes of a warp, the lines of a core matrix, or nothing.
     """
 
     what: str
     lane: np.ndarray
-    access: Access | None
-
-    @property
-    def of_lanes(self) -> bool:
-        """Whether lanes can be told apart."""
-        return self.access is not None
+    access: Access | None = None
+    word: str = ""
 
 
 def touched(
@@ -94,7 +91,8 @@ def touched(
         )
     lane[rows, columns] = np.arange(len(row))
     access = warp_access(cells.address_at(row, column), UNIT_BYTES)
-    return Touched(f"{_NAMES[kind]} at ({at[0]}, {at[1]}): {_passes(access)}", lane, access)
+    what = f"{_NAMES[kind]} at ({at[0]}, {at[1]}): {_passes(access)}"
+    return Touched(what, lane, access, "line" if kind is AccessKind.CORE else "lane")
 
 
 _NAMES = {
@@ -153,4 +151,4 @@ def _mma(cells: Cells, at: tuple[int, int], role: Role) -> Touched:
         f"one wgmma reads {role.extent_name.lower()} {at[mn]} to {at[mn] + size[mn] - 1}, k {at[k]} to "
         f"{at[k] + step - 1}: descriptor + {added // UNIT_BYTES} ({added} bytes)"
     )
-    return Touched(what, lane, None)
+    return Touched(what, lane)

@@ -67,13 +67,15 @@ class Drawing:
         width, height: of the canvas, in pixels.
         title: what the drawing shows, for readers who do not see it.
         shapes: what is drawn.
-        top: the y at which drawings that stand side by side are aligned.
+        head: the y below the title, which keeps its place where drawings stand side by side.
+        top: the y at which they are aligned.
     """
 
     width: int
     height: int
     title: str
     shapes: tuple[Shape, ...]
+    head: int = 0
     top: int = 0
 
 
@@ -84,17 +86,21 @@ def side_by_side(drawings: Sequence[Drawing]) -> Drawing:
     x = height = 0
     for panel, drawing in enumerate(drawings):
         y = top - drawing.top
-        shapes += [_moved(shape, x, y, panel) for shape in drawing.shapes]
+        shapes += [_moved(shape, x, y, drawing.head, panel) for shape in drawing.shapes]
         x += drawing.width + GAP
         height = max(height, y + drawing.height)
     title = " | ".join(drawing.title for drawing in drawings)
-    return Drawing(x - GAP, height, title, tuple(shapes), top)
+    return Drawing(x - GAP, height, title, tuple(shapes), top=top)
 
 
-def _moved(shape: Shape, x: int, y: int, panel: int) -> Shape:
+def _moved(shape: Shape, x: int, y: int, head: int, panel: int) -> Shape:
+    """The shape further to the right by `x`; further down by `y` if it is below `head`."""
     if isinstance(shape, Line):
-        return replace(shape, x1=shape.x1 + x, y1=shape.y1 + y, x2=shape.x2 + x, y2=shape.y2 + y)
-    moved = replace(shape, x=shape.x + x, y=shape.y + y)
+        down = y if shape.y1 >= head else 0
+        return replace(
+            shape, x1=shape.x1 + x, y1=shape.y1 + down, x2=shape.x2 + x, y2=shape.y2 + down
+        )
+    moved = replace(shape, x=shape.x + x, y=shape.y + (y if shape.y >= head else 0))
     if isinstance(moved, Rect) and moved.data:
         return replace(moved, data=(*moved.data, ("panel", panel)))
     return moved

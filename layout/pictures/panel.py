@@ -33,6 +33,7 @@ _CELL_HEIGHT = 24
 _LANE_HEIGHT = 34
 _TEXT_LINE = 17
 _BRACKET = 22
+_LEAST_WIDTH = 440
 #: Width of a character over the size of its font, at most.
 _WIDE = 0.66
 
@@ -49,27 +50,32 @@ class _Panel:
         self.picture, self.grid = picture, picture.grid
         self.lines, self.columns = self.grid.shown
         self.labels = self.grid.labels()
-        over = picture.touched
-        self.height = _LANE_HEIGHT if over and over.of_lanes else _CELL_HEIGHT
+        self.word = picture.touched.word if picture.touched else ""
+        self.height = _LANE_HEIGHT if self.word else _CELL_HEIGHT
         self.label_size = 10 if self.grid.cells.size < 16 else 11
-        longest = max(map(len, [*self.labels, *self.grid.column_names()]))
-        self.width = 8 + int(longest * self.label_size * _WIDE)
-        names = self.grid.line_names()
-        self.left = (
-            _MARGIN + 8 + int(max(len(n) for n in [*names, self.grid.axes()[0]]) * 11 * _WIDE)
-        )
-        self.across = [s for s in picture.steps if self._end(s)[0] == 0]
+        names = [*self.labels, *self.grid.column_names()]
+        self.width = 8 + max(_wide(name, self.label_size) for name in names)
+        names = [*self.grid.line_names(), self.grid.axes()[0]]
+        self.left = _MARGIN + 8 + max(map(_wide, names))
+        self.right = self.left + self.columns * self.width
+        self.across = [step for step in picture.steps if self._end(step)[0] == 0]
         # The longest is drawn next to the cells, so that no bracket crosses the name of another.
         down = [step for step in picture.steps if self._end(step)[0] > 0]
         self.down = sorted(down, key=lambda step: -self._end(step)[0])
-        beside = max((int(len(str(s)) * 11 * _WIDE) for s in self.down), default=0)
-        self.right = self.left + self.columns * self.width
-        wide = self.right + len(self.down) * _BRACKET + beside + _MARGIN
-        self.total = max(wide, 400)
+        self.shades = self._shades()
+        self.total = self._total()
         self.head = self._head()
-        rise = _BRACKET * len(self.across)
-        self.top = _MARGIN + len(self.head) * _TEXT_LINE + 44 + rise
+        self.above = _MARGIN + len(self.head) * _TEXT_LINE
+        self.top = self.above + 44 + _BRACKET * len(self.across)
         self.bottom = self.top + self.lines * self.height
+
+    def _total(self) -> int:
+        """The width of it all."""
+        legend = self.left + _wide(self._shade_title) + 10 + sum(w for _, _, w in self.shades)
+        beside = max((_wide(str(step)) for step in self.down), default=0)
+        above = [self.left + self._end(s)[1] * self.width + 7 + _wide(str(s)) for s in self.across]
+        brackets = self.right + len(self.down) * _BRACKET + beside
+        return max(_LEAST_WIDTH, _MARGIN + max(legend, brackets, *above))
 
     def drawing(self) -> Drawing:
         """All of it; what stands for nothing else is drawn over the cells."""
@@ -82,7 +88,7 @@ class _Panel:
             *self._legend(),
         ]
         height = self.bottom + 44
-        return Drawing(self.total, height, self.picture.title, tuple(shapes), self.top)
+        return Drawing(self.total, height, self.picture.title, tuple(shapes), self.above, self.top)
 
     def _head(self) -> list[tuple[str, str, bool]]:
         """Lines of the title: text, colour, whether it is bold."""
@@ -136,14 +142,15 @@ class _Panel:
             lane = -1 if over is None else int(over.lane[first[0][i], first[1][i]])
             faded = over is not None and lane < 0
             data = (("row", first[0][i]), ("column", first[1][i]), ("byte", address[i]))
-            if over is not None and lane >= 0 and over.of_lanes:
+            if self.word and not faded:
                 data = (*data, ("lane", lane))
             fill = FADED if faded else PALETTE[shade[i]]
             yield Rect(x, y, self.width, self.height, fill, GRID, data=data)
             ink = BAD if twice and counts[place] > 1 else PALE if faded else INK
             middle = y + self.height // 2
-            if over is not None and over.of_lanes and not faded:
-                yield Text(x + self.width // 2, middle + 8, f"lane {lane}", 9, fill="#555555")
+            if self.word and not faded:
+                named = f"{self.word} {lane}"
+                yield Text(x + self.width // 2, middle + 8, named, 9, fill="#555555")
                 middle -= 6
             label = self.labels[i]
             yield Text(x + self.width // 2, middle, label, self.label_size, fill=ink)
@@ -189,18 +196,33 @@ class _Panel:
             yield Line(x2, y - 4, x2, self.top - 2, GRID, 1)
             yield Text(x2 + 7, y, str(step), anchor="start", bold=True)
 
+    @property
+    def _shade_title(self) -> str:
+        return self.grid.cells.shade_title(self.picture.color)
+
+    def _shades(self) -> list[tuple[str, str, int]]:
+        """The colours that are drawn: each with its name and the width of its swatch."""
+        cells, color, over = self.grid.cells, self.picture.color, self.picture.touched
+        drawn = self.grid.drawn
+        if over:
+            drawn = drawn[over.lane[cells.first[0][drawn], cells.first[1][drawn]] >= 0]
+        used = set(cells.shade(color)[drawn].tolist())
+        names = cells.shade_names(color)
+        return [(PALETTE[i], names[i], 16 + _wide(names[i], 9)) for i in sorted(used)]
+
     def _legend(self) -> Iterator[Shape]:
-        cells, color = self.grid.cells, self.picture.color
-        title, y = cells.shade_title(color), self.bottom + 22
-        yield Text(self.left, y, title, anchor="start", fill=GRID)
-        x = self.left + 10 + int(len(title) * 11 * _WIDE)
-        used = set(cells.shade(color)[self.grid.drawn].tolist())
-        for shade, name in enumerate(cells.shade_names(color)):
-            if shade in used:
-                wide = 16 + int(len(name) * 9 * _WIDE)
-                yield Rect(x, y - 9, wide, 18, PALETTE[shade], GRID)
-                yield Text(x + wide // 2, y, name, 9)
-                x += wide
+        y = self.bottom + 22
+        yield Text(self.left, y, self._shade_title, anchor="start", fill=GRID)
+        x = self.left + 10 + _wide(self._shade_title)
+        for fill, name, width in self.shades:
+            yield Rect(x, y - 9, width, 18, fill, GRID)
+            yield Text(x + width // 2, y, name, 9)
+            x += width
+
+
+def _wide(text: str, size: int = 11) -> int:
+    """The width of a text, at most."""
+    return int(len(text) * size * _WIDE)
 
 
 def _runs(edge: np.ndarray) -> Iterator[tuple[int, int]]:

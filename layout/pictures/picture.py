@@ -37,7 +37,6 @@ class Picture:
         lines: how many lines are drawn at most.
         start: the byte address at which the tile begins.
         base_offset: the phase at which the swizzle's pattern starts.
-        caption: said first; the layout if there is none.
 
     What cannot be drawn raises a LayoutError when the picture is asked for it.
     """
@@ -54,7 +53,6 @@ class Picture:
     lines: int = 64
     start: int = 0
     base_offset: int = 0
-    caption: str = ""
 
     @cached_property
     def cells(self) -> Cells:
@@ -88,7 +86,7 @@ class Picture:
         """What is shown, in one line."""
         rows, columns = self.cells.layout.shape
         stage = f", stage 0 of {self.layout.shape[0]}" if len(self.layout.shape) > 2 else ""
-        return self.caption or f"{rows}x{columns} {self.layout.element}{stage}: {self.cells.layout}"
+        return f"{rows}x{columns} {self.layout.element}{stage}: {self.cells.layout}"
 
     @property
     def notes(self) -> list[str]:
@@ -135,10 +133,11 @@ class Picture:
             cell = {"row": row, "column": column, "byte": address}
             cell |= {"line": address // LINE_BYTES, "bank": address % LINE_BYTES // BANK_BYTES}
             if over and over.lane[row, column] >= 0:
-                cell["lane"] = int(over.lane[row, column])
+                cell["touched_by"] = int(over.lane[row, column])
             found.append(cell)
         access = over and {
             "what": over.what,
+            "touched_by": over.word,
             "passes": over.access and over.access.wavefronts,
             "needed": over.access and over.access.ideal,
         }

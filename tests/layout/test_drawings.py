@@ -15,7 +15,8 @@ DRAWING = Drawing(
     80,
     "a < b",
     (RED, Line(50, 10, 50, 70, "#0000ff", 2), Text(70, 30, "<&>", bold=True)),
-    top=10,
+    head=20,
+    top=30,
 )
 
 
@@ -37,16 +38,18 @@ def test_svg_is_well_formed_and_says_what_it_shows():
 
 
 def test_drawings_side_by_side_are_aligned_at_their_tops():
-    other = Drawing(50, 60, "c", (RED,), top=25)
+    other = Drawing(50, 60, "c", (Text(5, 30, "above"), RED), head=25, top=55)
     both = side_by_side([DRAWING, other])
     assert both.title == "a < b | c"
-    assert (both.width, both.height) == (100 + 36 + 50, 95)
-    left, line, text, right = both.shapes
+    assert (both.width, both.height) == (100 + 36 + 50, 105)
+    left, line, text, title, right = both.shapes
     assert isinstance(left, Rect) and isinstance(right, Rect)
-    assert (left.x, left.y, left.data) == (10, 35, (("row", 3), ("panel", 0)))
+    assert (left.x, left.y, left.data) == (10, 45, (("row", 3), ("panel", 0)))
     assert (right.x, right.y, right.data) == (146, 20, (("row", 3), ("panel", 1)))
-    assert line == Line(50, 25, 50, 85, "#0000ff", 2)
-    assert isinstance(text, Text) and (text.x, text.y) == (70, 45)
+    # What stands above the top stays there.
+    assert line == Line(50, 10, 50, 70, "#0000ff", 2)
+    assert isinstance(text, Text) and (text.x, text.y) == (70, 55)
+    assert isinstance(title, Text) and (title.x, title.y) == (141, 30)
 
 
 def test_png_has_the_colours_where_the_drawing_has_them():

@@ -55,6 +55,7 @@ def test_passes_are_in_the_title(layout, kind, access):
         assert "no conflict" in title
     assert picture.data()["access"] == {
         "what": over.what,
+        "touched_by": "line" if kind is AccessKind.CORE else "lane",
         "passes": access.wavefronts,
         "needed": access.ideal,
     }

@@ -65,6 +65,15 @@ def test_comparison_and_access(plot):
     assert "28 bank conflicts" in title and "no conflict" in title
 
 
+def test_both_views_side_by_side(plot):
+    code, out, _ = plot(LAYOUT, "--element", "bf16", "--view", "both", "-o", "-")
+    layout = parse_layout(LAYOUT, element("bf16"))
+    logical, memory = read(out)
+    assert code == 0
+    assert check_positions(logical, Picture(layout, View.LOGICAL)) == 512
+    assert check_positions(memory, Picture(layout, View.MEMORY)) == 512
+
+
 def test_the_other_options_reach_the_picture(plot):
     options = ["--start", "0x480", "--base-offset", "1", "--lines", "5", "--color", "bank"]
     more = ["--outline", "box", "--elements", "--operand", "b", "--json", "--view", "logical"]

@@ -2,6 +2,7 @@
 
 import argparse
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..inputs import InputError, write_all
@@ -24,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--tile", help="instead of a layout, a tile: 64x64xbf16")
     add("--swizzle", type=int, default=128, choices=(0, 32, 64, 128), help="of --tile, in bytes")
     add("--contiguous", default="columns", choices=("rows", "columns"), help="of --tile")
-    add("--view", default="memory", choices=("memory", "logical"))
+    add("--view", default="memory", choices=("memory", "logical", "both"))
     add("--color", default="k", choices=("row", "k", "bank"), help="what colours tell")
     add("--access", choices=("store", "ldmatrix", "core", "mma"), help="lay an access over it")
     add("--at", default="0,0", help="the row and column at which the access begins")
@@ -47,27 +48,25 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("nowhere to draw to; expected -o FILE.svg, -o FILE.png or --json")
     if output not in (None, "-") and not output.endswith(_FILES):
         raise InputError(f"'{output}' is neither .svg nor .png; for example -o layout.svg")
-    picture = _picture(options)
-    pictures = [picture.without_swizzle(), picture] if options.compare else [picture]
+    drawn = pictures(options)
     if output is not None:
-        drawings = [each.drawing() for each in pictures]
-        drawing = side_by_side(drawings) if options.compare else drawings[0]
+        drawing = side_by_side([picture.drawing() for picture in drawn])
         if output.endswith(".png"):
             from ...layout.pictures.png import png
 
             write_all([(output, png(drawing))])
         else:
             write_all([(output, svg(drawing))])
-    return printed_json([each.data() for each in pictures]) if options.json else 0
+    return printed_json([picture.data() for picture in drawn]) if options.json else 0
 
 
-def _picture(options: argparse.Namespace) -> "Picture":
+def pictures(options: argparse.Namespace) -> "list[Picture]":
+    """What stands side by side: without swizzle and with, each as it is and in memory."""
     from ...layout import Role
     from ...layout.pictures import AccessKind, Color, Outline, Picture, View
 
-    return Picture(
+    picture = Picture(
         _layout(options),
-        view=View(options.view),
         color=Color(options.color),
         access=options.access and AccessKind(options.access),
         at=_place(options.at),
@@ -79,6 +78,9 @@ def _picture(options: argparse.Namespace) -> "Picture":
         start=_address(options.start),
         base_offset=options.base_offset,
     )
+    compared = [picture.without_swizzle(), picture] if options.compare else [picture]
+    views = [View.LOGICAL, View.MEMORY] if options.view == "both" else [View(options.view)]
+    return [replace(each, view=view) for each in compared for view in views]
 
 
 def _layout(options: argparse.Namespace) -> "TileLayout":
