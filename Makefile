@@ -29,6 +29,8 @@ docs: .venv/installed  ## write the generated pages of docs/ anew from the code
 	$(BIN)/python docs/reference.py > docs/reference.md
 	$(BIN)/python docs/faults.py > docs/faults.md
 	$(BIN)/python docs/conformance.py > docs/conformance.md
+	$(BIN)/python docs/layouts.py > docs/layouts.md
+	$(BIN)/python docs/layouts.py docs/figures
 
 clean:  ## remove what was built
 	rm -rf .venv build *.egg-info lit_tests/Output .pytest_cache .ruff_cache .hypothesis

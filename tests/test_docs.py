@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
 
 
-@pytest.mark.parametrize("page", ["reference", "faults", "conformance"])
+@pytest.mark.parametrize("page", ["reference", "faults", "conformance", "layouts"])
 def test_a_generated_page_is_what_the_code_says(page):
     script = ROOT / "docs" / f"{page}.py"
     said = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)

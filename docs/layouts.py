@@ -1,0 +1,166 @@
+"""Prints docs/layouts.md: the text of docs/layouts.md.in with its figures and tables.
+
+With a folder as its argument, it writes the figures there.
+"""
+
+import re
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from mlir_smem.assistant import forms
+from mlir_smem.layout import (
+    Major,
+    Mismatch,
+    Role,
+    Swizzle,
+    descriptor_of,
+    element,
+    operand_blocks,
+    parse_layout,
+    tile_of_atoms,
+)
+from mlir_smem.layout.pictures import AccessKind, Picture
+from mlir_smem.tools.smem_layout import smem_layout
+
+BF16 = element("bf16")
+
+#: The eight forms with numbers for their letters: bf16, two patterns along each dimension.
+FILLED = {
+    (Major.K, Swizzle.NONE): "Swizzle<0,4,3> o ((8,2),(8,2)):((8,128),(1,64))",
+    (Major.K, Swizzle.B32): "Swizzle<1,4,3> o ((8,2),16):((16,128),1)",
+    (Major.K, Swizzle.B64): "Swizzle<2,4,3> o ((8,2),32):((32,256),1)",
+    (Major.K, Swizzle.B128): "Swizzle<3,4,3> o ((8,2),64):((64,512),1)",
+    (Major.MN, Swizzle.NONE): "Swizzle<0,4,3> o ((8,2),(8,2)):((1,64),(8,128))",
+    (Major.MN, Swizzle.B32): "Swizzle<1,4,3> o ((16,2),(8,2)):((1,256),(16,128))",
+    (Major.MN, Swizzle.B64): "Swizzle<2,4,3> o ((32,2),(8,2)):((1,512),(32,256))",
+    (Major.MN, Swizzle.B128): "Swizzle<3,4,3> o ((64,2),(8,2)):((1,1024),(64,512))",
+}
+
+
+def _form(major: Major, swizzle: Swizzle) -> str:
+    return f"form-{major.value}-{str(swizzle).lower()}"
+
+
+#: Each figure by the name of its file: what it shows, and the arguments of `smem-layout plot`.
+FIGURES: dict[str, tuple[str, str]] = {
+    "row-major": (
+        "A row-major tile of 8x64 bf16, as a matrix and in memory",
+        "'(8,64):(64,1)' --element bf16 --view both --color row",
+    ),
+    "core-matrix": (
+        "A core matrix of 8x8 bf16, element by element",
+        "'(8,8):(8,1)' --element bf16 --elements --view logical --color bank",
+    ),
+    "column": (
+        "8 rows of 16 bytes in a row-major tile: one bank group without swizzle, all with it",
+        "'Swizzle<3,4,3> o (8,64):(64,1)' --element bf16 --access core --at 0,16 --compare",
+    ),
+    **{
+        _form(major, swizzle): (
+            f"{major}, swizzle {swizzle}: the operand and its memory",
+            f"'{text}' --element bf16 --view both --operand a"
+            + (" --color row" if major is Major.MN else ""),
+        )
+        for (major, swizzle), text in FILLED.items()
+    },
+    "k-step": (
+        "What the second of four instructions along K reads",
+        "--tile 64x64xbf16 --view both --access mma --at 0,16 --lines 16",
+    ),
+    "k-step-mn": (
+        "What the second of four instructions along K reads of an M-major tile",
+        "--tile 64x64xbf16 --contiguous rows --access mma --at 0,16 --lines 36",
+    ),
+    "base-offset-0": (
+        "A tile that begins at 0x480, its pattern counted from address 0",
+        "--tile 8x64xbf16 --start 0x480",
+    ),
+    "base-offset-1": (
+        "A tile that begins at 0x480, its pattern counted from its own start",
+        "--tile 8x64xbf16 --start 0x480 --base-offset 1",
+    ),
+    "boxes": (
+        "A tile of 16x128 that two boxes fill",
+        "--tile 16x128xbf16 --outline box --view both",
+    ),
+}
+
+
+def main(arguments: Sequence[str]) -> None:
+    if not arguments:
+        text = Path(__file__).with_name("layouts.md.in").read_text()
+        print(re.sub(r"\{\{(.*?)\}\}", lambda found: _filled(*found[1].split()), text), end="")
+        return
+    folder = Path(arguments[0])
+    folder.mkdir(exist_ok=True)
+    for old in folder.glob("*.svg"):
+        old.unlink()
+    for name in FIGURES:
+        draw(name, folder)
+
+
+def draw(name: str, folder: Path) -> None:
+    """Writes a figure."""
+    command = [*shlex.split(FIGURES[name][1]), "-o", str(folder / f"{name}.svg")]
+    assert smem_layout(["plot", *command]) == 0, name
+
+
+def _filled(kind: str, *words: str) -> str:
+    """What stands for `{{kind words}}`."""
+    return {"figure": _figure, "table": _table, "steps": _steps_of}[kind](*words)
+
+
+def _figure(name: str) -> str:
+    shows, command = FIGURES[name]
+    shown = f"![{shows}](figures/{name}.svg)"
+    return f"{shown}\n\n```sh\nsmem-layout plot {command} -o {name}.svg\n```"
+
+
+def _table(name: str) -> str:
+    heads, rows = {
+        "widths": (("swizzle", "passes for one column", "the tile's address"), _widths()),
+        "meanings": (("major", "swizzle", "layout", "LBO leads", "SBO leads"), _meanings()),
+        "steps": (("major", "swizzle", "LBO", "SBO", "descriptor", "steps add"), _steps()),
+    }[name]
+    lines = [heads, ("---",) * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+def _widths() -> Iterator[tuple[Any, ...]]:
+    for swizzle in Swizzle:
+        tile = parse_layout(f"{swizzle.cute} o (8,64):(64,1)", BF16)
+        over = Picture(tile, access=AccessKind.CORE).touched
+        assert over and over.access
+        yield swizzle, over.access.wavefronts, f"a multiple of {swizzle.pattern_bytes} bytes"
+
+
+def _meanings() -> Iterator[tuple[Any, ...]]:
+    for row in (form.data() for form in forms()):
+        layout = f"`{row['layout']}`"
+        yield Major(row["major"]), row["swizzle"], layout, row["lbo"], row["sbo"]
+
+
+def _steps_of(major: str, swizzle: str) -> str:
+    """The steps of a filled form in words."""
+    text = next(t for (m, s), t in FILLED.items() if (m.value, str(s)) == (major, swizzle))
+    steps = Picture(parse_layout(text, BF16), strides=True).steps
+    said = [f"{step.name} = {step.size} leads to element {step.to}" for step in steps]
+    return f"In the figure, {' and '.join(said)}."
+
+
+def _steps() -> Iterator[tuple[Any, ...]]:
+    for major, swizzle in FILLED:
+        tile = tile_of_atoms(BF16, (64, 64), 1 if major is Major.K else 0, swizzle)
+        blocks = operand_blocks(tile, Role.A)
+        assert not isinstance(blocks, Mismatch), blocks
+        canonical = blocks.canonical
+        lbo, sbo = ("-" if x is None else x for x in (canonical.lbo, canonical.sbo))
+        descriptor = f"`{descriptor_of(canonical, 0x400).encode():#018x}`"
+        yield major, swizzle, lbo, sbo, descriptor, ", ".join(map(str, blocks.steps[0]))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
