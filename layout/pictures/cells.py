@@ -22,8 +22,8 @@ LINE_BYTES = BANKS * BANK_BYTES
 #: Colours that cells have; their number is the period after which a line's swizzle repeats.
 COLOURS = 8
 
-#: What a descriptor's address field reaches: no tile is larger.
-_MOST_BYTES = 1 << 18
+#: What a descriptor's address field reaches: no tile is larger, or begins behind it.
+MOST_BYTES = 1 << 18
 
 
 class View(Enum):
@@ -142,9 +142,9 @@ def cells_of(
     Raises:
         LayoutError: if the tile is too large, its bits lie apart, or it cannot begin there.
     """
-    if start < 0 or start % UNIT_BYTES:
+    if start % UNIT_BYTES or not 0 <= start < MOST_BYTES:
         raise LayoutError(
-            f"a tile cannot begin at byte {start}; expected a multiple of {UNIT_BYTES}"
+            f"a tile cannot begin at byte {start}; expected a multiple of {UNIT_BYTES} below {MOST_BYTES}"
         )
     if not 0 <= base_offset < COLOURS:
         raise LayoutError(f"base offset is {base_offset}; expected 0 to {COLOURS - 1}")
@@ -157,11 +157,11 @@ def cells_of(
     if not layout.settled:
         layout = layout.with_origin()
     least = max(1, 8 // layout.element.bits)
-    held = layout.shape[0] * layout.shape[1] // least
-    if held > _MOST_BYTES:
+    held = max(layout.shape[0] * layout.shape[1] // least, layout.size_bytes)
+    if held > MOST_BYTES:
         raise LayoutError(
-            f"a tile of {layout.shape[0]}x{layout.shape[1]} {layout.element} is larger than shared "
-            f"memory; a picture shows at most {_MOST_BYTES} elements"
+            f"{layout} spans {held} bytes of {layout.element}; shared memory, and so a picture, has at "
+            f"most {MOST_BYTES}"
         )
     dim = 1 if layout.contiguous_dim is None else layout.contiguous_dim
     count = least if elements else layout.element.unit

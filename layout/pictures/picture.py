@@ -12,7 +12,7 @@ from ..operand import Role
 from ..swizzle import Swizzle
 from ..tile import TileLayout
 from .accesses import AccessKind, Touched, touched
-from .cells import LINE_BYTES, Cells, Color, Outline, View, cells_of
+from .cells import LINE_BYTES, MOST_BYTES, Cells, Color, Outline, View, cells_of
 from .drawing import Drawing
 from .grid import Grid
 from .panel import panel
@@ -62,8 +62,9 @@ class Picture:
     @cached_property
     def grid(self) -> Grid:
         """Where it is drawn."""
-        if self.lines < 1:
-            raise LayoutError(f"{self.lines} lines cannot be drawn; expected 1 or more")
+        most = MOST_BYTES // LINE_BYTES
+        if not 1 <= self.lines <= most:
+            raise LayoutError(f"{self.lines} lines cannot be drawn; expected 1 to {most}")
         return Grid(self.cells, self.view, self.lines)
 
     @cached_property

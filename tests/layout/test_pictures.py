@@ -204,10 +204,17 @@ def test_the_data_has_every_cell():
 @pytest.mark.parametrize(
     "picture, message",
     [
-        (Picture(TILE, start=8), "cannot begin at byte 8; expected a multiple of 16"),
+        (Picture(TILE, start=8), "cannot begin at byte 8; expected a multiple of 16 below 262144"),
+        (Picture(TILE, start=1 << 18), "cannot begin at byte 262144; expected"),
         (Picture(TILE, base_offset=8), "base offset is 8; expected 0 to 7"),
-        (Picture(TILE, lines=0), "0 lines cannot be drawn"),
-        (Picture(parse_layout("(4096,4096):(4096,1)", BF16)), "larger than shared memory"),
+        (Picture(TILE, lines=0), "0 lines cannot be drawn; expected 1 to 2048"),
+        (Picture(TILE, lines=2049), "2049 lines cannot be drawn"),
+        (
+            Picture(parse_layout("(4096,4096):(4096,1)", BF16)),
+            "spans 33554432 bytes of bf16; shared memory, and so a picture, has at most 262144",
+        ),
+        (Picture(parse_layout(f"(2,8):({10**30},1)", BF16)), "spans 2000"),
+        (Picture(parse_layout(f"({10**30},8):(0,1)", BF16)), "spans 8000"),
         (Picture(parse_layout("(8,8):(9,1)", element("b1"))), "elements of b1 that share a byte"),
         (Picture(parse_layout("(16,64):(1,17)", BF16), strides=True), "no LBO and SBO: along k"),
         (
