@@ -4,7 +4,20 @@ Each answer is a value that says itself: as text (`str`), as plain data for JSON
 a notebook (`_repr_html_`, `_repr_svg_`). No MLIR is needed.
 """
 
+from .chosen import ChosenOperands, choose_operands
+from .chosen_operand import ChosenOperand
+from .cuda import cuda_source
+from .load import Load
 from .spec import TileSpec
 from .table import FormRow, forms
 
-__all__ = ["FormRow", "TileSpec", "forms"]
+__all__ = [
+    "ChosenOperand",
+    "ChosenOperands",
+    "FormRow",
+    "Load",
+    "TileSpec",
+    "choose_operands",
+    "cuda_source",
+    "forms",
+]

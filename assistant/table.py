@@ -21,8 +21,8 @@ class FormRow:
             "major": self.form.major.value,
             "swizzle": str(swizzle),
             "layout": f"{swizzle.cute} o {self.form.text}",
-            "lbo": _meaning(self.form, "LBO"),
-            "sbo": _meaning(self.form, "SBO"),
+            "lbo": meaning(self.form, "LBO"),
+            "sbo": meaning(self.form, "SBO"),
             "descriptor_mode": swizzle.wgmma_field,
             "atom": [8, swizzle.width],
             "alignment": swizzle.pattern_bytes,
@@ -35,7 +35,7 @@ def forms() -> list[FormRow]:
     return [FormRow(form) for form in FORMS.values()]
 
 
-def _meaning(form: Form, name: str) -> str:
+def meaning(form: Form, name: str) -> str:
     """What an offset steps over, in words."""
     if name not in form.text:
         return "not used"

@@ -1,4 +1,4 @@
-"""Bank conflicts of one warp's access to shared memory: 32 banks of 4 bytes."""
+"""Shared memory: its size, and the conflicts of one warp's access to its 32 banks of 4 bytes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ import numpy as np
 
 BANKS = 32
 BANK_BYTES = 4
+
+#: Bytes that a block can have on sm_90 and sm_100: 227 KiB (CUDA programming guide, table of compute
+#: capabilities).
+MAX_BYTES = 227 * 1024
 
 
 @dataclass(frozen=True)

@@ -253,6 +253,24 @@ class Candidate:
 
 
 @dataclass(frozen=True)
+class Line:
+    """What a choice says of a candidate.
+
+    Attributes:
+        verdict: "picked", "possible" or "refused".
+        candidate: the layout.
+        why: what its uses say; why another is preferred; or who refused it, and why.
+    """
+
+    verdict: str
+    candidate: Candidate
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.verdict:8} {self.candidate.name}: {self.why}"
+
+
+@dataclass(frozen=True)
 class Choice:
     """The outcome.
 
@@ -264,18 +282,22 @@ class Choice:
     candidates: tuple[Candidate, ...]
     picked: Candidate | None
 
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """What is said of each candidate."""
+        return tuple(map(self._line, self.candidates))
+
     def explain(self) -> str:
         """One line a candidate: the verdict, and why."""
-        lines = []
-        for candidate in self.candidates:
-            if candidate is self.picked:
-                said = "; ".join(f"{who}: {v.reason}" for who, v in candidate.verdicts[1:])
-                lines.append(f"picked   {candidate.name}: {said or 'nothing uses the tile'}")
-            elif candidate.accepted:
-                lines.append(f"possible {candidate.name}: {self._preferred_to(candidate)}")
-            else:
-                lines.append(f"refused  {candidate.name}: {candidate.objection}")
-        return "\n".join(lines)
+        return "\n".join(map(str, self.lines))
+
+    def _line(self, candidate: Candidate) -> Line:
+        if candidate is self.picked:
+            said = "; ".join(f"{who}: {v.reason}" for who, v in candidate.verdicts[1:])
+            return Line("picked", candidate, said or "nothing uses the tile")
+        if candidate.accepted:
+            return Line("possible", candidate, self._preferred_to(candidate))
+        return Line("refused", candidate, candidate.objection)
 
     def _preferred_to(self, candidate: Candidate) -> str:
         """Why the picked one was preferred to another that everything accepts."""

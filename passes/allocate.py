@@ -9,15 +9,12 @@ from ..dialect.diagnostics import format_location
 from ..dialect.ops.mma import PRODUCTS
 from ..dialect.ops.ring import MBARRIER_BYTES, ring_bytes
 from ..dialect.types import layout_of
+from ..layout.banks import MAX_BYTES
 from ..layout.tensor_box import least_alignment
 from .barriers import is_block_barrier
 from .base import OpError, Pass, option
 from .kernel import function_of, walk
 from .parts import PARTS
-
-#: Bytes that a block can have on sm_90 and sm_100: 227 KiB (CUDA programming guide, table of compute
-#: capabilities).
-MAX_BYTES = 227 * 1024
 
 #: Copies of the hardware that are over when an mbarrier, or the thread that started them, says so.
 _BULK = ("smem.tma_load", "smem.tma_store")

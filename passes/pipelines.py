@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..layout import Swizzle
-from .allocate import MAX_BYTES, Allocate
+from ..layout.banks import MAX_BYTES
+from .allocate import Allocate
 from .assign_layouts import AssignLayouts
 from .base import Pass, option
 from .check_async import CheckAsync

@@ -7,11 +7,11 @@ from ...layout.modes import LayoutError
 from ...layout.text_error import TextError
 from ..command import parser, run
 from ..inputs import InputError
-from . import plot, table
+from . import choose, plot, table
 
 #: Each has a `SUMMARY`, `add_arguments(parser)` and `run(options)`, which gives the exit code; what a
 #: command needs beyond that is imported when it runs.
-COMMANDS: dict[str, ModuleType] = {"plot": plot, "table": table}
+COMMANDS: dict[str, ModuleType] = {"choose": choose, "plot": plot, "table": table}
 
 
 def smem_layout(argv: Sequence[str]) -> int:

@@ -1,0 +1,228 @@
+"""Which layout, which swizzle, which descriptor: the answer for the operands of a `wgmma`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..layout import LayoutError, Major, Multiple, OperandUse, Role, Step, Swizzle, choose
+from ..layout.banks import MAX_BYTES
+from ..layout.choice import BulkUse, FragmentUse, TransferUse, Use
+from ..layout.fragment_access import multiplicand_access
+from ..layout.transposition import Relayout
+from .chosen_operand import ChosenOperand, contiguous_of
+from .load import Load
+from .product import Product, check_extents, check_product, product_of
+from .spec import TileSpec
+
+#: Where the dynamic shared memory of a kernel without static one begins on sm_90 (measured).
+FIRST_ADDRESS = 0x400
+
+#: Most threads of a block.
+MAX_THREADS = 1024
+
+
+@dataclass(frozen=True)
+class ChosenOperands:
+    """The layouts of the tiles that are multiplied; either may be left out.
+
+    Attributes:
+        a, b: the operands.
+    """
+
+    a: ChosenOperand | None
+    b: ChosenOperand | None
+
+    @property
+    def each(self) -> list[ChosenOperand]:
+        """Those there are."""
+        return [operand for operand in (self.a, self.b) if operand]
+
+    @property
+    def product(self) -> Product | None:
+        """What multiplies them, if both are given."""
+        return product_of(self.a, self.b) if self.a and self.b else None
+
+    def data(self) -> dict[str, Any]:
+        """All of it for JSON."""
+        product = self.product
+        return {
+            "arch": "sm_90",
+            "a": self.a and self.a.data(),
+            "b": self.b and self.b.data(),
+            "product": product and product.data(),
+        }
+
+    def __str__(self) -> str:
+        from .chosen_text import operands_text
+
+        return operands_text(self)
+
+    def _repr_html_(self) -> str:
+        from .chosen_html import operands_html
+
+        return operands_html(self)
+
+
+def choose_operands(
+    a: TileSpec | str | None = None,
+    b: TileSpec | str | None = None,
+    *,
+    load_a: str = "tma",
+    load_b: str = "tma",
+    a_major: str | None = None,
+    b_major: str | None = None,
+    max_swizzle: int = 128,
+    threads: int = 128,
+    stages: int | None = None,
+) -> ChosenOperands:
+    """Chooses the layouts of the tiles of D = A * B in shared memory.
+
+    Args:
+        a: A's tile, (M, K), for example "128x64xbf16"; pipeline stages may stand in front.
+        b: B's tile, (K, N), as A's.
+        load_a, load_b: how each is filled: "tma" or "16-byte" (accesses of all threads); A may be
+            loaded into registers, too: "ldmatrix", or "tma,ldmatrix".
+        a_major: which dimension of A is contiguous in global memory, "k" or "m"; left out, K.
+        b_major: that of B, "k" or "n"; left out, N for 16-bit types (a row-major matrix), and K for the
+            others, because `wgmma` reads them no other way.
+        max_swizzle: the widest swizzle to consider, in bytes: 0, 32, 64 or 128.
+        threads: threads that fill tiles, where threads do.
+        stages: pipeline stages of each tile.
+
+    Raises:
+        LayoutError: if no layout fits; the message names the operand and what would fit. A tile or
+            load that is malformed is a `TextError`.
+    """
+    if a is None and b is None:
+        raise LayoutError("no operand is given; expected A, B or both, for example 128x64xbf16")
+    if not 1 <= threads <= MAX_THREADS:
+        raise LayoutError(f"{threads} threads; expected 1 to {MAX_THREADS}")
+    try:
+        widest = Swizzle.of_width(max_swizzle)
+    except ValueError as error:
+        raise LayoutError(str(error)) from None
+    given = {
+        role: (_staged(role, spec, stages), load, major)
+        for role, spec, load, major in (
+            (Role.A, a, load_a, a_major),
+            (Role.B, b, load_b, b_major),
+        )
+        if spec is not None
+    }
+    for role, (spec, _, _) in given.items():
+        check_extents(role, spec.element, spec.shape[-2:])
+    if len(given) == 2:
+        of_a, of_b = given[Role.A][0], given[Role.B][0]
+        check_product((of_a.element, of_a.shape[-1]), (of_b.element, of_b.shape[-2]))
+    found: dict[Role, ChosenOperand] = {}
+    address = FIRST_ADDRESS
+    for role, (spec, load, major) in given.items():
+        made = _chosen(
+            role, spec, _loads(role, load), _lies(role, spec, major), widest, threads, address
+        )
+        found[role] = made
+        address = made.address + made.layout.size_bytes
+    _check_room(list(found.values()))
+    return ChosenOperands(found.get(Role.A), found.get(Role.B))
+
+
+def _staged(role: Role, spec: TileSpec | str, stages: int | None) -> TileSpec:
+    """The tile with the stages that are asked for."""
+    tile = TileSpec.parse(spec) if isinstance(spec, str) else spec
+    if stages is None:
+        return tile
+    if len(tile.shape) == 3:
+        raise LayoutError(f"{role.name}: {tile} has stages already; give them once")
+    if stages < 1:
+        raise LayoutError(f"{stages} stages; expected 1 or more")
+    return TileSpec((stages, *tile.shape), tile.element)
+
+
+def _loads(role: Role, text: str) -> tuple[Load, ...]:
+    loads = Load.parse(text)
+    if role is Role.B and Load.LDMATRIX in loads:
+        raise LayoutError(
+            "B: wgmma reads B from shared memory only; expected tma or 16-byte, and ldmatrix for A"
+        )
+    return loads
+
+
+def _lies(role: Role, spec: TileSpec, major: str | None) -> Major:
+    """Which dimension is contiguous in global memory."""
+    row_major = Major.K if role is Role.A else Major.MN
+    if major is None:
+        return row_major if spec.element.mn_major else Major.K
+    letters = {"k": Major.K, role.extent_name.lower(): Major.MN}
+    if major not in letters:
+        raise LayoutError(f"{role.name}: major '{major}'; expected {' or '.join(letters)}")
+    return letters[major]
+
+
+def _chosen(
+    role: Role,
+    spec: TileSpec,
+    loads: tuple[Load, ...],
+    lies: Major,
+    widest: Swizzle,
+    threads: int,
+    address: int,
+) -> ChosenOperand:
+    element, letter = spec.element, role.extent_name
+    if (
+        Load.TMA in loads
+        and Load.LDMATRIX not in loads
+        and lies is Major.MN
+        and not element.mn_major
+    ):
+        raise LayoutError(
+            f"{role.name}: {element} lies {letter}-major in global memory, TMA moves lines as they are, "
+            f"and wgmma reads {element} K-major only; expected K-major data (--{role.value}-major k), "
+            f"or threads that turn it around on its way (--load-{role.value} 16-byte)"
+        )
+    contiguous = contiguous_of(role, lies)
+    filled = Load.TMA in loads or Load.VECTORS in loads
+    choice = choose(
+        element,
+        spec.shape,
+        _uses(role, spec, loads, contiguous, threads),
+        widest,
+        # What fills a tile says itself which order it can have.
+        None if filled else contiguous,
+    )
+    if choice.picked is None:
+        why = "\n  ".join(choice.explain().splitlines())
+        raise LayoutError(
+            f"{role.name}: no layout of {spec} suits all that is done with it\n  {why}"
+        )
+    made = ChosenOperand(role, spec, lies, loads, threads, choice, choice.picked, 0)
+    aligned = -(-address // made.alignment) * made.alignment
+    return ChosenOperand(role, spec, lies, loads, threads, choice, choice.picked, aligned)
+
+
+def _uses(
+    role: Role, spec: TileSpec, loads: tuple[Load, ...], contiguous: int, threads: int
+) -> list[Use]:
+    """What is done with a tile, of which each stage is used alike."""
+    path = (Step((Multiple(1), 0, 0), None),) if len(spec.shape) == 3 else ()
+    uses: list[Use] = []
+    if Load.LDMATRIX in loads:
+        uses.append(FragmentUse("ldmatrix", multiplicand_access, path))
+    else:
+        uses.append(OperandUse("wgmma", role, path))
+    if Load.TMA in loads:
+        uses.append(BulkUse("TMA", contiguous, path=path))
+    if Load.VECTORS in loads:
+        copy = Relayout(spec.element, spec.shape[-2:], contiguous, threads)
+        uses.append(TransferUse("16-byte stores", copy, path))
+    return uses
+
+
+def _check_room(operands: list[ChosenOperand]) -> None:
+    size = sum(operand.layout.size_bytes for operand in operands)
+    if size > MAX_BYTES:
+        each = " and ".join(f"{o.role.name} takes {o.layout.size_bytes}" for o in operands)
+        raise LayoutError(
+            f"{each} bytes; a block has {MAX_BYTES} bytes of shared memory: expected smaller "
+            "tiles or fewer stages"
+        )

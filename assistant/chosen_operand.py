@@ -1,0 +1,243 @@
+"""One operand of `wgmma` in shared memory: the layout that is chosen, and all that follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+from ..layout import (
+    Canonical,
+    Choice,
+    Descriptor,
+    LayoutError,
+    Major,
+    OperandBlocks,
+    Role,
+    Swizzle,
+    TileLayout,
+    operand_blocks,
+)
+from ..layout import descriptor as fields
+from ..layout.choice import Candidate, FragmentUse, Verdict, filled
+from ..layout.fragment_access import multiplicand_access
+from ..layout.instruction import INSTRUCTION_M
+from ..layout.tensor_box import TensorBox, least_alignment, tensor_box
+from ..layout.transposition import Relayout
+from .load import Load
+from .spec import TileSpec
+from .table import meaning
+
+
+@dataclass(frozen=True)
+class Block:
+    """What one instruction reads of a tile.
+
+    Attributes:
+        mn, k: where it begins, in elements.
+        extent: its elements along m/n.
+        step: what is added to the descriptor of the first block, in 16-byte units.
+    """
+
+    mn: int
+    k: int
+    extent: int
+    step: int
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a matrix descriptor.
+
+    Attributes:
+        name: as the ISA names it.
+        bit, width: its first bit, and how many it has.
+        said: the value in words, in bytes where it is a number of bytes.
+        encoded: the bits.
+        meaning: what it stands for in this layout.
+    """
+
+    name: str
+    bit: int
+    width: int
+    said: str
+    encoded: int
+    meaning: str
+
+    def data(self) -> dict[str, Any]:
+        """The field for JSON."""
+        return {
+            "name": self.name,
+            "bits": [self.bit, self.bit + self.width - 1],
+            "value": self.said,
+            "encoded": self.encoded,
+            "meaning": self.meaning,
+        }
+
+
+@dataclass(frozen=True)
+class ChosenOperand:
+    """The layout of an operand's tile, and why.
+
+    Attributes:
+        role: A or B.
+        spec: the tile's shape and element type, stages in front if there are any.
+        lies: which dimension is contiguous in global memory.
+        loads: how it is filled and read.
+        threads: threads that fill it, where threads do.
+        choice: the candidates, and the one picked.
+        picked: that one.
+        address: where the tile begins in the examples, in bytes.
+    """
+
+    role: Role
+    spec: TileSpec
+    lies: Major
+    loads: tuple[Load, ...]
+    threads: int
+    choice: Choice
+    picked: Candidate
+    address: int
+
+    @property
+    def layout(self) -> TileLayout:
+        """The layout of the whole tile, stages included."""
+        return self.picked.layout
+
+    @cached_property
+    def tile(self) -> TileLayout:
+        """The layout of one stage: (M, K) of A, (K, N) of B."""
+        return one_stage(self.layout)
+
+    @property
+    def stage_bytes(self) -> int:
+        """Bytes from one stage to the next; of the tile, if it has none."""
+        return self.layout.size_bytes // (self.spec.shape[0] if len(self.spec.shape) == 3 else 1)
+
+    @property
+    def alignment(self) -> int:
+        """What the tile's start is aligned to, in bytes: for base offset 0, and for TMA if that fills
+        it."""
+        return least_alignment(self.tile) if Load.TMA in self.loads else self.layout.alignment
+
+    @property
+    def in_registers(self) -> bool:
+        """Whether it is multiplied from registers, so that it has no descriptor."""
+        return Load.LDMATRIX in self.loads
+
+    @cached_property
+    def blocks(self) -> OperandBlocks | None:
+        """The instructions' shares; None if they are read from registers."""
+        return None if self.in_registers else blocks_of(self.layout, self.role)
+
+    @property
+    def each_block(self) -> list[Block]:
+        """The instructions' shares one by one, k first; none if they are read from registers."""
+        if self.blocks is None:
+            return []
+        pieces, k = self.blocks.pieces, self.spec.element.instruction_k
+        begins = accumulate(pieces[:-1], initial=0)
+        return [
+            Block(mn, i * k, extent, step)
+            for mn, extent, steps in zip(begins, pieces, self.blocks.steps, strict=True)
+            for i, step in enumerate(steps)
+        ]
+
+    def descriptor(self, address: int = 0) -> Descriptor:
+        """The descriptor of the first block of a tile, or stage, at that byte address.
+
+        Raises:
+            LayoutError: if the operand is read from registers.
+        """
+        if self.blocks is None:
+            raise LayoutError(f"{self.role.name} is read from registers; it has no descriptor")
+        return self.blocks.descriptor(address)
+
+    @property
+    def major(self) -> Major:
+        """The dimension that is contiguous in shared memory."""
+        return Major.K if self.role.orient(self.tile).contiguous_dim == 1 else Major.MN
+
+    @property
+    def fields(self) -> list[Field]:
+        """The fields of the descriptor of a tile at address 0; none if it is read from registers."""
+        if self.blocks is None:
+            return []
+        return _fields(self.descriptor(), self.blocks.canonical, self.role)
+
+    @cached_property
+    def box(self) -> TensorBox | str:
+        """The box by which TMA would fill one stage; why it cannot, if it cannot."""
+        try:
+            return tensor_box(self.tile)
+        except LayoutError as error:
+            return str(error)
+
+    @cached_property
+    def stores(self) -> Verdict:
+        """How writes of 16 bytes a thread would be served, whether or not the tile is filled so."""
+        contiguous = contiguous_of(self.role, self.lies)
+        element, shape = self.spec.element, self.spec.shape[-2:]
+        return filled(self.tile, Relayout(element, shape, contiguous, self.threads))
+
+    @cached_property
+    def reads(self) -> Verdict | None:
+        """How loads of 64 rows (columns of B) into registers would be served; None if there are fewer."""
+        operand = self.role.orient(self.tile)
+        if operand.shape[0] < INSTRUCTION_M:
+            return None
+        return FragmentUse("ldmatrix", multiplicand_access).judge(operand)
+
+    @property
+    def extents(self) -> tuple[str, str]:
+        """The letters of the tile's rows and columns."""
+        return ("M", "K") if self.role is Role.A else ("K", "N")
+
+    def letter(self, major: Major) -> str:
+        """The letter of the dimension that is contiguous: K, or M of A and N of B."""
+        return "K" if major is Major.K else self.role.extent_name
+
+    def data(self) -> dict[str, Any]:
+        """All of it for JSON; sizes in bytes, steps in 16-byte units."""
+        from .chosen_data import operand_data
+
+        return operand_data(self)
+
+
+def contiguous_of(role: Role, major: Major) -> int:
+    """The dimension of a tile, (M, K) of A or (K, N) of B, that is contiguous."""
+    return 1 if (major is Major.K) == (role is Role.A) else 0
+
+
+def one_stage(layout: TileLayout) -> TileLayout:
+    """The layout of the first stage of a tile; its own, if it has no stages."""
+    return layout.stage(0).layout if len(layout.shape) == 3 else layout
+
+
+def blocks_of(layout: TileLayout, role: Role) -> OperandBlocks | None:
+    """The instructions' shares of a stage of a tile that has that layout; None if they cannot read it."""
+    found = operand_blocks(one_stage(layout), role)
+    return found if isinstance(found, OperandBlocks) else None
+
+
+def _fields(descriptor: Descriptor, canonical: Canonical, role: Role) -> list[Field]:
+    """The fields of a descriptor, lowest bits first."""
+
+    def size(name: str, at: tuple[int, int], value: int, said: str) -> Field:
+        return Field(name, *at, f"{value} B", fields.encode_address(value), said)
+
+    def offset(name: str, at: tuple[int, int], value: int, used: int | None) -> Field:
+        said = meaning(canonical.form, name).replace("m/n", role.extent_name.lower())
+        return size(name, at, value, "no effect in this layout" if used is None else said)
+
+    swizzle = descriptor.swizzle
+    plain = swizzle is Swizzle.NONE
+    phase = "none without swizzle" if plain else "0: the tile begins with the swizzle's pattern"
+    return [
+        size("start address", fields.START, descriptor.start, "where the tile begins"),
+        offset("LBO", fields.LBO, descriptor.lbo, canonical.lbo),
+        offset("SBO", fields.SBO, descriptor.sbo, canonical.sbo),
+        Field("base offset", *fields.BASE_OFFSET, "0", descriptor.base_offset, phase),
+        Field("swizzle", *fields.MODE, str(swizzle), swizzle.wgmma_field, "the swizzling mode"),
+    ]

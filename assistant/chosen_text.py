@@ -1,0 +1,142 @@
+"""A choice of operands' layouts as people read it."""
+
+from __future__ import annotations
+
+from ..layout.transfer import CONTIGUITY
+from .chosen import ChosenOperands
+from .chosen_data import box_of_driver, hexadecimal
+from .chosen_operand import ChosenOperand, contiguous_of
+from .columns import columns
+from .load import Load
+
+_LOADED = {
+    Load.TMA: "filled by TMA",
+    Load.VECTORS: "filled by threads, 16 bytes each",
+    Load.LDMATRIX: "loaded into registers",
+}
+
+#: The heads of the tables.
+CANDIDATE_HEADS = ("", "candidate", "why")
+FIELD_HEADS = ("field", "bits", "value", "encoded", "meaning")
+
+STEPS_HEAD = "Steps: added to the descriptor, in 16-byte units, for each instruction"
+
+
+def operands_text(chosen: ChosenOperands) -> str:
+    """Each operand with all that follows from its layout, then the instructions."""
+    parts = [operand_text(operand) for operand in chosen.each]
+    product = chosen.product
+    return "\n\n\n".join(parts + ([str(product)] if product else []))
+
+
+def operand_text(chosen: ChosenOperand) -> str:
+    """One operand: its layout, the candidates, the descriptors, and how it is filled."""
+    sections = [
+        f"{title(chosen)}\n\n" + "\n".join(f"  {name:11}{said}" for name, said in facts(chosen)),
+        _section("Candidates", columns(CANDIDATE_HEADS, candidate_rows(chosen))),
+    ]
+    if chosen.fields:
+        fields = columns(FIELD_HEADS, field_rows(chosen))
+        blocks = columns(block_heads(chosen), block_rows(chosen))
+        sections += [_section(descriptor_head(chosen), fields), _section(STEPS_HEAD, blocks)]
+    return "\n\n".join(sections)
+
+
+def title(chosen: ChosenOperand) -> str:
+    """The operand in one line."""
+    rows, lies = chosen.spec.shape[-2:], chosen.letter(chosen.lies)
+    order = CONTIGUITY[contiguous_of(chosen.role, chosen.lies)]
+    stages = f", {chosen.spec.shape[0]} stages" if len(chosen.spec.shape) == 3 else ""
+    loads = ", ".join(_LOADED[load] for load in chosen.loads)
+    what = f"{rows[0]}x{rows[1]} {chosen.spec.element} ({' x '.join(chosen.extents)}){stages}"
+    return f"{chosen.role.name}: {what}, {lies}-major ({order}) in global memory, {loads}"
+
+
+def facts(chosen: ChosenOperand) -> list[tuple[str, str]]:
+    """What there is to know about the layout, by name."""
+    found = [("layout", str(chosen.tile)), ("", canonical_text(chosen))]
+    if len(chosen.spec.shape) == 3:
+        found.append(("stages", f"{chosen.layout}, a stage each {chosen.stage_bytes} bytes"))
+    found += [
+        ("size", f"{chosen.layout.size_bytes} bytes, at a multiple of {chosen.alignment}"),
+        ("TMA", tma_text(chosen)),
+        ("stores", f"of 16 bytes by {chosen.threads} threads: {chosen.stores.reason}"),
+    ]
+    if chosen.reads:
+        found.append(("ldmatrix", chosen.reads.reason))
+    return found
+
+
+def canonical_text(chosen: ChosenOperand) -> str:
+    """The canonical layout in words."""
+    letter, swizzle = chosen.letter(chosen.major), chosen.tile.swizzle
+    said = f"{letter}-major, swizzle {swizzle}"
+    if chosen.blocks is None:
+        return f"{said}; read from registers, so there is no descriptor"
+    unit = chosen.spec.element.unit
+    return f"{said}: the ISA's {chosen.blocks.canonical.form.text}, T = {unit} elements"
+
+
+def tma_text(chosen: ChosenOperand) -> str:
+    """The copies by which TMA would fill one stage, whether or not it is filled so."""
+    if isinstance(chosen.box, str):
+        return f"cannot fill it: {chosen.box}"
+    inner, lines = box_of_driver(chosen.box, chosen.spec.element)
+    count = len(chosen.box.places)
+    copies = f"{count} copies" if count > 1 else "one copy"
+    return f"{copies} of the box {{{inner}, {lines}}}, {chosen.box.swizzle.tensor_map}"
+
+
+def candidate_rows(chosen: ChosenOperand) -> list[tuple[str, str, str]]:
+    """(verdict, candidate, why) of each layout that was considered, the picked one first.
+
+    Those of which the same is said are together, and only the first of them says it.
+    """
+    order = ("picked", "possible", "refused")
+    lines = sorted(chosen.choice.lines, key=lambda line: order.index(line.verdict))
+    alike: dict[tuple[str, str], list[str]] = {}
+    for line in lines:
+        alike.setdefault((line.verdict, line.why), []).append(line.candidate.name)
+    return [
+        (verdict, name, why) if name is names[0] else ("", name, "")
+        for (verdict, why), names in alike.items()
+        for name in names
+    ]
+
+
+def descriptor_head(chosen: ChosenOperand) -> str:
+    """The descriptor of a tile at any address."""
+    return f"Descriptor: {hexadecimal(chosen.descriptor().encode())} | (address & 0x3ffff) >> 4"
+
+
+def field_rows(chosen: ChosenOperand) -> list[tuple[str, ...]]:
+    """The descriptor's fields, as `FIELD_HEADS` names them."""
+    return [
+        (f.name, f"{f.bit}-{f.bit + f.width - 1}", f.said, str(f.encoded), f.meaning)
+        for f in chosen.fields
+    ]
+
+
+def block_heads(chosen: ChosenOperand) -> tuple[str, ...]:
+    """The heads of the table of steps."""
+    letter = chosen.role.extent_name.lower()
+    return (letter, "k", "step", "bytes", f"descriptor at {chosen.address:#x}")
+
+
+def block_rows(chosen: ChosenOperand) -> list[tuple[str, ...]]:
+    """What each instruction reads, and its step."""
+    there, k = chosen.descriptor(chosen.address).encode(), chosen.spec.element.instruction_k
+    return [
+        (
+            f"{block.mn}-{block.mn + block.extent - 1}",
+            f"{block.k}-{block.k + k - 1}",
+            f"+{block.step}",
+            f"+{block.step * 16}",
+            hexadecimal(there + block.step),
+        )
+        for block in chosen.each_block
+    ]
+
+
+def _section(head: str, body: str) -> str:
+    return f"  {head}\n\n" + "\n".join(f"    {line}" for line in body.splitlines())

@@ -1,0 +1,163 @@
+"""The `wgmma` instructions that multiply two tiles."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from ..layout import Accumulator, Element, LayoutError, Major, Role, accumulators, partners
+from ..layout.elements import B1
+from ..layout.fragments import WARPGROUP
+from ..layout.instruction import INSTRUCTION_M, n_rule
+from .chosen_operand import ChosenOperand
+
+
+@dataclass(frozen=True)
+class Product:
+    """D = A * B, as one warpgroup computes it.
+
+    Attributes:
+        a, b: the operands.
+        accumulator: the type of D; the usual one of those there are.
+        pieces: the N of successive instructions.
+    """
+
+    a: ChosenOperand
+    b: ChosenOperand
+    accumulator: Accumulator
+    pieces: tuple[int, ...]
+
+    @property
+    def m(self) -> int:
+        """Rows of D."""
+        return self.a.spec.shape[-2]
+
+    @property
+    def n(self) -> int:
+        """Columns of D."""
+        return self.b.spec.shape[-1]
+
+    @property
+    def k(self) -> int:
+        """Elements that each element of D is a sum of products of."""
+        return self.a.spec.shape[-1]
+
+    @property
+    def instructions(self) -> dict[str, int]:
+        """How often each instruction is executed."""
+        each = self.m // INSTRUCTION_M * (self.k // self.a.spec.element.instruction_k)
+        return {self.opcode(n): count * each for n, count in Counter(self.pieces).items()}
+
+    def opcode(self, n: int) -> str:
+        """The instruction of that N."""
+        a, b = self.a.spec.element, self.b.spec.element
+        shape = f"m{INSTRUCTION_M}n{n}k{a.instruction_k}"
+        operation = ".and.popc" if a == B1 else ""
+        return f"wgmma.mma_async.sync.aligned.{shape}.{self.accumulator}.{a}.{b}{operation}"
+
+    @property
+    def transposes(self) -> dict[str, int]:
+        """The instruction's `imm-trans-a` and `imm-trans-b`: 1 for M- or N-major; 16-bit types only, and
+        of operands in shared memory."""
+        return {
+            f"imm-trans-{operand.role.value}": int(operand.major is Major.MN)
+            for operand in (self.a, self.b)
+            if operand.spec.element.mn_major and not operand.in_registers
+        }
+
+    @property
+    def registers(self) -> int:
+        """Registers of a thread that hold 64 rows of D."""
+        return INSTRUCTION_M * self.n // WARPGROUP // self.accumulator.per_register
+
+    def data(self) -> dict[str, Any]:
+        """The product for JSON."""
+        types = accumulators(self.a.spec.element, self.b.spec.element)
+        return {
+            "m": self.m,
+            "n": self.n,
+            "k": self.k,
+            "accumulators": list(map(str, types)),
+            "instructions": [
+                {"instruction": opcode, "count": count}
+                for opcode, count in self.instructions.items()
+            ],
+            **{name.replace("-", "_"): value for name, value in self.transposes.items()},
+            "accumulator_registers": self.registers,
+        }
+
+    def __str__(self) -> str:
+        k = self.a.spec.element.instruction_k
+        counts = [
+            f"  {count} x {opcode}" + "".join(f", {n} = {v}" for n, v in self.transposes.items())
+            for opcode, count in self.instructions.items()
+        ]
+        each = (
+            f"{self.m // INSTRUCTION_M} along m, {len(self.pieces)} along n, {self.k // k} along k"
+        )
+        others = accumulators(self.a.spec.element, self.b.spec.element)[1:]
+        instead = f"; or {', '.join(map(str, others))}" if others else ""
+        return "\n".join(
+            [
+                f"D = A * B: {self.m}x{self.n} {self.accumulator}{instead}",
+                *counts,
+                f"  {each}; D takes {self.registers} registers a thread for each {INSTRUCTION_M} rows",
+            ]
+        )
+
+
+def product_of(a: ChosenOperand, b: ChosenOperand) -> Product:
+    """The product of two operands that `check_product` accepts."""
+    accumulator = accumulators(a.spec.element, b.spec.element)[0]
+    pieces = accumulator.pieces(b.spec.shape[-1])
+    assert pieces is not None
+    return Product(a, b, accumulator, pieces)
+
+
+def check_extents(role: Role, element: Element, shape: tuple[int, ...]) -> None:
+    """Checks that instructions divide an operand's tile: (M, K) of A, (K, N) of B.
+
+    Raises:
+        LayoutError: if they do not; the message names the operand and what would fit.
+    """
+    if not element.multiplied:
+        raise LayoutError(f"{role.name}: wgmma does not multiply {element}")
+    k_dim = 1 if role is Role.A else 0
+    k, mn = shape[k_dim], shape[1 - k_dim]
+    step = element.instruction_k
+    if k % step:
+        raise LayoutError(
+            f"{role.name}: K is {k}; wgmma takes {step} elements of {element} at a time: expected a "
+            f"multiple of {step}, {_nearest(k, step)}"
+        )
+    if role is Role.A and mn % INSTRUCTION_M:
+        raise LayoutError(
+            f"A: M is {mn}; expected a multiple of {INSTRUCTION_M}, {_nearest(mn, INSTRUCTION_M)}"
+        )
+    if role is Role.B and mn % 8:
+        raise LayoutError(f"B: N is {mn}; expected {n_rule(element, mn)}")
+
+
+def check_product(a: tuple[Element, int], b: tuple[Element, int]) -> None:
+    """Checks that A and B, each given by its type and K, go together.
+
+    Raises:
+        LayoutError: if they do not, with what would fit.
+    """
+    if a[1] != b[1]:
+        raise LayoutError(
+            f"A is M x K and B is K x N, but A has {a[1]} columns and B has {b[1]} rows; expected the "
+            "same K"
+        )
+    if not accumulators(a[0], b[0]):
+        fit = " or ".join(map(str, partners(a[0])))
+        raise LayoutError(
+            f"wgmma does not multiply {a[0]} by {b[0]}; beside an A of {a[0]}, B is {fit}"
+        )
+
+
+def _nearest(extent: int, step: int) -> str:
+    """The multiples of a step next to an extent, as examples."""
+    below, above = extent // step * step, -(-extent // step) * step
+    return "for example " + " or ".join(str(x) for x in (below, above) if x)
