@@ -23,7 +23,7 @@ def operand_html(chosen: ChosenOperand) -> str:
         f"<h4>{escape(text.title(chosen))}</h4>",
         html_table(("", ""), text.facts(chosen)),
         _picture(chosen),
-        "<h5>Candidates</h5>",
+        f"<h5>{text.CANDIDATES_HEAD}</h5>",
         html_table(text.CANDIDATE_HEADS, text.candidate_rows(chosen)),
     ]
     if chosen.fields:

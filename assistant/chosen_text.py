@@ -19,6 +19,10 @@ _LOADED = {
 CANDIDATE_HEADS = ("", "candidate", "why")
 FIELD_HEADS = ("field", "bits", "value", "encoded", "meaning")
 
+CANDIDATES_HEAD = (
+    "Candidates: of those that every use accepts, the cheapest; then the widest swizzle"
+)
+
 STEPS_HEAD = "Steps: added to the descriptor, in 16-byte units, for each instruction"
 
 
@@ -33,7 +37,7 @@ def operand_text(chosen: ChosenOperand) -> str:
     """One operand: its layout, the candidates, the descriptors, and how it is filled."""
     sections = [
         f"{title(chosen)}\n\n" + "\n".join(f"  {name:11}{said}" for name, said in facts(chosen)),
-        _section("Candidates", columns(CANDIDATE_HEADS, candidate_rows(chosen))),
+        _section(CANDIDATES_HEAD, columns(CANDIDATE_HEADS, candidate_rows(chosen))),
     ]
     if chosen.fields:
         fields = columns(FIELD_HEADS, field_rows(chosen))
