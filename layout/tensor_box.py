@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from .elements import UNIT_BYTES
 from .modes import LayoutError, Multiple, Start
 from .swizzle import Swizzle
@@ -80,7 +82,9 @@ def tensor_box(layout: TileLayout) -> TensorBox:
             f"{layout.shape[0]}x{layout.shape[1]}"
         )
     places = tuple(_places(layout.shape, shape))
-    offsets = tuple(layout.slice(place, shape).offset for place in places)
+    # No box cuts an atom, so it begins with its first element.
+    first = layout.linear_at(*np.array(places).T)
+    offsets = tuple(map(int, first))
     for offset in offsets:
         if offset * element.bits % (8 * least):
             raise LayoutError(

@@ -1,0 +1,53 @@
+"""`smem-layout` answers at once: it imports no MLIR, and takes little time of the CPU."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from mlir_smem.tools.smem_layout import COMMANDS
+
+#: Seconds of the CPU that a command may take, in user code and in the kernel.
+LIMIT = 0.3
+
+PLAIN = ["choose", "--a", "128x64xbf16", "--b", "64x256xbf16"]
+
+CODE = """
+import sys
+from mlir_smem.tools.entry import smem_layout
+try:
+    smem_layout()
+finally:
+    import json, resource
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    foreign = [m for m in sys.modules if m.split(".")[0] in ("mlir", "torch_mlir", "llvmlite")]
+    print(json.dumps([used.ru_utime + used.ru_stime, foreign]), file=sys.stderr)
+"""
+
+
+def started(arguments):
+    """Seconds of the CPU that a command took in a process of its own, and what it imported of MLIR."""
+    ran = subprocess.run(
+        [sys.executable, "-c", CODE, *arguments], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout
+    return json.loads(ran.stderr.splitlines()[-1])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], *([name, "--help"] for name in COMMANDS), PLAIN, [*PLAIN, "--json"]],
+    ids=" ".join,
+)
+def test_it_starts_quickly_and_without_mlir(arguments):
+    best = float("inf")
+    for _ in range(8):
+        seconds, foreign = started(arguments)
+        assert foreign == []
+        best = min(best, seconds)
+        if best < LIMIT:
+            break
+    assert best < LIMIT, f"{best:.2f} s on {os.cpu_count()} CPUs"
