@@ -181,7 +181,8 @@ def operand_blocks(tile: TileLayout, role: Role, sparse: bool = False) -> Operan
     if operand.contiguous_dim == 0 and not kind.mn_major:
         return Mismatch(
             f"the tile is {role.extent_name}-major, but wgmma reads {kind} K-major only (MN-major "
-            "is for 16-bit types); smem.copy with the unit attribute relayout makes it K-major"
+            "is for 16-bit types); a copy can make it K-major (smem.copy with the unit attribute "
+            "relayout)"
         )
     if operand.swizzle not in Descriptor.modes:
         return Mismatch(f"wgmma has no swizzle {operand.swizzle}; tcgen05 has")

@@ -109,7 +109,7 @@ func.func @nothing_to_truncate(%a: !a) {
 !a = !smem.tile<tensor<64x64xi8>, #smem.auto>
 !b = !smem.tile<tensor<64x64xi8>, #smem.swizzle<"64B", "row-major">>
 func.func @n_major_integers(%a: !a, %b: !b) {
-  // expected-error@+1 {{the tile is N-major, but wgmma reads s8 K-major only (MN-major is for 16-bit types); smem.copy with the unit attribute relayout makes it K-major}}
+  // expected-error@+1 {{the tile is N-major, but wgmma reads s8 K-major only (MN-major is for 16-bit types); a copy can make it K-major (smem.copy with the unit attribute relayout)}}
   %0 = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x64xi32>, #smem.in_flight>
   return
 }

@@ -139,7 +139,7 @@ func.func @unrounded(%a: !a, %b: !b, %e: !e) {
 !b = !smem.tile<tensor<64x16xi8>, #smem.swizzle<"none", "row-major">>
 !e = !smem.fragment<tensor<64x64xi8>, #smem.metadata>
 func.func @n_major(%a: !a, %b: !b, %e: !e) {
-  // expected-error@+1 {{'smem.mma_sp' op cannot read B of layout Swizzle<0,4,3> o (64,16):(16,1): the tile is N-major, but wgmma reads s8 K-major only (MN-major is for 16-bit types); smem.copy with the unit attribute relayout makes it K-major}}
+  // expected-error@+1 {{'smem.mma_sp' op cannot read B of layout Swizzle<0,4,3> o (64,16):(16,1): the tile is N-major, but wgmma reads s8 K-major only (MN-major is for 16-bit types); a copy can make it K-major (smem.copy with the unit attribute relayout)}}
   %0 = "smem.mma_sp"(%a, %b, %e) : (!a, !b, !e) -> !smem.fragment<tensor<64x16xi32>, #smem.in_flight>
   return
 }

@@ -294,11 +294,11 @@ def test_explain_has_a_line_for_each_candidate():
         "((8,m),(T,2k)):((4T,SBO),(1,T)); copy: no bank conflicts",
         "possible swizzle 64B, row-major, atoms along: the picked one is preferred",
         "refused  swizzle 64B, column-major, atoms across: mma A: the tile is M-major, but wgmma "
-        "reads tf32 K-major only (MN-major is for 16-bit types); smem.copy with the unit attribute "
-        "relayout makes it K-major",
+        "reads tf32 K-major only (MN-major is for 16-bit types); a copy can make it K-major "
+        "(smem.copy with the unit attribute relayout)",
         "refused  swizzle 64B, column-major, atoms along: mma A: the tile is M-major, but wgmma "
-        "reads tf32 K-major only (MN-major is for 16-bit types); smem.copy with the unit attribute "
-        "relayout makes it K-major",
+        "reads tf32 K-major only (MN-major is for 16-bit types); a copy can make it K-major "
+        "(smem.copy with the unit attribute relayout)",
     ]
 
 
