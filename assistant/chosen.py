@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..layout import LayoutError, Major, Multiple, OperandUse, Role, Step, Swizzle, choose
@@ -195,9 +195,8 @@ def _chosen(
         raise LayoutError(
             f"{role.name}: no layout of {spec} suits all that is done with it\n  {why}"
         )
-    made = ChosenOperand(role, spec, lies, loads, threads, choice, choice.picked, 0)
-    aligned = -(-address // made.alignment) * made.alignment
-    return ChosenOperand(role, spec, lies, loads, threads, choice, choice.picked, aligned)
+    made = ChosenOperand(role, spec, lies, loads, threads, choice, choice.picked, address)
+    return replace(made, address=-(-address // made.alignment) * made.alignment)
 
 
 def _uses(
