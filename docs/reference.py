@@ -1,5 +1,6 @@
 """Prints docs/reference.md from the dialect, the passes and the commands, so that it cannot drift."""
 
+import argparse
 import inspect
 from types import UnionType
 from typing import Any, get_args
@@ -9,6 +10,7 @@ from mlir_smem.dialect import attributes, types
 from mlir_smem.dialect.bindings import ext, ir
 from mlir_smem.dialect.smem import Smem
 from mlir_smem.passes import passes
+from mlir_smem.tools import smem_compile, smem_layout, smem_opt, smem_run
 
 
 def main() -> None:
@@ -29,6 +31,11 @@ def main() -> None:
         for key, field in pass_.options().items():
             print(f"- `{key}` (default `{_value(field.default)}`): {field.metadata['description']}")
         print() if pass_.options() else None
+    print(
+        "## Commands\n\nErrors are one message and exit code 1; `--debug` shows where they arose.\n"
+    )
+    for command in (smem_opt, smem_compile, smem_run, smem_layout):
+        _print_command(command.arguments())
     print(f"## The manifest\n\n{inspect.getdoc(manifest)}")
 
 
@@ -61,6 +68,36 @@ def _constraint(constraint: Any) -> str:
     if name:
         return f"`{'!' if issubclass(constraint, ir.Type) else '#'}{name}`"
     return "`i64`"
+
+
+def _print_command(parser: argparse.ArgumentParser) -> None:
+    print(f"### `{parser.prog}`\n\n{inspect.cleandoc(parser.description or '')}\n")
+    nested = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
+    said = [a for a in parser._actions if a not in nested and a.dest not in ("help", "debug")]
+    for action in said:
+        print(f"- {_spelling(action)}{_default(action)}: {action.help}")
+    print() if said else None
+    if parser.epilog:
+        print(f"{parser.epilog}\n")
+    for action in nested:
+        for each in action.choices.values():
+            _print_command(each)
+
+
+def _spelling(action: argparse.Action) -> str:
+    """An option or argument as it is typed, for example `--emit nvvm|llvm`."""
+    names = ", ".join(f"`{name}`" for name in action.option_strings)
+    value = "|".join(map(str, action.choices)) if action.choices else action.metavar
+    if not names:
+        return f"`{value or action.dest}`"
+    if action.nargs == 0:
+        return names
+    return f"{names} `{value or action.dest.upper()}`"
+
+
+def _default(action: argparse.Action) -> str:
+    shown = action.option_strings and action.nargs != 0 and action.default not in (None, [])
+    return f" (default `{action.default}`)" if shown else ""
 
 
 if __name__ == "__main__":

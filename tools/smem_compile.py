@@ -11,7 +11,7 @@ from ..codegen.targets import TARGETS
 from ..dialect import new_context
 from ..dialect.bindings import ir
 from ..layout import Swizzle
-from .command import parser, run
+from .command import Parser, parser, run
 from .diagnostics import Collector, is_mlir_error, print_diagnostics
 from .failures import USER_ERRORS
 from .inputs import InputError, read, write_all
@@ -42,8 +42,8 @@ def compile_text(text: str, file: str, emit: str, arch: str, **options: Any) -> 
     return compiled
 
 
-def smem_compile(argv: Sequence[str]) -> int:
-    """The command; its exit code."""
+def arguments() -> Parser:
+    """The parser of the command's arguments."""
     made = parser("smem-compile", "Compiles MLIR with smem ops to code for a GPU.")
     made.add_argument("file", help="the input; - for standard input")
     made.add_argument("--emit", choices=STAGES, default="cubin", help="the code to write")
@@ -60,7 +60,12 @@ def smem_compile(argv: Sequence[str]) -> int:
         default=128,
         help="the widest swizzle to choose: 0, 32, 64 or 128",
     )
-    options = made.parse_args(argv)
+    return made
+
+
+def smem_compile(argv: Sequence[str]) -> int:
+    """The command; its exit code."""
+    options = arguments().parse_args(argv)
 
     def body() -> int:
         try:

@@ -11,7 +11,7 @@ from ..dialect.bindings import ir, passmanager
 from ..passes import OptionError, passes
 from ..passes.manager import steps_of
 from ..passes.textual import Leaf, parse_pipeline
-from .command import parser, run
+from .command import Parser, parser, run
 from .diagnostics import Collector, is_mlir_error, print_diagnostics
 from .failures import USER_ERRORS
 from .inputs import read, write_all
@@ -46,7 +46,8 @@ class Printing:
         pm.add(show, name=f"print-ir-{when.lower()}-{name}")
 
 
-def _arguments(argv: Sequence[str]) -> tuple[argparse.Namespace, list[Leaf]]:
+def arguments() -> Parser:
+    """The parser of the command's arguments; `--NAME=OPTIONS` of passes is not among them."""
     made = parser("smem-opt", "Runs passes over MLIR with the smem dialect.")
     made.add_argument("file", nargs="?", default="-", help="the input; standard input if left out")
     made.add_argument(
@@ -93,6 +94,11 @@ def _arguments(argv: Sequence[str]) -> tuple[argparse.Namespace, list[Leaf]]:
     made.epilog = (
         "Any other --NAME or --NAME=OPTIONS runs that pass on builtin.module, in the order given."
     )
+    return made
+
+
+def _parsed(argv: Sequence[str]) -> tuple[argparse.Namespace, list[Leaf]]:
+    made = arguments()
     options, rest = made.parse_known_args(argv)
     leaves = []
     for word in rest:
@@ -177,7 +183,7 @@ def _show_lists(options: argparse.Namespace) -> bool:
 
 def smem_opt(argv: Sequence[str]) -> int:
     """The command; its exit code."""
-    options, leaves = _arguments(argv)
+    options, leaves = _parsed(argv)
 
     def body() -> int:
         if _show_lists(options):

@@ -11,15 +11,15 @@ from ..emulator import EmulationError, Violations
 from ..runtime import run_on_cpu, run_on_gpu
 from ..runtime.arguments import DTYPES, kernel_named
 from .arrays import load, save
-from .command import parser, run
+from .command import Parser, parser, run
 from .diagnostics import Collector, print_diagnostics
 from .failures import USER_ERRORS
 from .inputs import InputError, read
 from .smem_compile import compile_text
 
 
-def smem_run(argv: Sequence[str]) -> int:
-    """The command; its exit code."""
+def arguments() -> Parser:
+    """The parser of the command's arguments."""
     made = parser("smem-run", "Runs a kernel on arrays in .npy files.")
     made.add_argument("file", help="MLIR with smem ops; - for standard input")
     made.add_argument("--entry", help="the kernel; may be left out if there is one")
@@ -42,7 +42,12 @@ def smem_run(argv: Sequence[str]) -> int:
     made.add_argument("--on", choices=("gpu", "cpu"), default="gpu", help="where to run")
     made.add_argument("--grid", help="blocks along x,y,z; what the kernel says if left out")
     made.add_argument("--arch", default="sm_90a", help="the architecture to compile for")
-    options = made.parse_args(argv)
+    return made
+
+
+def smem_run(argv: Sequence[str]) -> int:
+    """The command; its exit code."""
+    options = arguments().parse_args(argv)
 
     def body() -> int:
         sources, targets = _pairs("--in", options.inputs), _pairs("--out", options.outputs)

@@ -5,7 +5,7 @@ from types import ModuleType
 
 from ...layout.modes import LayoutError
 from ...layout.text_error import TextError
-from ..command import parser, run
+from ..command import Parser, parser, run
 from ..inputs import InputError
 from . import choose, plot, table
 
@@ -14,15 +14,20 @@ from . import choose, plot, table
 COMMANDS: dict[str, ModuleType] = {"choose": choose, "plot": plot, "table": table}
 
 
-def smem_layout(argv: Sequence[str]) -> int:
-    """The command; its exit code."""
+def arguments() -> Parser:
+    """The parser of the command's arguments, with those of each of its commands."""
     made = parser("smem-layout", "Layouts and descriptors of tiles in shared memory.")
     commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, module in COMMANDS.items():
         each = commands.add_parser(name, help=module.SUMMARY, description=module.__doc__)
         each.add_argument("--json", action="store_true", help="print JSON, for programs")
         module.add_arguments(each)
-    options = made.parse_args(argv)
+    return made
+
+
+def smem_layout(argv: Sequence[str]) -> int:
+    """The command; its exit code."""
+    options = arguments().parse_args(argv)
 
     def body() -> int:
         try:
