@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from mlir_smem.tools.smem_layout import COMMANDS
+
 ROOT = Path(__file__).parents[1]
-PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+
+#: Pages whose commands are run.
+SESSIONS = [ROOT / "docs" / "tutorial.md", *sorted(ROOT.glob("docs/howto/*.md"))]
 
 
 @pytest.mark.parametrize("page", ["reference", "faults", "conformance", "layouts"])
@@ -23,6 +28,17 @@ def test_links_to_files_of_the_repository_exist(page):
     targets = re.findall(r"\]\(([^)#:]+)\)", page.read_text())
     missing = [t for t in targets if not (page.parent / t).exists()]
     assert missing == []
+
+
+@pytest.mark.parametrize("page", SESSIONS, ids=lambda p: p.stem)
+def test_commands_say_what_the_page_shows(page, tmp_path):
+    asked = set(re.findall(r"^\$ smem-layout (\w+)", page.read_text(), re.MULTILINE))
+    if absent := asked - set(COMMANDS):
+        pytest.skip(f"smem-layout has no {', '.join(sorted(absent))} yet")
+    renewed = tmp_path / page.name
+    renewed.write_text(page.read_text())
+    subprocess.run([sys.executable, ROOT / "docs" / "sessions.py", renewed], check=True)
+    assert renewed.read_text() == page.read_text(), "run `make docs`"
 
 
 def test_a_records_command_names_files_that_are_there():
