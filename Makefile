@@ -4,7 +4,7 @@ BIN := .venv/bin
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help example test gpu-test lint docs clean
+.PHONY: help example test gpu-test lint docs site clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -31,6 +31,10 @@ docs: .venv/installed  ## write the generated pages of docs/ anew from the code
 	$(BIN)/python docs/conformance.py > docs/conformance.md
 	$(BIN)/python docs/layouts.py > docs/layouts.md
 	$(BIN)/python docs/layouts.py docs/figures
+	$(BIN)/python docs/sessions.py docs/tutorial.md docs/howto/*.md
+
+site: .venv/installed-docs  ## the documentation as a site, in build/site
+	$(BIN)/sphinx-build -q -W --keep-going -n docs build/site
 
 clean:  ## remove what was built
 	rm -rf .venv build *.egg-info lit_tests/Output .pytest_cache .ruff_cache .hypothesis
@@ -42,6 +46,10 @@ clean:  ## remove what was built
 
 .venv/installed-dev: .venv/installed
 	$(BIN)/pip install --quiet --editable '.[dev]'
+	@touch $@
+
+.venv/installed-docs: .venv/installed
+	$(BIN)/pip install --quiet --editable '.[docs]'
 	@touch $@
 
 .venv/installed-gpu: .venv/installed-dev

@@ -1,3 +1,10 @@
+"""Does what a page tells its reader to do, in an empty folder, and writes into it what the commands say.
+
+A fence whose first line is a comment with nothing but a file's name is that file, a fence `diff` changes
+one, and a fence `console` has commands behind `$`, each with its output. A command that ends in the
+comment `# on a GPU` is run with `--gpu` only; without, what stands there is kept.
+"""
+
 import argparse
 import os
 import re
