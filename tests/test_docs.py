@@ -1,5 +1,6 @@
 """Documentation that is generated is up to date, and links lead somewhere."""
 
+import json
 import re
 import subprocess
 import sys
@@ -13,7 +14,11 @@ ROOT = Path(__file__).parents[1]
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
 
 #: Pages whose commands are run.
-SESSIONS = [ROOT / "docs" / "tutorial.md", *sorted(ROOT.glob("docs/howto/*.md"))]
+SESSIONS = [
+    ROOT / "docs" / "index.md",
+    ROOT / "docs" / "tutorial.md",
+    *sorted(ROOT.glob("docs/howto/*.md")),
+]
 
 
 @pytest.mark.parametrize("page", ["reference", "faults", "conformance", "layouts"])
@@ -41,9 +46,14 @@ def test_commands_say_what_the_page_shows(page, tmp_path):
     assert renewed.read_text() == page.read_text(), "run `make docs`"
 
 
-def test_a_records_command_names_files_that_are_there():
-    import json
+def test_a_notebook_is_kept_without_outputs():
+    for notebook in ROOT.glob("docs/*.ipynb"):
+        cells = json.loads(notebook.read_text())["cells"]
+        kept = [cell["id"] for cell in cells if cell.get("outputs") or cell.get("execution_count")]
+        assert kept == [], f"clear the outputs of {notebook.name}"
 
+
+def test_a_records_command_names_files_that_are_there():
     for record in (ROOT / "benchmarks" / "results").glob("*.json"):
         command = json.loads(record.read_text())["command"].split()
         files = [word for word in command if word.endswith(".py")]
