@@ -30,7 +30,8 @@ def test_a_generated_page_is_what_the_code_says(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_links_to_files_of_the_repository_exist(page):
-    targets = re.findall(r"\]\(([^)#:]+)\)", page.read_text())
+    text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    targets = re.findall(r"\]\(([^)#:]+)\)", text)
     missing = [t for t in targets if not (page.parent / t).exists()]
     assert missing == []
 
