@@ -16,7 +16,6 @@ html_theme = "furo"
 
 extensions = ["myst_nb"]
 myst_heading_anchors = 3
-myst_links_external_new_tab = False
 
 #: A notebook's cells run while the site is built; an exception in one fails the build.
 nb_execution_mode = "force"
