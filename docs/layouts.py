@@ -23,6 +23,7 @@ from mlir_smem.layout import (
     tile_of_atoms,
 )
 from mlir_smem.layout.pictures import AccessKind, Picture
+from mlir_smem.layout.swizzle import WIDEST_FIRST
 from mlir_smem.tools.smem_layout import smem_layout
 
 BF16 = element("bf16")
@@ -130,7 +131,7 @@ def _table(name: str) -> str:
 
 
 def _widths() -> Iterator[tuple[Any, ...]]:
-    for swizzle in Swizzle:
+    for swizzle in reversed(WIDEST_FIRST):
         tile = parse_layout(f"{swizzle.cute} o (8,64):(64,1)", BF16)
         over = Picture(tile, access=AccessKind.CORE).touched
         assert over and over.access

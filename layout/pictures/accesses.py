@@ -7,13 +7,13 @@ from enum import Enum
 
 import numpy as np
 
-from ..atoms import ATOM_ROWS
 from ..banks import Access, warp_access
 from ..elements import UNIT_BYTES
 from ..fragment_access import lies_together, multiplicand_access
 from ..instruction import INSTRUCTION_M, MAX_N
 from ..modes import LayoutError
 from ..operand import Role
+from ..swizzle import Swizzle
 from ..transfer import WARP, Transfer
 from .cells import Cells
 
@@ -118,7 +118,8 @@ def _lanes(
             )
         row, column = plan.start(np.arange(WARP))
     else:
-        line, zero = np.arange(ATOM_ROWS), np.zeros(ATOM_ROWS, np.int64)
+        line = np.arange(Swizzle.NONE.lines)  # of a core matrix
+        zero = np.zeros_like(line)
         row, column = (zero, line) if contiguous == 0 else (line, zero)
     return np.asarray(row) + at[0], np.asarray(column) + at[1]
 

@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from ..atoms import ATOM_ROWS
 from ..banks import BANK_BYTES, BANKS
 from ..elements import UNIT_BYTES
 from ..fragment_access import lies_together
@@ -124,8 +123,9 @@ class Cells:
         """
         if outline is Outline.BOX:
             return tensor_box(self.layout).shape
-        line = self.layout.swizzle.atom_elements(self.layout.element)
-        return (line, ATOM_ROWS) if self.layout.contiguous_dim == 0 else (ATOM_ROWS, line)
+        swizzle = self.layout.swizzle
+        line = swizzle.atom_elements(self.layout.element)
+        return (line, swizzle.lines) if self.layout.contiguous_dim == 0 else (swizzle.lines, line)
 
 
 def cells_of(
