@@ -239,5 +239,5 @@ def _fields(descriptor: Descriptor, canonical: Canonical, role: Role) -> list[Fi
         offset("LBO", fields.LBO, descriptor.lbo, canonical.lbo),
         offset("SBO", fields.SBO, descriptor.sbo, canonical.sbo),
         Field("base offset", *fields.BASE_OFFSET, "0", descriptor.base_offset, phase),
-        Field("swizzle", *fields.MODE, str(swizzle), swizzle.wgmma_field, "the swizzling mode"),
+        Field("swizzle", *descriptor.mode, str(swizzle), swizzle.wgmma_field, "the swizzling mode"),
     ]
