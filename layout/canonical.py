@@ -150,9 +150,18 @@ class Canonical:
 
 @dataclass(frozen=True)
 class Mismatch:
-    """Why a layout is not canonical."""
+    """Why a layout is not canonical.
+
+    Attributes:
+        reason: why, in words.
+        mode: the extent or stride that is another than the form's, in words; None if no single one is.
+        actual, expected: what it is and what it would have to be, in elements.
+    """
 
     reason: str
+    mode: str | None = None
+    actual: int | None = None
+    expected: int | None = None
 
 
 #: Most bytes that a 14-bit field of 16-byte units can say.
@@ -236,7 +245,10 @@ def _match_dim(
                 return Mismatch(
                     f"along {name}, the repeats of the pattern have no single stride: "
                     f"{mode.stride} elements, then {remaining[1].stride} after {mode.extent} of "
-                    f"them; {wanted}"
+                    f"them; {wanted}",
+                    f"the stride of repeat {mode.extent} along {name}",
+                    remaining[1].stride,
+                    mode.stride * mode.extent,
                 )
             taken = remaining.pop(0)
         elif (mode.extent > extent and mode.extent % extent == 0) or len(remaining) == 1:
@@ -251,7 +263,10 @@ def _match_dim(
         else:
             return Mismatch(
                 f"along {name}, {mode.extent} elements have the stride {mode.stride}, but the "
-                f"pattern needs {extent} in a row; {wanted}"
+                f"pattern needs {extent} in a row; {wanted}",
+                f"the extent of factor {factor} along {name}",
+                mode.extent,
+                extent,
             )
         if taken.extent == 1:
             continue
@@ -260,7 +275,10 @@ def _match_dim(
         elif taken.stride != (expected := _value(stride_text, layout.element, {})):
             return Mismatch(
                 f"along {name}, the stride of factor {factor} is {taken.stride} elements where "
-                f"{stride_text} = {expected} is needed; {wanted}"
+                f"{stride_text} = {expected} is needed; {wanted}",
+                f"the stride of factor {factor} along {name}",
+                taken.stride,
+                expected,
             )
     return None
 

@@ -4,18 +4,43 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 from .elements import Element
-from .modes import LayoutError, Mode, Multiple, Start
+from .modes import Mode, Multiple, Start
 from .swizzle import Swizzle
+from .text_error import TextError
 from .tile import TileLayout
 
-Nested = int | tuple["Nested", ...]
-
-_SWIZZLE = re.compile(r"\s*(?:Swizzle|Sw)\s*<\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*>\s*o\s*")
+_SWIZZLE = re.compile(r"\s*((?:Swizzle|Sw)\s*<\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*>)\s*o\s*")
 _ORIGIN = re.compile(r"\s*(\d+)\s*(n?)\s*")
 _TOKEN = re.compile(r"\s*(?:_?(\d+)|([(),:]))")
+
+_EXAMPLE = "Swizzle<3,4,3> o ((8,16),64):((64,512),1)"
+
+
+@dataclass(frozen=True)
+class _Nested:
+    """An entry of the notation, and the index of its first character."""
+
+    value: int | tuple[_Nested, ...]
+    at: int
+
+    @property
+    def flat(self) -> list[int]:
+        """Its numbers, however deep."""
+        if isinstance(self.value, int):
+            return [self.value]
+        return [number for entry in self.value for number in entry.flat]
+
+
+@dataclass(frozen=True)
+class _Token:
+    """A number or a sign, and the index of its first character."""
+
+    text: str
+    at: int
 
 
 def format_layout(layout: TileLayout) -> str:
@@ -38,17 +63,33 @@ def parse_origin(text: str) -> tuple[Start, ...]:
     """Reads what `format_origin` writes.
 
     Raises:
-        LayoutError: if the text is malformed.
+        TextError: if the text is malformed.
     """
-    entries = text.strip()
-    found = [_ORIGIN.fullmatch(entry) for entry in entries[1:-1].split(",")]
-    if entries[:1] + entries[-1:] != "()" or not all(found):
-        raise LayoutError(
-            f"malformed origin '{text}': expected a start for each dimension, for example (0,16), or "
-            "(0,16n) for a multiple of 16 that is known at run time"
+    begin, end = len(text) - len(text.lstrip()), len(text.rstrip())
+
+    def wrong(at: int) -> TextError:
+        return TextError(
+            "origin",
+            text,
+            at,
+            "expected a start for each dimension, for example (0,16), or (0,16n) for a multiple of 16 "
+            "that is known at run time",
+            "(0,16)",
         )
-    numbers = [(int(entry[1]), entry[2]) for entry in found if entry]
-    return tuple(Multiple(number) if run_time else number for number, run_time in numbers)
+
+    if text[begin : begin + 1] != "(":
+        raise wrong(begin)
+    if end - begin < 2 or text[end - 1] != ")":
+        raise wrong(end)
+    starts: list[Start] = []
+    at = begin + 1
+    for entry in text[at : end - 1].split(","):
+        found = _ORIGIN.fullmatch(entry)
+        if found is None:
+            raise wrong(at + len(entry) - len(entry.lstrip()))
+        starts.append(Multiple(int(found[1])) if found[2] else int(found[1]))
+        at += len(entry) + 1
+    return tuple(starts)
 
 
 def parse_layout(
@@ -66,73 +107,87 @@ def parse_layout(
         origin: where a part begins within the modes.
 
     Raises:
-        LayoutError: if the text is malformed, names a swizzle that shared memory has not, or does
-            not fit `shape`.
+        TextError: if the text is malformed, or names a swizzle that shared memory has not.
+        LayoutError: if it does not fit `shape`.
     """
     swizzle = Swizzle.NONE
     match = _SWIZZLE.match(text)
-    rest = text
     if match:
-        bits, base, shift = (int(g) for g in match.groups())
+        bits, base, shift = (int(match[group]) for group in (2, 3, 4))
         if bits > 3 or (base, shift) != (4, 3):
-            raise LayoutError(
+            problem = (
                 f"Swizzle<{bits},{base},{shift}> is no swizzling mode of wgmma; expected "
                 "Swizzle<0,4,3>, Swizzle<1,4,3>, Swizzle<2,4,3> or Swizzle<3,4,3>"
             )
+            raise _wrong(text, match.start(1), problem)
         swizzle = Swizzle(bits)
-        rest = text[match.end() :]
-    tokens = _tokens(rest, text)
+    tokens = _tokens(text, match.end() if match else 0)
     extents = _parse(tokens, text)
-    if not tokens or tokens.pop(0) != ":":
-        raise LayoutError(f"malformed layout '{text}': expected ':' and the strides")
+    if not tokens or tokens[0].text != ":":
+        raise _wrong(text, _next(tokens, text), "expected ':' and the strides")
+    tokens.pop(0)
     strides = _parse(tokens, text)
     if tokens:
-        raise LayoutError(f"malformed layout '{text}': '{tokens[0]}' after the strides")
-    if not isinstance(extents, tuple) or not isinstance(strides, tuple):
-        raise LayoutError(f"malformed layout '{text}': expected one entry for each dimension")
+        raise _wrong(text, tokens[0].at, f"'{tokens[0].text}' after the strides")
+    for each in (extents, strides):
+        if isinstance(each.value, int):
+            raise _wrong(text, each.at, "expected one entry for each dimension")
     modes = tuple(
-        tuple(Mode(e, s) for e, s in zip(_flat(de), _flat(ds), strict=True))
-        for de, ds in _paired(extents, strides, text)
+        tuple(map(Mode, dim_extents.flat, dim_strides.flat))
+        for dim_extents, dim_strides in _paired(extents, strides, text)
     )
     full = tuple(prod(m.extent for m in dim) for dim in modes)
     return TileLayout(element, tuple(shape) if shape is not None else full, modes, swizzle, origin)
 
 
-def _tokens(rest: str, text: str) -> list[str]:
-    tokens, at = [], 0
-    rest = rest.rstrip()
-    while at < len(rest):
-        match = _TOKEN.match(rest, at)
+def _wrong(text: str, at: int, problem: str) -> TextError:
+    return TextError("layout", text, at, problem, _EXAMPLE)
+
+
+def _next(tokens: list[_Token], text: str) -> int:
+    """Where the next token begins; the end of the text if there is none."""
+    return tokens[0].at if tokens else len(text)
+
+
+def _tokens(text: str, at: int) -> list[_Token]:
+    """The tokens from index `at` on."""
+    tokens: list[_Token] = []
+    end = len(text.rstrip())
+    while at < end:
+        match = _TOKEN.match(text, at)
         if not match:
-            raise LayoutError(f"malformed layout '{text}': unexpected '{rest[at:].strip()[:8]}'")
-        tokens.append(match.group(1) or match.group(2))
+            rest = text[at:end].lstrip()
+            raise _wrong(text, end - len(rest), f"unexpected '{rest[:8]}'")
+        group = 1 if match[1] else 2
+        tokens.append(_Token(match[group], match.start(group)))
         at = match.end()
     return tokens
 
 
-def _parse(tokens: list[str], text: str) -> Nested:
+def _parse(tokens: list[_Token], text: str) -> _Nested:
     if not tokens:
-        raise LayoutError(f"malformed layout '{text}': it ends too early")
+        raise _wrong(text, len(text), "it ends too early")
     token = tokens.pop(0)
-    if token.isdigit():
-        return int(token)
-    if token != "(":
-        raise LayoutError(f"malformed layout '{text}': unexpected '{token}'")
+    if token.text.isdigit():
+        return _Nested(int(token.text), token.at)
+    if token.text != "(":
+        raise _wrong(text, token.at, f"unexpected '{token.text}'")
     entries = [_parse(tokens, text)]
-    while tokens and tokens[0] == ",":
+    while tokens and tokens[0].text == ",":
         tokens.pop(0)
         entries.append(_parse(tokens, text))
-    if not tokens or tokens.pop(0) != ")":
-        raise LayoutError(f"malformed layout '{text}': a parenthesis is not closed")
-    return tuple(entries)
+    if not tokens or tokens[0].text != ")":
+        raise _wrong(text, _next(tokens, text), "a parenthesis is not closed")
+    tokens.pop(0)
+    return _Nested(tuple(entries), token.at)
 
 
-def _flat(entry: Nested) -> list[int]:
-    return [entry] if isinstance(entry, int) else [i for e in entry for i in _flat(e)]
-
-
-def _paired(extents: tuple, strides: tuple, text: str) -> list[tuple[Nested, Nested]]:
-    pairs = list(zip(extents, strides, strict=False))
-    if len(extents) != len(strides) or any(len(_flat(e)) != len(_flat(s)) for e, s in pairs):
-        raise LayoutError(f"malformed layout '{text}': extents and strides differ in structure")
+def _paired(extents: _Nested, strides: _Nested, text: str) -> list[tuple[_Nested, _Nested]]:
+    """The extents and the strides of each dimension."""
+    assert isinstance(extents.value, tuple) and isinstance(strides.value, tuple)
+    pairs = list(zip(extents.value, strides.value, strict=False))
+    odd = [s for e, s in pairs if len(e.flat) != len(s.flat)]
+    if odd or len(extents.value) != len(strides.value):
+        at = (odd or [strides])[0].at
+        raise _wrong(text, at, "extents and strides differ in structure")
     return pairs

@@ -12,7 +12,7 @@ from .canonical import Canonical, Major, Mismatch, match
 from .descriptor import Descriptor
 from .elements import SPARSITY, UNIT_BYTES, Element
 from .elements import element as element_named
-from .instruction import INSTRUCTION_M, n_pieces, n_rule
+from .instruction import INSTRUCTION_M, legal_n, n_pieces, n_rule
 from .modes import LayoutError, Term
 from .swizzle import Swizzle
 from .tile import TileLayout
@@ -150,13 +150,16 @@ def descriptor_of(
 
 
 @lru_cache(maxsize=4096)
-def operand_blocks(tile: TileLayout, role: Role, sparse: bool = False) -> OperandBlocks | Mismatch:
+def operand_blocks(
+    tile: TileLayout, role: Role, sparse: bool = False, rows: int | None = None
+) -> OperandBlocks | Mismatch:
     """Cuts a tile, (M, K) for A and (K, N) for B, into what each instruction of an mma reads.
 
     Args:
         tile: the tile's layout; of a sparse A the compressed one, (M, K / 2).
         role: which operand it is.
         sparse: whether the instructions are sparse: each reads twice as much of B along K.
+        rows: the extent along m/n of each instruction; None cuts the tile as an mma does.
 
     Returns:
         The blocks, or why the instructions cannot read them.
@@ -169,15 +172,9 @@ def operand_blocks(tile: TileLayout, role: Role, sparse: bool = False) -> Operan
     kind, extent = tile.element, operand.shape[0]
     if sparse and not kind.has_sparse:
         return Mismatch(f"wgmma does not multiply {kind} sparse")
-    if role is Role.A:
-        if extent % INSTRUCTION_M:
-            return Mismatch(f"M is {extent}, not a multiple of {INSTRUCTION_M}")
-        pieces = (INSTRUCTION_M,) * (extent // INSTRUCTION_M)
-    else:
-        cut = n_pieces(kind, extent)
-        if cut is None:
-            return Mismatch(f"N is {extent}; expected {n_rule(kind, extent)}")
-        pieces = cut
+    pieces = _pieces(kind, role, extent, rows)
+    if isinstance(pieces, Mismatch):
+        return pieces
     if operand.contiguous_dim == 0 and not kind.mn_major:
         return Mismatch(
             f"the tile is {role.extent_name}-major, but wgmma reads {kind} K-major only (MN-major "
@@ -192,6 +189,22 @@ def operand_blocks(tile: TileLayout, role: Role, sparse: bool = False) -> Operan
     # Terms speak of the tile's dimensions, which B's blocks have transposed.
     turned = [tuple(replace(t, dim=1 - t.dim) for t in terms) for terms in found.terms]
     return replace(found, terms=tuple(turned))
+
+
+def _pieces(kind: Element, role: Role, extent: int, rows: int | None) -> tuple[int, ...] | Mismatch:
+    """The extents along m/n of successive instructions, or why there are none."""
+    if rows is not None:
+        if rows not in ((INSTRUCTION_M,) if role is Role.A else legal_n(kind)):
+            return Mismatch(f"no instruction on {kind} has {role.extent_name} = {rows}")
+        if extent % rows:
+            return Mismatch(f"{role.extent_name} is {extent}, not a multiple of {rows}")
+        return (rows,) * (extent // rows)
+    if role is Role.A:
+        if extent % INSTRUCTION_M:
+            return Mismatch(f"M is {extent}, not a multiple of {INSTRUCTION_M}")
+        return (INSTRUCTION_M,) * (extent // INSTRUCTION_M)
+    cut = n_pieces(kind, extent)
+    return cut or Mismatch(f"N is {extent}; expected {n_rule(kind, extent)}")
 
 
 def blocks(
@@ -233,7 +246,7 @@ def blocks(
                 return Mismatch(f"{where}: {error}")
             canonical = match(part.layout, sparse_b)
             if isinstance(canonical, Mismatch):
-                return Mismatch(f"{where}: {canonical.reason}")
+                return replace(canonical, reason=f"{where}: {canonical.reason}")
             if part.multiple * kind.bits % (UNIT_BYTES * 8):
                 some = " or a multiple of that" if part.terms else ""
                 return Mismatch(

@@ -29,6 +29,7 @@ from mlir_smem.layout import (
     tile_of_atoms,
 )
 from mlir_smem.layout.notation import format_layout, format_origin
+from mlir_smem.layout.text_error import TextError
 
 BF16 = element("bf16")
 WIDE = tile_of_atoms(BF16, (64, 256), 1, Swizzle.B128)
@@ -343,6 +344,16 @@ def test_a_part_reads_as_it_is_written(data, tile):
 def test_malformed_origins(text):
     with pytest.raises(LayoutError, match=re.escape(f"malformed origin '{text}': expected")):
         parse_origin(text)
+
+
+@pytest.mark.parametrize(
+    "text, at", [("", 0), ("16)", 0), (" (16", 4), ("(0,)", 3), ("(0, -1)", 4), ("(a,b)", 1)]
+)
+def test_the_caret_is_under_the_start_that_is_wrong(text, at):
+    with pytest.raises(TextError) as error:
+        parse_origin(text)
+    assert error.value.at == at
+    assert parse_origin(error.value.example) == (0, 16)
 
 
 def test_an_origin_of_0_is_a_multiple_of_nothing():

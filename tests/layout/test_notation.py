@@ -5,6 +5,7 @@ from hypothesis import given
 from strategies import layouts, tiles
 
 from mlir_smem.layout import LayoutError, Mode, Swizzle, element, parse_layout, tile_of_atoms
+from mlir_smem.layout.text_error import TextError
 
 BF16 = element("bf16")
 
@@ -88,3 +89,37 @@ def test_other_swizzles_are_refused(swizzle):
 def test_malformed_text_is_refused(text, problem):
     with pytest.raises(LayoutError, match=f"malformed layout '.*': {problem}"):
         parse_layout(text, BF16)
+
+
+@pytest.mark.parametrize(
+    "text, at",
+    [
+        ("", 0),
+        ("(8,", 3),
+        ("(8,8)", 5),
+        ("(8,8) (8,1)", 6),
+        ("(8,8):(8,1) ) ", 12),
+        ("8:1", 0),
+        ("(8,8): (8, x)", 11),
+        ("Sw<3,4,3> o (8,8):(8,-1)", 21),
+        ("(8,:):(8,1)", 3),
+        ("(8,8:(8,1)", 4),
+        ("(8,8):(8,(1,2))", 9),
+        ("(8,8):(8,1,64)", 6),
+        ("  Swizzle<2,5,2> o (8,64):(64,1)", 2),
+    ],
+)
+def test_the_caret_is_under_the_character_that_is_wrong(text, at):
+    with pytest.raises(TextError) as error:
+        parse_layout(text, BF16)
+    assert error.value.at == at
+    problem, line, caret, example = error.value.pointed().split("\n")
+    assert problem == f"malformed layout: {error.value.problem}"
+    assert (line, caret) == (f"  {text}", "  " + " " * at + "^")
+    assert example == "  for example Swizzle<3,4,3> o ((8,16),64):((64,512),1)"
+
+
+def test_the_example_is_a_layout():
+    with pytest.raises(TextError) as error:
+        parse_layout("", BF16)
+    assert parse_layout(error.value.example, BF16).shape == (128, 64)

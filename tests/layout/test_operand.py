@@ -318,3 +318,25 @@ def test_a_block_between_16_byte_units_is_named():
 def test_addresses_of_nothing_that_wgmma_reads(arguments, message):
     with pytest.raises(ValueError, match=message):
         operand_addresses(*arguments)
+
+
+# Instructions of a given extent.
+
+
+@pytest.mark.parametrize("rows, count", [(None, 1), (64, 4), (128, 2), (256, 1)])
+def test_the_rows_of_each_instruction_can_be_given(rows, count):
+    tile = tile_of_atoms(BF16, (64, 256), 1, Swizzle.B128)
+    assert operand_blocks(tile, Role.B, rows=rows).pieces == (256 // count,) * count
+
+
+@pytest.mark.parametrize(
+    "role, rows, reason",
+    [
+        (Role.A, 128, "no instruction on bf16 has M = 128"),
+        (Role.B, 12, "no instruction on bf16 has N = 12"),
+        (Role.B, 24, "N is 64, not a multiple of 24"),
+    ],
+)
+def test_rows_that_no_instruction_has(role, rows, reason):
+    tile = tile_of_atoms(BF16, (64, 64), 1, Swizzle.B128)
+    assert operand_blocks(tile, role, rows=rows) == Mismatch(reason)

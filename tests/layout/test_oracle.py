@@ -3,13 +3,11 @@
 `tests/data/cute_sm90.json.gz` holds them, with their source and licence in `meta`.
 """
 
-import gzip
 import hashlib
-import json
 import re
-from pathlib import Path
 
 import pytest
+from oracle import DATA, ROWS, SWIZZLES, contiguous_of, every_row, tile_of
 
 from mlir_smem.layout import (
     Descriptor,
@@ -30,54 +28,13 @@ from mlir_smem.layout.choice import FragmentUse
 from mlir_smem.layout.fragment_access import multiplicand_access
 from mlir_smem.layout.operand import blocks
 
-DATA = json.loads(
-    gzip.decompress(
-        Path(__file__).parent.with_name("data").joinpath("cute_sm90.json.gz").read_bytes()
-    )
-)
-ROWS = DATA["rows"]
-SWIZZLES = {
-    "INTER": Swizzle.NONE,
-    "SW32": Swizzle.B32,
-    "SW64": Swizzle.B64,
-    "SW128": Swizzle.B128,
-}
 F16 = element("f16")
-
-
-def contiguous_of(row):
-    """The contiguous dimension of an operand of shape (m/n, k)."""
-    return 1 if row["major"] == "K" else 0
-
-
-def tile_of(row):
-    """A row's tile in our words, stages in front.
-
-    CuTe's order names a dimension, ours says whether it is the contiguous one.
-    """
-    mn_is_across = row["major"] == "K"
-    order = Order.ACROSS if (row["tile_order"] == "mn_first") == mn_is_across else Order.ALONG
-    return tile_of_atoms(
-        element(row["dtype"]),
-        (row["stages"], row["mn"], row["k"]),
-        contiguous_of(row),
-        SWIZZLES[row["swizzle"]],
-        order,
-    )
 
 
 def blocks_of(row):
     """The instructions' shares of a row's first stage."""
     pieces = (row["inst_mn"],) * (row["mn"] // row["inst_mn"])
     return blocks(tile_of(row).stage(0).layout, pieces)
-
-
-def name_of(row):
-    shape = "x".join(str(row[n]) for n in ("stages", "mn", "k"))
-    return f"{row['dtype']}-{row['major']}-{row['swizzle']}-{shape}-{row['id']}"
-
-
-every_row = pytest.mark.parametrize("row", ROWS, ids=name_of)
 
 
 def test_the_data_says_where_it_comes_from():

@@ -1,0 +1,119 @@
+"""The layouts that a map of elements may have been made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .elements import Element
+from .modes import LayoutError, Mode
+from .swizzle import WIDEST_FIRST, Swizzle
+from .tile import TileLayout
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """A layout read off a map, and how well it explains it.
+
+    Attributes:
+        layout: the layout.
+        start: where its first element lies, in elements; a multiple of the swizzle's pattern.
+        wrong: how many elements lie elsewhere than the layout says.
+        first: the first of those; None if there is none.
+        actual, expected: where that one lies and where it would, in elements.
+    """
+
+    layout: TileLayout
+    start: int
+    wrong: int
+    first: tuple[int, ...] | None = None
+    actual: int | None = None
+    expected: int | None = None
+
+
+def places_of(layout: TileLayout) -> np.ndarray:
+    """Where each element of a tile lies, from its (aligned) start: int64, of the tile's shape, in
+    elements."""
+    return _swizzled(layout.linear(), layout.element, layout.swizzle)
+
+
+def inferred(places: np.ndarray, element: Element) -> list[Inferred]:
+    """The layout that explains a map for each swizzling mode, the best first.
+
+    Strides are those that most lines of the map have, so that a few wrong elements mislead nobody.
+    Small tiles may be explained by several modes.
+
+    Args:
+        places: int64[..., rows, columns], where each element lies, in elements.
+        element: the element type.
+
+    Raises:
+        LayoutError: if the map has not rank 2 or 3, is empty, has negative places, or falls along a
+            dimension whatever the swizzle.
+    """
+    if places.ndim not in (2, 3) or not places.size:
+        raise LayoutError(f"a map has rows and columns, or stages in front, not {places.shape}")
+    if places.min() < 0:
+        where = _where(places < 0)
+        raise LayoutError(f"element {where} lies at {places[where]}; expected 0 or more")
+    found = [_explained(places, element, swizzle) for swizzle in reversed(WIDEST_FIRST)]
+    explained = [each for each in found if each is not None]
+    if not explained:
+        raise LayoutError("the places fall from one element to the next; strides are 0 or more")
+    return sorted(explained, key=lambda each: each.wrong)
+
+
+def _explained(places: np.ndarray, element: Element, swizzle: Swizzle) -> Inferred | None:
+    linear = _swizzled(places, element, swizzle)
+    dims: list[tuple[Mode, ...]] = []
+    rest = linear
+    for dim, extent in enumerate(places.shape):
+        lines = np.moveaxis(linear, dim, 0).reshape(extent, -1)
+        along = _usual(lines - lines[:1], axis=1)
+        modes = _modes(along)
+        if modes is None:
+            return None
+        dims.append(modes)
+        rest = rest - along.reshape([-1 if d == dim else 1 for d in range(places.ndim)])
+    layout = TileLayout(element, places.shape, tuple(dims), swizzle).coalesced()
+    pattern = swizzle.pattern_bytes * 8 // element.bits
+    start = int(_usual(rest.ravel(), axis=0)) // pattern * pattern
+    expected = _swizzled(layout.linear() + start, element, swizzle)
+    differs = expected != places
+    if not differs.any():
+        return Inferred(layout, start, 0)
+    first = _where(differs)
+    wrong = int(differs.sum())
+    return Inferred(layout, start, wrong, first, int(places[first]), int(expected[first]))
+
+
+def _swizzled(places: np.ndarray, element: Element, swizzle: Swizzle) -> np.ndarray:
+    """Where elements at linear places lie, and the reverse: the XOR undoes itself."""
+    byte, bit = np.divmod(places * element.bits, 8)
+    return (swizzle.apply(byte) * 8 + bit) // element.bits
+
+
+def _usual(values: np.ndarray, axis: int) -> np.ndarray:
+    """The median of integers, which is one of them."""
+    return np.take(np.sort(values, axis=axis), values.shape[axis] // 2, axis=axis)
+
+
+def _modes(offsets: np.ndarray) -> tuple[Mode, ...] | None:
+    """The modes that offsets along a dimension begin like; None if they fall."""
+    if len(offsets) == 1:
+        return (Mode(1, 0),)
+    stride = int(offsets[1])
+    if stride < 0:
+        return None
+    breaks = np.flatnonzero(offsets != stride * np.arange(len(offsets)))
+    if not breaks.size:
+        return (Mode(len(offsets), stride),)
+    extent = int(breaks[0])
+    outer = _modes(offsets[::extent])
+    return None if outer is None else (Mode(extent, stride), *outer)
+
+
+def _where(condition: np.ndarray) -> tuple[int, ...]:
+    """The first element of which a condition is true."""
+    return tuple(int(i) for i in np.unravel_index(int(condition.argmax()), condition.shape))
