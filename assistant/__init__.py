@@ -7,17 +7,38 @@ a notebook (`_repr_html_`, `_repr_svg_`). No MLIR is needed.
 from .chosen import ChosenOperands, choose_operands
 from .chosen_operand import ChosenOperand
 from .cuda import cuda_source
+from .decoded import Decoded, decode
+from .diagnosed import Diagnosed, diagnose
+from .encoded import Encoded, Operand, encode, encode_operand, operand_of
 from .load import Load
+from .matched import Matched, Nearest, match_map, match_tile
 from .spec import TileSpec
+from .strided import strided
+from .suspicions import Suspicion
 from .table import FormRow, forms
 
 __all__ = [
     "ChosenOperand",
     "ChosenOperands",
+    "Decoded",
+    "Diagnosed",
+    "Encoded",
     "FormRow",
     "Load",
+    "Matched",
+    "Nearest",
+    "Operand",
+    "Suspicion",
     "TileSpec",
     "choose_operands",
     "cuda_source",
+    "decode",
+    "diagnose",
+    "encode",
+    "encode_operand",
     "forms",
+    "match_map",
+    "match_tile",
+    "operand_of",
+    "strided",
 ]

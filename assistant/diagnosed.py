@@ -1,0 +1,290 @@
+"""Why a kernel computes garbage: a layout that was written against a descriptor that was used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..layout import (
+    Descriptor,
+    LayoutError,
+    Major,
+    Mismatch,
+    Role,
+    Swizzle,
+    operand_addresses,
+)
+from ..layout.elements import UNIT_BYTES, Element
+from ..layout.instruction import INSTRUCTION_M, n_pieces
+from .columns import columns, html_table
+from .decoded import decode
+from .encoded import Encoded, Operand, encode_operand
+from .matched import Matched
+from .sentences import html_list
+from .suspicions import of_bits, without_reserved
+
+#: Elements that are written out.
+_SHOWN = 8
+
+_HEADS = ("element", "written at", "read at", "there lies")
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosed:
+    """Which elements the instructions read from where they were not written.
+
+    Elements are those of the operand, (m/n, k); places are counted in elements.
+
+    Attributes:
+        element: the element type.
+        written: int64[m/n, k], where each element was written.
+        read: int64[m/n, k] of those that the instructions read: where each is read.
+        lies: int64[m/n, k, 2], the element that lies where each is read; -1 where nothing was written.
+        causes: what is wrong, in words.
+        right: the descriptors that would be right; None if there are none.
+    """
+
+    element: Element
+    written: np.ndarray
+    read: np.ndarray
+    lies: np.ndarray
+    causes: tuple[str, ...]
+    right: Encoded | None
+
+    @property
+    def wrong(self) -> np.ndarray:
+        """bool[m/n, k]: which elements are read from elsewhere."""
+        return self.read != self.written[: self.read.shape[0], : self.read.shape[1]]
+
+    @property
+    def summary(self) -> str:
+        """How many elements are wrong, and what is read instead."""
+        count, total = int(self.wrong.sum()), self.wrong.size
+        if not count:
+            return f"all {total} elements are read where they were written"
+        nothing = int((self.lies[self.wrong][:, 0] < 0).sum())
+        return (
+            f"{count} of {total} elements are read from where they were not written: "
+            f"{count - nothing} times another element lies there, {nothing} times nothing"
+        )
+
+    @property
+    def _rows(self) -> list[tuple[str, ...]]:
+        """The first wrong elements, one of each 16 bytes: where it was written, where it is read, and
+        what lies there."""
+        rows: list[tuple[str, ...]] = []
+        written = self.written[: self.read.shape[0], : self.read.shape[1]]
+        firsts = self.wrong & (written % self.element.unit == 0)
+        for r, k in np.argwhere(firsts)[:_SHOWN].tolist():
+            other = self.lies[r, k].tolist()
+            there = f"({other[0]},{other[1]})" if other[0] >= 0 else "nothing"
+            places = (self._byte(self.written[r, k]), self._byte(self.read[r, k]))
+            rows.append((f"({r},{k})", *places, there))
+        return rows
+
+    def _byte(self, place: np.ndarray) -> str:
+        return f"{int(place) * self.element.bits // 8:#x}"
+
+    @property
+    def _notes(self) -> list[str]:
+        if self.right is None:
+            return [self.summary, *self.causes]
+        steps = ", ".join(map(str, self.right.operand.k_steps if self.right.operand else (0,)))
+        right = f"right would be {self.right.bits:#018x}, k steps {steps} (16-byte units)"
+        return [self.summary, *self.causes, *([right] if self.wrong.any() else [])]
+
+    def __str__(self) -> str:
+        lines = list(self._notes)
+        if self.wrong.any():
+            lines += ["", columns(_HEADS, self._rows)]
+        return "\n".join(lines)
+
+    def data(self) -> dict[str, Any]:
+        """The answer for JSON; arrays are indexed [m/n][k], places in elements."""
+        return {
+            "right": not self.wrong.any(),
+            "summary": self.summary,
+            "wrong": int(self.wrong.sum()),
+            "total": self.wrong.size,
+            "causes": list(self.causes),
+            "read": self.read.tolist(),
+            "written": self.written[: self.read.shape[0], : self.read.shape[1]].tolist(),
+            "lies": [
+                [pair if pair[0] >= 0 else None for pair in row] for row in self.lies.tolist()
+            ],
+            "should_be": self.right and self.right.data(),
+        }
+
+    def _repr_html_(self) -> str:
+        table = html_table(_HEADS, self._rows) if self.wrong.any() else ""
+        return html_list(self._notes) + table
+
+
+def diagnose(
+    written: Matched,
+    bits: int,
+    k_steps: Sequence[int] = (0,),
+    major: Major | None = None,
+    rows: int | None = None,
+    tile: int | None = None,
+) -> Diagnosed:
+    """Which elements a descriptor makes the instructions read from where they were not written.
+
+    Args:
+        written: the tile as it was written, from `match_tile` or `match_map`; of stages, the first.
+        bits: the descriptor that was used.
+        k_steps: what was added to it for each instruction along k, in 16-byte units.
+        major: what the instruction takes the operand for; None for what the tile is.
+        rows: the extent along m or n of an instruction; None for 64 of A, and the whole N of B.
+        tile: the address at which the tile was written; None for the descriptor's start.
+
+    Raises:
+        LayoutError: if the instructions read more than the tile has, or a step leaves the 18 bits of an
+            address.
+    """
+    kind, role = written.element, written.role
+    stage = written.places[0] if written.places.ndim == 3 else written.places
+    operand = stage if role is Role.A else stage.T
+    descriptor = without_reserved(bits)
+    begin = descriptor.start if tile is None else tile
+    places = operand + begin * 8 // kind.bits
+    found = written.found if isinstance(written.found, Operand) else None
+    cut = found.blocks.pieces if found else n_pieces(kind, operand.shape[0])
+    extent = rows or (INSTRUCTION_M if role is Role.A else (cut or operand.shape)[0])
+    depth = len(k_steps) * kind.instruction_k
+    if extent > operand.shape[0] or depth > operand.shape[1]:
+        raise LayoutError(
+            f"{len(k_steps)} instructions read {extent} x {depth} of (m/n, k), but the tile has "
+            f"{operand.shape[0]} x {operand.shape[1]}"
+        )
+    if begin % UNIT_BYTES:
+        raise LayoutError(f"a tile begins at a multiple of {UNIT_BYTES} bytes, not at {begin:#x}")
+    taken = major or (found.blocks.canonical.major if found else _seems(operand, kind))
+    read = _read(descriptor, kind, taken, extent, k_steps)
+    causes = [s.text for s in of_bits(bits) if s.name in ("tcgen05-version", "reserved-bits")]
+    right = None
+    if found is None:
+        causes += _unreadable(written, descriptor, taken, extent)
+    else:
+        try:
+            right = encode_operand(found, begin)
+        except LayoutError as error:
+            causes.append(str(error))
+    if right is not None:
+        causes += _causes(right, descriptor, taken, extent, k_steps)
+    return Diagnosed(kind, places, read, _lies(places, read), tuple(causes), right)
+
+
+def _seems(operand: np.ndarray, kind: Element) -> Major:
+    """The dimension along which neighbours are nearer, of an operand that is not canonical."""
+    if not kind.mn_major or operand.shape[0] == 1:
+        return Major.K
+    first, below, beside = (int(operand[at]) for at in ((0, 0), (1, 0), (0, 1)))
+    return Major.MN if abs(below - first) < abs(beside - first) else Major.K
+
+
+def _read(
+    descriptor: Descriptor, kind: Element, major: Major, rows: int, k_steps: Sequence[int]
+) -> np.ndarray:
+    """int64[rows, k]: where the instructions read each element, in elements."""
+    parts: list[np.ndarray] = []
+    for step in k_steps:
+        try:
+            moved = replace(descriptor, start=descriptor.start + step * UNIT_BYTES)
+            bytes_ = operand_addresses(moved.encode(), str(kind), major.value, rows)
+        except ValueError as error:
+            raise LayoutError(str(error)) from None
+        parts.append(bytes_ * 8 // kind.bits + np.arange(kind.instruction_k) * kind.bits % 8)
+    return np.concatenate(parts, axis=1)
+
+
+def _lies(places: np.ndarray, read: np.ndarray) -> np.ndarray:
+    """int64[rows, k, 2]: the element that was written where each is read; -1 for nothing."""
+    flat = places.ravel()
+    order = np.argsort(flat, kind="stable")
+    at = np.minimum(np.searchsorted(flat, read, sorter=order), flat.size - 1)
+    index = order[at]
+    pairs = np.stack(np.unravel_index(index, places.shape), axis=-1)
+    return np.where((flat[index] == read)[..., None], pairs, -1)
+
+
+def _unreadable(written: Matched, used: Descriptor, major: Major, rows: int) -> Iterator[str]:
+    """Why no descriptor reads the tile, and what would be read."""
+    assert isinstance(written.found, Mismatch)
+    yield f"no descriptor reads the tile: {written.found.reason}"
+    yield f"this one reads {decode(used.encode(), written.element, major, rows).layout}"
+    if used.swizzle in written.fits_with and written.layout is not None:
+        yield (
+            f"its strides would do: the tile is written with swizzle {written.layout.swizzle}, "
+            f"and read with {used.swizzle}"
+        )
+    if written.nearest is not None:
+        yield f"nearest to it: {written.nearest}"
+
+
+def _causes(
+    right: Encoded, used: Descriptor, major: Major, rows: int, k_steps: Sequence[int]
+) -> Iterator[str]:
+    """What is wrong: each field by which the descriptor differs from the right one, alone."""
+    assert right.operand is not None
+    kind, canonical = right.operand.tile.element, right.operand.blocks.canonical
+    if major is not canonical.major:
+        yield f"the instruction takes the operand as {major}, but the tile is {canonical.major}"
+    d, steps = right.descriptor, right.operand.k_steps[: len(k_steps)]
+    used = replace(used, start=used.start + k_steps[0] * UNIT_BYTES)
+
+    def reads(descriptor: Descriptor) -> np.ndarray:
+        """Where the first instruction reads each element, in bytes; bits of a byte lie together."""
+        return _read(descriptor, kind, canonical.major, rows, (0,)) * kind.bits // 8
+
+    def linear(descriptor: Descriptor) -> np.ndarray:
+        """The same before the swizzle."""
+        return d.swizzle.apply(reads(descriptor), d.base_offset)
+
+    if used.lbo != used.sbo and (used.lbo, used.sbo) == (canonical.sbo, canonical.lbo):
+        yield "LBO and SBO are exchanged"
+    for name, shown in _NAMES.items():
+        its, expected = getattr(used, name), getattr(d, name)
+        if its == expected or (name == "base_offset" and d.swizzle is Swizzle.NONE):
+            continue
+        other = replace(d, **{name: its, **({"base_offset": 0} if its is Swizzle.NONE else {})})
+        if (reads(other) == reads(d)).all():
+            continue
+        hexadecimal = "#x" if name == "start" else ""
+        text = f"{shown} is {its:{hexadecimal}}, where the layout has {expected:{hexadecimal}}"
+        if name in ("swizzle", "base_offset"):
+            yield f"{text}: 16-byte units are looked for elsewhere in their lines"
+        else:
+            each = " of each instruction" if len(k_steps) > 1 else ""
+            yield f"{text}: {_moved(linear(other) - linear(d), each)}"
+    for index, (step, expected) in enumerate(zip(k_steps, steps, strict=True)):
+        if step - k_steps[0] != expected:
+            yield (
+                f"k step {index} is {step - k_steps[0]}, where the layout has {expected} "
+                "(16-byte units)"
+            )
+
+
+#: The fields in words.
+_NAMES = {
+    "start": "the start",
+    "lbo": "LBO",
+    "sbo": "SBO",
+    "base_offset": "the base offset",
+    "swizzle": "the swizzle",
+}
+
+
+def _moved(delta: np.ndarray, each: str) -> str:
+    """Which rows and columns are read too early or too late, and by how many bytes."""
+    spans = []
+    for name, axis in (("m/n", 1), ("k", 0)):
+        at = np.flatnonzero(delta.any(axis=axis))
+        spans.append(f"{name} {at[0]}..{at[-1]}")
+    sizes = np.abs(delta[delta != 0])
+    amount = f"{sizes.min()}" + (f" to {sizes.max()}" if sizes.min() != sizes.max() else "")
+    when = "late" if delta.max() > 0 else "early"
+    return f"{', '.join(spans)}{each} are read {amount} bytes too {when}"

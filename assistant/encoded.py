@@ -1,0 +1,221 @@
+"""The descriptors of an operand: from its fields, or from the layout of its tile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..layout import (
+    Descriptor,
+    LayoutError,
+    Mismatch,
+    OperandBlocks,
+    Role,
+    Swizzle,
+    TileLayout,
+    base_offset,
+    operand_blocks,
+)
+from ..layout.elements import UNIT_BYTES
+from .columns import columns, html_table
+from .decoded import HEADS, decode
+from .sentences import html_list
+from .suspicions import WINDOW_END, Suspicion, of_bits
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A tile as an operand, and how it is cut into instructions.
+
+    Attributes:
+        tile: the layout of one stage, (M, K) for A and (K, N) for B.
+        role: which operand it is.
+        blocks: what each instruction reads.
+        stage_steps: what is added to the descriptor for each stage, in 16-byte units.
+    """
+
+    tile: TileLayout
+    role: Role
+    blocks: OperandBlocks
+    stage_steps: tuple[int, ...] = (0,)
+
+    @property
+    def form(self) -> str:
+        """The canonical layout of every block, as the ISA writes it."""
+        canonical = self.blocks.canonical
+        return f"{canonical.swizzle.cute} o {canonical.form.text}"
+
+    @property
+    def k_steps(self) -> tuple[int, ...]:
+        """What is added for each instruction along k, in 16-byte units."""
+        return self.blocks.steps[0]
+
+    @property
+    def mn_steps(self) -> tuple[int, ...]:
+        """What is added for each instruction along m/n, in 16-byte units."""
+        return tuple(row[0] for row in self.blocks.steps)
+
+    def data(self) -> dict[str, Any]:
+        """The operand for JSON; LBO and SBO in bytes, null where they have no effect."""
+        canonical = self.blocks.canonical
+        return {
+            "role": self.role.value,
+            "element": str(self.tile.element),
+            "layout": str(self.tile),
+            "major": canonical.major.value,
+            "swizzle": str(canonical.swizzle),
+            "form": self.form,
+            "lbo": canonical.lbo,
+            "sbo": canonical.sbo,
+            "rows": list(self.blocks.pieces),
+            "k_steps": list(self.k_steps),
+            "mn_steps": list(self.mn_steps),
+            "stage_steps": list(self.stage_steps),
+        }
+
+    def __str__(self) -> str:
+        kind, letter = self.tile.element, self.role.extent_name
+        pieces = "+".join(map(str, self.blocks.pieces))
+        steps = [
+            ("k", f"each {kind.instruction_k} of k", self.k_steps),
+            (letter, f"{letter} = {pieces}", self.mn_steps),
+            ("stage", "each stage", self.stage_steps),
+        ]
+        lines = [f"{self.blocks.canonical.major}: {self.form}"]
+        lines += [
+            f"{name} steps: {_added(values)} (16-byte units; {what})"
+            for name, what, values in steps
+            if len(values) > 1
+        ]
+        return "\n".join(lines)
+
+
+def operand_of(tile: TileLayout, role: Role, rows: int | None = None) -> Operand | Mismatch:
+    """A tile, or stages of tiles, as an operand; or why no instruction reads it.
+
+    Args:
+        tile: (M, K) for A, (K, N) for B, or with stages in front.
+        role: which operand it is.
+        rows: the extent along m/n of each instruction; None for 64 of A, and of B as N is cut.
+    """
+    if not tile.element.multiplied:
+        return Mismatch(f"{tile.element} is no multiplicand of wgmma")
+    stage_steps, stage = (0,), tile
+    if len(tile.shape) == 3:
+        starts = [tile.stage(index).offset * tile.element.bits for index in range(tile.shape[0])]
+        odd = next((start for start in starts if start % (UNIT_BYTES * 8)), None)
+        if odd is not None:
+            return Mismatch(
+                f"a stage begins {odd / 8:g} bytes into the tile, not at a multiple of 16"
+            )
+        stage_steps = tuple(start // (UNIT_BYTES * 8) for start in starts)
+        stage = tile.stage(0).layout
+    blocks = operand_blocks(stage, role, rows=rows)
+    return blocks if isinstance(blocks, Mismatch) else Operand(stage, role, blocks, stage_steps)
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A descriptor, and those of the other instructions.
+
+    Attributes:
+        descriptor: that of the first instruction.
+        operand: the operand that it was made for; None if its fields were given.
+        suspicions: what is suspicious about the fields.
+    """
+
+    descriptor: Descriptor
+    operand: Operand | None = None
+    suspicions: tuple[Suspicion, ...] = ()
+
+    @property
+    def bits(self) -> int:
+        """The descriptor."""
+        return self.descriptor.encode()
+
+    @property
+    def constant(self) -> int:
+        """The descriptor without its address: what a compiler folds."""
+        return replace(self.descriptor, start=0).encode()
+
+    @property
+    def descriptors(self) -> tuple[tuple[int, ...], ...]:
+        """Those of all instructions of the first stage, indexed [m/n][k]."""
+        steps = self.operand.blocks.steps if self.operand else ((0,),)
+        return tuple(tuple(self.bits + step for step in row) for row in steps)
+
+    def data(self) -> dict[str, Any]:
+        """The answer for JSON; quantities of the descriptor in bytes, steps in 16-byte units."""
+        d = self.descriptor
+        return {
+            "descriptor": f"{self.bits:#018x}",
+            "constant": f"{self.constant:#018x}",
+            "fields": {
+                "start": d.start,
+                "lbo": d.lbo,
+                "sbo": d.sbo,
+                "base_offset": d.base_offset,
+                "swizzle": str(d.swizzle),
+            },
+            "operand": self.operand and self.operand.data(),
+            "descriptors": [[f"{bits:#018x}" for bits in row] for row in self.descriptors],
+            "suspicions": [{"name": s.name, "text": s.text} for s in self.suspicions],
+        }
+
+    @property
+    def _fields(self) -> tuple[tuple[str, ...], ...]:
+        if self.operand is None:
+            return decode(self.bits).fields
+        blocks, kind = self.operand.blocks, self.operand.tile.element
+        return decode(self.bits, kind, blocks.canonical.major, blocks.pieces[0]).fields
+
+    @property
+    def _notes(self) -> list[str]:
+        notes = [f"suspicious ({s.name}): {s.text}" for s in self.suspicions]
+        return [*str(self.operand).split("\n"), *notes] if self.operand else notes
+
+    def __str__(self) -> str:
+        fields = columns(HEADS, self._fields)
+        head = f"{self.bits:#018x} = {self.constant:#018x} | (address >> 4 & 0x3fff)"
+        return "\n".join([head, "", fields, *([""] if self._notes else []), *self._notes])
+
+    def _repr_html_(self) -> str:
+        return html_table(HEADS, self._fields) + html_list(self._notes)
+
+
+def encode(start: int, lbo: int, sbo: int, swizzle: Swizzle, offset: int = 0) -> Encoded:
+    """The descriptor of given fields; the first three in bytes.
+
+    Raises:
+        LayoutError: if a quantity is not what its field can hold.
+    """
+    try:
+        descriptor = Descriptor(start, lbo, sbo, offset, swizzle)
+    except ValueError as error:
+        raise LayoutError(str(error)) from None
+    return Encoded(descriptor, None, tuple(of_bits(descriptor.encode())))
+
+
+def encode_operand(operand: Operand, start: int = 0) -> Encoded:
+    """The descriptors of an operand whose tile begins at that address.
+
+    Raises:
+        LayoutError: if a tile cannot begin there.
+    """
+    size = operand.tile.size_bytes + operand.stage_steps[-1] * UNIT_BYTES
+    if start + size > WINDOW_END:
+        raise LayoutError(
+            f"a tile of {size} bytes at {start:#x} ends behind {WINDOW_END:#x}, where a descriptor's "
+            "addresses end"
+        )
+    try:
+        offset = base_offset(start, operand.tile.swizzle)
+        descriptor = operand.blocks.descriptor(start, offset)
+    except ValueError as error:
+        raise LayoutError(str(error)) from None
+    return Encoded(descriptor, operand)
+
+
+def _added(values: Sequence[int]) -> str:
+    return ", ".join(f"+{value}" for value in values)

@@ -1,0 +1,208 @@
+"""Which canonical layout a tile has as an operand; if none, why, and the nearest that has one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..layout import Element, Mismatch, OperandUse, Role, Step, Swizzle, TileLayout, choose
+from ..layout.element_map import Inferred, inferred, places_of
+from ..layout.swizzle import WIDEST_FIRST
+from .columns import html_table
+from .encoded import Encoded, Operand, encode_operand, operand_of
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """A layout that instructions read, and how far a tile is from it.
+
+    Attributes:
+        layout: the layout.
+        name: it in words.
+        moved: how many elements lie elsewhere in it.
+        total: how many there are.
+    """
+
+    layout: TileLayout
+    name: str
+    moved: int
+    total: int
+
+    def __str__(self) -> str:
+        return f"{self.layout} ({self.name}): {self.moved} of {self.total} elements lie elsewhere in it"
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """What a tile is to the instructions that read it.
+
+    Attributes:
+        element: the element type.
+        role: which operand it is.
+        places: int64 of the tile's shape: where each element lies, from the tile's start, in elements.
+        layout: its layout; None for a map that none explains.
+        found: the operand, or why it is none.
+        nearest: if it is none, the legal layout in which the fewest elements lie elsewhere.
+        start: where a map begins, in bytes.
+    """
+
+    element: Element
+    role: Role
+    places: np.ndarray
+    layout: TileLayout | None
+    found: Operand | Mismatch
+    nearest: Nearest | None = None
+    start: int = 0
+
+    @property
+    def encoded(self) -> Encoded | None:
+        """The descriptors, for a tile at address 0; None if it is no operand."""
+        return None if isinstance(self.found, Mismatch) else encode_operand(self.found)
+
+    @property
+    def fits_with(self) -> tuple[Swizzle, ...]:
+        """If the tile is no operand: the swizzling modes with which its strides would be one's."""
+        if self.layout is None or isinstance(self.found, Operand):
+            return ()
+        others = ((other, replace(self.layout, swizzle=other)) for other in WIDEST_FIRST)
+        return tuple(
+            other for other, tile in others if isinstance(operand_of(tile, self.role), Operand)
+        )
+
+    def data(self) -> dict[str, Any]:
+        """The answer for JSON."""
+        found = self.found
+        mismatch = None
+        if isinstance(found, Mismatch):
+            mismatch = {
+                "reason": found.reason,
+                "mode": found.mode,
+                "actual": found.actual,
+                "expected": found.expected,
+            }
+        nearest = self.nearest and {
+            "layout": str(self.nearest.layout),
+            "name": self.nearest.name,
+            "moved": self.nearest.moved,
+            "total": self.nearest.total,
+        }
+        return {
+            "matches": mismatch is None,
+            "layout": self.layout and str(self.layout),
+            "element": str(self.element),
+            "role": self.role.value,
+            "shape": list(self.places.shape),
+            "start": self.start,
+            "encoded": self.encoded and self.encoded.data(),
+            "mismatch": mismatch,
+            "fits_with": [str(swizzle) for swizzle in self.fits_with],
+            "nearest": nearest,
+        }
+
+    @property
+    def _lines(self) -> list[tuple[str, str]]:
+        lines = [("layout", str(self.layout))] if self.layout else []
+        if not isinstance(self.found, Mismatch):
+            encoded = self.encoded
+            assert encoded is not None
+            d, canonical = encoded.descriptor, self.found.blocks.canonical
+            for name, value in (("LBO", canonical.lbo), ("SBO", canonical.sbo)):
+                said = f"{value} bytes" if value is not None else "no effect"
+                lines.append((name, said))
+            lines.append(("descriptor", f"{d.encode():#018x}, and the address OR'd in"))
+            form, *steps = str(self.found).split("\n")
+            lines.insert(0, ("matches", form))
+            for step in steps:
+                name, _, values = step.partition(": ")
+                lines.append((name, values))
+            return lines
+        lines.insert(0, ("matches none", self.found.reason))
+        if self.found.mode is not None:
+            lines.append((self.found.mode, f"{self.found.actual}; needed {self.found.expected}"))
+        if self.fits_with:
+            names = " or ".join(map(str, self.fits_with))
+            lines.append(("hint", f"the same strides match with swizzle {names}"))
+        if self.nearest is not None:
+            lines.append(("nearest", str(self.nearest)))
+        return lines
+
+    def __str__(self) -> str:
+        width = max(len(name) for name, _ in self._lines)
+        return "\n".join(f"{name:{width}}  {text}" for name, text in self._lines)
+
+    def _repr_html_(self) -> str:
+        return html_table(("", ""), self._lines)
+
+
+def match_tile(tile: TileLayout, role: Role, rows: int | None = None) -> Matched:
+    """What a tile is to the instructions.
+
+    Args:
+        tile: its layout, (M, K) for A and (K, N) for B, or with stages in front.
+        role: which operand it is.
+        rows: the extent along m/n of each instruction; None for 64 of A, and of B as N is cut.
+    """
+    found, places = operand_of(tile, role, rows), places_of(tile)
+    nearest = _nearest(places, tile.element, role) if isinstance(found, Mismatch) else None
+    return Matched(tile.element, role, places, tile, found, nearest)
+
+
+def match_map(places: np.ndarray, element: Element, role: Role, rows: int | None = None) -> Matched:
+    """What a tile is whose elements lie at those places.
+
+    Args:
+        places: int64[rows, columns], where each element lies, in elements; may begin at any multiple
+            of the swizzle's pattern.
+        element, role, rows: as for `match_tile`.
+
+    Raises:
+        LayoutError: if no tile can be such a map.
+    """
+    explained = inferred(places, element)
+    exact = [each for each in explained if not each.wrong]
+    operands = [operand_of(each.layout, role, rows) for each in exact]
+    for each, operand in zip(exact, operands, strict=True):
+        if isinstance(operand, Operand):
+            return _of_map(places, each, role, operand)
+    if exact:
+        return _of_map(places, exact[0], role, operands[0])
+    best = explained[0]
+    return _of_map(places, best, role, _unexplained(best, places.size))
+
+
+def _of_map(
+    places: np.ndarray, explained: Inferred, role: Role, found: Operand | Mismatch
+) -> Matched:
+    element, relative = explained.layout.element, places - explained.start
+    nearest = _nearest(relative, element, role) if isinstance(found, Mismatch) else None
+    layout = None if explained.wrong else explained.layout
+    start = explained.start * element.bits // 8
+    return Matched(element, role, relative, layout, found, nearest, start)
+
+
+def _unexplained(best: Inferred, total: int) -> Mismatch:
+    """Why a map is no layout, with the first element that differs."""
+    return Mismatch(
+        f"no swizzle and strides explain the map: {best.layout} comes nearest, but element "
+        f"{best.first} lies at {best.actual}, not {best.expected} (in elements); {best.wrong} of "
+        f"{total} differ",
+        f"the place of element {best.first}",
+        best.actual,
+        best.expected,
+    )
+
+
+def _nearest(places: np.ndarray, element: Element, role: Role) -> Nearest | None:
+    """The legal layout in which the fewest elements lie elsewhere; None if no layout is legal."""
+    if not element.multiplied:
+        return None
+    path = (Step((0,), None),) if places.ndim == 3 else ()
+    choice = choose(element, places.shape, [OperandUse("operand", role, path)])
+    found = [
+        Nearest(c.layout, c.name, int((places_of(c.layout) != places).sum()), places.size)
+        for c in choice.candidates
+        if c.accepted
+    ]
+    return min(found, key=lambda nearest: nearest.moved, default=None)
