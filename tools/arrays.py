@@ -13,14 +13,11 @@ _BF16 = np.dtype(ml_dtypes.bfloat16)
 _UNNAMED = (_BF16, np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e5m2))
 
 
-def load(name: str, file: str, dtype: np.dtype) -> np.ndarray:
-    """An array of the element type that a kernel's argument has.
-
-    Files hold bf16 and 8-bit floats as raw bytes (as NumPy writes them), or any floats as f32 or f64,
-    which is rounded to nearest even.
+def read_npy(name: str, file: str) -> np.ndarray:
+    """The array in a file, as it is.
 
     Raises:
-        InputError: if the file cannot be read, or holds other elements.
+        InputError: if the file cannot be read, or is no `.npy` file.
     """
     try:
         array = np.load(file, allow_pickle=False)
@@ -30,7 +27,19 @@ def load(name: str, file: str, dtype: np.dtype) -> np.ndarray:
         raise InputError(f"{name}: {file} is no .npy file: {error}") from None
     if not isinstance(array, np.ndarray):
         raise InputError(f"{name}: {file} is no .npy file: it is an archive of arrays")
-    size = dtype.itemsize
+    return array
+
+
+def load(name: str, file: str, dtype: np.dtype) -> np.ndarray:
+    """An array of the element type that a kernel's argument has.
+
+    Files hold bf16 and 8-bit floats as raw bytes (as NumPy writes them), or any floats as f32 or f64,
+    which is rounded to nearest even.
+
+    Raises:
+        InputError: if the file cannot be read, or holds other elements.
+    """
+    array, size = read_npy(name, file), dtype.itemsize
     if dtype in _UNNAMED and array.dtype in (np.dtype(f"V{size}"), np.dtype(f"u{size}")):
         return array.view(dtype)
     if array.dtype == dtype:

@@ -7,11 +7,19 @@ from ...layout.modes import LayoutError
 from ...layout.text_error import TextError
 from ..command import Parser, parser, run
 from ..inputs import InputError
-from . import choose, plot, table
+from . import choose, decode, diagnose, encode, match, plot, table
 
 #: Each has a `SUMMARY`, `add_arguments(parser)` and `run(options)`, which gives the exit code; what a
 #: command needs beyond that is imported when it runs.
-COMMANDS: dict[str, ModuleType] = {"choose": choose, "plot": plot, "table": table}
+COMMANDS: dict[str, ModuleType] = {
+    "choose": choose,
+    "decode": decode,
+    "encode": encode,
+    "match": match,
+    "diagnose": diagnose,
+    "plot": plot,
+    "table": table,
+}
 
 
 def arguments() -> Parser:

@@ -1,0 +1,71 @@
+"""Arguments that several commands have, and how they are read."""
+
+import argparse
+
+from ...layout import Element, Major, Role
+from ...layout.elements import ELEMENTS
+from ...layout.text_error import TextError
+
+#: The types that wgmma multiplies, by name.
+_TYPES = {name: each for name, each in ELEMENTS.items() if each.multiplied}
+
+#: The example in messages about descriptors.
+DESCRIPTOR = "0x4000004000010000"
+
+
+def add_element(parser: argparse.ArgumentParser, required: bool = True) -> None:
+    """Adds `--element`."""
+    parser.add_argument(
+        "--element", metavar="TYPE", required=required, help=f"element type: {', '.join(_TYPES)}"
+    )
+
+
+def add_role(parser: argparse.ArgumentParser) -> None:
+    """Adds `--role`, and how many rows one instruction reads."""
+    parser.add_argument(
+        "--role",
+        choices=[role.value for role in Role],
+        default="a",
+        help="whether the tile is A (M, K), or B (K, N); default: a",
+    )
+    parser.add_argument(
+        "--rows", help="extent along m/n of one instruction; default: 64 for A, as N is cut for B"
+    )
+
+
+def add_major(parser: argparse.ArgumentParser) -> None:
+    """Adds `--major`."""
+    parser.add_argument(
+        "--major", choices=[major.value for major in Major], help="which dimension is contiguous"
+    )
+
+
+def element_of(options: argparse.Namespace) -> Element | None:
+    """The element type, if one was given.
+
+    Raises:
+        TextError: if wgmma multiplies no such type.
+    """
+    if options.element is None:
+        return None
+    if options.element not in _TYPES:
+        problem = f"expected one of {', '.join(_TYPES)}"
+        raise TextError("element type", options.element, 0, problem, "bf16")
+    return _TYPES[options.element]
+
+
+def major_of(options: argparse.Namespace) -> Major | None:
+    """The major, if one was given."""
+    return Major(options.major) if options.major else None
+
+
+def number(options: argparse.Namespace, name: str, example: str) -> int | None:
+    """The number that an option has; None if it was not given.
+
+    Raises:
+        TextError: if it is no number.
+    """
+    from ...assistant.numbers import parse_number
+
+    text = getattr(options, name)
+    return None if text is None else parse_number(f"--{name}".replace("_", "-"), text, example)

@@ -1,0 +1,101 @@
+"""A tile as it is given to a command: a layout, a shape and strides, or a map of elements."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from ...layout import Role, Swizzle
+from ..inputs import InputError
+from .arguments import add_element, add_role, element_of, number
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ...assistant import Matched
+    from ...layout import Element
+
+#: Swizzling modes by name.
+SWIZZLES = {"none": Swizzle.NONE, "32": Swizzle.B32, "64": Swizzle.B64, "128": Swizzle.B128}
+
+
+def add_tile(parser: argparse.ArgumentParser, required: bool = True) -> None:
+    """Adds the ways to give a tile, its element type and its role."""
+    tile = parser.add_argument_group("the tile: one of")
+    tile.add_argument(
+        "--layout", help="CuTe's notation, for example 'Swizzle<3,4,3> o (128,64):(64,1)'"
+    )
+    tile.add_argument("--shape", help="extents, for example 128,64; needs --strides")
+    tile.add_argument("--map", metavar="FILE", help=".npy of integers: where each element lies")
+    parser.add_argument("--strides", help="of --shape, in elements, for example 64,1")
+    parser.add_argument("--bytes", action="store_true", help="--strides count bytes, as NumPy's do")
+    parser.add_argument(
+        "--swizzle", choices=list(SWIZZLES), help="swizzle of --shape, in bytes; default: none"
+    )
+    parser.add_argument(
+        "--map-unit", choices=["element", "byte"], default="element", help="what --map counts"
+    )
+    add_element(parser, required)
+    add_role(parser)
+
+
+def is_given(options: argparse.Namespace) -> bool:
+    """Whether there is a tile at all."""
+    return any((options.layout, options.shape, options.map))
+
+
+def tile_of(options: argparse.Namespace) -> Matched:
+    """The tile, and what it is to the instructions.
+
+    Raises:
+        TextError, LayoutError: if it is malformed.
+        InputError: if it is not given in exactly one way, or a file cannot be read.
+    """
+    from ...assistant import match_map, match_tile, strided
+    from ...assistant.numbers import parse_numbers
+    from ...layout import parse_layout
+
+    element, role = element_of(options), Role(options.role)
+    rows = number(options, "rows", "64")
+    if sum(map(bool, (options.layout, options.shape, options.map))) != 1:
+        raise InputError("give the tile by one of --layout, --shape (with --strides), or --map")
+    if element is None:
+        raise InputError("a tile needs --element")
+    if bool(options.shape) != bool(options.strides):
+        raise InputError("--shape and --strides go together")
+    if options.swizzle and not options.shape:
+        raise InputError("--swizzle is for --shape; a layout has its own, and a map tells it")
+    if options.map:
+        return match_map(_map(options, element), element, role, rows)
+    if options.layout:
+        tile = parse_layout(options.layout, element)
+        if len(tile.shape) not in (2, 3):
+            raise InputError(f"a tile has rows and columns, or stages in front: not {tile}")
+        return match_tile(tile, role, rows)
+    shape = parse_numbers("--shape", options.shape, "128,64")
+    strides = parse_numbers("--strides", options.strides, "64,1")
+    swizzle = SWIZZLES[options.swizzle or "none"]
+    return match_tile(strided(shape, strides, element, swizzle, options.bytes), role, rows)
+
+
+def _map(options: argparse.Namespace, element: Element) -> np.ndarray:
+    """Where each element lies, in elements."""
+    from ..arrays import read_npy
+
+    places = read_npy("--map", options.map)
+    if places.dtype.kind not in "iu":
+        raise InputError(f"--map: {options.map} has elements of {places.dtype}; expected integers")
+    places = places.astype("int64")
+    if options.map_unit == "element":
+        return places
+    if element.bits < 8:
+        raise InputError(
+            f"--map: {element} has {8 // element.bits} elements a byte; count elements"
+        )
+    size = element.bits // 8
+    odd = places[places % size != 0]
+    if odd.size:
+        raise InputError(
+            f"--map: {odd[0]} bytes are no whole number of {element} elements of {size}"
+        )
+    return places // size
