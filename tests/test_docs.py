@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from mlir_smem.tools.smem_layout import COMMANDS
-
 ROOT = Path(__file__).parents[1]
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
 
@@ -38,9 +36,6 @@ def test_links_to_files_of_the_repository_exist(page):
 
 @pytest.mark.parametrize("page", SESSIONS, ids=lambda p: p.stem)
 def test_commands_say_what_the_page_shows(page, tmp_path):
-    asked = set(re.findall(r"^\$ smem-layout (\w+)", page.read_text(), re.MULTILINE))
-    if absent := asked - set(COMMANDS):
-        pytest.skip(f"smem-layout has no {', '.join(sorted(absent))} yet")
     renewed = tmp_path / page.name
     renewed.write_text(page.read_text())
     subprocess.run([sys.executable, ROOT / "docs" / "sessions.py", renewed], check=True)

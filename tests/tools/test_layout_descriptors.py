@@ -75,7 +75,7 @@ def turned(row):
 def arguments_of(row):
     text = str(turned(row).transposed())
     rows = str(row["inst_mn"])
-    return "--layout", text, "--element", row["dtype"], "--role", "b", "--rows", rows
+    return text, "--element", row["dtype"], "--role", "b", "--rows", rows
 
 
 def same(fields, row):
@@ -130,14 +130,14 @@ def test_encode_fields(said, told):
 
 
 def test_encode_a_layout(told):
-    data = told("encode", "--layout", ATOMS, "--element", "bf16", "--start", "0x400")
+    data = told("encode", ATOMS, "--element", "bf16", "--start", "0x400")
     assert (data["descriptor"], data["operand"]["k_steps"]) == (DESCRIPTOR, [0, 2, 4, 6])
 
 
 @pytest.mark.parametrize(
     "tile",
     [
-        ["--layout", ATOMS],
+        [ATOMS],
         ["--shape", "128,64", "--strides", "64,1", "--swizzle", "128"],
         ["--shape", "128,64", "--strides", "128,2", "--bytes", "--swizzle", "128"],
     ],
@@ -160,9 +160,9 @@ def test_a_map(told, a_map, unit, size, dtype):
 
 def test_diagnose(said, told):
     used = ("--descriptor", "0x4000002000010040", "--k-steps", "0,2,4,6")
-    text = said("diagnose", "--layout", ATOMS, "--element", "bf16", *used)
+    text = said("diagnose", ATOMS, "--element", "bf16", *used)
     assert "has 1024: m/n 8..63, k 0..15 of each instruction are read 512 to 3584 bytes" in text
-    tile = ("--layout", ATOMS, "--element", "bf16")
+    tile = (ATOMS, "--element", "bf16")
     data = told("diagnose", *tile, "--descriptor", DESCRIPTOR, "--major", "mn")
     assert data["causes"] == [
         "the instruction takes the operand as MN-major, but the tile is K-major"
@@ -173,7 +173,7 @@ def test_diagnose(said, told):
 
 # What they refuse. Messages have a caret where a text is malformed.
 
-A = ("--layout", ATOMS, "--element", "bf16")
+A = (ATOMS, "--element", "bf16")
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ A = ("--layout", ATOMS, "--element", "bf16")
             ["malformed --at: unexpected 'k'", "  4k", "   ^", "  for example 0x400"],
         ),
         (
-            ["match", "--layout", "(64,64):(64,1", "--element", "bf16"],
+            ["match", "(64,64):(64,1", "--element", "bf16"],
             [
                 "malformed layout: a parenthesis is not closed",
                 "  (64,64):(64,1",
@@ -255,11 +255,11 @@ def test_malformed_texts(refused, arguments, lines):
     [
         (
             ["match", "--element", "bf16"],
-            "give the tile by one of --layout, --shape (with --strides), or --map",
+            "give the tile by one of a layout, --shape (with --strides), or --map",
         ),
         (
             ["match", *A, "--shape", "64,64"],
-            "give the tile by one of --layout, --shape (with --strides), or --map",
+            "give the tile by one of a layout, --shape (with --strides), or --map",
         ),
         (["match", "--shape", "64,64", "--element", "bf16"], "--shape and --strides go together"),
         (["match", *A, "--strides", "64,1"], "--shape and --strides go together"),
@@ -268,22 +268,22 @@ def test_malformed_texts(refused, arguments, lines):
             "--swizzle is for --shape; a layout has its own, and a map tells it",
         ),
         (
-            ["match", "--layout", "(8,8,8,8):(1,8,64,512)", "--element", "bf16"],
+            ["match", "(8,8,8,8):(1,8,64,512)", "--element", "bf16"],
             "a tile has rows and columns, or stages in front: not "
             "Swizzle<0,4,3> o (8,8,8,8):(1,8,64,512)",
         ),
-        (["encode", "--layout", ATOMS], "a tile needs --element"),
+        (["encode", ATOMS], "a tile needs --element"),
         (["encode", *A, "--lbo", "16"], "--lbo, --sbo and --base-offset follow from the tile's layout"),
         (
             ["encode", "--lbo", "16"],
-            "give --lbo and --sbo, or a tile by --layout, --shape or --map",
+            "give --lbo and --sbo, or a tile by a layout, --shape or --map",
         ),
         (
             ["encode", "--lbo", "16", "--sbo", "1000"],
             "sbo is 1000 bytes; a descriptor holds multiples of 16 below 262144",
         ),
         (
-            ["encode", "--layout", "(60,64):(64,1)", "--element", "bf16"],
+            ["encode", "(60,64):(64,1)", "--element", "bf16"],
             "M is 60, not a multiple of 64",
         ),
         (["decode", "0x1", "--rows", "12", "--element", "bf16"], "an operand of 12 rows; expected 64 "

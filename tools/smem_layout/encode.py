@@ -37,6 +37,6 @@ def run(options: argparse.Namespace) -> int:
             raise LayoutError(found.reason)
         return printed(encode_operand(found, start), options.json)
     if lbo is None or sbo is None:
-        raise InputError("give --lbo and --sbo, or a tile by --layout, --shape or --map")
+        raise InputError("give --lbo and --sbo, or a tile by a layout, --shape or --map")
     swizzle = SWIZZLES[options.swizzle or "none"]
     return printed(encode(start, lbo, sbo, swizzle, offset or 0), options.json)

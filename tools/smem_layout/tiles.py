@@ -23,7 +23,9 @@ def add_tile(parser: argparse.ArgumentParser, required: bool = True) -> None:
     """Adds the ways to give a tile, its element type and its role."""
     tile = parser.add_argument_group("the tile: one of")
     tile.add_argument(
-        "--layout", help="CuTe's notation, for example 'Swizzle<3,4,3> o (128,64):(64,1)'"
+        "layout",
+        nargs="?",
+        help="CuTe's notation, for example 'Swizzle<3,4,3> o (128,64):(64,1)'",
     )
     tile.add_argument("--shape", help="extents, for example 128,64; needs --strides")
     tile.add_argument("--map", metavar="FILE", help=".npy of integers: where each element lies")
@@ -58,7 +60,7 @@ def tile_of(options: argparse.Namespace) -> Matched:
     element, role = element_of(options), Role(options.role)
     rows = number(options, "rows", "64")
     if sum(map(bool, (options.layout, options.shape, options.map))) != 1:
-        raise InputError("give the tile by one of --layout, --shape (with --strides), or --map")
+        raise InputError("give the tile by one of a layout, --shape (with --strides), or --map")
     if element is None:
         raise InputError("a tile needs --element")
     if bool(options.shape) != bool(options.strides):
