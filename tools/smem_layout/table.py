@@ -2,7 +2,7 @@
 
 import argparse
 
-from .printed import columns, printed_json
+from .printed import printed_json
 
 SUMMARY = "the eight canonical layouts"
 
@@ -14,6 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Prints the table."""
     from ...assistant import forms
+    from ...assistant.columns import columns
 
     rows = [row.data() for row in forms()]
     if options.json:
