@@ -4,6 +4,7 @@ One representation carries everything: a `TileLayout`. From it come byte offsets
 canonical form, descriptors, bank conflicts and the choice of a layout.
 """
 
+from .arch import Arch
 from .atoms import Order, tile_of_atoms
 from .banks import Access, warp_access
 from .canonical import FORMS, Canonical, Form, Major, Mismatch, match
@@ -29,6 +30,7 @@ __all__ = [
     "MIXES",
     "Access",
     "Accumulator",
+    "Arch",
     "Canonical",
     "Choice",
     "Descriptor",

@@ -72,7 +72,7 @@ def tcgen05_addresses(
 
 
 def tcgen05_blocks(
-    tile: TileLayout, role: Role, kind: Kind, ctas: int = 1
+    tile: TileLayout, role: Role, kind: Kind, ctas: int = 1, rows: int | None = None
 ) -> OperandBlocks | Mismatch:
     """Cuts a tile of one block, (M, K) for A and (K, N) for B, into what each instruction reads.
 
@@ -81,6 +81,7 @@ def tcgen05_blocks(
         role: which operand it is.
         kind: the instructions' kind.
         ctas: blocks that multiply together, each with its share of the rows of A and columns of B.
+        rows: the extent along m/n, of one block, of each instruction; None takes the widest.
 
     Returns:
         The blocks, or why the instructions cannot read them.
@@ -97,7 +98,7 @@ def tcgen05_blocks(
     problem = reading_problem(operand, role)
     if problem:
         return Mismatch(problem)
-    pieces = operand_pieces(operand, role, kind, ctas)
+    pieces = operand_pieces(operand, role, kind, ctas, rows=rows)
     if isinstance(pieces, Mismatch):
         return pieces
     return blocks(operand, pieces, encoding=Tcgen05Descriptor)
@@ -127,20 +128,32 @@ def operand_pieces(
     kind: Kind,
     ctas: int,
     k_bytes: int = INSTRUCTION_K_BYTES,
+    rows: int | None = None,
 ) -> tuple[int, ...] | Mismatch:
-    """The extents along m/n, of one block, of successive instructions."""
-    extent = operand.shape[0]
+    """The extents along m/n, of one block, of successive instructions; `rows` each, if that is given."""
+    extent, letter = operand.shape[0], role.extent_name
+    n_major = operand.contiguous_dim == 0
     if role is Role.A:
-        rows = sorted({m // ctas for m in legal_m(kind, ctas)}, reverse=True)
-        found = next((r for r in rows if extent % r == 0), None)
+        legal = legal_m(kind, ctas)
+    else:
+        legal = legal_n(kind, operand.element, ctas, n_major, k_bytes)
+    if rows is not None:
+        if rows * ctas not in legal:
+            return Mismatch(
+                f"no instruction of kind::{kind} with cta_group::{ctas} on {operand.element} has "
+                f"{letter} = {rows * ctas}"
+            )
+        if extent % rows:
+            return Mismatch(f"{letter} is {extent}, not a multiple of {rows}")
+        return (rows,) * (extent // rows)
+    if role is Role.A:
+        found = next((m // ctas for m in reversed(legal) if extent * ctas % m == 0), None)
         if found is None:
             return Mismatch(
-                f"M is {extent * ctas}; expected a multiple of {rows[-1] * ctas} for kind::{kind} with "
+                f"M is {extent * ctas}; expected a multiple of {legal[0]} for kind::{kind} with "
                 f"cta_group::{ctas}"
             )
         return (found,) * (extent // found)
-    n_major = operand.contiguous_dim == 0
-    legal = legal_n(kind, operand.element, ctas, n_major, k_bytes)
     cut = n_pieces(legal, extent * ctas)
     if cut is None:
         return Mismatch(

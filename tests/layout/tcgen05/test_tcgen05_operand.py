@@ -29,6 +29,36 @@ def test_a_tile_is_cut_into_instructions(shape, role, ctas, pieces):
 
 
 @pytest.mark.parametrize(
+    "shape, role, ctas, rows, pieces",
+    [
+        ((256, 64), Role.A, 1, 64, (64,) * 4),
+        ((256, 64), Role.A, 2, 64, (64,) * 4),
+        ((64, 256), Role.B, 1, 128, (128, 128)),
+        ((64, 96), Role.B, 2, 48, (48, 48)),
+        (
+            (256, 64),
+            Role.A,
+            1,
+            96,
+            "no instruction of kind::f16 with cta_group::1 on bf16 has M = 96",
+        ),
+        (
+            (64, 256),
+            Role.B,
+            2,
+            4,
+            "no instruction of kind::f16 with cta_group::2 on bf16 has N = 8",
+        ),
+        ((64, 256), Role.B, 1, 96, "N is 256, not a multiple of 96"),
+    ],
+)
+def test_rows_of_each_instruction(shape, role, ctas, rows, pieces):
+    tile = tile_of_atoms(BF16, shape, 1 if role is Role.A else 0, Swizzle.B128)
+    found = tcgen05_blocks(tile, role, F16_KIND, ctas, rows)
+    assert (found.reason if isinstance(found, Mismatch) else found.pieces) == pieces
+
+
+@pytest.mark.parametrize(
     "tile, role, kind, ctas, message",
     [
         (

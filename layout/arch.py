@@ -1,0 +1,185 @@
+"""Architectures, and what differs between the instructions that multiply tiles from shared memory."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import Self
+
+import numpy as np
+
+from .canonical import FORMS, TCGEN05_FORMS, Form, Major, Mismatch
+from .choice import OperandUse, Step, Use
+from .descriptor import Descriptor
+from .elements import ELEMENTS, INSTRUCTION_K_BYTES, NARROW, Element
+from .instruction import INSTRUCTION_M
+from .operand import OperandBlocks, Role, operand_addresses, operand_blocks
+from .swizzle import TCGEN05_WIDEST_FIRST, WIDEST_FIRST, Swizzle
+from .tcgen05 import (
+    KINDS,
+    Kind,
+    Tcgen05Descriptor,
+    Tcgen05Use,
+    swizzles_of,
+    tcgen05_addresses,
+    tcgen05_blocks,
+)
+from .tcgen05.shapes import LONG_K_BYTES
+from .text_error import TextError
+from .tile import TileLayout
+
+_NAME = re.compile(r"(sm_\d+)[af]?")
+
+
+class Arch(Enum):
+    """An architecture, valued by its name: `wgmma` multiplies on the first, `tcgen05` on the others."""
+
+    SM_90 = "sm_90"
+    SM_100 = "sm_100"
+    SM_103 = "sm_103"
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The architecture of that name; compilers' targets such as `sm_90a` and `sm_100f` too.
+
+        Raises:
+            TextError: if there is none.
+        """
+        found = _NAME.fullmatch(text)
+        names = [arch.value for arch in cls]
+        if found is None or found[1] not in names:
+            raise TextError("arch", text, 0, f"expected one of {', '.join(names)}", "sm_100")
+        return cls(found[1])
+
+    @property
+    def is_tcgen05(self) -> bool:
+        """Whether `tcgen05` multiplies, and not `wgmma`."""
+        return self is not Arch.SM_90
+
+    @property
+    def descriptor(self) -> type[Descriptor]:
+        """The descriptors of operands in shared memory."""
+        return Tcgen05Descriptor if self.is_tcgen05 else Descriptor
+
+    @property
+    def swizzles(self) -> tuple[Swizzle, ...]:
+        """The swizzling modes, the preferred first."""
+        return TCGEN05_WIDEST_FIRST if self.is_tcgen05 else WIDEST_FIRST
+
+    @property
+    def forms(self) -> dict[tuple[Major, Swizzle], Form]:
+        """The canonical layouts of dense operands."""
+        return TCGEN05_FORMS if self.is_tcgen05 else FORMS
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of `tcgen05.mma`; none of `wgmma`. Only sm_100 multiplies integers."""
+        if not self.is_tcgen05:
+            return ()
+        return tuple(k for k in KINDS.values() if self is Arch.SM_100 or k.name != "i8")
+
+    @property
+    def elements(self) -> dict[str, Element]:
+        """The types that it multiplies, by name."""
+        known = ELEMENTS | NARROW
+        return {name: each for name, each in known.items() if self.multiplies(each)}
+
+    @property
+    def instruction_m(self) -> tuple[int, ...]:
+        """Rows of A that one instruction reads of one block, the usual number first."""
+        return (128, 64) if self.is_tcgen05 else (INSTRUCTION_M,)
+
+    @property
+    def k_bytes(self) -> tuple[int, ...]:
+        """Bytes along K that one dense instruction reads, the usual number first."""
+        return (INSTRUCTION_K_BYTES, *([LONG_K_BYTES] if self.has_absolute_lbo else []))
+
+    @property
+    def has_absolute_lbo(self) -> bool:
+        """Whether a descriptor's LBO may be an address, for a K of 48 bytes (PTX ISA 9.7.16.3.1.2)."""
+        return self is Arch.SM_103
+
+    def kind_of(self, element: Element) -> Kind | None:
+        """The first kind that multiplies two operands of that type; None if there is none."""
+        return next((kind for kind in self.kinds if kind.multiplies(element, element)), None)
+
+    def multiplies(self, element: Element) -> bool:
+        """Whether the type is a multiplicand."""
+        if not self.is_tcgen05:
+            return element.multiplied
+        return self.kind_of(element) is not None
+
+    def swizzles_of(self, element: Element, major: Major) -> tuple[Swizzle, ...]:
+        """The swizzling modes in which a type is read with that major; none if it is not."""
+        if not self.multiplies(element):
+            return ()
+        if self.is_tcgen05:
+            return swizzles_of(element, major)
+        return WIDEST_FIRST if major is Major.K or element.mn_major else ()
+
+    def majors_of(self, element: Element) -> tuple[Major, ...]:
+        """The majors with which a type is read."""
+        return tuple(major for major in Major if self.swizzles_of(element, major))
+
+    def addresses(
+        self,
+        descriptor: int,
+        element: Element,
+        major: Major,
+        rows: int,
+        k_bytes: int = INSTRUCTION_K_BYTES,
+    ) -> np.ndarray:
+        """The byte address that one dense instruction reads for each element of an operand: int64[rows,
+        k]; see `operand_addresses` and `tcgen05_addresses`, which also say what is refused.
+
+        Raises:
+            ValueError: for a K that the architecture does not have, too.
+        """
+        if k_bytes not in self.k_bytes:
+            has = " or ".join(map(str, self.k_bytes))
+            raise ValueError(f"K is {k_bytes} bytes, but {self} reads {has} of each row")
+        if not self.is_tcgen05:
+            return operand_addresses(descriptor, element.name, major.value, rows)
+        return tcgen05_addresses(descriptor, element.name, major.value, rows, k_bytes)
+
+    def blocks(
+        self, tile: TileLayout, role: Role, rows: int | None = None
+    ) -> OperandBlocks | Mismatch:
+        """What each instruction reads of a tile, (M, K) for A and (K, N) for B, or why none can.
+
+        Args:
+            tile: the tile's layout.
+            role: which operand it is.
+            rows: the extent along m/n of each instruction; None cuts the tile as an mma does.
+        """
+        if not self.multiplies(tile.element):
+            return Mismatch(f"{tile.element} is no multiplicand of {self.instructions}")
+        if not self.is_tcgen05:
+            return operand_blocks(tile, role, rows=rows)
+        kind = self.kind_of(tile.element)
+        assert kind is not None
+        return tcgen05_blocks(tile, role, kind, rows=rows)
+
+    def use(self, what: str, role: Role, element: Element, path: tuple[Step, ...] = ()) -> Use:
+        """The use of a tile as an operand, for the choice of its layout.
+
+        Args:
+            what: the use in words.
+            role: which operand it is.
+            element: its type, a multiplicand.
+            path: the steps to the part that is used.
+        """
+        if not self.is_tcgen05:
+            return OperandUse(what, role, path)
+        kind = self.kind_of(element)
+        assert kind is not None
+        return Tcgen05Use(what, role, kind, path=path)
+
+    @property
+    def instructions(self) -> str:
+        """The instructions that multiply, for messages: integers are what sm_103 lacks."""
+        reader = self.descriptor.reader
+        return f"{reader} on {self}" if self is Arch.SM_103 else reader
+
+    def __str__(self) -> str:
+        return self.value
