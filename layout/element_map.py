@@ -8,7 +8,7 @@ import numpy as np
 
 from .elements import Element
 from .modes import LayoutError, Mode
-from .swizzle import WIDEST_FIRST, Swizzle
+from .swizzle import Swizzle
 from .tile import TileLayout
 
 
@@ -57,7 +57,7 @@ def inferred(places: np.ndarray, element: Element) -> list[Inferred]:
     if places.min() < 0:
         where = _where(places < 0)
         raise LayoutError(f"element {where} lies at {places[where]}; expected 0 or more")
-    found = [_explained(places, element, swizzle) for swizzle in reversed(WIDEST_FIRST)]
+    found = [_explained(places, element, swizzle) for swizzle in Swizzle]
     explained = [each for each in found if each is not None]
     if not explained:
         raise LayoutError("the places fall from one element to the next; strides are 0 or more")

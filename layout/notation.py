@@ -114,13 +114,10 @@ def parse_layout(
     match = _SWIZZLE.match(text)
     if match:
         bits, base, shift = (int(match[group]) for group in (2, 3, 4))
-        if bits > 3 or (base, shift) != (4, 3):
-            problem = (
-                f"Swizzle<{bits},{base},{shift}> is no swizzling mode of wgmma; expected "
-                "Swizzle<0,4,3>, Swizzle<1,4,3>, Swizzle<2,4,3> or Swizzle<3,4,3>"
-            )
-            raise _wrong(text, match.start(1), problem)
-        swizzle = Swizzle(bits)
+        try:
+            swizzle = Swizzle.of_cute(bits, base, shift)
+        except ValueError as error:
+            raise _wrong(text, match.start(1), str(error)) from None
     tokens = _tokens(text, match.end() if match else 0)
     extents = _parse(tokens, text)
     if not tokens or tokens[0].text != ":":

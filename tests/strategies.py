@@ -4,11 +4,21 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from mlir_smem.layout import ELEMENTS, Major, Mode, Order, Role, TileLayout, tile_of_atoms
+from mlir_smem.layout import (
+    ELEMENTS,
+    Major,
+    Mode,
+    Order,
+    Role,
+    Swizzle,
+    TileLayout,
+    tile_of_atoms,
+)
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 
 elements = st.sampled_from(list(ELEMENTS.values()))
 swizzles = st.sampled_from(WIDEST_FIRST)
+every_swizzle = st.sampled_from(Swizzle)
 orders = st.sampled_from(Order)
 
 NO_STAGES = st.just(())
@@ -18,7 +28,7 @@ STAGES = st.tuples(st.integers(1, 4))
 @st.composite
 def tiles(draw, stages=NO_STAGES):
     """A tile of atoms, padded or not; b1 in whole bytes, as nothing addresses less."""
-    kind, swizzle = draw(elements), draw(swizzles)
+    kind, swizzle = draw(elements), draw(every_swizzle)
     line = swizzle.atom_elements(kind)
     along = draw(st.sampled_from((line, 2 * line)) | st.integers(1, 20).map(lambda u: 8 * u))
     across = draw(st.integers(1, 40))
@@ -39,7 +49,7 @@ def layouts(draw):
             inner *= mode.extent
         covered = inner * dim[-1].extent
         shape.append(draw(st.integers(covered - inner + 1, covered)))
-    return TileLayout(draw(elements), tuple(shape), tuple(dims), draw(swizzles))
+    return TileLayout(draw(elements), tuple(shape), tuple(dims), draw(every_swizzle))
 
 
 @st.composite
@@ -78,7 +88,7 @@ class Operand:
 
 @st.composite
 def operands(draw):
-    """Operand tiles of every element type, major-ness that it allows, swizzle and order."""
+    """Operand tiles of wgmma: every element type, major-ness that it allows, swizzle and order."""
     kind, swizzle, role = draw(elements), draw(swizzles), draw(st.sampled_from(Role))
     major = draw(st.sampled_from(Major)) if kind.mn_major else Major.K
     mn = draw(st.integers(1, 3)) * 64 if role is Role.A else draw(st.integers(1, 40)) * 8

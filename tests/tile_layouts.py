@@ -2,8 +2,7 @@
 
 from hypothesis import strategies as st
 
-from mlir_smem.layout import Mode, Order, TileLayout, tile_of_atoms
-from mlir_smem.layout.swizzle import WIDEST_FIRST
+from mlir_smem.layout import Mode, Order, Swizzle, TileLayout, tile_of_atoms
 
 
 @st.composite
@@ -11,7 +10,7 @@ def any_layout(draw, kind, shape, along):
     """A layout of a tile of that shape, with dimension `along` contiguous, at least in runs."""
     if draw(st.booleans()):
         return draw(plain(kind, shape, along))
-    swizzle, order = draw(st.sampled_from(WIDEST_FIRST)), draw(st.sampled_from(Order))
+    swizzle, order = draw(st.sampled_from(Swizzle)), draw(st.sampled_from(Order))
     return tile_of_atoms(kind, shape, along, swizzle, order)
 
 
@@ -20,7 +19,7 @@ def plain(draw, kind, shape, along):
     """Rows and columns at any strides, of single elements or of runs of some; bits by the word."""
     least = 32 if kind.bits == 1 else 1
     run = draw(st.sampled_from([n for n in (1, 2, 4, 8, 16, 32, 128) if n >= least]))
-    swizzle = draw(st.sampled_from(WIDEST_FIRST))
+    swizzle = draw(st.sampled_from(Swizzle))
     pad = draw(st.sampled_from([n for n in (0, 1, 2, 4, 8, 16, 32, 64, 128) if n % least == 0]))
     runs = -(-shape[along] // run)
     whole = draw(st.booleans())

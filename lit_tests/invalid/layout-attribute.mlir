@@ -42,7 +42,7 @@
 
 // -----
 
-// expected-error@+1 {{Swizzle<2,3,3> is no swizzling mode of wgmma; expected Swizzle<0,4,3>, Swizzle<1,4,3>, Swizzle<2,4,3> or Swizzle<3,4,3>}}
+// expected-error@+1 {{Swizzle<2,3,3> is no swizzling mode of shared memory; expected Swizzle<0,4,3>, Swizzle<1,4,3>, Swizzle<2,4,3>, Swizzle<3,4,3>, Swizzle<2,5,2>}}
 %0 = "smem.alloc"() : () -> !smem.tile<tensor<64x64xbf16>, #smem.layout<"Swizzle<2,3,3> o (64,64):(64,1)">>
 
 // -----

@@ -25,6 +25,12 @@ def test_a_tile_in_cutes_words():
     assert str(tile) == "Swizzle<3,4,3> o (128,(64,2)):(64,(1,8192))"
 
 
+def test_the_mode_that_exchanges_units_of_32_bytes():
+    tile = tile_of_atoms(element("tf32"), (64, 8), 0, Swizzle.B128_ATOM_32B)
+    assert str(tile) == "Swizzle<2,5,2> o ((32,2),8):((1,256),32)"
+    assert parse_layout(str(tile), element("tf32")) == tile
+
+
 def test_stages_are_one_more_dimension():
     tile = tile_of_atoms(BF16, (4, 8, 64), 1, Swizzle.B128)
     assert str(tile) == "Swizzle<3,4,3> o (4,8,64):(512,64,1)"
@@ -60,9 +66,9 @@ def test_a_shape_that_does_not_fit():
         parse_layout("((8,2),64):((64,512),1)", BF16, (8, 64))
 
 
-@pytest.mark.parametrize("swizzle", ["4,4,3", "3,3,3", "2,5,2"])
+@pytest.mark.parametrize("swizzle", ["4,4,3", "3,3,3", "3,5,2"])
 def test_other_swizzles_are_refused(swizzle):
-    with pytest.raises(LayoutError, match=f"Swizzle<{swizzle}> is no swizzling mode of wgmma"):
+    with pytest.raises(LayoutError, match=f"Swizzle<{swizzle}> is no swizzling mode of shared mem"):
         parse_layout(f"Swizzle<{swizzle}> o (8,64):(64,1)", BF16)
 
 
@@ -106,7 +112,7 @@ def test_malformed_text_is_refused(text, problem):
         ("(8,8:(8,1)", 4),
         ("(8,8):(8,(1,2))", 9),
         ("(8,8):(8,1,64)", 6),
-        ("  Swizzle<2,5,2> o (8,64):(64,1)", 2),
+        ("  Swizzle<2,5,3> o (8,64):(64,1)", 2),
     ],
 )
 def test_the_caret_is_under_the_character_that_is_wrong(text, at):

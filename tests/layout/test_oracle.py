@@ -208,7 +208,7 @@ def test_refused(name):
 
 def test_refused_swizzle():
     assert not case("n2_sw333")["accepted"]
-    with pytest.raises(LayoutError, match="Swizzle<3,3,3> is no swizzling mode of wgmma"):
+    with pytest.raises(LayoutError, match="Swizzle<3,3,3> is no swizzling mode of shared memory"):
         parse_layout("Swizzle<3,3,3> o (64,64):(64,1)", F16)
 
 

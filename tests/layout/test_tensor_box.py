@@ -32,7 +32,7 @@ def copied(box, start, kind):
 
     It is what the hardware does, told from PTX ISA 9.7.9.27 and the programming guide, and nothing of
     `layout/`: a copy writes its lines one after the other from an address, and exchanges units of 16
-    bytes by the address's own bits.
+    bytes, or 32, by the address's own bits.
 
     Args:
         box: the tensor box.
@@ -42,8 +42,9 @@ def copied(box, start, kind):
     places = np.array(box.places)
     rows, columns = (places.max(axis=0) + box.shape).tolist()
     found = np.full((rows, columns), -1, np.int64)
-    # Units of 16 bytes in a row of the pattern, which has 8 rows.
-    width = {"none": 0, "32B": 2, "64B": 4, "128B": 8}[str(box.swizzle)]
+    # Units in a row of the pattern, and their bytes.
+    modes = {"none": (0, 16), "32B": (2, 16), "64B": (4, 16), "128B": (8, 16)}
+    width, unit = (modes | {"128B_ATOM_32B": (4, 32)})[str(box.swizzle)]
     line, across = (box.shape[box.contiguous], box.shape[1 - box.contiguous])
     for (row, column), offset in zip(box.places, box.offsets, strict=True):
         first = BASE + start + offset * kind.bits // 8
@@ -51,7 +52,7 @@ def copied(box, start, kind):
         along, over = np.arange(line), np.arange(across)[:, None]
         linear = first + (over * line + along) * kind.bits // 8
         if width:
-            linear = linear ^ ((linear >> 7 & width - 1) << 4)
+            linear = linear ^ ((linear >> 7 & width - 1) * unit)
         lines = linear if box.contiguous == 1 else linear.T
         part = found[row : row + box.shape[0], column : column + box.shape[1]]
         assert (part == -1).all()
