@@ -6,10 +6,12 @@ a notebook (`_repr_html_`, `_repr_svg_`). No MLIR is needed.
 
 from .chosen import ChosenOperands, choose_operands
 from .chosen_operand import ChosenOperand
+from .chunked import EncodedChunks, encode_chunks
 from .cuda import cuda_source
 from .decoded import Decoded, decode
 from .diagnosed import Diagnosed, diagnose
 from .encoded import Encoded, Operand, encode, encode_operand, operand_of
+from .instruction import DecodedInstruction, decode_instruction
 from .load import Load
 from .matched import Matched, Nearest, match_map, match_tile
 from .spec import TileSpec
@@ -21,8 +23,10 @@ __all__ = [
     "ChosenOperand",
     "ChosenOperands",
     "Decoded",
+    "DecodedInstruction",
     "Diagnosed",
     "Encoded",
+    "EncodedChunks",
     "FormRow",
     "Load",
     "Matched",
@@ -33,8 +37,10 @@ __all__ = [
     "choose_operands",
     "cuda_source",
     "decode",
+    "decode_instruction",
     "diagnose",
     "encode",
+    "encode_chunks",
     "encode_operand",
     "forms",
     "match_map",

@@ -8,23 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ..layout import (
-    Descriptor,
-    LayoutError,
-    Major,
-    Mismatch,
-    Role,
-    Swizzle,
-    operand_addresses,
-)
+from ..layout import Arch, Descriptor, LayoutError, Major, Mismatch, Role, Swizzle
 from ..layout.elements import UNIT_BYTES, Element
-from ..layout.instruction import INSTRUCTION_M, n_pieces
+from ..layout.instruction import n_pieces
 from .columns import columns, html_table
 from .decoded import decode
 from .encoded import Encoded, Operand, encode_operand
 from .matched import Matched
+from .reading import Reading
 from .sentences import html_list
-from .suspicions import of_bits, without_reserved
+from .suspicions import of_bits, of_reading, without_reserved
 
 #: Elements that are written out.
 _SHOWN = 8
@@ -138,22 +131,21 @@ def diagnose(
         bits: the descriptor that was used.
         k_steps: what was added to it for each instruction along k, in 16-byte units.
         major: what the instruction takes the operand for; None for what the tile is.
-        rows: the extent along m or n of an instruction; None for 64 of A, and the whole N of B.
+        rows: the extent along m or n of an instruction; None for A's M, and the whole N of B.
         tile: the address at which the tile was written; None for the descriptor's start.
 
     Raises:
         LayoutError: if the instructions read more than the tile has, or a step leaves the 18 bits of an
             address.
     """
-    kind, role = written.element, written.role
+    kind, role, arch = written.element, written.role, written.arch
     stage = written.places[0] if written.places.ndim == 3 else written.places
     operand = stage if role is Role.A else stage.T
-    descriptor = without_reserved(bits)
+    descriptor = without_reserved(bits, arch)
     begin = descriptor.start if tile is None else tile
     places = operand + begin * 8 // kind.bits
     found = written.found if isinstance(written.found, Operand) else None
-    cut = found.blocks.pieces if found else n_pieces(kind, operand.shape[0])
-    extent = rows or (INSTRUCTION_M if role is Role.A else (cut or operand.shape)[0])
+    extent = rows or (found.blocks.pieces[0] if found else _usual_extent(operand, kind, role, arch))
     depth = len(k_steps) * kind.instruction_k
     if extent > operand.shape[0] or depth > operand.shape[1]:
         raise LayoutError(
@@ -162,9 +154,11 @@ def diagnose(
         )
     if begin % UNIT_BYTES:
         raise LayoutError(f"a tile begins at a multiple of {UNIT_BYTES} bytes, not at {begin:#x}")
-    taken = major or (found.blocks.canonical.major if found else _seems(operand, kind))
-    read = _read(descriptor, kind, taken, extent, k_steps)
-    causes = [s.text for s in of_bits(bits) if s.name in ("tcgen05-version", "reserved-bits")]
+    taken = major or (found.blocks.canonical.major if found else _seems(operand, kind, arch))
+    read = _read(descriptor, kind, taken, extent, k_steps, arch)
+    reading = Reading(descriptor, kind, taken, extent, arch)
+    told = (*of_bits(bits, arch=arch), *of_reading(reading))
+    causes = [each.text for each in told if each.name in _ALWAYS_WRONG]
     right = None
     if found is None:
         causes += _unreadable(written, descriptor, taken, extent)
@@ -178,26 +172,40 @@ def diagnose(
     return Diagnosed(kind, places, read, _lies(places, read), tuple(causes), right)
 
 
-def _seems(operand: np.ndarray, kind: Element) -> Major:
+def _usual_extent(operand: np.ndarray, kind: Element, role: Role, arch: Arch) -> int:
+    """The rows that one instruction reads of an operand that is not canonical."""
+    extent = operand.shape[0]
+    if role is Role.B:
+        return (n_pieces(kind, extent) or (extent,))[0]
+    return next((m for m in arch.instruction_m if m <= extent), arch.instruction_m[-1])
+
+
+def _seems(operand: np.ndarray, kind: Element, arch: Arch) -> Major:
     """The dimension along which neighbours are nearer, of an operand that is not canonical."""
-    if not kind.mn_major or operand.shape[0] == 1:
+    if Major.MN not in arch.majors_of(kind) or operand.shape[0] == 1:
         return Major.K
     first, below, beside = (int(operand[at]) for at in ((0, 0), (1, 0), (0, 1)))
     return Major.MN if abs(below - first) < abs(beside - first) else Major.K
 
 
 def _read(
-    descriptor: Descriptor, kind: Element, major: Major, rows: int, k_steps: Sequence[int]
+    descriptor: Descriptor,
+    kind: Element,
+    major: Major,
+    rows: int,
+    k_steps: Sequence[int],
+    arch: Arch,
 ) -> np.ndarray:
     """int64[rows, k]: where the instructions read each element, in elements."""
     parts: list[np.ndarray] = []
     for step in k_steps:
         try:
             moved = replace(descriptor, start=descriptor.start + step * UNIT_BYTES)
-            bytes_ = operand_addresses(moved.encode(), str(kind), major.value, rows)
+            bytes_ = arch.addresses(moved.encode(), kind, major, rows)
         except ValueError as error:
             raise LayoutError(str(error)) from None
-        parts.append(bytes_ * 8 // kind.bits + np.arange(kind.instruction_k) * kind.bits % 8)
+        within = np.arange(kind.instruction_k) * kind.bits % 8
+        parts.append((bytes_ * 8 + within) // kind.bits)
     return np.concatenate(parts, axis=1)
 
 
@@ -215,7 +223,8 @@ def _unreadable(written: Matched, used: Descriptor, major: Major, rows: int) -> 
     """Why no descriptor reads the tile, and what would be read."""
     assert isinstance(written.found, Mismatch)
     yield f"no descriptor reads the tile: {written.found.reason}"
-    yield f"this one reads {decode(used.encode(), written.element, major, rows).layout}"
+    reads = decode(used.encode(), written.element, major, rows, arch=written.arch, k_bytes=32)
+    yield f"this one reads {reads.layout}"
     if used.swizzle in written.fits_with and written.layout is not None:
         yield (
             f"its strides would do: the tile is written with swizzle {written.layout.swizzle}, "
@@ -238,7 +247,7 @@ def _causes(
 
     def reads(descriptor: Descriptor) -> np.ndarray:
         """Where the first instruction reads each element, in bytes; bits of a byte lie together."""
-        return _read(descriptor, kind, canonical.major, rows, (0,)) * kind.bits // 8
+        return _read(descriptor, kind, canonical.major, rows, (0,), right.arch) * kind.bits // 8
 
     def linear(descriptor: Descriptor) -> np.ndarray:
         """The same before the swizzle."""
@@ -251,12 +260,15 @@ def _causes(
         if its == expected or (name == "base_offset" and d.swizzle is Swizzle.NONE):
             continue
         other = replace(d, **{name: its, **({"base_offset": 0} if its is Swizzle.NONE else {})})
+        if other.swizzle not in right.arch.swizzles_of(kind, canonical.major):
+            yield f"{shown} is {its}, where the layout has {expected}"
+            continue
         if (reads(other) == reads(d)).all():
             continue
         hexadecimal = "#x" if name == "start" else ""
         text = f"{shown} is {its:{hexadecimal}}, where the layout has {expected:{hexadecimal}}"
         if name in ("swizzle", "base_offset"):
-            yield f"{text}: 16-byte units are looked for elsewhere in their lines"
+            yield f"{text}: {d.swizzle.unit_bytes}-byte units are looked for elsewhere in their lines"
         else:
             each = " of each instruction" if len(k_steps) > 1 else ""
             yield f"{text}: {_moved(linear(other) - linear(d), each)}"
@@ -267,6 +279,18 @@ def _causes(
                 "(16-byte units)"
             )
 
+
+#: What is wrong whatever was written: the names of these suspicions.
+_ALWAYS_WRONG = (
+    "tcgen05-version",
+    "version",
+    "reserved-bits",
+    "swizzle-mode",
+    "absolute-arch",
+    "absolute-swizzle",
+    "absolute-base-offset",
+    "absolute-k",
+)
 
 #: The fields in words.
 _NAMES = {

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..layout import (
+    Arch,
     Descriptor,
     LayoutError,
     Mismatch,
@@ -15,9 +16,9 @@ from ..layout import (
     Swizzle,
     TileLayout,
     base_offset,
-    operand_blocks,
 )
 from ..layout.elements import UNIT_BYTES
+from ..layout.tcgen05 import Tcgen05Descriptor
 from .columns import columns, html_table
 from .decoded import HEADS, decode
 from .sentences import html_list
@@ -33,12 +34,14 @@ class Operand:
         role: which operand it is.
         blocks: what each instruction reads.
         stage_steps: what is added to the descriptor for each stage, in 16-byte units.
+        arch: whose instructions read it.
     """
 
     tile: TileLayout
     role: Role
     blocks: OperandBlocks
     stage_steps: tuple[int, ...] = (0,)
+    arch: Arch = Arch.SM_90
 
     @property
     def form(self) -> str:
@@ -91,16 +94,19 @@ class Operand:
         return "\n".join(lines)
 
 
-def operand_of(tile: TileLayout, role: Role, rows: int | None = None) -> Operand | Mismatch:
+def operand_of(
+    tile: TileLayout, role: Role, rows: int | None = None, arch: Arch = Arch.SM_90
+) -> Operand | Mismatch:
     """A tile, or stages of tiles, as an operand; or why no instruction reads it.
 
     Args:
         tile: (M, K) for A, (K, N) for B, or with stages in front.
         role: which operand it is.
-        rows: the extent along m/n of each instruction; None for 64 of A, and of B as N is cut.
+        rows: the extent along m/n of each instruction; None for the M of A's, and of B as N is cut.
+        arch: whose instructions read it.
     """
-    if not tile.element.multiplied:
-        return Mismatch(f"{tile.element} is no multiplicand of wgmma")
+    if not arch.multiplies(tile.element):
+        return Mismatch(f"{tile.element} is no multiplicand of {arch.instructions}")
     stage_steps, stage = (0,), tile
     if len(tile.shape) == 3:
         starts = [tile.stage(index).offset * tile.element.bits for index in range(tile.shape[0])]
@@ -111,8 +117,10 @@ def operand_of(tile: TileLayout, role: Role, rows: int | None = None) -> Operand
             )
         stage_steps = tuple(start // (UNIT_BYTES * 8) for start in starts)
         stage = tile.stage(0).layout
-    blocks = operand_blocks(stage, role, rows=rows)
-    return blocks if isinstance(blocks, Mismatch) else Operand(stage, role, blocks, stage_steps)
+    blocks = arch.blocks(stage, role, rows)
+    if isinstance(blocks, Mismatch):
+        return blocks
+    return Operand(stage, role, blocks, stage_steps, arch)
 
 
 @dataclass(frozen=True)
@@ -123,11 +131,13 @@ class Encoded:
         descriptor: that of the first instruction.
         operand: the operand that it was made for; None if its fields were given.
         suspicions: what is suspicious about the fields.
+        arch: whose descriptor it is.
     """
 
     descriptor: Descriptor
     operand: Operand | None = None
     suspicions: tuple[Suspicion, ...] = ()
+    arch: Arch = Arch.SM_90
 
     @property
     def bits(self) -> int:
@@ -149,6 +159,7 @@ class Encoded:
         """The answer for JSON; quantities of the descriptor in bytes, steps in 16-byte units."""
         d = self.descriptor
         return {
+            "arch": str(self.arch),
             "descriptor": f"{self.bits:#018x}",
             "constant": f"{self.constant:#018x}",
             "fields": {
@@ -157,6 +168,7 @@ class Encoded:
                 "sbo": d.sbo,
                 "base_offset": d.base_offset,
                 "swizzle": str(d.swizzle),
+                "absolute": isinstance(d, Tcgen05Descriptor) and d.absolute,
             },
             "operand": self.operand and self.operand.data(),
             "descriptors": [[f"{bits:#018x}" for bits in row] for row in self.descriptors],
@@ -166,9 +178,10 @@ class Encoded:
     @property
     def _fields(self) -> tuple[tuple[str, ...], ...]:
         if self.operand is None:
-            return decode(self.bits).fields
+            return decode(self.bits, arch=self.arch).fields
         blocks, kind = self.operand.blocks, self.operand.tile.element
-        return decode(self.bits, kind, blocks.canonical.major, blocks.pieces[0]).fields
+        major, rows = blocks.canonical.major, blocks.pieces[0]
+        return decode(self.bits, kind, major, rows, arch=self.arch).fields
 
     @property
     def _notes(self) -> list[str]:
@@ -184,17 +197,35 @@ class Encoded:
         return html_table(HEADS, self._fields) + html_list(self._notes)
 
 
-def encode(start: int, lbo: int, sbo: int, swizzle: Swizzle, offset: int = 0) -> Encoded:
-    """The descriptor of given fields; the first three in bytes.
+def encode(
+    start: int,
+    lbo: int,
+    sbo: int,
+    swizzle: Swizzle,
+    offset: int = 0,
+    arch: Arch = Arch.SM_90,
+    absolute: bool = False,
+) -> Encoded:
+    """The descriptor of given fields.
+
+    Args:
+        start, lbo, sbo: in bytes.
+        swizzle: the swizzling mode.
+        offset: the base offset.
+        arch: whose descriptor it is.
+        absolute: whether `lbo` is an address, for a K of 48 bytes.
 
     Raises:
-        LayoutError: if a quantity is not what its field can hold.
+        LayoutError: if a quantity is not what its field can hold, or the architecture lacks the mode.
     """
+    if absolute and not arch.has_absolute_lbo:
+        raise LayoutError(f"LBO is an address, which only sm_103 has; on {arch} it is a distance")
+    more = {"absolute": True} if absolute else {}
     try:
-        descriptor = Descriptor(start, lbo, sbo, offset, swizzle)
+        descriptor = arch.descriptor(start, lbo, sbo, offset, swizzle, **more)
     except ValueError as error:
         raise LayoutError(str(error)) from None
-    return Encoded(descriptor, None, tuple(of_bits(descriptor.encode())))
+    return Encoded(descriptor, None, tuple(of_bits(descriptor.encode(), arch=arch)), arch)
 
 
 def encode_operand(operand: Operand, start: int = 0) -> Encoded:
@@ -214,7 +245,7 @@ def encode_operand(operand: Operand, start: int = 0) -> Encoded:
         descriptor = operand.blocks.descriptor(start, offset)
     except ValueError as error:
         raise LayoutError(str(error)) from None
-    return Encoded(descriptor, operand)
+    return Encoded(descriptor, operand, arch=operand.arch)
 
 
 def _added(values: Sequence[int]) -> str:

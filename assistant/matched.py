@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..layout import Element, Mismatch, OperandUse, Role, Step, Swizzle, TileLayout, choose
+from ..layout import Arch, Element, Mismatch, Role, Step, Swizzle, TileLayout, choose
 from ..layout.element_map import Inferred, inferred, places_of
-from ..layout.swizzle import WIDEST_FIRST
 from .columns import html_table
 from .encoded import Encoded, Operand, encode_operand, operand_of
 
@@ -46,6 +45,7 @@ class Matched:
         found: the operand, or why it is none.
         nearest: if it is none, the legal layout in which the fewest elements lie elsewhere.
         start: where a map begins, in bytes.
+        arch: whose instructions read it.
     """
 
     element: Element
@@ -55,6 +55,7 @@ class Matched:
     found: Operand | Mismatch
     nearest: Nearest | None = None
     start: int = 0
+    arch: Arch = Arch.SM_90
 
     @property
     def encoded(self) -> Encoded | None:
@@ -66,9 +67,11 @@ class Matched:
         """If the tile is no operand: the swizzling modes with which its strides would be one's."""
         if self.layout is None or isinstance(self.found, Operand):
             return ()
-        others = ((other, replace(self.layout, swizzle=other)) for other in WIDEST_FIRST)
+        others = ((other, replace(self.layout, swizzle=other)) for other in self.arch.swizzles)
         return tuple(
-            other for other, tile in others if isinstance(operand_of(tile, self.role), Operand)
+            other
+            for other, tile in others
+            if isinstance(operand_of(tile, self.role, arch=self.arch), Operand)
         )
 
     def data(self) -> dict[str, Any]:
@@ -89,6 +92,7 @@ class Matched:
             "total": self.nearest.total,
         }
         return {
+            "arch": str(self.arch),
             "matches": mismatch is None,
             "layout": self.layout and str(self.layout),
             "element": str(self.element),
@@ -136,50 +140,59 @@ class Matched:
         return html_table(("", ""), self._lines)
 
 
-def match_tile(tile: TileLayout, role: Role, rows: int | None = None) -> Matched:
+def match_tile(
+    tile: TileLayout, role: Role, rows: int | None = None, arch: Arch = Arch.SM_90
+) -> Matched:
     """What a tile is to the instructions.
 
     Args:
         tile: its layout, (M, K) for A and (K, N) for B, or with stages in front.
         role: which operand it is.
-        rows: the extent along m/n of each instruction; None for 64 of A, and of B as N is cut.
+        rows: the extent along m/n of each instruction; None for the M of A's, and of B as N is cut.
+        arch: whose instructions they are.
     """
-    found, places = operand_of(tile, role, rows), places_of(tile)
-    nearest = _nearest(places, tile.element, role) if isinstance(found, Mismatch) else None
-    return Matched(tile.element, role, places, tile, found, nearest)
+    found, places = operand_of(tile, role, rows, arch), places_of(tile)
+    nearest = _nearest(places, tile.element, role, arch) if isinstance(found, Mismatch) else None
+    return Matched(tile.element, role, places, tile, found, nearest, arch=arch)
 
 
-def match_map(places: np.ndarray, element: Element, role: Role, rows: int | None = None) -> Matched:
+def match_map(
+    places: np.ndarray,
+    element: Element,
+    role: Role,
+    rows: int | None = None,
+    arch: Arch = Arch.SM_90,
+) -> Matched:
     """What a tile is whose elements lie at those places.
 
     Args:
         places: int64[rows, columns], where each element lies, in elements; may begin at any multiple
             of the swizzle's pattern.
-        element, role, rows: as for `match_tile`.
+        element, role, rows, arch: as for `match_tile`.
 
     Raises:
         LayoutError: if no tile can be such a map.
     """
     explained = inferred(places, element)
     exact = [each for each in explained if not each.wrong]
-    operands = [operand_of(each.layout, role, rows) for each in exact]
+    operands = [operand_of(each.layout, role, rows, arch) for each in exact]
     for each, operand in zip(exact, operands, strict=True):
         if isinstance(operand, Operand):
-            return _of_map(places, each, role, operand)
+            return _of_map(places, each, role, operand, arch)
     if exact:
-        return _of_map(places, exact[0], role, operands[0])
+        return _of_map(places, exact[0], role, operands[0], arch)
     best = explained[0]
-    return _of_map(places, best, role, _unexplained(best, places.size))
+    return _of_map(places, best, role, _unexplained(best, places.size), arch)
 
 
 def _of_map(
-    places: np.ndarray, explained: Inferred, role: Role, found: Operand | Mismatch
+    places: np.ndarray, explained: Inferred, role: Role, found: Operand | Mismatch, arch: Arch
 ) -> Matched:
     element, relative = explained.layout.element, places - explained.start
-    nearest = _nearest(relative, element, role) if isinstance(found, Mismatch) else None
+    nearest = _nearest(relative, element, role, arch) if isinstance(found, Mismatch) else None
     layout = None if explained.wrong else explained.layout
     start = explained.start * element.bits // 8
-    return Matched(element, role, relative, layout, found, nearest, start)
+    return Matched(element, role, relative, layout, found, nearest, start, arch)
 
 
 def _unexplained(best: Inferred, total: int) -> Mismatch:
@@ -194,12 +207,13 @@ def _unexplained(best: Inferred, total: int) -> Mismatch:
     )
 
 
-def _nearest(places: np.ndarray, element: Element, role: Role) -> Nearest | None:
+def _nearest(places: np.ndarray, element: Element, role: Role, arch: Arch) -> Nearest | None:
     """The legal layout in which the fewest elements lie elsewhere; None if no layout is legal."""
-    if not element.multiplied:
+    if not arch.multiplies(element):
         return None
     path = (Step((0,), None),) if places.ndim == 3 else ()
-    choice = choose(element, places.shape, [OperandUse("operand", role, path)])
+    use = arch.use("operand", role, element, path)
+    choice = choose(element, places.shape, [use], swizzles=arch.swizzles)
     found = [
         Nearest(c.layout, c.name, int((places_of(c.layout) != places).sum()), places.size)
         for c in choice.candidates

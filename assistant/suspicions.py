@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
-from math import prod
+from dataclasses import dataclass
 
-import numpy as np
-
-from ..layout import (
-    FORMS,
-    Descriptor,
-    Element,
-    Form,
-    Major,
-    Swizzle,
-    base_offset,
-    operand_addresses,
-)
+from ..layout import Arch, Descriptor, Major, Swizzle, base_offset
 from ..layout.banks import MAX_BYTES
 from ..layout.descriptor import BASE_OFFSET, field_of, mask_of
 from ..layout.elements import UNIT_BYTES
 from ..layout.swizzle import PHASE_BIT
-
-#: Bits 46 and 47 of a tcgen05 descriptor: its version, 1 on sm_100 (PTX ISA 9.7.16.4.1).
-TCGEN05_VERSION = (46, 2)
+from ..layout.tcgen05 import LBO_MODE, LONG_K_BYTES, VERSION
+from .reading import Reading
 
 #: Where a block's shared memory ends, after the 1 KB that the system has in front of it.
 SHARED_END = MAX_BYTES + 1024
@@ -49,36 +35,65 @@ class Suspicion:
     text: str
 
 
-def without_reserved(bits: int) -> Descriptor:
-    """The descriptor, with bits that mean nothing taken as 0."""
-    clean = bits & ~Descriptor.reserved()
-    if Descriptor.decode(clean & ~mask_of(BASE_OFFSET)).swizzle is Swizzle.NONE:
+def without_reserved(bits: int, arch: Arch = Arch.SM_90) -> Descriptor:
+    """The descriptor, with bits that mean nothing taken as 0, and a missing version as there."""
+    encoding = arch.descriptor
+    clean = bits & ~encoding.reserved()
+    for field, value in encoding.fixed.items():
+        clean = clean & ~mask_of(field) | value << field[0]
+    if field_of(clean, encoding.mode) not in encoding.modes.values():
+        clean &= ~mask_of(encoding.mode)
+    swizzle = encoding.decode(clean & ~mask_of(BASE_OFFSET, LBO_MODE)).swizzle
+    if not arch.has_absolute_lbo or swizzle is not Swizzle.B128:
+        clean &= ~mask_of(LBO_MODE)
+    if swizzle is Swizzle.NONE or clean & mask_of(LBO_MODE):
         clean &= ~mask_of(BASE_OFFSET)
-    return Descriptor.decode(clean)
+    return encoding.decode(clean)
 
 
-def of_bits(bits: int, tile: int | None = None) -> Iterator[Suspicion]:
+def of_bits(bits: int, tile: int | None = None, arch: Arch = Arch.SM_90) -> Iterator[Suspicion]:
     """What the fields alone tell.
 
     Args:
         bits: the 64 bits.
         tile: the address at which the tile begins of which the descriptor's start is a part, if it is
             known.
+        arch: whose descriptor it is.
     """
-    reserved = bits & Descriptor.reserved()
-    if field_of(bits, TCGEN05_VERSION) == 1:
-        reserved &= ~mask_of(TCGEN05_VERSION)
+    encoding, reserved = arch.descriptor, bits & arch.descriptor.reserved()
+    version = field_of(bits, VERSION)
+    if not arch.is_tcgen05 and version == 1:
+        reserved &= ~mask_of(VERSION)
         yield Suspicion(
             "tcgen05-version",
-            "bits 46-47 are 1, the version of tcgen05's descriptors; wgmma has none there: "
-            "--arch sm_100a reads it as one of tcgen05",
+            "bits 46-48 are 1, the version of tcgen05's descriptors; wgmma has none there: "
+            "--arch sm_100 reads it as one of tcgen05",
+        )
+    elif arch.is_tcgen05 and version != 1:
+        hint = "" if version else ": --arch sm_90 reads it as one of wgmma"
+        yield Suspicion(
+            "version",
+            f"bits 46-48 are {version}, but tcgen05's descriptors have their version there, 1{hint}",
         )
     if reserved:
         yield Suspicion(
             "reserved-bits",
-            f"the bits {reserved:#018x} belong to no field of a wgmma descriptor and must be 0",
+            f"the bits {reserved:#018x} belong to no field of a {encoding.reader} descriptor and must "
+            "be 0",
         )
-    descriptor, written = without_reserved(bits), field_of(bits, BASE_OFFSET)
+    mode = field_of(bits, encoding.mode)
+    if mode not in encoding.modes.values():
+        known = ", ".join(f"{field} ({swizzle})" for swizzle, field in encoding.modes.items())
+        yield Suspicion(
+            "swizzle-mode",
+            f"the swizzling mode is {mode}, which means nothing and is taken for none here; there are "
+            f"{known}",
+        )
+    descriptor, written = without_reserved(bits, arch), field_of(bits, BASE_OFFSET)
+    if arch.is_tcgen05 and field_of(bits, LBO_MODE):
+        yield from _of_absolute(descriptor, written, arch)
+    if getattr(descriptor, "absolute", False):
+        return
     if descriptor.swizzle is not Swizzle.NONE:
         yield from _of_base_offset(descriptor, tile)
     elif written:
@@ -86,6 +101,41 @@ def of_bits(bits: int, tile: int | None = None) -> Iterator[Suspicion]:
             "base-offset-without-swizzle",
             f"the base offset is {written}, but without swizzle it must be 0",
         )
+
+
+def _of_absolute(d: Descriptor, written: int, arch: Arch) -> Iterator[Suspicion]:
+    """Whether the LBO can be an address (PTX ISA 9.7.16.3.1.2.1); `written` is the base offset."""
+    if not arch.has_absolute_lbo:
+        yield Suspicion(
+            "absolute-arch",
+            f"bit 52 makes LBO an address, which only sm_103 has; it must be 0 on {arch}",
+        )
+    elif d.swizzle is not Swizzle.B128:
+        yield Suspicion(
+            "absolute-swizzle",
+            f"LBO is an address (bit 52), which goes with swizzle 128B, with atoms of 16 bytes, not "
+            f"{d.swizzle}; it is taken for a distance here",
+        )
+    else:
+        if written:
+            yield Suspicion(
+                "absolute-base-offset",
+                f"LBO is an address (bit 52) and the base offset {written}, but then it must be 0",
+            )
+        pattern = d.swizzle.pattern_bytes
+        if d.start % pattern >= d.swizzle.width:
+            yield Suspicion(
+                "absolute-start",
+                f"LBO is an address (bit 52), and the start {d.start:#x} lies {d.start % pattern} bytes "
+                f"into the {pattern} of a {d.swizzle} pattern: not in its first line, as without base "
+                "offset it must",
+            )
+        if d.lbo % pattern:
+            yield Suspicion(
+                "absolute-lbo",
+                f"LBO is the address {d.lbo:#x}, no multiple of {pattern}: the rest of each row is "
+                "looked for where no tile begins",
+            )
 
 
 def _of_base_offset(d: Descriptor, tile: int | None) -> Iterator[Suspicion]:
@@ -114,108 +164,34 @@ def _of_base_offset(d: Descriptor, tile: int | None) -> Iterator[Suspicion]:
         yield Suspicion("base-offset", f"the base offset is {d.base_offset}, but {where} {needs}")
 
 
-@dataclass(frozen=True)
-class Reading:
-    """A descriptor together with what an instruction takes it for.
-
-    Attributes:
-        descriptor: the descriptor.
-        element: the element type.
-        major: the contiguous dimension, which the instruction's modifiers say.
-        rows: the operand's extent along m or n.
-    """
-
-    descriptor: Descriptor
-    element: Element
-    major: Major
-    rows: int
-
-    @property
-    def form(self) -> Form:
-        """The canonical layout that it stands for."""
-        return FORMS[self.major, self.descriptor.swizzle]
-
-    @property
-    def legal(self) -> bool:
-        """Whether wgmma reads the element type so."""
-        return self.element.multiplied and (self.major is Major.K or self.element.mn_major)
-
-    @cached_property
-    def addresses(self) -> np.ndarray:
-        """int64[rows, k]: the byte address of each element that one instruction reads."""
-        name, bits = self.element.name, self.descriptor.encode()
-        return operand_addresses(bits, name, self.major.value, self.rows)
-
-    @property
-    def steps(self) -> dict[str, int]:
-        """The offsets that the instruction steps by, in bytes: those of LBO and SBO that matter."""
-        found: dict[str, int] = {}
-        atom = self.form.layout(self.element, 1, 1, 0, 0)
-        extents = (self.rows, self.element.instruction_k)
-        for modes, strides, extent in zip(atom.modes, self.form.strides, extents, strict=True):
-            name = strides[-1]
-            if name in ("LBO", "SBO") and extent > prod(mode.extent for mode in modes[:-1]):
-                found[name] = getattr(self.descriptor, name.lower())
-        return found
-
-    @cached_property
-    def twins(self) -> tuple[tuple[int, int], tuple[int, int]] | None:
-        """Two elements (row, k) that are read from the same place."""
-        bits = self.element.bits
-        places = self.addresses * 8 + np.arange(self.addresses.shape[1]) * bits % 8
-        flat = places.ravel()
-        order = np.argsort(flat, kind="stable")
-        same = np.flatnonzero(flat[order][1:] == flat[order][:-1])
-        if not same.size:
-            return None
-        # The first element that lies where one before it does.
-        second = int(order[same + 1].min())
-        first = int(np.flatnonzero(flat == flat[second])[0])
-        k = self.addresses.shape[1]
-        return divmod(first, k), divmod(second, k)
-
-    @property
-    def exchanged(self) -> Reading:
-        """The same with LBO and SBO exchanged."""
-        d = self.descriptor
-        return replace(self, descriptor=replace(d, lbo=d.sbo, sbo=d.lbo))
-
-    @property
-    def collides(self) -> bool:
-        """Whether atoms lie on each other, or elements do."""
-        atom = self.descriptor.swizzle.atom_bytes
-        return any(step < atom for step in self.steps.values()) or self.twins is not None
-
-
 def of_reading(reading: Reading) -> Iterator[Suspicion]:
     """What the operand that an instruction would read tells."""
-    d, kind = reading.descriptor, reading.element
+    d = reading.descriptor
     if not reading.legal:
-        yield Suspicion(
-            "type",
-            f"wgmma reads {kind} K-major only; MN-major is for 16-bit types"
-            if kind.multiplied
-            else f"{kind} is no multiplicand of wgmma",
-        )
+        yield _illegal(reading)
         return
-    steps, atom = reading.steps, d.swizzle.atom_bytes
-    if "LBO" not in reading.form.text and d.lbo not in (0, UNIT_BYTES):
+    form, steps, atom = reading.form, reading.steps, d.swizzle.atom_bytes
+    assert form is not None
+    if "LBO" not in form.text and d.lbo not in (0, UNIT_BYTES) and not reading.absolute:
         yield Suspicion(
             "lbo-ignored",
             f"LBO is {d.lbo} bytes, but has no effect on a {reading.major} operand with swizzle "
             f"{d.swizzle}; 0 and 1 (16 bytes) are usual there",
         )
+    yield from _of_long_k(reading)
+    # Four lines of the mode with units of 32 bytes, though it is aligned to eight.
+    repeats = min(atom, d.swizzle.pattern_bytes)
     for name, step in steps.items():
         if step < atom:
             yield Suspicion(
                 f"{name.lower()}-small",
-                f"{name} is {step} bytes, less than the {atom} of the 8 lines of "
+                f"{name} is {step} bytes, less than the {atom} of the {d.swizzle.lines} lines of "
                 f"{d.swizzle.width} bytes that it steps over",
             )
-        elif step % d.swizzle.pattern_bytes:
+        elif step % repeats:
             yield Suspicion(
                 f"{name.lower()}-off-pattern",
-                f"{name} is {step} bytes, no multiple of the {d.swizzle.pattern_bytes} after which "
+                f"{name} is {step} bytes, no multiple of the {repeats} after which "
                 f"the swizzle {d.swizzle} repeats: one atom is swizzled otherwise than the next",
             )
     if reading.collides and not reading.exchanged.collides:
@@ -232,6 +208,56 @@ def of_reading(reading: Reading) -> Iterator[Suspicion]:
             f"{reading.addresses[r, k]:#x}",
         )
     yield from _of_extent(reading)
+
+
+def _illegal(reading: Reading) -> Suspicion:
+    """Why the instructions do not read the type so."""
+    kind, arch, d = reading.element, reading.arch, reading.descriptor
+    modes = arch.swizzles_of(kind, reading.major)
+    if not arch.multiplies(kind):
+        return Suspicion("type", f"{kind} is no multiplicand of {arch.instructions}")
+    reader = arch.descriptor.reader
+    if not modes:
+        others = "" if arch.is_tcgen05 else "; MN-major is for 16-bit types"
+        return Suspicion("type", f"{reader} reads {kind} K-major only{others}")
+    if d.swizzle not in modes:
+        return Suspicion(
+            "swizzle",
+            f"{reader} reads {kind} {reading.major} with swizzle {' or '.join(map(str, modes))}, not "
+            f"{d.swizzle}",
+        )
+    if reading.k_bytes not in arch.k_bytes:
+        return Suspicion(
+            "k-bytes",
+            f"K is {reading.k_bytes} bytes, but {arch} reads {' or '.join(map(str, arch.k_bytes))}",
+        )
+    if reading.absolute:
+        return Suspicion(
+            "absolute-major",
+            "LBO is an address (bit 52), which goes with K-major operands, but this one is MN-major",
+        )
+    return Suspicion(
+        "k-bytes",
+        f"K is {LONG_K_BYTES} bytes, which is for e2m1 with swizzle 128B, not {kind} with {d.swizzle}",
+    )
+
+
+def _of_long_k(reading: Reading) -> Iterator[Suspicion]:
+    """Whether an absolute LBO goes with a K of 48 bytes, and where a row has to be continued."""
+    width, long = reading.descriptor.swizzle.width, reading.k_bytes == LONG_K_BYTES
+    if reading.absolute and not long:
+        yield Suspicion(
+            "absolute-k",
+            f"LBO is an address (bit 52), which is for a K of {LONG_K_BYTES} bytes; the instruction "
+            f"reads {reading.k_bytes}",
+        )
+    within = reading.descriptor.start % width
+    if long and not reading.absolute and within + reading.k_bytes > width:
+        yield Suspicion(
+            "row-end",
+            f"the instruction reads {reading.k_bytes} bytes from byte {within} of lines of {width}: "
+            "behind their end, it needs an LBO that is an address (bit 52)",
+        )
 
 
 def _of_extent(reading: Reading) -> Iterator[Suspicion]:

@@ -44,5 +44,5 @@ def meaning(form: Form, name: str) -> str:
     if form.major is Major.K:
         return "to the next 8 rows of m/n" if in_rows else "to the next 16 bytes of k"
     if not in_rows:
-        return "to the next 8 of k"
+        return f"to the next {form.swizzle.lines} of k"
     return f"to the next {16 if plain else form.swizzle.width} bytes of m/n"

@@ -17,6 +17,7 @@ from .operand import OperandBlocks, Role, operand_addresses, operand_blocks
 from .swizzle import TCGEN05_WIDEST_FIRST, WIDEST_FIRST, Swizzle
 from .tcgen05 import (
     KINDS,
+    LONG_K_BYTES,
     Kind,
     Tcgen05Descriptor,
     Tcgen05Use,
@@ -24,7 +25,6 @@ from .tcgen05 import (
     tcgen05_addresses,
     tcgen05_blocks,
 )
-from .tcgen05.shapes import LONG_K_BYTES
 from .text_error import TextError
 from .tile import TileLayout
 

@@ -5,14 +5,17 @@ against both; nothing here was measured.
 """
 
 from .chunks import Chunks, chunked_blocks
-from .descriptor import Tcgen05Descriptor
+from .descriptor import LBO_MODE, VERSION, Tcgen05Descriptor
 from .instruction_descriptor import InstructionDescriptor
 from .kinds import KINDS, Kind, kind_of
 from .operand import Tcgen05Use, swizzles_of, tcgen05_addresses, tcgen05_blocks
-from .shapes import Shape, ShapeError, check_shape
+from .shapes import LONG_K_BYTES, Shape, ShapeError, check_shape
 
 __all__ = [
     "KINDS",
+    "LBO_MODE",
+    "LONG_K_BYTES",
+    "VERSION",
     "Chunks",
     "InstructionDescriptor",
     "Kind",

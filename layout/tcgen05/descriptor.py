@@ -8,6 +8,9 @@ from typing import ClassVar, Self
 from ..descriptor import Descriptor, mask_of
 from ..swizzle import TCGEN05_WIDEST_FIRST, Swizzle
 
+#: The version of Blackwell's descriptors, which is 1.
+VERSION = (46, 3)
+
 #: The bit that makes the leading dimension's stride an absolute address (9.7.16.3.1).
 LBO_MODE = (52, 1)
 
@@ -31,8 +34,7 @@ class Tcgen05Descriptor(Descriptor):
     reader: ClassVar[str] = "tcgen05"
     mode: ClassVar[tuple[int, int]] = (61, 3)
     modes: ClassVar[dict[Swizzle, int]] = {s: s.tcgen05_field for s in TCGEN05_WIDEST_FIRST}
-    #: The version of Blackwell's descriptors, in three bits.
-    fixed: ClassVar[dict[tuple[int, int], int]] = {(46, 3): 1}
+    fixed: ClassVar[dict[tuple[int, int], int]] = {VERSION: 1}
 
     def __post_init__(self) -> None:
         super().__post_init__()

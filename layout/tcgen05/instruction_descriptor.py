@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import itemgetter
 
 from ..descriptor import field_of, mask_of
 from ..elements import Element
@@ -19,6 +20,27 @@ _B_SCALE, _SCALE_TYPE, _A_SCALE, _LONG_K = (4, 2), (23, 1), (29, 2), (31, 1)
 _SHARED = (_SPARSE, _A_TYPE, _B_TYPE, _NEGATE_A, _NEGATE_B, _A_MN_MAJOR, _B_MN_MAJOR, _N, _M)
 _PLAIN = mask_of(*_SHARED, _SELECTOR, _SATURATE, _D_TYPE)
 _SCALED = mask_of(*_SHARED, _B_SCALE, _SCALE_TYPE, _A_SCALE, _LONG_K)
+
+_FIELDS = {
+    "selector": _SELECTOR,
+    "sparse": _SPARSE,
+    "saturate": _SATURATE,
+    "d": _D_TYPE,
+    "a": _A_TYPE,
+    "b": _B_TYPE,
+    "negate_a": _NEGATE_A,
+    "negate_b": _NEGATE_B,
+    "a_mn_major": _A_MN_MAJOR,
+    "b_mn_major": _B_MN_MAJOR,
+    "n": _N,
+    "m": _M,
+}
+_SCALED_FIELDS = {
+    "b_scale": _B_SCALE,
+    "scale": _SCALE_TYPE,
+    "a_scale": _A_SCALE,
+    "k_bytes": _LONG_K,
+}
 
 #: What the field of D's type holds.
 _D_CODES = {"f16": 0, "f32": 1, "s32": 2}
@@ -61,6 +83,15 @@ class InstructionDescriptor:
     a_scale: int = 0
     b_scale: int = 0
     k_bytes: int = 32
+
+    @staticmethod
+    def fields(kind: Kind) -> dict[str, tuple[int, int]]:
+        """First bit and width of each attribute's field in the descriptors of a kind, in their order."""
+        found = _FIELDS
+        if kind.scales:
+            plain = ("selector", "saturate", "d")
+            found = {name: at for name, at in _FIELDS.items() if name not in plain} | _SCALED_FIELDS
+        return dict(sorted(found.items(), key=itemgetter(1)))
 
     def check(self, ctas: int) -> None:
         """Checks that an instruction of so many blocks can be that.

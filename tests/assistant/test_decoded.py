@@ -39,15 +39,18 @@ def test_for_programs():
         byte for place in reads.ravel().tolist() for byte in (place, place + 1)
     )
     assert data == {
+        "arch": "sm_90",
         "descriptor": "0x4000004000010040",
         "start": 1024,
         "lbo": 16,
         "sbo": 1024,
         "base_offset": 0,
         "swizzle": "128B",
+        "absolute": False,
         "element": "bf16",
         "major": "k",
         "rows": 64,
+        "chunks": [32],
         "layout": "Swizzle<3,4,3> o ((8,8),(8,2)):((64,512),(1,8))",
         "forms": ["K-major: Swizzle<3,4,3> o ((8,8),(8,2)):((64,512),(1,8))"],
         "suspicions": [],

@@ -253,7 +253,7 @@ def test_a_b_that_no_instruction_has():
 def test_bits_that_mean_nothing():
     bits = RIGHT_A.encode() | 1 << 46 | 1 << 52
     first, second = diagnose(A, bits).causes
-    assert first.startswith("bits 46-47 are 1, the version of tcgen05's descriptors")
+    assert first.startswith("bits 46-48 are 1, the version of tcgen05's descriptors")
     assert second.startswith("the bits 0x0010000000000000 belong to no field")
 
 

@@ -34,9 +34,17 @@ def test_fields():
     answer = encode(0x400, 16, 1024, Swizzle.B128)
     assert (answer.bits, answer.constant) == (0x4000004000010040, 0x4000004000010000)
     assert answer.data() == {
+        "arch": "sm_90",
         "descriptor": "0x4000004000010040",
         "constant": "0x4000004000010000",
-        "fields": {"start": 1024, "lbo": 16, "sbo": 1024, "base_offset": 0, "swizzle": "128B"},
+        "fields": {
+            "start": 1024,
+            "lbo": 16,
+            "sbo": 1024,
+            "base_offset": 0,
+            "swizzle": "128B",
+            "absolute": False,
+        },
         "operand": None,
         "descriptors": [["0x4000004000010040"]],
         "suspicions": [],

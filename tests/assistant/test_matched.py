@@ -51,6 +51,7 @@ def test_a_mismatch_for_programs():
     data = match_tile(PLAIN, Role.A).data()
     assert data["mismatch"].pop("reason").startswith("the instruction's block of 64x16 at (0, 0): ")
     assert data == {
+        "arch": "sm_90",
         "matches": False,
         "layout": "Swizzle<0,4,3> o (128,64):(64,1)",
         "element": "bf16",

@@ -45,8 +45,8 @@ def test_reserved_bits(bit):
 def test_a_descriptor_of_tcgen05():
     assert names(GOOD, bits=1 << 46) == ["tcgen05-version"]
     assert said("tcgen05-version", GOOD.encode() | 1 << 46) == (
-        "bits 46-47 are 1, the version of tcgen05's descriptors; wgmma has none there: "
-        "--arch sm_100a reads it as one of tcgen05"
+        "bits 46-48 are 1, the version of tcgen05's descriptors; wgmma has none there: "
+        "--arch sm_100 reads it as one of tcgen05"
     )
 
 

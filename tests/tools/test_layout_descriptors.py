@@ -273,7 +273,10 @@ def test_malformed_texts(refused, arguments, lines):
             "Swizzle<0,4,3> o (8,8,8,8):(1,8,64,512)",
         ),
         (["encode", ATOMS], "a tile needs --element"),
-        (["encode", *A, "--lbo", "16"], "--lbo, --sbo and --base-offset follow from the tile's layout"),
+        (
+            ["encode", *A, "--lbo", "16"],
+            "--lbo, --sbo, --base-offset and --absolute follow from the tile's layout",
+        ),
         (
             ["encode", "--lbo", "16"],
             "give --lbo and --sbo, or a tile by a layout, --shape or --map",

@@ -2,21 +2,32 @@
 
 import argparse
 
-from ...layout import Element, Major, Role
-from ...layout.elements import ELEMENTS
+from ...layout import Arch, Element, Major, Role
 from ...layout.text_error import TextError
-
-#: The types that wgmma multiplies, by name.
-_TYPES = {name: each for name, each in ELEMENTS.items() if each.multiplied}
 
 #: The example in messages about descriptors.
 DESCRIPTOR = "0x4000004000010000"
 
 
+def add_arch(parser: argparse.ArgumentParser) -> None:
+    """Adds `--arch`."""
+    names = ", ".join(map(str, Arch))
+    parser.add_argument(
+        "--arch",
+        metavar="ARCH",
+        help=f"whose instructions: {names} (sm_90: wgmma, the others: tcgen05); default: sm_90",
+    )
+
+
 def add_element(parser: argparse.ArgumentParser, required: bool = True) -> None:
     """Adds `--element`."""
+    hopper = Arch.SM_90.elements
+    more = [name for name in Arch.SM_100.elements if name not in hopper]
     parser.add_argument(
-        "--element", metavar="TYPE", required=required, help=f"element type: {', '.join(_TYPES)}"
+        "--element",
+        metavar="TYPE",
+        required=required,
+        help=f"element type: {', '.join(hopper)}; of tcgen05 also {', '.join(more)}",
     )
 
 
@@ -29,7 +40,8 @@ def add_role(parser: argparse.ArgumentParser) -> None:
         help="whether the tile is A (M, K), or B (K, N); default: a",
     )
     parser.add_argument(
-        "--rows", help="extent along m/n of one instruction; default: 64 for A, as N is cut for B"
+        "--rows",
+        help="extent along m/n of one instruction; default: its M for A, as N is cut for B",
     )
 
 
@@ -40,18 +52,28 @@ def add_major(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def arch_of(options: argparse.Namespace, default: Arch = Arch.SM_90) -> Arch:
+    """The architecture.
+
+    Raises:
+        TextError: if there is none of that name.
+    """
+    return Arch.parse(options.arch) if options.arch is not None else default
+
+
 def element_of(options: argparse.Namespace) -> Element | None:
     """The element type, if one was given.
 
     Raises:
-        TextError: if wgmma multiplies no such type.
+        TextError: if the architecture multiplies no such type.
     """
     if options.element is None:
         return None
-    if options.element not in _TYPES:
-        problem = f"expected one of {', '.join(_TYPES)}"
+    types = arch_of(options).elements
+    if options.element not in types:
+        problem = f"expected one of {', '.join(types)}"
         raise TextError("element type", options.element, 0, problem, "bf16")
-    return _TYPES[options.element]
+    return types[options.element]
 
 
 def major_of(options: argparse.Namespace) -> Major | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...layout import Role, Swizzle
 from ..inputs import InputError
-from .arguments import add_element, add_role, element_of, number
+from .arguments import add_arch, add_element, add_role, arch_of, element_of, number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from ...layout import Element
 
 #: Swizzling modes by name.
-SWIZZLES = {"none": Swizzle.NONE, "32": Swizzle.B32, "64": Swizzle.B64, "128": Swizzle.B128}
+SWIZZLES = {
+    "none": Swizzle.NONE,
+    "32": Swizzle.B32,
+    "64": Swizzle.B64,
+    "128": Swizzle.B128,
+    "128_atom_32": Swizzle.B128_ATOM_32B,
+}
 
 
 def add_tile(parser: argparse.ArgumentParser, required: bool = True) -> None:
@@ -37,6 +43,7 @@ def add_tile(parser: argparse.ArgumentParser, required: bool = True) -> None:
     parser.add_argument(
         "--map-unit", choices=["element", "byte"], default="element", help="what --map counts"
     )
+    add_arch(parser)
     add_element(parser, required)
     add_role(parser)
 
@@ -58,7 +65,7 @@ def tile_of(options: argparse.Namespace) -> Matched:
     from ...layout import parse_layout
 
     element, role = element_of(options), Role(options.role)
-    rows = number(options, "rows", "64")
+    rows, arch = number(options, "rows", "64"), arch_of(options)
     if sum(map(bool, (options.layout, options.shape, options.map))) != 1:
         raise InputError("give the tile by one of a layout, --shape (with --strides), or --map")
     if element is None:
@@ -68,16 +75,17 @@ def tile_of(options: argparse.Namespace) -> Matched:
     if options.swizzle and not options.shape:
         raise InputError("--swizzle is for --shape; a layout has its own, and a map tells it")
     if options.map:
-        return match_map(_map(options, element), element, role, rows)
+        return match_map(_map(options, element), element, role, rows, arch)
     if options.layout:
         tile = parse_layout(options.layout, element)
         if len(tile.shape) not in (2, 3):
             raise InputError(f"a tile has rows and columns, or stages in front: not {tile}")
-        return match_tile(tile, role, rows)
+        return match_tile(tile, role, rows, arch)
     shape = parse_numbers("--shape", options.shape, "128,64")
     strides = parse_numbers("--strides", options.strides, "64,1")
     swizzle = SWIZZLES[options.swizzle or "none"]
-    return match_tile(strided(shape, strides, element, swizzle, options.bytes), role, rows)
+    tile = strided(shape, strides, element, swizzle, options.bytes)
+    return match_tile(tile, role, rows, arch)
 
 
 def _map(options: argparse.Namespace, element: Element) -> np.ndarray:

@@ -1,5 +1,7 @@
 """The instruction descriptor of tcgen05: public constants, every field, and what is refused."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -222,3 +224,21 @@ def test_bits_that_are_no_descriptor(bits, kind, message):
     with pytest.raises(ValueError) as error:
         InstructionDescriptor.decode(bits, KINDS[kind])
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=str)
+def test_fields_are_where_values_are_encoded(kind):
+    fields = InstructionDescriptor.fields(kind)
+    scale = kind.scales[0][0] if kind.scales else None
+    some = next(iter(kind.codes))
+    plain = InstructionDescriptor(kind, some, some, 128, 64, kind.accumulators[0], scale=scale)
+    changes = {"m": 256, "n": 256, "k_bytes": 48, "selector": 3, "a_scale": 3, "b_scale": 3}
+    for name, (bit, width) in fields.items():
+        value = changes.get(name, True)
+        if name in ("a", "b", "d", "scale"):
+            continue
+        changed = replace(plain, **{name: value}).encode() ^ plain.encode()
+        assert changed
+        assert changed >> bit << bit == changed < 1 << bit + width
+    first = [bit for bit, _ in fields.values()]
+    assert first == sorted(first)

@@ -1,14 +1,9 @@
-"""CuTe's answers for sm_100, computed by NVIDIA's headers, beside ours.
+"""CuTe's answers for sm_100, computed by NVIDIA's headers, beside ours."""
 
-`tests/data/cute_sm100.json.gz` holds them, with their source and licence in `meta`.
-"""
-
-import gzip
 import hashlib
-import json
-from pathlib import Path
 
 import pytest
+from oracle_sm100 import DATA, ROWS, SWIZZLES, every_row, name_of, tile_of
 
 from mlir_smem.layout import Order, Role, Swizzle, choose, element, tile_of_atoms
 from mlir_smem.layout.operand import blocks
@@ -20,39 +15,10 @@ from mlir_smem.layout.tcgen05 import (
     tcgen05_addresses,
 )
 
-DATA = json.loads(
-    gzip.decompress(Path(__file__).parents[2].joinpath("data/cute_sm100.json.gz").read_bytes())
-)
-ROWS = DATA["rows"]
-SWIZZLES = {
-    "INTER": Swizzle.NONE,
-    "SW32": Swizzle.B32,
-    "SW64": Swizzle.B64,
-    "SW128": Swizzle.B128,
-    "SW128_32B": Swizzle.B128_ATOM_32B,
-}
-
-
-def tile_of(row):
-    """A row's tile in our words, (m/n, k), stages in front."""
-    k_major = row["major"] == "K"
-    order = Order.ACROSS if (row["tile_order"] == "mn_first") == k_major else Order.ALONG
-    shape = (row["stages"], row["mn"], row["k"])
-    return tile_of_atoms(
-        element(row["dtype"]), shape, int(k_major), SWIZZLES[row["swizzle"]], order
-    )
-
 
 def blocks_of(row):
     pieces = (row["inst_mn"],) * (row["mn"] // row["inst_mn"])
     return blocks(tile_of(row).stage(0).layout, pieces, encoding=Tcgen05Descriptor)
-
-
-def name_of(row):
-    return f"{row['dtype']}-{row['major']}-{row['swizzle']}-{row['mn']}x{row['k']}-{row['id']}"
-
-
-every_row = pytest.mark.parametrize("row", ROWS, ids=name_of)
 
 
 def test_the_data_says_where_it_comes_from():

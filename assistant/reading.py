@@ -1,0 +1,119 @@
+"""What an instruction takes a descriptor for: the operand that it would read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from ..layout import Arch, Descriptor, Element, Form, Major, Swizzle
+from ..layout.elements import INSTRUCTION_K_BYTES
+from ..layout.tcgen05 import LONG_K_BYTES, Tcgen05Descriptor
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A descriptor together with what an instruction takes it for.
+
+    Attributes:
+        descriptor: the descriptor.
+        element: the element type.
+        major: the contiguous dimension, which the instruction's modifiers say.
+        rows: the operand's extent along m or n.
+        arch: whose instruction it is.
+        k_bytes: bytes along K that it reads.
+    """
+
+    descriptor: Descriptor
+    element: Element
+    major: Major
+    rows: int
+    arch: Arch = Arch.SM_90
+    k_bytes: int = INSTRUCTION_K_BYTES
+
+    @property
+    def k(self) -> int:
+        """K of the instruction, in elements."""
+        return self.k_bytes * 8 // self.element.bits
+
+    @property
+    def form(self) -> Form | None:
+        """The canonical layout that it stands for; None if there is none with that swizzle."""
+        return self.arch.forms.get((self.major, self.descriptor.swizzle))
+
+    @property
+    def absolute(self) -> bool:
+        """Whether the LBO is an address."""
+        d = self.descriptor
+        return isinstance(d, Tcgen05Descriptor) and d.absolute
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """Bytes along K that lie together: two numbers where the second chunk begins at LBO."""
+        width = self.descriptor.swizzle.width
+        room = width - self.descriptor.start % width
+        return (
+            (room, self.k_bytes - room)
+            if self.absolute and room < self.k_bytes
+            else (self.k_bytes,)
+        )
+
+    @property
+    def legal(self) -> bool:
+        """Whether the instructions read the element type so."""
+        d = self.descriptor
+        if d.swizzle not in self.arch.swizzles_of(self.element, self.major):
+            return False
+        if self.k_bytes not in self.arch.k_bytes or (self.absolute and self.major is Major.MN):
+            return False
+        long = self.k_bytes == LONG_K_BYTES
+        return not long or (self.element.bits == 4 and d.swizzle is Swizzle.B128)
+
+    @cached_property
+    def addresses(self) -> np.ndarray:
+        """int64[rows, k]: the byte address of each element that one instruction reads."""
+        bits = self.descriptor.encode()
+        return self.arch.addresses(bits, self.element, self.major, self.rows, self.k_bytes)
+
+    @property
+    def steps(self) -> dict[str, int]:
+        """The offsets that the instruction steps by, in bytes: those of LBO and SBO that matter."""
+        found: dict[str, int] = {}
+        assert self.form is not None
+        atom = self.form.layout(self.element, 1, 1, 0, 0)
+        extents = (self.rows, self.k)
+        for modes, strides, extent in zip(atom.modes, self.form.strides, extents, strict=True):
+            name = strides[-1]
+            if name in ("LBO", "SBO") and extent > prod(mode.extent for mode in modes[:-1]):
+                found[name] = getattr(self.descriptor, name.lower())
+        return found
+
+    @cached_property
+    def twins(self) -> tuple[tuple[int, int], tuple[int, int]] | None:
+        """Two elements (row, k) that are read from the same place."""
+        bits = self.element.bits
+        places = self.addresses * 8 + np.arange(self.addresses.shape[1]) * bits % 8
+        flat = places.ravel()
+        order = np.argsort(flat, kind="stable")
+        same = np.flatnonzero(flat[order][1:] == flat[order][:-1])
+        if not same.size:
+            return None
+        # The first element that lies where one before it does.
+        second = int(order[same + 1].min())
+        first = int(np.flatnonzero(flat == flat[second])[0])
+        k = self.addresses.shape[1]
+        return divmod(first, k), divmod(second, k)
+
+    @property
+    def exchanged(self) -> Reading:
+        """The same with LBO and SBO exchanged."""
+        d = self.descriptor
+        return replace(self, descriptor=replace(d, lbo=d.sbo, sbo=d.lbo))
+
+    @property
+    def collides(self) -> bool:
+        """Whether atoms lie on each other, or elements do."""
+        atom = self.descriptor.swizzle.atom_bytes
+        return any(step < atom for step in self.steps.values()) or self.twins is not None
