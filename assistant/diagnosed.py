@@ -87,7 +87,7 @@ class Diagnosed:
             return [self.summary, *self.causes]
         steps = ", ".join(map(str, self.right.operand.k_steps if self.right.operand else (0,)))
         right = f"right would be {self.right.bits:#018x}, k steps {steps} (16-byte units)"
-        return [self.summary, *self.causes, *([right] if self.wrong.any() else [])]
+        return [self.summary, *self.causes, *([right] if self.wrong.any() or self.causes else [])]
 
     def __str__(self) -> str:
         lines = list(self._notes)
@@ -135,8 +135,8 @@ def diagnose(
         tile: the address at which the tile was written; None for the descriptor's start.
 
     Raises:
-        LayoutError: if the instructions read more than the tile has, or a step leaves the 18 bits of an
-            address.
+        LayoutError: if the instructions read more than the tile has, or no such operand, or a step leaves
+            the 18 bits of an address.
     """
     kind, role, arch = written.element, written.role, written.arch
     stage = written.places[0] if written.places.ndim == 3 else written.places
@@ -155,8 +155,10 @@ def diagnose(
     if begin % UNIT_BYTES:
         raise LayoutError(f"a tile begins at a multiple of {UNIT_BYTES} bytes, not at {begin:#x}")
     taken = major or (found.blocks.canonical.major if found else _seems(operand, kind, arch))
-    read = _read(descriptor, kind, taken, extent, k_steps, arch)
     reading = Reading(descriptor, kind, taken, extent, arch)
+    if not reading.legal:
+        raise LayoutError(next(of_reading(reading)).text)
+    read = _read(descriptor, kind, taken, extent, k_steps, arch)
     told = (*of_bits(bits, arch=arch), *of_reading(reading))
     causes = [each.text for each in told if each.name in _ALWAYS_WRONG]
     right = None

@@ -1,7 +1,5 @@
 """`smem-layout decode`, `encode`, `match` and `diagnose`: what they print, and what they refuse."""
 
-import json
-
 import numpy as np
 import pytest
 from oracle import every_row, tile_of
@@ -9,48 +7,10 @@ from oracle import every_row, tile_of
 from mlir_smem.layout import Descriptor, element, tile_of_atoms
 from mlir_smem.layout.element_map import places_of
 from mlir_smem.layout.swizzle import Swizzle
-from mlir_smem.tools.smem_layout import smem_layout
 
 BF16 = element("bf16")
 ATOMS = "Swizzle<3,4,3> o (128,64):(64,1)"
 DESCRIPTOR = "0x4000004000010040"
-
-
-@pytest.fixture
-def said(capsys):
-    """Runs a command that succeeds; what it prints."""
-
-    def run(*arguments):
-        assert smem_layout(arguments) == 0
-        out, err = capsys.readouterr()
-        assert err == ""
-        return out
-
-    return run
-
-
-@pytest.fixture
-def told(said):
-    """The same with `--json`."""
-    return lambda *arguments: json.loads(said(*arguments, "--json"))
-
-
-@pytest.fixture
-def refused(capsys):
-    """Runs a command that fails; its message."""
-
-    def run(*arguments):
-        try:
-            code = smem_layout(arguments)
-        except SystemExit as left:  # what argparse refuses
-            code = left.code
-        out, err = capsys.readouterr()
-        assert (code, out) == (1, "")
-        head = f"smem-layout {arguments[0]}: error: "
-        assert err.startswith(head)
-        return err.removeprefix(head).rstrip("\n")
-
-    return run
 
 
 @pytest.fixture
