@@ -7,7 +7,8 @@ from typing import Any
 from ..layout import Element, Role, TileLayout
 from ..layout.choice import Line, Verdict
 from ..layout.tensor_box import TensorBox
-from .chosen_operand import ChosenOperand, blocks_of
+from .chosen_operand import ChosenOperand, one_stage
+from .multiplier import Multiplier, canonical_of, first_descriptor
 
 
 def operand_data(chosen: ChosenOperand) -> dict[str, Any]:
@@ -27,7 +28,7 @@ def operand_data(chosen: ChosenOperand) -> dict[str, Any]:
         "bytes": chosen.layout.size_bytes,
         "stage_bytes": chosen.stage_bytes,
         "alignment": chosen.alignment,
-        "candidates": [_candidate(line, chosen.role) for line in chosen.choice.lines],
+        "candidates": [_candidate(line, chosen.role, chosen.by) for line in chosen.choice.lines],
         "descriptor": _descriptor(chosen),
         "tma": _box(chosen.box, chosen.tile),
         "banks": {
@@ -42,9 +43,10 @@ def hexadecimal(bits: int) -> str:
     return f"{bits:#018x}"
 
 
-def _candidate(line: Line, role: Role) -> dict[str, Any]:
+def _candidate(line: Line, role: Role, by: Multiplier) -> dict[str, Any]:
     layout = line.candidate.layout
-    blocks = blocks_of(layout, role)
+    blocks = by.blocks(one_stage(layout), role)
+    canonical = blocks and canonical_of(blocks)
     return {
         "verdict": line.verdict,
         "name": line.candidate.name,
@@ -52,11 +54,12 @@ def _candidate(line: Line, role: Role) -> dict[str, Any]:
         "why": line.why,
         "uses": [{"use": who, **_verdict(said)} for who, said in line.candidate.verdicts],
         "operand": blocks
+        and canonical
         and {
-            "form": blocks.canonical.form.text,
-            "lbo": blocks.canonical.lbo,
-            "sbo": blocks.canonical.sbo,
-            "constant": hexadecimal(blocks.descriptor().encode()),
+            "form": canonical.form.text,
+            "lbo": canonical.lbo,
+            "sbo": canonical.sbo,
+            "constant": hexadecimal(first_descriptor(blocks).encode()),
             "pieces": list(blocks.pieces),
             "steps": [list(row) for row in blocks.steps],
         },
@@ -73,11 +76,11 @@ def _verdict(said: Verdict) -> dict[str, Any]:
 
 
 def _descriptor(chosen: ChosenOperand) -> dict[str, Any] | None:
-    if chosen.blocks is None:
+    if chosen.canonical is None:
         return None
     there = chosen.descriptor(chosen.address).encode()
     return {
-        "form": chosen.blocks.canonical.form.text,
+        "form": chosen.canonical.form.text,
         "constant": hexadecimal(chosen.descriptor().encode()),
         "fields": [field.data() for field in chosen.fields],
         "example": {"address": chosen.address, "descriptor": hexadecimal(there)},
@@ -87,7 +90,8 @@ def _descriptor(chosen: ChosenOperand) -> dict[str, Any] | None:
                 "k": block.k,
                 "extent": block.extent,
                 "step": block.step,
-                "example": hexadecimal(there + block.step),
+                **({} if block.second is None else {"second": block.second}),
+                "example": hexadecimal(chosen.descriptor_of(block, chosen.address).encode()),
             }
             for block in chosen.each_block
         ],
@@ -100,6 +104,7 @@ def _box(box: TensorBox | str, tile: TileLayout) -> dict[str, Any]:
     return {
         "box": list(box_of_driver(box, tile.element)),
         "swizzle": box.swizzle.tensor_map,
+        **({"data_type": kind} if (kind := map_type(tile.element)) else {}),
         "copies": [
             {"row": row, "column": column, "offset": tile.element.bytes(offset)}
             for (row, column), offset in zip(box.places, box.offsets, strict=True)
@@ -107,8 +112,15 @@ def _box(box: TensorBox | str, tile: TileLayout) -> dict[str, Any]:
     }
 
 
+def map_type(element: Element) -> str | None:
+    """The `CUtensorMapDataType` of a padded type, which TMA pads; None for other types."""
+    if not element.padding:
+        return None
+    return f"CU_TENSOR_MAP_DATA_TYPE_16U{element.packed_bits}_ALIGN16B"
+
+
 def box_of_driver(box: TensorBox, element: Element) -> tuple[int, int]:
-    """A box as the driver takes it, the contiguous dimension first: elements, or bytes of b1, which
-    TMA does not know."""
+    """A box as the driver takes it, the contiguous dimension first: elements, or bytes of b1 and e2m1, of
+    which several share one."""
     packed = max(1, 8 // element.bits)
     return box.shape[box.contiguous] // packed, box.shape[1 - box.contiguous]

@@ -1,8 +1,8 @@
-"""One operand of `wgmma` in shared memory: the layout that is chosen, and all that follows from it."""
+"""One operand in shared memory: the layout that is chosen, and all that follows from it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -17,15 +17,18 @@ from ..layout import (
     Role,
     Swizzle,
     TileLayout,
-    operand_blocks,
 )
 from ..layout import descriptor as fields
 from ..layout.choice import Candidate, FragmentUse, Verdict, filled
+from ..layout.elements import UNIT_BYTES
 from ..layout.fragment_access import multiplicand_access
 from ..layout.instruction import INSTRUCTION_M
+from ..layout.tcgen05 import Chunks, Tcgen05Descriptor
+from ..layout.tcgen05.descriptor import LBO_MODE, VERSION
 from ..layout.tensor_box import TensorBox, least_alignment, tensor_box
 from ..layout.transposition import Relayout
 from .load import Load
+from .multiplier import Multiplier, Wgmma, canonical_of, first_descriptor
 from .spec import TileSpec
 from .table import meaning
 
@@ -38,12 +41,15 @@ class Block:
         mn, k: where it begins, in elements.
         extent: its elements along m/n.
         step: what is added to the descriptor of the first block, in 16-byte units.
+        second: where the second chunk of its rows begins, in bytes from the tile's start; None where
+            each has one chunk.
     """
 
     mn: int
     k: int
     extent: int
     step: int
+    second: int | None = None
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,7 @@ class ChosenOperand:
         choice: the candidates, and the one picked.
         picked: that one.
         address: where the tile begins in the examples, in bytes.
+        by: what multiplies it.
     """
 
     role: Role
@@ -99,6 +106,7 @@ class ChosenOperand:
     choice: Choice
     picked: Candidate
     address: int
+    by: Multiplier
 
     @property
     def layout(self) -> TileLayout:
@@ -127,21 +135,37 @@ class ChosenOperand:
         return Load.LDMATRIX in self.loads
 
     @cached_property
-    def blocks(self) -> OperandBlocks | None:
+    def blocks(self) -> OperandBlocks | Chunks | None:
         """The instructions' shares; None if they are read from registers."""
-        return None if self.in_registers else blocks_of(self.layout, self.role)
+        return None if self.in_registers else self.by.blocks(self.tile, self.role)
+
+    @property
+    def canonical(self) -> Canonical | None:
+        """The canonical layout that the instructions read; None if they read registers."""
+        return self.blocks and canonical_of(self.blocks)
+
+    @property
+    def instruction_k(self) -> int:
+        """K of one instruction, in elements."""
+        return self.by.k_bytes * 8 // self.spec.element.bits
 
     @property
     def each_block(self) -> list[Block]:
         """The instructions' shares one by one, k first; none if they are read from registers."""
         if self.blocks is None:
             return []
-        pieces, k = self.blocks.pieces, self.spec.element.instruction_k
+        pieces, k = self.blocks.pieces, self.instruction_k
         begins = accumulate(pieces[:-1], initial=0)
+        steps = self.blocks.steps
+        seconds = (
+            self.blocks.seconds
+            if isinstance(self.blocks, Chunks)
+            else [[None] * len(row) for row in steps]
+        )
         return [
-            Block(mn, i * k, extent, step)
-            for mn, extent, steps in zip(begins, pieces, self.blocks.steps, strict=True)
-            for i, step in enumerate(steps)
+            Block(mn, i * k, extent, step, second)
+            for mn, extent, row, others in zip(begins, pieces, steps, seconds, strict=True)
+            for i, (step, second) in enumerate(zip(row, others, strict=True))
         ]
 
     def descriptor(self, address: int = 0) -> Descriptor:
@@ -152,7 +176,17 @@ class ChosenOperand:
         """
         if self.blocks is None:
             raise LayoutError(f"{self.role.name} is read from registers; it has no descriptor")
-        return self.blocks.descriptor(address)
+        return first_descriptor(self.blocks, address)
+
+    def descriptor_of(self, block: Block, address: int) -> Descriptor:
+        """The descriptor of one of `each_block` of a tile, or stage, at that byte address."""
+        first = self.descriptor(address)
+        start = first.start + block.step * UNIT_BYTES
+        if block.second is None:
+            return replace(first, start=start)
+        return Tcgen05Descriptor(
+            start, address + block.second, first.sbo, swizzle=first.swizzle, absolute=True
+        )
 
     @property
     def major(self) -> Major:
@@ -162,9 +196,9 @@ class ChosenOperand:
     @property
     def fields(self) -> list[Field]:
         """The fields of the descriptor of a tile at address 0; none if it is read from registers."""
-        if self.blocks is None:
+        if self.canonical is None:
             return []
-        return _fields(self.descriptor(), self.blocks.canonical, self.role)
+        return _fields(self.descriptor(), self.canonical, self.role)
 
     @cached_property
     def box(self) -> TensorBox | str:
@@ -183,9 +217,10 @@ class ChosenOperand:
 
     @cached_property
     def reads(self) -> Verdict | None:
-        """How loads of 64 rows (columns of B) into registers would be served; None if there are fewer."""
+        """How loads of 64 rows (columns of B) into registers would be served, from which `wgmma`
+        multiplies; None if there are fewer."""
         operand = self.role.orient(self.tile)
-        if operand.shape[0] < INSTRUCTION_M:
+        if operand.shape[0] < INSTRUCTION_M or not isinstance(self.by, Wgmma):
             return None
         return FragmentUse("ldmatrix", multiplicand_access).judge(operand)
 
@@ -215,12 +250,6 @@ def one_stage(layout: TileLayout) -> TileLayout:
     return layout.stage(0).layout if len(layout.shape) == 3 else layout
 
 
-def blocks_of(layout: TileLayout, role: Role) -> OperandBlocks | None:
-    """The instructions' shares of a stage of a tile that has that layout; None if they cannot read it."""
-    found = operand_blocks(one_stage(layout), role)
-    return found if isinstance(found, OperandBlocks) else None
-
-
 def _fields(descriptor: Descriptor, canonical: Canonical, role: Role) -> list[Field]:
     """The fields of a descriptor, lowest bits first."""
 
@@ -232,12 +261,19 @@ def _fields(descriptor: Descriptor, canonical: Canonical, role: Role) -> list[Fi
         return size(name, at, value, "no effect in this layout" if used is None else said)
 
     swizzle = descriptor.swizzle
+    mode = descriptor.modes[swizzle]
     plain = swizzle is Swizzle.NONE
     phase = "none without swizzle" if plain else "0: the tile begins with the swizzle's pattern"
-    return [
+    found = [
         size("start address", fields.START, descriptor.start, "where the tile begins"),
         offset("LBO", fields.LBO, descriptor.lbo, canonical.lbo),
         offset("SBO", fields.SBO, descriptor.sbo, canonical.sbo),
         Field("base offset", *fields.BASE_OFFSET, "0", descriptor.base_offset, phase),
-        Field("swizzle", *descriptor.mode, str(swizzle), swizzle.wgmma_field, "the swizzling mode"),
+        Field("swizzle", *descriptor.mode, str(swizzle), mode, "the swizzling mode"),
     ]
+    if isinstance(descriptor, Tcgen05Descriptor):
+        found += [
+            Field("version", *VERSION, "1", 1, "of descriptors: that of tcgen05"),
+            Field("LBO mode", *LBO_MODE, "relative", 0, "LBO is a distance, and no address"),
+        ]
+    return sorted(found, key=lambda field: field.bit)

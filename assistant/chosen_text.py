@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ..layout import FORMS, Element
 from ..layout.transfer import CONTIGUITY
 from .chosen import ChosenOperands
-from .chosen_data import box_of_driver, hexadecimal
+from .chosen_data import box_of_driver, hexadecimal, map_type
 from .chosen_operand import ChosenOperand, contiguous_of
 from .columns import columns
 from .load import Load
@@ -68,17 +69,28 @@ def facts(chosen: ChosenOperand) -> list[tuple[str, str]]:
     ]
     if chosen.reads:
         found.append(("ldmatrix", chosen.reads.reason))
+    if chosen.spec.element.padding:
+        found.append(("padding", padding_text(chosen.spec.element)))
     return found
+
+
+def padding_text(element: Element) -> str:
+    """How the elements of a padded type lie in their 16 bytes."""
+    return (
+        f"16 elements of {element.packed_bits} bits take 16 bytes, of which the last {element.padding} "
+        "hold nothing; an element is counted as a byte"
+    )
 
 
 def canonical_text(chosen: ChosenOperand) -> str:
     """The canonical layout in words."""
     letter, swizzle = chosen.letter(chosen.major), chosen.tile.swizzle
     said = f"{letter}-major, swizzle {swizzle}"
-    if chosen.blocks is None:
+    if chosen.canonical is None:
         return f"{said}; read from registers, so there is no descriptor"
-    unit = chosen.spec.element.unit
-    return f"{said}: the ISA's {chosen.blocks.canonical.form.text}, T = {unit} elements"
+    unit, form = chosen.spec.element.unit, chosen.canonical.form
+    table = "the ISA" if (form.major, form.swizzle) in FORMS else "CuTe"
+    return f"{said}: {table}'s {form.text}, T = {unit} elements"
 
 
 def tma_text(chosen: ChosenOperand) -> str:
@@ -88,7 +100,11 @@ def tma_text(chosen: ChosenOperand) -> str:
     inner, lines = box_of_driver(chosen.box, chosen.spec.element)
     count = len(chosen.box.places)
     copies = f"{count} copies" if count > 1 else "one copy"
-    return f"{copies} of the box {{{inner}, {lines}}}, {chosen.box.swizzle.tensor_map}"
+    kind = map_type(chosen.spec.element)
+    of = f", {kind}" if kind else ""
+    if chosen.spec.element.bits < 8:
+        of = ", counted in bytes"
+    return f"{copies} of the box {{{inner}, {lines}}}, {chosen.box.swizzle.tensor_map}{of}"
 
 
 def candidate_rows(chosen: ChosenOperand) -> list[tuple[str, str, str]]:
@@ -129,14 +145,15 @@ def block_heads(chosen: ChosenOperand) -> tuple[str, ...]:
 
 def block_rows(chosen: ChosenOperand) -> list[tuple[str, ...]]:
     """What each instruction reads, and its step."""
-    there, k = chosen.descriptor(chosen.address).encode(), chosen.spec.element.instruction_k
+    k = chosen.instruction_k
     return [
         (
             f"{block.mn}-{block.mn + block.extent - 1}",
             f"{block.k}-{block.k + k - 1}",
             f"+{block.step}",
             f"+{block.step * 16}",
-            hexadecimal(there + block.step),
+            hexadecimal(chosen.descriptor_of(block, chosen.address).encode())
+            + ("" if block.second is None else f", second chunk at +{block.second}"),
         )
         for block in chosen.each_block
     ]

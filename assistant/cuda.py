@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..layout import Mode
+from ..layout.descriptor import LBO, mask_of
 from ..layout.swizzle import PHASE_BIT
+from ..layout.tcgen05 import Chunks
+from ..layout.tcgen05.descriptor import LBO_MODE
 from .chosen import ChosenOperands
 from .chosen_data import hexadecimal
 from .chosen_operand import ChosenOperand
-from .chosen_text import canonical_text, tma_text
+from .chosen_text import canonical_text, padding_text, tma_text
 
 _FUNCTION = "__host__ __device__ static constexpr"
 
@@ -20,7 +25,8 @@ def cuda_source(chosen: ChosenOperands, command: str) -> str:
         chosen: the operands.
         command: the command that prints the same, for the comment at the top.
     """
-    head = ["Tiles in shared memory that wgmma (sm_90a) reads. Printed by", f"  {command}"]
+    by = f"{chosen.by.name} ({chosen.by.arch}a)"
+    head = [f"Tiles in shared memory that {by} reads. Printed by", f"  {command}"]
     if chosen.product:
         head += ["", *str(chosen.product).splitlines()]
     return "\n\n".join([_comment(head), *map(_struct, chosen.each)]) + "\n"
@@ -39,7 +45,9 @@ def _struct(chosen: ChosenOperand) -> str:
         f"    return {_swizzled(chosen, f'linear{index}')};",
         "  }",
     ]
-    if chosen.blocks:
+    if isinstance(chosen.blocks, Chunks):
+        lines += _chunked_descriptor(chosen, given, index)
+    elif chosen.blocks:
         lines += [
             "",
             f"  // The descriptor of {_what(chosen)} at that shared memory address",
@@ -65,14 +73,41 @@ def _struct(chosen: ChosenOperand) -> str:
     return "\n".join(lines)
 
 
+def _chunked_descriptor(chosen: ChosenOperand, given: str, index: str) -> list[str]:
+    """The function that gives an instruction's descriptor, which may hold a second chunk's address."""
+    atom = chosen.tile.swizzle.atom_elements(chosen.spec.element)
+    constant = chosen.descriptor()
+    chunked = replace(constant, lbo=0).encode() | mask_of(LBO_MODE)
+    following = index.replace("k", f"k / {atom} * {atom} + {atom}")
+    return [
+        "",
+        f"  // The descriptor of the instruction whose operand begins at element {index} of",
+        f"  // {_what(chosen)} at that shared memory address (__cvta_generic_to_shared). Where rows go",
+        "  // on in the next atom, LBO is the address of their second chunk.",
+        f"  {_FUNCTION} unsigned long long descriptor(unsigned address, {given[1:]} {{",
+        f"    return (k % {atom} + kInstructionK > {atom}",
+        f"                ? {hexadecimal(chunked)}ull |",
+        f"                      encoded(address + linear{following}) << {LBO[0]}",
+        f"                : {hexadecimal(constant.encode())}ull) |",
+        f"           encoded(address + linear{index});",
+        "  }",
+        "",
+        "  // An address in a descriptor's field.",
+        f"  {_FUNCTION} unsigned long long encoded(unsigned address) {{",
+        "    return (address & 0x3ffff) >> 4;",
+        "  }",
+    ]
+
+
 def _facts(chosen: ChosenOperand) -> str:
-    shape = "x".join(map(str, chosen.spec.shape[-2:]))
+    shape, element = "x".join(map(str, chosen.spec.shape[-2:])), chosen.spec.element
     return _comment(
         [
-            f"{chosen.role.name}: {shape} {chosen.spec.element} ({' x '.join(chosen.extents)})",
+            f"{chosen.role.name}: {shape} {element} ({' x '.join(chosen.extents)})",
             f"  {chosen.tile}",
             f"  {canonical_text(chosen)}",
             f"  TMA: {tma_text(chosen)}",
+            *([f"  {padding_text(element)}"] if element.padding else []),
         ]
     )
 
@@ -90,7 +125,7 @@ def _constants(chosen: ChosenOperand) -> list[str]:
             ("kStageBytes", chosen.stage_bytes, "from one stage to the next"),
         ]
     if chosen.blocks:
-        values.append(("kInstructionK", chosen.spec.element.instruction_k, "elements"))
+        values.append(("kInstructionK", chosen.instruction_k, "elements"))
     return [
         f"  static constexpr unsigned {name} = {value};" + (f"  // {said}" if said else "")
         for name, value, said in values
@@ -103,7 +138,7 @@ def _steps(chosen: ChosenOperand) -> list[str]:
     rows: dict[int, list[str]] = {}
     for block in chosen.each_block:
         rows.setdefault(block.mn, []).append(f"+{block.step}")
-    k = chosen.spec.element.instruction_k
+    k = chosen.instruction_k
     return [
         f"{letter} = {mn}, k = 0, {k}, ...: {', '.join(steps)}"
         if len(steps) > 1
@@ -117,13 +152,22 @@ def _what(chosen: ChosenOperand) -> str:
 
 
 def _bits(chosen: ChosenOperand) -> str:
-    return ", which is bit k % 8 there" if chosen.spec.element.bits < 8 else ""
+    element = chosen.spec.element
+    if element.padding:
+        bits = element.packed_bits
+        return (
+            f".\n  // Of k = 0 to 15, 16 to 31, ... all lie where the first does, {bits} bits each"
+        )
+    if element.bits < 8:
+        return f", which is {'bit k % 8' if element.bits == 1 else 'nibble k % 2'} there"
+    return ""
 
 
 def _swizzled(chosen: ChosenOperand, linear: str) -> str:
     """The XOR of `Swizzle.apply`, for a tile whose start is aligned to its pattern."""
-    mask = (1 << chosen.tile.swizzle.value) - 1
-    return f"{linear} ^ ((({linear} >> {PHASE_BIT}) & {mask}) << 4)" if mask else linear
+    swizzle = chosen.tile.swizzle
+    mask, shift = swizzle.width // swizzle.unit_bytes - 1, swizzle.unit_bytes.bit_length() - 1
+    return f"{linear} ^ ((({linear} >> {PHASE_BIT}) & {mask}) << {shift})" if mask else linear
 
 
 def _linear(chosen: ChosenOperand, row: str, column: str) -> str:

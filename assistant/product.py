@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from ..layout import Accumulator, Element, LayoutError, Major, Role, accumulators, partners
+from ..layout import Accumulator, Major, accumulators
 from ..layout.elements import B1
 from ..layout.fragments import WARPGROUP
-from ..layout.instruction import INSTRUCTION_M, n_rule
+from ..layout.instruction import INSTRUCTION_M
 from .chosen_operand import ChosenOperand
 
 
@@ -108,56 +108,8 @@ class Product:
 
 
 def product_of(a: ChosenOperand, b: ChosenOperand) -> Product:
-    """The product of two operands that `check_product` accepts."""
+    """The product of two operands that go together."""
     accumulator = accumulators(a.spec.element, b.spec.element)[0]
     pieces = accumulator.pieces(b.spec.shape[-1])
     assert pieces is not None
     return Product(a, b, accumulator, pieces)
-
-
-def check_extents(role: Role, element: Element, shape: tuple[int, ...]) -> None:
-    """Checks that instructions divide an operand's tile: (M, K) of A, (K, N) of B.
-
-    Raises:
-        LayoutError: if they do not; the message names the operand and what would fit.
-    """
-    if not element.multiplied:
-        raise LayoutError(f"{role.name}: wgmma does not multiply {element}")
-    k_dim = 1 if role is Role.A else 0
-    k, mn = shape[k_dim], shape[1 - k_dim]
-    step = element.instruction_k
-    if k % step:
-        raise LayoutError(
-            f"{role.name}: K is {k}; wgmma takes {step} elements of {element} at a time: expected a "
-            f"multiple of {step}, {_nearest(k, step)}"
-        )
-    if role is Role.A and mn % INSTRUCTION_M:
-        raise LayoutError(
-            f"A: M is {mn}; expected a multiple of {INSTRUCTION_M}, {_nearest(mn, INSTRUCTION_M)}"
-        )
-    if role is Role.B and mn % 8:
-        raise LayoutError(f"B: N is {mn}; expected {n_rule(element, mn)}")
-
-
-def check_product(a: tuple[Element, int], b: tuple[Element, int]) -> None:
-    """Checks that A and B, each given by its type and K, go together.
-
-    Raises:
-        LayoutError: if they do not, with what would fit.
-    """
-    if a[1] != b[1]:
-        raise LayoutError(
-            f"A is M x K and B is K x N, but A has {a[1]} columns and B has {b[1]} rows; expected the "
-            "same K"
-        )
-    if not accumulators(a[0], b[0]):
-        fit = " or ".join(map(str, partners(a[0])))
-        raise LayoutError(
-            f"wgmma does not multiply {a[0]} by {b[0]}; beside an A of {a[0]}, B is {fit}"
-        )
-
-
-def _nearest(extent: int, step: int) -> str:
-    """The multiples of a step next to an extent, as examples."""
-    below, above = extent // step * step, -(-extent // step) * step
-    return "for example " + " or ".join(str(x) for x in (below, above) if x)

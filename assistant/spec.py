@@ -6,9 +6,11 @@ import re
 from dataclasses import dataclass
 
 from ..layout import ELEMENTS, Element
+from ..layout.elements import NARROW
 from ..layout.text_error import TextError
 
 _EXAMPLE = "128x64xbf16"
+_TYPES = ELEMENTS | NARROW
 
 
 @dataclass(frozen=True)
@@ -42,14 +44,14 @@ class TileSpec:
             shape.append(int(extent[1]))
             at = extent.end()
         name = text[at:]
-        if name not in ELEMENTS:
+        if name not in _TYPES:
             if name[:1].isdigit():
                 stop = at + len(re.match(r"\d+", name)[0])  # type: ignore[index]
                 raise wrong(stop, "expected 'x' after an extent")
-            raise wrong(at, f"expected an element type, one of {', '.join(ELEMENTS)}")
+            raise wrong(at, f"expected an element type, one of {', '.join(_TYPES)}")
         if len(shape) not in (2, 3):
             raise wrong(0, f"{len(shape)} extents; expected rows and columns, or stages in front")
-        return cls(tuple(shape), ELEMENTS[name])
+        return cls(tuple(shape), _TYPES[name])
 
     def __str__(self) -> str:
         return "x".join(map(str, (*self.shape, self.element)))

@@ -25,6 +25,8 @@ class Element:
         mn_major: whether `wgmma` can read it MN-major (PTX ISA 9.7.15.5.1.2: 16-bit types only).
         multiplied: whether it is a multiplicand of `wgmma`.
         tcgen05_mn_major: whether `tcgen05` can read it MN-major, too.
+        packed_bits: of a type that is padded in shared memory, bits of one element within its 16 bytes
+            and in global memory; 0 for others.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Element:
     mn_major: bool = False
     multiplied: bool = True
     tcgen05_mn_major: bool = True
+    packed_bits: int = 0
 
     @property
     def unit(self) -> int:
@@ -47,6 +50,11 @@ class Element:
     def has_sparse(self) -> bool:
         """Whether a sparse `wgmma` multiplies it: all but b1 (PTX ISA 9.7.15.2)."""
         return self.multiplied and self.bits > 1
+
+    @property
+    def padding(self) -> int:
+        """Bytes at the end of each 16 that hold no element."""
+        return UNIT_BYTES - self.packed_bits * self.unit // 8 if self.packed_bits else 0
 
     def bytes(self, count: int) -> int:
         """Bytes that `count` elements occupy.
@@ -79,9 +87,9 @@ E2M1 = Element("e2m1", 4, multiplied=False, tcgen05_mn_major=False)
 
 #: Narrow floats beside 8-bit ones: 16 of them take 16 bytes, of which the last 8 or 4 are padding (the
 #: ISA's `.b4x16_p64` and `.b6x16_p32`). So they lie as 8-bit types do, in units of 16 bytes.
-E2M1_P64 = Element("e2m1_p64", 8, multiplied=False, tcgen05_mn_major=False)
-E2M3_P32 = Element("e2m3_p32", 8, multiplied=False, tcgen05_mn_major=False)
-E3M2_P32 = Element("e3m2_p32", 8, multiplied=False, tcgen05_mn_major=False)
+E2M1_P64 = Element("e2m1_p64", 8, multiplied=False, tcgen05_mn_major=False, packed_bits=4)
+E2M3_P32 = Element("e2m3_p32", 8, multiplied=False, tcgen05_mn_major=False, packed_bits=6)
+E3M2_P32 = Element("e3m2_p32", 8, multiplied=False, tcgen05_mn_major=False, packed_bits=6)
 
 #: Those that `tcgen05` alone multiplies.
 NARROW = {e.name: e for e in (E2M1, E2M1_P64, E2M3_P32, E3M2_P32)}

@@ -15,6 +15,9 @@ from .tile import Slice, TileLayout
 #: Most elements of a box along a dimension (CUDA driver API, cuTensorMapEncodeTiled).
 MAX_BOX = 256
 
+#: Elements of a line of a box of padded types, always (PTX ISA 9.7.9.27.1.1).
+PADDED_BOX = 128
+
 #: Bytes that the shared memory side of a bulk tensor copy is aligned to (PTX ISA 9.7.9.27.1.2).
 ALIGNMENT = 128
 
@@ -67,6 +70,11 @@ def tensor_box(layout: TileLayout) -> TensorBox:
     if extent * element.bits % (8 * UNIT_BYTES):
         raise LayoutError(
             f"a line of {extent} elements of {element} is no multiple of {UNIT_BYTES} bytes"
+        )
+    if element.padding and extent != PADDED_BOX:
+        raise LayoutError(
+            f"lines of {extent} elements of {element}, but TMA pads lines of exactly {PADDED_BOX}, with "
+            f"swizzle {Swizzle.B128} or {Swizzle.B128_ATOM_32B}"
         )
     if across.extent > 1 and across.stride != extent:
         raise LayoutError(

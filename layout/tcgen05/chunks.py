@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..canonical import Canonical, Major, Mismatch, match
+from ..elements import UNIT_BYTES
 from ..modes import LayoutError
 from ..operand import Role
 from ..swizzle import Swizzle
@@ -39,6 +40,13 @@ class Chunks:
     pieces: tuple[int, ...]
     starts: tuple[tuple[int, ...], ...]
     seconds: tuple[tuple[int | None, ...], ...]
+
+    @property
+    def steps(self) -> tuple[tuple[int, ...], ...]:
+        """What is added to the first block's start for each, in 16-byte units, as `OperandBlocks` has it;
+        a block in two chunks needs the second one's address besides."""
+        first = self.starts[0][0]
+        return tuple(tuple((s - first) // UNIT_BYTES for s in row) for row in self.starts)
 
     def descriptor(self, mn: int, k: int, start: int = 0) -> Tcgen05Descriptor:
         """The descriptor of a block of a tile at byte address `start`, which is aligned to the pattern.

@@ -14,6 +14,9 @@ VERSION = (46, 3)
 #: The bit that makes the leading dimension's stride an absolute address (9.7.16.3.1).
 LBO_MODE = (52, 1)
 
+#: The field of the version, which is 1 for Blackwell's descriptors.
+VERSION = (46, 3)
+
 
 @dataclass(frozen=True)
 class Tcgen05Descriptor(Descriptor):

@@ -85,7 +85,8 @@ def test_cuda_within_json(run):
         (
             ["--a", "128x64xbf17"],
             "malformed tile: expected an element type, one of f16, bf16, tf32, e4m3, e5m2, s8, u8, b1, "
-            "s32\n  128x64xbf17\n         ^\n  for example 128x64xbf16",
+            "s32, e2m1, e2m1_p64, e2m3_p32, e3m2_p32\n  128x64xbf17\n         ^\n  for example "
+            "128x64xbf16",
         ),
         (
             ["--a", "128x64xbf16", "--load", "tma,ldmatrx"],

@@ -1,4 +1,4 @@
-"""Chooses the layouts of the tiles that wgmma multiplies, and says what follows from them."""
+"""Chooses the layouts of the tiles that wgmma or tcgen05 multiplies, and says what follows from them."""
 
 import argparse
 import shlex
@@ -9,7 +9,7 @@ SUMMARY = "which layout and descriptor an operand gets, and why"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the operands, and how they arrive."""
+    """Adds the operands, how they arrive, and what multiplies them."""
     loads = "tma, 16-byte (accesses of all threads), or, of A, ldmatrix; several joined by commas"
     parser.add_argument("--a", metavar="MxKxTYPE", help="A's tile, for example 128x64xbf16")
     parser.add_argument("--b", metavar="KxNxTYPE", help="B's tile, for example 64x256xbf16")
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--b-major",
         choices=("k", "n"),
-        help="how B lies in global memory (default: n for 16-bit types, k for others)",
+        help="how B lies in global memory (default: n for types that are read so, k for others)",
     )
     parser.add_argument(
         "--max-swizzle",
@@ -35,6 +35,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--threads", type=int, default=128, help="threads that fill tiles (default: 128)"
     )
     parser.add_argument("--stages", type=int, help="pipeline stages of each tile")
+    parser.add_argument("--arch", default="sm_90", help="sm_90, sm_100 or sm_103 (default: sm_90)")
+    parser.add_argument(
+        "--ctas",
+        type=int,
+        default=1,
+        help="tcgen05: blocks that multiply together, each with tiles like these (default: 1)",
+    )
+    parser.add_argument(
+        "--scaled",
+        nargs="?",
+        const="ue8m0",
+        metavar="TYPE",
+        help="tcgen05: blocks of A and B are scaled, by ue8m0 (default) or ue4m3",
+    )
+    parser.add_argument(
+        "--k-bytes",
+        type=int,
+        default=32,
+        metavar="BYTES",
+        help="along K of one instruction: 32, or 48 of e2m1 on sm_103 (default: 32)",
+    )
     parser.add_argument("--emit", choices=("cuda",), help="print CUDA C++ to paste instead")
 
 
@@ -52,6 +73,10 @@ def run(options: argparse.Namespace) -> int:
         max_swizzle=options.max_swizzle,
         threads=options.threads,
         stages=options.stages,
+        arch=options.arch,
+        ctas=options.ctas,
+        scale=options.scaled,
+        k_bytes=options.k_bytes,
     )
     if options.emit:
         from ...assistant.cuda import cuda_source
@@ -70,9 +95,10 @@ def run(options: argparse.Namespace) -> int:
 def _command(options: argparse.Namespace) -> str:
     """The command that was given, without what it would do anyway."""
     defaults = {"load": "tma", "max_swizzle": 128, "threads": 128}
+    defaults |= {"arch": "sm_90", "ctas": 1, "k_bytes": 32}
     said = ["smem-layout", "choose"]
     names = ("a", "b", "load", "load_a", "load_b", "a_major", "b_major", "max_swizzle", "threads")
-    for name in (*names, "stages", "emit"):
+    for name in (*names, "stages", "arch", "ctas", "scaled", "k_bytes", "emit"):
         value = getattr(options, name)
         if value is not None and value != defaults.get(name):
             said += [f"--{name.replace('_', '-')}", str(value)]

@@ -1,0 +1,97 @@
+"""Which instruction multiplies given types on an architecture; refusals say what would."""
+
+from __future__ import annotations
+
+from ..layout import Element, LayoutError, Role
+from ..layout.arch import Arch
+from ..layout.elements import E2M1_P64, INSTRUCTION_K_BYTES
+from ..layout.tcgen05 import KINDS, Kind
+from ..layout.tcgen05.shapes import LONG_K_BYTES
+from .multiplier import Multiplier, Tcgen05, Wgmma
+
+
+def multiplier_of(
+    arch: Arch,
+    elements: dict[Role, Element],
+    ctas: int = 1,
+    scale: str | None = None,
+    k_bytes: int = INSTRUCTION_K_BYTES,
+) -> Multiplier:
+    """What multiplies A and B, of which one may be left out: it has the type of the other.
+
+    Args:
+        arch: the architecture.
+        elements: the types of the operands that are given.
+        ctas: blocks that multiply together.
+        scale: the type of the scale factors of blocks; None for no scaling.
+        k_bytes: bytes along K of one instruction.
+
+    Raises:
+        LayoutError: if the architecture has no such instruction.
+    """
+    for role, element in elements.items():
+        if not arch.multiplies(element):
+            others = [str(other) for other in Arch if other.multiplies(element)]
+            do = f"; {' and '.join(others)} do{'es' * (len(others) == 1)} (--arch)"
+            raise LayoutError(
+                f"{role.name}: {arch.instructions} does not multiply {element}" + do * bool(others)
+            )
+    if not arch.is_tcgen05:
+        _only_wgmma(ctas, scale, k_bytes)
+        return Wgmma()
+    if ctas not in (1, 2):
+        raise LayoutError(f"{ctas} blocks; tcgen05 multiplies in 1 or 2 together")
+    a, b = (elements.get(role) or next(iter(elements.values())) for role in Role)
+    kind = _kind_of(arch, a, b, scale)
+    if k_bytes != INSTRUCTION_K_BYTES:
+        _check_long_k(arch, kind, k_bytes)
+    return Tcgen05(arch, kind, ctas, scale, k_bytes)
+
+
+def _only_wgmma(ctas: int, scale: str | None, k_bytes: int) -> None:
+    """Refuses what `wgmma` has not."""
+    for wanted, what in (
+        (ctas != 1, f"{ctas} blocks that multiply together"),
+        (scale is not None, f"blocks scaled by {scale}"),
+        (k_bytes != INSTRUCTION_K_BYTES, f"a K of {k_bytes} bytes"),
+    ):
+        if wanted:
+            raise LayoutError(
+                f"wgmma (sm_90) has not {what}; tcgen05 has (--arch sm_100 or sm_103)"
+            )
+
+
+def _kind_of(arch: Arch, a: Element, b: Element, scale: str | None) -> Kind:
+    both = [kind for kind in KINDS.values() if kind.multiplies(a, b)]
+    if not both:
+        partners = {e: None for kind in KINDS.values() for e in kind.codes if kind.multiplies(a, e)}
+        raise LayoutError(
+            f"tcgen05 does not multiply {a} by {b}; beside an A of {a}, B is "
+            + " or ".join(map(str, partners))
+        )
+    scales = list(dict.fromkeys(name for kind in both for name, _ in kind.scales))
+    scaled = f"scaled by {' or '.join(scales)}" if scales else "without scale factors"
+    for kind in both:
+        if scale in ({name for name, _ in kind.scales} or {None}):
+            return kind
+    if scale is not None:
+        raise LayoutError(
+            f"tcgen05 does not multiply {a} by {b} scaled by {scale}; expected {scaled}"
+        )
+    raise LayoutError(
+        f"tcgen05 does not multiply {a} by {b} without scale factors; expected {scaled} (--scaled), or "
+        f"{E2M1_P64}, which is padded"
+    )
+
+
+def _check_long_k(arch: Arch, kind: Kind, k_bytes: int) -> None:
+    if k_bytes != LONG_K_BYTES:
+        raise LayoutError(
+            f"a K of {k_bytes} bytes; expected {INSTRUCTION_K_BYTES}, or {LONG_K_BYTES} of e2m1 on sm_103"
+        )
+    if k_bytes not in arch.k_bytes:
+        raise LayoutError(f"{arch} has no K of {k_bytes} bytes; sm_103 has (--arch sm_103)")
+    if not kind.name.startswith("mxf4"):
+        raise LayoutError(
+            f"kind::{kind} has no K of {k_bytes} bytes; kind::mxf4 and kind::mxf4nvf4 have, of e2m1"
+        )

@@ -1,0 +1,183 @@
+"""The `tcgen05.mma` instructions that multiply two tiles."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from ..layout import LayoutError, Major
+from ..layout.elements import BF16
+from ..layout.tcgen05 import InstructionDescriptor
+from .chosen_operand import ChosenOperand
+from .columns import columns
+from .multiplier import Tcgen05
+
+#: Columns of a block's tensor memory, each 32 bits of 128 lanes, and the fewest that are allocated; the
+#: number is a power of two (PTX ISA 9.7.16.1).
+TENSOR_MEMORY_COLUMNS = 512
+FEWEST_COLUMNS = 32
+
+
+@dataclass(frozen=True)
+class Tcgen05Product:
+    """D = A * B, as one block computes it, or two together.
+
+    Attributes:
+        a, b: the operands, of one block.
+        by: the kind, the blocks and K.
+    """
+
+    a: ChosenOperand
+    b: ChosenOperand
+    by: Tcgen05
+
+    @property
+    def m(self) -> int:
+        """Rows of D, of all blocks."""
+        return self.a.spec.shape[-2] * self.by.ctas
+
+    @property
+    def n(self) -> int:
+        """Columns of D, of all blocks."""
+        return self.b.spec.shape[-1] * self.by.ctas
+
+    @property
+    def k(self) -> int:
+        """Elements that each element of D is a sum of products of."""
+        return self.a.spec.shape[-1]
+
+    @property
+    def shapes(self) -> dict[tuple[int, int], int]:
+        """(M, N) of the instructions, and how often D holds one of that shape."""
+        assert self.a.blocks and self.b.blocks
+        rows, widths = self.a.blocks.pieces, self.b.blocks.pieces
+        return Counter((m * self.by.ctas, n * self.by.ctas) for m in rows for n in widths)
+
+    @property
+    def columns(self) -> int:
+        """Columns of tensor memory that D takes in each block."""
+        halves = {(m, n): m == 128 and self.by.ctas == 2 for m, n in self.shapes}
+        return sum(count * (n // 2 if halves[m, n] else n) for (m, n), count in self.shapes.items())
+
+    @property
+    def allocated(self) -> int:
+        """The columns to allocate for D: a power of two."""
+        return max(FEWEST_COLUMNS, 1 << (self.columns - 1).bit_length())
+
+    @property
+    def opcode(self) -> str:
+        """The instruction."""
+        kind, scale = self.by.kind, ""
+        if self.by.scale is not None:
+            scale = f".block_scale.block{self.block}"
+        return f"tcgen05.mma.cta_group::{self.by.ctas}.kind::{kind}{scale}"
+
+    @property
+    def block(self) -> int | None:
+        """Elements along K that share a scale factor; None without them."""
+        return next((size for name, size in self.by.kind.scales if name == self.by.scale), None)
+
+    def descriptor(self, m: int, n: int) -> InstructionDescriptor:
+        """The instruction descriptor of that M and N, with the first scale factors of each word."""
+        return InstructionDescriptor(
+            self.by.kind,
+            self.a.spec.element,
+            self.b.spec.element,
+            m,
+            n,
+            self.accumulators[0],
+            self.a.major is Major.MN,
+            self.b.major is Major.MN,
+            scale=self.by.scale,
+            k_bytes=self.by.k_bytes,
+        )
+
+    def _encoded(self, m: int, n: int) -> str:
+        return f"{self.descriptor(m, n).encode():#010x}"
+
+    @property
+    def accumulators(self) -> tuple[str, ...]:
+        """The types that D can have, the usual one first."""
+        types = self.by.kind.accumulators
+        # The ISA's table of kinds adds in f16 what is f16, and no bf16.
+        return types[:1] if self.a.spec.element == BF16 else types
+
+    def check(self) -> None:
+        """Checks that there are such instructions, and room for D.
+
+        Raises:
+            LayoutError: if not.
+        """
+        for m, n in self.shapes:
+            try:
+                self.descriptor(m, n).check(self.by.ctas)
+            except ValueError as error:
+                raise LayoutError(str(error)) from None
+        if self.columns > TENSOR_MEMORY_COLUMNS:
+            raise LayoutError(
+                f"D takes {self.columns} columns of tensor memory; a block has "
+                f"{TENSOR_MEMORY_COLUMNS}: expected smaller tiles"
+            )
+
+    def data(self) -> dict[str, Any]:
+        """The product for JSON."""
+        return {
+            "m": self.m,
+            "n": self.n,
+            "k": self.k,
+            "kind": str(self.by.kind),
+            "ctas": self.by.ctas,
+            "scale": self.by.scale,
+            "block": self.block,
+            "accumulators": list(self.accumulators),
+            "instructions": [
+                {
+                    "instruction": self.opcode,
+                    "m": m,
+                    "n": n,
+                    "k": self.a.instruction_k,
+                    "count": count * self.steps,
+                    "descriptor": self._encoded(m, n),
+                }
+                for (m, n), count in self.shapes.items()
+            ],
+            "columns": self.columns,
+            "allocated_columns": self.allocated,
+        }
+
+    @property
+    def steps(self) -> int:
+        """Instructions along K."""
+        return self.k // self.a.instruction_k
+
+    def __str__(self) -> str:
+        first, *others = self.accumulators
+        instead = f"; or {', '.join(others)}" if others else ""
+        together = ", two blocks together" if self.by.ctas == 2 else ""
+        rows = [
+            [*map(str, (count * self.steps, m, n, self.a.instruction_k)), self._encoded(m, n)]
+            for (m, n), count in self.shapes.items()
+        ]
+        heads = ("times", "M", "N", "K", "instruction descriptor")
+        table = [f"  {line}" for line in columns(heads, rows).splitlines()]
+        takes = f"D takes {self.columns} columns of tensor memory"
+        more = f"; allocate {self.allocated}" if self.allocated != self.columns else ""
+        factors = (
+            f"{self.by.scale} factors of {self.block} elements each; those of A and B take more"
+            if self.by.scale
+            else ""
+        )
+        return "\n".join(
+            [
+                f"D = A * B: {self.m}x{self.n} {first}{instead}{together}",
+                f"  {self.opcode}",
+                *table,
+                f"  {takes}{more}" + f"; {factors}" * bool(factors),
+            ]
+        )
+
+
+def tcgen05_product_of(a: ChosenOperand, b: ChosenOperand, by: Tcgen05) -> Tcgen05Product:
+    """The product of two operands that go together."""
+    return Tcgen05Product(a, b, by)
