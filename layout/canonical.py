@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from math import prod
 from operator import mul
@@ -58,7 +59,7 @@ class Form:
                 return dim, prod(_value(factor, element, {}) for factor in inner)
         return None
 
-    @property
+    @cached_property
     def _lists(self) -> list[list[str]]:
         return [part.split(",") for part in re.findall(r"\(([^()]+)\)", self.text)]
 
@@ -168,6 +169,7 @@ class Mismatch:
 MAX_STRIDE_BYTES = (1 << 14) * UNIT_BYTES - UNIT_BYTES
 
 
+@lru_cache(maxsize=4096)
 def match(operand: TileLayout, sparse_b: bool = False) -> Canonical | Mismatch:
     """The canonical layout that an operand of shape (m/n, k) has, or why it has none.
 

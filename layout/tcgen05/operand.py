@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -71,6 +72,7 @@ def tcgen05_addresses(
     return d.swizzle.apply(a + row // 8 * d.sbo + row % 8 * width)
 
 
+@lru_cache(maxsize=4096)
 def tcgen05_blocks(
     tile: TileLayout, role: Role, kind: Kind, ctas: int = 1, rows: int | None = None
 ) -> OperandBlocks | Mismatch:
