@@ -1,6 +1,6 @@
 """The CUDA C++ that is printed to be pasted: compiled, and executed on the CPU as far as that can be.
 
-On the chip it is tested by `tests/gpu/test_emitted_cuda.py`.
+On the chip it is tested by `tests/gpu/test_emitted_cuda.py`, for `wgmma`.
 """
 
 import shutil
@@ -8,15 +8,33 @@ import subprocess
 
 import numpy as np
 import pytest
-from emitted_kernels import emitted_cases
+from emitted_kernels import EmittedCase, emitted_cases
 
 from mlir_smem.assistant import choose_operands, cuda_source
-from mlir_smem.layout import operand_addresses
+from mlir_smem.layout.tcgen05 import Chunks
 
 #: Where tiles begin in these tests: a multiple of every pattern.
 START = 0x1400
 
-CASES = emitted_cases()
+#: Every major and swizzle of every width of element, a pair of blocks, and rows in two chunks.
+TCGEN05 = [
+    *(
+        EmittedCase(
+            f"128x128x{kind}",
+            f"128x128x{kind}",
+            {"arch": "sm_100", "a_major": a, "b_major": b, "max_swizzle": swizzle},
+        )
+        for kind in ("bf16", "tf32", "e4m3")
+        for a, b in (("k", "k"), ("m", "n"))
+        for swizzle in (128, 64, 32, 0)
+        if (kind, a) != ("tf32", "m") or swizzle == 128
+    ),
+    EmittedCase("128x128xe2m1_p64", "128x64xe3m2_p32", {"arch": "sm_103", "stages": 2}),
+    EmittedCase("256x256xs8", "256x48xu8", {"arch": "sm_100", "ctas": 2}),
+    EmittedCase("128x256xe2m1", "256x72xe2m1", {"arch": "sm_100", "scale": "ue8m0"}),
+    EmittedCase("256x768xe2m1", "768x64xe2m1", {"arch": "sm_103", "scale": "ue4m3", "k_bytes": 48}),
+]
+CASES = [*emitted_cases(), *TCGEN05]
 COMMAND = "smem-layout choose ..."
 
 
@@ -31,9 +49,11 @@ def main_of(number, case):
             f"for (unsigned r = 0; r < {rows}; ++r) for (unsigned c = 0; c < {columns}; ++c) "
             f"put({name}::offset(r, c));"
         )
+        each = f"{name}::descriptor({START}) + {name}::step({{}}, {{}})"
+        if isinstance(operand.blocks, Chunks):
+            each = f"{name}::descriptor({START}, {{}}, {{}})"
         lines += [
-            f"put({name}::descriptor({START}) + {name}::step({row}, {column}));"
-            for row, column in (first_element(operand, block) for block in operand.each_block)
+            f"put({each.format(*first_element(operand, block))});" for block in operand.each_block
         ]
     return "\n".join([*lines, "}"])
 
@@ -83,15 +103,15 @@ def test_offsets_are_those_of_the_layout(case, executed):
 def test_instructions_read_where_the_offsets_say(case, executed):
     for operand in case.chosen.each:
         offsets, descriptors = executed[case, operand.role]
-        kind, major = operand.spec.element, operand.major.value
+        kind, by = operand.spec.element, operand.by
         lies = offsets if operand.role.value == "a" else offsets.T
         for block, descriptor in zip(operand.each_block, descriptors, strict=True):
-            read = operand_addresses(descriptor, str(kind), major, block.extent)
-            part = lies[block.mn :][: block.extent, block.k : block.k + kind.instruction_k]
+            read = by.arch.addresses(descriptor, kind, operand.major, block.extent, by.k_bytes)
+            part = lies[block.mn :][: block.extent, block.k : block.k + operand.instruction_k]
             np.testing.assert_array_equal(read - START, part)
 
 
-@pytest.mark.parametrize("case", CASES[::11], ids=str)
+@pytest.mark.parametrize("case", emitted_cases()[::11], ids=str)
 def test_nvcc_compiles_it(case, tmp_path):
     compiler = shutil.which("nvcc")
     if compiler is None:
@@ -128,6 +148,22 @@ def test_an_operand_in_registers_has_offsets_only():
     source = cuda_source(choose_operands("64x64xbf16", load_a="tma,ldmatrix"), COMMAND)
     assert "offset(unsigned m, unsigned k)" in source
     assert "descriptor" not in source.replace("there is no descriptor", "")
+
+
+def test_rows_in_two_chunks_have_descriptors_of_their_own():
+    source = cuda_source(TCGEN05[-1].chosen, COMMAND)
+    assert source.count("? 0x4010404000000000ull |") == 2
+    assert "step(" not in source
+
+
+def test_padded_elements_say_where_they_lie():
+    source = cuda_source(choose_operands("128x128xe2m1_p64", arch="sm_100"), COMMAND)
+    said = [
+        "//   16 elements of 4 bits take 16 bytes, of which the last 8 hold nothing",
+        "  // Of k = 0 to 15, 16 to 31, ... all lie where the first does, 4 bits each.\n",
+        "tcgen05 (sm_100a)",
+    ]
+    assert [text for text in said if text not in source] == []
 
 
 def test_cases_hold_every_swizzle_and_major_of_both():
