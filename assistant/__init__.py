@@ -17,7 +17,7 @@ from .matched import Matched, Nearest, match_map, match_tile
 from .spec import TileSpec
 from .strided import strided
 from .suspicions import Suspicion
-from .table import FormRow, forms
+from .table import FormRow, TypeRow, forms, types
 
 __all__ = [
     "ChosenOperand",
@@ -34,6 +34,7 @@ __all__ = [
     "Operand",
     "Suspicion",
     "TileSpec",
+    "TypeRow",
     "choose_operands",
     "cuda_source",
     "decode",
@@ -47,4 +48,5 @@ __all__ = [
     "match_tile",
     "operand_of",
     "strided",
+    "types",
 ]

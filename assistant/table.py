@@ -1,11 +1,12 @@
-"""The table of canonical layouts, with what follows from each row."""
+"""The tables of canonical layouts and of element types, with what follows from each row."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from ..layout import FORMS, Form, Major, Swizzle
+from ..layout import Element, Form, Major, Swizzle
+from ..layout.arch import Arch
 
 
 @dataclass(frozen=True)
@@ -13,6 +14,7 @@ class FormRow:
     """A canonical layout, and the numbers that go with its swizzling mode."""
 
     form: Form
+    arch: Arch = Arch.SM_90
 
     def data(self) -> dict[str, Any]:
         """The row for JSON; bytes where a name says nothing else."""
@@ -23,16 +25,45 @@ class FormRow:
             "layout": f"{swizzle.cute} o {self.form.text}",
             "lbo": meaning(self.form, "LBO"),
             "sbo": meaning(self.form, "SBO"),
-            "descriptor_mode": swizzle.wgmma_field,
-            "atom": [8, swizzle.width],
+            "descriptor_mode": self.arch.descriptor.modes[swizzle],
+            "atom": [swizzle.lines, swizzle.width],
             "alignment": swizzle.pattern_bytes,
             "tensor_map": swizzle.tensor_map,
         }
 
 
-def forms() -> list[FormRow]:
-    """The rows in the order of the ISA."""
-    return [FormRow(form) for form in FORMS.values()]
+def forms(arch: Arch = Arch.SM_90) -> list[FormRow]:
+    """The rows in the order of the ISA; a form that CuTe adds is the last."""
+    return [FormRow(form, arch) for form in arch.forms.values()]
+
+
+@dataclass(frozen=True)
+class TypeRow:
+    """A type of A or B, and how it is read from shared memory."""
+
+    element: Element
+    arch: Arch
+
+    def data(self) -> dict[str, Any]:
+        """The row for JSON: the kinds of `tcgen05.mma` that multiply it, K of one instruction in
+        elements, and with each major the swizzles that it is read with."""
+        kinds = [kind.name for kind in self.arch.kinds if self.element in kind.codes]
+        return {
+            "type": str(self.element),
+            "bits": self.element.bits,
+            "kinds": kinds,
+            "k": self.element.instruction_k,
+            "k_major": self._swizzles(Major.K),
+            "mn_major": self._swizzles(Major.MN),
+        }
+
+    def _swizzles(self, major: Major) -> list[str]:
+        return [str(swizzle) for swizzle in self.arch.swizzles_of(self.element, major)]
+
+
+def types(arch: Arch = Arch.SM_90) -> list[TypeRow]:
+    """The types that an architecture multiplies."""
+    return [TypeRow(element, arch) for element in arch.elements.values()]
 
 
 def meaning(form: Form, name: str) -> str:

@@ -7,10 +7,11 @@ from enum import Enum
 
 import numpy as np
 
+from ..arch import Arch
 from ..banks import Access, warp_access
 from ..elements import UNIT_BYTES
 from ..fragment_access import lies_together, multiplicand_access
-from ..instruction import INSTRUCTION_M, MAX_N
+from ..instruction import MAX_N
 from ..modes import LayoutError
 from ..operand import Role
 from ..swizzle import Swizzle
@@ -28,7 +29,7 @@ class AccessKind(Enum):
     CORE = "core"
     """A core matrix: 8 lines of 16 bytes, which the tensor core reads together."""
     MMA = "mma"
-    """What one `wgmma` reads: up to 64 of m or 256 of n, 32 bytes of k each."""
+    """What one `wgmma` or `tcgen05` reads: up to 64 or 128 of m, or 256 of n, 32 bytes of k each."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,11 @@ class Touched:
 
 
 def touched(
-    cells: Cells, kind: AccessKind, at: tuple[int, int] = (0, 0), role: Role = Role.A
+    cells: Cells,
+    kind: AccessKind,
+    at: tuple[int, int] = (0, 0),
+    role: Role = Role.A,
+    arch: Arch = Arch.SM_90,
 ) -> Touched:
     """What an access touches that begins at an element of the tile.
 
@@ -58,6 +63,7 @@ def touched(
         kind: which access.
         at: (row, column) at which it begins.
         role: which operand the tile is: (M, K) or (K, N).
+        arch: the architecture, for `MMA`.
 
     Raises:
         LayoutError: if the tile cannot be accessed so, or the access leaves it.
@@ -69,7 +75,7 @@ def touched(
             f"{layout.shape[0]}x{layout.shape[1]}"
         )
     if kind is AccessKind.MMA:
-        return _mma(cells, at, role)
+        return _mma(cells, at, role, arch)
     unit, contiguous = layout.element.unit, layout.contiguous_dim
     if contiguous is None or not lies_together(layout, contiguous, unit):
         raise LayoutError(
@@ -133,23 +139,24 @@ def _passes(access: Access) -> str:
     )
 
 
-def _mma(cells: Cells, at: tuple[int, int], role: Role) -> Touched:
+def _mma(cells: Cells, at: tuple[int, int], role: Role, arch: Arch) -> Touched:
     layout, step = cells.layout, cells.layout.element.instruction_k
+    name = arch.descriptor.reader
     mn, k = (0, 1) if role is Role.A else (1, 0)
     if at[k] % step or layout.shape[k] < at[k] + step:
         raise LayoutError(
-            f"a wgmma reads {step} elements of k from a multiple of that on, not from {at[k]} of "
+            f"a {name} reads {step} elements of k from a multiple of that on, not from {at[k]} of "
             f"{layout.shape[k]}"
         )
     size = [0, 0]
-    most = INSTRUCTION_M if role is Role.A else MAX_N
+    most = arch.instruction_m[0] if role is Role.A else MAX_N
     size[mn], size[k] = min(most, layout.shape[mn] - at[mn]), step
     part = layout.slice(at, size)
     lane = np.full(layout.shape, -1, np.int64)
     lane[at[0] : at[0] + size[0], at[1] : at[1] + size[1]] = 0
     added = part.offset * layout.element.bits // 8
     what = (
-        f"one wgmma reads {role.extent_name.lower()} {at[mn]} to {at[mn] + size[mn] - 1}, k {at[k]} to "
+        f"one {name} reads {role.extent_name.lower()} {at[mn]} to {at[mn] + size[mn] - 1}, k {at[k]} to "
         f"{at[k] + step - 1}: descriptor + {added // UNIT_BYTES} ({added} bytes)"
     )
     return Touched(what, lane)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from ..arch import Arch
 from ..banks import BANK_BYTES
 from ..modes import LayoutError
 from ..operand import Role
@@ -37,6 +38,7 @@ class Picture:
         lines: how many lines are drawn at most.
         start: the byte address at which the tile begins.
         base_offset: the phase at which the swizzle's pattern starts.
+        arch: the architecture, for `MMA` and `strides`.
 
     What cannot be drawn raises a LayoutError when the picture is asked for it.
     """
@@ -53,6 +55,7 @@ class Picture:
     lines: int = 64
     start: int = 0
     base_offset: int = 0
+    arch: Arch = Arch.SM_90
 
     @cached_property
     def cells(self) -> Cells:
@@ -70,12 +73,14 @@ class Picture:
     @cached_property
     def touched(self) -> Touched | None:
         """What the access touches."""
-        return self.access and touched(self.cells, self.access, self.at, self.role)
+        return self.access and touched(self.cells, self.access, self.at, self.role, self.arch)
 
     @cached_property
     def steps(self) -> list[Step]:
         """The steps of a descriptor that are shown."""
-        return descriptor_steps(self.cells.layout, self.role) if self.strides else []
+        if not self.strides:
+            return []
+        return descriptor_steps(self.cells.layout, self.role, self.arch)
 
     @cached_property
     def collisions(self) -> int:
@@ -105,6 +110,12 @@ class Picture:
         notes = [f"{what}, {named}; {around}"]
         if self.start or self.base_offset:
             notes.append(f"the tile begins at {self.start:#x}, base offset {self.base_offset}")
+        padding = self.layout.element.padding
+        if padding:
+            notes.append(
+                f"of each 16 bytes, the last {padding} hold nothing: 16 elements of "
+                f"{self.layout.element.packed_bits} bits lie in the others, an element is drawn as a byte"
+            )
         if self.collisions:
             notes.append(f"{self.collisions} cells lie where another one lies (red)")
         return notes + ([self.grid.cut] if self.grid.cut else [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..arch import Arch
 from ..canonical import Mismatch, match
 from ..modes import LayoutError
 from ..operand import Role
@@ -28,16 +29,23 @@ class Step:
         return f"{self.name} {self.size} bytes"
 
 
-def descriptor_steps(layout: TileLayout, role: Role) -> list[Step]:
-    """The steps that a `wgmma` takes through its operand; the ones that it needs.
+def descriptor_steps(layout: TileLayout, role: Role, arch: Arch = Arch.SM_90) -> list[Step]:
+    """The steps that an instruction takes through its operand; the ones that it needs.
 
     Args:
         layout: the tile, (M, K) or (K, N).
         role: which operand it is.
+        arch: the architecture.
 
     Raises:
-        LayoutError: if what one instruction reads along k has no canonical layout.
+        LayoutError: if the architecture has no such swizzle, or what one instruction reads along k has no
+            canonical layout.
     """
+    if layout.swizzle not in arch.swizzles:
+        have = [str(other) for other in Arch if layout.swizzle in other.swizzles]
+        raise LayoutError(
+            f"no LBO and SBO: {arch} has no swizzle {layout.swizzle}; {' and '.join(have)} have (--arch)"
+        )
     operand = role.orient(layout)
     k = min(operand.shape[1], operand.element.instruction_k)
     found = match(operand.slice((0, 0), (operand.shape[0], k)).layout)

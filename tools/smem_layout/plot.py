@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--lines", type=int, default=64, help="how many lines are drawn at most")
     add("--start", default="0", help="the byte address at which the tile begins")
     add("--base-offset", type=int, default=0, help="where the swizzle's pattern starts, 0 to 7")
+    add("--arch", default="sm_90", help="for --access mma and --operand: sm_90, sm_100 or sm_103")
     add("--compare", action="store_true", help="beside it, the same without swizzle")
     add("-o", "--output", help="a .svg or .png file; - writes SVG to standard output")
 
@@ -63,6 +64,7 @@ def run(options: argparse.Namespace) -> int:
 def pictures(options: argparse.Namespace) -> "list[Picture]":
     """What stands side by side: without swizzle and with, each as it is and in memory."""
     from ...layout import Role
+    from ...layout.arch import Arch
     from ...layout.pictures import AccessKind, Color, Outline, Picture, View
 
     picture = Picture(
@@ -77,6 +79,7 @@ def pictures(options: argparse.Namespace) -> "list[Picture]":
         lines=options.lines,
         start=_address(options.start),
         base_offset=options.base_offset,
+        arch=Arch.parse(options.arch),
     )
     compared = [picture.without_swizzle(), picture] if options.compare else [picture]
     views = [View.LOGICAL, View.MEMORY] if options.view == "both" else [View(options.view)]
@@ -87,6 +90,7 @@ def _layout(options: argparse.Namespace) -> "TileLayout":
     """The layout that is given, or the one that follows from a tile and its swizzle."""
     from ...assistant import TileSpec
     from ...layout import ELEMENTS, Swizzle, parse_layout, tile_of_atoms
+    from ...layout.elements import NARROW
     from ...layout.text_error import TextError
 
     if (options.layout is None) == (options.tile is None):
@@ -103,10 +107,11 @@ def _layout(options: argparse.Namespace) -> "TileLayout":
         return tile_of_atoms(tile.element, tile.shape, contiguous, swizzle)
     if options.element is None:
         raise InputError("a layout needs its element type, for example --element bf16")
-    if options.element not in ELEMENTS:
-        expected = f"expected one of {', '.join(ELEMENTS)}"
+    known = ELEMENTS | NARROW
+    if options.element not in known:
+        expected = f"expected one of {', '.join(known)}"
         raise TextError("element type", options.element, 0, expected, "bf16")
-    return parse_layout(options.layout, ELEMENTS[options.element])
+    return parse_layout(options.layout, known[options.element])
 
 
 def _place(text: str) -> tuple[int, int]:
