@@ -12,7 +12,8 @@ from .columns import columns, html_table
 from .sentences import html_list
 from .suspicions import Suspicion
 
-_HEADS = ("field", "bits", "encoded", "meaning")
+#: What `DecodedInstruction.fields` holds.
+HEADS = ("field", "bits", "encoded", "meaning")
 
 #: Attributes of a descriptor in words.
 _NAMES = {
@@ -86,7 +87,7 @@ class DecodedInstruction:
 
     def __str__(self) -> str:
         notes = [f"suspicious ({each.name}): {each.text}" for each in self.suspicions]
-        lines = [self._head, "", columns(_HEADS, self.fields), ""]
+        lines = [self._head, "", columns(HEADS, self.fields), ""]
         return "\n".join([*lines, *(notes or ["nothing is suspicious"])])
 
     def data(self) -> dict[str, Any]:
@@ -107,7 +108,7 @@ class DecodedInstruction:
 
     def _repr_html_(self) -> str:
         notes = [self._head, *(f"{s.name}: {s.text}" for s in self.suspicions)]
-        return html_table(_HEADS, self.fields) + html_list(notes)
+        return html_table(HEADS, self.fields) + html_list(notes)
 
 
 def decode_instruction(bits: int, kind: Kind, arch: Arch = Arch.SM_100) -> DecodedInstruction:

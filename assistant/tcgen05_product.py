@@ -11,6 +11,7 @@ from ..layout.elements import BF16
 from ..layout.tcgen05 import InstructionDescriptor
 from .chosen_operand import ChosenOperand
 from .columns import columns
+from .instruction import HEADS, DecodedInstruction, decode_instruction
 from .multiplier import Tcgen05
 
 #: Columns of a block's tensor memory, each 32 bits of 128 lanes, and the fewest that are allocated; the
@@ -93,6 +94,9 @@ class Tcgen05Product:
             k_bytes=self.by.k_bytes,
         )
 
+    def _decoded(self, m: int, n: int) -> DecodedInstruction:
+        return decode_instruction(self.descriptor(m, n).encode(), self.by.kind, self.by.arch)
+
     def _encoded(self, m: int, n: int) -> str:
         return f"{self.descriptor(m, n).encode():#010x}"
 
@@ -139,6 +143,7 @@ class Tcgen05Product:
                     "k": self.a.instruction_k,
                     "count": count * self.steps,
                     "descriptor": self._encoded(m, n),
+                    "fields": self._decoded(m, n).data()["fields"],
                 }
                 for (m, n), count in self.shapes.items()
             ],
@@ -160,7 +165,7 @@ class Tcgen05Product:
             for (m, n), count in self.shapes.items()
         ]
         heads = ("times", "M", "N", "K", "instruction descriptor")
-        table = [f"  {line}" for line in columns(heads, rows).splitlines()]
+        fields = self._decoded(*next(iter(self.shapes))).fields
         takes = f"D takes {self.columns} columns of tensor memory"
         more = f"; allocate {self.allocated}" if self.allocated != self.columns else ""
         factors = (
@@ -172,10 +177,17 @@ class Tcgen05Product:
             [
                 f"D = A * B: {self.m}x{self.n} {first}{instead}{together}",
                 f"  {self.opcode}",
-                *table,
                 f"  {takes}{more}" + f"; {factors}" * bool(factors),
+                "",
+                *_indented(columns(heads, rows)),
+                "",
+                *_indented(columns(HEADS, fields)),
             ]
         )
+
+
+def _indented(text: str) -> list[str]:
+    return [f"  {line}" for line in text.splitlines()]
 
 
 def tcgen05_product_of(a: ChosenOperand, b: ChosenOperand, by: Tcgen05) -> Tcgen05Product:

@@ -285,13 +285,16 @@ def test_a_chunked_product_says_so_in_its_instruction_descriptor():
         "128x768xe2m1", "768x128xe2m1", arch="sm_103", scale="ue4m3", k_bytes=48, ctas=2
     ).product
     assert product.descriptor(256, 256).encode() == 0x90400480
-    assert product.data()["instructions"][0] | {"descriptor": ""} == {
+    told = product.data()["instructions"][0]
+    assert (told["fields"]["k_bytes"], told["fields"]["scale"]) == (48, "ue4m3")
+    assert told | {"descriptor": "", "fields": {}} == {
         "instruction": "tcgen05.mma.cta_group::2.kind::mxf4nvf4.block_scale.block16",
         "m": 256,
         "n": 256,
         "k": 96,
         "count": 8,
         "descriptor": "",
+        "fields": {},
     }
 
 

@@ -73,6 +73,33 @@ def test_cuda_says_which_command_prints_it(run):
     assert run(*command.split()[2:])[1] == out
 
 
+def test_options_of_tcgen05_reach_the_choice_and_the_command(run):
+    command = (
+        "choose --a 128x768xe2m1 --b 768x64xe2m1 --arch sm_103 --ctas 2 --scaled ue4m3 --k-bytes 48 "
+        "--emit cuda"
+    )
+    code, out, _ = run(*command.split()[1:])
+    assert code == 0
+    assert out.splitlines()[1] == f"//   smem-layout {command}"
+    product = json.loads(run(*command.split()[1:-2], "--json")[1])["product"]
+    assert (product["kind"], product["ctas"], product["scale"]) == ("mxf4nvf4", 2, "ue4m3")
+    assert product["instructions"][0]["k"] == 96
+
+
+def test_blocks_are_scaled_by_ue8m0_unless_said_otherwise(run):
+    _, out, _ = run("--a", "128x128xe4m3", "--b", "128x64xe4m3", "--arch", "sm_100", "--scaled")
+    assert "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.block32" in out
+    assert "ue8m0 factors of 32 elements each" in out
+
+
+def test_people_read_the_instruction_descriptor(run):
+    _, out, _ = run(*BOTH, "--arch", "sm_100")
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert "4 128 256 16 0x08410490" in lines
+    assert "B's major 16 1 N-major" in lines
+    assert "D takes 256 columns of tensor memory" in lines
+
+
 def test_cuda_within_json(run):
     code, out, _ = run(*BOTH, "--emit", "cuda", "--json")
     assert code == 0

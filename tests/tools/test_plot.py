@@ -90,6 +90,23 @@ def test_the_other_options_reach_the_picture(plot):
     assert found["cells"][0]["byte"] == 0x480
 
 
+def test_an_architecture_says_what_lbo_and_sbo_are(plot):
+    text = "Swizzle<2,5,2> o ((32,2),(4,2)):((1,256),(32,128))"
+    arguments = (text, "--element", "tf32", "--operand", "a", "--json")
+    code, out, _ = plot(*arguments, "--arch", "sm_100")
+    (found,) = json.loads(out)
+    assert code == 0
+    assert found["strides"]["SBO"] == {"bytes": 512, "to": [0, 4]}
+    code, _, err = plot(*arguments)
+    assert (code, "sm_90 has no swizzle 128B_ATOM_32B" in err) == (1, True)
+
+
+def test_narrow_types_are_drawn(plot):
+    code, out, _ = plot("(8,128):(128,1)", "--element", "e2m1_p64", "--json")
+    (found,) = json.loads(out)
+    assert (code, found["element"]) == (0, "e2m1_p64")
+
+
 def test_json_has_the_cells_of_each_picture(plot):
     code, out, _ = plot(LAYOUT, "--element", "bf16", "--json", "--compare", "--operand", "a")
     plain, swizzled = json.loads(out)

@@ -1,0 +1,66 @@
+"""Pictures for `tcgen05`: the ninth form, what one instruction reads, and padded types."""
+
+import numpy as np
+import pytest
+from drawn import check_positions, read
+
+from mlir_smem.layout import Arch, LayoutError, Role, Swizzle, element, parse_layout, tile_of_atoms
+from mlir_smem.layout.pictures import AccessKind, Picture, View
+
+NINTH = parse_layout("Swizzle<2,5,2> o ((32,2),(4,2)):((1,256),(32,128))", element("tf32"))
+
+
+@pytest.mark.parametrize("view", View)
+def test_cells_of_the_ninth_form_are_drawn_where_they_lie(view):
+    picture = Picture(NINTH, view)
+    (cells,) = read(picture._repr_svg_())
+    assert check_positions(cells, picture) == 64 * 8 // 4
+
+
+def test_brackets_of_the_ninth_form_span_its_atoms():
+    steps = Picture(NINTH, strides=True, arch=Arch.SM_100).steps
+    assert [(step.name, step.size, step.to) for step in steps] == [
+        ("LBO", 1024, (32, 0)),
+        ("SBO", 512, (0, 4)),
+    ]
+
+
+def test_wgmma_has_no_ninth_form():
+    with pytest.raises(LayoutError) as refused:
+        Picture(NINTH, strides=True).drawing()
+    assert str(refused.value) == (
+        "no LBO and SBO: sm_90 has no swizzle 128B_ATOM_32B; sm_100 and sm_103 have (--arch)"
+    )
+
+
+@pytest.mark.parametrize("arch, rows", [(Arch.SM_90, 64), (Arch.SM_100, 128), (Arch.SM_103, 128)])
+def test_what_one_instruction_reads_of_a(arch, rows):
+    tile = tile_of_atoms(element("bf16"), (256, 64), 1, Swizzle.B128)
+    over = Picture(tile, access=AccessKind.MMA, at=(0, 16), arch=arch).touched
+    assert over is not None
+    touched = np.argwhere(over.lane >= 0)
+    assert (touched.min(0).tolist(), touched.max(0).tolist()) == ([0, 16], [rows - 1, 31])
+    name = "wgmma" if arch is Arch.SM_90 else "tcgen05"
+    assert over.what.startswith(f"one {name} reads m 0 to {rows - 1}, k 16 to 31")
+
+
+def test_an_instruction_begins_at_a_multiple_of_its_k():
+    tile = tile_of_atoms(element("e2m1"), (64, 256), 1, Swizzle.B128)
+    with pytest.raises(
+        LayoutError, match="a tcgen05 reads 64 elements of k from a multiple of that"
+    ):
+        Picture(tile, access=AccessKind.MMA, at=(0, 32), role=Role.A, arch=Arch.SM_100).drawing()
+
+
+@pytest.mark.parametrize(
+    "name, note",
+    [
+        ("e2m1_p64", "the last 8 hold nothing: 16 elements of 4 bits lie in the others"),
+        ("e3m2_p32", "the last 4 hold nothing: 16 elements of 6 bits lie in the others"),
+    ],
+)
+def test_padded_types_say_so(name, note):
+    notes = Picture(tile_of_atoms(element(name), (8, 128), 1, Swizzle.B128)).notes
+    assert any(note in each for each in notes)
+    plain = Picture(tile_of_atoms(element("e4m3"), (8, 128), 1, Swizzle.B128)).notes
+    assert not any("hold nothing" in each for each in plain)
