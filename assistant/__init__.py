@@ -1,23 +1,28 @@
 """Answers about layouts and descriptors, for people who write kernels in any language.
 
 Each answer is a value that says itself: as text (`str`), as plain data for JSON (`data()`), and in
-a notebook (`_repr_html_`, `_repr_svg_`). No MLIR is needed.
+a notebook (`_repr_html_`, `_repr_svg_`). No MLIR is needed. What is asked for is loaded when it is
+first used, so that a command starts at once.
 """
 
-from .chosen import ChosenOperands, choose_operands
-from .chosen_operand import ChosenOperand
-from .chunked import EncodedChunks, encode_chunks
-from .cuda import cuda_source
-from .decoded import Decoded, decode
-from .diagnosed import Diagnosed, diagnose
-from .encoded import Encoded, Operand, encode, encode_operand, operand_of
-from .instruction import DecodedInstruction, decode_instruction
-from .load import Load
-from .matched import Matched, Nearest, match_map, match_tile
-from .spec import TileSpec
+from typing import TYPE_CHECKING, Any
+
 from .strided import strided
-from .suspicions import Suspicion
-from .table import FormRow, TypeRow, forms, types
+
+if TYPE_CHECKING:
+    from .chosen import ChosenOperands, choose_operands
+    from .chosen_operand import ChosenOperand
+    from .chunked import EncodedChunks, encode_chunks
+    from .cuda import cuda_source
+    from .decoded import Decoded, decode
+    from .diagnosed import Diagnosed, diagnose
+    from .encoded import Encoded, Operand, encode, encode_operand, operand_of
+    from .instruction import DecodedInstruction, decode_instruction
+    from .load import Load
+    from .matched import Matched, Nearest, match_map, match_tile
+    from .spec import TileSpec
+    from .suspicions import Suspicion
+    from .table import FormRow, TypeRow, forms, types
 
 __all__ = [
     "ChosenOperand",
@@ -50,3 +55,29 @@ __all__ = [
     "strided",
     "types",
 ]
+
+#: The names that each module has. (`strided` is a module and a function, and imported above.)
+_HOMES = {
+    "chosen": ("ChosenOperands", "choose_operands"),
+    "chosen_operand": ("ChosenOperand",),
+    "chunked": ("EncodedChunks", "encode_chunks"),
+    "cuda": ("cuda_source",),
+    "decoded": ("Decoded", "decode"),
+    "diagnosed": ("Diagnosed", "diagnose"),
+    "encoded": ("Encoded", "Operand", "encode", "encode_operand", "operand_of"),
+    "instruction": ("DecodedInstruction", "decode_instruction"),
+    "load": ("Load",),
+    "matched": ("Matched", "Nearest", "match_map", "match_tile"),
+    "spec": ("TileSpec",),
+    "suspicions": ("Suspicion",),
+    "table": ("FormRow", "TypeRow", "forms", "types"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = next((module for module, names in _HOMES.items() if name in names), None)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f".{home}", __name__), name)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from ..layout import LayoutError, Major, Multiple, Role, Step, Swizzle, choose
 from ..layout.arch import Arch
@@ -16,9 +17,11 @@ from .chosen_operand import ChosenOperand, contiguous_of
 from .load import Load
 from .multiplied import multiplier_of
 from .multiplier import Multiplier, Tcgen05, check_extents
-from .product import Product
 from .spec import TileSpec
-from .tcgen05_product import Tcgen05Product
+
+if TYPE_CHECKING:
+    from .product import Product
+    from .tcgen05_product import Tcgen05Product
 
 #: Where the examples begin: the dynamic shared memory of a kernel without static one on sm_90
 #: (measured).
@@ -46,9 +49,13 @@ class ChosenOperands:
         """Those there are."""
         return [operand for operand in (self.a, self.b) if operand]
 
-    @property
+    @cached_property
     def product(self) -> Product | Tcgen05Product | None:
-        """The instructions that multiply them, if both are given."""
+        """The instructions that multiply them, if both are given.
+
+        Raises:
+            LayoutError: if there is no room for the product.
+        """
         return self.by.product(self.a, self.b) if self.a and self.b else None
 
     def data(self) -> dict[str, Any]:
@@ -147,8 +154,7 @@ def choose_operands(
         address = made.address + made.layout.size_bytes
     _check_room(list(found.values()))
     chosen = ChosenOperands(found.get(Role.A), found.get(Role.B), by)
-    if isinstance(chosen.product, Tcgen05Product):
-        chosen.product.check()
+    assert chosen.product or len(found) == 1
     return chosen
 
 

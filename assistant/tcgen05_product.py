@@ -111,7 +111,7 @@ class Tcgen05Product:
         """Checks that there are such instructions, and room for D.
 
         Raises:
-            LayoutError: if not.
+            LayoutError: if not, with what would fit.
         """
         for m, n in self.shapes:
             try:
@@ -191,5 +191,11 @@ def _indented(text: str) -> list[str]:
 
 
 def tcgen05_product_of(a: ChosenOperand, b: ChosenOperand, by: Tcgen05) -> Tcgen05Product:
-    """The product of two operands that go together."""
-    return Tcgen05Product(a, b, by)
+    """The product of two operands that go together.
+
+    Raises:
+        LayoutError: if there is no room for D.
+    """
+    product = Tcgen05Product(a, b, by)
+    product.check()
+    return product

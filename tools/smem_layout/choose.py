@@ -3,6 +3,7 @@
 import argparse
 import shlex
 
+from .arguments import add_arch, arch_of
 from .printed import printed_json
 
 SUMMARY = "which layout and descriptor an operand gets, and why"
@@ -35,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--threads", type=int, default=128, help="threads that fill tiles (default: 128)"
     )
     parser.add_argument("--stages", type=int, help="pipeline stages of each tile")
-    parser.add_argument("--arch", default="sm_90", help="sm_90, sm_100 or sm_103 (default: sm_90)")
+    add_arch(parser)
     parser.add_argument(
         "--ctas",
         type=int,
@@ -73,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
         max_swizzle=options.max_swizzle,
         threads=options.threads,
         stages=options.stages,
-        arch=options.arch,
+        arch=arch_of(options),
         ctas=options.ctas,
         scale=options.scaled,
         k_bytes=options.k_bytes,
@@ -95,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
 def _command(options: argparse.Namespace) -> str:
     """The command that was given, without what it would do anyway."""
     defaults = {"load": "tma", "max_swizzle": 128, "threads": 128}
-    defaults |= {"arch": "sm_90", "ctas": 1, "k_bytes": 32}
+    defaults |= {"ctas": 1, "k_bytes": 32}
     said = ["smem-layout", "choose"]
     names = ("a", "b", "load", "load_a", "load_b", "a_major", "b_major", "max_swizzle", "threads")
     for name in (*names, "stages", "arch", "ctas", "scaled", "k_bytes", "emit"):

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..inputs import InputError, write_all
+from .arguments import add_arch, arch_of
 from .printed import printed_json
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--lines", type=int, default=64, help="how many lines are drawn at most")
     add("--start", default="0", help="the byte address at which the tile begins")
     add("--base-offset", type=int, default=0, help="where the swizzle's pattern starts, 0 to 7")
-    add("--arch", default="sm_90", help="for --access mma and --operand: sm_90, sm_100 or sm_103")
+    add_arch(parser)
     add("--compare", action="store_true", help="beside it, the same without swizzle")
     add("-o", "--output", help="a .svg or .png file; - writes SVG to standard output")
 
@@ -64,7 +65,6 @@ def run(options: argparse.Namespace) -> int:
 def pictures(options: argparse.Namespace) -> "list[Picture]":
     """What stands side by side: without swizzle and with, each as it is and in memory."""
     from ...layout import Role
-    from ...layout.arch import Arch
     from ...layout.pictures import AccessKind, Color, Outline, Picture, View
 
     picture = Picture(
@@ -79,7 +79,7 @@ def pictures(options: argparse.Namespace) -> "list[Picture]":
         lines=options.lines,
         start=_address(options.start),
         base_offset=options.base_offset,
-        arch=Arch.parse(options.arch),
+        arch=arch_of(options),
     )
     compared = [picture.without_swizzle(), picture] if options.compare else [picture]
     views = [View.LOGICAL, View.MEMORY] if options.view == "both" else [View(options.view)]

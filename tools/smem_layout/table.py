@@ -1,12 +1,10 @@
 """Prints the canonical layouts of the ISA, or which of them each type of A and B is read in."""
 
 import argparse
-from typing import TYPE_CHECKING
 
+from ...layout import Arch
+from .arguments import add_arch, arch_of
 from .printed import printed_json
-
-if TYPE_CHECKING:
-    from ...layout.arch import Arch
 
 SUMMARY = "the canonical layouts, and which types are read in them"
 
@@ -25,7 +23,7 @@ _TYPES = {"type": "type", "bits": "bits", "K": "k", "K-major": "k_major", "MN-ma
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the architecture, and which table."""
-    parser.add_argument("--arch", default="sm_90", help="sm_90, sm_100 or sm_103 (default: sm_90)")
+    add_arch(parser)
     parser.add_argument(
         "--types", action="store_true", help="the types, with the majors and swizzles of each"
     )
@@ -35,9 +33,8 @@ def run(options: argparse.Namespace) -> int:
     """Prints the table."""
     from ...assistant.columns import columns
     from ...assistant.table import forms, types
-    from ...layout.arch import Arch
 
-    arch = Arch.parse(options.arch)
+    arch = arch_of(options)
     rows = [row.data() for row in (types(arch) if options.types else forms(arch))]
     if options.json:
         return printed_json(rows)
@@ -55,7 +52,7 @@ _FORM_NOTES = (
 )
 
 
-def _type_notes(arch: "Arch") -> str:
+def _type_notes(arch: Arch) -> str:
     """How the table of types is to be read."""
     said = "K is that of one instruction, 32 bytes. A dash stands where a type is not read so."
     if not arch.is_tcgen05:
