@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..layout import Arch, LayoutError
 from ..layout.descriptor import field_of
 from ..layout.tcgen05 import InstructionDescriptor, Kind
 from .columns import columns, html_table
 from .sentences import html_list
-from .suspicions import Suspicion
+
+if TYPE_CHECKING:
+    from .suspicions import Suspicion
 
 #: What `DecodedInstruction.fields` holds.
 HEADS = ("field", "bits", "encoded", "meaning")
@@ -135,6 +137,8 @@ def decode_instruction(bits: int, kind: Kind, arch: Arch = Arch.SM_100) -> Decod
 
 def _wrong(made: DecodedInstruction) -> list[Suspicion]:
     """Why no instruction of the architecture can be that."""
+    from .suspicions import Suspicion
+
     d, arch, found = made.descriptor, made.arch, []
     if d.kind not in arch.kinds:
         found.append(Suspicion("kind", f"{arch} has no kind::{d.kind}; sm_100 has"))

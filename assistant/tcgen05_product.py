@@ -11,7 +11,7 @@ from ..layout.elements import BF16
 from ..layout.tcgen05 import InstructionDescriptor
 from .chosen_operand import ChosenOperand
 from .columns import columns
-from .instruction import HEADS, DecodedInstruction, decode_instruction
+from .instruction import HEADS, DecodedInstruction
 from .multiplier import Tcgen05
 
 #: Columns of a block's tensor memory, each 32 bits of 128 lanes, and the fewest that are allocated; the
@@ -95,7 +95,8 @@ class Tcgen05Product:
         )
 
     def _decoded(self, m: int, n: int) -> DecodedInstruction:
-        return decode_instruction(self.descriptor(m, n).encode(), self.by.kind, self.by.arch)
+        descriptor = self.descriptor(m, n)
+        return DecodedInstruction(descriptor.encode(), descriptor, (), self.by.arch)
 
     def _encoded(self, m: int, n: int) -> str:
         return f"{self.descriptor(m, n).encode():#010x}"

@@ -4,7 +4,6 @@ import contextlib
 import errno
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -38,6 +37,9 @@ def write_all(files: Sequence[tuple[str, str | bytes]]) -> None:
     Raises:
         InputError: if one cannot be written.
     """
+    # Commands that write no files start sooner without it.
+    import tempfile
+
     ready: list[tuple[str, str, str]] = []
     streams: list[tuple[str, bytes]] = []
     try:

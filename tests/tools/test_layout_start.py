@@ -39,7 +39,13 @@ def started(arguments):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], *([name, "--help"] for name in COMMANDS), PLAIN, [*PLAIN, "--json"]],
+    [
+        ["--help"],
+        *([name, "--help"] for name in COMMANDS),
+        PLAIN,
+        [*PLAIN, "--json"],
+        [*PLAIN, "--arch", "sm_100"],
+    ],
     ids=" ".join,
 )
 def test_it_starts_quickly_and_without_mlir(arguments):

@@ -68,7 +68,7 @@ def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     # Root may write anywhere, so that permissions alone would not tell.
-    monkeypatch.setattr(inputs.tempfile, "mkstemp", mkstemp)
+    monkeypatch.setattr("tempfile.mkstemp", mkstemp)
     assert refused((str(tmp_path / "a"), "new")) == f"{tmp_path / 'a'}: Permission denied"
     assert content(tmp_path) == {}
 
