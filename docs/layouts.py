@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from mlir_smem.assistant import forms
+from mlir_smem.assistant import forms, types
 from mlir_smem.layout import (
+    Arch,
     Major,
     Mismatch,
     Role,
@@ -26,7 +27,7 @@ from mlir_smem.layout.pictures import AccessKind, Picture
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 from mlir_smem.tools.smem_layout import smem_layout
 
-BF16 = element("bf16")
+BF16, TF32 = element("bf16"), element("tf32")
 
 #: The eight forms with numbers for their letters: bf16, two patterns along each dimension.
 FILLED = {
@@ -39,6 +40,9 @@ FILLED = {
     (Major.MN, Swizzle.B64): "Swizzle<2,4,3> o ((32,2),(8,2)):((1,512),(32,256))",
     (Major.MN, Swizzle.B128): "Swizzle<3,4,3> o ((64,2),(8,2)):((1,1024),(64,512))",
 }
+
+#: The form that tcgen05 adds: tf32, two patterns along each dimension.
+NINTH = "Swizzle<2,5,2> o ((32,2),(4,2)):((1,256),(32,128))"
 
 
 def _form(major: Major, swizzle: Swizzle) -> str:
@@ -83,6 +87,10 @@ FIGURES: dict[str, tuple[str, str]] = {
         "A tile that begins at 0x480, its pattern counted from its own start",
         "--tile 8x64xbf16 --start 0x480 --base-offset 1",
     ),
+    "form-mn-128b_atom_32b": (
+        "tf32, MN-major, the 128-byte swizzle of 32-byte units: the operand and its memory",
+        f"'{NINTH}' --element tf32 --view both --operand a --color row --arch sm_100",
+    ),
     "boxes": (
         "A tile of 16x128 that two boxes fill",
         "--tile 16x128xbf16 --outline box --view both",
@@ -125,6 +133,8 @@ def _table(name: str) -> str:
         "widths": (("swizzle", "passes for one column", "the tile's address"), _widths()),
         "meanings": (("major", "swizzle", "layout", "LBO leads", "SBO leads"), _meanings()),
         "steps": (("major", "swizzle", "LBO", "SBO", "descriptor", "steps add"), _steps()),
+        "modes": (("swizzle", "bits 62-63 for wgmma", "bits 61-63 for tcgen05"), _modes()),
+        "types": (("type", "bits", "K-major", "MN-major", "kinds"), _types()),
     }[name]
     lines = [heads, ("---",) * len(heads), *rows]
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
@@ -144,10 +154,26 @@ def _meanings() -> Iterator[tuple[Any, ...]]:
         yield Major(row["major"]), row["swizzle"], layout, row["lbo"], row["sbo"]
 
 
+def _modes() -> Iterator[tuple[Any, ...]]:
+    for swizzle in Swizzle:
+        has = Arch.SM_90.descriptor.modes
+        yield swizzle, has.get(swizzle, "-"), Arch.SM_100.descriptor.modes[swizzle]
+
+
+def _types() -> Iterator[tuple[Any, ...]]:
+    for row in (each.data() for each in types(Arch.SM_100)):
+        lists = (", ".join(row[name]) or "-" for name in ("k_major", "mn_major", "kinds"))
+        yield f"`{row['type']}`", row["bits"], *lists
+
+
 def _steps_of(major: str, swizzle: str) -> str:
     """The steps of a filled form in words."""
-    text = next(t for (m, s), t in FILLED.items() if (m.value, str(s)) == (major, swizzle))
-    steps = Picture(parse_layout(text, BF16), strides=True).steps
+    element, arch = BF16, Arch.SM_90
+    if (major, swizzle) == ("mn", str(Swizzle.B128_ATOM_32B)):
+        text, element, arch = NINTH, TF32, Arch.SM_100
+    else:
+        text = next(t for (m, s), t in FILLED.items() if (m.value, str(s)) == (major, swizzle))
+    steps = Picture(parse_layout(text, element), strides=True, arch=arch).steps
     said = [f"{step.name} = {step.size} leads to element {step.to}" for step in steps]
     return f"In the figure, {' and '.join(said)}."
 

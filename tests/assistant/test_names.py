@@ -1,0 +1,30 @@
+"""What the package of answers offers, loaded when it is asked for."""
+
+import subprocess
+import sys
+
+import pytest
+
+from mlir_smem import assistant
+
+
+@pytest.mark.parametrize("name", assistant.__all__)
+def test_every_name_is_there(name):
+    assert callable(getattr(assistant, name))
+
+
+def test_another_name_is_not():
+    with pytest.raises(AttributeError) as refused:
+        _ = assistant.chose_operands
+    assert str(refused.value) == "module 'mlir_smem.assistant' has no attribute 'chose_operands'"
+
+
+def test_what_is_not_asked_for_is_not_loaded():
+    code = (
+        "import sys\n"
+        "from mlir_smem.assistant import choose_operands\n"
+        "choose_operands('128x64xbf16')\n"
+        "print([m for m in sys.modules if m.startswith('mlir_smem.assistant.diagnosed')])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
