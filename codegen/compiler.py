@@ -5,6 +5,7 @@ from typing import Any
 
 from ..dialect import new_context, register
 from ..dialect.bindings import ir, passmanager
+from ..layout.arch import Arch
 from ..passes import add_passes
 from .llvm_dialect import device_module, lower_to_llvm_dialect
 from .manifest import manifest_of
@@ -81,7 +82,7 @@ def compile_in_place(module: Any, arch: str, emit: str, **options: Any) -> Compi
     """Compiles a module that may be changed, in the current context; see `compile`."""
     to = target(arch)
     pm = passmanager.PassManager("builtin.module")
-    add_passes(pm, "smem-to-nvvm", **options)
+    add_passes(pm, "smem-to-nvvm", arch=Arch.parse(to.arch), **options)
     pm.run(module.operation)
     kernels = device_module(module)
     manifest = manifest_of(kernels, arch)

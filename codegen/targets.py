@@ -18,8 +18,12 @@ class Target:
     ptx: str
 
 
-#: PTX ISA 8.0 introduced sm_90a; 8.4 the wgmma of mixed 8-bit integers.
-TARGETS = {t.arch: t for t in (Target("sm_90a", "ptx84"),)}
+#: PTX ISA 8.0 introduced sm_90a; 8.4 the wgmma of mixed 8-bit integers; 8.6 tcgen05; 8.8 sm_103a,
+#: and all of tcgen05 in LLVM 22.
+TARGETS = {
+    t.arch: t
+    for t in (Target("sm_90a", "ptx84"), Target("sm_100a", "ptx88"), Target("sm_103a", "ptx88"))
+}
 
 
 def target(arch: str) -> Target:

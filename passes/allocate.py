@@ -8,6 +8,7 @@ from ..dialect.bindings import ir
 from ..dialect.diagnostics import format_location
 from ..dialect.ops.mma import PRODUCTS
 from ..dialect.ops.ring import MBARRIER_BYTES, ring_bytes
+from ..dialect.ops.tensor_memory import tensor_memory_bytes
 from ..dialect.types import layout_of
 from ..layout.banks import MAX_BYTES
 from ..layout.tensor_box import least_alignment
@@ -18,6 +19,9 @@ from .parts import PARTS
 
 #: Copies of the hardware that are over when an mbarrier, or the thread that started them, says so.
 _BULK = ("smem.tma_load", "smem.tma_store")
+
+#: Ops that keep mbarriers in shared memory, and from one to the bytes that it takes.
+_BARRIERS = {"smem.ring": ring_bytes, "smem.tensor_memory": tensor_memory_bytes}
 
 #: The attribute of a kernel that says how many bytes of dynamic shared memory it needs.
 SHARED_BYTES = "smem.shared_bytes"
@@ -56,7 +60,7 @@ class Allocate(Pass):
 
     def run(self, module: Any) -> None:
         functions: dict[Any, list[Any]] = {}
-        for alloc in walk(module, "smem.alloc", "smem.ring"):
+        for alloc in walk(module, "smem.alloc", *_BARRIERS):
             if "function_type" not in function_of(alloc).attributes:
                 raise OpError(alloc, "is in no function; shared memory belongs to a kernel")
             functions.setdefault(function_of(alloc), []).append(alloc)
@@ -176,10 +180,11 @@ def _live(function: Any, allocs: list[Any]) -> list[Live]:
     timeline = Timeline(blocks[0]) if len(blocks) == 1 else None
     found = []
     for alloc in allocs:
-        if alloc.operation.name == "smem.ring":
+        if alloc.operation.name in _BARRIERS:
             # Its mbarriers may be used by other blocks, and as long as any thread runs.
             end = timeline.end if timeline else 0
-            found.append(Live(alloc, ring_bytes(alloc), MBARRIER_BYTES, 0, end))
+            size = _BARRIERS[alloc.operation.name](alloc)
+            found.append(Live(alloc, size, MBARRIER_BYTES, 0, end))
             continue
         layout = layout_of(alloc.results[0].type)
         if layout is None:

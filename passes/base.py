@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from ..dialect.diagnostics import Invalid, emit_op_error
 from ..layout import LayoutError, Swizzle
+from ..layout.arch import Arch
 
 
 class OptionError(ValueError):
@@ -99,7 +100,7 @@ def _value(pass_name: str, key: str, default: Any, value: Any) -> Any:
         widths = isinstance(default, Swizzle) and isinstance(value, int)
         if type(value) is not type(default) and not widths:
             raise OptionError(f"{pass_name}: {key} takes {type(default).__name__}, not {value!r}")
-        if isinstance(value, bool | Swizzle | str) or not isinstance(value, int):
+        if isinstance(value, bool | Swizzle | Arch | str) or not isinstance(value, int):
             return value
         value = str(value)
     try:
@@ -107,11 +108,18 @@ def _value(pass_name: str, key: str, default: Any, value: Any) -> Any:
             return {"true": True, "false": False, "1": True, "0": False}[value]
         if isinstance(default, Swizzle):
             return Swizzle.of_width(int(value))
+        if isinstance(default, Arch):
+            return Arch.parse(value)
         if isinstance(default, int) and int(value) < 0:
             raise ValueError("sizes are not negative")
         return type(default)(value)
     except (KeyError, ValueError):
-        takes = {bool: "true or false", Swizzle: "0, 32, 64 or 128", int: "a number from 0"}
+        takes = {
+            bool: "true or false",
+            Swizzle: "0, 32, 64 or 128",
+            Arch: ", ".join(arch.value for arch in Arch),
+            int: "a number from 0",
+        }
         raise OptionError(
             f"{pass_name}: option {key} takes {takes.get(type(default), 'text')}, not '{value}'"
         ) from None

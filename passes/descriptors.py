@@ -39,7 +39,7 @@ class Descriptors:
                 f"multiple of that into its tile; descriptors count {unit} elements (16 bytes)",
             )
         offset = first_byte(part, found)
-        constant = descriptor_of(found.canonical, 0)
+        constant = descriptor_of(found.canonical, 0, encoding=found.encoding)
         key = (part.root.operation, constant.encode(), offset)
         if key not in self._bases:
             swizzle = found.canonical.swizzle

@@ -1,6 +1,6 @@
 """`smem-materialize-descriptors`: each operand of an mma becomes one 64-bit matrix descriptor."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..dialect.bindings import ir
@@ -10,6 +10,7 @@ from ..dialect.ops import WgmmaOp, WgmmaSpOp
 from ..dialect.ops.mma import MODIFIERS, PRODUCTS, extras_of, operand_element
 from ..dialect.types import is_multiplicand
 from ..layout import Major, Mismatch, OperandBlocks, Role, descriptor_of, operand_blocks
+from ..layout.arch import Arch
 from .base import OpError, Pass, option
 from .descriptors import Descriptors, first_byte
 from .kernel import walk
@@ -29,6 +30,7 @@ class MaterializeDescriptors(Pass):
     name = "smem-materialize-descriptors"
     description = "turn the tiles that mma read into 64-bit matrix descriptors"
 
+    arch: Arch = option(Arch.SM_90, "the architecture: sm_90, sm_100 or sm_103")
     explain: bool = option(False, "print each operand's descriptor, field by field, as remarks")
 
     def run(self, module: Any) -> None:
@@ -52,6 +54,8 @@ class MaterializeDescriptors(Pass):
                 found = operand_blocks(part.slice.layout, role, sparse)
                 if isinstance(found, Mismatch):
                     raise OpError(mma, f"cannot read {role.name}: {found.reason}")
+                # What wgmma reads, tcgen05 reads, too: only the descriptors are others.
+                found = replace(found, encoding=self.arch.descriptor)
                 if self.explain:
                     _explain(mma, role, part, found)
                 operands[position] = made.of(mma, role, part, found)
@@ -75,8 +79,9 @@ def _explain(mma: Any, role: Role, part: Part, found: OperandBlocks) -> None:
     own = f", {len(found.terms)} descriptors" if len(found.terms) > 1 else ""
     remark(
         mma.location,
-        f"{role.name}: {descriptor_of(found.canonical, 0)}; starts {first_byte(part, found)} bytes"
-        f"{runtime} into the tile at {format_location(part.root.location)}{own}",
+        f"{role.name}: {descriptor_of(found.canonical, 0, encoding=found.encoding)}; starts "
+        f"{first_byte(part, found)} bytes{runtime} into the tile at "
+        f"{format_location(part.root.location)}{own}",
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..layout import Swizzle
+from ..layout.arch import Arch
 from ..layout.banks import MAX_BYTES
 from .allocate import Allocate
 from .assign_layouts import AssignLayouts
@@ -13,6 +14,7 @@ from .lower_copies import LowerCopies
 from .lower_mma import LowerMma
 from .lower_roles import LowerRoles
 from .materialize_descriptors import MaterializeDescriptors
+from .place_accumulators import PlaceAccumulators
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class SmemToNvvm(Pass):
     name = "smem-to-nvvm"
     description = "the whole lowering: layouts, addresses, descriptors, copies, mma"
 
+    arch: Arch = option(Arch.SM_90, "the architecture: sm_90, sm_100 or sm_103")
     max_swizzle: Swizzle = option(Swizzle.B128, "the widest swizzle to choose, in bytes")
     explain: bool = option(False, "print layouts, verdicts and descriptors as remarks")
     max_bytes: int = option(MAX_BYTES, "shared memory of a block, in bytes")
@@ -29,9 +32,11 @@ class SmemToNvvm(Pass):
 
     def passes(self) -> Iterator[Pass]:
         yield AssignLayouts(max_swizzle=self.max_swizzle, explain=self.explain)
+        if self.arch.is_tcgen05:
+            yield PlaceAccumulators()
         yield Allocate(max_bytes=self.max_bytes, reserved_bytes=self.reserved_bytes)
         yield CheckAsync()
-        yield MaterializeDescriptors(explain=self.explain)
-        yield LowerMma()
+        yield MaterializeDescriptors(arch=self.arch, explain=self.explain)
+        yield LowerMma(arch=self.arch)
         yield LowerCopies()
         yield LowerRoles()

@@ -13,12 +13,14 @@ from .lower_mma import LowerMma
 from .lower_roles import LowerRoles
 from .materialize_descriptors import MaterializeDescriptors
 from .pipelines import SmemToNvvm
+from .place_accumulators import PlaceAccumulators
 
 #: Entry points of this group add passes: each names a subclass of `Pass`.
 GROUP = "mlir_smem.passes"
 
 OWN: tuple[type[Pass], ...] = (
     AssignLayouts,
+    PlaceAccumulators,
     Allocate,
     CheckAsync,
     MaterializeDescriptors,

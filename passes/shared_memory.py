@@ -17,14 +17,14 @@ ALIGNMENT = 1024
 
 
 def root_pointer(root: Any, offset: int = 0) -> Any:
-    """A shared pointer to byte `offset` of an alloc's, a ring's or a view's memory.
+    """A shared pointer to byte `offset` of an alloc's, a ring's, a view's or a tensor memory's bytes.
 
     Emitted at the insertion point, which the root dominates.
 
     Raises:
         OpError: if the root is an alloc or a ring without an offset of its own.
     """
-    if root.operation.name in ("smem.alloc", "smem.ring"):
+    if root.operation.name in ("smem.alloc", "smem.ring", "smem.tensor_memory"):
         if "offset" not in root.attributes:
             raise OpError(root, "has no offset in shared memory; run smem-allocate before")
         base = _dynamic_memory(root)

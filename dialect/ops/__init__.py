@@ -44,6 +44,7 @@ from .scale_d import ScaleDOp, scale_d
 from .stage import StageOp, stage
 from .store import StoreOp, store
 from .subtile import SubtileOp, subtile
+from .tensor_memory import TensorMemoryOp, tensor_memory
 from .tma import (
     TmaCommitOp,
     TmaLoadOp,
@@ -84,6 +85,7 @@ __all__ = [
     "StageOp",
     "StoreOp",
     "SubtileOp",
+    "TensorMemoryOp",
     "TmaCommitOp",
     "TmaLoadOp",
     "TmaStoreOp",
@@ -120,6 +122,7 @@ __all__ = [
     "starts_of",
     "store",
     "subtile",
+    "tensor_memory",
     "tma_commit",
     "tma_load",
     "tma_store",

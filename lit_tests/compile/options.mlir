@@ -13,7 +13,7 @@
 // NARROW: arith.constant -9223371899415756800 : i64
 
 // WIDTH: smem-compile: error: --max-swizzle: no swizzle is 48 bytes wide; expected 0, 32, 64 or 128
-// ARCH: smem-compile: error: no code is generated for 'sm_80'; expected sm_90a
+// ARCH: smem-compile: error: no code is generated for 'sm_80'; expected sm_90a or sm_100a or sm_103a
 // STAGE: smem-compile: error: argument --emit: invalid choice: 'sass'
 // NOTHING: smem-compile: error: the following arguments are required: file
 // NAMELESS: smem-compile: error: the input has no name to derive the output's from; give -o

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...dialect.bindings import ir
-from ...dialect.ops.mma import PRODUCTS
-from ...dialect.types import FragmentType
-from ..base import OpError, Pass
+from ...dialect.ops.mma import PRODUCTS, extras_of
+from ...dialect.types import FragmentType, is_in_flight
+from ...layout.arch import Arch
+from ..base import OpError, Pass, option
 from ..kernel import function_of, gather, required_block_size
 from ..threads import linear_thread
 from .columns import lower_columns
@@ -17,6 +18,7 @@ from .loads import lower_load
 from .registers import Registers, convert_types, registers_of, word_count
 from .steps import Steps
 from .stores import lower_store
+from .tcgen05 import OnTcgen05, Types, lower_tcgen05, lower_tcgen05_wait
 
 _OPS = (
     "smem.wgmma",
@@ -33,25 +35,44 @@ _OPS = (
 
 @dataclass(frozen=True)
 class LowerMma(Pass):
-    """Emits `nvvm.wgmma.*`, computes with fragments, and moves them in and out of registers; no fragment
-    is left."""
+    """Emits `nvvm.wgmma.*`, or `nvvm.tcgen05.*` on architectures that have it, computes with fragments,
+    and moves them in and out of registers; no fragment is left."""
 
     name = "smem-lower-mma"
     description = "lower mma, and what is done with fragments, to NVVM and LLVM"
 
+    arch: Arch = option(Arch.SM_90, "the architecture: sm_90, sm_100 or sm_103")
+
     def run(self, module: Any) -> None:
-        products, lowered, scales = gather(module, PRODUCTS, _OPS, ("smem.scale_d",))
+        products, lowered, scales, memories = gather(
+            module, PRODUCTS, _OPS, ("smem.scale_d",), ("smem.tensor_memory",)
+        )
         for mma in products:
             raise OpError(mma, "still reads tiles; run smem-materialize-descriptors before")
+        self._check_memories(lowered, memories)
         # Shapes are read off the fragment types, so those are noted before they are converted.
         ops = [Typed(op) for op in lowered]
-        convert_types(module)
+        convert_types(module, self.arch.is_tcgen05)
+        kernels = {function_of(op): OnTcgen05(op, self.arch) for op in memories}
         steps = Steps()
         for op in ops:
-            op.lower(steps)
+            op.lower(steps, kernels.get(function_of(op.op)))
         # What it says is in the instructions that used it.
         for op in scales:
             op.operation.erase()
+
+    def _check_memories(self, lowered: list[Any], memories: list[Any]) -> None:
+        """Checks that accumulators in flight have tensor memory where they need it, and only there."""
+        if not self.arch.is_tcgen05:
+            for op in memories:
+                raise OpError(op, f"allocates tensor memory, which {self.arch} has not")
+            return
+        prepared = {function_of(op) for op in memories}
+        for op in lowered:
+            fragments = [value.type for value in (*op.operands, *op.results)]
+            in_flight = any(isinstance(t, FragmentType) and is_in_flight(t) for t in fragments)
+            if in_flight and function_of(op) not in prepared:
+                raise OpError(op, "has no tensor memory; run smem-place-accumulators before")
 
 
 class Typed:
@@ -62,14 +83,36 @@ class Typed:
         self.operands = [v.type for v in op.operands]
         self.result = op.results[0].type if len(op.results) else None
 
-    def lower(self, steps: Steps) -> None:
-        """Puts instructions in the op's place."""
+    def lower(self, steps: Steps, kernel: "OnTcgen05 | None") -> None:
+        """Puts instructions in the op's place; `kernel` is the one around it if it has tensor memory."""
         op = self.op
         with ir.InsertionPoint(op), op.location:
-            new = self._lowered(steps)
+            new = self._in_tensor_memory(steps, kernel) if kernel else None
+            new = new or self._lowered(steps)
         if new is not None:
             op.results[0].replace_all_uses_with(new)
         op.operation.erase()
+
+    def _in_tensor_memory(self, steps: Steps, kernel: "OnTcgen05") -> Any:
+        """The address or the registers of an accumulator in tensor memory; None for what has none."""
+        op, result = self.op, self.result
+        match op.operation.name:
+            case "smem.wgmma" | "smem.wgmma_sp":
+                given = extras_of(op).accumulator
+                position = None if given is None else list(op.operands).index(given)
+                a = self.operands[0]
+                types = Types(
+                    result,
+                    None if position is None else self.operands[position],
+                    a if isinstance(a, FragmentType) else None,
+                )
+                return lower_tcgen05(op, types, registers_of(result), kernel, steps)
+            case "smem.wait":
+                return lower_tcgen05_wait(op, registers_of(result), result, kernel.memory)
+            case "smem.fill" if is_in_flight(result):
+                registers = registers_of(result)
+                return kernel.begin(result, registers, lower_fill(op, registers))
+        return None
 
     def _lowered(self, steps: Steps) -> Any:
         op, result = self.op, self.result

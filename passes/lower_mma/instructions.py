@@ -38,7 +38,7 @@ def lower_wgmma(op: Any, registers: Registers, a_words: int, function: Any, step
     columns = len(registers.blocks) // row_blocks
     k_blocks = len(op.attributes["b_steps"]) // columns
     words = _fence(op, a_words)
-    accumulator, keep = _scaled(extras.accumulator)
+    accumulator, keep = scaled(extras.accumulator)
     parts = _parts(accumulator, registers)
     if words:
         count = MULTIPLICAND_REGISTERS
@@ -90,7 +90,7 @@ def _parts(accumulator: Any, registers: Registers) -> list[Any]:
     return [emit.value("llvm.mlir.poison", (), registers.block_type(i)) for i in blocks]
 
 
-def _scaled(accumulator: Any) -> tuple[Any, Any]:
+def scaled(accumulator: Any) -> tuple[Any, Any]:
     """The accumulator, and the condition under which it counts (i1) if it has one."""
     made = None if accumulator is None else accumulator.owner
     if made is None or isinstance(made, ir.Block) or made.operation.name != "smem.scale_d":

@@ -13,6 +13,7 @@ from ...dialect.types import (
     check_fragment,
     fragment_accumulator,
     is_accumulator,
+    is_in_flight,
     is_metadata,
     shape_of,
 )
@@ -107,12 +108,18 @@ def registers_of(fragment: Any) -> Registers:
     return Registers(accumulator, tuple(blocks))
 
 
-def register_type(fragment: Any) -> Any:
+def register_type(fragment: Any, tensor_memory: bool = False) -> Any:
     """The LLVM type of the registers that a fragment type is held in.
+
+    Args:
+        fragment: the type.
+        tensor_memory: whether accumulators in flight are there, so that one is its address.
 
     Raises:
         Invalid: if none can hold it.
     """
+    if tensor_memory and is_in_flight(fragment):
+        return emit.i32()
     if is_accumulator(fragment):
         return registers_of(fragment).type
     check_fragment(fragment)
@@ -158,9 +165,13 @@ def _position(context: Any, position: int) -> Any:
     return ir.DenseI64ArrayAttr.get([position], context)
 
 
-def convert_types(module: Any) -> None:
+def convert_types(module: Any, tensor_memory: bool = False) -> None:
     """Gives every fragment in a module its LLVM type, wherever it flows: results and block arguments
     of any op and signatures of functions, so that the host's dialects carry it on.
+
+    Args:
+        module: the module.
+        tensor_memory: whether accumulators in flight are in tensor memory.
 
     Raises:
         OpError: if an op that is none of ours has a fragment that no registers can hold.
@@ -168,32 +179,33 @@ def convert_types(module: Any) -> None:
 
     for op in walk(module):
         try:
-            _convert_values(op.results)
+            _convert_values(op.results, tensor_memory)
             for region in op.regions:
                 for block in region.blocks:
-                    _convert_values(block.arguments)
+                    _convert_values(block.arguments, tensor_memory)
             if "function_type" in op.attributes:
-                _convert_signature(op)
+                _convert_signature(op, tensor_memory)
         except Invalid as error:
             raise OpError(op, str(error)) from None
 
 
-def _convert_values(values: Any) -> None:
+def _convert_values(values: Any, tensor_memory: bool) -> None:
     for value in values:
         if isinstance(value.type, FragmentType):
-            value.set_type(register_type(value.type))
+            value.set_type(register_type(value.type, tensor_memory))
 
 
-def _converted(type_: Any) -> Any:
-    return register_type(type_) if isinstance(type_, FragmentType) else type_
+def _converted(type_: Any, tensor_memory: bool) -> Any:
+    return register_type(type_, tensor_memory) if isinstance(type_, FragmentType) else type_
 
 
-def _convert_signature(function: Any) -> None:
+def _convert_signature(function: Any, tensor_memory: bool) -> None:
     signature = function.attributes["function_type"].value
     if not isinstance(signature, ir.FunctionType):
         return
     inputs, results = (
-        [_converted(t) for t in types] for types in (signature.inputs, signature.results)
+        [_converted(t, tensor_memory) for t in types]
+        for types in (signature.inputs, signature.results)
     )
     if inputs != list(signature.inputs) or results != list(signature.results):
         function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, results))

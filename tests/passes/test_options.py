@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlir_smem.layout import Swizzle
+from mlir_smem.layout.arch import Arch
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 from mlir_smem.passes import OptionError, Pass, option, pass_named, passes
 
@@ -33,6 +34,8 @@ def values(default):
         return st.booleans()
     if isinstance(default, Swizzle):
         return st.sampled_from(WIDEST_FIRST)
+    if isinstance(default, Arch):
+        return st.sampled_from(Arch)
     if isinstance(default, int):
         return st.integers(0, 2**40)
     return st.text("abcxyz-_0189", min_size=1)
@@ -144,8 +147,10 @@ def test_values_that_are_refused(options, message):
 
 
 def test_a_pass_without_options_says_so():
-    with pytest.raises(OptionError, match="smem-lower-mma has no option 'fast'; its options: none"):
-        pass_named("smem-lower-mma").from_text("fast")
+    with pytest.raises(
+        OptionError, match="smem-lower-roles has no option 'fast'; its options: none"
+    ):
+        pass_named("smem-lower-roles").from_text("fast")
 
 
 def test_a_swizzle_can_be_given_by_its_width():

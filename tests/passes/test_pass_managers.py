@@ -9,7 +9,7 @@ from mlir_smem.dialect.bindings import ir, passmanager
 from mlir_smem.layout import Swizzle
 from mlir_smem.passes import OptionError, pass_named, passes
 
-NAMES = [name for name in passes() if name != "smem-to-nvvm"]
+NAMES = [pass_.name for pass_ in passes()["smem-to-nvvm"]().passes()]
 
 
 @pytest.fixture(autouse=True)

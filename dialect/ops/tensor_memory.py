@@ -1,0 +1,68 @@
+"""`smem.tensor_memory`: the columns in which a block's accumulators are; made by
+`smem-place-accumulators`."""
+
+from typing import Any
+
+from ..bindings import ext, ir
+from ..build import create
+from ..diagnostics import Invalid, verifier
+from ..smem import Smem
+from ..types import RingType
+from .alloc import check_offset
+from .ring import MBARRIER_BYTES
+
+#: Columns of tensor memory of a block, and the fewest that are allocated (PTX ISA 9.7.16.1).
+MAX_COLUMNS, LEAST_COLUMNS = 512, 32
+
+#: Bytes in front of the mbarriers: the address of the columns, and padding.
+ADDRESS_BYTES = MBARRIER_BYTES
+
+
+class TensorMemoryOp(Smem.Operation, name="tensor_memory"):
+    """Allocates tensor memory for the accumulators of each warpgroup, on architectures whose mma add
+    there (tcgen05). All threads of the block execute it, at the top of the kernel; what it allocates is
+    released where the kernel returns.
+
+    Each of `warpgroups` warpgroups, of which `first` is the first, has `columns` 32-bit columns. In
+    shared memory the op takes the address that the allocation gives, and an mbarrier for each warpgroup,
+    by which mma say that they are over.
+
+    `smem-allocate` adds `offset`, the bytes from the start of dynamic shared memory.
+    """
+
+    columns: ir.IntegerAttr
+    first: ir.IntegerAttr
+    warpgroups: ir.IntegerAttr
+    barriers: ext.Result[RingType]
+
+    @verifier
+    def verify_region_invariants(self) -> None:
+        columns, first, warpgroups = (
+            tensor_memory_number(self, name) for name in ("columns", "first", "warpgroups")
+        )
+        if first < 0:
+            raise Invalid(f"has first = {first}; expected 0 or more")
+        if columns < 1 or warpgroups < 1 or columns * warpgroups > MAX_COLUMNS:
+            raise Invalid(
+                f"has {columns} columns for each of {warpgroups} warpgroups; expected 1 or more, and "
+                f"{MAX_COLUMNS} in all"
+            )
+        check_offset(self, MBARRIER_BYTES)
+
+
+def tensor_memory_number(op: Any, name: str) -> int:
+    """The op's attribute `columns`, `first` or `warpgroups`."""
+    return ir.IntegerAttr(op.attributes[name]).value
+
+
+def tensor_memory_bytes(op: Any) -> int:
+    """Bytes of shared memory that it takes."""
+    return ADDRESS_BYTES + MBARRIER_BYTES * tensor_memory_number(op, "warpgroups")
+
+
+def tensor_memory(columns: int, warpgroups: int, first: int = 0) -> Any:
+    """Tensor memory of so many 32-bit columns for each of so many warpgroups from `first` on."""
+    i32 = ir.IntegerType.get_signless(32)
+    numbers = {"columns": columns, "first": first, "warpgroups": warpgroups}
+    attributes = {name: ir.IntegerAttr.get(i32, number) for name, number in numbers.items()}
+    return create(TensorMemoryOp, results=[RingType.get()], attributes=attributes).result

@@ -1,0 +1,67 @@
+// Accumulators of several blocks: two of 64 rows share their lanes, N beyond 256 is cut; A in registers is
+// stored to tensor memory first.
+
+// RUN: smem-opt %s --split-input-file --smem-lower-mma=arch=sm_100a | FileCheck %s
+
+!wide = !smem.fragment<tensor<192x8xf32>, #smem.in_flight>
+
+// CHECK-LABEL: func.func @rows
+// CHECK: scf.if
+// Lane 16: 16 * 65536.
+// CHECK: arith.constant 1048576 : i32
+// The third block lies behind the columns of the first two.
+// CHECK: arith.constant 8 : i32
+// CHECK: nvvm.tcgen05.mma
+// CHECK: nvvm.tcgen05.mma
+// CHECK: nvvm.tcgen05.mma
+func.func @rows(%a: i64, %b: i64) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %barriers = "smem.tensor_memory"() {columns = 16 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
+  %0 = "smem.wgmma"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "k", b_major = "k", a_steps = array<i64: 0, 512, 1024>, b_steps = array<i64: 0>} : (i64, i64) -> !wide
+  return
+}
+
+// -----
+
+!a = !smem.fragment<tensor<64x32xbf16>, #smem.multiplicand>
+!flying = !smem.fragment<tensor<64x24xf32>, #smem.in_flight>
+!ready = !smem.fragment<tensor<64x24xf32>, #smem.accumulator>
+
+// CHECK-LABEL: func.func @a_in_tensor_memory
+// What may still read its columns is waited for.
+// CHECK: nvvm.tcgen05.commit
+// CHECK: nvvm.tcgen05.st %{{.*}}, %{{.*}} {shape = #nvvm.tcgen05_ldst_shape<shape_16x128b>} : vector<8xi32>
+// CHECK: nvvm.tcgen05.wait <store>
+// CHECK: nvvm.tcgen05.mma %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {{.*}} : (!llvm.ptr<6>, !llvm.ptr<6>, i64, i32, i1)
+// CHECK: nvvm.tcgen05.mma %{{.*}} : (!llvm.ptr<6>, !llvm.ptr<6>, i64, i32, i1)
+// 24 columns are 16 and 8.
+// CHECK: nvvm.tcgen05.ld %{{.*}} : vector<8xi32>
+// CHECK: nvvm.tcgen05.ld %{{.*}} : vector<4xi32>
+func.func @a_in_tensor_memory(%a: !a, %b: i64) -> !ready attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %barriers = "smem.tensor_memory"() {columns = 40 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
+  %0 = "smem.wgmma"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64>, b_steps = array<i64: 0, 2>} : (!a, i64) -> !flying
+  %1 = "smem.wait"(%0) {pending = 0 : i32} : (!flying) -> !ready
+  return %1 : !ready
+}
+
+// -----
+
+!flying = !smem.fragment<tensor<64x8xi32>, #smem.in_flight>
+
+// An accumulator that begins with a value is stored to tensor memory.
+// CHECK-LABEL: func.func @filled
+// CHECK: nvvm.tcgen05.st %{{.*}}, %{{.*}} {shape = #nvvm.tcgen05_ldst_shape<shape_16x256b>} : vector<4xi32>
+// CHECK: nvvm.tcgen05.wait <store>
+// CHECK: nvvm.tcgen05.fence <before>
+// CHECK: smem.warpgroup_barrier
+// CHECK: nvvm.tcgen05.fence <after>
+// CHECK: arith.constant true
+// CHECK: nvvm.tcgen05.mma
+// Waiting for fewer than all waits for all.
+// CHECK: nvvm.tcgen05.commit
+func.func @filled(%a: i64, %b: i64, %value: i32) -> !flying attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %barriers = "smem.tensor_memory"() {columns = 8 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
+  %0 = "smem.fill"(%value) : (i32) -> !flying
+  %1 = "smem.wgmma"(%a, %b, %0) {a_element = "s8", b_element = "s8", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64, !flying) -> !flying
+  %2 = "smem.wait"(%1) {pending = 1 : i32} : (!flying) -> !flying
+  return %2 : !flying
+}

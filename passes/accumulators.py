@@ -1,0 +1,61 @@
+"""Where accumulators of tcgen05, and A that are not in shared memory, are in tensor memory.
+
+An instruction of 64 rows leaves rows 16w to 16w + 15 in the first half of the 32 lanes that warp w
+reaches (PTX ISA 9.7.16.10.5, layout F; CuTe), or in the second half: just where a load in the shape
+16x256b gives each thread the elements that `wgmma` would have left in its registers. So fragments are
+the same on both architectures. A of such an instruction is read from the lanes of its rows, and the shape
+16x128b stores there what `wgmma` would have read from registers.
+"""
+
+from typing import Any
+
+from ..dialect.ops.mma import PRODUCTS, extras_of, operand_element
+from ..dialect.types import is_in_flight, is_multiplicand, shape_of
+from ..layout.instruction import INSTRUCTION_M
+
+#: Lanes that a warp reaches, and those that an instruction's rows of it take.
+WARP_LANES, BLOCK_LANES = 32, 16
+
+#: Bytes of a column, in each lane.
+COLUMN_BYTES = 4
+
+#: The bit of an address at which lanes are counted.
+LANE_BIT = 16
+
+_MADE = (*PRODUCTS, "smem.wgmma", "smem.wgmma_sp")
+
+
+def begins(op: Any) -> bool:
+    """Whether an op that results in an accumulator in flight begins one, and does not add to another."""
+    if op.operation.name not in _MADE:
+        return True
+    accumulator = extras_of(op).accumulator
+    return accumulator is None or not is_in_flight(accumulator.type)
+
+
+def columns_of(fragment: Any) -> int:
+    """Columns that an accumulator or an A of that type takes: two blocks of rows share their lanes."""
+    m, n = shape_of(fragment)
+    if is_multiplicand(fragment):
+        n = operand_element(fragment).bytes(n) // COLUMN_BYTES
+    return -(-m // (2 * INSTRUCTION_M)) * n
+
+
+def needed_by(op: Any) -> list[Any]:
+    """The types of what an op that results in an accumulator in flight needs columns for: the accumulator
+    if it begins there, and an A from registers."""
+    accumulator = op.results[0].type
+    needed = [accumulator] if begins(op) else []
+    return needed + [v.type for v in op.operands if is_multiplicand(v.type)]
+
+
+def place_of(row: int, column: int, columns: int) -> int:
+    """What is added to the address of an accumulator or an A for a block of it.
+
+    Args:
+        row: the block's first row.
+        column: its first column of tensor memory among those of its rows.
+        columns: how many of them its rows take.
+    """
+    pair, half = divmod(row // INSTRUCTION_M, 2)
+    return (half * BLOCK_LANES << LANE_BIT) + pair * columns + column

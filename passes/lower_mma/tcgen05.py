@@ -1,0 +1,223 @@
+"""`smem.wgmma`, accumulators that begin, and waits, on architectures with tcgen05."""
+
+from typing import Any, NamedTuple
+
+from ...dialect.bindings import ir
+from ...dialect.caching import cached_in_context
+from ...dialect.ops.mma import extras_of
+from ...dialect.types import is_in_flight, shape_of
+from ...layout.arch import Arch
+from ...layout.elements import INSTRUCTION_K_BYTES
+from ...layout.instruction import INSTRUCTION_M
+from ...layout.mixes import ACC_F16
+from ...layout.tcgen05 import InstructionDescriptor, Kind
+from .. import emit
+from ..accumulators import COLUMN_BYTES, columns_of, place_of
+from ..base import OpError
+from ..kernel import function_of
+from .form import Form, form_of
+from .instructions import scaled
+from .registers import Registers, word_count, words_of
+from .steps import Steps
+from .tensor_memory import TensorMemory, fence, pointer
+
+
+class OnTcgen05:
+    """A kernel whose accumulators are in tensor memory.
+
+    Attributes:
+        memory: the tensor memory.
+        arch: the architecture.
+    """
+
+    def __init__(self, op: Any, arch: Arch) -> None:
+        """Puts the allocation in the place of the `smem.tensor_memory`."""
+        self.arch, self._used = arch, 0
+        with ir.InsertionPoint(op), op.location:
+            self.memory = TensorMemory(op)
+        op.operation.erase()
+
+    def begin(self, fragment: Any, registers: Registers, held: Any) -> Any:
+        """Emits the beginning of an accumulator; its address (i32).
+
+        Args:
+            fragment: its type.
+            registers: its registers.
+            held: what is in it at first, in registers; None for nothing.
+        """
+        address = self._columns(fragment)
+        if held is not None:
+            # An mma on the columns' last accumulator may be under way, if nobody waited for it.
+            self.memory.wait()
+            self.memory.store(address, registers, held)
+        self.memory.take_over()
+        return address
+
+    def a_of(self, fragment: Any, words: list[Any]) -> list[Any]:
+        """Emits the stores of an A to tensor memory; the address of each instruction's share (i32), by
+        blocks of 64 rows, then along K.
+
+        Args:
+            fragment: its type.
+            words: its registers, in the same order.
+        """
+        address, blocks = self._columns(fragment), shape_of(fragment)[0] // INSTRUCTION_M
+        each = len(words) // blocks
+        # The mma that read it before may be under way.
+        self.memory.wait()
+        self.memory.store_a(address, [words[i * each : (i + 1) * each] for i in range(blocks)])
+        self.memory.take_over()
+        step = INSTRUCTION_K_BYTES // COLUMN_BYTES
+        return [
+            emit.binary("addi", address, place_of(i * INSTRUCTION_M, at, each * 2))
+            for i in range(blocks)
+            for at in range(0, each * 2, step)
+        ]
+
+    def _columns(self, fragment: Any) -> Any:
+        """The address of the columns that are next."""
+        address = emit.binary("addi", self.memory.first, self._used)
+        self._used += columns_of(fragment)
+        return address
+
+
+class Types(NamedTuple):
+    """The fragment types of an mma before they were converted.
+
+    Attributes:
+        result: that of its result.
+        accumulator: that of its accumulator; None without one.
+        a: that of an A in registers; None for one in shared memory.
+    """
+
+    result: Any
+    accumulator: Any
+    a: Any
+
+
+def lower_tcgen05(
+    op: Any,
+    types: Types,
+    registers: Registers,
+    kernel: OnTcgen05,
+    steps: Steps,
+) -> Any:
+    """Emits the instructions of one mma, which one thread of the warpgroup starts.
+
+    Args:
+        op: the `smem.wgmma`.
+        types: the types that its operands and its result had.
+        registers: the result's registers, once it is loaded.
+        kernel: the kernel around it.
+        steps: the descriptors made so far.
+
+    Returns:
+        The accumulator's address.
+
+    Raises:
+        OpError: for what is not lowered for tcgen05.
+    """
+    form, extras = form_of(op, registers.accumulator), extras_of(op)
+    kind = _kind(op, form, kernel.arch)
+    given, a_words = types.accumulator, word_count(types.a) if types.a else 0
+    accumulator, keep = scaled(extras.accumulator)
+    function = function_of(op)
+    b = steps.of_blocks(op, "b", function)
+    if a_words:
+        a = kernel.a_of(types.a, words_of(op.operands[0], a_words))
+    else:
+        a = steps.of_blocks(op, "a", function)
+    if given is not None and is_in_flight(given):
+        address = accumulator
+    else:
+        address = kernel.begin(types.result, registers, accumulator)
+    columns = sum(n for row, _, n in registers.blocks if row == 0)
+    across = sum(1 for row, _, _ in registers.blocks if row == 0)
+    k_blocks = len(b) // across
+    i1 = ir.IntegerType.get_signless(1)
+    with emit.guarded(kernel.memory.leader):
+        if a_words:
+            a = [pointer(address) for address in a]
+        places = [
+            pointer(emit.binary("addi", address, place_of(row, column, columns)))
+            for row, column, _ in registers.blocks
+        ]
+        for k in range(k_blocks):
+            # Only the first products along K meet what the accumulator held before.
+            adds = keep if k == 0 and keep is not None else None
+            if adds is None:
+                adds = emit.constant(bool(k) or accumulator is not None, i1)
+            for i, (_, _, n) in enumerate(registers.blocks):
+                row, column = divmod(i, across)
+                instruction = emit.constant(_instruction(form, kind, n), emit.i32())
+                first, second = a[row * k_blocks + k], b[column * k_blocks + k]
+                emit.op(
+                    "nvvm.tcgen05.mma",
+                    (places[i], first, second, instruction, adds),
+                    **_attributes(ir.Context.current, kind.name),
+                )
+        # LLVM takes the same product twice in a row for one that overwrites the other, unless something
+        # is between them.
+        fence("before")
+    return address
+
+
+def lower_tcgen05_wait(op: Any, registers: Registers, result: Any, memory: TensorMemory) -> Any:
+    """Emits the wait for all mma of the warpgroup, however many may be pending, and the loads of a
+    result that is readable; the result."""
+    memory.wait()
+    address = op.operands[0]
+    return address if is_in_flight(result) else memory.load(address, registers)
+
+
+def _kind(op: Any, form: Form, arch: Arch) -> Kind:
+    """The kind of the instructions.
+
+    Raises:
+        OpError: if there is none, or it is not lowered.
+    """
+    what = None
+    if op.operation.name == "smem.wgmma_sp":
+        what = "sparse operands"
+    elif form.accumulator is ACC_F16:
+        what = "accumulators of f16; f32 are"
+    if what:
+        raise OpError(op, f"is compiled for {arch}, for which mma are not lowered with {what}")
+    kind = next((k for k in arch.kinds if k.multiplies(form.a, form.b) and not k.scales), None)
+    if kind is None:
+        raise OpError(
+            op,
+            f"multiplies {form.a} by {form.b}, which {arch} does not; its kinds: "
+            f"{', '.join(k.name for k in arch.kinds if not k.scales)}",
+        )
+    return kind
+
+
+def _instruction(form: Form, kind: Kind, n: int) -> int:
+    """The instruction descriptor, as a signed number of 32 bits."""
+    descriptor = InstructionDescriptor(
+        kind,
+        form.a,
+        form.b,
+        INSTRUCTION_M,
+        n,
+        str(form.accumulator),
+        form.a_major == "mn",
+        form.b_major == "mn",
+        form.sign("a") < 0,
+        form.sign("b") < 0,
+        "satfinite" in form.modifiers,
+    )
+    descriptor.check(ctas=1)
+    bits = descriptor.encode()
+    return bits - (1 << 32) if bits >> 31 else bits
+
+
+@cached_in_context
+def _attributes(context: Any, kind: str) -> dict[str, Any]:
+    return {
+        "kind": ir.Attribute.parse(f"#nvvm.tcgen05_mma_kind<{kind}>", context),
+        "ctaGroup": ir.Attribute.parse("#nvvm.cta_group<cta_1>", context),
+        # D, A, B, the instruction and whether it adds; no scale of D, no mask of lanes.
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1, 1, 1, 1, 0, 0], context),
+    }

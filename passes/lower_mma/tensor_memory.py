@@ -1,0 +1,200 @@
+"""Tensor memory of a kernel: allocated, waited for, released; accumulators stored to it and loaded."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...dialect.bindings import ir
+from ...dialect.ops.ring import MBARRIER_BYTES
+from ...dialect.ops.tensor_memory import (
+    ADDRESS_BYTES,
+    LEAST_COLUMNS,
+    tensor_memory_number,
+)
+from ...layout.fragments import WARPGROUP
+from ...layout.instruction import INSTRUCTION_M
+from ...layout.transfer import WARP
+from .. import emit
+from ..accumulators import LANE_BIT, WARP_LANES, place_of
+from ..kernel import function_of, required_block_size, walk
+from ..shared_memory import gep, root_pointer
+from ..threads import linear_thread
+from .registers import Registers, struct_of
+
+#: Arrivals of a wait: each thread of the warpgroup, whose arrival gives it the phase that it waits for,
+#: and the commit of the mma.
+_ARRIVALS = WARPGROUP + 1
+
+_RETURNS = ("gpu.return", "func.return", "llvm.return")
+
+#: Columns that one access in the shape 16x256b moves, times a power of two up to 32.
+_ACCESS_COLUMNS, _MOST_ACCESSES = 8, 32
+
+#: Registers that one access in the shape 16x128b moves at most.
+_MOST_WORDS = 128
+
+
+class TensorMemory:
+    """What a kernel knows of its tensor memory, computed where `smem.tensor_memory` is.
+
+    Attributes:
+        first: the address of this warpgroup's first column (i32).
+        leader: whether this thread starts the warpgroup's mma (i1).
+    """
+
+    def __init__(self, op: Any) -> None:
+        """Emits the allocation, the mbarriers and the release."""
+        function, size = function_of(op), required_block_size(op)
+        columns, first, warpgroups = (
+            tensor_memory_number(op, name) for name in ("columns", "first", "warpgroups")
+        )
+        count = max(LEAST_COLUMNS, 1 << (columns * warpgroups - 1).bit_length())
+        slot, self._thread = root_pointer(op), linear_thread(size)
+        in_first_warp = emit.compare("ult", self._thread, WARP)
+        with emit.guarded(in_first_warp):
+            emit.op("nvvm.tcgen05.alloc", (slot, emit.constant(count, emit.i32())))
+            emit.op("nvvm.tcgen05.relinquish_alloc_permit")
+        with emit.guarded(emit.compare("eq", self._thread, 0)):
+            for number in range(warpgroups):
+                barrier = gep(slot, ADDRESS_BYTES + number * MBARRIER_BYTES)
+                emit.op("nvvm.mbarrier.init", (barrier, emit.constant(_ARRIVALS, emit.i32())))
+            emit.op("nvvm.fence.mbarrier.init")
+        _block_barrier()
+        base = emit.value("llvm.load", (slot,), emit.i32())
+        # Of warpgroups before the first it means nothing, and they do not use it.
+        warpgroup = emit.binary("divui", self._thread, WARPGROUP)
+        warpgroup = emit.binary("subi", warpgroup, first) if first else warpgroup
+        self.first = emit.binary("addi", base, emit.binary("muli", warpgroup, columns))
+        self.leader = emit.compare("eq", emit.binary("remui", self._thread, WARPGROUP), 0)
+        offset = emit.binary("muli", warpgroup, MBARRIER_BYTES)
+        self._barrier = gep(gep(slot, ADDRESS_BYTES), offset)
+        for end in walk(function, *_RETURNS):
+            with ir.InsertionPoint(end), end.location:
+                _block_barrier()
+                with emit.guarded(in_first_warp):
+                    number = emit.constant(count, emit.i32())
+                    emit.op("nvvm.tcgen05.dealloc", (pointer(base), number))
+
+    def wait(self) -> None:
+        """Emits the wait of a warpgroup for all of its mma: the phase of its mbarrier that its own
+        arrival gives each thread, so that nobody counts phases."""
+        with emit.guarded(self.leader):
+            emit.op("nvvm.tcgen05.commit", (self._barrier,))
+        state = emit.value("nvvm.mbarrier.arrive", (self._barrier,), emit.i64())
+        loop = emit.op("scf.while", regions=2)
+        with ir.InsertionPoint(ir.Block.create_at_start(loop.regions[0])):
+            done = emit.value(
+                "nvvm.mbarrier.try_wait", (self._barrier, state), ir.IntegerType.get_signless(1)
+            )
+            one = emit.constant(1, done.type)
+            emit.op("scf.condition", (emit.binary("xori", done, one),))
+        with ir.InsertionPoint(ir.Block.create_at_start(loop.regions[1])):
+            emit.op("scf.yield")
+        # The loads are of whole warps, whose threads may have left the loop one by one.
+        emit.op("nvvm.bar.warp.sync", (emit.constant(-1, emit.i32()),))
+        fence("after")
+
+    def load(self, address: Any, registers: Registers) -> Any:
+        """Emits the loads of an accumulator; its registers."""
+        parts = []
+        for position, (at, counts) in enumerate(self._accesses(address, registers)):
+            scalars: list[Any] = []
+            for place, count in zip(at, counts, strict=True):
+                vector = emit.value(
+                    "nvvm.tcgen05.ld",
+                    (place,),
+                    ir.VectorType.get([4 * count], emit.i32()),
+                    shape=_shape(),
+                )
+                if registers.register == "f32":
+                    floats = ir.VectorType.get([4 * count], ir.F32Type.get())
+                    vector = emit.value("llvm.bitcast", (vector,), floats)
+                scalars += [emit.extracted(vector, i) for i in range(4 * count)]
+            parts.append(struct_of(registers.block_type(position), scalars))
+        emit.op("nvvm.tcgen05.wait", kind=ir.Attribute.parse("#nvvm.tcgen05_wait<load>"))
+        return registers.join(parts)
+
+    def store(self, address: Any, registers: Registers, fragment: Any) -> None:
+        """Emits the stores of an accumulator's registers."""
+        accesses = self._accesses(address, registers)
+        for (at, counts), (_, scalars) in zip(accesses, registers.scalars(fragment), strict=True):
+            first = 0
+            for place, count in zip(at, counts, strict=True):
+                some = scalars[first : first + 4 * count]
+                first += 4 * count
+                vector = emit.value(
+                    "vector.from_elements", some, ir.VectorType.get([4 * count], some[0].type)
+                )
+                words = ir.VectorType.get([4 * count], emit.i32())
+                if vector.type != words:
+                    vector = emit.value("llvm.bitcast", (vector,), words)
+                emit.op("nvvm.tcgen05.st", (place, vector), shape=_shape())
+        emit.op("nvvm.tcgen05.wait", kind=ir.Attribute.parse("#nvvm.tcgen05_wait<store>"))
+
+    def store_a(self, address: Any, words: list[list[Any]]) -> None:
+        """Emits the stores of an A's registers (i32), for each block of 64 rows in the order in which
+        instructions along K read them."""
+        own = emit.binary("addi", address, self._lane())
+        for block, some in enumerate(words):
+            done = 0
+            while done < len(some):
+                count = min(_MOST_WORDS, 1 << (len(some) - done).bit_length() - 1)
+                # Two registers are four columns of the warp's rows.
+                at = place_of(block * INSTRUCTION_M, done * 2, len(some) * 2)
+                vector = emit.value(
+                    "vector.from_elements",
+                    some[done : done + count],
+                    ir.VectorType.get([count], emit.i32()),
+                )
+                place = pointer(emit.binary("addi", own, at))
+                emit.op("nvvm.tcgen05.st", (place, vector), shape=_shape("16x128b"))
+                done += count
+        emit.op("nvvm.tcgen05.wait", kind=ir.Attribute.parse("#nvvm.tcgen05_wait<store>"))
+
+    def take_over(self) -> None:
+        """Emits what lets the leader's mma overwrite columns that the warpgroup has loaded from, or
+        stored to."""
+        fence("before")
+        emit.op("smem.warpgroup_barrier")
+        fence("after")
+
+    def _accesses(
+        self, address: Any, registers: Registers
+    ) -> Iterator[tuple[list[Any], list[int]]]:
+        """For each block, where its accesses begin (pointers), and eights of columns of each."""
+        columns = sum(n for row, _, n in registers.blocks if row == 0)
+        own = emit.binary("addi", address, self._lane())
+        for row, column, n in registers.blocks:
+            places, counts, done = [], [], 0
+            while done < n:
+                left = (n - done) // _ACCESS_COLUMNS
+                count = min(_MOST_ACCESSES, 1 << left.bit_length() - 1)
+                at = place_of(row, column + done, columns)
+                places.append(pointer(emit.binary("addi", own, at)))
+                counts.append(count)
+                done += count * _ACCESS_COLUMNS
+            yield places, counts
+
+    def _lane(self) -> Any:
+        """What the first lane that the warp reaches adds to an address."""
+        warp = emit.binary("remui", emit.binary("divui", self._thread, WARP), WARPGROUP // WARP)
+        return emit.binary("muli", warp, WARP_LANES << LANE_BIT)
+
+
+def pointer(address: Any) -> Any:
+    """A pointer to an address in tensor memory."""
+    return emit.value("llvm.inttoptr", (address,), emit.pointer(6))
+
+
+def fence(side: str) -> None:
+    """Emits `tcgen05.fence` "before" or "after" a synchronisation of threads."""
+    emit.op("nvvm.tcgen05.fence", kind=ir.Attribute.parse(f"#nvvm.tcgen05_fence<{side}>"))
+
+
+def _block_barrier() -> None:
+    fence("before")
+    emit.op("gpu.barrier")
+    fence("after")
+
+
+def _shape(shape: str = "16x256b") -> Any:
+    return ir.Attribute.parse(f"#nvvm.tcgen05_ldst_shape<shape_{shape}>")
