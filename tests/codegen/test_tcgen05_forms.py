@@ -1,0 +1,81 @@
+"""ptxas takes every form of product that is lowered for tcgen05, and what is not lowered is refused."""
+
+import pytest
+from product_cases import MIXES, Case, majors, modified
+
+import mlir_smem
+from mlir_smem.codegen import CompileError
+from mlir_smem.codegen.ptxas import find_ptxas
+from mlir_smem.dialect.bindings import ir
+
+try:
+    find_ptxas()
+except CompileError as error:
+    pytest.skip(str(error), allow_module_level=True)
+
+LOWERED = [mix for mix in MIXES if "i1" not in mix and mix[2] != "f16"]
+FORMS = [
+    case
+    for mix in LOWERED
+    for registers in (False, True)
+    for case in (
+        *(Case(*mix, n=8, registers=registers, **major) for major in majors(mix, registers)),
+        *modified(mix, n=8, registers=registers)[-3:],
+    )
+]
+
+
+@pytest.mark.parametrize("arch", ["sm_100a", "sm_103a"])
+def test_every_form_is_assembled(arch):
+    cases = [case for case in FORMS if arch == "sm_100a" or case.d != "i32"]
+    assert cases
+    for case in cases[:: 1 if arch == "sm_100a" else 4]:
+        report = mlir_smem.compile(case.text, arch=arch).report
+        assert report is not None, str(case)
+        assert (report.warnings, report.spill_bytes) == ((), 0), str(case)
+
+
+@pytest.mark.parametrize("n, m", [(256, 64), (512, 64), (64, 192), (136, 128)])
+def test_large_products_are_assembled(n, m):
+    case = Case("bf16", "bf16", "f32", n=n, m=m)
+    assert mlir_smem.compile(case.text, arch="sm_100a").report.warnings == ()
+
+
+@pytest.mark.parametrize(
+    "case, arch, message",
+    [
+        (
+            Case("i1", "i1", "i32"),
+            "sm_100a",
+            "multiplies b1 by b1, which sm_100 does not; its kinds: ",
+        ),
+        (
+            Case("i8", "ui8", "i32"),
+            "sm_103a",
+            "multiplies s8 by u8, which sm_103 does not; its kinds: ",
+        ),
+        (Case("f16", "f16", "f16"), "sm_100a", "with accumulators of f16; f32 are"),
+        (Case("f16", "f16", "f32", sparse=True), "sm_100a", "with sparse operands"),
+    ],
+    ids=str,
+)
+def test_what_is_not_lowered(case, arch, message):
+    with pytest.raises(ir.MLIRError) as error:
+        mlir_smem.compile(case.text, arch=arch, emit="nvvm")
+    assert message in str(error.value)
+
+
+def test_the_same_product_twice_is_multiplied_twice():
+    # LLVM would drop the first: it takes the instruction for one that only writes D.
+    once = Case("bf16", "bf16", "f32").text
+    again = once.replace(
+        '%ready = "smem.wait"(%flying)',
+        '%more = "smem.mma"(%a, %b, %flying) : (!a, !b, !flying) -> !flying\n'
+        '    %most = "smem.mma"(%a, %b, %more) : (!a, !b, !flying) -> !flying\n'
+        '    %ready = "smem.wait"(%most)',
+    )
+    counts = [
+        mlir_smem.compile(text, arch="sm_100a", emit="ptx").ptx.count("tcgen05.mma")
+        for text in (once, again)
+    ]
+    assert counts == [4, 12]
