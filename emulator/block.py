@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +40,7 @@ class ThreadBlock:
         state: what an op's file keeps for the block, by the file's own key.
         sent: for each thread of another block, or mbarrier, whose arrivals and bulk copies come to
             its shared memory, the last epoch of one, and the op's number.
+        at_exit: what is checked when the last thread returns, called with its strand.
         found: the violations, each once for its place.
     """
 
@@ -64,6 +66,7 @@ class ThreadBlock:
         self.strands: list[Strand] = []
         self.state: dict[str, Any] = {}
         self.sent: dict[int, tuple[int, int]] = {}
+        self.at_exit: list[Callable[[Strand], None]] = []
         self.found: dict[tuple[Kind, str], Violation] = {}
 
     # -- running -----------------------------------------------------------------------------------
@@ -125,6 +128,8 @@ class ThreadBlock:
         self.cluster.barrier.pass_if_complete()
         if not self.alive.any():
             self._check_sent(strand)
+            for check in self.at_exit:
+                check(strand)
 
     def meet(self, strands: list[Strand]) -> None:
         """Makes one strand of those at the same place."""

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from .launch import Launch
     from .strand import Strand
 
-#: Mbarriers of a block at which bulk copies can complete.
-_MBARRIERS = 64
+#: Mbarriers of a block at which bulk copies can complete, and threads that can issue tcgen05.mma.
+_COLUMNS = 64
 
 
 class Cluster:
@@ -34,8 +34,9 @@ class Cluster:
         """Makes the cluster whose first block has that index."""
         nx, ny, _ = launch.cluster
         size = prod(launch.cluster)
-        mbarriers = _MBARRIERS * size if program.tensor_maps else 0
-        self.order = Order(size * launch.threads, mbarriers)
+        asynchronous = program.tensor_maps or "nvvm.tcgen05.mma" in program.ops
+        columns = _COLUMNS * size if asynchronous else 0
+        self.order = Order(size * launch.threads, columns)
         self.blocks: list[ThreadBlock] = []
         for rank in range(size):
             x, y, z = rank % nx, rank // nx % ny, rank // (nx * ny)

@@ -32,6 +32,8 @@ class Kind(Enum):
     COPY_IN_FLIGHT = "copy-in-flight"
     OVERWRITTEN = "overwritten"
     ACCUMULATOR_IN_FLIGHT = "accumulator-in-flight"
+    TENSOR_IN_FLIGHT = "tensor-in-flight"
+    TENSOR_MEMORY = "tensor-memory"
     REGISTERS_UNFENCED = "registers-unfenced"
     POISON = "poison"
     OUT_OF_BOUNDS = "out-of-bounds"

@@ -127,6 +127,21 @@ def count_bytes(strand: Strand, barrier: MBarrier, number: int) -> None:
     settle(strand, barrier)
 
 
+def count_arrivals(strand: Strand, barrier: MBarrier, arrivals: int) -> None:
+    """Counts arrivals, which may complete more than one phase."""
+    while arrivals:
+        if not barrier.pending:
+            wrong(
+                strand,
+                f"arrives at an mbarrier whose {barrier.count} arrivals of this phase have all come; "
+                f"it still waits for {barrier.bytes} bytes",
+            )
+        taken = min(arrivals, barrier.pending)
+        barrier.pending -= taken
+        arrivals -= taken
+        settle(strand, barrier)
+
+
 def settle(strand: Strand, barrier: MBarrier) -> None:
     """Begins the mbarrier's next phase if nothing is pending."""
     if barrier.pending == 0 and barrier.bytes < 0:

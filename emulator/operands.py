@@ -1,4 +1,5 @@
-"""The bytes that `wgmma` reads through a matrix descriptor: the hardware's rule, measured on an H200.
+"""The bytes that tensor cores read through a matrix descriptor: for `wgmma` the hardware's rule, measured
+on an H200.
 
 It is written down here anew and knows nothing of tiles, so that the layouts it checks cannot be wrong
 in the same way.
@@ -6,6 +7,7 @@ in the same way.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -17,6 +19,26 @@ K_BYTES = 32
 
 #: Bytes of the unit in which descriptors count, and which a swizzle moves as a whole.
 _UNIT = 16
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """An operand in shared memory, as a descriptor says; every quantity in bytes.
+
+    Attributes:
+        start: the address of its first element.
+        lbo, sbo: leading and stride dimension byte offset.
+        base_offset: the phase at which the swizzle begins.
+        width: what it swizzles within; that of a unit without swizzle.
+        unit: what a swizzle moves as a whole.
+    """
+
+    start: int
+    lbo: int
+    sbo: int
+    base_offset: int
+    width: int
+    unit: int = _UNIT
 
 
 @lru_cache(maxsize=1024)
@@ -39,26 +61,34 @@ def operand_bytes(
         ValueError: if the descriptor sets bits of no field, or a base offset without swizzle.
     """
     fields = Descriptor.decode(descriptor)
-    start, lbo, sbo = fields.start, fields.lbo, fields.sbo
-    width = fields.swizzle.width
+    matrix = Matrix(fields.start, fields.lbo, fields.sbo, fields.base_offset, fields.swizzle.width)
+    return matrix_bytes(matrix, bits, mn_major, rows, k_bytes)
+
+
+def matrix_bytes(
+    matrix: Matrix, bits: int, mn_major: bool, rows: int, k_bytes: int = K_BYTES
+) -> np.ndarray:
+    """The address of the first byte of each element of a matrix; see `operand_bytes`."""
+    lbo, sbo, width = matrix.lbo, matrix.sbo, matrix.width
     swizzled = width > _UNIT
     size = bits // 8
     row = np.arange(rows, dtype=np.int64)[:, None]
     k = np.arange(k_bytes // size, dtype=np.int64)[None, :]
     if mn_major:
-        per_line = width // size
+        per_line, lines = width // size, 8 * _UNIT // matrix.unit
         along, across = (lbo, sbo) if swizzled else (sbo, lbo)
-        address = row // per_line * along + row % per_line * size + k % 8 * width + k // 8 * across
+        address = row // per_line * along + row % per_line * size
+        address = address + k % lines * width + k // lines * across
     elif swizzled:
         byte = k * size
         address = row // 8 * sbo + row % 8 * width + byte % width + byte // width * lbo
     else:
         byte = k * size
         address = row // 8 * sbo + row % 8 * _UNIT + byte // _UNIT * lbo + byte % _UNIT
-    address = start + address
+    address = matrix.start + address
     if swizzled:
         # The phase is the 128-byte line's number, absolute, less the base offset.
-        phase = (address >> 7) - fields.base_offset
-        address = address ^ ((phase & (width // _UNIT - 1)) << 4)
+        phase = (address >> 7) - matrix.base_offset
+        address = address ^ (phase & (width // matrix.unit - 1)) * matrix.unit
     address.setflags(write=False)
     return address

@@ -21,19 +21,21 @@ class Order:
 
     An mbarrier at which bulk copies complete has a column like a thread. Its epochs are its phases:
     what such a copy writes is written by the mbarrier, and seen by those who see the phase complete.
+    So has a thread that issues `tcgen05.mma`, for these. Its epochs are its commits: they are seen by
+    those who see a phase complete in which they arrived.
 
     Attributes:
         threads: how many there are.
-        epoch: int32[threads + mbarriers].
-        seen: int32[threads, threads + mbarriers].
-        proxied: int32[threads, threads + mbarriers].
+        epoch: int32[threads + columns].
+        seen: int32[threads, threads + columns].
+        proxied: int32[threads, threads + columns].
     """
 
-    def __init__(self, threads: int, mbarriers: int = 0) -> None:
+    def __init__(self, threads: int, columns: int = 0) -> None:
         self.threads = threads
-        self.epoch = np.zeros(threads + mbarriers, np.int32)
-        self.seen = np.full((threads, threads + mbarriers), -1, np.int32)
-        self.proxied = np.full((threads, threads + mbarriers), -1, np.int32)
+        self.epoch = np.zeros(threads + columns, np.int32)
+        self.seen = np.full((threads, threads + columns), -1, np.int32)
+        self.proxied = np.full((threads, threads + columns), -1, np.int32)
         np.fill_diagonal(self.seen, 0)
         self._columns: dict[Hashable, int] = {}
 
@@ -74,27 +76,27 @@ class Order:
         """The last epochs that all of these threads see: in general, and by the async proxy."""
         return self.seen[threads].min(axis=0), self.proxied[threads].min(axis=0)
 
-    # -- mbarriers ---------------------------------------------------------------------------------
+    # -- what is asynchronous ----------------------------------------------------------------------
 
-    def column(self, mbarrier: Hashable) -> int:
-        """The column of an mbarrier.
+    def column(self, agent: Hashable) -> int:
+        """The column of an mbarrier, or of a thread's `tcgen05.mma`.
 
         Raises:
-            EmulationError: if there are more mbarriers than columns.
+            EmulationError: if there are more of them than columns.
         """
-        found = self._columns.setdefault(mbarrier, self.threads + len(self._columns))
+        found = self._columns.setdefault(agent, self.threads + len(self._columns))
         if found >= len(self.epoch):
             raise EmulationError(
-                f"bulk copies complete at more than {len(self.epoch) - self.threads} mbarriers; the "
-                "emulator knows no more"
+                f"there are more than {len(self.epoch) - self.threads} mbarriers at which bulk copies "
+                "complete and threads that issue tcgen05.mma; the emulator knows no more"
             )
         return found
 
     def complete(
         self, column: int, seen: np.ndarray, proxied: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """An mbarrier's phase is complete: what is passed on, with what its copies wrote. They write
-        by the async proxy, so no fence is needed."""
+        """An mbarrier's phase, or a thread's `tcgen05.mma`, are complete: what is passed on, with what
+        they wrote and read. They do so by the async proxy, so no fence is needed."""
         passed = seen.copy(), proxied.copy()
         for clock in passed:
             clock[column] = self.epoch[column]

@@ -140,6 +140,7 @@ class Program:
         cluster: blocks of a cluster along x, y, z.
         buffers: types of the workgroup buffers that it declares.
         symbols: ops of the module by their name.
+        ops: the names of its ops.
     """
 
     name: str
@@ -151,6 +152,7 @@ class Program:
     cluster: tuple[int, int, int]
     buffers: list[Any]
     symbols: dict[str, Any]
+    ops: frozenset[str]
 
 
 class Decoder:
@@ -159,6 +161,7 @@ class Decoder:
     def __init__(self, symbols: dict[str, Any]) -> None:
         self.symbols = symbols
         self.locations: list[Any] = []
+        self.ops: set[str] = set()
         self._numbers: dict[Any, int] = {}
         self._count = 0
 
@@ -195,6 +198,7 @@ class Decoder:
         how = executor(op.operation.name, op.location)
         position = len(self.locations)
         self.locations.append(op.location)
+        self.ops.add(op.operation.name)
         seen = Op(self, op)
         operands = tuple(self._number(operand) for operand in op.operands)
         seen.operand_numbers = operands
@@ -258,6 +262,7 @@ def _decode_function(function: Any, name: str, symbols: dict[str, Any]) -> Progr
         _cluster(function),
         buffers,
         symbols,
+        frozenset(decoder.ops),
     )
 
 

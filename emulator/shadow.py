@@ -1,8 +1,9 @@
 """What is known of each byte of a block's shared memory: who wrote it, who may still read it.
 
 Every access is checked against it, by the rules of PTX ISA 8 (causality order), 9.7.9.25 (async
-proxy) and 9.7.15 (wgmma). Threads have their numbers in the cluster. A finding is certain: where bytes
-were read by several threads, only the last is remembered, so a race can be missed but none is invented.
+proxy), 9.7.15 (wgmma) and 9.7.16.6 (tcgen05). Threads have their numbers in the cluster. A finding is
+certain: where bytes were read by several threads, only the last is remembered, so a race can be missed
+but none is invented.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ class Shadow:
         reader, read_epoch: the thread that read last by an ordinary access, and its epoch.
         matrix_reads: for each warpgroup, the last group of wgmma that reads it; 0 if none does.
         bulk_reads: the last bulk copy that reads it and has not been waited for; 0 if none does.
+        tensor_reads: the last tcgen05.mma that reads it: the column of its thread's commits in `Order`,
+            which of these tracks it, and the op's number; None before the first.
     """
 
     def __init__(
@@ -58,6 +61,7 @@ class Shadow:
         self.read_epoch = np.zeros(size, np.int32)
         self.matrix_reads = np.zeros((warpgroups, size), np.int32)
         self.bulk_reads = np.zeros(size, np.int32)
+        self.tensor_reads: np.ndarray | None = None
         # The ops of those bulk copies that have not been waited for.
         self._bulk_readers: dict[int, int] = {}
 
@@ -106,6 +110,8 @@ class Shadow:
         self._check_matrix_reads(threads, rows, size, report)
         if self._bulk_readers:
             self._check_bulk_reads(rows, size, report)
+        if self.tensor_reads is not None:
+            self._check_tensor_reads(threads, rows, size, self.tensor_reads, report)
 
     def check_bulk_write(self, thread: int, rows: np.ndarray, size: int, report: Report) -> None:
         """Checks that a bulk copy of a thread may write rows of `size` bytes now."""
@@ -170,6 +176,28 @@ class Shadow:
                 "before it",
             )
 
+    def _check_tensor_reads(
+        self,
+        threads: np.ndarray,
+        rows: np.ndarray,
+        size: int,
+        reads: np.ndarray,
+        report: Report,
+    ) -> None:
+        """Checks that no tcgen05.mma may still read what `threads` write."""
+        column, commit, op = (rows_of(of_bytes, size)[rows] for of_bytes in reads)
+        unseen = (column != _NOBODY) & (commit > self._order.seen[threads[:, None], column])
+        if unseen.any():
+            missing = "a wait for the mbarrier of its tcgen05.commit (mbarrier.try_wait) is"
+            if (commit == self._order.epoch[column])[unseen].any():
+                missing = "tcgen05.commit, and a wait for its mbarrier, are"
+            report(
+                Kind.OVERWRITTEN,
+                f"writes {self._where(rows, unseen)}, which the tcgen05.mma at "
+                f"{format_location(self._locations[op[unseen][0]])} may still be reading: {missing} "
+                "missing before it",
+            )
+
     def _report_unseen(
         self, does: str, threads: np.ndarray, rows: np.ndarray, unseen: np.ndarray, report: Report
     ) -> None:
@@ -222,6 +250,23 @@ class Shadow:
         first = self._threads.start + warpgroup * WARPGROUP
         self._check_async_read("wgmma", slice(first, first + WARPGROUP), at, report)
         self.matrix_reads[warpgroup, at] = group
+
+    def check_tensor_read(
+        self, thread: int, column: int, at: np.ndarray, op: int, report: Report
+    ) -> None:
+        """Checks that tcgen05.mma of a thread may read bytes now, and notes that it does.
+
+        Args:
+            thread: who issues it.
+            column: of that thread's commits in `Order`.
+            at: positions in shared memory, one for each byte read.
+            op: the instruction's number.
+            report: takes what is wrong.
+        """
+        self._check_async_read("tcgen05.mma", slice(thread, thread + 1), at, report)
+        if self.tensor_reads is None:
+            self.tensor_reads = np.full((3, len(self.written)), _NOBODY, np.int32)
+        self.tensor_reads[:, at] = [[column], [self._order.epoch[column]], [op]]
 
     def started_bulk_read(
         self, thread: int, copy: int, at: np.ndarray, op: int, report: Report

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..lanes import split_warps
-from ..mbarriers import MBarrier, changed, count_bytes, of_block, settle, used, wrong
+from ..mbarriers import MBarrier, changed, count_arrivals, count_bytes, of_block, used, wrong
 from ..program import Op
 from ..registry import executes
 from ..strand import Strand
@@ -81,25 +81,10 @@ def _arrive(op: Op) -> Any:
                 barrier.release(*strand.block.order.release(threads))
             if expects:
                 count_bytes(strand, barrier, number * len(threads))
-            _count(strand, barrier, len(threads) * (1 if expects else number))
+            count_arrivals(strand, barrier, len(threads) * (1 if expects else number))
         return token if has_token else None
 
     return step
-
-
-def _count(strand: Strand, barrier: MBarrier, arrivals: int) -> None:
-    """Counts arrivals, which may complete more than one phase."""
-    while arrivals:
-        if not barrier.pending:
-            wrong(
-                strand,
-                f"arrives at an mbarrier whose {barrier.count} arrivals of this phase have all come; "
-                f"it still waits for {barrier.bytes} bytes",
-            )
-        taken = min(arrivals, barrier.pending)
-        barrier.pending -= taken
-        arrivals -= taken
-        settle(strand, barrier)
 
 
 @executes("nvvm.mbarrier.expect_tx", "nvvm.mbarrier.complete_tx")

@@ -136,7 +136,7 @@ def test_more_mbarriers_than_the_emulator_knows():
     } }"""
     text = kernel(body, [FITS], [map_type((8, 4), "f32", "none", 1)], 1024)
     run_text(text.replace("constant 66", "constant 65"), "k", (FITS,), shared=2048)
-    with pytest.raises(EmulationError, match="complete at more than 64 mbarriers"):
+    with pytest.raises(EmulationError, match="more than 64 mbarriers at which bulk copies"):
         run_text(text, "k", (FITS,), shared=2048)
 
 

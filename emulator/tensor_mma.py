@@ -1,0 +1,110 @@
+"""One `tcgen05.mma` of a thread: bytes by the descriptors, products, cells of tensor memory."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import numpy as np
+
+from .errors import Kind, Stop
+from .multiplicands import Multiplicand
+from .operands import matrix_bytes
+from .strand import Strand
+from .tensor_core import multiply_add, multiply_add_integers
+from .tensor_descriptors import Instruction, instruction, matrix
+from .tensor_memory import Cells, of_block, split, wrong
+from .wgmma import ACCUMULATORS
+
+#: Lanes that D takes of 16 rows if M is 64 (9.7.16.10.5, layout F), and if it is 128 (layout D).
+_LANES_OF_16_ROWS = {64: 32, 128: 16}
+
+
+def execute(
+    strand: Strand, row: int, kind: str, d: int, a: int, b: int, descriptor: int, adds: bool
+) -> None:
+    """Multiplies; D's cells are in flight.
+
+    Args:
+        strand: the threads.
+        row: which of them issues it.
+        kind: the instruction's kind.
+        d: the address of D.
+        a, b: the descriptors of A and B.
+        descriptor: the instruction's.
+        adds: whether it adds to D.
+
+    Raises:
+        Stop: if a descriptor is none, or leads out of shared memory, or D is where it cannot be, which
+            is reported.
+        UnknownInstruction: if the emulator does not know it.
+    """
+    try:
+        form = instruction(descriptor, kind)
+    except ValueError as error:
+        _refuse(strand, f"has an instruction descriptor that is none: {error}")
+    memory, thread = of_block(strand.block), int(strand.lanes.threads[row])
+    cells = _cells_of_d(strand, d, form)
+    memory.check_allocated(strand, cells, "writes")
+    left = _operand(strand, thread, "A", a, form.a, form.a_mn_major, form.m) * form.a_sign
+    right = _operand(strand, thread, "B", b, form.b, form.b_mn_major, form.n).T * form.b_sign
+    memory.shadow.multiply(strand, thread, cells, adds, (d, form.m, form.n))
+    at, dtype = (cells.lanes, cells.columns), ACCUMULATORS[form.accumulator]
+    c = memory.data[at].view(dtype) if adds else np.zeros((form.m, form.n), dtype)
+    if form.a.is_float:
+        found = multiply_add(left, right, c, (form.a, form.b))
+    else:
+        found = multiply_add_integers(left, right, c, form.saturates)
+    memory.data[at] = found.view(np.uint32)
+
+
+def _refuse(strand: Strand, message: str) -> NoReturn:
+    strand.block.report_at(strand, Kind.DESCRIPTOR, message)
+    raise Stop
+
+
+def _cells_of_d(strand: Strand, address: int, form: Instruction) -> Cells:
+    """Where D is: a row is a lane, a column is one."""
+    lane, column = split(address)
+    lanes = (0, 16) if form.m == 64 else (0,)
+    if lane not in lanes:
+        wrong(
+            strand,
+            f"has D at lane {lane} of tensor memory; expected {' or '.join(map(str, lanes))} if M is "
+            f"{form.m}",
+        )
+    row = np.arange(form.m)
+    rows = lane + row // 16 * _LANES_OF_16_ROWS[form.m] + row % 16
+    return Cells(*np.ix_(rows, column + np.arange(form.n)))
+
+
+def _operand(
+    strand: Strand,
+    thread: int,
+    name: str,
+    descriptor: int,
+    type_: Multiplicand,
+    mn_major: bool,
+    extent: int,
+) -> np.ndarray:
+    """An operand's numbers, [m or n, k], as they are in shared memory."""
+    block, size = strand.block, type_.dtype.itemsize
+    try:
+        found = matrix(descriptor, mn_major, size)
+    except ValueError as error:
+        _refuse(strand, f"has a descriptor of {name} that is none: {error}")
+    address = matrix_bytes(found, size * 8, mn_major, extent)
+    shared = block.shared
+    if not shared.inside(address, size).all():
+        block.report_at(
+            strand,
+            Kind.OUT_OF_BOUNDS,
+            f"reads {name} from {address.min():#x} to {address.max() + size - 1:#x}; the block's "
+            f"shared memory lies from {shared.base:#x} to {shared.base + shared.size - 1:#x}",
+        )
+        raise Stop
+    at = (address - shared.base)[..., None] + np.arange(size)
+    column = of_block(block).shadow.column(thread)
+    block.shadow.check_tensor_read(
+        block.first + thread, column, at.reshape(-1), strand.current.number, block.reporter(strand)
+    )
+    return type_.values(shared.load(address, size).view(type_.dtype)[..., 0])

@@ -1,0 +1,294 @@
+"""What is known of each cell of tensor memory: who wrote it, and who may still access it.
+
+`tcgen05.mma`, `ld` and `st` are asynchronous (PTX ISA 9.7.16.6). An mma is complete for those who have
+seen the mbarrier that it was committed to, and the others for those who have seen the wait of their
+warp; what a thread has seen counts for its own instructions from its next
+`tcgen05.fence::after_thread_sync` on. Of several loads of a cell the last is remembered, so that a
+finding is certain, but one may be missed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..dialect.diagnostics import format_location
+from .errors import Kind
+from .lanes import WARP
+from .order import NEVER
+
+if TYPE_CHECKING:
+    from .block import ThreadBlock
+    from .strand import Strand
+    from .tensor_memory import Cells
+
+
+def _never() -> np.ndarray:
+    return np.full(WARP, NEVER, np.int32)
+
+
+@dataclass
+class _Transfer:
+    """A `tcgen05.ld` or `tcgen05.st`.
+
+    Attributes:
+        name: "ld" or "st".
+        op: the instruction's number.
+        warp: who executes it.
+        waited: int32[32], the epochs of the warp's threads in which they have waited for it.
+        fenced: int32[32], the epochs in which they have executed `fence::before_thread_sync` since.
+    """
+
+    name: str
+    op: int
+    warp: int
+    waited: np.ndarray = field(default_factory=_never)
+    fenced: np.ndarray = field(default_factory=_never)
+
+
+@dataclass(frozen=True)
+class _Multiplication:
+    """A `tcgen05.mma`.
+
+    Attributes:
+        op: the instruction's number.
+        thread: who issued it, by its number in the cluster.
+        epoch: that thread's.
+        column: of the thread's commits in `Order`.
+        commit: which of its commits tracks it.
+        shape: D's address and extents; those of one shape are executed in their order.
+    """
+
+    op: int
+    thread: int
+    epoch: int
+    column: int
+    commit: int
+    shape: tuple[int, ...]
+
+
+class TensorShadow:
+    """The history of each cell, as arrays of its instructions' numbers; 0 where there is none.
+
+    Attributes:
+        written: whether anything was written.
+        multiplied, stored, loaded: the last mma and st that write it since, the last ld that reads it.
+    """
+
+    def __init__(self, block: ThreadBlock, shape: tuple[int, int]) -> None:
+        self._block, self._order = block, block.order
+        self.written = np.zeros(shape, bool)
+        self.multiplied, self.stored, self.loaded = (np.zeros(shape, np.int32) for _ in range(3))
+        self._multiplications: list[_Multiplication] = []
+        self._transfers: list[_Transfer] = []
+        # Those that have not been waited for, or not been passed on by a fence.
+        self._open: list[_Transfer] = []
+        # What each thread had seen at its last `fence::after_thread_sync`.
+        own = slice(block.first, block.first + block.threads)
+        self._after = np.full_like(self._order.seen[own], -1)
+
+    # -- what threads do ---------------------------------------------------------------------------
+
+    def column(self, thread: int) -> int:
+        """The column, in `Order`, of the commits of a thread of the block."""
+        return self._order.column(("tcgen05", self._block.first + thread))
+
+    def wait(self, warps: np.ndarray, name: str) -> None:
+        """`tcgen05.wait` for the ld, or the st, of some warps."""
+        for transfer in self._open:
+            if transfer.name == name and transfer.warp in warps and transfer.waited[0] == NEVER:
+                transfer.waited = self._order.epoch[self._threads(transfer.warp)].copy()
+
+    def fence_before(self, threads: np.ndarray) -> None:
+        """`tcgen05.fence::before_thread_sync` of some threads of the block."""
+        for transfer in self._open:
+            mine = threads[(threads // WARP == transfer.warp)]
+            if transfer.waited[0] != NEVER:
+                at = mine[transfer.fenced[mine % WARP] == NEVER]
+                transfer.fenced[at % WARP] = self._order.epoch[self._block.first + at]
+        self._open = [t for t in self._open if (t.fenced == NEVER).any()]
+
+    def fence_after(self, threads: np.ndarray) -> None:
+        """`tcgen05.fence::after_thread_sync` of some threads of the block."""
+        self._after[threads] = self._order.seen[self._block.first + threads]
+
+    def _threads(self, warp: int) -> np.ndarray:
+        """The threads of a warp by their numbers in the cluster."""
+        return self._block.first + warp * WARP + np.arange(WARP)
+
+    # -- accesses ----------------------------------------------------------------------------------
+
+    def load(self, strand: Strand, warp: int, cells: Cells) -> None:
+        """A warp reads cells."""
+        threads = warp * WARP + np.arange(WARP)
+        self._check_written(strand, cells)
+        self._check_complete(strand, threads, cells, "reads", {"mma", "st"})
+        self.loaded[cells.lanes, cells.columns] = self._note(strand, "ld", warp)
+
+    def store(self, strand: Strand, warp: int, cells: Cells) -> None:
+        """A warp writes cells."""
+        threads = warp * WARP + np.arange(WARP)
+        self._check_complete(strand, threads, cells, "writes", {"mma", "st", "ld"})
+        self._overwrite(cells)
+        self.stored[cells.lanes, cells.columns] = self._note(strand, "st", warp)
+
+    def multiply(
+        self, strand: Strand, thread: int, cells: Cells, reads: bool, shape: tuple[int, ...]
+    ) -> None:
+        """A thread makes an mma write cells, and read them before if it adds to them.
+
+        Args:
+            strand: who issues it.
+            thread: which of its threads, by the index in the block.
+            cells: where D is.
+            reads: whether it adds to D.
+            shape: D's address and extents.
+        """
+        if reads:
+            self._check_written(strand, cells)
+        self._check_complete(
+            strand, np.array([thread]), cells, "writes", {"mma", "st", "ld"}, shape
+        )
+        self._overwrite(cells)
+        agent, column = self._block.first + thread, self.column(thread)
+        epochs = int(self._order.epoch[agent]), int(self._order.epoch[column])
+        issued = _Multiplication(strand.current.number, agent, epochs[0], column, epochs[1], shape)
+        self._multiplications.append(issued)
+        self.multiplied[cells.lanes, cells.columns] = len(self._multiplications)
+
+    def check_free(self, strand: Strand, cells: Cells) -> None:
+        """Checks that threads may free cells. Freeing is not asynchronous, so that it needs no fence."""
+        self._check_complete(
+            strand, strand.lanes.threads, cells, "frees", {"mma", "st", "ld"}, None, False
+        )
+
+    def forget(self, columns: slice) -> None:
+        """Columns are allocated: what they hold is nobody's."""
+        for array in (self.written, self.multiplied, self.stored, self.loaded):
+            array[:, columns] = 0
+
+    def _note(self, strand: Strand, name: str, warp: int) -> int:
+        """The number of a new transfer."""
+        transfer = _Transfer(name, strand.current.number, warp)
+        self._transfers.append(transfer)
+        self._open.append(transfer)
+        return len(self._transfers)
+
+    def _overwrite(self, cells: Cells) -> None:
+        at = cells.lanes, cells.columns
+        self.written[at] = True
+        for array in (self.multiplied, self.stored, self.loaded):
+            array[at] = 0
+
+    # -- rules -------------------------------------------------------------------------------------
+
+    def _check_written(self, strand: Strand, cells: Cells) -> None:
+        if not self.written[cells.lanes, cells.columns].all():
+            self._block.report_at(
+                strand,
+                Kind.UNINITIALISED,
+                f"reads {cells} of tensor memory, of which nothing has written some",
+            )
+
+    def _check_complete(
+        self,
+        strand: Strand,
+        threads: np.ndarray,
+        cells: Cells,
+        does: str,
+        names: set[str],
+        shape: tuple[int, ...] | None = None,
+        fenced: bool = True,
+    ) -> None:
+        """Checks that what accesses cells is complete, for threads that access them now.
+
+        Args:
+            strand: who executes the instruction.
+            threads: which of its threads, by their indices in the block.
+            cells: what they access.
+            does: how.
+            names: the instructions that it must be ordered after.
+            shape: D's address and extents if it is an mma.
+            fenced: whether `tcgen05.fence` is needed where threads synchronise.
+        """
+        at = cells.lanes, cells.columns
+        for number in _numbers(self.multiplied[at]):
+            issued = self._multiplications[number - 1]
+            if not self._is_pipelined(issued, threads, shape):
+                missing = self._missing_after_mma(issued, threads, fenced)
+                if missing:
+                    where = format_location(self._block.program.locations[issued.op])
+                    self._report(
+                        strand, does, cells, f"the tcgen05.mma at {where} may still write", missing
+                    )
+        for name, array in (("st", self.stored), ("ld", self.loaded)):
+            for number in _numbers(array[at]) if name in names else ():
+                transfer = self._transfers[number - 1]
+                missing = self._missing_after_transfer(transfer, threads, fenced)
+                if missing:
+                    where = format_location(self._block.program.locations[transfer.op])
+                    verb = "read" if name == "ld" else "write"
+                    what = f"the tcgen05.{name} of warp {transfer.warp} at {where} may still {verb}"
+                    self._report(strand, does, cells, what, missing)
+
+    def _report(self, strand: Strand, does: str, cells: Cells, what: str, missing: str) -> None:
+        kind = Kind.OVERWRITTEN if what.endswith("read") else Kind.TENSOR_IN_FLIGHT
+        self._block.report_at(
+            strand, kind, f"{does} {cells} of tensor memory, which {what}: {missing}"
+        )
+
+    def _is_pipelined(
+        self, issued: _Multiplication, threads: np.ndarray, shape: tuple[int, ...] | None
+    ) -> bool:
+        """Whether an mma comes after another of one shape in a pipeline (9.7.16.6.2): of the same
+        thread, or one that was told of it."""
+        if issued.shape != shape:
+            return False
+        thread = int(threads[0])
+        return (
+            issued.thread == self._block.first + thread
+            or issued.epoch <= self._after[thread, issued.thread]
+        )
+
+    def _missing_after_mma(
+        self, issued: _Multiplication, threads: np.ndarray, fenced: bool
+    ) -> str | None:
+        """What is missing between an mma and an access of threads; None if nothing is."""
+        seen = self._order.seen[self._block.first + threads, issued.column].min()
+        after = self._after[threads, issued.column].min()
+        if issued.commit <= (after if fenced else seen):
+            return None
+        if issued.commit == self._order.epoch[issued.column]:
+            return "tcgen05.commit, and a wait for its mbarrier, are missing before it"
+        if issued.commit > seen:
+            return "a wait for the mbarrier of its tcgen05.commit is missing before it"
+        return "tcgen05.fence::after_thread_sync is missing after the wait for its mbarrier"
+
+    def _missing_after_transfer(
+        self, transfer: _Transfer, threads: np.ndarray, fenced: bool
+    ) -> str | None:
+        """What is missing between an ld or st and an access of threads; None if nothing is."""
+        if transfer.waited[0] == NEVER:
+            return f"tcgen05.wait::{transfer.name} is missing after it"
+        if (threads // WARP == transfer.warp).all():
+            return None
+        # A warp waits as a whole, so that each of its threads can tell the others.
+        of_warp = self._threads(transfer.warp)
+        seen = self._order.seen[self._block.first + threads][:, of_warp]
+        if not (transfer.waited <= seen).any(axis=1).all():
+            return "gpu.barrier is missing between its tcgen05.wait and this"
+        if not fenced:
+            return None
+        if not (transfer.fenced <= seen).any(axis=1).all():
+            return "tcgen05.fence::before_thread_sync is missing between its tcgen05.wait and the barrier"
+        if not (transfer.fenced <= self._after[threads][:, of_warp]).any(axis=1).all():
+            return "tcgen05.fence::after_thread_sync is missing after the barrier"
+        return None
+
+
+def _numbers(of_cells: np.ndarray) -> np.ndarray:
+    """The instructions that cells name."""
+    found = np.unique(of_cells)
+    return found[found > 0]

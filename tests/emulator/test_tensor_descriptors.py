@@ -1,0 +1,160 @@
+"""The descriptors of tcgen05.mma by the emulator's rule and by that of the layouts."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlir_smem.emulator.multiplicands import MULTIPLICANDS
+from mlir_smem.emulator.operands import matrix_bytes
+from mlir_smem.emulator.tensor_descriptors import (
+    KINDS,
+    Instruction,
+    UnknownInstruction,
+    instruction,
+    matrix,
+)
+from mlir_smem.layout import Major, element
+from mlir_smem.layout.tcgen05 import KINDS as LAYOUT_KINDS
+from mlir_smem.layout.tcgen05 import (
+    InstructionDescriptor,
+    Tcgen05Descriptor,
+    swizzles_of,
+    tcgen05_addresses,
+)
+
+units = st.integers(0, (1 << 14) - 1)
+majors = st.sampled_from(["k", "mn"])
+elements = st.sampled_from([("f16", 2), ("e4m3", 1), ("tf32", 4), ("s8", 1)])
+
+
+@st.composite
+def operands(draw):
+    """A descriptor, an element type with its bytes, and a major that go together."""
+    (name, size), major = draw(elements), draw(majors)
+    swizzle = draw(st.sampled_from(swizzles_of(element(name), Major(major))))
+    base_offset = 0 if swizzle.value == 0 else draw(st.integers(0, 7))
+    start, lbo, sbo = (16 * draw(units) for _ in range(3))
+    return Tcgen05Descriptor(start, lbo, sbo, base_offset, swizzle).encode(), name, size, major
+
+
+@given(operands(), st.sampled_from([8 * n for n in range(1, 33)]))
+def test_both_rules_read_the_same_bytes(operand, rows):
+    bits, name, size, major = operand
+    mn_major = major == "mn"
+    found = matrix_bytes(matrix(bits, mn_major, size), 8 * size, mn_major, rows)
+    assert (found == tcgen05_addresses(bits, name, major, rows)).all()
+
+
+def refuses(function, *arguments):
+    try:
+        function(*arguments)
+    except ValueError:
+        return True
+    return False
+
+
+@given(st.integers(0, (1 << 64) - 1), st.booleans(), elements, majors)
+def test_both_rules_refuse_the_same_descriptors(bits, is_likely, typed, major):
+    name, size = typed
+    if is_likely:
+        # All but the mode and the base offset as it must be, which is rare by chance.
+        bits = bits & ~(0x1FF << 52 | 3 << 14 | 3 << 30 | 7 << 46) | 1 << 46
+    expected = refuses(tcgen05_addresses, bits, name, major, 64)
+    assert refuses(matrix, bits, major == "mn", size) == expected
+
+
+@pytest.mark.parametrize(
+    "bits, mn_major, size, message",
+    [
+        (1 << 46 | 1 << 14, False, 2, "0x0000400000004000 sets bits 0x0000000000004000"),
+        (1 << 46 | 1 << 52, False, 2, "sets bits 0x0010000000000000, which must be 0"),
+        (0, False, 2, "0x0000000000000000 has 0 in bits 46 to 48; expected 1"),
+        (1 << 46 | 3 << 61, False, 2, "swizzles by mode 3; expected 0, 1, 2, 4, 6"),
+        (1 << 46 | 1 << 61, False, 4, "swizzles by mode 1, but is K-major of 4 bytes"),
+        (1 << 46 | 2 << 61, True, 4, "swizzles by mode 2, but is M- or N-major of 4 bytes"),
+        (1 << 46 | 1 << 49, False, 2, "has base offset 1 without swizzle; expected 0"),
+    ],
+)
+def test_a_descriptor_of_shared_memory_that_is_none(bits, mn_major, size, message):
+    with pytest.raises(ValueError, match=message):
+        matrix(bits, mn_major, size)
+
+
+# Instruction descriptors.
+
+
+def checked(bits, kind):
+    """What the layouts say that an instruction descriptor of one block says."""
+    found = InstructionDescriptor.decode(bits, LAYOUT_KINDS[kind])
+    found.check(1)
+    return found
+
+
+fields = st.tuples(
+    st.sampled_from(range(8)),
+    *[st.integers(0, 3)] * 4,
+    st.sampled_from([0, 0, 0, 1, 2, 3]),
+    st.sampled_from([0, 1, 2, 3, 4, 5, 6, 8, 10, 31, 32, 33]),
+    st.sampled_from([2, 4, 8, 4, 8, 16]),
+)
+
+
+@given(fields, st.integers(0, 31), st.sampled_from(KINDS))
+def test_both_rules_say_the_same_of_an_instruction(chosen, any_bit, kind):
+    low, d, a, b, major, negate, n, m = chosen
+    # In every second case one bit more or fewer than was chosen.
+    flipped = 1 << any_bit if any_bit % 2 else 0
+    low &= 8 if any_bit % 4 else 15
+    bits = low | d << 4 | a << 7 | b << 10 | negate << 13 | major << 15 | n << 17 | m << 24
+    bits ^= flipped
+    try:
+        found = instruction(bits, kind)
+    except UnknownInstruction:
+        return
+    except ValueError:
+        assert refuses(checked, bits, kind)
+        return
+    expected = checked(bits, kind)
+    assert (found.m, found.n, found.accumulator) == (expected.m, expected.n, expected.d)
+    assert (found.a_mn_major, found.b_mn_major) == (expected.a_mn_major, expected.b_mn_major)
+    assert (found.a_sign < 0, found.b_sign < 0) == (expected.negate_a, expected.negate_b)
+    assert found.saturates == expected.saturate
+    for type_, its in ((found.a, expected.a), (found.b, expected.b)):
+        assert type_.dtype.itemsize * 8 == its.bits
+
+
+@pytest.mark.parametrize(
+    "bits, kind, expected",
+    [
+        # As CUTLASS encodes them; of the second M is halved, which was that of two blocks.
+        (0x08400010, "f16", ("f16", "f16", 128, 256, False, False, 1, 1, False)),
+        (0x08218490, "f16", ("bf16", "bf16", 128, 128, True, True, 1, 1, False)),
+        (0x04032910, "tf32", ("tf32", "tf32", 64, 8, False, True, -1, 1, False)),
+        (0x080C00A8, "i8", ("s8", "u8", 128, 48, False, False, 1, 1, True)),
+    ],
+)
+def test_instructions_as_cutlass_encodes_them(bits, kind, expected):
+    a, b, m, n, *rest = expected
+    accumulator = "s32" if kind == "i8" else "f32"
+    found = Instruction(m, n, MULTIPLICANDS[a], MULTIPLICANDS[b], accumulator, *rest)
+    assert instruction(bits, kind) == found
+
+
+@pytest.mark.parametrize(
+    "bits, kind, message",
+    [
+        (0x08400050, "f16", "0x08400050 sets bits 0x00000040, which kind::f16 has not"),
+        (0x48400010, "f16", "sets bits 0x40000000, which kind::f16 has not"),
+        (0x08400090 | 1 << 8, "tf32", "the type of A is 3; expected 2"),
+        (0x08400030, "f16", r"the type of D is 3; expected 0 \(f16\), 1 \(f32\)"),
+        (0x08400018, "f16", "it saturates, which kind::f16 does not"),
+        (0x08402020, "i8", "it negates, which kind::i8 does not"),
+        (0x0C400010, "f16", "M is 192; expected 64 or 128"),
+        (0x08000010, "f16", "N is 0; expected a multiple of 8 from 8 to 256"),
+        (0x080A0020, "i8", "N is 40; expected a multiple of 16 from 16 to 256"),
+        (0x08030010, "f8f6f4", "N is 8; expected a multiple of 16 from 16 to 256"),
+    ],
+)
+def test_an_instruction_descriptor_that_is_none(bits, kind, message):
+    with pytest.raises(ValueError, match=message):
+        instruction(bits, kind)

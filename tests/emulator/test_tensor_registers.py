@@ -1,0 +1,155 @@
+"""tcgen05.ld and st: which cells of tensor memory the registers of a warp's threads are."""
+
+import numpy as np
+import pytest
+from kernels import faults_of, kernel
+from tensor_kernels import BYTES, SYMBOLS, WAIT_LOAD, WAIT_STORE, TensorKernel, load, store
+
+from mlir_smem.emulator import EmulationError
+from mlir_smem.emulator.fragments import to_elements
+from mlir_smem.emulator.tensor_fragments import SHAPES, cells_of, is_form, lanes_of
+
+#: CuTe's layouts of the smallest form (`DstLayout`, in words of a region that many columns wide): extents
+#: and strides of the thread, then of the register, the fastest first.
+CUTE = {
+    "32x32b": (1, [(32, 1)], []),
+    "16x64b": (2, [(2, 16), (2, 1), (8, 2)], []),
+    "16x128b": (4, [(4, 1), (8, 4)], [(2, 32)]),
+    "16x256b": (8, [(4, 2), (8, 8)], [(2, 1), (2, 64)]),
+}
+
+
+def strided(number, modes):
+    """What a number is by the extents and strides of its digits."""
+    found = 0
+    for extent, stride in modes:
+        found, number = found + number % extent * stride, number // extent
+    return found
+
+
+@pytest.mark.parametrize("times", [1, 2, 8, 32])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_registers_lie_as_cute_has_them(shape, times):
+    width, thread_modes, register_modes = CUTE[shape]
+    least = 2 ** len(register_modes)
+    lanes, columns = cells_of(shape, least * times)
+    for thread in range(32):
+        for register in range(least * times):
+            word = strided(thread, thread_modes) + strided(register % least, register_modes)
+            column = word % width + register // least * width
+            assert (lanes[thread, register], columns[thread, register]) == (word // width, column)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_each_cell_is_one_register(shape):
+    lanes, columns = cells_of(shape, 16)
+    height = lanes_of(shape)
+    assert sorted((lanes * (512 // height) + columns).reshape(-1).tolist()) == [
+        lane * (512 // height) + column for lane in range(height) for column in range(512 // height)
+    ]
+
+
+def test_16x256b_is_the_fragment_of_wgmma():
+    matrix = np.arange(64 * 32).reshape(64, 32)
+    lanes, columns = cells_of("16x256b", 16)
+    found = np.concatenate([matrix[16 * warp :][lanes, columns] for warp in range(4)])
+    assert (found == to_elements(matrix)).all()
+
+
+@pytest.mark.parametrize(
+    "shape, registers, fits",
+    [
+        ("16x256b", 4, True),
+        ("16x256b", 128, True),
+        ("16x256b", 2, False),
+        ("16x256b", 12, False),
+        ("16x128b", 128, True),
+        ("32x32b", 1, True),
+        ("32x32b", 256, False),
+        ("16x64b", 0, False),
+    ],
+)
+def test_how_many_registers_there_are(shape, registers, fits):
+    assert is_form(shape, registers) == fits
+
+
+def moved(stored, loaded, columns):
+    """What is loaded in one shape of random numbers that were stored in another, and these."""
+    counts = [columns * lanes_of(shape) // 32 for shape in (stored, loaded)]
+    halves = [(0, 16) if lanes_of(shape) == 16 else (0,) for shape in (stored, loaded)]
+    lines = ["%all = arith.constant 0 : index"]
+    for half in halves[0]:
+        lines += [
+            f"%h{half} = arith.constant {half * counts[0] // 16} : index",
+            f"%v{half} = vector.load %I[%tid, %h{half}] : INPUT, vector<{counts[0]}xi32>",
+            store(f"s{half}", f"v{half}", half, 0, stored, counts[0]),
+        ]
+    lines.append(WAIT_STORE)
+    lines += [load(f"r{half}", half, 0, loaded, counts[1]) for half in halves[1]]
+    lines.append(WAIT_LOAD)
+    for half in halves[1]:
+        lines += [
+            f"%o{half} = arith.constant {half * counts[1] // 16} : index",
+            f"vector.store %r{half}, %B[%tid, %o{half}] : OUTPUT, vector<{counts[1]}xi32>",
+        ]
+    given = np.random.default_rng(0).integers(0, 1 << 31, (128, counts[0] * len(halves[0])))
+    given, found = given.astype(np.int32), np.zeros((128, counts[1] * len(halves[1])), np.int32)
+    types = [f"memref<128x{array.shape[1]}xi32>" for array in (found, given)]
+    body = (
+        "\n".join(lines).replace("%I", "%C").replace("OUTPUT", types[0]).replace("INPUT", types[1])
+    )
+    text = kernel(TensorKernel(body).text, [f"memref<{BYTES // 4}xi32>", *types], SYMBOLS)
+    assert faults_of(text, "k", [np.zeros(BYTES // 4, np.int32), found, given], 128) == []
+    return given, found
+
+
+def cells(registers, shape, columns):
+    """The cells of tensor memory that all registers are, [128, columns]."""
+    lanes, at = cells_of(shape, columns * lanes_of(shape) // 32)
+    found = np.zeros((128, columns), registers.dtype)
+    for warp in range(4):
+        for part in range(32 // lanes_of(shape)):
+            first = warp * 32 + part * lanes_of(shape)
+            own = registers[warp * 32 :][:32, part * at.shape[1] :][:, : at.shape[1]]
+            found[first + lanes, at] = own
+    return found
+
+
+@pytest.mark.parametrize("loaded", SHAPES)
+@pytest.mark.parametrize("stored", SHAPES)
+def test_what_is_stored_in_one_shape_is_loaded_in_another(stored, loaded):
+    given, found = moved(stored, loaded, 32)
+    assert (cells(found, loaded, 32) == cells(given, stored, 32)).all()
+
+
+@pytest.mark.parametrize("columns", [8, 16])
+def test_the_smallest_registers(columns):
+    given, found = moved("16x256b", "16x256b", columns)
+    assert (given == found).all()
+
+
+@pytest.mark.parametrize(
+    "line, words",
+    [
+        (
+            "%r = nvvm.tcgen05.ld %base {shape = #nvvm.tcgen05_ldst_shape<shape_16x32bx2>} : "
+            "vector<2xi32>",
+            "has an offset",
+        ),
+        (
+            "%r = nvvm.tcgen05.ld %base pack {shape = #nvvm.tcgen05_ldst_shape<shape_32x32b>} : "
+            "vector<2xi32>",
+            "packs 16 bits, which the emulator does not know",
+        ),
+        (
+            "%v = arith.constant dense<0> : vector<2xi32>\nnvvm.tcgen05.st %base, %v unpack "
+            "{shape = #nvvm.tcgen05_ldst_shape<shape_32x32b>} : vector<2xi32>",
+            "packs 16 bits, which the emulator does not know",
+        ),
+    ],
+)
+def test_what_is_not_known(line, words):
+    if "bx2" in line:
+        line = "%o = llvm.mlir.constant(16 : i64) : i64\n" + line.replace("%base", "%base, %o")
+    with pytest.raises(EmulationError, match=words):
+        TensorKernel(line).run()
