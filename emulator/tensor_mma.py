@@ -8,7 +8,7 @@ import numpy as np
 
 from .errors import Kind, Stop
 from .multiplicands import Multiplicand
-from .operands import matrix_bytes
+from .operands import K_BYTES, matrix_bytes
 from .strand import Strand
 from .tensor_core import multiply_add, multiply_add_integers
 from .tensor_descriptors import Instruction, instruction, matrix
@@ -20,7 +20,14 @@ _LANES_OF_16_ROWS = {64: 32, 128: 16}
 
 
 def execute(
-    strand: Strand, row: int, kind: str, d: int, a: int, b: int, descriptor: int, adds: bool
+    strand: Strand,
+    row: int,
+    kind: str,
+    d: int,
+    a: tuple[int, bool],
+    b: int,
+    descriptor: int,
+    adds: bool,
 ) -> None:
     """Multiplies; D's cells are in flight.
 
@@ -29,7 +36,8 @@ def execute(
         row: which of them issues it.
         kind: the instruction's kind.
         d: the address of D.
-        a, b: the descriptors of A and B.
+        a: the descriptor of A, and False; or its address in tensor memory, and True.
+        b: the descriptor of B.
         descriptor: the instruction's.
         adds: whether it adds to D.
 
@@ -45,7 +53,11 @@ def execute(
     memory, thread = of_block(strand.block), int(strand.lanes.threads[row])
     cells = _cells_of_d(strand, d, form)
     memory.check_allocated(strand, cells, "writes")
-    left = _operand(strand, thread, "A", a, form.a, form.a_mn_major, form.m) * form.a_sign
+    if a[1]:
+        left = _a_in_tensor_memory(strand, thread, a[0], d, form)
+    else:
+        left = _operand(strand, thread, "A", a[0], form.a, form.a_mn_major, form.m)
+    left = left * form.a_sign
     right = _operand(strand, thread, "B", b, form.b, form.b_mn_major, form.n).T * form.b_sign
     memory.shadow.multiply(strand, thread, cells, adds, (d, form.m, form.n))
     at, dtype = (cells.lanes, cells.columns), ACCUMULATORS[form.accumulator]
@@ -72,9 +84,30 @@ def _cells_of_d(strand: Strand, address: int, form: Instruction) -> Cells:
             f"has D at lane {lane} of tensor memory; expected {' or '.join(map(str, lanes))} if M is "
             f"{form.m}",
         )
-    row = np.arange(form.m)
-    rows = lane + row // 16 * _LANES_OF_16_ROWS[form.m] + row % 16
-    return Cells(*np.ix_(rows, column + np.arange(form.n)))
+    return _cells_of_rows(lane, column, form.m, form.n)
+
+
+def _cells_of_rows(lane: int, column: int, rows: int, columns: int) -> Cells:
+    row = np.arange(rows)
+    lanes = lane + row // 16 * _LANES_OF_16_ROWS[rows] + row % 16
+    return Cells(*np.ix_(lanes, column + np.arange(columns)))
+
+
+def _a_in_tensor_memory(
+    strand: Strand, thread: int, address: int, d: int, form: Instruction
+) -> np.ndarray:
+    """A's numbers, [m, k]: each row on the lane of D's, K in columns of four bytes (9.7.16.10.5)."""
+    lane, column = split(address)
+    if lane != split(d)[0]:
+        wrong(strand, f"has A at lane {lane} of tensor memory and D at lane {split(d)[0]}")
+    if form.a_mn_major:
+        _refuse(strand, "has an A in tensor memory that is M-major")
+    memory = of_block(strand.block)
+    cells = _cells_of_rows(lane, column, form.m, K_BYTES // 4)
+    memory.check_allocated(strand, cells, "reads A from")
+    memory.shadow.take(strand, thread, cells)
+    words = np.ascontiguousarray(memory.data[cells.lanes, cells.columns])
+    return form.a.values(words.view(form.a.dtype))
 
 
 def _operand(

@@ -74,13 +74,16 @@ class TensorShadow:
 
     Attributes:
         written: whether anything was written.
-        multiplied, stored, loaded: the last mma and st that write it since, the last ld that reads it.
+        multiplied, stored, loaded, taken: the last mma and st that write it since, the last ld that reads
+            it, and the last mma that does as its A.
     """
 
     def __init__(self, block: ThreadBlock, shape: tuple[int, int]) -> None:
         self._block, self._order = block, block.order
         self.written = np.zeros(shape, bool)
-        self.multiplied, self.stored, self.loaded = (np.zeros(shape, np.int32) for _ in range(3))
+        self.multiplied, self.stored, self.loaded, self.taken = (
+            np.zeros(shape, np.int32) for _ in range(4)
+        )
         self._multiplications: list[_Multiplication] = []
         self._transfers: list[_Transfer] = []
         # Those that have not been waited for, or not been passed on by a fence.
@@ -152,11 +155,21 @@ class TensorShadow:
             strand, np.array([thread]), cells, "writes", {"mma", "st", "ld"}, shape
         )
         self._overwrite(cells)
+        self.multiplied[cells.lanes, cells.columns] = self._issue(strand, thread, shape)
+
+    def take(self, strand: Strand, thread: int, cells: Cells) -> None:
+        """A thread makes an mma read cells as its A."""
+        self._check_written(strand, cells)
+        self._check_complete(strand, np.array([thread]), cells, "reads", {"mma", "st"})
+        self.taken[cells.lanes, cells.columns] = self._issue(strand, thread, ())
+
+    def _issue(self, strand: Strand, thread: int, shape: tuple[int, ...]) -> int:
+        """The number of a new mma."""
         agent, column = self._block.first + thread, self.column(thread)
         epochs = int(self._order.epoch[agent]), int(self._order.epoch[column])
         issued = _Multiplication(strand.current.number, agent, epochs[0], column, epochs[1], shape)
         self._multiplications.append(issued)
-        self.multiplied[cells.lanes, cells.columns] = len(self._multiplications)
+        return len(self._multiplications)
 
     def check_free(self, strand: Strand, cells: Cells) -> None:
         """Checks that threads may free cells. Freeing is not asynchronous, so that it needs no fence."""
@@ -166,7 +179,7 @@ class TensorShadow:
 
     def forget(self, columns: slice) -> None:
         """Columns are allocated: what they hold is nobody's."""
-        for array in (self.written, self.multiplied, self.stored, self.loaded):
+        for array in (self.written, self.multiplied, self.stored, self.loaded, self.taken):
             array[:, columns] = 0
 
     def _note(self, strand: Strand, name: str, warp: int) -> int:
@@ -179,7 +192,7 @@ class TensorShadow:
     def _overwrite(self, cells: Cells) -> None:
         at = cells.lanes, cells.columns
         self.written[at] = True
-        for array in (self.multiplied, self.stored, self.loaded):
+        for array in (self.multiplied, self.stored, self.loaded, self.taken):
             array[at] = 0
 
     # -- rules -------------------------------------------------------------------------------------
@@ -214,15 +227,16 @@ class TensorShadow:
             fenced: whether `tcgen05.fence` is needed where threads synchronise.
         """
         at = cells.lanes, cells.columns
-        for number in _numbers(self.multiplied[at]):
-            issued = self._multiplications[number - 1]
-            if not self._is_pipelined(issued, threads, shape):
+        for array, verb in ((self.multiplied, "write"), (self.taken, "read")):
+            if verb == "read" and "ld" not in names:
+                continue  # two may read
+            for number in _numbers(array[at]):
+                issued = self._multiplications[number - 1]
                 missing = self._missing_after_mma(issued, threads, fenced)
-                if missing:
+                if missing and not self._is_pipelined(issued, threads, shape):
                     where = format_location(self._block.program.locations[issued.op])
-                    self._report(
-                        strand, does, cells, f"the tcgen05.mma at {where} may still write", missing
-                    )
+                    what = f"the tcgen05.mma at {where} may still {verb}"
+                    self._report(strand, does, cells, what, missing)
         for name, array in (("st", self.stored), ("ld", self.loaded)):
             for number in _numbers(array[at]) if name in names else ():
                 transfer = self._transfers[number - 1]

@@ -106,15 +106,14 @@ def _multiply(op: Op) -> Any:
             f"is of kind {kind}, shifts A, or has a scale or a mask; the emulator knows plain ones of "
             f"{', '.join(KINDS)}"
         )
-    if is_pointer(str(op.operand_types[1])):
-        raise op.refuse("has A in tensor memory, which the emulator does not know")
+    a_in_tensor_memory = is_pointer(str(op.operand_types[1]))
 
     def step(strand: Strand, *operands: Any) -> None:
         columns = [strand.spread(strand.checked(value)) for value in operands]
         for row in range(strand.lanes.count):
             d, a, b, descriptor, adds = (int(column[row]) for column in columns)
             try:
-                execute(strand, row, kind, d, a, b, descriptor, bool(adds))
+                execute(strand, row, kind, d, (a, a_in_tensor_memory), b, descriptor, bool(adds))
             except UnknownInstruction as unknown:
                 raise op.refuse(f"{unknown}, which the emulator does not know") from None
 
