@@ -1,0 +1,132 @@
+"""Programs compiled for tcgen05 and for wgmma compute the same bytes on the emulator, whose two
+instructions share no code but the arithmetic."""
+
+import re
+from pathlib import Path
+
+import attention
+import ml_dtypes
+import numpy as np
+import pytest
+from kernels import faults_of
+from product_cases import MIXES, Case, majors, modified
+from random_programs import Program
+
+import mlir_smem
+from mlir_smem.dialect import new_context
+from mlir_smem.dialect.bindings import ir
+from mlir_smem.emulator import Kind
+from mlir_smem.examples.gemm.config import Config
+from mlir_smem.examples.gemm.kernel import build
+from mlir_smem.examples.gemm.problem import Problem
+from mlir_smem.runtime import run_on_cpu
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+#: Each mix of types that tcgen05 multiplies, with A in each place: each major, several loads, blocks
+#: of rows, modifiers, and scale-d given at run time.
+PRODUCTS = [
+    case
+    for mix in MIXES
+    if "i1" not in mix and mix[2] != "f16"
+    for registers in (False, True)
+    for case in (
+        *(Case(*mix, n=24, registers=registers, **major) for major in majors(mix, registers)),
+        *modified(mix, n=24, registers=registers)[-3:],
+        Case(*mix, n=16, m=192, registers=registers),
+    )
+]
+
+
+@pytest.mark.parametrize("mix", dict.fromkeys(case.mix for case in PRODUCTS), ids="-".join)
+def test_a_product_is_right(mix):
+    for case in PRODUCTS:
+        if case.mix == mix:
+            inputs = case.inputs()
+            compiled = mlir_smem.compile(case.text, arch="sm_100a", emit="nvvm")
+            case.check(run_on_cpu(compiled, "product", inputs, ["D"], (1,))["D"], inputs)
+
+
+def both(text, entry, inputs, outputs, grid=None, arch="sm_100a", **options):
+    """What a program computes on both architectures."""
+    for each in ("sm_90a", arch):
+        compiled = mlir_smem.compile(text, arch=each, emit="nvvm", **options)
+        yield run_on_cpu(compiled, entry, inputs, outputs, grid)
+
+
+def test_random_programs():
+    for seed in range(6):
+        program = Program.seeded(seed)
+        hopper, blackwell = both(
+            program.text,
+            "product",
+            program.inputs(),
+            ["D"],
+            program.grid,
+            reserved_bytes=program.reserved_bytes,
+        )
+        assert hopper["D"].tobytes() == blackwell["D"].tobytes(), seed
+
+
+@pytest.mark.parametrize("arch", ["sm_100a", "sm_103a"])
+def test_the_example(arch):
+    random = np.random.default_rng(1)
+    a, b = (random.standard_normal(s).astype(ml_dtypes.bfloat16) for s in ((128, 320), (320, 256)))
+    text = (EXAMPLES / "matmul.mlir").read_text()
+    hopper, blackwell = both(text, "matmul", {"A": a, "B": b}, ["C"], arch=arch)
+    assert hopper["C"].tobytes() == blackwell["C"].tobytes()
+
+
+def test_attention_whose_scores_go_through_tensor_memory():
+    inputs = attention.inputs(64)
+    hopper, blackwell = both(attention.TEXT, "attention", inputs, ["O", "L"])
+    attention.check(blackwell, inputs)
+    assert all(hopper[name].tobytes() == blackwell[name].tobytes() for name in "OL")
+
+
+@pytest.mark.parametrize(
+    "cluster, consumers, extents", [((2, 1), 2, (200, 264, 136)), ((1, 1), 1, (136, 128, 72))]
+)
+def test_the_gemm_with_its_roles_rings_and_clusters(cluster, consumers, extents):
+    config = Config((64 * consumers, 128, 64), 2, cluster, consumers, store_columns=64)
+    with new_context(), ir.Location.unknown():
+        text = str(build(Problem(), config))
+    m, n, k = extents
+    random = np.random.default_rng(m)
+    a, b = (random.standard_normal(s).astype(ml_dtypes.bfloat16) for s in ((m, k), (k, n)))
+    grid = config.grid(m, n, 4)
+    hopper, blackwell = both(text, "gemm", {"A": a, "B": b}, ["C"], grid)
+    assert hopper["C"].tobytes() == blackwell["C"].tobytes()
+
+
+# What the lowering puts there is needed.
+
+TWICE = Case("bf16", "bf16", "f32", registers=True).text.replace(
+    '%ready = "smem.wait"(%flying)',
+    '%more = "smem.mma"(%ra, %b, %flying) : (!ra, !b, !flying) -> !flying\n'
+    '    %ready = "smem.wait"(%more)',
+)
+
+
+@pytest.mark.parametrize(
+    "dropped, kind, words",
+    [
+        (r"nvvm\.tcgen05\.dealloc", Kind.TENSOR_MEMORY, "tcgen05.dealloc is missing before it"),
+        (r"nvvm\.tcgen05\.wait <load>", Kind.OVERWRITTEN, "tcgen05.wait::ld is missing"),
+        (r"nvvm\.tcgen05\.wait <store>", Kind.TENSOR_IN_FLIGHT, "tcgen05.wait::st is missing"),
+        (r"nvvm\.fence\.proxy", Kind.UNFENCED, "fence"),
+    ],
+)
+def test_what_is_dropped_is_missed(dropped, kind, words):
+    case = Case("bf16", "bf16", "f32", registers=True)
+    lowered = mlir_smem.compile(TWICE, arch="sm_100a", emit="nvvm")
+    manifest = lowered.manifest["kernels"][0]
+    inputs = case.inputs()
+    arrays = [inputs["A"], inputs["B"], np.zeros((case.m, case.n), np.float32)]
+    options = {"block": 128, "shared": manifest["shared_bytes"]}
+    assert faults_of(lowered.located, "product", arrays, **options) == []
+    lines = lowered.located.splitlines(keepends=True)
+    broken = "".join(line for line in lines if not re.search(dropped, line))
+    assert broken != lowered.located
+    found = faults_of(broken, "product", arrays, **options)
+    assert any(fault.kind is kind and words in fault.message for fault in found), found
