@@ -84,6 +84,7 @@ class TensorShadow:
         self.multiplied, self.stored, self.loaded, self.taken = (
             np.zeros(shape, np.int32) for _ in range(4)
         )
+        self._columns: dict[int, int] = {}
         self._multiplications: list[_Multiplication] = []
         self._transfers: list[_Transfer] = []
         # Those that have not been waited for, or not been passed on by a fence.
@@ -95,8 +96,18 @@ class TensorShadow:
     # -- what threads do ---------------------------------------------------------------------------
 
     def column(self, thread: int) -> int:
-        """The column, in `Order`, of the commits of a thread of the block."""
-        return self._order.column(("tcgen05", self._block.first + thread))
+        """The column, in `Order`, of the commits of a thread of the block that issues mma."""
+        if thread not in self._columns:
+            self._columns[thread] = self._order.column(("tcgen05", self._block.first + thread))
+        return self._columns[thread]
+
+    def commit(self, thread: int) -> tuple[np.ndarray, np.ndarray]:
+        """`tcgen05.commit` of a thread of the block: what its arrival passes on, as `Order.release`. It
+        comes when all is done, so that is also what the thread knew before."""
+        known = self._order.release(np.array([self._block.first + thread]))
+        if thread not in self._columns:
+            return known
+        return self._order.complete(self._columns[thread], *known)
 
     def wait(self, warps: np.ndarray, name: str) -> None:
         """`tcgen05.wait` for the ld, or the st, of some warps."""

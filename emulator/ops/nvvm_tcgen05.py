@@ -65,6 +65,8 @@ def _allocate(op: Op) -> Any:
             return
         raw = np.array([[start]], np.uint32).view(np.uint8)
         store(strand, np.array([address]), space, raw, 4, strand.lanes.threads[:1])
+        # All threads of the warp may read what was written (9.7.16.6.1), and no others.
+        strand.block.order.synchronise(strand.threads)
 
     return step
 
@@ -127,15 +129,12 @@ def _commit(op: Op) -> Any:
         raise op.refuse("has a multicast mask, which the emulator does not know")
 
     def step(strand: Strand, pointer: Any) -> None:
-        order = strand.block.order
+        shadow = of_block(strand.block).shadow
         for block, barrier, threads in used(op, strand, pointer):
-            for thread in threads:
-                column = of_block(strand.block).shadow.column(int(thread) - strand.block.first)
-                # The arrival comes when all is done, so it passes on what the thread knew before.
-                known = order.release(np.array([thread]))
-                barrier.release(*order.complete(column, *known))
-                if block is not strand.block:
-                    block.note_sent(strand, column)
+            if block is not strand.block:
+                raise op.refuse("arrives in another block, which the emulator does not know")
+            for thread in threads - block.first:
+                barrier.release(*shadow.commit(int(thread)))
             count_arrivals(strand, barrier, len(threads))
 
     return step
