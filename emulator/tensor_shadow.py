@@ -315,5 +315,7 @@ class TensorShadow:
 
 def _numbers(of_cells: np.ndarray) -> np.ndarray:
     """The instructions that cells name."""
+    if of_cells.min() == of_cells.max():
+        of_cells = of_cells[:1, :1]  # most often one instruction wrote them all
     found = np.unique(of_cells)
     return found[found > 0]

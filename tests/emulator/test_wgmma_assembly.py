@@ -25,7 +25,7 @@ MIXES = [
 SPARSE = [mix for mix in MIXES if "b1" not in mix]
 
 #: One product of each swizzle of B for a type, N of one register pair and of more.
-SWIZZLES = list(zip((8, 24, 64, 16), Swizzle, strict=True))
+SWIZZLES = list(zip((8, 24, 64, 16), WIDEST_FIRST[::-1], strict=True))
 
 
 def check(product, **options):
@@ -52,7 +52,7 @@ def test_every_sparse_type(mix, in_registers):
                 scale_d=(1, 1, 1),
                 sparse=True,
                 in_registers=in_registers,
-                a_swizzle=list(Swizzle)[3 - swizzle.value],
+                a_swizzle=WIDEST_FIRST[swizzle.value],
                 b_swizzle=swizzle,
             )
         )
