@@ -14,7 +14,7 @@ from ..program import Op
 from ..registry import executes
 from ..strand import Strand
 from ..tensor_descriptors import KINDS, UnknownInstruction
-from ..tensor_fragments import SHAPES, cells_of, is_form, lanes_of
+from ..tensor_fragments import SHAPES, cells_of, lanes_of
 from ..tensor_memory import Cells, of_block, split, wrong
 from ..tensor_mma import execute
 from ..types import is_pointer, shape_of, space_of
@@ -164,14 +164,11 @@ def _cells(op: Op, type_: Any, does: str) -> Callable[[Strand, Any], Iterator[tu
     """What a load or store needs: a function that gives the warps of a strand, and the cells that the
     registers of each warp's threads hold, [32 threads, registers]."""
     shape = op.text("shape").rsplit("shape_", 1)[-1].rstrip(">")
-    registers = int(np.prod(shape_of(type_), dtype=int))
-    if shape not in SHAPES or not is_form(shape, registers):
-        raise op.refuse(
-            f"is of shape {shape} with {registers} registers, which the emulator does not know"
-        )
+    if shape not in SHAPES:
+        raise op.refuse(f"is of shape {shape}; the emulator knows {', '.join(SHAPES)}")
     if op.has("pack") or op.has("unpack"):
         raise op.refuse("packs 16 bits, which the emulator does not know")
-    lanes, columns = cells_of(shape, registers)
+    lanes, columns = cells_of(shape, *shape_of(type_))
     height = lanes_of(shape)
 
     def cells(strand: Strand, address: Any) -> Iterator[tuple[int, Cells]]:
@@ -194,8 +191,6 @@ def _cells(op: Op, type_: Any, does: str) -> Callable[[Strand, Any], Iterator[tu
 
 @executes("nvvm.tcgen05.ld")
 def _load(op: Op) -> Any:
-    if len(op.operand_types) > 1:
-        raise op.refuse("has an offset, which the emulator does not know")
     cells = _cells(op, op.result_types[0], "reads")
 
     def step(strand: Strand, address: Any) -> np.ndarray:
@@ -210,9 +205,9 @@ def _load(op: Op) -> Any:
 
 @executes("nvvm.tcgen05.st")
 def _store(op: Op) -> Any:
-    if len(op.operand_types) > 2:
-        raise op.refuse("has an offset, which the emulator does not know")
     cells = _cells(op, op.operand_types[1], "writes")
+    if len(op.operand_types) > 2:
+        raise op.refuse("has an offset, which shapes of one part have not")
 
     def step(strand: Strand, address: Any, value: Any) -> None:
         memory, values = of_block(strand.block), strand.spread(strand.checked(value))

@@ -159,17 +159,17 @@ class TensorKernel:
             which -= len(pieces) - 1
         raise AssertionError(line)
 
-    def run(self, image=None, block=128):
+    def run(self, image=None, attributes="", grid=1):
         """What it does wrong, and the registers that it stores."""
         data = np.zeros(BYTES // 4, np.int32) if image is None else image.view(np.int32)
-        out = np.zeros((block, self.registers), np.int32)
-        types = [f"memref<{BYTES // 4}xi32>", f"memref<{block}x{self.registers}xi32>"]
-        text = kernel(self.text, types, SYMBOLS)
-        return faults_of(text, "k", [data, out], block), out
+        out = np.zeros((128, self.registers), np.int32)
+        types = [f"memref<{BYTES // 4}xi32>", f"memref<128x{self.registers}xi32>"]
+        text = kernel(self.text, types, SYMBOLS).replace(" kernel {", f" kernel {attributes} {{")
+        return faults_of(text, "k", [data, out], 128, grid), out
 
-    def only_fault(self, image=None, block=128):
+    def only_fault(self):
         """The one thing that it does wrong."""
-        found, _ = self.run(image, block)
+        found, _ = self.run()
         assert len(found) == 1, found
         return found[0]
 

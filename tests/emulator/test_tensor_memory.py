@@ -41,6 +41,9 @@ def multiplying(a, b, descriptor, kind="f16", lane=0, column=0):
     return TensorKernel("\n    ".join(lines))
 
 
+#: The types of `nvvm.mapa`.
+MAPPED = "!llvm.ptr<3> -> !llvm.ptr<7>"
+
 #: f16, K-major without swizzle, 64 x 8 x 16 and 128 x 8 x 16.
 A = 0x400 >> 4 | (1024 >> 4) << 16 | (128 >> 4) << 32 | 1 << 46
 FORM, FORM_128 = 0x04020010, 0x08020010
@@ -143,6 +146,12 @@ def test_two_allocations_lie_apart():
     )
     fault = more.run()[0][-1]
     assert "there are columns 448 to 479 allocated" in fault.message
+
+
+def test_what_is_allocated_again_holds_nothing():
+    again = f"gpu.barrier\nscf.if %first {{\n{DEALLOC}\n{ALLOC}\n}}\ngpu.barrier"
+    fault = KEEPS.without(PERMIT).without(WAIT_STORE, f"{WAIT_STORE}\n{again}").only_fault()
+    assert fault.kind is Kind.UNINITIALISED
 
 
 # Access.
@@ -285,3 +294,13 @@ def test_a_commit_to_several_blocks():
     ).replace("ptr<3>", "ptr<3>, i16")
     with pytest.raises(EmulationError, match="has a multicast mask, which the emulator does not"):
         multiplying(A, A, FORM).without(COMMIT, more).run()
+
+
+def test_a_commit_to_another_block():
+    more = f"%two = arith.constant 1 : i32\n%far = nvvm.mapa %bar, %two : {MAPPED}\n"
+    more += COMMIT.replace("%bar : !llvm.ptr<3>", "%far : !llvm.ptr<7>")
+    kernel = multiplying(A, A, FORM).without(COMMIT, more)
+    with pytest.raises(
+        EmulationError, match="arrives in another block, which the emulator does not"
+    ):
+        kernel.run(attributes="attributes {known_cluster_size = array<i32: 2, 1, 1>}", grid=2)

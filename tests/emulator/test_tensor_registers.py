@@ -3,11 +3,20 @@
 import numpy as np
 import pytest
 from kernels import faults_of, kernel
-from tensor_kernels import BYTES, SYMBOLS, WAIT_LOAD, WAIT_STORE, TensorKernel, load, store
+from tensor_kernels import (
+    BYTES,
+    SYMBOLS,
+    WAIT_LOAD,
+    WAIT_STORE,
+    TensorKernel,
+    load,
+    store,
+    transfer,
+)
 
 from mlir_smem.emulator import EmulationError
 from mlir_smem.emulator.fragments import to_elements
-from mlir_smem.emulator.tensor_fragments import SHAPES, cells_of, is_form, lanes_of
+from mlir_smem.emulator.tensor_fragments import SHAPES, cells_of, lanes_of
 
 #: CuTe's layouts of the smallest form (`DstLayout`, in words of a region that many columns wide): extents
 #: and strides of the thread, then of the register, the fastest first.
@@ -56,23 +65,6 @@ def test_16x256b_is_the_fragment_of_wgmma():
     assert (found == to_elements(matrix)).all()
 
 
-@pytest.mark.parametrize(
-    "shape, registers, fits",
-    [
-        ("16x256b", 4, True),
-        ("16x256b", 128, True),
-        ("16x256b", 2, False),
-        ("16x256b", 12, False),
-        ("16x128b", 128, True),
-        ("32x32b", 1, True),
-        ("32x32b", 256, False),
-        ("16x64b", 0, False),
-    ],
-)
-def test_how_many_registers_there_are(shape, registers, fits):
-    assert is_form(shape, registers) == fits
-
-
 def moved(stored, loaded, columns):
     """What is loaded in one shape of random numbers that were stored in another, and these."""
     counts = [columns * lanes_of(shape) // 32 for shape in (stored, loaded)]
@@ -98,7 +90,9 @@ def moved(stored, loaded, columns):
     body = (
         "\n".join(lines).replace("%I", "%C").replace("OUTPUT", types[0]).replace("INPUT", types[1])
     )
-    text = kernel(TensorKernel(body).text, [f"memref<{BYTES // 4}xi32>", *types], SYMBOLS)
+    text = kernel(
+        TensorKernel(body, max(columns, 32)).text, [f"memref<{BYTES // 4}xi32>", *types], SYMBOLS
+    )
     assert faults_of(text, "k", [np.zeros(BYTES // 4, np.int32), found, given], 128) == []
     return given, found
 
@@ -122,34 +116,25 @@ def test_what_is_stored_in_one_shape_is_loaded_in_another(stored, loaded):
     assert (cells(found, loaded, 32) == cells(given, stored, 32)).all()
 
 
-@pytest.mark.parametrize("columns", [8, 16])
-def test_the_smallest_registers(columns):
+@pytest.mark.parametrize("columns", [8, 16, 64, 128, 256])
+def test_few_and_many_registers(columns):
     given, found = moved("16x256b", "16x256b", columns)
     assert (given == found).all()
 
 
 @pytest.mark.parametrize(
-    "line, words",
+    "operands, shape, words",
     [
-        (
-            "%r = nvvm.tcgen05.ld %base {shape = #nvvm.tcgen05_ldst_shape<shape_16x32bx2>} : "
-            "vector<2xi32>",
-            "has an offset",
-        ),
-        (
-            "%r = nvvm.tcgen05.ld %base pack {shape = #nvvm.tcgen05_ldst_shape<shape_32x32b>} : "
-            "vector<2xi32>",
-            "packs 16 bits, which the emulator does not know",
-        ),
-        (
-            "%v = arith.constant dense<0> : vector<2xi32>\nnvvm.tcgen05.st %base, %v unpack "
-            "{shape = #nvvm.tcgen05_ldst_shape<shape_32x32b>} : vector<2xi32>",
-            "packs 16 bits, which the emulator does not know",
-        ),
+        ("ld %base, %o", "16x32bx2", "is of shape 16x32bx2; the emulator knows 32x32b, 16x64b, "),
+        ("ld %base pack", "32x32b", "packs 16 bits, which the emulator does not know"),
+        ("st %base, %v unpack", "32x32b", "packs 16 bits, which the emulator does not know"),
+        ("st %base, %v, %o", "32x32b", "has an offset, which shapes of one part have not"),
     ],
 )
-def test_what_is_not_known(line, words):
-    if "bx2" in line:
-        line = "%o = llvm.mlir.constant(16 : i64) : i64\n" + line.replace("%base", "%base, %o")
+def test_what_is_not_known(operands, shape, words):
+    result = "%r = " if operands.startswith("ld") else ""
+    lines = f"""%o = llvm.mlir.constant(16 : i64) : i64
+    %v = arith.constant dense<0> : vector<2xi32>
+    {result}nvvm.tcgen05.{operands} {transfer(shape, 2)}"""
     with pytest.raises(EmulationError, match=words):
-        TensorKernel(line).run()
+        TensorKernel(lines).run()
