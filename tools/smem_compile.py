@@ -11,9 +11,9 @@ from ..codegen.targets import TARGETS
 from ..dialect import new_context
 from ..dialect.bindings import ir
 from ..layout import Swizzle
+from ..passes import OptionError
 from .command import Parser, parser, run
 from .diagnostics import Collector, is_mlir_error, print_diagnostics
-from .failures import USER_ERRORS
 from .inputs import InputError, read, write_all
 
 _SUFFIXES = {"nvvm": ".nvvm.mlir", "llvm": ".ll", "ptx": ".ptx", "cubin": ".cubin"}
@@ -91,7 +91,7 @@ def smem_compile(argv: Sequence[str]) -> int:
         _summarize(compiled, [name for name, _ in files])
         return 0
 
-    return run("smem-compile", body, options.debug, USER_ERRORS)
+    return run("smem-compile", body, options.debug, (InputError, OptionError, CompileError))
 
 
 def _manifest_name(output: str) -> str:

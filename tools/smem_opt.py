@@ -13,8 +13,7 @@ from ..passes.manager import steps_of
 from ..passes.textual import Leaf, parse_pipeline
 from .command import Parser, parser, run
 from .diagnostics import Collector, is_mlir_error, print_diagnostics
-from .failures import USER_ERRORS
-from .inputs import read, write_all
+from .inputs import InputError, read, write_all
 from .verify import mismatches
 
 SEPARATOR = "// -----"
@@ -213,4 +212,4 @@ def smem_opt(argv: Sequence[str]) -> int:
         write_all([(options.output, f"{SEPARATOR}\n".join(outputs))])
         return 0
 
-    return run("smem-opt", body, options.debug, USER_ERRORS)
+    return run("smem-opt", body, options.debug, (InputError, OptionError))

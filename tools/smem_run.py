@@ -7,13 +7,14 @@ from typing import Any
 
 from tqdm import tqdm
 
+from ..codegen import CompileError
 from ..emulator import EmulationError, Violations
-from ..runtime import run_on_cpu, run_on_gpu
+from ..passes import OptionError
+from ..runtime import LaunchError, run_on_cpu, run_on_gpu
 from ..runtime.arguments import DTYPES, kernel_named
 from .arrays import load, save
 from .command import Parser, parser, run
 from .diagnostics import Collector, print_diagnostics
-from .failures import USER_ERRORS
 from .inputs import InputError, read
 from .smem_compile import compile_text
 
@@ -86,7 +87,8 @@ def smem_run(argv: Sequence[str]) -> int:
             )
         return 0
 
-    return run("smem-run", body, options.debug, USER_ERRORS)
+    user_errors = (InputError, OptionError, CompileError, LaunchError, EmulationError)
+    return run("smem-run", body, options.debug, user_errors)
 
 
 @contextmanager
