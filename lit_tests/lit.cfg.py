@@ -4,10 +4,12 @@ Checks are done by $FILECHECK, else LLVM's FileCheck, else the `filecheck` of th
 tests keep to what all of them understand: no numeric expressions, no `--implicit-check-not`.
 """
 
+import atexit
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import lit.formats
@@ -49,9 +51,29 @@ def has_ptxas() -> bool:
     )
 
 
+def preloaded() -> str:
+    """What starts a command as preloaded.py does; the process that has loaded it ends with lit."""
+    script, folder = here / "preloaded.py", tempfile.mkdtemp(prefix="smem-lit-")
+    atexit.register(shutil.rmtree, folder)
+    path = os.path.join(folder, "socket")
+    loaded = subprocess.Popen(
+        [sys.executable, script, path],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C is for lit
+    )
+    atexit.register(loaded.terminate)
+    if loaded.stdout.readline() != b"listening\n":
+        lit_config.fatal("the commands cannot be loaded")
+    # -S: looking for packages, of which the script needs none, would take as long as all else.
+    return f"{sys.executable} -I -S {script} {path}"
+
+
 if has_ptxas():
     config.available_features.add("ptxas")
 
+start = preloaded()
 config.substitutions += [
     ("%{examples}", str(here.parent / "examples")),
     ("%{empty}", os.devnull),
@@ -59,4 +81,5 @@ config.substitutions += [
     # `%{refused} COMMAND`: the command refuses its input as a compiler should; see the script.
     ("%{refused}", f"{sys.executable} {here / 'refused.py'}"),
     (r"\bFileCheck\b", file_check()),
+    *((rf"\b{command}\b", f"{start} {command}") for command in ("smem-opt", "smem-compile")),
 ]
