@@ -11,6 +11,22 @@ from . import attributes, ops, types
 from .bindings import PACKAGE, ext, ir
 from .smem import Smem
 
+#: The dialects that are built in; parsing loads the others that it meets, and passes of upstream those
+#: that they build in. Loading all that there are would take longer than most modules take to compile.
+BUILT_IN = (
+    "arith",
+    "cf",
+    "func",
+    "gpu",
+    "irdl",
+    "llvm",
+    "math",
+    "memref",
+    "nvvm",
+    "scf",
+    "vector",
+)
+
 #: Importing these defines the dialect; what they define is part of it.
 _DEFINED = (attributes, types, ops)
 
@@ -44,7 +60,7 @@ def new_context() -> Iterator[Any]:
     One thread has one at a time: the bindings crash when two load a dialect at once.
     """
     with _LOCK:
-        context = register(ir.Context())
+        context = register(ir.Context(load_on_create_dialects=BUILT_IN))
         with context, ir.Location.unknown():
             yield context
 

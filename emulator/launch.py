@@ -98,7 +98,8 @@ def emulate(
         Violations: if the kernel breaks a rule of the hardware; see `errors.Kind`.
     """
     if isinstance(module, str):
-        with ir.Context():
+        # Parsing loads the dialects that it meets; loading all would take longer than parsing.
+        with ir.Context(load_on_create_dialects=[]):
             module = ir.Module.parse(module)
     with module.context:
         program = decode(module, entry)
