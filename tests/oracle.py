@@ -4,7 +4,7 @@ import gzip
 import json
 from pathlib import Path
 
-import pytest
+from each import for_each
 
 from mlir_smem.layout import Order, Swizzle, element, tile_of_atoms
 
@@ -46,4 +46,4 @@ def _name_of(row):
     return f"{row['dtype']}-{row['major']}-{row['swizzle']}-{shape}-{row['id']}"
 
 
-every_row = pytest.mark.parametrize("row", ROWS, ids=_name_of)
+every_row = for_each("row", ROWS, _name_of)

@@ -7,7 +7,7 @@ import gzip
 import json
 from pathlib import Path
 
-import pytest
+from each import for_each
 
 from mlir_smem.layout import Order, Swizzle, element, tile_of_atoms
 
@@ -38,4 +38,4 @@ def name_of(row):
     return f"{row['dtype']}-{row['major']}-{row['swizzle']}-{row['mn']}x{row['k']}-{row['id']}"
 
 
-every_row = pytest.mark.parametrize("row", ROWS, ids=name_of)
+every_row = for_each("row", ROWS, name_of)

@@ -4,9 +4,11 @@ import ast
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
+from each import for_each
 
 HOUSE = Path(__file__).parent.parent
 
@@ -40,9 +42,10 @@ FILES = sorted(
 )
 TESTS = sorted(path.relative_to(HOUSE) for path in (HOUSE / "tests").rglob("*.py"))
 
-each_file = pytest.mark.parametrize("file", FILES, ids=str)
+each_file = for_each("file", FILES)
 
 
+@cache
 def tree(file):
     return ast.parse((HOUSE / file).read_text())
 
@@ -159,7 +162,7 @@ def test_everything_public_is_documented(file):
     assert silent == []
 
 
-@pytest.mark.parametrize("file", [*FILES, *TESTS], ids=str)
+@for_each("file", [*FILES, *TESTS])
 def test_a_file_is_read_in_one_sitting(file):
     assert len((HOUSE / file).read_text().splitlines()) <= 400
 

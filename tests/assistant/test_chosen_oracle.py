@@ -9,7 +9,7 @@ import json
 from functools import cache
 from pathlib import Path
 
-import pytest
+from each import for_each
 
 from mlir_smem.assistant import choose_operands
 from mlir_smem.layout import Descriptor, LayoutError, element, parse_layout
@@ -56,7 +56,7 @@ def name_of(row):
     return f"{row['dtype']}-{row['major']}-{row['swizzle']}-{shape}-{row['id']}"
 
 
-every_row = pytest.mark.parametrize("row", ROWS, ids=name_of)
+every_row = for_each("row", ROWS, name_of)
 
 
 @every_row

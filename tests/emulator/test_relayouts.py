@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from each import for_each
 from product_cases import MIXES
 from relayouts import ELEMENTS, SWIZZLES, Filled, Product
 
@@ -49,7 +50,7 @@ def test_every_byte_is_where_the_layout_has_it(case):
     case.check(run_on_cpu(compiled, "fill", case.inputs(), ["D"], (1,))["D"])
 
 
-@pytest.mark.parametrize("case", [*TILES, *LARGE], ids=str)
+@for_each("case", [*TILES, *LARGE])
 def test_no_bank_conflict_is_predicted(case):
     assert case.wavefronts().conflicts == 0
 
@@ -67,6 +68,6 @@ def test_a_product_of_m_and_n_major_data_is_right(case):
     case.check(run_on_cpu(compiled, "product", case.given(), ["D"], (1,))["D"], case.inputs())
 
 
-@pytest.mark.parametrize("case", [p for p in PRODUCTS if p.a_swizzle != "auto"], ids=str)
+@for_each("case", [p for p in PRODUCTS if p.a_swizzle != "auto"])
 def test_no_bank_conflict_is_predicted_for_a_product(case):
     assert case.wavefronts().conflicts == 0

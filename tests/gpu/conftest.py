@@ -1,4 +1,4 @@
-"""GPU tests: skipped with their reason where there is no GPU; `--record FILE` keeps the results."""
+"""GPU tests: skipped with the reason where there is no GPU; `--record FILE` keeps the results."""
 
 import datetime
 import json
@@ -30,13 +30,19 @@ def _why_not() -> str | None:
     return None
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     here = [item for item in items if Path(__file__).parent in item.path.parents]
     reason = _why_not() if here else None
     for item in here:
         item.add_marker(pytest.mark.gpu)
-        if reason:
+    if reason:
+        # One test of a file says why; skipping thousands takes as long as many tests.
+        first = {item.path: item for item in reversed(here)}
+        for item in first.values():
             item.add_marker(pytest.mark.skip(reason=reason))
+        others = {*here} - {*first.values()}
+        items[:] = [item for item in items if item not in others]
+        config.hook.pytest_deselected(items=[*others])
 
 
 class Recorder:

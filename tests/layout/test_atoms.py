@@ -1,7 +1,10 @@
 """Tiles of atoms: each element has bytes of its own, and atoms lie as the order says."""
 
+from itertools import product
+
 import numpy as np
 import pytest
+from each import for_each
 from hypothesis import given
 from strategies import NO_STAGES, STAGES, orders, swizzles, tiles
 
@@ -30,11 +33,9 @@ def test_padding_is_what_no_element_fills(tile):
     assert padding(tile) * 8 == tile.size_bytes * 8 - bits_of(tile).size * tile.element.bits
 
 
-@pytest.mark.parametrize("kind", ELEMENTS.values(), ids=str)
-@pytest.mark.parametrize("contiguous", [0, 1])
-@pytest.mark.parametrize("swizzle", Swizzle, ids=str)
-@pytest.mark.parametrize("order", Order)
-def test_whole_atoms_fill_every_bit(kind, contiguous, swizzle, order):
+@for_each("case", [*product(ELEMENTS.values(), (0, 1), Swizzle, Order)])
+def test_whole_atoms_fill_every_bit(case):
+    kind, contiguous, swizzle, order = case
     line = swizzle.atom_elements(kind)
     shape = (2 * line, 24) if contiguous == 0 else (24, 2 * line)
     bits = bits_of(tile_of_atoms(kind, (2, *shape), contiguous, swizzle, order))

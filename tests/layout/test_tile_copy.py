@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from each import for_each
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import orders, swizzles
@@ -120,8 +121,9 @@ TURNED = [
 ]
 
 
-@pytest.mark.parametrize("kind, source, target, lines, units", TURNED)
-def test_no_canonical_tile_that_is_turned_conflicts(kind, source, target, lines, units):
+@for_each("case", TURNED)
+def test_no_canonical_tile_that_is_turned_conflicts(case):
+    kind, source, target, lines, units = case
     width = max(source.atom_elements(kind), 2 * kind.unit)
     shape = (lines * width, units * kind.unit)
     for order in Order:

@@ -1,7 +1,10 @@
 """Copies that turn data around: who moves what, whether a tile allows it, and that no bank conflicts."""
 
+from itertools import product
+
 import numpy as np
 import pytest
+from each import for_each
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import elements, orders, swizzles
@@ -96,8 +99,9 @@ CANONICAL = [
 ]
 
 
-@pytest.mark.parametrize("kind, swizzle, order, lines, units", CANONICAL)
-def test_no_canonical_tile_conflicts(kind, swizzle, order, lines, units):
+@for_each("case", CANONICAL)
+def test_no_canonical_tile_conflicts(case):
+    kind, swizzle, order, lines, units = case
     shape = (lines, units * element(kind).unit)
     layout = tile_of_atoms(element(kind), shape, 1, swizzle, order)
     found = transposition(layout, 128).wavefronts(layout)
@@ -106,11 +110,11 @@ def test_no_canonical_tile_conflicts(kind, swizzle, order, lines, units):
     assert found.wavefronts >= layout.size_bytes // 128
 
 
-@pytest.mark.parametrize("units", [1, 2, 4, 8])
-@pytest.mark.parametrize("lines", [8, 16, 64])
-@pytest.mark.parametrize("swizzle", WIDEST_FIRST)
-@pytest.mark.parametrize("kind", ["b1", "e4m3", "bf16", "tf32"])
-def test_no_part_of_a_tile_conflicts(kind, swizzle, lines, units):
+@for_each(
+    "case", [*product(("b1", "e4m3", "bf16", "tf32"), WIDEST_FIRST, (8, 16, 64), (1, 2, 4, 8))]
+)
+def test_no_part_of_a_tile_conflicts(case):
+    kind, swizzle, lines, units = case
     whole = tile_of_atoms(element(kind), (64, 8 * swizzle.atom_elements(element(kind))), 1, swizzle)
     part = whole.slice((0, 0), (lines, min(units * element(kind).unit, whole.shape[1]))).layout
     assert transposition(part, 128).wavefronts(part).conflicts == 0

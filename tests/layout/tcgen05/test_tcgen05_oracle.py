@@ -3,6 +3,7 @@
 import hashlib
 
 import pytest
+from each import for_each
 from oracle_sm100 import DATA, ROWS, SWIZZLES, every_row, name_of, tile_of
 
 from mlir_smem.layout import Order, Role, Swizzle, choose, element, tile_of_atoms
@@ -49,7 +50,7 @@ def test_descriptors(row):
     assert found.steps == tuple(tuple(mn + k for k in k_steps) for mn in mn_steps)
 
 
-@pytest.mark.parametrize("row", ROWS[::9], ids=name_of)
+@for_each("row", ROWS[::9], name_of)
 def test_what_is_read_is_what_was_written(row):
     layout, found = tile_of(row).stage(0).layout, blocks_of(row)
     k = element(row["dtype"]).instruction_k
