@@ -1,9 +1,16 @@
 """Each seeded fault is found, by the static checker or by the emulator; correct kernels are silent."""
 
+import runpy
+from pathlib import Path
+
 import pytest
 from faults.bases import NAMES, base
 from faults.catalogue import FAULTS
 from faults.verdicts import Verdict, check, emulated, lower, verdict
+
+DOCS = Path(__file__).parents[2] / "docs"
+SCRIPT = runpy.run_path(str(DOCS / "faults.py"))
+PAGE = (DOCS / "faults.md").read_text()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -14,8 +21,18 @@ def test_a_correct_kernel_raises_nothing(name):
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_a_fault_is_found(fault):
-    assert verdict(fault).found
+def test_a_fault_is_found_as_the_page_says(fault):
+    found = verdict(fault)
+    assert found.found
+    assert SCRIPT["row"](fault, found) in PAGE.splitlines(), "run `make docs`"
+
+
+def test_the_page_has_every_fault():
+    introduction, rows = SCRIPT["INTRODUCTION"], len(FAULTS)
+    assert PAGE.startswith(introduction)
+    written = PAGE.removeprefix(introduction + "\n").splitlines()
+    assert [row.split(" | ")[0] for row in written[:rows]] == [f"| {f.name}" for f in FAULTS]
+    assert written[rows:] == ["", f"{rows} faults."]
 
 
 def test_there_are_faults_of_every_kind():

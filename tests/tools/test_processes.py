@@ -63,6 +63,23 @@ def test_smem_opt():
     assert b"nvvm.wgmma" in ran.stdout
 
 
+def test_smem_opt_loads_only_what_passes_need():
+    listing = (
+        "import atexit, sys; "
+        "atexit.register(lambda: print(*sys.modules, sep='\\n', file=sys.stderr)); "
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", listing + COMMANDS["smem-opt"], "--smem-to-nvvm", EXAMPLE],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    loaded = set(ran.stderr.split())
+    assert "mlir_smem.passes" in loaded
+    unneeded = {"codegen", "emulator", "runtime"}
+    assert loaded.isdisjoint({"llvmlite", *(f"mlir_smem.{folder}" for folder in unneeded)})
+
+
 def test_smem_compile(tmp_path):
     ran = start("smem-compile", EXAMPLE, "-o", tmp_path / "matmul.cubin")
     assert ran.returncode == 0
