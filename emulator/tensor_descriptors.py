@@ -129,8 +129,8 @@ def _meant(what: str, code: int, codes: dict[int, str]) -> str:
 
 
 def _check_n(n: int, integers: bool, bytes_n_major: bool) -> None:
-    """Checks N (9.7.16.2): it counts by 8, by 16 where integers are more than 32 wide, and of 8-bit types
-    that are N-major."""
+    """Checks N (9.7.16.2.1): it counts by 8, of integers by 16 beyond 32, and by 16 if B is of 8 bits and
+    N-major (9.7.16.10.3)."""
     step = 16 if bytes_n_major or (integers and n > 32) else 8
     if n % step or not step <= n <= _MAX_N:
         raise ValueError(f"N is {n}; expected a multiple of {step} from {step} to {_MAX_N}")

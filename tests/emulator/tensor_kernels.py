@@ -94,14 +94,14 @@ def at(name, lane, column=0, quarter=False):
     return "\n    ".join(lines)
 
 
-def mma(name, kind, a, b, descriptor, adds, d="%d"):
-    """Lines of an mma; the descriptors are numbers."""
+def mma(name, kind, a, b, descriptor, adds):
+    """Lines of an mma into %d; the descriptors are numbers."""
     return f"""
       %{name}a = arith.constant {_signed(a, 64)} : i64
       %{name}b = arith.constant {_signed(b, 64)} : i64
       %{name}i = arith.constant {_signed(descriptor, 32)} : i32
       %{name}e = arith.constant {"true" if adds else "false"}
-      nvvm.tcgen05.mma {d}, %{name}a, %{name}b, %{name}i, %{name}e {{
+      nvvm.tcgen05.mma %d, %{name}a, %{name}b, %{name}i, %{name}e {{
         kind = #nvvm.tcgen05_mma_kind<{kind}>, ctaGroup = #nvvm.cta_group<cta_1>
       }} : (!llvm.ptr<6>, i64, i64, i32, i1)"""
 

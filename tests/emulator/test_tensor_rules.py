@@ -42,9 +42,9 @@ REFILL = """scf.for %j = %tid to %words step %c128 {
 STORED, LOADED = "gpu.barrier // stored", "gpu.barrier // loaded"
 
 
-def issue(name, adds, form=FORM, a=A, who="%leader", d="%d"):
+def issue(name, adds, who="%leader"):
     """Lines by which a thread multiplies and commits."""
-    return f"scf.if {who} {{{mma(name, 'f16', a, B, form, adds, d)}\n      {COMMIT}\n    }}"
+    return f"scf.if {who} {{{mma(name, 'f16', A, B, FORM, adds)}\n      {COMMIT}\n    }}"
 
 
 def waited(name):
