@@ -25,9 +25,9 @@ from ..layout import (
 from ..layout.arch import Arch
 from ..layout.choice import Use
 from ..layout.elements import INSTRUCTION_K_BYTES
-from ..layout.instruction import INSTRUCTION_M, n_rule
+from ..layout.instruction import INSTRUCTION_M, n_rule, widest_first
 from ..layout.tcgen05 import Chunks, Kind, Tcgen05Use, chunked_blocks, tcgen05_blocks
-from ..layout.tcgen05.shapes import LONG_K_BYTES, legal_m, legal_n, n_pieces
+from ..layout.tcgen05.shapes import LONG_K_BYTES, legal_m, legal_n
 
 if TYPE_CHECKING:
     from .chosen_operand import ChosenOperand
@@ -116,7 +116,7 @@ class Tcgen05:
         else:
             legal = legal_n(self.kind, element, self.ctas, k_bytes=self.k_bytes)
             step = legal[0] // self.ctas
-            fits = n_pieces(legal, mn * self.ctas) is not None
+            fits = widest_first(legal, mn * self.ctas) is not None
         if not fits:
             raise LayoutError(
                 f"{role.name}: {role.extent_name} is {mn}{each}; kind::{self.kind} takes multiples of "

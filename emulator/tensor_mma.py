@@ -7,6 +7,7 @@ from typing import NoReturn
 import numpy as np
 
 from .errors import Kind, Stop
+from .matrix_reads import bytes_read, numbers_at
 from .multiplicands import Multiplicand
 from .operands import K_BYTES, matrix_bytes
 from .strand import Strand
@@ -126,18 +127,9 @@ def _operand(
     except ValueError as error:
         _refuse(strand, f"has a descriptor of {name} that is none: {error}")
     address = matrix_bytes(found, size * 8, mn_major, extent)
-    shared = block.shared
-    if not shared.inside(address, size).all():
-        block.report_at(
-            strand,
-            Kind.OUT_OF_BOUNDS,
-            f"reads {name} from {address.min():#x} to {address.max() + size - 1:#x}; the block's "
-            f"shared memory lies from {shared.base:#x} to {shared.base + shared.size - 1:#x}",
-        )
-        raise Stop
-    at = (address - shared.base)[..., None] + np.arange(size)
+    at = bytes_read(strand, name, address, size)
     column = of_block(block).shadow.column(thread)
     block.shadow.check_tensor_read(
-        block.first + thread, column, at.reshape(-1), strand.current.number, block.reporter(strand)
+        block.first + thread, column, at, strand.current.number, block.reporter(strand)
     )
-    return type_.values(shared.load(address, size).view(type_.dtype)[..., 0])
+    return numbers_at(strand, address, type_)

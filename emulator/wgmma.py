@@ -10,6 +10,7 @@ import numpy as np
 from .errors import Kind, Stop
 from .fragments import ROWS, bytes_of_a, to_elements, to_matrix
 from .lanes import WARP, WARPGROUP
+from .matrix_reads import bytes_read, numbers_at
 from .metadata import kept_elements
 from .multiplicands import Multiplicand
 from .operands import K_BYTES, operand_bytes
@@ -177,21 +178,12 @@ def _operand(
         message = f"has a descriptor of {name} that is none: {error}"
         block.report_at(strand, Kind.DESCRIPTOR, message)
         raise Stop from None
-    shared = block.shared
-    if not shared.inside(address, size).all():
-        block.report_at(
-            strand,
-            Kind.OUT_OF_BOUNDS,
-            f"reads {name} from {address.min():#x} to {address.max() + size - 1:#x}; the block's "
-            f"shared memory lies from {shared.base:#x} to {shared.base + shared.size - 1:#x}",
-        )
-        raise Stop
+    at = bytes_read(strand, name, address, size)
     warpgroup = int(strand.lanes.threads[rows.start]) // WARPGROUP
     first_warp = warpgroup * WARPGROUP // WARP
     group = int(block.groups.current[first_warp])
-    at = (address - shared.base)[..., None] + np.arange(size)
-    block.shadow.check_matrix_read(warpgroup, group, at.reshape(-1), block.reporter(strand))
-    return type_.values(shared.load(address, size).view(type_.dtype)[..., 0])
+    block.shadow.check_matrix_read(warpgroup, group, at, block.reporter(strand))
+    return numbers_at(strand, address, type_)
 
 
 def _kept(strand: Strand, form: Form, words: np.ndarray) -> np.ndarray:

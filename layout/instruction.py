@@ -37,13 +37,18 @@ def n_pieces(element: Element, n: int) -> tuple[int, ...] | None:
     count = -(-n // MAX_N)
     if n % (64 * count) == 0:
         return (n // count,) * count
-    pieces, rest = [MAX_N] * (n // MAX_N), n % MAX_N
-    while rest:
-        widest = max((x for x in legal if x <= rest), default=None)
+    return widest_first(legal, n)
+
+
+def widest_first(legal: tuple[int, ...], n: int) -> tuple[int, ...] | None:
+    """N columns cut into instructions whose N are legal, the widest first; None if they cannot be."""
+    pieces: list[int] = []
+    while n > 0:
+        widest = max((x for x in legal if x <= n), default=None)
         if widest is None:
             return None
         pieces.append(widest)
-        rest -= widest
+        n -= widest
     return tuple(pieces) or None
 
 

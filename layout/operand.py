@@ -149,6 +149,15 @@ def descriptor_of(
     return encoding(start, lbo, canonical.sbo or 0, base_offset, canonical.swizzle)
 
 
+def rank_problem(tile: TileLayout) -> Mismatch | None:
+    """Why a tile is no operand because of its rank; None if it may be one."""
+    if len(tile.shape) == 2:
+        return None
+    return Mismatch(
+        f"an operand has rank 2, but the tile has rank {len(tile.shape)}: use one stage of it"
+    )
+
+
 @lru_cache(maxsize=4096)
 def operand_blocks(
     tile: TileLayout, role: Role, sparse: bool = False, rows: int | None = None
@@ -164,10 +173,8 @@ def operand_blocks(
     Returns:
         The blocks, or why the instructions cannot read them.
     """
-    if len(tile.shape) != 2:
-        return Mismatch(
-            f"an operand has rank 2, but the tile has rank {len(tile.shape)}: use one stage of it"
-        )
+    if problem := rank_problem(tile):
+        return problem
     operand = role.orient(tile)
     kind, extent = tile.element, operand.shape[0]
     if sparse and not kind.has_sparse:

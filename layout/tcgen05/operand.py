@@ -12,13 +12,14 @@ from ..canonical import Major, Mismatch
 from ..choice import Step, Verdict, follow, read_by
 from ..elements import INSTRUCTION_K_BYTES, Element
 from ..elements import element as element_named
+from ..instruction import widest_first
 from ..modes import LayoutError
-from ..operand import OperandBlocks, Role, addresses, blocks
+from ..operand import OperandBlocks, Role, addresses, blocks, rank_problem
 from ..swizzle import WIDEST_FIRST, Swizzle
 from ..tile import TileLayout
 from .descriptor import Tcgen05Descriptor
 from .kinds import Kind
-from .shapes import LONG_K_BYTES, MAX_N, legal_m, legal_n, n_pieces
+from .shapes import LONG_K_BYTES, MAX_N, legal_m, legal_n
 
 
 def swizzles_of(element: Element, major: Major) -> tuple[Swizzle, ...]:
@@ -88,10 +89,8 @@ def tcgen05_blocks(
     Returns:
         The blocks, or why the instructions cannot read them.
     """
-    if len(tile.shape) != 2:
-        return Mismatch(
-            f"an operand has rank 2, but the tile has rank {len(tile.shape)}: use one stage of it"
-        )
+    if wrong := rank_problem(tile):
+        return wrong
     operand = role.orient(tile)
     if tile.element not in kind.codes:
         return Mismatch(
@@ -156,7 +155,7 @@ def operand_pieces(
                 f"cta_group::{ctas}"
             )
         return (found,) * (extent // found)
-    cut = n_pieces(legal, extent * ctas)
+    cut = widest_first(legal, extent * ctas)
     if cut is None:
         return Mismatch(
             f"N is {extent * ctas}; kind::{kind} with cta_group::{ctas} takes N of {legal[0]} to {MAX_N} "

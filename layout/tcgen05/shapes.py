@@ -101,17 +101,3 @@ def check_shape(kind: Kind, shape: Shape, b: Element, b_mn_major: bool = False) 
             f"K is {LONG_K_BYTES} bytes, which kind::{kind} has not; kind::mxf4 and kind::mxf4nvf4 have, "
             "on sm_103a"
         )
-
-
-def n_pieces(legal: tuple[int, ...], n: int) -> tuple[int, ...] | None:
-    """How N columns are cut into instructions whose N are legal: the widest first; None if they
-    cannot be."""
-    pieces: list[int] = []
-    rest = n
-    while rest > 0:
-        widest = max((x for x in legal if x <= rest), default=None)
-        if widest is None:
-            return None
-        pieces.append(widest)
-        rest -= widest
-    return tuple(pieces) or None

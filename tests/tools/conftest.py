@@ -1,10 +1,28 @@
-"""How `smem-layout` is run in tests: in this process."""
+"""How commands are run in tests: in this process."""
 
+import io
 import json
 
 import pytest
 
 from mlir_smem.tools.smem_layout import smem_layout
+
+
+@pytest.fixture
+def called(capsys, monkeypatch):
+    """Runs a command, given text on standard input; (exit code, standard output, standard error)."""
+
+    def call(command, *arguments, text=""):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        try:
+            code = command(arguments)
+        except SystemExit as stop:
+            code = stop.code
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return code, captured.out, captured.err
+
+    return call
 
 
 @pytest.fixture

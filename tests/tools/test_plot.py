@@ -14,20 +14,10 @@ LAYOUT = "Swizzle<3,4,3> o ((8,8),64):((64,512),1)"
 
 
 @pytest.fixture
-def plot(tmp_path, monkeypatch, capsys):
+def plot(called, monkeypatch, tmp_path):
     """Runs the command in an empty folder; (exit code, standard output, standard error)."""
     monkeypatch.chdir(tmp_path)
-
-    def call(*arguments):
-        try:
-            code = smem_layout(["plot", *arguments])
-        except SystemExit as stop:
-            code = stop.code
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return code, captured.out, captured.err
-
-    return call
+    return lambda *arguments: called(smem_layout, "plot", *arguments)
 
 
 @pytest.mark.parametrize("view", View)

@@ -1,7 +1,7 @@
 """`smem-compile` as a function: code, its manifest, and what is said of them."""
 
-import io
 import json
+from functools import partial
 
 import pytest
 from programs import COMPLAINT, WRONG, kernel, module, tile
@@ -13,21 +13,10 @@ from mlir_smem.tools.smem_compile import smem_compile
 
 
 @pytest.fixture
-def run(capsys, monkeypatch, tmp_path):
+def run(called, monkeypatch, tmp_path):
     """Runs the command in an empty folder; (exit code, standard output, standard error)."""
     monkeypatch.chdir(tmp_path)
-
-    def call(*arguments, text=""):
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-        try:
-            code = smem_compile(arguments)
-        except SystemExit as stop:
-            code = stop.code
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return code, captured.out, captured.err
-
-    return call
+    return partial(called, smem_compile)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """`smem-opt` as a function: what it prints, and what it says of what it cannot do."""
 
 import io
+from functools import partial
 
 import pytest
 from programs import COMPLAINT, WRONG, kernel, module, tile
@@ -16,20 +17,9 @@ TWO = f"{module()}// -----\n{WRONG}"
 
 
 @pytest.fixture
-def run(capsys, monkeypatch):
+def run(called):
     """Runs the command on text; (exit code, standard output, standard error)."""
-
-    def call(*arguments, text=""):
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-        try:
-            code = smem_opt(arguments)
-        except SystemExit as stop:
-            code = stop.code
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return code, captured.out, captured.err
-
-    return call
+    return partial(called, smem_opt)
 
 
 def parsed(text):

@@ -1,6 +1,6 @@
 """`smem-run` as a function; where a GPU would compute, NumPy stands in for it."""
 
-import io
+from functools import partial
 
 import ml_dtypes
 import numpy as np
@@ -43,20 +43,9 @@ def launches(monkeypatch):
 
 
 @pytest.fixture
-def run(folder, capsys, monkeypatch):
+def run(folder, called):
     """Runs the command; (exit code, standard output, standard error)."""
-
-    def call(*arguments, text=""):
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-        try:
-            code = smem_run(arguments)
-        except SystemExit as stop:
-            code = stop.code
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return code, captured.out, captured.err
-
-    return call
+    return partial(called, smem_run)
 
 
 ARRAYS = ("--in", "A=a.npy", "--in", "B=b.npy", "--out", "D=d.npy")
