@@ -55,7 +55,8 @@ class MaterializeDescriptors(Pass):
                 if isinstance(found, Mismatch):
                     raise OpError(mma, f"cannot read {role.name}: {found.reason}")
                 # What wgmma reads, tcgen05 reads, too: only the descriptors are others.
-                found = replace(found, encoding=self.arch.descriptor)
+                if self.arch.is_tcgen05:
+                    found = replace(found, encoding=self.arch.descriptor)
                 if self.explain:
                     _explain(mma, role, part, found)
                 operands[position] = made.of(mma, role, part, found)
