@@ -19,7 +19,7 @@ from .tile import TileLayout
 
 #: What a stride that nothing depends on is encoded as. The ISA assumes 1 for the LBO of swizzled
 #: K-major layouts; the others are 0.
-_UNUSED_LBO_K_MAJOR = UNIT_BYTES
+UNUSED_LBO_K_MAJOR = UNIT_BYTES
 
 
 def operand_addresses(
@@ -144,7 +144,7 @@ def descriptor_of(
 ) -> Descriptor:
     """The descriptor of an operand with that canonical layout at byte address `start`."""
     swizzled_k_major = canonical.major is Major.K and canonical.swizzle is not Swizzle.NONE
-    unused = _UNUSED_LBO_K_MAJOR if swizzled_k_major else 0
+    unused = UNUSED_LBO_K_MAJOR if swizzled_k_major else 0
     lbo = unused if canonical.lbo is None else canonical.lbo
     return encoding(start, lbo, canonical.sbo or 0, base_offset, canonical.swizzle)
 

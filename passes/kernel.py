@@ -8,8 +8,9 @@ from ..dialect.bindings import ir
 from ..layout.fragments import WARPGROUP
 from .base import OpError
 
-#: Ops that hold functions.
+#: Ops that hold functions, and those that end one.
 _MODULES = ("builtin.module", "gpu.module")
+_RETURNS = ("gpu.return", "func.return", "llvm.return")
 
 
 def function_of(op: Any) -> Any:
@@ -105,6 +106,11 @@ def walk(module: Any, *names: str) -> Iterator[Any]:
 
     module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
     return iter(found)
+
+
+def returns_of(function: Any) -> Iterator[Any]:
+    """The ops that end a function."""
+    return walk(function, *_RETURNS)
 
 
 def gather(module: Any, *groups: Iterable[str]) -> list[list[Any]]:

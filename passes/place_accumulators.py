@@ -13,7 +13,7 @@ from ..dialect.types import is_in_flight
 from ..layout.fragments import WARPGROUP
 from .accumulators import columns_of, needed_by
 from .base import OpError, Pass
-from .kernel import function_of, required_block_size, walk
+from .kernel import function_of, gather, required_block_size
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,11 @@ class PlaceAccumulators(Pass):
 
     def run(self, module: Any) -> None:
         functions: dict[Any, list[Any]] = {}
-        for op in walk(module, *PRODUCTS, "smem.fill"):
+        making, placed = gather(module, (*PRODUCTS, "smem.fill"), ("smem.tensor_memory",))
+        for op in making:
             if is_in_flight(op.results[0].type):
                 functions.setdefault(function_of(op), []).append(op)
-        for op in walk(module, "smem.tensor_memory"):
+        for op in placed:
             functions.pop(function_of(op), None)
         for function, ops in functions.items():
             _place(function, [op for op in ops if needed_by(op)])

@@ -8,15 +8,20 @@ from each import for_each
 
 from mlir_smem.layout import Order, Swizzle, element, tile_of_atoms
 
-DATA = json.loads(
-    gzip.decompress(Path(__file__).with_name("data").joinpath("cute_sm90.json.gz").read_bytes())
-)
+
+def read(file):
+    """What a file of `tests/data` holds."""
+    return json.loads(gzip.decompress((Path(__file__).with_name("data") / file).read_bytes()))
+
+
+DATA = read("cute_sm90.json.gz")
 ROWS = DATA["rows"]
 SWIZZLES = {
     "INTER": Swizzle.NONE,
     "SW32": Swizzle.B32,
     "SW64": Swizzle.B64,
     "SW128": Swizzle.B128,
+    "SW128_32B": Swizzle.B128_ATOM_32B,  # of sm_100 alone
 }
 
 
@@ -41,9 +46,9 @@ def tile_of(row):
     )
 
 
-def _name_of(row):
+def name_of(row):
     shape = "x".join(str(row[n]) for n in ("stages", "mn", "k"))
     return f"{row['dtype']}-{row['major']}-{row['swizzle']}-{shape}-{row['id']}"
 
 
-every_row = for_each("row", ROWS, _name_of)
+every_row = for_each("row", ROWS, name_of)

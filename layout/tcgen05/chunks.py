@@ -13,16 +13,13 @@ from dataclasses import dataclass
 from ..canonical import Canonical, Major, Mismatch, match
 from ..elements import UNIT_BYTES
 from ..modes import LayoutError
-from ..operand import Role
+from ..operand import UNUSED_LBO_K_MAJOR, Role
 from ..swizzle import Swizzle
 from ..tile import TileLayout
 from .descriptor import Tcgen05Descriptor
 from .kinds import Kind
 from .operand import operand_pieces, reading_problem
 from .shapes import LONG_K_BYTES
-
-#: What the LBO of swizzled K-major operands is where it is relative, and has no effect.
-_UNUSED_LBO = 16
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ class Chunks:
         second = self.seconds[mn][k]
         return Tcgen05Descriptor(
             start + self.starts[mn][k],
-            _UNUSED_LBO if second is None else start + second,
+            UNUSED_LBO_K_MAJOR if second is None else start + second,
             self.sbo,
             swizzle=Swizzle.B128,
             absolute=second is not None,

@@ -9,15 +9,12 @@ from .. import emit
 from ..base import OpError
 from ..cluster import peers_of
 from ..i32 import I32
-from ..kernel import function_of, required_block_size, walk
+from ..kernel import function_of, required_block_size, returns_of
 from ..shared_memory import gep, root_pointer
 from ..threads import linear_thread
 
 #: Nanoseconds after which a wait looks again (a hint: PTX ISA 9.7.13.15.16, suspendTimeHint).
 _TICKS = 10_000_000
-
-#: Ops that end a function.
-_RETURNS = ("gpu.return", "func.return", "llvm.return")
 
 
 class RingStep:
@@ -86,7 +83,7 @@ def _cluster_barrier() -> None:
 
 def _wait_at_end(function: Any) -> None:
     """No block may exit while others may send to its shared memory."""
-    for op in walk(function, *_RETURNS):
+    for op in returns_of(function):
         before = op.operation.block.operations
         previous = before[len(before) - 2].operation if len(before) > 1 else None
         if previous is None or previous.name != "nvvm.cluster.wait":

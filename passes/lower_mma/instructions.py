@@ -34,8 +34,8 @@ def lower_wgmma(op: Any, registers: Registers, a_words: int, function: Any, step
         The fragment's registers, in flight.
     """
     form, extras = form_of(op, registers.accumulator), extras_of(op)
-    row_blocks = len({row for row, _, _ in registers.blocks})
-    columns = len(registers.blocks) // row_blocks
+    columns = registers.across
+    row_blocks = len(registers.blocks) // columns
     k_blocks = len(op.attributes["b_steps"]) // columns
     words = _fence(op, a_words)
     accumulator, keep = scaled(extras.accumulator)

@@ -48,6 +48,16 @@ class Registers:
         return _struct_type(self.register, tuple(map(self.count, range(len(self.blocks)))))
 
     @property
+    def columns(self) -> int:
+        """Columns of the fragment."""
+        return sum(n for row, _, n in self.blocks if row == 0)
+
+    @property
+    def across(self) -> int:
+        """How many blocks have the same rows."""
+        return sum(row == 0 for row, _, _ in self.blocks)
+
+    @property
     def register(self) -> str:
         """The type of one register."""
         return "f32" if self.accumulator is ACC_F32 else "i32"

@@ -131,15 +131,14 @@ def lower_tcgen05(
         address = accumulator
     else:
         address = kernel.begin(types.result, registers, accumulator)
-    columns = sum(n for row, _, n in registers.blocks if row == 0)
-    across = sum(1 for row, _, _ in registers.blocks if row == 0)
+    across = registers.across
     k_blocks = len(b) // across
     i1 = ir.IntegerType.get_signless(1)
     with emit.guarded(kernel.memory.leader):
         if a_words:
             a = [pointer(address) for address in a]
         places = [
-            pointer(emit.binary("addi", address, place_of(row, column, columns)))
+            pointer(emit.binary("addi", address, place_of(row, column, registers.columns)))
             for row, column, _ in registers.blocks
         ]
         for k in range(k_blocks):

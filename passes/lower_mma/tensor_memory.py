@@ -15,7 +15,7 @@ from ...layout.instruction import INSTRUCTION_M
 from ...layout.transfer import WARP
 from .. import emit
 from ..accumulators import LANE_BIT, WARP_LANES, place_of
-from ..kernel import function_of, required_block_size, walk
+from ..kernel import function_of, required_block_size, returns_of
 from ..shared_memory import gep, root_pointer
 from ..threads import linear_thread
 from .registers import Registers, struct_of
@@ -23,8 +23,6 @@ from .registers import Registers, struct_of
 #: Arrivals of a wait: each thread of the warpgroup, whose arrival gives it the phase that it waits for,
 #: and the commit of the mma.
 _ARRIVALS = WARPGROUP + 1
-
-_RETURNS = ("gpu.return", "func.return", "llvm.return")
 
 #: Columns that one access in the shape 16x256b moves, times a power of two up to 32.
 _ACCESS_COLUMNS, _MOST_ACCESSES = 8, 32
@@ -67,7 +65,7 @@ class TensorMemory:
         self.leader = emit.compare("eq", emit.binary("remui", self._thread, WARPGROUP), 0)
         offset = emit.binary("muli", warpgroup, MBARRIER_BYTES)
         self._barrier = gep(gep(slot, ADDRESS_BYTES), offset)
-        for end in walk(function, *_RETURNS):
+        for end in returns_of(function):
             with ir.InsertionPoint(end), end.location:
                 _block_barrier()
                 with emit.guarded(in_first_warp):
@@ -135,9 +133,7 @@ class TensorMemory:
         instructions along K read them."""
         own = emit.binary("addi", address, self._lane())
         for block, some in enumerate(words):
-            done = 0
-            while done < len(some):
-                count = min(_MOST_WORDS, 1 << (len(some) - done).bit_length() - 1)
+            for done, count in _in_powers_of_two(len(some), _MOST_WORDS):
                 # Two registers are four columns of the warp's rows.
                 at = place_of(block * INSTRUCTION_M, done * 2, len(some) * 2)
                 vector = emit.value(
@@ -147,7 +143,6 @@ class TensorMemory:
                 )
                 place = pointer(emit.binary("addi", own, at))
                 emit.op("nvvm.tcgen05.st", (place, vector), shape=_shape("16x128b"))
-                done += count
         emit.op("nvvm.tcgen05.wait", kind=ir.Attribute.parse("#nvvm.tcgen05_wait<store>"))
 
     def take_over(self) -> None:
@@ -161,17 +156,13 @@ class TensorMemory:
         self, address: Any, registers: Registers
     ) -> Iterator[tuple[list[Any], list[int]]]:
         """For each block, where its accesses begin (pointers), and eights of columns of each."""
-        columns = sum(n for row, _, n in registers.blocks if row == 0)
         own = emit.binary("addi", address, self._lane())
         for row, column, n in registers.blocks:
-            places, counts, done = [], [], 0
-            while done < n:
-                left = (n - done) // _ACCESS_COLUMNS
-                count = min(_MOST_ACCESSES, 1 << left.bit_length() - 1)
-                at = place_of(row, column + done, columns)
+            places, counts = [], []
+            for done, count in _in_powers_of_two(n // _ACCESS_COLUMNS, _MOST_ACCESSES):
+                at = place_of(row, column + done * _ACCESS_COLUMNS, registers.columns)
                 places.append(pointer(emit.binary("addi", own, at)))
                 counts.append(count)
-                done += count * _ACCESS_COLUMNS
             yield places, counts
 
     def _lane(self) -> Any:
@@ -188,6 +179,15 @@ def pointer(address: Any) -> Any:
 def fence(side: str) -> None:
     """Emits `tcgen05.fence` "before" or "after" a synchronisation of threads."""
     emit.op("nvvm.tcgen05.fence", kind=ir.Attribute.parse(f"#nvvm.tcgen05_fence<{side}>"))
+
+
+def _in_powers_of_two(total: int, most: int) -> Iterator[tuple[int, int]]:
+    """A number as a sum of powers of two up to `most`, the largest first: each with the sum before it."""
+    done = 0
+    while done < total:
+        count = min(most, 1 << (total - done).bit_length() - 1)
+        yield done, count
+        done += count
 
 
 def _block_barrier() -> None:
