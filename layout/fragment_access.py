@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from .banks import Access, warp_access
-from .fragments import WARPGROUP
+from .fragments import WARPGROUP, rows_of_warp
+from .instruction import INSTRUCTION_M
 from .modes import LayoutError, Multiple
 from .tile import TileLayout
 
@@ -34,12 +35,14 @@ class FragmentAccess:
         transposed: whether these are transposed on the way (`.trans`; 16-bit types).
         columns: columns between one thread and the next of those that share a row, where elements are
             accessed by the thread that holds them.
+        warp_rows: rows from what one warp accesses to what the next does.
     """
 
     vector: int
     matrices: bool = False
     transposed: bool = False
     columns: int = 2
+    warp_rows: int = rows_of_warp(INSTRUCTION_M)
 
     def start(self, thread: Any) -> tuple[Any, Any]:
         """(row, column) of what the thread of a warpgroup accesses first.
@@ -48,11 +51,12 @@ class FragmentAccess:
         two of the same.
         """
         warp, lane = thread // _WARP, thread % _WARP
+        first = warp * self.warp_rows
         if not self.matrices:
-            return warp * 16 + lane // 4, lane % 4 * self.columns
+            return first + lane // 4, lane % 4 * self.columns
         if self.transposed:
-            return warp * 16 + lane // 8 % 2 * 8, lane % 8 + lane // 16 * 8
-        return warp * 16 + lane % 16, lane // 16 * self.vector
+            return first + lane // 8 % 2 * 8, lane % 8 + lane // 16 * 8
+        return first + lane % 16, lane // 16 * self.vector
 
     def conflicts(self, layout: TileLayout) -> Access:
         """The worst bank conflict of a warp's access to a tile that starts at its pattern.

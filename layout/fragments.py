@@ -16,11 +16,28 @@ from .instruction import INSTRUCTION_M
 
 Index = TypeVar("Index", int, np.ndarray)
 
-#: Threads that execute one `wgmma`.
+#: Threads that execute one `wgmma`, and their warps.
 WARPGROUP = 128
+WARPS = 4
 
 #: 32-bit registers of a thread that hold its part of one instruction's A.
 MULTIPLICAND_REGISTERS = 4
+
+
+def rows_of_warp(rows: int) -> int:
+    """Rows from what one warp holds to what the next does, for instructions of so many rows."""
+    return rows // WARPS
+
+
+def first_rows(m: int, rows: int) -> tuple[int, ...]:
+    """The first row of each block of 64 rows of a fragment of M.
+
+    Each warp holds 16 rows of a block. Those of an instruction of 128 rows are in two blocks, of which
+    the second begins 16 rows after the first (PTX ISA 9.7.16.10.5, layout D: warp w reaches rows 32w to
+    32w + 31).
+    """
+    within = range(0, rows_of_warp(rows), rows_of_warp(INSTRUCTION_M))
+    return tuple(first + row for first in range(0, m, rows) for row in within)
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,16 @@ from functools import cache
 
 from .elements import B1, S8, U8, Element
 
-#: Rows of D that one instruction computes, always.
+#: Rows of D that one `wgmma` computes, always; and one `tcgen05.mma`, where there are as many.
 INSTRUCTION_M = 64
+TCGEN05_M = 128
 MAX_N = 256
+
+
+def instruction_rows(m: int, tcgen05: bool) -> int:
+    """Rows of D of each instruction of a product of M rows: a `tcgen05.mma` of 64 uses half of the tensor
+    core."""
+    return TCGEN05_M if tcgen05 and m % TCGEN05_M == 0 else INSTRUCTION_M
 
 
 @cache

@@ -1,20 +1,20 @@
 """Where accumulators of tcgen05, and A that are not in shared memory, are in tensor memory.
 
-An instruction of 64 rows leaves rows 16w to 16w + 15 in the first half of the 32 lanes that warp w
-reaches (PTX ISA 9.7.16.10.5, layout F; CuTe), or in the second half: just where a load in the shape
-16x256b gives each thread the elements that `wgmma` would have left in its registers. So fragments are
-the same on both architectures. A of such an instruction is read from the lanes of its rows, and the shape
-16x128b stores there what `wgmma` would have read from registers.
+An instruction of 128 rows leaves rows 32w to 32w + 31 in the 32 lanes that warp w reaches, one of 64 rows
+its rows 16w to 16w + 15 in the first half of them, or in the second (PTX ISA 9.7.16.10.5, layouts D and
+F; CuTe). A load of half the lanes in the shape 16x256b gives each thread the elements that `wgmma` would
+have left in its registers for 64 rows. So fragments are the same on both architectures, but for which
+rows a warp holds of 128. A is read from the lanes of its rows, and the shape 16x128b stores there what
+`wgmma` would have read from registers.
 """
 
 from typing import Any
 
 from ..dialect.ops.mma import PRODUCTS, extras_of, operand_element
 from ..dialect.types import is_in_flight, is_multiplicand, shape_of
-from ..layout.instruction import INSTRUCTION_M
 
-#: Lanes that a warp reaches, and those that an instruction's rows of it take.
-WARP_LANES, BLOCK_LANES = 32, 16
+#: Lanes of tensor memory, those that a warp reaches, and those that 64 rows take of these.
+LANES, WARP_LANES, BLOCK_LANES = 128, 32, 16
 
 #: Bytes of a column, in each lane.
 COLUMN_BYTES = 4
@@ -38,7 +38,7 @@ def columns_of(fragment: Any) -> int:
     m, n = shape_of(fragment)
     if is_multiplicand(fragment):
         n = operand_element(fragment).bytes(n) // COLUMN_BYTES
-    return -(-m // (2 * INSTRUCTION_M)) * n
+    return -(-m // LANES) * n
 
 
 def needed_by(op: Any) -> list[Any]:
@@ -49,13 +49,15 @@ def needed_by(op: Any) -> list[Any]:
     return needed + [v.type for v in op.operands if is_multiplicand(v.type)]
 
 
-def place_of(row: int, column: int, columns: int) -> int:
+def place_of(row: int, column: int, columns: int, rows: int) -> int:
     """What is added to the address of an accumulator or an A for a block of it.
 
     Args:
         row: the block's first row.
         column: its first column of tensor memory among those of its rows.
         columns: how many of them its rows take.
+        rows: rows of an instruction.
     """
-    pair, half = divmod(row // INSTRUCTION_M, 2)
-    return (half * BLOCK_LANES << LANE_BIT) + pair * columns + column
+    above, within = divmod(row, LANES)
+    lane = within if rows == LANES else within // rows * BLOCK_LANES
+    return (lane << LANE_BIT) + above * columns + column

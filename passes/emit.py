@@ -102,6 +102,14 @@ def has_bit(number: Value, bit: int) -> Value:
     return compare("ne", binary("andi", number, bit), 0)
 
 
+def permuted(low: Value, high: Value, selector: Value | int) -> Value:
+    """`prmt`: an i32 of four of the bytes of two others, by the four digits of a selector."""
+    if isinstance(selector, int):
+        selector = constant(selector, i32())
+    mode = ir.Attribute.parse("#nvvm.permute_mode<default>")
+    return value("nvvm.prmt", (low, high, selector), i32(), mode=mode)
+
+
 def to_tf32(number: Value) -> Value:
     """The bits of an f32 rounded to tf32, to nearest with ties away from zero."""
     nearest = ir.Attribute.parse("#nvvm.fp_rnd_mode<rna>")

@@ -11,6 +11,7 @@ from ..dialect.ops.mma import MODIFIERS, PRODUCTS, extras_of, operand_element
 from ..dialect.types import is_multiplicand
 from ..layout import Major, Mismatch, OperandBlocks, Role, descriptor_of, operand_blocks
 from ..layout.arch import Arch
+from ..layout.instruction import instruction_rows
 from .base import OpError, Pass, option
 from .descriptors import Descriptors, first_byte
 from .kernel import walk
@@ -45,13 +46,16 @@ class MaterializeDescriptors(Pass):
         with ir.InsertionPoint(mma), mma.location:
             for position, role in enumerate(Role):
                 type_ = operands[position].type
-                name = operand_element(type_).name
-                attributes[f"{role.value}_element"] = ir.StringAttr.get(name)
+                element = operand_element(type_)
+                attributes[f"{role.value}_element"] = ir.StringAttr.get(element.name)
                 if is_multiplicand(type_):
                     attributes |= _in_registers(ir.Context.current, role)
                     continue
                 part = part_from(operands[position], mma)
                 found = operand_blocks(part.slice.layout, role, sparse)
+                if self.arch.is_tcgen05 and role is Role.A and self.arch.kind_of(element):
+                    rows = instruction_rows(part.slice.layout.shape[0], tcgen05=True)
+                    found = self.arch.blocks(part.slice.layout, role, rows)
                 if isinstance(found, Mismatch):
                     raise OpError(mma, f"cannot read {role.name}: {found.reason}")
                 # What wgmma reads, tcgen05 reads, too: only the descriptors are others.

@@ -4,7 +4,7 @@ from typing import Any
 
 from ...layout import ELEMENTS, Accumulator, Element, accumulators
 from ...layout.canonical import Major
-from ...layout.instruction import INSTRUCTION_M
+from ...layout.instruction import instruction_rows
 from ...layout.sparsity import sparse_k
 from ..bindings import ext, ir
 from ..diagnostics import Invalid, verifier
@@ -117,27 +117,30 @@ def _multiplicands(op: Any, accumulator: Accumulator) -> tuple[Element, Element]
 def _k_blocks(op: Any, kind: Element, result: Any) -> int:
     """How many instructions follow each other along K; A and B must agree."""
     m, n = shape_of(result)
-    blocks = {
-        "a_steps": m // INSTRUCTION_M,
-        "b_steps": len(fragment_accumulator(result).pieces(n) or ()),
-    }
-    found = set()
+    k_blocks = _steps(op, "b_steps", len(fragment_accumulator(result).pieces(n) or ()))
     a = op.operands[0].type
     if isinstance(a, FragmentType):
         _check_in_registers(op, a, kind, m)
-        del blocks["a_steps"]
-        found.add(shape_of(a)[1] // kind.instruction_k)
-    for name, count in blocks.items():
-        steps = op.attributes[name]
-        if not isinstance(steps, ir.DenseI64ArrayAttr) or not len(steps) or len(steps) % count:
-            raise Invalid(
-                f"has {name} = {steps}; expected array<i64: ...> with as many steps along k for each "
-                f"of {count} instruction blocks"
-            )
-        found.add(len(steps) // count)
-    if len(found) > 1:
-        raise Invalid(f"has steps for {' and '.join(map(str, sorted(found)))} blocks along k")
-    return found.pop()
+        found = [shape_of(a)[1] // kind.instruction_k]
+    else:
+        # An instruction of tcgen05 can have the rows of two of wgmma.
+        down = [m // instruction_rows(m, tcgen05) for tcgen05 in (False, True)]
+        least = _steps(op, "a_steps", down[1])
+        found = [least * down[1] / each for each in down]
+    if k_blocks not in found:
+        raise Invalid(f"has steps for {found[0]:g} and {k_blocks} blocks along k")
+    return k_blocks
+
+
+def _steps(op: Any, name: str, count: int) -> int:
+    """How many steps along K there are for each of so many blocks of rows or columns."""
+    steps = op.attributes[name]
+    if not isinstance(steps, ir.DenseI64ArrayAttr) or not len(steps) or len(steps) % count:
+        raise Invalid(
+            f"has {name} = {steps}; expected array<i64: ...> with as many steps along k for each of "
+            f"{count} instruction blocks"
+        )
+    return len(steps) // count
 
 
 def _check_in_registers(op: Any, a: Any, kind: Element, m: int) -> None:

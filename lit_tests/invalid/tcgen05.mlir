@@ -18,19 +18,6 @@ func.func @integers(%m: memref<64x64xi8>, %n: memref<64x64xi8, strided<[1, 64]>>
 
 // -----
 
-!t = !smem.tile<tensor<64x64xf16>, #smem.auto>
-func.func @f16_accumulators(%m: memref<64x64xf16>) attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %t = "smem.alloc"() : () -> !t
-  "smem.copy"(%m, %t) : (memref<64x64xf16>, !t) -> ()
-  "smem.fence"() : () -> ()
-  gpu.barrier
-  // expected-error@+1 {{is compiled for sm_103, for which mma are not lowered with accumulators of f16; f32 are}}
-  %d = "smem.mma"(%t, %t) : (!t, !t) -> !smem.fragment<tensor<64x64xf16>, #smem.in_flight>
-  return
-}
-
-// -----
-
 !a = !smem.tile<tensor<64x32xf16>, #smem.auto>
 !b = !smem.tile<tensor<64x64xf16>, #smem.auto>
 func.func @sparse(%m: memref<64x32xf16>, %n: memref<64x64xf16>, %e: memref<1x1x128xi32>) attributes {known_block_size = array<i32: 128, 1, 1>} {

@@ -76,7 +76,7 @@ func.func @no_steps(%d: i64) {
 
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 func.func @k_differs(%d: i64) {
-  // expected-error@+1 {{'smem.wgmma' op has steps for 1 and 2 blocks along k}}
+  // expected-error@+1 {{'smem.wgmma' op has steps for 2 and 1 blocks along k}}
   %0 = "smem.wgmma"(%d, %d) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2>, b_steps = array<i64: 0>} : (i64, i64) -> !d
   return
 }

@@ -65,3 +65,26 @@ func.func @filled(%a: i64, %b: i64, %value: i32) -> !flying attributes {known_bl
   %2 = "smem.wait"(%1) {pending = 1 : i32} : (!flying) -> !flying
   return %2 : !flying
 }
+
+// -----
+
+!flying = !smem.fragment<tensor<128x8xf16>, #smem.in_flight>
+!ready = !smem.fragment<tensor<128x8xf16>, #smem.accumulator>
+
+// 128 rows are one instruction: D f16, N = 8 (0x00020000), M = 128 (0x08000000). Each warp loads its rows by
+// halves of its lanes, the second 16 lanes on. An f16 is in the low half of a column.
+// CHECK-LABEL: func.func @tall
+// CHECK: arith.constant 134348800 : i32
+// CHECK: nvvm.tcgen05.mma
+// CHECK-NOT: nvvm.tcgen05.mma
+// CHECK: nvvm.tcgen05.ld %{{.*}} : vector<4xi32>
+// CHECK: arith.constant 21520 : i32
+// CHECK: nvvm.prmt
+// CHECK: arith.constant 1048576 : i32
+// CHECK: nvvm.tcgen05.ld %{{.*}} : vector<4xi32>
+func.func @tall(%a: i64, %b: i64) -> !ready attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %barriers = "smem.tensor_memory"() {columns = 8 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
+  %0 = "smem.wgmma"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !flying
+  %1 = "smem.wait"(%0) {pending = 0 : i32} : (!flying) -> !ready
+  return %1 : !ready
+}

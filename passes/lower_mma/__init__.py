@@ -51,7 +51,7 @@ class LowerMma(Pass):
             raise OpError(mma, "still reads tiles; run smem-materialize-descriptors before")
         self._check_memories(lowered, memories)
         # Shapes are read off the fragment types, so those are noted before they are converted.
-        ops = [Typed(op) for op in lowered]
+        ops = [Typed(op, self.arch) for op in lowered]
         convert_types(module, self.arch.is_tcgen05)
         kernels = {function_of(op): OnTcgen05(op, self.arch) for op in memories}
         steps = Steps()
@@ -78,8 +78,8 @@ class LowerMma(Pass):
 class Typed:
     """An op with the fragment types that its operands and its result had."""
 
-    def __init__(self, op: Any) -> None:
-        self.op = op
+    def __init__(self, op: Any, arch: Arch) -> None:
+        self.op, self._arch = op, arch
         self.operands = [v.type for v in op.operands]
         self.result = op.results[0].type if len(op.results) else None
 
@@ -106,11 +106,11 @@ class Typed:
                     None if position is None else self.operands[position],
                     a if isinstance(a, FragmentType) else None,
                 )
-                return lower_tcgen05(op, types, registers_of(result), kernel, steps)
+                return lower_tcgen05(op, types, self._registers(result), kernel, steps)
             case "smem.wait":
-                return lower_tcgen05_wait(op, registers_of(result), result, kernel.memory)
+                return lower_tcgen05_wait(op, self._registers(result), result, kernel.memory)
             case "smem.fill" if is_in_flight(result):
-                registers = registers_of(result)
+                registers = self._registers(result)
                 return kernel.begin(result, registers, lower_fill(op, registers))
         return None
 
@@ -120,25 +120,28 @@ class Typed:
             case "smem.wgmma" | "smem.wgmma_sp":
                 a = self.operands[0]
                 words = word_count(a) if isinstance(a, FragmentType) else 0
-                return lower_wgmma(op, registers_of(result), words, function_of(op), steps)
+                return lower_wgmma(op, self._registers(result), words, function_of(op), steps)
             case "smem.wait":
-                return lower_wait(op, registers_of(result), result)
+                return lower_wait(op, self._registers(result), result)
             case "smem.fill":
-                return lower_fill(op, registers_of(result))
+                return lower_fill(op, self._registers(result))
             case "smem.map":
-                return lower_map(op, registers_of(result), self._accumulators(), self._thread())
+                return lower_map(op, self._registers(result), self._accumulators(), self._thread())
             case "smem.convert":
                 return lower_convert(op, self.operands[0], result, self._thread())
             case "smem.columns":
-                return lower_columns(op, registers_of(self.operands[0]), registers_of(result))
+                return lower_columns(op, self._registers(self.operands[0]), self._registers(result))
             case "smem.load":
-                return lower_load(op, result, self._thread())
+                return lower_load(op, result, self._thread(), self._arch.is_tcgen05)
             case _:
-                lower_store(op, registers_of(self.operands[0]), self._thread())
+                lower_store(op, self._registers(self.operands[0]), self._thread())
                 return None
 
+    def _registers(self, fragment: Any) -> Registers:
+        return registers_of(fragment, self._arch.is_tcgen05)
+
     def _accumulators(self) -> list[Registers]:
-        return [registers_of(type_) for type_ in self.operands]
+        return [self._registers(type_) for type_ in self.operands]
 
     def _thread(self) -> Any:
         """The thread's index in its block (i32)."""

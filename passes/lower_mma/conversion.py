@@ -126,14 +126,7 @@ def _bytes(pairs: _Pairs, kept: Any, quad: _Quad) -> list[Any]:
             )
             both = emit.value("arith.ori", (low, emit.binary("shli", high, 16)), emit.i32())
             taken = [quad.take(both, holder + i) for i in (0, 1)]
-            found.append(
-                emit.value(
-                    "nvvm.prmt",
-                    (taken[0], taken[1], selector),
-                    emit.i32(),
-                    mode=ir.Attribute.parse("#nvvm.permute_mode<default>"),
-                )
-            )
+            found.append(emit.permuted(taken[0], taken[1], selector))
     return found
 
 

@@ -41,7 +41,8 @@ def lower_map(op: Any, registers: Registers, inputs: list[Registers], thread: An
     block = op.regions[0].blocks[0]
     arguments = list(block.arguments)
     ops = [inner.operation for inner in block.operations]
-    positions = _Positions(thread) if len(arguments) > len(inputs) else None
+    positioned = len(arguments) > len(inputs)
+    positions = _Positions(thread, registers.warp_rows) if positioned else None
     made = []
     operands = zip(*(r.scalars(v) for r, v in zip(inputs, op.operands, strict=True)), strict=True)
     for parts in operands:
@@ -68,8 +69,8 @@ def lower_map(op: Any, registers: Registers, inputs: list[Registers], thread: An
 class _Positions:
     """The row and column of each of a thread's elements, as index values; each is made once."""
 
-    def __init__(self, thread: Any) -> None:
-        self._start = FragmentAccess(2).start(I32(thread) % WARPGROUP)
+    def __init__(self, thread: Any, warp_rows: int) -> None:
+        self._start = FragmentAccess(2, warp_rows=warp_rows).start(I32(thread) % WARPGROUP)
         self._made: dict[tuple[int, int], Any] = {}
 
     def at(self, row: int, column: int) -> list[Any]:

@@ -36,7 +36,7 @@ def lower_wgmma(op: Any, registers: Registers, a_words: int, function: Any, step
     form, extras = form_of(op, registers.accumulator), extras_of(op)
     columns = registers.across
     row_blocks = len(registers.blocks) // columns
-    k_blocks = len(op.attributes["b_steps"]) // columns
+    k_blocks = registers.k_blocks(op)
     words = _fence(op, a_words)
     accumulator, keep = scaled(extras.accumulator)
     parts = _parts(accumulator, registers)
@@ -44,7 +44,7 @@ def lower_wgmma(op: Any, registers: Registers, a_words: int, function: Any, step
         count = MULTIPLICAND_REGISTERS
         a = [tuple(words[i : i + count]) for i in range(0, a_words, count)]
     else:
-        a = [(descriptor,) for descriptor in steps.of_blocks(op, "a", function)]
+        a = [(descriptor,) for descriptor in steps.of_a(op, registers, function)]
     b = steps.of_blocks(op, "b", function)
     scale = None if keep is None else emit.value("arith.extui", (keep,), emit.i32())
     metadata = Metadata(extras.metadata, form.a, row_blocks, k_blocks)

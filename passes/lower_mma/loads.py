@@ -17,8 +17,10 @@ from ...layout.fragments import (
     WARPGROUP,
     accumulator_column,
     accumulator_row,
+    first_rows,
+    rows_of_warp,
 )
-from ...layout.instruction import INSTRUCTION_M
+from ...layout.instruction import instruction_rows
 from .. import emit
 from ..i32 import I32
 from ..shared_memory import gep, memref_pointer, stride_value
@@ -28,25 +30,27 @@ from .places import MatrixPlaces, Places, TilePlaces
 from .registers import Registers, extract, of_words, registers_of, struct_of, word_count
 
 
-def lower_load(op: Any, fragment: Any, thread: Any) -> Any:
+def lower_load(op: Any, fragment: Any, thread: Any, tcgen05: bool) -> Any:
     """Loads the fragment of an `smem.load`.
 
     Args:
         op: the op.
         fragment: its result's type, as it was.
         thread: the thread's index in its block (i32).
+        tcgen05: whether instructions of tcgen05 take it.
     """
     source = op.operands[0]
     if is_metadata(fragment):
         return _load_metadata(source, word_count(fragment), thread)
     if is_multiplicand(fragment):
-        return _load_multiplicand(op, source, thread)
-    registers = registers_of(fragment)
+        return _load_multiplicand(op, source, thread, tcgen05)
+    registers = registers_of(fragment, tcgen05)
     if isinstance(source.type, TileType):
-        places: Places = TilePlaces(op, source, accumulator_access, thread)
+        places: Places = TilePlaces(op, source, accumulator_access, thread, registers.warp_rows)
         held = tensor_of(source.type).element_type
     else:
-        places, held = MatrixPlaces(source, thread), source.type.element_type
+        places = MatrixPlaces(source, thread, registers.warp_rows)
+        held = source.type.element_type
     return _load_accumulator(registers, tensor_of(fragment).element_type, held, places)
 
 
@@ -95,13 +99,14 @@ def _matrix_pairs(row: int, column: int, columns: int, held: Any, places: Places
     return pairs
 
 
-def _load_multiplicand(op: Any, tile: Any, thread: Any) -> Any:
-    """Loads A: four registers a thread for each instruction."""
-    places = TilePlaces(op, tile, multiplicand_access, thread)
+def _load_multiplicand(op: Any, tile: Any, thread: Any, tcgen05: bool) -> Any:
+    """Loads A: four registers a thread for each K of an instruction and 64 rows."""
+    m, columns = shape_of(tile.type)
+    rows = instruction_rows(m, tcgen05)
+    places = TilePlaces(op, tile, multiplicand_access, thread, rows_of_warp(rows))
     element = operand_element(tile.type)
-    rows, columns = shape_of(tile.type)
     words: list[Any] = []
-    for row in range(0, rows, INSTRUCTION_M):
+    for row in first_rows(m, rows):
         for column in range(0, columns, element.instruction_k):
             if places.access.matrices:
                 words += _load_matrices(

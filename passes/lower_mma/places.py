@@ -1,5 +1,6 @@
 """Where a thread's elements of a fragment lie in memory: in a tile, or in a matrix in global memory."""
 
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -28,16 +29,17 @@ class Places(Protocol):
 class TilePlaces:
     """Places in a part of a tile."""
 
-    def __init__(self, op: Any, tile: Any, access: Any, thread: Any) -> None:
+    def __init__(self, op: Any, tile: Any, access: Any, thread: Any, warp_rows: int) -> None:
         """
         Args:
             op: the op that accesses the tile.
             tile: the tile.
             access: from its layout to the `FragmentAccess`.
             thread: the thread's index in its block (i32).
+            warp_rows: rows from what one warp holds to what the next does.
         """
         part = part_from(tile, op)
-        self.access = access(part.slice.layout)
+        self.access = replace(access(part.slice.layout), warp_rows=warp_rows)
         unit = part.slice.layout.element.unit
         if part.slice.multiple % unit:
             raise OpError(
@@ -56,11 +58,11 @@ class TilePlaces:
 class MatrixPlaces:
     """Places of an accumulator's elements in global memory; pairs where columns are adjacent."""
 
-    def __init__(self, memref: Any, thread: Any) -> None:
+    def __init__(self, memref: Any, thread: Any, warp_rows: int) -> None:
         self._element = memref.type.element_type
         i64 = emit.i64()
         self._strides = [stride_value(memref, dim, i64) for dim in (0, 1)]
-        self.access = FragmentAccess(2 if self._strides[1] == 1 else 1)
+        self.access = FragmentAccess(2 if self._strides[1] == 1 else 1, warp_rows=warp_rows)
         start = self.access.start(I32(thread) % WARPGROUP)
         offsets = [
             emit.binary("muli", emit.value("arith.extui", (index.value,), i64), stride)

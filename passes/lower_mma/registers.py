@@ -18,8 +18,8 @@ from ...dialect.types import (
     shape_of,
 )
 from ...layout import Accumulator
-from ...layout.fragments import MULTIPLICAND_REGISTERS
-from ...layout.instruction import INSTRUCTION_M
+from ...layout.fragments import MULTIPLICAND_REGISTERS, first_rows, rows_of_warp
+from ...layout.instruction import INSTRUCTION_M, instruction_rows
 from ...layout.mixes import ACC_F32
 from ...layout.sparsity import metadata_words
 from .. import emit
@@ -36,11 +36,14 @@ class Registers:
 
     Attributes:
         accumulator: what the elements are.
-        blocks: for each instruction block (first row, first column, columns).
+        blocks: for each block (first row, first column, columns).
+        rows: rows of an instruction: those of a block, or of two blocks that share their warps' rows
+            (`fragments.first_rows`).
     """
 
     accumulator: Accumulator
     blocks: tuple[tuple[int, int, int], ...]
+    rows: int = INSTRUCTION_M
 
     @property
     def type(self) -> Any:
@@ -56,6 +59,20 @@ class Registers:
     def across(self) -> int:
         """How many blocks have the same rows."""
         return sum(row == 0 for row, _, _ in self.blocks)
+
+    @property
+    def instructions(self) -> list[tuple[int, int, int]]:
+        """First row, first column and columns of what each instruction computes."""
+        return [block for block in self.blocks if block[0] % self.rows == 0]
+
+    def k_blocks(self, wgmma: Any) -> int:
+        """How many instructions of an `smem.wgmma` follow each other along K."""
+        return len(wgmma.attributes["b_steps"]) // self.across
+
+    @property
+    def warp_rows(self) -> int:
+        """Rows from what one warp holds to what the next does."""
+        return rows_of_warp(self.rows)
 
     @property
     def register(self) -> str:
@@ -98,8 +115,12 @@ class Registers:
 
 
 @cached_in_context
-def registers_of(fragment: Any) -> Registers:
+def registers_of(fragment: Any, tcgen05: bool = False) -> Registers:
     """The registers that a fragment type is held in.
+
+    Args:
+        fragment: the type.
+        tcgen05: whether accumulators come from instructions of tcgen05.
 
     Raises:
         Invalid: if none can hold it.
@@ -109,13 +130,13 @@ def registers_of(fragment: Any) -> Registers:
     accumulator = fragment_accumulator(fragment)
     pieces = accumulator.pieces(n)
     assert pieces is not None
-    blocks = []
-    for row in range(0, m, INSTRUCTION_M):
+    blocks, rows = [], instruction_rows(m, tcgen05)
+    for row in first_rows(m, rows):
         column = 0
         for piece in pieces:
             blocks.append((row, column, piece))
             column += piece
-    return Registers(accumulator, tuple(blocks))
+    return Registers(accumulator, tuple(blocks), rows)
 
 
 def register_type(fragment: Any, tensor_memory: bool = False) -> Any:

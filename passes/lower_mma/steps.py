@@ -5,6 +5,8 @@ from typing import Any
 from ...dialect.bindings import ir
 from ...dialect.ops.bases import bases_of
 from .. import emit
+from ..base import OpError
+from .registers import Registers
 
 
 class Steps:
@@ -28,6 +30,22 @@ class Steps:
             self.get(elements[base], step, op, function)
             for base, step in zip(bases, steps, strict=True)
         ]
+
+    def of_a(self, op: Any, registers: Registers, function: Any) -> list[Any]:
+        """The descriptor of each block of an A in shared memory.
+
+        Raises:
+            OpError: if its blocks have other rows than the instructions.
+        """
+        down = len(registers.instructions) // registers.across
+        has, needed = len(op.attributes["a_steps"]), down * registers.k_blocks(op)
+        if has != needed:
+            raise OpError(
+                op,
+                f"has {has} a_steps; expected {needed} for instructions of {registers.rows} rows: "
+                "smem-materialize-descriptors was run for another architecture",
+            )
+        return self.of_blocks(op, "a", function)
 
     def get(self, descriptor: Any, step: int, user: Any, function: Any) -> Any:
         """`descriptor + step` for an op `user`; the descriptor itself for the first block."""

@@ -23,10 +23,11 @@ def lower_store(op: Any, registers: Registers, thread: Any) -> None:
     """
     fragment, target = op.operands
     if isinstance(target.type, TileType):
-        places: Places = TilePlaces(op, target, accumulator_access, thread)
+        places: Places = TilePlaces(op, target, accumulator_access, thread, registers.warp_rows)
         element = tensor_of(target.type).element_type
     else:
-        places, element = MatrixPlaces(target, thread), target.type.element_type
+        places = MatrixPlaces(target, thread, registers.warp_rows)
+        element = target.type.element_type
     for block, values in registers.scalars(fragment):
         pairs = [
             Pair.held(registers.accumulator, values, i)

@@ -8,8 +8,7 @@ from ...dialect.ops.mma import extras_of
 from ...dialect.types import is_in_flight, shape_of
 from ...layout.arch import Arch
 from ...layout.elements import INSTRUCTION_K_BYTES
-from ...layout.instruction import INSTRUCTION_M
-from ...layout.mixes import ACC_F16
+from ...layout.instruction import INSTRUCTION_M, instruction_rows
 from ...layout.tcgen05 import InstructionDescriptor, Kind
 from .. import emit
 from ..accumulators import COLUMN_BYTES, columns_of, place_of
@@ -55,22 +54,24 @@ class OnTcgen05:
 
     def a_of(self, fragment: Any, words: list[Any]) -> list[Any]:
         """Emits the stores of an A to tensor memory; the address of each instruction's share (i32), by
-        blocks of 64 rows, then along K.
+        rows, then along K.
 
         Args:
             fragment: its type.
-            words: its registers, in the same order.
+            words: its registers, by blocks of 64 rows, then along K.
         """
-        address, blocks = self._columns(fragment), shape_of(fragment)[0] // INSTRUCTION_M
+        address, m = self._columns(fragment), shape_of(fragment)[0]
+        rows, blocks = instruction_rows(m, tcgen05=True), m // INSTRUCTION_M
         each = len(words) // blocks
         # The mma that read it before may be under way.
         self.memory.wait()
-        self.memory.store_a(address, [words[i * each : (i + 1) * each] for i in range(blocks)])
+        of_blocks = [words[i * each : (i + 1) * each] for i in range(blocks)]
+        self.memory.store_a(address, of_blocks, rows)
         self.memory.take_over()
         step = INSTRUCTION_K_BYTES // COLUMN_BYTES
         return [
-            emit.binary("addi", address, place_of(i * INSTRUCTION_M, at, each * 2))
-            for i in range(blocks)
+            emit.binary("addi", address, place_of(row, at, each * 2, rows))
+            for row in range(0, m, rows)
             for at in range(0, each * 2, step)
         ]
 
@@ -126,29 +127,32 @@ def lower_tcgen05(
     if a_words:
         a = kernel.a_of(types.a, words_of(op.operands[0], a_words))
     else:
-        a = steps.of_blocks(op, "a", function)
+        a = steps.of_a(op, registers, function)
     if given is not None and is_in_flight(given):
         address = accumulator
     else:
         address = kernel.begin(types.result, registers, accumulator)
-    across = registers.across
-    k_blocks = len(b) // across
+    across, k_blocks = registers.across, registers.k_blocks(op)
     i1 = ir.IntegerType.get_signless(1)
     with emit.guarded(kernel.memory.leader):
         if a_words:
             a = [pointer(address) for address in a]
         places = [
-            pointer(emit.binary("addi", address, place_of(row, column, registers.columns)))
-            for row, column, _ in registers.blocks
+            pointer(
+                emit.binary(
+                    "addi", address, place_of(row, column, registers.columns, registers.rows)
+                )
+            )
+            for row, column, _ in registers.instructions
         ]
         for k in range(k_blocks):
             # Only the first products along K meet what the accumulator held before.
             adds = keep if k == 0 and keep is not None else None
             if adds is None:
                 adds = emit.constant(bool(k) or accumulator is not None, i1)
-            for i, (_, _, n) in enumerate(registers.blocks):
+            for i, (_, _, n) in enumerate(registers.instructions):
                 row, column = divmod(i, across)
-                instruction = emit.constant(_instruction(form, kind, n), emit.i32())
+                instruction = emit.constant(_instruction(form, kind, registers.rows, n), emit.i32())
                 first, second = a[row * k_blocks + k], b[column * k_blocks + k]
                 emit.op(
                     "nvvm.tcgen05.mma",
@@ -175,13 +179,10 @@ def _kind(op: Any, form: Form, arch: Arch) -> Kind:
     Raises:
         OpError: if there is none, or it is not lowered.
     """
-    what = None
     if op.operation.name == "smem.wgmma_sp":
-        what = "sparse operands"
-    elif form.accumulator is ACC_F16:
-        what = "accumulators of f16; f32 are"
-    if what:
-        raise OpError(op, f"is compiled for {arch}, for which mma are not lowered with {what}")
+        raise OpError(
+            op, f"is compiled for {arch}, for which mma are not lowered with sparse operands"
+        )
     kind = next((k for k in arch.kinds if k.multiplies(form.a, form.b) and not k.scales), None)
     if kind is None:
         raise OpError(
@@ -192,13 +193,13 @@ def _kind(op: Any, form: Form, arch: Arch) -> Kind:
     return kind
 
 
-def _instruction(form: Form, kind: Kind, n: int) -> int:
+def _instruction(form: Form, kind: Kind, m: int, n: int) -> int:
     """The instruction descriptor, as a signed number of 32 bits."""
     descriptor = InstructionDescriptor(
         kind,
         form.a,
         form.b,
-        INSTRUCTION_M,
+        m,
         n,
         str(form.accumulator),
         form.a_major == "mn",

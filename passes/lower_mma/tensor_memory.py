@@ -10,7 +10,7 @@ from ...dialect.ops.tensor_memory import (
     LEAST_COLUMNS,
     tensor_memory_number,
 )
-from ...layout.fragments import WARPGROUP
+from ...layout.fragments import WARPGROUP, first_rows
 from ...layout.instruction import INSTRUCTION_M
 from ...layout.transfer import WARP
 from .. import emit
@@ -26,6 +26,10 @@ _ARRIVALS = WARPGROUP + 1
 
 #: Columns that one access in the shape 16x256b moves, times a power of two up to 32.
 _ACCESS_COLUMNS, _MOST_ACCESSES = 8, 32
+
+#: The selector of `prmt` that puts the low halves of two words in one: a column of tensor memory holds
+#: one f16.
+_LOW_HALVES = 0x5410
 
 #: Registers that one access in the shape 16x128b moves at most.
 _MOST_WORDS = 128
@@ -107,6 +111,11 @@ class TensorMemory:
                     floats = ir.VectorType.get([4 * count], ir.F32Type.get())
                     vector = emit.value("llvm.bitcast", (vector,), floats)
                 scalars += [emit.extracted(vector, i) for i in range(4 * count)]
+            if registers.accumulator.per_register == 2:
+                scalars = [
+                    emit.permuted(low, high, _LOW_HALVES)
+                    for low, high in zip(scalars[::2], scalars[1::2], strict=True)
+                ]
             parts.append(struct_of(registers.block_type(position), scalars))
         emit.op("nvvm.tcgen05.wait", kind=ir.Attribute.parse("#nvvm.tcgen05_wait<load>"))
         return registers.join(parts)
@@ -114,7 +123,10 @@ class TensorMemory:
     def store(self, address: Any, registers: Registers, fragment: Any) -> None:
         """Emits the stores of an accumulator's registers."""
         accesses = self._accesses(address, registers)
-        for (at, counts), (_, scalars) in zip(accesses, registers.scalars(fragment), strict=True):
+        for (at, counts), (_, held) in zip(accesses, registers.scalars(fragment), strict=True):
+            scalars = held
+            if registers.accumulator.per_register == 2:
+                scalars = [x for word in held for x in (word, emit.binary("shrui", word, 16))]
             first = 0
             for place, count in zip(at, counts, strict=True):
                 some = scalars[first : first + 4 * count]
@@ -128,14 +140,15 @@ class TensorMemory:
                 emit.op("nvvm.tcgen05.st", (place, vector), shape=_shape())
         emit.op("nvvm.tcgen05.wait", kind=ir.Attribute.parse("#nvvm.tcgen05_wait<store>"))
 
-    def store_a(self, address: Any, words: list[list[Any]]) -> None:
+    def store_a(self, address: Any, words: list[list[Any]], rows: int) -> None:
         """Emits the stores of an A's registers (i32), for each block of 64 rows in the order in which
-        instructions along K read them."""
+        instructions of `rows` rows read them along K."""
         own = emit.binary("addi", address, self._lane())
-        for block, some in enumerate(words):
+        firsts = first_rows(len(words) * INSTRUCTION_M, rows)
+        for row, some in zip(firsts, words, strict=True):
             for done, count in _in_powers_of_two(len(some), _MOST_WORDS):
                 # Two registers are four columns of the warp's rows.
-                at = place_of(block * INSTRUCTION_M, done * 2, len(some) * 2)
+                at = place_of(row, done * 2, len(some) * 2, rows)
                 vector = emit.value(
                     "vector.from_elements",
                     some[done : done + count],
@@ -160,7 +173,8 @@ class TensorMemory:
         for row, column, n in registers.blocks:
             places, counts = [], []
             for done, count in _in_powers_of_two(n // _ACCESS_COLUMNS, _MOST_ACCESSES):
-                at = place_of(row, column + done * _ACCESS_COLUMNS, registers.columns)
+                further = column + done * _ACCESS_COLUMNS
+                at = place_of(row, further, registers.columns, registers.rows)
                 places.append(pointer(emit.binary("addi", own, at)))
                 counts.append(count)
             yield places, counts

@@ -28,12 +28,12 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 PRODUCTS = [
     case
     for mix in MIXES
-    if "i1" not in mix and mix[2] != "f16"
+    if "i1" not in mix
     for registers in (False, True)
     for case in (
         *(Case(*mix, n=24, registers=registers, **major) for major in majors(mix, registers)),
         *modified(mix, n=24, registers=registers)[-3:],
-        Case(*mix, n=16, m=192, registers=registers),
+        *(Case(*mix, n=16, m=m, registers=registers) for m in (128, 192, 256)),
     )
 ]
 
