@@ -54,11 +54,11 @@ func.func @no_array(%d: i64) {
 
 // -----
 
-// 128 rows are two instructions.
+// 192 rows are three instructions.
 
-!d = !smem.fragment<tensor<128x8xf32>, #smem.in_flight>
+!d = !smem.fragment<tensor<192x8xf32>, #smem.in_flight>
 func.func @too_few_steps(%d: i64) {
-  // expected-error@+1 {{'smem.wgmma' op has a_steps = array<i64: 0>; expected array<i64: ...> with as many steps along k for each of 2 instruction blocks}}
+  // expected-error@+1 {{'smem.wgmma' op has a_steps = array<i64: 0>; expected array<i64: ...> with as many steps along k for each of 3 instruction blocks}}
   %0 = "smem.wgmma"(%d, %d) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
   return
 }
