@@ -15,6 +15,7 @@ _NAMES = {
     "tf32": "tf32",
     "f8E4M3FN": "e4m3",
     "f8E5M2": "e5m2",
+    "f8E8M0FNU": "ue8m0",
     "i8": "s8",
     "si8": "s8",
     "ui8": "u8",

@@ -8,7 +8,7 @@ from .arch import Arch
 from .atoms import Order, tile_of_atoms
 from .banks import Access, warp_access
 from .canonical import FORMS, Canonical, Form, Major, Mismatch, match
-from .choice import Choice, OperandUse, Step, TransferUse, choose
+from .choice import Choice, OperandUse, TransferUse, choose
 from .descriptor import Descriptor, base_offset
 from .elements import ELEMENTS, Element, element
 from .fragments import Fragment, fragment_a, fragment_d
@@ -16,6 +16,7 @@ from .mixes import ACCUMULATORS, MIXES, Accumulator, accumulators, partners
 from .modes import LayoutError, Mode, Multiple, Term
 from .notation import parse_layout, parse_origin
 from .operand import OperandBlocks, Role, descriptor_of, operand_addresses, operand_blocks
+from .path import Step
 from .sparsity import compress, decompress, prune
 from .swizzle import Swizzle
 from .tile import Slice, TileLayout

@@ -9,11 +9,12 @@ from typing import Self
 import numpy as np
 
 from .canonical import FORMS, TCGEN05_FORMS, Form, Major, Mismatch
-from .choice import OperandUse, Step, Use
+from .choice import OperandUse, Use
 from .descriptor import Descriptor
 from .elements import ELEMENTS, INSTRUCTION_K_BYTES, NARROW, Element
 from .instruction import INSTRUCTION_M
 from .operand import OperandBlocks, Role, operand_addresses, operand_blocks
+from .path import Step
 from .swizzle import TCGEN05_WIDEST_FIRST, WIDEST_FIRST, Swizzle
 from .tcgen05 import (
     KINDS,

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from .atoms import Order, padding, tile_of_atoms
 from .banks import Access
 from .canonical import Mismatch
-from .elements import UNIT_BYTES, Element
+from .elements import Element
 from .fragment_access import FragmentAccess
-from .modes import LayoutError, Start
+from .modes import LayoutError
 from .operand import OperandBlocks, Role, operand_blocks
+from .path import Step, follow
+from .proposals import proposed
 from .swizzle import WIDEST_FIRST, Swizzle
 from .tensor_box import check_start, share_of, tensor_box
-from .tile import Slice, TileLayout
+from .tile import TileLayout
 from .transfer import CONTIGUITY, Transfer
 from .transposition import Relayout
 
@@ -37,42 +39,6 @@ class Verdict:
     dear: bool = False
     turned: bool = False
     conflicts: int = 0
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step from a tile to the part of it that a use touches.
-
-    Attributes:
-        starts: where the part begins along each dimension, in elements.
-        sizes: its extents; None takes one stage and drops the leading dimension.
-    """
-
-    starts: tuple[Start, ...]
-    sizes: tuple[int, ...] | None
-
-
-def follow(layout: TileLayout, path: Sequence[Step]) -> Slice:
-    """The part at the end of a path, as a slice of the tile.
-
-    Raises:
-        LayoutError: if a step leaves the tile, or the part does not begin at a multiple of 16
-            bytes.
-    """
-    part = Slice(layout, 0)
-    for step in path:
-        inner = part.layout
-        part = part.then(
-            inner.stage(step.starts[0])
-            if step.sizes is None
-            else inner.slice(step.starts, step.sizes)
-        )
-    if part.first_multiple * layout.element.bits % (UNIT_BYTES * 8):
-        raise LayoutError(
-            f"the part begins {part.first_multiple} elements of {layout.element} or a multiple of that "
-            f"into the tile; tensor cores and 16-byte accesses need multiples of {UNIT_BYTES} bytes"
-        )
-    return part
 
 
 class Use(Protocol):
@@ -348,6 +314,31 @@ def choose(
     """
     directions = (1, 0) if contiguous is None else (contiguous,)
     candidates: list[Candidate] = []
+    for candidate in _candidates(element, shape, uses, max_swizzle, directions, swizzles):
+        candidates.append(candidate)
+        if candidate.accepted and not any(candidate.cost) and not exhaustive:
+            return Choice(tuple(candidates), candidate)
+    accepted = [c for c in candidates if c.accepted]
+    return Choice(tuple(candidates), min(accepted, key=lambda c: c.cost, default=None))
+
+
+def judge(layout: TileLayout, uses: Sequence[Use]) -> Candidate:
+    """What the uses say of a layout that was given."""
+    return Candidate(layout, str(layout), _said(layout, uses))
+
+
+def _candidates(
+    element: Element,
+    shape: Sequence[int],
+    uses: Sequence[Use],
+    max_swizzle: Swizzle,
+    directions: Sequence[int],
+    swizzles: Sequence[Swizzle],
+) -> Iterator[Candidate]:
+    """The layouts that are considered, in the order of preference, with what is said of each."""
+    for found in proposed(element, shape, uses):
+        own = ("the tile", Verdict(True, "a use of it proposes this"))
+        yield Candidate(found.layout, found.name, (own, *_said(found.layout, uses)))
     for swizzle in swizzles:
         if swizzle.width > max_swizzle.width:
             continue
@@ -357,17 +348,11 @@ def choose(
                 layout = tile_of_atoms(element, shape, direction, swizzle, order)
                 if layout not in seen:
                     seen.add(layout)
-                    candidates.append(_judged(layout, direction, order, uses))
-                    latest = candidates[-1]
-                    if latest.accepted and not any(latest.cost) and not exhaustive:
-                        return Choice(tuple(candidates), latest)
-    accepted = [c for c in candidates if c.accepted]
-    return Choice(tuple(candidates), min(accepted, key=lambda c: c.cost, default=None))
+                    yield _judged(layout, direction, order, uses)
 
 
-def judge(layout: TileLayout, uses: Sequence[Use]) -> Candidate:
-    """What the uses say of a layout that was given."""
-    return Candidate(layout, str(layout), tuple((use.what, use.judge(layout)) for use in uses))
+def _said(layout: TileLayout, uses: Sequence[Use]) -> tuple[tuple[str, Verdict], ...]:
+    return tuple((use.what, use.judge(layout)) for use in uses)
 
 
 def _judged(layout: TileLayout, direction: int, order: Order, uses: Sequence[Use]) -> Candidate:
@@ -382,7 +367,5 @@ def _judged(layout: TileLayout, direction: int, order: Order, uses: Sequence[Use
         )
     else:
         own = Verdict(True, f"{extent} is a multiple of the atom's {line} elements")
-    verdicts = [("the tile", own)]
-    if own.accepted:
-        verdicts += [(use.what, use.judge(layout)) for use in uses]
-    return Candidate(layout, name, tuple(verdicts))
+    verdicts = _said(layout, uses) if own.accepted else ()
+    return Candidate(layout, name, (("the tile", own), *verdicts))

@@ -94,6 +94,10 @@ E3M2_P32 = Element("e3m2_p32", 8, multiplied=False, tcgen05_mn_major=False, pack
 #: Those that `tcgen05` alone multiplies.
 NARROW = {e.name: e for e in (E2M1, E2M1_P64, E2M3_P32, E3M2_P32)}
 
+#: A power of two, 2^(byte - 127): the scale factor of a block, no multiplicand. Factors of ue4m3 are e4m3
+#: whose sign is 0.
+UE8M0 = Element("ue8m0", 8, multiplied=False, tcgen05_mn_major=False)
+
 ELEMENTS = {e.name: e for e in (F16, BF16, TF32, E4M3, E5M2, S8, U8, B1, S32)}
 
 
@@ -103,7 +107,7 @@ def element(name: str) -> Element:
     Raises:
         ValueError: if there is none; the message lists those there are.
     """
-    known = ELEMENTS | NARROW
+    known = ELEMENTS | NARROW | {UE8M0.name: UE8M0}
     if name not in known:
         raise ValueError(f"unknown element type '{name}'; expected one of {', '.join(known)}")
     return known[name]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from .choice import Step, Verdict, filled, follow
+from .choice import Verdict, filled
 from .modes import LayoutError
+from .path import Step, follow
 from .tile import TileLayout
 from .transfer import CONTIGUITY, Transfer
 from .transposition import Relayout

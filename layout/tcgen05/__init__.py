@@ -9,24 +9,46 @@ from .descriptor import LBO_MODE, VERSION, Tcgen05Descriptor
 from .instruction_descriptor import InstructionDescriptor
 from .kinds import KINDS, Kind, kind_of
 from .operand import Tcgen05Use, swizzles_of, tcgen05_addresses, tcgen05_blocks
+from .scales import (
+    SCALE_ELEMENTS,
+    ScaleBlocks,
+    ScaleUse,
+    blocked,
+    check_scale_id,
+    scale_blocks,
+    scale_factors,
+    scale_layout,
+    scale_step,
+    unblocked,
+)
 from .shapes import LONG_K_BYTES, Shape, ShapeError, check_shape
 
 __all__ = [
     "KINDS",
     "LBO_MODE",
     "LONG_K_BYTES",
+    "SCALE_ELEMENTS",
     "VERSION",
     "Chunks",
     "InstructionDescriptor",
     "Kind",
+    "ScaleBlocks",
+    "ScaleUse",
     "Shape",
     "ShapeError",
     "Tcgen05Descriptor",
     "Tcgen05Use",
+    "blocked",
+    "check_scale_id",
     "check_shape",
     "chunked_blocks",
     "kind_of",
+    "scale_blocks",
+    "scale_factors",
+    "scale_layout",
+    "scale_step",
     "swizzles_of",
     "tcgen05_addresses",
     "tcgen05_blocks",
+    "unblocked",
 ]

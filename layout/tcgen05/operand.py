@@ -9,12 +9,13 @@ from functools import lru_cache
 import numpy as np
 
 from ..canonical import Major, Mismatch
-from ..choice import Step, Verdict, follow, read_by
+from ..choice import Verdict, read_by
 from ..elements import INSTRUCTION_K_BYTES, Element
 from ..elements import element as element_named
 from ..instruction import widest_first
 from ..modes import LayoutError
 from ..operand import OperandBlocks, Role, addresses, blocks, rank_problem
+from ..path import Step, follow
 from ..swizzle import WIDEST_FIRST, Swizzle
 from ..tile import TileLayout
 from .descriptor import Tcgen05Descriptor

@@ -23,7 +23,8 @@ from mlir_smem.layout import (
     parse_layout,
     tile_of_atoms,
 )
-from mlir_smem.layout.choice import Verdict, follow, judge
+from mlir_smem.layout.choice import Verdict, judge
+from mlir_smem.layout.path import follow
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 
 BF16 = element("bf16")

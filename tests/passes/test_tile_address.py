@@ -9,8 +9,8 @@ from relayouts import ELEMENTS
 from tile_layouts import any_layout
 
 from mlir_smem.layout import LayoutError, Multiple, Step, Swizzle, element, tile_of_atoms
-from mlir_smem.layout.choice import follow
 from mlir_smem.layout.fragment_access import accumulator_access, multiplicand_access
+from mlir_smem.layout.path import follow
 from mlir_smem.runtime import run_on_cpu
 
 #: (how, the tile's elements, the accumulator)

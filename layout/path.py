@@ -1,0 +1,46 @@
+"""The way from a tile to the part of it that something is done with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .elements import UNIT_BYTES
+from .modes import LayoutError, Start
+from .tile import Slice, TileLayout
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step from a tile to the part of it that a use touches.
+
+    Attributes:
+        starts: where the part begins along each dimension, in elements.
+        sizes: its extents; None takes one stage and drops the leading dimension.
+    """
+
+    starts: tuple[Start, ...]
+    sizes: tuple[int, ...] | None
+
+
+def follow(layout: TileLayout, path: Sequence[Step]) -> Slice:
+    """The part at the end of a path, as a slice of the tile.
+
+    Raises:
+        LayoutError: if a step leaves the tile, or the part does not begin at a multiple of 16
+            bytes.
+    """
+    part = Slice(layout, 0)
+    for step in path:
+        inner = part.layout
+        part = part.then(
+            inner.stage(step.starts[0])
+            if step.sizes is None
+            else inner.slice(step.starts, step.sizes)
+        )
+    if part.first_multiple * layout.element.bits % (UNIT_BYTES * 8):
+        raise LayoutError(
+            f"the part begins {part.first_multiple} elements of {layout.element} or a multiple of that "
+            f"into the tile; tensor cores and 16-byte accesses need multiples of {UNIT_BYTES} bytes"
+        )
+    return part
