@@ -117,7 +117,7 @@ def operand_of(
             )
         stage_steps = tuple(start // (UNIT_BYTES * 8) for start in starts)
         stage = tile.stage(0).layout
-    blocks = arch.blocks(stage, role, rows)
+    blocks = arch.blocks(stage, role, rows=rows)
     if isinstance(blocks, Mismatch):
         return blocks
     return Operand(stage, role, blocks, stage_steps, arch)

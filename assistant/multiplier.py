@@ -68,7 +68,7 @@ class Wgmma:
             LayoutError: if they do not, with what would fit.
         """
         if not accumulators(a, b):
-            fit = " or ".join(map(str, partners(a)))
+            fit = " or ".join(str(partner) for partner in partners(a) if partner.multiplied)
             raise LayoutError(f"wgmma does not multiply {a} by {b}; beside an A of {a}, B is {fit}")
 
     def product(self, a: ChosenOperand, b: ChosenOperand) -> Product:

@@ -110,6 +110,34 @@ class Arch(Enum):
             return element.multiplied
         return self.kind_of(element) is not None
 
+    def objection(self, a: Element, b: Element, sparse: bool = False) -> str | None:
+        """Why a product without scales cannot be computed; None if it can.
+
+        Args:
+            a, b: the types of A and B, which go together on some architecture.
+            sparse: whether A is sparse.
+        """
+        if sparse and self.is_tcgen05:
+            return (
+                f"multiplies a sparse A, which is lowered for {Arch.SM_90.instructions} "
+                f"({Arch.SM_90}) only, not for {self}"
+            )
+        able = [arch for arch in Arch if arch._multiplies(a, b)]
+        if self in able:
+            return None
+        others: dict[str, list[str]] = {}
+        for arch in able:
+            others.setdefault(arch.descriptor.reader, []).append(str(arch))
+        said = " and ".join(f"{reader} ({', '.join(on)})" for reader, on in others.items())
+        do = "do" if len(others) > 1 else "does"
+        return f"multiplies {a} by {b}, which {self.instructions} does not; {said} {do}"
+
+    def _multiplies(self, a: Element, b: Element) -> bool:
+        """Whether it multiplies A by B without scaling blocks, if any architecture does."""
+        if not self.is_tcgen05:
+            return a.multiplied and b.multiplied
+        return any(kind.multiplies(a, b) for kind in self.kinds if not kind.scales)
+
     def swizzles_of(self, element: Element, major: Major) -> tuple[Swizzle, ...]:
         """The swizzling modes in which a type is read with that major; none if it is not."""
         if not self.multiplies(element):
@@ -144,24 +172,34 @@ class Arch(Enum):
         return tcgen05_addresses(descriptor, element.name, major.value, rows, k_bytes)
 
     def blocks(
-        self, tile: TileLayout, role: Role, rows: int | None = None
+        self, tile: TileLayout, role: Role, sparse: bool = False, rows: int | None = None
     ) -> OperandBlocks | Mismatch:
         """What each instruction reads of a tile, (M, K) for A and (K, N) for B, or why none can.
 
         Args:
-            tile: the tile's layout.
+            tile: the tile's layout; of a sparse A the compressed one, (M, K / 2).
             role: which operand it is.
+            sparse: whether the instructions are sparse, which are `wgmma` alone.
             rows: the extent along m/n of each instruction; None cuts the tile as an mma does.
         """
         if not self.multiplies(tile.element):
             return Mismatch(f"{tile.element} is no multiplicand of {self.instructions}")
         if not self.is_tcgen05:
-            return operand_blocks(tile, role, rows=rows)
+            return operand_blocks(tile, role, sparse, rows)
+        if sparse:
+            return Mismatch(f"no sparse operands are lowered for {self}")
         kind = self.kind_of(tile.element)
         assert kind is not None
         return tcgen05_blocks(tile, role, kind, rows=rows)
 
-    def use(self, what: str, role: Role, element: Element, path: tuple[Step, ...] = ()) -> Use:
+    def use(
+        self,
+        what: str,
+        role: Role,
+        element: Element,
+        path: tuple[Step, ...] = (),
+        sparse: bool = False,
+    ) -> Use:
         """The use of a tile as an operand, for the choice of its layout.
 
         Args:
@@ -169,9 +207,10 @@ class Arch(Enum):
             role: which operand it is.
             element: its type, a multiplicand.
             path: the steps to the part that is used.
+            sparse: whether the instructions are sparse, which are `wgmma` alone.
         """
         if not self.is_tcgen05:
-            return OperandUse(what, role, path)
+            return OperandUse(what, role, path, sparse)
         kind = self.kind_of(element)
         assert kind is not None
         return Tcgen05Use(what, role, kind, path=path)
@@ -184,3 +223,20 @@ class Arch(Enum):
 
     def __str__(self) -> str:
         return self.value
+
+
+def unreadable(tile: TileLayout, role: Role, sparse: bool = False) -> str | None:
+    """Why the instructions of no architecture read a tile of a multiplicand; None if some do.
+
+    Args:
+        tile, role, sparse: as those of `Arch.blocks`.
+    """
+    reasons = []
+    for arch in Arch:
+        if not arch.multiplies(tile.element) or (sparse and arch.is_tcgen05):
+            continue
+        found = arch.blocks(tile, role, sparse)
+        if isinstance(found, OperandBlocks):
+            return None
+        reasons.append(found.reason)
+    return "; ".join(dict.fromkeys(reasons))

@@ -36,13 +36,20 @@ def n_pieces(element: Element, n: int) -> tuple[int, ...] | None:
     at multiples of 64 columns, where no swizzle atom of a 16-bit type is cut: equal parts if
     that allows it, else the widest instructions first.
     """
-    legal = legal_n(element)
+    return cut_columns(legal_n(element), n)
+
+
+def cut_columns(legal: tuple[int, ...], n: int, part: int = 64) -> tuple[int, ...] | None:
+    """N columns cut as `n_pieces` does, into instructions whose N are legal; None if they cannot be.
+
+    Equal parts are multiples of `part`.
+    """
     if n in legal:
         return (n,)
     if n < 1:
         return None
     count = -(-n // MAX_N)
-    if n % (64 * count) == 0:
+    if n % (part * count) == 0:
         return (n // count,) * count
     return widest_first(legal, n)
 

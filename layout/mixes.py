@@ -1,10 +1,11 @@
-"""Which multiplicands `wgmma` multiplies, and in which types it adds (PTX ISA 9.7.15.5.2)."""
+"""Which multiplicands go together, and in which types their products are added (PTX ISA 9.7.15.5.2 for
+`wgmma`, 9.7.16.2 for `tcgen05`; `Arch.objection` says which of the two multiplies a pair)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .elements import B1, BF16, E4M3, E5M2, F16, S8, TF32, U8, Element
+from .elements import B1, BF16, E2M1_P64, E2M3_P32, E3M2_P32, E4M3, E5M2, F16, S8, TF32, U8, Element
 from .instruction import n_pieces
 
 
@@ -37,6 +38,7 @@ ACC_S32 = Accumulator("s32", integer=True)
 ACCUMULATORS = {a.name: a for a in (ACC_F32, ACC_F16, ACC_S32)}
 
 _FLOAT_8 = (E4M3, E5M2)
+_FLOATS = (*_FLOAT_8, E2M3_P32, E3M2_P32, E2M1_P64)
 _INTEGER_8 = (S8, U8)
 
 #: The accumulators of each pair of types of A and B, the usual one first.
@@ -44,13 +46,13 @@ _MIXES: dict[tuple[Element, Element], tuple[Accumulator, ...]] = {
     (F16, F16): (ACC_F32, ACC_F16),
     (BF16, BF16): (ACC_F32,),
     (TF32, TF32): (ACC_F32,),
-    **{(a, b): (ACC_F32, ACC_F16) for a in _FLOAT_8 for b in _FLOAT_8},
+    **{(a, b): (ACC_F32, ACC_F16) for a in _FLOATS for b in _FLOATS},
     **{(a, b): (ACC_S32,) for a in _INTEGER_8 for b in _INTEGER_8},
     (B1, B1): (ACC_S32,),
 }
 
-#: Every pair of types of A and B that is multiplied.
-MIXES = tuple(_MIXES)
+#: Every pair of types of A and B that `wgmma` multiplies.
+MIXES = tuple((a, b) for a, b in _MIXES if a.multiplied and b.multiplied)
 
 
 def accumulators(a: Element, b: Element) -> tuple[Accumulator, ...]:
@@ -59,5 +61,5 @@ def accumulators(a: Element, b: Element) -> tuple[Accumulator, ...]:
 
 
 def partners(a: Element) -> tuple[Element, ...]:
-    """The types that B can have beside an A of that type."""
-    return tuple(second for first, second in MIXES if first == a)
+    """The types that B can have beside an A of that type, those of `wgmma` first."""
+    return tuple(second for first, second in _MIXES if first == a)

@@ -186,16 +186,16 @@ def operand_blocks(
         return Mismatch(
             f"the tile is {role.extent_name}-major, but wgmma reads {kind} K-major only (MN-major "
             "is for 16-bit types); a copy can make it K-major (smem.copy with the unit attribute "
-            "relayout)"
+            "relayout)" + ("" if sparse else _read_by_tcgen05(kind))
         )
     if operand.swizzle not in Descriptor.modes:
         return Mismatch(f"wgmma has no swizzle {operand.swizzle}; tcgen05 has")
-    found = blocks(operand, pieces, sparse_b=sparse and role is Role.B)
-    if isinstance(found, Mismatch) or role is Role.A:
-        return found
-    # Terms speak of the tile's dimensions, which B's blocks have transposed.
-    turned = [tuple(replace(t, dim=1 - t.dim) for t in terms) for terms in found.terms]
-    return replace(found, terms=tuple(turned))
+    return blocks_of_tile(tile, role, pieces, sparse)
+
+
+def _read_by_tcgen05(kind: Element) -> str:
+    """What is said of other instructions, which read MN-major what `wgmma` does not."""
+    return ", and tcgen05 (sm_100) can read it so" if kind.tcgen05_mn_major else ""
 
 
 def _pieces(kind: Element, role: Role, extent: int, rows: int | None) -> tuple[int, ...] | Mismatch:
@@ -212,6 +212,30 @@ def _pieces(kind: Element, role: Role, extent: int, rows: int | None) -> tuple[i
         return (INSTRUCTION_M,) * (extent // INSTRUCTION_M)
     cut = n_pieces(kind, extent)
     return cut or Mismatch(f"N is {extent}; expected {n_rule(kind, extent)}")
+
+
+def blocks_of_tile(
+    tile: TileLayout,
+    role: Role,
+    pieces: tuple[int, ...],
+    sparse: bool = False,
+    encoding: type[Descriptor] = Descriptor,
+) -> OperandBlocks | Mismatch:
+    """Cuts a tile, (M, K) for A and (K, N) for B, as `blocks` does an operand.
+
+    Args:
+        tile: the tile's layout.
+        role: which operand it is.
+        pieces: the extents along m/n of successive instructions; their sum is the operand's.
+        sparse: whether the instructions are sparse.
+        encoding: the descriptors of the instructions.
+    """
+    found = blocks(role.orient(tile), pieces, sparse and role is Role.B, encoding)
+    if isinstance(found, Mismatch) or role is Role.A:
+        return found
+    # Terms speak of the tile's dimensions, which B's blocks have transposed.
+    turned = [tuple(replace(t, dim=1 - t.dim) for t in terms) for terms in found.terms]
+    return replace(found, terms=tuple(turned))
 
 
 def blocks(

@@ -5,11 +5,13 @@ from typing import Any
 
 from ..dialect.diagnostics import Invalid, remark
 from ..dialect.ops import part_of
+from ..dialect.ops.mma import PRODUCTS, extras_of, operand_element
 from ..dialect.types import layout_of, shape_of, tile_element, with_layout
 from ..layout import LayoutError, Swizzle, TileLayout, choose
+from ..layout.arch import Arch
 from ..layout.choice import Use, judge
 from .base import OpError, Pass, option
-from .kernel import walk
+from .kernel import gather
 from .parts import PARTS, ROOTS
 from .tile_uses import uses_of
 
@@ -21,16 +23,20 @@ class AssignLayouts(Pass):
     name = "smem-assign-layouts"
     description = "choose a canonical layout and swizzle for each tile, or check the one it has"
 
+    arch: Arch = option(Arch.SM_90, "the architecture: sm_90, sm_100 or sm_103")
     max_swizzle: Swizzle = option(Swizzle.B128, "the widest swizzle to choose, in bytes")
     explain: bool = option(False, "print each tile's candidates and verdicts as remarks")
 
     def run(self, module: Any) -> None:
-        for root in walk(module, *ROOTS):
+        roots, products = gather(module, ROOTS, PRODUCTS)
+        for mma in products:
+            check_product(mma, self.arch)
+        for root in roots:
             self._assign(root)
 
     def _assign(self, root: Any) -> None:
         value = root.results[0]
-        uses = uses_of(root, self.max_swizzle)
+        uses = uses_of(root, self.max_swizzle, self.arch)
         given = layout_of(value.type)
         layout = self._check(root, given, uses) if given else self._choose(root, uses)
         try:
@@ -44,20 +50,39 @@ class AssignLayouts(Pass):
             raise OpError(root, f"has the layout {given}, which cannot be: {verdict.objection}")
         if self.explain:
             said = "".join(f"\n  {who}: {v.reason}" for who, v in verdict.verdicts)
-            remark(root.location, f"layout {given} was given{said}")
+            remark(root.location, f"layout {given} was given, and fits {self.arch}{said}")
         return given
 
     def _choose(self, root: Any, uses: list[Use]) -> TileLayout:
         type_ = root.results[0].type
         choice = choose(
-            tile_element(type_), shape_of(type_), uses, self.max_swizzle, exhaustive=self.explain
+            tile_element(type_),
+            shape_of(type_),
+            uses,
+            self.max_swizzle,
+            exhaustive=self.explain,
+            swizzles=self.arch.swizzles,
         )
         why = "\n  ".join(choice.explain().splitlines())
         if choice.picked is None:
-            raise OpError(root, f"has no layout that all its uses accept\n  {why}")
+            raise OpError(root, f"has no layout that all its uses accept on {self.arch}\n  {why}")
         if self.explain:
-            remark(root.location, f"layout {choice.picked.layout} was chosen\n  {why}")
+            remark(
+                root.location, f"layout {choice.picked.layout} was chosen for {self.arch}\n  {why}"
+            )
         return choice.picked.layout
+
+
+def check_product(mma: Any, arch: Arch) -> None:
+    """Checks that an architecture multiplies the types of an mma.
+
+    Raises:
+        OpError: if it does not.
+    """
+    a, b = (operand_element(value.type) for value in list(mma.operands)[:2])
+    problem = arch.objection(a, b, extras_of(mma).metadata is not None)
+    if problem:
+        raise OpError(mma, problem)
 
 
 def _set_layout(value: Any, layout: TileLayout) -> None:

@@ -1,6 +1,6 @@
 """`smem-materialize-descriptors`: each operand of an mma becomes one 64-bit matrix descriptor."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..dialect.bindings import ir
@@ -9,9 +9,8 @@ from ..dialect.diagnostics import format_location, remark
 from ..dialect.ops import WgmmaOp, WgmmaSpOp
 from ..dialect.ops.mma import MODIFIERS, PRODUCTS, extras_of, operand_element
 from ..dialect.types import is_multiplicand
-from ..layout import Major, Mismatch, OperandBlocks, Role, descriptor_of, operand_blocks
+from ..layout import Major, Mismatch, OperandBlocks, Role, descriptor_of
 from ..layout.arch import Arch
-from ..layout.instruction import instruction_rows
 from .base import OpError, Pass, option
 from .descriptors import Descriptors, first_byte
 from .kernel import walk
@@ -46,21 +45,15 @@ class MaterializeDescriptors(Pass):
         with ir.InsertionPoint(mma), mma.location:
             for position, role in enumerate(Role):
                 type_ = operands[position].type
-                element = operand_element(type_)
-                attributes[f"{role.value}_element"] = ir.StringAttr.get(element.name)
+                name = operand_element(type_).name
+                attributes[f"{role.value}_element"] = ir.StringAttr.get(name)
                 if is_multiplicand(type_):
                     attributes |= _in_registers(ir.Context.current, role)
                     continue
                 part = part_from(operands[position], mma)
-                found = operand_blocks(part.slice.layout, role, sparse)
-                if self.arch.is_tcgen05 and role is Role.A and self.arch.kind_of(element):
-                    rows = instruction_rows(part.slice.layout.shape[0], tcgen05=True)
-                    found = self.arch.blocks(part.slice.layout, role, rows)
+                found = self.arch.blocks(part.slice.layout, role, sparse)
                 if isinstance(found, Mismatch):
                     raise OpError(mma, f"cannot read {role.name}: {found.reason}")
-                # What wgmma reads, tcgen05 reads, too: only the descriptors are others.
-                if self.arch.is_tcgen05:
-                    found = replace(found, encoding=self.arch.descriptor)
                 if self.explain:
                     _explain(mma, role, part, found)
                 operands[position] = made.of(mma, role, part, found)

@@ -31,7 +31,7 @@ class SmemToNvvm(Pass):
     reserved_bytes: int = option(0, "bytes at the start of dynamic shared memory to leave alone")
 
     def passes(self) -> Iterator[Pass]:
-        yield AssignLayouts(max_swizzle=self.max_swizzle, explain=self.explain)
+        yield AssignLayouts(arch=self.arch, max_swizzle=self.max_swizzle, explain=self.explain)
         if self.arch.is_tcgen05:
             yield PlaceAccumulators()
         yield Allocate(max_bytes=self.max_bytes, reserved_bytes=self.reserved_bytes)

@@ -9,7 +9,6 @@ from ..dialect.ops.mma import PRODUCTS, extras_of
 from ..dialect.ops.tma import matrix_contiguous, multicast_of
 from ..dialect.types import is_multiplicand, layout_of, shape_of, tile_element
 from ..layout import (
-    OperandUse,
     Relayout,
     Role,
     Step,
@@ -19,6 +18,7 @@ from ..layout import (
     TransferUse,
     choose,
 )
+from ..layout.arch import Arch
 from ..layout.choice import BulkUse, FragmentUse, Use
 from ..layout.fragment_access import accumulator_access, multiplicand_access
 from .base import OpError
@@ -30,17 +30,18 @@ from .parts import PARTS, chain_of, part_from
 _USUAL_THREADS = 128
 
 
-def uses_of(root: Any, max_swizzle: Swizzle) -> list[Use]:
+def uses_of(root: Any, max_swizzle: Swizzle, arch: Arch) -> list[Use]:
     """What is done with the tile of an alloc or view, and with its parts.
 
     Args:
         root: the alloc or view.
         max_swizzle: the widest swizzle that other tiles, which it is copied from or to, can get.
+        arch: the architecture, which multiplies the types of every mma.
 
     Raises:
         OpError: if something is done with it of which no layout follows.
     """
-    return list(_Uses(root, max_swizzle).of(root.results[0], ()).values())
+    return list(_Uses(root, max_swizzle, arch).of(root.results[0], ()).values())
 
 
 class _Uses:
@@ -50,8 +51,8 @@ class _Uses:
     false where just these others are wanted.
     """
 
-    def __init__(self, root: Any, max_swizzle: Swizzle, deep: bool = True) -> None:
-        self._root, self._max_swizzle, self._deep = root, max_swizzle, deep
+    def __init__(self, root: Any, max_swizzle: Swizzle, arch: Arch, deep: bool = True) -> None:
+        self._root, self._max_swizzle, self._arch, self._deep = root, max_swizzle, arch, deep
 
     def of(self, value: Any, path: tuple[Step, ...]) -> dict[Any, Use]:
         """The uses of the part that is at the end of a path."""
@@ -69,7 +70,8 @@ class _Uses:
                 role = (Role.A, Role.B)[use.operand_number]
                 what = f"{role.name} of the mma at {where}"
                 sparse = extras_of(op).metadata is not None
-                found[role, sparse, path] = OperandUse(what, role, path, sparse)
+                element = tile_element(value.type)
+                found[role, sparse, path] = self._arch.use(what, role, element, path, sparse)
             elif name in ("smem.load", "smem.store"):
                 to_a = name == "smem.load" and is_multiplicand(op.results[0].type)
                 access = multiplicand_access if to_a else accumulator_access
@@ -104,7 +106,7 @@ class _Uses:
         if layout_of(end.results[0].type) is not None:
             other = part_from(op.operands[1 - operand], op).slice.layout
         elif self._deep:
-            there = _directions(end, self._max_swizzle)
+            there = self._directions(end)
             directions = tuple(permutation_of(op).index(dim) for dim in there)
         else:
             return
@@ -112,19 +114,25 @@ class _Uses:
         key = (operand, copy, other, directions, path)
         found[key] = TileCopyUse(what, copy, operand == 0, other, directions, path)
 
-
-def _directions(root: Any, max_swizzle: Swizzle) -> list[int]:
-    """The dimensions (0 for rows) along which a tile without a layout can be contiguous, as far as its
-    uses other than copies from and to such tiles say."""
-    type_ = root.results[0].type
-    uses = list(_Uses(root, max_swizzle, deep=False).of(root.results[0], ()).values())
-    return [
-        dim
-        for dim in (0, 1)
-        if choose(
-            tile_element(type_), shape_of(type_), uses, max_swizzle, dim, exhaustive=False
-        ).picked
-    ]
+    def _directions(self, root: Any) -> list[int]:
+        """The dimensions (0 for rows) along which a tile without a layout can be contiguous, as far as
+        its uses other than copies from and to such tiles say."""
+        type_ = root.results[0].type
+        other = _Uses(root, self._max_swizzle, self._arch, deep=False)
+        uses = list(other.of(root.results[0], ()).values())
+        return [
+            dim
+            for dim in (0, 1)
+            if choose(
+                tile_element(type_),
+                shape_of(type_),
+                uses,
+                self._max_swizzle,
+                dim,
+                exhaustive=False,
+                swizzles=self._arch.swizzles,
+            ).picked
+        ]
 
 
 def _threads(copy: Any) -> int:

@@ -2,7 +2,8 @@
 
 from typing import Any, NamedTuple
 
-from ...layout import Element, Mismatch, Role, accumulators, operand_blocks, partners
+from ...layout import Element, Role, accumulators, partners
+from ...layout.arch import unreadable
 from ...layout.elements import S8, SPARSITY, TF32, U8
 from ...layout.instruction import INSTRUCTION_M, n_pieces, n_rule
 from ..bindings import ext, ir
@@ -38,9 +39,10 @@ class MmaOp(Smem.Operation, name="mma"):
     """Starts the product of two matrices, and adds it to the accumulator if one is given.
 
     A is M x K, B is K x N; M is a multiple of 64, K of the instruction's, N what `wgmma` takes (PTX
-    ISA 9.7.15.2). B is a tile; A a tile, or a fragment (`#smem.multiplicand`) that the warpgroup holds
-    in its registers. All 128 threads of a warpgroup execute it together with the same operands. The
-    result is in flight until `smem.wait`; until then the tiles must not be overwritten.
+    ISA 9.7.15.2); of 8-bit types that lie N-major, which tcgen05 reads, N is a multiple of 16. B is a
+    tile; A a tile, or a fragment (`#smem.multiplicand`) that the warpgroup holds in its registers.
+    All 128 threads of a warpgroup execute it together with the same operands. The result is in
+    flight until `smem.wait`; until then the tiles must not be overwritten.
 
     A and B are both f16, bf16, tf32 or i1, or any two of f8E4M3FN and f8E5M2, or of i8 (signed) and
     ui8. Products of floats are added in f32, those of f16 and of 8-bit floats also in f16; integers
@@ -180,9 +182,9 @@ def _check_types(result: Any, a: Any, b: Any, extras: Extras) -> None:
         check_added(extras.accumulator, result)
     for role, type_ in ((Role.A, a), (Role.B, b)):
         layout = layout_of(type_) if isinstance(type_, TileType) else None
-        found = operand_blocks(layout, role, sparse) if layout else None
-        if isinstance(found, Mismatch):
-            raise Invalid(f"cannot read {role.name} of layout {layout}: {found.reason}")
+        problem = unreadable(layout, role, sparse) if layout else None
+        if problem:
+            raise Invalid(f"cannot read {role.name} of layout {layout}: {problem}")
 
 
 def check_added(accumulator: Any, result: Any) -> None:

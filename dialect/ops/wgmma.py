@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from ...layout import ELEMENTS, Accumulator, Element, accumulators
+from ...layout import ELEMENTS, Accumulator, Arch, Element, accumulators
 from ...layout.canonical import Major
+from ...layout.elements import NARROW
 from ...layout.instruction import instruction_rows
 from ...layout.sparsity import sparse_k
 from ..bindings import ext, ir
@@ -97,7 +98,8 @@ def _verify(op: Any) -> None:
 def _multiplicands(op: Any, accumulator: Accumulator) -> tuple[Element, Element]:
     """The element types of A and B, once they and the majors are those of an instruction."""
     names = [ir.StringAttr(op.attributes[name]).value for name in ("a_element", "b_element")]
-    kinds = [ELEMENTS[name] for name in names if name in ELEMENTS]
+    known = ELEMENTS | NARROW
+    kinds = [known[name] for name in names if name in known]
     if len(kinds) < 2 or accumulator not in accumulators(*kinds):
         raise Invalid(
             f"multiplies '{names[0]}' by '{names[1]}' into {accumulator}, which is no wgmma"
@@ -107,10 +109,8 @@ def _multiplicands(op: Any, accumulator: Accumulator) -> tuple[Element, Element]
         major = ir.StringAttr(op.attributes[name]).value
         if major not in majors:
             raise Invalid(f"has {name} = '{major}'; expected {' or '.join(majors)}")
-        if major == Major.MN.value and not kind.mn_major:
-            raise Invalid(
-                f"has {name} = '{major}', but wgmma reads {kind} K-major only; expected k"
-            )
+        if not any(arch.swizzles_of(kind, Major(major)) for arch in Arch):
+            raise Invalid(f"has {name} = '{major}', but {kind} is read K-major only; expected k")
     return kinds[0], kinds[1]
 
 

@@ -12,9 +12,9 @@ from ..canonical import Major, Mismatch
 from ..choice import Verdict, read_by
 from ..elements import INSTRUCTION_K_BYTES, Element
 from ..elements import element as element_named
-from ..instruction import widest_first
+from ..instruction import cut_columns
 from ..modes import LayoutError
-from ..operand import OperandBlocks, Role, addresses, blocks, rank_problem
+from ..operand import OperandBlocks, Role, addresses, blocks_of_tile, rank_problem
 from ..path import Step, follow
 from ..swizzle import WIDEST_FIRST, Swizzle
 from ..tile import TileLayout
@@ -103,7 +103,7 @@ def tcgen05_blocks(
     pieces = operand_pieces(operand, role, kind, ctas, rows=rows)
     if isinstance(pieces, Mismatch):
         return pieces
-    return blocks(operand, pieces, encoding=Tcgen05Descriptor)
+    return blocks_of_tile(tile, role, pieces, encoding=Tcgen05Descriptor)
 
 
 def reading_problem(operand: TileLayout, role: Role) -> str | None:
@@ -156,11 +156,12 @@ def operand_pieces(
                 f"cta_group::{ctas}"
             )
         return (found,) * (extent // found)
-    cut = widest_first(legal, extent * ctas)
+    cut = cut_columns(legal, extent * ctas, 64 * ctas)
     if cut is None:
+        what = f", of {operand.element} that is N-major" if n_major else ""
         return Mismatch(
             f"N is {extent * ctas}; kind::{kind} with cta_group::{ctas} takes N of {legal[0]} to {MAX_N} "
-            f"by {legal[-1] - legal[-2]}, or several of them"
+            f"by {legal[-1] - legal[-2]}, or several of them{what}"
         )
     return tuple(n // ctas for n in cut)
 

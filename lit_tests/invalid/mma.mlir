@@ -107,10 +107,10 @@ func.func @nothing_to_truncate(%a: !a) {
 // -----
 
 !a = !smem.tile<tensor<64x64xi8>, #smem.auto>
-!b = !smem.tile<tensor<64x64xi8>, #smem.swizzle<"64B", "row-major">>
+!b = !smem.tile<tensor<64x24xi8>, #smem.swizzle<"none", "row-major">>
 func.func @n_major_integers(%a: !a, %b: !b) {
-  // expected-error@+1 {{the tile is N-major, but wgmma reads s8 K-major only (MN-major is for 16-bit types); a copy can make it K-major (smem.copy with the unit attribute relayout)}}
-  %0 = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x64xi32>, #smem.in_flight>
+  // expected-error@+1 {{the tile is N-major, but wgmma reads s8 K-major only (MN-major is for 16-bit types); a copy can make it K-major (smem.copy with the unit attribute relayout), and tcgen05 (sm_100) can read it so; N is 24; kind::i8 with cta_group::1 takes N of 16 to 256 by 16, or several of them, of s8 that is N-major}}
+  %0 = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x24xi32>, #smem.in_flight>
   return
 }
 

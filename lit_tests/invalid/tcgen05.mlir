@@ -11,7 +11,7 @@ func.func @integers(%m: memref<64x64xi8>, %n: memref<64x64xi8, strided<[1, 64]>>
   "smem.copy"(%n, %b) : (memref<64x64xi8, strided<[1, 64]>>, !b) -> ()
   "smem.fence"() : () -> ()
   gpu.barrier
-  // expected-error@+1 {{multiplies s8 by s8, which sm_103 does not; its kinds: f16, tf32, f8f6f4}}
+  // expected-error@+1 {{multiplies s8 by s8, which tcgen05 on sm_103 does not; wgmma (sm_90) and tcgen05 (sm_100) do}}
   %d = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x64xi32>, #smem.in_flight>
   return
 }
@@ -28,7 +28,7 @@ func.func @sparse(%m: memref<64x32xf16>, %n: memref<64x64xf16>, %e: memref<1x1x1
   "smem.fence"() : () -> ()
   gpu.barrier
   %words = "smem.load"(%e) : (memref<1x1x128xi32>) -> !smem.fragment<tensor<64x64xf16>, #smem.metadata>
-  // expected-error@+1 {{is compiled for sm_103, for which mma are not lowered with sparse operands}}
+  // expected-error@+1 {{multiplies a sparse A, which is lowered for wgmma (sm_90) only, not for sm_103}}
   %d = "smem.mma_sp"(%a, %b, %words) : (!a, !b, !smem.fragment<tensor<64x64xf16>, #smem.metadata>) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
   return
 }

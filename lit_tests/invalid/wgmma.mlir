@@ -158,12 +158,12 @@ func.func @satfinite(%a: i64, %b: i64) {
 
 // -----
 
-// Only 16-bit types are read MN-major.
+// What no instruction reads MN-major.
 
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 func.func @mn_major(%a: i64, %b: i64) {
-  // expected-error@+1 {{'smem.wgmma' op has b_major = 'mn', but wgmma reads tf32 K-major only; expected k}}
-  %0 = "smem.wgmma"(%a, %b) {a_element = "tf32", b_element = "tf32", a_major = "k", b_major = "mn", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
+  // expected-error@+1 {{'smem.wgmma' op has b_major = 'mn', but e2m3_p32 is read K-major only; expected k}}
+  %0 = "smem.wgmma"(%a, %b) {a_element = "e4m3", b_element = "e2m3_p32", a_major = "k", b_major = "mn", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
   return
 }
 

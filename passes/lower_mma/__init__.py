@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...dialect.bindings import ir
-from ...dialect.ops.mma import PRODUCTS, extras_of
+from ...dialect.ops.mma import PRODUCTS, STARTED, extras_of
 from ...dialect.types import FragmentType, is_in_flight
 from ...layout.arch import Arch
 from ..base import OpError, Pass, option
@@ -13,6 +13,7 @@ from ..threads import linear_thread
 from .columns import lower_columns
 from .conversion import lower_convert
 from .elementwise import lower_fill, lower_map
+from .form import check_operands
 from .instructions import lower_wait, lower_wgmma
 from .loads import lower_load
 from .registers import Registers, convert_types, registers_of, word_count
@@ -49,6 +50,9 @@ class LowerMma(Pass):
         )
         for mma in products:
             raise OpError(mma, "still reads tiles; run smem-materialize-descriptors before")
+        for op in lowered:
+            if op.operation.name in STARTED:
+                check_operands(op, self.arch)
         self._check_memories(lowered, memories)
         # Shapes are read off the fragment types, so those are noted before they are converted.
         ops = [Typed(op, self.arch) for op in lowered]

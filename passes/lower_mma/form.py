@@ -1,11 +1,12 @@
-"""What all instructions of an mma have in common."""
+"""What all instructions of an mma have in common, and whether an architecture has them."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.ops.mma import MODIFIERS
-from ...layout import Accumulator, Element, element
+from ...layout import Accumulator, Arch, Element, Major, element
+from ..base import OpError
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,36 @@ class Form:
 
 def form_of(op: Any, accumulator: Accumulator) -> Form:
     """The form of the instructions of an `smem.wgmma`."""
-    said = [
-        ir.StringAttr(op.attributes[name]).value
-        for name in ("a_element", "b_element", "a_major", "b_major")
-    ]
+    (a, a_major), (b, b_major) = operands_of(op)
     modifiers = tuple(name for name in MODIFIERS if name in op.attributes)
-    return Form(element(said[0]), element(said[1]), said[2], said[3], accumulator, modifiers)
+    return Form(a, b, a_major, b_major, accumulator, modifiers)
+
+
+def operands_of(op: Any) -> list[tuple[Element, str]]:
+    """The element type and the major of A and of B of an `smem.wgmma`."""
+    return [
+        (
+            element(ir.StringAttr(op.attributes[f"{letter}_element"]).value),
+            ir.StringAttr(op.attributes[f"{letter}_major"]).value,
+        )
+        for letter in "ab"
+    ]
+
+
+def check_operands(op: Any, arch: Arch) -> None:
+    """Checks that an architecture multiplies the operands of an `smem.wgmma`.
+
+    Raises:
+        OpError: if it does not.
+    """
+    operands = operands_of(op)
+    (a, _), (b, _) = operands
+    problem = arch.objection(a, b, op.operation.name == "smem.wgmma_sp")
+    if problem:
+        raise OpError(op, problem)
+    for letter, (kind, major) in zip("ab", operands, strict=True):
+        if not arch.swizzles_of(kind, Major(major)):
+            raise OpError(
+                op,
+                f"has {letter}_major = '{major}', but {arch.instructions} reads {kind} K-major only",
+            )

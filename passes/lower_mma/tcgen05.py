@@ -116,10 +116,10 @@ def lower_tcgen05(
         The accumulator's address.
 
     Raises:
-        OpError: for what is not lowered for tcgen05.
+        OpError: for an N that no instruction has.
     """
     form, extras = form_of(op, registers.accumulator), extras_of(op)
-    kind = _kind(op, form, kernel.arch)
+    kind = next(k for k in kernel.arch.kinds if k.multiplies(form.a, form.b) and not k.scales)
     given, a_words = types.accumulator, word_count(types.a) if types.a else 0
     accumulator, keep = scaled(extras.accumulator)
     function = function_of(op)
@@ -152,7 +152,8 @@ def lower_tcgen05(
                 adds = emit.constant(bool(k) or accumulator is not None, i1)
             for i, (_, _, n) in enumerate(registers.instructions):
                 row, column = divmod(i, across)
-                instruction = emit.constant(_instruction(form, kind, registers.rows, n), emit.i32())
+                described = _instruction(op, form, kind, registers.rows, n)
+                instruction = emit.constant(described, emit.i32())
                 first, second = a[row * k_blocks + k], b[column * k_blocks + k]
                 emit.op(
                     "nvvm.tcgen05.mma",
@@ -173,28 +174,12 @@ def lower_tcgen05_wait(op: Any, registers: Registers, result: Any, memory: Tenso
     return address if is_in_flight(result) else memory.load(address, registers)
 
 
-def _kind(op: Any, form: Form, arch: Arch) -> Kind:
-    """The kind of the instructions.
+def _instruction(op: Any, form: Form, kind: Kind, m: int, n: int) -> int:
+    """The instruction descriptor, as a signed number of 32 bits.
 
     Raises:
-        OpError: if there is none, or it is not lowered.
+        OpError: if there is no such instruction.
     """
-    if op.operation.name == "smem.wgmma_sp":
-        raise OpError(
-            op, f"is compiled for {arch}, for which mma are not lowered with sparse operands"
-        )
-    kind = next((k for k in arch.kinds if k.multiplies(form.a, form.b) and not k.scales), None)
-    if kind is None:
-        raise OpError(
-            op,
-            f"multiplies {form.a} by {form.b}, which {arch} does not; its kinds: "
-            f"{', '.join(k.name for k in arch.kinds if not k.scales)}",
-        )
-    return kind
-
-
-def _instruction(form: Form, kind: Kind, m: int, n: int) -> int:
-    """The instruction descriptor, as a signed number of 32 bits."""
     descriptor = InstructionDescriptor(
         kind,
         form.a,
@@ -208,7 +193,10 @@ def _instruction(form: Form, kind: Kind, m: int, n: int) -> int:
         form.sign("b") < 0,
         "satfinite" in form.modifiers,
     )
-    descriptor.check(ctas=1)
+    try:
+        descriptor.check(ctas=1)
+    except ValueError as error:
+        raise OpError(op, f"is no instruction: {error}") from None
     bits = descriptor.encode()
     return bits - (1 << 32) if bits >> 31 else bits
 

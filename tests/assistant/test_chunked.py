@@ -32,9 +32,9 @@ def test_a_tile_for_people():
 def test_more_rows_than_an_instruction_has():
     b = tile_of_atoms(E2M1, (768, 384), 0, Swizzle.B128)
     answer = encode_chunks(b, Role.B)
-    assert answer.data()["rows"] == [256, 128]
+    assert answer.data()["rows"] == [192, 192]
     assert len(answer.descriptors) == 2
-    assert "256-383  96-191" in str(answer)
+    assert "192-383  96-191" in str(answer)
 
 
 def test_in_a_notebook():

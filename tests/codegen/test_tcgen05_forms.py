@@ -47,14 +47,18 @@ def test_large_products_are_assembled(n, m):
         (
             Case("i1", "i1", "i32"),
             "sm_100a",
-            "multiplies b1 by b1, which sm_100 does not; its kinds: ",
+            "multiplies b1 by b1, which tcgen05 does not; wgmma (sm_90) does",
         ),
         (
             Case("i8", "ui8", "i32"),
             "sm_103a",
-            "multiplies s8 by u8, which sm_103 does not; its kinds: ",
+            "multiplies s8 by u8, which tcgen05 on sm_103 does not; ",
         ),
-        (Case("f16", "f16", "f32", sparse=True), "sm_100a", "with sparse operands"),
+        (
+            Case("f16", "f16", "f32", sparse=True),
+            "sm_100a",
+            "multiplies a sparse A, which is lowered for ",
+        ),
     ],
     ids=str,
 )

@@ -15,6 +15,7 @@ from mlir_smem.layout import (
     operand_blocks,
     tile_of_atoms,
 )
+from mlir_smem.layout.arch import unreadable
 from mlir_smem.layout.elements import NARROW
 from mlir_smem.layout.swizzle import TCGEN05_WIDEST_FIRST, WIDEST_FIRST
 from mlir_smem.layout.tcgen05 import Tcgen05Descriptor, tcgen05_addresses
@@ -118,7 +119,7 @@ def test_blocks():
     tile = tile_of_atoms(BF16, (256, 64), 1, Swizzle.B128)
     assert Arch.SM_90.blocks(tile, Role.A) == operand_blocks(tile, Role.A)
     assert Arch.SM_100.blocks(tile, Role.A).pieces == (128, 128)
-    assert Arch.SM_100.blocks(tile, Role.A, 64).pieces == (64,) * 4
+    assert Arch.SM_100.blocks(tile, Role.A, rows=64).pieces == (64,) * 4
     assert isinstance(Arch.SM_100.blocks(tile, Role.A).descriptor(), Tcgen05Descriptor)
 
 
@@ -133,6 +134,86 @@ def test_blocks():
 def test_what_is_not_multiplied(arch, name, reason):
     tile = tile_of_atoms(element(name), (128, 256), 1, Swizzle.B128)
     assert arch.blocks(tile, Role.A) == Mismatch(reason)
+
+
+@pytest.mark.parametrize(
+    "arch, a, b, sparse, objection",
+    [
+        (Arch.SM_90, "e4m3", "e5m2", False, None),
+        (Arch.SM_90, "e4m3", "e5m2", True, None),
+        (Arch.SM_100, "s8", "u8", False, None),
+        (Arch.SM_103, "e2m1_p64", "e4m3", False, None),
+        (
+            Arch.SM_90,
+            "e4m3",
+            "e2m3_p32",
+            False,
+            "multiplies e4m3 by e2m3_p32, which wgmma does not; tcgen05 (sm_100, sm_103) does",
+        ),
+        (
+            Arch.SM_100,
+            "b1",
+            "b1",
+            False,
+            "multiplies b1 by b1, which tcgen05 does not; wgmma (sm_90) does",
+        ),
+        (
+            Arch.SM_103,
+            "s8",
+            "u8",
+            False,
+            "multiplies s8 by u8, which tcgen05 on sm_103 does not; wgmma (sm_90) and "
+            "tcgen05 (sm_100) do",
+        ),
+        (
+            Arch.SM_100,
+            "f16",
+            "f16",
+            True,
+            "multiplies a sparse A, which is lowered for wgmma (sm_90) only, not for sm_100",
+        ),
+    ],
+)
+def test_what_is_multiplied_where(arch, a, b, sparse, objection):
+    assert arch.objection(element(a), element(b), sparse) == objection
+
+
+def test_no_sparse_blocks():
+    tile = tile_of_atoms(BF16, (64, 64), 1, Swizzle.B128)
+    assert Arch.SM_90.blocks(tile, Role.A, sparse=True) == operand_blocks(tile, Role.A, sparse=True)
+    reason = "no sparse operands are lowered for sm_100"
+    assert Arch.SM_100.blocks(tile, Role.A, sparse=True) == Mismatch(reason)
+
+
+@pytest.mark.parametrize(
+    "name, contiguous, swizzle, sparse, problem",
+    [
+        ("bf16", 1, Swizzle.B128, False, None),
+        ("e4m3", 0, Swizzle.B64, False, None),
+        ("tf32", 0, Swizzle.B128_ATOM_32B, False, None),
+        ("e2m3_p32", 1, Swizzle.B128, False, None),
+        ("e2m3_p32", 0, Swizzle.B64, False, "is M-major, but tcgen05 reads e2m3_p32 K-major only"),
+        (
+            "tf32",
+            0,
+            Swizzle.B128,
+            False,
+            "(smem.copy with the unit attribute relayout), and tcgen05 (sm_100) can read it so; the tile "
+            "is M-major with swizzle 128B, but tcgen05 reads tf32 so with 128B_ATOM_32B",
+        ),
+        (
+            "e4m3",
+            0,
+            Swizzle.B64,
+            True,
+            "a copy can make it K-major (smem.copy with the unit attribute relayout)",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_read_nowhere(name, contiguous, swizzle, sparse, problem):
+    tile = tile_of_atoms(element(name), (128, 128), contiguous, swizzle)
+    found = unreadable(tile, Role.A, sparse)
+    assert found is problem is None or found.endswith(problem)
 
 
 @pytest.mark.parametrize("arch", Arch, ids=str)

@@ -296,10 +296,10 @@ def test_explain_has_a_line_for_each_candidate():
         "possible swizzle 64B, row-major, atoms along: the picked one is preferred",
         "refused  swizzle 64B, column-major, atoms across: mma A: the tile is M-major, but wgmma "
         "reads tf32 K-major only (MN-major is for 16-bit types); a copy can make it K-major "
-        "(smem.copy with the unit attribute relayout)",
+        "(smem.copy with the unit attribute relayout), and tcgen05 (sm_100) can read it so",
         "refused  swizzle 64B, column-major, atoms along: mma A: the tile is M-major, but wgmma "
         "reads tf32 K-major only (MN-major is for 16-bit types); a copy can make it K-major "
-        "(smem.copy with the unit attribute relayout)",
+        "(smem.copy with the unit attribute relayout), and tcgen05 (sm_100) can read it so",
     ]
 
 
