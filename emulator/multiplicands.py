@@ -1,4 +1,4 @@
-"""The types that `wgmma` multiplies, as the emulator reads them from shared memory."""
+"""The types that tensor cores multiply, as the emulator reads them from shared memory."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 import ml_dtypes
 import numpy as np
+
+#: Bytes of the unit in which operands lie.
+UNIT_BYTES = 16
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,16 @@ class Multiplicand:
         """Whether products are floats."""
         return self.smallest_exponent is not None
 
+    @property
+    def held_bytes(self) -> int:
+        """Of 16 bytes, those that hold elements."""
+        return UNIT_BYTES
+
+    @property
+    def is_padded(self) -> bool:
+        """Whether the others are padding, which is not read."""
+        return False
+
     def values(self, raw: np.ndarray) -> np.ndarray:
         """Elements as numbers to compute with: float64, or int64; b1 as 0 and 1.
 
@@ -48,7 +61,7 @@ class Multiplicand:
 F16 = Multiplicand(np.dtype(np.float16), 16, -14)
 BF16 = Multiplicand(np.dtype(ml_dtypes.bfloat16), 16, -126)
 
-#: By their names in the ISA.
+#: Those of `wgmma`, by their names in the ISA.
 MULTIPLICANDS = {
     "f16": F16,
     "bf16": BF16,

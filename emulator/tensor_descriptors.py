@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .multiplicands import MULTIPLICANDS, Multiplicand
+from .multiplicands import Multiplicand
+from .narrow_floats import TENSOR_MULTIPLICANDS
 from .operands import Matrix
 
 #: What the mode of swizzling holds: what it swizzles within, and what it moves as a whole, in bytes.
@@ -53,7 +54,7 @@ class Instruction:
     Attributes:
         m, n: rows and columns of D.
         a, b: the types of A and B.
-        accumulator: the type of D, "f32" or "s32".
+        accumulator: the type of D, "f32", "f16" or "s32".
         a_mn_major, b_mn_major: whether A is M-major, B is N-major.
         a_sign, b_sign: 1, or -1 to negate.
         saturates: whether integer sums stay within 32 bits.
@@ -95,26 +96,29 @@ def instruction(bits: int, kind: str) -> Instruction:
     accumulator = _meant("the type of D", bits >> 4 & 3, _ACCUMULATORS[kind])
     if kind == "f16" and a != b:
         raise UnknownInstruction(f"multiplies {a} by {b}")
-    if accumulator == "f16" or not {a, b} <= set(MULTIPLICANDS):
-        raise UnknownInstruction(f"multiplies {a} by {b} into {accumulator}")
+    if accumulator == "f16" and a == "bf16":
+        raise ValueError(
+            "the type of D is 0 (f16), but those of A and B are bf16; expected 1 (f32)"
+        )
     saturates, negates = bits >> 3 & 1, bits >> 13 & 3
     if saturates and kind != "i8":
         raise ValueError(f"it saturates, which kind::{kind} does not")
     if negates and kind == "i8":
         raise ValueError(f"it negates, which kind::{kind} does not")
-    m, n, b_mn_major = (bits >> 24 & 31) << 4, (bits >> 17 & 63) << 3, bits >> 16 & 1
+    m, n = (bits >> 24 & 31) << 4, (bits >> 17 & 63) << 3
+    a_mn_major, b_mn_major = _majors(bits, a, b)
     if m not in (64, 128):
         raise ValueError(f"M is {m}; expected 64 or 128")
-    eight_bits = MULTIPLICANDS[b].dtype.itemsize == 1
-    _check_n(n, kind == "i8", bool(b_mn_major) and eight_bits)
+    eight_bits = TENSOR_MULTIPLICANDS[b].dtype.itemsize == 1
+    _check_n(n, kind == "i8", b_mn_major and eight_bits)
     return Instruction(
         m,
         n,
-        MULTIPLICANDS[a],
-        MULTIPLICANDS[b],
+        TENSOR_MULTIPLICANDS[a],
+        TENSOR_MULTIPLICANDS[b],
         accumulator,
-        bool(bits >> 15 & 1),
-        bool(b_mn_major),
+        a_mn_major,
+        b_mn_major,
         -1 if negates & 1 else 1,
         -1 if negates & 2 else 1,
         bool(saturates),
@@ -126,6 +130,15 @@ def _meant(what: str, code: int, codes: dict[int, str]) -> str:
         known = ", ".join(f"{its} ({meaning})" for its, meaning in codes.items())
         raise ValueError(f"{what} is {code}; expected {known}")
     return codes[code]
+
+
+def _majors(bits: int, a: str, b: str) -> tuple[bool, bool]:
+    """Whether A is M-major, and B N-major."""
+    majors = bool(bits >> 15 & 1), bool(bits >> 16 & 1)
+    for name, type_, letter, mn_major in zip("AB", (a, b), "MN", majors, strict=True):
+        if mn_major and TENSOR_MULTIPLICANDS[type_].is_padded:
+            raise UnknownInstruction(f"has an {letter}-major {name} of {type_}")
+    return majors
 
 
 def _check_n(n: int, integers: bool, bytes_n_major: bool) -> None:

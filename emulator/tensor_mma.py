@@ -8,11 +8,11 @@ import numpy as np
 
 from .errors import Kind, Stop
 from .matrix_reads import bytes_read, numbers_at
-from .multiplicands import Multiplicand
+from .multiplicands import UNIT_BYTES, Multiplicand
 from .operands import K_BYTES, matrix_bytes
 from .strand import Strand
 from .tensor_core import multiply_add, multiply_add_integers
-from .tensor_descriptors import Instruction, instruction, matrix
+from .tensor_descriptors import Instruction, UnknownInstruction, instruction, matrix
 from .tensor_memory import Cells, of_block, split, wrong
 from .wgmma import ACCUMULATORS
 
@@ -62,12 +62,24 @@ def execute(
     right = _operand(strand, thread, "B", b, form.b, form.b_mn_major, form.n).T * form.b_sign
     memory.shadow.multiply(strand, thread, cells, adds, (d, form.m, form.n))
     at, dtype = (cells.lanes, cells.columns), ACCUMULATORS[form.accumulator]
-    c = memory.data[at].view(dtype) if adds else np.zeros((form.m, form.n), dtype)
+    c = _accumulators(memory.data[at], dtype) if adds else np.zeros((form.m, form.n), dtype)
     if form.a.is_float:
         found = multiply_add(left, right, c, (form.a, form.b))
     else:
         found = multiply_add_integers(left, right, c, form.saturates)
-    memory.data[at] = found.view(np.uint32)
+    memory.data[at] = _words(found)
+
+
+def _accumulators(words: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """D's elements, each in a word of four bytes, the low half of it if that is enough."""
+    return words.astype(np.dtype(f"u{dtype.itemsize}")).view(dtype)
+
+
+def _words(elements: np.ndarray) -> np.ndarray:
+    """The inverse of `_accumulators`. What an upper half holds is not said: here it is all ones, so that
+    a kernel that looks at it is found out."""
+    size = elements.dtype.itemsize
+    return elements.view(np.dtype(f"u{size}")) | np.uint32(0xFFFF0000 if size == 2 else 0)
 
 
 def _refuse(strand: Strand, message: str) -> NoReturn:
@@ -103,6 +115,8 @@ def _a_in_tensor_memory(
         wrong(strand, f"has A at lane {lane} of tensor memory and D at lane {split(d)[0]}")
     if form.a_mn_major:
         _refuse(strand, "has an A in tensor memory that is M-major")
+    if form.a.is_padded:
+        raise UnknownInstruction("has an A in tensor memory of less than 8 bits")
     memory = of_block(strand.block)
     cells = _cells_of_rows(lane, column, form.m, K_BYTES // 4)
     memory.check_allocated(strand, cells, "reads A from")
@@ -127,7 +141,8 @@ def _operand(
     except ValueError as error:
         _refuse(strand, f"has a descriptor of {name} that is none: {error}")
     address = matrix_bytes(found, size * 8, mn_major, extent)
-    at = bytes_read(strand, name, address, size)
+    held = np.arange(address.shape[1]) * size % UNIT_BYTES < type_.held_bytes
+    at = bytes_read(strand, name, address[:, held], size)
     column = of_block(block).shadow.column(thread)
     block.shadow.check_tensor_read(
         block.first + thread, column, at, strand.current.number, block.reporter(strand)

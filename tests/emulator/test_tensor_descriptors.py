@@ -147,6 +147,7 @@ def test_instructions_as_cutlass_encodes_them(bits, kind, expected):
         (0x48400010, "f16", "sets bits 0x40000000, which kind::f16 has not"),
         (0x08400090 | 1 << 8, "tf32", "the type of A is 3; expected 2"),
         (0x08400030, "f16", r"the type of D is 3; expected 0 \(f16\), 1 \(f32\)"),
+        (0x08400480, "f16", r"the type of D is 0 \(f16\), but those of A and B are bf16"),
         (0x08400018, "f16", "it saturates, which kind::f16 does not"),
         (0x08402020, "i8", "it negates, which kind::i8 does not"),
         (0x0C400010, "f16", "M is 192; expected 64 or 128"),

@@ -27,7 +27,14 @@ DTYPES = {
     "e5m2": ml_dtypes.float8_e5m2,
     "u8": np.uint8,
     "s8": np.int8,
+    "e2m1_p64": ml_dtypes.float4_e2m1fn,
+    "e2m3_p32": ml_dtypes.float6_e2m3fn,
+    "e3m2_p32": ml_dtypes.float6_e3m2fn,
+    "e2m1": ml_dtypes.float4_e2m1fn,
 }
+
+#: Bits of an element within 16 bytes, of which as many as elements have are padding, or none.
+NARROW = {"e2m1_p64": (4, 16), "e2m3_p32": (6, 16), "e3m2_p32": (6, 16), "e2m1": (4, 32)}
 
 #: Kinds with types of A and B.
 MIXES = [
@@ -49,6 +56,23 @@ SIZES = [
 ]
 
 
+def bytes_of(values, name):
+    """The bytes of each row of values; what is padding holds ones."""
+    raw = values.astype(DTYPES[name])
+    if name not in NARROW:
+        return np.ascontiguousarray(raw).view(np.uint8)
+    bits, count = NARROW[name]
+    found = np.zeros((len(raw), raw.shape[1] // count * 16), np.uint8)
+    for row, codes in enumerate(raw.view(np.uint8)):
+        for unit in range(0, len(codes), count):
+            word = (1 << 128) - (1 << bits * count)
+            for i, code in enumerate(codes[unit : unit + count]):
+                word |= int(code) << bits * i
+            at = unit // count * 16
+            found[row, at : at + 16] = np.frombuffer(word.to_bytes(16, "little"), np.uint8)
+    return found
+
+
 class Operands:
     """Shared memory, filled with one operand after the other."""
 
@@ -62,14 +86,17 @@ class Operands:
         if name == "tf32" and major == "mn":
             swizzle = Swizzle.B128_ATOM_32B
         rows, size = len(values), np.dtype(DTYPES[name]).itemsize
+        raw = bytes_of(values, name)
         start = -(-self.next // 1024) * 1024
         lbo, sbo = _strides(rows, size, major, swizzle)
         descriptor = Tcgen05Descriptor(start, lbo, sbo, 0, swizzle).encode()
         address = tcgen05_addresses(descriptor, name, major, rows)
         at = (address - BASE)[..., None] + np.arange(size)
+        if name == "e2m1":
+            at = at[:, ::2]
         assert len(np.unique(at)) == at.size
         assert not self.taken[at].any()
-        self.image[at] = values.astype(DTYPES[name])[..., None].view(np.uint8)
+        self.image[at] = raw.reshape(at.shape)
         self.taken[at] = True
         self.next = BASE + int(at.max()) + 1
         return descriptor
@@ -89,7 +116,16 @@ def values(name, rng, shape):
     return rng.integers(0 if name == "u8" else -4, 5, shape)
 
 
-def multiplied(mix, majors, size, steps=2, negate=(False, False), saturate=False, start=None):
+def multiplied(
+    mix,
+    majors,
+    size,
+    steps=2,
+    negate=(False, False),
+    saturate=False,
+    start=None,
+    accumulator="f32",
+):
     """What the kernel makes of the product, and what it is, added to what D began with."""
     kind, *names = mix
     m, lane, n, *swizzles = size
@@ -101,7 +137,7 @@ def multiplied(mix, majors, size, steps=2, negate=(False, False), saturate=False
         element(names[1]),
         m,
         n,
-        "s32" if kind == "i8" else "f32",
+        "s32" if kind == "i8" else accumulator,
         *mn,
         *negate,
         saturate,
@@ -118,7 +154,12 @@ def multiplied(mix, majors, size, steps=2, negate=(False, False), saturate=False
         expected += (-1) ** sum(negate) * (a @ b.T)
     found, registers = product(kind, instructions, m, n, lane, start).run(operands.image)
     assert found == []
-    return matrix_of(registers.view(np.int32 if kind == "i8" else np.float32), m, n), expected
+    if accumulator == "f16":
+        # The upper halves hold what nobody has promised.
+        registers = np.ascontiguousarray(registers.view(np.float16)[:, ::2])
+    else:
+        registers = registers.view(np.int32 if kind == "i8" else np.float32)
+    return matrix_of(registers, m, n), expected
 
 
 @pytest.mark.parametrize("majors", MAJORS, ids="-".join)
@@ -128,6 +169,24 @@ def test_a_product_is_right(mix, majors):
     steps = 1 if size[2] == 256 else 2
     found, expected = multiplied(mix, majors, size, steps)
     assert (found == expected).all()
+
+
+@pytest.mark.parametrize("accumulator", ["f32", "f16"])
+@pytest.mark.parametrize("narrow", ["e2m1_p64", "e2m3_p32", "e3m2_p32"])
+@pytest.mark.parametrize("other", ["e4m3", "e5m2", "e2m1_p64", "e2m3_p32", "e3m2_p32"])
+def test_narrow_types_beside_each_other_and_8_bits(narrow, other, accumulator):
+    for i, mix in enumerate({(narrow, other), (other, narrow)}):
+        found, expected = multiplied(("f8f6f4", *mix), MAJORS[0], SIZES[i], accumulator=accumulator)
+        assert (found == expected).all()
+
+
+@pytest.mark.parametrize("mix", [MIXES[0], MIXES[3], MIXES[6]], ids="-".join)
+@pytest.mark.parametrize("start", [None, 0x3C00])
+def test_accumulators_of_16_bits(mix, start):
+    size = SIZES[1]
+    found, expected = multiplied(mix, MAJORS[0], size, start=start, accumulator="f16")
+    # 0x3c00 is 1.
+    assert (found == expected - (0x3BFF if start else 0)).all()
 
 
 @pytest.mark.parametrize("size", SIZES[:3], ids=str)
@@ -164,9 +223,9 @@ def test_integers_wrap_around_or_are_saturated(saturate):
 @pytest.mark.parametrize(
     "kind, bits, words",
     [
-        ("f16", 0x08400000, "multiplies f16 by f16 into f16"),
         ("f16", 0x08400410, "multiplies f16 by bf16"),
-        ("f8f6f4", 0x08400290, "multiplies e2m1 by e4m3 into f32"),
+        ("f8f6f4", 0x08408290, "has an M-major A of e2m1"),
+        ("f8f6f4", 0x08410C10, "has an N-major B of e2m3"),
         ("f16", 0x08400014, "is sparse"),
     ],
 )
