@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from .launch import Launch
     from .strand import Strand
 
+#: What is complete when the mbarrier that it is committed to says so.
+_ISSUED = {"nvvm.tcgen05.mma", "nvvm.tcgen05.mma.block_scale", "nvvm.tcgen05.cp"}
+
 #: Mbarriers of a block at which bulk copies can complete, and threads that can issue tcgen05.mma.
 _COLUMNS = 64
 
@@ -34,7 +37,7 @@ class Cluster:
         """Makes the cluster whose first block has that index."""
         nx, ny, _ = launch.cluster
         size = prod(launch.cluster)
-        asynchronous = program.tensor_maps or "nvvm.tcgen05.mma" in program.ops
+        asynchronous = program.tensor_maps or not _ISSUED.isdisjoint(program.ops)
         columns = _COLUMNS * size if asynchronous else 0
         self.order = Order(size * launch.threads, columns)
         self.blocks: list[ThreadBlock] = []

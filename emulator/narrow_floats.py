@@ -14,7 +14,7 @@ import numpy as np
 from .multiplicands import MULTIPLICANDS, UNIT_BYTES, Multiplicand
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NarrowFloat(Multiplicand):
     """A type of A or B of less than a byte; `dtype` is that of the bytes.
 
@@ -24,9 +24,9 @@ class NarrowFloat(Multiplicand):
         count: elements in 16 bytes.
     """
 
-    float_dtype: np.dtype = np.dtype(ml_dtypes.float4_e2m1fn)
-    bits: int = 4
-    count: int = 16
+    float_dtype: np.dtype
+    bits: int
+    count: int
 
     @property
     def held_bytes(self) -> int:
@@ -47,8 +47,10 @@ class NarrowFloat(Multiplicand):
 
 
 def _narrow(k: int, smallest_exponent: int, dtype: type, bits: int, count: int) -> NarrowFloat:
-    bytes_ = np.dtype(np.uint8)
-    return NarrowFloat(bytes_, k, smallest_exponent, 0, False, np.dtype(dtype), bits, count)
+    bytes_, float_dtype = np.dtype(np.uint8), np.dtype(dtype)
+    return NarrowFloat(
+        bytes_, k, smallest_exponent, float_dtype=float_dtype, bits=bits, count=count
+    )
 
 
 #: What `tcgen05` multiplies, by the ISA's names; of e2m1 the padded form, and that of two a byte.

@@ -37,8 +37,8 @@ class Shadow:
         reader, read_epoch: the thread that read last by an ordinary access, and its epoch.
         matrix_reads: for each warpgroup, the last group of wgmma that reads it; 0 if none does.
         bulk_reads: the last bulk copy that reads it and has not been waited for; 0 if none does.
-        tensor_reads: the last tcgen05.mma that reads it: the column of its thread's commits in `Order`,
-            which of these tracks it, and the op's number; None before the first.
+        tensor_reads: the last tcgen05.mma or cp that reads it: the column of its thread's commits in
+            `Order`, which of these tracks it, and the op's number; None before the first.
     """
 
     def __init__(
@@ -62,6 +62,8 @@ class Shadow:
         self.matrix_reads = np.zeros((warpgroups, size), np.int32)
         self.bulk_reads = np.zeros(size, np.int32)
         self.tensor_reads: np.ndarray | None = None
+        # The instructions' names by the ops' numbers.
+        self._tensor_readers: dict[int, str] = {}
         # The ops of those bulk copies that have not been waited for.
         self._bulk_readers: dict[int, int] = {}
 
@@ -184,7 +186,7 @@ class Shadow:
         reads: np.ndarray,
         report: Report,
     ) -> None:
-        """Checks that no tcgen05.mma may still read what `threads` write."""
+        """Checks that no tcgen05.mma or cp may still read what `threads` write."""
         column, commit, op = (rows_of(of_bytes, size)[rows] for of_bytes in reads)
         unseen = (column != _NOBODY) & (commit > self._order.seen[threads[:, None], column])
         if unseen.any():
@@ -193,7 +195,8 @@ class Shadow:
                 missing = "tcgen05.commit, and a wait for its mbarrier, are"
             report(
                 Kind.OVERWRITTEN,
-                f"writes {self._where(rows, unseen)}, which the tcgen05.mma at "
+                f"writes {self._where(rows, unseen)}, which the "
+                f"{self._tensor_readers[op[unseen][0]]} at "
                 f"{format_location(self._locations[op[unseen][0]])} may still be reading: {missing} "
                 "missing before it",
             )
@@ -252,18 +255,20 @@ class Shadow:
         self.matrix_reads[warpgroup, at] = group
 
     def check_tensor_read(
-        self, thread: int, column: int, at: np.ndarray, op: int, report: Report
+        self, name: str, thread: int, column: int, at: np.ndarray, op: int, report: Report
     ) -> None:
-        """Checks that tcgen05.mma of a thread may read bytes now, and notes that it does.
+        """Checks that an instruction of a thread may read bytes now, and notes that it does.
 
         Args:
+            name: the instruction's, "tcgen05.mma" or "tcgen05.cp".
             thread: who issues it.
             column: of that thread's commits in `Order`.
             at: positions in shared memory, one for each byte read.
             op: the instruction's number.
             report: takes what is wrong.
         """
-        self._check_async_read("tcgen05.mma", slice(thread, thread + 1), at, report)
+        self._check_async_read(name, slice(thread, thread + 1), at, report)
+        self._tensor_readers[op] = name
         if self.tensor_reads is None:
             self.tensor_reads = np.full((3, len(self.written)), _NOBODY, np.int32)
         self.tensor_reads[:, at] = [[column], [self._order.epoch[column]], [op]]

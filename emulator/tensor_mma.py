@@ -144,7 +144,6 @@ def _operand(
     held = np.arange(address.shape[1]) * size % UNIT_BYTES < type_.held_bytes
     at = bytes_read(strand, name, address[:, held], size)
     column = of_block(block).shadow.column(thread)
-    block.shadow.check_tensor_read(
-        block.first + thread, column, at, strand.current.number, block.reporter(strand)
-    )
+    number, report = strand.current.number, block.reporter(strand)
+    block.shadow.check_tensor_read("tcgen05.mma", block.first + thread, column, at, number, report)
     return numbers_at(strand, address, type_)

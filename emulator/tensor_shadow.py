@@ -1,8 +1,8 @@
 """What is known of each cell of tensor memory: who wrote it, and who may still access it.
 
-`tcgen05.mma`, `ld` and `st` are asynchronous (PTX ISA 9.7.16.6). An mma is complete for those who have
-seen the mbarrier that it was committed to, and the others for those who have seen the wait of their
-warp; what a thread has seen counts for its own instructions from its next
+`tcgen05.mma`, `cp`, `ld` and `st` are asynchronous (PTX ISA 9.7.16.6). An mma or a cp is complete for
+those who have seen the mbarrier that it was committed to, and the others for those who have seen the
+wait of their warp; what a thread has seen counts for its own instructions from its next
 `tcgen05.fence::after_thread_sync` on. Of several loads of a cell the last is remembered, so that a
 finding is certain, but one may be missed.
 """
@@ -50,17 +50,20 @@ class _Transfer:
 
 @dataclass(frozen=True)
 class _Multiplication:
-    """A `tcgen05.mma`.
+    """A `tcgen05.mma`, or a `tcgen05.cp`.
 
     Attributes:
+        name: "mma" or "cp".
         op: the instruction's number.
         thread: who issued it, by its number in the cluster.
         epoch: that thread's.
         column: of the thread's commits in `Order`.
         commit: which of its commits tracks it.
-        shape: D's address and extents; those of one shape are executed in their order.
+        shape: D's address and extents; those of one shape are executed in their order. Nothing if it is
+            not D's cells that it accesses.
     """
 
+    name: str
     op: int
     thread: int
     epoch: int
@@ -74,8 +77,8 @@ class TensorShadow:
 
     Attributes:
         written: whether anything was written.
-        multiplied, stored, loaded, taken: the last mma and st that write it since, the last ld that reads
-            it, and the last mma that does as its A.
+        multiplied, stored, loaded, taken: the last mma or cp and the last st that write it since, the
+            last ld that reads it, and the last mma that does as its A or its scale factors.
     """
 
     def __init__(self, block: ThreadBlock, shape: tuple[int, int]) -> None:
@@ -86,6 +89,8 @@ class TensorShadow:
         )
         self._columns: dict[int, int] = {}
         self._multiplications: list[_Multiplication] = []
+        # For each thread, the number of its last mma.
+        self._last: dict[int, int] = {}
         self._transfers: list[_Transfer] = []
         # Those that have not been waited for, or not been passed on by a fence.
         self._open: list[_Transfer] = []
@@ -163,23 +168,34 @@ class TensorShadow:
         if reads:
             self._check_written(strand, cells)
         self._check_complete(
-            strand, np.array([thread]), cells, "writes", {"mma", "st", "ld"}, shape
+            strand, np.array([thread]), cells, "writes", {"mma", "st", "ld"}, ("mma", shape)
         )
         self._overwrite(cells)
-        self.multiplied[cells.lanes, cells.columns] = self._issue(strand, thread, shape)
+        self.multiplied[cells.lanes, cells.columns] = self._issue(strand, "mma", thread, shape)
 
     def take(self, strand: Strand, thread: int, cells: Cells) -> None:
-        """A thread makes an mma read cells as its A."""
+        """A thread makes an mma read cells as its A, or its scale factors."""
         self._check_written(strand, cells)
-        self._check_complete(strand, np.array([thread]), cells, "reads", {"mma", "st"})
-        self.taken[cells.lanes, cells.columns] = self._issue(strand, thread, ())
+        self._check_complete(strand, np.array([thread]), cells, "reads", {"mma", "st"}, ("mma", ()))
+        self.taken[cells.lanes, cells.columns] = self._issue(strand, "mma", thread, ())
 
-    def _issue(self, strand: Strand, thread: int, shape: tuple[int, ...]) -> int:
-        """The number of a new mma."""
+    def copy(self, strand: Strand, thread: int, cells: Cells) -> None:
+        """A thread makes a cp write cells."""
+        names = {"mma", "st", "ld"}
+        self._check_complete(strand, np.array([thread]), cells, "writes", names, ("cp", ()))
+        self._overwrite(cells)
+        self.multiplied[cells.lanes, cells.columns] = self._issue(strand, "cp", thread, ())
+
+    def _issue(self, strand: Strand, name: str, thread: int, shape: tuple[int, ...]) -> int:
+        """The number of a new mma or cp."""
         agent, column = self._block.first + thread, self.column(thread)
         epochs = int(self._order.epoch[agent]), int(self._order.epoch[column])
-        issued = _Multiplication(strand.current.number, agent, epochs[0], column, epochs[1], shape)
+        issued = _Multiplication(
+            name, strand.current.number, agent, epochs[0], column, epochs[1], shape
+        )
         self._multiplications.append(issued)
+        if name == "mma":
+            self._last[agent] = len(self._multiplications)
         return len(self._multiplications)
 
     def check_free(self, strand: Strand, cells: Cells) -> None:
@@ -223,7 +239,7 @@ class TensorShadow:
         cells: Cells,
         does: str,
         names: set[str],
-        shape: tuple[int, ...] | None = None,
+        by: tuple[str, tuple[int, ...]] | None = None,
         fenced: bool = True,
     ) -> None:
         """Checks that what accesses cells is complete, for threads that access them now.
@@ -234,7 +250,7 @@ class TensorShadow:
             cells: what they access.
             does: how.
             names: the instructions that it must be ordered after.
-            shape: D's address and extents if it is an mma.
+            by: the name and the shape (`_Multiplication`) of an mma or a cp that accesses them.
             fenced: whether `tcgen05.fence` is needed where threads synchronise.
         """
         at = cells.lanes, cells.columns
@@ -244,9 +260,9 @@ class TensorShadow:
             for number in _numbers(array[at]):
                 issued = self._multiplications[number - 1]
                 missing = self._missing_after_mma(issued, threads, fenced)
-                if missing and not self._is_pipelined(issued, threads, shape):
+                if missing and not (by and self._is_pipelined(number, verb, int(threads[0]), *by)):
                     where = format_location(self._block.program.locations[issued.op])
-                    what = f"the tcgen05.mma at {where} may still {verb}"
+                    what = f"the tcgen05.{issued.name} at {where} may still {verb}"
                     self._report(strand, does, cells, what, missing)
         for name, array in (("st", self.stored), ("ld", self.loaded)):
             for number in _numbers(array[at]) if name in names else ():
@@ -265,17 +281,27 @@ class TensorShadow:
         )
 
     def _is_pipelined(
-        self, issued: _Multiplication, threads: np.ndarray, shape: tuple[int, ...] | None
+        self, number: int, verb: str, thread: int, name: str, shape: tuple[int, ...]
     ) -> bool:
-        """Whether an mma comes after another of one shape in a pipeline (9.7.16.6.2): of the same
-        thread, or one that was told of it."""
-        if issued.shape != shape:
+        """Whether an mma or a cp comes after another in a pipeline (9.7.16.6.2): of the same thread, or
+        one that was told of it.
+
+        An mma does after one of the same shape, and after every cp. That a cp comes after what an mma
+        reads, and so after the cp that it comes after, is not among the ISA's pairs; the main loops of
+        CUTLASS rely on it, which write the next step's scale factors over those of the last.
+
+        Args:
+            number: the earlier one's.
+            verb: what it does with the cells, "write" or "read".
+            thread: who issues the later one, by the index in the block.
+            name, shape: the later one's.
+        """
+        issued, agent = self._multiplications[number - 1], self._block.first + thread
+        if issued.thread != agent and issued.epoch > self._after[thread, issued.thread]:
             return False
-        thread = int(threads[0])
-        return (
-            issued.thread == self._block.first + thread
-            or issued.epoch <= self._after[thread, issued.thread]
-        )
+        if name == "mma":
+            return issued.name == "cp" or issued.shape == shape
+        return verb == "read" or (issued.name == "cp" and number < self._last.get(agent, 0))
 
     def _missing_after_mma(
         self, issued: _Multiplication, threads: np.ndarray, fenced: bool

@@ -13,6 +13,7 @@ from ..mbarriers import count_arrivals, used
 from ..program import Op
 from ..registry import executes
 from ..strand import Strand
+from ..tensor_cp import execute as copy
 from ..tensor_descriptors import KINDS, UnknownInstruction
 from ..tensor_fragments import SHAPES, cells_of, lanes_of
 from ..tensor_memory import Cells, of_block, split, wrong
@@ -116,6 +117,24 @@ def _multiply(op: Op) -> Any:
             d, a, b, descriptor, adds = (int(column[row]) for column in columns)
             try:
                 execute(strand, row, kind, d, (a, a_in_tensor_memory), b, descriptor, bool(adds))
+            except UnknownInstruction as unknown:
+                raise op.refuse(f"{unknown}, which the emulator does not know") from None
+
+    return step
+
+
+@executes("nvvm.tcgen05.cp")
+def _copy(op: Op) -> Any:
+    _check_group(op)
+    said = [op.text(name).rsplit("<", 1)[-1].rstrip(">") for name in ("shape", "multicast")]
+    if said != ["shape_32x128b", "warpx4"] or op.has("srcFormat"):
+        raise op.refuse("is not of shape 32x128b with warpx4, the one that the emulator knows")
+
+    def step(strand: Strand, *operands: Any) -> None:
+        addresses, descriptors = (strand.spread(strand.checked(value)) for value in operands)
+        for row in range(strand.lanes.count):
+            try:
+                copy(strand, row, int(addresses[row]), int(descriptors[row]))
             except UnknownInstruction as unknown:
                 raise op.refuse(f"{unknown}, which the emulator does not know") from None
 

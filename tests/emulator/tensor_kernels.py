@@ -106,6 +106,16 @@ def mma(name, kind, a, b, descriptor, adds):
       }} : (!llvm.ptr<6>, i64, i64, i32, i1)"""
 
 
+def cp(name, to, descriptor):
+    """Lines of a cp of shape 32x128b to an address; the descriptor is a number."""
+    return f"""
+      %{name} = arith.constant {_signed(descriptor, 64)} : i64
+      nvvm.tcgen05.cp %{to}, %{name} {{
+        shape = #nvvm.tcgen05_cp_shape<shape_32x128b>,
+        multicast = #nvvm.tcgen05_cp_multicast<warpx4>
+      }}"""
+
+
 def _signed(value, bits):
     return value - (1 << bits) if value >> bits - 1 else value
 
