@@ -17,6 +17,9 @@ from ..layout.descriptor import Descriptor
 #: Bytes of K that one instruction reads of each row, for every type; of B twice as many if it is sparse.
 K_BYTES = 32
 
+#: As many where sm_103a reads three units.
+LONG_K_BYTES = 48
+
 #: Bytes of the unit in which descriptors count, and which a swizzle moves as a whole.
 _UNIT = 16
 
@@ -31,6 +34,8 @@ class Matrix:
         base_offset: the phase at which the swizzle begins.
         width: what it swizzles within; that of a unit without swizzle.
         unit: what a swizzle moves as a whole.
+        absolute: whether LBO is the address at which rows go on that have reached the end of what they
+            are swizzled within.
     """
 
     start: int
@@ -39,6 +44,7 @@ class Matrix:
     base_offset: int
     width: int
     unit: int = _UNIT
+    absolute: bool = False
 
 
 @lru_cache(maxsize=1024)
@@ -79,6 +85,11 @@ def matrix_bytes(
         along, across = (lbo, sbo) if swizzled else (sbo, lbo)
         address = row // per_line * along + row % per_line * size
         address = address + k % lines * width + k // lines * across
+    elif matrix.absolute:
+        # That rows follow each other there as they do before is implied by CUTLASS, and written nowhere.
+        byte, room = k * size, width - matrix.start % width
+        address = row // 8 * sbo + row % 8 * width
+        address = address + np.where(byte < room, byte, lbo - matrix.start + byte - room)
     elif swizzled:
         byte = k * size
         address = row // 8 * sbo + row % 8 * width + byte % width + byte // width * lbo

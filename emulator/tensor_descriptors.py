@@ -10,23 +10,28 @@ from dataclasses import dataclass
 
 from .multiplicands import Multiplicand
 from .narrow_floats import TENSOR_MULTIPLICANDS
-from .operands import Matrix
+from .operands import K_BYTES, LONG_K_BYTES, Matrix
 
 #: What the mode of swizzling holds: what it swizzles within, and what it moves as a whole, in bytes.
 _SWIZZLES = {0: (16, 16), 1: (128, 32), 2: (128, 16), 4: (64, 16), 6: (32, 16)}
 
-#: Bits of a shared memory descriptor that are 0: those of no field, and the mode of the leading
-#: dimension, which is for a K of 48 bytes.
-_ZERO = 3 << 14 | 3 << 30 | 0x1FF << 52
+#: Bits of a shared memory descriptor that are 0: those of no field.
+_ZERO = 3 << 14 | 3 << 30 | 0xFF << 53
+
+#: The bit by which the leading dimension is an address, which is for a K of 48 bytes.
+_ABSOLUTE = 1 << 52
 
 #: Bits of an instruction descriptor that are 0 in the kinds below.
 _ZERO_OF_INSTRUCTION = 1 << 6 | 1 << 23 | 7 << 29
+
+#: The floats of 8 bits and fewer by their codes; the narrow ones are padded.
+FLOATS_OF_8 = {0: "e4m3", 1: "e5m2", 3: "e2m3", 4: "e3m2", 5: "e2m1"}
 
 #: For each kind, the types of A and B by their codes.
 _TYPES = {
     "f16": {0: "f16", 1: "bf16"},
     "tf32": {2: "tf32"},
-    "f8f6f4": {0: "e4m3", 1: "e5m2", 3: "e2m3", 4: "e3m2", 5: "e2m1"},
+    "f8f6f4": FLOATS_OF_8,
     "i8": {0: "u8", 1: "s8"},
 }
 
@@ -48,6 +53,22 @@ class UnknownInstruction(Exception):
 
 
 @dataclass(frozen=True)
+class Scales:
+    """How an instruction scales blocks.
+
+    Attributes:
+        block: elements along K that share a factor.
+        factors: their type, "ue8m0" or "ue4m3".
+        a_first, b_first: the byte of a word in which the first factor of A is, and of B.
+    """
+
+    block: int
+    factors: str
+    a_first: int
+    b_first: int
+
+
+@dataclass(frozen=True)
 class Instruction:
     """What an instruction descriptor says.
 
@@ -58,6 +79,8 @@ class Instruction:
         a_mn_major, b_mn_major: whether A is M-major, B is N-major.
         a_sign, b_sign: 1, or -1 to negate.
         saturates: whether integer sums stay within 32 bits.
+        k_bytes: bytes of K that it reads of each row.
+        scales: how it scales blocks; None of a kind that does not.
     """
 
     m: int
@@ -70,6 +93,8 @@ class Instruction:
     a_sign: int
     b_sign: int
     saturates: bool
+    k_bytes: int = K_BYTES
+    scales: Scales | None = None
 
 
 def instruction(bits: int, kind: str) -> Instruction:
@@ -91,9 +116,9 @@ def instruction(bits: int, kind: str) -> Instruction:
         raise UnknownInstruction("is sparse")
     types = _TYPES[kind]
     a, b = (
-        _meant(f"the type of {name}", bits >> at & 7, types) for name, at in (("A", 7), ("B", 10))
+        meant(f"the type of {name}", bits >> at & 7, types) for name, at in (("A", 7), ("B", 10))
     )
-    accumulator = _meant("the type of D", bits >> 4 & 3, _ACCUMULATORS[kind])
+    accumulator = meant("the type of D", bits >> 4 & 3, _ACCUMULATORS[kind])
     if kind == "f16" and a != b:
         raise UnknownInstruction(f"multiplies {a} by {b}")
     if accumulator == "f16" and a == "bf16":
@@ -106,11 +131,11 @@ def instruction(bits: int, kind: str) -> Instruction:
     if negates and kind == "i8":
         raise ValueError(f"it negates, which kind::{kind} does not")
     m, n = (bits >> 24 & 31) << 4, (bits >> 17 & 63) << 3
-    a_mn_major, b_mn_major = _majors(bits, a, b)
+    a_mn_major, b_mn_major = majors(bits, a, b)
     if m not in (64, 128):
         raise ValueError(f"M is {m}; expected 64 or 128")
     eight_bits = TENSOR_MULTIPLICANDS[b].dtype.itemsize == 1
-    _check_n(n, kind == "i8", b_mn_major and eight_bits)
+    check_n(n, kind == "i8", b_mn_major and eight_bits)
     return Instruction(
         m,
         n,
@@ -125,23 +150,24 @@ def instruction(bits: int, kind: str) -> Instruction:
     )
 
 
-def _meant(what: str, code: int, codes: dict[int, str]) -> str:
+def meant(what: str, code: int, codes: dict[int, str]) -> str:
+    """What a field's code means."""
     if code not in codes:
         known = ", ".join(f"{its} ({meaning})" for its, meaning in codes.items())
         raise ValueError(f"{what} is {code}; expected {known}")
     return codes[code]
 
 
-def _majors(bits: int, a: str, b: str) -> tuple[bool, bool]:
+def majors(bits: int, a: str, b: str) -> tuple[bool, bool]:
     """Whether A is M-major, and B N-major."""
-    majors = bool(bits >> 15 & 1), bool(bits >> 16 & 1)
-    for name, type_, letter, mn_major in zip("AB", (a, b), "MN", majors, strict=True):
+    found = bool(bits >> 15 & 1), bool(bits >> 16 & 1)
+    for name, type_, letter, mn_major in zip("AB", (a, b), "MN", found, strict=True):
         if mn_major and TENSOR_MULTIPLICANDS[type_].is_padded:
             raise UnknownInstruction(f"has an {letter}-major {name} of {type_}")
-    return majors
+    return found
 
 
-def _check_n(n: int, integers: bool, bytes_n_major: bool) -> None:
+def check_n(n: int, integers: bool, bytes_n_major: bool) -> None:
     """Checks N (9.7.16.2.1): it counts by 8, of integers by 16 beyond 32, and by 16 if B is of 8 bits and
     N-major (9.7.16.10.3)."""
     step = 16 if bytes_n_major or (integers and n > 32) else 8
@@ -149,19 +175,21 @@ def _check_n(n: int, integers: bool, bytes_n_major: bool) -> None:
         raise ValueError(f"N is {n}; expected a multiple of {step} from {step} to {_MAX_N}")
 
 
-def matrix(bits: int, mn_major: bool, size: int) -> Matrix:
+def matrix(bits: int, mn_major: bool, size: int, k_bytes: int = K_BYTES) -> Matrix:
     """The operand that the 64 bits of a shared memory descriptor say.
 
     Args:
         bits: the descriptor.
         mn_major: whether the operand is M- or N-major.
         size: bytes of an element.
+        k_bytes: bytes of K that are read of each row.
 
     Raises:
         ValueError: if it is none, or swizzles as the operand cannot be.
     """
-    if bits & _ZERO:
-        raise ValueError(f"{bits:#018x} sets bits {bits & _ZERO:#018x}, which must be 0")
+    zero = _ZERO if k_bytes == LONG_K_BYTES else _ZERO | _ABSOLUTE
+    if bits & zero:
+        raise ValueError(f"{bits:#018x} sets bits {bits & zero:#018x}, which must be 0")
     version, mode = bits >> 46 & 7, bits >> 61
     if version != 1:
         raise ValueError(f"{bits:#018x} has {version} in bits 46 to 48; expected 1")
@@ -180,4 +208,15 @@ def matrix(bits: int, mn_major: bool, size: int) -> Matrix:
     if base_offset and mode == 0:
         raise ValueError(f"{bits:#018x} has base offset {base_offset} without swizzle; expected 0")
     start, lbo, sbo = ((bits >> at & 0x3FFF) << 4 for at in (0, 16, 32))
-    return Matrix(start, lbo, sbo, base_offset, width, unit)
+    absolute = bool(bits & _ABSOLUTE)
+    if absolute and (mode != 2 or base_offset):
+        raise ValueError(
+            f"{bits:#018x} has an absolute leading dimension with mode {mode} and base offset "
+            f"{base_offset}; expected mode 2 and 0"
+        )
+    if k_bytes == LONG_K_BYTES and mode and not absolute and start % width + k_bytes > width:
+        raise ValueError(
+            f"{bits:#018x} has rows of {k_bytes} bytes that begin {start % width} bytes into {width}; "
+            "beyond them they go on only where the leading dimension is absolute"
+        )
+    return Matrix(start, lbo, sbo, base_offset, width, unit, absolute)

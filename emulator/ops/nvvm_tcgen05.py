@@ -17,7 +17,7 @@ from ..tensor_cp import execute as copy
 from ..tensor_descriptors import KINDS, UnknownInstruction
 from ..tensor_fragments import SHAPES, cells_of, lanes_of
 from ..tensor_memory import Cells, of_block, split, wrong
-from ..tensor_mma import execute
+from ..tensor_mma import Scaling, execute
 from ..types import is_pointer, shape_of, space_of
 from ..warps import full_warps
 
@@ -103,20 +103,38 @@ def _relinquish(op: Op) -> Any:
 @executes("nvvm.tcgen05.mma")
 def _multiply(op: Op) -> Any:
     _check_group(op, "ctaGroup")
-    kind = op.text("kind").rsplit("<", 1)[-1].rstrip(">")
+    kind = _word(op, "kind")
     if kind not in KINDS or op.has("aShift") or len(op.operand_types) != 5:
         raise op.refuse(
             f"is of kind {kind}, shifts A, or has a scale or a mask; the emulator knows plain ones of "
             f"{', '.join(KINDS)}"
         )
+    return _multiplies(op, kind)
+
+
+@executes("nvvm.tcgen05.mma.block_scale")
+def _multiply_scaled(op: Op) -> Any:
+    _check_group(op, "ctaGroup")
+    block = 16 if _word(op, "blockScale") == "block16" else 32
+    return _multiplies(op, _word(op, "kind"), block)
+
+
+def _word(op: Op, name: str) -> str:
+    """What an attribute of an enumeration says; nothing if it is missing."""
+    return op.text(name).rsplit("<", 1)[-1].rstrip(">")
+
+
+def _multiplies(op: Op, kind: str, block: int | None = None) -> Any:
+    """What multiplies; `block` elements along K share a scale factor, if that is given."""
     a_in_tensor_memory = is_pointer(str(op.operand_types[1]))
 
     def step(strand: Strand, *operands: Any) -> None:
         columns = [strand.spread(strand.checked(value)) for value in operands]
         for row in range(strand.lanes.count):
-            d, a, b, descriptor, adds = (int(column[row]) for column in columns)
+            d, a, b, descriptor, adds, *factors = (int(column[row]) for column in columns)
+            left, scaling = (a, a_in_tensor_memory), Scaling(block, *factors) if block else None
             try:
-                execute(strand, row, kind, d, (a, a_in_tensor_memory), b, descriptor, bool(adds))
+                execute(strand, row, kind, d, left, b, descriptor, bool(adds), scaling)
             except UnknownInstruction as unknown:
                 raise op.refuse(f"{unknown}, which the emulator does not know") from None
 
@@ -126,8 +144,8 @@ def _multiply(op: Op) -> Any:
 @executes("nvvm.tcgen05.cp")
 def _copy(op: Op) -> Any:
     _check_group(op)
-    said = [op.text(name).rsplit("<", 1)[-1].rstrip(">") for name in ("shape", "multicast")]
-    if said != ["shape_32x128b", "warpx4"] or op.has("srcFormat"):
+    said = _word(op, "shape"), _word(op, "multicast")
+    if said != ("shape_32x128b", "warpx4") or op.has("srcFormat"):
         raise op.refuse("is not of shape 32x128b with warpx4, the one that the emulator knows")
 
     def step(strand: Strand, *operands: Any) -> None:

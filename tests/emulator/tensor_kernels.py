@@ -106,6 +106,28 @@ def mma(name, kind, a, b, descriptor, adds):
       }} : (!llvm.ptr<6>, i64, i64, i32, i1)"""
 
 
+def scaled_mma(name, kind, block, operands, descriptor, adds, factors):
+    """Lines of an mma into %d that scales blocks.
+
+    Args:
+        name: a prefix of names.
+        kind, block: the instruction's, and how many elements share a factor.
+        operands: the descriptors of A and B.
+        descriptor: the instruction's.
+        adds: whether it adds to D.
+        factors: the columns of A's and of B's scale factors.
+    """
+    plain = mma(name, kind, *operands, descriptor, adds)
+    before, _ = plain.split("nvvm.tcgen05.mma ")
+    addresses = (at(f"{name}{side}", 0, column) for side, column in zip("fg", factors, strict=True))
+    return f"""{before}
+      {" ".join(addresses)}
+      nvvm.tcgen05.mma.block_scale %d, %{name}a, %{name}b, %{name}i, %{name}e, %{name}f, %{name}g {{
+        kind = #nvvm.tcgen05_mma_kind<{kind}>, ctaGroup = #nvvm.cta_group<cta_1>,
+        blockScale = #nvvm.tcgen05_mma_block_scale<block{block}>
+      }} : (!llvm.ptr<6>, i64, i64, i32, i1, !llvm.ptr<6>, !llvm.ptr<6>)"""
+
+
 def cp(name, to, descriptor):
     """Lines of a cp of shape 32x128b to an address; the descriptor is a number."""
     return f"""
@@ -184,7 +206,7 @@ class TensorKernel:
         return found[0]
 
 
-def product(kind, steps, m, n, lane=0, start=None):
+def product(kind, steps, m, n, lane=0, start=None, lines=None, columns=None):
     """A kernel that multiplies, and loads D.
 
     Args:
@@ -193,8 +215,10 @@ def product(kind, steps, m, n, lane=0, start=None):
         m, n: the shape of D.
         lane: of D.
         start: what all cells of D hold before, if anything.
+        lines: that multiply, if not those of the steps.
+        columns: that it allocates, if not those of D.
     """
-    multiply = "".join(mma(f"m{i}", kind, *step) for i, step in enumerate(steps))
+    multiply = lines or "".join(mma(f"m{i}", kind, *step) for i, step in enumerate(steps))
     halves = (0, 16) if m == 128 else (lane,)
     loads = [(half, column) for half in halves for column in range(0, n, 8)]
     lines = [at("d", lane)]
@@ -211,7 +235,7 @@ def product(kind, steps, m, n, lane=0, start=None):
         lines.append(
             f"vector.store %r{i}, %B[%tid, %o{i}] : memref<128x{4 * len(loads)}xi32>, vector<4xi32>"
         )
-    columns = max(32, 1 << (n - 1).bit_length())
+    columns = max(32, 1 << ((columns or n) - 1).bit_length())
     return TensorKernel("\n    ".join(lines), columns, 4 * len(loads))
 
 

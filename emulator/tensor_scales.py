@@ -1,0 +1,84 @@
+"""Scale factors of blocks of A and B, as `tcgen05.mma` takes them from tensor memory (PTX ISA
+9.7.16.10.7, whose figures CuTe's layouts say).
+
+A word of four bytes holds four factors that follow each other along K. Those of row m, or of column n,
+are on lane m % 32, once in each quarter of the lanes, m / 32 columns on; the next words of a row are
+behind those of all rows, of which there are 128 or 256.
+"""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+
+from .lanes import WARP
+from .multiplicands import Multiplicand
+from .strand import Strand
+from .tensor_descriptors import Scales
+from .tensor_memory import LANES, Cells, of_block, split, wrong
+
+#: Columns that a word of 128 rows takes.
+_COLUMNS = LANES // WARP
+
+#: A scaled element, for `multiply_add`. How the hardware sums them is not known bit for bit; here the
+#: exact products of scaled elements are summed as those of 16 bits are, whatever the elements' types.
+SCALED = Multiplicand(np.dtype(np.float64), 0, -143)
+
+_DTYPES = {
+    "ue8m0": np.dtype(ml_dtypes.float8_e8m0fnu),
+    "ue4m3": np.dtype(ml_dtypes.float8_e4m3fn),
+}
+
+#: Bits of a factor that mean something.
+_MASKS = {"ue8m0": 0xFF, "ue4m3": 0x7F}
+
+
+def scaled(
+    strand: Strand,
+    thread: int,
+    name: str,
+    numbers: np.ndarray,
+    address: int,
+    scales: Scales,
+) -> np.ndarray:
+    """An operand's numbers, [m or n, k], times their scale factors.
+
+    Args:
+        strand: the threads.
+        thread: which of them multiplies, by the index in the block.
+        name: "A" or "B".
+        numbers: the operand's.
+        address: of its factors' first word.
+        scales: how they scale.
+
+    Raises:
+        Stop: if the factors are where they cannot be, or not the same in each quarter of the lanes, which
+            is reported.
+    """
+    rows, first = len(numbers), scales.a_first if name == "A" else scales.b_first
+    count = numbers.shape[1] // scales.block
+    lane, column = split(address)
+    if lane:
+        wrong(strand, f"has scale factors of {name} at lane {lane} of tensor memory; expected 0")
+    quarter, row, word = np.ogrid[: LANES // WARP, :rows, : (first + count - 1) // 4 + 1]
+    per_word = -(-rows // LANES) * _COLUMNS
+    cells = Cells(quarter * WARP + row % WARP, column + row // WARP + word * per_word)
+    memory = of_block(strand.block)
+    memory.check_allocated(strand, cells, f"reads scale factors of {name} from")
+    memory.shadow.take(strand, thread, cells)
+    words = np.ascontiguousarray(memory.data[cells.lanes, cells.columns])
+    held = words.view(np.uint8)[..., first : first + count]
+    if (held != held[0]).any():
+        at = int(np.flatnonzero((held != held[0]).any(axis=(0, 2)))[0])
+        letter = "row" if name == "A" else "column"
+        wrong(
+            strand,
+            f"has scale factors of {name} that are not the same in each quarter of the lanes, at first "
+            f"of {letter} {at}: {_bytes(held[:, at])}",
+        )
+    factors = (held[0] & _MASKS[scales.factors]).view(_DTYPES[scales.factors]).astype(np.float64)
+    return numbers * np.repeat(factors, scales.block, axis=1)
+
+
+def _bytes(of_quarters: np.ndarray) -> str:
+    return ", ".join(f"0x{bytes(each).hex()}" for each in of_quarters)

@@ -1,0 +1,81 @@
+"""tcgen05.mma of the kinds that scale blocks: what it multiplies, against sums in float64.
+
+Scale factors are placed one by one, by the formula of PTX ISA 9.7.16.10.7 and CuTe's layouts.
+"""
+
+import numpy as np
+import pytest
+from scaled_products import FACTORS, M, ScaledProduct
+
+FLOATS = ["e4m3", "e5m2", "e2m3_p32", "e3m2_p32", "e2m1_p64"]
+
+
+def check(product):
+    found, registers = product.run()
+    assert found == []
+    assert (registers == product.expected).all()
+
+
+@pytest.mark.parametrize("b", FLOATS)
+@pytest.mark.parametrize("a", FLOATS)
+def test_floats_of_8_bits_and_fewer(a, b):
+    check(ScaledProduct("mxf8f6f4", a, b, steps=2))
+
+
+@pytest.mark.parametrize("n", [8, 24, 128, 136, 256])
+def test_a_factor_an_instruction_of_every_n(n):
+    # Five steps take each byte of a word, and one of the next.
+    check(ScaledProduct("mxf8f6f4", "e4m3", "e4m3", n, steps=5 if n < 128 else 2))
+
+
+@pytest.mark.parametrize("n", [16, 144])
+@pytest.mark.parametrize(
+    "kind, block, scale",
+    [
+        ("mxf4", 32, "ue8m0"),
+        ("mxf4nvf4", 32, "ue8m0"),
+        ("mxf4nvf4", 16, "ue8m0"),
+        ("mxf4nvf4", 16, "ue4m3"),
+    ],
+)
+def test_floats_of_4_bits(kind, block, scale, n):
+    check(ScaledProduct(kind, "e2m1", "e2m1", n, block, scale, steps=3))
+
+
+@pytest.mark.parametrize("negate", [(True, False), (False, True), (True, True)])
+def test_a_or_b_negated(negate):
+    check(ScaledProduct("mxf4", "e2m1", "e2m1", negate=negate))
+
+
+@pytest.mark.parametrize("always", [False, True])
+@pytest.mark.parametrize("first", [0, 192])
+@pytest.mark.parametrize(
+    "kind, block, scale",
+    [("mxf4", 32, "ue8m0"), ("mxf4nvf4", 16, "ue4m3")],
+)
+def test_k_of_48_bytes(kind, block, scale, first, always):
+    # Of eight instructions along three rows of 128 bytes the third and the sixth cross.
+    check(ScaledProduct(kind, "e2m1", "e2m1", 16, block, scale, steps=4, long=(first, always)))
+
+
+# Factors that are no number, very small or very large.
+
+
+def test_a_factor_that_is_nan():
+    for scale in FACTORS:
+        product = ScaledProduct("mxf4nvf4", "e2m1", "e2m1", 16, 16, scale)
+        # The code of NaN in both types, but for the bit that ue4m3 has not.
+        product.factors[0][3, 1] = np.nan
+        assert np.isnan(product.factors[0][3, 1])
+        found, registers = product.run()
+        assert found == []
+        assert np.isnan(registers[3]).all()
+        rest = np.arange(M) != 3
+        assert (registers[rest] == product.expected[rest]).all()
+
+
+@pytest.mark.parametrize("exponent", [-60, 58])
+def test_powers_of_two_only_move_a_product(exponent):
+    dtype = FACTORS["ue8m0"][0]
+    factors = [np.full((rows, 4), 2.0**exponent).astype(dtype) for rows in (M, 16)]
+    check(ScaledProduct("mxf4", "e2m1", "e2m1", factors=factors))
