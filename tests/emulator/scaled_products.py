@@ -84,6 +84,7 @@ class ScaledProduct:
         steps: how many instructions follow each other.
         long: none, or where in 384 bytes the first begins that reads 48 of each row, and whether the
             leading dimension is absolute in each.
+        majors: of A and B.
         negate: A and B.
         factors: of A and B, of their types, [rows, count]; by chance if not given.
         flip: what is changed in the instructions' descriptors.
@@ -97,6 +98,7 @@ class ScaledProduct:
     scale: str = "ue8m0"
     steps: int = 2
     long: tuple[int, bool] | None = None
+    majors: tuple[str, str] = ("k", "k")
     negate: tuple[bool, bool] = (False, False)
     factors: list = field(default_factory=list)
     flip: int = 0
@@ -104,14 +106,16 @@ class ScaledProduct:
     def __post_init__(self):
         rng, self.operands = np.random.default_rng(0), Operands()
         k = (48 if self.long else 32) * (1 if self.kind == "mxf8f6f4" else 2)
-        self.each = k // self.block
+        self.each, self.values = k // self.block, []
         whole, scaled, self.descriptors = k * self.steps, [], []
         dtype, choices = FACTORS[self.scale]
         names, extents, given = (self.a, self.b), (M, self.n), self.factors
         self.factors = given or [
             rng.choice(choices, (rows, self.each * self.steps)).astype(dtype) for rows in extents
         ]
-        for name, rows, factors in zip(names, extents, self.factors, strict=True):
+        for name, rows, factors, major in zip(
+            names, extents, self.factors, self.majors, strict=True
+        ):
             numbers = values(name, rng, (rows, whole))
             if self.long:
                 placed = LongRows(self.operands, numbers, *self.long)
@@ -120,8 +124,9 @@ class ScaledProduct:
                 parts = np.split(numbers, self.steps, 1)
                 swizzle = Swizzle.B32 if name == self.a else Swizzle.NONE
                 self.descriptors.append(
-                    [self.operands.place(part, name, "k", swizzle) for part in parts]
+                    [self.operands.place(part, name, major, swizzle) for part in parts]
                 )
+            self.values.append(numbers)
             scaled.append(numbers * np.repeat(factors.astype(np.float64), self.block, axis=1))
         self.expected = (-1) ** sum(self.negate) * (scaled[0] @ scaled[1].T)
         self.columns = [self.n, self.n + word_columns(M) * -(-self.each * self.steps // 4)]
@@ -148,6 +153,8 @@ class ScaledProduct:
                 element(self.b),
                 M,
                 self.n,
+                "f32",
+                *(major == "mn" for major in self.majors),
                 negate_a=self.negate[0],
                 negate_b=self.negate[1],
                 scale=self.scale,

@@ -3,9 +3,13 @@
 Scale factors are placed one by one, by the formula of PTX ISA 9.7.16.10.7 and CuTe's layouts.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scaled_products import FACTORS, M, ScaledProduct
+from tensor_kernels import AFTER, BEFORE, BYTES, WAIT_STORE, at, matrix_of, store
+from test_tensor_products import bytes_of
 
 FLOATS = ["e4m3", "e5m2", "e2m3_p32", "e3m2_p32", "e2m1_p64"]
 
@@ -40,6 +44,34 @@ def test_a_factor_an_instruction_of_every_n(n):
 )
 def test_floats_of_4_bits(kind, block, scale, n):
     check(ScaledProduct(kind, "e2m1", "e2m1", n, block, scale, steps=3))
+
+
+@pytest.mark.parametrize("majors", [("mn", "k"), ("k", "mn"), ("mn", "mn")], ids="-".join)
+def test_majors_of_8_bits(majors):
+    check(ScaledProduct("mxf8f6f4", "e4m3", "e5m2", 32, majors=majors))
+
+
+@pytest.mark.parametrize("kind, name", [("mxf8f6f4", "e4m3"), ("mxf4", "e2m1")])
+def test_a_in_tensor_memory(kind, name):
+    made = ScaledProduct(kind, name, name, steps=1)
+    kernel, image = made.kernel(), made.operands.image
+    # Each thread stores a row, whose 32 bytes are 8 columns, behind all that the product uses.
+    words, column = bytes_of(made.values[0], name).view(np.int32), 32
+    image[-words.nbytes :] = words.reshape(-1).view(np.uint8)
+    lines = [
+        "%rows = arith.constant 15360 : index",
+        "%row = arith.muli %tid, %c8 : index",
+        "%from = arith.addi %row, %rows : index",
+        f"%its = vector.load %A[%from] : memref<{BYTES // 4}xi32>, vector<8xi32>",
+        store("a", "its", 0, column, "32x32b", 8),
+        *(WAIT_STORE, BEFORE, "gpu.barrier", AFTER),
+        at("ta", 0, column),
+    ]
+    kernel = kernel.without("scf.if %leader {", "\n".join([*lines, "scf.if %leader {"]), which=1)
+    kernel = kernel.without("%d, %m0a,", "%d, %ta,").without("6>, i64,", "6>, !llvm.ptr<6>,")
+    found, registers = replace(kernel, columns=64).run(image)
+    assert found == []
+    assert (matrix_of(registers.view(np.float32), M, 16) == made.expected).all()
 
 
 @pytest.mark.parametrize("negate", [(True, False), (False, True), (True, True)])
