@@ -7,9 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scaled_products import FACTORS, M, ScaledProduct
+from scaled_products import FACTORS, M, ScaledProduct, factor_bytes
 from tensor_kernels import AFTER, BEFORE, BYTES, WAIT_STORE, at, matrix_of, store
 from test_tensor_products import bytes_of
+
+from mlir_smem.layout import element
+from mlir_smem.layout.tcgen05 import scale_blocks, scale_layout
 
 FLOATS = ["e4m3", "e5m2", "e2m3_p32", "e3m2_p32", "e2m1_p64"]
 
@@ -88,6 +91,20 @@ def test_a_or_b_negated(negate):
 def test_k_of_48_bytes(kind, block, scale, first, always):
     # Of eight instructions along three rows of 128 bytes the third and the sixth cross.
     check(ScaledProduct(kind, "e2m1", "e2m1", 16, block, scale, steps=4, long=(first, always)))
+
+
+@pytest.mark.parametrize("rows", [128, 256])
+def test_the_layouts_place_factors_where_products_take_them(rows):
+    factors = np.random.default_rng(0).integers(0, 255, (rows, 8), np.uint8)
+    tile = scale_layout(element("ue8m0"), rows, 8)
+    blocks = scale_blocks(tile)
+    image = np.zeros(rows * 8, np.uint8)
+    image[tile.offsets()] = factors
+    for i, raw in enumerate(factor_bytes(factors)):
+        word, block = divmod(i, rows // 128)
+        assert blocks.column(block, word) == 4 * i
+        start = blocks.descriptor(block, word).start
+        assert (image[start : start + 512] == raw).all()
 
 
 # Factors that are no number, very small or very large.

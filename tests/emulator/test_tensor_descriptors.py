@@ -5,15 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlir_smem.emulator.multiplicands import MULTIPLICANDS
+from mlir_smem.emulator.narrow_floats import TENSOR_MULTIPLICANDS
 from mlir_smem.emulator.operands import matrix_bytes
+from mlir_smem.emulator.scaled_instructions import scaled_instruction
 from mlir_smem.emulator.tensor_descriptors import (
     KINDS,
     Instruction,
+    Scales,
     UnknownInstruction,
     instruction,
     matrix,
 )
-from mlir_smem.layout import Major, element
+from mlir_smem.layout import Major, Swizzle, element
 from mlir_smem.layout.tcgen05 import KINDS as LAYOUT_KINDS
 from mlir_smem.layout.tcgen05 import (
     InstructionDescriptor,
@@ -43,6 +46,56 @@ def test_both_rules_read_the_same_bytes(operand, rows):
     mn_major = major == "mn"
     found = matrix_bytes(matrix(bits, mn_major, size), 8 * size, mn_major, rows)
     assert (found == tcgen05_addresses(bits, name, major, rows)).all()
+
+
+@given(*[st.integers(0, 255)] * 2, st.integers(0, 7), st.booleans(), st.sampled_from([8, 24, 128]))
+def test_both_rules_read_the_same_rows_of_48_bytes(first, second, unit, always, rows):
+    # Two buffers of 128 bytes a row, and where in the first an instruction begins.
+    crosses = 16 * unit + 48 > 128
+    start, lbo = 1024 * first + 16 * unit, 1024 * second if crosses or always else 0
+    descriptor = Tcgen05Descriptor(
+        start, lbo, 1024, swizzle=Swizzle.B128, absolute=crosses or always
+    )
+    bits = descriptor.encode()
+    found = matrix_bytes(matrix(bits, False, 1, 48), 8, False, rows, 48)
+    assert (found == tcgen05_addresses(bits, "e2m1", "k", rows, 48)[:, ::2]).all()
+
+
+@pytest.mark.parametrize(
+    "bits, chunks",
+    [
+        # As Triton and CUTLASS encode the blocks of three buffers of 128 rows from 0x800 on.
+        (0x4000404000000083, [(0x830, 48)]),
+        (0x4010404000800083, [(0x830, 48)]),
+        (0x4010404004800086, [(0x860, 32), (0x4800, 16)]),
+        (0x4010404008800487, [(0x4870, 16), (0x8800, 32)]),
+    ],
+)
+def test_rows_of_48_bytes_as_they_are_encoded_elsewhere(bits, chunks):
+    first = [start + i for start, size in chunks for i in range(size)]
+    for row in (0, 1, 13):
+        at = [byte + row // 8 * 1024 + row % 8 * 128 for byte in first]
+        swizzled = [byte ^ (byte >> 7 & 7) << 4 for byte in at]
+        assert matrix_bytes(matrix(bits, False, 1, 48), 8, False, 16, 48)[row].tolist() == swizzled
+
+
+@pytest.mark.parametrize(
+    "bits, message",
+    [
+        (6 << 61 | 1 << 52, "has an absolute leading dimension with mode 6 and base offset 0"),
+        (
+            1 << 52,
+            "has an absolute leading dimension with mode 0 and base offset 0; expected mode 2",
+        ),
+        (2 << 61 | 1 << 52 | 1 << 49, "with mode 2 and base offset 1; expected mode 2 and 0"),
+        (2 << 61 | 0x60 >> 4, "has rows of 48 bytes that begin 96 bytes into 128; beyond them"),
+        (6 << 61, "has rows of 48 bytes that begin 0 bytes into 32; beyond them"),
+        (1 << 53, "sets bits 0x0020000000000000, which must be 0"),
+    ],
+)
+def test_a_descriptor_of_rows_of_48_bytes_that_is_none(bits, message):
+    with pytest.raises(ValueError, match=message):
+        matrix(bits | 1 << 46, False, 1, 48)
 
 
 def refuses(function, *arguments):
@@ -80,7 +133,29 @@ def test_a_descriptor_of_shared_memory_that_is_none(bits, mn_major, size, messag
         matrix(bits, mn_major, size)
 
 
-# Instruction descriptors.
+# Instruction descriptors. Those that scale blocks are here as others encode them; the rest of their
+# rules is in test_scaled_rules.py.
+
+
+@pytest.mark.parametrize(
+    "bits, kind, block, expected",
+    [
+        # As CUTLASS encodes them, but of one block, for which M is 128, dense, and K-major.
+        (0x08A01000, "mxf8f6f4", 32, ("e4m3", "e3m2", 128, False, False, 32, "ue8m0", 0, 0)),
+        (0x08C00480, "mxf4", 32, ("e2m1x2", "e2m1x2", 256, False, False, 32, "ue8m0", 0, 0)),
+        (0x08400480, "mxf4nvf4", 16, ("e2m1x2", "e2m1x2", 256, False, False, 32, "ue4m3", 0, 0)),
+        (0xC84004A0, "mxf4nvf4", 16, ("e2m1x2", "e2m1x2", 256, False, False, 48, "ue4m3", 2, 2)),
+        # As Triton's tests have them, of e4m3 by e2m1.
+        (144708608, "mxf8f6f4", 32, ("e4m3", "e2m1", 128, False, False, 32, "ue8m0", 0, 0)),
+        (681579536, "mxf8f6f4", 32, ("e4m3", "e2m1", 128, False, False, 32, "ue8m0", 1, 1)),
+    ],
+)
+def test_instructions_that_scale_as_others_encode_them(bits, kind, block, expected):
+    a, b, n, a_mn, b_mn, k_bytes, factors, *first = expected
+    types = TENSOR_MULTIPLICANDS[a], TENSOR_MULTIPLICANDS[b]
+    scales = Scales(block, factors, *first)
+    wanted = Instruction(128, n, *types, "f32", a_mn, b_mn, 1, 1, False, k_bytes, scales)
+    assert scaled_instruction(bits, kind, block) == wanted
 
 
 def checked(bits, kind):
