@@ -24,13 +24,13 @@ _COLUMNS = LANES // WARP
 #: exact products of scaled elements are summed as those of 16 bits are, whatever the elements' types.
 SCALED = Multiplicand(np.dtype(np.float64), 0, -143)
 
+#: The largest code of ue4m3, which is e4m3 without its sign (PTX ISA 5.2.3).
+_MOST = 0x7F
+
 _DTYPES = {
     "ue8m0": np.dtype(ml_dtypes.float8_e8m0fnu),
     "ue4m3": np.dtype(ml_dtypes.float8_e4m3fn),
 }
-
-#: Bits of a factor that mean something.
-_MASKS = {"ue8m0": 0xFF, "ue4m3": 0x7F}
 
 
 def scaled(
@@ -52,8 +52,8 @@ def scaled(
         scales: how they scale.
 
     Raises:
-        Stop: if the factors are where they cannot be, or not the same in each quarter of the lanes, which
-            is reported.
+        Stop: if the factors are where they cannot be, or what none is, or not the same in each quarter of
+            the lanes, which is reported.
     """
     rows, first = len(numbers), scales.a_first if name == "A" else scales.b_first
     count = numbers.shape[1] // scales.block
@@ -76,7 +76,9 @@ def scaled(
             f"has scale factors of {name} that are not the same in each quarter of the lanes, at first "
             f"of {letter} {at}: {_bytes(held[:, at])}",
         )
-    factors = (held[0] & _MASKS[scales.factors]).view(_DTYPES[scales.factors]).astype(np.float64)
+    if scales.factors == "ue4m3" and held.max() > _MOST:
+        wrong(strand, f"has scale factors of {name} with a sign bit, which ue4m3 has not")
+    factors = held[0].view(_DTYPES[scales.factors]).astype(np.float64)
     return numbers * np.repeat(factors, scales.block, axis=1)
 
 

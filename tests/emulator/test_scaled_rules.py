@@ -1,9 +1,8 @@
 """What products of scaled blocks must keep: their scale factors come before them, and are where and what
 they can be."""
 
-import numpy as np
 import pytest
-from scaled_products import M, ScaledProduct
+from scaled_products import ScaledProduct
 from tensor_kernels import (
     AFTER,
     BEFORE,
@@ -18,11 +17,9 @@ from tensor_kernels import (
 
 from mlir_smem.emulator import EmulationError, Kind
 
-#: One instruction of four factors, each 1; D has 16 columns, and factors 4 each behind them.
-ONES = [np.full((rows, 4), 1, "u1") + 126 for rows in (M, 16)]
-
 
 def made(**options):
+    """One instruction of four factors; D has 16 columns, and A's and B's factors 4 each behind them."""
     options = {"kind": "mxf4nvf4", "block": 16, "steps": 1, "a": "e2m1", "b": "e2m1"} | options
     return ScaledProduct(**options)
 
@@ -154,6 +151,14 @@ def test_factors_that_are_not_the_same_in_each_quarter():
         "has scale factors of A that are not the same in each quarter of the lanes, at first of row 0: "
         "0x00000000, 0x20000000, 0x40000000, 0x60000000"
     )
+
+
+def test_factors_below_zero():
+    product = made(scale="ue4m3")
+    product.factors[1][5, 2] = -1
+    fault = fault_of(product.kernel(), product.operands.image)
+    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.message == "has scale factors of B with a sign bit, which ue4m3 has not"
 
 
 # Where factors are, and which.
