@@ -17,6 +17,9 @@ class I32:
     def __add__(self, other: I32 | int) -> I32:
         return self._binary("addi", other)
 
+    def __sub__(self, other: I32 | int) -> I32:
+        return self._binary("subi", other)
+
     def __mul__(self, other: I32 | int) -> I32:
         return self._binary("muli", other)
 

@@ -8,10 +8,10 @@ from ..dialect.bindings import ir
 from ..dialect.diagnostics import format_location
 from ..dialect.ops.mma import PRODUCTS
 from ..dialect.ops.roles import role_warpgroups, roles_of
-from ..dialect.ops.tensor_memory import MAX_COLUMNS, tensor_memory
+from ..dialect.ops.tensor_memory import LEAST_DEPTH, MAX_COLUMNS, MOST_DEPTH, tensor_memory
 from ..dialect.types import is_in_flight
 from ..layout.fragments import WARPGROUP
-from .accumulators import columns_of, needed_by
+from .accumulators import columns_of, needed_by, scale_columns
 from .base import OpError, Pass
 from .kernel import function_of, gather, required_block_size
 
@@ -26,18 +26,28 @@ class PlaceAccumulators(Pass):
 
     def run(self, module: Any) -> None:
         functions: dict[Any, list[Any]] = {}
-        making, placed = gather(module, (*PRODUCTS, "smem.fill"), ("smem.tensor_memory",))
+        making, waits, placed = gather(
+            module, (*PRODUCTS, "smem.fill"), ("smem.wait",), ("smem.tensor_memory",)
+        )
+        # What `pending` says comes to be seen while one more is under way.
+        depths: dict[Any, int] = {}
+        for op in waits:
+            function, pending = function_of(op), ir.IntegerAttr(op.attributes["pending"]).value
+            depths[function] = max(depths.get(function, LEAST_DEPTH), pending + 1)
         for op in making:
             if is_in_flight(op.results[0].type):
                 functions.setdefault(function_of(op), []).append(op)
         for op in placed:
             functions.pop(function_of(op), None)
         for function, ops in functions.items():
-            _place(function, [op for op in ops if needed_by(op)])
+            depth = 1 << (depths.get(function, LEAST_DEPTH) - 1).bit_length()
+            _place(function, ops, min(depth, MOST_DEPTH))
 
 
-def _place(function: Any, ops: list[Any]) -> None:
-    """Puts the op at the top of a function whose accumulators begin at `ops`."""
+def _place(function: Any, making: list[Any], depth: int) -> None:
+    """Puts the op at the top of a function whose accumulators in flight come from some ops; `depth` of
+    its mma can be under way."""
+    ops = [op for op in making if needed_by(op)]
     if not ops:
         raise OpError(
             function, "passes an accumulator in flight; on tcgen05 its kernel makes each itself"
@@ -46,12 +56,17 @@ def _place(function: Any, ops: list[Any]) -> None:
     first, end = min(first for first, _ in spans), max(end for _, end in spans)
     warpgroups = end - first
     needed = [(type_, op) for op in ops for type_ in needed_by(op)]
-    total = sum(columns_of(type_) for type_, _ in needed)
+    # One thread copies factors and starts what reads them, in its order: all mma share the last columns.
+    scaling = max(making, key=scale_columns)
+    total = sum(columns_of(type_) for type_, _ in needed) + scale_columns(scaling)
     if total * warpgroups > MAX_COLUMNS:
         holders = "".join(
             f"\n  {columns_of(type_)} columns: {type_} at {format_location(op.location)}"
             for type_, op in needed
         )
+        if scale_columns(scaling):
+            where = format_location(scaling.location)
+            holders += f"\n  {scale_columns(scaling)} columns: scale factors of the mma at {where}"
         raise OpError(
             function,
             f"needs {total} columns of tensor memory for each of {warpgroups} warpgroups, but a block "
@@ -59,7 +74,7 @@ def _place(function: Any, ops: list[Any]) -> None:
         )
     entry = function.regions[0].blocks[0]
     with ir.InsertionPoint.at_block_begin(entry), function.location:
-        tensor_memory(total, warpgroups, first)
+        tensor_memory(total, warpgroups, first, depth)
 
 
 def _warpgroups(op: Any) -> tuple[int, int]:

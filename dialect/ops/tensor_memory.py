@@ -14,6 +14,9 @@ from .ring import MBARRIER_BYTES
 #: Columns of tensor memory of a block, and the fewest that are allocated (PTX ISA 9.7.16.1).
 MAX_COLUMNS, LEAST_COLUMNS = 512, 32
 
+#: The fewest mma of a warpgroup that can be under way, and the most.
+LEAST_DEPTH, MOST_DEPTH = 4, 16
+
 #: Bytes in front of the mbarriers: the address of the columns, and padding.
 ADDRESS_BYTES = MBARRIER_BYTES
 
@@ -23,22 +26,23 @@ class TensorMemoryOp(Smem.Operation, name="tensor_memory"):
     there (tcgen05). All threads of the block execute it, at the top of the kernel; what it allocates is
     released where the kernel returns.
 
-    Each of `warpgroups` warpgroups, of which `first` is the first, has `columns` 32-bit columns. In
-    shared memory the op takes the address that the allocation gives, and an mbarrier for each warpgroup,
-    by which mma say that they are over.
+    Each of `warpgroups` warpgroups, of which `first` is the first, has `columns` 32-bit columns, and can
+    have `depth` mma under way, a power of two. In shared memory the op takes the address that the
+    allocation gives, and `depth` mbarriers for each warpgroup, by which mma say that they are over.
 
     `smem-allocate` adds `offset`, the bytes from the start of dynamic shared memory.
     """
 
     columns: ir.IntegerAttr
+    depth: ir.IntegerAttr
     first: ir.IntegerAttr
     warpgroups: ir.IntegerAttr
     barriers: ext.Result[RingType]
 
     @verifier
     def verify_region_invariants(self) -> None:
-        columns, first, warpgroups = (
-            tensor_memory_number(self, name) for name in ("columns", "first", "warpgroups")
+        columns, depth, first, warpgroups = (
+            tensor_memory_number(self, name) for name in ("columns", "depth", "first", "warpgroups")
         )
         if first < 0:
             raise Invalid(f"has first = {first}; expected 0 or more")
@@ -47,22 +51,26 @@ class TensorMemoryOp(Smem.Operation, name="tensor_memory"):
                 f"has {columns} columns for each of {warpgroups} warpgroups; expected 1 or more, and "
                 f"{MAX_COLUMNS} in all"
             )
+        if depth & depth - 1 or not 1 <= depth <= MOST_DEPTH:
+            raise Invalid(f"has depth = {depth}; expected a power of two from 1 to {MOST_DEPTH}")
         check_offset(self, MBARRIER_BYTES)
 
 
 def tensor_memory_number(op: Any, name: str) -> int:
-    """The op's attribute `columns`, `first` or `warpgroups`."""
+    """The op's attribute `columns`, `depth`, `first` or `warpgroups`."""
     return ir.IntegerAttr(op.attributes[name]).value
 
 
 def tensor_memory_bytes(op: Any) -> int:
     """Bytes of shared memory that it takes."""
-    return ADDRESS_BYTES + MBARRIER_BYTES * tensor_memory_number(op, "warpgroups")
+    barriers = tensor_memory_number(op, "warpgroups") * tensor_memory_number(op, "depth")
+    return ADDRESS_BYTES + MBARRIER_BYTES * barriers
 
 
-def tensor_memory(columns: int, warpgroups: int, first: int = 0) -> Any:
-    """Tensor memory of so many 32-bit columns for each of so many warpgroups from `first` on."""
+def tensor_memory(columns: int, warpgroups: int, first: int = 0, depth: int = LEAST_DEPTH) -> Any:
+    """Tensor memory of so many 32-bit columns for each of so many warpgroups from `first` on, each of
+    which can have `depth` mma under way."""
     i32 = ir.IntegerType.get_signless(32)
-    numbers = {"columns": columns, "first": first, "warpgroups": warpgroups}
+    numbers = {"columns": columns, "depth": depth, "first": first, "warpgroups": warpgroups}
     attributes = {name: ir.IntegerAttr.get(i32, number) for name, number in numbers.items()}
     return create(TensorMemoryOp, results=[RingType.get()], attributes=attributes).result

@@ -10,7 +10,7 @@
 
 // A chain is one accumulator of 64 columns; 32 elements of bf16 are 16 columns.
 // CHECK-LABEL: func.func @chain
-// CHECK-NEXT: "smem.tensor_memory"() {columns = 80 : i32, first = 0 : i32, warpgroups = 2 : i32} : () -> !smem.barriers
+// CHECK-NEXT: "smem.tensor_memory"() {columns = 80 : i32, depth = 4 : i32, first = 0 : i32, warpgroups = 2 : i32} : () -> !smem.barriers
 func.func @chain(%a: !a, %words: !words, %b: !b) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %0 = "smem.mma"(%a, %b) : (!a, !b) -> !flying
   %1 = "smem.mma"(%words, %b, %0) : (!words, !b, !flying) -> !flying
@@ -25,7 +25,7 @@ func.func @chain(%a: !a, %words: !words, %b: !b) attributes {known_block_size = 
 
 // Only the second role has accumulators.
 // CHECK-LABEL: func.func @roles
-// CHECK-NEXT: "smem.tensor_memory"() {columns = 64 : i32, first = 1 : i32, warpgroups = 2 : i32}
+// CHECK-NEXT: "smem.tensor_memory"() {columns = 64 : i32, depth = 4 : i32, first = 1 : i32, warpgroups = 2 : i32}
 func.func @roles(%a: !a, %b: !b) attributes {known_block_size = array<i32: 384, 1, 1>} {
   "smem.roles"() ({
     "smem.role"() ({

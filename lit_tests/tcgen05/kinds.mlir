@@ -6,7 +6,7 @@
 !i32 = !smem.fragment<tensor<64x32xi32>, #smem.in_flight>
 
 func.func @kinds(%a: i64, %b: i64, %keep: i1) attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %barriers = "smem.tensor_memory"() {columns = 448 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
+  %barriers = "smem.tensor_memory"() {columns = 448 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
 
   // f16: D f32 (0x10), N = 64 (0x00100000), M = 64 (0x04000000).
   // CHECK: arith.constant 68157456 : i32

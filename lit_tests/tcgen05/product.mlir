@@ -16,30 +16,35 @@
 // CHECK-DAG: [[A:%[a-z0-9_-]+]] = arith.constant -9223301530671579136 : i64
 // CHECK: nvvm.tcgen05.alloc [[SLOT:%[a-z0-9_]+]], %c64_i32 : !llvm.ptr<3>, i32
 // CHECK: nvvm.tcgen05.relinquish_alloc_permit
-// CHECK: nvvm.mbarrier.init %{{.*}}, %c129_i32
+// CHECK-COUNT-4: nvvm.mbarrier.init %{{.*}}, %c1_i32
 // CHECK: nvvm.fence.mbarrier.init
 // CHECK: nvvm.tcgen05.fence <before>
 // CHECK: gpu.barrier
 // CHECK: nvvm.tcgen05.fence <after>
 // CHECK: [[BASE:%[a-z0-9_]+]] = llvm.load [[SLOT]] : !llvm.ptr<3> -> i32
 // CHECK: [[D:%[a-z0-9_]+]] = arith.addi [[BASE]],
+// How many mma have been started.
+// CHECK: [[COUNT:%[a-z0-9_]+]] = llvm.alloca %c1_i32 x i32
 // CHECK: arith.ori %{{.*}}, [[A]]
 // CHECK: [[A0:%[a-z0-9_]+]] = llvm.inline_asm
 // CHECK: arith.ori %{{.*}}, [[B]]
 // CHECK: [[B0:%[a-z0-9_]+]] = llvm.inline_asm
 // CHECK: [[B1:%[a-z0-9_]+]] = arith.addi [[B0]], %c128_i64
 // CHECK: [[A1:%[a-z0-9_]+]] = arith.addi [[A0]], %c2_i64
+// The mbarrier is free.
+// CHECK: [[N:%[a-z0-9_]+]] = llvm.load [[COUNT]]
+// CHECK: nvvm.mbarrier.try_wait.parity
+// CHECK: nvvm.tcgen05.fence <before>
 // CHECK: nvvm.barrier id =
 // CHECK: nvvm.tcgen05.fence <after>
 // CHECK-NEXT: scf.if
 // CHECK-NEXT: [[TO:%[a-z0-9_]+]] = llvm.inttoptr [[D]] : i32 to !llvm.ptr<6>
 // CHECK-NEXT: nvvm.tcgen05.mma [[TO]], [[A0]], [[B0]], [[I]], %false {ctaGroup = #nvvm.cta_group<cta_1>, kind = #nvvm.tcgen05_mma_kind<f16>}
 // CHECK-NEXT: nvvm.tcgen05.mma [[TO]], [[A1]], [[B1]], [[I]], %true
-// CHECK-NEXT: nvvm.tcgen05.fence <before>
-// CHECK-NEXT: nvvm.tcgen05.commit [[BAR:%[a-z0-9_]+]] : !llvm.ptr<3>
-// CHECK: [[STATE:%[a-z0-9_]+]] = nvvm.mbarrier.arrive [[BAR]] : !llvm.ptr<3> -> i64
-// CHECK: scf.while
-// CHECK: nvvm.mbarrier.try_wait [[BAR]], [[STATE]] : !llvm.ptr<3>, i64 -> i1
+// CHECK: nvvm.tcgen05.commit %{{.*}} : !llvm.ptr<3>
+// CHECK: [[NEXT:%[a-z0-9_]+]] = arith.addi [[N]], %c1_i32
+// CHECK-NEXT: llvm.store [[NEXT]], [[COUNT]]
+// CHECK: nvvm.mbarrier.try_wait.parity
 // CHECK: nvvm.bar.warp.sync
 // CHECK: nvvm.tcgen05.fence <after>
 // CHECK: nvvm.tcgen05.ld %{{.*}} {shape = #nvvm.tcgen05_ldst_shape<shape_16x256b>} : vector<32xi32>

@@ -15,7 +15,7 @@
 // CHECK: nvvm.tcgen05.mma
 // CHECK: nvvm.tcgen05.mma
 func.func @rows(%a: i64, %b: i64) attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %barriers = "smem.tensor_memory"() {columns = 16 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
+  %barriers = "smem.tensor_memory"() {columns = 16 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
   %0 = "smem.wgmma"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "k", b_major = "k", a_steps = array<i64: 0, 512, 1024>, b_steps = array<i64: 0>} : (i64, i64) -> !wide
   return
 }
@@ -28,7 +28,7 @@ func.func @rows(%a: i64, %b: i64) attributes {known_block_size = array<i32: 128,
 
 // CHECK-LABEL: func.func @a_in_tensor_memory
 // What may still read its columns is waited for.
-// CHECK: nvvm.tcgen05.commit
+// CHECK: nvvm.mbarrier.try_wait.parity
 // CHECK: nvvm.tcgen05.st %{{.*}}, %{{.*}} {shape = #nvvm.tcgen05_ldst_shape<shape_16x128b>} : vector<8xi32>
 // CHECK: nvvm.tcgen05.wait <store>
 // CHECK: nvvm.tcgen05.mma %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {{.*}} : (!llvm.ptr<6>, !llvm.ptr<6>, i64, i32, i1)
@@ -37,7 +37,7 @@ func.func @rows(%a: i64, %b: i64) attributes {known_block_size = array<i32: 128,
 // CHECK: nvvm.tcgen05.ld %{{.*}} : vector<8xi32>
 // CHECK: nvvm.tcgen05.ld %{{.*}} : vector<4xi32>
 func.func @a_in_tensor_memory(%a: !a, %b: i64) -> !ready attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %barriers = "smem.tensor_memory"() {columns = 40 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
+  %barriers = "smem.tensor_memory"() {columns = 40 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
   %0 = "smem.wgmma"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64>, b_steps = array<i64: 0, 2>} : (!a, i64) -> !flying
   %1 = "smem.wait"(%0) {pending = 0 : i32} : (!flying) -> !ready
   return %1 : !ready
@@ -56,10 +56,17 @@ func.func @a_in_tensor_memory(%a: !a, %b: i64) -> !ready attributes {known_block
 // CHECK: nvvm.tcgen05.fence <after>
 // CHECK: arith.constant true
 // CHECK: nvvm.tcgen05.mma
-// Waiting for fewer than all waits for all.
 // CHECK: nvvm.tcgen05.commit
+// All but the latest: of the next mma's number, less two, the round of the four mbarriers, and which of
+// them.
+// CHECK: [[NEXT:%[0-9]+]] = llvm.load
+// CHECK: [[TWO:%[a-z0-9_]+]] = arith.constant 2 : i32
+// CHECK: [[LAST:%[0-9]+]] = arith.subi [[NEXT]], [[TWO]]
+// CHECK: arith.divui [[LAST]],
+// CHECK: arith.remui [[LAST]],
+// CHECK: nvvm.mbarrier.try_wait.parity
 func.func @filled(%a: i64, %b: i64, %value: i32) -> !flying attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %barriers = "smem.tensor_memory"() {columns = 8 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
+  %barriers = "smem.tensor_memory"() {columns = 8 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
   %0 = "smem.fill"(%value) : (i32) -> !flying
   %1 = "smem.wgmma"(%a, %b, %0) {a_element = "s8", b_element = "s8", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64, !flying) -> !flying
   %2 = "smem.wait"(%1) {pending = 1 : i32} : (!flying) -> !flying
@@ -83,7 +90,7 @@ func.func @filled(%a: i64, %b: i64, %value: i32) -> !flying attributes {known_bl
 // CHECK: arith.constant 1048576 : i32
 // CHECK: nvvm.tcgen05.ld %{{.*}} : vector<4xi32>
 func.func @tall(%a: i64, %b: i64) -> !ready attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %barriers = "smem.tensor_memory"() {columns = 8 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
+  %barriers = "smem.tensor_memory"() {columns = 8 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
   %0 = "smem.wgmma"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !flying
   %1 = "smem.wait"(%0) {pending = 0 : i32} : (!flying) -> !ready
   return %1 : !ready

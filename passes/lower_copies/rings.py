@@ -10,11 +10,9 @@ from ..base import OpError
 from ..cluster import peers_of
 from ..i32 import I32
 from ..kernel import function_of, required_block_size, returns_of
+from ..mbarriers import wait_for_phase
 from ..shared_memory import gep, root_pointer
 from ..threads import linear_thread
-
-#: Nanoseconds after which a wait looks again (a hint: PTX ISA 9.7.13.15.16, suspendTimeHint).
-_TICKS = 10_000_000
 
 
 class RingStep:
@@ -97,20 +95,15 @@ def lower_ring_op(op: Any) -> None:
     match op.operation.name:
         case "smem.producer_acquire":
             # Before its first use an mbarrier is in phase 0: the phase before it, odd, is over.
-            _wait(step.empty(), step.parity() ^ 1)
+            wait_for_phase(step.empty(), (step.parity() ^ 1).value)
             op.results[0].replace_all_uses_with(step.stage_index())
         case "smem.consumer_wait":
-            _wait(step.full(), step.parity())
+            wait_for_phase(step.full(), step.parity().value)
             op.results[0].replace_all_uses_with(step.stage_index())
         case "smem.producer_commit":
             emit.op("nvvm.mbarrier.arrive", (step.full(),))
         case _:
             _release(op, step)
-
-
-def _wait(mbarrier: Any, parity: I32) -> None:
-    ticks = emit.constant(_TICKS, emit.i32())
-    emit.op("nvvm.mbarrier.try_wait.parity", (mbarrier, parity.value, ticks))
 
 
 def _release(op: Any, step: RingStep) -> None:

@@ -1,6 +1,7 @@
 """Tensor memory of a kernel: allocated, waited for, released; accumulators stored to it and loaded."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ...dialect.bindings import ir
@@ -15,14 +16,12 @@ from ...layout.instruction import INSTRUCTION_M
 from ...layout.transfer import WARP
 from .. import emit
 from ..accumulators import LANE_BIT, WARP_LANES, place_of
+from ..i32 import I32
 from ..kernel import function_of, required_block_size, returns_of
+from ..mbarriers import wait_for_phase
 from ..shared_memory import gep, root_pointer
 from ..threads import linear_thread
 from .registers import Registers, struct_of
-
-#: Arrivals of a wait: each thread of the warpgroup, whose arrival gives it the phase that it waits for,
-#: and the commit of the mma.
-_ARRIVALS = WARPGROUP + 1
 
 #: Columns that one access in the shape 16x256b moves, times a power of two up to 32.
 _ACCESS_COLUMNS, _MOST_ACCESSES = 8, 32
@@ -40,15 +39,17 @@ class TensorMemory:
 
     Attributes:
         first: the address of this warpgroup's first column (i32).
+        columns: how many it has.
         leader: whether this thread starts the warpgroup's mma (i1).
     """
 
     def __init__(self, op: Any) -> None:
         """Emits the allocation, the mbarriers and the release."""
         function, size = function_of(op), required_block_size(op)
-        columns, first, warpgroups = (
-            tensor_memory_number(op, name) for name in ("columns", "first", "warpgroups")
+        columns, first, warpgroups, self._depth = (
+            tensor_memory_number(op, name) for name in ("columns", "first", "warpgroups", "depth")
         )
+        self.columns = columns
         count = max(LEAST_COLUMNS, 1 << (columns * warpgroups - 1).bit_length())
         slot, self._thread = root_pointer(op), linear_thread(size)
         in_first_warp = emit.compare("ult", self._thread, WARP)
@@ -56,9 +57,9 @@ class TensorMemory:
             emit.op("nvvm.tcgen05.alloc", (slot, emit.constant(count, emit.i32())))
             emit.op("nvvm.tcgen05.relinquish_alloc_permit")
         with emit.guarded(emit.compare("eq", self._thread, 0)):
-            for number in range(warpgroups):
+            for number in range(warpgroups * self._depth):
                 barrier = gep(slot, ADDRESS_BYTES + number * MBARRIER_BYTES)
-                emit.op("nvvm.mbarrier.init", (barrier, emit.constant(_ARRIVALS, emit.i32())))
+                emit.op("nvvm.mbarrier.init", (barrier, emit.constant(1, emit.i32())))
             emit.op("nvvm.fence.mbarrier.init")
         _block_barrier()
         base = emit.value("llvm.load", (slot,), emit.i32())
@@ -67,8 +68,12 @@ class TensorMemory:
         warpgroup = emit.binary("subi", warpgroup, first) if first else warpgroup
         self.first = emit.binary("addi", base, emit.binary("muli", warpgroup, columns))
         self.leader = emit.compare("eq", emit.binary("remui", self._thread, WARPGROUP), 0)
-        offset = emit.binary("muli", warpgroup, MBARRIER_BYTES)
-        self._barrier = gep(gep(slot, ADDRESS_BYTES), offset)
+        offset = emit.binary("muli", warpgroup, self._depth * MBARRIER_BYTES)
+        self._barriers = gep(gep(slot, ADDRESS_BYTES), offset)
+        i32 = ir.TypeAttr.get(emit.i32())
+        one = emit.constant(1, emit.i32())
+        self._count = emit.value("llvm.alloca", (one,), emit.pointer(0), elem_type=i32)
+        emit.op("llvm.store", (emit.constant(self._depth, emit.i32()), self._count))
         for end in returns_of(function):
             with ir.InsertionPoint(end), end.location:
                 _block_barrier()
@@ -76,24 +81,42 @@ class TensorMemory:
                     number = emit.constant(count, emit.i32())
                     emit.op("nvvm.tcgen05.dealloc", (pointer(base), number))
 
-    def wait(self) -> None:
-        """Emits the wait of a warpgroup for all of its mma: the phase of its mbarrier that its own
-        arrival gives each thread, so that nobody counts phases."""
+    @contextmanager
+    def issued(self) -> Iterator[None]:
+        """Emits what is built within, the instructions of one mma, for the thread that starts them, and
+        their commit."""
+        number = self._next()
+        # The mbarrier is free once the mma before on it is over, and all threads have seen that when they
+        # come here. They have loaded what is overwritten, and stored what is read.
+        self._wait_for(number - self._depth)
+        fence("before")
+        emit.op("smem.warpgroup_barrier")
+        fence("after")
         with emit.guarded(self.leader):
-            emit.op("nvvm.tcgen05.commit", (self._barrier,))
-        state = emit.value("nvvm.mbarrier.arrive", (self._barrier,), emit.i64())
-        loop = emit.op("scf.while", regions=2)
-        with ir.InsertionPoint(ir.Block.create_at_start(loop.regions[0])):
-            done = emit.value(
-                "nvvm.mbarrier.try_wait", (self._barrier, state), ir.IntegerType.get_signless(1)
-            )
-            one = emit.constant(1, done.type)
-            emit.op("scf.condition", (emit.binary("xori", done, one),))
-        with ir.InsertionPoint(ir.Block.create_at_start(loop.regions[1])):
-            emit.op("scf.yield")
-        # The loads are of whole warps, whose threads may have left the loop one by one.
+            yield
+            emit.op("nvvm.tcgen05.commit", (self._barrier(number),))
+        emit.op("llvm.store", ((number + 1).value, self._count))
+
+    def wait(self, pending: int = 0) -> None:
+        """Emits the wait of a warpgroup for all of its mma but the latest `pending`."""
+        self._wait_for(self._next() - (1 + min(pending, self._depth - 1)))
+        # The loads are of whole warps, whose threads may have left the wait one by one.
         emit.op("nvvm.bar.warp.sync", (emit.constant(-1, emit.i32()),))
         fence("after")
+
+    def _next(self) -> I32:
+        """The number of the warpgroup's next mma. They count from the depth on, in a variable of which
+        LLVM makes registers, whatever the control flow."""
+        return I32(emit.value("llvm.load", (self._count,), emit.i32()))
+
+    def _wait_for(self, number: I32) -> None:
+        """Emits a wait for the mma of that number. Each round of the mbarriers is a phase; what comes
+        before the first mma is over."""
+        parity = number // self._depth & 1 ^ 1
+        wait_for_phase(self._barrier(number), parity.value)
+
+    def _barrier(self, number: I32) -> Any:
+        return gep(self._barriers, (number % self._depth * MBARRIER_BYTES).value)
 
     def load(self, address: Any, registers: Registers) -> Any:
         """Emits the loads of an accumulator; its registers."""
@@ -157,13 +180,6 @@ class TensorMemory:
                 place = pointer(emit.binary("addi", own, at))
                 emit.op("nvvm.tcgen05.st", (place, vector), shape=_shape("16x128b"))
         emit.op("nvvm.tcgen05.wait", kind=ir.Attribute.parse("#nvvm.tcgen05_wait<store>"))
-
-    def take_over(self) -> None:
-        """Emits what lets the leader's mma overwrite columns that the warpgroup has loaded from, or
-        stored to."""
-        fence("before")
-        emit.op("smem.warpgroup_barrier")
-        fence("after")
 
     def _accesses(
         self, address: Any, registers: Registers
