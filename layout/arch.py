@@ -110,19 +110,22 @@ class Arch(Enum):
             return element.multiplied
         return self.kind_of(element) is not None
 
-    def objection(self, a: Element, b: Element, sparse: bool = False) -> str | None:
-        """Why a product without scales cannot be computed; None if it can.
+    def objection(
+        self, a: Element, b: Element, sparse: bool = False, scaled: bool = False
+    ) -> str | None:
+        """Why a product cannot be computed; None if it can.
 
         Args:
             a, b: the types of A and B, which go together on some architecture.
             sparse: whether A is sparse.
+            scaled: whether blocks along K are scaled.
         """
         if sparse and self.is_tcgen05:
             return (
                 f"multiplies a sparse A, which is lowered for {Arch.SM_90.instructions} "
                 f"({Arch.SM_90}) only, not for {self}"
             )
-        able = [arch for arch in Arch if arch._multiplies(a, b)]
+        able = [arch for arch in Arch if arch._multiplies(a, b, scaled)]
         if self in able:
             return None
         others: dict[str, list[str]] = {}
@@ -130,13 +133,14 @@ class Arch(Enum):
             others.setdefault(arch.descriptor.reader, []).append(str(arch))
         said = " and ".join(f"{reader} ({', '.join(on)})" for reader, on in others.items())
         do = "do" if len(others) > 1 else "does"
-        return f"multiplies {a} by {b}, which {self.instructions} does not; {said} {do}"
+        how = " with scaled blocks" if scaled else ""
+        return f"multiplies {a} by {b}{how}, which {self.instructions} does not; {said} {do}"
 
-    def _multiplies(self, a: Element, b: Element) -> bool:
-        """Whether it multiplies A by B without scaling blocks, if any architecture does."""
+    def _multiplies(self, a: Element, b: Element, scaled: bool) -> bool:
+        """Whether it multiplies A by B, if any architecture does."""
         if not self.is_tcgen05:
-            return a.multiplied and b.multiplied
-        return any(kind.multiplies(a, b) for kind in self.kinds if not kind.scales)
+            return a.multiplied and b.multiplied and not scaled
+        return any(k.multiplies(a, b) for k in self.kinds if bool(k.scales) == scaled)
 
     def swizzles_of(self, element: Element, major: Major) -> tuple[Swizzle, ...]:
         """The swizzling modes in which a type is read with that major; none if it is not."""

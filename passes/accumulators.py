@@ -8,9 +8,10 @@ rows a warp holds of 128. A is read from the lanes of its rows, and the shape 16
 `wgmma` would have read from registers.
 """
 
+from math import prod
 from typing import Any
 
-from ..dialect.ops.mma import PRODUCTS, extras_of, operand_element
+from ..dialect.ops.mma import STARTED, extras_of, operand_element
 from ..dialect.types import is_in_flight, is_multiplicand, shape_of
 
 #: Lanes of tensor memory, those that a warp reaches, and those that 64 rows take of these.
@@ -22,12 +23,10 @@ COLUMN_BYTES = 4
 #: The bit of an address at which lanes are counted.
 LANE_BIT = 16
 
-_MADE = (*PRODUCTS, "smem.wgmma", "smem.wgmma_sp")
-
 
 def begins(op: Any) -> bool:
     """Whether an op that results in an accumulator in flight begins one, and does not add to another."""
-    if op.operation.name not in _MADE:
+    if op.operation.name not in STARTED:
         return True
     accumulator = extras_of(op).accumulator
     return accumulator is None or not is_in_flight(accumulator.type)
@@ -47,6 +46,12 @@ def needed_by(op: Any) -> list[Any]:
     accumulator = op.results[0].type
     needed = [accumulator] if begins(op) else []
     return needed + [v.type for v in op.operands if is_multiplicand(v.type)]
+
+
+def scale_columns(op: Any) -> int:
+    """Columns that the scale factors of an `smem.mma_scaled` take: four for 4 factors of 128 rows."""
+    scales = extras_of(op).scales or ()
+    return sum(prod(shape_of(tile.type)) // LANES for tile in scales)
 
 
 def place_of(row: int, column: int, columns: int, rows: int) -> int:

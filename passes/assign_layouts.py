@@ -80,7 +80,8 @@ def check_product(mma: Any, arch: Arch) -> None:
         OpError: if it does not.
     """
     a, b = (operand_element(value.type) for value in list(mma.operands)[:2])
-    problem = arch.objection(a, b, extras_of(mma).metadata is not None)
+    extras = extras_of(mma)
+    problem = arch.objection(a, b, extras.metadata is not None, extras.scales is not None)
     if problem:
         raise OpError(mma, problem)
 

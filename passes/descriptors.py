@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..dialect.bindings import ir
-from ..layout import OperandBlocks, Role, Swizzle, Term, descriptor_of
+from ..layout import OperandBlocks, Swizzle, Term, descriptor_of
 from ..layout.descriptor import BASE_OFFSET
 from ..layout.elements import UNIT_BYTES
 from ..layout.swizzle import PHASE_BIT
@@ -13,7 +13,7 @@ from .parts import Part, Position, root_layout
 from .shared_memory import root_alignment, root_pointer
 
 #: Bits of an address that matrix-descriptor-encode keeps, after its shift by 4.
-_START_MASK = 0x3FFFF >> 4
+START_MASK = 0x3FFFF >> 4
 
 _Term = tuple[Term, Position]
 
@@ -24,9 +24,9 @@ class Descriptors:
     def __init__(self) -> None:
         self._bases: dict[Any, Any] = {}
 
-    def of(self, mma: Any, role: Role, part: Part, found: OperandBlocks) -> Any:
-        """Emits the descriptor that an operand's blocks are constant steps from; a vector of several
-        if the distance of the blocks is known at run time only.
+    def of(self, mma: Any, name: str, part: Part, found: OperandBlocks) -> Any:
+        """Emits the descriptor that the blocks of an operand of that name are constant steps from; a
+        vector of several if the distance of the blocks is known at run time only.
 
         Raises:
             OpError: if the part begins between 16-byte units; it is reported at `mma`.
@@ -35,7 +35,7 @@ class Descriptors:
         if part.slice.multiple % unit:
             raise OpError(
                 mma,
-                f"reads {role.name} from a part that begins {part.slice.multiple} elements or a "
+                f"reads {name} from a part that begins {part.slice.multiple} elements or a "
                 f"multiple of that into its tile; descriptors count {unit} elements (16 bytes)",
             )
         offset = first_byte(part, found)
@@ -69,7 +69,7 @@ def _base(root: Any, constant: int, offset: int, swizzle: Swizzle) -> Any:
     with ir.InsertionPoint(root), root.location:
         address = emit.value("llvm.ptrtoint", (root_pointer(root, offset),), i64)
         start = emit.binary("shrui", address, 4)
-        start = emit.binary("andi", start, _START_MASK)
+        start = emit.binary("andi", start, START_MASK)
         signed = constant - (1 << 64) if constant >> 63 else constant
         descriptor = emit.binary("ori", start, emit.constant(signed, i64))
         if swizzle is Swizzle.NONE or root_alignment(root) % swizzle.pattern_bytes == 0:

@@ -6,6 +6,7 @@ from ..dialect.diagnostics import Invalid, format_location
 from ..dialect.ops import starts_of
 from ..dialect.ops.copy import permutation_of, reads_tile, tile_copy_of, transfer_of
 from ..dialect.ops.mma import PRODUCTS, extras_of
+from ..dialect.ops.mma_scaled import scaling_of
 from ..dialect.ops.tma import matrix_contiguous, multicast_of
 from ..dialect.types import is_multiplicand, layout_of, shape_of, tile_element
 from ..layout import (
@@ -21,6 +22,7 @@ from ..layout import (
 from ..layout.arch import Arch
 from ..layout.choice import BulkUse, FragmentUse, Use
 from ..layout.fragment_access import accumulator_access, multiplicand_access
+from ..layout.tcgen05 import ScaledUse, ScaleUse
 from .base import OpError
 from .cluster import blocks_along
 from .kernel import function_of, threads_of
@@ -67,11 +69,7 @@ class _Uses:
                 inner = self.of(op.results[0], (*path, Step(starts, sizes)))
                 found = {**inner, **found}
             elif name in PRODUCTS:
-                role = (Role.A, Role.B)[use.operand_number]
-                what = f"{role.name} of the mma at {where}"
-                sparse = extras_of(op).metadata is not None
-                element = tile_element(value.type)
-                found[role, sparse, path] = self._arch.use(what, role, element, path, sparse)
+                self._operand(op, use.operand_number, path, found)
             elif name in ("smem.load", "smem.store"):
                 to_a = name == "smem.load" and is_multiplicand(op.results[0].type)
                 access = multiplicand_access if to_a else accumulator_access
@@ -97,6 +95,24 @@ class _Uses:
                     "subtiles where they are copied or multiplied",
                 )
         return found
+
+    def _operand(
+        self, op: Any, operand: int, path: tuple[Step, ...], found: dict[Any, Use]
+    ) -> None:
+        """Adds an operand of an mma."""
+        role, types = tuple(Role)[operand % 2], [value.type for value in op.operands]
+        what, extras = f"of the mma at {format_location(op.location)}", extras_of(op)
+        if operand > 1:
+            found[ScaleUse, path] = ScaleUse(f"factors of {role.name} {what}", path)
+        elif extras.scales:
+            scaling = scaling_of(*types[:3])
+            long = self._arch.has_absolute_lbo and scaling.reads_long(*shape_of(types[1]))
+            use = ScaledUse(f"{role.name} {what}", role, scaling, long, path)
+            found[role, scaling, long, path] = use
+        else:
+            sparse, element = extras.metadata is not None, tile_element(types[operand])
+            use = self._arch.use(f"{role.name} {what}", role, element, path, sparse)
+            found[role, sparse, path] = use
 
     def _copy(self, op: Any, operand: int, path: tuple[Step, ...], found: dict[Any, Use]) -> None:
         """Adds one end of a copy from a tile to a tile."""

@@ -18,6 +18,7 @@ from .fill import FillOp, fill
 from .load import LoadOp, load
 from .map import MapOp, YieldOp, map
 from .mma import MmaOp, MmaSpOp, mma, mma_sp
+from .mma_scaled import MmaScaledOp, mma_scaled
 from .part import part_of, starts_of
 from .ring import (
     ConsumerReleaseOp,
@@ -44,6 +45,7 @@ from .scale_d import ScaleDOp, scale_d
 from .stage import StageOp, stage
 from .store import StoreOp, store
 from .subtile import SubtileOp, subtile
+from .tcgen05_scaled import Tcgen05ScaledOp
 from .tensor_memory import TensorMemoryOp, tensor_memory
 from .tma import (
     TmaCommitOp,
@@ -75,6 +77,7 @@ __all__ = [
     "LoadOp",
     "MapOp",
     "MmaOp",
+    "MmaScaledOp",
     "MmaSpOp",
     "ProducerAcquireOp",
     "ProducerCommitOp",
@@ -85,6 +88,7 @@ __all__ = [
     "StageOp",
     "StoreOp",
     "SubtileOp",
+    "Tcgen05ScaledOp",
     "TensorMemoryOp",
     "TmaCommitOp",
     "TmaLoadOp",
@@ -111,6 +115,7 @@ __all__ = [
     "load",
     "map",
     "mma",
+    "mma_scaled",
     "mma_sp",
     "part_of",
     "producer_acquire",

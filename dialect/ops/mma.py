@@ -83,10 +83,13 @@ class MmaSpOp(Smem.Operation, name="mma_sp"):
 
 
 #: The ops that multiply.
-PRODUCTS = (MmaOp.OPERATION_NAME, MmaSpOp.OPERATION_NAME)
+PRODUCTS = (MmaOp.OPERATION_NAME, MmaSpOp.OPERATION_NAME, "smem.mma_scaled")
 
-#: Those, and what they become once their operands are descriptors.
-STARTED = (*PRODUCTS, "smem.wgmma", "smem.wgmma_sp")
+#: What they become once their operands are descriptors.
+DESCRIBED = ("smem.wgmma", "smem.wgmma_sp", "smem.tcgen05_scaled")
+
+#: All of them.
+STARTED = (*PRODUCTS, *DESCRIBED)
 
 
 class Extras(NamedTuple):
@@ -94,6 +97,7 @@ class Extras(NamedTuple):
 
     accumulator: Any = None
     metadata: Any = None
+    scales: tuple[Any, Any] | None = None
 
 
 def extras_of(op: Any) -> Extras:
@@ -102,8 +106,10 @@ def extras_of(op: Any) -> Extras:
 
 
 def _extras(op: Any, values: list[Any]) -> Extras:
-    metadata = values.pop(0) if op.operation.name.endswith("_sp") else None
-    return Extras(values[0] if values else None, metadata)
+    name = op.operation.name
+    metadata = values.pop(0) if name.endswith("_sp") else None
+    scales = (values.pop(0), values.pop(0)) if name.endswith("_scaled") else None
+    return Extras(values[0] if values else None, metadata, scales)
 
 
 def _verify(op: Any) -> None:

@@ -7,7 +7,7 @@ against both; nothing here was measured.
 from .chunks import Chunks, chunked_blocks
 from .descriptor import LBO_MODE, VERSION, Tcgen05Descriptor
 from .instruction_descriptor import InstructionDescriptor
-from .kinds import KINDS, Kind, kind_of
+from .kinds import KINDS, Kind, kind_of, scaled_kind
 from .operand import Tcgen05Use, swizzles_of, tcgen05_addresses, tcgen05_blocks
 from .scales import (
     SCALE_ELEMENTS,
@@ -21,6 +21,7 @@ from .scales import (
     scale_step,
     unblocked,
 )
+from .scaling import ScaledUse, Scaling, scaled_rows
 from .shapes import LONG_K_BYTES, Shape, ShapeError, check_shape
 
 __all__ = [
@@ -34,6 +35,8 @@ __all__ = [
     "Kind",
     "ScaleBlocks",
     "ScaleUse",
+    "ScaledUse",
+    "Scaling",
     "Shape",
     "ShapeError",
     "Tcgen05Descriptor",
@@ -47,6 +50,8 @@ __all__ = [
     "scale_factors",
     "scale_layout",
     "scale_step",
+    "scaled_kind",
+    "scaled_rows",
     "swizzles_of",
     "tcgen05_addresses",
     "tcgen05_blocks",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..canonical import Canonical, Major, Mismatch, match
 from ..elements import UNIT_BYTES
 from ..modes import LayoutError
-from ..operand import UNUSED_LBO_K_MAJOR, Role
+from ..operand import UNUSED_LBO_K_MAJOR, OperandBlocks, Role
 from ..swizzle import Swizzle
 from ..tile import TileLayout
 from .descriptor import Tcgen05Descriptor
@@ -37,6 +37,22 @@ class Chunks:
     pieces: tuple[int, ...]
     starts: tuple[tuple[int, ...], ...]
     seconds: tuple[tuple[int | None, ...], ...]
+
+    @property
+    def operand(self) -> OperandBlocks:
+        """The blocks as an operand's, whose descriptors leave the second chunks out."""
+        canonical = Canonical(Major.K, Swizzle.B128, None, self.sbo)
+        return OperandBlocks(canonical, self.pieces, self.starts, encoding=Tcgen05Descriptor)
+
+    @property
+    def second_steps(self) -> tuple[tuple[int, ...], ...]:
+        """What is added to the first block's start for each block's second chunk, in 16-byte units;
+        -1 for a block that has none."""
+        first = self.starts[0][0]
+        return tuple(
+            tuple(-1 if s is None else (s - first) // UNIT_BYTES for s in row)
+            for row in self.seconds
+        )
 
     @property
     def steps(self) -> tuple[tuple[int, ...], ...]:

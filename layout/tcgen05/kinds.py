@@ -77,6 +77,13 @@ KINDS = {
 }
 
 
+def scaled_kind(a: Element, b: Element, scale: str, block: int) -> Kind | None:
+    """The first kind that multiplies A and B of these types with factors of that type, one for each
+    `block` elements along K; None if there is none."""
+    fitting = (k for k in KINDS.values() if k.multiplies(a, b) and (scale, block) in k.scales)
+    return next(fitting, None)
+
+
 def kind_of(a: Element, b: Element, scaled: bool = False) -> Kind | None:
     """The first kind that multiplies A and B of these types; None if there is none.
 

@@ -14,10 +14,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..canonical import Mismatch
+from ..canonical import Canonical, Major, Mismatch
 from ..choice import Verdict
 from ..elements import E4M3, UE8M0, UNIT_BYTES, Element
 from ..modes import LayoutError, Mode
+from ..operand import OperandBlocks
 from ..path import Step, follow
 from ..proposals import Proposal
 from ..swizzle import Swizzle
@@ -86,19 +87,27 @@ class ScaleBlocks:
         word, byte = divmod(factor, BLOCK_FACTORS)
         return within % LANES, self.column(block, word) + within // LANES, byte
 
-    def descriptor(self, block: int, word: int, start: int = 0) -> Tcgen05Descriptor:
-        """The shared memory descriptor by which `tcgen05.cp` reads a block of a tile at byte address
-        `start`.
+    @property
+    def operand(self) -> OperandBlocks:
+        """The blocks as an operand, which `tcgen05.cp` reads through a shared memory descriptor.
 
         A copy of 16 bytes of 32 lines steps through 8 of them at a time and reaches no second unit of
         K: SBO is 128, and LBO has no effect; we encode 0, and the version as TileLang does (JAX leaves
         the version 0 as well).
+        """
+        lines = Canonical(Major.K, Swizzle.NONE, None, 8 * UNIT_BYTES)
+        pieces = (BLOCK_ROWS,) * len(self.offsets)
+        return OperandBlocks(lines, pieces, self.offsets, encoding=Tcgen05Descriptor)
+
+    def descriptor(self, block: int, word: int, start: int = 0) -> Tcgen05Descriptor:
+        """The shared memory descriptor by which `tcgen05.cp` reads a block of a tile at byte address
+        `start`.
 
         Raises:
             ValueError: if `start` is no multiple of 16.
         """
         begin = start + self.offsets[block][word]
-        return Tcgen05Descriptor(begin, 0, 8 * UNIT_BYTES, swizzle=Swizzle.NONE)
+        return Tcgen05Descriptor(begin, 0, self.operand.canonical.sbo or 0, swizzle=Swizzle.NONE)
 
 
 def scale_layout(

@@ -77,7 +77,7 @@ class Barrier:
 
 @dataclass(frozen=True, eq=False)
 class Mma:
-    """`smem.mma` or `smem.mma_sp`."""
+    """`smem.mma` and its like."""
 
     op: Any
     places: tuple[Place, ...]

@@ -204,7 +204,7 @@ class Translator:
         return self._copy(op, asynchronous=False) if _is_tile(op.operands[1]) else None
 
     def _mma(self, op: Any) -> Mma:
-        return self._reader(Mma(op, self._read(op, op.operands[0], op.operands[1])))
+        return self._reader(Mma(op, self._read(op, *op.operands)))
 
     def _load(self, op: Any) -> Load | None:
         source = op.operands[0]

@@ -17,6 +17,7 @@ from .form import check_operands
 from .instructions import lower_wait, lower_wgmma
 from .loads import lower_load
 from .registers import Registers, convert_types, registers_of, word_count
+from .scaled import lower_scaled
 from .steps import Steps
 from .stores import lower_store
 from .tcgen05 import OnTcgen05, Types, lower_tcgen05, lower_tcgen05_wait
@@ -24,6 +25,7 @@ from .tcgen05 import OnTcgen05, Types, lower_tcgen05, lower_tcgen05_wait
 _OPS = (
     "smem.wgmma",
     "smem.wgmma_sp",
+    "smem.tcgen05_scaled",
     "smem.wait",
     "smem.fill",
     "smem.map",
@@ -101,7 +103,7 @@ class Typed:
         """The address or the registers of an accumulator in tensor memory; None for what has none."""
         op, result = self.op, self.result
         match op.operation.name:
-            case "smem.wgmma" | "smem.wgmma_sp":
+            case "smem.wgmma" | "smem.wgmma_sp" | "smem.tcgen05_scaled":
                 given = extras_of(op).accumulator
                 position = None if given is None else list(op.operands).index(given)
                 a = self.operands[0]
@@ -110,7 +112,8 @@ class Typed:
                     None if position is None else self.operands[position],
                     a if isinstance(a, FragmentType) else None,
                 )
-                return lower_tcgen05(op, types, self._registers(result), kernel, steps)
+                lower = lower_scaled if extras_of(op).scales else lower_tcgen05
+                return lower(op, types, self._registers(result), kernel, steps)
             case "smem.wait":
                 return lower_tcgen05_wait(op, self._registers(result), result, kernel.memory)
             case "smem.fill" if is_in_flight(result):

@@ -18,7 +18,7 @@ from .form import Form, form_of
 from .instructions import scaled
 from .registers import Registers, word_count, words_of
 from .steps import Steps
-from .tensor_memory import TensorMemory, fence, pointer
+from .tensor_memory import TensorMemory, pointer
 
 
 class OnTcgen05:
@@ -49,8 +49,16 @@ class OnTcgen05:
             # An mma on the columns' last accumulator may be under way, if nobody waited for it.
             self.memory.wait()
             self.memory.store(address, registers, held)
-        self.memory.take_over()
         return address
+
+    def sum_of(self, op: Any, types: "Types", registers: Registers) -> "Sum":
+        """What a product adds to: its accumulator, or one that begins here."""
+        accumulator, keep = scaled(extras_of(op).accumulator)
+        if types.accumulator is not None and is_in_flight(types.accumulator):
+            address = accumulator
+        else:
+            address = self.begin(types.result, registers, accumulator)
+        return Sum(address, accumulator is not None, keep)
 
     def a_of(self, fragment: Any, words: list[Any]) -> list[Any]:
         """Emits the stores of an A to tensor memory; the address of each instruction's share (i32), by
@@ -67,7 +75,6 @@ class OnTcgen05:
         self.memory.wait()
         of_blocks = [words[i * each : (i + 1) * each] for i in range(blocks)]
         self.memory.store_a(address, of_blocks, rows)
-        self.memory.take_over()
         step = INSTRUCTION_K_BYTES // COLUMN_BYTES
         return [
             emit.binary("addi", address, place_of(row, at, each * 2, rows))
@@ -80,6 +87,38 @@ class OnTcgen05:
         address = emit.binary("addi", self.memory.first, self._used)
         self._used += columns_of(fragment)
         return address
+
+
+class Sum(NamedTuple):
+    """An accumulator in tensor memory that a product adds to.
+
+    Attributes:
+        address: its address (i32).
+        holds: whether it holds something before.
+        keep: whether that counts (i1), if it is given at run time; else None.
+    """
+
+    address: Any
+    holds: bool
+    keep: Any
+
+    def places(self, registers: Registers) -> list[Any]:
+        """Pointers to what each instruction computes."""
+        return [
+            pointer(
+                emit.binary(
+                    "addi", self.address, place_of(row, column, registers.columns, registers.rows)
+                )
+            )
+            for row, column, _ in registers.instructions
+        ]
+
+    def adds(self, k: int) -> Any:
+        """Whether the instructions of a step along K add (i1): only the first meet what the accumulator
+        held before."""
+        if k == 0 and self.keep is not None:
+            return self.keep
+        return emit.constant(bool(k) or self.holds, ir.IntegerType.get_signless(1))
 
 
 class Types(NamedTuple):
@@ -118,38 +157,22 @@ def lower_tcgen05(
     Raises:
         OpError: for an N that no instruction has.
     """
-    form, extras = form_of(op, registers.accumulator), extras_of(op)
+    form, a_words = form_of(op, registers.accumulator), word_count(types.a) if types.a else 0
     kind = next(k for k in kernel.arch.kinds if k.multiplies(form.a, form.b) and not k.scales)
-    given, a_words = types.accumulator, word_count(types.a) if types.a else 0
-    accumulator, keep = scaled(extras.accumulator)
     function = function_of(op)
     b = steps.of_blocks(op, "b", function)
     if a_words:
         a = kernel.a_of(types.a, words_of(op.operands[0], a_words))
     else:
         a = steps.of_a(op, registers, function)
-    if given is not None and is_in_flight(given):
-        address = accumulator
-    else:
-        address = kernel.begin(types.result, registers, accumulator)
+    sum_ = kernel.sum_of(op, types, registers)
     across, k_blocks = registers.across, registers.k_blocks(op)
-    i1 = ir.IntegerType.get_signless(1)
-    with emit.guarded(kernel.memory.leader):
+    with kernel.memory.issued():
         if a_words:
             a = [pointer(address) for address in a]
-        places = [
-            pointer(
-                emit.binary(
-                    "addi", address, place_of(row, column, registers.columns, registers.rows)
-                )
-            )
-            for row, column, _ in registers.instructions
-        ]
+        places = sum_.places(registers)
         for k in range(k_blocks):
-            # Only the first products along K meet what the accumulator held before.
-            adds = keep if k == 0 and keep is not None else None
-            if adds is None:
-                adds = emit.constant(bool(k) or accumulator is not None, i1)
+            adds = sum_.adds(k)
             for i, (_, _, n) in enumerate(registers.instructions):
                 row, column = divmod(i, across)
                 described = _instruction(op, form, kind, registers.rows, n)
@@ -160,16 +183,12 @@ def lower_tcgen05(
                     (places[i], first, second, instruction, adds),
                     **_attributes(ir.Context.current, kind.name),
                 )
-        # LLVM takes the same product twice in a row for one that overwrites the other, unless something
-        # is between them.
-        fence("before")
-    return address
+    return sum_.address
 
 
 def lower_tcgen05_wait(op: Any, registers: Registers, result: Any, memory: TensorMemory) -> Any:
-    """Emits the wait for all mma of the warpgroup, however many may be pending, and the loads of a
-    result that is readable; the result."""
-    memory.wait()
+    """Emits the wait for the warpgroup's mma, and the loads of a result that is readable; the result."""
+    memory.wait(ir.IntegerAttr(op.attributes["pending"]).value)
     address = op.operands[0]
     return address if is_in_flight(result) else memory.load(address, registers)
 
@@ -193,6 +212,15 @@ def _instruction(op: Any, form: Form, kind: Kind, m: int, n: int) -> int:
         form.sign("b") < 0,
         "satfinite" in form.modifiers,
     )
+    return checked_bits(op, descriptor)
+
+
+def checked_bits(op: Any, descriptor: InstructionDescriptor) -> int:
+    """The bits of an instruction descriptor of one block, as a signed number.
+
+    Raises:
+        OpError: if no instruction is that; it is reported at `op`.
+    """
     try:
         descriptor.check(ctas=1)
     except ValueError as error:

@@ -111,12 +111,12 @@ def _write(walker: Walker, op: Any, spot: Spot, state: State, write: Write) -> N
 
 
 def multiply(walker: Walker, op: Any, state: State) -> None:
-    """`smem.mma` or `smem.mma_sp`."""
+    """`smem.mma` and its like."""
     if walker.scope:
         walker.findings.unknown(op, "one thread executes it, where whole warpgroups must", state)
         return
     state.start_group(Reader.MMA)
-    for tile in list(op.operands)[:2]:
+    for tile in op.operands:
         if isinstance(tile.type, TileType):
             _read(walker, op, tile, Reader.MMA, 0, state)
 

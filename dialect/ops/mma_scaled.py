@@ -1,0 +1,180 @@
+"""`smem.mma_scaled`: D = (A * scales) * (B * scales) (+ D), with a factor for each block along K."""
+
+from typing import Any
+
+from ...layout import Mismatch, Role
+from ...layout.instruction import TCGEN05_M, n_pieces, n_rule
+from ...layout.mixes import ACC_F32
+from ...layout.tcgen05 import (
+    KINDS,
+    SCALE_ELEMENTS,
+    Scaling,
+    scale_blocks,
+    scaled_kind,
+    scaled_rows,
+)
+from ..bindings import ext, ir
+from ..build import create
+from ..caching import cached_in_context
+from ..diagnostics import Invalid, verifier
+from ..smem import Smem
+from ..types import (
+    FragmentType,
+    TileType,
+    check_fragment,
+    fragment,
+    fragment_accumulator,
+    is_in_flight,
+    layout_of,
+    shape_of,
+    tensor_of,
+    tile_element,
+)
+from .mma import check_added, check_single_use, extras_of
+
+
+class MmaScaledOp(Smem.Operation, name="mma_scaled"):
+    """Starts the product of two matrices whose blocks along K are scaled (PTX ISA 9.7.16.10.7), and adds
+    it to the accumulator if one is given. tcgen05 alone does that.
+
+    A is M x K, B is K x N, as for `smem.mma`; both are tiles, and M is a multiple of 128. `a_scales` is
+    a tile of M rows, `b_scales` one of N rows, N rounded up to 128; each row has K / 16 or K / 32
+    factors, a multiple of 4, which tells the size of the blocks. Factors are f8E8M0FNU (powers of
+    two), or f8E4M3FN that are not negative.
+
+    | A and B | factors | elements a factor | kind |
+    | --- | --- | --- | --- |
+    | any two of f8E4M3FN, f8E5M2, f6E2M3FN, f6E3M2FN, padded f4E2M1FN | f8E8M0FNU | 32 | mxf8f6f4 |
+    | f4E2M1FN | f8E8M0FNU | 32 | mxf4 |
+    | f4E2M1FN | f8E4M3FN or f8E8M0FNU | 16 | mxf4nvf4 |
+
+    Products are added in f32. Unit attributes: `negate_a` and `negate_b`. On sm_103, instructions of
+    4-bit types read 48 bytes along K if K is a multiple of 96 elements, N is that of one instruction,
+    and A and B lie K-major in the 128-byte swizzle.
+    """
+
+    a: ext.Operand[TileType]
+    b: ext.Operand[TileType]
+    a_scales: ext.Operand[TileType]
+    b_scales: ext.Operand[TileType]
+    result: ext.Result[FragmentType]
+    accumulator: ext.Operand[FragmentType] | None = None
+
+    @verifier
+    def verify_region_invariants(self) -> None:
+        a, b, a_scales, b_scales, *_ = (value.type for value in self.operands)
+        accumulator = extras_of(self).accumulator
+        given = None if accumulator is None else accumulator.type
+        problem = _problem(self.results[0].type, a, b, a_scales, b_scales, given)
+        if problem:
+            raise Invalid(problem)
+        if accumulator is not None:
+            check_single_use(accumulator)
+        if "satfinite" in self.attributes or "truncate" in self.attributes:
+            raise Invalid("has a modifier of integers or tf32; expected negate_a or negate_b")
+
+
+@cached_in_context
+def _problem(result: Any, *types: Any) -> str | None:
+    """The first rule of the ISA that operands of those types break; None if there is none."""
+    try:
+        _check_types(result, *types)
+    except Invalid as error:
+        return str(error)
+    return None
+
+
+def _check_types(result: Any, a: Any, b: Any, a_scales: Any, b_scales: Any, added: Any) -> None:
+    named = {"A": a, "B": b, "the factors of A": a_scales, "the factors of B": b_scales}
+    for name, type_ in named.items():
+        if len(shape_of(type_)) != 2:
+            raise Invalid(
+                f"takes {name} (rows, columns), not {list(shape_of(type_))}; take a stage"
+            )
+    (m, k), (k_b, n) = shape_of(a), shape_of(b)
+    if k != k_b:
+        raise Invalid(f"multiplies A of {m}x{k} by B of {k_b}x{n}: K differs, {k} and {k_b}")
+    scaling = scaling_of(a, b, a_scales)
+    step = scaling.k
+    if k % step:
+        raise Invalid(f"has K = {k}; expected a multiple of {step} for kind::{scaling.kind}")
+    if m % TCGEN05_M:
+        raise Invalid(f"has M = {m}; expected a multiple of {TCGEN05_M}")
+    if n_pieces(tile_element(b), n) is None:
+        raise Invalid(f"has N = {n}; expected {n_rule(tile_element(b), n)}")
+    factors = k // scaling.block
+    for name, type_, rows in (("A", a_scales, m), ("B", b_scales, scaled_rows(n))):
+        if shape_of(type_) != (rows, factors) or tile_element(type_) != tile_element(a_scales):
+            raise Invalid(
+                f"scales {name} by {tensor_of(type_)}; expected {rows}x{factors} of "
+                f"{tensor_of(a_scales).element_type}"
+            )
+        layout = layout_of(type_)
+        found = scale_blocks(layout) if layout else None
+        if isinstance(found, Mismatch):
+            raise Invalid(f"cannot read the factors of {name}: {found.reason}")
+    check_fragment(result)
+    if fragment_accumulator(result) is not ACC_F32:
+        kept = tensor_of(result).element_type
+        raise Invalid(f"adds scaled products in {kept}; expected f32")
+    if shape_of(result) != (m, n) or not is_in_flight(result):
+        raise Invalid(
+            f"results in {result}; expected !smem.fragment<tensor<{m}x{n}xf32>, #smem.in_flight>"
+        )
+    if added is not None:
+        check_added(added, result)
+    for role, type_ in ((Role.A, a), (Role.B, b)):
+        layout = layout_of(type_)
+        problem = scaling.unreadable(layout, role) if layout else None
+        if problem:
+            raise Invalid(f"cannot read {role.name} of layout {layout}: {problem}")
+
+
+def scaling_of(a: Any, b: Any, a_scales: Any) -> Scaling:
+    """How the product of tiles of those types is scaled, by A's factors.
+
+    Raises:
+        Invalid: if no kind scales so.
+    """
+    kinds, kept = (tile_element(a), tile_element(b)), tile_element(a_scales)
+    scale = next((name for name, e in SCALE_ELEMENTS.items() if e == kept), None)
+    k, factors = shape_of(a)[1], shape_of(a_scales)[1]
+    block = k // factors if k % factors == 0 else 0
+    kind = scaled_kind(*kinds, scale, block) if scale else None
+    if scale is None or kind is None:
+        some = f"one factor for {block} elements" if block else f"{factors} factors for K = {k}"
+        raise Invalid(f"multiplies {kinds[0]} by {kinds[1]} with {some} of {kept}; {_known(kinds)}")
+    return Scaling(kind, kinds[0], kinds[1], scale, block)
+
+
+def _known(kinds: Any) -> str:
+    """What could be scaled instead."""
+    fitting = [kind for kind in KINDS.values() if kind.scales and kind.multiplies(*kinds)]
+    if fitting:
+        ways = {
+            f"{SCALE_ELEMENTS[name]} for {block} elements": None
+            for k in fitting
+            for name, block in k.scales
+        }
+        return f"expected factors of {' or '.join(ways)} along K"
+    return "the kinds that scale blocks: " + "; ".join(
+        f"{kind} of {', '.join(map(str, kind.codes))}" for kind in KINDS.values() if kind.scales
+    )
+
+
+def mma_scaled(
+    a: Any, b: Any, a_scales: Any, b_scales: Any, accumulator: Any = None, **modifiers: bool
+) -> Any:
+    """Starts D = (A * a_scales) * (B * b_scales) (+ accumulator); the result is a fragment in flight.
+
+    Args:
+        a, b: tiles.
+        a_scales, b_scales: tiles of their scale factors.
+        accumulator: a fragment of f32 that is added.
+        modifiers: `negate_a`, `negate_b`, to be set if true.
+    """
+    operands = [a, b, a_scales, b_scales, *([] if accumulator is None else [accumulator])]
+    shape = (shape_of(a.type)[0], shape_of(b.type)[1])
+    unit = {name: ir.UnitAttr.get() for name, wanted in modifiers.items() if wanted}
+    result = fragment(shape, ir.F32Type.get(), in_flight=True)
+    return create(MmaScaledOp, operands, [result], unit).result

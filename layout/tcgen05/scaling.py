@@ -1,0 +1,105 @@
+"""How a product is scaled: its kind, its factors, and what its instructions read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..canonical import Mismatch
+from ..choice import Verdict, read_by
+from ..elements import Element
+from ..instruction import n_pieces
+from ..modes import LayoutError
+from ..operand import OperandBlocks, Role
+from ..path import Step, follow
+from ..tile import TileLayout
+from .chunks import Chunks, chunked_blocks
+from .kinds import Kind
+from .operand import tcgen05_blocks
+from .scales import BLOCK_ROWS
+from .shapes import LONG_K_BYTES, Shape
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """A product whose blocks along K are scaled.
+
+    Attributes:
+        kind: the instructions' kind.
+        a, b: the types of A and B.
+        scale: the type of the factors, "ue8m0" or "ue4m3".
+        block: elements along K that share a factor.
+    """
+
+    kind: Kind
+    a: Element
+    b: Element
+    scale: str
+    block: int
+
+    @property
+    def k(self) -> int:
+        """K of an instruction that reads 32 bytes of each row, in elements."""
+        return Shape(BLOCK_ROWS, BLOCK_ROWS).k(self.a)
+
+    @property
+    def long_k(self) -> int | None:
+        """K of one that reads 48 bytes, in elements; None if the kind has none."""
+        return LONG_K_BYTES * 8 // self.a.bits if self.a.bits == 4 else None
+
+    def reads_long(self, k: int, n: int) -> bool:
+        """Whether a product of that K and N can be of instructions that read 48 bytes. Factors of one may
+        run into the columns of the next word, so that all of B's are those of one instruction."""
+        return bool(self.long_k) and k % self.long_k == 0 and len(n_pieces(self.b, n) or ()) == 1
+
+    def blocks(self, tile: TileLayout, role: Role) -> OperandBlocks | Mismatch:
+        """What each instruction that reads 32 bytes of a row reads of an operand."""
+        return tcgen05_blocks(tile, role, self.kind)
+
+    def chunks(self, tile: TileLayout, role: Role) -> Chunks | Mismatch:
+        """What each instruction that reads 48 bytes of a row reads of an operand."""
+        return chunked_blocks(tile, role, self.kind)
+
+    def unreadable(self, tile: TileLayout, role: Role) -> str | None:
+        """Why no instruction reads a tile; None if some do."""
+        found = self.blocks(tile, role)
+        if isinstance(found, OperandBlocks):
+            return None
+        if self.long_k and isinstance(self.chunks(tile, role), Chunks):
+            return None
+        return found.reason
+
+
+@dataclass(frozen=True)
+class ScaledUse:
+    """A tile, or a part of it, as an operand whose blocks are scaled.
+
+    Attributes:
+        what: the use in words.
+        role: which operand it is.
+        scaling: how the product is scaled.
+        long: whether instructions may read 48 bytes along K.
+        path: the steps to the part.
+    """
+
+    what: str
+    role: Role
+    scaling: Scaling
+    long: bool = False
+    path: tuple[Step, ...] = ()
+
+    def judge(self, layout: TileLayout) -> Verdict:
+        """Whether the tile, having that layout, can be used so."""
+        try:
+            part = follow(layout, self.path).layout
+        except LayoutError as error:
+            return Verdict(False, str(error))
+        if self.long:
+            found = self.scaling.chunks(part, self.role)
+            if isinstance(found, Chunks):
+                return Verdict(True, str(found))
+        return read_by(self.scaling.blocks(part, self.role))
+
+
+def scaled_rows(n: int) -> int:
+    """Rows of the tile of factors of N columns of B."""
+    return -(-n // BLOCK_ROWS) * BLOCK_ROWS

@@ -1,0 +1,78 @@
+"""`smem-materialize-descriptors`: each operand of an mma becomes one 64-bit matrix descriptor."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...dialect.bindings import ir
+from ...dialect.ops import WgmmaOp, WgmmaSpOp
+from ...dialect.ops.mma import PRODUCTS, extras_of
+from ...dialect.types import is_multiplicand
+from ...layout import Mismatch, Role
+from ...layout.arch import Arch
+from ..base import OpError, Pass, option
+from ..descriptors import Descriptors
+from ..kernel import walk
+from ..parts import part_from
+from .said import explain, in_registers, modifiers_of, said_of
+from .scaled import describe_scaled
+
+
+@dataclass(frozen=True)
+class MaterializeDescriptors(Pass):
+    """Replaces `smem.mma` by `smem.wgmma`, whose operands are descriptors; a scaled one by
+    `smem.tcgen05_scaled`.
+
+    At the root of a tile, one constant is OR'd with the encoded address; what stages and subtiles
+    add at run time follows where they are used, what does not change in a loop first. The
+    instructions' own steps along m/n and k stay attributes of the op. Where a run-time start cuts
+    atoms, the distance of the instructions' blocks varies: each then has a descriptor of its own.
+    """
+
+    name = "smem-materialize-descriptors"
+    description = "turn the tiles that mma read into 64-bit matrix descriptors"
+
+    arch: Arch = option(Arch.SM_90, "the architecture: sm_90, sm_100 or sm_103")
+    explain: bool = option(False, "print each operand's descriptor, field by field, as remarks")
+
+    def run(self, module: Any) -> None:
+        descriptors = Descriptors()
+        for mma in walk(module, *PRODUCTS):
+            self._rewrite(mma, descriptors)
+
+    def _rewrite(self, mma: Any, made: Descriptors) -> None:
+        with ir.InsertionPoint(mma), mma.location:
+            how = describe_scaled if extras_of(mma).scales else _describe
+            described = how(mma, self.arch, made, self.explain)
+        mma.results[0].replace_all_uses_with(described.result)
+        mma.operation.erase()
+
+
+def _describe(mma: Any, arch: Arch, made: Descriptors, explains: bool) -> Any:
+    """Emits an `smem.wgmma` that multiplies what an `smem.mma` does.
+
+    Raises:
+        OpError: if instructions cannot read an operand.
+    """
+    operands = list(mma.operands)
+    sparse = extras_of(mma).metadata is not None
+    attributes = modifiers_of(mma)
+    for position, role in enumerate(Role):
+        type_ = operands[position].type
+        if is_multiplicand(type_):
+            attributes |= in_registers(type_, role)
+            continue
+        part = part_from(operands[position], mma)
+        found = arch.blocks(part.slice.layout, role, sparse)
+        if isinstance(found, Mismatch):
+            raise OpError(mma, f"cannot read {role.name}: {found.reason}")
+        if explains:
+            explain(mma, role.name, part, found)
+        operands[position] = made.of(mma, role.name, part, found)
+        attributes |= said_of(type_, role, found)
+    op = WgmmaSpOp if sparse else WgmmaOp
+    return ir.Operation.create(
+        op.OPERATION_NAME,
+        results=[mma.results[0].type],
+        operands=operands,
+        attributes=attributes,
+    )

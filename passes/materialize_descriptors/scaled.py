@@ -1,0 +1,81 @@
+"""The operands of an `smem.mma_scaled` as descriptors."""
+
+from typing import Any
+
+from ...dialect.bindings import ir
+from ...dialect.ops import Tcgen05ScaledOp
+from ...dialect.ops.mma_scaled import scaling_of
+from ...dialect.types import shape_of
+from ...layout import Mismatch, Role, Swizzle
+from ...layout.arch import Arch
+from ...layout.tcgen05 import Chunks, Scaling, scale_blocks
+from ..base import OpError
+from ..descriptors import Descriptors
+from ..parts import Part, part_from
+from ..shared_memory import root_alignment
+from .said import explain, modifiers_of, numbers, said_of
+
+
+def describe_scaled(mma: Any, arch: Arch, made: Descriptors, explains: bool) -> Any:
+    """Emits an `smem.tcgen05_scaled` that multiplies what an `smem.mma_scaled` does.
+
+    Raises:
+        OpError: if instructions cannot read an operand.
+    """
+    operands = list(mma.operands)
+    scaling = scaling_of(*(value.type for value in operands[:3]))
+    parts = [part_from(value, mma) for value in operands[:4]]
+    context = mma.operation.context
+    attributes = modifiers_of(mma) | {
+        "scale": ir.StringAttr.get(scaling.scale),
+        "block": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), scaling.block),
+    }
+    k, n = shape_of(operands[1].type)
+    chunks = None
+    if arch.has_absolute_lbo and scaling.reads_long(k, n):
+        chunks = _chunks(scaling, parts[:2])
+        if isinstance(chunks, str):
+            if k % scaling.k:
+                raise OpError(mma, chunks)
+            chunks = None
+    for i, role in enumerate(Role):
+        if chunks:
+            attributes[f"{role.value}_seconds"] = numbers(context, chunks[i].second_steps)
+        found = chunks[i].operand if chunks else scaling.blocks(parts[i].slice.layout, role)
+        if isinstance(found, Mismatch):
+            raise OpError(mma, f"cannot read {role.name}: {found.reason}")
+        attributes |= said_of(operands[i].type, role, found)
+        what = f"the factors of {role.name}"
+        factors = scale_blocks(parts[2 + i].slice.layout)
+        if isinstance(factors, Mismatch):
+            raise OpError(mma, f"cannot read {what}: {factors.reason}")
+        attributes[f"{role.value}_scale_steps"] = numbers(context, factors.operand.steps)
+        for position, name, blocks in ((i, role.name, found), (2 + i, what, factors.operand)):
+            if explains:
+                explain(mma, name, parts[position], blocks)
+            operands[position] = made.of(mma, name, parts[position], blocks)
+    return ir.Operation.create(
+        Tcgen05ScaledOp.OPERATION_NAME,
+        results=[mma.results[0].type],
+        operands=operands,
+        attributes=attributes,
+    )
+
+
+def _chunks(scaling: Scaling, parts: list[Part]) -> list[Chunks] | str:
+    """What instructions that read 48 bytes along K read of A and B, or why they cannot: both are read so
+    or neither."""
+    pattern = Swizzle.B128.pattern_bytes
+    chunks: list[Chunks] = []
+    for part, role in zip(parts, Role, strict=True):
+        found = scaling.chunks(part.slice.layout, role)
+        if isinstance(found, Mismatch):
+            return f"cannot read {role.name}: {found.reason}"
+        if root_alignment(part.root) % pattern:
+            return (
+                f"reads {role.name} from a tile that begins at a multiple of "
+                f"{root_alignment(part.root)}; with an absolute leading dimension the base offset is 0, "
+                f"so it begins at a multiple of {pattern}"
+            )
+        chunks.append(found)
+    return chunks
