@@ -38,8 +38,8 @@ class ThreadBlock:
         order, groups, barriers: who has synchronised with whom; the order is the cluster's.
         strands: the threads, in sets that run together.
         state: what an op's file keeps for the block, by the file's own key.
-        sent: for each thread of another block, or mbarrier, whose arrivals and bulk copies come to
-            its shared memory, the last epoch of one, and the op's number.
+        sent: for each thread of another block, or mbarrier, whose arrivals, bulk copies and products
+            come to its memory, the last epoch of one, and the op's number.
         at_exit: what is checked when the last thread returns, called with its strand.
         found: the violations, each once for its place.
     """
@@ -180,25 +180,24 @@ class ThreadBlock:
         return f" of the cluster's block {self.rank}" if len(self.cluster.blocks) > 1 else ""
 
     def note_sent(self, strand: Strand, agent: int) -> None:
-        """Notes that an arrival of a thread, or a bulk copy that completes at an mbarrier, comes to
-        the block's shared memory.
+        """Notes that an arrival of a thread, a bulk copy that completes at an mbarrier, or the products
+        of a thread of the other block of a pair, come to the block's memory.
 
         Args:
             strand: who sends it.
-            agent: the thread, or the mbarrier's column in `Order`.
+            agent: the thread, or the column in `Order` of the mbarrier, or of the thread's products.
         """
         if not self.alive.any():
             strand.block.report_at(
                 strand,
                 Kind.EXITED,
-                f"sends to the shared memory of the cluster's block {self.rank}, whose threads have "
-                "all returned: nvvm.cluster.arrive and nvvm.cluster.wait are missing before they "
-                "return",
+                f"reaches the memory of the cluster's block {self.rank}, whose threads have all "
+                "returned: nvvm.cluster.arrive and nvvm.cluster.wait are missing before they return",
             )
         self.sent[agent] = int(self.order.epoch[agent]), strand.current.number
 
     def _check_sent(self, strand: Strand) -> None:
-        """Checks that the threads, who have all returned, knew of all that was sent to the block."""
+        """Checks that the threads, who have all returned, knew of all that came to the block."""
         knew = self.order.seen[self.first : self.first + self.threads].max(axis=0)
         late = [op for agent, (epoch, op) in self.sent.items() if epoch > knew[agent]]
         if late:
@@ -206,9 +205,9 @@ class ThreadBlock:
             self.report_at(
                 strand,
                 Kind.EXITED,
-                f"the last thread{self.named} returns, but what {where} sends to its shared memory may "
-                "still be under way: a wait for that mbarrier, or nvvm.cluster.arrive and "
-                "nvvm.cluster.wait, are missing before it",
+                f"the last thread{self.named} returns, but what {where} does in its memory may still be "
+                "under way: a wait for that mbarrier, or nvvm.cluster.arrive and nvvm.cluster.wait, are "
+                "missing before it",
             )
 
     def report_at(self, strand: Strand, kind: Kind, message: str) -> None:

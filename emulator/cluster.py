@@ -31,6 +31,7 @@ class Cluster:
         blocks: by their rank.
         order: who has synchronised with whom; thread t of rank r is thread r * threads + t.
         barrier: the barrier of all threads.
+        state: what a file keeps for the cluster, by the file's own key.
     """
 
     def __init__(self, program: Program, launch: Launch, index: tuple[int, int, int]) -> None:
@@ -46,6 +47,7 @@ class Cluster:
             at = index[0] + x, index[1] + y, index[2] + z
             self.blocks.append(ThreadBlock(program, launch, self, rank, at))
         self.barrier = ClusterBarrier(self)
+        self.state: dict[str, Any] = {}
 
     @property
     def found(self) -> list[Violation]:

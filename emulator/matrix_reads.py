@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .block import ThreadBlock
 from .errors import Kind, Stop
 from .multiplicands import Multiplicand
 from .strand import Strand
@@ -27,7 +28,7 @@ def bytes_read(strand: Strand, name: str, addresses: np.ndarray, size: int) -> n
     return ((addresses - shared.base)[..., None] + np.arange(size)).reshape(-1)
 
 
-def numbers_at(strand: Strand, addresses: np.ndarray, type_: Multiplicand) -> np.ndarray:
-    """The numbers at those addresses."""
-    stored = strand.block.shared.load(addresses, type_.dtype.itemsize)
+def numbers_at(block: ThreadBlock, addresses: np.ndarray, type_: Multiplicand) -> np.ndarray:
+    """The numbers at those addresses of a block's shared memory."""
+    stored = block.shared.load(addresses, type_.dtype.itemsize)
     return type_.values(stored.view(type_.dtype)[..., 0])

@@ -121,6 +121,18 @@ class Op:
         """The number of a new value that no SSA value has: state of the op for each thread."""
         return self._decoder.new_number()
 
+    def agree(self, what: str, value: str) -> None:
+        """Checks that ops of the kernel, who must agree on something, do.
+
+        Raises:
+            EmulationError: if an op before this has said something else of it.
+        """
+        said = self._decoder.agreed.setdefault(what, value)
+        if said != value:
+            raise self.refuse(
+                f"is of {what} {value}, but an op before it is of {said}; all must agree"
+            )
+
     def refuse(self, message: str) -> EmulationError:
         """An error at this op."""
         return EmulationError(f"'{self.name}' {message}", self.location)
@@ -162,6 +174,7 @@ class Decoder:
         self.symbols = symbols
         self.locations: list[Any] = []
         self.ops: set[str] = set()
+        self.agreed: dict[str, str] = {}
         self._numbers: dict[Any, int] = {}
         self._count = 0
 

@@ -34,13 +34,14 @@ _ZERO_OF_8_BITS, _ZERO_OF_4_BITS = 1 << 31, 1 << 12 | 3 << 15
 _IDS = {1: (0, 1, 2, 3), 2: (0, 2), 4: (0,), 3: (0, 1, 2, 3), 6: (0, 2)}
 
 
-def scaled_instruction(bits: int, kind: str, block: int) -> Instruction:
-    """What the 32 bits of an instruction descriptor say, for one block of threads.
+def scaled_instruction(bits: int, kind: str, block: int, group: int = 1) -> Instruction:
+    """What the 32 bits of an instruction descriptor say.
 
     Args:
         bits: the descriptor.
         kind: the instruction's, of `SCALED_KINDS`.
         block: elements along K that share a scale factor, 16 or 32.
+        group: how many blocks of threads multiply together, 1 or 2.
 
     Raises:
         ValueError: if no instruction of that kind is that.
@@ -58,10 +59,12 @@ def scaled_instruction(bits: int, kind: str, block: int) -> Instruction:
     )
     factors = meant("the type of the scale factors", bits >> 23 & 1, _FACTORS[kind, block])
     m, n = (bits >> 27 & 3) << 7, (bits >> 17 & 63) << 3
-    if m != 128:
-        raise ValueError(f"M is {m}; expected 128")
+    if (m, group) == (128, 2):
+        raise UnknownInstruction("scales 64 rows in each block of a pair")
+    if m != 128 * group:
+        raise ValueError(f"M is {m}; expected {128 * group}")
     a_mn_major, b_mn_major = majors(bits, a, b)
-    check_n(n, False, b_mn_major)
+    check_n(n, False, b_mn_major, group)
     k_bytes = LONG_K_BYTES if bits >> 31 else K_BYTES
     scales = Scales(block, factors, bits >> 29 & 3, bits >> 4 & 3)
     count = (k_bytes if wide else 2 * k_bytes) // block

@@ -107,7 +107,7 @@ class Shadow:
             report(
                 Kind.RACE,
                 f"writes {self._where(rows, unseen)}, which {self._thread(reader[unseen][0])} may still "
-                f"be reading: {self._barrier(threads)} is missing between them",
+                f"be reading: {self.barrier(threads)} is missing between them",
             )
         self._check_matrix_reads(threads, rows, size, report)
         if self._bulk_readers:
@@ -163,7 +163,7 @@ class Shadow:
                     Kind.OVERWRITTEN,
                     f"writes {self._where(rows, (by_byte > 0) & unseen[:, None])}, which a wgmma of "
                     f"warpgroup {warpgroup} may still be reading: that warpgroup has waited for it, "
-                    f"but {self._barrier(threads)} is missing after the wait",
+                    f"but {self.barrier(threads)} is missing after the wait",
                 )
 
     def _check_bulk_reads(self, rows: np.ndarray, size: int, report: Report) -> None:
@@ -213,7 +213,7 @@ class Shadow:
             report(
                 Kind.RACE,
                 f"{does} {self._where(rows, unseen)}, which {self._wrote(rows, unseen)} wrote: "
-                f"{self._barrier(threads)} is missing between them",
+                f"{self.barrier(threads)} is missing between them",
             )
 
     def _report_bulk(self, does: str, rows: np.ndarray, bulk: np.ndarray, report: Report) -> None:
@@ -261,7 +261,7 @@ class Shadow:
 
         Args:
             name: the instruction's, "tcgen05.mma" or "tcgen05.cp".
-            thread: who issues it.
+            thread: who issues it, by the number in the cluster.
             column: of that thread's commits in `Order`.
             at: positions in shared memory, one for each byte read.
             op: the instruction's number.
@@ -314,7 +314,8 @@ class Shadow:
             if bulk.any():
                 self._report_bulk(f"{name} reads", at, bulk, report)
             if (hidden := hidden & ~bulk).any():
-                self._report_hidden(name, at, hidden, writer, epoch, seen, report)
+                barrier = self.barrier(np.array([threads.start]))
+                self._report_hidden(name, at, hidden, writer, epoch, seen, barrier, report)
 
     def _report_hidden(
         self,
@@ -324,6 +325,7 @@ class Shadow:
         writer: np.ndarray,
         epoch: np.ndarray,
         seen: np.ndarray,
+        barrier: str,
         report: Report,
     ) -> None:
         """Says what is missing between ordinary writes and an asynchronous read."""
@@ -333,9 +335,9 @@ class Shadow:
             missing = "smem.fence (fence.proxy.async) is missing between the write and the"
             report(Kind.UNFENCED, f"{reads}: {missing} {name}")
         elif (epoch <= self._order.proxied[writer, writer])[apart].all():
-            report(Kind.RACE, f"{reads}: gpu.barrier is missing after smem.fence")
+            report(Kind.RACE, f"{reads}: {barrier} is missing after smem.fence")
         else:
-            missing = "smem.fence (fence.proxy.async) and gpu.barrier are missing between them"
+            missing = f"smem.fence (fence.proxy.async) and {barrier} are missing between them"
             report(Kind.UNFENCED, f"{reads}: {missing}")
 
     def _check_arrived(self, rows: np.ndarray, copying: np.ndarray, report: Report) -> None:
@@ -386,7 +388,7 @@ class Shadow:
             return f"thread {index}"
         return f"thread {index} of the cluster's block {rank}"
 
-    def _barrier(self, threads: np.ndarray) -> str:
+    def barrier(self, threads: np.ndarray) -> str:
         """What orders the block's threads before those that access its memory."""
         if int(threads[0]) in self._threads:
             return "gpu.barrier"

@@ -97,12 +97,13 @@ class Instruction:
     scales: Scales | None = None
 
 
-def instruction(bits: int, kind: str) -> Instruction:
-    """What the 32 bits of an instruction descriptor say, for one block.
+def instruction(bits: int, kind: str, group: int = 1) -> Instruction:
+    """What the 32 bits of an instruction descriptor say.
 
     Args:
         bits: the descriptor.
         kind: the instruction's, of `KINDS`.
+        group: how many blocks multiply together, 1 or 2.
 
     Raises:
         ValueError: if no instruction of that kind is that.
@@ -132,10 +133,10 @@ def instruction(bits: int, kind: str) -> Instruction:
         raise ValueError(f"it negates, which kind::{kind} does not")
     m, n = (bits >> 24 & 31) << 4, (bits >> 17 & 63) << 3
     a_mn_major, b_mn_major = majors(bits, a, b)
-    if m not in (64, 128):
-        raise ValueError(f"M is {m}; expected 64 or 128")
+    if m not in (64 * group, 128 * group):
+        raise ValueError(f"M is {m}; expected {64 * group} or {128 * group}")
     eight_bits = TENSOR_MULTIPLICANDS[b].dtype.itemsize == 1
-    check_n(n, kind == "i8", b_mn_major and eight_bits)
+    check_n(n, kind == "i8", b_mn_major and eight_bits, group)
     return Instruction(
         m,
         n,
@@ -167,10 +168,10 @@ def majors(bits: int, a: str, b: str) -> tuple[bool, bool]:
     return found
 
 
-def check_n(n: int, integers: bool, bytes_n_major: bool) -> None:
+def check_n(n: int, integers: bool, bytes_n_major: bool, group: int) -> None:
     """Checks N (9.7.16.2.1): it counts by 8, of integers by 16 beyond 32, and by 16 if B is of 8 bits and
-    N-major (9.7.16.10.3)."""
-    step = 16 if bytes_n_major or (integers and n > 32) else 8
+    N-major (9.7.16.10.3); of two blocks by twice as many, and always so of integers."""
+    step = group * (16 if bytes_n_major or (integers and (n > 32 or group == 2)) else 8)
     if n % step or not step <= n <= _MAX_N:
         raise ValueError(f"N is {n}; expected a multiple of {step} from {step} to {_MAX_N}")
 

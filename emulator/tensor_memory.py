@@ -42,6 +42,7 @@ class TensorMemory:
     """The tensor memory of a block.
 
     Attributes:
+        block: the block.
         data: uint32[lanes, columns].
         shadow: the history of each cell.
         allocated: columns of each allocation by its first column.
@@ -50,7 +51,7 @@ class TensorMemory:
     """
 
     def __init__(self, block: ThreadBlock) -> None:
-        self.data = np.zeros((LANES, COLUMNS), np.uint32)
+        self.block, self.data = block, np.zeros((LANES, COLUMNS), np.uint32)
         self.shadow = TensorShadow(block, self.data.shape)
         self.allocated: dict[int, int] = {}
         self.smallest = COLUMNS
@@ -59,11 +60,8 @@ class TensorMemory:
 
     # -- allocation --------------------------------------------------------------------------------
 
-    def allocate(self, strand: Strand, count: int) -> int | None:
-        """The first column of a new allocation; None if there is no room before another is freed.
-
-        Which columns the hardware takes is not said. These are the last ones, so that a kernel that
-        does not look at the address it is given is found out.
+    def check_allocate(self, strand: Strand, count: int) -> None:
+        """Checks that the block may allocate so many columns.
 
         Raises:
             Stop: if a block cannot allocate that, which is reported.
@@ -82,6 +80,13 @@ class TensorMemory:
                 f"allocates {count} columns of tensor memory after {self.smallest}; a block's "
                 "allocations must not grow",
             )
+
+    def allocate(self, count: int) -> int | None:
+        """The first column of a new allocation; None if there is no room before another is freed.
+
+        Which columns the hardware takes is not said. These are the last ones, so that a kernel that
+        does not look at the address it is given is found out.
+        """
         start = self._room(count)
         if start is not None:
             self.allocated[start], self.smallest = count, count
@@ -96,11 +101,11 @@ class TensorMemory:
         free = ~self._is_allocated().reshape(-1, count).any(axis=1)
         return int(np.flatnonzero(free)[-1]) * count if free.any() else None
 
-    def free(self, strand: Strand, address: int, count: int) -> None:
-        """Ends an allocation.
+    def check_free(self, strand: Strand, address: int, count: int) -> None:
+        """Checks that threads of the block may free columns.
 
         Raises:
-            Stop: if there is none of that address and size, which is reported.
+            Stop: if none of that address and number are allocated, which is reported.
         """
         lane, start = split(address)
         if lane or self.allocated.get(start) != count:
@@ -111,7 +116,14 @@ class TensorMemory:
             )
         cells = Cells(*np.ix_(np.arange(LANES), np.arange(start, start + count)))
         self.shadow.check_free(strand, cells)
-        del self.allocated[start]
+
+    def free(self, address: int) -> None:
+        """Ends the allocation at an address."""
+        del self.allocated[split(address)[1]]
+
+    def relinquish(self) -> None:
+        """The block gives up the right to allocate."""
+        self.relinquished = True
 
     def _is_allocated(self) -> np.ndarray:
         found = np.zeros(COLUMNS, bool)
@@ -129,8 +141,8 @@ class TensorMemory:
             strand.block.report_at(
                 strand,
                 Kind.TENSOR_MEMORY,
-                f"the last thread returns, but of tensor memory there {self._allocations()} "
-                "allocated: tcgen05.dealloc is missing before it",
+                f"the last thread{self.block.named} returns, but of tensor memory there "
+                f"{self._allocations()} allocated: tcgen05.dealloc is missing before it",
             )
 
     # -- access ------------------------------------------------------------------------------------
@@ -143,7 +155,10 @@ class TensorMemory:
         """
         inside = cells.lanes.max() < LANES and cells.columns.max() < COLUMNS
         if not inside or not self._is_allocated()[cells.columns].all():
-            wrong(strand, f"{does} {cells} of tensor memory; allocated {self._allocations()}")
+            wrong(
+                strand,
+                f"{does} {cells} of tensor memory{self.block.named}; allocated {self._allocations()}",
+            )
 
     def check_quarter(self, strand: Strand, warp: int, cells: Cells, does: str) -> None:
         """Checks that a warp reaches cells: those of the quarter that its number says.

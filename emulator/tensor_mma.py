@@ -7,6 +7,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from .block import ThreadBlock
 from .errors import Kind, Stop
 from .matrix_reads import bytes_read, numbers_at
 from .multiplicands import UNIT_BYTES, Multiplicand
@@ -15,7 +16,9 @@ from .scaled_instructions import scaled_instruction
 from .strand import Strand
 from .tensor_core import multiply_add, multiply_add_integers
 from .tensor_descriptors import Instruction, UnknownInstruction, instruction, matrix
-from .tensor_memory import Cells, of_block, split, wrong
+from .tensor_memory import LANES, Cells, TensorMemory, of_block, split, wrong
+from .tensor_order import of_cluster
+from .tensor_pairs import blocks_of
 from .tensor_scales import SCALED, scaled
 from .wgmma import ACCUMULATORS
 
@@ -46,9 +49,12 @@ def execute(
     b: int,
     descriptor: int,
     adds: bool,
+    group: int,
     scaling: Scaling | None = None,
 ) -> None:
     """Multiplies; D's cells are in flight.
+
+    Of a pair, each block has its rows of A and of D, and its columns of B.
 
     Args:
         strand: the threads.
@@ -59,42 +65,59 @@ def execute(
         b: the descriptor of B.
         descriptor: the instruction's.
         adds: whether it adds to D.
+        group: how many blocks multiply together.
         scaling: how blocks are scaled, if the kind does.
 
     Raises:
-        Stop: if a descriptor is none, or leads out of shared memory, or D is where it cannot be, which
-            is reported.
+        Stop: if a descriptor is none, or leads out of shared memory, or D is where it cannot be, or
+            there is no second block, which is reported.
         UnknownInstruction: if the emulator does not know it.
     """
     try:
         if scaling:
-            form = scaled_instruction(descriptor, kind, scaling.block)
+            form = scaled_instruction(descriptor, kind, scaling.block, group)
         else:
-            form = instruction(descriptor, kind)
+            form = instruction(descriptor, kind, group)
     except ValueError as error:
         _refuse(strand, f"has an instruction descriptor that is none: {error}")
-    memory, thread = of_block(strand.block), int(strand.lanes.threads[row])
-    cells = _cells_of_d(strand, d, form)
-    memory.check_allocated(strand, cells, "writes")
+    blocks, thread = blocks_of(strand, group), int(strand.threads[row])
+    memories, cells = [of_block(block) for block in blocks], _cells_of_d(strand, d, form, group)
+    for memory in memories:
+        memory.check_allocated(strand, cells, "writes")
+        if memory.block is not strand.block:
+            memory.block.note_sent(strand, of_cluster(strand.block.cluster).column(thread))
     if a[1]:
-        left = _a_in_tensor_memory(strand, thread, a[0], d, form)
+        lefts = [_a_in_tensor_memory(strand, m, thread, a[0], d, form, group) for m in memories]
     else:
-        left = _operand(strand, thread, "A", a[0], form.a, form.a_mn_major, form.m, form.k_bytes)
-    right = _operand(strand, thread, "B", b, form.b, form.b_mn_major, form.n, form.k_bytes)
-    types = form.a, form.b
-    if scaling and form.scales:
-        left = scaled(strand, thread, "A", left, scaling.a, form.scales)
-        right = scaled(strand, thread, "B", right, scaling.b, form.scales)
-        types = SCALED, SCALED
-    left, right = left * form.a_sign, right.T * form.b_sign
-    memory.shadow.multiply(strand, thread, cells, adds, (d, form.m, form.n))
-    at, dtype = (cells.lanes, cells.columns), ACCUMULATORS[form.accumulator]
-    c = _accumulators(memory.data[at], dtype) if adds else np.zeros((form.m, form.n), dtype)
+        given = "A", a[0], form.a, form.a_mn_major, form.m // group, form.k_bytes
+        lefts = [_operand(strand, block, thread, *given) for block in blocks]
+    given = "B", b, form.b, form.b_mn_major, form.n // group, form.k_bytes
+    right = np.concatenate([_operand(strand, block, thread, *given) for block in blocks])
+    for memory, left in zip(memories, lefts, strict=True):
+        factors = left, right
+        if scaling and form.scales:
+            factors = (
+                scaled(strand, memory, thread, "A", left, scaling.a, form.scales),
+                scaled(strand, memory, thread, "B", right, scaling.b, form.scales),
+            )
+        memory.shadow.multiply(strand, thread, cells, adds, (d, form.m, form.n))
+        at, dtype = (cells.lanes, cells.columns), ACCUMULATORS[form.accumulator]
+        shape = form.m // group, form.n
+        c = _accumulators(memory.data[at], dtype) if adds else np.zeros(shape, dtype)
+        memory.data[at] = _words(_product(*factors, c, form))
+
+
+def _product(a: np.ndarray, b: np.ndarray, c: np.ndarray, form: Instruction) -> np.ndarray:
+    """D of one block, of A, [m, k], and B, [n, k]. Where A has copies of its rows, [copies, m, k], each is
+    for as many columns."""
+    if a.ndim == 3:
+        halves = zip(a, np.split(b, len(a)), np.split(c, len(a), 1), strict=True)
+        return np.concatenate([_product(*half, form) for half in halves], 1)
+    left, right = a * form.a_sign, b.T * form.b_sign
     if form.a.is_float:
-        found = multiply_add(left, right, c, types)
-    else:
-        found = multiply_add_integers(left, right, c, form.saturates)
-    memory.data[at] = _words(found)
+        types = (SCALED, SCALED) if form.scales else (form.a, form.b)
+        return multiply_add(left, right, c, types)
+    return multiply_add_integers(left, right, c, form.saturates)
 
 
 def _accumulators(words: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -114,8 +137,9 @@ def _refuse(strand: Strand, message: str) -> NoReturn:
     raise Stop
 
 
-def _cells_of_d(strand: Strand, address: int, form: Instruction) -> Cells:
-    """Where D is: a row is a lane, a column is one."""
+def _cells_of_d(strand: Strand, address: int, form: Instruction, group: int) -> Cells:
+    """Where D is in each block: a row is a lane, a column is one; but of the 64 rows that each block
+    of a pair may have, the second half of the columns is on the other 64 lanes (layout B)."""
     lane, column = split(address)
     lanes = (0, 16) if form.m == 64 else (0,)
     if lane not in lanes:
@@ -124,7 +148,11 @@ def _cells_of_d(strand: Strand, address: int, form: Instruction) -> Cells:
             f"has D at lane {lane} of tensor memory; expected {' or '.join(map(str, lanes))} if M is "
             f"{form.m}",
         )
-    return _cells_of_rows(lane, column, form.m, form.n)
+    rows = form.m // group
+    if group == 2 and rows == 64:
+        row, n = np.mgrid[:rows, : form.n]
+        return Cells(row + rows * (n // (form.n // 2)), column + n % (form.n // 2))
+    return _cells_of_rows(lane, column, rows, form.n)
 
 
 def _cells_of_rows(lane: int, column: int, rows: int, columns: int) -> Cells:
@@ -134,9 +162,16 @@ def _cells_of_rows(lane: int, column: int, rows: int, columns: int) -> Cells:
 
 
 def _a_in_tensor_memory(
-    strand: Strand, thread: int, address: int, d: int, form: Instruction
+    strand: Strand,
+    memory: TensorMemory,
+    thread: int,
+    address: int,
+    d: int,
+    form: Instruction,
+    group: int,
 ) -> np.ndarray:
-    """A's numbers, [m, k]: each row on the lane of D's, K in columns of four bytes (9.7.16.10.5)."""
+    """A's numbers in a block, [m, k]: each row on the lane of D's, K in columns of four bytes
+    (9.7.16.10.5). If a block of a pair has 64 rows, [2, 64, k]: they are on all lanes that D's are."""
     lane, column = split(address)
     if lane != split(d)[0]:
         wrong(strand, f"has A at lane {lane} of tensor memory and D at lane {split(d)[0]}")
@@ -146,16 +181,19 @@ def _a_in_tensor_memory(
         raise UnknownInstruction(
             "has an A in tensor memory of less than 8 bits, or of 48 bytes along K"
         )
-    memory = of_block(strand.block)
-    cells = _cells_of_rows(lane, column, form.m, K_BYTES // 4)
+    rows = LANES if group == 2 else form.m
+    cells = _cells_of_rows(lane, column, rows, K_BYTES // 4)
     memory.check_allocated(strand, cells, "reads A from")
     memory.shadow.take(strand, thread, cells)
     words = np.ascontiguousarray(memory.data[cells.lanes, cells.columns])
-    return form.a.values(words.view(form.a.dtype))
+    numbers = form.a.values(words.view(form.a.dtype))
+    own = form.m // group
+    return numbers if own == rows else numbers.reshape(rows // own, own, -1)
 
 
 def _operand(
     strand: Strand,
+    block: ThreadBlock,
     thread: int,
     name: str,
     descriptor: int,
@@ -164,8 +202,8 @@ def _operand(
     extent: int,
     k_bytes: int,
 ) -> np.ndarray:
-    """An operand's numbers, [m or n, k], as they are in shared memory."""
-    block, size = strand.block, type_.dtype.itemsize
+    """An operand's numbers, [m or n, k], as they are in a block's shared memory."""
+    size = type_.dtype.itemsize
     try:
         found = matrix(descriptor, mn_major, size, k_bytes)
     except ValueError as error:
@@ -173,7 +211,7 @@ def _operand(
     address = matrix_bytes(found, size * 8, mn_major, extent, k_bytes)
     held = np.arange(address.shape[1]) * size % UNIT_BYTES < type_.held_bytes
     at = bytes_read(strand, name, address[:, held], size)
-    column = of_block(block).shadow.column(thread)
-    number, report = strand.current.number, block.reporter(strand)
-    block.shadow.check_tensor_read("tcgen05.mma", block.first + thread, column, at, number, report)
-    return numbers_at(strand, address, type_)
+    column, number = of_cluster(block.cluster).column(thread), strand.current.number
+    report = block.reporter(strand)
+    block.shadow.check_tensor_read("tcgen05.mma", thread, column, at, number, report)
+    return numbers_at(block, address, type_)

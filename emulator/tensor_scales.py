@@ -15,7 +15,7 @@ from .lanes import WARP
 from .multiplicands import Multiplicand
 from .strand import Strand
 from .tensor_descriptors import Scales
-from .tensor_memory import LANES, Cells, of_block, split, wrong
+from .tensor_memory import LANES, Cells, TensorMemory, split, wrong
 
 #: Columns that a word of 128 rows takes.
 _COLUMNS = LANES // WARP
@@ -35,6 +35,7 @@ _DTYPES = {
 
 def scaled(
     strand: Strand,
+    memory: TensorMemory,
     thread: int,
     name: str,
     numbers: np.ndarray,
@@ -45,7 +46,8 @@ def scaled(
 
     Args:
         strand: the threads.
-        thread: which of them multiplies, by the index in the block.
+        memory: that of the block whose product it is.
+        thread: which of the threads multiplies, by the number in the cluster.
         name: "A" or "B".
         numbers: the operand's.
         address: of its factors' first word.
@@ -63,7 +65,6 @@ def scaled(
     quarter, row, word = np.ogrid[: LANES // WARP, :rows, : (first + count - 1) // 4 + 1]
     per_word = -(-rows // LANES) * _COLUMNS
     cells = Cells(quarter * WARP + row % WARP, column + row // WARP + word * per_word)
-    memory = of_block(strand.block)
     memory.check_allocated(strand, cells, f"reads scale factors of {name} from")
     memory.shadow.take(strand, thread, cells)
     words = np.ascontiguousarray(memory.data[cells.lanes, cells.columns])

@@ -18,6 +18,7 @@ from ..dialect.diagnostics import format_location
 from .errors import Kind
 from .lanes import WARP
 from .order import NEVER
+from .tensor_order import of_cluster
 
 if TYPE_CHECKING:
     from .block import ThreadBlock
@@ -82,37 +83,19 @@ class TensorShadow:
     """
 
     def __init__(self, block: ThreadBlock, shape: tuple[int, int]) -> None:
-        self._block, self._order = block, block.order
+        self._block, self._order, self._known = block, block.order, of_cluster(block.cluster)
         self.written = np.zeros(shape, bool)
         self.multiplied, self.stored, self.loaded, self.taken = (
             np.zeros(shape, np.int32) for _ in range(4)
         )
-        self._columns: dict[int, int] = {}
         self._multiplications: list[_Multiplication] = []
         # For each thread, the number of its last mma.
         self._last: dict[int, int] = {}
         self._transfers: list[_Transfer] = []
         # Those that have not been waited for, or not been passed on by a fence.
         self._open: list[_Transfer] = []
-        # What each thread had seen at its last `fence::after_thread_sync`.
-        own = slice(block.first, block.first + block.threads)
-        self._after = np.full_like(self._order.seen[own], -1)
 
     # -- what threads do ---------------------------------------------------------------------------
-
-    def column(self, thread: int) -> int:
-        """The column, in `Order`, of the commits of a thread of the block that issues mma."""
-        if thread not in self._columns:
-            self._columns[thread] = self._order.column(("tcgen05", self._block.first + thread))
-        return self._columns[thread]
-
-    def commit(self, thread: int) -> tuple[np.ndarray, np.ndarray]:
-        """`tcgen05.commit` of a thread of the block: what its arrival passes on, as `Order.release`. It
-        comes when all is done, so that is also what the thread knew before."""
-        known = self._order.release(np.array([self._block.first + thread]))
-        if thread not in self._columns:
-            return known
-        return self._order.complete(self._columns[thread], *known)
 
     def wait(self, warps: np.ndarray, name: str) -> None:
         """`tcgen05.wait` for the ld, or the st, of some warps."""
@@ -129,10 +112,6 @@ class TensorShadow:
                 transfer.fenced[at % WARP] = self._order.epoch[self._block.first + at]
         self._open = [t for t in self._open if (t.fenced == NEVER).any()]
 
-    def fence_after(self, threads: np.ndarray) -> None:
-        """`tcgen05.fence::after_thread_sync` of some threads of the block."""
-        self._after[threads] = self._order.seen[self._block.first + threads]
-
     def _threads(self, warp: int) -> np.ndarray:
         """The threads of a warp by their numbers in the cluster."""
         return self._block.first + warp * WARP + np.arange(WARP)
@@ -141,15 +120,13 @@ class TensorShadow:
 
     def load(self, strand: Strand, warp: int, cells: Cells) -> None:
         """A warp reads cells."""
-        threads = warp * WARP + np.arange(WARP)
         self._check_written(strand, cells)
-        self._check_complete(strand, threads, cells, "reads", {"mma", "st"})
+        self._check_complete(strand, self._threads(warp), cells, "reads", {"mma", "st"})
         self.loaded[cells.lanes, cells.columns] = self._note(strand, "ld", warp)
 
     def store(self, strand: Strand, warp: int, cells: Cells) -> None:
         """A warp writes cells."""
-        threads = warp * WARP + np.arange(WARP)
-        self._check_complete(strand, threads, cells, "writes", {"mma", "st", "ld"})
+        self._check_complete(strand, self._threads(warp), cells, "writes", {"mma", "st", "ld"})
         self._overwrite(cells)
         self.stored[cells.lanes, cells.columns] = self._note(strand, "st", warp)
 
@@ -160,7 +137,7 @@ class TensorShadow:
 
         Args:
             strand: who issues it.
-            thread: which of its threads, by the index in the block.
+            thread: which of its threads, by the number in the cluster.
             cells: where D is.
             reads: whether it adds to D.
             shape: D's address and extents.
@@ -188,20 +165,18 @@ class TensorShadow:
 
     def _issue(self, strand: Strand, name: str, thread: int, shape: tuple[int, ...]) -> int:
         """The number of a new mma or cp."""
-        agent, column = self._block.first + thread, self.column(thread)
-        epochs = int(self._order.epoch[agent]), int(self._order.epoch[column])
-        issued = _Multiplication(
-            name, strand.current.number, agent, epochs[0], column, epochs[1], shape
-        )
+        column = self._known.column(thread)
+        epoch, commit = int(self._order.epoch[thread]), int(self._order.epoch[column])
+        issued = _Multiplication(name, strand.current.number, thread, epoch, column, commit, shape)
         self._multiplications.append(issued)
         if name == "mma":
-            self._last[agent] = len(self._multiplications)
+            self._last[thread] = len(self._multiplications)
         return len(self._multiplications)
 
     def check_free(self, strand: Strand, cells: Cells) -> None:
         """Checks that threads may free cells. Freeing is not asynchronous, so that it needs no fence."""
         self._check_complete(
-            strand, strand.lanes.threads, cells, "frees", {"mma", "st", "ld"}, None, False
+            strand, strand.threads, cells, "frees", {"mma", "st", "ld"}, None, False
         )
 
     def forget(self, columns: slice) -> None:
@@ -229,7 +204,7 @@ class TensorShadow:
             self._block.report_at(
                 strand,
                 Kind.UNINITIALISED,
-                f"reads {cells} of tensor memory, of which nothing has written some",
+                f"reads {cells} of tensor memory{self._block.named}, of which nothing has written some",
             )
 
     def _check_complete(
@@ -246,7 +221,7 @@ class TensorShadow:
 
         Args:
             strand: who executes the instruction.
-            threads: which of its threads, by their indices in the block.
+            threads: which of its threads, by their numbers in the cluster.
             cells: what they access.
             does: how.
             names: the instructions that it must be ordered after.
@@ -277,7 +252,9 @@ class TensorShadow:
     def _report(self, strand: Strand, does: str, cells: Cells, what: str, missing: str) -> None:
         kind = Kind.OVERWRITTEN if what.endswith("read") else Kind.TENSOR_IN_FLIGHT
         self._block.report_at(
-            strand, kind, f"{does} {cells} of tensor memory, which {what}: {missing}"
+            strand,
+            kind,
+            f"{does} {cells} of tensor memory{self._block.named}, which {what}: {missing}",
         )
 
     def _is_pipelined(
@@ -293,22 +270,22 @@ class TensorShadow:
         Args:
             number: the earlier one's.
             verb: what it does with the cells, "write" or "read".
-            thread: who issues the later one, by the index in the block.
+            thread: who issues the later one, by the number in the cluster.
             name, shape: the later one's.
         """
-        issued, agent = self._multiplications[number - 1], self._block.first + thread
-        if issued.thread != agent and issued.epoch > self._after[thread, issued.thread]:
+        issued, after = self._multiplications[number - 1], self._known.after
+        if issued.thread != thread and issued.epoch > after[thread, issued.thread]:
             return False
         if name == "mma":
             return issued.name == "cp" or issued.shape == shape
-        return verb == "read" or (issued.name == "cp" and number < self._last.get(agent, 0))
+        return verb == "read" or (issued.name == "cp" and number < self._last.get(thread, 0))
 
     def _missing_after_mma(
         self, issued: _Multiplication, threads: np.ndarray, fenced: bool
     ) -> str | None:
         """What is missing between an mma and an access of threads; None if nothing is."""
-        seen = self._order.seen[self._block.first + threads, issued.column].min()
-        after = self._after[threads, issued.column].min()
+        seen = self._order.seen[threads, issued.column].min()
+        after = self._known.after[threads, issued.column].min()
         if issued.commit <= (after if fenced else seen):
             return None
         if issued.commit == self._order.epoch[issued.column]:
@@ -323,18 +300,19 @@ class TensorShadow:
         """What is missing between an ld or st and an access of threads; None if nothing is."""
         if transfer.waited[0] == NEVER:
             return f"tcgen05.wait::{transfer.name} is missing after it"
-        if (threads // WARP == transfer.warp).all():
+        of_warp = self._threads(transfer.warp)
+        if np.isin(threads, of_warp).all():
             return None
         # A warp waits as a whole, so that each of its threads can tell the others.
-        of_warp = self._threads(transfer.warp)
-        seen = self._order.seen[self._block.first + threads][:, of_warp]
+        seen = self._order.seen[threads][:, of_warp]
         if not (transfer.waited <= seen).any(axis=1).all():
-            return "gpu.barrier is missing between its tcgen05.wait and this"
+            barrier = self._block.shadow.barrier(threads)
+            return f"{barrier} is missing between its tcgen05.wait and this"
         if not fenced:
             return None
         if not (transfer.fenced <= seen).any(axis=1).all():
             return "tcgen05.fence::before_thread_sync is missing between its tcgen05.wait and the barrier"
-        if not (transfer.fenced <= self._after[threads][:, of_warp]).any(axis=1).all():
+        if not (transfer.fenced <= self._known.after[threads][:, of_warp]).any(axis=1).all():
             return "tcgen05.fence::after_thread_sync is missing after the barrier"
         return None
 

@@ -183,7 +183,7 @@ def _operand(
     first_warp = warpgroup * WARPGROUP // WARP
     group = int(block.groups.current[first_warp])
     block.shadow.check_matrix_read(warpgroup, group, at, block.reporter(strand))
-    return numbers_at(strand, address, type_)
+    return numbers_at(block, address, type_)
 
 
 def _kept(strand: Strand, form: Form, words: np.ndarray) -> np.ndarray:

@@ -8,23 +8,33 @@ from typing import Any
 import numpy as np
 
 from ..access import store
+from ..block import ThreadBlock
+from ..errors import Kind, Stop
 from ..lanes import WARP
-from ..mbarriers import count_arrivals, used
+from ..mbarriers import count_arrivals, known, located
 from ..program import Op
 from ..registry import executes
 from ..strand import Strand
 from ..tensor_cp import execute as copy
 from ..tensor_descriptors import KINDS, UnknownInstruction
 from ..tensor_fragments import SHAPES, cells_of, lanes_of
-from ..tensor_memory import Cells, of_block, split, wrong
+from ..tensor_memory import Cells, TensorMemory, of_block, split, wrong
 from ..tensor_mma import Scaling, execute
+from ..tensor_order import of_cluster as tensor_order
+from ..tensor_pairs import pair_of
 from ..types import is_pointer, shape_of, space_of
 from ..warps import full_warps
 
 
-def _check_group(op: Op, name: str = "group") -> None:
-    if "cta_2" in op.text(name):
-        raise op.refuse("is of two blocks, which the emulator does not know")
+def group_of(op: Op, name: str = "group") -> int:
+    """How many blocks execute an op together, 1 or 2.
+
+    Raises:
+        EmulationError: if another op of the kernel has said something else.
+    """
+    found = 2 if "cta_2" in op.text(name) else 1
+    op.agree("cta_group", str(found))
+    return found
 
 
 def _one(strand: Strand, warp: int, value: np.ndarray, what: str) -> int:
@@ -42,27 +52,28 @@ def _one(strand: Strand, warp: int, value: np.ndarray, what: str) -> int:
 # -- allocation ------------------------------------------------------------------------------------
 
 
+def _alone(strand: Strand) -> int | None:
+    """The warp that a strand is; None if it is several, which part: each may have to wait for itself."""
+    warp, *others = full_warps(strand)
+    if not others:
+        return int(warp)
+    of_warp = strand.lanes.threads // WARP
+    strand.part([(strand.lanes.where(of_warp == w), Strand.repeat) for w in (warp, *others)])
+    return None
+
+
 @executes("nvvm.tcgen05.alloc", waits=True)
 def _allocate(op: Op) -> Any:
-    _check_group(op)
-    space = space_of(str(op.operand_types[0]))
+    group, space = group_of(op), space_of(str(op.operand_types[0]))
 
     def step(strand: Strand, slot: Any, columns: Any) -> None:
-        warp, *others = full_warps(strand)
-        if others:
-            # Each may have to wait for itself.
-            of_warp = strand.lanes.threads // WARP
-            strand.part(
-                [(strand.lanes.where(of_warp == w), Strand.repeat) for w in (warp, *others)]
-            )
+        warp = _alone(strand)
+        if warp is None:
             return
         count = _one(strand, warp, strand.checked(columns), "a number of columns")
         address = _one(strand, warp, strand.checked(slot), "an address")
-        memory = of_block(strand.block)
-        start = memory.allocate(strand, count)
+        start = (_allocated_by_pair if group == 2 else _allocated)(strand, warp, count, address)
         if start is None:
-            words = f"{count} columns of tensor memory to be freed"
-            strand.wait(lambda: memory.has_room(count), words, again=True)
             return
         raw = np.array([[start]], np.uint32).view(np.uint8)
         store(strand, np.array([address]), space, raw, 4, strand.lanes.threads[:1])
@@ -72,27 +83,77 @@ def _allocate(op: Op) -> Any:
     return step
 
 
-@executes("nvvm.tcgen05.dealloc")
+def _allocated(strand: Strand, warp: int, count: int, address: int) -> int | None:
+    """The first of new columns; None if the warp has to wait until others are freed."""
+    memory = of_block(strand.block)
+    memory.check_allocate(strand, count)
+    start = memory.allocate(count)
+    if start is None:
+        words = f"{count} columns of tensor memory to be freed"
+        strand.wait(lambda: memory.has_room(count), words, again=True)
+    return start
+
+
+def _allocated_by_pair(strand: Strand, warp: int, count: int, address: int) -> int | None:
+    """As `_allocated`, of both blocks of a pair: the same columns, once a warp of each asks for them."""
+    pair = pair_of(strand)
+
+    def allocate() -> int:
+        first, second = (memory.allocate(count) for memory in pair.memories)
+        assert first is not None and first == second
+        return first
+
+    return pair.together(
+        strand,
+        warp,
+        f"allocates {count} columns of tensor memory and has {address:#x} for their address",
+        lambda: of_block(strand.block).check_allocate(strand, count),
+        allocate,
+        lambda: all(memory.has_room(count) for memory in pair.memories),
+    )
+
+
+@executes("nvvm.tcgen05.dealloc", waits=True)
 def _free(op: Op) -> Any:
-    _check_group(op)
+    group = group_of(op)
 
     def step(strand: Strand, address: Any, columns: Any) -> None:
-        addresses, counts = strand.checked(address), strand.checked(columns)
-        for warp in full_warps(strand):
-            count = _one(strand, warp, counts, "a number of columns")
-            at = _one(strand, warp, addresses, "an address")
-            of_block(strand.block).free(strand, at, count)
+        warp = _alone(strand)
+        if warp is None:
+            return
+        count = _one(strand, warp, strand.checked(columns), "a number of columns")
+        at = _one(strand, warp, strand.checked(address), "an address")
+        memory = of_block(strand.block)
+        if group == 1:
+            memory.check_free(strand, at, count)
+            memory.free(at)
+            return
+        pair = pair_of(strand)
+        pair.together(
+            strand,
+            warp,
+            f"frees {count} columns of tensor memory at {at:#010x}",
+            lambda: memory.check_free(strand, at, count),
+            lambda: pair.each(lambda memory: memory.free(at)),
+        )
 
     return step
 
 
-@executes("nvvm.tcgen05.relinquish_alloc_permit")
+@executes("nvvm.tcgen05.relinquish_alloc_permit", waits=True)
 def _relinquish(op: Op) -> Any:
-    _check_group(op)
+    group = group_of(op)
 
     def step(strand: Strand) -> None:
-        full_warps(strand)
-        of_block(strand.block).relinquished = True
+        warp = _alone(strand)
+        if warp is None:
+            return
+        if group == 1:
+            of_block(strand.block).relinquish()
+            return
+        pair = pair_of(strand)
+        words = "gives up the right to allocate tensor memory"
+        pair.together(strand, warp, words, lambda: None, lambda: pair.each(TensorMemory.relinquish))
 
     return step
 
@@ -102,21 +163,19 @@ def _relinquish(op: Op) -> Any:
 
 @executes("nvvm.tcgen05.mma")
 def _multiply(op: Op) -> Any:
-    _check_group(op, "ctaGroup")
-    kind = _word(op, "kind")
+    group, kind = group_of(op, "ctaGroup"), _word(op, "kind")
     if kind not in KINDS or op.has("aShift") or len(op.operand_types) != 5:
         raise op.refuse(
             f"is of kind {kind}, shifts A, or has a scale or a mask; the emulator knows plain ones of "
             f"{', '.join(KINDS)}"
         )
-    return _multiplies(op, kind)
+    return _multiplies(op, kind, group)
 
 
 @executes("nvvm.tcgen05.mma.block_scale")
 def _multiply_scaled(op: Op) -> Any:
-    _check_group(op, "ctaGroup")
-    block = 16 if _word(op, "blockScale") == "block16" else 32
-    return _multiplies(op, _word(op, "kind"), block)
+    group, block = group_of(op, "ctaGroup"), 16 if _word(op, "blockScale") == "block16" else 32
+    return _multiplies(op, _word(op, "kind"), group, block)
 
 
 def _word(op: Op, name: str) -> str:
@@ -124,8 +183,9 @@ def _word(op: Op, name: str) -> str:
     return op.text(name).rsplit("<", 1)[-1].rstrip(">")
 
 
-def _multiplies(op: Op, kind: str, block: int | None = None) -> Any:
-    """What multiplies; `block` elements along K share a scale factor, if that is given."""
+def _multiplies(op: Op, kind: str, group: int, block: int | None = None) -> Any:
+    """What multiplies in `group` blocks of threads; `block` elements along K share a scale factor, if that
+    is given."""
     a_in_tensor_memory = is_pointer(str(op.operand_types[1]))
 
     def step(strand: Strand, *operands: Any) -> None:
@@ -134,7 +194,7 @@ def _multiplies(op: Op, kind: str, block: int | None = None) -> Any:
             d, a, b, descriptor, adds, *factors = (int(column[row]) for column in columns)
             left, scaling = (a, a_in_tensor_memory), Scaling(block, *factors) if block else None
             try:
-                execute(strand, row, kind, d, left, b, descriptor, bool(adds), scaling)
+                execute(strand, row, kind, d, left, b, descriptor, bool(adds), group, scaling)
             except UnknownInstruction as unknown:
                 raise op.refuse(f"{unknown}, which the emulator does not know") from None
 
@@ -143,8 +203,7 @@ def _multiplies(op: Op, kind: str, block: int | None = None) -> Any:
 
 @executes("nvvm.tcgen05.cp")
 def _copy(op: Op) -> Any:
-    _check_group(op)
-    said = _word(op, "shape"), _word(op, "multicast")
+    group, said = group_of(op), (_word(op, "shape"), _word(op, "multicast"))
     if said != ("shape_32x128b", "warpx4") or op.has("srcFormat"):
         raise op.refuse("is not of shape 32x128b with warpx4, the one that the emulator knows")
 
@@ -152,7 +211,7 @@ def _copy(op: Op) -> Any:
         addresses, descriptors = (strand.spread(strand.checked(value)) for value in operands)
         for row in range(strand.lanes.count):
             try:
-                copy(strand, row, int(addresses[row]), int(descriptors[row]))
+                copy(strand, row, int(addresses[row]), int(descriptors[row]), group)
             except UnknownInstruction as unknown:
                 raise op.refuse(f"{unknown}, which the emulator does not know") from None
 
@@ -161,20 +220,38 @@ def _copy(op: Op) -> Any:
 
 @executes("nvvm.tcgen05.commit")
 def _commit(op: Op) -> Any:
-    _check_group(op)
-    if len(op.operand_types) > 1:
-        raise op.refuse("has a multicast mask, which the emulator does not know")
+    group_of(op)
 
-    def step(strand: Strand, pointer: Any) -> None:
-        shadow = of_block(strand.block).shadow
-        for block, barrier, threads in used(op, strand, pointer):
-            if block is not strand.block:
-                raise op.refuse("arrives in another block, which the emulator does not know")
-            for thread in threads - block.first:
-                barrier.release(*shadow.commit(int(thread)))
-            count_arrivals(strand, barrier, len(threads))
+    def step(strand: Strand, pointer: Any, mask: Any = None) -> None:
+        masks = None if mask is None else strand.spread(strand.checked(mask))
+        order = tensor_order(strand.block.cluster)
+        for block, at, threads in located(op, strand, pointer):
+            for thread in threads:
+                row = int(np.flatnonzero(strand.threads == thread)[0])
+                blocks = [block] if masks is None else _named(strand, int(masks[row]))
+                barriers = [(b, known(strand, b, at, np.array([thread]))) for b in blocks]
+                for other, _ in barriers:
+                    if other is not strand.block:
+                        other.note_sent(strand, int(thread))
+                passed = order.commit(int(thread))
+                for _, barrier in barriers:
+                    barrier.release(*passed)
+                    count_arrivals(strand, barrier, 1)
 
     return step
+
+
+def _named(strand: Strand, mask: int) -> list[ThreadBlock]:
+    """The blocks of the cluster whose ranks are the bits of a mask."""
+    blocks = strand.block.cluster.blocks
+    if mask >> len(blocks):
+        strand.block.report_at(
+            strand,
+            Kind.OUT_OF_BOUNDS,
+            f"names block {mask.bit_length() - 1} of a cluster of {len(blocks)}",
+        )
+        raise Stop
+    return [block for block in blocks if mask >> block.rank & 1]
 
 
 @executes("nvvm.tcgen05.fence")
@@ -182,8 +259,10 @@ def _fence(op: Op) -> Any:
     before = "before" in op.text("kind")
 
     def step(strand: Strand) -> None:
-        shadow = of_block(strand.block).shadow
-        (shadow.fence_before if before else shadow.fence_after)(strand.lanes.threads)
+        if before:
+            of_block(strand.block).shadow.fence_before(strand.lanes.threads)
+        else:
+            tensor_order(strand.block.cluster).fence_after(strand.threads)
 
     return step
 

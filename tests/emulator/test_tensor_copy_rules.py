@@ -32,7 +32,7 @@ def test_a_write_before_the_copy_is_waited_for():
 def test_a_copy_that_nobody_waits_for():
     fault = only(load((0, 0)))
     assert fault.kind is Kind.EXITED
-    assert "sends to its shared memory may still be under way" in fault.message
+    assert "does in its memory may still be under way" in fault.message
 
 
 def test_a_wait_that_another_thread_makes_is_known_after_a_barrier():

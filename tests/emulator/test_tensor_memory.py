@@ -41,9 +41,6 @@ def multiplying(a, b, descriptor, kind="f16", lane=0, column=0):
     return TensorKernel("\n    ".join(lines))
 
 
-#: The types of `nvvm.mapa`.
-MAPPED = "!llvm.ptr<3> -> !llvm.ptr<7>"
-
 #: f16, K-major without swizzle, 64 x 8 x 16 and 128 x 8 x 16.
 A = 0x400 >> 4 | (1024 >> 4) << 16 | (128 >> 4) << 32 | 1 << 46
 FORM, FORM_128 = 0x04020010, 0x08020010
@@ -269,7 +266,7 @@ def test_an_operand_beyond_shared_memory():
 @pytest.mark.parametrize(
     "old, new, words",
     [
-        ("cta_1>", "cta_2>", "is of two blocks"),
+        ("cta_1>", "cta_2>", "is of cta_group 2, but an op before it is of 1; all must agree"),
         ("kind<f16>, ", "kind<f16>, collectorOp = #nvvm.tcgen05_mma_collectorop<discard>, ", None),
         ("%me {", "%me scale = %ma {", "the emulator knows plain ones of f16, tf32, f8f6f4, i8"),
     ],
@@ -286,21 +283,3 @@ def test_forms_of_mma(old, new, words):
         return
     with pytest.raises(EmulationError, match=words):
         changed.run()
-
-
-def test_a_commit_to_several_blocks():
-    more = "%mask = arith.constant 3 : i16\n" + COMMIT.replace(
-        "%bar :", "%bar, multicast_mask = %mask :"
-    ).replace("ptr<3>", "ptr<3>, i16")
-    with pytest.raises(EmulationError, match="has a multicast mask, which the emulator does not"):
-        multiplying(A, A, FORM).without(COMMIT, more).run()
-
-
-def test_a_commit_to_another_block():
-    more = f"%two = arith.constant 1 : i32\n%far = nvvm.mapa %bar, %two : {MAPPED}\n"
-    more += COMMIT.replace("%bar : !llvm.ptr<3>", "%far : !llvm.ptr<7>")
-    kernel = multiplying(A, A, FORM).without(COMMIT, more)
-    with pytest.raises(
-        EmulationError, match="arrives in another block, which the emulator does not"
-    ):
-        kernel.run(attributes="attributes {known_cluster_size = array<i32: 2, 1, 1>}", grid=2)
