@@ -98,7 +98,9 @@ class Pair:
                 )
             mine.result = other.result = execute()
         if mine.result is None:
-            words = f"what the cluster's block {rank ^ 1} must do with it, or free"
+            words = f"the cluster's block {rank ^ 1}, which must execute {name} with it"
+            if rank ^ 1 in taking:
+                words = "columns of tensor memory to be freed"
             strand.wait(lambda: mine.result is not None or both() is not None, words, again=True)
             return None
         del taking[rank]

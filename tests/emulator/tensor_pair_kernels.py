@@ -55,6 +55,7 @@ PAIR_BEGIN = paired(
     %two = arith.constant 2 : i32
     %three = arith.constant 3 : i32
     %odd = arith.andi %rank, %one : i32
+    %even = arith.cmpi ne, %odd, %one : i32
     %peer = arith.xori %rank, %one : i32
     %lower = arith.minui %rank, %peer : i32
     %both32 = arith.shli %three, %lower : i32
@@ -66,8 +67,7 @@ PAIR_BEGIN = paired(
         "nvvm.mbarrier.init %bar, %count",
         "nvvm.mbarrier.init %meet, %two : !llvm.ptr<3>, i32\n      nvvm.mbarrier.init %bar, %count",
     )
-    .replace("gpu.barrier // filled", f"gpu.barrier // filled\n    {CLUSTER_BARRIER}")
-    + "\n    %even = arith.cmpi eq, %odd, %zero : i32"
+    .replace("scf.for %i", f"{CLUSTER_BARRIER}\n    scf.for %i")
     + "\n    %issues = arith.andi %leader, %even : i1"
 )
 
