@@ -158,10 +158,10 @@ def test_instructions_that_scale_as_others_encode_them(bits, kind, block, expect
     assert scaled_instruction(bits, kind, block) == wanted
 
 
-def checked(bits, kind):
-    """What the layouts say that an instruction descriptor of one block says."""
+def checked(bits, kind, group):
+    """What the layouts say that an instruction descriptor of one block, or two, says."""
     found = InstructionDescriptor.decode(bits, LAYOUT_KINDS[kind])
-    found.check(1)
+    found.check(group)
     return found
 
 
@@ -174,8 +174,8 @@ fields = st.tuples(
 )
 
 
-@given(fields, st.integers(0, 31), st.sampled_from(KINDS))
-def test_both_rules_say_the_same_of_an_instruction(chosen, any_bit, kind):
+@given(fields, st.integers(0, 31), st.sampled_from(KINDS), st.sampled_from([1, 2]))
+def test_both_rules_say_the_same_of_an_instruction(chosen, any_bit, kind, group):
     low, d, a, b, major, negate, n, m = chosen
     # In every second case one bit more or fewer than was chosen.
     flipped = 1 << any_bit if any_bit % 2 else 0
@@ -183,13 +183,13 @@ def test_both_rules_say_the_same_of_an_instruction(chosen, any_bit, kind):
     bits = low | d << 4 | a << 7 | b << 10 | negate << 13 | major << 15 | n << 17 | m << 24
     bits ^= flipped
     try:
-        found = instruction(bits, kind)
+        found = instruction(bits, kind, group)
     except UnknownInstruction:
         return
     except ValueError:
-        assert refuses(checked, bits, kind)
+        assert refuses(checked, bits, kind, group)
         return
-    expected = checked(bits, kind)
+    expected = checked(bits, kind, group)
     assert (found.m, found.n, found.accumulator) == (expected.m, expected.n, expected.d)
     assert (found.a_mn_major, found.b_mn_major) == (expected.a_mn_major, expected.b_mn_major)
     assert (found.a_sign < 0, found.b_sign < 0) == (expected.negate_a, expected.negate_b)
@@ -201,9 +201,8 @@ def test_both_rules_say_the_same_of_an_instruction(chosen, any_bit, kind):
 @pytest.mark.parametrize(
     "bits, kind, expected",
     [
-        # As CUTLASS encodes them; of the second M is halved, which was that of two blocks.
         (0x08400010, "f16", ("f16", "f16", 128, 256, False, False, 1, 1, False)),
-        (0x08218490, "f16", ("bf16", "bf16", 128, 128, True, True, 1, 1, False)),
+        (0x10218490, "f16", ("bf16", "bf16", 256, 128, True, True, 1, 1, False)),
         (0x04032910, "tf32", ("tf32", "tf32", 64, 8, False, True, -1, 1, False)),
         (0x080C00A8, "i8", ("s8", "u8", 128, 48, False, False, 1, 1, True)),
     ],
@@ -212,7 +211,7 @@ def test_instructions_as_cutlass_encodes_them(bits, kind, expected):
     a, b, m, n, *rest = expected
     accumulator = "s32" if kind == "i8" else "f32"
     found = Instruction(m, n, MULTIPLICANDS[a], MULTIPLICANDS[b], accumulator, *rest)
-    assert instruction(bits, kind) == found
+    assert instruction(bits, kind, m // 128 or 1) == found
 
 
 @pytest.mark.parametrize(
@@ -234,3 +233,17 @@ def test_instructions_as_cutlass_encodes_them(bits, kind, expected):
 def test_an_instruction_descriptor_that_is_none(bits, kind, message):
     with pytest.raises(ValueError, match=message):
         instruction(bits, kind)
+
+
+@pytest.mark.parametrize(
+    "bits, kind, message",
+    [
+        (0x04400010, "f16", "M is 64; expected 128 or 256"),
+        (0x08020010, "f16", "N is 8; expected a multiple of 16 from 16 to 256"),
+        (0x08040020, "i8", "N is 16; expected a multiple of 32 from 32 to 256"),
+        (0x08050010, "f8f6f4", "N is 16; expected a multiple of 32 from 32 to 256"),
+    ],
+)
+def test_an_instruction_descriptor_that_is_none_of_two_blocks(bits, kind, message):
+    with pytest.raises(ValueError, match=message):
+        instruction(bits, kind, 2)
