@@ -7,7 +7,18 @@ from collections.abc import Iterator
 import numpy as np
 
 from .errors import Kind, Stop
-from .memory import CLUSTER, GENERIC, RANK_SHIFT, SHARED, SHARED_WINDOW, SPACES, Bytes
+from .local_memory import of_block as local_memory
+from .memory import (
+    CLUSTER,
+    GENERIC,
+    LOCAL_BYTES,
+    LOCAL_WINDOW,
+    RANK_SHIFT,
+    SHARED,
+    SHARED_WINDOW,
+    SPACES,
+    Bytes,
+)
 from .strand import Strand
 
 #: The widest access of one thread, in bytes; wider values take several.
@@ -44,6 +55,8 @@ def load(
             if memory is shared:
                 rows, threads = shared.rows(local, unit), who[among] + strand.block.first
                 shadow.check_read(threads, rows, unit, strand.block.reporter(strand))
+            elif memory.base == LOCAL_WINDOW:
+                _check_written(strand, local, unit)
             found[among, at : at + unit] = memory.load(local, unit)
     return found
 
@@ -80,7 +93,19 @@ def store(
                 rows, threads = shared.rows(local, unit), who[among] + strand.block.first
                 shadow.check_write(threads, rows, unit, strand.block.reporter(strand))
                 shadow.wrote(threads, rows, unit, strand.current.number)
+            elif memory.base == LOCAL_WINDOW:
+                local_memory(strand.block).note_written(local, unit)
             memory.store(local, values[among, at : at + unit])
+
+
+def _check_written(strand: Strand, addresses: np.ndarray, size: int) -> None:
+    """Checks that bytes of local memory, at addresses in it, were written."""
+    if not local_memory(strand.block).all_written(addresses, size):
+        strand.block.report_at(
+            strand,
+            Kind.UNINITIALISED,
+            f"reads {size} bytes of local memory, which a thread has not written",
+        )
 
 
 def _who(
@@ -122,6 +147,7 @@ def locate(
         Stop: if an address is misaligned or outside of memory, which is reported.
     """
     block = strand.block
+    who = strand.lanes.threads if threads is None else threads
     address = address.astype(np.int64)
     astray = address % size != 0
     if astray.any():
@@ -143,6 +169,12 @@ def locate(
     elif space == SHARED:
         window[:] = True
     elif space == GENERIC:
+        own = (address >= LOCAL_WINDOW) & (address < LOCAL_WINDOW + LOCAL_BYTES)
+        if own.any():
+            address = np.where(own, address + who * LOCAL_BYTES, address)
+            local = local_memory(block)
+            own[own] = local.holds(address[own], size)
+            parts.append((local.bytes, own))
         window = (address >= SHARED_WINDOW) & (address < SHARED_WINDOW + (1 << 24))
         address = np.where(window, address - SHARED_WINDOW, address)
     inside = np.zeros(len(address), bool)
@@ -154,7 +186,6 @@ def locate(
     for _, among in parts:
         inside |= among
     if not inside.all():
-        who = strand.lanes.threads if threads is None else threads
         _report_outside(strand, who, address, window, inside, size, does)
         raise Stop
     for memory, among in parts:
@@ -178,6 +209,8 @@ def _report_outside(
             f"shared address {at:#x}; the block's shared memory lies from {shared.base:#x} to "
             f"{shared.base + shared.size - 1:#x}"
         )
+    elif LOCAL_WINDOW <= at < SHARED_WINDOW:
+        where = f"byte {(at - LOCAL_WINDOW) % LOCAL_BYTES} of its local memory, where it has no variable"
     else:
         where = block.launch.memory.describe(at)
     message = f"thread {thread} {does} {size} bytes at {where}"

@@ -13,6 +13,9 @@ SHARED_ALIGNMENT = 1024
 #: Where the shared window lies in generic addresses: any place that no array has.
 SHARED_WINDOW = 0x7F00_0000_0000
 
+#: Where a thread's local memory lies in generic addresses, as the shared window does; and its bytes.
+LOCAL_WINDOW, LOCAL_BYTES = 0x7E00_0000_0000, 4096
+
 _GLOBAL_BASE = 0x10_0000_0000
 
 #: Arrays begin at multiples of it, with at least as much between them that belongs to none.

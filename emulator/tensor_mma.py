@@ -108,8 +108,8 @@ def execute(
 
 
 def _product(a: np.ndarray, b: np.ndarray, c: np.ndarray, form: Instruction) -> np.ndarray:
-    """D of one block, of A, [m, k], and B, [n, k]. Where A has copies of its rows, [copies, m, k], each is
-    for as many columns."""
+    """D of one block, of A, [m, k], and B, [n, k]. Where A has copies of its rows, [copies, m, k], each
+    is for as many columns."""
     if a.ndim == 3:
         halves = zip(a, np.split(b, len(a)), np.split(c, len(a), 1), strict=True)
         return np.concatenate([_product(*half, form) for half in halves], 1)

@@ -11,7 +11,8 @@ import numpy as np
 from ...dialect.bindings import ir
 from ..access import load, store
 from ..lanes import WARP
-from ..memory import CLUSTER, GENERIC, RANK_SHIFT, SHARED, SHARED_WINDOW
+from ..local_memory import of_block as local_memory
+from ..memory import CLUSTER, GENERIC, LOCAL_BYTES, RANK_SHIFT, SHARED, SHARED_WINDOW
 from ..program import Op
 from ..registry import computes, executes
 from ..strand import Strand
@@ -98,6 +99,24 @@ def _space(op: Op, operand: int) -> int:
     if space == CLUSTER:
         raise op.refuse("accesses a cluster's shared memory, which the emulator does not know")
     return space
+
+
+@executes("llvm.alloca")
+def _variable(op: Op) -> Any:
+    type_ = ir.TypeAttr(op.attribute("elem_type")).value
+    size = natural_alignment(type_, op.location)
+    alignment = op.number("alignment", size)
+    if space_of(str(op.result_types[0])) != GENERIC:
+        raise op.refuse(f"gives a {op.result_types[0]}; the emulator knows those of !llvm.ptr")
+
+    def step(strand: Strand, count: Any) -> np.ndarray:
+        sizes = strand.spread(strand.checked(count)).astype(np.int64) * size
+        found = local_memory(strand.block).make(strand.lanes.threads, sizes, alignment)
+        if found is None:
+            raise op.refuse(f"has no room; the emulator has {LOCAL_BYTES} bytes for each thread")
+        return found
+
+    return step
 
 
 @executes("llvm.load")

@@ -184,8 +184,8 @@ def _word(op: Op, name: str) -> str:
 
 
 def _multiplies(op: Op, kind: str, group: int, block: int | None = None) -> Any:
-    """What multiplies in `group` blocks of threads; `block` elements along K share a scale factor, if that
-    is given."""
+    """What multiplies in `group` blocks of threads; `block` elements along K share a scale factor, if
+    that is given."""
     a_in_tensor_memory = is_pointer(str(op.operand_types[1]))
 
     def step(strand: Strand, *operands: Any) -> None:

@@ -1,0 +1,67 @@
+"""Each thread's own memory, where `llvm.alloca` makes variables (PTX ISA 5.1.5)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .block import ThreadBlock
+from .memory import LOCAL_BYTES, LOCAL_WINDOW, Bytes, rows_of
+
+#: What variables are aligned to, and lie apart, at least: an access beyond one is seen.
+_GAP = 16
+
+_KEY = "local memory"
+
+
+class LocalMemory:
+    """The local memory of a block's threads. All have theirs at the same generic addresses; here each
+    has `LOCAL_BYTES` after those of the thread before.
+
+    Attributes:
+        bytes: what they hold.
+        taken: bool[bytes], whether a variable lies there.
+        written: bool[bytes], whether anything was written since.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self.bytes = Bytes(LOCAL_WINDOW, threads * LOCAL_BYTES)
+        self.taken = np.zeros(threads * LOCAL_BYTES, bool)
+        self.written = np.zeros(threads * LOCAL_BYTES, bool)
+        self._next = np.zeros(threads, np.int64)
+
+    def make(self, threads: np.ndarray, sizes: np.ndarray, alignment: int) -> np.ndarray | None:
+        """The generic address of a new variable of each of some threads; None if one has no room.
+
+        Args:
+            threads: their indices in the block.
+            sizes: bytes for each.
+            alignment: of the address.
+        """
+        step = max(alignment, _GAP)
+        start = -(-self._next[threads] // step) * step
+        end = start + sizes
+        if (end > LOCAL_BYTES).any():
+            return None
+        self._next[threads] = end + _GAP
+        for thread, first, last in zip(threads, start, end, strict=True):
+            self.taken[thread * LOCAL_BYTES + first : thread * LOCAL_BYTES + last] = True
+        return LOCAL_WINDOW + start
+
+    def holds(self, addresses: np.ndarray, size: int) -> np.ndarray:
+        """Which accesses of `size` bytes, at addresses in `bytes`, lie within a variable."""
+        return rows_of(self.taken, size)[self.bytes.rows(addresses, size)].all(axis=1)
+
+    def note_written(self, addresses: np.ndarray, size: int) -> None:
+        """Notes that `size` bytes at addresses in `bytes` are written."""
+        rows_of(self.written, size)[self.bytes.rows(addresses, size)] = True
+
+    def all_written(self, addresses: np.ndarray, size: int) -> bool:
+        """Whether all of `size` bytes at addresses in `bytes` were written."""
+        return bool(rows_of(self.written, size)[self.bytes.rows(addresses, size)].all())
+
+
+def of_block(block: ThreadBlock) -> LocalMemory:
+    """The local memory of a block's threads."""
+    if _KEY not in block.state:
+        block.state[_KEY] = LocalMemory(block.threads)
+    return block.state[_KEY]

@@ -1,0 +1,111 @@
+"""Variables that each thread has for itself: llvm.alloca."""
+
+import numpy as np
+import pytest
+from kernels import only_fault, run
+
+from mlir_smem.emulator import EmulationError, Kind
+
+MADE = """%one = arith.constant 1 : i32
+    %p = llvm.alloca %one x i32 : (i32) -> !llvm.ptr
+    """
+OUT = "memref.store %v, %A[%tid] : memref<64xi32>"
+
+
+def found(body):
+    """What each of 64 threads stores."""
+    out = np.full(64, -1, np.int32)
+    run(MADE + body, out, block=64)
+    return out
+
+
+def fault(body):
+    """The one thing that a kernel of 64 threads does wrong."""
+    return only_fault(MADE + body, block=64)
+
+
+def test_each_thread_has_its_own():
+    body = f"""llvm.store %t32, %p : i32, !llvm.ptr
+    gpu.barrier
+    %v = llvm.load %p : !llvm.ptr -> i32
+    {OUT}"""
+    assert found(body).tolist() == list(range(64))
+
+
+def test_it_is_kept_through_any_control_flow():
+    # A thread counts as often as its number says, and even ones once more.
+    body = f"""%zero = arith.constant 0 : i32
+    %two = arith.constant 2 : i32
+    llvm.store %zero, %p : i32, !llvm.ptr
+    scf.for %i = %c0 to %tid step %c1 {{
+      %a = llvm.load %p : !llvm.ptr -> i32
+      %b = arith.addi %a, %one : i32
+      llvm.store %b, %p : i32, !llvm.ptr
+    }}
+    %half = arith.remui %t32, %two : i32
+    %even = arith.cmpi eq, %half, %zero : i32
+    cf.cond_br %even, ^more, ^end
+  ^more:
+    %c = llvm.load %p : !llvm.ptr -> i32
+    %d = arith.addi %c, %one : i32
+    llvm.store %d, %p : i32, !llvm.ptr
+    cf.br ^end
+  ^end:
+    %v = llvm.load %p : !llvm.ptr -> i32
+    {OUT}"""
+    assert found(body).tolist() == [t + (t % 2 == 0) for t in range(64)]
+
+
+def test_several_values_of_several_types():
+    body = f"""%three = arith.constant 3 : i32
+    %q = llvm.alloca %three x i64 : (i32) -> !llvm.ptr
+    %last = llvm.getelementptr %q[2] : (!llvm.ptr) -> !llvm.ptr, i64
+    %wide = arith.extui %t32 : i32 to i64
+    llvm.store %wide, %last : i64, !llvm.ptr
+    llvm.store %one, %p : i32, !llvm.ptr
+    %w = llvm.load %last : !llvm.ptr -> i64
+    %v = arith.trunci %w : i64 to i32
+    {OUT}"""
+    assert found(body).tolist() == list(range(64))
+
+
+def test_what_a_thread_has_not_written():
+    body = """scf.if %first {{ llvm.store %one, %p : i32, !llvm.ptr }}
+    %v = llvm.load %p : !llvm.ptr -> i32"""
+    first = "%first = arith.cmpi ult, %tid, %c32 : index\n"
+    wrong = fault(first + body.replace("{{", "{").replace("}}", "}"))
+    assert wrong.kind is Kind.UNINITIALISED
+    assert wrong.message == "reads 4 bytes of local memory, which a thread has not written"
+
+
+@pytest.mark.parametrize("by", [1, -1, 1000])
+def test_beyond_a_variable(by):
+    wrong = fault(
+        f"%o = llvm.getelementptr %p[{by}] : (!llvm.ptr) -> !llvm.ptr, i32\n"
+        "llvm.store %one, %o : i32, !llvm.ptr"
+    )
+    assert wrong.kind is Kind.OUT_OF_BOUNDS
+    assert wrong.message.startswith("thread 0 writes 4 bytes at ")
+
+
+def test_another_variable_is_not_reached_from_one():
+    wrong = fault(
+        """%q = llvm.alloca %one x i32 : (i32) -> !llvm.ptr
+    llvm.store %one, %q : i32, !llvm.ptr
+    %o = llvm.getelementptr %p[1] : (!llvm.ptr) -> !llvm.ptr, i32
+    %v = llvm.load %o : !llvm.ptr -> i32"""
+    )
+    assert wrong.kind is Kind.OUT_OF_BOUNDS
+    assert wrong.message == (
+        "thread 0 reads 4 bytes at byte 4 of its local memory, where it has no variable"
+    )
+
+
+def test_more_than_there_is():
+    with pytest.raises(EmulationError, match="has no room; the emulator has 4096 bytes for each"):
+        found("%n = arith.constant 1024 : i32\n%q = llvm.alloca %n x i32 : (i32) -> !llvm.ptr")
+
+
+def test_another_address_space():
+    with pytest.raises(EmulationError, match=r"gives a !llvm\.ptr<5>; the emulator knows those of"):
+        found("%q = llvm.alloca %one x i32 : (i32) -> !llvm.ptr<5>")
