@@ -122,7 +122,7 @@ class Op:
         return self._decoder.new_number()
 
     def agree(self, what: str, value: str) -> None:
-        """Checks that ops of the kernel, who must agree on something, do.
+        """Checks that ops of the kernel that must agree on something do.
 
         Raises:
             EmulationError: if an op before this has said something else of it.
