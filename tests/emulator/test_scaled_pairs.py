@@ -7,6 +7,7 @@ import pytest
 from scaled_products import FACTORS, factor_bytes
 from tensor_kernels import BASE, BYTES, at, cp, scaled_mma
 from tensor_pair_kernels import meeting, multiplied, pair_matrix, pair_product
+from test_tensor_pair_rules import leaving
 from test_tensor_pairs import operands
 
 from mlir_smem.emulator import EmulationError, Kind
@@ -60,6 +61,14 @@ def test_a_copy_of_what_the_other_block_has_not_told_of():
     fault = next(fault for fault in found if fault.line.startswith("nvvm.tcgen05.cp"))
     assert fault.kind is Kind.RACE
     assert fault.message.startswith("tcgen05.cp reads the bytes from ")
+
+
+def test_a_copy_in_a_block_that_has_returned():
+    made, image, _ = kernel()
+    alone = made.without(meeting("begin"), "gpu.barrier // no meeting")
+    found, _ = leaving(alone, "gpu.barrier // no meeting").run(image)
+    fault = next(f for f in found if f.line.startswith("nvvm.tcgen05.cp") and f.kind is Kind.EXITED)
+    assert fault.message.startswith("reaches the memory of the cluster's block 1, whose threads")
 
 
 def test_64_rows_in_each_block_are_not_known():

@@ -142,6 +142,13 @@ def test_the_other_block_returns_while_an_mma_may_reach_it():
     assert " does in its memory may still be under way" in fault.message
 
 
+def test_a_commit_to_a_block_that_has_returned():
+    found, _ = leaving(KEEPS, ISSUED).run()
+    fault = next(fault for fault in found if "commit" in fault.line)
+    assert fault.kind is Kind.EXITED
+    assert fault.message.startswith("reaches the memory of the cluster's block 1, whose threads")
+
+
 def test_the_other_block_frees_what_an_mma_may_still_write():
     found, _ = leaving(KEEPS, ISSUED, f"scf.if %first {{ {PAIR_DEALLOC} }}").run()
     fault = next(fault for fault in found if "dealloc" in fault.line)
