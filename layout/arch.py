@@ -111,7 +111,7 @@ class Arch(Enum):
         return self.kind_of(element) is not None
 
     def objection(
-        self, a: Element, b: Element, sparse: bool = False, scaled: bool = False
+        self, a: Element, b: Element, sparse: bool = False, scaled: bool = False, ctas: int = 1
     ) -> str | None:
         """Why a product cannot be computed; None if it can.
 
@@ -119,13 +119,18 @@ class Arch(Enum):
             a, b: the types of A and B, which go together on some architecture.
             sparse: whether A is sparse.
             scaled: whether blocks along K are scaled.
+            ctas: blocks that multiply together.
         """
         if sparse and self.is_tcgen05:
             return (
                 f"multiplies a sparse A, which is lowered for {Arch.SM_90.instructions} "
                 f"({Arch.SM_90}) only, not for {self}"
             )
-        able = [arch for arch in Arch if arch._multiplies(a, b, scaled)]
+        able = [
+            arch
+            for arch in Arch
+            if arch._multiplies(a, b, scaled) and (ctas == 1 or arch.is_tcgen05)
+        ]
         if self in able:
             return None
         others: dict[str, list[str]] = {}
@@ -134,6 +139,7 @@ class Arch(Enum):
         said = " and ".join(f"{reader} ({', '.join(on)})" for reader, on in others.items())
         do = "do" if len(others) > 1 else "does"
         how = " with scaled blocks" if scaled else ""
+        how += " in pairs of blocks of a cluster" if ctas > 1 else ""
         return f"multiplies {a} by {b}{how}, which {self.instructions} does not; {said} {do}"
 
     def _multiplies(self, a: Element, b: Element, scaled: bool) -> bool:
@@ -176,7 +182,12 @@ class Arch(Enum):
         return tcgen05_addresses(descriptor, element.name, major.value, rows, k_bytes)
 
     def blocks(
-        self, tile: TileLayout, role: Role, sparse: bool = False, rows: int | None = None
+        self,
+        tile: TileLayout,
+        role: Role,
+        sparse: bool = False,
+        ctas: int = 1,
+        rows: int | None = None,
     ) -> OperandBlocks | Mismatch:
         """What each instruction reads of a tile, (M, K) for A and (K, N) for B, or why none can.
 
@@ -184,6 +195,7 @@ class Arch(Enum):
             tile: the tile's layout; of a sparse A the compressed one, (M, K / 2).
             role: which operand it is.
             sparse: whether the instructions are sparse, which are `wgmma` alone.
+            ctas: blocks that multiply together, of which this is the share of one; 2 is `tcgen05` alone.
             rows: the extent along m/n of each instruction; None cuts the tile as an mma does.
         """
         if not self.multiplies(tile.element):
@@ -194,7 +206,7 @@ class Arch(Enum):
             return Mismatch(f"no sparse operands are lowered for {self}")
         kind = self.kind_of(tile.element)
         assert kind is not None
-        return tcgen05_blocks(tile, role, kind, rows=rows)
+        return tcgen05_blocks(tile, role, kind, ctas, rows)
 
     def use(
         self,
@@ -203,6 +215,7 @@ class Arch(Enum):
         element: Element,
         path: tuple[Step, ...] = (),
         sparse: bool = False,
+        ctas: int = 1,
     ) -> Use:
         """The use of a tile as an operand, for the choice of its layout.
 
@@ -212,12 +225,13 @@ class Arch(Enum):
             element: its type, a multiplicand.
             path: the steps to the part that is used.
             sparse: whether the instructions are sparse, which are `wgmma` alone.
+            ctas: blocks that multiply together.
         """
         if not self.is_tcgen05:
             return OperandUse(what, role, path, sparse)
         kind = self.kind_of(element)
         assert kind is not None
-        return Tcgen05Use(what, role, kind, path=path)
+        return Tcgen05Use(what, role, kind, ctas, path)
 
     @property
     def instructions(self) -> str:
@@ -229,17 +243,17 @@ class Arch(Enum):
         return self.value
 
 
-def unreadable(tile: TileLayout, role: Role, sparse: bool = False) -> str | None:
+def unreadable(tile: TileLayout, role: Role, sparse: bool = False, ctas: int = 1) -> str | None:
     """Why the instructions of no architecture read a tile of a multiplicand; None if some do.
 
     Args:
-        tile, role, sparse: as those of `Arch.blocks`.
+        tile, role, sparse, ctas: as those of `Arch.blocks`.
     """
     reasons = []
     for arch in Arch:
-        if not arch.multiplies(tile.element) or (sparse and arch.is_tcgen05):
+        if not arch.multiplies(tile.element) or (sparse if arch.is_tcgen05 else ctas > 1):
             continue
-        found = arch.blocks(tile, role, sparse)
+        found = arch.blocks(tile, role, sparse, ctas)
         if isinstance(found, OperandBlocks):
             return None
         reasons.append(found.reason)

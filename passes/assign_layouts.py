@@ -5,7 +5,7 @@ from typing import Any
 
 from ..dialect.diagnostics import Invalid, remark
 from ..dialect.ops import part_of
-from ..dialect.ops.mma import PRODUCTS, extras_of, operand_element
+from ..dialect.ops.mma import PRODUCTS, ctas_of, extras_of, operand_element
 from ..dialect.types import layout_of, shape_of, tile_element, with_layout
 from ..layout import LayoutError, Swizzle, TileLayout, choose
 from ..layout.arch import Arch
@@ -81,7 +81,9 @@ def check_product(mma: Any, arch: Arch) -> None:
     """
     a, b = (operand_element(value.type) for value in list(mma.operands)[:2])
     extras = extras_of(mma)
-    problem = arch.objection(a, b, extras.metadata is not None, extras.scales is not None)
+    problem = arch.objection(
+        a, b, extras.metadata is not None, extras.scales is not None, ctas_of(mma)
+    )
     if problem:
         raise OpError(mma, problem)
 

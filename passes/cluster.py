@@ -9,7 +9,7 @@ from ..dialect.ops.tma import CLUSTER_DIMS, multicast_of
 from . import emit
 from .base import OpError
 from .i32 import I32
-from .kernel import extents_of, function_of
+from .kernel import extents_of, function_of, returns_of
 
 #: Blocks that a cluster can have on every GPU of the architecture (CUDA programming guide, "thread
 #: block clusters").
@@ -111,6 +111,22 @@ def peers_of(ring: Any) -> Peers:
             shared.add(dim)
     x, y, _ = cluster_size(function_of(ring))
     return Peers(x, y, frozenset(shared))
+
+
+def cluster_barrier() -> None:
+    """Emits a barrier of all threads of the cluster."""
+    for name in ("nvvm.cluster.arrive", "nvvm.cluster.wait"):
+        emit.op(name, aligned=ir.UnitAttr.get())
+
+
+def wait_at_end(function: Any) -> None:
+    """No block may exit while others may send to its shared memory."""
+    for op in returns_of(function):
+        before = op.operation.block.operations
+        previous = before[len(before) - 2].operation if len(before) > 1 else None
+        if previous is None or previous.name != "nvvm.cluster.wait":
+            with ir.InsertionPoint(op), op.location:
+                cluster_barrier()
 
 
 def multicast_mask(load: Any, dim: str) -> Any:

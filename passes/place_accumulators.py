@@ -6,13 +6,14 @@ from typing import Any
 
 from ..dialect.bindings import ir
 from ..dialect.diagnostics import format_location
-from ..dialect.ops.mma import PRODUCTS
+from ..dialect.ops.mma import PRODUCTS, ctas_of
 from ..dialect.ops.roles import role_warpgroups, roles_of
 from ..dialect.ops.tensor_memory import LEAST_DEPTH, MAX_COLUMNS, MOST_DEPTH, tensor_memory
 from ..dialect.types import is_in_flight
 from ..layout.fragments import WARPGROUP
 from .accumulators import columns_of, needed_by, scale_columns
 from .base import OpError, Pass
+from .cluster import cluster_size
 from .kernel import function_of, gather, required_block_size
 
 
@@ -74,7 +75,33 @@ def _place(function: Any, making: list[Any], depth: int) -> None:
         )
     entry = function.regions[0].blocks[0]
     with ir.InsertionPoint.at_block_begin(entry), function.location:
-        tensor_memory(total, warpgroups, first, depth)
+        tensor_memory(total, warpgroups, first, depth, _is_paired(function, making))
+
+
+def _is_paired(function: Any, making: list[Any]) -> bool:
+    """Whether the mma of a function are of pairs of blocks; all are, or none.
+
+    Raises:
+        OpError: if some are, or its clusters are not made of pairs.
+    """
+    products = {ctas_of(op): op for op in making if op.operation.name in PRODUCTS}
+    if 2 not in products:
+        return False
+    pair = products[2]
+    if 1 in products:
+        raise OpError(
+            pair,
+            f"has pair, but the mma at {format_location(products[1].location)} has not; a kernel's "
+            "instructions are all of one .cta_group",
+        )
+    size = cluster_size(function)
+    if size[0] % 2:
+        raise OpError(
+            pair,
+            f"has pair, but the kernel has clusters of {'x'.join(map(str, size))} blocks; expected an "
+            "even number along x: known_cluster_size = array<i32: 2, 1, 1>",
+        )
+    return True
 
 
 def _warpgroups(op: Any) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from typing import Any
 from ..dialect.diagnostics import Invalid, format_location
 from ..dialect.ops import starts_of
 from ..dialect.ops.copy import permutation_of, reads_tile, tile_copy_of, transfer_of
-from ..dialect.ops.mma import PRODUCTS, extras_of
+from ..dialect.ops.mma import PRODUCTS, ctas_of, extras_of
 from ..dialect.ops.mma_scaled import scaling_of
 from ..dialect.ops.tma import matrix_contiguous, multicast_of
 from ..dialect.types import is_multiplicand, layout_of, shape_of, tile_element
@@ -102,17 +102,19 @@ class _Uses:
         """Adds an operand of an mma."""
         role, types = tuple(Role)[operand % 2], [value.type for value in op.operands]
         what, extras = f"of the mma at {format_location(op.location)}", extras_of(op)
+        ctas = ctas_of(op)
         if operand > 1:
             found[ScaleUse, path] = ScaleUse(f"factors of {role.name} {what}", path)
         elif extras.scales:
             scaling = scaling_of(*types[:3])
-            long = self._arch.has_absolute_lbo and scaling.reads_long(*shape_of(types[1]))
-            use = ScaledUse(f"{role.name} {what}", role, scaling, long, path)
-            found[role, scaling, long, path] = use
+            k, n = shape_of(types[1])
+            long = self._arch.has_absolute_lbo and scaling.reads_long(k, n * ctas)
+            use = ScaledUse(f"{role.name} {what}", role, scaling, long, ctas, path)
+            found[role, scaling, long, ctas, path] = use
         else:
             sparse, element = extras.metadata is not None, tile_element(types[operand])
-            use = self._arch.use(f"{role.name} {what}", role, element, path, sparse)
-            found[role, sparse, path] = use
+            use = self._arch.use(f"{role.name} {what}", role, element, path, sparse, ctas)
+            found[role, sparse, ctas, path] = use
 
     def _copy(self, op: Any, operand: int, path: tuple[Step, ...], found: dict[Any, Use]) -> None:
         """Adds one end of a copy from a tile to a tile."""

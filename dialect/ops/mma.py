@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 from ...layout import Element, Role, accumulators, partners
 from ...layout.arch import unreadable
 from ...layout.elements import S8, SPARSITY, TF32, U8
-from ...layout.instruction import INSTRUCTION_M, n_pieces, n_rule
+from ...layout.instruction import INSTRUCTION_M, TCGEN05_M, n_pieces, n_rule
+from ...layout.tcgen05 import Kind, Shape, ShapeError, check_shape, kind_of
 from ..bindings import ext, ir
 from ..build import create
 from ..caching import cached_in_context
@@ -31,6 +32,9 @@ from ..types import (
 #: Unit attributes that change what an mma computes.
 MODIFIERS = ("negate_a", "negate_b", "satfinite")
 
+#: Multiplies together with the block beside it.
+PAIR = "pair"
+
 #: Takes f32 data as it is: the tensor core ignores the 13 bits that tf32 has not.
 TRUNCATE = "truncate"
 
@@ -47,6 +51,12 @@ class MmaOp(Smem.Operation, name="mma"):
     A and B are both f16, bf16, tf32 or i1, or any two of f8E4M3FN and f8E5M2, or of i8 (signed) and
     ui8. Products of floats are added in f32, those of f16 and of 8-bit floats also in f16; integers
     in i32. i1 counts the bits that both have (`and.popc`).
+
+    With the unit attribute `pair`, two blocks multiply together on tcgen05 (`.cta_group::2`): those of a
+    cluster that are next to each other along x, from an even one on. A has M rows of each block's own, a
+    multiple of 128; B half of the columns in each, the first half in the even block; each block gets its
+    own rows of the result, with all N columns. Both execute the op, and their operands begin at the
+    same places in their shared memories; neither has to wait for the other before.
 
     Unit attributes: `negate_a` and `negate_b` of floats, `satfinite` of 8-bit integers (sums stay
     within i32 instead of wrapping around), `truncate` to multiply f32 data as it is: the tensor
@@ -114,7 +124,7 @@ def _extras(op: Any, values: list[Any]) -> Extras:
 
 def _verify(op: Any) -> None:
     a, b, *rest = (v.type for v in op.operands)
-    problem = _problem(op.results[0].type, a, b, _extras(op, rest))
+    problem = _problem(op.results[0].type, a, b, _extras(op, rest), ctas_of(op))
     if problem:
         raise Invalid(problem)
     said = len(op.attributes) > 0
@@ -128,16 +138,16 @@ def _verify(op: Any) -> None:
 
 
 @cached_in_context
-def _problem(result: Any, a: Any, b: Any, extras: Extras) -> str | None:
+def _problem(result: Any, a: Any, b: Any, extras: Extras, ctas: int) -> str | None:
     """The first rule of the ISA that operands of those types break; None if there is none."""
     try:
-        _check_types(result, a, b, extras)
+        _check_types(result, a, b, extras, ctas)
     except Invalid as error:
         return str(error)
     return None
 
 
-def _check_types(result: Any, a: Any, b: Any, extras: Extras) -> None:
+def _check_types(result: Any, a: Any, b: Any, extras: Extras, ctas: int) -> None:
     """Checks the types of an mma against the rules of the ISA.
 
     Raises:
@@ -169,6 +179,11 @@ def _check_types(result: Any, a: Any, b: Any, extras: Extras) -> None:
     step = kind.instruction_k * (SPARSITY if sparse else 1)
     if k % step:
         raise Invalid(f"has K = {k}; expected a multiple of {step} for {kind}")
+    if ctas > 1:
+        if sparse:
+            raise Invalid("has pair with a sparse A; expected a dense one")
+        check_pair(kind_of(kind, tile_element(b)), m, n, tile_element(b))
+    n *= ctas
     if m % INSTRUCTION_M:
         raise Invalid(f"has M = {m}; expected a multiple of {INSTRUCTION_M}")
     if n_pieces(kind, n) is None:
@@ -188,9 +203,35 @@ def _check_types(result: Any, a: Any, b: Any, extras: Extras) -> None:
         check_added(extras.accumulator, result)
     for role, type_ in ((Role.A, a), (Role.B, b)):
         layout = layout_of(type_) if isinstance(type_, TileType) else None
-        problem = unreadable(layout, role, sparse) if layout else None
+        problem = unreadable(layout, role, sparse, ctas) if layout else None
         if problem:
             raise Invalid(f"cannot read {role.name} of layout {layout}: {problem}")
+
+
+def ctas_of(op: Any) -> int:
+    """How many blocks compute a product together (`.cta_group`)."""
+    return 2 if PAIR in op.attributes else 1
+
+
+def check_pair(kind: Kind | None, m: int, n: int, b: Element) -> None:
+    """Checks that two blocks multiply together.
+
+    Args:
+        kind: the instructions' kind; None if tcgen05 has none.
+        m, n: rows of A and columns of B of each block.
+        b: the type of B.
+
+    Raises:
+        Invalid: if they do not.
+    """
+    if kind is None:
+        raise Invalid(f"has pair with B of {b}; pairs of blocks multiply what tcgen05 does")
+    if m % TCGEN05_M:
+        raise Invalid(f"has M = {m} with pair; expected a multiple of {TCGEN05_M} in each block")
+    try:
+        check_shape(kind, Shape(2 * TCGEN05_M, 2 * n, ctas=2), b)
+    except ShapeError as error:
+        raise Invalid(f"has B of {n} columns in each of two blocks: {error}") from None
 
 
 def check_added(accumulator: Any, result: Any) -> None:
@@ -301,7 +342,7 @@ def mma(a: Any, b: Any, accumulator: Any = None, element: Any = None, **modifier
         accumulator: a fragment that is added.
         element: MLIR type of the result's elements; the accumulator's, or the usual one of the
             operands' types, if left out.
-        modifiers: `negate_a`, `negate_b`, `satfinite`, `truncate`, to be set if true.
+        modifiers: `negate_a`, `negate_b`, `satfinite`, `truncate`, `pair`, to be set if true.
     """
     return _product(MmaOp, [a, b], accumulator, element, modifiers)
 
@@ -326,5 +367,5 @@ def _product(
         integers = any(accumulator.integer for accumulator in usual)
         element = ir.IntegerType.get_signless(32) if integers else ir.F32Type.get()
     unit = {name: ir.UnitAttr.get() for name, wanted in modifiers.items() if wanted}
-    shape = (shape_of(a)[0], shape_of(b)[1])
+    shape = (shape_of(a)[0], shape_of(b)[1] * (2 if PAIR in unit else 1))
     return create(op, operands, [fragment(shape, element, in_flight=True)], unit).result

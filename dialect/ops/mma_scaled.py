@@ -30,7 +30,7 @@ from ..types import (
     tensor_of,
     tile_element,
 )
-from .mma import check_added, check_single_use, extras_of
+from .mma import PAIR, check_added, check_pair, check_single_use, ctas_of, extras_of
 
 
 class MmaScaledOp(Smem.Operation, name="mma_scaled"):
@@ -48,9 +48,10 @@ class MmaScaledOp(Smem.Operation, name="mma_scaled"):
     | f4E2M1FN | f8E8M0FNU | 32 | mxf4 |
     | f4E2M1FN | f8E4M3FN or f8E8M0FNU | 16 | mxf4nvf4 |
 
-    Products are added in f32. Unit attributes: `negate_a` and `negate_b`. On sm_103, instructions of
-    4-bit types read 48 bytes along K if K is a multiple of 96 elements, N is that of one instruction,
-    and A and B lie K-major in the 128-byte swizzle.
+    Products are added in f32. Unit attributes: `negate_a`, `negate_b`, and `pair`, as for `smem.mma`:
+    then each block has the factors of its own rows of A, and those of all N columns of B. On sm_103,
+    instructions of 4-bit types read 48 bytes along K if K is a multiple of 96 elements, N is that of
+    one instruction, and A and B lie K-major in the 128-byte swizzle.
     """
 
     a: ext.Operand[TileType]
@@ -65,7 +66,7 @@ class MmaScaledOp(Smem.Operation, name="mma_scaled"):
         a, b, a_scales, b_scales, *_ = (value.type for value in self.operands)
         accumulator = extras_of(self).accumulator
         given = None if accumulator is None else accumulator.type
-        problem = _problem(self.results[0].type, a, b, a_scales, b_scales, given)
+        problem = _problem(self.results[0].type, a, b, a_scales, b_scales, given, ctas_of(self))
         if problem:
             raise Invalid(problem)
         if accumulator is not None:
@@ -75,16 +76,18 @@ class MmaScaledOp(Smem.Operation, name="mma_scaled"):
 
 
 @cached_in_context
-def _problem(result: Any, *types: Any) -> str | None:
+def _problem(result: Any, *given: Any) -> str | None:
     """The first rule of the ISA that operands of those types break; None if there is none."""
     try:
-        _check_types(result, *types)
+        _check_types(result, *given)
     except Invalid as error:
         return str(error)
     return None
 
 
-def _check_types(result: Any, a: Any, b: Any, a_scales: Any, b_scales: Any, added: Any) -> None:
+def _check_types(
+    result: Any, a: Any, b: Any, a_scales: Any, b_scales: Any, added: Any, ctas: int
+) -> None:
     named = {"A": a, "B": b, "the factors of A": a_scales, "the factors of B": b_scales}
     for name, type_ in named.items():
         if len(shape_of(type_)) != 2:
@@ -100,6 +103,9 @@ def _check_types(result: Any, a: Any, b: Any, a_scales: Any, b_scales: Any, adde
         raise Invalid(f"has K = {k}; expected a multiple of {step} for kind::{scaling.kind}")
     if m % TCGEN05_M:
         raise Invalid(f"has M = {m}; expected a multiple of {TCGEN05_M}")
+    if ctas > 1:
+        check_pair(scaling.kind, m, n, scaling.b)
+    n *= ctas
     if n_pieces(tile_element(b), n) is None:
         raise Invalid(f"has N = {n}; expected {n_rule(tile_element(b), n)}")
     factors = k // scaling.block
@@ -125,7 +131,7 @@ def _check_types(result: Any, a: Any, b: Any, a_scales: Any, b_scales: Any, adde
         check_added(added, result)
     for role, type_ in ((Role.A, a), (Role.B, b)):
         layout = layout_of(type_)
-        problem = scaling.unreadable(layout, role) if layout else None
+        problem = scaling.unreadable(layout, role, ctas) if layout else None
         if problem:
             raise Invalid(f"cannot read {role.name} of layout {layout}: {problem}")
 
@@ -171,10 +177,10 @@ def mma_scaled(
         a, b: tiles.
         a_scales, b_scales: tiles of their scale factors.
         accumulator: a fragment of f32 that is added.
-        modifiers: `negate_a`, `negate_b`, to be set if true.
+        modifiers: `negate_a`, `negate_b`, `pair`, to be set if true.
     """
     operands = [a, b, a_scales, b_scales, *([] if accumulator is None else [accumulator])]
-    shape = (shape_of(a.type)[0], shape_of(b.type)[1])
     unit = {name: ir.UnitAttr.get() for name, wanted in modifiers.items() if wanted}
+    shape = (shape_of(a.type)[0], shape_of(b.type)[1] * (2 if PAIR in unit else 1))
     result = fragment(shape, ir.F32Type.get(), in_flight=True)
     return create(MmaScaledOp, operands, [result], unit).result

@@ -9,6 +9,7 @@ from ..diagnostics import Invalid, verifier
 from ..smem import Smem
 from ..types import RingType
 from .alloc import check_offset
+from .mma import PAIR
 from .ring import MBARRIER_BYTES
 
 #: Columns of tensor memory of a block, and the fewest that are allocated (PTX ISA 9.7.16.1).
@@ -29,6 +30,9 @@ class TensorMemoryOp(Smem.Operation, name="tensor_memory"):
     Each of `warpgroups` warpgroups, of which `first` is the first, has `columns` 32-bit columns, and can
     have `depth` mma under way, a power of two. In shared memory the op takes the address that the
     allocation gives, and `depth` mbarriers for each warpgroup, by which mma say that they are over.
+
+    With the unit attribute `pair`, all mma are of pairs of blocks, and so is the allocation. Then each
+    warpgroup has another mbarrier, at which it meets the other block's.
 
     `smem-allocate` adds `offset`, the bytes from the start of dynamic shared memory.
     """
@@ -63,14 +67,25 @@ def tensor_memory_number(op: Any, name: str) -> int:
 
 def tensor_memory_bytes(op: Any) -> int:
     """Bytes of shared memory that it takes."""
-    barriers = tensor_memory_number(op, "warpgroups") * tensor_memory_number(op, "depth")
+    barriers = tensor_memory_number(op, "warpgroups") * barriers_of_each(op)
     return ADDRESS_BYTES + MBARRIER_BYTES * barriers
 
 
-def tensor_memory(columns: int, warpgroups: int, first: int = 0, depth: int = LEAST_DEPTH) -> Any:
+def barriers_of_each(op: Any) -> int:
+    """How many mbarriers each warpgroup has."""
+    return tensor_memory_number(op, "depth") + (PAIR in op.attributes)
+
+
+def tensor_memory(
+    columns: int, warpgroups: int, first: int = 0, depth: int = LEAST_DEPTH, pair: bool = False
+) -> Any:
     """Tensor memory of so many 32-bit columns for each of so many warpgroups from `first` on, each of
-    which can have `depth` mma under way."""
+    which can have `depth` mma under way, of pairs of blocks or of one."""
     i32 = ir.IntegerType.get_signless(32)
     numbers = {"columns": columns, "depth": depth, "first": first, "warpgroups": warpgroups}
-    attributes = {name: ir.IntegerAttr.get(i32, number) for name, number in numbers.items()}
+    attributes: dict[str, Any] = {
+        name: ir.IntegerAttr.get(i32, number) for name, number in numbers.items()
+    }
+    if pair:
+        attributes[PAIR] = ir.UnitAttr.get()
     return create(TensorMemoryOp, results=[RingType.get()], attributes=attributes).result

@@ -47,24 +47,25 @@ class Scaling:
         return LONG_K_BYTES * 8 // self.a.bits if self.a.bits == 4 else None
 
     def reads_long(self, k: int, n: int) -> bool:
-        """Whether a product of that K and N can be of instructions that read 48 bytes. Factors of one may
-        run into the columns of the next word, so that all of B's are those of one instruction."""
+        """Whether a product of that K and N, of all blocks, can be of instructions that read 48 bytes.
+        Factors of one may run into the next word's columns, so that all of B's are those of one
+        instruction."""
         return bool(self.long_k) and k % self.long_k == 0 and len(n_pieces(self.b, n) or ()) == 1
 
-    def blocks(self, tile: TileLayout, role: Role) -> OperandBlocks | Mismatch:
-        """What each instruction that reads 32 bytes of a row reads of an operand."""
-        return tcgen05_blocks(tile, role, self.kind)
+    def blocks(self, tile: TileLayout, role: Role, ctas: int = 1) -> OperandBlocks | Mismatch:
+        """What each instruction that reads 32 bytes of a row reads in one of `ctas` blocks."""
+        return tcgen05_blocks(tile, role, self.kind, ctas)
 
-    def chunks(self, tile: TileLayout, role: Role) -> Chunks | Mismatch:
-        """What each instruction that reads 48 bytes of a row reads of an operand."""
-        return chunked_blocks(tile, role, self.kind)
+    def chunks(self, tile: TileLayout, role: Role, ctas: int = 1) -> Chunks | Mismatch:
+        """What each instruction that reads 48 bytes of a row reads in one of `ctas` blocks."""
+        return chunked_blocks(tile, role, self.kind, ctas)
 
-    def unreadable(self, tile: TileLayout, role: Role) -> str | None:
-        """Why no instruction reads a tile; None if some do."""
-        found = self.blocks(tile, role)
+    def unreadable(self, tile: TileLayout, role: Role, ctas: int = 1) -> str | None:
+        """Why no instruction reads a tile in one of `ctas` blocks; None if some do."""
+        found = self.blocks(tile, role, ctas)
         if isinstance(found, OperandBlocks):
             return None
-        if self.long_k and isinstance(self.chunks(tile, role), Chunks):
+        if self.long_k and isinstance(self.chunks(tile, role, ctas), Chunks):
             return None
         return found.reason
 
@@ -78,6 +79,7 @@ class ScaledUse:
         role: which operand it is.
         scaling: how the product is scaled.
         long: whether instructions may read 48 bytes along K.
+        ctas: blocks that multiply together.
         path: the steps to the part.
     """
 
@@ -85,6 +87,7 @@ class ScaledUse:
     role: Role
     scaling: Scaling
     long: bool = False
+    ctas: int = 1
     path: tuple[Step, ...] = ()
 
     def judge(self, layout: TileLayout) -> Verdict:
@@ -94,10 +97,10 @@ class ScaledUse:
         except LayoutError as error:
             return Verdict(False, str(error))
         if self.long:
-            found = self.scaling.chunks(part, self.role)
+            found = self.scaling.chunks(part, self.role, self.ctas)
             if isinstance(found, Chunks):
                 return Verdict(True, str(found))
-        return read_by(self.scaling.blocks(part, self.role))
+        return read_by(self.scaling.blocks(part, self.role, self.ctas))
 
 
 def scaled_rows(n: int) -> int:

@@ -7,9 +7,9 @@ from ...dialect.ops.ring import MBARRIER_BYTES, WARPS, ring_number, ring_of
 from ...layout.transfer import WARP
 from .. import emit
 from ..base import OpError
-from ..cluster import peers_of
+from ..cluster import cluster_barrier, peers_of, wait_at_end
 from ..i32 import I32
-from ..kernel import function_of, required_block_size, returns_of
+from ..kernel import function_of, required_block_size
 from ..mbarriers import wait_for_phase
 from ..shared_memory import gep, root_pointer
 from ..threads import linear_thread
@@ -68,25 +68,10 @@ def lower_ring(ring: Any) -> None:
             emit.op("nvvm.mbarrier.init", (pointer, emit.constant(count, emit.i32())))
         emit.op("nvvm.fence.mbarrier.init")
     if peers.count > 1:
-        _cluster_barrier()
-        _wait_at_end(function)
+        cluster_barrier()
+        wait_at_end(function)
     else:
         emit.op("gpu.barrier")
-
-
-def _cluster_barrier() -> None:
-    for name in ("nvvm.cluster.arrive", "nvvm.cluster.wait"):
-        emit.op(name, aligned=ir.UnitAttr.get())
-
-
-def _wait_at_end(function: Any) -> None:
-    """No block may exit while others may send to its shared memory."""
-    for op in returns_of(function):
-        before = op.operation.block.operations
-        previous = before[len(before) - 2].operation if len(before) > 1 else None
-        if previous is None or previous.name != "nvvm.cluster.wait":
-            with ir.InsertionPoint(op), op.location:
-                _cluster_barrier()
 
 
 def lower_ring_op(op: Any) -> None:

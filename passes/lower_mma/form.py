@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...dialect.bindings import ir
-from ...dialect.ops.mma import MODIFIERS, extras_of
+from ...dialect.ops.mma import MODIFIERS, ctas_of, extras_of
 from ...layout import Accumulator, Arch, Element, Major, element
 from ..base import OpError
 
@@ -59,7 +59,9 @@ def check_operands(op: Any, arch: Arch) -> None:
     operands = operands_of(op)
     (a, _), (b, _) = operands
     extras = extras_of(op)
-    problem = arch.objection(a, b, extras.metadata is not None, extras.scales is not None)
+    problem = arch.objection(
+        a, b, extras.metadata is not None, extras.scales is not None, ctas_of(op)
+    )
     if problem:
         raise OpError(op, problem)
     for letter, (kind, major) in zip("ab", operands, strict=True):

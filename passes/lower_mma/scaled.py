@@ -4,7 +4,7 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
-from ...dialect.ops.mma import extras_of
+from ...dialect.ops.mma import ctas_of, extras_of
 from ...dialect.ops.tcgen05_scaled import k_bytes_of, scaling_of_descriptors
 from ...dialect.types import shape_of
 from ...layout.descriptor import LBO
@@ -59,7 +59,7 @@ def lower_scaled(
                     scaling.kind,
                     scaling.a,
                     scaling.b,
-                    TCGEN05_M,
+                    TCGEN05_M * ctas_of(op),
                     n,
                     a_mn_major=form.a_major == "mn",
                     b_mn_major=form.b_major == "mn",
@@ -81,6 +81,7 @@ def lower_scaled(
                         factors.of_a(row, word),
                         factors.of_b(column, word),
                     ),
+                    ctaGroup=kernel.memory.group,
                     **_attributes(ir.Context.current, scaling.kind.name, scaling.block),
                 )
     return sum_.address
@@ -117,7 +118,7 @@ class _Factors:
     """
 
     def __init__(self, op: Any, m: int, steps: Steps, memory: TensorMemory) -> None:
-        function = function_of(op)
+        function, self._group = function_of(op), memory.group
         self._descriptors = [
             [
                 steps.get(value, step, op, function)
@@ -146,14 +147,14 @@ class _Factors:
         a, b = self._descriptors
         for i, descriptor in enumerate(a):
             down, word = divmod(i, self._words)
-            _copy(self.of_a(down * BLOCK_ROWS, word), descriptor)
+            self._copy(self.of_a(down * BLOCK_ROWS, word), descriptor)
         for i, descriptor in enumerate(b):
             right, word = divmod(i, self._words)
-            _copy(self.of_b(right * BLOCK_ROWS, word), descriptor)
+            self._copy(self.of_b(right * BLOCK_ROWS, word), descriptor)
 
-
-def _copy(to: Any, descriptor: Any) -> None:
-    emit.op("nvvm.tcgen05.cp", (to, descriptor), **_copy_attributes(ir.Context.current))
+    def _copy(self, to: Any, descriptor: Any) -> None:
+        said = _copy_attributes(ir.Context.current)
+        emit.op("nvvm.tcgen05.cp", (to, descriptor), group=self._group, **said)
 
 
 @cached_in_context
@@ -161,7 +162,6 @@ def _copy_attributes(context: Any) -> dict[str, Any]:
     return {
         "shape": ir.Attribute.parse("#nvvm.tcgen05_cp_shape<shape_32x128b>", context),
         "multicast": ir.Attribute.parse("#nvvm.tcgen05_cp_multicast<warpx4>", context),
-        "group": ir.Attribute.parse("#nvvm.cta_group<cta_1>", context),
     }
 
 
@@ -169,6 +169,5 @@ def _copy_attributes(context: Any) -> dict[str, Any]:
 def _attributes(context: Any, kind: str, block: int) -> dict[str, Any]:
     return {
         "kind": ir.Attribute.parse(f"#nvvm.tcgen05_mma_kind<{kind}>", context),
-        "ctaGroup": ir.Attribute.parse("#nvvm.cta_group<cta_1>", context),
         "blockScale": ir.Attribute.parse(f"#nvvm.tcgen05_mma_block_scale<block{block}>", context),
     }

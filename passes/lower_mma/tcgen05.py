@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
-from ...dialect.ops.mma import extras_of
+from ...dialect.ops.mma import ctas_of, extras_of
 from ...dialect.types import is_in_flight, shape_of
 from ...layout.arch import Arch
 from ...layout.elements import INSTRUCTION_K_BYTES
@@ -181,6 +181,7 @@ def lower_tcgen05(
                 emit.op(
                     "nvvm.tcgen05.mma",
                     (places[i], first, second, instruction, adds),
+                    ctaGroup=kernel.memory.group,
                     **_attributes(ir.Context.current, kind.name),
                 )
     return sum_.address
@@ -203,7 +204,7 @@ def _instruction(op: Any, form: Form, kind: Kind, m: int, n: int) -> int:
         kind,
         form.a,
         form.b,
-        m,
+        m * ctas_of(op),
         n,
         str(form.accumulator),
         form.a_major == "mn",
@@ -216,13 +217,13 @@ def _instruction(op: Any, form: Form, kind: Kind, m: int, n: int) -> int:
 
 
 def checked_bits(op: Any, descriptor: InstructionDescriptor) -> int:
-    """The bits of an instruction descriptor of one block, as a signed number.
+    """The bits of an instruction descriptor of an mma, as a signed number.
 
     Raises:
         OpError: if no instruction is that; it is reported at `op`.
     """
     try:
-        descriptor.check(ctas=1)
+        descriptor.check(ctas_of(op))
     except ValueError as error:
         raise OpError(op, f"is no instruction: {error}") from None
     bits = descriptor.encode()
@@ -233,7 +234,6 @@ def checked_bits(op: Any, descriptor: InstructionDescriptor) -> int:
 def _attributes(context: Any, kind: str) -> dict[str, Any]:
     return {
         "kind": ir.Attribute.parse(f"#nvvm.tcgen05_mma_kind<{kind}>", context),
-        "ctaGroup": ir.Attribute.parse("#nvvm.cta_group<cta_1>", context),
         # D, A, B, the instruction and whether it adds; no scale of D, no mask of lanes.
         "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1, 1, 1, 1, 0, 0], context),
     }

@@ -5,10 +5,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...dialect.bindings import ir
+from ...dialect.ops.mma import PAIR
 from ...dialect.ops.ring import MBARRIER_BYTES
 from ...dialect.ops.tensor_memory import (
     ADDRESS_BYTES,
     LEAST_COLUMNS,
+    barriers_of_each,
     tensor_memory_number,
 )
 from ...layout.fragments import WARPGROUP, first_rows
@@ -16,11 +18,13 @@ from ...layout.instruction import INSTRUCTION_M
 from ...layout.transfer import WARP
 from .. import emit
 from ..accumulators import LANE_BIT, WARP_LANES, place_of
+from ..cluster import cluster_barrier
 from ..i32 import I32
 from ..kernel import function_of, required_block_size, returns_of
 from ..mbarriers import wait_for_phase
 from ..shared_memory import gep, root_pointer
 from ..threads import linear_thread
+from .block_pair import MEETING_ARRIVALS, BlockPair
 from .registers import Registers, struct_of
 
 #: Columns that one access in the shape 16x256b moves, times a power of two up to 32.
@@ -40,7 +44,8 @@ class TensorMemory:
     Attributes:
         first: the address of this warpgroup's first column (i32).
         columns: how many it has.
-        leader: whether this thread starts the warpgroup's mma (i1).
+        leader: whether this thread starts the warpgroup's mma (i1); of two blocks, those of the even one.
+        group: the `.cta_group` of the kernel's instructions.
     """
 
     def __init__(self, op: Any) -> None:
@@ -49,26 +54,30 @@ class TensorMemory:
         columns, first, warpgroups, self._depth = (
             tensor_memory_number(op, name) for name in ("columns", "first", "warpgroups", "depth")
         )
-        self.columns = columns
+        self.columns, barriers = columns, barriers_of_each(op)
+        self._pair = BlockPair() if PAIR in op.attributes else None
+        self.group = ir.Attribute.parse(f"#nvvm.cta_group<cta_{2 if self._pair else 1}>")
         count = max(LEAST_COLUMNS, 1 << (columns * warpgroups - 1).bit_length())
         slot, self._thread = root_pointer(op), linear_thread(size)
         in_first_warp = emit.compare("ult", self._thread, WARP)
         with emit.guarded(in_first_warp):
-            emit.op("nvvm.tcgen05.alloc", (slot, emit.constant(count, emit.i32())))
-            emit.op("nvvm.tcgen05.relinquish_alloc_permit")
+            number = emit.constant(count, emit.i32())
+            emit.op("nvvm.tcgen05.alloc", (slot, number), group=self.group)
+            emit.op("nvvm.tcgen05.relinquish_alloc_permit", group=self.group)
         with emit.guarded(emit.compare("eq", self._thread, 0)):
-            for number in range(warpgroups * self._depth):
+            for number in range(warpgroups * barriers):
                 barrier = gep(slot, ADDRESS_BYTES + number * MBARRIER_BYTES)
-                emit.op("nvvm.mbarrier.init", (barrier, emit.constant(1, emit.i32())))
+                arrivals = 1 if number % barriers < self._depth else MEETING_ARRIVALS
+                emit.op("nvvm.mbarrier.init", (barrier, emit.constant(arrivals, emit.i32())))
             emit.op("nvvm.fence.mbarrier.init")
-        _block_barrier()
+        self._barrier_of_all()
         base = emit.value("llvm.load", (slot,), emit.i32())
         # Of warpgroups before the first it means nothing, and they do not use it.
         warpgroup = emit.binary("divui", self._thread, WARPGROUP)
         warpgroup = emit.binary("subi", warpgroup, first) if first else warpgroup
         self.first = emit.binary("addi", base, emit.binary("muli", warpgroup, columns))
         self.leader = emit.compare("eq", emit.binary("remui", self._thread, WARPGROUP), 0)
-        offset = emit.binary("muli", warpgroup, self._depth * MBARRIER_BYTES)
+        offset = emit.binary("muli", warpgroup, barriers * MBARRIER_BYTES)
         self._barriers = gep(gep(slot, ADDRESS_BYTES), offset)
         i32 = ir.TypeAttr.get(emit.i32())
         one = emit.constant(1, emit.i32())
@@ -76,10 +85,10 @@ class TensorMemory:
         emit.op("llvm.store", (emit.constant(self._depth, emit.i32()), self._count))
         for end in returns_of(function):
             with ir.InsertionPoint(end), end.location:
-                _block_barrier()
+                self._barrier_of_all()
                 with emit.guarded(in_first_warp):
                     number = emit.constant(count, emit.i32())
-                    emit.op("nvvm.tcgen05.dealloc", (pointer(base), number))
+                    emit.op("nvvm.tcgen05.dealloc", (pointer(base), number), group=self.group)
 
     @contextmanager
     def issued(self) -> Iterator[None]:
@@ -93,8 +102,15 @@ class TensorMemory:
         emit.op("smem.warpgroup_barrier")
         fence("after")
         with emit.guarded(self.leader):
-            yield
-            emit.op("nvvm.tcgen05.commit", (self._barrier(number),))
+            if self._pair:
+                self._pair.meet(gep(self._barriers, self._depth * MBARRIER_BYTES))
+                fence("after")
+                with emit.guarded(self._pair.is_even):
+                    yield
+                    self._commit(number, self._pair.mask)
+            else:
+                yield
+                self._commit(number)
         emit.op("llvm.store", ((number + 1).value, self._count))
 
     def wait(self, pending: int = 0) -> None:
@@ -102,6 +118,18 @@ class TensorMemory:
         self._wait_for(self._next() - (1 + min(pending, self._depth - 1)))
         # The loads are of whole warps, whose threads may have left the wait one by one.
         emit.op("nvvm.bar.warp.sync", (emit.constant(-1, emit.i32()),))
+        fence("after")
+
+    def _commit(self, number: I32, *mask: Any) -> None:
+        emit.op("nvvm.tcgen05.commit", (self._barrier(number), *mask), group=self.group)
+
+    def _barrier_of_all(self) -> None:
+        """Emits a barrier of the block; of both blocks of a pair."""
+        fence("before")
+        if self._pair:
+            cluster_barrier()
+        else:
+            emit.op("gpu.barrier")
         fence("after")
 
     def _next(self) -> I32:
@@ -218,12 +246,6 @@ def _in_powers_of_two(total: int, most: int) -> Iterator[tuple[int, int]]:
         count = min(most, 1 << (total - done).bit_length() - 1)
         yield done, count
         done += count
-
-
-def _block_barrier() -> None:
-    fence("before")
-    emit.op("gpu.barrier")
-    fence("after")
 
 
 def _shape(shape: str = "16x256b") -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.ops import WgmmaOp, WgmmaSpOp
-from ...dialect.ops.mma import PRODUCTS, extras_of
+from ...dialect.ops.mma import PRODUCTS, ctas_of, extras_of
 from ...dialect.types import is_multiplicand
 from ...layout import Mismatch, Role
 from ...layout.arch import Arch
@@ -62,7 +62,7 @@ def _describe(mma: Any, arch: Arch, made: Descriptors, explains: bool) -> Any:
             attributes |= in_registers(type_, role)
             continue
         part = part_from(operands[position], mma)
-        found = arch.blocks(part.slice.layout, role, sparse)
+        found = arch.blocks(part.slice.layout, role, sparse, ctas_of(mma))
         if isinstance(found, Mismatch):
             raise OpError(mma, f"cannot read {role.name}: {found.reason}")
         if explains:

@@ -6,7 +6,7 @@ from typing import Any
 from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
 from ...dialect.diagnostics import format_location, remark
-from ...dialect.ops.mma import MODIFIERS, operand_element
+from ...dialect.ops.mma import MODIFIERS, PAIR, operand_element
 from ...layout import Major, OperandBlocks, Role, descriptor_of
 from ..descriptors import first_byte
 from ..parts import Part
@@ -51,7 +51,7 @@ def in_registers(type_: Any, role: Role) -> dict[str, Any]:
 
 def modifiers_of(mma: Any) -> dict[str, Any]:
     """The unit attributes of an mma that its instructions keep."""
-    return {name: mma.attributes[name] for name in MODIFIERS if name in mma.attributes}
+    return {name: mma.attributes[name] for name in (*MODIFIERS, PAIR) if name in mma.attributes}
 
 
 def numbers(context: Any, rows: Iterable[Iterable[int]]) -> Any:

@@ -4,6 +4,7 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.ops import Tcgen05ScaledOp
+from ...dialect.ops.mma import ctas_of
 from ...dialect.ops.mma_scaled import scaling_of
 from ...dialect.types import shape_of
 from ...layout import Mismatch, Role, Swizzle
@@ -30,10 +31,10 @@ def describe_scaled(mma: Any, arch: Arch, made: Descriptors, explains: bool) -> 
         "scale": ir.StringAttr.get(scaling.scale),
         "block": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), scaling.block),
     }
-    k, n = shape_of(operands[1].type)
+    (k, n), ctas = shape_of(operands[1].type), ctas_of(mma)
     chunks = None
-    if arch.has_absolute_lbo and scaling.reads_long(k, n):
-        chunks = _chunks(scaling, parts[:2])
+    if arch.has_absolute_lbo and scaling.reads_long(k, n * ctas):
+        chunks = _chunks(scaling, parts[:2], ctas)
         if isinstance(chunks, str):
             if k % scaling.k:
                 raise OpError(mma, chunks)
@@ -41,7 +42,7 @@ def describe_scaled(mma: Any, arch: Arch, made: Descriptors, explains: bool) -> 
     for i, role in enumerate(Role):
         if chunks:
             attributes[f"{role.value}_seconds"] = numbers(context, chunks[i].second_steps)
-        found = chunks[i].operand if chunks else scaling.blocks(parts[i].slice.layout, role)
+        found = chunks[i].operand if chunks else scaling.blocks(parts[i].slice.layout, role, ctas)
         if isinstance(found, Mismatch):
             raise OpError(mma, f"cannot read {role.name}: {found.reason}")
         attributes |= said_of(operands[i].type, role, found)
@@ -62,13 +63,13 @@ def describe_scaled(mma: Any, arch: Arch, made: Descriptors, explains: bool) -> 
     )
 
 
-def _chunks(scaling: Scaling, parts: list[Part]) -> list[Chunks] | str:
+def _chunks(scaling: Scaling, parts: list[Part], ctas: int) -> list[Chunks] | str:
     """What instructions that read 48 bytes along K read of A and B, or why they cannot: both are read so
     or neither."""
     pattern = Swizzle.B128.pattern_bytes
     chunks: list[Chunks] = []
     for part, role in zip(parts, Role, strict=True):
-        found = scaling.chunks(part.slice.layout, role)
+        found = scaling.chunks(part.slice.layout, role, ctas)
         if isinstance(found, Mismatch):
             return f"cannot read {role.name}: {found.reason}"
         if root_alignment(part.root) % pattern:
