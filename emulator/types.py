@@ -16,6 +16,7 @@ _INTEGERS = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint
 _FLOATS = {
     "f8E4M3FN": ml_dtypes.float8_e4m3fn,
     "f8E5M2": ml_dtypes.float8_e5m2,
+    "f8E8M0FNU": ml_dtypes.float8_e8m0fnu,
     "f16": np.float16,
     "bf16": ml_dtypes.bfloat16,
     "f32": np.float32,

@@ -4,7 +4,7 @@ from typing import Any
 
 from ..dialect.diagnostics import Invalid, format_location
 from ..dialect.ops import starts_of
-from ..dialect.ops.copy import permutation_of, reads_tile, tile_copy_of, transfer_of
+from ..dialect.ops.copy import permutation_of, reads_blocks, reads_tile, tile_copy_of, transfer_of
 from ..dialect.ops.mma import PRODUCTS, ctas_of, extras_of
 from ..dialect.ops.mma_scaled import scaling_of
 from ..dialect.ops.tma import matrix_contiguous, multicast_of
@@ -78,6 +78,9 @@ class _Uses:
             elif name in ("smem.copy", "smem.copy_async"):
                 if reads_tile(op):
                     self._copy(op, use.operand_number, path, found)
+                    continue
+                if reads_blocks(op):
+                    found[ScaleUse, path] = ScaleUse(f"the copy at {where}", path)
                     continue
                 transfer = _transfer(op)
                 found[transfer, path] = TransferUse(f"the copy at {where}", transfer, path)

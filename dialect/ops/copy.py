@@ -13,6 +13,7 @@ from ..elements import element_of
 from ..memrefs import check_global, check_vectors, contiguous_dim
 from ..smem import Smem
 from ..types import TileType, layout_of, shape_of, tensor_of, tile_element
+from .factor_blocks import check_blocks, holds_blocks, refuse_rows
 
 #: Types of 8-bit integers, whose bits a copy does not look at.
 _BYTES = {"i8", "si8", "ui8"}
@@ -46,6 +47,9 @@ class CopyOp(Smem.Operation, name="copy"):
     i1, blocks of 32 x 32 and 4 bytes). So an mma can read 8-bit, 32-bit and i1 data that is
     M- or N-major in global memory. A tile whose layout is open is only turned around if no layout
     does without.
+
+    Scale factors, a tile of (rows, factors), come from a memref of the blocks in which cuBLAS has them,
+    [rows / 128][factors / 4][32][4][4]; its type says that it is one. 8-bit integers may stand for them.
 
     Of a tile as the source all of this holds, except that i1 is not copied: its layout says what is
     contiguous, and tf32 is rounded from a tile of f32. It is read by ordinary loads: between them and
@@ -168,6 +172,11 @@ def tile_copy_of(copy: Any, threads: int) -> TileCopy:
     return TileCopy(permutation_of(copy), may_relayout(copy), threads)
 
 
+def reads_blocks(copy: Any) -> bool:
+    """Whether a copy reads blocks of scale factors in global memory."""
+    return holds_blocks(copy.operands[0].type)
+
+
 def reads_tile(copy: Any) -> bool:
     """Whether a copy reads a tile rather than global memory."""
     return isinstance(copy.operands[0].type, TileType)
@@ -199,6 +208,14 @@ def _check(
     check_global(source, "copies from")
     if source.rank < 2:
         raise Invalid(f"copies from {source}; expected a matrix of rank 2")
+    if holds_blocks(source):
+        if permutation != (0, 1) or relayout:
+            raise Invalid(
+                "copies blocks of scale factors, which have no permutation and no relayout"
+            )
+        check_blocks(source, tile, "copies")
+        return
+    refuse_rows(source, tile)
     _check_elements(source, tile, asynchronous)
     expected = _source_shape(source, tile, permutation)
     if tuple(source.shape) != expected:

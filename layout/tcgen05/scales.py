@@ -18,6 +18,7 @@ from ..canonical import Canonical, Major, Mismatch
 from ..choice import Verdict
 from ..elements import E4M3, UE8M0, UNIT_BYTES, Element
 from ..modes import LayoutError, Mode
+from ..notation import format_origin
 from ..operand import OperandBlocks
 from ..path import Step, follow
 from ..proposals import Proposal
@@ -51,9 +52,12 @@ class ScaleBlocks:
     """Where the blocks of a tile of scale factors, (rows, factors), lie.
 
     Attributes:
+        lines: the tile as lines of 16 bytes, (lines, 16): 32 of each block, blocks in the order that they
+            have in global memory.
         offsets: bytes from the tile's start to each block, indexed [rows / 128][factors / 4].
     """
 
+    lines: TileLayout
     offsets: tuple[tuple[int, ...], ...]
 
     @property
@@ -154,26 +158,28 @@ def scale_blocks(tile: TileLayout) -> ScaleBlocks | Mismatch:
     problem = _shape_problem(tile.element, *tile.shape)
     if problem:
         return Mismatch(problem)
-    rows, factors = tile.shape
-    offsets: list[tuple[int, ...]] = []
-    for row in range(0, rows, BLOCK_ROWS):
-        line: list[int] = []
-        for factor in range(0, factors, BLOCK_FACTORS):
-            part = tile.slice((row, factor), (BLOCK_ROWS, BLOCK_FACTORS))
-            if part.layout != scale_layout(tile.element, BLOCK_ROWS, BLOCK_FACTORS):
-                return Mismatch(
-                    f"the factors of {BLOCK_ROWS}x{BLOCK_FACTORS} at ({row}, {factor}) lie as "
-                    f"{part.layout}; tcgen05.cp copies blocks of "
-                    f"{scale_layout(tile.element, BLOCK_ROWS, BLOCK_FACTORS)}"
-                )
-            if part.offset % UNIT_BYTES:
-                return Mismatch(
-                    f"the block at ({row}, {factor}) begins {part.offset} bytes into the tile; a "
-                    f"descriptor counts multiples of {UNIT_BYTES}"
-                )
-            line.append(part.offset)
-        offsets.append(tuple(line))
-    return ScaleBlocks(tuple(offsets))
+    if tile.origin:
+        return Mismatch(
+            f"the part cuts blocks of {BLOCK_ROWS}x{BLOCK_FACTORS} factors: it begins at "
+            f"{format_origin(tile.origin)} in them"
+        )
+    rows, factors = tile.coalesced().modes
+    block = scale_layout(tile.element, BLOCK_ROWS, BLOCK_FACTORS)
+    held = rows[:2], factors[:1]
+    if held != block.modes or tile.swizzle is not block.swizzle:
+        return Mismatch(f"the factors lie as {tile}; tcgen05.cp copies blocks of {block}")
+    offsets = tile.linear_at(
+        *np.ogrid[: tile.shape[0] : BLOCK_ROWS, : tile.shape[1] : BLOCK_FACTORS]
+    )
+    between = np.flatnonzero(offsets % UNIT_BYTES)
+    if between.size:
+        return Mismatch(
+            f"a block begins {offsets.ravel()[between[0]]} bytes into the tile; a descriptor counts "
+            f"multiples of {UNIT_BYTES}"
+        )
+    modes = ((rows[0], *factors[1:], *rows[2:]), (Mode(UNIT_BYTES, 1),))
+    lines = TileLayout(tile.element, (offsets.size * LANES, UNIT_BYTES), modes)
+    return ScaleBlocks(lines.coalesced(), tuple(tuple(map(int, row)) for row in offsets))
 
 
 def _shape_problem(element: Element, rows: int, factors: int) -> str | None:

@@ -76,3 +76,21 @@ func.func @from_a_tile(%s: !loaded, %t: !k_major, %u: !turned, %f: !smem.tile<te
   "smem.copy"(%f, %r) : (!smem.tile<tensor<64x32xf32>, #smem.auto>, !smem.tile<tensor<64x32xtf32>, #smem.auto>) -> ()
   return
 }
+
+// Scale factors: the memref's rank says that it holds blocks.
+
+!factors = !smem.tile<tensor<256x8xf8E8M0FNU>, #smem.layout<"Swizzle<0,4,3> o ((32,4,2),(4,2)):((16,4,1024),(1,512))">>
+!open = !smem.tile<tensor<128x4xf8E4M3FN>, #smem.auto>
+!part = memref<1x1x32x4x4xf8E4M3FN, strided<[?, 512, 16, 4, 1], offset: ?>>
+
+// CHECK-LABEL: func.func @blocks_of_scale_factors
+func.func @blocks_of_scale_factors(%m: memref<2x2x32x4x4xf8E8M0FNU>, %i: memref<2x2x32x4x4xi8>, %t: !factors,
+                                   %n: !part, %u: !open) {
+  // CHECK: "smem.copy"(%{{.*}}, %{{.*}}) : (memref<2x2x32x4x4xf8E8M0FNU>, !smem.tile<tensor<256x8xf8E8M0FNU>
+  "smem.copy"(%m, %t) : (memref<2x2x32x4x4xf8E8M0FNU>, !factors) -> ()
+  // CHECK: "smem.copy"(%{{.*}}, %{{.*}}) : (memref<2x2x32x4x4xi8>, !smem.tile<tensor<256x8xf8E8M0FNU>
+  "smem.copy"(%i, %t) : (memref<2x2x32x4x4xi8>, !factors) -> ()
+  // CHECK: "smem.copy_async"(%{{.*}}, %{{.*}}) : (memref<1x1x32x4x4xf8E4M3FN, strided<[?, 512, 16, 4, 1], offset: ?>>
+  "smem.copy_async"(%n, %u) : (!part, !open) -> ()
+  return
+}

@@ -5,7 +5,7 @@ from math import prod
 from typing import Any
 
 from ...dialect.bindings import ir
-from ...dialect.ops.copy import reads_tile, transfer_of
+from ...dialect.ops.copy import reads_blocks, reads_tile, transfer_of
 from ...layout import LayoutError, Transposition
 from .. import emit
 from ..base import OpError, Pass
@@ -15,6 +15,7 @@ from ..threads import linear_thread
 from .blocks import Blocks
 from .bulk import lower_group, lower_load, lower_store
 from .ends import GlobalSource, TileEnd
+from .factors import lower_blocks
 from .rings import lower_ring, lower_ring_op
 from .tensor_maps import TensorMaps
 from .vectors import Vectors
@@ -107,6 +108,9 @@ def _lower_copy(copy: Any) -> None:
     """Deals what the copy moves to the threads; see `layout.transfer` and `layout.transposition`."""
     size = required_block_size(copy)
     part = _part(copy, copy.operands[1], "writes")
+    if reads_blocks(copy):
+        lower_blocks(copy, part, linear_thread(size), prod(size))
+        return
     read = _part(copy, copy.operands[0], "reads") if reads_tile(copy) else None
     plan = transfer_of(copy, prod(size), read.slice.layout if read else None).plan(
         part.slice.layout

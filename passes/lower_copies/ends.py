@@ -35,8 +35,8 @@ class Block:
     first: Any
 
 
-class Source(Protocol):
-    """What a copy reads. A line runs along the dimension that is contiguous in it."""
+class VectorSource(Protocol):
+    """What a copy reads by vectors. A line runs along the dimension that is contiguous in it."""
 
     def pointer(self, line: Any, along: Any) -> Any:
         """A pointer to an element (i32 values)."""
@@ -50,6 +50,10 @@ class Source(Protocol):
     def further(self, pointer: Any, step: int) -> Any:
         """A pointer advanced by such a step."""
         ...
+
+
+class Source(VectorSource, Protocol):
+    """What a copy reads by vectors, or turns around."""
 
     def lines(self, block: Block) -> Iterator[Any]:
         """Pointers to the lines of a thread's block."""

@@ -8,14 +8,14 @@ from ...layout import Transfer
 from ...layout.elements import UNIT_BYTES
 from .. import emit
 from ..i32 import I32
-from .ends import Source, TileEnd
+from .ends import TileEnd, VectorSource
 
 
 class Vectors:
     """The accesses that a copy is made of, round by round."""
 
     def __init__(
-        self, copy: Any, source: Source, target: TileEnd, transfer: Transfer, thread: Any
+        self, copy: Any, source: VectorSource, target: TileEnd, transfer: Transfer, thread: Any
     ) -> None:
         self.copy, self.thread, self.transfer = copy, thread, transfer
         self.source, self.target = source, target

@@ -236,6 +236,10 @@ def view(array, pointer=0):
         (A, Matrix(0x400, (128, 64), (72, 1), 2)),
         (argument("A", "MK", strides=(1, None)), Matrix(0x400, (128, 64), (1, 128), 2)),
         (argument("A", [4, 8], strides=(8, 1)), Matrix(0x400, (4, 8), (8, 1), 2)),
+        (
+            argument("S", [2, 3, 32, 4, 4], "f8E8M0FNU", (1536, 512, 16, 4, 1)),
+            Matrix(0x400, (2, 3, 32, 4, 4), (1536, 512, 16, 4, 1), 1),
+        ),
         (argument("X", ["N"], "f32", (1,)), Matrix(0x400, (5,), (1,), 4)),
         (argument("X", [], "f32", ()), Matrix(0x400, (), (), 4)),
     ],

@@ -100,11 +100,21 @@ def test_near_misses_have_no_blocks(text):
 def test_a_part_inside_a_block_has_none():
     tile = scale_layout(UE8M0, 256, 4)
     part = tile.slice((64, 0), (128, 4)).layout
-    assert "lie as" in scale_blocks(part).reason
+    assert scale_blocks(part).reason == (
+        "the part cuts blocks of 128x4 factors: it begins at (64,0) in them"
+    )
     at_run_time = tile.slice((Multiple(32), 0), (128, 4)).layout
-    assert "from (32n,0)" in scale_blocks(at_run_time).reason
+    assert "begins at (32n,0)" in scale_blocks(at_run_time).reason
     stages = scale_blocks(scale_layout(UE8M0, 128, 4, 2))
     assert stages.reason == "scale factors have rank 2, but the tile has rank 3"
+
+
+def test_lines_of_16_bytes_follow_global_memory():
+    tile = scale_layout(UE8M0, 256, 12)
+    part = scale_blocks(tile.slice((0, 4), (256, 8)).layout)
+    assert str(part.lines) == "Swizzle<0,4,3> o ((64,2),16):((16,1536),1)"
+    whole = scale_blocks(tile).lines.offsets()
+    assert np.array_equal(whole.ravel(), np.arange(256 * 12))
 
 
 def test_blocks_between_units_have_no_descriptor():
