@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
+from textwrap import indent
 from typing import Any
 
 from ..layout import LayoutError, Major
@@ -13,6 +15,7 @@ from .chosen_operand import ChosenOperand
 from .columns import columns
 from .instruction import HEADS, DecodedInstruction
 from .multiplier import Tcgen05
+from .scaled import Factors
 
 #: Columns of a block's tensor memory, each 32 bits of 128 lanes, and the fewest that are allocated; the
 #: number is a power of two (PTX ISA 9.7.16.1).
@@ -61,10 +64,16 @@ class Tcgen05Product:
         halves = {(m, n): m == 128 and self.by.ctas == 2 for m, n in self.shapes}
         return sum(count * (n // 2 if halves[m, n] else n) for (m, n), count in self.shapes.items())
 
+    @cached_property
+    def factors(self) -> Factors | None:
+        """The scale factors; None without them."""
+        return Factors(self, self.block) if self.block else None
+
     @property
     def allocated(self) -> int:
-        """The columns to allocate for D: a power of two."""
-        return max(FEWEST_COLUMNS, 1 << (self.columns - 1).bit_length())
+        """The columns to allocate for D and scale factors: a power of two."""
+        every = self.columns + (self.factors.columns if self.factors else 0)
+        return max(FEWEST_COLUMNS, 1 << (every - 1).bit_length())
 
     @property
     def opcode(self) -> str:
@@ -79,8 +88,9 @@ class Tcgen05Product:
         """Elements along K that share a scale factor; None without them."""
         return next((size for name, size in self.by.kind.scales if name == self.by.scale), None)
 
-    def descriptor(self, m: int, n: int) -> InstructionDescriptor:
-        """The instruction descriptor of that M and N, with the first scale factors of each word."""
+    def descriptor(self, m: int, n: int, scale_id: int = 0) -> InstructionDescriptor:
+        """The instruction descriptor of that M and N, whose scale factors begin at that byte of their
+        words."""
         return InstructionDescriptor(
             self.by.kind,
             self.a.spec.element,
@@ -91,6 +101,8 @@ class Tcgen05Product:
             self.a.major is Major.MN,
             self.b.major is Major.MN,
             scale=self.by.scale,
+            a_scale=scale_id,
+            b_scale=scale_id,
             k_bytes=self.by.k_bytes,
         )
 
@@ -119,9 +131,10 @@ class Tcgen05Product:
                 self.descriptor(m, n).check(self.by.ctas)
             except ValueError as error:
                 raise LayoutError(str(error)) from None
-        if self.columns > TENSOR_MEMORY_COLUMNS:
+        if self.allocated > TENSOR_MEMORY_COLUMNS:
+            more = f", and scale factors {self.factors.columns}" if self.factors else ""
             raise LayoutError(
-                f"D takes {self.columns} columns of tensor memory; a block has "
+                f"D takes {self.columns} columns of tensor memory{more}; a block has "
                 f"{TENSOR_MEMORY_COLUMNS}: expected smaller tiles"
             )
 
@@ -148,6 +161,7 @@ class Tcgen05Product:
                 }
                 for (m, n), count in self.shapes.items()
             ],
+            "scale_factors": self.factors and self.factors.data(),
             "columns": self.columns,
             "allocated_columns": self.allocated,
         }
@@ -168,27 +182,21 @@ class Tcgen05Product:
         heads = ("times", "M", "N", "K", "instruction descriptor")
         fields = self._decoded(*next(iter(self.shapes))).fields
         takes = f"D takes {self.columns} columns of tensor memory"
+        if self.factors:
+            takes += f", scale factors {self.factors.columns}"
         more = f"; allocate {self.allocated}" if self.allocated != self.columns else ""
-        factors = (
-            f"{self.by.scale} factors of {self.block} elements each; those of A and B take more"
-            if self.by.scale
-            else ""
-        )
         return "\n".join(
             [
                 f"D = A * B: {self.m}x{self.n} {first}{instead}{together}",
                 f"  {self.opcode}",
-                f"  {takes}{more}" + f"; {factors}" * bool(factors),
+                f"  {takes}{more}",
                 "",
-                *_indented(columns(heads, rows)),
+                indent(columns(heads, rows), "  "),
                 "",
-                *_indented(columns(HEADS, fields)),
+                indent(columns(HEADS, fields), "  "),
+                *(["", indent(str(self.factors), "  ")] if self.factors else []),
             ]
         )
-
-
-def _indented(text: str) -> list[str]:
-    return [f"  {line}" for line in text.splitlines()]
 
 
 def tcgen05_product_of(a: ChosenOperand, b: ChosenOperand, by: Tcgen05) -> Tcgen05Product:

@@ -317,7 +317,7 @@ def test_keys_for_programs_are_stable():
     ]
     assert list(data["product"]) == [
         *("m", "n", "k", "kind", "ctas", "scale", "block", "accumulators", "instructions"),
-        *("columns", "allocated_columns"),
+        *("scale_factors", "columns", "allocated_columns"),
     ]
 
 

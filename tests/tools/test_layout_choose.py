@@ -89,7 +89,7 @@ def test_options_of_tcgen05_reach_the_choice_and_the_command(run):
 def test_blocks_are_scaled_by_ue8m0_unless_said_otherwise(run):
     _, out, _ = run("--a", "128x128xe4m3", "--b", "128x64xe4m3", "--arch", "sm_100", "--scaled")
     assert "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.block32" in out
-    assert "ue8m0 factors of 32 elements each" in out
+    assert "Scale factors: ue8m0, one for 32 elements along K" in out
 
 
 def test_people_read_the_instruction_descriptor(run):
