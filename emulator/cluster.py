@@ -17,8 +17,14 @@ if TYPE_CHECKING:
     from .launch import Launch
     from .strand import Strand
 
-#: What is complete when the mbarrier that it is committed to says so.
-_ISSUED = {"nvvm.tcgen05.mma", "nvvm.tcgen05.mma.block_scale", "nvvm.tcgen05.cp"}
+#: What is complete when the mbarrier that it names, or is committed to, says so. Copies with tensor maps
+#: are known by these.
+_ISSUED = {
+    "nvvm.cp.async.bulk.shared.cluster.global",
+    "nvvm.tcgen05.mma",
+    "nvvm.tcgen05.mma.block_scale",
+    "nvvm.tcgen05.cp",
+}
 
 #: Mbarriers of a block at which bulk copies can complete, and threads that can issue tcgen05.mma.
 _COLUMNS = 64

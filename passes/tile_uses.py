@@ -86,6 +86,9 @@ class _Uses:
                 found[transfer, path] = TransferUse(f"the copy at {where}", transfer, path)
             elif name in ("smem.tma_load", "smem.tma_store"):
                 load = name == "smem.tma_load"
+                if load and reads_blocks(op):
+                    found[ScaleUse, path] = ScaleUse(f"the tma_load at {where}", path)
+                    continue
                 memref = op.operands[0 if load else 1].type
                 blocks = blocks_along(op, multicast_of(op)) if load else 1
                 contiguous = matrix_contiguous(memref) - (memref.rank - 2)

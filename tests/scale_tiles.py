@@ -29,7 +29,7 @@ class ScaleCopy:
         kept: MLIR type of the tile's elements.
         held: that of the memref's.
         stage: the stage, of 3, which the kernel knows at run time only.
-        asynchronous: whether the copy is `smem.copy_async`.
+        how: "copy", "copy_async" or "tma_load".
         threads: of the block.
     """
 
@@ -40,15 +40,13 @@ class ScaleCopy:
     kept: str = "f8E8M0FNU"
     held: str = "f8E8M0FNU"
     stage: int = 1
-    asynchronous: bool = False
+    how: str = "copy"
     threads: int = 128
 
     def __str__(self) -> str:
         said = ["{}x{}".format(*each) for each in (self.shape, self.start, self.into)]
-        how = ["async"] * self.asynchronous
-        return "-".join(
-            [*said, self.held, self.kept, f"stage{self.stage}", *how, f"t{self.threads}"]
-        )
+        how = [self.how, f"stage{self.stage}", f"t{self.threads}"]
+        return "-".join([*said, self.held, self.kept, *how])
 
     @property
     def layout(self) -> TileLayout:
@@ -64,10 +62,6 @@ class ScaleCopy:
         extents = f"{rows // 128}x{factors // 4}x32x4x4"
         strides = "strided<[4096, 512, 16, 4, 1], offset: "
         offset = (self.start[0] // 128 * 8 + self.start[1] // 4) * 512
-        name = "copy_async" if self.asynchronous else "copy"
-        wait = (
-            '"smem.copy_commit"() : () -> ()\n    "smem.copy_wait"() {pending = 0 : i32} : () -> ()'
-        )
         return f"""
 !A = memref<5x8x32x4x4x{self.held}>
 !source = memref<{extents}x{self.held}, {strides}{offset}>>
@@ -94,12 +88,8 @@ gpu.module @kernels {{
     }}
     gpu.barrier
     %tile = "smem.view"(%bytes) : (!bytes) -> !tile
-    %stage = "smem.stage"(%tile, %n) : (!tile, index) -> !stage
-    %part = "smem.subtile"(%stage) {{static_offsets = array<i64: {self.into[0]}, {self.into[1]}>}}
-      : (!stage) -> !part
     %source = memref.subview %A{at} [{extents.replace("x", ", ")}] [1, 1, 1, 1, 1] : !A to !source
-    "smem.{name}"(%source, %part) : (!source, !part) -> ()
-    {wait if self.asynchronous else ""}
+    {self._load() if self.how == "tma_load" else self._copy()}
     gpu.barrier
     scf.for %i = %thread to %size step %threads {{
       %byte = memref.load %bytes[%i] : !bytes
@@ -109,6 +99,35 @@ gpu.module @kernels {{
   }}
 }}
 """
+
+    def _part(self, stage: str) -> str:
+        return f"""%stage = "smem.stage"(%tile, {stage}) : (!tile, index) -> !stage
+    %part = "smem.subtile"(%stage) {{static_offsets = array<i64: {self.into[0]}, {self.into[1]}>}}
+      : (!stage) -> !part"""
+
+    def _copy(self) -> str:
+        wait = """
+    "smem.copy_commit"() : () -> ()
+    "smem.copy_wait"() {pending = 0 : i32} : () -> ()"""
+        return f"""{self._part("%n")}
+    "smem.{self.how}"(%source, %part) : (!source, !part) -> (){wait * (self.how == "copy_async")}"""
+
+    def _load(self) -> str:
+        consumers = self.threads // 128
+        return f"""%row = arith.constant {self.start[0]} : index
+    %factor = arith.constant {self.start[1]} : index
+    %ring = "smem.ring"() {{stages = 3 : i32, producers = 1 : i32, consumers = {consumers} : i32}}
+      : () -> !smem.barriers
+    "smem.fence"() : () -> ()
+    gpu.barrier
+    "smem.elect"() ({{
+      %slot = "smem.producer_acquire"(%ring, %n) : (!smem.barriers, index) -> index
+      {self._part("%slot")}
+      "smem.tma_load"(%A, %part, %ring, %n, %row, %factor) {{cache = "evict_last"}}
+        : (!A, !part, !smem.barriers, index, index, index) -> ()
+      "smem.producer_commit"(%ring, %n) : (!smem.barriers, index) -> ()
+    }}) {{scope = "block"}} : () -> ()
+    %full = "smem.consumer_wait"(%ring, %n) : (!smem.barriers, index) -> index"""
 
     def inputs(self) -> dict[str, np.ndarray]:
         """What is given: the host has ordered it by blocks."""
@@ -139,8 +158,11 @@ gpu.module @kernels {{
 CASES = [
     ScaleCopy((256, 16)),
     ScaleCopy((128, 4), start=(384, 20), into=(128, 8), stage=2),
-    ScaleCopy((256, 8), start=(128, 4), into=(0, 4), asynchronous=True),
+    ScaleCopy((256, 8), start=(128, 4), into=(0, 4), how="copy_async"),
     ScaleCopy((128, 16), start=(512, 12), kept="f8E4M3FN", held="f8E4M3FN", threads=256),
     ScaleCopy((384, 12), start=(128, 8), whole=(384, 12), held="i8"),
     ScaleCopy((512, 16), start=(0, 16), whole=(512, 16), stage=0),
+    ScaleCopy((256, 16), start=(384, 12), how="tma_load"),
+    ScaleCopy((128, 8), start=(512, 20), into=(128, 8), stage=2, held="i8", how="tma_load"),
+    ScaleCopy((256, 4), into=(0, 12), kept="f8E4M3FN", held="f8E4M3FN", how="tma_load"),
 ]

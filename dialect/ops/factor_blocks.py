@@ -1,5 +1,6 @@
 """Scale factors in global memory: blocks of 512 bytes that reach tiles as they are."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...layout import LayoutError, Mismatch
@@ -8,6 +9,7 @@ from ...layout.tcgen05.scales import BLOCK_COLUMNS, BLOCK_FACTORS, BLOCK_ROWS, L
 from ..bindings import ir
 from ..caching import cached_in_context
 from ..diagnostics import Invalid
+from ..divisibility import constant_of
 from ..memrefs import is_dynamic, strides_of
 from ..types import layout_of, shape_of, tensor_of, tile_element
 
@@ -20,8 +22,11 @@ _BYTES, _FACTORS = ("i8", "si8", "ui8"), "ue8m0"
 
 
 def holds_blocks(memref: Any) -> bool:
-    """Whether a memref is one of blocks of scale factors: it has rank 5, which no matrix to copy has."""
-    return isinstance(memref, ir.MemRefType) and memref.rank == 5
+    """Whether a memref is one of blocks of scale factors: its last dimensions are those of a block. The
+    lines of such a matrix would have 4 bytes, which no copy moves."""
+    if not isinstance(memref, ir.MemRefType) or memref.rank != 5:
+        return False
+    return tuple(memref.shape[2:]) == _BLOCK_SHAPE and memref.element_type.width == 8
 
 
 def refuse_rows(memref: Any, tile: Any) -> None:
@@ -65,9 +70,7 @@ def check_block_type(memref: Any, tile: Any, does: str) -> None:
     try:
         scale_layout(tile_element(tile), rows, factors)
     except LayoutError as error:
-        raise Invalid(
-            f"{does} {memref}, which has the rank of blocks of scale factors: {error}"
-        ) from None
+        raise Invalid(f"{does} {memref}, which holds blocks of scale factors: {error}") from None
     if held != kept and held not in _BYTES:
         raise Invalid(f"{does} {held} to a tile of {kept}; expected {kept} or i8")
     layout = layout_of(tile)
@@ -75,7 +78,7 @@ def check_block_type(memref: Any, tile: Any, does: str) -> None:
     if isinstance(found, Mismatch):
         raise Invalid(f"{does} blocks of scale factors, but {found.reason}")
     strides, offset = strides_of(memref)
-    if tuple(memref.shape[2:]) != _BLOCK_SHAPE or strides[2:] != _BLOCK_STRIDES:
+    if strides[2:] != _BLOCK_STRIDES:
         raise Invalid(
             f"{does} {memref}; the last dimensions of blocks of scale factors are "
             f"{'x'.join(map(str, _BLOCK_SHAPE))} with strides {list(_BLOCK_STRIDES)}"
@@ -85,6 +88,35 @@ def check_block_type(memref: Any, tile: Any, does: str) -> None:
             raise Invalid(
                 f"{does} {memref}: the {name} of {number} is no multiple of {_BLOCK_STRIDES[0]}, the "
                 "bytes of an access"
+            )
+
+
+def check_block_load(load: Any, multicast: str | None, coordinates: Sequence[Any]) -> None:
+    """Checks an `smem.tma_load` of blocks.
+
+    Raises:
+        Invalid: if blocks cannot be loaded so, or constant coordinates are not where one begins.
+    """
+    memref, tile = (operand.type for operand in list(load.operands)[:2])
+    if len(shape_of(tile)) != 2:
+        raise Invalid(f"loads a tile (rows, factors), not {list(shape_of(tile))}; take a stage")
+    check_block_type(memref, tile, "loads")
+    if multicast is not None:
+        raise Invalid(
+            "loads blocks of scale factors, which are not multicast; each block loads them"
+        )
+    if len(coordinates) != 2:
+        raise Invalid(
+            f"loads blocks of scale factors at {len(coordinates)} coordinates; expected 2, the row and "
+            "the factor"
+        )
+    for name, value, of in zip(
+        ("row", "factor"), coordinates, (BLOCK_ROWS, BLOCK_FACTORS), strict=True
+    ):
+        number = constant_of(value)
+        if number is not None and (number < 0 or number % of):
+            raise Invalid(
+                f"loads blocks of scale factors from {name} {number}; expected a multiple of {of} from 0"
             )
 
 

@@ -13,6 +13,7 @@ from ..memrefs import check_global, is_dynamic, strides_of
 from ..smem import Smem
 from ..types import RingType, TileType, layout_of, shape_of, tensor_of
 from .copy import check_groups, is_packed, packed
+from .factor_blocks import check_block_load, holds_blocks, refuse_rows
 from .ring import ring_of
 
 #: Says along which dimension of the cluster blocks load the same tile together.
@@ -43,6 +44,10 @@ class TmaLoadOp(Smem.Operation, name="tma_load"):
     The bytes count for the stage of `step` of the ring, which is full when they have come and its
     producers have committed. A tile of tf32 takes f32, one of i1 takes i8, eight elements to a byte.
 
+    Scale factors come from a memref of blocks, as for `smem.copy`, at two coordinates: the row and the
+    factor where a block begins. There is no tensor map: any memref in global memory will do, what lies
+    outside of it is not filled but must not be asked for, and there is no `multicast`.
+
     `multicast = "x"` (or "y") says that the blocks of the cluster along x load the same part to the
     same tile: each of them executes the op, loads its share, and sends it to all. `cache` is
     "evict_first", "evict_last" or "evict_normal".
@@ -59,7 +64,12 @@ class TmaLoadOp(Smem.Operation, name="tma_load"):
         source, tile = self.operands[0].type, self.operands[1].type
         ring_of(self, 2)
         _check_attributes(self, (MULTICAST, CACHE))
-        multicast_of(self)
+        multicast = multicast_of(self)
+        if holds_blocks(source):
+            check_global(source, "loads from")
+            check_block_load(self, multicast, self.operands[4:])
+            return
+        refuse_rows(source, tile)
         _check_elements(source, tile, "loads from")
         _check_matrix(source, len(self.operands) - 4, "loads from")
         _check_coordinates(source, self.operands[4:], "loads")

@@ -168,19 +168,19 @@ def _load(op: Op) -> Any:
             op, strand, map_, coordinates, *others
         ):
             _check_place(strand, found, at, "reads")
-            blocks = _targets(op, strand, space, start, *mask)
+            blocks = targets(op, strand, space, start, *mask)
             addresses = _placed(strand, found, start & (1 << RANK_SHIFT) - 1, "writes")
             thread = strand.threads[row : row + 1]
             # It is at the same place in each block.
             list(locate(strand, np.array([barrier]), SHARED, SIZE, "completes at", thread))
             data = found.read(strand.block.launch.memory, at).reshape(-1, UNIT)
             for block in blocks:
-                _deliver(strand, thread, block, barrier, addresses, data)
+                deliver(strand, thread, block, barrier, addresses, data)
 
     return step
 
 
-def _targets(
+def targets(
     op: Op, strand: Strand, space: int, start: int, mask: int | None = None
 ) -> list[ThreadBlock]:
     """The blocks to whose shared memory a load writes.
@@ -205,7 +205,7 @@ def _targets(
     return [block for block in blocks if mask >> block.rank & 1]
 
 
-def _deliver(
+def deliver(
     strand: Strand,
     thread: np.ndarray,
     block: ThreadBlock,

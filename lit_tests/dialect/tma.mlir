@@ -57,3 +57,15 @@ func.func @store(%t: !tile, %m: !rows, %i: index) {
   "smem.tma_wait"() {pending = 0 : i32} : () -> ()
   return
 }
+
+// Scale factors: blocks, at the row and the factor where one begins.
+
+!factors = !smem.tile<tensor<256x8xf8E8M0FNU>, #smem.auto>
+
+// CHECK-LABEL: func.func @blocks_of_scale_factors
+func.func @blocks_of_scale_factors(%m: memref<?x?x32x4x4xf8E8M0FNU>, %t: !factors, %i: index) {
+  %ring = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  // CHECK: "smem.tma_load"(%{{.*}}) {cache = "evict_last"} : (memref<?x?x32x4x4xf8E8M0FNU>, !smem.tile<tensor<256x8xf8E8M0FNU>, #smem.auto>, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %ring, %i, %i, %i) {cache = "evict_last"} : (memref<?x?x32x4x4xf8E8M0FNU>, !factors, !smem.barriers, index, index, index) -> ()
+  return
+}

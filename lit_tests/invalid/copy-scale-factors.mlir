@@ -29,17 +29,17 @@ func.func @count(%m: memref<1x?x32x4x4xf8E8M0FNU>, %t: !t) {
 
 !t = !smem.tile<tensor<64x4xf8E8M0FNU>, #smem.auto>
 func.func @rows(%m: memref<1x1x32x4x4xf8E8M0FNU>, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op copies memref<1x1x32x4x4xf8E8M0FNU>, which has the rank of blocks of scale factors: factors of 64 rows, no multiple of 128; expected 128 (those of B have N rows, rounded up to 128)}}
+  // expected-error@+1 {{'smem.copy' op copies memref<1x1x32x4x4xf8E8M0FNU>, which holds blocks of scale factors: factors of 64 rows, no multiple of 128; expected 128 (those of B have N rows, rounded up to 128)}}
   "smem.copy"(%m, %t) : (memref<1x1x32x4x4xf8E8M0FNU>, !t) -> ()
   return
 }
 
 // -----
 
-!t = !smem.tile<tensor<128x4xbf16>, #smem.auto>
-func.func @no_factors(%m: memref<1x1x32x4x4xbf16>, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op copies memref<1x1x32x4x4xbf16>, which has the rank of blocks of scale factors: no instruction scales by bf16; expected a tile of e4m3 (factors of ue4m3) or of ue8m0 (factors of ue8m0)}}
-  "smem.copy"(%m, %t) : (memref<1x1x32x4x4xbf16>, !t) -> ()
+!t = !smem.tile<tensor<128x4xi8>, #smem.auto>
+func.func @no_factors(%m: memref<1x1x32x4x4xi8>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op copies memref<1x1x32x4x4xi8>, which holds blocks of scale factors: no instruction scales by s8; expected a tile of e4m3 (factors of ue4m3) or of ue8m0 (factors of ue8m0)}}
+  "smem.copy"(%m, %t) : (memref<1x1x32x4x4xi8>, !t) -> ()
   return
 }
 
@@ -56,7 +56,7 @@ func.func @element(%m: memref<1x1x32x4x4xf8E4M3FN>, %t: !t) {
 
 !t = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.auto>
 func.func @order(%m: memref<1x1x4x32x4xf8E8M0FNU>, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op copies memref<1x1x4x32x4xf8E8M0FNU>; the last dimensions of blocks of scale factors are 32x4x4 with strides [16, 4, 1]}}
+  // expected-error@+1 {{'smem.copy' op takes memref<1x1x4x32x4xf8E8M0FNU> for a tile of scale factors, which lie in blocks; order them on the host by layout.tcgen05.blocked and take memref<1x1x32x4x4xf8E8M0FNU>}}
   "smem.copy"(%m, %t) : (memref<1x1x4x32x4xf8E8M0FNU>, !t) -> ()
   return
 }

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ...dialect.bindings import ir
-from ...dialect.ops.copy import packed
+from ...dialect.ops.copy import packed, reads_blocks
 from ...dialect.ops.ring import ring_of
 from ...dialect.ops.tma import cache_of, multicast_of
 from ...layout import Slice
@@ -15,6 +15,7 @@ from ..i32 import I32
 from ..parts import Part, Position, part_from
 from ..shared_memory import gep, root_multiple
 from ..tile_address import TileAddress
+from .factors import load_blocks
 from .rings import RingStep
 from .tensor_maps import TensorMaps
 
@@ -34,6 +35,9 @@ def lower_load(op: Any, maps: TensorMaps) -> None:
     full = RingStep(ring_of(op, 2), op.operands[3]).full()
     size = layout.element.bytes(layout.shape[0] * layout.shape[1])
     emit.op("nvvm.mbarrier.expect_tx", (full, emit.constant(size, emit.i32())))
+    if reads_blocks(op):
+        load_blocks(op, part, full, _hints(op))
+        return
     dim = multicast_of(op)
     coordinates = _coordinates(op.operands[4:])
     if dim is None:

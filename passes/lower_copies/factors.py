@@ -1,16 +1,19 @@
 """A copy of blocks of scale factors: each is 32 lines of 16 bytes on both sides."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from ...dialect.bindings import ir
 from ...layout import Mismatch, Transfer
 from ...layout.elements import UNIT_BYTES
 from ...layout.tcgen05 import ScaleBlocks, scale_blocks
-from ...layout.tcgen05.scales import LANES
+from ...layout.tcgen05.scales import BLOCK_BYTES, BLOCK_FACTORS, BLOCK_ROWS, LANES
 from .. import emit
 from ..i32 import I32
 from ..parts import Part
 from ..shared_memory import gep, memref_pointer, stride_value
+from ..tile_address import TileAddress
 from .ends import TileEnd
 from .vectors import Vectors
 
@@ -30,6 +33,36 @@ def lower_blocks(copy: Any, part: Part, thread: Any, threads: int) -> None:
     target = TileEnd(replace(part, slice=replace(part.slice, layout=lines)))
     source = BlockSource(copy.operands[0], LANES * len(found.offsets[0]))
     Vectors(copy, source, target, transfer, thread).emit()
+
+
+def load_blocks(op: Any, part: Part, full: Any, hints: tuple[Any, ...]) -> None:
+    """Emits the bulk copies of an `smem.tma_load`: one of each row of blocks where these lie next to each
+    other on both sides, else one of each block.
+
+    Args:
+        op: the load.
+        part: the tile.
+        full: the mbarrier at which the bytes complete.
+        hints: the cache policy, if there is one.
+    """
+    offsets, source = blocks_of(part).offsets, BlockSource(op.operands[0], LANES)
+    along = range(0, BLOCK_BYTES * len(offsets[0]), BLOCK_BYTES)
+    dense = all(each - row[0] == at for row in offsets for each, at in zip(row, along, strict=True))
+    count = len(along) if dense and source.is_dense else 1
+    start = TileAddress(part).at_swizzled(I32(0))
+    first = source.block(op.operands[4:])
+    size = emit.constant(BLOCK_BYTES * count, emit.i32())
+    segments = ir.DenseI32ArrayAttr.get([1, 1, 1, 1, 0, len(hints)])
+    for row, places in enumerate(offsets):
+        for column in range(0, len(places), count):
+            target = emit.value(
+                "llvm.addrspacecast", (gep(start, places[column]),), emit.pointer(7)
+            )
+            emit.op(
+                "nvvm.cp.async.bulk.shared.cluster.global",
+                (target, source.beyond(first, row, column), full, size, *hints),
+                operandSegmentSizes=segments,
+            )
 
 
 class BlockSource:
@@ -55,6 +88,29 @@ class BlockSource:
             offset = emit.binary("addi", offset, emit.binary("muli", wide, pitch))
         return gep(self._base, offset)
 
+    @property
+    def is_dense(self) -> bool:
+        """Whether the blocks of a row are known to follow each other."""
+        return self._pitches[1] == BLOCK_BYTES
+
+    def block(self, coordinates: Sequence[Any]) -> Any:
+        """A pointer to the block that begins at a row and a factor (index values)."""
+        pointer = self._base
+        extents = (BLOCK_ROWS, BLOCK_FACTORS)
+        for value, of, pitch in zip(coordinates, extents, self._pitches, strict=True):
+            number = emit.binary("divui", emit.cast_index(value, emit.i64()), of)
+            pointer = gep(pointer, emit.binary("muli", number, pitch))
+        return pointer
+
+    def beyond(self, pointer: Any, rows: int, columns: int) -> Any:
+        """A pointer advanced by rows and columns of blocks."""
+        for count, pitch in zip((rows, columns), self._pitches, strict=True):
+            if isinstance(pitch, int):
+                pointer = gep(pointer, count * pitch)
+            elif count:
+                pointer = gep(pointer, emit.binary("muli", pitch, count))
+        return pointer
+
     def step(self, transfer: Transfer, anchor: int, round_: int) -> int | None:
         """Rows of blocks from round `anchor` to round `round_`; None if they are not whole ones."""
         rows, rest = divmod((round_ - anchor) * transfer.threads, self._row)
@@ -62,9 +118,4 @@ class BlockSource:
 
     def further(self, pointer: Any, step: int) -> Any:
         """A pointer advanced by rows of blocks."""
-        if step == 0:
-            return pointer
-        pitch = self._pitches[0]
-        return gep(
-            pointer, step * pitch if isinstance(pitch, int) else emit.binary("muli", pitch, step)
-        )
+        return self.beyond(pointer, step, 0)
