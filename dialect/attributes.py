@@ -15,8 +15,9 @@ class AutoAttr(Smem.Attribute, name="auto"):
 class SwizzleAttr(Smem.Attribute, name="swizzle"):
     """`#smem.swizzle<"128B", "row-major">`: a layout forced by its swizzle and contiguity.
 
-    The width is "none", "32B", "64B" or "128B"; the second parameter "row-major" or "column-major".
-    The strides follow; the tile is padded to whole atoms.
+    The width is "none", "32B", "64B" or "128B", or "128B_ATOM_32B", which exchanges units of 32 bytes (of
+    tcgen05); the second parameter "row-major" or "column-major". The strides follow; the tile is padded
+    to whole atoms.
     """
 
     width: ir.StringAttr

@@ -21,8 +21,14 @@ MAP_BYTES = 128
 #: Bytes that a tensor copy moves to one place, whatever the swizzle.
 UNIT = 16
 
-#: Bytes of a row of the swizzle's pattern, by its name.
-_WIDTHS = {"none": 0, "32B": 32, "64B": 64, "128B": 128}
+#: Bytes of a row of the swizzle's pattern, by its name, and bytes that stay together in it.
+_SWIZZLES = {
+    "none": (0, UNIT),
+    "32B": (32, UNIT),
+    "64B": (64, UNIT),
+    "128B": (128, UNIT),
+    "128B_ATOM_32B": (128, 32),
+}
 
 #: What a destination is aligned to without a swizzle.
 _ALIGNMENT = 128
@@ -49,6 +55,7 @@ class TensorMap:
         strides: of the array, in bytes.
         box: elements that a copy moves along each dimension.
         width: bytes of a row of the swizzle's pattern; 0 without a swizzle.
+        unit: bytes that stay together in it.
     """
 
     name: str
@@ -59,6 +66,7 @@ class TensorMap:
     strides: tuple[int, ...]
     box: tuple[int, ...]
     width: int
+    unit: int
 
     @property
     def bytes(self) -> int:
@@ -86,8 +94,8 @@ class TensorMap:
     def addresses(self, start: int) -> np.ndarray:
         """int64[bytes / 16], where each 16 bytes of the box lie that begins at an address."""
         plain = start + np.arange(0, self.bytes, UNIT, dtype=np.int64)
-        rows = plain >> 7 & max(self.width // UNIT - 1, 0)
-        return plain ^ rows * UNIT
+        rows = plain >> 7 & max(self.width // self.unit - 1, 0)
+        return plain ^ rows * self.unit
 
     def _array(self, memory: GlobalMemory) -> np.ndarray:
         """The array in global memory, the contiguous dimension last."""
@@ -150,19 +158,17 @@ def tensor_map(name: str, attribute: Any, types: Sequence[Any], values: Sequence
         tuple(int(array.sizes[dim][0]) for dim in order),
         tuple(int(array.strides[dim][0]) * size for dim in order),
         tuple(box[dim] for dim in order),
-        _width(of, ir.StringAttr(attribute["swizzle"]).value),
+        *_swizzle(of, ir.StringAttr(attribute["swizzle"]).value),
     )
     _check_array(of, found)
     _check_box(of, found)
     return found
 
 
-def _width(of: str, swizzle: str) -> int:
-    if swizzle not in _WIDTHS:
-        raise EmulationError(
-            f"{of} has the swizzle {swizzle}; expected one of {', '.join(_WIDTHS)}"
-        )
-    return _WIDTHS[swizzle]
+def _swizzle(of: str, name: str) -> tuple[int, int]:
+    if name not in _SWIZZLES:
+        raise EmulationError(f"{of} has the swizzle {name}; expected one of {', '.join(_SWIZZLES)}")
+    return _SWIZZLES[name]
 
 
 def _check_array(of: str, found: TensorMap) -> None:

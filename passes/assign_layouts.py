@@ -45,6 +45,12 @@ class AssignLayouts(Pass):
             raise OpError(root, str(error)) from None
 
     def _check(self, root: Any, given: TileLayout, uses: list[Use]) -> TileLayout:
+        if given.swizzle not in self.arch.swizzles:
+            others = ", ".join(str(arch) for arch in Arch if given.swizzle in arch.swizzles)
+            raise OpError(
+                root,
+                f"has the layout {given}, but {self.arch} has no swizzle {given.swizzle}; {others} have",
+            )
         verdict = judge(given, uses)
         if not verdict.accepted:
             raise OpError(root, f"has the layout {given}, which cannot be: {verdict.objection}")

@@ -333,6 +333,32 @@ def majors(mix: tuple[str, str, str], registers: bool) -> list[dict[str, str]]:
     return [{"a_major": a, "b_major": b} for a in m for b in (("k", "mn") if wide else ("k",))]
 
 
+def more_of_tcgen05(mix: tuple[str, str, str]) -> list[Case]:
+    """Products that `tcgen05` alone reads as they lie: 8-bit types M- and N-major with any swizzle, tf32
+    in atoms of 32 bytes."""
+    if _K.get(mix[0]) == 16 or mix[0] == "i1":
+        return []
+    wide = mix[0] in ("tf32", "f32")
+    swizzles = ("auto",) if wide else ("auto", "none", "32B", "64B")
+    n = 96 if wide else 48
+    return [
+        *(Case(*mix, n=n, a_major=a, b_major=b) for a, b in (("mn", "k"), ("k", "mn"))),
+        *(
+            Case(
+                *mix,
+                n=n + 16 * (s != "auto"),
+                m=m,
+                a_swizzle=s,
+                b_swizzle=s,
+                a_major="mn",
+                b_major="mn",
+            )
+            for s in swizzles
+            for m in (64, 128)
+        ),
+    ]
+
+
 def every_case() -> list[Case]:
     """One after the other: every major and swizzle of both operands; every N, and some of several
     instructions; every modifier; several rows of instructions."""

@@ -1,7 +1,7 @@
 """ptxas takes every form of product that is lowered for tcgen05, and what is not lowered is refused."""
 
 import pytest
-from product_cases import MIXES, Case, majors, modified
+from product_cases import MIXES, Case, majors, modified, more_of_tcgen05
 
 import mlir_smem
 from mlir_smem.codegen import CompileError
@@ -22,7 +22,7 @@ FORMS = [
         *(Case(*mix, n=8, registers=registers, **major) for major in majors(mix, registers)),
         *modified(mix, n=8, registers=registers)[-3:],
     )
-]
+] + [case for mix in LOWERED for case in more_of_tcgen05(mix)[::3]]
 
 
 @pytest.mark.parametrize("arch", ["sm_100a", "sm_103a"])

@@ -6,7 +6,7 @@ from kernels import faults_of, memref
 #: Where shared memory begins; the box lies there, its mbarrier behind it.
 START = 0x400
 
-WIDTHS = {"none": 0, "32B": 32, "64B": 64, "128B": 128}
+WIDTHS = {"none": 0, "32B": 32, "64B": 64, "128B": 128, "128B_ATOM_32B": 128}
 
 
 def map_type(box, element, swizzle, contiguous, argument=0):

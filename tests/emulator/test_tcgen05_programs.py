@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from kernels import faults_of
-from product_cases import MIXES, Case, majors, modified
+from product_cases import MIXES, Case, majors, modified, more_of_tcgen05
 from random_programs import Program
 
 import mlir_smem
@@ -35,7 +35,7 @@ PRODUCTS = [
         *modified(mix, n=24, registers=registers)[-3:],
         *(Case(*mix, n=16, m=m, registers=registers) for m in (128, 192, 256)),
     )
-]
+] + [case for mix in MIXES for case in more_of_tcgen05(mix)]
 
 
 @pytest.mark.parametrize("mix", dict.fromkeys(case.mix for case in PRODUCTS), ids="-".join)

@@ -11,7 +11,7 @@ from tensor_copies import FENCE, FILL, START, WAIT, WIDTHS, dump, kernel, load, 
 from mlir_smem.emulator import Kind
 
 
-def places(order, box, size, width):
+def places(order, box, size, swizzle):
     """For each element of a box, by its indices in the array's order: the offset of its first byte in
     shared memory."""
     for index in itertools.product(*map(range, box)):
@@ -19,16 +19,17 @@ def places(order, box, size, width):
         for dim in order:
             offset, pitch = offset + index[dim] * pitch, pitch * box[dim]
         address = START + offset
-        if width:
-            bits = width // 16 - 1
-            address ^= (address // 128 & bits) * 16
+        if swizzle != "none":
+            unit = 32 if swizzle == "128B_ATOM_32B" else 16
+            bits = WIDTHS[swizzle] // unit - 1
+            address ^= (address // 128 & bits) * unit
         yield index, address - START
 
 
-def expected(array, box, order, at, width):
+def expected(array, box, order, at, swizzle):
     """The bytes of shared memory after a load; `at` counts in the array's order."""
     found = np.full(int(np.prod(box)) * array.itemsize, 0xEE, np.uint8)
-    for index, offset in places(order, box, array.itemsize, width):
+    for index, offset in places(order, box, array.itemsize, swizzle):
         where = tuple(a + i for a, i in zip(at, index, strict=True))
         inside = all(0 <= w < n for w, n in zip(where, array.shape, strict=True))
         value = array[where] if inside else array.dtype.type(0)
@@ -54,7 +55,7 @@ def loaded(array, box, swizzle, at, contiguous=None):
     coordinates = [at[d] for d in order_of(array.ndim, contiguous)]
     body = load(coordinates) + "\n" + WAIT + "\n" + dump("B", size)
     run_text(kernel(body, [array, result], maps, size), "k", (array, result), shared=size + 8)
-    wanted = expected(array, box, order_of(array.ndim, contiguous), at, WIDTHS[swizzle])
+    wanted = expected(array, box, order_of(array.ndim, contiguous), at, swizzle)
     return result.view(np.uint8), wanted
 
 
@@ -82,7 +83,9 @@ def test_a_box_is_loaded(dtype, shape, box, contiguous, swizzle):
     assert (found == wanted).all()
 
 
-@pytest.mark.parametrize("swizzle, inner", [("32B", 16), ("64B", 32), ("128B", 64)])
+@pytest.mark.parametrize(
+    "swizzle, inner", [("32B", 16), ("64B", 32), ("128B", 64), ("128B_ATOM_32B", 64)]
+)
 def test_rows_as_wide_as_the_swizzle(swizzle, inner):
     found, wanted = loaded(numbers((64, 128), BF16), (32, inner), swizzle, (8, 16))
     assert (found == wanted).all()
@@ -109,7 +112,7 @@ def test_what_is_out_of_bounds_is_zero(at):
 
 
 @pytest.mark.parametrize("at", [(0, 0), (3, 8), (30, 60), (100, 0), (5, 64)])
-@pytest.mark.parametrize("swizzle", ["none", "64B", "128B"])
+@pytest.mark.parametrize("swizzle", ["none", "64B", "128B", "128B_ATOM_32B"])
 def test_a_box_is_stored_and_clipped(swizzle, at):
     box, size = (16, 16), 16 * 16 * 4
     result = np.full((40, 64), 7, np.int32)
@@ -118,7 +121,7 @@ def test_a_box_is_stored_and_clipped(swizzle, at):
     text = kernel(body, [result.view(np.float32)], maps, size)
     run_text(text, "k", (result.view(np.float32),), shared=size + 8)
     wanted = np.full((40, 64), 7, np.int32)
-    for (i, j), offset in places([1, 0], box, 4, WIDTHS[swizzle]):
+    for (i, j), offset in places([1, 0], box, 4, swizzle):
         if 0 <= at[0] + i < 40 and 0 <= at[1] + j < 64:
             wanted[at[0] + i, at[1] + j] = offset // 4
     assert (result == wanted).all()
