@@ -7,7 +7,8 @@ from ..layout import ACCUMULATORS, Accumulator, Element, element
 from .caching import cached_in_context
 from .diagnostics import Invalid
 
-#: An f32 element of a multiplicand is read as tf32; signless i8 as s8.
+#: An f32 element of a multiplicand is read as tf32; signless i8 as s8. Floats of 6 bits lie padded, 16 of
+#: them in 16 bytes, whenever they are in shared memory; those of 4 bits padded or two to a byte.
 _NAMES = {
     "f16": "f16",
     "bf16": "bf16",
@@ -16,6 +17,10 @@ _NAMES = {
     "f8E4M3FN": "e4m3",
     "f8E5M2": "e5m2",
     "f8E8M0FNU": "ue8m0",
+    "!smem.padded<f4E2M1FN>": "e2m1_p64",
+    "f4E2M1FN": "e2m1",
+    "f6E2M3FN": "e2m3_p32",
+    "f6E3M2FN": "e3m2_p32",
     "i8": "s8",
     "si8": "s8",
     "ui8": "u8",

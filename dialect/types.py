@@ -69,6 +69,28 @@ class FragmentType(Smem.Type, name="fragment"):
         return made
 
 
+class PaddedType(Smem.Type, name="padded"):
+    """`!smem.padded<f4E2M1FN>`: elements of a tile that lie 16 in the first 8 of 16 bytes, as tcgen05
+    reads them beside types of 6 and 8 bits.
+
+    A tile of `f4E2M1FN` itself has two elements in a byte, as block-scaled kinds read them. Types of
+    6 bits are padded without saying so, because there is no other way.
+    """
+
+    element: Any
+
+    @classmethod
+    def get(cls, *parameters: Any, context: Any = None) -> Any:
+        """The type with that parameter.
+
+        Raises:
+            Invalid: if it is not the type of 4 bits; `get` skips what parsing enforces.
+        """
+        made = super().get(*parameters, context=context)
+        element_of(made)
+        return made
+
+
 class RingType(Smem.Type, name="barriers"):
     """`!smem.barriers`: full and empty barriers of a tile's stages; see `smem.ring`."""
 
@@ -80,6 +102,11 @@ WINDOW_BYTES = 1 << 18
 def tile(shape: Any, element: Any, layout: Any) -> Any:
     """`!smem.tile` of that shape, MLIR element type and layout attribute."""
     return TileType.get(ir.RankedTensorType.get(list(shape), element), layout)
+
+
+def padded(element: Any) -> Any:
+    """`!smem.padded` of an MLIR element type of 4 bits."""
+    return PaddedType.get(element)
 
 
 def fragment(shape: Any, element: Any, in_flight: bool = False) -> Any:
@@ -229,7 +256,7 @@ def check_fragment(type_: Any) -> None:
     step, what = element.instruction_k, "a multiplicand"
     if not element.multiplied:
         raise Invalid(
-            f"has a multiplicand of {tensor.element_type}, which no tensor core multiplies"
+            f"has a multiplicand of {tensor.element_type}, which no instruction takes from registers"
         )
     if isinstance(state, MetadataAttr):
         if not element.has_sparse:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,17 @@ _ALIGNMENT = 128
 #: Rows of a swizzle's pattern.
 _PATTERN_ROWS = 8
 
+#: Of the types that a map pads, bytes of global memory that become 16 of shared memory (PTX ISA
+#: 9.7.9.27.1.1: `.b4x16_p64` and `.b6x16_p32`).
+_HELD = {"e2m1_p64": 8, "e2m3_p32": 12, "e3m2_p32": 12}
+
+#: What such a map's extent and coordinate along the lines are multiples of, and its box's extent, in
+#: elements; and what the array's address and strides are multiples of, in bytes.
+_PADDED_LINE, _PADDED_ALIGNMENT = 128, 32
+
+#: What is written to the padding, which nobody may read: bits of no finite product.
+_PADDING = 0xFF
+
 _MAX_RANK = 5
 
 #: Elements that a box can have along a dimension.
@@ -56,6 +67,8 @@ class TensorMap:
         box: elements that a copy moves along each dimension.
         width: bytes of a row of the swizzle's pattern; 0 without a swizzle.
         unit: bytes that stay together in it.
+        held: bytes of the array that become 16 of shared memory; fewer where elements are padded. Each is
+            then a byte of `dtype` in shared memory.
     """
 
     name: str
@@ -67,6 +80,18 @@ class TensorMap:
     box: tuple[int, ...]
     width: int
     unit: int
+    held: int = UNIT
+
+    @property
+    def is_padded(self) -> bool:
+        """Whether a copy pads the elements of an array that is packed."""
+        return self.held < UNIT
+
+    @property
+    def step(self) -> int:
+        """Elements that the first coordinate is a multiple of (measured on an H200 but for padded types:
+        a copy begins at a multiple of 16 bytes)."""
+        return _PADDED_LINE if self.is_padded else UNIT // self.dtype.itemsize
 
     @property
     def bytes(self) -> int:
@@ -81,6 +106,12 @@ class TensorMap:
     def read(self, memory: GlobalMemory, at: Sequence[int]) -> np.ndarray:
         """uint8[bytes], the box whose first element has the coordinates `at`; zeros for what is
         outside of the array."""
+        if self.is_padded:
+            packed = self._packed().read(memory, (self._in_bytes(at[0]), *at[1:]))
+            lines = packed.reshape(-1, self.held)
+            return np.pad(lines, ((0, 0), (0, UNIT - self.held)), constant_values=_PADDING).reshape(
+                -1
+            )
         found = np.zeros(self.box[::-1], self.dtype)
         inside, outside = self._overlap(at)
         found[inside] = self._array(memory)[outside]
@@ -96,6 +127,15 @@ class TensorMap:
         plain = start + np.arange(0, self.bytes, UNIT, dtype=np.int64)
         rows = plain >> 7 & max(self.width // self.unit - 1, 0)
         return plain ^ rows * self.unit
+
+    def _packed(self) -> TensorMap:
+        """The map that copies the same bytes as they are."""
+        box, extents = ((self._in_bytes(each[0]), *each[1:]) for each in (self.box, self.extents))
+        return replace(self, box=box, extents=extents, held=UNIT)
+
+    def _in_bytes(self, elements: int) -> int:
+        """Bytes of the array that whole groups of 16 elements take."""
+        return elements * self.held // UNIT
 
     def _array(self, memory: GlobalMemory) -> np.ndarray:
         """The array in global memory, the contiguous dimension last."""
@@ -139,7 +179,8 @@ def tensor_map(name: str, attribute: Any, types: Sequence[Any], values: Sequence
     type_, array = types[argument], values[argument]
     of = f"{name}, the tensor map of argument {argument},"
     element = ir.StringAttr(attribute["element"]).value
-    bits = 32 if element == "tf32" else bits_of(ir.Type.parse(element))
+    held = _HELD.get(element, UNIT)
+    bits = {"tf32": 32, **dict.fromkeys(_HELD, 8)}.get(element) or bits_of(ir.Type.parse(element))
     if bits != bits_of(type_.element_type):
         raise EmulationError(f"{of} has elements of {element}; the array is {type_}")
     box = list(ir.DenseI64ArrayAttr(attribute["box"]))
@@ -155,10 +196,14 @@ def tensor_map(name: str, attribute: Any, types: Sequence[Any], values: Sequence
         int(array.base[0]),
         np.dtype(f"u{size}"),
         element,
-        tuple(int(array.sizes[dim][0]) for dim in order),
+        (
+            int(array.sizes[contiguous][0]) * UNIT // held,
+            *(int(array.sizes[d][0]) for d in order[1:]),
+        ),
         tuple(int(array.strides[dim][0]) * size for dim in order),
         tuple(box[dim] for dim in order),
         *_swizzle(of, ir.StringAttr(attribute["swizzle"]).value),
+        held,
     )
     _check_array(of, found)
     _check_box(of, found)
@@ -185,8 +230,24 @@ def _check_array(of: str, found: TensorMap) -> None:
             f"{UNIT} but for the first"
         )
 
+    if found.is_padded and (
+        found.base % _PADDED_ALIGNMENT
+        or any(stride % _PADDED_ALIGNMENT for stride in found.strides[1:])
+        or found.extents[0] % _PADDED_LINE
+    ):
+        raise EmulationError(
+            f"{of} pads {found.extents[0]} elements of {found.element} a line, at {found.base:#x} with "
+            f"strides {list(found.strides)} bytes; expected a multiple of {_PADDED_LINE}, and of "
+            f"{_PADDED_ALIGNMENT} bytes but for the first stride"
+        )
+
 
 def _check_box(of: str, found: TensorMap) -> None:
+    if found.is_padded and (found.box[0] != _PADDED_LINE or found.width not in (0, 128)):
+        raise EmulationError(
+            f"{of} pads boxes of {found.box[0]} elements of {found.element} with a swizzle of "
+            f"{found.width} bytes; expected {_PADDED_LINE} elements, with one of 128 bytes or none"
+        )
     if not all(1 <= extent <= _MAX_EXTENT for extent in found.box):
         raise EmulationError(
             f"{of} has a box of {list(found.box)} elements; expected 1 to {_MAX_EXTENT} along each "

@@ -18,6 +18,10 @@ MAX_BOX = 256
 #: Elements of a line of a box of padded types, always (PTX ISA 9.7.9.27.1.1).
 PADDED_BOX = 128
 
+#: Bytes that the address and strides of an array of padded types are multiples of (CUDA driver API,
+#: cuTensorMapEncodeTiled).
+PADDED_ALIGNMENT = 32
+
 #: Bytes that the shared memory side of a bulk tensor copy is aligned to (PTX ISA 9.7.9.27.1.2).
 ALIGNMENT = 128
 

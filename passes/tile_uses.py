@@ -89,6 +89,12 @@ class _Uses:
                 if load and reads_blocks(op):
                     found[ScaleUse, path] = ScaleUse(f"the tma_load at {where}", path)
                     continue
+                element = tile_element(value.type)
+                if element.padding and not self._arch.is_tcgen05:
+                    raise OpError(
+                        op,
+                        f"loads {element}, which TMA of {self._arch} does not pad; sm_100 and sm_103 do",
+                    )
                 memref = op.operands[0 if load else 1].type
                 blocks = blocks_along(op, multicast_of(op)) if load else 1
                 contiguous = matrix_contiguous(memref) - (memref.rank - 2)

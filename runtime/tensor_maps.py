@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..layout.elements import UNIT_BYTES
+from ..layout.elements import NARROW, UNIT_BYTES, Element
 from ..layout.swizzle import Swizzle
-from ..layout.tensor_box import MAX_BOX
+from ..layout.tensor_box import MAX_BOX, PADDED_ALIGNMENT, PADDED_BOX
 from .arguments import Matrix
 from .errors import LaunchError
 
@@ -20,6 +20,9 @@ _MAX_EXTENT, _STRIDE_LIMIT = 2**32, 2**40
 #: Bytes of an encoded map: the `CUtensorMap` that a kernel takes by value.
 MAP_BYTES = 128
 
+#: Elements that are packed in global memory and padded in shared memory, by name.
+_PADDED = {name: element for name, element in NARROW.items() if element.padding}
+
 #: The `CUtensorMapDataType` of each element type. 8 bits are copied as they are.
 _DATA_TYPES = {
     "f16": "FLOAT16",
@@ -28,6 +31,7 @@ _DATA_TYPES = {
     "tf32": "TFLOAT32",
     "i32": "INT32",
     **dict.fromkeys(("f8E4M3FN", "f8E5M2", "i8", "si8", "ui8"), "UINT8"),
+    **{name: f"16U{element.packed_bits}_ALIGN{UNIT_BYTES}B" for name, element in _PADDED.items()},
 }
 
 _SWIZZLES = {str(swizzle): swizzle for swizzle in Swizzle}
@@ -71,9 +75,11 @@ def tensor_map(entry: Mapping[str, Any], matrix: Matrix) -> TensorMap:
             f"TMA cannot copy {entry['element']}, as the kernel does of {name}; expected one of "
             f"{', '.join(_DATA_TYPES)}"
         )
-    if matrix.pointer % UNIT_BYTES:
+    padded = _PADDED.get(entry["element"])
+    alignment = PADDED_ALIGNMENT if padded else UNIT_BYTES
+    if matrix.pointer % alignment:
         raise LaunchError(
-            f"{name} begins at {matrix.pointer:#x}; TMA takes multiples of {UNIT_BYTES} bytes"
+            f"{name} begins at {matrix.pointer:#x}; TMA takes multiples of {alignment} bytes"
         )
     if not all(1 <= extent <= _MAX_EXTENT for extent in matrix.shape):
         raise LaunchError(f"{name} is {list(matrix.shape)}; TMA takes extents of 1 to 2^32")
@@ -84,28 +90,47 @@ def tensor_map(entry: Mapping[str, Any], matrix: Matrix) -> TensorMap:
         )
     swizzle = _SWIZZLES[entry["swizzle"]]
     _check_box(name, entry["box"], contiguous, matrix.item_bytes, swizzle)
+    line = matrix.shape[contiguous]
+    if padded:
+        line = _padded_line(name, line, entry["box"][contiguous], padded, swizzle)
     others = [d for d in reversed(range(len(matrix.shape))) if d != contiguous]
     order = [contiguous, *others]
     return TensorMap(
         _DATA_TYPES[entry["element"]],
         matrix.pointer,
-        tuple(matrix.shape[d] for d in order),
-        tuple(_stride(name, matrix, d) for d in others),
+        (line, *(matrix.shape[d] for d in others)),
+        tuple(_stride(name, matrix, d, alignment) for d in others),
         tuple(entry["box"][d] for d in order),
         swizzle,
     )
 
 
-def _stride(name: str, matrix: Matrix, dim: int) -> int:
+def _padded_line(name: str, size: int, box: int, element: Element, swizzle: Swizzle) -> int:
+    """Elements of a line of `size` bytes, which a map pads."""
+    if box != PADDED_BOX or swizzle not in (Swizzle.NONE, Swizzle.B128, Swizzle.B128_ATOM_32B):
+        raise LaunchError(
+            f"the box of {name} has lines of {box} elements of {element}, with the swizzle {swizzle}; "
+            f"TMA pads {PADDED_BOX}, with the swizzle 128B or none"
+        )
+    elements = size * 8 // element.packed_bits
+    if size * 8 % (PADDED_BOX * element.packed_bits):
+        raise LaunchError(
+            f"{name} has lines of {size} bytes; TMA pads multiples of "
+            f"{PADDED_BOX * element.packed_bits // 8}, which are {PADDED_BOX} elements of {element}"
+        )
+    return elements
+
+
+def _stride(name: str, matrix: Matrix, dim: int, alignment: int) -> int:
     """Bytes from one element to the next along a dimension."""
     if matrix.shape[dim] == 1:
         # It is never stepped along, so any stride does that can be encoded.
-        return UNIT_BYTES
+        return alignment
     size = matrix.strides[dim] * matrix.item_bytes
-    if size % UNIT_BYTES or not 0 <= size < _STRIDE_LIMIT:
+    if size % alignment or not 0 <= size < _STRIDE_LIMIT:
         raise LaunchError(
             f"{name} has the stride {size} bytes along dimension {dim}; TMA takes multiples of "
-            f"{UNIT_BYTES} from 0 to below 2^40"
+            f"{alignment} from 0 to below 2^40"
         )
     return size
 

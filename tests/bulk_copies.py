@@ -17,6 +17,7 @@ ELEMENTS = {
     "i32": ("i32", np.int32, 1),
     "ui8": ("i8", np.int8, 1),
     "i1": ("i8", np.int8, 8),
+    "f4E2M1FN": ("i8", np.int8, 2),
 }
 
 
@@ -209,6 +210,8 @@ CASES = [
     _store("ui8", (128, 64), "64B", False),
     _store("i1", (64, 2048), "128B", False),
     _store("i1", (64, 512), "32B", False),
+    _store("f4E2M1FN", (64, 512), "128B", False),
+    _store("f4E2M1FN", (64, 64), "32B", False),
     # What is loaded, of a matrix in a batch too.
     Case("bf16"),
     Case("bf16", columns=True, at=(-8, 16)),
@@ -216,6 +219,7 @@ CASES = [
     Case("tf32", (64, 64), "64B", batch=True, columns=False),
     Case("i32", (64, 64), "64B"),
     Case("i1", (64, 2048), at=(-3, 16)),
+    Case("f4E2M1FN", (64, 512), at=(-3, 16)),
     # Shared by blocks: across the lines and along them, in rows and columns of the cluster.
     Case("bf16", cluster=(2, 1), multicast="x"),
     Case("bf16", cluster=(1, 4), multicast="y"),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...layout import Relayout, TileCopy, TileLayout, Transfer
+from ...layout.elements import E2M1
 from ..bindings import ext, ir
 from ..build import create
 from ..caching import cached_in_context
@@ -29,8 +30,9 @@ RELAYOUT = "relayout"
 class CopyOp(Smem.Operation, name="copy"):
     """Copies a matrix in global memory, or a tile, into a tile of the same shape and element type.
 
-    A tile of tf32 is filled from f32, rounded to nearest (ties away from zero); a tile of i1 from i8,
-    whose bytes hold 8 elements each, the first in the lowest bit.
+    A tile of tf32 is filled from f32, rounded to nearest (ties away from zero); a tile of i1 or f4E2M1FN
+    from i8, whose bytes hold 8 or 2 elements each, the first in the lowest bits. Padded elements of
+    4 and 6 bits come by `smem.tma_load` alone.
 
     All threads of the block take part, each moving 16 bytes at a time along the dimension that is
     contiguous in global memory. Rows (or columns) must begin at multiples of 16 bytes. The tile is
@@ -51,9 +53,9 @@ class CopyOp(Smem.Operation, name="copy"):
     Scale factors, a tile of (rows, factors), come from a memref of the blocks in which cuBLAS has them,
     [rows / 128][factors / 4][32][4][4]; its type says that it is one. 8-bit integers may stand for them.
 
-    Of a tile as the source all of this holds, except that i1 is not copied: its layout says what is
-    contiguous, and tf32 is rounded from a tile of f32. It is read by ordinary loads: between them and
-    what wrote it lies a barrier, and between them and what overwrites it, too.
+    Of a tile as the source all of this holds, except that elements below 8 bits are not copied: its
+    layout says what is contiguous, and tf32 is rounded from a tile of f32. It is read by ordinary
+    loads: between them and what wrote it lies a barrier, and between them and what overwrites it, too.
     """
 
     source: ext.Operand[Any]
@@ -217,6 +219,10 @@ def _check(
         return
     refuse_rows(source, tile)
     _check_elements(source, tile, asynchronous)
+    if relayout and tile_element(tile) == E2M1:
+        raise Invalid(
+            "has relayout, but elements of 4 bits are not turned around; expected data that is K-major"
+        )
     expected = _source_shape(source, tile, permutation)
     if tuple(source.shape) != expected:
         raise Invalid(
@@ -241,7 +247,7 @@ def _check_tiles(source: Any, tile: Any, permutation: tuple[int, ...], relayout:
     if len(given) != 2:
         raise Invalid(f"copies from a tile (rows, columns), not {list(given)}; take a stage")
     held, kept = (str(tensor_of(each).element_type) for each in (source, tile))
-    if is_packed(source) or is_packed(tile):
+    if not all(_whole_bytes(each) for each in (source, tile)):
         raise Invalid(
             f"copies a tile of {held} to a tile of {kept}; expected elements of 8 bits or more"
         )
@@ -264,11 +270,16 @@ def _check_tiles(source: Any, tile: Any, permutation: tuple[int, ...], relayout:
 def _check_elements(source: Any, tile: Any, asynchronous: bool) -> None:
     """Checks that a memref holds what a tile does, or what a copy makes of it."""
     held, kept = str(source.element_type), str(tensor_of(tile).element_type)
+    if tile_element(tile).padding:
+        raise Invalid(
+            f"copies to a tile of {kept}, whose elements are padded on their way; only smem.tma_load does"
+        )
     if is_packed(tile):
         if held not in _BYTES:
+            bits = "bit" if packed(tile) == 8 else "bits"
             raise Invalid(
-                f"copies {held} to a tile of i1; expected i8, whose bytes hold 8 elements each, the "
-                "first in the lowest bit"
+                f"copies {held} to a tile of {kept}; expected i8, whose bytes hold {packed(tile)} "
+                f"elements each, the first in the lowest {bits}"
             )
         return
     if held == "tf32":
@@ -284,14 +295,19 @@ def _check_elements(source: Any, tile: Any, asynchronous: bool) -> None:
         )
 
 
+def _whole_bytes(tile: Any) -> bool:
+    """Whether each element of a tile has bytes of its own, all of them."""
+    return not (is_packed(tile) or tile_element(tile).padding)
+
+
 def is_packed(tile: Any) -> bool:
-    """Whether a tile's elements are bits, which memrefs hold eight to a byte."""
+    """Whether a tile's elements share bytes, which memrefs hold."""
     return tile_element(tile).bits < 8
 
 
 def packed(tile: Any) -> int:
-    """Elements of a tile in one of the memref that fills it."""
-    return 8 if is_packed(tile) else 1
+    """Elements of a tile in one of the memref that fills it; padded elements are not counted so."""
+    return 8 // tile_element(tile).bits if is_packed(tile) else 1
 
 
 def _source_shape(source: Any, tile: Any, permutation: tuple[int, ...]) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from ...layout import Element, Role, accumulators, partners
 from ...layout.arch import unreadable
-from ...layout.elements import S8, SPARSITY, TF32, U8
+from ...layout.elements import E2M1, S8, SPARSITY, TF32, U8
 from ...layout.instruction import INSTRUCTION_M, TCGEN05_M, n_pieces, n_rule
 from ...layout.tcgen05 import Kind, Shape, ShapeError, check_shape, kind_of
 from ..bindings import ext, ir
@@ -48,9 +48,10 @@ class MmaOp(Smem.Operation, name="mma"):
     All 128 threads of a warpgroup execute it together with the same operands. The result is in
     flight until `smem.wait`; until then the tiles must not be overwritten.
 
-    A and B are both f16, bf16, tf32 or i1, or any two of f8E4M3FN and f8E5M2, or of i8 (signed) and
-    ui8. Products of floats are added in f32, those of f16 and of 8-bit floats also in f16; integers
-    in i32. i1 counts the bits that both have (`and.popc`).
+    A and B are both f16, bf16, tf32 or i1, or any two of f8E4M3FN, f8E5M2 and, for tcgen05, the narrow
+    floats f6E2M3FN, f6E3M2FN and !smem.padded<f4E2M1FN>, or of i8 (signed) and ui8. Products of floats
+    are added in f32, those of f16 and of 8 bits or fewer also in f16; integers in i32. i1 counts the
+    bits that both have (`and.popc`).
 
     With the unit attribute `pair`, two blocks multiply together on tcgen05 (`.cta_group::2`): those of a
     cluster that are next to each other along x, from an even one on. A has M rows of each block's own, a
@@ -168,8 +169,9 @@ def _check_types(result: Any, a: Any, b: Any, extras: Extras, ctas: int) -> None
     kind = operand_element(a)
     added_in = accumulators(kind, tile_element(b))
     if not added_in:
-        if not kind.multiplied:
-            raise Invalid(f"multiplies {kind}, which no tensor core does")
+        if not partners(kind):
+            scaled = ", but by scaled blocks" if kind == E2M1 else ""
+            raise Invalid(f"multiplies {kind}, which no tensor core does{scaled}")
         expected = " or ".join(map(str, partners(kind)))
         raise Invalid(f"multiplies {kind} by {tile_element(b)}; expected B of {expected}")
     sparse = extras.metadata is not None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ...layout.tensor_box import TensorBox, tensor_box
+from ...layout.tensor_box import PADDED_ALIGNMENT, PADDED_BOX, TensorBox, tensor_box
 from ..bindings import ext, ir
 from ..build import create, index
 from ..caching import cached_in_context
@@ -11,7 +11,7 @@ from ..diagnostics import Invalid, verifier
 from ..divisibility import constant_of
 from ..memrefs import check_global, is_dynamic, strides_of
 from ..smem import Smem
-from ..types import RingType, TileType, layout_of, shape_of, tensor_of
+from ..types import RingType, TileType, layout_of, shape_of, tensor_of, tile_element
 from .copy import check_groups, is_packed, packed
 from .factor_blocks import check_block_load, holds_blocks, refuse_rows
 from .ring import ring_of
@@ -42,7 +42,13 @@ class TmaLoadOp(Smem.Operation, name="tma_load"):
     begins at a multiple of 16 bytes: the chip stops at any other.
 
     The bytes count for the stage of `step` of the ring, which is full when they have come and its
-    producers have committed. A tile of tf32 takes f32, one of i1 takes i8, eight elements to a byte.
+    producers have committed. A tile of tf32 takes f32, one of i1 or f4E2M1FN takes i8, with eight or two
+    elements to a byte.
+
+    A tile of f6E2M3FN, f6E3M2FN or !smem.padded<f4E2M1FN> takes i8 whose bytes hold the elements bit
+    after bit, low bits first; the copy pads 16 of them to 16 bytes (sm_100 and sm_103). It moves lines
+    of 128 elements, in tiles of swizzle 128B; along the contiguous dimension, the coordinate counts
+    the tile's elements, by 128, and the matrix is a multiple of 128 elements and of 32 bytes.
 
     Scale factors come from a memref of blocks, as for `smem.copy`, at two coordinates: the row and the
     factor where a block begins. There is no tensor map: any memref in global memory will do, what lies
@@ -71,8 +77,10 @@ class TmaLoadOp(Smem.Operation, name="tma_load"):
             return
         refuse_rows(source, tile)
         _check_elements(source, tile, "loads from")
-        _check_matrix(source, len(self.operands) - 4, "loads from")
-        _check_coordinates(source, self.operands[4:], "loads")
+        _check_matrix(
+            source, len(self.operands) - 4, "loads from", bool(tile_element(tile).padding)
+        )
+        _check_coordinates(source, tile, self.operands[4:], "loads")
         _check_tile(source, tile, "loads")
 
 
@@ -96,8 +104,8 @@ class TmaStoreOp(Smem.Operation, name="tma_store"):
         tile, target = self.operands[0].type, self.operands[1].type
         _check_attributes(self, (CACHE,))
         _check_elements(target, tile, "stores to")
-        _check_matrix(target, len(self.operands) - 2, "stores to")
-        _check_coordinates(target, self.operands[2:], "stores")
+        _check_matrix(target, len(self.operands) - 2, "stores to", False)
+        _check_coordinates(target, tile, self.operands[2:], "stores")
         _check_tile(target, tile, "stores")
 
 
@@ -162,8 +170,8 @@ def cache_of(op: Any) -> str | None:
 
 
 @cached_in_context
-def _check_matrix(memref: Any, coordinates: int, does: str) -> None:
-    """Checks that a tensor map can describe a memref."""
+def _check_matrix(memref: Any, coordinates: int, does: str, padded: bool) -> None:
+    """Checks that a tensor map can describe a memref, of which it pads elements or not."""
     check_global(memref, does)
     rank = memref.rank
     if not 2 <= rank <= 5:
@@ -174,16 +182,16 @@ def _check_matrix(memref: Any, coordinates: int, does: str) -> None:
     if offset != 0:
         raise Invalid(f"{does} {memref}, which has an offset; give the start by the coordinates")
     contiguous = matrix_contiguous(memref)
-    bits = memref.element_type.width
+    bits, multiple = memref.element_type.width, PADDED_ALIGNMENT if padded else GLOBAL_ALIGNMENT
     for dim, stride in enumerate(strides):
-        if dim != contiguous and not is_dynamic(stride) and stride * bits % (8 * GLOBAL_ALIGNMENT):
+        if dim != contiguous and not is_dynamic(stride) and stride * bits % (8 * multiple):
             raise Invalid(
                 f"{does} {memref}: the stride of {stride} elements is no multiple of "
-                f"{8 * GLOBAL_ALIGNMENT // bits} ({GLOBAL_ALIGNMENT} bytes), which TMA needs"
+                f"{8 * multiple // bits} ({multiple} bytes), which TMA needs"
             )
 
 
-def _check_coordinates(memref: Any, coordinates: Any, does: str) -> None:
+def _check_coordinates(memref: Any, tile: Any, coordinates: Any, does: str) -> None:
     """Checks the coordinates that are constant; the others are the program's to keep.
 
     Raises:
@@ -191,6 +199,9 @@ def _check_coordinates(memref: Any, coordinates: Any, does: str) -> None:
     """
     contiguous = matrix_contiguous(memref)
     unit = 8 * GLOBAL_ALIGNMENT // memref.element_type.width
+    what = f"{GLOBAL_ALIGNMENT} bytes"
+    if tile_element(tile).padding:
+        unit, what = PADDED_BOX, "what TMA pads at a time"
     for dim, value in enumerate(coordinates):
         number = constant_of(value)
         if number is None:
@@ -198,7 +209,7 @@ def _check_coordinates(memref: Any, coordinates: Any, does: str) -> None:
         if dim == contiguous and number % unit:
             raise Invalid(
                 f"{does} a part that begins at {number} along dimension {dim}, which is contiguous; "
-                f"expected a multiple of {unit} elements ({GLOBAL_ALIGNMENT} bytes)"
+                f"expected a multiple of {unit} elements ({what})"
             )
         if does == "stores" and number < 0:
             raise Invalid(
@@ -225,8 +236,15 @@ def matrix_contiguous(memref: Any) -> int:
 @cached_in_context
 def _check_elements(memref: Any, tile: Any, does: str) -> None:
     held, kept = str(memref.element_type), str(tensor_of(tile).element_type)
-    if is_packed(tile):
-        same, expected = held == "i8", "i8, whose bytes hold 8 elements"
+    if tile_element(tile).padding:
+        if does == "stores to":
+            raise Invalid(
+                f"stores a tile of {kept}, whose elements are padded; they are loaded only"
+            )
+        same = held == "i8"
+        expected = f"i8, whose bytes hold elements of {tile_element(tile).packed_bits} bits, packed"
+    elif is_packed(tile):
+        same, expected = held == "i8", f"i8, whose bytes hold {packed(tile)} elements"
     elif kept == "tf32":
         same, expected = held == "f32", "f32"
     else:
@@ -261,7 +279,8 @@ def check_box(box: TensorBox, memref: Any) -> None:
 
 
 def map_box(memref: Any, tile: Any, box: TensorBox) -> tuple[int, ...]:
-    """The extents of the tensor map's box, for each dimension of the memref, in its elements."""
+    """The extents of the tensor map's box, for each dimension of the memref, in its elements; of padded
+    ones, in the tile's."""
     extents = list(box.shape)
     extents[box.contiguous] //= packed(tile)
     return (1,) * (memref.rank - 2) + tuple(extents)

@@ -117,19 +117,19 @@ def _placed(strand: Strand, found: TensorMap, start: int, does: str) -> np.ndarr
 
 
 def _check_place(strand: Strand, found: TensorMap, at: Sequence[int], does: str) -> None:
-    """Checks what the chip stops at (measured on an H200): a copy begins at a multiple of 16 bytes of
-    the array's lines.
+    """Checks what the chip stops at: a copy begins at a multiple of 16 bytes of the array's lines, or of
+    128 elements where they are padded.
 
     Raises:
         Stop: if it does not, which is reported.
     """
-    begins = at[0] * found.dtype.itemsize
-    if begins % UNIT:
+    if at[0] % found.step:
+        size, unit = (1, "elements") if found.is_padded else (found.dtype.itemsize, "bytes")
         strand.block.report_at(
             strand,
             Kind.MISALIGNED,
-            f"{does} a box that begins {begins} bytes into the lines of {found.name}; expected a "
-            f"multiple of {UNIT}",
+            f"{does} a box that begins {at[0] * size} {unit} into the lines of {found.name}; expected a "
+            f"multiple of {found.step * size}",
         )
         raise Stop
 
@@ -248,6 +248,10 @@ def _store(op: Op) -> Any:
     def step(strand: Strand, map_: Any, source: Any, *rest: Any) -> None:
         block, groups = strand.block, _groups(strand.block)
         for row, found, at, (start,) in _each(op, strand, map_, rest[:rank], source):
+            if found.is_padded:
+                raise op.refuse(
+                    f"stores padded elements of {found.element}; the emulator loads them"
+                )
             _check_place(strand, found, at, "writes")
             _check_written(strand, found, at)
             addresses = _placed(strand, found, start, "reads")

@@ -25,6 +25,14 @@ func.func @elements() {
   %8 = "smem.alloc"() : () -> !smem.tile<tensor<64x64xui8>, #smem.auto>
   // CHECK-NEXT: !smem.tile<tensor<64x256xi1>, #smem.auto>
   %9 = "smem.alloc"() : () -> !smem.tile<tensor<64x256xi1>, #smem.auto>
+  // CHECK-NEXT: !smem.tile<tensor<64x64xf4E2M1FN>, #smem.auto>
+  %10 = "smem.alloc"() : () -> !smem.tile<tensor<64x64xf4E2M1FN>, #smem.auto>
+  // CHECK-NEXT: !smem.tile<tensor<64x128x!smem.padded<f4E2M1FN>>, #smem.auto>
+  %11 = "smem.alloc"() : () -> !smem.tile<tensor<64x128x!smem.padded<f4E2M1FN>>, #smem.auto>
+  // CHECK-NEXT: !smem.tile<tensor<64x128xf6E2M3FN>, #smem.auto>
+  %12 = "smem.alloc"() : () -> !smem.tile<tensor<64x128xf6E2M3FN>, #smem.auto>
+  // CHECK-NEXT: !smem.tile<tensor<64x128xf6E3M2FN>, #smem.auto>
+  %13 = "smem.alloc"() : () -> !smem.tile<tensor<64x128xf6E3M2FN>, #smem.auto>
   return
 }
 

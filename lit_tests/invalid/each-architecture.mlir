@@ -32,3 +32,23 @@ func.func @given_for_another(%a: !a) {
   %d = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x32xi32>, #smem.in_flight>
   return
 }
+
+// -----
+
+!a = !smem.tile<tensor<64x128xf8E4M3FN>, #smem.auto>
+!b = !smem.tile<tensor<128x64xf6E2M3FN>, #smem.auto>
+func.func @narrow(%a: !a, %b: !b) {
+  // expected-error@+1 {{'smem.mma' op multiplies e4m3 by e2m3_p32, which wgmma does not; tcgen05 (sm_100, sm_103) does}}
+  %d = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x128xf6E2M3FN>, #smem.auto>
+func.func @padded(%m: memref<64x96xi8>, %ring: !smem.barriers, %i: index) {
+  %t = "smem.alloc"() : () -> !t
+  // expected-error@+1 {{'smem.tma_load' op loads e2m3_p32, which TMA of sm_90 does not pad; sm_100 and sm_103 do}}
+  "smem.tma_load"(%m, %t, %ring, %i, %i, %i) : (memref<64x96xi8>, !t, !smem.barriers, index, index, index) -> ()
+  return
+}

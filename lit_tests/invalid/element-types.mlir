@@ -2,7 +2,7 @@
 
 // Elements that no tile holds, wherever they can appear.
 
-// expected-error@+1 {{'smem.alloc' op has the element type i16, which no tile holds; expected one of f16, bf16, f32, tf32, f8E4M3FN, f8E5M2, f8E8M0FNU, i8, si8, ui8, i1, i32}}
+// expected-error@+1 {{'smem.alloc' op has the element type i16, which no tile holds; expected one of f16, bf16, f32, tf32, f8E4M3FN, f8E5M2, f8E8M0FNU, !smem.padded<f4E2M1FN>, f4E2M1FN, f6E2M3FN, f6E3M2FN, i8, si8, ui8, i1, i32}}
 %0 = "smem.alloc"() : () -> !smem.tile<tensor<64x64xi16>, #smem.auto>
 
 // -----

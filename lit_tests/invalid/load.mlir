@@ -168,7 +168,7 @@ func.func @tile_of_integers(%s: !t) {
 
 !t = !smem.tile<tensor<64x64xi32>, #smem.auto>
 func.func @no_multiplicand(%s: !t) {
-  // expected-error@+1 {{'smem.load' op has a multiplicand of i32, which no tensor core multiplies}}
+  // expected-error@+1 {{'smem.load' op has a multiplicand of i32, which no instruction takes from registers}}
   %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64x64xi32>, #smem.multiplicand>
   return
 }

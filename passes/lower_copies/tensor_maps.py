@@ -3,8 +3,9 @@
 from typing import Any
 
 from ...dialect.bindings import ir
+from ...dialect.ops.copy import is_packed
 from ...dialect.ops.tma import check_box, map_box, matrix_contiguous
-from ...dialect.types import tensor_of
+from ...dialect.types import tensor_of, tile_element
 from ...layout.tensor_box import TensorBox
 from .. import emit
 from ..base import OpError
@@ -87,9 +88,11 @@ def _described(op: Any, function: Any, memref: Any, tile: Any, box: TensorBox) -
 
 
 def _map_element(memref: Any, tile: Any) -> str:
-    """The element type of a tensor map: the tile's, but for bits the bytes that hold them."""
-    element = tensor_of(tile).element_type
-    return str(memref.element_type if element.width < 8 else element)
+    """The element type of a tensor map: the tile's, but where elements share bytes these bytes; of padded
+    ones, what the ISA calls it."""
+    if tile_element(tile).padding:
+        return tile_element(tile).name
+    return str(memref.element_type if is_packed(tile) else tensor_of(tile).element_type)
 
 
 def _add_argument(function: Any, described: Any) -> Any:
