@@ -56,7 +56,8 @@ func.func @too_few_bytes(%m: memref<64x128xi8>, %t: !t) {
 // -----
 
 !t = !smem.tile<tensor<64x128xf6E3M2FN>, #smem.auto>
-func.func @loaded_from_floats(%m: memref<64x128xf6E3M2FN>, %t: !t, %ring: !smem.barriers, %i: index) {
+func.func @loaded_from_floats(%m: memref<64x128xf6E3M2FN>, %t: !t, %i: index) {
+  %ring = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
   // expected-error@+1 {{'smem.tma_load' op loads from a memref of f6E3M2FN, with a tile of f6E3M2FN; expected i8, whose bytes hold elements of 6 bits, packed}}
   "smem.tma_load"(%m, %t, %ring, %i, %i, %i) : (memref<64x128xf6E3M2FN>, !t, !smem.barriers, index, index, index) -> ()
   return
@@ -65,7 +66,8 @@ func.func @loaded_from_floats(%m: memref<64x128xf6E3M2FN>, %t: !t, %ring: !smem.
 // -----
 
 !t = !smem.tile<tensor<64x128xf6E3M2FN>, #smem.auto>
-func.func @a_stride(%m: memref<64x96xi8, strided<[112, 1]>>, %t: !t, %ring: !smem.barriers, %i: index) {
+func.func @a_stride(%m: memref<64x96xi8, strided<[112, 1]>>, %t: !t, %i: index) {
+  %ring = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
   // expected-error@+1 {{the stride of 112 elements is no multiple of 32 (32 bytes), which TMA needs}}
   "smem.tma_load"(%m, %t, %ring, %i, %i, %i) : (memref<64x96xi8, strided<[112, 1]>>, !t, !smem.barriers, index, index, index) -> ()
   return
@@ -74,7 +76,8 @@ func.func @a_stride(%m: memref<64x96xi8, strided<[112, 1]>>, %t: !t, %ring: !sme
 // -----
 
 !t = !smem.tile<tensor<64x128xf6E3M2FN>, #smem.auto>
-func.func @a_coordinate(%m: memref<64x192xi8>, %t: !t, %ring: !smem.barriers, %i: index) {
+func.func @a_coordinate(%m: memref<64x192xi8>, %t: !t, %i: index) {
+  %ring = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
   %c64 = arith.constant 64 : index
   // expected-error@+1 {{'smem.tma_load' op loads a part that begins at 64 along dimension 1, which is contiguous; expected a multiple of 128 elements (what TMA pads at a time)}}
   "smem.tma_load"(%m, %t, %ring, %i, %i, %c64) : (memref<64x192xi8>, !t, !smem.barriers, index, index, index) -> ()
@@ -84,7 +87,8 @@ func.func @a_coordinate(%m: memref<64x192xi8>, %t: !t, %ring: !smem.barriers, %i
 // -----
 
 !t = !smem.tile<tensor<64x64xf6E3M2FN>, #smem.swizzle<"64B", "row-major">>
-func.func @a_box(%m: memref<64x192xi8>, %t: !t, %ring: !smem.barriers, %i: index) {
+func.func @a_box(%m: memref<64x192xi8>, %t: !t, %i: index) {
+  %ring = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
   // expected-error@+1 {{lines of 64 elements of e3m2_p32, but TMA pads lines of exactly 128, with swizzle 128B or 128B_ATOM_32B}}
   "smem.tma_load"(%m, %t, %ring, %i, %i, %i) : (memref<64x192xi8>, !t, !smem.barriers, index, index, index) -> ()
   return

@@ -35,3 +35,17 @@ func.func @kinds(%a: i64, %b: i64, %keep: i1) attributes {known_block_size = arr
   %6 = "smem.wgmma"(%a, %b, %5) {a_element = "u8", b_element = "u8", a_major = "k", b_major = "k", satfinite, a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64, !i32) -> !i32
   return
 }
+
+// CHECK-LABEL: func.func @narrow
+func.func @narrow(%a: i64, %b: i64) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %barriers = "smem.tensor_memory"() {columns = 128 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
+  // e2m1_p64 (0x280) by e3m2_p32 (0x1000): 0x04101290.
+  // CHECK: arith.constant 68162192 : i32
+  // CHECK: kind = #nvvm.tcgen05_mma_kind<f8f6f4>
+  %0 = "smem.wgmma"(%a, %b) {a_element = "e2m1_p64", b_element = "e3m2_p32", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !f32
+  // e2m3_p32 (0x180) by e4m3: 0x04100190.
+  // CHECK: arith.constant 68157840 : i32
+  // CHECK: kind = #nvvm.tcgen05_mma_kind<f8f6f4>
+  %1 = "smem.wgmma"(%a, %b) {a_element = "e2m3_p32", b_element = "e4m3", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !f32
+  return
+}

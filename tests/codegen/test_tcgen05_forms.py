@@ -1,5 +1,6 @@
 """ptxas takes every form of product that is lowered for tcgen05, and what is not lowered is refused."""
 
+import narrow_products
 import pytest
 from product_cases import MIXES, Case, majors, modified, more_of_tcgen05
 
@@ -33,6 +34,13 @@ def test_every_form_is_assembled(arch):
         report = mlir_smem.compile(case.text, arch=arch).report
         assert report is not None, str(case)
         assert (report.warnings, report.spill_bytes) == ((), 0), str(case)
+
+
+@pytest.mark.parametrize("arch", ["sm_100a", "sm_103a"])
+def test_narrow_types_are_assembled(arch):
+    for a, b in narrow_products.MIXES[:: 2 if arch == "sm_100a" else 5]:
+        report = mlir_smem.compile(narrow_products.kernel(a, b), arch=arch).report
+        assert (report.warnings, report.spill_bytes) == ((), 0), (a, b)
 
 
 @pytest.mark.parametrize("n, m", [(256, 64), (512, 64), (64, 192), (136, 128), (256, 256)])

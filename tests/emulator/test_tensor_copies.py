@@ -8,7 +8,7 @@ import pytest
 from kernels import ELEMENTS, faults_of, run_text
 from tensor_copies import FENCE, FILL, START, WAIT, WIDTHS, dump, kernel, load, map_type, store
 
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import EmulationError, Kind
 
 
 def places(order, box, size, swizzle):
@@ -170,3 +170,44 @@ def test_a_load_is_stored_without_a_fence():
     body = f"{load((0, 0))}\n{WAIT}\n{store((0, 0), '%map1').replace('%x', '%y')}"
     run_text(kernel(body, [given, result], maps, 2048), "k", (given, result), shared=2056)
     assert (given == result).all()
+
+
+# Elements of 4 and 6 bits, of which the array has no padding and shared memory has.
+
+
+@pytest.mark.parametrize("swizzle", ["none", "128B", "128B_ATOM_32B"])
+@pytest.mark.parametrize("element, bits", [("e2m1_p64", 4), ("e2m3_p32", 6), ("e3m2_p32", 6)])
+@pytest.mark.parametrize("at", [(4, 128), (-2, 0), (0, 256), (20, -128)])
+def test_elements_are_padded(element, bits, swizzle, at):
+    held, rows = bits * 2, 16
+    array = numbers((24, 384 * bits // 8), np.uint8)
+    size = rows * 128
+    result = np.zeros(size // 4, np.int32)
+    maps = [map_type((rows, 128), element, swizzle, 1)]
+    body = load(at[::-1]) + "\n" + WAIT + "\n" + dump("B", size)
+    run_text(kernel(body, [array, result], maps, size), "k", (array, result), shared=size + 8)
+    found = result.view(np.uint8)
+    for (row, column), offset in places([1, 0], (rows, 128), 1, swizzle):
+        group, byte = divmod(column, 16)
+        if byte >= held:
+            continue
+        line, first = at[0] + row, at[1] * bits // 8 + group * held + byte
+        inside = 0 <= line < array.shape[0] and 0 <= first < array.shape[1]
+        assert found[offset] == (array[line, first] if inside else 0), (row, column)
+
+
+def test_padded_elements_are_entered_at_128():
+    array, result = numbers((24, 192), np.uint8), np.zeros(8, np.int32)
+    text = kernel(load((64, 0)), [array, result], [map_type((8, 128), "e2m1_p64", "none", 1)], 1024)
+    (fault,) = faults_of(text, "k", (array, result), shared=1032)
+    assert (fault.kind, fault.message) == (
+        Kind.MISALIGNED,
+        "reads a box that begins 64 elements into the lines of argument 0; expected a multiple of 128",
+    )
+
+
+def test_padded_elements_are_not_stored():
+    array = numbers((24, 192), np.uint8)
+    text = kernel(store((0, 0)), [array], [map_type((8, 128), "e2m3_p32", "none", 1)], 1024)
+    with pytest.raises(EmulationError, match="stores padded elements of e2m3_p32"):
+        run_text(text, "k", (array,), shared=1032)

@@ -18,6 +18,7 @@ def refused(array, box, element="f32", swizzle="none", contiguous=1, at=(0, 0), 
 
 
 FITS = np.ones((32, 32), np.float32)
+PACKED = np.ones((32, 192), np.uint8)
 
 
 @pytest.mark.parametrize(
@@ -62,6 +63,26 @@ FITS = np.ones((32, 32), np.float32)
             np.ones((0, 32), np.float32),
             {"box": (8, 8)},
             "describes [32, 0] elements; expected some",
+        ),
+        (
+            PACKED,
+            {"box": (8, 64), "element": "e2m3_p32"},
+            "pads boxes of 64 elements of e2m3_p32 with a swizzle of 0 bytes; expected 128 elements",
+        ),
+        (
+            PACKED,
+            {"box": (8, 128), "element": "e2m1_p64", "swizzle": "64B"},
+            "pads boxes of 128 elements of e2m1_p64 with a swizzle of 64 bytes; expected 128 elements,",
+        ),
+        (
+            np.ones((32, 144), np.uint8),
+            {"box": (8, 128), "element": "e3m2_p32"},
+            "pads 192 elements of e3m2_p32 a line, at ",
+        ),
+        (
+            FITS,
+            {"box": (8, 128), "element": "e3m2_p32"},
+            "has elements of e3m2_p32; the array is memref<32x32xf32>",
         ),
     ],
 )

@@ -165,11 +165,72 @@ def test_the_most_that_tma_takes(said, matrix):
             entry(element="f64"),
             X,
             "TMA cannot copy f64, as the kernel does of X; expected one of f16, bf16, f32, tf32, i32, "
-            "f8E4M3FN, f8E5M2, i8, si8, ui8",
+            "f8E4M3FN, f8E5M2, i8, si8, ui8, e2m1_p64, e2m3_p32, e3m2_p32",
         ),
     ],
 )
 def test_what_tma_cannot_take(said, matrix, message):
+    assert refused(said, matrix) == message
+
+
+#: 64 lines of 256 elements of 6 bits.
+SIX = Matrix(0x1000, (64, 192), (192, 1), 1)
+
+
+@pytest.mark.parametrize(
+    "element, line, data_type",
+    [
+        ("e2m1_p64", 128, "16U4_ALIGN16B"),
+        ("e2m3_p32", 192, "16U6_ALIGN16B"),
+        ("e3m2_p32", 192, "16U6_ALIGN16B"),
+    ],
+)
+@pytest.mark.parametrize("swizzle", ["none", "128B", "128B_ATOM_32B"])
+def test_elements_that_are_padded(element, line, data_type, swizzle):
+    matrix = Matrix(0x1000, (64, line), (line, 1), 1)
+    made = tensor_map(entry((32, 128), element=element, swizzle=swizzle), matrix)
+    assert (made.data_type, made.extents, made.strides, made.box) == (
+        data_type,
+        (256, 64),
+        (line,),
+        (128, 32),
+    )
+
+
+@pytest.mark.parametrize(
+    "said, matrix, message",
+    [
+        (
+            entry((32, 128), element="e2m3_p32"),
+            replace(SIX, pointer=0x1010),
+            "X begins at 0x1010; TMA takes multiples of 32 bytes",
+        ),
+        (
+            entry((32, 128), element="e2m3_p32"),
+            replace(SIX, strides=(208, 1)),
+            "X has the stride 208 bytes along dimension 0; TMA takes multiples of 32 from 0 to below "
+            "2^40",
+        ),
+        (
+            entry((32, 128), element="e2m3_p32"),
+            replace(SIX, shape=(64, 144)),
+            "X has lines of 144 bytes; TMA pads multiples of 96, which are 128 elements of e2m3_p32",
+        ),
+        (
+            entry((32, 64), element="e2m1_p64"),
+            SIX,
+            "the box of X has lines of 64 elements of e2m1_p64, with the swizzle 128B; TMA pads 128, "
+            "with the swizzle 128B or none",
+        ),
+        (
+            entry((32, 32), element="e2m1_p64", swizzle="32B"),
+            SIX,
+            "the box of X has lines of 32 elements of e2m1_p64, with the swizzle 32B; TMA pads 128, with "
+            "the swizzle 128B or none",
+        ),
+    ],
+)
+def test_what_tma_cannot_pad(said, matrix, message):
     assert refused(said, matrix) == message
 
 
