@@ -38,7 +38,7 @@ func.func @kinds(%a: i64, %b: i64, %keep: i1) attributes {known_block_size = arr
 
 // CHECK-LABEL: func.func @narrow
 func.func @narrow(%a: i64, %b: i64) attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %barriers = "smem.tensor_memory"() {columns = 128 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
+  %barriers = "smem.tensor_memory"() {columns = 128 : i32, depth = 1 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
   // e2m1_p64 (0x280) by e3m2_p32 (0x1000): 0x04101290.
   // CHECK: arith.constant 68162192 : i32
   // CHECK: kind = #nvvm.tcgen05_mma_kind<f8f6f4>
