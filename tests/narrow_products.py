@@ -37,24 +37,40 @@ def held(type_):
     return (type_, K) if bits == 8 else ("i8", K * bits // 8)
 
 
-def kernel(a, b):
+def kernel(a, b, scaled=False):
+    """The product of 128 along K; with factors of its blocks of 32, if it is scaled."""
     (a_held, a_k), (b_held, b_k) = held(a), held(b)
+    multiplied, more, loads = '"smem.mma"(%a, %b) : (!a, !b)', "", ""
+    if scaled:
+        multiplied = '"smem.mma_scaled"(%a, %b, %sa, %sb) : (!a, !b, !s, !s)'
+        more = ', %SA: !S {smem.name = "SA"}, %SB: !S {smem.name = "SB"}'
+        loads = """
+    %sa = "smem.alloc"() : () -> !s
+    %sb = "smem.alloc"() : () -> !s
+    "smem.copy"(%SA, %sa) : (!S, !s) -> ()
+    "smem.copy"(%SB, %sb) : (!S, !s) -> ()
+    "smem.fence"() : () -> ()
+    gpu.barrier"""
     return f"""
 !A = memref<{M}x{a_k}x{a_held}>
 !B = memref<{b_k}x{N}x{b_held}, strided<[1, {b_k}]>>
 !D = memref<{M}x{N}xf32>
 !a = !smem.tile<tensor<{M}x128x{a}>, #smem.auto>
 !b = !smem.tile<tensor<128x{N}x{b}>, #smem.auto>
+!S = memref<1x1x32x4x4xf8E8M0FNU>
+!s = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.auto>
 !ring = !smem.barriers
 !flying = !smem.fragment<tensor<{M}x{N}xf32>, #smem.in_flight>
 !ready = !smem.fragment<tensor<{M}x{N}xf32>, #smem.accumulator>
 gpu.module @kernels {{
-  gpu.func @product(%A: !A {{smem.name = "A"}}, %B: !B {{smem.name = "B"}}, %D: !D {{smem.name = "D"}})
+  gpu.func @product(%A: !A {{smem.name = "A"}}, %B: !B {{smem.name = "B"}},
+                    %D: !D {{smem.name = "D"}}{more})
       kernel attributes {{known_block_size = array<i32: 128, 1, 1>}} {{
     %c0 = arith.constant 0 : index
     %first = arith.constant {FIRST} : index
     %a = "smem.alloc"() : () -> !a
     %b = "smem.alloc"() : () -> !b
+    {loads}
     %ring = "smem.ring"() {{stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32}} : () -> !ring
     "smem.elect"() ({{
       %slot = "smem.producer_acquire"(%ring, %c0) : (!ring, index) -> index
@@ -63,7 +79,7 @@ gpu.module @kernels {{
       "smem.producer_commit"(%ring, %c0) : (!ring, index) -> ()
     }}) {{scope = "block"}} : () -> ()
     %slot = "smem.consumer_wait"(%ring, %c0) : (!ring, index) -> index
-    %flying = "smem.mma"(%a, %b) : (!a, !b) -> !flying
+    %flying = {multiplied} -> !flying
     %d = "smem.wait"(%flying) {{pending = 0 : i32}} : (!flying) -> !ready
     "smem.store"(%d, %D) : (!ready, !D) -> ()
     gpu.return

@@ -2,6 +2,7 @@
 
 import narrow_products
 import pytest
+from block_cases import BlockCase
 from product_cases import MIXES, Case, majors, modified, more_of_tcgen05
 
 import mlir_smem
@@ -90,3 +91,37 @@ def test_the_same_product_twice_is_multiplied_twice():
         for text in (once, again)
     ]
     assert counts == [4, 12]
+
+
+E2M1 = ("f4E2M1FN", "f4E2M1FN")
+OF_BLOCKS = [
+    BlockCase("f8E5M2", n=256, modifier="negate_a"),
+    BlockCase("f8E5M2", n=96, pair=True),
+    *(
+        BlockCase(*E2M1, *scale, n=192 // (1 + pair), k=768, pair=pair)
+        for scale in (("f8E8M0FNU", 32), ("f8E8M0FNU", 16), ("f8E4M3FN", 16))
+        for pair in (False, True)
+    ),
+    *(
+        BlockCase(a, b, None, d=d, n=128, k=128, pair=True, registers=registers)
+        for registers in (False, True)
+        for a, b, d in (
+            ("f16", "f16", "f16"),
+            ("bf16", "bf16", "f32"),
+            ("tf32", "tf32", "f32"),
+            ("f8E5M2", "f8E4M3FN", "f32"),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize("arch", ["sm_100a", "sm_103a"])
+def test_scaled_products_and_pairs_are_assembled(arch):
+    for case in OF_BLOCKS:
+        assert mlir_smem.compile(case.text, arch=arch).report.warnings == (), str(case)
+
+
+def test_scaled_products_of_padded_types_are_assembled():
+    for a, b in narrow_products.MIXES[::5]:
+        text = narrow_products.kernel(a, b, scaled=True)
+        assert mlir_smem.compile(text, arch="sm_100a").report.warnings == (), (a, b)

@@ -1,4 +1,5 @@
-"""Kernels that multiply two matrices whose blocks are scaled, and what each must compute."""
+"""Kernels of one block or of two that multiply together, blocks along K scaled or not, and what each must
+compute."""
 
 from __future__ import annotations
 
@@ -16,27 +17,35 @@ DTYPES = {
     "f8E5M2": ml_dtypes.float8_e5m2,
     "f4E2M1FN": ml_dtypes.float4_e2m1fn,
     "f8E8M0FNU": ml_dtypes.float8_e8m0fnu,
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "tf32": np.float32,
+    "f32": np.float32,
+    "i8": np.int8,
+    "ui8": np.uint8,
+    "i32": np.int32,
 }
 
 
 @dataclass(frozen=True)
-class ScaledCase:
-    """A kernel D = (A * SA) * (B * SB) of one warpgroup, in one or two blocks.
+class BlockCase:
+    """A kernel D = A * B, or D = (A * SA) * (B * SB), of one warpgroup in one or two blocks.
 
     Attributes:
-        a, b: MLIR types of A and B.
-        scale: that of the factors.
+        a, b, d: MLIR types of A, B and D.
+        scale: that of the factors; None without.
         block: elements along K that share one.
         m, n, k: rows and columns of D, and K; M and N are those of each block.
         a_layout, b_layout: layouts that are forced.
         modifier: a unit attribute of the mma, or none.
         pair: whether two blocks multiply together.
         adds: whether the product is added twice.
+        registers: whether A is loaded into registers before; without factors.
     """
 
     a: str = "f8E4M3FN"
     b: str = "f8E4M3FN"
-    scale: str = "f8E8M0FNU"
+    scale: str | None = "f8E8M0FNU"
     block: int = 32
     m: int = 128
     n: int = 64
@@ -46,9 +55,13 @@ class ScaledCase:
     modifier: str = ""
     pair: bool = False
     adds: bool = False
+    registers: bool = False
+    d: str = "f32"
 
     def __str__(self) -> str:
-        said = [self.a, self.b, self.scale, f"block{self.block}", f"m{self.m}n{self.n}k{self.k}"]
+        said = [self.a, self.b, self.d, f"m{self.m}n{self.n}k{self.k}"]
+        said += [self.scale, f"block{self.block}"] if self.scale else []
+        said += ["registers"] * self.registers
         said += [layout for layout in (self.a_layout, self.b_layout) if layout != "#smem.auto"]
         said += [self.modifier] if self.modifier else []
         return "-".join([*said, *["pair"] * self.pair, *["adds"] * self.adds])
@@ -67,58 +80,71 @@ class ScaledCase:
     def _arrays(self) -> dict[str, _Array]:
         """The arrays of the kernel."""
         (held_a, k_a), (held_b, k_b) = (_held(kind, self.k) for kind in (self.a, self.b))
-        words, a_rows, b_rows = self.k // self.block // 4, self.m // 128, scaled_rows(self.columns)
-        factors = (words, 32, 4, 4)
-        return {
+        arrays = {
             "A": _Array((self.m, k_a), held_a, 0, self.blocks),
             "B": _Array((k_b, self.n), held_b, 1, self.blocks),
-            "SA": _Array((a_rows, *factors), self.scale, 0, self.blocks),
-            "SB": _Array((b_rows // 128, *factors), self.scale, 0, 1),
-            "D": _Array((self.m, self.columns), "f32", 0, self.blocks),
         }
+        if self.scale:
+            factors = (self.k // self.block // 4, 32, 4, 4)
+            of_b = scaled_rows(self.columns) // 128
+            arrays["SA"] = _Array((self.m // 128, *factors), self.scale, 0, self.blocks)
+            arrays["SB"] = _Array((of_b, *factors), self.scale, 0, 1)
+        return arrays | {"D": _Array((self.m, self.columns), self.d, 0, self.blocks)}
+
+    @property
+    def _tiles(self) -> dict[str, str]:
+        """The types of the tiles."""
+        tiles = {
+            "A": f"tensor<{self.m}x{self.k}x{self.a}>, {self.a_layout}",
+            "B": f"tensor<{self.k}x{self.n}x{self.b}>, {self.b_layout}",
+        }
+        if self.scale:
+            for name, rows in (("SA", self.m), ("SB", scaled_rows(self.columns))):
+                tiles[name] = f"tensor<{rows}x{self.k // self.block}x{self.scale}>, #smem.auto"
+        return {name: f"!smem.tile<{of}>" for name, of in tiles.items()}
 
     @property
     def text(self) -> str:
         """The kernel."""
-        factors, b_rows = self.k // self.block, scaled_rows(self.columns)
-        arrays = self._arrays
-        said = [self.modifier] * bool(self.modifier) + ["pair"] * self.pair
-        unit = f" {{{', '.join(said)}}}" if said else ""
+        arrays, tiles = self._arrays, self._tiles
         arguments = ", ".join(f'%{n}: {a.whole} {{smem.name = "{n}"}}' for n, a in arrays.items())
-        views = "\n    ".join(array.subview(name) for name, array in arrays.items())
-        tiles = {"A": "a", "B": "b", "SA": "sa", "SB": "sb"}
-        copies = "\n    ".join(
-            f'"smem.copy"(%{name}i, %{tile}) : ({arrays[name].part}, !{tile}) -> ()'
-            for name, tile in tiles.items()
+        lines = [array.subview(name) for name, array in arrays.items()]
+        lines += [
+            f'%{name.lower()} = "smem.alloc"() : () -> {type_}' for name, type_ in tiles.items()
+        ]
+        lines += [
+            f'"smem.copy"(%{name}i, %{name.lower()}) : ({arrays[name].part}, {type_}) -> ()'
+            for name, type_ in tiles.items()
+        ]
+        lines += ['"smem.fence"() : () -> ()', "gpu.barrier"]
+        types = dict(tiles)
+        if self.registers:
+            types["A"] = f"!smem.fragment<tensor<{self.m}x{self.k}x{self.a}>, #smem.multiplicand>"
+            lines.append(f'%ra = "smem.load"(%a) : ({tiles["A"]}) -> {types["A"]}')
+        operands = ", ".join(
+            "%ra" if self.registers and n == "A" else f"%{n.lower()}" for n in tiles
         )
+        said = [self.modifier] * bool(self.modifier) + ["pair"] * self.pair
+        unit, name = f"{{{', '.join(said)}}}", "mma_scaled" if self.scale else "mma"
+        last = ""
+        for result in ["once"] + ["twice"] * self.adds:
+            more = (f", {last}", ", !flying") if last else ("", "")
+            lines.append(
+                f'%{result} = "smem.{name}"({operands}{more[0]}) {unit} '
+                f": ({', '.join(types.values())}{more[1]}) -> !flying"
+            )
+            last = f"%{result}"
+        body = "\n    ".join(lines)
         cluster = ", known_cluster_size = array<i32: 2, 1, 1>" if self.pair else ""
-        operands, types = "%a, %b, %sa, %sb", "!a, !b, !sa, !sb"
-        last = "twice" if self.adds else "once"
-        again = (
-            f'%twice = "smem.mma_scaled"({operands}, %once){unit} : ({types}, !flying) -> !flying'
-        )
         return f"""
-!a = !smem.tile<tensor<{self.m}x{self.k}x{self.a}>, {self.a_layout}>
-!b = !smem.tile<tensor<{self.k}x{self.n}x{self.b}>, {self.b_layout}>
-!sa = !smem.tile<tensor<{self.m}x{factors}x{self.scale}>, #smem.auto>
-!sb = !smem.tile<tensor<{b_rows}x{factors}x{self.scale}>, #smem.auto>
-!flying = !smem.fragment<tensor<{self.m}x{self.columns}xf32>, #smem.in_flight>
-!ready = !smem.fragment<tensor<{self.m}x{self.columns}xf32>, #smem.accumulator>
+!flying = !smem.fragment<tensor<{self.m}x{self.columns}x{self.d}>, #smem.in_flight>
+!ready = !smem.fragment<tensor<{self.m}x{self.columns}x{self.d}>, #smem.accumulator>
 gpu.module @kernels {{
   gpu.func @product({arguments})
       kernel attributes {{known_block_size = array<i32: 128, 1, 1>{cluster}}} {{
     %i = gpu.block_id x
-    {views}
-    %a = "smem.alloc"() : () -> !a
-    %b = "smem.alloc"() : () -> !b
-    %sa = "smem.alloc"() : () -> !sa
-    %sb = "smem.alloc"() : () -> !sb
-    {copies}
-    "smem.fence"() : () -> ()
-    gpu.barrier
-    %once = "smem.mma_scaled"({operands}){unit} : ({types}) -> !flying
-    {again if self.adds else ""}
-    %ready = "smem.wait"(%{last}) {{pending = 0 : i32}} : (!flying) -> !ready
+    {body}
+    %ready = "smem.wait"({last}) {{pending = 0 : i32}} : (!flying) -> !ready
     "smem.store"(%ready, %Di) : (!ready, {arrays["D"].part}) -> ()
     gpu.return
   }}
@@ -129,27 +155,33 @@ gpu.module @kernels {{
         """A and B, [m or n, k], and their factors, [rows, factors], of all blocks: numbers of which all
         products and sums are exact."""
         random = np.random.default_rng(self.m + 3 * self.n + 7 * self.k)
+        drawn = [0, 1, 2, 3] if "i8" in self.a else [0, 0.5, 1, 1.5, 2, -1, -2, -0.5]
         found = {}
         for name, kind, rows in (("A", self.a, self.m * self.blocks), ("B", self.b, self.columns)):
-            numbers = random.choice([0, 0.5, 1, 1.5, 2, -1, -2, -0.5], (rows, self.k))
+            found[name] = random.choice(drawn, (rows, self.k)).astype(DTYPES[kind])
             powers = 2.0 ** random.integers(-2, 3, (rows, self.k // self.block))
-            found[name] = numbers.astype(DTYPES[kind])
-            found[f"S{name}"] = powers.astype(DTYPES[self.scale])
+            if self.scale:
+                found[f"S{name}"] = powers.astype(DTYPES[self.scale])
         return found
 
     def inputs(self) -> dict[str, np.ndarray]:
         """The arrays that the kernel reads."""
         values = self.values()
         a, b = (_packed(values[name], kind) for name, kind in (("A", self.a), ("B", self.b)))
-        return {"A": a, "B": b.T, "SA": blocked(values["SA"]), "SB": blocked(values["SB"])}
+        factors = {name: blocked(of) for name, of in values.items() if name.startswith("S")}
+        return {"A": a, "B": b.T, **factors}
 
     def expected(self) -> np.ndarray:
-        """float32, of all blocks."""
-        a, b, sa, sb = (
-            array.astype(np.float64) for array in map(self.values().get, ("A", "B", "SA", "SB"))
+        """D of all blocks."""
+        values = {name: array.astype(np.float64) for name, array in self.values().items()}
+        a, b = (
+            values[name] * np.repeat(values[f"S{name}"], self.block, 1)
+            if self.scale
+            else values[name]
+            for name in "AB"
         )
-        product = (a * np.repeat(sa, self.block, 1)) @ (b * np.repeat(sb, self.block, 1)).T
-        return ((-1 if self.modifier else 1) * (2 if self.adds else 1) * product).astype(np.float32)
+        product = (-1 if self.modifier else 1) * (2 if self.adds else 1) * a @ b.T
+        return product.astype(DTYPES[self.d])
 
 
 @dataclass(frozen=True)
@@ -202,7 +234,7 @@ class _Array:
 
 def _held(kind: str, k: int) -> tuple[str, int]:
     """What global memory holds of a row of K elements: MLIR type, and how many."""
-    return ("i8", k // 2) if kind == "f4E2M1FN" else (kind, k)
+    return ("i8", k // 2) if kind == "f4E2M1FN" else ({"tf32": "f32"}.get(kind, kind), k)
 
 
 def _packed(array: np.ndarray, kind: str) -> np.ndarray:
