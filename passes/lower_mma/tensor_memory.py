@@ -44,7 +44,8 @@ class TensorMemory:
     Attributes:
         first: the address of this warpgroup's first column (i32).
         columns: how many it has.
-        leader: whether this thread starts the warpgroup's mma (i1); of two blocks, those of the even one.
+        leader: whether this thread speaks for its warpgroup, and starts its mma (i1). Of two blocks that
+            multiply together, the even one's starts those of both.
         group: the `.cta_group` of the kernel's instructions.
     """
 
