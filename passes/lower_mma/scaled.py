@@ -27,8 +27,8 @@ def lower_scaled(
     """Emits the copies and the instructions of one scaled mma, which one thread of the warpgroup starts.
 
     Copies and mma of one thread are executed in their order (PTX ISA 9.7.16.6.2 says it of mma after
-    copies; that copies wait for earlier mma is what CUTLASS relies on). So all mma of a warpgroup
-    have their factors in the same columns.
+    copies; of copies after mma, Triton's tutorial does, and CUTLASS relies on it). So all mma of a
+    warpgroup have their factors in the same columns.
 
     Args:
         op: the `smem.tcgen05_scaled`.
