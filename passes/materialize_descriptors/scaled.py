@@ -3,6 +3,7 @@
 from typing import Any
 
 from ...dialect.bindings import ir
+from ...dialect.diagnostics import remark
 from ...dialect.ops import Tcgen05ScaledOp
 from ...dialect.ops.mma import ctas_of
 from ...dialect.ops.mma_scaled import scaling_of
@@ -38,9 +39,13 @@ def describe_scaled(mma: Any, arch: Arch, made: Descriptors, explains: bool) -> 
         if isinstance(chunks, str):
             if k % scaling.k:
                 raise OpError(mma, chunks)
+            if explains:
+                remark(mma.location, f"instructions read 32 bytes along K, not 48: it {chunks}")
             chunks = None
     for i, role in enumerate(Role):
         if chunks:
+            if explains:
+                remark(mma.location, f"{role.name}: {chunks[i]}")
             attributes[f"{role.value}_seconds"] = numbers(context, chunks[i].second_steps)
         found = chunks[i].operand if chunks else scaling.blocks(parts[i].slice.layout, role, ctas)
         if isinstance(found, Mismatch):
