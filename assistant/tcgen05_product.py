@@ -83,6 +83,11 @@ class Tcgen05Product:
             scale = f".block_scale.block{self.block}"
         return f"tcgen05.mma.cta_group::{self.by.ctas}.kind::{kind}{scale}"
 
+    def commit_mask(self, rank: int) -> int | None:
+        """The mask by which the commit of a pair arrives in both its blocks, one of which has that rank
+        in the cluster; None for one block, whose commit needs none."""
+        return 3 << (rank & ~1) if self.by.ctas == 2 else None
+
     @property
     def block(self) -> int | None:
         """Elements along K that share a scale factor; None without them."""
@@ -114,6 +119,19 @@ class Tcgen05Product:
         return f"{self.descriptor(m, n).encode():#010x}"
 
     @property
+    def _pair(self) -> list[str]:
+        """What two blocks have to know of each other, in words."""
+        mask = self.commit_mask(0)
+        if mask is None:
+            return []
+        return [
+            "the block of even rank starts the instructions; its descriptors hold in both, whose tiles "
+            "lie at the same addresses",
+            "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64, "
+            f"mask {mask:#06x} << its rank",
+        ]
+
+    @property
     def accumulators(self) -> tuple[str, ...]:
         """The types that D can have, the usual one first."""
         types = self.by.kind.accumulators
@@ -139,7 +157,8 @@ class Tcgen05Product:
             )
 
     def data(self) -> dict[str, Any]:
-        """The product for JSON."""
+        """The product for JSON; the mask is that of the blocks of ranks 0 and 1."""
+        mask = self.commit_mask(0)
         return {
             "m": self.m,
             "n": self.n,
@@ -164,6 +183,7 @@ class Tcgen05Product:
             "scale_factors": self.factors and self.factors.data(),
             "columns": self.columns,
             "allocated_columns": self.allocated,
+            "commit_mask": None if mask is None else f"{mask:#06x}",
         }
 
     @property
@@ -190,6 +210,7 @@ class Tcgen05Product:
                 f"D = A * B: {self.m}x{self.n} {first}{instead}{together}",
                 f"  {self.opcode}",
                 f"  {takes}{more}",
+                *(f"  {line}" for line in self._pair),
                 "",
                 indent(columns(heads, rows), "  "),
                 "",

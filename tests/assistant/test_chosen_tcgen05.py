@@ -317,7 +317,7 @@ def test_keys_for_programs_are_stable():
     ]
     assert list(data["product"]) == [
         *("m", "n", "k", "kind", "ctas", "scale", "block", "accumulators", "instructions"),
-        *("scale_factors", "columns", "allocated_columns"),
+        *("scale_factors", "columns", "allocated_columns", "commit_mask"),
     ]
 
 
@@ -334,6 +334,16 @@ def test_the_ninth_form_is_not_the_isas():
     text = str(choose_operands("128x64xtf32", a_major="m", arch="sm_100"))
     assert "CuTe's ((T,8,m),(4,k)):((1,T,LBO),(8T,SBO))" in text
     assert "to the next 4 of k" in text
+
+
+def test_two_blocks_commit_to_both():
+    chosen = choose_operands("128x64xbf16", "64x64xbf16", arch="sm_100", ctas=2)
+    assert chosen.data()["product"]["commit_mask"] == "0x0003"
+    assert [chosen.product.commit_mask(rank) for rank in range(4)] == [3, 3, 12, 12]
+    assert "multicast::cluster.b64, mask 0x0003 << its rank\n" in str(chosen)
+    one = choose_operands("128x64xbf16", "64x64xbf16", arch="sm_100")
+    assert one.data()["product"]["commit_mask"] is None
+    assert "commit" not in str(one)
 
 
 def test_a_notebook_shows_it():
