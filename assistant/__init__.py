@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .diagnosed import Diagnosed, diagnose
     from .encoded import Encoded, Operand, encode, encode_operand, operand_of
     from .instruction import DecodedInstruction, decode_instruction
+    from .kind_rows import KindRow, ScaleRow, kinds, scales
     from .load import Load
     from .matched import Matched, Nearest, match_map, match_tile
     from .spec import TileSpec
@@ -33,10 +34,12 @@ __all__ = [
     "Encoded",
     "EncodedChunks",
     "FormRow",
+    "KindRow",
     "Load",
     "Matched",
     "Nearest",
     "Operand",
+    "ScaleRow",
     "Suspicion",
     "TileSpec",
     "TypeRow",
@@ -49,9 +52,11 @@ __all__ = [
     "encode_chunks",
     "encode_operand",
     "forms",
+    "kinds",
     "match_map",
     "match_tile",
     "operand_of",
+    "scales",
     "strided",
     "types",
 ]
@@ -66,6 +71,7 @@ _HOMES = {
     "diagnosed": ("Diagnosed", "diagnose"),
     "encoded": ("Encoded", "Operand", "encode", "encode_operand", "operand_of"),
     "instruction": ("DecodedInstruction", "decode_instruction"),
+    "kind_rows": ("KindRow", "ScaleRow", "kinds", "scales"),
     "load": ("Load",),
     "matched": ("Matched", "Nearest", "match_map", "match_tile"),
     "spec": ("TileSpec",),

@@ -4,8 +4,18 @@ import json
 
 import pytest
 
-from mlir_smem.layout import Arch, Major, Swizzle, element
+from mlir_smem.assistant.kind_rows import runs
+from mlir_smem.layout import Arch, LayoutError, Major, Swizzle, element, parse_layout
 from mlir_smem.layout.descriptor import field_of
+from mlir_smem.layout.tcgen05 import (
+    KINDS,
+    Shape,
+    ShapeError,
+    Tcgen05Descriptor,
+    check_scale_id,
+    check_shape,
+    scale_step,
+)
 from mlir_smem.tools.smem_layout import smem_layout
 
 
@@ -91,3 +101,84 @@ def test_an_architecture_that_is_not_known_is_pointed_at(table):
     assert (code, out) == (1, "")
     assert err.startswith("smem-layout table: error: malformed arch: expected one of sm_90")
     assert "\n  sm_80\n  ^\n" in err
+
+
+@pytest.mark.parametrize("arch", [Arch.SM_100, Arch.SM_103], ids=str)
+def test_kinds_have_the_shapes_that_are_legal(table, arch):
+    found = rows(table, "--kinds", "--arch", arch.value)
+    assert [row["kind"] for row in found] == [str(kind) for kind in arch.kinds]
+    for row in found:
+        kind = KINDS[row["kind"]]
+        first = element(row["types"][0])
+        assert (
+            row["k"] == [32 * 8 // first.bits, 96][: 1 + (first.bits == 4) * len(arch.k_bytes[1:])]
+        )
+        for shapes in row["shapes"]:
+            legal = set()
+            for m in (32, 64, 96, 128, 192, 256):
+                for n in range(4, 264, 4):
+                    try:
+                        check_shape(kind, Shape(m, n, shapes["ctas"]), first)
+                    except ShapeError:
+                        continue
+                    legal.add((m, n))
+            assert legal == {(m, n) for m in shapes["m"] for n in shapes["n"]}
+
+
+def test_people_read_shapes(table):
+    code, out, err = table("--kinds")
+    assert (code, err) == (0, "")
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert "i8 u8, s8 s32 32 64, 128 8, 16, 24, 32-256 by 16 128, 256 32-256 by 32" in lines
+    assert lines[2].startswith("f16 f16, bf16 (the same) f32, f16 16 64, 128 8-256 by 8")
+    assert "or K is 96" not in out
+    more = table("--kinds", "--arch", "sm_103")[1]
+    assert "i8" not in more and "64, 96  128" in more and "or K is 96" in more
+
+
+@pytest.mark.parametrize(
+    "numbers, said",
+    [
+        ((8, 16, 24, 32), "8-32 by 8"),
+        ((8, 16, 24, 32, 48, 64), "8, 16, 24, 32-64 by 16"),
+        ((64, 128), "64, 128"),
+        ((256,), "256"),
+    ],
+)
+def test_runs_of_numbers(numbers, said):
+    assert runs(numbers) == said
+
+
+@pytest.mark.parametrize("arch", ["sm_100", "sm_103"])
+def test_scale_factors_of_each_kind(table, arch):
+    found = rows(table, "--scales", "--arch", arch)
+    assert {row["k"] for row in found["kinds"]} == ({32, 64, 96} if arch == "sm_103" else {32, 64})
+    for row in found["kinds"]:
+        assert (row["scale"], row["block"]) in KINDS[row["kind"]].scales
+        assert row["factors"] * row["block"] == row["k"]
+        assert {scale_step(step, row["factors"])[1] for step in range(16)} == set(row["ids"])
+        for id_ in set(range(4)) - set(row["ids"]):
+            with pytest.raises(LayoutError):
+                check_scale_id(id_, row["factors"])
+        assert (row["vector"] is None) == (row["k"] == 96)
+
+
+def test_a_block_of_scale_factors(table):
+    block = rows(table, "--scales")["block"]
+    layout = parse_layout(block["layout"], element("ue8m0"))
+    assert (list(layout.shape), layout.size_bytes) == (block["shape"], block["bytes"])
+    d = Tcgen05Descriptor.decode(int(block["descriptor"], 0))
+    assert (d.sbo, d.swizzle, block["columns"]) == (128, Swizzle.NONE, 4)
+    out = table("--scales")[1]
+    assert "mxf4nvf4  ue8m0       16                 64  4              scale_vec::4X  0\n" in out
+    assert "Swizzle<0,4,3> o ((32,4),4):((16,4),1) in shared memory, 512 bytes;" in out
+
+
+@pytest.mark.parametrize("which", ["--kinds", "--scales"])
+def test_wgmma_has_no_kinds(refused, which):
+    message = "sm_90 has no kinds of instructions; sm_100 and sm_103 have"
+    assert refused("table", which, "--arch", "sm_90") == message
+
+
+def test_one_table_at_a_time(refused):
+    assert "not allowed with" in refused("table", "--kinds", "--types")
