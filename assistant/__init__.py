@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .kind_rows import KindRow, ScaleRow, kinds, scales
     from .load import Load
     from .matched import Matched, Nearest, match_map, match_tile
+    from .scale_copy import DecodedCopy, decode_copy, diagnose_scales
+    from .scale_tile import EncodedScales, ScaleTile, match_scales
     from .spec import TileSpec
     from .suspicions import Suspicion
     from .table import FormRow, TypeRow, forms, types
@@ -29,10 +31,12 @@ __all__ = [
     "ChosenOperand",
     "ChosenOperands",
     "Decoded",
+    "DecodedCopy",
     "DecodedInstruction",
     "Diagnosed",
     "Encoded",
     "EncodedChunks",
+    "EncodedScales",
     "FormRow",
     "KindRow",
     "Load",
@@ -40,20 +44,24 @@ __all__ = [
     "Nearest",
     "Operand",
     "ScaleRow",
+    "ScaleTile",
     "Suspicion",
     "TileSpec",
     "TypeRow",
     "choose_operands",
     "cuda_source",
     "decode",
+    "decode_copy",
     "decode_instruction",
     "diagnose",
+    "diagnose_scales",
     "encode",
     "encode_chunks",
     "encode_operand",
     "forms",
     "kinds",
     "match_map",
+    "match_scales",
     "match_tile",
     "operand_of",
     "scales",
@@ -74,6 +82,8 @@ _HOMES = {
     "kind_rows": ("KindRow", "ScaleRow", "kinds", "scales"),
     "load": ("Load",),
     "matched": ("Matched", "Nearest", "match_map", "match_tile"),
+    "scale_copy": ("DecodedCopy", "decode_copy", "diagnose_scales"),
+    "scale_tile": ("EncodedScales", "ScaleTile", "match_scales"),
     "spec": ("TileSpec",),
     "suspicions": ("Suspicion",),
     "table": ("FormRow", "TypeRow", "forms", "types"),

@@ -171,7 +171,7 @@ def diagnose(
             causes.append(str(error))
     if right is not None:
         causes += _causes(right, descriptor, taken, extent, k_steps)
-    return Diagnosed(kind, places, read, _lies(places, read), tuple(causes), right)
+    return Diagnosed(kind, places, read, lies_at(places, read), tuple(causes), right)
 
 
 def _usual_extent(operand: np.ndarray, kind: Element, role: Role, arch: Arch) -> int:
@@ -211,7 +211,7 @@ def _read(
     return np.concatenate(parts, axis=1)
 
 
-def _lies(places: np.ndarray, read: np.ndarray) -> np.ndarray:
+def lies_at(places: np.ndarray, read: np.ndarray) -> np.ndarray:
     """int64[rows, k, 2]: the element that was written where each is read; -1 for nothing."""
     flat = places.ravel()
     order = np.argsort(flat, kind="stable")

@@ -188,3 +188,60 @@ def test_a_map_that_no_layout_explains(refused, tmp_path):
     np.save(file, places)
     more = ("--element", "e2m1", "--arch", "sm_103", "--k-bytes", "48")
     assert refused("encode", "--map", str(file), *more) == "no layout explains the map"
+
+
+BLOCKS = ("((32,4,2),(4,2)):((16,4,1024),(1,512))", "--element", "ue8m0", "--role", "scales")
+
+
+def test_scale_factors(told, said):
+    assert told("match", *BLOCKS)["matches"]
+    data = told("encode", *BLOCKS, "--start", "0x400")
+    assert data["descriptors"] == [
+        ["0x0000400800000040", "0x0000400800000060"],
+        ["0x0000400800000080", "0x00004008000000a0"],
+    ]
+    assert data["constant"] == "0x0000400800000000"
+    strided = ("--shape", "128,4", "--strides", "4,1", "--element", "ue4m3", "--role", "scales")
+    assert told("match", *strided, "--arch", "sm_103")["element"] == "e4m3"
+    used = ("--descriptor", "0x0000400800000040", "--k-steps", "0,32")
+    assert told("diagnose", *BLOCKS, *used)["right"]
+    assert not told("diagnose", *BLOCKS, *used, "--at", "0x800")["right"]
+    assert "nothing is suspicious" in said("decode", "0x0000400800000040", "--scales")
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["match", *BLOCKS, "--rows", "64"], "--rows is for operands; scale factors have a layout, "),
+        (
+            ["match", "--map", "x.npy", *BLOCKS[1:]],
+            "--map is for operands; scale factors have a layout, or --shape",
+        ),
+        (["match", *BLOCKS, "--shape", "1,1"], "give the tile by one of a layout, --shape "),
+        (["encode", BLOCKS[0], "--role", "scales"], "a tile needs --element"),
+        (["encode", *BLOCKS, "--k-bytes", "32"], "--k-bytes is for operands, not for scale factors"),
+        (
+            ["diagnose", *BLOCKS, "--major", "k", "--descriptor", "0"],
+            "--major is for operands, not for scale factors",
+        ),
+        (
+            ["match", *BLOCKS, "--arch", "sm_90"],
+            "sm_90 takes no scale factors; sm_100 and sm_103 do",
+        ),
+        (
+            ["match", BLOCKS[0], "--element", "e4m3", "--role", "scales"],
+            "malformed type of scale factors: expected one of ue4m3, ue8m0\n  e4m3\n",
+        ),
+        (
+            ["decode", "0x1", "--scales", "--element", "e2m1"],
+            "--element is for an operand, not for --scales",
+        ),
+        (
+            ["decode", "--instruction", "0x1", "--kind", "f16", "--scales"],
+            "--scales is for a descriptor, not for --instruction",
+        ),
+    ],
+    ids=lambda value: " ".join(value[-2:]) if isinstance(value, list) else None,
+)  # fmt: skip
+def test_arguments_that_scale_factors_have_not(refused, arguments, message):
+    assert refused(*arguments).startswith(message)

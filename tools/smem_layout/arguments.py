@@ -4,6 +4,7 @@ import argparse
 
 from ...layout import Arch, Element, Major, Role
 from ...layout.text_error import TextError
+from ..inputs import InputError
 
 #: The example in messages about descriptors.
 DESCRIPTOR = "0x4000004000010000"
@@ -31,13 +32,18 @@ def add_element(parser: argparse.ArgumentParser, required: bool = True) -> None:
     )
 
 
+#: The role of a tile of scale factors, (rows, factors), which is no operand.
+SCALES = "scales"
+
+
 def add_role(parser: argparse.ArgumentParser) -> None:
     """Adds `--role`, and how many rows one instruction reads."""
     parser.add_argument(
         "--role",
-        choices=[role.value for role in Role],
+        choices=[*(role.value for role in Role), SCALES],
         default="a",
-        help="whether the tile is A (M, K), or B (K, N); default: a",
+        help="whether the tile is A (M, K), B (K, N), or tcgen05's scale factors (rows, factors), of "
+        "ue8m0 or ue4m3; default: a",
     )
     parser.add_argument(
         "--rows",
@@ -74,6 +80,23 @@ def element_of(options: argparse.Namespace) -> Element | None:
         problem = f"expected one of {', '.join(types)}"
         raise TextError("element type", options.element, 0, problem, "bf16")
     return types[options.element]
+
+
+def scale_element_of(options: argparse.Namespace) -> Element:
+    """The type of the scale factors.
+
+    Raises:
+        InputError: if none was given.
+        TextError: if no factors are of that type.
+    """
+    from ...layout.tcgen05 import SCALE_ELEMENTS
+
+    if options.element is None:
+        raise InputError("a tile needs --element")
+    if options.element not in SCALE_ELEMENTS:
+        problem = f"expected one of {', '.join(SCALE_ELEMENTS)}"
+        raise TextError("type of scale factors", options.element, 0, problem, "ue8m0")
+    return SCALE_ELEMENTS[options.element]
 
 
 def major_of(options: argparse.Namespace) -> Major | None:

@@ -1,5 +1,6 @@
 """Says what a descriptor means, and what is suspicious about it: the 64 bits of an operand in shared
-memory, or with --instruction the 32 bits of an instruction of tcgen05."""
+memory, with --scales those of a block of scale factors, or with --instruction the 32 bits of an
+instruction of tcgen05."""
 
 import argparse
 
@@ -32,6 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"instead, the descriptor of an instruction of tcgen05, for example {_INSTRUCTION}",
     )
     parser.add_argument("--kind", help="of --instruction, for example f16")
+    parser.add_argument(
+        "--scales", action="store_true", help="it is for a tcgen05.cp of a block of scale factors"
+    )
     add_arch(parser)
     add_element(parser, required=False)
     add_major(parser)
@@ -56,11 +60,30 @@ def run(options: argparse.Namespace) -> int:
         return _instruction(options)
     if options.kind is not None:
         raise InputError("--kind is for --instruction; of an operand, give --element")
+    if options.scales:
+        return _copy(options)
     bits = parse_number("descriptor", options.descriptor, DESCRIPTOR)
     rows, k_bytes = number(options, "rows", "64"), number(options, "k_bytes", "32")
     at, arch = number(options, "at", "0x400"), arch_of(options)
     element, major = element_of(options), major_of(options)
     return printed(decode(bits, element, major, rows, at, arch, k_bytes), options.json)
+
+
+def _copy(options: argparse.Namespace) -> int:
+    """Prints the answer about a descriptor of a block of scale factors."""
+    from ...assistant import decode_copy
+    from ...assistant.numbers import parse_number
+
+    _only_operands(options, "--scales")
+    bits = parse_number("descriptor", options.descriptor, DESCRIPTOR)
+    return printed(decode_copy(bits, arch_of(options, Arch.SM_100)), options.json)
+
+
+def _only_operands(options: argparse.Namespace, other: str) -> None:
+    """Refuses what is said of an operand beside another thing to decode."""
+    for name in ("element", "major", "rows", "k_bytes", "at"):
+        if getattr(options, name) is not None:
+            raise InputError(f"--{name.replace('_', '-')} is for an operand, not for {other}")
 
 
 def _instruction(options: argparse.Namespace) -> int:
@@ -69,9 +92,9 @@ def _instruction(options: argparse.Namespace) -> int:
     from ...assistant.numbers import parse_number
     from ...layout.tcgen05 import KINDS
 
-    for name in ("element", "major", "rows", "k_bytes", "at"):
-        if getattr(options, name) is not None:
-            raise InputError(f"--{name.replace('_', '-')} is for an operand, not for --instruction")
+    _only_operands(options, "--instruction")
+    if options.scales:
+        raise InputError("--scales is for a descriptor, not for --instruction")
     bits = parse_number("--instruction", options.instruction, _INSTRUCTION, 32)
     if options.kind is None:
         raise InputError(f"--instruction needs --kind, one of {', '.join(KINDS)}")

@@ -3,9 +3,10 @@ they were not written?"""
 
 import argparse
 
-from .arguments import DESCRIPTOR, add_major, major_of, number
+from ..inputs import InputError
+from .arguments import DESCRIPTOR, SCALES, add_major, major_of, number
 from .printed import printed
-from .tiles import add_tile, tile_of
+from .tiles import add_tile, scale_tile_of, tile_of
 
 SUMMARY = "which elements are read from where they were not written"
 
@@ -16,7 +17,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--k-steps",
         default="0",
-        help="what is added to it for each instruction along k, in 16-byte units; default: 0, the first",
+        help="what is added to it for each instruction along k, or copy of scale factors, in 16-byte "
+        "units; default: 0, the first",
     )
     parser.add_argument(
         "--at", metavar="ADDRESS", help="where the tile begins, if not at the start"
@@ -33,5 +35,11 @@ def run(options: argparse.Namespace) -> int:
     bits = parse_number("--descriptor", options.descriptor, DESCRIPTOR)
     steps = parse_numbers("--k-steps", options.k_steps, "0,2,4,6")
     rows, at = number(options, "rows", "64"), number(options, "at", "0x400")
+    if options.role == SCALES:
+        from ...assistant import diagnose_scales
+
+        if options.major is not None:
+            raise InputError("--major is for operands, not for scale factors")
+        return printed(diagnose_scales(scale_tile_of(options), bits, steps, at), options.json)
     written = tile_of(options)
     return printed(diagnose(written, bits, steps, major_of(options), rows, at), options.json)

@@ -1,12 +1,13 @@
 """Encodes the descriptor of an operand in shared memory: from its fields (--start, --lbo, --sbo in
-bytes, --swizzle, --base-offset, --absolute), or those of all instructions from the layout of a tile."""
+bytes, --swizzle, --base-offset, --absolute), or those of all instructions from the layout of a tile; of
+a tile of scale factors (--role scales), those of their copies to tensor memory."""
 
 import argparse
 
 from ..inputs import InputError
-from .arguments import arch_of, number
+from .arguments import SCALES, arch_of, number
 from .printed import printed
-from .tiles import SWIZZLES, add_tile, is_given, tile_of
+from .tiles import SWIZZLES, add_tile, is_given, scale_tile_of, tile_of
 
 SUMMARY = "the descriptor of given fields, or of a tile's layout"
 
@@ -40,6 +41,10 @@ def run(options: argparse.Namespace) -> int:
             raise InputError(
                 "--lbo, --sbo, --base-offset and --absolute follow from the tile's layout"
             )
+        if options.role == SCALES:
+            if options.k_bytes is not None:
+                raise InputError("--k-bytes is for operands, not for scale factors")
+            return printed(scale_tile_of(options).encoded(start), options.json)
         if number(options, "k_bytes", "48") not in (None, 32):
             return _chunks(options, start)
         found = tile_of(options).found

@@ -1,10 +1,11 @@
-"""Matches a tile to a canonical layout of the ISA; if it has none, says which mode does not fit, and
-which legal layout is nearest."""
+"""Matches a tile to a canonical layout of the ISA, or a tile of scale factors to their blocks; if it has
+none, says which mode does not fit, and which legal layout is nearest."""
 
 import argparse
 
+from .arguments import SCALES
 from .printed import printed
-from .tiles import add_tile, tile_of
+from .tiles import add_tile, scale_tile_of, tile_of
 
 SUMMARY = "which canonical layout a tile has, or what does not fit"
 
@@ -16,4 +17,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the answer."""
-    return printed(tile_of(options), options.json)
+    tile = scale_tile_of(options) if options.role == SCALES else tile_of(options)
+    return printed(tile, options.json)

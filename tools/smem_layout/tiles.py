@@ -5,15 +5,23 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from ...layout import Role, Swizzle
+from ...layout import Arch, Role, Swizzle
 from ..inputs import InputError
-from .arguments import add_arch, add_element, add_role, arch_of, element_of, number
+from .arguments import (
+    add_arch,
+    add_element,
+    add_role,
+    arch_of,
+    element_of,
+    number,
+    scale_element_of,
+)
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from ...assistant import Matched
-    from ...layout import Element
+    from ...assistant import Matched, ScaleTile
+    from ...layout import Element, TileLayout
 
 #: Swizzling modes by name.
 SWIZZLES = {
@@ -60,32 +68,64 @@ def tile_of(options: argparse.Namespace) -> Matched:
         TextError, LayoutError: if it is malformed.
         InputError: if it is not given in exactly one way, or a file cannot be read.
     """
-    from ...assistant import match_map, match_tile, strided
-    from ...assistant.numbers import parse_numbers
-    from ...layout import parse_layout
+    from ...assistant import match_map, match_tile
 
     element, role = element_of(options), Role(options.role)
     rows, arch = number(options, "rows", "64"), arch_of(options)
-    if sum(map(bool, (options.layout, options.shape, options.map))) != 1:
-        raise InputError("give the tile by one of a layout, --shape (with --strides), or --map")
+    _check_given(options)
     if element is None:
         raise InputError("a tile needs --element")
+    if options.map:
+        return match_map(_map(options, element), element, role, rows, arch)
+    return match_tile(_layout(options, element), role, rows, arch)
+
+
+def scale_tile_of(options: argparse.Namespace) -> ScaleTile:
+    """The tile of scale factors, and what it is to the copies to tensor memory.
+
+    Raises:
+        TextError, LayoutError: if it is malformed.
+        InputError: if it is not given in exactly one way, or with what is for operands.
+    """
+    from ...assistant import match_scales
+
+    _check_given(options)
+    for name in ("map", "rows"):
+        if getattr(options, name) is not None:
+            raise InputError(f"--{name} is for operands; scale factors have a layout, or --shape")
+    tile = _layout(options, scale_element_of(options))
+    return match_scales(tile, arch_of(options, Arch.SM_100))
+
+
+def _check_given(options: argparse.Namespace) -> None:
+    """Checks that a tile is given in exactly one way.
+
+    Raises:
+        InputError: if it is not.
+    """
+    if sum(map(bool, (options.layout, options.shape, options.map))) != 1:
+        raise InputError("give the tile by one of a layout, --shape (with --strides), or --map")
     if bool(options.shape) != bool(options.strides):
         raise InputError("--shape and --strides go together")
     if options.swizzle and not options.shape:
         raise InputError("--swizzle is for --shape; a layout has its own, and a map tells it")
-    if options.map:
-        return match_map(_map(options, element), element, role, rows, arch)
+
+
+def _layout(options: argparse.Namespace, element: Element) -> TileLayout:
+    """The layout of a tile that no map gives."""
+    from ...assistant import strided
+    from ...assistant.numbers import parse_numbers
+    from ...layout import parse_layout
+
     if options.layout:
         tile = parse_layout(options.layout, element)
         if len(tile.shape) not in (2, 3):
             raise InputError(f"a tile has rows and columns, or stages in front: not {tile}")
-        return match_tile(tile, role, rows, arch)
+        return tile
     shape = parse_numbers("--shape", options.shape, "128,64")
     strides = parse_numbers("--strides", options.strides, "64,1")
     swizzle = SWIZZLES[options.swizzle or "none"]
-    tile = strided(shape, strides, element, swizzle, options.bytes)
-    return match_tile(tile, role, rows, arch)
+    return strided(shape, strides, element, swizzle, options.bytes)
 
 
 def _map(options: argparse.Namespace, element: Element) -> np.ndarray:
