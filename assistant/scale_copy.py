@@ -79,7 +79,9 @@ class DecodedCopy:
     def data(self) -> dict[str, Any]:
         """The answer for JSON; all quantities in bytes, `reads` indexed [row][factor]."""
         d = self.descriptor
-        told = d.swizzle is Swizzle.NONE and isinstance(d, Tcgen05Descriptor)
+        reads = None
+        if d.swizzle is Swizzle.NONE and isinstance(d, Tcgen05Descriptor):
+            reads = copied_addresses(d).tolist()
         return {
             "arch": str(self.arch),
             "descriptor": f"{self.bits:#018x}",
@@ -88,7 +90,7 @@ class DecodedCopy:
             "sbo": d.sbo,
             "swizzle": str(d.swizzle),
             "layout": self.layout,
-            "reads": copied_addresses(d).tolist() if told else None,
+            "reads": reads,
             "suspicions": [{"name": s.name, "text": s.text} for s in self.suspicions],
         }
 

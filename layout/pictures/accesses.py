@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -9,12 +10,14 @@ import numpy as np
 
 from ..arch import Arch
 from ..banks import Access, warp_access
-from ..elements import UNIT_BYTES
+from ..elements import E2M1, UNIT_BYTES
 from ..fragment_access import lies_together, multiplicand_access
 from ..instruction import MAX_N
 from ..modes import LayoutError
 from ..operand import Role
 from ..swizzle import Swizzle
+from ..tcgen05 import LONG_K_BYTES
+from ..tile import TileLayout
 from ..transfer import WARP, Transfer
 from .cells import Cells
 
@@ -29,7 +32,7 @@ class AccessKind(Enum):
     CORE = "core"
     """A core matrix: 8 lines of 16 bytes, which the tensor core reads together."""
     MMA = "mma"
-    """What one `wgmma` or `tcgen05` reads: up to 64 or 128 of m, or 256 of n, 32 bytes of k each."""
+    """What one `wgmma` or `tcgen05` reads: up to 64 or 128 of m, or 256 of n, 32 or 48 bytes of k."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,7 @@ def _passes(access: Access) -> str:
 
 
 def _mma(cells: Cells, at: tuple[int, int], role: Role, arch: Arch) -> Touched:
-    layout, step = cells.layout, cells.layout.element.instruction_k
+    layout, step = cells.layout, cells.k_step
     name = arch.descriptor.reader
     mn, k = (0, 1) if role is Role.A else (1, 0)
     if at[k] % step or layout.shape[k] < at[k] + step:
@@ -151,12 +154,38 @@ def _mma(cells: Cells, at: tuple[int, int], role: Role, arch: Arch) -> Touched:
     size = [0, 0]
     most = arch.instruction_m[0] if role is Role.A else MAX_N
     size[mn], size[k] = min(most, layout.shape[mn] - at[mn]), step
-    part = layout.slice(at, size)
     lane = np.full(layout.shape, -1, np.int64)
     lane[at[0] : at[0] + size[0], at[1] : at[1] + size[1]] = 0
-    added = part.offset * layout.element.bits // 8
+    added = _begins(layout, at)
     what = (
         f"one {name} reads {role.extent_name.lower()} {at[mn]} to {at[mn] + size[mn] - 1}, k {at[k]} to "
         f"{at[k] + step - 1}: descriptor + {added // UNIT_BYTES} ({added} bytes)"
     )
+    line = layout.swizzle.atom_elements(layout.element)
+    if step > layout.element.instruction_k and at[k] % line + step > line:
+        rest = list(at)
+        rest[k] = at[k] // line * line + line
+        what += f", and LBO the address {_begins(layout, rest)} bytes into the tile"
     return Touched(what, lane)
+
+
+def _begins(layout: TileLayout, at: Sequence[int]) -> int:
+    """Bytes from a tile's start to an element, before the swizzle."""
+    return int(layout.linear_at(*map(np.int64, at))) * layout.element.bits // 8
+
+
+def k_step(layout: TileLayout, arch: Arch, k_bytes: int) -> int:
+    """Elements along K that an instruction reads of a tile.
+
+    Raises:
+        LayoutError: if the architecture reads not so many bytes, or not of such a tile.
+    """
+    if k_bytes not in arch.k_bytes:
+        has = " or ".join(map(str, arch.k_bytes))
+        raise LayoutError(f"K is {k_bytes} bytes, but {arch} reads {has} of each row")
+    if k_bytes == LONG_K_BYTES and (layout.element, layout.swizzle) != (E2M1, Swizzle.B128):
+        raise LayoutError(
+            f"K is {k_bytes} bytes, which is for {E2M1} with swizzle 128B, not {layout.element} with "
+            f"{layout.swizzle}"
+        )
+    return k_bytes * 8 // layout.element.bits

@@ -12,6 +12,7 @@ from ..banks import BANK_BYTES, BANKS
 from ..elements import UNIT_BYTES
 from ..fragment_access import lies_together
 from ..modes import LayoutError
+from ..tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS, ScaleBlocks, scale_blocks
 from ..tensor_box import tensor_box
 from ..tile import TileLayout
 
@@ -40,13 +41,16 @@ class Color(Enum):
     ROW = "row"
     K = "k"
     BANK = "bank"
+    INSTRUCTION = "instruction"
+    """Which of the instructions along K reads it."""
 
 
 class Outline(Enum):
     """What thick lines go round."""
 
     ATOM = "atom"
-    """Swizzle atoms: 8 lines of the swizzle's width; without swizzle, core matrices."""
+    """Swizzle atoms: 8 lines of the swizzle's width; without swizzle, core matrices; of scale factors,
+    their blocks."""
     BOX = "box"
     """Boxes of the tensor map that fills the tile."""
 
@@ -60,12 +64,16 @@ class Cells:
         extent: (rows, columns) of a cell, in elements.
         start: the byte address at which the tile begins.
         base_offset: the phase of the swizzle's pattern, as a descriptor says it.
+        k_dim: the dimension that is summed over, if the tile is an operand.
+        k_step: elements along it that an instruction reads.
     """
 
     layout: TileLayout
     extent: tuple[int, int]
     start: int = 0
     base_offset: int = 0
+    k_dim: int = 1
+    k_step: int = 1
 
     @property
     def size(self) -> int:
@@ -94,10 +102,17 @@ class Cells:
         linear = self.layout.linear_at(row, column) * self.layout.element.bits // 8
         return self.layout.swizzle.apply(self.start + linear, self.base_offset)
 
+    @property
+    def holds_factors(self) -> bool:
+        """Whether the tile consists of blocks of scale factors."""
+        return isinstance(scale_blocks(self.layout), ScaleBlocks)
+
     def shade(self, color: Color) -> np.ndarray:
         """Which of the colours each cell has: int64[cells]."""
         if color is Color.BANK:
             return self.address % LINE_BYTES * COLOURS // LINE_BYTES
+        if color is Color.INSTRUCTION:
+            return self.first[self.k_dim] // self.k_step % COLOURS
         dim = 0 if color is Color.ROW else 1
         return self.first[dim] // self.extent[dim] % COLOURS
 
@@ -112,6 +127,8 @@ class Cells:
         """What the names of the colours count."""
         if color is Color.BANK:
             return "bank"
+        if color is Color.INSTRUCTION:
+            return f"instruction along k mod {COLOURS}"
         name, extent = ("row", "column")[color is Color.K], self.extent[color is Color.K]
         return f"{name}{f' / {extent}' if extent > 1 else ''} mod {COLOURS}"
 
@@ -123,6 +140,8 @@ class Cells:
         """
         if outline is Outline.BOX:
             return tensor_box(self.layout).shape
+        if self.holds_factors:
+            return BLOCK_ROWS, BLOCK_FACTORS
         swizzle = self.layout.swizzle
         line = swizzle.atom_elements(self.layout.element)
         return (line, swizzle.lines) if self.layout.contiguous_dim == 0 else (swizzle.lines, line)
@@ -131,7 +150,8 @@ class Cells:
 def cells_of(
     layout: TileLayout, elements: bool = False, start: int = 0, base_offset: int = 0
 ) -> Cells:
-    """A tile as cells of 16 bytes, if it consists of such runs, or else of elements (of bytes for b1).
+    """A tile as cells of 16 bytes, if it consists of such runs; of the 4 factors that follow each other,
+    if it is one of scale factors; or else of elements (of bytes for b1).
 
     Args:
         layout: the layout; of stages, the first is taken, and a run-time origin as 0.
@@ -165,6 +185,8 @@ def cells_of(
         )
     dim = 1 if layout.contiguous_dim is None else layout.contiguous_dim
     count = least if elements else layout.element.unit
+    if not elements and isinstance(scale_blocks(layout), ScaleBlocks):
+        dim, count = 1, BLOCK_FACTORS
     while not lies_together(layout, dim, count):
         if count == least:
             raise LayoutError(

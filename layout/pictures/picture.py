@@ -8,11 +8,12 @@ from typing import Any
 
 from ..arch import Arch
 from ..banks import BANK_BYTES
+from ..elements import INSTRUCTION_K_BYTES
 from ..modes import LayoutError
 from ..operand import Role
 from ..swizzle import Swizzle
 from ..tile import TileLayout
-from .accesses import AccessKind, Touched, touched
+from .accesses import AccessKind, Touched, k_step, touched
 from .cells import LINE_BYTES, MOST_BYTES, Cells, Color, Outline, View, cells_of
 from .drawing import Drawing
 from .grid import Grid
@@ -31,14 +32,16 @@ class Picture:
         color: what the colours tell.
         access: an access that is laid over it.
         at: (row, column) at which the access begins.
-        role: which operand the tile is, A as (M, K) or B as (K, N); for `MMA` and `strides`.
+        role: which operand the tile is, A as (M, K) or B as (K, N); for `MMA`, `strides` and
+            `INSTRUCTION`.
         strides: whether brackets show what LBO and SBO step over.
         outline: what thick lines go round.
         elements: whether cells are single elements even where 16 bytes lie together.
         lines: how many lines are drawn at most.
         start: the byte address at which the tile begins.
         base_offset: the phase at which the swizzle's pattern starts.
-        arch: the architecture, for `MMA` and `strides`.
+        arch: the architecture, for `MMA`, `strides` and `INSTRUCTION`.
+        k_bytes: bytes along K that an instruction reads, for `MMA` and `INSTRUCTION`.
 
     What cannot be drawn raises a LayoutError when the picture is asked for it.
     """
@@ -56,11 +59,16 @@ class Picture:
     start: int = 0
     base_offset: int = 0
     arch: Arch = Arch.SM_90
+    k_bytes: int = INSTRUCTION_K_BYTES
 
     @cached_property
     def cells(self) -> Cells:
         """What is drawn."""
-        return cells_of(self.layout, self.elements, self.start, self.base_offset)
+        cells = cells_of(self.layout, self.elements, self.start, self.base_offset)
+        if self.color is not Color.INSTRUCTION and self.access is not AccessKind.MMA:
+            return cells
+        step = k_step(cells.layout, self.arch, self.k_bytes)
+        return replace(cells, k_dim=1 if self.role is Role.A else 0, k_step=step)
 
     @cached_property
     def grid(self) -> Grid:
@@ -106,6 +114,7 @@ class Picture:
         )
         plain = self.layout.swizzle is Swizzle.NONE and self.outline is Outline.ATOM
         name = "core matrices" if plain else ("atoms", "boxes")[self.outline is Outline.BOX]
+        name = "blocks of scale factors, each" if plain and cells.holds_factors else name
         around = "thick lines: {} of {}x{}".format(name, *cells.block(self.outline))
         notes = [f"{what}, {named}; {around}"]
         if self.start or self.base_offset:

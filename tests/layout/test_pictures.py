@@ -87,9 +87,12 @@ def test_colours(color):
         Color.ROW: lambda c: c.row % 8,
         Color.K: lambda c: c.column // 8,
         Color.BANK: lambda c: c.byte % 128 // 16,
+        Color.INSTRUCTION: lambda c: c.column // 16,
     }
     pairs = {(classes[color](cell), cell.fill) for cell in cells}
-    assert len(pairs) == len({fill for _, fill in pairs}) == 8
+    assert (
+        len(pairs) == len({fill for _, fill in pairs}) == (4 if color is Color.INSTRUCTION else 8)
+    )
 
 
 def test_a_start_and_a_base_offset_move_the_pattern():

@@ -97,6 +97,28 @@ def test_narrow_types_are_drawn(plot):
     assert (code, found["element"]) == (0, "e2m1_p64")
 
 
+def test_d_in_tensor_memory(plot):
+    code, out, _ = plot("--accumulator", "128x64", "--ctas", "2", "--json")
+    (found,) = json.loads(out)
+    assert (code, found["layout"], found["columns"]) == (0, "B", 32)
+    assert found["bands"][1] == {"block": 0, "lanes": [64, 79], "m": [0, 15], "n": [32, 63]}
+    code, out, _ = plot("--accumulator", "64x8", "-o", "-")
+    assert code == 0 and "m 48 to 63, n 0 to 7" in out
+
+
+def test_48_bytes_of_k_and_scale_factors(plot):
+    text = "Swizzle<3,4,3> o (8,(256,3)):(256,(1,2048))"
+    arguments = (text, "--element", "e2m1", "--arch", "sm_103", "--k-bytes", "48")
+    code, out, _ = plot(*arguments, "--color", "instruction", "-o", "-")
+    assert code == 0 and "instruction along k mod 8" in out
+    code, out, _ = plot(*arguments, "--access", "mma", "--at", "0,192", "--json")
+    (found,) = json.loads(out)
+    assert sum("touched_by" in cell for cell in found["cells"]) == 8 * 3
+    code, out, _ = plot("((32,4),4):((16,4),1)", "--element", "ue8m0", "--json")
+    (found,) = json.loads(out)
+    assert (code, found["cell"]) == (0, {"rows": 1, "columns": 4, "bytes": 4})
+
+
 def test_json_has_the_cells_of_each_picture(plot):
     code, out, _ = plot(LAYOUT, "--element", "bf16", "--json", "--compare", "--operand", "a")
     plain, swizzled = json.loads(out)
@@ -114,6 +136,20 @@ def test_json_has_the_cells_of_each_picture(plot):
         ([LAYOUT, "--tile", "8x8xbf16", "-o", "x.svg"], "expected either a layout"),
         ([LAYOUT, "-o", "x.svg"], "a layout needs its element type, for example --element bf16"),
         (["--tile", "8x8xbf16", "--element", "bf16", "-o", "x.svg"], "--tile names its own"),
+        (
+            ["--accumulator", "8", "--json"],
+            "malformed --accumulator: expected rows and columns of D",
+        ),
+        (
+            ["--accumulator", "96x8", "--json"],
+            "D of 96x8, cta_group::1 has 96 rows; expected one of",
+        ),
+        ([LAYOUT, "--accumulator", "64x8", "--json"], "--accumulator goes without a layout and"),
+        (["--tile", "8x8xbf16", "--ctas", "2", "--json"], "--ctas is for --accumulator"),
+        (
+            ["--tile", "64x64xbf16", "--k-bytes", "48", "--access", "mma", "--json"],
+            "K is 48 bytes, but sm_90 reads 32 of each row",
+        ),
         (["--tile", "8x8xbf16"], "nowhere to draw to; expected -o FILE.svg"),
         (["--tile", "8x8xbf16", "-o", "x.gif"], "'x.gif' is neither .svg nor .png; for example"),
         (["--tile", "8x8xbf16", "-o", "no/x.svg"], "no/x.svg: No such file or directory"),

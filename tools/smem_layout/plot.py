@@ -1,4 +1,5 @@
-"""Draws a layout: which element lies where in shared memory, and how an access meets the banks."""
+"""Draws a layout: which element lies where in shared memory, and how an access meets the banks; or
+where D of an instruction of tcgen05 lies in tensor memory."""
 
 import argparse
 import re
@@ -12,10 +13,12 @@ from .printed import printed_json
 if TYPE_CHECKING:
     from ...layout import TileLayout
     from ...layout.pictures import Picture
+    from ...layout.pictures.accumulator import AccumulatorPicture
 
 SUMMARY = "a picture of a layout, as SVG or PNG"
 
 _FILES = (".svg", ".png")
+_COLORS = ("row", "k", "bank", "instruction")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,8 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--tile", help="instead of a layout, a tile: 64x64xbf16")
     add("--swizzle", type=int, default=128, choices=(0, 32, 64, 128), help="of --tile, in bytes")
     add("--contiguous", default="columns", choices=("rows", "columns"), help="of --tile")
+    add("--accumulator", metavar="MxN", help="instead, D of an instruction of tcgen05: 128x256")
+    add("--ctas", type=int, help="of --accumulator: blocks that multiply together; default: 1")
     add("--view", default="memory", choices=("memory", "logical", "both"))
-    add("--color", default="k", choices=("row", "k", "bank"), help="what colours tell")
+    add("--color", default="k", choices=_COLORS, help="what colours tell")
     add("--access", choices=("store", "ldmatrix", "core", "mma"), help="lay an access over it")
     add("--at", default="0,0", help="the row and column at which the access begins")
     add("--operand", choices=("a", "b"), help="the tile is A or B: show what LBO and SBO step over")
@@ -36,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--lines", type=int, default=64, help="how many lines are drawn at most")
     add("--start", default="0", help="the byte address at which the tile begins")
     add("--base-offset", type=int, default=0, help="where the swizzle's pattern starts, 0 to 7")
+    add("--k-bytes", type=int, default=32, help="along K of one instruction: 32, or 48 on sm_103")
     add_arch(parser)
     add("--compare", action="store_true", help="beside it, the same without swizzle")
     add("-o", "--output", help="a .svg or .png file; - writes SVG to standard output")
@@ -50,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("nowhere to draw to; expected -o FILE.svg, -o FILE.png or --json")
     if output not in (None, "-") and not output.endswith(_FILES):
         raise InputError(f"'{output}' is neither .svg nor .png; for example -o layout.svg")
-    drawn = pictures(options)
+    drawn = [accumulator(options)] if options.accumulator else pictures(options)
     if output is not None:
         drawing = side_by_side([picture.drawing() for picture in drawn])
         if output.endswith(".png"):
@@ -62,11 +68,38 @@ def run(options: argparse.Namespace) -> int:
     return printed_json([picture.data() for picture in drawn]) if options.json else 0
 
 
+def accumulator(options: argparse.Namespace) -> "AccumulatorPicture":
+    """D in tensor memory.
+
+    Raises:
+        InputError: if a layout or a tile is given as well, or no instruction has such a D.
+        TextError: if its shape is malformed.
+    """
+    from ...layout.pictures.accumulator import AccumulatorPicture
+    from ...layout.tcgen05 import Shape, ShapeError
+    from ...layout.tcgen05.accumulator import Accumulator
+    from ...layout.text_error import TextError
+
+    if options.layout is not None or options.tile is not None:
+        raise InputError("--accumulator goes without a layout and --tile")
+    found = re.fullmatch(r"(\d+)x(\d+)", options.accumulator)
+    if found is None:
+        problem = "expected rows and columns of D"
+        raise TextError("--accumulator", options.accumulator, 0, problem, "128x256")
+    ctas = 1 if options.ctas is None else options.ctas
+    try:
+        return AccumulatorPicture(Accumulator(Shape(int(found[1]), int(found[2]), ctas)))
+    except ShapeError as error:
+        raise InputError(str(error)) from None
+
+
 def pictures(options: argparse.Namespace) -> "list[Picture]":
     """What stands side by side: without swizzle and with, each as it is and in memory."""
     from ...layout import Role
     from ...layout.pictures import AccessKind, Color, Outline, Picture, View
 
+    if options.ctas is not None:
+        raise InputError("--ctas is for --accumulator")
     picture = Picture(
         _layout(options),
         color=Color(options.color),
@@ -80,6 +113,7 @@ def pictures(options: argparse.Namespace) -> "list[Picture]":
         start=_address(options.start),
         base_offset=options.base_offset,
         arch=arch_of(options),
+        k_bytes=options.k_bytes,
     )
     compared = [picture.without_swizzle(), picture] if options.compare else [picture]
     views = [View.LOGICAL, View.MEMORY] if options.view == "both" else [View(options.view)]
@@ -91,6 +125,7 @@ def _layout(options: argparse.Namespace) -> "TileLayout":
     from ...assistant import TileSpec
     from ...layout import ELEMENTS, Swizzle, parse_layout, tile_of_atoms
     from ...layout.elements import NARROW
+    from ...layout.tcgen05 import SCALE_ELEMENTS
     from ...layout.text_error import TextError
 
     if (options.layout is None) == (options.tile is None):
@@ -107,7 +142,7 @@ def _layout(options: argparse.Namespace) -> "TileLayout":
         return tile_of_atoms(tile.element, tile.shape, contiguous, swizzle)
     if options.element is None:
         raise InputError("a layout needs its element type, for example --element bf16")
-    known = ELEMENTS | NARROW
+    known = ELEMENTS | NARROW | SCALE_ELEMENTS
     if options.element not in known:
         expected = f"expected one of {', '.join(known)}"
         raise TextError("element type", options.element, 0, expected, "bf16")

@@ -1,0 +1,108 @@
+"""Where D lies in tensor memory, and the picture of it."""
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from mlir_smem.emulator.tensor_descriptors import instruction
+from mlir_smem.emulator.tensor_mma import _cells_of_d
+from mlir_smem.layout.pictures.accumulator import AccumulatorPicture
+from mlir_smem.layout.tcgen05 import Shape, ShapeError
+from mlir_smem.layout.tcgen05.accumulator import Accumulator
+
+SHAPES = [
+    Shape(m, n, ctas) for m, ctas in ((64, 1), (128, 1), (128, 2), (256, 2)) for n in (16, 48, 256)
+]
+
+
+@pytest.mark.parametrize(
+    "shape, letter, columns, places",
+    [
+        # As CuTe has the layouts of the ISA's figures: (row, column), then (block, lane, column).
+        (
+            Shape(64, 32),
+            "F",
+            32,
+            {(15, 0): (0, 15, 0), (16, 5): (0, 32, 5), (63, 31): (0, 111, 31)},
+        ),
+        (Shape(128, 256), "D", 256, {(127, 255): (0, 127, 255), (40, 3): (0, 40, 3)}),
+        (Shape(256, 64, 2), "A", 64, {(127, 9): (0, 127, 9), (128, 63): (1, 0, 63)}),
+        (
+            Shape(128, 64, 2),
+            "B",
+            32,
+            {
+                (63, 31): (0, 63, 31),
+                (0, 32): (0, 64, 0),
+                (64, 0): (1, 0, 0),
+                (127, 63): (1, 127, 31),
+            },
+        ),
+    ],
+)
+def test_layouts_by_their_letters(shape, letter, columns, places):
+    found = Accumulator(shape)
+    assert (found.letter, found.columns) == (letter, columns)
+    assert {at: found.place(*at) for at in places} == places
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_the_emulator_has_d_in_the_same_cells(shape):
+    found = Accumulator(shape)
+    form = instruction(0x10 | shape.n >> 3 << 17 | shape.m >> 4 << 24, "f16", shape.ctas)
+    cells = _cells_of_d(None, 0, form, shape.ctas)
+    rows = shape.m // shape.ctas
+    lanes, columns = np.broadcast_arrays(cells.lanes, cells.columns)
+    for row, column in np.ndindex(shape.m, shape.n):
+        at = row % rows, column
+        assert found.place(row, column) == (row // rows, lanes[at], columns[at])
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_bands_hold_what_is_drawn_in_them(shape):
+    accumulator = Accumulator(shape)
+    picture = AccumulatorPicture(accumulator)
+    held = set()
+    for band in picture.data()["bands"]:
+        (lane, _), (row, last_row), (column, last) = band["lanes"], band["m"], band["n"]
+        for r in range(row, last_row + 1):
+            for c in range(column, last + 1):
+                place = (band["block"], lane + r - row, c - column)
+                assert accumulator.place(r, c) == place
+                held.add((r, c))
+    assert len(held) == shape.m * shape.n
+    root = ElementTree.fromstring(picture._repr_svg_())
+    drawn = [
+        tuple(int(rect.get(f"data-{name}")) for name in ("panel", "lane", "row", "column"))
+        for rect in root.iter("{http://www.w3.org/2000/svg}rect")
+        if "data-row" in rect.attrib
+    ]
+    assert sorted(drawn) == sorted((b.block, b.lane, b.row, b.column) for b in picture.bands)
+    texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert f"D of {shape}: layout {accumulator.letter}" in texts
+    assert texts.count("warp 3") == shape.ctas
+
+
+@pytest.mark.parametrize(
+    "shape, message",
+    [
+        (
+            Shape(96, 8),
+            "D of 96x8, cta_group::1 has 96 rows; expected one of 256 of cta_group::2, 128 of "
+            "cta_group::2, 128 of cta_group::1, 64 of cta_group::1",
+        ),
+        (
+            Shape(128, 8, 2),
+            "D of 128x8, cta_group::2 has 8 columns; expected a multiple of 16 up to 256",
+        ),
+        (
+            Shape(128, 264),
+            "D of 128x264, cta_group::1 has 264 columns; expected a multiple of 8 up to",
+        ),
+    ],
+)
+def test_no_instruction_has_such_a_d(shape, message):
+    with pytest.raises(ShapeError) as refused:
+        Accumulator(shape)
+    assert str(refused.value).startswith(message)
