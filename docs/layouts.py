@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from mlir_smem.assistant import forms, types
+from mlir_smem.assistant import forms, scales, types
 from mlir_smem.layout import (
     Arch,
     Major,
@@ -25,9 +25,10 @@ from mlir_smem.layout import (
 )
 from mlir_smem.layout.pictures import AccessKind, Picture
 from mlir_smem.layout.swizzle import WIDEST_FIRST
+from mlir_smem.layout.tcgen05 import scale_layout
 from mlir_smem.tools.smem_layout import smem_layout
 
-BF16, TF32 = element("bf16"), element("tf32")
+BF16, TF32, UE8M0 = element("bf16"), element("tf32"), element("ue8m0")
 
 #: The eight forms with numbers for their letters: bf16, two patterns along each dimension.
 FILLED = {
@@ -43,6 +44,9 @@ FILLED = {
 
 #: The form that tcgen05 adds: tf32, two patterns along each dimension.
 NINTH = "Swizzle<2,5,2> o ((32,2),(4,2)):((1,256),(32,128))"
+
+#: An operand whose instructions read 48 bytes along K: eight rows of three atoms.
+LONG = "Swizzle<3,4,3> o (8,(256,3)):(256,(1,2048))"
 
 
 def _form(major: Major, swizzle: Swizzle) -> str:
@@ -91,6 +95,28 @@ FIGURES: dict[str, tuple[str, str]] = {
         "tf32, MN-major, the 128-byte swizzle of 32-byte units: the operand and its memory",
         f"'{NINTH}' --element tf32 --view both --operand a --color row --arch sm_100",
     ),
+    "chunks": (
+        "Eight rows of 768 4-bit elements, which eight instructions read 48 bytes at a time",
+        f"'{LONG}' --element e2m1 --arch sm_103 --k-bytes 48 --color instruction --view both",
+    ),
+    "chunk-step": (
+        "What the third of them reads: the end of a line, and the beginning of one in the next atom",
+        f"'{LONG}' --element e2m1 --arch sm_103 --k-bytes 48 --access mma --at 0,192",
+    ),
+    "scale-block": (
+        "A block of scale factors: 128 rows of 4",
+        f"'{scale_layout(UE8M0, 128, 4)}' --element ue8m0 --color row",
+    ),
+    "accumulator-64": ("D of 64 rows in tensor memory", "--accumulator 64x256"),
+    "accumulator-128": ("D of 128 rows in tensor memory", "--accumulator 128x256"),
+    "accumulator-pair": (
+        "D of two blocks of 128 rows each",
+        "--accumulator 256x256 --ctas 2",
+    ),
+    "accumulator-pair-64": (
+        "D of two blocks of 64 rows each",
+        "--accumulator 128x256 --ctas 2",
+    ),
     "boxes": (
         "A tile of 16x128 that two boxes fill",
         "--tile 16x128xbf16 --outline box --view both",
@@ -134,6 +160,10 @@ def _table(name: str) -> str:
         "meanings": (("major", "swizzle", "layout", "LBO leads", "SBO leads"), _meanings()),
         "steps": (("major", "swizzle", "LBO", "SBO", "descriptor", "steps add"), _steps()),
         "modes": (("swizzle", "bits 62-63 for wgmma", "bits 61-63 for tcgen05"), _modes()),
+        "scales": (
+            ("kind", "factors", "elements a factor", "K", "factors a row", "ids"),
+            _scales(),
+        ),
         "types": (("type", "bits", "K-major", "MN-major", "kinds"), _types()),
     }[name]
     lines = [heads, ("---",) * len(heads), *rows]
@@ -158,6 +188,12 @@ def _modes() -> Iterator[tuple[Any, ...]]:
     for swizzle in Swizzle:
         has = Arch.SM_90.descriptor.modes
         yield swizzle, has.get(swizzle, "-"), Arch.SM_100.descriptor.modes[swizzle]
+
+
+def _scales() -> Iterator[tuple[Any, ...]]:
+    for row in (each.data() for each in scales(Arch.SM_103)):
+        ids = ", ".join(map(str, row["ids"]))
+        yield f"`{row['kind']}`", row["scale"], row["block"], row["k"], row["factors"], ids
 
 
 def _types() -> Iterator[tuple[Any, ...]]:

@@ -171,7 +171,7 @@ def _mma(cells: Cells, at: tuple[int, int], role: Role, arch: Arch) -> Touched:
 
 def _begins(layout: TileLayout, at: Sequence[int]) -> int:
     """Bytes from a tile's start to an element, before the swizzle."""
-    return int(layout.linear_at(*map(np.int64, at))) * layout.element.bits // 8
+    return int(layout.linear_at(*map(np.asarray, at))) * layout.element.bits // 8
 
 
 def k_step(layout: TileLayout, arch: Arch, k_bytes: int) -> int:
