@@ -94,6 +94,7 @@ def choose_operands(
     ctas: int = 1,
     scale: str | None = None,
     k_bytes: int = INSTRUCTION_K_BYTES,
+    block: int | None = None,
 ) -> ChosenOperands:
     """Chooses the layouts of the tiles of D = A * B in shared memory.
 
@@ -113,6 +114,7 @@ def choose_operands(
         ctas: blocks that multiply together, 1 or 2 (`tcgen05`).
         scale: the type of the scale factors of blocks, "ue8m0" or "ue4m3" (`tcgen05`); None for none.
         k_bytes: bytes along K of one instruction: 32, or 48 of 4-bit types on sm_103.
+        block: elements along K that share a scale factor; None for 16 of ue4m3, and else 32.
 
     Raises:
         LayoutError: if no layout fits; the message names the operand and what would fit. A tile, load
@@ -140,6 +142,7 @@ def choose_operands(
         ctas,
         scale,
         k_bytes,
+        block,
     )
     for role, (spec, _, _) in given.items():
         check_extents(by, role, spec.element, spec.shape[-2:])

@@ -16,6 +16,7 @@ def multiplier_of(
     ctas: int = 1,
     scale: str | None = None,
     k_bytes: int = INSTRUCTION_K_BYTES,
+    block: int | None = None,
 ) -> Multiplier:
     """What multiplies A and B, of which one may be left out: it has the type of the other.
 
@@ -25,10 +26,13 @@ def multiplier_of(
         ctas: blocks that multiply together.
         scale: the type of the scale factors of blocks; None for no scaling.
         k_bytes: bytes along K of one instruction.
+        block: elements along K that share a scale factor; None for the usual number.
 
     Raises:
         LayoutError: if the architecture has no such instruction.
     """
+    if block is not None and scale is None:
+        raise LayoutError(f"{block} elements a scale factor, but no blocks are scaled (--scaled)")
     for role, element in elements.items():
         if not arch.multiplies(element):
             others = [str(other) for other in Arch if other.multiplies(element)]
@@ -42,10 +46,12 @@ def multiplier_of(
     if ctas not in (1, 2):
         raise LayoutError(f"{ctas} blocks; tcgen05 multiplies in 1 or 2 together")
     a, b = (elements.get(role) or next(iter(elements.values())) for role in Role)
-    kind = _kind_of(arch, a, b, scale)
+    kind = _kind_of(a, b, scale, block)
     if k_bytes != INSTRUCTION_K_BYTES:
         _check_long_k(arch, kind, k_bytes)
-    return Tcgen05(arch, kind, ctas, scale, k_bytes)
+    if scale is not None and block is None:
+        block = next(size for name, size in kind.scales if name == scale)
+    return Tcgen05(arch, kind, ctas, scale, k_bytes, block)
 
 
 def _only_wgmma(ctas: int, scale: str | None, k_bytes: int) -> None:
@@ -61,7 +67,7 @@ def _only_wgmma(ctas: int, scale: str | None, k_bytes: int) -> None:
             )
 
 
-def _kind_of(arch: Arch, a: Element, b: Element, scale: str | None) -> Kind:
+def _kind_of(a: Element, b: Element, scale: str | None, block: int | None) -> Kind:
     both = [kind for kind in KINDS.values() if kind.multiplies(a, b)]
     if not both:
         partners = {e: None for kind in KINDS.values() for e in kind.codes if kind.multiplies(a, e)}
@@ -72,8 +78,16 @@ def _kind_of(arch: Arch, a: Element, b: Element, scale: str | None) -> Kind:
     scales = list(dict.fromkeys(name for kind in both for name, _ in kind.scales))
     scaled = f"scaled by {' or '.join(scales)}" if scales else "without scale factors"
     for kind in both:
-        if scale in ({name for name, _ in kind.scales} or {None}):
+        if not kind.scales and scale is None:
             return kind
+        if any(name == scale and block in (None, size) for name, size in kind.scales):
+            return kind
+    sizes = sorted({size for kind in both for name, size in kind.scales if name == scale})
+    if sizes:
+        raise LayoutError(
+            f"tcgen05 does not multiply {a} by {b} with a factor of {scale} for {block} elements along "
+            f"K; expected one for {' or '.join(map(str, sizes))}"
+        )
     if scale is not None:
         raise LayoutError(
             f"tcgen05 does not multiply {a} by {b} scaled by {scale}; expected {scaled}"

@@ -88,6 +88,7 @@ class Tcgen05:
         ctas: blocks that multiply together, each with its share of the rows of A and columns of B.
         scale: for a block-scaled kind, the type of its scale factors.
         k_bytes: bytes along K of one instruction: 32, or 48 on sm_103.
+        block: elements along K that share a scale factor; None without them.
     """
 
     name: ClassVar[str] = "tcgen05"
@@ -96,6 +97,7 @@ class Tcgen05:
     ctas: int = 1
     scale: str | None = None
     k_bytes: int = INSTRUCTION_K_BYTES
+    block: int | None = None
 
     def use(self, role: Role, path: tuple[Step, ...]) -> Use:
         """The use of a part of a tile as an operand."""

@@ -67,7 +67,7 @@ class Tcgen05Product:
     @cached_property
     def factors(self) -> Factors | None:
         """The scale factors; None without them."""
-        return Factors(self, self.block) if self.block else None
+        return Factors(self, self.by.block) if self.by.block else None
 
     @property
     def allocated(self) -> int:
@@ -80,18 +80,13 @@ class Tcgen05Product:
         """The instruction."""
         kind, scale = self.by.kind, ""
         if self.by.scale is not None:
-            scale = f".block_scale.block{self.block}"
+            scale = f".block_scale.block{self.by.block}"
         return f"tcgen05.mma.cta_group::{self.by.ctas}.kind::{kind}{scale}"
 
     def commit_mask(self, rank: int) -> int | None:
         """The mask by which the commit of a pair arrives in both its blocks, one of which has that rank
         in the cluster; None for one block, whose commit needs none."""
         return 3 << (rank & ~1) if self.by.ctas == 2 else None
-
-    @property
-    def block(self) -> int | None:
-        """Elements along K that share a scale factor; None without them."""
-        return next((size for name, size in self.by.kind.scales if name == self.by.scale), None)
 
     def descriptor(self, m: int, n: int, scale_id: int = 0) -> InstructionDescriptor:
         """The instruction descriptor of that M and N, whose scale factors begin at that byte of their
@@ -166,7 +161,7 @@ class Tcgen05Product:
             "kind": str(self.by.kind),
             "ctas": self.by.ctas,
             "scale": self.by.scale,
-            "block": self.block,
+            "block": self.by.block,
             "accumulators": list(self.accumulators),
             "instructions": [
                 {

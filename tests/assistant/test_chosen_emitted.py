@@ -96,6 +96,7 @@ SCALED = [
     BlockCase(m=256, n=128),
     BlockCase(*E2M1, n=192),
     BlockCase(*E2M1, "f8E4M3FN", 16, n=8),
+    BlockCase(*E2M1, "f8E8M0FNU", 16),
 ]
 PAIRS = [
     *(
@@ -116,7 +117,7 @@ PAIRS = [
 LONG = [
     *(
         BlockCase(*E2M1, *scale, n=n, k=768, pair=pair)
-        for scale in (("f8E8M0FNU", 32), ("f8E4M3FN", 16))
+        for scale in (("f8E8M0FNU", 32), ("f8E8M0FNU", 16), ("f8E4M3FN", 16))
         for n in (16, 96)
         for pair in (False, True)
     ),
@@ -127,8 +128,8 @@ LONG = [
 def said_of_blocks(case, **options):
     """The choice for the tiles of a case."""
     scale = {None: None, "f8E8M0FNU": "ue8m0", "f8E4M3FN": "ue4m3"}[case.scale]
-    ctas = 2 if case.pair else 1
-    return chosen(case.a, case.b, case.m, case.n, case.k, scale=scale, ctas=ctas, **options)
+    options |= {"scale": scale, "ctas": case.blocks, "block": case.block if scale else None}
+    return chosen(case.a, case.b, case.m, case.n, case.k, **options)
 
 
 @pytest.mark.parametrize("case", [*SCALED, *PAIRS], ids=str)

@@ -78,6 +78,46 @@ def test_factors_count_among_the_columns():
         choose_operands("256x128xe2m1", "128x256xe2m1", arch="sm_100", scale="ue8m0")
 
 
+@pytest.mark.parametrize(
+    "scale, block, said",
+    [
+        ("ue8m0", None, ("mxf4", 32)),
+        ("ue8m0", 32, ("mxf4", 32)),
+        ("ue8m0", 16, ("mxf4nvf4", 16)),
+        ("ue4m3", None, ("mxf4nvf4", 16)),
+    ],
+)
+def test_the_kind_follows_from_the_factors(scale, block, said):
+    chosen = choose_operands(
+        "128x256xe2m1", "256x64xe2m1", arch="sm_100", scale=scale, block=block
+    ).data()["product"]
+    assert (chosen["kind"], chosen["block"]) == said
+    assert chosen["scale_factors"]["factors"] == 64 // said[1]
+    assert chosen["instructions"][0]["instruction"].endswith(f".block_scale.block{said[1]}")
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (
+            {"scale": "ue4m3", "block": 32},
+            "tcgen05 does not multiply e2m1 by e2m1 with a factor of ue4m3 for 32 elements along K; "
+            "expected one for 16",
+        ),
+        (
+            {"scale": "ue8m0", "block": 64},
+            "tcgen05 does not multiply e2m1 by e2m1 with a factor of ue8m0 for 64 elements along K; "
+            "expected one for 16 or 32",
+        ),
+        ({"block": 16}, "16 elements a scale factor, but no blocks are scaled (--scaled)"),
+    ],
+)
+def test_no_kind_has_such_factors(options, message):
+    with pytest.raises(LayoutError) as refused:
+        choose_operands("128x256xe2m1", arch="sm_100", **options)
+    assert str(refused.value) == message
+
+
 def test_no_factors_without_scales():
     assert factors_of("128x64xbf16", "64x64xbf16") is None
 

@@ -57,6 +57,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="BYTES",
         help="along K of one instruction: 32, or 48 of e2m1 on sm_103 (default: 32)",
     )
+    parser.add_argument(
+        "--block",
+        type=int,
+        metavar="ELEMENTS",
+        help="of --scaled: along K, that share a factor (default: 16 of ue4m3, 32 of ue8m0)",
+    )
     parser.add_argument("--emit", choices=("cuda",), help="print CUDA C++ to paste instead")
 
 
@@ -78,6 +84,7 @@ def run(options: argparse.Namespace) -> int:
         ctas=options.ctas,
         scale=options.scaled,
         k_bytes=options.k_bytes,
+        block=options.block,
     )
     if options.emit:
         from ...assistant.cuda import cuda_source
@@ -99,7 +106,7 @@ def _command(options: argparse.Namespace) -> str:
     defaults |= {"ctas": 1, "k_bytes": 32}
     said = ["smem-layout", "choose"]
     names = ("a", "b", "load", "load_a", "load_b", "a_major", "b_major", "max_swizzle", "threads")
-    for name in (*names, "stages", "arch", "ctas", "scaled", "k_bytes", "emit"):
+    for name in (*names, "stages", "arch", "ctas", "scaled", "k_bytes", "block", "emit"):
         value = getattr(options, name)
         if value is not None and value != defaults.get(name):
             said += [f"--{name.replace('_', '-')}", str(value)]
