@@ -7,6 +7,10 @@ from emitted_products import RANK, emitted
 from product_cases import Case
 
 from mlir_smem.assistant import choose_operands
+from mlir_smem.emulator.narrow_floats import TENSOR_MULTIPLICANDS
+from mlir_smem.emulator.operands import matrix_bytes
+from mlir_smem.emulator.scaled_instructions import scaled_instruction
+from mlir_smem.emulator.tensor_descriptors import instruction, matrix
 from mlir_smem.layout.tcgen05 import Tcgen05Descriptor
 
 #: The ISA's names of types.
@@ -53,8 +57,37 @@ def agree(said, found):
     ]
     given = [(each.opcode, each.a, each.b, each.instruction) for each in found.multiplied]
     assert sorted(given) == sorted(expected)
+    read_by_the_emulators_rules(said, found.multiplied[-1], (begin_a, begin_b))
     assert found.masks == [product.commit_mask(RANK)]
     assert found.columns == [product.allocated]
+
+
+def read_by_the_emulators_rules(said, last, begins):
+    """Asserts that the last instruction reads the end of the tiles, by code that shares nothing with the
+    choice and the lowering."""
+    by = said.by
+    kind, ctas = str(by.kind), by.ctas
+    if by.block:
+        form = scaled_instruction(last.instruction, kind, by.block, ctas)
+        assert (form.scales.factors, form.scales.block) == (by.scale, by.block)
+    else:
+        form = instruction(last.instruction, kind, ctas)
+    shape = tuple(operand.blocks.pieces[-1] * ctas for operand in said.each)
+    assert ((form.m, form.n), form.k_bytes) == (shape, by.k_bytes)
+    sides = (
+        (said.a, last.a, form.a, form.a_mn_major),
+        (said.b, last.b, form.b, form.b_mn_major),
+    )
+    for (operand, bits, multiplicand, mn_major), begin in zip(sides, begins, strict=True):
+        element = operand.spec.element
+        name = {"e2m1": "e2m1x2"}.get(element.name, element.name.split("_")[0])
+        assert multiplicand == TENSOR_MULTIPLICANDS[name]
+        size, packed = max(1, element.bits // 8), 2 if element.bits == 4 else 1
+        rows, k = operand.blocks.pieces[-1], operand.instruction_k
+        source = matrix(bits, mn_major, size, by.k_bytes)
+        read = matrix_bytes(source, 8 * size, mn_major, rows, by.k_bytes)
+        written = begin + operand.role.orient(operand.layout).offsets()[-rows:, -k::packed]
+        assert (read == written).all()
 
 
 PLAIN = [
