@@ -167,7 +167,7 @@ gpu.module @kernels {{
     def inputs(self) -> dict[str, np.ndarray]:
         """The arrays that the kernel reads."""
         values = self.values()
-        a, b = (_packed(values[name], kind) for name, kind in (("A", self.a), ("B", self.b)))
+        a, b = (packed(values[name], kind) for name, kind in (("A", self.a), ("B", self.b)))
         factors = {name: blocked(of) for name, of in values.items() if name.startswith("S")}
         return {"A": a, "B": b.T, **factors}
 
@@ -237,7 +237,7 @@ def _held(kind: str, k: int) -> tuple[str, int]:
     return ("i8", k // 2) if kind == "f4E2M1FN" else ({"tf32": "f32"}.get(kind, kind), k)
 
 
-def _packed(array: np.ndarray, kind: str) -> np.ndarray:
+def packed(array: np.ndarray, kind: str) -> np.ndarray:
     """An array as global memory holds it: two 4-bit elements to a byte, the first in the low bits."""
     if kind != "f4E2M1FN":
         return array

@@ -13,7 +13,14 @@ from .forms import Form, Spread, Symbol, number, one
 _CASTS = ("arith.index_cast", "arith.index_castui", "arith.extui")
 
 #: Ops whose result is the same for the same operands, and 0 or more.
-_NATURAL = ("arith.remui", "arith.divui", "arith.minui", "arith.maxui")
+_NATURAL = ("arith.remui", "arith.divui", "arith.ceildivui", "arith.minui", "arith.maxui")
+
+#: Ops that divide, with what they make of natural numbers that are known.
+_DIVISIONS: dict[str, Callable[[int, int], int]] = {
+    "arith.divui": lambda x, by: x // by,
+    "arith.ceildivui": lambda x, by: -(-x // by),
+    "arith.remui": lambda x, by: x % by,
+}
 
 #: Ops that give a number of the launch, with the least it can be.
 _LAUNCH = {"gpu.grid_dim": 1, "gpu.block_dim": 1, "gpu.cluster_id": 0}
@@ -141,17 +148,18 @@ class Values:
     def _computed(self, name: str, more: str, operands: tuple[Form, ...]) -> Form:
         """What an op computes that is no sum or product."""
         by = operands[-1].constant
-        if name in ("arith.divui", "arith.remui") and by:
+        if name in _DIVISIONS and by:
             if by == 1:
-                return operands[0] if name == "arith.divui" else number(0)
+                return number(0) if name == "arith.remui" else operands[0]
             if (x := operands[0].constant) is not None and x >= 0:
-                return number(x // by if name == "arith.divui" else x % by)
+                return number(_DIVISIONS[name](x, by))
         spread = max((x.spread for x in operands), default=Spread.CLUSTER)
         if name == "arith.divui" and by and self._same_in_cluster(operands[0], by):
             spread = Spread.CLUSTER
         least = 0 if name in _NATURAL else None
-        if name == "arith.divui" and by and (known := operands[0].least) is not None:
-            least = max(known // by, 0)
+        divides = name in _DIVISIONS and name != "arith.remui"
+        if divides and by and (known := operands[0].least) is not None:
+            least = max(_DIVISIONS[name](known, by), 0)
         return one(self._symbol((name, more, operands), operands, spread, least))
 
     def _same_in_cluster(self, form: Form, by: int) -> bool:

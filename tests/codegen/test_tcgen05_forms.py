@@ -4,6 +4,7 @@ import narrow_products
 import pytest
 from block_cases import BlockCase
 from product_cases import MIXES, Case, majors, modified, more_of_tcgen05
+from scaled_gemm import FORMATS, TILES
 
 import mlir_smem
 from mlir_smem.codegen import CompileError
@@ -125,3 +126,15 @@ def test_scaled_products_of_padded_types_are_assembled():
     for a, b in narrow_products.MIXES[::5]:
         text = narrow_products.kernel(a, b, scaled=True)
         assert mlir_smem.compile(text, arch="sm_100a").report.warnings == (), (a, b)
+
+
+@pytest.mark.parametrize("arch", ["sm_100a", "sm_103a"])
+def test_the_examples_of_scaled_blocks_are_assembled(arch):
+    for example in TILES:
+        for name, form in FORMATS.items():
+            compiled = mlir_smem.compile(form.text(example), arch=arch)
+            report, said = compiled.report, (example, name)
+            assert (report.warnings, report.spill_bytes) == ((), 0), said
+            # The first step, and the loop's.
+            k = 96 if form.is_long and arch == "sm_103a" else 64 if form.packed == 2 else 32
+            assert compiled.ptx.count("block_scale") == 2 * form.k // k, said

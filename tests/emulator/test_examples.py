@@ -8,6 +8,7 @@ import attention
 import ml_dtypes
 import numpy as np
 import pytest
+from scaled_gemm import FORMATS, TILES
 
 import mlir_smem
 from mlir_smem.dialect.bindings import ir
@@ -55,9 +56,29 @@ def test_attention(t):
     attention.check(run_on_cpu(compiled, "attention", inputs, ["O", "L"]), inputs)
 
 
+@pytest.mark.parametrize("example", TILES)
+@pytest.mark.parametrize("name", FORMATS)
+def test_scaled_blocks(name, example):
+    form, (m, n) = FORMATS[name], TILES[example]
+    for arch in ("sm_100a", "sm_103a") if form.is_long else ("sm_100a",):
+        compiled = mlir_smem.compile(form.text(example), arch=arch, emit="nvvm")
+        # Once less than the ring has stages, and more often.
+        for rows, columns, steps in ((2 * m, n, 1), (m, 2 * n, 2 * form.stages + 1)):
+            values = form.values(rows, columns, steps * form.k)
+            found = run_on_cpu(compiled, example, form.inputs(values), ["C"])["C"]
+            assert np.array_equal(found, form.expected(values)), (arch, steps)
+
+
 def test_no_example_is_forgotten():
     tracked = subprocess.run(
         ["git", "ls-files", EXAMPLES], capture_output=True, text=True, check=True, cwd=EXAMPLES
     )
     examples = {Path(file).parts[0] for file in tracked.stdout.split()} - {"__init__.py"}
-    assert examples == {"attention.mlir", "build_matmul.py", "gemm", "matmul.mlir"}
+    assert examples == {
+        "attention.mlir",
+        "build_matmul.py",
+        "gemm",
+        "matmul.mlir",
+        "nvfp4.mlir",
+        "nvfp4_pair.mlir",
+    }

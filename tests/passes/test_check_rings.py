@@ -14,6 +14,7 @@ from ring_mutations import (
     with_number,
     without_line,
 )
+from scaled_gemm import FORMATS, TILES
 
 from mlir_smem.examples.gemm.config import Config
 
@@ -44,6 +45,34 @@ def test_it_is_proven_and_runs(config):
     m, n, k = config.tile
     along_m, along_n = config.cluster
     assert emulated(text, config, (2 * along_m * m, along_n * n, 3 * k)) == set()
+
+
+@pytest.mark.parametrize("example", TILES)
+def test_scaled_products_are_proven(example):
+    for name, form in FORMATS.items():
+        said = checked(form.text(example))
+        assert said.verdict == "proven", (name, said.messages)
+
+
+@pytest.mark.parametrize("consumed, verdict", [(10, "proven"), (11, "wrong")])
+def test_a_division_that_rounds_up_is_known_of_a_known_extent(consumed, verdict):
+    text = FORMATS["nvfp4"].text("nvfp4")
+    # 9 whole steps and a part.
+    text = text.replace("!A = memref<?x?x", f"!A = memref<256x{9 * 128 + 16}x")
+    steps = f"%consumed = arith.constant {consumed} : index\n    %steps ="
+    text = text.replace("%steps =", steps).replace("%c1 to %steps", "%c1 to %consumed")
+    text = text.replace("subi %steps", "subi %consumed")
+    assert checked(text).verdict == verdict
+
+
+@pytest.mark.parametrize("drop", ["consumer_release", "producer_commit", "tma_load", "wait"])
+def test_a_scaled_product_that_is_damaged(drop):
+    text = FORMATS["nvfp4"].text("nvfp4")
+    pattern = {"wait": r'%running = "smem\.wait"'}.get(drop, drop)
+    number = lines_with(text, pattern)[0]
+    if drop == "wait":
+        text = text.replace("yield %running", "yield %d")
+    assert checked(without_line(text, number)).verdict != "proven"
 
 
 def test_phases_that_look_the_same_are_found():
