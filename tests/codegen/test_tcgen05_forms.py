@@ -3,6 +3,7 @@
 import narrow_products
 import pytest
 from block_cases import BlockCase
+from pair_gemm import PairGemm
 from product_cases import MIXES, Case, majors, modified, more_of_tcgen05
 from scaled_gemm import FORMATS, TILES
 
@@ -138,3 +139,10 @@ def test_the_examples_of_scaled_blocks_are_assembled(arch):
             # The first step, and the loop's.
             k = 96 if form.is_long and arch == "sm_103a" else 64 if form.packed == 2 else 32
             assert compiled.ptx.count("block_scale") == 2 * form.k // k, said
+
+
+@pytest.mark.parametrize("arch", ["sm_100a", "sm_103a"])
+def test_a_gemm_of_pairs_is_assembled(arch):
+    for case in (PairGemm(), PairGemm(n=96, stages=4, major="k")):
+        report = mlir_smem.compile(case.text, arch=arch).report
+        assert (report.warnings, report.spill_bytes) == ((), 0), str(case)

@@ -1,0 +1,66 @@
+"""A GEMM of pairs of blocks, whose rings and accumulators come round again: right, and not without what
+is between the two."""
+
+import re
+
+import numpy as np
+import pytest
+from kernels import faults_of
+from pair_gemm import CASES
+from ring_mutations import checked
+
+import mlir_smem
+from mlir_smem.emulator import Kind
+from mlir_smem.runtime import run_on_cpu
+
+#: Pairs along M and N, and steps along K.
+EXTENTS = [((1, 1), 1), ((2, 1), 3), ((1, 2), 8)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_it_is_proven_and_right(case):
+    assert checked(case.text).messages == ()
+    compiled = mlir_smem.compile(case.text, arch="sm_100a", emit="nvvm")
+    for pairs, steps in EXTENTS:
+        inputs = case.inputs(pairs, steps)
+        found = run_on_cpu(compiled, "gemm", inputs, ["D"])["D"]
+        expected = np.matmul(*(inputs[name].astype(np.float32) for name in "AB"))
+        assert np.array_equal(found, expected), (pairs, steps)
+
+
+@pytest.fixture(scope="module")
+def lowered():
+    return mlir_smem.compile(CASES[0].text, arch="sm_100a", emit="nvvm")
+
+
+#: What is left out or changed of the lowered kernel, and the rules of which one is then broken.
+FAULTS = {
+    "the arrival in the other block": (
+        r"^.*nvvm\.mbarrier\.arrive .*!llvm\.ptr<7>.*\n",
+        "",
+        {Kind.DEADLOCK},
+    ),
+    "the commit in the other block": (
+        r"(nvvm\.tcgen05\.commit %\w+), multicast_mask = %\w+ (.*: !llvm\.ptr<3>), i16",
+        r"\1 \2",
+        {Kind.DEADLOCK},
+    ),
+    "the wait before a stage is loaded": (
+        r"^.*nvvm\.mbarrier\.try_wait\.parity .*\n",
+        "",
+        {Kind.OVERWRITTEN, Kind.COPY_IN_FLIGHT, Kind.BARRIER, Kind.UNINITIALISED},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_found(name, lowered):
+    pattern, by, kinds = FAULTS[name]
+    text, count = re.subn(pattern, by, lowered.located, count=0, flags=re.MULTILINE)
+    assert count
+    inputs = CASES[0].inputs((1, 1), 8)
+    shape = (inputs["A"].shape[0], inputs["B"].shape[1])
+    arrays = [inputs["A"], inputs["B"], np.zeros(shape, np.float32)]
+    shared = lowered.manifest["kernels"][0]["shared_bytes"]
+    found = faults_of(text, "gemm", arrays, block=256, grid=(2, 1), shared=shared)
+    assert {fault.kind for fault in found} & kinds, found
