@@ -85,10 +85,17 @@ def test_attention_whose_scores_go_through_tensor_memory():
 
 
 @pytest.mark.parametrize(
-    "cluster, consumers, extents", [((2, 1), 2, (200, 264, 136)), ((1, 1), 1, (136, 128, 72))]
+    "rows, cluster, consumers, extents",
+    [
+        (64, (2, 1), 2, (200, 264, 136)),
+        (64, (1, 1), 1, (136, 128, 72)),
+        (128, (1, 2), 2, (300, 264, 136)),
+        (128, (1, 1), 1, (264, 136, 200)),
+    ],
 )
-def test_the_gemm_with_its_roles_rings_and_clusters(cluster, consumers, extents):
-    config = Config((64 * consumers, 128, 64), 2, cluster, consumers, store_columns=64)
+def test_the_gemm_with_its_roles_rings_and_clusters(rows, cluster, consumers, extents):
+    """With 64 rows of a consumer, and with 128, which a whole instruction multiplies."""
+    config = Config((rows * consumers, 128, 64), 2, cluster, consumers, store_columns=64)
     with new_context(), ir.Location.unknown():
         text = str(build(Problem(), config))
     m, n, k = extents
