@@ -11,6 +11,9 @@ import mlir_smem
 from mlir_smem.codegen import CompileError
 from mlir_smem.codegen.ptxas import find_ptxas
 from mlir_smem.dialect.bindings import ir
+from mlir_smem.examples.gemm import kernel as gemm
+from mlir_smem.examples.gemm.config import Config
+from mlir_smem.examples.gemm.problem import Problem
 
 try:
     find_ptxas()
@@ -146,3 +149,12 @@ def test_a_gemm_of_pairs_is_assembled(arch):
     for case in (PairGemm(), PairGemm(n=96, stages=4, major="k")):
         report = mlir_smem.compile(case.text, arch=arch).report
         assert (report.warnings, report.spill_bytes) == ((), 0), str(case)
+
+
+@pytest.mark.parametrize("tile, consumers", [((256, 128, 64), 2), ((128, 192, 64), 1)])
+def test_the_gemm_whose_consumers_have_128_rows_takes_whole_instructions(tile, consumers):
+    text = gemm.text(Problem(), Config(tile, consumers=consumers, store_columns=64))
+    compiled = mlir_smem.compile(text, arch="sm_100a")
+    assert (compiled.report.warnings, compiled.report.spill_bytes) == ((), 0)
+    # The first step and the loop's: K in four parts, and rows and columns in one.
+    assert compiled.ptx.count("tcgen05.mma") == 2 * 4
