@@ -34,6 +34,9 @@ class CheckAsync(Pass):
     waited for that nobody hands on, each step writes what is read, and rings connect roles as the edges
     of a tree do, so that they cannot wait in a circle. Steps are compared as polynomials of sizes and
     of the counts of `scf.for`; what else they are computed from leaves a remark.
+
+    Two blocks that multiply together (`pair`) execute the same products, and take the same parts of
+    their tiles: nothing that decides either differs between blocks next to each other along x.
     """
 
     name = "smem-check-async"

@@ -6,6 +6,7 @@ from ...dialect.diagnostics import remark
 from ..base import OpError
 from ..kernel import walk
 from . import report
+from .pairs import check_pairs
 from .program import Load, Mma, Program
 from .prove import Proof, refute
 from .regions import Root
@@ -22,6 +23,7 @@ def check(function: Any) -> None:
     blocks = [block for region in function.regions for block in region.blocks]
     if not blocks:
         return
+    check_pairs(function)
     if next(walk(function, "smem.roles", "smem.ring"), None) is not None:
         if len(blocks) > 1:
             _remark_blocks(function)

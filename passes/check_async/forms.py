@@ -27,6 +27,7 @@ class Symbol:
         varies: the loops, the roles and the values by which it may change from one use to another.
         spread: among whom it is the same.
         least: a number that it is not below; None if none is known.
+        alike: whether threads of the same number have the same in both blocks of a pair.
     """
 
     number: int
@@ -36,6 +37,7 @@ class Symbol:
     varies: frozenset[Any]
     spread: Spread
     least: int | None
+    alike: bool
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,11 @@ class Form:
     def spread(self) -> Spread:
         """Among whom it is the same."""
         return max((symbol.spread for symbol in self.symbols), default=Spread.CLUSTER)
+
+    @property
+    def alike(self) -> bool:
+        """Whether threads of the same number have the same in both blocks of a pair."""
+        return all(symbol.alike for symbol in self.symbols)
 
     @property
     def least(self) -> int | None:

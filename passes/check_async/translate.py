@@ -34,7 +34,7 @@ from .regions import Place
 from .scales import Scales
 
 #: Ops that other blocks or the host decide on, with a value that they have in some run.
-_GIVEN = {"gpu.block_id": 0, "gpu.grid_dim": 1}
+_GIVEN = {"gpu.block_id": 0, "gpu.cluster_block_id": 0, "gpu.grid_dim": 1}
 
 _ACCESSES = (Copy, Load, Mma)
 _ORDERINGS = (Commit, CopyWait, Fence, Barrier, Wait)

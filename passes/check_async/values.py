@@ -25,6 +25,9 @@ _DIVISIONS: dict[str, Callable[[int, int], int]] = {
 #: Ops that give a number of the launch, with the least it can be.
 _LAUNCH = {"gpu.grid_dim": 1, "gpu.block_dim": 1, "gpu.cluster_id": 0}
 
+#: Ops that tell blocks next to each other apart.
+_BLOCKS = ("gpu.block_id", "gpu.cluster_block_id")
+
 #: Ops that copy a memref argument of the kernel by a tensor map, with the operand that it is.
 _MAPPED = {"smem.tma_load": 0, "smem.tma_store": 1}
 
@@ -64,6 +67,7 @@ class Values:
             "memref.dim": self._dimension,
             "gpu.block_id": self._block_id,
             "gpu.cluster_block_id": lambda op: self._launch(op, 0, Spread.BLOCK),
+            "gpu.thread_id": self._thread_id,
             **dict.fromkeys(_LAUNCH, lambda op: self._launch(op, _LAUNCH[op.name])),
         }
 
@@ -79,13 +83,21 @@ class Values:
             lower, upper, step = (self.of(x) for x in list(op.operands)[:3])
             bounds = lower, upper, step
             spread = max(x.spread for x in bounds)
-            count = self._symbol(("count", op, bounds), spread=spread, least=0, by=op)
+            alike = all(x.alike for x in bounds)
+            count = self._symbol(("count", op, bounds), spread=spread, least=0, by=op, alike=alike)
             self._loops[op] = Loop(count, self._trips(lower, upper, step), bounds)
         return self._loops[op]
 
     def warpgroup(self, role: Any) -> Symbol:
         """Which of a role's warpgroups it is."""
-        return self._symbol(("warpgroup", role), spread=Spread.WARPGROUP, least=0, by=role)
+        key = ("warpgroup", role)
+        return self._symbol(key, spread=Spread.WARPGROUP, least=0, by=role, alike=True)
+
+    def differs_in_pair(self, form: Form) -> bool:
+        """Whether two blocks that are next to each other along x are known not to have the same."""
+        symbols = (self._symbols.get((name, "x")) for name in _BLOCKS)
+        splits = [form.split(symbol) for symbol in symbols if symbol is not None]
+        return any(split is not None and split[0] and split[1].alike for split in splits)
 
     def replaced(self, form: Form, symbol: Symbol, by: Form) -> Form | None:
         """A form with another in the place of a symbol; None if it is not known what becomes of it."""
@@ -119,6 +131,7 @@ class Values:
         least: int | None = None,
         by: Any = None,
         within: Any = None,
+        alike: bool = False,
     ) -> Symbol:
         """The symbol of a key; one that changes by something, or with the loops around an op."""
         if key not in self._symbols:
@@ -127,7 +140,9 @@ class Values:
                 varies |= frozenset(_loops_around(within))
             name, more = key[:2] if operands else ("", "")
             new = len(self._symbols)
-            self._symbols[key] = Symbol(new, name, more, operands, varies, spread, least)
+            computed = bool(operands) and all(x.alike for x in operands)
+            alike = alike or computed or spread is Spread.CLUSTER
+            self._symbols[key] = Symbol(new, name, more, operands, varies, spread, least, alike)
         return self._symbols[key]
 
     def _made(self, value: Any) -> Form:
@@ -191,7 +206,13 @@ class Values:
         return self.of(op.operands[0]) * number(1 << by)
 
     def _launch(self, op: Any, least: int, spread: Spread = Spread.CLUSTER) -> Form:
-        return one(self._symbol((op.name, _dimension_of(op)), spread=spread, least=least))
+        # Blocks of a pair are next to each other along x.
+        key, alike = (op.name, _dimension_of(op)), _dimension_of(op) != "x"
+        return one(self._symbol(key, spread=spread, least=least, alike=alike))
+
+    def _thread_id(self, op: Any) -> Form:
+        key = (op.name, _dimension_of(op))
+        return one(self._symbol(key, spread=Spread.THREAD, least=0, alike=True))
 
     def _block_id(self, op: Any) -> Form:
         dim = _dimension_of(op)

@@ -28,6 +28,47 @@ def test_it_is_proven_and_right(case):
         assert np.array_equal(found, expected), (pairs, steps)
 
 
+#: Changes by which the blocks of a pair go different ways: where, and by what.
+WAYS = {
+    "one takes a step more": (
+        "%steps = arith.ceildivui %k, %depth : index",
+        """%whole = arith.ceildivui %k, %depth : index
+    %steps = arith.addi %whole, %rank : index""",
+    ),
+    "one multiplies once more": (
+        "%before = arith.subi",
+        """%odd = arith.cmpi eq, %rank, %c1 : index
+            scf.if %odd {
+              %more = "smem.mma"(%a, %b) {pair} : (!a, !b) -> !running
+              %over = "smem.wait"(%more) {pending = 0 : i32} : (!running) -> !readable
+            }
+            %before = arith.subi""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_blocks_that_go_different_ways_wait_for_ever(name):
+    was, is_ = WAYS[name]
+    assert CASES[0].text.count(was) == 1
+    text = CASES[0].text.replace(was, is_)
+    said = checked(text)
+    assert said.verdict == "undecided"
+    assert all("both blocks of a pair multiply the same" in message for message in said.messages)
+    assert Kind.DEADLOCK in faults_in(mlir_smem.compile(text, arch="sm_100a", emit="nvvm"))
+
+
+def faults_in(lowered, text=None):
+    """The kinds of what goes wrong in a kernel, or in its text after a change."""
+    inputs = CASES[0].inputs((1, 1), 8)
+    shape = (inputs["A"].shape[0], inputs["B"].shape[1])
+    arrays = [inputs["A"], inputs["B"], np.zeros(shape, np.float32)]
+    shared = lowered.manifest["kernels"][0]["shared_bytes"]
+    options = {"block": 256, "grid": (2, 1), "shared": shared}
+    found = faults_of(text or lowered.located, "gemm", arrays, **options)
+    return {fault.kind for fault in found}
+
+
 @pytest.fixture(scope="module")
 def lowered():
     return mlir_smem.compile(CASES[0].text, arch="sm_100a", emit="nvvm")
@@ -58,9 +99,4 @@ def test_a_fault_is_found(name, lowered):
     pattern, by, kinds = FAULTS[name]
     text, count = re.subn(pattern, by, lowered.located, count=0, flags=re.MULTILINE)
     assert count
-    inputs = CASES[0].inputs((1, 1), 8)
-    shape = (inputs["A"].shape[0], inputs["B"].shape[1])
-    arrays = [inputs["A"], inputs["B"], np.zeros(shape, np.float32)]
-    shared = lowered.manifest["kernels"][0]["shared_bytes"]
-    found = faults_of(text, "gemm", arrays, block=256, grid=(2, 1), shared=shared)
-    assert {fault.kind for fault in found} & kinds, found
+    assert faults_in(lowered, text) & kinds

@@ -1,0 +1,262 @@
+// What two blocks that multiply together must do alike, and what is not known of it.
+
+// RUN: smem-opt %s --smem-check-async --split-input-file --verify-diagnostics
+
+// Each warpgroup has rows of its own, the same in both blocks; loops and steps do not depend on the block. The
+// one remark is expected so that any other would fail the test.
+
+!a = !smem.tile<tensor<256x64xbf16>, #smem.auto>
+!part = !smem.tile<tensor<128x64xbf16>, #smem.auto>
+!b = !smem.tile<tensor<64x128xbf16>, #smem.auto>
+!half = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!d = !smem.fragment<tensor<128x128xf32>, #smem.in_flight>
+!r = !smem.fragment<tensor<128x128xf32>, #smem.accumulator>
+func.func @alike(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>, %n: index)
+    attributes {known_block_size = array<i32: 256, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
+  %a = "smem.alloc"() : () -> !a
+  %b = "smem.alloc"() : () -> !b
+  "smem.copy"(%ga, %a) : (memref<256x64xbf16>, !a) -> ()
+  "smem.copy"(%gb, %b) : (memref<64x128xbf16>, !b) -> ()
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  %pa = "smem.subtile"(%a) {static_offsets = array<i64: 0, 0>} : (!a) -> !part
+  %pb = "smem.subtile"(%b) {static_offsets = array<i64: 0, 0>} : (!b) -> !half
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c128 = arith.constant 128 : index
+  %thread = gpu.thread_id x
+  %warpgroup = arith.divui %thread, %c128 : index
+  %row = arith.muli %warpgroup, %c128 : index
+  %x = gpu.block_id x
+  %y = gpu.block_id y
+  %pairs = arith.divui %x, %c2 : index
+  %end = arith.addi %pairs, %y : index
+  %own = "smem.subtile"(%a, %row) {static_offsets = array<i64: -9223372036854775808, 0>} : (!a, index) -> !part
+  scf.for %i = %c0 to %n step %c1 {
+    scf.for %j = %c0 to %end step %c1 {
+      %d = "smem.mma"(%own, %pb) {pair} : (!part, !half) -> !d
+      %r = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !r
+    }
+  }
+  %rank = gpu.cluster_block_id x
+  %maybe = arith.cmpi eq, %rank, %c0 : index
+  // expected-remark@+1 {{it is not known whether both take the same branch}}
+  scf.if %maybe {
+    %d = "smem.mma"(%pa, %pb) {pair} : (!part, !half) -> !d
+    %r = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !r
+  }
+  return
+}
+
+// -----
+
+// One goes round more often.
+
+!a = !smem.tile<tensor<256x64xbf16>, #smem.auto>
+!part = !smem.tile<tensor<128x64xbf16>, #smem.auto>
+!b = !smem.tile<tensor<64x128xbf16>, #smem.auto>
+!half = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!d = !smem.fragment<tensor<128x128xf32>, #smem.in_flight>
+!r = !smem.fragment<tensor<128x128xf32>, #smem.accumulator>
+func.func @loop(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>)
+    attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
+  %a = "smem.alloc"() : () -> !a
+  %b = "smem.alloc"() : () -> !b
+  "smem.copy"(%ga, %a) : (memref<256x64xbf16>, !a) -> ()
+  "smem.copy"(%gb, %b) : (memref<64x128xbf16>, !b) -> ()
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  %pa = "smem.subtile"(%a) {static_offsets = array<i64: 0, 0>} : (!a) -> !part
+  %pb = "smem.subtile"(%b) {static_offsets = array<i64: 0, 0>} : (!b) -> !half
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %x = gpu.block_id x
+  // expected-remark@+1 {{cannot prove that both blocks of a pair multiply the same: it is not known whether both run it as often}}
+  scf.for %i = %c0 to %x step %c1 {
+    %d = "smem.mma"(%pa, %pb) {pair} : (!part, !half) -> !d
+    %r = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !r
+  }
+  return
+}
+
+// -----
+
+// Which accumulator is added to.
+
+!a = !smem.tile<tensor<256x64xbf16>, #smem.auto>
+!part = !smem.tile<tensor<128x64xbf16>, #smem.auto>
+!b = !smem.tile<tensor<64x128xbf16>, #smem.auto>
+!half = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!d = !smem.fragment<tensor<128x128xf32>, #smem.in_flight>
+!r = !smem.fragment<tensor<128x128xf32>, #smem.accumulator>
+func.func @accumulator(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>)
+    attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
+  %a = "smem.alloc"() : () -> !a
+  %b = "smem.alloc"() : () -> !b
+  "smem.copy"(%ga, %a) : (memref<256x64xbf16>, !a) -> ()
+  "smem.copy"(%gb, %b) : (memref<64x128xbf16>, !b) -> ()
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  %pa = "smem.subtile"(%a) {static_offsets = array<i64: 0, 0>} : (!a) -> !part
+  %pb = "smem.subtile"(%b) {static_offsets = array<i64: 0, 0>} : (!b) -> !half
+  %c0 = arith.constant 0 : index
+  %rank = gpu.cluster_block_id x
+  %even = arith.cmpi eq, %rank, %c0 : index
+  %0 = "smem.mma"(%pa, %pb) {pair} : (!part, !half) -> !d
+  %1 = "smem.mma"(%pa, %pb) {pair} : (!part, !half) -> !d
+  // expected-remark@+1 {{it is not known whether both take the same branch}}
+  %2 = scf.if %even -> !d {
+    scf.yield %0 : !d
+  } else {
+    scf.yield %1 : !d
+  }
+  %3 = "smem.mma"(%pa, %pb, %2) {pair} : (!part, !half, !d) -> !d
+  %4 = "smem.wait"(%3) {pending = 0 : i32} : (!d) -> !r
+  return
+}
+
+// -----
+
+// Whether anything is added.
+
+!a = !smem.tile<tensor<256x64xbf16>, #smem.auto>
+!part = !smem.tile<tensor<128x64xbf16>, #smem.auto>
+!b = !smem.tile<tensor<64x128xbf16>, #smem.auto>
+!half = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!d = !smem.fragment<tensor<128x128xf32>, #smem.in_flight>
+!r = !smem.fragment<tensor<128x128xf32>, #smem.accumulator>
+func.func @keep(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>)
+    attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
+  %a = "smem.alloc"() : () -> !a
+  %b = "smem.alloc"() : () -> !b
+  "smem.copy"(%ga, %a) : (memref<256x64xbf16>, !a) -> ()
+  "smem.copy"(%gb, %b) : (memref<64x128xbf16>, !b) -> ()
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  %pa = "smem.subtile"(%a) {static_offsets = array<i64: 0, 0>} : (!a) -> !part
+  %pb = "smem.subtile"(%b) {static_offsets = array<i64: 0, 0>} : (!b) -> !half
+  %c0 = arith.constant 0 : index
+  %rank = gpu.cluster_block_id x
+  %even = arith.cmpi eq, %rank, %c0 : index
+  %0 = "smem.mma"(%pa, %pb) {pair} : (!part, !half) -> !d
+  // expected-remark@+1 {{it is not known whether both keep the accumulator}}
+  %1 = "smem.scale_d"(%0, %even) : (!d, i1) -> !d
+  %2 = "smem.mma"(%pa, %pb, %1) {pair} : (!part, !half, !d) -> !d
+  %3 = "smem.wait"(%2) {pending = 0 : i32} : (!d) -> !r
+  return
+}
+
+// -----
+
+// How often, nobody says.
+
+!a = !smem.tile<tensor<256x64xbf16>, #smem.auto>
+!part = !smem.tile<tensor<128x64xbf16>, #smem.auto>
+!b = !smem.tile<tensor<64x128xbf16>, #smem.auto>
+!half = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!d = !smem.fragment<tensor<128x128xf32>, #smem.in_flight>
+!r = !smem.fragment<tensor<128x128xf32>, #smem.accumulator>
+func.func @while(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>, %more: i1)
+    attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
+  %a = "smem.alloc"() : () -> !a
+  %b = "smem.alloc"() : () -> !b
+  "smem.copy"(%ga, %a) : (memref<256x64xbf16>, !a) -> ()
+  "smem.copy"(%gb, %b) : (memref<64x128xbf16>, !b) -> ()
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  %pa = "smem.subtile"(%a) {static_offsets = array<i64: 0, 0>} : (!a) -> !part
+  %pb = "smem.subtile"(%b) {static_offsets = array<i64: 0, 0>} : (!b) -> !half
+  // expected-remark@+2 {{how it runs them is not known}}
+  // expected-remark@+1 {{it is not known whether both run it alike}}
+  scf.while : () -> () {
+    scf.condition(%more)
+  } do {
+    %d = "smem.mma"(%pa, %pb) {pair} : (!part, !half) -> !d
+    %r = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !r
+    scf.yield
+  }
+  return
+}
+
+// -----
+
+// A start that is loaded.
+
+!a = !smem.tile<tensor<256x64xbf16>, #smem.auto>
+!part = !smem.tile<tensor<128x64xbf16>, #smem.auto>
+!b = !smem.tile<tensor<64x128xbf16>, #smem.auto>
+!half = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!d = !smem.fragment<tensor<128x128xf32>, #smem.in_flight>
+!r = !smem.fragment<tensor<128x128xf32>, #smem.accumulator>
+func.func @loaded(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>, %starts: memref<4xindex>)
+    attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
+  %a = "smem.alloc"() : () -> !a
+  %b = "smem.alloc"() : () -> !b
+  "smem.copy"(%ga, %a) : (memref<256x64xbf16>, !a) -> ()
+  "smem.copy"(%gb, %b) : (memref<64x128xbf16>, !b) -> ()
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  %pa = "smem.subtile"(%a) {static_offsets = array<i64: 0, 0>} : (!a) -> !part
+  %pb = "smem.subtile"(%b) {static_offsets = array<i64: 0, 0>} : (!b) -> !half
+  %c0 = arith.constant 0 : index
+  %at = memref.load %starts[%c0] : memref<4xindex>
+  %own = "smem.subtile"(%a, %at) {static_offsets = array<i64: -9223372036854775808, 0>, multiple_of = array<i64: 64>} : (!a, index) -> !part
+  // expected-remark-re@+1 {{it is not known whether it reads the same part of the smem.alloc at {{.*}} in both}}
+  %d = "smem.mma"(%own, %pb) {pair} : (!part, !half) -> !d
+  %r = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !r
+  return
+}
+
+// -----
+
+// Each block has copied all columns, and takes its half of them.
+
+!a = !smem.tile<tensor<256x64xbf16>, #smem.auto>
+!part = !smem.tile<tensor<128x64xbf16>, #smem.auto>
+!b = !smem.tile<tensor<64x128xbf16>, #smem.auto>
+!half = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!d = !smem.fragment<tensor<128x128xf32>, #smem.in_flight>
+!r = !smem.fragment<tensor<128x128xf32>, #smem.accumulator>
+func.func @halves(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>)
+    attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
+  %a = "smem.alloc"() : () -> !a
+  %b = "smem.alloc"() : () -> !b
+  "smem.copy"(%ga, %a) : (memref<256x64xbf16>, !a) -> ()
+  "smem.copy"(%gb, %b) : (memref<64x128xbf16>, !b) -> ()
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  %pa = "smem.subtile"(%a) {static_offsets = array<i64: 0, 0>} : (!a) -> !part
+  %pb = "smem.subtile"(%b) {static_offsets = array<i64: 0, 0>} : (!b) -> !half
+  %c64 = arith.constant 64 : index
+  %rank = gpu.cluster_block_id x
+  %column = arith.muli %rank, %c64 : index
+  %own = "smem.subtile"(%b, %column) {static_offsets = array<i64: 0, -9223372036854775808>} : (!b, index) -> !half
+  // expected-error-re@+1 {{'smem.mma' op reads another part of the smem.alloc at {{.*}} in each block of a pair; one instruction reads both blocks at the same place, so have each copy what it multiplies there}}
+  %d = "smem.mma"(%pa, %own) {pair} : (!part, !half) -> !d
+  %r = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !r
+  return
+}
+
+// -----
+
+// Memory that is shown.
+
+!m = memref<16384xi8, #gpu.address_space<workgroup>>
+!a = !smem.tile<tensor<128x64xbf16>, #smem.layout<"Swizzle<3,4,3> o (128,64):(64,1)">>
+!b = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!d = !smem.fragment<tensor<128x128xf32>, #smem.in_flight>
+!r = !smem.fragment<tensor<128x128xf32>, #smem.accumulator>
+func.func @view(%ga: memref<128x64xbf16>, %gb: memref<64x64xbf16>, %m: !m)
+    attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
+  %a = "smem.view"(%m) : (!m) -> !a
+  %b = "smem.alloc"() : () -> !b
+  "smem.copy"(%ga, %a) : (memref<128x64xbf16>, !a) -> ()
+  "smem.copy"(%gb, %b) : (memref<64x64xbf16>, !b) -> ()
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  // expected-remark-re@+1 {{it is not known whether the smem.view at {{.*}} shows the same place in both}}
+  %d = "smem.mma"(%a, %b) {pair} : (!a, !b) -> !d
+  %r = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !r
+  return
+}

@@ -1,0 +1,100 @@
+"""Kernels whose blocks multiply in pairs: one instruction reads both, so both must come to it alike."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...dialect.bindings import ir
+from ...dialect.diagnostics import remark
+from ...dialect.ops.mma import PRODUCTS, ctas_of
+from ...dialect.types import TileType, is_in_flight
+from ..base import OpError
+from ..kernel import walk
+from ..parts import chain_of
+from .forms import Form, number
+from .memory import offsets_of
+from .report import at
+from .values import Values
+
+#: Ops around a product by which threads go ways of their own, those of the same number in both blocks
+#: the same.
+_ROLES = ("smem.roles", "smem.role")
+
+#: Ops that wait for a step of a ring, and give its stage.
+_STEPS = ("smem.consumer_wait", "smem.producer_acquire")
+
+
+def check_pairs(function: Any) -> None:
+    """Checks that the blocks of each pair execute the same products, on the same places of their shared
+    memories; what is not known is said in remarks.
+
+    Raises:
+        OpError: if a product reads other places in one than in the other.
+    """
+    products = [op for op in walk(function, *PRODUCTS) if ctas_of(op) > 1]
+    if not products:
+        return
+    values = Values(function)
+    unknown: dict[tuple[Any, str], None] = {}
+    for op in products:
+        for tile in op.operands:
+            if isinstance(tile.type, TileType):
+                unknown |= dict.fromkeys(_places(values, op, tile))
+    for op in walk(function, "smem.scale_d"):
+        if not values.of(op.operands[1]).alike:
+            unknown[op, "it is not known whether both keep the accumulator"] = None
+    unknown |= dict.fromkeys(_ways(values, function, products))
+    for op, reason in unknown:
+        remark(op.location, f"cannot prove that both blocks of a pair multiply the same: {reason}")
+
+
+def _places(values: Values, op: Any, tile: Any) -> Iterator[tuple[Any, str]]:
+    """What is not known of the place of a tile."""
+    root, chain = chain_of(tile, op)
+    root = root.operation
+    starts = [start for part in chain for start in _starts(values, part.operation)]
+    if any(values.differs_in_pair(start) for start in starts):
+        raise OpError(
+            op,
+            f"reads another part of the {at(root)} in each block of a pair; one instruction reads both "
+            "blocks at the same place, so have each copy what it multiplies there",
+        )
+    if root.name == "smem.view":
+        yield op, f"it is not known whether the {at(root)} shows the same place in both"
+    elif not all(start.alike for start in starts):
+        yield op, f"it is not known whether it reads the same part of the {at(root)} in both"
+
+
+def _starts(values: Values, part: Any) -> list[Form]:
+    """Where a part begins in its tile; of a ring's stage, the step."""
+    if part.name != "smem.stage":
+        return offsets_of(part, values.of, number)
+    stage = part.operands[1]
+    owner = stage.owner
+    if isinstance(owner, ir.Block) or owner.operation.name not in _STEPS:
+        return [values.of(stage)]
+    return [values.of(owner.operation.operands[1])]
+
+
+def _ways(values: Values, function: Any, products: list[Any]) -> Iterator[tuple[Any, str]]:
+    """The ops by which the blocks of a pair may come to other products, or to other accumulators."""
+    around = {op: None for product in products for op in _around(product, function)}
+    for op in walk(function, "scf.for", "scf.if"):
+        if any(is_in_flight(result.type) for result in op.results):
+            around[op.operation] = None
+    for op in around:
+        if op.name == "scf.for":
+            if not all(bound.alike for bound in values.loop(op).bounds):
+                yield op, "it is not known whether both run it as often"
+        elif op.name == "scf.if":
+            if not values.of(op.operands[0]).alike:
+                yield op, "it is not known whether both take the same branch"
+        elif op.name not in _ROLES:
+            yield op, "it is not known whether both run it alike"
+
+
+def _around(op: Any, function: Any) -> Iterator[Any]:
+    """The ops around an op, within the function."""
+    outer = op.operation.parent.operation
+    while outer != function:
+        yield outer
+        outer = outer.parent.operation
