@@ -9,6 +9,7 @@ from relayouts import DYNAMIC, ELEMENTS
 import mlir_smem
 from mlir_smem.layout import TileLayout
 from mlir_smem.layout.notation import format_layout
+from mlir_smem.layout.swizzle import WIDEST_FIRST
 
 #: What A * 1 is added in, by the elements of A.
 _ACCUMULATORS = {"i8": "i32", "ui8": "i32", "i1": "i32"}
@@ -176,8 +177,11 @@ gpu.module @kernels {{
         return self._words() if self.how == "store" else self._numbers().astype(_DTYPES[self.d])
 
     def compiled(self, **options):
-        """The kernel, compiled; the tile's memory is its own."""
-        return mlir_smem.compile(self.text, reserved_bytes=self.layout.size_bytes, **options)
+        """The kernel, compiled for an architecture that has the swizzle; the tile's memory is its own."""
+        arch = "sm_90a" if self.layout.swizzle in WIDEST_FIRST else "sm_100a"
+        return mlir_smem.compile(
+            self.text, arch=arch, reserved_bytes=self.layout.size_bytes, **options
+        )
 
 
 def accumulator_of(name: str) -> str:
