@@ -70,5 +70,5 @@ def n_rule(element: Element, n: int) -> str:
     """What N must be, with the legal ones nearest to `n`."""
     rule = "a multiple of 8"
     below, above = n // 8 * 8, -(-n // 8) * 8
-    nearest = " or ".join(str(x) for x in sorted({below, above}) if x)
+    nearest = " or ".join(str(x) for x in sorted({below, above or 8}) if x)
     return f"{rule}, for example {nearest}"

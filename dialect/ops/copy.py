@@ -14,6 +14,7 @@ from ..elements import element_of
 from ..memrefs import check_global, check_vectors, contiguous_dim
 from ..smem import Smem
 from ..types import TileType, layout_of, shape_of, tensor_of, tile_element
+from ..units import is_said
 from .factor_blocks import check_blocks, holds_blocks, refuse_rows
 
 #: Types of 8-bit integers, whose bits a copy does not look at.
@@ -143,12 +144,7 @@ def may_relayout(copy: Any) -> bool:
     Raises:
         Invalid: if the attribute is no unit attribute.
     """
-    if RELAYOUT not in copy.attributes:
-        return False
-    given = copy.attributes[RELAYOUT].maybe_downcast()
-    if not isinstance(given, ir.UnitAttr):
-        raise Invalid(f"has relayout = {given}; expected a unit attribute, without a value")
-    return True
+    return is_said(copy, RELAYOUT)
 
 
 def transfer_of(copy: Any, threads: int, read: TileLayout | None = None) -> Transfer | Relayout:

@@ -28,6 +28,7 @@ from ..types import (
     tensor_of,
     tile_element,
 )
+from ..units import is_said
 
 #: Unit attributes that change what an mma computes.
 MODIFIERS = ("negate_a", "negate_b", "satfinite")
@@ -212,7 +213,7 @@ def _check_types(result: Any, a: Any, b: Any, extras: Extras, ctas: int) -> None
 
 def ctas_of(op: Any) -> int:
     """How many blocks compute a product together (`.cta_group`)."""
-    return 2 if PAIR in op.attributes else 1
+    return 2 if is_said(op, PAIR) else 1
 
 
 def check_pair(kind: Kind | None, m: int, n: int, b: Element) -> None:
@@ -291,7 +292,7 @@ def check_modifiers(op: Any, kind: Element) -> None:
     Raises:
         Invalid: for the first that does not.
     """
-    said = [name for name in MODIFIERS if name in op.attributes]
+    said = [name for name in MODIFIERS if is_said(op, name)]
     integers = accumulators(kind, kind)[0].integer
     for name in said:
         if name.startswith("negate") and integers:
@@ -312,7 +313,7 @@ def _check_truncate(op: Any, a: Any, b: Any) -> None:
     Raises:
         Invalid: if it is not.
     """
-    kind, truncate = operand_element(a), TRUNCATE in op.attributes
+    kind, truncate = operand_element(a), is_said(op, TRUNCATE)
     if truncate and kind != TF32:
         raise Invalid(f"has truncate with {kind}; it is for f32 data that is read as tf32")
     if _is_unrounded(a, b) and not truncate:

@@ -13,6 +13,7 @@ from ...layout.tcgen05 import (
     scaled_kind,
     scaled_rows,
 )
+from ...layout.tcgen05.scales import BLOCK_FACTORS
 from ..bindings import ext, ir
 from ..build import create
 from ..caching import cached_in_context
@@ -30,7 +31,17 @@ from ..types import (
     tensor_of,
     tile_element,
 )
-from .mma import PAIR, check_added, check_pair, check_single_use, ctas_of, extras_of
+from ..units import is_said
+from .mma import (
+    MODIFIERS,
+    PAIR,
+    TRUNCATE,
+    check_added,
+    check_pair,
+    check_single_use,
+    ctas_of,
+    extras_of,
+)
 
 
 class MmaScaledOp(Smem.Operation, name="mma_scaled"):
@@ -71,8 +82,7 @@ class MmaScaledOp(Smem.Operation, name="mma_scaled"):
             raise Invalid(problem)
         if accumulator is not None:
             check_single_use(accumulator)
-        if "satfinite" in self.attributes or "truncate" in self.attributes:
-            raise Invalid("has a modifier of integers or tf32; expected negate_a or negate_b")
+        check_scaled_modifiers(self)
 
 
 @cached_in_context
@@ -98,9 +108,12 @@ def _check_types(
     if k != k_b:
         raise Invalid(f"multiplies A of {m}x{k} by B of {k_b}x{n}: K differs, {k} and {k_b}")
     scaling = scaling_of(a, b, a_scales)
-    step = scaling.k
+    step = BLOCK_FACTORS * scaling.block
     if k % step:
-        raise Invalid(f"has K = {k}; expected a multiple of {step} for kind::{scaling.kind}")
+        raise Invalid(
+            f"has K = {k}; expected a multiple of {step}: {BLOCK_FACTORS} factors for {scaling.block} "
+            "elements each"
+        )
     if m % TCGEN05_M:
         raise Invalid(f"has M = {m}; expected a multiple of {TCGEN05_M}")
     if ctas > 1:
@@ -136,6 +149,19 @@ def _check_types(
             raise Invalid(f"cannot read {role.name} of layout {layout}: {problem}")
 
 
+def check_scaled_modifiers(op: Any) -> None:
+    """Checks that what modifies a scaled product is one of its modifiers.
+
+    Raises:
+        Invalid: for the first that is none.
+    """
+    for name in (*MODIFIERS, TRUNCATE):
+        if is_said(op, name) and not name.startswith("negate"):
+            raise Invalid(
+                f"has {name}, a modifier of integers or tf32; expected negate_a or negate_b"
+            )
+
+
 def scaling_of(a: Any, b: Any, a_scales: Any) -> Scaling:
     """How the product of tiles of those types is scaled, by A's factors.
 
@@ -145,7 +171,7 @@ def scaling_of(a: Any, b: Any, a_scales: Any) -> Scaling:
     kinds, kept = (tile_element(a), tile_element(b)), tile_element(a_scales)
     scale = next((name for name, e in SCALE_ELEMENTS.items() if e == kept), None)
     k, factors = shape_of(a)[1], shape_of(a_scales)[1]
-    block = k // factors if k % factors == 0 else 0
+    block = k // factors if factors and k % factors == 0 else 0
     kind = scaled_kind(*kinds, scale, block) if scale else None
     if scale is None or kind is None:
         some = f"one factor for {block} elements" if block else f"{factors} factors for K = {k}"

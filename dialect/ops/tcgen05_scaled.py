@@ -12,7 +12,8 @@ from ..diagnostics import Invalid, verifier
 from ..smem import Smem
 from ..types import FragmentType, check_fragment, is_in_flight, shape_of, tensor_of
 from .bases import Descriptors, check_bases
-from .mma import check_added, check_single_use, extras_of
+from .mma import check_added, check_pair, check_single_use, ctas_of, extras_of
+from .mma_scaled import check_scaled_modifiers
 
 I64 = ir.IntegerType[64]
 
@@ -54,6 +55,7 @@ class Tcgen05ScaledOp(Smem.Operation, name="tcgen05_scaled"):
         if accumulator is not None:
             check_added(accumulator.type, result)
             check_single_use(accumulator)
+        check_scaled_modifiers(self)
         scaling = scaling_of_descriptors(self)
         _check_majors(self, scaling)
         _check_steps(self, scaling)
@@ -101,6 +103,8 @@ def _check_steps(op: Any, scaling: Scaling) -> None:
     m, n = shape_of(op.results[0].type)
     if m % TCGEN05_M:
         raise Invalid(f"has M = {m}; expected a multiple of {TCGEN05_M}")
+    if ctas_of(op) > 1:
+        check_pair(scaling.kind, m, n // 2, scaling.b)
     pieces = len(n_pieces(scaling.b, n) or ())
     blocks = {
         "a_steps": m // TCGEN05_M,
@@ -122,7 +126,7 @@ def _check_steps(op: Any, scaling: Scaling) -> None:
         if a != b:
             raise Invalid(f"has {what} for {a} and {b} blocks along k")
     k = counts["a_scale_steps"] * BLOCK_FACTORS * scaling.block
-    fitting = [x for x in (scaling.k, scaling.long_k) if x and k % x == 0]
+    fitting = [scaling.k, *([scaling.long_k] if scaling.reads_long(k, n) else [])]
     if counts["a_steps"] not in [k // x for x in fitting]:
         expected = " or ".join(f"{k // x} (of {x})" for x in fitting)
         raise Invalid(f"has {counts['a_steps']} steps along k for K = {k}; expected {expected}")
@@ -136,3 +140,8 @@ def _check_steps(op: Any, scaling: Scaling) -> None:
                 f"has {name} = {seconds}; expected "
                 + (f"array<i64: ...> of {count}" if long else "none, for 32 bytes along k")
             )
+        if long and min(seconds) < -1:
+            raise Invalid(f"has {name} = {seconds}; expected -1, or 0 and more 16-byte units")
+        operand = op.operands["ab".index(name[0])].type
+        if long and isinstance(operand, ir.VectorType):
+            raise Invalid(f"has {name}, but {name[0]} is {operand}; expected i64")

@@ -8,6 +8,7 @@ from ..build import create
 from ..diagnostics import Invalid, verifier
 from ..smem import Smem
 from ..types import RingType
+from ..units import is_said
 from .alloc import check_offset
 from .mma import PAIR
 from .ring import MBARRIER_BYTES
@@ -57,6 +58,7 @@ class TensorMemoryOp(Smem.Operation, name="tensor_memory"):
             )
         if depth & depth - 1 or not 1 <= depth <= MOST_DEPTH:
             raise Invalid(f"has depth = {depth}; expected a power of two from 1 to {MOST_DEPTH}")
+        is_said(self, PAIR)
         check_offset(self, MBARRIER_BYTES)
 
 

@@ -7,6 +7,7 @@ from ...layout.canonical import Major
 from ...layout.elements import NARROW
 from ...layout.instruction import instruction_rows
 from ...layout.sparsity import sparse_k
+from ...layout.tcgen05 import kind_of
 from ..bindings import ext, ir
 from ..diagnostics import Invalid, verifier
 from ..smem import Smem
@@ -23,8 +24,10 @@ from .bases import Descriptors, check_bases
 from .mma import (
     check_added,
     check_modifiers,
+    check_pair,
     check_single_use,
     check_sparse,
+    ctas_of,
     extras_of,
     operand_element,
 )
@@ -88,6 +91,9 @@ def _verify(op: Any) -> None:
         check_single_use(extras.accumulator)
     kinds = _multiplicands(op, fragment_accumulator(result))
     check_modifiers(op, kinds[0])
+    if ctas_of(op) > 1:
+        m, n = shape_of(result)
+        check_pair(kind_of(*kinds), m, n // 2, kinds[1])
     k_blocks = _k_blocks(op, kinds[0], result)
     if extras.metadata is not None:
         _check_metadata(extras.metadata.type, kinds[0], shape_of(result)[0], k_blocks)

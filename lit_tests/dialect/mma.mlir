@@ -28,3 +28,13 @@ func.func @registers(%a: !smem.fragment<tensor<128x64xf16>, #smem.multiplicand>,
   %0 = "smem.mma"(%a, %b) : (!smem.fragment<tensor<128x64xf16>, #smem.multiplicand>, !b) -> !running
   return
 }
+
+// Two blocks have 192 columns together; A in shared memory and in registers.
+// CHECK-LABEL: func.func @pair
+func.func @pair(%a: !a, %words: !smem.fragment<tensor<128x64xf16>, #smem.multiplicand>, %b: !b) {
+  // CHECK: %[[D:.*]] = "smem.mma"(%{{.*}}, %{{.*}}) {pair} : {{.*}} -> !smem.fragment<tensor<128x192xf32>, #smem.in_flight>
+  %0 = "smem.mma"(%a, %b) {pair} : (!a, !b) -> !smem.fragment<tensor<128x192xf32>, #smem.in_flight>
+  // CHECK: "smem.mma"(%{{.*}}, %{{.*}}, %[[D]]) {negate_a, pair}
+  %1 = "smem.mma"(%words, %b, %0) {pair, negate_a} : (!smem.fragment<tensor<128x64xf16>, #smem.multiplicand>, !b, !smem.fragment<tensor<128x192xf32>, #smem.in_flight>) -> !smem.fragment<tensor<128x192xf32>, #smem.in_flight>
+  return
+}

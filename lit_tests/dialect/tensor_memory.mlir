@@ -8,3 +8,7 @@
 // The form after smem-allocate.
 // CHECK: "smem.tensor_memory"() {columns = 8 : i32, depth = 4 : i32, first = 0 : i32, offset = 4096 : i64, warpgroups = 1 : i32}
 %1 = "smem.tensor_memory"() {columns = 8 : i32, depth = 4 : i32, first = 0 : i32, warpgroups = 1 : i32, offset = 4096 : i64} : () -> !smem.barriers
+
+// For pairs of blocks.
+// CHECK: "smem.tensor_memory"() {columns = 8 : i32, depth = 1 : i32, first = 0 : i32, pair, warpgroups = 1 : i32}
+%2 = "smem.tensor_memory"() {columns = 8 : i32, depth = 1 : i32, first = 0 : i32, warpgroups = 1 : i32, pair} : () -> !smem.barriers

@@ -22,3 +22,13 @@
 
 // expected-error@+1 {{'smem.tensor_memory' op has depth = 3; expected a power of two from 1 to 16}}
 %0 = "smem.tensor_memory"() {columns = 8 : i32, depth = 3 : i32, first = 0 : i32, warpgroups = 1 : i32} : () -> !smem.barriers
+
+// -----
+
+// expected-error@+1 {{'smem.tensor_memory' op has depth = 32; expected a power of two from 1 to 16}}
+%0 = "smem.tensor_memory"() {columns = 8 : i32, depth = 32 : i32, first = 0 : i32, warpgroups = 1 : i32} : () -> !smem.barriers
+
+// -----
+
+// expected-error@+1 {{'smem.tensor_memory' op has pair = true; expected a unit attribute, without a value}}
+%0 = "smem.tensor_memory"() {columns = 8 : i32, depth = 4 : i32, first = 0 : i32, warpgroups = 1 : i32, pair = true} : () -> !smem.barriers

@@ -281,6 +281,58 @@ def test_mma_of_other_types(element, options, kept, attributes_text):
     """)
 
 
+def test_mma_of_a_pair():
+    def build():
+        a, b = ops.alloc((128, 16), bf16()), ops.alloc((16, 8), bf16())
+        ops.mma(a, b, ops.mma(a, b, pair=True), pair=True)
+
+    ab = f"({tile(128, 16)}, {tile(16, 8)}"
+    assert built(build) == parsed(
+        f"""
+        %a = "smem.alloc"() : () -> {tile(128, 16)}
+        %b = "smem.alloc"() : () -> {tile(16, 8)}
+        %0 = "smem.mma"(%a, %b) {{pair}} : {ab}) -> {fragment(128, 16)}
+        %1 = "smem.mma"(%a, %b, %0) {{pair}} : {ab}, {fragment(128, 16)}) -> {fragment(128, 16)}"""
+    )
+
+
+@pytest.mark.parametrize(
+    "modifiers, n, attributes_text",
+    [({}, 96, ""), ({"negate_b": True, "pair": True}, 192, " {negate_b, pair}")],
+)
+def test_mma_scaled(modifiers, n, attributes_text):
+    types = {
+        "a": tile(128, 64, element="f4E2M1FN"),
+        "b": tile(64, 96, element="f4E2M1FN"),
+        "sa": tile(128, 4, element="f8E4M3FN"),
+        "sb": tile(-(-n // 128) * 128, 4, element="f8E4M3FN"),
+    }
+
+    def build():
+        tiles = [ir.Operation.create("smem.alloc", [ir.Type.parse(t)]) for t in types.values()]
+        operands = [made.result for made in tiles]
+        once = ops.mma_scaled(*operands, **modifiers)
+        ops.mma_scaled(*operands, ops.wait(once), **modifiers)
+
+    allocs = "".join(f'%{name} = "smem.alloc"() : () -> {t}\n' for name, t in types.items())
+    flying, ready = fragment(128, n), fragment(128, n, READABLE)
+    given = ", ".join(types.values())
+    assert built(build) == parsed(
+        f"""{allocs}
+        %0 = "smem.mma_scaled"(%a, %b, %sa, %sb){attributes_text} : ({given}) -> {flying}
+        %1 = "smem.wait"(%0) {{pending = 0 : i32}} : ({flying}) -> {ready}
+        %2 = "smem.mma_scaled"(%a, %b, %sa, %sb, %1){attributes_text}
+          : ({given}, {ready}) -> {flying}"""
+    )
+
+
+def test_tensor_memory_of_a_pair():
+    assert built(lambda: ops.tensor_memory(64, 2, pair=True)) == parsed(
+        '%0 = "smem.tensor_memory"() {columns = 64 : i32, depth = 4 : i32, first = 0 : i32, pair, '
+        "warpgroups = 2 : i32} : () -> !smem.barriers"
+    )
+
+
 def test_what_is_added_to_says_the_type_of_the_sum():
     def build():
         a = ops.alloc((64, 64), ir.F16Type.get())
