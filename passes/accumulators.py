@@ -13,6 +13,7 @@ from typing import Any
 
 from ..dialect.ops.mma import STARTED, extras_of, operand_element
 from ..dialect.types import is_in_flight, is_multiplicand, shape_of
+from ..layout.tcgen05.scales import BLOCK_COLUMNS
 
 #: Lanes of tensor memory, those that a warp reaches, and those that 64 rows take of these.
 LANES, WARP_LANES, BLOCK_LANES = 128, 32, 16
@@ -49,9 +50,21 @@ def needed_by(op: Any) -> list[Any]:
 
 
 def scale_columns(op: Any) -> int:
-    """Columns that the scale factors of an `smem.mma_scaled` take: four for 4 factors of 128 rows."""
+    """Columns that the scale factors of an `smem.mma_scaled`, also one of descriptors, take: four for 4
+    factors of 128 rows."""
+    if op.operation.name == "smem.tcgen05_scaled":
+        blocks = [len(op.attributes[name]) for name in ("a_scale_steps", "b_scale_steps")]
+        return sum(blocks) * BLOCK_COLUMNS
     scales = extras_of(op).scales or ()
     return sum(prod(shape_of(tile.type)) // LANES for tile in scales)
+
+
+def columns_needed(making: list[Any]) -> int:
+    """Columns of a warpgroup that some ops, which result in accumulators in flight, need. One thread
+    copies scale factors and starts what reads them, in its order: all mma share the last columns.
+    """
+    accumulators = sum(columns_of(type_) for op in making for type_ in needed_by(op))
+    return accumulators + max(map(scale_columns, making), default=0)
 
 
 def place_of(row: int, column: int, columns: int, rows: int) -> int:

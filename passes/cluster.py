@@ -33,6 +33,21 @@ def cluster_size(function: Any) -> tuple[int, int, int]:
     return x, y, z
 
 
+def check_clusters(product: Any) -> None:
+    """Checks that the clusters around a product of pairs of blocks are made of pairs.
+
+    Raises:
+        OpError: if they are not.
+    """
+    size = cluster_size(function_of(product))
+    if size[0] % 2:
+        raise OpError(
+            product,
+            f"has pair, but the kernel has clusters of {'x'.join(map(str, size))} blocks; expected an "
+            "even number along x: known_cluster_size = array<i32: 2, 1, 1>",
+        )
+
+
 def blocks_along(load: Any, dim: str | None) -> int:
     """How many blocks share an `smem.tma_load` whose `multicast` is `dim`.
 

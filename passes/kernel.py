@@ -5,6 +5,7 @@ from math import prod
 from typing import Any
 
 from ..dialect.bindings import ir
+from ..dialect.ops.roles import role_warpgroups, roles_of
 from ..layout.fragments import WARPGROUP
 from .base import OpError
 
@@ -78,6 +79,25 @@ def required_block_size(op: Any) -> tuple[int, int, int]:
             "warpgroups",
         )
     return size
+
+
+def warpgroups_of(op: Any) -> tuple[int, int]:
+    """The warpgroups that execute an op: those of its role, or all of the block; the first, and the one
+    behind the last.
+
+    Raises:
+        OpError: if the block's size is not known, or is no number of whole warpgroups.
+    """
+    end = prod(required_block_size(op)) // WARPGROUP
+    inner = op.operation
+    while inner != function_of(op):
+        if inner.name == "smem.role":
+            counts = {role.operation: role_warpgroups(role) for role in roles_of(inner.parent)}
+            before = list(counts).index(inner)
+            first = sum(list(counts.values())[:before])
+            return first, first + counts[inner]
+        inner = inner.parent.operation
+    return 0, end
 
 
 def threads_of(function: Any) -> int | None:

@@ -1,20 +1,17 @@
 """`smem-place-accumulators`: on tcgen05, accumulators in flight get columns of tensor memory."""
 
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
 from ..dialect.bindings import ir
 from ..dialect.diagnostics import format_location
 from ..dialect.ops.mma import PRODUCTS, ctas_of
-from ..dialect.ops.roles import role_warpgroups, roles_of
 from ..dialect.ops.tensor_memory import LEAST_DEPTH, MAX_COLUMNS, MOST_DEPTH, tensor_memory
 from ..dialect.types import is_in_flight
-from ..layout.fragments import WARPGROUP
-from .accumulators import columns_of, needed_by, scale_columns
+from .accumulators import columns_needed, columns_of, needed_by, scale_columns
 from .base import OpError, Pass
-from .cluster import cluster_size
-from .kernel import function_of, gather, required_block_size
+from .cluster import check_clusters
+from .kernel import function_of, gather, warpgroups_of
 
 
 @dataclass(frozen=True)
@@ -53,13 +50,11 @@ def _place(function: Any, making: list[Any], depth: int) -> None:
         raise OpError(
             function, "passes an accumulator in flight; on tcgen05 its kernel makes each itself"
         )
-    spans = [_warpgroups(op) for op in ops]
+    spans = [warpgroups_of(op) for op in ops]
     first, end = min(first for first, _ in spans), max(end for _, end in spans)
     warpgroups = end - first
     needed = [(type_, op) for op in ops for type_ in needed_by(op)]
-    # One thread copies factors and starts what reads them, in its order: all mma share the last columns.
-    scaling = max(making, key=scale_columns)
-    total = sum(columns_of(type_) for type_, _ in needed) + scale_columns(scaling)
+    scaling, total = max(making, key=scale_columns), columns_needed(making)
     if total * warpgroups > MAX_COLUMNS:
         holders = "".join(
             f"\n  {columns_of(type_)} columns: {type_} at {format_location(op.location)}"
@@ -94,26 +89,5 @@ def _is_paired(function: Any, making: list[Any]) -> bool:
             f"has pair, but the mma at {format_location(products[1].location)} has not; a kernel's "
             "instructions are all of one .cta_group",
         )
-    size = cluster_size(function)
-    if size[0] % 2:
-        raise OpError(
-            pair,
-            f"has pair, but the kernel has clusters of {'x'.join(map(str, size))} blocks; expected an "
-            "even number along x: known_cluster_size = array<i32: 2, 1, 1>",
-        )
+    check_clusters(pair)
     return True
-
-
-def _warpgroups(op: Any) -> tuple[int, int]:
-    """The warpgroups that execute an op: those of its role, or all of the block; the first, and the one
-    behind the last."""
-    end = prod(required_block_size(op)) // WARPGROUP
-    inner = op.operation
-    while inner != function_of(op):
-        if inner.name == "smem.role":
-            counts = {role.operation: role_warpgroups(role) for role in roles_of(inner.parent)}
-            before = list(counts).index(inner)
-            first = sum(list(counts.values())[:before])
-            return first, first + counts[inner]
-        inner = inner.parent.operation
-    return 0, end

@@ -140,7 +140,7 @@ def _check_steps(op: Any, scaling: Scaling) -> None:
                 f"has {name} = {seconds}; expected "
                 + (f"array<i64: ...> of {count}" if long else "none, for 32 bytes along k")
             )
-        if long and min(seconds) < -1:
+        if long and min(op.attributes[name]) < -1:
             raise Invalid(f"has {name} = {seconds}; expected -1, or 0 and more 16-byte units")
         operand = op.operands["ab".index(name[0])].type
         if long and isinstance(operand, ir.VectorType):

@@ -16,6 +16,7 @@ from .elementwise import lower_fill, lower_map
 from .form import check_operands
 from .instructions import lower_wait, lower_wgmma
 from .loads import lower_load
+from .prepared import check_memories
 from .registers import Registers, convert_types, registers_of, word_count
 from .scaled import lower_scaled
 from .steps import Steps
@@ -55,7 +56,7 @@ class LowerMma(Pass):
         for op in lowered:
             if op.operation.name in STARTED:
                 check_operands(op, self.arch)
-        self._check_memories(lowered, memories)
+        check_memories(lowered, memories, self.arch)
         # Shapes are read off the fragment types, so those are noted before they are converted.
         ops = [Typed(op, self.arch) for op in lowered]
         convert_types(module, self.arch.is_tcgen05)
@@ -66,19 +67,6 @@ class LowerMma(Pass):
         # What it says is in the instructions that used it.
         for op in scales:
             op.operation.erase()
-
-    def _check_memories(self, lowered: list[Any], memories: list[Any]) -> None:
-        """Checks that accumulators in flight have tensor memory where they need it, and only there."""
-        if not self.arch.is_tcgen05:
-            for op in memories:
-                raise OpError(op, f"allocates tensor memory, which {self.arch} has not")
-            return
-        prepared = {function_of(op) for op in memories}
-        for op in lowered:
-            fragments = [value.type for value in (*op.operands, *op.results)]
-            in_flight = any(isinstance(t, FragmentType) and is_in_flight(t) for t in fragments)
-            if in_flight and function_of(op) not in prepared:
-                raise OpError(op, "has no tensor memory; run smem-place-accumulators before")
 
 
 class Typed:

@@ -6,6 +6,7 @@ from typing import Any
 from ...dialect.bindings import ir
 from ...dialect.ops.mma import MODIFIERS, ctas_of, extras_of
 from ...layout import Accumulator, Arch, Element, Major, element
+from ...layout.tcgen05 import LONG_K_BYTES
 from ..base import OpError
 
 
@@ -64,6 +65,9 @@ def check_operands(op: Any, arch: Arch) -> None:
     )
     if problem:
         raise OpError(op, problem)
+    if "a_seconds" in op.attributes and not arch.has_absolute_lbo:
+        able = ", ".join(str(each) for each in Arch if each.has_absolute_lbo)
+        raise OpError(op, f"reads {LONG_K_BYTES} bytes along K, which {arch} does not; {able} does")
     for letter, (kind, major) in zip("ab", operands, strict=True):
         if not arch.swizzles_of(kind, Major(major)):
             raise OpError(

@@ -1,0 +1,83 @@
+"""Whether the tensor memory of functions is what their accumulators need, whoever has placed it."""
+
+from typing import Any
+
+from ...dialect.diagnostics import format_location
+from ...dialect.ops.mma import PAIR, STARTED, ctas_of
+from ...dialect.ops.tensor_memory import tensor_memory_number
+from ...dialect.types import FragmentType, is_in_flight
+from ...layout import Arch
+from ..accumulators import columns_needed
+from ..base import OpError
+from ..cluster import check_clusters
+from ..kernel import function_of, warpgroups_of
+
+
+def check_memories(lowered: list[Any], memories: list[Any], arch: Arch) -> None:
+    """Checks that accumulators in flight have tensor memory where they need it, and only there.
+
+    Args:
+        lowered: the ops on fragments.
+        memories: the `smem.tensor_memory` of their functions.
+        arch: the architecture.
+
+    Raises:
+        OpError: for the first that has not, or has other than it needs.
+    """
+    if not arch.is_tcgen05:
+        for op in memories:
+            raise OpError(op, f"allocates tensor memory, which {arch} has not")
+        return
+    prepared: dict[Any, Any] = {}
+    for op in memories:
+        function = function_of(op)
+        if function in prepared:
+            where = format_location(prepared[function].location)
+            raise OpError(op, f"allocates once more in a function that has done so at {where}")
+        if op.operation.block != function.regions[0].blocks[0]:
+            raise OpError(op, "is not at the top of its function, where all threads come by once")
+        prepared[function] = op
+    making: dict[Any, list[Any]] = {}
+    for op in lowered:
+        fragments = [value.type for value in (*op.operands, *op.results)]
+        if not any(isinstance(t, FragmentType) and is_in_flight(t) for t in fragments):
+            continue
+        function = function_of(op)
+        if function not in prepared:
+            raise OpError(op, "has no tensor memory; run smem-place-accumulators before")
+        if op.operation.name != "smem.wait":
+            _check_op(op, prepared[function])
+            making.setdefault(function, []).append(op)
+    for function, ops in making.items():
+        _check_columns(prepared[function], ops)
+
+
+def _check_op(op: Any, memory: Any) -> None:
+    """Checks that the warpgroups, and blocks, that execute an op are those of its tensor memory."""
+    where = f"the smem.tensor_memory at {format_location(memory.location)}"
+    if op.operation.name in STARTED:
+        paired = PAIR in memory.attributes
+        if (ctas_of(op) > 1) != paired:
+            has, other = ("no pair", "has") if paired else ("pair", "has not")
+            raise OpError(op, f"has {has}, but {where} {other}")
+        if paired:
+            check_clusters(op)
+    (first, end), begin = warpgroups_of(op), tensor_memory_number(memory, "first")
+    behind = begin + tensor_memory_number(memory, "warpgroups")
+    if first < begin or end > behind:
+        raise OpError(
+            op,
+            f"is executed by warpgroups {first} to {end - 1} of the block, but {where} is of {begin} to "
+            f"{behind - 1}",
+        )
+
+
+def _check_columns(memory: Any, making: list[Any]) -> None:
+    """Checks that there are columns for all that some ops begin."""
+    columns, needed = tensor_memory_number(memory, "columns"), columns_needed(making)
+    if columns < needed:
+        raise OpError(
+            memory,
+            f"has {columns} columns for each warpgroup, but its function's accumulators and factors take "
+            f"{needed}",
+        )
