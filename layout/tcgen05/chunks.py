@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ..canonical import Canonical, Major, Mismatch, match
 from ..elements import UNIT_BYTES
 from ..modes import LayoutError
+from ..notation import format_origin
 from ..operand import UNUSED_LBO_K_MAJOR, OperandBlocks, Role
 from ..swizzle import Swizzle
 from ..tile import TileLayout
@@ -155,8 +156,11 @@ def _atom(
         part = operand.slice((at, k), (piece, extent))
     except LayoutError as error:
         return Mismatch(f"{where}: {error}")
-    if part.terms or part.layout.origin:
+    if part.terms:
         return Mismatch(f"{where} begin where only the running kernel knows; take whole tiles")
+    if part.layout.origin:
+        begin = format_origin(part.layout.origin)
+        return Mismatch(f"{where} are parts of atoms: they begin at {begin} in them")
     canonical = match(part.layout)
     if isinstance(canonical, Mismatch):
         return Mismatch(f"{where}: {canonical.reason}")

@@ -64,3 +64,17 @@ func.func @passed(%m: memref<64x64xf16>, %given: !flying) attributes {known_bloc
   %0 = "smem.mma"(%t, %t, %given) : (!t, !t, !flying) -> !flying
   return
 }
+
+// -----
+
+!a = !smem.tile<tensor<128x64xi8>, #smem.auto>
+!b = !smem.tile<tensor<64x32xi8>, #smem.auto>
+!d = !smem.fragment<tensor<128x64xi32>, #smem.in_flight>
+func.func @integers_pair() attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
+  %a = "smem.alloc"() : () -> !a
+  %b = "smem.alloc"() : () -> !b
+  // expected-error@+1 {{'smem.mma' op multiplies s8 by s8 in pairs of blocks of a cluster, which tcgen05 on sm_103 does not; tcgen05 (sm_100) does}}
+  %0 = "smem.mma"(%a, %b) {pair} : (!a, !b) -> !d
+
+  return
+}

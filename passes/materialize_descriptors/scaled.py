@@ -37,8 +37,6 @@ def describe_scaled(mma: Any, arch: Arch, made: Descriptors, explains: bool) -> 
     if arch.has_absolute_lbo and scaling.reads_long(k, n * ctas):
         chunks = _chunks(scaling, parts[:2], ctas)
         if isinstance(chunks, str):
-            if k % scaling.k:
-                raise OpError(mma, chunks)
             if explains:
                 remark(mma.location, f"instructions read 32 bytes along K, not 48: it {chunks}")
             chunks = None
