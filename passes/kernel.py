@@ -5,6 +5,7 @@ from math import prod
 from typing import Any
 
 from ..dialect.bindings import ir
+from ..dialect.diagnostics import format_location
 from ..dialect.ops.roles import role_warpgroups, roles_of
 from ..layout.fragments import WARPGROUP
 from .base import OpError
@@ -79,6 +80,23 @@ def required_block_size(op: Any) -> tuple[int, int, int]:
             "warpgroups",
         )
     return size
+
+
+def check_collective(op: Any) -> None:
+    """Checks that all threads of a warpgroup come by an op.
+
+    Raises:
+        OpError: if it is in an `smem.elect`, which one thread executes.
+    """
+    inner = op.operation
+    while inner != function_of(op):
+        inner = inner.parent.operation
+        if inner.name == "smem.elect":
+            raise OpError(
+                op,
+                f"is in the smem.elect at {format_location(inner.location)}, which one thread executes; "
+                "all threads of a warpgroup execute it together",
+            )
 
 
 def warpgroups_of(op: Any) -> tuple[int, int]:

@@ -156,7 +156,7 @@ def _atom(
         part = operand.slice((at, k), (piece, extent))
     except LayoutError as error:
         return Mismatch(f"{where}: {error}")
-    if part.terms:
+    if part.terms or not part.layout.settled:
         return Mismatch(f"{where} begin where only the running kernel knows; take whole tiles")
     if part.layout.origin:
         begin = format_origin(part.layout.origin)

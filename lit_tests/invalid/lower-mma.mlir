@@ -131,3 +131,13 @@ func.func @no_block_size_of_convert(%c: !c, %m: memref<64x64xf32>) {
   %0 = "smem.convert"(%c) : (!c) -> !smem.fragment<tensor<64x64xf8E5M2>, #smem.multiplicand>
   return
 }
+
+// -----
+
+func.func @elected(%a: i64, %b: i64) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  "smem.elect"() ({
+    // expected-error-re@+1 {{'smem.wgmma' op is in the smem.elect at {{[0-9:]+}}, which one thread executes; all threads of a warpgroup execute it together}}
+    %0 = "smem.wgmma"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
+  }) {scope = "warpgroup"} : () -> ()
+  return
+}

@@ -8,7 +8,7 @@ from ...dialect.ops.mma import PRODUCTS, STARTED, extras_of
 from ...dialect.types import FragmentType, is_in_flight
 from ...layout.arch import Arch
 from ..base import OpError, Pass, option
-from ..kernel import function_of, gather, required_block_size
+from ..kernel import check_collective, function_of, gather, required_block_size
 from ..threads import linear_thread
 from .columns import lower_columns
 from .conversion import lower_convert
@@ -54,6 +54,7 @@ class LowerMma(Pass):
         for mma in products:
             raise OpError(mma, "still reads tiles; run smem-materialize-descriptors before")
         for op in lowered:
+            check_collective(op)
             if op.operation.name in STARTED:
                 check_operands(op, self.arch)
         check_memories(lowered, memories, self.arch)

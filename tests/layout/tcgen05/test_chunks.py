@@ -105,6 +105,11 @@ def test_an_absolute_address_needs_an_aligned_tile():
             "mxf4",
             "begin where only the running kernel knows; take whole tiles",
         ),
+        (
+            TILE.slice((0, 192), (128, 192)).layout,
+            "mxf4",
+            "the atoms of 128x192 at (0, 0) are parts of atoms: they begin at (0,192) in them",
+        ),
     ],
     ids=lambda value: value[:30] if isinstance(value, str) else "",
 )
