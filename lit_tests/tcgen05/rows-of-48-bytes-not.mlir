@@ -4,24 +4,6 @@
 // RUN: FileCheck %s --check-prefix=CODE < %t
 
 !a = !smem.tile<tensor<128x384xf4E2M1FN>, #smem.swizzle<"128B", "row-major">>
-!b = !smem.tile<tensor<384x32xf4E2M1FN>, #smem.swizzle<"64B", "column-major">>
-!s = !smem.tile<tensor<128x24xf8E4M3FN>, #smem.layout<"((32,4),(4,6)):((16,4),(1,512))">>
-
-// CHECK: remark: instructions read 32 bytes along K, not 48: it cannot read B: the leading dimension is absolute, which needs swizzle 128B with atoms of 16 bytes, not 64B
-// CODE-LABEL: func.func @swizzle
-// CODE-NOT: seconds
-// CODE: return
-func.func @swizzle() {
-  %a = "smem.alloc"() {offset = 0 : i64} : () -> !a
-  %b = "smem.alloc"() {offset = 65536 : i64} : () -> !b
-  %s = "smem.alloc"() {offset = 131072 : i64} : () -> !s
-  %d = "smem.mma_scaled"(%a, %b, %s, %s) : (!a, !b, !s, !s) -> !smem.fragment<tensor<128x32xf32>, #smem.in_flight>
-  return
-}
-
-// -----
-
-!a = !smem.tile<tensor<128x384xf4E2M1FN>, #smem.swizzle<"128B", "row-major">>
 !b = !smem.tile<tensor<384x32xf4E2M1FN>, #smem.swizzle<"128B", "column-major">>
 !s = !smem.tile<tensor<128x24xf8E4M3FN>, #smem.layout<"((32,4),(4,6)):((16,4),(1,512))">>
 !bytes = memref<128x384xi8, #gpu.address_space<workgroup>>
