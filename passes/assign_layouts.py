@@ -1,12 +1,13 @@
 """`smem-assign-layouts`: every tile gets a layout that all of its uses accept."""
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from ..dialect.diagnostics import Invalid, remark
 from ..dialect.ops import part_of
 from ..dialect.ops.mma import PRODUCTS, ctas_of, extras_of, operand_element
-from ..dialect.types import layout_of, shape_of, tile_element, with_layout
+from ..dialect.types import WINDOW_BYTES, layout_of, shape_of, tile_element, with_layout
 from ..layout import LayoutError, Swizzle, TileLayout, choose
 from ..layout.arch import Arch
 from ..layout.choice import Use, judge
@@ -61,9 +62,14 @@ class AssignLayouts(Pass):
 
     def _choose(self, root: Any, uses: list[Use]) -> TileLayout:
         type_ = root.results[0].type
+        element, shape = tile_element(type_), shape_of(type_)
+        least = prod(shape) * element.bits // 8
+        if least > WINDOW_BYTES:
+            # To judge layouts takes the longer, the more instructions would read them.
+            raise OpError(root, f"has {least} bytes; descriptors reach {WINDOW_BYTES}")
         choice = choose(
-            tile_element(type_),
-            shape_of(type_),
+            element,
+            shape,
             uses,
             self.max_swizzle,
             exhaustive=self.explain,
