@@ -49,7 +49,8 @@ class LocalMemory:
 
     def holds(self, addresses: np.ndarray, size: int) -> np.ndarray:
         """Which accesses of `size` bytes, at addresses in `bytes`, lie within a variable."""
-        return rows_of(self.taken, size)[self.bytes.rows(addresses, size)].all(axis=1)
+        taken = rows_of(self.taken, size)[self.bytes.rows(addresses, size)]
+        return np.logical_and.reduce(taken, axis=1)
 
     def note_written(self, addresses: np.ndarray, size: int) -> None:
         """Notes that `size` bytes at addresses in `bytes` are written."""
