@@ -41,6 +41,7 @@ class BlockCase:
         pair: whether two blocks multiply together.
         adds: whether the product is added twice.
         registers: whether A is loaded into registers before; without factors.
+        by: columns of D that are stored at a time; 0 for all.
     """
 
     a: str = "f8E4M3FN"
@@ -57,6 +58,7 @@ class BlockCase:
     adds: bool = False
     registers: bool = False
     d: str = "f32"
+    by: int = 0
 
     def __str__(self) -> str:
         said = [self.a, self.b, self.d, f"m{self.m}n{self.n}k{self.k}"]
@@ -64,6 +66,7 @@ class BlockCase:
         said += ["registers"] * self.registers
         said += [layout for layout in (self.a_layout, self.b_layout) if layout != "#smem.auto"]
         said += [self.modifier] if self.modifier else []
+        said += [f"by{self.by}"] if self.by else []
         return "-".join([*said, *["pair"] * self.pair, *["adds"] * self.adds])
 
     @property
@@ -145,11 +148,24 @@ gpu.module @kernels {{
     %i = gpu.block_id x
     {body}
     %ready = "smem.wait"({last}) {{pending = 0 : i32}} : (!flying) -> !ready
-    "smem.store"(%ready, %Di) : (!ready, {arrays["D"].part}) -> ()
+    {self._stores(arrays["D"])}
     gpu.return
   }}
 }}
 """
+
+    def _stores(self, d: _Array) -> str:
+        """Lines that store the result."""
+        if not self.by:
+            return f'"smem.store"(%ready, %Di) : (!ready, {d.part}) -> ()'
+        some = f"!smem.fragment<tensor<{self.m}x{self.by}x{self.d}>, #smem.accumulator>"
+        of = f"memref<{self.m}x{self.by}x{self.d}, strided<[{self.columns}, 1], offset: ?>>"
+        return "\n    ".join(
+            f'%some{at} = "smem.columns"(%ready) {{first = {at} : i64}} : (!ready) -> {some}\n    '
+            f"%D{at} = memref.subview %Di[0, {at}] [{self.m}, {self.by}] [1, 1] : {d.part} to {of}\n    "
+            f'"smem.store"(%some{at}, %D{at}) : ({some}, {of}) -> ()'
+            for at in range(0, self.columns, self.by)
+        )
 
     def values(self) -> dict[str, np.ndarray]:
         """A and B, [m or n, k], and their factors, [rows, factors], of all blocks: numbers of which all

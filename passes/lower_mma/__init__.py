@@ -5,11 +5,13 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.ops.mma import PRODUCTS, STARTED, extras_of
-from ...dialect.types import FragmentType, is_in_flight
+from ...dialect.types import FragmentType, is_in_flight, shape_of
 from ...layout.arch import Arch
+from .. import emit
 from ..base import OpError, Pass, option
 from ..kernel import check_collective, function_of, gather, required_block_size
 from ..threads import linear_thread
+from .by_columns import is_read_by_columns
 from .columns import lower_columns
 from .conversion import lower_convert
 from .elementwise import lower_fill, lower_map
@@ -21,7 +23,7 @@ from .registers import Registers, convert_types, registers_of, word_count
 from .scaled import lower_scaled
 from .steps import Steps
 from .stores import lower_store
-from .tcgen05 import OnTcgen05, Types, lower_tcgen05, lower_tcgen05_wait
+from .tcgen05 import OnTcgen05, Types, lower_tcgen05, lower_tcgen05_columns, lower_tcgen05_wait
 
 _OPS = (
     "smem.wgmma",
@@ -77,6 +79,9 @@ class Typed:
         self.op, self._arch = op, arch
         self.operands = [v.type for v in op.operands]
         self.result = op.results[0].type if len(op.results) else None
+        self._stays = op.operation.name == "smem.wait" and (
+            is_in_flight(self.result) or (arch.is_tcgen05 and is_read_by_columns(op))
+        )
 
     def lower(self, steps: Steps, kernel: "OnTcgen05 | None") -> None:
         """Puts instructions in the op's place; `kernel` is the one around it if it has tensor memory."""
@@ -104,7 +109,11 @@ class Typed:
                 lower = lower_scaled if extras_of(op).scales else lower_tcgen05
                 return lower(op, types, self._registers(result), kernel, steps)
             case "smem.wait":
-                return lower_tcgen05_wait(op, self._registers(result), result, kernel.memory)
+                registers = None if self._stays else self._registers(result)
+                return lower_tcgen05_wait(op, registers, kernel.memory)
+            case "smem.columns" if op.operands[0].type == emit.i32():
+                _, columns = shape_of(self.operands[0])
+                return lower_tcgen05_columns(op, self._registers(result), columns, kernel.memory)
             case "smem.fill" if is_in_flight(result):
                 registers = self._registers(result)
                 return kernel.begin(result, registers, lower_fill(op, registers))

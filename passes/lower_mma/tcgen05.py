@@ -187,11 +187,26 @@ def lower_tcgen05(
     return sum_.address
 
 
-def lower_tcgen05_wait(op: Any, registers: Registers, result: Any, memory: TensorMemory) -> Any:
-    """Emits the wait for the warpgroup's mma, and the loads of a result that is readable; the result."""
+def lower_tcgen05_wait(op: Any, registers: Registers | None, memory: TensorMemory) -> Any:
+    """Emits the wait for the warpgroup's mma, and the loads of the result.
+
+    Args:
+        op: the `smem.wait`.
+        registers: the result's registers; None where it stays in tensor memory.
+        memory: the kernel's tensor memory.
+
+    Returns:
+        The registers of the accumulator, or its address.
+    """
     memory.wait(ir.IntegerAttr(op.attributes["pending"]).value)
     address = op.operands[0]
-    return address if is_in_flight(result) else memory.load(address, registers)
+    return memory.load(address, registers) if registers else address
+
+
+def lower_tcgen05_columns(op: Any, registers: Registers, columns: int, memory: TensorMemory) -> Any:
+    """Emits the loads of some of the columns of an accumulator that has stayed in tensor memory."""
+    first = ir.IntegerAttr(op.attributes["first"]).value
+    return memory.load(emit.binary("addi", op.operands[0], first), registers, columns)
 
 
 def _instruction(op: Any, form: Form, kind: Kind, m: int, n: int) -> int:

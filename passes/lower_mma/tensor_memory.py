@@ -147,10 +147,16 @@ class TensorMemory:
     def _barrier(self, number: I32) -> Any:
         return gep(self._barriers, (number % self._depth * MBARRIER_BYTES).value)
 
-    def load(self, address: Any, registers: Registers) -> Any:
-        """Emits the loads of an accumulator; its registers."""
+    def load(self, address: Any, registers: Registers, whole: int | None = None) -> Any:
+        """Emits the loads of an accumulator, or of some columns of one; its registers.
+
+        Args:
+            address: where it begins.
+            registers: its registers.
+            whole: the columns of the accumulator, if these are some of them.
+        """
         parts = []
-        for position, (at, counts) in enumerate(self._accesses(address, registers)):
+        for position, (at, counts) in enumerate(self._accesses(address, registers, whole)):
             scalars: list[Any] = []
             for place, count in zip(at, counts, strict=True):
                 vector = emit.value(
@@ -211,15 +217,16 @@ class TensorMemory:
         emit.op("nvvm.tcgen05.wait", kind=ir.Attribute.parse("#nvvm.tcgen05_wait<store>"))
 
     def _accesses(
-        self, address: Any, registers: Registers
+        self, address: Any, registers: Registers, whole: int | None = None
     ) -> Iterator[tuple[list[Any], list[int]]]:
         """For each block, where its accesses begin (pointers), and eights of columns of each."""
+        columns = whole or registers.columns
         own = emit.binary("addi", address, self._lane())
         for row, column, n in registers.blocks:
             places, counts = [], []
             for done, count in _in_powers_of_two(n // _ACCESS_COLUMNS, _MOST_ACCESSES):
                 further = column + done * _ACCESS_COLUMNS
-                at = place_of(row, further, registers.columns, registers.rows)
+                at = place_of(row, further, columns, registers.rows)
                 places.append(pointer(emit.binary("addi", own, at)))
                 counts.append(count)
             yield places, counts

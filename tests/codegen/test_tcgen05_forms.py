@@ -1,5 +1,7 @@
 """ptxas takes every form of product that is lowered for tcgen05, and what is not lowered is refused."""
 
+from dataclasses import replace
+
 import narrow_products
 import pytest
 from block_cases import BlockCase
@@ -158,3 +160,13 @@ def test_the_gemm_whose_consumers_have_128_rows_takes_whole_instructions(tile, c
     assert (compiled.report.warnings, compiled.report.spill_bytes) == ((), 0)
     # The first step and the loop's: K in four parts, and rows and columns in one.
     assert compiled.ptx.count("tcgen05.mma") == 2 * 4
+
+
+def test_columns_are_loaded_where_they_are_taken():
+    case = BlockCase("bf16", "bf16", None, n=256, k=64)
+    whole, parts = (
+        mlir_smem.compile(replace(case, by=by).text, arch="sm_100a").report for by in (0, 32)
+    )
+    assert whole.spill_bytes > 0
+    assert parts.spill_bytes == 0
+    assert parts.registers < 128

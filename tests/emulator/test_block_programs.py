@@ -49,6 +49,14 @@ PAIRS = (
     BlockCase(pair=True, n=64, m=256, adds=True),
 )
 
+#: Products whose results are stored some columns at a time, of several rows of instructions and types.
+BY_COLUMNS = (
+    BlockCase("bf16", "bf16", None, n=96, k=64, by=32),
+    BlockCase("f16", "f16", None, d="f16", m=256, n=80, k=64, by=16),
+    BlockCase("f16", "f16", None, m=192, n=48, k=64, by=24, adds=True),
+    BlockCase("bf16", "bf16", None, m=256, n=32, k=64, pair=True, by=8),
+)
+
 
 def run(case, arch="sm_100a"):
     """What a kernel computes."""
@@ -56,7 +64,7 @@ def run(case, arch="sm_100a"):
     return run_on_cpu(compiled, "product", case.inputs(), ["D"], (case.blocks,))["D"]
 
 
-@pytest.mark.parametrize("case", [*SCALED, *PAIRS], ids=str)
+@pytest.mark.parametrize("case", [*SCALED, *PAIRS, *BY_COLUMNS], ids=str)
 def test_a_product_is_right(case):
     assert np.array_equal(run(case), case.expected())
 
