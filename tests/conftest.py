@@ -1,6 +1,7 @@
 """Settings that every test shares."""
 
 import os
+from collections import Counter
 
 import pytest
 import stand_in
@@ -19,6 +20,25 @@ def pytest_addoption(parser):
         action="store_true",
         help="assemble every kernel that the chip is tested with, not only one of each form",
     )
+    parser.addoption(
+        "--every-case",
+        action="store_true",
+        help="run every case of tests that otherwise run a sample, as they do where CI is set",
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leaves all but every n-th case of tests marked `sampled(n)` out."""
+    if config.getoption("--every-case") or os.environ.get("CI"):
+        return
+    seen, kept, left = Counter(), [], []
+    for item in items:
+        marker = item.get_closest_marker("sampled")
+        test = item.nodeid.split("[")[0]
+        (left if marker and seen[test] % marker.args[0] else kept).append(item)
+        seen[test] += 1
+    config.hook.pytest_deselected(items=left)
+    items[:] = kept
 
 
 @pytest.fixture

@@ -56,6 +56,7 @@ def test_attention(t):
     attention.check(run_on_cpu(compiled, "attention", inputs, ["O", "L"]), inputs)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("example", TILES)
 @pytest.mark.parametrize("name", FORMATS)
 def test_scaled_blocks(name, example):

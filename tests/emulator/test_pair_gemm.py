@@ -17,6 +17,7 @@ from mlir_smem.runtime import run_on_cpu
 EXTENTS = [((1, 1), 1), ((2, 1), 3), ((1, 2), 8)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_it_is_proven_and_right(case):
     assert checked(case.text).messages == ()
