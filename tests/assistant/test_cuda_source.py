@@ -13,6 +13,8 @@ from emitted_kernels import EmittedCase, emitted_cases
 from mlir_smem.assistant import choose_operands, cuda_source
 from mlir_smem.layout.tcgen05 import Chunks
 
+pytestmark = pytest.mark.sampled(3)
+
 #: Where tiles begin in these tests: a multiple of every pattern.
 START = 0x1400
 

@@ -42,7 +42,7 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("case", every_case() if every else one_of_each(), ids=str)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 def test_a_legal_form_is_assembled_without_a_word(case):
     report = mlir_smem.compile(case.text).report
     assert report is not None

@@ -7,6 +7,8 @@ from block_cases import BlockCase
 import mlir_smem
 from mlir_smem.runtime import run_on_cpu
 
+pytestmark = pytest.mark.sampled(2)
+
 E2M1 = ("f4E2M1FN", "f4E2M1FN")
 
 #: The factors of 4-bit types, and elements that share one.

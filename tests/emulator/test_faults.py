@@ -8,6 +8,8 @@ from faults.bases import NAMES, base
 from faults.catalogue import FAULTS
 from faults.verdicts import Verdict, check, emulated, lower, verdict
 
+pytestmark = pytest.mark.sampled(2)
+
 DOCS = Path(__file__).parents[2] / "docs"
 SCRIPT = runpy.run_path(str(DOCS / "faults.py"))
 PAGE = (DOCS / "faults.md").read_text()

@@ -16,6 +16,8 @@ from mlir_smem.examples.gemm.kernel import build
 from mlir_smem.examples.gemm.problem import Problem
 from mlir_smem.runtime.arguments import DTYPES
 
+pytestmark = pytest.mark.sampled(2)
+
 BF16 = ml_dtypes.bfloat16
 
 

@@ -29,7 +29,7 @@ FORMS = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("case", dict.fromkeys(FORMS), ids=str)
 def test_a_product_is_right(case):
     inputs = case.inputs()

@@ -44,7 +44,7 @@ LARGE = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("case", [*TILES, *PARTS, *LARGE], ids=str)
 def test_every_byte_is_where_the_layout_has_it(case):
     compiled = case.compiled(emit="nvvm")
@@ -63,7 +63,7 @@ PRODUCTS = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("case", PRODUCTS, ids=str)
 def test_a_product_of_m_and_n_major_data_is_right(case):
     compiled = mlir_smem.compile(case.text, emit="nvvm")

@@ -9,6 +9,8 @@ from block_cases import BlockCase
 import mlir_smem
 from mlir_smem.runtime import run_on_cpu
 
+pytestmark = pytest.mark.sampled(2)
+
 MX = BlockCase(k=128, m=256)
 LONG = BlockCase("f4E2M1FN", "f4E2M1FN", "f8E4M3FN", 16, n=32, k=768)
 PAIR = BlockCase(n=32, pair=True)

@@ -24,6 +24,8 @@ from test_tensor_rules import REFILL
 
 from mlir_smem.emulator import Kind
 
+pytestmark = pytest.mark.sampled(2)
+
 M, N = 256, 32
 
 STEPS, IMAGE, FACTORS = operands(("f16", "f16", "f16"), M, N)

@@ -19,6 +19,8 @@ from mlir_smem.layout.tcgen05 import (
     tcgen05_addresses,
 )
 
+pytestmark = pytest.mark.sampled(3)
+
 DTYPES = {
     "f16": np.float16,
     "bf16": ml_dtypes.bfloat16,

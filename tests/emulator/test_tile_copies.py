@@ -11,7 +11,7 @@ WHOLE = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("case", [*WHOLE, *PARTS], ids=str)
 def test_every_byte_is_where_the_layout_has_it(case):
     compiled = case.compiled(emit="nvvm")

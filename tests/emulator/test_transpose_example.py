@@ -15,6 +15,8 @@ from mlir_smem.emulator import Kind
 from mlir_smem.examples.gemm.config import ConfigError
 from mlir_smem.examples.gemm.transpose import TransposeConfig, build_transpose
 
+pytestmark = pytest.mark.sampled(2)
+
 SMALL = TransposeConfig((128, 32), stages=2, warpgroups=1)
 
 

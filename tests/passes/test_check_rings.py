@@ -18,6 +18,8 @@ from scaled_gemm import FORMATS, TILES
 
 from mlir_smem.examples.gemm.config import Config
 
+pytestmark = pytest.mark.sampled(2)
+
 #: Two tiles a block, so that rings go round; each warpgroup's rows are stored in two parts.
 CONFIG = Config(tile=(128, 64, 64), stages=3, store_columns=32, store_buffers=3)
 EXTENTS = (256, 64, 320)
