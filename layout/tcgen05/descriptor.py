@@ -8,9 +8,6 @@ from typing import ClassVar, Self
 from ..descriptor import Descriptor, mask_of
 from ..swizzle import TCGEN05_WIDEST_FIRST, Swizzle
 
-#: The version of Blackwell's descriptors, which is 1.
-VERSION = (46, 3)
-
 #: The bit that makes the leading dimension's stride an absolute address (9.7.16.3.1).
 LBO_MODE = (52, 1)
 
