@@ -16,6 +16,12 @@ def columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([lines[0], "  ".join("-" * width for width in widths), *lines[1:]])
 
 
+def named(lines: Sequence[tuple[str, str]]) -> str:
+    """A line for each name and its text, the texts below each other."""
+    width = max(len(name) for name, _ in lines)
+    return "\n".join(f"{name:{width}}  {text}" for name, text in lines)
+
+
 def html_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """The same as HTML; cells are text, not markup."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -172,7 +172,7 @@ class Decoded:
             "forms": list(self.forms),
             "reads": reading.addresses.tolist() if reading is not None and told else None,
             "ranges": [list(pair) for pair in self.ranges] if told else None,
-            "suspicions": [{"name": s.name, "text": s.text} for s in self.suspicions],
+            "suspicions": [asdict(s) for s in self.suspicions],
         }
 
     def _repr_html_(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..layout import (
@@ -172,7 +172,7 @@ class Encoded:
             },
             "operand": self.operand and self.operand.data(),
             "descriptors": [[f"{bits:#018x}" for bits in row] for row in self.descriptors],
-            "suspicions": [{"name": s.name, "text": s.text} for s in self.suspicions],
+            "suspicions": [asdict(s) for s in self.suspicions],
         }
 
     @property

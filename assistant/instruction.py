@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..layout import Arch, LayoutError
@@ -105,7 +105,7 @@ class DecodedInstruction:
                 for name in d.fields(d.kind)
                 if (value := getattr(d, name)) is not None
             },
-            "suspicions": [{"name": s.name, "text": s.text} for s in self.suspicions],
+            "suspicions": [asdict(s) for s in self.suspicions],
         }
 
     def _repr_html_(self) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..layout import Arch, Element, Mismatch, Role, Step, Swizzle, TileLayout, choose
 from ..layout.element_map import Inferred, inferred, places_of
-from .columns import html_table
+from .columns import html_table, named
 from .encoded import Encoded, Operand, encode_operand, operand_of
 
 
@@ -133,8 +133,7 @@ class Matched:
         return lines
 
     def __str__(self) -> str:
-        width = max(len(name) for name, _ in self._lines)
-        return "\n".join(f"{name:{width}}  {text}" for name, text in self._lines)
+        return named(self._lines)
 
     def _repr_html_(self) -> str:
         return html_table(("", ""), self._lines)

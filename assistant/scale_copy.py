@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -91,7 +91,7 @@ class DecodedCopy:
             "swizzle": str(d.swizzle),
             "layout": self.layout,
             "reads": reads,
-            "suspicions": [{"name": s.name, "text": s.text} for s in self.suspicions],
+            "suspicions": [asdict(s) for s in self.suspicions],
         }
 
     def _repr_html_(self) -> str:

@@ -11,7 +11,7 @@ from ..layout.elements import UNIT_BYTES
 from ..layout.tcgen05 import ScaleBlocks, scale_blocks, scale_layout
 from ..layout.tcgen05.scales import BLOCK_BYTES, BLOCK_FACTORS, BLOCK_ROWS
 from .chosen_operand import one_stage
-from .columns import columns, html_table
+from .columns import columns, html_table, named
 from .matched import Nearest
 from .sentences import html_list
 from .suspicions import WINDOW_END
@@ -121,8 +121,7 @@ class ScaleTile:
         return lines
 
     def __str__(self) -> str:
-        width = max(len(name) for name, _ in self._lines)
-        return "\n".join(f"{name:{width}}  {text}" for name, text in self._lines)
+        return named(self._lines)
 
     def _repr_html_(self) -> str:
         return html_table(("", ""), self._lines)

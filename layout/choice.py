@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from functools import wraps
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from .atoms import Order, padding, tile_of_atoms
 from .banks import Access
@@ -54,6 +55,22 @@ class Use(Protocol):
         ...
 
 
+_Judge = TypeVar("_Judge", bound=Callable[..., Verdict])
+
+
+def refusing(judge: _Judge) -> _Judge:
+    """Makes the refusal that it means of a `LayoutError` in a use's `judge`."""
+
+    @wraps(judge)
+    def verdict(self: Any, layout: TileLayout) -> Verdict:
+        try:
+            return judge(self, layout)
+        except LayoutError as error:
+            return Verdict(False, str(error))
+
+    return cast(_Judge, verdict)
+
+
 @dataclass(frozen=True)
 class OperandUse:
     """A tile, or a part of it, as an operand of an mma, whose A may be sparse."""
@@ -63,11 +80,9 @@ class OperandUse:
     path: tuple[Step, ...] = ()
     sparse: bool = False
 
+    @refusing
     def judge(self, layout: TileLayout) -> Verdict:
-        try:
-            part = follow(layout, self.path).layout
-        except LayoutError as error:
-            return Verdict(False, str(error))
+        part = follow(layout, self.path).layout
         return read_by(operand_blocks(part, self.role, self.sparse))
 
 
@@ -89,11 +104,9 @@ class TransferUse:
     transfer: Transfer | Relayout
     path: tuple[Step, ...] = ()
 
+    @refusing
     def judge(self, layout: TileLayout) -> Verdict:
-        try:
-            part = follow(layout, self.path).layout
-        except LayoutError as error:
-            return Verdict(False, str(error))
+        part = follow(layout, self.path).layout
         return filled(part, self.transfer)
 
 
@@ -119,12 +132,10 @@ class FragmentUse:
     access: Callable[[TileLayout], FragmentAccess]
     path: tuple[Step, ...] = ()
 
+    @refusing
     def judge(self, layout: TileLayout) -> Verdict:
-        try:
-            part = follow(layout, self.path).layout
-            access = self.access(part)
-        except LayoutError as error:
-            return Verdict(False, str(error))
+        part = follow(layout, self.path).layout
+        access = self.access(part)
         return _served(access.conflicts(part), f"{access}, ")
 
 
@@ -142,14 +153,12 @@ class BulkUse:
     blocks: int = 1
     path: tuple[Step, ...] = ()
 
+    @refusing
     def judge(self, layout: TileLayout) -> Verdict:
-        try:
-            part = follow(layout, self.path)
-            whole = tensor_box(part.layout)
-            check_start(part)
-            box = share_of(part.layout, self.blocks).box if self.blocks > 1 else whole
-        except LayoutError as error:
-            return Verdict(False, str(error))
+        part = follow(layout, self.path)
+        whole = tensor_box(part.layout)
+        check_start(part)
+        box = share_of(part.layout, self.blocks).box if self.blocks > 1 else whole
         if box.contiguous != self.contiguous:
             return Verdict(
                 False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from .choice import Verdict, filled
+from .choice import Verdict, filled, refusing
 from .modes import LayoutError
 from .path import Step, follow
 from .tile import TileLayout
@@ -60,15 +60,13 @@ class TileCopyUse:
     directions: tuple[int, ...] = ()
     path: tuple[Step, ...] = ()
 
+    @refusing
     def judge(self, layout: TileLayout) -> Verdict:
-        try:
-            part = follow(layout, self.path).layout
-            if self.other is None:
-                return self._judge_alone(part)
-            source, target = (part, self.other) if self.reads else (self.other, part)
-            return filled(target, self.copy.transfer(source))
-        except LayoutError as error:
-            return Verdict(False, str(error))
+        part = follow(layout, self.path).layout
+        if self.other is None:
+            return self._judge_alone(part)
+        source, target = (part, self.other) if self.reads else (self.other, part)
+        return filled(target, self.copy.transfer(source))
 
     def _judge_alone(self, part: TileLayout) -> Verdict:
         contiguous = part.contiguous_dim

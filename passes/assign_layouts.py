@@ -6,13 +6,14 @@ from typing import Any
 
 from ..dialect.diagnostics import Invalid, remark
 from ..dialect.ops import part_of
-from ..dialect.ops.mma import PRODUCTS, ctas_of, extras_of, operand_element
+from ..dialect.ops.mma import PRODUCTS, operand_element
 from ..dialect.types import WINDOW_BYTES, layout_of, shape_of, tile_element, with_layout
 from ..layout import LayoutError, Swizzle, TileLayout, choose
 from ..layout.arch import Arch
 from ..layout.choice import Use, judge
 from .base import OpError, Pass, option
 from .kernel import gather
+from .multiplied import check_multiplied
 from .parts import PARTS, ROOTS
 from .tile_uses import uses_of
 
@@ -31,7 +32,8 @@ class AssignLayouts(Pass):
     def run(self, module: Any) -> None:
         roots, products = gather(module, ROOTS, PRODUCTS)
         for mma in products:
-            check_product(mma, self.arch)
+            a, b = (operand_element(value.type) for value in list(mma.operands)[:2])
+            check_multiplied(mma, a, b, self.arch)
         for root in roots:
             self._assign(root)
 
@@ -83,21 +85,6 @@ class AssignLayouts(Pass):
                 root.location, f"layout {choice.picked.layout} was chosen for {self.arch}\n  {why}"
             )
         return choice.picked.layout
-
-
-def check_product(mma: Any, arch: Arch) -> None:
-    """Checks that an architecture multiplies the types of an mma.
-
-    Raises:
-        OpError: if it does not.
-    """
-    a, b = (operand_element(value.type) for value in list(mma.operands)[:2])
-    extras = extras_of(mma)
-    problem = arch.objection(
-        a, b, extras.metadata is not None, extras.scales is not None, ctas_of(mma)
-    )
-    if problem:
-        raise OpError(mma, problem)
 
 
 def _set_layout(value: Any, layout: TileLayout) -> None:

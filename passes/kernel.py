@@ -23,6 +23,13 @@ def function_of(op: Any) -> Any:
     return operation
 
 
+def around(op: Any) -> Iterator[Any]:
+    """The ops around an op, within its function, the innermost first."""
+    function, outer = function_of(op), op.operation
+    while outer != function and (outer := outer.parent.operation) != function:
+        yield outer
+
+
 def functions_of(module: Any) -> Iterator[Any]:
     """The functions of a module and of the modules in it: the ops that hold code."""
     for op in list(module.operation.regions[0].blocks[0].operations):
@@ -88,13 +95,11 @@ def check_collective(op: Any) -> None:
     Raises:
         OpError: if it is in an `smem.elect`, which one thread executes.
     """
-    inner = op.operation
-    while inner != function_of(op):
-        inner = inner.parent.operation
-        if inner.name == "smem.elect":
+    for outer in around(op):
+        if outer.name == "smem.elect":
             raise OpError(
                 op,
-                f"is in the smem.elect at {format_location(inner.location)}, which one thread executes; "
+                f"is in the smem.elect at {format_location(outer.location)}, which one thread executes; "
                 "all threads of a warpgroup execute it together",
             )
 
@@ -107,14 +112,12 @@ def warpgroups_of(op: Any) -> tuple[int, int]:
         OpError: if the block's size is not known, or is no number of whole warpgroups.
     """
     end = prod(required_block_size(op)) // WARPGROUP
-    inner = op.operation
-    while inner != function_of(op):
-        if inner.name == "smem.role":
-            counts = {role.operation: role_warpgroups(role) for role in roles_of(inner.parent)}
-            before = list(counts).index(inner)
+    for outer in around(op):
+        if outer.name == "smem.role":
+            counts = {role.operation: role_warpgroups(role) for role in roles_of(outer.parent)}
+            before = list(counts).index(outer)
             first = sum(list(counts.values())[:before])
-            return first, first + counts[inner]
-        inner = inner.parent.operation
+            return first, first + counts[outer]
     return 0, end
 
 

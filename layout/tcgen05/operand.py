@@ -9,11 +9,10 @@ from functools import lru_cache
 import numpy as np
 
 from ..canonical import Major, Mismatch
-from ..choice import Verdict, read_by
+from ..choice import Verdict, read_by, refusing
 from ..elements import INSTRUCTION_K_BYTES, Element
 from ..elements import element as element_named
 from ..instruction import cut_columns
-from ..modes import LayoutError
 from ..operand import OperandBlocks, Role, addresses, blocks_of_tile, rank_problem
 from ..path import Step, follow
 from ..swizzle import WIDEST_FIRST, Swizzle
@@ -186,14 +185,12 @@ class Tcgen05Use:
     path: Sequence[Step] = ()
     k_bytes: int = INSTRUCTION_K_BYTES
 
+    @refusing
     def judge(self, layout: TileLayout) -> Verdict:
         """Whether the tile, having that layout, can be used so."""
         from .chunks import chunked_blocks
 
-        try:
-            part = follow(layout, self.path).layout
-        except LayoutError as error:
-            return Verdict(False, str(error))
+        part = follow(layout, self.path).layout
         if self.k_bytes != LONG_K_BYTES:
             return read_by(tcgen05_blocks(part, self.role, self.kind, self.ctas))
         found = chunked_blocks(part, self.role, self.kind, self.ctas)

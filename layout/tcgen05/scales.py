@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..canonical import Canonical, Major, Mismatch
-from ..choice import Verdict
+from ..choice import Verdict, refusing
 from ..elements import E4M3, UE8M0, UNIT_BYTES, Element
 from ..modes import LayoutError, Mode
 from ..notation import format_origin
@@ -318,12 +318,10 @@ class ScaleUse:
     what: str
     path: tuple[Step, ...] = ()
 
+    @refusing
     def judge(self, layout: TileLayout) -> Verdict:
         """Whether the tile, having that layout, can be used so."""
-        try:
-            found = scale_blocks(follow(layout, self.path).layout)
-        except LayoutError as error:
-            return Verdict(False, str(error))
+        found = scale_blocks(follow(layout, self.path).layout)
         if isinstance(found, Mismatch):
             return Verdict(False, found.reason)
         count = len(found.offsets) * len(found.offsets[0])

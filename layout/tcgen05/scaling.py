@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..canonical import Mismatch
-from ..choice import Verdict, read_by
+from ..choice import Verdict, read_by, refusing
 from ..elements import Element
 from ..instruction import n_pieces
-from ..modes import LayoutError
 from ..operand import OperandBlocks, Role
 from ..path import Step, follow
 from ..tile import TileLayout
@@ -90,12 +89,10 @@ class ScaledUse:
     ctas: int = 1
     path: tuple[Step, ...] = ()
 
+    @refusing
     def judge(self, layout: TileLayout) -> Verdict:
         """Whether the tile, having that layout, can be used so."""
-        try:
-            part = follow(layout, self.path).layout
-        except LayoutError as error:
-            return Verdict(False, str(error))
+        part = follow(layout, self.path).layout
         if self.long:
             found = self.scaling.chunks(part, self.role, self.ctas)
             if isinstance(found, Chunks):

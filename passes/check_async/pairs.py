@@ -8,7 +8,7 @@ from ...dialect.diagnostics import remark
 from ...dialect.ops.mma import PRODUCTS, ctas_of
 from ...dialect.types import TileType, is_in_flight
 from ..base import OpError
-from ..kernel import walk
+from ..kernel import around, walk
 from ..parts import chain_of
 from .forms import Form, number
 from .memory import offsets_of
@@ -77,11 +77,11 @@ def _starts(values: Values, part: Any) -> list[Form]:
 
 def _ways(values: Values, function: Any, products: list[Any]) -> Iterator[tuple[Any, str]]:
     """The ops by which the blocks of a pair may come to other products, or to other accumulators."""
-    around = {op: None for product in products for op in _around(product, function)}
+    outer = {op: None for product in products for op in around(product)}
     for op in walk(function, "scf.for", "scf.if"):
         if any(is_in_flight(result.type) for result in op.results):
-            around[op.operation] = None
-    for op in around:
+            outer[op.operation] = None
+    for op in outer:
         if op.name == "scf.for":
             if not all(bound.alike for bound in values.loop(op).bounds):
                 yield op, "it is not known whether both run it as often"
@@ -90,11 +90,3 @@ def _ways(values: Values, function: Any, products: list[Any]) -> Iterator[tuple[
                 yield op, "it is not known whether both take the same branch"
         elif op.name not in _ROLES:
             yield op, "it is not known whether both run it alike"
-
-
-def _around(op: Any, function: Any) -> Iterator[Any]:
-    """The ops around an op, within the function."""
-    outer = op.operation.parent.operation
-    while outer != function:
-        yield outer
-        outer = outer.parent.operation

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...dialect.bindings import ir
-from ...dialect.ops.mma import MODIFIERS, ctas_of, extras_of
+from ...dialect.ops.mma import MODIFIERS
 from ...layout import Accumulator, Arch, Element, Major, element
 from ...layout.tcgen05 import LONG_K_BYTES
 from ..base import OpError
+from ..multiplied import check_multiplied
 
 
 @dataclass(frozen=True)
@@ -59,12 +60,7 @@ def check_operands(op: Any, arch: Arch) -> None:
     """
     operands = operands_of(op)
     (a, _), (b, _) = operands
-    extras = extras_of(op)
-    problem = arch.objection(
-        a, b, extras.metadata is not None, extras.scales is not None, ctas_of(op)
-    )
-    if problem:
-        raise OpError(op, problem)
+    check_multiplied(op, a, b, arch)
     if "a_seconds" in op.attributes and not arch.has_absolute_lbo:
         able = ", ".join(str(each) for each in Arch if each.has_absolute_lbo)
         raise OpError(op, f"reads {LONG_K_BYTES} bytes along K, which {arch} does not; {able} does")
