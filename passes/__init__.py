@@ -1,8 +1,9 @@
 """The passes, their registry and pipelines."""
 
-from .base import OpError, OptionError, Pass, option
-from .manager import add_pass, add_passes, add_pipeline
-from .registry import pass_named, passes
+from ..ir.errors import OpError
+from .driver.base import OptionError, Pass, option
+from .driver.manager import add_pass, add_passes, add_pipeline
+from .driver.registry import pass_named, passes
 
 __all__ = [
     "OpError",

@@ -10,21 +10,20 @@ from ..dialect.ops.mma import PRODUCTS
 from ..dialect.ops.ring import MBARRIER_BYTES, ring_bytes
 from ..dialect.ops.tensor_memory import tensor_memory_bytes
 from ..dialect.types import layout_of
+from ..ir.barriers import is_block_barrier
+from ..ir.errors import OpError
+from ..ir.kernel import function_of, walk
+from ..ir.launch_attributes import SHARED_BYTES
+from ..ir.subtiles import PARTS
 from ..layout.banks import MAX_BYTES
 from ..layout.tensor_box import least_alignment
-from .barriers import is_block_barrier
-from .base import OpError, Pass, option
-from .kernel import function_of, walk
-from .parts import PARTS
+from .driver.base import Pass, option
 
 #: Copies of the hardware that are over when an mbarrier, or the thread that started them, says so.
 _BULK = ("smem.tma_load", "smem.tma_store")
 
 #: Ops that keep mbarriers in shared memory, and from one to the bytes that it takes.
 _BARRIERS = {"smem.ring": ring_bytes, "smem.tensor_memory": tensor_memory_bytes}
-
-#: The attribute of a kernel that says how many bytes of dynamic shared memory it needs.
-SHARED_BYTES = "smem.shared_bytes"
 
 
 @dataclass(frozen=True)

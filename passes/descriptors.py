@@ -3,14 +3,14 @@
 from typing import Any
 
 from ..dialect.bindings import ir
+from ..ir import emit
+from ..ir.errors import OpError
+from ..ir.shared_memory import root_alignment, root_pointer
+from ..ir.subtiles import Part, Position, root_layout
 from ..layout import OperandBlocks, Swizzle, Term, descriptor_of
 from ..layout.descriptor import BASE_OFFSET
 from ..layout.elements import UNIT_BYTES
 from ..layout.swizzle import PHASE_BIT
-from . import emit
-from .base import OpError
-from .parts import Part, Position, root_layout
-from .shared_memory import root_alignment, root_pointer
 
 #: Bits of an address that matrix-descriptor-encode keeps, after its shift by 4.
 START_MASK = 0x3FFFF >> 4

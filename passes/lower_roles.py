@@ -12,13 +12,14 @@ from ..dialect.ops.roles import (
     role_warpgroups,
     roles_of,
 )
+from ..ir import emit
+from ..ir.errors import OpError
+from ..ir.i32 import I32
+from ..ir.kernel import function_of, gather, required_block_size, threads_of
+from ..ir.threads import linear_thread
 from ..layout.fragments import WARPGROUP
 from ..layout.transfer import WARP
-from . import emit
-from .base import OpError, Pass
-from .i32 import I32
-from .kernel import function_of, gather, required_block_size, threads_of
-from .threads import linear_thread
+from .driver.base import Pass
 
 #: 32-bit registers of a multiprocessor on sm_90 and sm_100 (CUDA programming guide, table of compute
 #: capabilities).

@@ -8,10 +8,11 @@ from ..dialect.diagnostics import format_location
 from ..dialect.ops.mma import PRODUCTS, ctas_of
 from ..dialect.ops.tensor_memory import LEAST_DEPTH, MAX_COLUMNS, MOST_DEPTH, tensor_memory
 from ..dialect.types import is_in_flight
-from .accumulators import columns_needed, columns_of, needed_by, scale_columns
-from .base import OpError, Pass
-from .cluster import check_clusters
-from .kernel import function_of, gather, warpgroups_of
+from ..ir.cluster import check_clusters
+from ..ir.errors import OpError
+from ..ir.kernel import function_of, gather, warpgroups_of
+from ..ir.tensor_memory import columns_needed, columns_of, needed_by, scale_columns
+from .driver.base import Pass
 
 
 @dataclass(frozen=True)

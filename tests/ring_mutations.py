@@ -15,9 +15,9 @@ from mlir_smem.emulator import EmulationError, Violations, emulate
 from mlir_smem.examples.gemm.kernel import build
 from mlir_smem.examples.gemm.problem import Problem
 from mlir_smem.passes import OpError
-from mlir_smem.passes.base import run_on
 from mlir_smem.passes.check_async import CheckAsync
-from mlir_smem.passes.pipelines import SmemToNvvm
+from mlir_smem.passes.driver.base import run_on
+from mlir_smem.passes.driver.pipelines import SmemToNvvm
 
 
 def text_of(config):

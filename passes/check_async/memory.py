@@ -8,7 +8,7 @@ from ...dialect.diagnostics import format_location
 from ...dialect.divisibility import constant_of
 from ...dialect.ops.part import DYNAMIC
 from ...dialect.types import layout_of, shape_of
-from ..parts import chain_of
+from ...ir.subtiles import chain_of
 from .regions import Place, Root, Start
 
 #: Ops that make a memref whose bytes no other memref has.

@@ -7,9 +7,9 @@ from ...dialect.bindings import ir
 from ...dialect.diagnostics import remark
 from ...dialect.ops.mma import PRODUCTS, ctas_of
 from ...dialect.types import TileType, is_in_flight
-from ..base import OpError
-from ..kernel import around, walk
-from ..parts import chain_of
+from ...ir.errors import OpError
+from ...ir.kernel import around, walk
+from ...ir.subtiles import chain_of
 from .forms import Form, number
 from .memory import offsets_of
 from .report import at

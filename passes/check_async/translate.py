@@ -8,7 +8,7 @@ from ...dialect.bindings import ir
 from ...dialect.divisibility import constant_of
 from ...dialect.ops.mma import PRODUCTS
 from ...dialect.types import TileType
-from ..barriers import is_block_barrier
+from ...ir.barriers import is_block_barrier
 from .harmless import is_harmless
 from .integers import COMPARISONS, OPERATIONS, UNKNOWN, Integer, exactly
 from .memory import Roots

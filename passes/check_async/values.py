@@ -6,7 +6,7 @@ from typing import Any
 from ...dialect.bindings import ir
 from ...dialect.divisibility import constant_of
 from ...dialect.ops.roles import role_warpgroups
-from ..cluster import cluster_size
+from ...ir.cluster import cluster_size
 from .forms import Form, Spread, Symbol, number, one
 
 #: Ops whose result is their operand.

@@ -6,12 +6,13 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.ops.copy import reads_blocks, reads_tile, transfer_of
+from ...ir import emit
+from ...ir.errors import OpError
+from ...ir.kernel import gather, required_block_size
+from ...ir.subtiles import PARTS, ROOTS, Part, part_from
+from ...ir.threads import linear_thread
 from ...layout import LayoutError, Transposition
-from .. import emit
-from ..base import OpError, Pass
-from ..kernel import gather, required_block_size
-from ..parts import PARTS, ROOTS, Part, part_from
-from ..threads import linear_thread
+from ..driver.base import Pass
 from .blocks import Blocks
 from .bulk import lower_group, lower_load, lower_store
 from .ends import GlobalSource, TileEnd

@@ -6,15 +6,15 @@ from ...dialect.bindings import ir
 from ...dialect.ops.copy import packed, reads_blocks
 from ...dialect.ops.ring import ring_of
 from ...dialect.ops.tma import cache_of, multicast_of
+from ...ir import emit
+from ...ir.cluster import block_rank, blocks_along, multicast_mask
+from ...ir.errors import OpError
+from ...ir.i32 import I32
+from ...ir.shared_memory import gep, root_multiple
+from ...ir.subtiles import Part, Position, part_from
+from ...ir.tile_address import TileAddress
 from ...layout import Slice
 from ...layout.tensor_box import TensorBox, check_start, least_alignment, share_of, tensor_box
-from .. import emit
-from ..base import OpError
-from ..cluster import block_rank, blocks_along, multicast_mask
-from ..i32 import I32
-from ..parts import Part, Position, part_from
-from ..shared_memory import gep, root_multiple
-from ..tile_address import TileAddress
 from .factors import load_blocks
 from .rings import RingStep
 from .tensor_maps import TensorMaps

@@ -9,12 +9,12 @@ import numpy as np
 
 from ...dialect.memrefs import contiguous_dim
 from ...dialect.ops.copy import packed
+from ...ir import emit
+from ...ir.i32 import I32
+from ...ir.shared_memory import gep, memory_type, memref_pointer, stride_value
+from ...ir.subtiles import Part
+from ...ir.tile_address import SteppedAddress, TileAddress
 from ...layout import Multiple, TileLayout, Transfer, Transposition
-from .. import emit
-from ..i32 import I32
-from ..parts import Part
-from ..shared_memory import gep, memory_type, memref_pointer, stride_value
-from ..tile_address import SteppedAddress, TileAddress
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,15 @@ from dataclasses import replace
 from typing import Any
 
 from ...dialect.bindings import ir
+from ...ir import emit
+from ...ir.i32 import I32
+from ...ir.shared_memory import gep, memref_pointer, stride_value
+from ...ir.subtiles import Part
+from ...ir.tile_address import TileAddress
 from ...layout import Mismatch, Transfer
 from ...layout.elements import UNIT_BYTES
 from ...layout.tcgen05 import ScaleBlocks, scale_blocks
 from ...layout.tcgen05.scales import BLOCK_BYTES, BLOCK_FACTORS, BLOCK_ROWS, LANES
-from .. import emit
-from ..i32 import I32
-from ..parts import Part
-from ..shared_memory import gep, memref_pointer, stride_value
-from ..tile_address import TileAddress
 from .ends import TileEnd
 from .vectors import Vectors
 

@@ -4,15 +4,15 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.ops.ring import MBARRIER_BYTES, WARPS, ring_number, ring_of
+from ...ir import emit
+from ...ir.cluster import cluster_barrier, peers_of, wait_at_end
+from ...ir.errors import OpError
+from ...ir.i32 import I32
+from ...ir.kernel import function_of, required_block_size
+from ...ir.mbarriers import wait_for_phase
+from ...ir.shared_memory import gep, root_pointer
+from ...ir.threads import linear_thread
 from ...layout.transfer import WARP
-from .. import emit
-from ..base import OpError
-from ..cluster import cluster_barrier, peers_of, wait_at_end
-from ..i32 import I32
-from ..kernel import function_of, required_block_size
-from ..mbarriers import wait_for_phase
-from ..shared_memory import gep, root_pointer
-from ..threads import linear_thread
 
 
 class RingStep:

@@ -4,10 +4,10 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.ops.copy import rounds
+from ...ir import emit
+from ...ir.i32 import I32
 from ...layout import Transfer
 from ...layout.elements import UNIT_BYTES
-from .. import emit
-from ..i32 import I32
 from .ends import TileEnd, VectorSource
 
 

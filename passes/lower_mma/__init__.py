@@ -6,11 +6,12 @@ from typing import Any
 from ...dialect.bindings import ir
 from ...dialect.ops.mma import PRODUCTS, STARTED, extras_of
 from ...dialect.types import FragmentType, is_in_flight, shape_of
+from ...ir import emit
+from ...ir.errors import OpError
+from ...ir.kernel import check_collective, function_of, gather, required_block_size
+from ...ir.threads import linear_thread
 from ...layout.arch import Arch
-from .. import emit
-from ..base import OpError, Pass, option
-from ..kernel import check_collective, function_of, gather, required_block_size
-from ..threads import linear_thread
+from ..driver.base import Pass, option
 from .by_columns import is_read_by_columns
 from .columns import lower_columns
 from .conversion import lower_convert

@@ -8,10 +8,10 @@ leaves `.and.popc` out of b1's instruction, which ptxas then refuses.
 from typing import Any
 
 from ...dialect.bindings import ir
+from ...ir import emit
 from ...layout.elements import B1, SPARSITY
 from ...layout.instruction import INSTRUCTION_M
 from ...layout.mixes import ACC_F32
-from .. import emit
 from .form import Form
 from .registers import extract
 

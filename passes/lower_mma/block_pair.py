@@ -3,7 +3,7 @@
 from typing import Any
 
 from ...dialect.bindings import ir
-from .. import emit
+from ...ir import emit
 
 #: Arrivals of a meeting: one of each block.
 MEETING_ARRIVALS = 2

@@ -4,7 +4,7 @@ thread never holds all of them."""
 from typing import Any
 
 from ...dialect.ops.mma import STARTED
-from ..kernel import walk
+from ...ir.kernel import walk
 
 
 def is_read_by_columns(wait: Any) -> bool:

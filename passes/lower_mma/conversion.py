@@ -10,9 +10,9 @@ from typing import Any
 from ...dialect.bindings import ir
 from ...dialect.ops.mma import operand_element
 from ...dialect.types import is_multiplicand, tensor_of
+from ...ir import emit
+from ...ir.i32 import I32
 from ...layout.fragments import MULTIPLICAND_REGISTERS
-from .. import emit
-from ..i32 import I32
 from .pairs import Pair, as_register
 from .registers import of_words, registers_of, word_count, words_of
 

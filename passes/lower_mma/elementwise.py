@@ -4,10 +4,10 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.ops.map import nested
+from ...ir import emit
+from ...ir.i32 import I32
 from ...layout.fragment_access import FragmentAccess
 from ...layout.fragments import WARPGROUP, accumulator_column, accumulator_row
-from .. import emit
-from ..i32 import I32
 from .pairs import Pair
 from .registers import Registers, struct_of
 

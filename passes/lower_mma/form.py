@@ -5,10 +5,10 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.ops.mma import MODIFIERS
+from ...ir.errors import OpError
+from ...ir.products import check_multiplied
 from ...layout import Accumulator, Arch, Element, Major, element
 from ...layout.tcgen05 import LONG_K_BYTES
-from ..base import OpError
-from ..multiplied import check_multiplied
 
 
 @dataclass(frozen=True)

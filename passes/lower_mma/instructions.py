@@ -6,10 +6,10 @@ from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
 from ...dialect.ops.mma import extras_of
 from ...dialect.types import is_in_flight
+from ...ir import emit
 from ...layout.elements import B1
 from ...layout.fragments import MULTIPLICAND_REGISTERS
 from ...layout.instruction import INSTRUCTION_M
-from .. import emit
 from .assembly import fence_registers, multiply
 from .form import Form, form_of
 from .metadata import Metadata

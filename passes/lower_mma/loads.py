@@ -4,13 +4,10 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.ops.mma import operand_element
-from ...dialect.types import (
-    TileType,
-    is_metadata,
-    is_multiplicand,
-    shape_of,
-    tensor_of,
-)
+from ...dialect.types import TileType, is_metadata, is_multiplicand, shape_of, tensor_of
+from ...ir import emit
+from ...ir.i32 import I32
+from ...ir.shared_memory import gep, memref_pointer, stride_value
 from ...layout.fragment_access import accumulator_access, multiplicand_access
 from ...layout.fragments import (
     MULTIPLICAND_REGISTERS,
@@ -21,9 +18,6 @@ from ...layout.fragments import (
     rows_of_warp,
 )
 from ...layout.instruction import instruction_rows
-from .. import emit
-from ..i32 import I32
-from ..shared_memory import gep, memref_pointer, stride_value
 from .matrices import MATRIX_COLUMNS, matrix_attributes
 from .pairs import Pair, vector_of
 from .places import MatrixPlaces, Places, TilePlaces

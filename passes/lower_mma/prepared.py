@@ -6,11 +6,11 @@ from ...dialect.diagnostics import format_location
 from ...dialect.ops.mma import PAIR, STARTED, ctas_of
 from ...dialect.ops.tensor_memory import tensor_memory_number
 from ...dialect.types import FragmentType, is_in_flight
+from ...ir.cluster import check_clusters
+from ...ir.errors import OpError
+from ...ir.kernel import function_of, warpgroups_of
+from ...ir.tensor_memory import columns_needed
 from ...layout import Arch
-from ..accumulators import columns_needed
-from ..base import OpError
-from ..cluster import check_clusters
-from ..kernel import function_of, warpgroups_of
 
 
 def check_memories(lowered: list[Any], memories: list[Any], arch: Arch) -> None:

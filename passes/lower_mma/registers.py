@@ -17,14 +17,14 @@ from ...dialect.types import (
     is_metadata,
     shape_of,
 )
+from ...ir import emit
+from ...ir.errors import OpError
+from ...ir.kernel import walk
 from ...layout import Accumulator
 from ...layout.fragments import MULTIPLICAND_REGISTERS, first_rows, rows_of_warp
 from ...layout.instruction import INSTRUCTION_M, instruction_rows
 from ...layout.mixes import ACC_F32
 from ...layout.sparsity import metadata_words
-from .. import emit
-from ..base import OpError
-from ..kernel import walk
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.ops.bases import bases_of
-from .. import emit
-from ..base import OpError
+from ...ir import emit
+from ...ir.errors import OpError
 from .registers import Registers
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.types import TileType, tensor_of
+from ...ir import emit
 from ...layout.fragment_access import accumulator_access
 from ...layout.fragments import accumulator_column, accumulator_row
-from .. import emit
 from .matrices import MATRIX_COLUMNS, matrix_attributes
 from .pairs import Pair, as_register
 from .places import MatrixPlaces, Places, TilePlaces

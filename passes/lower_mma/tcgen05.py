@@ -6,14 +6,14 @@ from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
 from ...dialect.ops.mma import ctas_of, extras_of
 from ...dialect.types import is_in_flight, shape_of
+from ...ir import emit
+from ...ir.errors import OpError
+from ...ir.kernel import function_of
+from ...ir.tensor_memory import COLUMN_BYTES, columns_of, place_of
 from ...layout.arch import Arch
 from ...layout.elements import INSTRUCTION_K_BYTES
 from ...layout.instruction import INSTRUCTION_M, instruction_rows
 from ...layout.tcgen05 import InstructionDescriptor, Kind
-from .. import emit
-from ..accumulators import COLUMN_BYTES, columns_of, place_of
-from ..base import OpError
-from ..kernel import function_of
 from .form import Form, form_of
 from .instructions import scaled
 from .registers import Registers, word_count, words_of

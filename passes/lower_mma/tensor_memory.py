@@ -13,17 +13,17 @@ from ...dialect.ops.tensor_memory import (
     barriers_of_each,
     tensor_memory_number,
 )
+from ...ir import emit
+from ...ir.cluster import cluster_barrier
+from ...ir.i32 import I32
+from ...ir.kernel import function_of, required_block_size, returns_of
+from ...ir.mbarriers import wait_for_phase
+from ...ir.shared_memory import gep, root_pointer
+from ...ir.tensor_memory import LANE_BIT, WARP_LANES, place_of
+from ...ir.threads import linear_thread
 from ...layout.fragments import WARPGROUP, first_rows
 from ...layout.instruction import INSTRUCTION_M
 from ...layout.transfer import WARP
-from .. import emit
-from ..accumulators import LANE_BIT, WARP_LANES, place_of
-from ..cluster import cluster_barrier
-from ..i32 import I32
-from ..kernel import function_of, required_block_size, returns_of
-from ..mbarriers import wait_for_phase
-from ..shared_memory import gep, root_pointer
-from ..threads import linear_thread
 from .block_pair import MEETING_ARRIVALS, BlockPair
 from .registers import Registers, struct_of
 

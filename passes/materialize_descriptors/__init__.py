@@ -7,12 +7,13 @@ from ...dialect.bindings import ir
 from ...dialect.ops import WgmmaOp, WgmmaSpOp
 from ...dialect.ops.mma import PRODUCTS, ctas_of, extras_of
 from ...dialect.types import is_multiplicand
+from ...ir.errors import OpError
+from ...ir.kernel import walk
+from ...ir.subtiles import part_from
 from ...layout import Mismatch, Role
 from ...layout.arch import Arch
-from ..base import OpError, Pass, option
 from ..descriptors import Descriptors
-from ..kernel import walk
-from ..parts import part_from
+from ..driver.base import Pass, option
 from .said import explain, in_registers, modifiers_of, said_of
 from .scaled import describe_scaled
 

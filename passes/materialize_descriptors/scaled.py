@@ -8,13 +8,13 @@ from ...dialect.ops import Tcgen05ScaledOp
 from ...dialect.ops.mma import ctas_of
 from ...dialect.ops.mma_scaled import scaling_of
 from ...dialect.types import shape_of
+from ...ir.errors import OpError
+from ...ir.shared_memory import root_alignment
+from ...ir.subtiles import Part, part_from
 from ...layout import Mismatch, Role, Swizzle
 from ...layout.arch import Arch
 from ...layout.tcgen05 import Chunks, Scaling, scale_blocks
-from ..base import OpError
 from ..descriptors import Descriptors
-from ..parts import Part, part_from
-from ..shared_memory import root_alignment
 from .said import explain, modifiers_of, numbers, said_of
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from ....dialect.diagnostics import remark
 from ....dialect.ops.roles import elected_warp, role_warpgroups, roles_of
+from ....ir.kernel import threads_of
 from ....layout.fragments import WARPGROUP
-from ...kernel import threads_of
 from .contents import check_contents, check_tiles
 from .findings import Findings
 from .kernel import Agent, Kernel, within

@@ -9,8 +9,8 @@ from ....dialect.bindings import ir
 from ....dialect.ops.ring import ring_number
 from ....dialect.ops.tma import multicast_of
 from ....dialect.types import TileType
-from ...kernel import walk
-from ...parts import chain_of
+from ....ir.kernel import walk
+from ....ir.subtiles import chain_of
 from ..forms import Symbol
 from ..values import Values
 from .spots import Side, Spot, Turning

@@ -8,8 +8,8 @@ from typing import Any
 from ....dialect.bindings import ir
 from ....dialect.ops.mma import PRODUCTS
 from ....dialect.types import shape_of
-from ...barriers import is_block_barrier
-from ...parts import chain_of
+from ....ir.barriers import is_block_barrier
+from ....ir.subtiles import chain_of
 from ..forms import Form, Spread, number, one
 from ..harmless import is_harmless
 from ..memory import offsets_of

@@ -7,7 +7,7 @@ from ..dialect.bindings import ir
 from ..dialect.ops.ring import ring_of
 from ..dialect.ops.tma import CLUSTER_DIMS, multicast_of
 from . import emit
-from .base import OpError
+from .errors import OpError
 from .i32 import I32
 from .kernel import extents_of, function_of, returns_of
 

@@ -8,7 +8,7 @@ from ..dialect.bindings import ir
 from ..dialect.diagnostics import format_location
 from ..dialect.ops.roles import role_warpgroups, roles_of
 from ..layout.fragments import WARPGROUP
-from .base import OpError
+from .errors import OpError
 
 #: Ops that hold functions, and those that end one.
 _MODULES = ("builtin.module", "gpu.module")

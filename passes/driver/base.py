@@ -5,22 +5,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..dialect.diagnostics import Invalid, emit_op_error
-from ..layout import LayoutError, Swizzle
-from ..layout.arch import Arch
+from ...dialect.diagnostics import Invalid, emit_op_error
+from ...ir.errors import OpError
+from ...layout import LayoutError, Swizzle
+from ...layout.arch import Arch
 
 
 class OptionError(ValueError):
     """An option that a pass has not, or a value that it does not take."""
-
-
-class OpError(Exception):
-    """An error at an op; the pass manager's adapter emits it there and the pass fails."""
-
-    def __init__(self, op: Any, message: str) -> None:
-        super().__init__(message)
-        self.op = op
-        self.message = message
 
 
 def option(default: Any, description: str) -> Any:

@@ -4,17 +4,18 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from ..dialect.diagnostics import Invalid, remark
-from ..dialect.ops import part_of
-from ..dialect.ops.mma import PRODUCTS, operand_element
-from ..dialect.types import WINDOW_BYTES, layout_of, shape_of, tile_element, with_layout
-from ..layout import LayoutError, Swizzle, TileLayout, choose
-from ..layout.arch import Arch
-from ..layout.choice import Use, judge
-from .base import OpError, Pass, option
-from .kernel import gather
-from .multiplied import check_multiplied
-from .parts import PARTS, ROOTS
+from ...dialect.diagnostics import Invalid, remark
+from ...dialect.ops import part_of
+from ...dialect.ops.mma import PRODUCTS, operand_element
+from ...dialect.types import WINDOW_BYTES, layout_of, shape_of, tile_element, with_layout
+from ...ir.errors import OpError
+from ...ir.kernel import gather
+from ...ir.products import check_multiplied
+from ...ir.subtiles import PARTS, ROOTS
+from ...layout import LayoutError, Swizzle, TileLayout, choose
+from ...layout.arch import Arch
+from ...layout.choice import Use, judge
+from ..driver.base import Pass, option
 from .tile_uses import uses_of
 
 

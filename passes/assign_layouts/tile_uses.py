@@ -2,31 +2,22 @@
 
 from typing import Any
 
-from ..dialect.diagnostics import Invalid, format_location
-from ..dialect.ops import starts_of
-from ..dialect.ops.copy import permutation_of, reads_blocks, reads_tile, tile_copy_of, transfer_of
-from ..dialect.ops.mma import PRODUCTS, ctas_of, extras_of
-from ..dialect.ops.mma_scaled import scaling_of
-from ..dialect.ops.tma import matrix_contiguous, multicast_of
-from ..dialect.types import is_multiplicand, layout_of, shape_of, tile_element
-from ..layout import (
-    Relayout,
-    Role,
-    Step,
-    Swizzle,
-    TileCopyUse,
-    Transfer,
-    TransferUse,
-    choose,
-)
-from ..layout.arch import Arch
-from ..layout.choice import BulkUse, FragmentUse, Use
-from ..layout.fragment_access import accumulator_access, multiplicand_access
-from ..layout.tcgen05 import ScaledUse, ScaleUse
-from .base import OpError
-from .cluster import blocks_along
-from .kernel import function_of, threads_of
-from .parts import PARTS, chain_of, part_from
+from ...dialect.diagnostics import Invalid, format_location
+from ...dialect.ops import starts_of
+from ...dialect.ops.copy import permutation_of, reads_blocks, reads_tile, tile_copy_of, transfer_of
+from ...dialect.ops.mma import PRODUCTS, ctas_of, extras_of
+from ...dialect.ops.mma_scaled import scaling_of
+from ...dialect.ops.tma import matrix_contiguous, multicast_of
+from ...dialect.types import is_multiplicand, layout_of, shape_of, tile_element
+from ...ir.cluster import blocks_along
+from ...ir.errors import OpError
+from ...ir.kernel import function_of, threads_of
+from ...ir.subtiles import PARTS, chain_of, part_from
+from ...layout import Relayout, Role, Step, Swizzle, TileCopyUse, Transfer, TransferUse, choose
+from ...layout.arch import Arch
+from ...layout.choice import BulkUse, FragmentUse, Use
+from ...layout.fragment_access import accumulator_access, multiplicand_access
+from ...layout.tcgen05 import ScaledUse, ScaleUse
 
 #: Threads that a copy's bank conflicts are predicted for where the block's size is not known.
 _USUAL_THREADS = 128

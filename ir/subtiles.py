@@ -7,7 +7,7 @@ from ..dialect.bindings import ir
 from ..dialect.ops import part_of, starts_of
 from ..dialect.types import layout_of
 from ..layout import Multiple, Slice, Term, TileLayout
-from .base import OpError
+from .errors import OpError
 
 ROOTS = ("smem.alloc", "smem.view")
 PARTS = ("smem.stage", "smem.subtile")

@@ -6,7 +6,7 @@ from ..dialect.bindings import ir
 from ..dialect.memrefs import is_dynamic, strides_of
 from ..dialect.ops.view import view_alignment
 from . import emit
-from .base import OpError
+from .errors import OpError
 from .kernel import function_of, module_of
 
 #: The symbol of the block's dynamic shared memory.

@@ -11,8 +11,8 @@ from ..layout.elements import UNIT_BYTES
 from ..layout.swizzle import PHASE_BIT
 from . import emit
 from .i32 import I32
-from .parts import Part
 from .shared_memory import gep, root_pointer
+from .subtiles import Part
 
 
 class TileAddress:

@@ -3,18 +3,18 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..layout import Swizzle
-from ..layout.arch import Arch
-from ..layout.banks import MAX_BYTES
-from .allocate import Allocate
-from .assign_layouts import AssignLayouts
+from ...layout import Swizzle
+from ...layout.arch import Arch
+from ...layout.banks import MAX_BYTES
+from ..allocate import Allocate
+from ..assign_layouts import AssignLayouts
+from ..check_async import CheckAsync
+from ..lower_copies import LowerCopies
+from ..lower_mma import LowerMma
+from ..lower_roles import LowerRoles
+from ..materialize_descriptors import MaterializeDescriptors
+from ..place_accumulators import PlaceAccumulators
 from .base import Pass, option
-from .check_async import CheckAsync
-from .lower_copies import LowerCopies
-from .lower_mma import LowerMma
-from .lower_roles import LowerRoles
-from .materialize_descriptors import MaterializeDescriptors
-from .place_accumulators import PlaceAccumulators
 
 
 @dataclass(frozen=True)

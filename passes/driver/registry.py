@@ -4,16 +4,16 @@ import warnings
 from functools import cache
 from importlib.metadata import entry_points
 
-from .allocate import Allocate
-from .assign_layouts import AssignLayouts
+from ..allocate import Allocate
+from ..assign_layouts import AssignLayouts
+from ..check_async import CheckAsync
+from ..lower_copies import LowerCopies
+from ..lower_mma import LowerMma
+from ..lower_roles import LowerRoles
+from ..materialize_descriptors import MaterializeDescriptors
+from ..place_accumulators import PlaceAccumulators
 from .base import OptionError, Pass
-from .check_async import CheckAsync
-from .lower_copies import LowerCopies
-from .lower_mma import LowerMma
-from .lower_roles import LowerRoles
-from .materialize_descriptors import MaterializeDescriptors
 from .pipelines import SmemToNvvm
-from .place_accumulators import PlaceAccumulators
 
 #: Entry points of this group add passes: each names a subclass of `Pass`.
 GROUP = "mlir_smem.passes"

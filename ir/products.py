@@ -4,7 +4,7 @@ from typing import Any
 
 from ..dialect.ops.mma import ctas_of, extras_of
 from ..layout import Arch, Element
-from .base import OpError
+from .errors import OpError
 
 
 def check_multiplied(mma: Any, a: Element, b: Element, arch: Arch) -> None:
