@@ -20,8 +20,9 @@ from ..dialect.bindings import ir
 from ..dialect.diagnostics import Invalid
 from ..dialect.memrefs import is_dynamic, strides_of
 from ..ir.cluster import cluster_size
-from ..ir.kernel import block_size, parameter_attributes, walk
+from ..ir.kernel import block_size, parameter_attributes
 from ..ir.launch_attributes import SHARED_BYTES, TENSOR_MAP
+from ..ir.walk import walk
 from ..layout.swizzle import Swizzle
 from .errors import CompileError
 

@@ -14,7 +14,7 @@ from typing import Any
 from ..dialect.bindings import ir
 from ..ir.emit import op as emit_op
 from ..ir.emit import value
-from ..ir.kernel import walk
+from ..ir.walk import walk
 from .errors import located
 
 Value = Any

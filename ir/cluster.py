@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..dialect.bindings import ir
+from ..dialect.ops import TmaLoadOp
 from ..dialect.ops.ring import ring_of
 from ..dialect.ops.tma import CLUSTER_DIMS, multicast_of
 from . import emit
@@ -119,9 +120,9 @@ def peers_of(ring: Any) -> Peers:
         OpError: if loads are shared along what the kernel has no clusters along.
     """
     shared = set()
-    for use in ring.results[0].uses:
-        op = use.owner.opview
-        if op.operation.name == "smem.tma_load" and (dim := multicast_of(op)) is not None:
+    for use in ring.ring.uses:
+        op = use.owner
+        if isinstance(op, TmaLoadOp) and (dim := multicast_of(op)) is not None:
             blocks_along(op, dim)
             shared.add(dim)
     x, y, _ = cluster_size(function_of(ring))
@@ -146,7 +147,7 @@ def wait_at_end(function: Any) -> None:
 
 def multicast_mask(load: Any, dim: str) -> Any:
     """The mask of the blocks that get what a block loads (i16)."""
-    peers = peers_of(ring_of(load, 2))
+    peers = peers_of(ring_of(load))
     if dim == "x":
         row, other = (1 << peers.x) - 1, block_rank("y") * peers.x if peers.y > 1 else None
     else:

@@ -1,14 +1,16 @@
 """The function that an op belongs to, and what is known of the block that runs it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from math import prod
 from typing import Any
 
 from ..dialect.bindings import ir
 from ..dialect.diagnostics import format_location
+from ..dialect.ops import ElectOp, RoleOp
 from ..dialect.ops.roles import role_warpgroups, roles_of
 from ..layout.fragments import WARPGROUP
 from .errors import OpError
+from .walk import walk
 
 #: Ops that hold functions, and those that end one.
 _MODULES = ("builtin.module", "gpu.module")
@@ -96,7 +98,7 @@ def check_collective(op: Any) -> None:
         OpError: if it is in an `smem.elect`, which one thread executes.
     """
     for outer in around(op):
-        if outer.name == "smem.elect":
+        if outer.name == ElectOp.OPERATION_NAME:
             raise OpError(
                 op,
                 f"is in the smem.elect at {format_location(outer.location)}, which one thread executes; "
@@ -113,8 +115,9 @@ def warpgroups_of(op: Any) -> tuple[int, int]:
     """
     end = prod(required_block_size(op)) // WARPGROUP
     for outer in around(op):
-        if outer.name == "smem.role":
-            counts = {role.operation: role_warpgroups(role) for role in roles_of(outer.parent)}
+        if outer.name == RoleOp.OPERATION_NAME:
+            roles = roles_of(outer.parent.opview)
+            counts = {role.operation: role_warpgroups(role) for role in roles}
             before = list(counts).index(outer)
             first = sum(list(counts.values())[:before])
             return first, first + counts[outer]
@@ -135,30 +138,6 @@ def parameter_attributes(function: Any, count: int) -> list[Any]:
     )
 
 
-def walk(module: Any, *names: str) -> Iterator[Any]:
-    """The ops with those names (all if none is given), in the order of the text; collected before
-    any is changed."""
-    found: list[Any] = []
-
-    def visit(op: Any) -> Any:
-        if not names or op.name in names:
-            found.append(op)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return iter(found)
-
-
 def returns_of(function: Any) -> Iterator[Any]:
     """The ops that end a function."""
     return walk(function, *_RETURNS)
-
-
-def gather(module: Any, *groups: Iterable[str]) -> list[list[Any]]:
-    """The ops with the names of each group, in the order of the text: one walk where each group would
-    take its own."""
-    found: list[list[Any]] = [[] for _ in groups]
-    group_of = {name: ops for names, ops in zip(groups, found, strict=True) for name in names}
-    for op in walk(module, *group_of):
-        group_of[op.name].append(op)
-    return found

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from ..dialect.ops.mma import ctas_of, extras_of
 from ..layout import Arch, Element
 from .errors import OpError
 
@@ -13,9 +12,7 @@ def check_multiplied(mma: Any, a: Element, b: Element, arch: Arch) -> None:
     Raises:
         OpError: if it does not.
     """
-    extras = extras_of(mma)
-    problem = arch.objection(
-        a, b, extras.metadata is not None, extras.scales is not None, ctas_of(mma)
-    )
+    sparse, scaled = mma.metadata is not None, mma.scales is not None
+    problem = arch.objection(a, b, sparse, scaled, mma.ctas)
     if problem:
         raise OpError(mma, problem)

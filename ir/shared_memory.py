@@ -4,6 +4,8 @@ from typing import Any
 
 from ..dialect.bindings import ir
 from ..dialect.memrefs import is_dynamic, strides_of
+from ..dialect.ops import ViewOp
+from ..dialect.ops.memory import offset_of
 from ..dialect.ops.view import view_alignment
 from . import emit
 from .errors import OpError
@@ -24,27 +26,27 @@ def root_pointer(root: Any, offset: int = 0) -> Any:
     Raises:
         OpError: if the root is an alloc or a ring without an offset of its own.
     """
-    if root.operation.name in ("smem.alloc", "smem.ring", "smem.tensor_memory"):
-        if "offset" not in root.attributes:
-            raise OpError(root, "has no offset in shared memory; run smem-allocate before")
-        base = _dynamic_memory(root)
-        offset += ir.IntegerAttr(root.attributes["offset"]).value
-    else:
-        base = memref_pointer(root.operands[0], 3)
-    return gep(base, offset)
+    if isinstance(root, ViewOp):
+        return gep(memref_pointer(root.memref, 3), offset)
+    begin = offset_of(root)
+    if begin is None:
+        raise OpError(root, "has no offset in shared memory; run smem-allocate before")
+    return gep(_dynamic_memory(root), begin + offset)
 
 
 def root_alignment(root: Any) -> int:
     """What is known of the alignment of an alloc's or view's first byte."""
-    return ALIGNMENT if root.operation.name == "smem.alloc" else view_alignment(root)
+    return view_alignment(root) if isinstance(root, ViewOp) else ALIGNMENT
 
 
 def root_multiple(root: Any) -> int:
     """What the address of an alloc's or view's first byte certainly is a multiple of; the offset of an
     alloc, as its memory begins at a multiple of any alignment."""
-    if root.operation.name == "smem.alloc":
-        return ir.IntegerAttr(root.attributes["offset"]).value
-    return view_alignment(root)
+    if isinstance(root, ViewOp):
+        return view_alignment(root)
+    begin = offset_of(root)
+    assert begin is not None
+    return begin
 
 
 def gep(base: Any, offset: Any, element: str = "i8") -> Any:

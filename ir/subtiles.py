@@ -3,14 +3,10 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..dialect.bindings import ir
-from ..dialect.ops import part_of, starts_of
+from ..dialect.ops import PartOp, RootOp, part_of
 from ..dialect.types import layout_of
 from ..layout import Multiple, Slice, Term, TileLayout
 from .errors import OpError
-
-ROOTS = ("smem.alloc", "smem.view")
-PARTS = ("smem.stage", "smem.subtile")
 
 
 @dataclass(frozen=True)
@@ -57,15 +53,15 @@ def chain_of(tile: Any, user: Any) -> tuple[Any, list[Any]]:
     """
     chain: list[Any] = []
     op = tile.owner
-    while isinstance(op, ir.Block) or op.operation.name not in ROOTS:
-        if isinstance(op, ir.Block) or op.operation.name not in PARTS:
+    while not isinstance(op, RootOp):
+        if not isinstance(op, PartOp):
             raise OpError(
                 user,
                 "uses a tile that does not come from an smem.alloc or smem.view by stages and "
                 "subtiles alone; take the part where it is used",
             )
         chain.append(op)
-        op = op.operation.operands[0].owner
+        op = op.tile.owner
     return op, chain[::-1]
 
 
@@ -81,7 +77,7 @@ def part_from(tile: Any, user: Any) -> Part:
             has no layout yet.
     """
     op, chain = chain_of(tile, user)
-    layout = layout_of(op.results[0].type)
+    layout = layout_of(op.tile.type)
     if layout is None:
         raise OpError(user, "uses a tile without a layout; run smem-assign-layouts before")
     part, starts = Slice(layout, 0), []
@@ -102,8 +98,8 @@ def part_from(tile: Any, user: Any) -> Part:
 
 def _begun(origin: list[Position], layout: TileLayout, step: Any) -> list[Position]:
     """Where a stage or subtile begins within the modes of the tile that it is taken of."""
-    operands = iter(list(step.operation.operands)[1:])
-    starts = [next(operands) if isinstance(s, Multiple) else s for s in starts_of(step)]
+    values = iter(step.run_time_starts)
+    starts = [next(values) if isinstance(s, Multiple) else s for s in step.starts]
     starts += [0] * (len(origin) - len(starts))
     return [
         at.further(known if isinstance(known, int) else 0).further(start)
@@ -113,6 +109,6 @@ def _begun(origin: list[Position], layout: TileLayout, step: Any) -> list[Positi
 
 def root_layout(root: Any) -> TileLayout:
     """The layout of an alloc or view that has one."""
-    layout = layout_of(root.results[0].type)
+    layout = layout_of(root.tile.type)
     assert layout is not None
     return layout

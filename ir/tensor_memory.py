@@ -11,7 +11,8 @@ rows a warp holds of 128. A is read from the lanes of its rows, and the shape 16
 from math import prod
 from typing import Any
 
-from ..dialect.ops.mma import STARTED, extras_of, operand_element
+from ..dialect.ops import AnyMma, MmaScaledOp, Tcgen05ScaledOp
+from ..dialect.ops.mma import operand_element
 from ..dialect.types import is_in_flight, is_multiplicand, shape_of
 from ..layout.tcgen05.scales import BLOCK_COLUMNS
 
@@ -27,10 +28,9 @@ LANE_BIT = 16
 
 def begins(op: Any) -> bool:
     """Whether an op that results in an accumulator in flight begins one, and does not add to another."""
-    if op.operation.name not in STARTED:
+    if not isinstance(op, AnyMma):
         return True
-    accumulator = extras_of(op).accumulator
-    return accumulator is None or not is_in_flight(accumulator.type)
+    return op.accumulator is None or not is_in_flight(op.accumulator.type)
 
 
 def columns_of(fragment: Any) -> int:
@@ -44,18 +44,18 @@ def columns_of(fragment: Any) -> int:
 def needed_by(op: Any) -> list[Any]:
     """The types of what an op that results in an accumulator in flight needs columns for: the accumulator
     if it begins there, and an A from registers."""
-    accumulator = op.results[0].type
-    needed = [accumulator] if begins(op) else []
-    return needed + [v.type for v in op.operands if is_multiplicand(v.type)]
+    needed = [op.results[0].type] if begins(op) else []
+    if isinstance(op, AnyMma) and is_multiplicand(op.a.type):
+        needed.append(op.a.type)
+    return needed
 
 
 def scale_columns(op: Any) -> int:
     """Columns that the scale factors of an `smem.mma_scaled`, also one of descriptors, take: four for 4
     factors of 128 rows."""
-    if op.operation.name == "smem.tcgen05_scaled":
-        blocks = [len(op.attributes[name]) for name in ("a_scale_steps", "b_scale_steps")]
-        return sum(blocks) * BLOCK_COLUMNS
-    scales = extras_of(op).scales or ()
+    if isinstance(op, Tcgen05ScaledOp):
+        return (len(op.a_scale_steps) + len(op.b_scale_steps)) * BLOCK_COLUMNS
+    scales = op.scales if isinstance(op, MmaScaledOp) else ()
     return sum(prod(shape_of(tile.type)) // LANES for tile in scales)
 
 

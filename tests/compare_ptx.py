@@ -68,7 +68,8 @@ def modules(tree: Path) -> Iterator[tuple[str, str]]:
 
 def commands(tree: Path) -> Iterator[tuple[str, list[str]]]:
     """(name, arguments) of each `smem-opt` that a lit test runs on its own file."""
-    for path in sorted((tree / "lit_tests").rglob("*.mlir")):
+    paths = (p for p in (tree / "lit_tests").rglob("*.mlir") if "Output" not in p.parts)
+    for path in sorted(paths):
         runs = re.findall(r"RUN: (?:%{refused} |not )?smem-opt (.*)", path.read_text())
         for i, run in enumerate(runs):
             words = shlex.split(re.split(r"\d?[|<>&]", run)[0])

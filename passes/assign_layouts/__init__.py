@@ -5,13 +5,12 @@ from math import prod
 from typing import Any
 
 from ...dialect.diagnostics import Invalid, remark
-from ...dialect.ops import part_of
-from ...dialect.ops.mma import PRODUCTS, operand_element
+from ...dialect.ops import PartOp, RootOp, TileMma, part_of
+from ...dialect.ops.mma import operand_element
 from ...dialect.types import WINDOW_BYTES, layout_of, shape_of, tile_element, with_layout
 from ...ir.errors import OpError
-from ...ir.kernel import gather
 from ...ir.products import check_multiplied
-from ...ir.subtiles import PARTS, ROOTS
+from ...ir.walk import gather
 from ...layout import LayoutError, Swizzle, TileLayout, choose
 from ...layout.arch import Arch
 from ...layout.choice import Use, judge
@@ -31,15 +30,15 @@ class AssignLayouts(Pass):
     explain: bool = option(False, "print each tile's candidates and verdicts as remarks")
 
     def run(self, module: Any) -> None:
-        roots, products = gather(module, ROOTS, PRODUCTS)
+        roots, products = gather(module, [RootOp], [TileMma])
         for mma in products:
-            a, b = (operand_element(value.type) for value in list(mma.operands)[:2])
+            a, b = operand_element(mma.a.type), operand_element(mma.b.type)
             check_multiplied(mma, a, b, self.arch)
         for root in roots:
             self._assign(root)
 
     def _assign(self, root: Any) -> None:
-        value = root.results[0]
+        value = root.tile
         uses = uses_of(root, self.max_swizzle, self.arch)
         given = layout_of(value.type)
         layout = self._check(root, given, uses) if given else self._choose(root, uses)
@@ -64,7 +63,7 @@ class AssignLayouts(Pass):
         return given
 
     def _choose(self, root: Any, uses: list[Use]) -> TileLayout:
-        type_ = root.results[0].type
+        type_ = root.tile.type
         element, shape = tile_element(type_), shape_of(type_)
         least = prod(shape) * element.bits // 8
         if least > WINDOW_BYTES:
@@ -92,10 +91,11 @@ def _set_layout(value: Any, layout: TileLayout) -> None:
     """Gives a tile its layout, and its parts theirs."""
     value.set_type(with_layout(value.type, layout))
     for use in value.uses:
-        if use.owner.operation.name in PARTS:
+        op = use.owner
+        if isinstance(op, PartOp):
             try:
-                part = part_of(use.owner, layout)
+                part = part_of(op, layout)
             except LayoutError as error:
                 # No use of the part has objected, because it has none.
-                raise OpError(use.owner, str(error)) from None
-            _set_layout(use.owner.results[0], part.layout)
+                raise OpError(op, str(error)) from None
+            _set_layout(op.part, part.layout)

@@ -4,7 +4,7 @@ from typing import Any
 
 from ...dialect.diagnostics import remark
 from ...ir.errors import OpError
-from ...ir.kernel import walk
+from ...ir.walk import walk
 from . import report
 from .pairs import check_pairs
 from .program import Load, Mma, Program

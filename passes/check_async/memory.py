@@ -107,10 +107,10 @@ class Roots:
 
 def offsets_of(subtile: Any, at_run_time: Callable, static: Callable) -> list[Any]:
     """The row and the column at which an `smem.subtile` begins, as made of a value or of a number."""
-    operands = iter(list(subtile.operands)[1:])
+    operands = iter(subtile.opview.offsets)
     return [
         at_run_time(next(operands)) if offset == DYNAMIC else static(offset)
-        for offset in subtile.attributes["static_offsets"]
+        for offset in subtile.opview.static_offsets
     ]
 
 

@@ -23,7 +23,7 @@ class Blocks:
     ) -> None:
         self.source, self.target = source, target
         self.plan, self.thread = plan, thread
-        self.rounds = rounds(*(operand.type for operand in copy.operands))
+        self.rounds = rounds(copy.source.type, copy.tile.type)
 
     def emit(self) -> None:
         """Emits all rounds."""

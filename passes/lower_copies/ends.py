@@ -64,11 +64,11 @@ class GlobalSource:
     """A matrix in global memory; steps are lines."""
 
     def __init__(self, copy: Any) -> None:
-        source = copy.operands[0]
+        source = copy.source
         self._base = memref_pointer(source, 1)
         self._pitch = stride_value(source, 1 - contiguous_dim(source.type), emit.i64())
         self._element = memory_type(source.type.element_type)
-        self._packed = packed(copy.operands[1].type)
+        self._packed = packed(copy.tile.type)
 
     def pointer(self, line: Any, along: Any) -> Any:
         i64 = emit.i64()

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ...dialect.bindings import ir
 from ...dialect.ops.mma import MODIFIERS
 from ...ir.errors import OpError
 from ...ir.products import check_multiplied
@@ -44,11 +43,8 @@ def form_of(op: Any, accumulator: Accumulator) -> Form:
 def operands_of(op: Any) -> list[tuple[Element, str]]:
     """The element type and the major of A and of B of an `smem.wgmma`."""
     return [
-        (
-            element(ir.StringAttr(op.attributes[f"{letter}_element"]).value),
-            ir.StringAttr(op.attributes[f"{letter}_major"]).value,
-        )
-        for letter in "ab"
+        (element(op.a_element.value), op.a_major.value),
+        (element(op.b_element.value), op.b_major.value),
     ]
 
 

@@ -2,19 +2,24 @@
 
 from typing import Any
 
-from ...dialect.bindings import ir
-from ...dialect.ops.map import nested
-from ...ir import emit
-from ...ir.i32 import I32
-from ...layout.fragment_access import FragmentAccess
-from ...layout.fragments import WARPGROUP, accumulator_column, accumulator_row
+from ....dialect.bindings import ir
+from ....dialect.ops import FillOp, MapOp
+from ....dialect.ops.map import nested
+from ....ir import emit
+from ....ir.i32 import I32
+from ....layout.fragment_access import FragmentAccess
+from ....layout.fragments import WARPGROUP, accumulator_column, accumulator_row
+from ..target import MmaTarget
+from ..typed import TypedOp
+from .lowerings import FRAGMENTS
 from .pairs import Pair
-from .registers import Registers, struct_of
+from .registers import struct_of
 
 
-def lower_fill(op: Any, registers: Registers) -> Any:
+@FRAGMENTS.of(FillOp)
+def lower_fill(typed: TypedOp, target: MmaTarget) -> Any:
     """The fragment with the same value in every register."""
-    value = op.operands[0]
+    value, registers = typed.op.value, target.registers(typed.result)
     owner = value.owner
     if not isinstance(owner, ir.Block) and owner.operation.name == "arith.constant":
         number = owner.operation.attributes["value"].maybe_downcast().value
@@ -29,22 +34,19 @@ def lower_fill(op: Any, registers: Registers) -> Any:
     )
 
 
-def lower_map(op: Any, registers: Registers, inputs: list[Registers], thread: Any) -> Any:
-    """The fragment whose elements the op's region computes, one copy of it for each.
-
-    Args:
-        op: the `smem.map`.
-        registers: the result's registers.
-        inputs: those of its operands.
-        thread: the thread's index in its block (i32).
-    """
+@FRAGMENTS.of(MapOp)
+def lower_map(typed: TypedOp, target: MmaTarget) -> Any:
+    """The fragment whose elements the op's region computes, one copy of it for each."""
+    op, registers = typed.op, target.registers(typed.result)
+    inputs = [target.registers(type_) for type_ in typed.type_of("inputs")]
+    thread = typed.thread()
     block = op.regions[0].blocks[0]
     arguments = list(block.arguments)
     ops = [inner.operation for inner in block.operations]
     positioned = len(arguments) > len(inputs)
     positions = _Positions(thread, registers.warp_rows) if positioned else None
     made = []
-    operands = zip(*(r.scalars(v) for r, v in zip(inputs, op.operands, strict=True)), strict=True)
+    operands = zip(*(r.scalars(v) for r, v in zip(inputs, op.inputs, strict=True)), strict=True)
     for parts in operands:
         position = parts[0][0]
         first_row, first_column, columns = registers.blocks[position]

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ...dialect.bindings import ir
-from ...ir import emit
+from ....dialect.bindings import ir
+from ....ir import emit
 
 #: Arrivals of a meeting: one of each block.
 MEETING_ARRIVALS = 2

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ...dialect.bindings import ir
+from ....dialect.bindings import ir
 
 #: Columns of 16-bit elements that four matrices have.
 MATRIX_COLUMNS = 16

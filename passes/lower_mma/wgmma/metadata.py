@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ...layout import Element
-from ...layout.elements import SPARSITY
-from ...layout.sparsity import metadata_words, selector
-from .registers import words_of
+from ....layout import Element
+from ....layout.elements import SPARSITY
+from ....layout.sparsity import metadata_words, selector
+from ..fragments.registers import words_of
 
 
 class Metadata:

@@ -2,18 +2,23 @@
 
 from typing import Any
 
-from ...dialect.bindings import ir
-from ...dialect.ops.columns import STEP
-from .registers import Registers, struct_of
+from ....dialect.ops import ColumnsOp
+from ....dialect.ops.columns import STEP
+from ..target import MmaTarget
+from ..typed import TypedOp
+from .lowerings import FRAGMENTS
+from .registers import struct_of
 
 
-def lower_columns(op: Any, source: Registers, result: Registers) -> Any:
+@FRAGMENTS.of(ColumnsOp)
+def lower_columns(typed: TypedOp, target: MmaTarget) -> Any:
     """The registers of an `smem.columns`, taken from those of its operand."""
-    first = ir.IntegerAttr(op.attributes["first"]).value
+    op, result = typed.op, target.registers(typed.result)
+    source, first = target.registers(typed.type_of("fragment")), op.first.value
     # For each 8 columns of 64 rows, the registers that hold them.
     held: dict[tuple[int, int], list[Any]] = {}
     per_step = STEP // 2 // source.accumulator.per_register
-    for position, scalars in source.scalars(op.operands[0]):
+    for position, scalars in source.scalars(op.fragment):
         row, column, _ = source.blocks[position]
         for i in range(0, len(scalars), per_step):
             held[row, column + i // per_step * STEP] = scalars[i : i + per_step]

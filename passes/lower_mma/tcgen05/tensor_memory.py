@@ -4,28 +4,28 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...dialect.bindings import ir
-from ...dialect.ops.mma import PAIR
-from ...dialect.ops.ring import MBARRIER_BYTES
-from ...dialect.ops.tensor_memory import (
+from ....dialect.bindings import ir
+from ....dialect.ops import warpgroup_barrier
+from ....dialect.ops.mma import PAIR
+from ....dialect.ops.ring import MBARRIER_BYTES
+from ....dialect.ops.tensor_memory import (
     ADDRESS_BYTES,
     LEAST_COLUMNS,
     barriers_of_each,
-    tensor_memory_number,
 )
-from ...ir import emit
-from ...ir.cluster import cluster_barrier
-from ...ir.i32 import I32
-from ...ir.kernel import function_of, required_block_size, returns_of
-from ...ir.mbarriers import wait_for_phase
-from ...ir.shared_memory import gep, root_pointer
-from ...ir.tensor_memory import LANE_BIT, WARP_LANES, place_of
-from ...ir.threads import linear_thread
-from ...layout.fragments import WARPGROUP, first_rows
-from ...layout.instruction import INSTRUCTION_M
-from ...layout.transfer import WARP
+from ....ir import emit
+from ....ir.cluster import cluster_barrier
+from ....ir.i32 import I32
+from ....ir.kernel import function_of, required_block_size, returns_of
+from ....ir.mbarriers import wait_for_phase
+from ....ir.shared_memory import gep, root_pointer
+from ....ir.tensor_memory import LANE_BIT, WARP_LANES, place_of
+from ....ir.threads import linear_thread
+from ....layout.fragments import WARPGROUP, first_rows
+from ....layout.instruction import INSTRUCTION_M
+from ....layout.transfer import WARP
+from ..fragments.registers import Registers, struct_of
 from .block_pair import MEETING_ARRIVALS, BlockPair
-from .registers import Registers, struct_of
 
 #: Columns that one access in the shape 16x256b moves, times a power of two up to 32.
 _ACCESS_COLUMNS, _MOST_ACCESSES = 8, 32
@@ -53,7 +53,7 @@ class TensorMemory:
         """Emits the allocation, the mbarriers and the release."""
         function, size = function_of(op), required_block_size(op)
         columns, first, warpgroups, self._depth = (
-            tensor_memory_number(op, name) for name in ("columns", "first", "warpgroups", "depth")
+            attribute.value for attribute in (op.columns, op.first, op.warpgroups, op.depth)
         )
         self.columns, barriers = columns, barriers_of_each(op)
         self._pair = BlockPair() if PAIR in op.attributes else None
@@ -100,7 +100,7 @@ class TensorMemory:
         # come here. They have loaded what is overwritten, and stored what is read.
         self._wait_for(number - self._depth)
         fence("before")
-        emit.op("smem.warpgroup_barrier")
+        warpgroup_barrier()
         fence("after")
         with emit.guarded(self.leader):
             if self._pair:

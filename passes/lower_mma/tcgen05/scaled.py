@@ -2,50 +2,43 @@
 
 from typing import Any
 
-from ...dialect.bindings import ir
-from ...dialect.caching import cached_in_context
-from ...dialect.ops.mma import ctas_of, extras_of
-from ...dialect.ops.tcgen05_scaled import k_bytes_of, scaling_of_descriptors
-from ...dialect.types import shape_of
-from ...ir import emit
-from ...ir.kernel import function_of
-from ...layout.descriptor import LBO
-from ...layout.instruction import TCGEN05_M
-from ...layout.tcgen05 import LBO_MODE, LONG_K_BYTES, InstructionDescriptor
-from ...layout.tcgen05.scales import BLOCK_COLUMNS, BLOCK_ROWS, LANES, scale_step
-from ..descriptors import START_MASK
-from .form import form_of
-from .registers import Registers
-from .steps import Steps
-from .tcgen05 import OnTcgen05, Types, checked_bits
+from ....dialect.bindings import ir
+from ....dialect.caching import cached_in_context
+from ....dialect.ops import Tcgen05ScaledOp
+from ....dialect.ops.tcgen05_scaled import k_bytes_of, scaling_of_descriptors
+from ....dialect.types import shape_of
+from ....ir import emit
+from ....ir.kernel import function_of
+from ....ir.matrix_descriptors import START_MASK
+from ....layout.descriptor import LBO
+from ....layout.instruction import TCGEN05_M
+from ....layout.tcgen05 import LBO_MODE, LONG_K_BYTES, InstructionDescriptor
+from ....layout.tcgen05.scales import BLOCK_COLUMNS, BLOCK_ROWS, LANES, scale_step
+from ..form import form_of
+from ..steps import Steps
+from ..typed import TypedOp
+from .mma import checked_bits
+from .target import LOWERINGS, Tcgen05Target
 from .tensor_memory import TensorMemory, pointer
 
 
-def lower_scaled(
-    op: Any, types: Types, registers: Registers, kernel: OnTcgen05, steps: Steps
-) -> Any:
-    """Emits the copies and the instructions of one scaled mma, which one thread of the warpgroup starts.
+@LOWERINGS.of(Tcgen05ScaledOp)
+def lower_scaled(typed: TypedOp, target: Tcgen05Target) -> Any:
+    """Emits the copies and the instructions of one scaled mma, which one thread of the warpgroup starts;
+    the accumulator's address.
 
     Copies and mma of one thread are executed in their order (PTX ISA 9.7.16.6.2 says it of mma after
     copies; of copies after mma, Triton's tutorial does, and CUTLASS relies on it). So all mma of a
     warpgroup have their factors in the same columns.
-
-    Args:
-        op: the `smem.tcgen05_scaled`.
-        types: the types that its accumulator and its result had.
-        registers: the result's registers, once it is loaded.
-        kernel: the kernel around it.
-        steps: the descriptors made so far.
-
-    Returns:
-        The accumulator's address.
     """
+    op, registers, steps = typed.op, target.registers(typed.result), target.steps
+    kernel = target.kernel_of(op)
     scaling, form = scaling_of_descriptors(op), form_of(op, registers.accumulator)
-    m = shape_of(types.result)[0]
+    m = shape_of(typed.result)[0]
     k_bytes = k_bytes_of(op, scaling, m)
     a, b = (_descriptors(op, operand, k_bytes, steps) for operand in "ab")
     factors = _Factors(op, m, steps, kernel.memory)
-    sum_ = kernel.sum_of(op, types, registers)
+    sum_ = kernel.sum_of(typed, registers)
     across, k_blocks = registers.across, registers.k_blocks(op)
     count = k_bytes * 8 // scaling.a.bits // scaling.block
     with kernel.memory.issued():
@@ -59,7 +52,7 @@ def lower_scaled(
                     scaling.kind,
                     scaling.a,
                     scaling.b,
-                    TCGEN05_M * ctas_of(op),
+                    TCGEN05_M * op.ctas,
                     n,
                     a_mn_major=form.a_major == "mn",
                     b_mn_major=form.b_major == "mn",
@@ -93,7 +86,7 @@ def _descriptors(op: Any, operand: str, k_bytes: int, steps: Steps) -> list[Any]
     function = function_of(op)
     if k_bytes != LONG_K_BYTES:
         return steps.of_blocks(op, operand, function)
-    base = op.operands["ab".index(operand)]
+    base = getattr(op, operand)
     shift, first = LBO[0], emit.binary("andi", base, START_MASK)
     absolute = emit.binary("addi", base, emit.binary("shli", first, shift))
     # The LBO that nothing depends on is 1.
@@ -124,7 +117,7 @@ class _Factors:
                 steps.get(value, step, op, function)
                 for step in op.attributes[f"{operand}_scale_steps"]
             ]
-            for operand, value in zip("ab", extras_of(op).scales or (), strict=True)
+            for operand, value in zip("ab", op.scales, strict=True)
         ]
         a, b = map(len, self._descriptors)
         self._words = a // (m // BLOCK_ROWS)

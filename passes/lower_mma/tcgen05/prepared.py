@@ -1,33 +1,28 @@
 """Whether the tensor memory of functions is what their accumulators need, whoever has placed it."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from ...dialect.diagnostics import format_location
-from ...dialect.ops.mma import PAIR, STARTED, ctas_of
-from ...dialect.ops.tensor_memory import tensor_memory_number
-from ...dialect.types import FragmentType, is_in_flight
-from ...ir.cluster import check_clusters
-from ...ir.errors import OpError
-from ...ir.kernel import function_of, warpgroups_of
-from ...ir.tensor_memory import columns_needed
-from ...layout import Arch
+from ....dialect.diagnostics import format_location
+from ....dialect.ops import AnyMma, WaitOp
+from ....dialect.ops.mma import PAIR
+from ....dialect.types import FragmentType, is_in_flight
+from ....ir.cluster import check_clusters
+from ....ir.errors import OpError
+from ....ir.kernel import function_of, warpgroups_of
+from ....ir.tensor_memory import columns_needed
 
 
-def check_memories(lowered: list[Any], memories: list[Any], arch: Arch) -> None:
+def check_memories(lowered: Sequence[Any], memories: Sequence[Any]) -> None:
     """Checks that accumulators in flight have tensor memory where they need it, and only there.
 
     Args:
         lowered: the ops on fragments.
         memories: the `smem.tensor_memory` of their functions.
-        arch: the architecture.
 
     Raises:
         OpError: for the first that has not, or has other than it needs.
     """
-    if not arch.is_tcgen05:
-        for op in memories:
-            raise OpError(op, f"allocates tensor memory, which {arch} has not")
-        return
     prepared: dict[Any, Any] = {}
     for op in memories:
         function = function_of(op)
@@ -45,7 +40,7 @@ def check_memories(lowered: list[Any], memories: list[Any], arch: Arch) -> None:
         function = function_of(op)
         if function not in prepared:
             raise OpError(op, "has no tensor memory; run smem-place-accumulators before")
-        if op.operation.name != "smem.wait":
+        if not isinstance(op, WaitOp):
             _check_op(op, prepared[function])
             making.setdefault(function, []).append(op)
     for function, ops in making.items():
@@ -55,15 +50,15 @@ def check_memories(lowered: list[Any], memories: list[Any], arch: Arch) -> None:
 def _check_op(op: Any, memory: Any) -> None:
     """Checks that the warpgroups, and blocks, that execute an op are those of its tensor memory."""
     where = f"the smem.tensor_memory at {format_location(memory.location)}"
-    if op.operation.name in STARTED:
+    if isinstance(op, AnyMma):
         paired = PAIR in memory.attributes
-        if (ctas_of(op) > 1) != paired:
+        if (op.ctas > 1) != paired:
             has, other = ("no pair", "has") if paired else ("pair", "has not")
             raise OpError(op, f"has {has}, but {where} {other}")
         if paired:
             check_clusters(op)
-    (first, end), begin = warpgroups_of(op), tensor_memory_number(memory, "first")
-    behind = begin + tensor_memory_number(memory, "warpgroups")
+    (first, end), begin = warpgroups_of(op), memory.first.value
+    behind = begin + memory.warpgroups.value
     if first < begin or end > behind:
         raise OpError(
             op,
@@ -74,7 +69,7 @@ def _check_op(op: Any, memory: Any) -> None:
 
 def _check_columns(memory: Any, making: list[Any]) -> None:
     """Checks that there are columns for all that some ops begin."""
-    columns, needed = tensor_memory_number(memory, "columns"), columns_needed(making)
+    columns, needed = memory.columns.value, columns_needed(making)
     if columns < needed:
         raise OpError(
             memory,

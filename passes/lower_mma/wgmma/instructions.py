@@ -2,43 +2,41 @@
 
 from typing import Any
 
-from ...dialect.bindings import ir
-from ...dialect.caching import cached_in_context
-from ...dialect.ops.mma import extras_of
-from ...dialect.types import is_in_flight
-from ...ir import emit
-from ...layout.elements import B1
-from ...layout.fragments import MULTIPLICAND_REGISTERS
-from ...layout.instruction import INSTRUCTION_M
+from ....dialect.bindings import ir
+from ....dialect.caching import cached_in_context
+from ....dialect.ops import WaitOp, WgmmaOp, WgmmaSpOp
+from ....dialect.types import FragmentType, is_in_flight
+from ....ir import emit
+from ....ir.kernel import function_of
+from ....layout.elements import B1
+from ....layout.fragments import MULTIPLICAND_REGISTERS
+from ....layout.instruction import INSTRUCTION_M
+from ..form import Form, form_of
+from ..fragments.registers import Registers, word_count, words_of
+from ..scale_d import scaled
+from ..target import MmaTarget
+from ..typed import TypedOp
 from .assembly import fence_registers, multiply
-from .form import Form, form_of
 from .metadata import Metadata
-from .registers import Registers, words_of
-from .steps import Steps
+from .target import LOWERINGS
 
 
-def lower_wgmma(op: Any, registers: Registers, a_words: int, function: Any, steps: Steps) -> Any:
-    """Emits the instructions of one mma between a fence and a commit.
+@LOWERINGS.of(WgmmaOp, WgmmaSpOp)
+def lower_wgmma(typed: TypedOp, target: MmaTarget) -> Any:
+    """Emits the instructions of one mma between a fence and a commit; the registers, in flight.
 
     The fence orders the registers before the first instruction (PTX ISA 9.7.15.7.1); instructions
     that share an accumulator follow each other without one.
-
-    Args:
-        op: the `smem.wgmma`.
-        registers: the result's registers.
-        a_words: registers of a thread that hold A; 0 if it is in shared memory.
-        function: the function around it.
-        steps: the descriptors made so far.
-
-    Returns:
-        The fragment's registers, in flight.
     """
-    form, extras = form_of(op, registers.accumulator), extras_of(op)
+    op, registers, steps = typed.op, target.registers(typed.result), target.steps
+    a_type, function = typed.type_of("a"), function_of(op)
+    a_words = word_count(a_type) if isinstance(a_type, FragmentType) else 0
+    form = form_of(op, registers.accumulator)
     columns = registers.across
     row_blocks = len(registers.blocks) // columns
     k_blocks = registers.k_blocks(op)
     words = _fence(op, a_words)
-    accumulator, keep = scaled(extras.accumulator)
+    accumulator, keep = scaled(op.accumulator)
     parts = _parts(accumulator, registers)
     if words:
         count = MULTIPLICAND_REGISTERS
@@ -47,8 +45,8 @@ def lower_wgmma(op: Any, registers: Registers, a_words: int, function: Any, step
         a = [(descriptor,) for descriptor in steps.of_a(op, registers, function)]
     b = steps.of_blocks(op, "b", function)
     scale = None if keep is None else emit.value("arith.extui", (keep,), emit.i32())
-    metadata = Metadata(extras.metadata, form.a, row_blocks, k_blocks)
-    in_assembly = a_words > 0 or extras.metadata is not None or form.a is B1
+    metadata = Metadata(op.metadata, form.a, row_blocks, k_blocks)
+    in_assembly = a_words > 0 or op.metadata is not None or form.a is B1
     said: dict[tuple[int, bool], Any] = {}
     for k in range(k_blocks):
         # Only the first products along K meet what the accumulator held before.
@@ -77,7 +75,7 @@ def lower_wgmma(op: Any, registers: Registers, a_words: int, function: Any, step
 def _fence(op: Any, a_words: int) -> list[Any]:
     """Emits the fence; gives the registers that hold A, if there are any."""
     if a_words:
-        return fence_registers(words_of(op.operands[0], a_words))
+        return fence_registers(words_of(op.a, a_words))
     emit.op("nvvm.wgmma.fence.aligned")
     return []
 
@@ -88,15 +86,6 @@ def _parts(accumulator: Any, registers: Registers) -> list[Any]:
         return registers.split(accumulator)
     blocks = range(len(registers.blocks))
     return [emit.value("llvm.mlir.poison", (), registers.block_type(i)) for i in blocks]
-
-
-def scaled(accumulator: Any) -> tuple[Any, Any]:
-    """The accumulator, and the condition under which it counts (i1) if it has one."""
-    made = None if accumulator is None else accumulator.owner
-    if made is None or isinstance(made, ir.Block) or made.operation.name != "smem.scale_d":
-        return accumulator, None
-    source, keep = made.operands
-    return source, keep
 
 
 @cached_in_context
@@ -124,19 +113,17 @@ def _attributes(context: Any, form: Form, n: int, accumulate: bool) -> dict[str,
     return attributes
 
 
-def lower_wait(op: Any, registers: Registers, result_type: Any) -> Any:
-    """Emits `wgmma.wait_group`.
+@LOWERINGS.of(WaitOp)
+def lower_wait(typed: TypedOp, target: MmaTarget) -> Any:
+    """Emits `wgmma.wait_group`; the registers after the wait.
 
     Where the result is readable, the registers pass through the inline assembly of the instruction,
     so that LLVM cannot move a read of them before it; the intrinsic would not tie them. Further
     blocks pass through empty assembly behind it: LLVM keeps the order of assembly with side effects.
-
-    Returns:
-        The fragment's registers after the wait.
     """
-    pending = ir.IntegerAttr(op.attributes["pending"]).value
-    fragment = op.operands[0]
-    if is_in_flight(result_type):
+    op, registers = typed.op, target.registers(typed.result)
+    pending, fragment = op.pending.value, op.fragment
+    if is_in_flight(typed.result):
         group = ir.IntegerAttr.get(emit.i64(), pending)
         emit.op("nvvm.wgmma.wait.group.sync.aligned", group=group)
         return fragment

@@ -7,13 +7,13 @@ leaves `.and.popc` out of b1's instruction, which ptxas then refuses.
 
 from typing import Any
 
-from ...dialect.bindings import ir
-from ...ir import emit
-from ...layout.elements import B1, SPARSITY
-from ...layout.instruction import INSTRUCTION_M
-from ...layout.mixes import ACC_F32
-from .form import Form
-from .registers import extract
+from ....dialect.bindings import ir
+from ....ir import emit
+from ....layout.elements import B1, SPARSITY
+from ....layout.instruction import INSTRUCTION_M
+from ....layout.mixes import ACC_F32
+from ..form import Form
+from ..fragments.registers import extract
 
 
 def fence_registers(words: list[Any]) -> list[Any]:

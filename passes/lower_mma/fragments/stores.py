@@ -2,33 +2,32 @@
 
 from typing import Any
 
-from ...dialect.bindings import ir
-from ...dialect.types import TileType, tensor_of
-from ...ir import emit
-from ...layout.fragment_access import accumulator_access
-from ...layout.fragments import accumulator_column, accumulator_row
+from ....dialect.bindings import ir
+from ....dialect.ops import StoreOp
+from ....dialect.types import TileType, tensor_of
+from ....ir import emit
+from ....layout.fragment_access import accumulator_access
+from ....layout.fragments import accumulator_column, accumulator_row
+from ..target import MmaTarget
+from ..typed import TypedOp
+from .lowerings import FRAGMENTS
 from .matrices import MATRIX_COLUMNS, matrix_attributes
 from .pairs import Pair, as_register
 from .places import MatrixPlaces, Places, TilePlaces
-from .registers import Registers
 
 
-def lower_store(op: Any, registers: Registers, thread: Any) -> None:
-    """Stores each thread's elements: by matrices, in pairs of columns, or one by one.
-
-    Args:
-        op: the `smem.store`.
-        registers: the fragment's registers.
-        thread: the thread's index in its block (i32).
-    """
-    fragment, target = op.operands
-    if isinstance(target.type, TileType):
-        places: Places = TilePlaces(op, target, accumulator_access, thread, registers.warp_rows)
-        element = tensor_of(target.type).element_type
+@FRAGMENTS.of(StoreOp)
+def lower_store(typed: TypedOp, target: MmaTarget) -> None:
+    """Stores each thread's elements: by matrices, in pairs of columns, or one by one."""
+    op, registers = typed.op, target.registers(typed.type_of("fragment"))
+    memory, thread = op.target, typed.thread()
+    if isinstance(memory.type, TileType):
+        places: Places = TilePlaces(op, memory, accumulator_access, thread, registers.warp_rows)
+        element = tensor_of(memory.type).element_type
     else:
-        places = MatrixPlaces(target, thread, registers.warp_rows)
-        element = target.type.element_type
-    for block, values in registers.scalars(fragment):
+        places = MatrixPlaces(memory, thread, registers.warp_rows)
+        element = memory.type.element_type
+    for block, values in registers.scalars(op.fragment):
         pairs = [
             Pair.held(registers.accumulator, values, i)
             for i in range(0, registers.blocks[block][2] // 2, 2)

@@ -5,14 +5,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ...ir import emit
-from ...ir.errors import OpError
-from ...ir.i32 import I32
-from ...ir.shared_memory import gep, memory_type, memref_pointer, stride_value
-from ...ir.subtiles import part_from
-from ...ir.tile_address import SteppedAddress, TileAddress
-from ...layout.fragment_access import FragmentAccess
-from ...layout.fragments import WARPGROUP
+from ....ir import emit
+from ....ir.errors import OpError
+from ....ir.i32 import I32
+from ....ir.shared_memory import gep, memory_type, memref_pointer, stride_value
+from ....ir.subtiles import part_from
+from ....ir.tile_address import SteppedAddress, TileAddress
+from ....layout.fragment_access import FragmentAccess
+from ....layout.fragments import WARPGROUP
 
 
 class Places(Protocol):

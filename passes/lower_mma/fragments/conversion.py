@@ -7,12 +7,16 @@ A's figures a thread holds 32 bits in a row, so only 16-bit types stay where the
 from collections.abc import Callable
 from typing import Any
 
-from ...dialect.bindings import ir
-from ...dialect.ops.mma import operand_element
-from ...dialect.types import is_multiplicand, tensor_of
-from ...ir import emit
-from ...ir.i32 import I32
-from ...layout.fragments import MULTIPLICAND_REGISTERS
+from ....dialect.bindings import ir
+from ....dialect.ops import ConvertOp
+from ....dialect.ops.mma import operand_element
+from ....dialect.types import is_multiplicand, tensor_of
+from ....ir import emit
+from ....ir.i32 import I32
+from ....layout.fragments import MULTIPLICAND_REGISTERS
+from ..target import MmaTarget
+from ..typed import TypedOp
+from .lowerings import FRAGMENTS
 from .pairs import Pair, as_register
 from .registers import of_words, registers_of, word_count, words_of
 
@@ -20,15 +24,11 @@ from .registers import of_words, registers_of, word_count, words_of
 _Pairs = list[list[Pair]]
 
 
-def lower_convert(op: Any, source: Any, result: Any, thread: Any) -> Any:
-    """The multiplicand that an `smem.convert` makes.
-
-    Args:
-        op: the op.
-        source, result: the types of its operand and its result, as they were.
-        thread: the thread's index in its block (i32).
-    """
-    value = op.operands[0]
+@FRAGMENTS.of(ConvertOp)
+def lower_convert(typed: TypedOp, target: MmaTarget) -> Any:
+    """The multiplicand that an `smem.convert` makes."""
+    value, source, result = typed.op.source, typed.type_of("source"), typed.result
+    thread = typed.thread()
     if is_multiplicand(source):
         words = words_of(value, word_count(source))
         return of_words([emit.to_tf32(_bitcast(word, ir.F32Type.get())) for word in words])

@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from ...dialect.bindings import ir
-from ...dialect.ops.mma import operand_element
-from ...dialect.types import TileType, is_metadata, is_multiplicand, shape_of, tensor_of
-from ...ir import emit
-from ...ir.i32 import I32
-from ...ir.shared_memory import gep, memref_pointer, stride_value
-from ...layout.fragment_access import accumulator_access, multiplicand_access
-from ...layout.fragments import (
+from ....dialect.bindings import ir
+from ....dialect.ops import LoadOp
+from ....dialect.ops.mma import operand_element
+from ....dialect.types import TileType, is_metadata, is_multiplicand, shape_of, tensor_of
+from ....ir import emit
+from ....ir.i32 import I32
+from ....ir.shared_memory import gep, memref_pointer, stride_value
+from ....layout.fragment_access import accumulator_access, multiplicand_access
+from ....layout.fragments import (
     MULTIPLICAND_REGISTERS,
     WARPGROUP,
     accumulator_column,
@@ -17,28 +18,25 @@ from ...layout.fragments import (
     first_rows,
     rows_of_warp,
 )
-from ...layout.instruction import instruction_rows
+from ..target import MmaTarget
+from ..typed import TypedOp
+from .lowerings import FRAGMENTS
 from .matrices import MATRIX_COLUMNS, matrix_attributes
 from .pairs import Pair, vector_of
 from .places import MatrixPlaces, Places, TilePlaces
-from .registers import Registers, extract, of_words, registers_of, struct_of, word_count
+from .registers import Registers, extract, of_words, struct_of, word_count
 
 
-def lower_load(op: Any, fragment: Any, thread: Any, tcgen05: bool) -> Any:
-    """Loads the fragment of an `smem.load`.
-
-    Args:
-        op: the op.
-        fragment: its result's type, as it was.
-        thread: the thread's index in its block (i32).
-        tcgen05: whether instructions of tcgen05 take it.
-    """
-    source = op.operands[0]
+@FRAGMENTS.of(LoadOp)
+def lower_load(typed: TypedOp, target: MmaTarget) -> Any:
+    """The fragment that an `smem.load` loads."""
+    op, fragment, thread = typed.op, typed.result, typed.thread()
+    source = op.source
     if is_metadata(fragment):
         return _load_metadata(source, word_count(fragment), thread)
     if is_multiplicand(fragment):
-        return _load_multiplicand(op, source, thread, tcgen05)
-    registers = registers_of(fragment, tcgen05)
+        return _load_multiplicand(op, source, thread, target.rows(shape_of(fragment)[0]))
+    registers = target.registers(fragment)
     if isinstance(source.type, TileType):
         places: Places = TilePlaces(op, source, accumulator_access, thread, registers.warp_rows)
         held = tensor_of(source.type).element_type
@@ -93,10 +91,9 @@ def _matrix_pairs(row: int, column: int, columns: int, held: Any, places: Places
     return pairs
 
 
-def _load_multiplicand(op: Any, tile: Any, thread: Any, tcgen05: bool) -> Any:
-    """Loads A: four registers a thread for each K of an instruction and 64 rows."""
+def _load_multiplicand(op: Any, tile: Any, thread: Any, rows: int) -> Any:
+    """Loads A: four registers a thread for each K of an instruction, of `rows` rows, and 64 rows."""
     m, columns = shape_of(tile.type)
-    rows = instruction_rows(m, tcgen05)
     places = TilePlaces(op, tile, multiplicand_access, thread, rows_of_warp(rows))
     element = operand_element(tile.type)
     words: list[Any] = []

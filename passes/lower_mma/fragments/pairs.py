@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ...dialect.bindings import ir
-from ...ir import emit
-from ...layout import Accumulator
-from ...layout.mixes import ACC_F16
+from ....dialect.bindings import ir
+from ....ir import emit
+from ....layout import Accumulator
+from ....layout.mixes import ACC_F16
 
 #: The numbers that 8-bit integers can be.
 _LIMITS = {"i8": (-128, 127), "si8": (-128, 127), "ui8": (0, 255)}

@@ -3,14 +3,14 @@
 from typing import Any
 
 from ..dialect.bindings import ir
-from ..ir import emit
-from ..ir.errors import OpError
-from ..ir.shared_memory import root_alignment, root_pointer
-from ..ir.subtiles import Part, Position, root_layout
 from ..layout import OperandBlocks, Swizzle, Term, descriptor_of
 from ..layout.descriptor import BASE_OFFSET
 from ..layout.elements import UNIT_BYTES
 from ..layout.swizzle import PHASE_BIT
+from . import emit
+from .errors import OpError
+from .shared_memory import root_alignment, root_pointer
+from .subtiles import Part, Position, root_layout
 
 #: Bits of an address that matrix-descriptor-encode keeps, after its shift by 4.
 START_MASK = 0x3FFFF >> 4
