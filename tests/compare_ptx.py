@@ -55,7 +55,7 @@ def modules(tree: Path) -> Iterator[tuple[str, str]]:
         yield path.name, path.read_text()
     try:
         from mlir_smem.kernels.gemm import Config, ConfigError, Problem
-        from mlir_smem.kernels.gemm.kernel import text
+        from mlir_smem.kernels.gemm.generator.kernel import text
     except ImportError:  # where it was until mlir_smem.kernels was made
         from mlir_smem.examples.gemm import Config, ConfigError, Problem
         from mlir_smem.examples.gemm.kernel import text
