@@ -79,6 +79,10 @@ def commands(tree: Path) -> Iterator[tuple[str, list[str]]]:
 
 def emit(tree: Path, out: Path) -> None:
     """Writes the code and the messages of all cases, by name, to a JSON file."""
+    # An editable install would add its own of the folders that the tree does not have.
+    sys.meta_path[:] = [
+        f for f in sys.meta_path if "__editable__" not in getattr(f, "__module__", "")
+    ]
     found: dict[str, str] = {}
     for name, text in modules(tree):
         for arch in ARCHS:
