@@ -29,6 +29,8 @@ from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 
+from linked_package import linked_package
+
 ROOT = Path(__file__).resolve().parent.parent
 ARCHS = ("sm_90a", "sm_100a", "sm_103a")
 
@@ -117,22 +119,10 @@ def _printed(arguments: list[str]) -> str:
     return "\n".join([*(stream.getvalue() for stream in streams), f"exit {status}"])
 
 
-def package(tree: Path, folder: Path) -> Path:
-    """A folder for PYTHONPATH whose `mlir_smem` is that of a tree that is not installed."""
-    home = folder / "mlir_smem"
-    home.mkdir(parents=True)
-    for child in tree.iterdir():
-        if child.is_dir() and (child / "__init__.py").exists() and child.name != "mlir_smem":
-            (home / child.name).symlink_to(child)
-    for child in (tree / "mlir_smem").iterdir():
-        (home / child.name).symlink_to(child)
-    return folder
-
-
 def code_of(tree: Path, work: Path) -> dict[str, str]:
     """What `emit` writes, run on a tree's package."""
     out = work / "code.json"
-    path = os.fspath(package(tree, work / "path"))
+    path = os.fspath(linked_package(tree, work / "path"))
     command = [sys.executable, __file__, "--emit", os.fspath(out), "--tree", os.fspath(tree)]
     subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": path}, cwd=work)
     return json.loads(out.read_text())
