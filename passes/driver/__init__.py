@@ -1,1 +1,1 @@
-"""What runs passes: their base class, registry, pipelines, and pass managers of the bindings."""
+"""What runs passes: their base class, registry, pipelines as text, pass managers of the bindings."""

@@ -4,31 +4,18 @@ import warnings
 from functools import cache
 from importlib.metadata import entry_points
 
-from ..allocate import Allocate
-from ..assign_layouts import AssignLayouts
-from ..check_async import CheckAsync
-from ..lower_copies import LowerCopies
-from ..lower_mma import LowerMma
-from ..lower_roles import LowerRoles
-from ..materialize_descriptors import MaterializeDescriptors
-from ..place_accumulators import PlaceAccumulators
 from .base import OptionError, Pass
-from .pipelines import SmemToNvvm
 
 #: Entry points of this group add passes: each names a subclass of `Pass`.
 GROUP = "mlir_smem.passes"
 
-OWN: tuple[type[Pass], ...] = (
-    AssignLayouts,
-    PlaceAccumulators,
-    Allocate,
-    CheckAsync,
-    MaterializeDescriptors,
-    LowerMma,
-    LowerCopies,
-    LowerRoles,
-    SmemToNvvm,
-)
+#: Our passes, in the order in which they are listed; see `add_own`.
+OWN: list[type[Pass]] = []
+
+
+def add_own(*passes: type[Pass]) -> None:
+    """Makes passes known. Other packages' passes come by entry points."""
+    OWN.extend(passes)
 
 
 @cache

@@ -6,7 +6,7 @@ from ...dialect.bindings import ir
 from ...dialect.ops.bases import bases_of
 from ...ir import emit
 from ...ir.errors import OpError
-from .fragments.registers import Registers
+from .registers import Registers
 
 
 class Steps:

@@ -10,7 +10,7 @@ from ...ir.errors import OpError
 from ...ir.lowerings import Lowerings
 from ...layout.arch import Arch
 from ...layout.instruction import instruction_rows
-from .fragments.registers import Registers, registers_of, words_type
+from .registers import Registers, registers_of, words_type
 from .steps import Steps
 from .typed import TypedOp
 

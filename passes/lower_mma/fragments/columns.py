@@ -4,10 +4,10 @@ from typing import Any
 
 from ....dialect.ops import ColumnsOp
 from ....dialect.ops.columns import STEP
+from ..registers import struct_of
 from ..target import MmaTarget
 from ..typed import TypedOp
 from .lowerings import FRAGMENTS
-from .registers import struct_of
 
 
 @FRAGMENTS.of(ColumnsOp)

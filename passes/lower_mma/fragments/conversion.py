@@ -14,11 +14,11 @@ from ....dialect.types import is_multiplicand, tensor_of
 from ....ir import emit
 from ....ir.i32 import I32
 from ....layout.fragments import MULTIPLICAND_REGISTERS
+from ..registers import of_words, registers_of, word_count, words_of
 from ..target import MmaTarget
 from ..typed import TypedOp
 from .lowerings import FRAGMENTS
 from .pairs import Pair, as_register
-from .registers import of_words, registers_of, word_count, words_of
 
 #: Both elements that a thread holds of 8 columns of a row, by 8 columns and by the row (0 or 8 further).
 _Pairs = list[list[Pair]]

@@ -9,11 +9,11 @@ from ....ir import emit
 from ....ir.i32 import I32
 from ....layout.fragment_access import FragmentAccess
 from ....layout.fragments import WARPGROUP, accumulator_column, accumulator_row
+from ..registers import struct_of
 from ..target import MmaTarget
 from ..typed import TypedOp
 from .lowerings import FRAGMENTS
 from .pairs import Pair
-from .registers import struct_of
 
 
 @FRAGMENTS.of(FillOp)

@@ -18,13 +18,13 @@ from ....layout.fragments import (
     first_rows,
     rows_of_warp,
 )
+from ..registers import Registers, extract, of_words, struct_of, word_count
 from ..target import MmaTarget
 from ..typed import TypedOp
 from .lowerings import FRAGMENTS
 from .matrices import MATRIX_COLUMNS, matrix_attributes
 from .pairs import Pair, vector_of
 from .places import MatrixPlaces, Places, TilePlaces
-from .registers import Registers, extract, of_words, struct_of, word_count
 
 
 @FRAGMENTS.of(LoadOp)

@@ -9,7 +9,7 @@ from ....ir import emit
 from ....ir.tensor_memory import COLUMN_BYTES, columns_of, place_of
 from ....layout.elements import INSTRUCTION_K_BYTES
 from ....layout.instruction import INSTRUCTION_M
-from ..fragments.registers import Registers
+from ..registers import Registers
 from ..scale_d import scaled
 from ..typed import TypedOp
 from .tensor_memory import TensorMemory, pointer

@@ -13,7 +13,7 @@ from ....layout.tcgen05 import InstructionDescriptor, Kind
 from ..form import Form, form_of
 from ..fragments.columns import lower_columns
 from ..fragments.elementwise import lower_fill
-from ..fragments.registers import word_count, words_of
+from ..registers import word_count, words_of
 from ..typed import TypedOp
 from .target import LOWERINGS, Tcgen05Target
 from .tensor_memory import pointer

@@ -24,7 +24,7 @@ from ....ir.threads import linear_thread
 from ....layout.fragments import WARPGROUP, first_rows
 from ....layout.instruction import INSTRUCTION_M
 from ....layout.transfer import WARP
-from ..fragments.registers import Registers, struct_of
+from ..registers import Registers, struct_of
 from .block_pair import MEETING_ARRIVALS, BlockPair
 
 #: Columns that one access in the shape 16x256b moves, times a power of two up to 32.

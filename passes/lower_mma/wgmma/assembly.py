@@ -13,7 +13,7 @@ from ....layout.elements import B1, SPARSITY
 from ....layout.instruction import INSTRUCTION_M
 from ....layout.mixes import ACC_F32
 from ..form import Form
-from ..fragments.registers import extract
+from ..registers import extract
 
 
 def fence_registers(words: list[Any]) -> list[Any]:

@@ -12,7 +12,7 @@ from ....layout.elements import B1
 from ....layout.fragments import MULTIPLICAND_REGISTERS
 from ....layout.instruction import INSTRUCTION_M
 from ..form import Form, form_of
-from ..fragments.registers import Registers, word_count, words_of
+from ..registers import Registers, word_count, words_of
 from ..scale_d import scaled
 from ..target import MmaTarget
 from ..typed import TypedOp

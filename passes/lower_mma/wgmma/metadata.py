@@ -5,7 +5,7 @@ from typing import Any
 from ....layout import Element
 from ....layout.elements import SPARSITY
 from ....layout.sparsity import metadata_words, selector
-from ..fragments.registers import words_of
+from ..registers import words_of
 
 
 class Metadata:
