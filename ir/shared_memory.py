@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..dialect.bindings import ir
+from ..dialect.caching import cached_in_context
 from ..dialect.memrefs import is_dynamic, strides_of
 from ..dialect.ops import ViewOp
 from ..dialect.ops.memory import offset_of
@@ -51,19 +52,30 @@ def root_multiple(root: Any) -> int:
 
 def gep(base: Any, offset: Any, element: str = "i8") -> Any:
     """`base` advanced by `offset` elements: a number, or an integer value."""
-    dynamic = -(1 << 31)
     static = isinstance(offset, int)
     if static and offset == 0:
         return base
+    type_ = base.type
+    attributes = _gep_attributes(type_, offset if static else _DYNAMIC, element)
     return emit.value(
-        "llvm.getelementptr",
-        (base,) if static else (base, offset),
-        base.type,
-        rawConstantIndices=ir.DenseI32ArrayAttr.get([offset if static else dynamic]),
-        elem_type=ir.TypeAttr.get(ir.Type.parse(element)),
+        "llvm.getelementptr", (base,) if static else (base, offset), type_, **attributes
     )
 
 
+#: Stands in `llvm.getelementptr` for an index that is an operand (LLVM dialect, GEPOp).
+_DYNAMIC = -(1 << 31)
+
+
+@cached_in_context
+def _gep_attributes(pointer: Any, offset: int, element: str) -> dict[str, Any]:
+    context = pointer.context
+    return {
+        "rawConstantIndices": ir.DenseI32ArrayAttr.get([offset], context),
+        "elem_type": ir.TypeAttr.get(ir.Type.parse(element, context)),
+    }
+
+
+@cached_in_context
 def memory_type(element: Any) -> str:
     """The LLVM type of a memref's elements."""
     wide_float = isinstance(element, ir.FloatType) and element.width > 8

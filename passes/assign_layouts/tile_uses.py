@@ -1,6 +1,5 @@
 """What a program does with a tile, as the choice of its layout sees it."""
 
-from dataclasses import replace
 from typing import Any
 
 from ...dialect.diagnostics import Invalid, format_location
@@ -45,9 +44,9 @@ class _Uses:
         self.arch = arch
         self._root, self._max_swizzle, self._deep = root, max_swizzle, deep
 
-    def of(self, value: Any, path: Path) -> dict[Use, Use]:
+    def of(self, value: Any, path: Path) -> dict[Any, Use]:
         """The uses of the part that is at the end of a path, by what they ask whoever asks it."""
-        found: dict[Use, Use] = {}
+        found: dict[Any, Use] = {}
         for each in value.uses:
             op = each.owner
             if isinstance(op, PartOp):
@@ -113,6 +112,6 @@ class _Uses:
         ]
 
 
-def _asked(use: Any) -> Use:
-    """What a use asks, whoever asks it: the uses are frozen dataclasses that say in `what` who it is."""
-    return replace(use, what="")
+def _asked(use: Use) -> tuple[Any, ...]:
+    """What a use asks, whoever asks it: its fields but `what`, which says who."""
+    return type(use), *(value for name, value in vars(use).items() if name != "what")

@@ -36,7 +36,8 @@ class Form:
 def form_of(op: Any, accumulator: Accumulator) -> Form:
     """The form of the instructions of an `smem.wgmma`."""
     (a, a_major), (b, b_major) = operands_of(op)
-    modifiers = tuple(name for name in MODIFIERS if name in op.attributes)
+    attributes = op.attributes
+    modifiers = tuple(name for name in MODIFIERS if name in attributes)
     return Form(a, b, a_major, b_major, accumulator, modifiers)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ...dialect.bindings import ir
@@ -39,22 +40,22 @@ class Registers:
     blocks: tuple[tuple[int, int, int], ...]
     rows: int = INSTRUCTION_M
 
-    @property
+    @cached_property
     def type(self) -> Any:
         """The LLVM type of the whole fragment."""
         return _struct_type(self.register, tuple(map(self.count, range(len(self.blocks)))))
 
-    @property
+    @cached_property
     def columns(self) -> int:
         """Columns of the fragment."""
         return sum(n for row, _, n in self.blocks if row == 0)
 
-    @property
+    @cached_property
     def across(self) -> int:
         """How many blocks have the same rows."""
         return sum(row == 0 for row, _, _ in self.blocks)
 
-    @property
+    @cached_property
     def instructions(self) -> list[tuple[int, int, int]]:
         """First row, first column and columns of what each instruction computes."""
         return [block for block in self.blocks if block[0] % self.rows == 0]
@@ -68,7 +69,7 @@ class Registers:
         """Rows from what one warp holds to what the next does."""
         return rows_of_warp(self.rows)
 
-    @property
+    @cached_property
     def register(self) -> str:
         """The type of one register."""
         return "f32" if self.accumulator is ACC_F32 else "i32"
