@@ -10,7 +10,8 @@ from ..dialect.ops.mma import PRODUCTS, operand_element
 from ..dialect.types import WINDOW_BYTES, layout_of, shape_of, tile_element, with_layout
 from ..layout import LayoutError, Swizzle, TileLayout, choose
 from ..layout.arch import Arch
-from ..layout.choice import Use, judge
+from ..layout.choice import judge
+from ..layout.uses import Use
 from .base import OpError, Pass, option
 from .kernel import gather
 from .multiplied import check_multiplied

@@ -20,9 +20,9 @@ from ..layout import (
     choose,
 )
 from ..layout.arch import Arch
-from ..layout.choice import BulkUse, FragmentUse, Use
 from ..layout.fragment_access import accumulator_access, multiplicand_access
 from ..layout.tcgen05 import ScaledUse, ScaleUse
+from ..layout.uses import BulkUse, FragmentUse, Use
 from .base import OpError
 from .cluster import blocks_along
 from .kernel import function_of, threads_of

@@ -8,8 +8,9 @@ from math import ceil
 
 from mlir_smem.dialect.ops.ring import MBARRIER_BYTES
 from mlir_smem.layout.banks import MAX_BYTES
-from mlir_smem.layout.elements import INSTRUCTION_K_BYTES, UNIT_BYTES
-from mlir_smem.layout.instruction import INSTRUCTION_M
+from mlir_smem.layout.elements import UNIT_BYTES
+from mlir_smem.layout.instruction import INSTRUCTION_K_BYTES
+from mlir_smem.layout.wgmma import INSTRUCTION_M
 from mlir_smem.passes.cluster import MAX_BLOCKS
 from mlir_smem.runtime.arguments import DTYPES
 

@@ -11,6 +11,7 @@ from ...dialect.bindings import ir
 from ...dialect.ops.mma import operand_element
 from ...dialect.types import is_multiplicand, tensor_of
 from ...layout.fragments import MULTIPLICAND_REGISTERS
+from ...layout.instruction import instruction_k
 from .. import emit
 from ..i32 import I32
 from .pairs import Pair, as_register
@@ -38,7 +39,7 @@ def lower_convert(op: Any, source: Any, result: Any, thread: Any) -> Any:
     quad = _Quad(thread)
     words = []
     for pairs in _rows(value, source):
-        groups = element.instruction_k // 8
+        groups = instruction_k(element) // 8
         for first in range(0, len(pairs), groups):
             words += make(pairs[first : first + groups], kept, quad)
     return of_words(words)

@@ -8,7 +8,8 @@ from ...dialect.ops.mma import extras_of
 from ...dialect.types import is_in_flight
 from ...layout.elements import B1
 from ...layout.fragments import MULTIPLICAND_REGISTERS
-from ...layout.instruction import INSTRUCTION_M
+from ...layout.instruction import instruction_k
+from ...layout.wgmma import INSTRUCTION_M
 from .. import emit
 from .assembly import fence_registers, multiply
 from .form import Form, form_of
@@ -109,7 +110,7 @@ def _attributes(context: Any, form: Form, n: int, accumulate: bool) -> dict[str,
 
     # Upstream transposes A where its layout is `col` and B where its layout is `row`.
     attributes = {
-        "shape": parse(f"shape<m = {INSTRUCTION_M}, n = {n}, k = {form.a.instruction_k}>"),
+        "shape": parse(f"shape<m = {INSTRUCTION_M}, n = {n}, k = {instruction_k(form.a)}>"),
         "typeA": parse(f"wgmma_type<{form.a}>"),
         "typeB": parse(f"wgmma_type<{form.b}>"),
         "typeD": parse(f"wgmma_type<{form.accumulator}>"),

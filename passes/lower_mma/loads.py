@@ -11,6 +11,7 @@ from ...dialect.types import (
     shape_of,
     tensor_of,
 )
+from ...layout.arch import instruction_rows
 from ...layout.fragment_access import accumulator_access, multiplicand_access
 from ...layout.fragments import (
     MULTIPLICAND_REGISTERS,
@@ -20,7 +21,7 @@ from ...layout.fragments import (
     first_rows,
     rows_of_warp,
 )
-from ...layout.instruction import instruction_rows
+from ...layout.instruction import instruction_k
 from .. import emit
 from ..i32 import I32
 from ..shared_memory import gep, memref_pointer, stride_value
@@ -107,7 +108,7 @@ def _load_multiplicand(op: Any, tile: Any, thread: Any, tcgen05: bool) -> Any:
     element = operand_element(tile.type)
     words: list[Any] = []
     for row in first_rows(m, rows):
-        for column in range(0, columns, element.instruction_k):
+        for column in range(0, columns, instruction_k(element)):
             if places.access.matrices:
                 words += _load_matrices(
                     places.pointer(row, column), MULTIPLICAND_REGISTERS, places.access.transposed

@@ -5,7 +5,7 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...layout import Accumulator
-from ...layout.mixes import ACC_F16
+from ...layout.accumulators import ACC_F16
 from .. import emit
 
 #: The numbers that 8-bit integers can be.

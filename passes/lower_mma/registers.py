@@ -18,10 +18,11 @@ from ...dialect.types import (
     shape_of,
 )
 from ...layout import Accumulator
+from ...layout.accumulators import ACC_F32
+from ...layout.arch import instruction_rows
 from ...layout.fragments import MULTIPLICAND_REGISTERS, first_rows, rows_of_warp
-from ...layout.instruction import INSTRUCTION_M, instruction_rows
-from ...layout.mixes import ACC_F32
-from ...layout.sparsity import metadata_words
+from ...layout.instruction import instruction_k
+from ...layout.wgmma import INSTRUCTION_M, metadata_words
 from .. import emit
 from ..base import OpError
 from ..kernel import walk
@@ -163,7 +164,7 @@ def word_count(fragment: Any) -> int:
     element = operand_element(fragment)
     if is_metadata(fragment):
         return m // INSTRUCTION_M * metadata_words(element, k)
-    return m // INSTRUCTION_M * (k // element.instruction_k) * MULTIPLICAND_REGISTERS
+    return m // INSTRUCTION_M * (k // instruction_k(element)) * MULTIPLICAND_REGISTERS
 
 
 def words_of(fragment: Any, count: int) -> list[Any]:

@@ -8,8 +8,7 @@ from ...dialect.ops.mma import ctas_of, extras_of
 from ...dialect.ops.tcgen05_scaled import k_bytes_of, scaling_of_descriptors
 from ...dialect.types import shape_of
 from ...layout.descriptor import LBO
-from ...layout.instruction import TCGEN05_M
-from ...layout.tcgen05 import LBO_MODE, LONG_K_BYTES, InstructionDescriptor
+from ...layout.tcgen05 import LBO_MODE, LONG_K_BYTES, TCGEN05_M, InstructionDescriptor
 from ...layout.tcgen05.scales import BLOCK_COLUMNS, BLOCK_ROWS, LANES, scale_step
 from .. import emit
 from ..descriptors import START_MASK

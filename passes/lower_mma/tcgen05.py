@@ -6,10 +6,10 @@ from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
 from ...dialect.ops.mma import ctas_of, extras_of
 from ...dialect.types import is_in_flight, shape_of
-from ...layout.arch import Arch
-from ...layout.elements import INSTRUCTION_K_BYTES
-from ...layout.instruction import INSTRUCTION_M, instruction_rows
+from ...layout.arch import Arch, instruction_rows
+from ...layout.instruction import INSTRUCTION_K_BYTES
 from ...layout.tcgen05 import InstructionDescriptor, Kind
+from ...layout.wgmma import INSTRUCTION_M
 from .. import emit
 from ..accumulators import COLUMN_BYTES, columns_of, place_of
 from ..base import OpError

@@ -14,8 +14,8 @@ from ...dialect.ops.tensor_memory import (
     tensor_memory_number,
 )
 from ...layout.fragments import WARPGROUP, first_rows
-from ...layout.instruction import INSTRUCTION_M
 from ...layout.transfer import WARP
+from ...layout.wgmma import INSTRUCTION_M
 from .. import emit
 from ..accumulators import LANE_BIT, WARP_LANES, place_of
 from ..cluster import cluster_barrier

@@ -7,7 +7,7 @@ from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
 from ...dialect.diagnostics import format_location, remark
 from ...dialect.ops.mma import MODIFIERS, PAIR, operand_element
-from ...layout import Major, OperandBlocks, Role, descriptor_of
+from ...layout import Major, OperandBlocks, Role
 from ..descriptors import first_byte
 from ..parts import Part
 
@@ -18,7 +18,7 @@ def explain(mma: Any, name: str, part: Part, found: OperandBlocks) -> None:
     own = f", {len(found.terms)} descriptors" if len(found.terms) > 1 else ""
     remark(
         mma.location,
-        f"{name}: {descriptor_of(found.canonical, 0, encoding=found.encoding)}; starts "
+        f"{name}: {found.encoding.of(found.canonical, 0)}; starts "
         f"{first_byte(part, found)} bytes{runtime} into the tile at "
         f"{format_location(part.root.location)}{own}",
     )

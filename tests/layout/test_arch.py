@@ -5,20 +5,20 @@ import pytest
 from mlir_smem.layout import (
     ELEMENTS,
     Arch,
-    Descriptor,
     Major,
     Mismatch,
     Role,
     Swizzle,
+    WgmmaDescriptor,
     element,
     operand_addresses,
     operand_blocks,
     tile_of_atoms,
+    unreadable,
 )
-from mlir_smem.layout.arch import unreadable
 from mlir_smem.layout.elements import NARROW
-from mlir_smem.layout.swizzle import TCGEN05_WIDEST_FIRST, WIDEST_FIRST
-from mlir_smem.layout.tcgen05 import Tcgen05Descriptor, tcgen05_addresses
+from mlir_smem.layout.swizzle import WIDEST_FIRST
+from mlir_smem.layout.tcgen05 import TCGEN05_WIDEST_FIRST, Tcgen05Descriptor, tcgen05_addresses
 from mlir_smem.layout.text_error import TextError
 
 BF16 = element("bf16")
@@ -48,7 +48,7 @@ def test_other_names_are_refused(text):
 
 
 def test_descriptors_and_swizzles():
-    assert [arch.descriptor for arch in Arch] == [Descriptor, *[Tcgen05Descriptor] * 2]
+    assert [arch.descriptor for arch in Arch] == [WgmmaDescriptor, *[Tcgen05Descriptor] * 2]
     assert [arch.swizzles for arch in Arch] == [WIDEST_FIRST, *[TCGEN05_WIDEST_FIRST] * 2]
     for arch in Arch:
         assert set(arch.descriptor.modes) == set(arch.swizzles)
@@ -92,7 +92,7 @@ def test_swizzles_of_a_type(arch, name, major, swizzles):
 
 
 def test_addresses():
-    hopper = Descriptor(0x400, 16, 1024, 0, Swizzle.B128).encode()
+    hopper = WgmmaDescriptor(0x400, 16, 1024, 0, Swizzle.B128).encode()
     assert (
         Arch.SM_90.addresses(hopper, BF16, Major.K, 64)
         == operand_addresses(hopper, "bf16", "k", 64)
