@@ -274,8 +274,3 @@ def _readers(archs: list[Arch]) -> list[str]:
     for arch in archs:
         found.setdefault(arch.isa.name, []).append(str(arch))
     return [f"{name} ({', '.join(on)})" for name, on in found.items()]
-
-
-def instruction_rows(m: int, tcgen05: bool) -> int:
-    """Rows of D of each instruction of a product of M rows. Ask `MmaIsa.rows` instead: this goes away."""
-    return next(arch.isa.rows(m) for arch in Arch if arch.is_tcgen05 == tcgen05)

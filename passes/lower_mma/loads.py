@@ -11,7 +11,6 @@ from ...dialect.types import (
     shape_of,
     tensor_of,
 )
-from ...layout.arch import instruction_rows
 from ...layout.fragment_access import accumulator_access, multiplicand_access
 from ...layout.fragments import (
     MULTIPLICAND_REGISTERS,
@@ -28,7 +27,15 @@ from ..shared_memory import gep, memref_pointer, stride_value
 from .matrices import MATRIX_COLUMNS, matrix_attributes
 from .pairs import Pair, vector_of
 from .places import MatrixPlaces, Places, TilePlaces
-from .registers import Registers, extract, of_words, registers_of, struct_of, word_count
+from .registers import (
+    Registers,
+    extract,
+    instruction_rows,
+    of_words,
+    registers_of,
+    struct_of,
+    word_count,
+)
 
 
 def lower_load(op: Any, fragment: Any, thread: Any, tcgen05: bool) -> Any:

@@ -19,10 +19,10 @@ from ...dialect.types import (
 )
 from ...layout import Accumulator
 from ...layout.accumulators import ACC_F32
-from ...layout.arch import instruction_rows
 from ...layout.fragments import MULTIPLICAND_REGISTERS, first_rows, rows_of_warp
 from ...layout.instruction import instruction_k
-from ...layout.wgmma import INSTRUCTION_M, metadata_words
+from ...layout.tcgen05 import Tcgen05
+from ...layout.wgmma import INSTRUCTION_M, Wgmma, metadata_words
 from .. import emit
 from ..base import OpError
 from ..kernel import walk
@@ -113,6 +113,11 @@ class Registers:
         type_ = ir.F32Type.get() if self.register == "f32" else emit.i32()
         for position, struct in enumerate(self.split(fragment)):
             yield position, [extract(struct, i, type_) for i in range(self.count(position))]
+
+
+def instruction_rows(m: int, tcgen05: bool) -> int:
+    """Rows of D of each instruction of a product of M rows."""
+    return (Tcgen05() if tcgen05 else Wgmma()).rows(m)
 
 
 @cached_in_context

@@ -6,7 +6,7 @@ from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
 from ...dialect.ops.mma import ctas_of, extras_of
 from ...dialect.types import is_in_flight, shape_of
-from ...layout.arch import Arch, instruction_rows
+from ...layout.arch import Arch
 from ...layout.instruction import INSTRUCTION_K_BYTES
 from ...layout.tcgen05 import InstructionDescriptor, Kind
 from ...layout.wgmma import INSTRUCTION_M
@@ -16,7 +16,7 @@ from ..base import OpError
 from ..kernel import function_of
 from .form import Form, form_of
 from .instructions import scaled
-from .registers import Registers, word_count, words_of
+from .registers import Registers, instruction_rows, word_count, words_of
 from .steps import Steps
 from .tensor_memory import TensorMemory, pointer
 
