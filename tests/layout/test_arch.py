@@ -1,8 +1,11 @@
 """What differs between architectures: descriptors, swizzles, types, addresses and how tiles are cut."""
 
+import pickle
+
 import pytest
 
 from mlir_smem.layout import (
+    ARCHS,
     ELEMENTS,
     Arch,
     Major,
@@ -226,3 +229,11 @@ def test_uses(arch):
 def test_how_the_widths_of_instructions_differ():
     assert [arch.instruction_m for arch in Arch] == [(64,), (128, 64), (128, 64)]
     assert [arch.k_bytes for arch in Arch] == [(32,), (32,), (32, 48)]
+
+
+def test_they_are_values():
+    for arch in Arch:
+        again = pickle.loads(pickle.dumps(arch))
+        assert (again, hash(again)) == (arch, hash(arch))
+        assert arch in Arch and ARCHS[str(arch)] is arch
+    assert len(set(Arch)) == len(Arch) == 3
