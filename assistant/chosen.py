@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from ..layout import LayoutError, Major, Multiple, Role, Step, Swizzle, choose
 from ..layout.arch import Arch
 from ..layout.banks import MAX_BYTES
-from ..layout.choice import BulkUse, FragmentUse, TransferUse, Use
-from ..layout.elements import INSTRUCTION_K_BYTES
 from ..layout.fragment_access import multiplicand_access
+from ..layout.instruction import INSTRUCTION_K_BYTES
 from ..layout.transposition import Relayout
+from ..layout.uses import BulkUse, FragmentUse, TransferUse, Use
 from .chosen_operand import ChosenOperand, contiguous_of
 from .load import Load
 from .multiplied import multiplier_of

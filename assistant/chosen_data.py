@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..layout import Element, Role, TileLayout
-from ..layout.choice import Line, Verdict
+from ..layout.choice import Line
 from ..layout.tensor_box import TensorBox
+from ..layout.uses import Verdict
 from .chosen_operand import ChosenOperand, one_stage
 from .multiplier import Multiplier, canonical_of, first_descriptor
 

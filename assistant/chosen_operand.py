@@ -19,14 +19,15 @@ from ..layout import (
     TileLayout,
 )
 from ..layout import descriptor as fields
-from ..layout.choice import Candidate, FragmentUse, Verdict, filled
+from ..layout.choice import Candidate
 from ..layout.elements import UNIT_BYTES
 from ..layout.fragment_access import multiplicand_access
-from ..layout.instruction import INSTRUCTION_M
 from ..layout.tcgen05 import Chunks, Tcgen05Descriptor
 from ..layout.tcgen05.descriptor import LBO_MODE, VERSION
 from ..layout.tensor_box import TensorBox, least_alignment, tensor_box
 from ..layout.transposition import Relayout
+from ..layout.uses import FragmentUse, Verdict, filled
+from ..layout.wgmma import INSTRUCTION_M
 from .load import Load
 from .multiplier import Multiplier, Wgmma, canonical_of, first_descriptor
 from .spec import TileSpec

@@ -36,7 +36,7 @@ class EncodedChunks:
     def descriptors(self) -> tuple[tuple[Tcgen05Descriptor, ...], ...]:
         """Those of all instructions, indexed [m/n][k]."""
         return tuple(
-            tuple(self.chunks.descriptor(i, j, self.start) for j in range(len(row)))
+            tuple(self.chunks.block_descriptor(i, j, self.start) for j in range(len(row)))
             for i, row in enumerate(self.chunks.starts)
         )
 

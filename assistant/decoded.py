@@ -10,8 +10,7 @@ import numpy as np
 
 from ..layout import Arch, Descriptor, Element, LayoutError, Major, TileLayout
 from ..layout.descriptor import BASE_OFFSET, LBO, SBO, START, field_of
-from ..layout.elements import INSTRUCTION_K_BYTES
-from ..layout.instruction import MAX_N
+from ..layout.instruction import INSTRUCTION_K_BYTES, MAX_N
 from ..layout.tcgen05 import LBO_MODE, LONG_K_BYTES, VERSION, Tcgen05Descriptor
 from .columns import columns, html_table
 from .reading import Reading

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..layout import Arch, Descriptor, LayoutError, Major, Mismatch, Role, Swizzle
 from ..layout.elements import UNIT_BYTES, Element
-from ..layout.instruction import n_pieces
+from ..layout.instruction import instruction_k
+from ..layout.wgmma import n_pieces
 from .columns import columns, html_table
 from .decoded import decode
 from .encoded import Encoded, Operand, encode_operand
@@ -146,7 +147,7 @@ def diagnose(
     places = operand + begin * 8 // kind.bits
     found = written.found if isinstance(written.found, Operand) else None
     extent = rows or (found.blocks.pieces[0] if found else _usual_extent(operand, kind, role, arch))
-    depth = len(k_steps) * kind.instruction_k
+    depth = len(k_steps) * instruction_k(kind)
     if extent > operand.shape[0] or depth > operand.shape[1]:
         raise LayoutError(
             f"{len(k_steps)} instructions read {extent} x {depth} of (m/n, k), but the tile has "
@@ -206,7 +207,7 @@ def _read(
             bytes_ = arch.addresses(moved.encode(), kind, major, rows)
         except ValueError as error:
             raise LayoutError(str(error)) from None
-        within = np.arange(kind.instruction_k) * kind.bits % 8
+        within = np.arange(instruction_k(kind)) * kind.bits % 8
         parts.append((bytes_ * 8 + within) // kind.bits)
     return np.concatenate(parts, axis=1)
 

@@ -18,6 +18,7 @@ from ..layout import (
     base_offset,
 )
 from ..layout.elements import UNIT_BYTES
+from ..layout.instruction import instruction_k
 from ..layout.tcgen05 import Tcgen05Descriptor
 from .columns import columns, html_table
 from .decoded import HEADS, decode
@@ -81,7 +82,7 @@ class Operand:
         kind, letter = self.tile.element, self.role.extent_name
         pieces = "+".join(map(str, self.blocks.pieces))
         steps = [
-            ("k", f"each {kind.instruction_k} of k", self.k_steps),
+            ("k", f"each {instruction_k(kind)} of k", self.k_steps),
             (letter, f"{letter} = {pieces}", self.mn_steps),
             ("stage", "each stage", self.stage_steps),
         ]

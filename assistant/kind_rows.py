@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..layout.arch import Arch
-from ..layout.elements import INSTRUCTION_K_BYTES, UE8M0
+from ..layout.elements import UE8M0
+from ..layout.instruction import INSTRUCTION_K_BYTES
 from ..layout.tcgen05 import LONG_K_BYTES, Kind, Shape, scale_blocks, scale_factors, scale_layout
 from ..layout.tcgen05.scales import BLOCK_BYTES, BLOCK_FACTORS, BLOCK_ROWS, SCALE_IDS, ScaleBlocks
 from ..layout.tcgen05.shapes import legal_m, legal_n

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..layout import Element, LayoutError, Role
 from ..layout.arch import Arch
-from ..layout.elements import E2M1_P64, INSTRUCTION_K_BYTES
+from ..layout.elements import E2M1_P64
+from ..layout.instruction import INSTRUCTION_K_BYTES
 from ..layout.tcgen05 import KINDS, Kind
 from ..layout.tcgen05.shapes import LONG_K_BYTES
 from .multiplier import Multiplier, Tcgen05, Wgmma

@@ -9,7 +9,8 @@ from typing import Any
 from ..layout import Accumulator, Major, accumulators
 from ..layout.elements import B1
 from ..layout.fragments import WARPGROUP
-from ..layout.instruction import INSTRUCTION_M
+from ..layout.instruction import instruction_k
+from ..layout.wgmma import INSTRUCTION_M, MN_MAJOR
 from .chosen_operand import ChosenOperand
 
 
@@ -46,13 +47,13 @@ class Product:
     @property
     def instructions(self) -> dict[str, int]:
         """How often each instruction is executed."""
-        each = self.m // INSTRUCTION_M * (self.k // self.a.spec.element.instruction_k)
+        each = self.m // INSTRUCTION_M * (self.k // instruction_k(self.a.spec.element))
         return {self.opcode(n): count * each for n, count in Counter(self.pieces).items()}
 
     def opcode(self, n: int) -> str:
         """The instruction of that N."""
         a, b = self.a.spec.element, self.b.spec.element
-        shape = f"m{INSTRUCTION_M}n{n}k{a.instruction_k}"
+        shape = f"m{INSTRUCTION_M}n{n}k{instruction_k(a)}"
         operation = ".and.popc" if a == B1 else ""
         return f"wgmma.mma_async.sync.aligned.{shape}.{self.accumulator}.{a}.{b}{operation}"
 
@@ -63,7 +64,7 @@ class Product:
         return {
             f"imm-trans-{operand.role.value}": int(operand.major is Major.MN)
             for operand in (self.a, self.b)
-            if operand.spec.element.mn_major and not operand.in_registers
+            if operand.spec.element in MN_MAJOR and not operand.in_registers
         }
 
     @property
@@ -88,7 +89,7 @@ class Product:
         }
 
     def __str__(self) -> str:
-        k = self.a.spec.element.instruction_k
+        k = instruction_k(self.a.spec.element)
         counts = [
             f"  {count} x {opcode}" + "".join(f", {n} = {v}" for n, v in self.transposes.items())
             for opcode, count in self.instructions.items()

@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from ..layout import Arch, Descriptor, Element, Form, Major, Swizzle
-from ..layout.elements import INSTRUCTION_K_BYTES
+from ..layout.instruction import INSTRUCTION_K_BYTES
 from ..layout.tcgen05 import LONG_K_BYTES, Tcgen05Descriptor
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..layout import Element, Form, Major, Swizzle
 from ..layout.arch import Arch
+from ..layout.instruction import instruction_k
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class TypeRow:
             "type": str(self.element),
             "bits": self.element.bits,
             "kinds": kinds,
-            "k": self.element.instruction_k,
+            "k": instruction_k(self.element),
             "k_major": self._swizzles(Major.K),
             "mn_major": self._swizzles(Major.MN),
         }

@@ -37,6 +37,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from product_cases import Case
 from relayouts import Product
 
+from mlir_smem.layout import instruction_k
+
 _METRICS = {
     "loads": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
     "stores": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
@@ -121,7 +123,7 @@ def multiplicand_moved(layout: TileLayout) -> Access:
     """The loads of an A in registers."""
     access, (m, k), element = multiplicand_access(layout), layout.shape, layout.element
     if access.matrices:
-        return moved(layout, access, range(0, m, 64), range(0, k, element.instruction_k))
+        return moved(layout, access, range(0, m, 64), range(0, k, instruction_k(element)))
     offsets = range(0, 32 // element.bits, access.vector)
     return total(moved(layout, access, range(0, 16, 8), range(i, k, element.unit)) for i in offsets)
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..layout import TileLayout
-from ..layout.notation import format_layout, format_origin
+from ..layout.modes import format_origin
 from .bindings import ir
 from .smem import Smem
 
@@ -76,6 +76,6 @@ def swizzle(width: str, order: str = "row-major") -> Any:
 def layout(text: object) -> Any:
     """`#smem.layout<text>`; takes a `TileLayout` too, of a tile or of a part."""
     if isinstance(text, TileLayout) and text.origin:
-        parts = (format_layout(text), format_origin(text.origin))
+        parts = (text.cute, format_origin(text.origin))
         return PartAttr.get(*map(ir.StringAttr.get, parts))
     return LayoutAttr.get(ir.StringAttr.get(str(text)))

@@ -12,9 +12,9 @@ from ..layout import (
     parse_origin,
     tile_of_atoms,
 )
-from ..layout.instruction import INSTRUCTION_M
-from ..layout.sparsity import sparse_k
+from ..layout.instruction import instruction_k
 from ..layout.transfer import CONTIGUITY
+from ..layout.wgmma import INSTRUCTION_M, MULTIPLICANDS, SPARSE, sparse_k
 from .attributes import (
     AccumulatorAttr,
     AutoAttr,
@@ -253,13 +253,13 @@ def check_fragment(type_: Any) -> None:
             f"{state}"
         )
     element = element_of(tensor.element_type)
-    step, what = element.instruction_k, "a multiplicand"
-    if not element.multiplied:
+    step, what = instruction_k(element), "a multiplicand"
+    if element not in MULTIPLICANDS:
         raise Invalid(
             f"has a multiplicand of {tensor.element_type}, which no instruction takes from registers"
         )
     if isinstance(state, MetadataAttr):
-        if not element.has_sparse:
+        if element not in SPARSE:
             raise Invalid(f"has metadata of {element}, of which no sparse matrix is multiplied")
         step, what = sparse_k(element), "metadata"
     if not _whole_rows(shape) or shape[1] < 1 or shape[1] % step:

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..layout.descriptor import Descriptor
+from ..layout.wgmma import WgmmaDescriptor
 
 #: Bytes of K that one instruction reads of each row, for every type; of B twice as many if it is sparse.
 K_BYTES = 32
@@ -66,7 +66,7 @@ def operand_bytes(
     Raises:
         ValueError: if the descriptor sets bits of no field, or a base offset without swizzle.
     """
-    fields = Descriptor.decode(descriptor)
+    fields = WgmmaDescriptor.decode(descriptor)
     matrix = Matrix(fields.start, fields.lbo, fields.sbo, fields.base_offset, fields.swizzle.width)
     return matrix_bytes(matrix, bits, mn_major, rows, k_bytes)
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..dialect.bindings import ir
-from ..layout import OperandBlocks, Swizzle, Term, descriptor_of
+from ..layout import OperandBlocks, Swizzle, Term
 from ..layout.descriptor import BASE_OFFSET
 from ..layout.elements import UNIT_BYTES
 from ..layout.swizzle import PHASE_BIT
@@ -39,7 +39,7 @@ class Descriptors:
                 f"multiple of that into its tile; descriptors count {unit} elements (16 bytes)",
             )
         offset = first_byte(part, found)
-        constant = descriptor_of(found.canonical, 0, encoding=found.encoding)
+        constant = found.encoding.of(found.canonical, 0)
         key = (part.root.operation, constant.encode(), offset)
         if key not in self._bases:
             swizzle = found.canonical.swizzle

@@ -1,31 +1,46 @@
 """The mathematics of tiles in shared memory: plain Python and NumPy, no MLIR.
 
 One representation carries everything: a `TileLayout`. From it come byte offsets, slices, the
-canonical form, descriptors, bank conflicts and the choice of a layout.
+canonical form, descriptors, bank conflicts and the choice of a layout. What reads tiles is an
+instruction set (`MmaIsa`), of which each architecture (`Arch`) has one.
 """
 
-from .arch import Arch
+from .accumulators import ACCUMULATORS, Accumulator
+from .architectures import ARCHS, Arch
 from .atoms import Order, tile_of_atoms
 from .banks import Access, warp_access
 from .canonical import FORMS, Canonical, Form, Major, Mismatch, match
-from .choice import Choice, OperandUse, TransferUse, choose
+from .choice import Choice, choose
 from .descriptor import Descriptor, base_offset
 from .elements import ELEMENTS, Element, element
 from .fragments import Fragment, fragment_a, fragment_d
-from .mixes import ACCUMULATORS, MIXES, Accumulator, accumulators, partners
+from .instruction import instruction_k
+from .isa import MmaInstruction, MmaIsa, OperandUse
 from .modes import LayoutError, Mode, Multiple, Term
 from .notation import parse_layout, parse_origin
-from .operand import OperandBlocks, Role, descriptor_of, operand_addresses, operand_blocks
+from .operand import OperandBlocks, Role
 from .path import Step
-from .sparsity import compress, decompress, prune
+from .products import accumulators, partners, unreadable
 from .swizzle import Swizzle
 from .tile import Slice, TileLayout
 from .tile_copy import TileCopy, TileCopyUse
 from .transfer import Transfer
 from .transposition import Relayout, Transposition, transposition
+from .uses import TransferUse
+from .wgmma import (
+    MIXES,
+    WgmmaDescriptor,
+    compress,
+    decompress,
+    descriptor_of,
+    operand_addresses,
+    operand_blocks,
+    prune,
+)
 
 __all__ = [
     "ACCUMULATORS",
+    "ARCHS",
     "ELEMENTS",
     "FORMS",
     "MIXES",
@@ -41,6 +56,8 @@ __all__ = [
     "LayoutError",
     "Major",
     "Mismatch",
+    "MmaInstruction",
+    "MmaIsa",
     "Mode",
     "Multiple",
     "OperandBlocks",
@@ -58,6 +75,7 @@ __all__ = [
     "Transfer",
     "TransferUse",
     "Transposition",
+    "WgmmaDescriptor",
     "accumulators",
     "base_offset",
     "choose",
@@ -67,6 +85,7 @@ __all__ = [
     "element",
     "fragment_a",
     "fragment_d",
+    "instruction_k",
     "match",
     "operand_addresses",
     "operand_blocks",
@@ -76,5 +95,6 @@ __all__ = [
     "prune",
     "tile_of_atoms",
     "transposition",
+    "unreadable",
     "warp_access",
 ]

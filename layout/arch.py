@@ -1,212 +1,164 @@
-"""Architectures, and what differs between the instructions that multiply tiles from shared memory."""
+"""Architectures: a table of names and of the instruction sets that multiply tiles there."""
 
 from __future__ import annotations
 
-import re
-from enum import Enum
-from typing import Self
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
-from .canonical import FORMS, TCGEN05_FORMS, Form, Major, Mismatch
-from .choice import OperandUse, Use
+from .canonical import Forms, Major, Mismatch
 from .descriptor import Descriptor
-from .elements import ELEMENTS, INSTRUCTION_K_BYTES, NARROW, Element
-from .instruction import INSTRUCTION_M
-from .operand import OperandBlocks, Role, operand_addresses, operand_blocks
+from .elements import Element
+from .instruction import INSTRUCTION_K_BYTES
+from .isa import MmaIsa
+from .operand import OperandBlocks, Role
 from .path import Step
-from .swizzle import TCGEN05_WIDEST_FIRST, WIDEST_FIRST, Swizzle
-from .tcgen05 import (
-    KINDS,
-    LONG_K_BYTES,
-    Kind,
-    Tcgen05Descriptor,
-    Tcgen05Use,
-    swizzles_of,
-    tcgen05_addresses,
-    tcgen05_blocks,
-)
+from .swizzle import Swizzle
 from .text_error import TextError
 from .tile import TileLayout
+from .uses import Use
 
-_NAME = re.compile(r"(sm_\d+)[af]?")
+#: The architectures by name, in the order in which messages list them.
+ARCHS: dict[str, Arch] = {}
+
+#: What compilers append to a name: features of that architecture alone, or of its family.
+_SUFFIXES = ("a", "f")
 
 
-class Arch(Enum):
-    """An architecture, valued by its name: `wgmma` multiplies on the first, `tcgen05` on the others."""
+class _Table(type):
+    """Makes `Arch` a collection: of the rows of the table."""
 
-    SM_90 = "sm_90"
-    SM_100 = "sm_100"
-    SM_103 = "sm_103"
+    def __iter__(cls) -> Iterator[Arch]:
+        return iter(ARCHS.values())
 
-    @classmethod
-    def parse(cls, text: str) -> Self:
+    def __len__(cls) -> int:
+        return len(ARCHS)
+
+    def __contains__(cls, arch: object) -> bool:
+        return arch in ARCHS.values()
+
+
+@dataclass(frozen=True)
+class Arch(metaclass=_Table):
+    """An architecture.
+
+    `for arch in Arch` goes through those there are. What differs between them is said by the instruction
+    set; what has its name here asks it.
+
+    Attributes:
+        name: for example "sm_90".
+        isa: the instruction set that multiplies tiles in shared memory.
+    """
+
+    name: str
+    isa: MmaIsa
+
+    SM_90: ClassVar[Arch]
+    SM_100: ClassVar[Arch]
+    SM_103: ClassVar[Arch]
+
+    # The table.
+
+    @staticmethod
+    def register(arch: Arch) -> Arch:
+        """Adds an architecture as the last row of the table, and returns it.
+
+        Raises:
+            ValueError: if there is one of that name.
+        """
+        if arch.name in ARCHS:
+            raise ValueError(f"there is an architecture {arch.name} already")
+        return ARCHS.setdefault(arch.name, arch)
+
+    @staticmethod
+    def unregister(arch: Arch) -> None:
+        """Takes a row out of the table.
+
+        Raises:
+            KeyError: if it is not in it.
+        """
+        del ARCHS[arch.name]
+
+    @staticmethod
+    def parse(text: str) -> Arch:
         """The architecture of that name; compilers' targets such as `sm_90a` and `sm_100f` too.
 
         Raises:
             TextError: if there is none.
         """
-        found = _NAME.fullmatch(text)
-        names = [arch.value for arch in cls]
-        if found is None or found[1] not in names:
-            raise TextError("arch", text, 0, f"expected one of {', '.join(names)}", "sm_100")
-        return cls(found[1])
+        plain = text[:-1] if text.endswith(_SUFFIXES) else text
+        found = ARCHS.get(text) or ARCHS.get(plain)
+        if found is None:
+            raise TextError("arch", text, 0, f"expected one of {', '.join(ARCHS)}", "sm_100")
+        return found
+
+    def __str__(self) -> str:
+        return self.name
+
+    # What its instruction set says.
 
     @property
     def is_tcgen05(self) -> bool:
-        """Whether `tcgen05` multiplies, and not `wgmma`."""
-        return self is not Arch.SM_90
+        """Whether `tcgen05` multiplies. Ask `isa` instead: this goes away."""
+        return self.isa.name == "tcgen05"
 
     @property
     def descriptor(self) -> type[Descriptor]:
         """The descriptors of operands in shared memory."""
-        return Tcgen05Descriptor if self.is_tcgen05 else Descriptor
+        return self.isa.descriptor
 
     @property
     def swizzles(self) -> tuple[Swizzle, ...]:
         """The swizzling modes, the preferred first."""
-        return TCGEN05_WIDEST_FIRST if self.is_tcgen05 else WIDEST_FIRST
+        return self.isa.swizzles
 
     @property
-    def forms(self) -> dict[tuple[Major, Swizzle], Form]:
+    def forms(self) -> Forms:
         """The canonical layouts of dense operands."""
-        return TCGEN05_FORMS if self.is_tcgen05 else FORMS
+        return self.isa.forms
 
     @property
-    def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of `tcgen05.mma`; none of `wgmma`. Only sm_100 multiplies integers."""
-        if not self.is_tcgen05:
-            return ()
-        return tuple(k for k in KINDS.values() if self is Arch.SM_100 or k.name != "i8")
+    def kinds(self) -> tuple[Any, ...]:
+        """The `.kind`s of its instructions; none of `wgmma`."""
+        return self.isa.kinds
 
     @property
     def elements(self) -> dict[str, Element]:
         """The types that it multiplies, by name."""
-        known = ELEMENTS | NARROW
-        return {name: each for name, each in known.items() if self.multiplies(each)}
+        return {element.name: element for element in self.isa.elements}
 
     @property
     def instruction_m(self) -> tuple[int, ...]:
-        """Rows of A that one instruction reads of one block, the usual number first."""
-        return (128, 64) if self.is_tcgen05 else (INSTRUCTION_M,)
+        """Rows of A that one instruction reads of one CTA, the usual number first."""
+        return self.isa.instruction_m
 
     @property
     def k_bytes(self) -> tuple[int, ...]:
         """Bytes along K that one dense instruction reads, the usual number first."""
-        return (INSTRUCTION_K_BYTES, *([LONG_K_BYTES] if self.has_absolute_lbo else []))
+        return self.isa.k_bytes
 
     @property
     def has_absolute_lbo(self) -> bool:
         """Whether a descriptor's LBO may be an address, for a K of 48 bytes (PTX ISA 9.7.16.3.1.2)."""
-        return self is Arch.SM_103
+        return self.isa.has_absolute_lbo
 
-    def kind_of(self, element: Element) -> Kind | None:
+    def kind_of(self, element: Element) -> Any:
         """The first kind that multiplies two operands of that type; None if there is none."""
         return next((kind for kind in self.kinds if kind.multiplies(element, element)), None)
 
     def multiplies(self, element: Element) -> bool:
         """Whether the type is a multiplicand."""
-        if not self.is_tcgen05:
-            return element.multiplied
-        return self.kind_of(element) is not None
-
-    def objection(
-        self, a: Element, b: Element, sparse: bool = False, scaled: bool = False, ctas: int = 1
-    ) -> str | None:
-        """Why a product cannot be computed; None if it can.
-
-        Args:
-            a, b: the types of A and B, which go together on some architecture.
-            sparse: whether A is sparse.
-            scaled: whether blocks along K are scaled.
-            ctas: blocks that multiply together.
-        """
-        if sparse and self.is_tcgen05:
-            return (
-                f"multiplies a sparse A, which is lowered for {Arch.SM_90.instructions} "
-                f"({Arch.SM_90}) only, not for {self}"
-            )
-        able = [
-            arch
-            for arch in Arch
-            if arch._multiplies(a, b, scaled) and (ctas == 1 or arch.is_tcgen05)
-        ]
-        if self in able:
-            return None
-        others: dict[str, list[str]] = {}
-        for arch in able:
-            others.setdefault(arch.descriptor.reader, []).append(str(arch))
-        said = " and ".join(f"{reader} ({', '.join(on)})" for reader, on in others.items())
-        do = "do" if len(others) > 1 else "does"
-        how = " with scaled blocks" if scaled else ""
-        how += " in pairs of blocks of a cluster" if ctas > 1 else ""
-        return f"multiplies {a} by {b}{how}, which {self.instructions} does not; {said} {do}"
-
-    def _multiplies(self, a: Element, b: Element, scaled: bool) -> bool:
-        """Whether it multiplies A by B, if any architecture does."""
-        if not self.is_tcgen05:
-            return a.multiplied and b.multiplied and not scaled
-        return any(k.multiplies(a, b) for k in self.kinds if bool(k.scales) == scaled)
+        return element in self.isa.elements
 
     def swizzles_of(self, element: Element, major: Major) -> tuple[Swizzle, ...]:
         """The swizzling modes in which a type is read with that major; none if it is not."""
-        if not self.multiplies(element):
-            return ()
-        if self.is_tcgen05:
-            return swizzles_of(element, major)
-        return WIDEST_FIRST if major is Major.K or element.mn_major else ()
+        return self.isa.swizzles_of(element, major) if self.multiplies(element) else ()
 
     def majors_of(self, element: Element) -> tuple[Major, ...]:
         """The majors with which a type is read."""
         return tuple(major for major in Major if self.swizzles_of(element, major))
-
-    def addresses(
-        self,
-        descriptor: int,
-        element: Element,
-        major: Major,
-        rows: int,
-        k_bytes: int = INSTRUCTION_K_BYTES,
-    ) -> np.ndarray:
-        """The byte address that one dense instruction reads for each element of an operand: int64[rows,
-        k]; see `operand_addresses` and `tcgen05_addresses`, which also say what is refused.
-
-        Raises:
-            ValueError: for a K that the architecture does not have, too.
-        """
-        if k_bytes not in self.k_bytes:
-            has = " or ".join(map(str, self.k_bytes))
-            raise ValueError(f"K is {k_bytes} bytes, but {self} reads {has} of each row")
-        if not self.is_tcgen05:
-            return operand_addresses(descriptor, element.name, major.value, rows)
-        return tcgen05_addresses(descriptor, element.name, major.value, rows, k_bytes)
-
-    def blocks(
-        self,
-        tile: TileLayout,
-        role: Role,
-        sparse: bool = False,
-        ctas: int = 1,
-        rows: int | None = None,
-    ) -> OperandBlocks | Mismatch:
-        """What each instruction reads of a tile, (M, K) for A and (K, N) for B, or why none can.
-
-        Args:
-            tile: the tile's layout; of a sparse A the compressed one, (M, K / 2).
-            role: which operand it is.
-            sparse: whether the instructions are sparse, which are `wgmma` alone.
-            ctas: blocks that multiply together, of which this is the share of one; 2 is `tcgen05` alone.
-            rows: the extent along m/n of each instruction; None cuts the tile as an mma does.
-        """
-        if not self.multiplies(tile.element):
-            return Mismatch(f"{tile.element} is no multiplicand of {self.instructions}")
-        if not self.is_tcgen05:
-            return operand_blocks(tile, role, sparse, rows)
-        if sparse:
-            return Mismatch(f"no sparse operands are lowered for {self}")
-        kind = self.kind_of(tile.element)
-        assert kind is not None
-        return tcgen05_blocks(tile, role, kind, ctas, rows)
 
     def use(
         self,
@@ -224,37 +176,101 @@ class Arch(Enum):
             role: which operand it is.
             element: its type, a multiplicand.
             path: the steps to the part that is used.
-            sparse: whether the instructions are sparse, which are `wgmma` alone.
-            ctas: blocks that multiply together.
+            sparse: whether the instructions are sparse.
+            ctas: CTAs that multiply together.
         """
-        if not self.is_tcgen05:
-            return OperandUse(what, role, path, sparse)
-        kind = self.kind_of(element)
-        assert kind is not None
-        return Tcgen05Use(what, role, kind, ctas, path)
+        return self.isa.instruction(element, element, sparse, ctas).use(what, role, path)
+
+    # What it refuses, by its own name.
 
     @property
     def instructions(self) -> str:
-        """The instructions that multiply, for messages: integers are what sm_103 lacks."""
-        reader = self.descriptor.reader
-        return f"{reader} on {self}" if self is Arch.SM_103 else reader
+        """The instructions that multiply, for messages; with the architecture where they multiply other
+        types than on the first one that has them."""
+        first = next((arch for arch in Arch if arch.isa.name == self.isa.name), self)
+        same = self.isa.elements == first.isa.elements
+        return self.isa.name if same else f"{self.isa.name} on {self}"
 
-    def __str__(self) -> str:
-        return self.value
+    def objection(
+        self, a: Element, b: Element, sparse: bool = False, scaled: bool = False, ctas: int = 1
+    ) -> str | None:
+        """Why a product cannot be computed; None if it can.
 
-
-def unreadable(tile: TileLayout, role: Role, sparse: bool = False, ctas: int = 1) -> str | None:
-    """Why the instructions of no architecture read a tile of a multiplicand; None if some do.
-
-    Args:
-        tile, role, sparse, ctas: as those of `Arch.blocks`.
-    """
-    reasons = []
-    for arch in Arch:
-        if not arch.multiplies(tile.element) or (sparse if arch.is_tcgen05 else ctas > 1):
-            continue
-        found = arch.blocks(tile, role, sparse, ctas)
-        if isinstance(found, OperandBlocks):
+        Args:
+            a, b: the types of A and B, which go together on some architecture.
+            sparse: whether A is sparse.
+            scaled: whether blocks along K are scaled.
+            ctas: CTAs that multiply together.
+        """
+        if sparse and not self.isa.has_sparse:
+            others = _readers([arch for arch in Arch if arch.isa.has_sparse])
+            return (
+                f"multiplies a sparse A, which is lowered for {' and '.join(others)} only, not for "
+                f"{self}"
+            )
+        able = [
+            arch for arch in Arch if ctas in arch.isa.ctas and arch.isa.accumulators(a, b, scaled)
+        ]
+        if self in able:
             return None
-        reasons.append(found.reason)
-    return "; ".join(dict.fromkeys(reasons))
+        others = _readers(able)
+        do = "do" if len(others) > 1 else "does"
+        how = " with scaled blocks" if scaled else ""
+        how += " in pairs of blocks of a cluster" if ctas > 1 else ""
+        return (
+            f"multiplies {a} by {b}{how}, which {self.instructions} does not; "
+            f"{' and '.join(others)} {do}"
+        )
+
+    def addresses(
+        self,
+        descriptor: int,
+        element: Element,
+        major: Major,
+        rows: int,
+        k_bytes: int = INSTRUCTION_K_BYTES,
+    ) -> np.ndarray:
+        """The byte address that one dense instruction reads for each element of an operand: int64[rows,
+        k]; see `MmaIsa.addresses`.
+
+        Raises:
+            ValueError: for a K that the architecture does not have, too.
+        """
+        if k_bytes not in self.k_bytes:
+            has = " or ".join(map(str, self.k_bytes))
+            raise ValueError(f"K is {k_bytes} bytes, but {self} reads {has} of each row")
+        return self.isa.addresses(descriptor, element, major, rows, k_bytes)
+
+    def blocks(
+        self,
+        tile: TileLayout,
+        role: Role,
+        sparse: bool = False,
+        ctas: int = 1,
+        rows: int | None = None,
+    ) -> OperandBlocks | Mismatch:
+        """What each instruction reads of a tile, (M, K) for A and (K, N) for B, or why none can.
+
+        Args:
+            tile: the tile's layout; of a sparse A the compressed one, (M, K / 2).
+            role: which operand it is.
+            sparse: whether the instructions are sparse.
+            ctas: CTAs that multiply together, of which this is the share of one.
+            rows: the extent along m/n of each instruction; None cuts the tile as an mma does.
+        """
+        element = tile.element
+        if not self.multiplies(element):
+            return Mismatch(f"{element} is no multiplicand of {self.instructions}")
+        if sparse and not self.isa.has_sparse:
+            return Mismatch(f"no sparse operands are lowered for {self}")
+        if ctas not in self.isa.ctas:
+            return Mismatch(f"{self.instructions} does not multiply in {ctas} blocks together")
+        return self.isa.instruction(element, element, sparse, ctas).blocks(tile, role, rows)
+
+
+def _readers(archs: list[Arch]) -> list[str]:
+    """The instruction sets of some architectures, each with those that have it, in words."""
+    found: dict[str, list[str]] = {}
+    for arch in archs:
+        found.setdefault(arch.isa.name, []).append(str(arch))
+    return [f"{name} ({', '.join(on)})" for name, on in found.items()]

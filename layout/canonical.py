@@ -1,4 +1,4 @@
-"""The eight canonical layouts of the ISA, and which of them a layout is.
+"""The canonical layouts of the ISA, and which of them a layout is.
 
 PTX ISA 9.7.15.5.1.2.1.3 (wgmma) and 9.7.16.3.3 (tcgen05).
 """
@@ -6,6 +6,7 @@ PTX ISA 9.7.15.5.1.2.1.3 (wgmma) and 9.7.16.3.3 (tcgen05).
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, lru_cache
@@ -89,8 +90,11 @@ class Form:
         return TileLayout(element, shape, tuple(dims), self.swizzle)
 
 
-#: The ISA's table. T = 128 / bits of the element.
-FORMS = {
+#: Canonical layouts by major and swizzling mode.
+Forms = Mapping[tuple[Major, Swizzle], Form]
+
+#: The ISA's table of eight. T = 128 / bits of the element.
+FORMS: Forms = {
     (form.major, form.swizzle): form
     for form in (
         Form(Major.MN, Swizzle.NONE, "((T,1,m),(8,k)):((1,T,SBO),(1T,LBO))"),
@@ -105,18 +109,9 @@ FORMS = {
 }
 
 
-#: The forms of a sparse instruction's B, whose rows have 64 bytes of k: one of them needs more than
-#: the ISA's table says. Where a line of a swizzled atom holds 32 bytes, the others lie LBO further
-#: (measured on an H200). A dense operand has no such bytes, and its LBO no effect.
-SPARSE_B_FORMS = {
-    **FORMS,
-    (Major.K, Swizzle.B32): Form(Major.K, Swizzle.B32, "((8,m),(T,2,k)):((2T,SBO),(1,T,LBO))"),
-}
-
-
-#: tcgen05 has one form more, which the ISA's table leaves out and CuTe has: four lines of 128 bytes make
-#: an atom. It is how 32-bit types are read MN-major.
-TCGEN05_FORMS = {
+#: Those, and one that the ISA's table leaves out and CuTe has: four lines of 128 bytes make an atom.
+#: 32-bit types are read MN-major so.
+DENSE_FORMS: Forms = {
     **FORMS,
     (Major.MN, Swizzle.B128_ATOM_32B): Form(
         Major.MN, Swizzle.B128_ATOM_32B, "((T,8,m),(4,k)):((1,T,LBO),(8T,SBO))"
@@ -129,24 +124,24 @@ class Canonical:
     """A canonical layout with its strides.
 
     Attributes:
-        major: the contiguous dimension.
-        swizzle: the swizzling mode.
+        form: the row of the table.
         lbo: leading dimension byte offset in bytes; None where it is not used or has no effect.
         sbo: stride dimension byte offset in bytes; None where it has no effect.
     """
 
-    major: Major
-    swizzle: Swizzle
+    form: Form
     lbo: int | None
     sbo: int | None
 
     @property
-    def form(self) -> Form:
-        """The row of the ISA's table, or that of a sparse B which has an LBO in addition."""
-        form = TCGEN05_FORMS[self.major, self.swizzle]
-        if self.lbo is None or "LBO" in form.text:
-            return form
-        return SPARSE_B_FORMS[self.major, self.swizzle]
+    def major(self) -> Major:
+        """The contiguous dimension."""
+        return self.form.major
+
+    @property
+    def swizzle(self) -> Swizzle:
+        """The swizzling mode."""
+        return self.form.swizzle
 
 
 @dataclass(frozen=True)
@@ -169,16 +164,28 @@ class Mismatch:
 MAX_STRIDE_BYTES = (1 << 14) * UNIT_BYTES - UNIT_BYTES
 
 
-@lru_cache(maxsize=4096)
-def match(operand: TileLayout, sparse_b: bool = False) -> Canonical | Mismatch:
+def match(operand: TileLayout, forms: Forms = DENSE_FORMS) -> Canonical | Mismatch:
     """The canonical layout that an operand of shape (m/n, k) has, or why it has none.
 
     A stride that no element depends on (its factor has extent 1) is None in the answer.
 
     Args:
         operand: the layout. That its type is read with this major is not looked at.
-        sparse_b: whether it is what one sparse instruction reads of B.
+        forms: the canonical layouts that the instruction reads.
     """
+    coalesced = _whole(operand)
+    if isinstance(coalesced, Mismatch):
+        return coalesced
+    major = Major.MN if coalesced.contiguous_dim == 0 else Major.K
+    form = forms.get((major, operand.swizzle))
+    if form is None:
+        return Mismatch(f"no instruction reads it {major} with a swizzle of {operand.swizzle}")
+    return _fitted(coalesced, form)
+
+
+@lru_cache(maxsize=4096)
+def _whole(operand: TileLayout) -> TileLayout | Mismatch:
+    """The layout with as few modes as possible, or why no descriptor reads it."""
     # A part that is sliced as a whole has the origin that it cannot do without.
     coalesced = operand.slice((0, 0), operand.shape).layout
     for name, extent, modes, origin in zip(
@@ -192,10 +199,12 @@ def match(operand: TileLayout, sparse_b: bool = False) -> Canonical | Mismatch:
             f"no dimension is contiguous: the innermost strides are {inner[0]} along m/n and "
             f"{inner[1]} along k, and one of them must be 1"
         )
-    major = Major.MN if coalesced.contiguous_dim == 0 else Major.K
-    form = (SPARSE_B_FORMS if sparse_b else TCGEN05_FORMS).get((major, operand.swizzle))
-    if form is None:
-        return Mismatch(f"no instruction reads it {major} with a swizzle of {operand.swizzle}")
+    return coalesced
+
+
+@lru_cache(maxsize=4096)
+def _fitted(coalesced: TileLayout, form: Form) -> Canonical | Mismatch:
+    """The strides with which a layout is a form, or which of its modes is not the form's."""
     free: dict[str, int | None] = {"LBO": None, "SBO": None}
     for dim, name in enumerate(("m/n", "k")):
         problem = _match_dim(coalesced, dim, name, form, free)
@@ -204,14 +213,14 @@ def match(operand: TileLayout, sparse_b: bool = False) -> Canonical | Mismatch:
     for name, stride in free.items():
         if stride is None:
             continue
-        size = stride * operand.element.bits / 8
+        size = stride * coalesced.element.bits / 8
         if size % UNIT_BYTES or size > MAX_STRIDE_BYTES:
             return Mismatch(
                 f"{name} would be {size:g} bytes; a descriptor holds multiples of {UNIT_BYTES} up "
                 f"to {MAX_STRIDE_BYTES}"
             )
         free[name] = int(size)
-    return Canonical(major, operand.swizzle, free["LBO"], free["SBO"])
+    return Canonical(form, free["LBO"], free["SBO"])
 
 
 def _cut(name: str, extent: int, modes: tuple[Mode, ...], origin: Start) -> str:

@@ -1,4 +1,7 @@
-"""The 64-bit matrix descriptor of `wgmma` (PTX ISA 9.7.15.5.1.2.2)."""
+"""The 64-bit matrix descriptors of operands in shared memory: what the instruction sets' have in common.
+
+PTX ISA 9.7.15.5.1.2.2 (`wgmma`) and 9.7.16.4.1 (`tcgen05`).
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,16 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import ClassVar, Self
 
+from .canonical import Canonical, Major
 from .elements import UNIT_BYTES
-from .swizzle import PHASE_BIT, WIDEST_FIRST, Swizzle
+from .swizzle import PHASE_BIT, Swizzle
 
 #: First bit and width of each field, those of the mode apart.
 START, LBO, SBO, BASE_OFFSET = (0, 14), (16, 14), (32, 14), (49, 3)
+
+#: What a stride that nothing depends on is encoded as. The ISA assumes 1 for the LBO of swizzled
+#: K-major layouts; the others are 0.
+UNUSED_LBO_K_MAJOR = UNIT_BYTES
 
 
 def field_of(bits: int, at: tuple[int, int]) -> int:
@@ -32,6 +40,9 @@ def encode_address(value: int) -> int:
 class Descriptor:
     """A matrix descriptor by its fields; every quantity in bytes.
 
+    Each instruction set has a subclass, which says where the field of the swizzling mode lies and what it
+    holds.
+
     Attributes:
         start: address of the operand's first element in the shared window, below 2^18.
         lbo: leading dimension byte offset. For swizzled K-major layouts it is ignored; the ISA says
@@ -51,10 +62,10 @@ class Descriptor:
     swizzle: Swizzle = Swizzle.NONE
 
     #: The instructions that read it.
-    reader: ClassVar[str] = "wgmma"
+    reader: ClassVar[str]
     #: The field of the swizzling mode, and what it holds for each.
-    mode: ClassVar[tuple[int, int]] = (62, 2)
-    modes: ClassVar[dict[Swizzle, int]] = {s: s.wgmma_field for s in WIDEST_FIRST}
+    mode: ClassVar[tuple[int, int]]
+    modes: ClassVar[dict[Swizzle, int]]
     #: Fields of the bits that are not its quantities', and what the constant ones hold.
     fixed: ClassVar[dict[tuple[int, int], int]] = {}
 
@@ -128,6 +139,14 @@ class Descriptor:
             field_of(bits, BASE_OFFSET),
             swizzles[mode],
         )
+
+    @classmethod
+    def of(cls, canonical: Canonical, start: int, base_offset: int = 0) -> Self:
+        """The descriptor of an operand with that canonical layout at byte address `start`."""
+        swizzled_k_major = canonical.major is Major.K and canonical.swizzle is not Swizzle.NONE
+        unused = UNUSED_LBO_K_MAJOR if swizzled_k_major else 0
+        lbo = unused if canonical.lbo is None else canonical.lbo
+        return cls(start, lbo, canonical.sbo or 0, base_offset, canonical.swizzle)
 
     def __str__(self) -> str:
         return (

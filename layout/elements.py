@@ -1,4 +1,7 @@
-"""Element types of tiles, as the PTX ISA names them: multiplicands, and 32-bit integers."""
+"""Element types of tiles, as the PTX ISA names them, and how shared memory stores them.
+
+Which instructions multiply a type, and how they read it, is said by the instruction sets.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,6 @@ from dataclasses import dataclass
 
 #: Bytes of one row of a core matrix: the unit in which descriptors count (16-byte units).
 UNIT_BYTES = 16
-
-#: Bytes along K that one `wgmma` reads of each row or column, whatever the element type
-#: (PTX ISA 9.7.15.2: k16 of 16 bits, k8 of 32, k32 of 8, k256 of 1).
-INSTRUCTION_K_BYTES = 32
-
-#: K of a sparse `wgmma` over that of a dense one: of A, one element in two is kept.
-SPARSITY = 2
 
 
 @dataclass(frozen=True)
@@ -22,34 +18,18 @@ class Element:
     Attributes:
         name: the ISA's name, without the dot.
         bits: bits of one element in shared memory (tf32 occupies 32).
-        mn_major: whether `wgmma` can read it MN-major (PTX ISA 9.7.15.5.1.2: 16-bit types only).
-        multiplied: whether it is a multiplicand of `wgmma`.
-        tcgen05_mn_major: whether `tcgen05` can read it MN-major, too.
         packed_bits: of a type that is padded in shared memory, bits of one element within its 16 bytes
             and in global memory; 0 for others.
     """
 
     name: str
     bits: int
-    mn_major: bool = False
-    multiplied: bool = True
-    tcgen05_mn_major: bool = True
     packed_bits: int = 0
 
     @property
     def unit(self) -> int:
         """Elements in 16 bytes: the ISA's T = 128 / bits."""
         return UNIT_BYTES * 8 // self.bits
-
-    @property
-    def instruction_k(self) -> int:
-        """K of one `wgmma`, in elements."""
-        return INSTRUCTION_K_BYTES * 8 // self.bits
-
-    @property
-    def has_sparse(self) -> bool:
-        """Whether a sparse `wgmma` multiplies it: all but b1 (PTX ISA 9.7.15.2)."""
-        return self.multiplied and self.bits > 1
 
     @property
     def padding(self) -> int:
@@ -70,33 +50,33 @@ class Element:
         return self.name
 
 
-F16 = Element("f16", 16, mn_major=True)
-BF16 = Element("bf16", 16, mn_major=True)
+F16 = Element("f16", 16)
+BF16 = Element("bf16", 16)
 TF32 = Element("tf32", 32)
 E4M3 = Element("e4m3", 8)
 E5M2 = Element("e5m2", 8)
 S8 = Element("s8", 8)
 U8 = Element("u8", 8)
-B1 = Element("b1", 1, tcgen05_mn_major=False)
+B1 = Element("b1", 1)
 
 #: Sums of 8-bit products on their way to or from memory; no multiplicand.
-S32 = Element("s32", 32, multiplied=False, tcgen05_mn_major=False)
+S32 = Element("s32", 32)
 
 #: 4-bit floats two to a byte, as `tcgen05` multiplies them with scaled blocks.
-E2M1 = Element("e2m1", 4, multiplied=False, tcgen05_mn_major=False)
+E2M1 = Element("e2m1", 4)
 
 #: Narrow floats beside 8-bit ones: 16 of them take 16 bytes, of which the last 8 or 4 are padding (the
 #: ISA's `.b4x16_p64` and `.b6x16_p32`). So they lie as 8-bit types do, in units of 16 bytes.
-E2M1_P64 = Element("e2m1_p64", 8, multiplied=False, tcgen05_mn_major=False, packed_bits=4)
-E2M3_P32 = Element("e2m3_p32", 8, multiplied=False, tcgen05_mn_major=False, packed_bits=6)
-E3M2_P32 = Element("e3m2_p32", 8, multiplied=False, tcgen05_mn_major=False, packed_bits=6)
+E2M1_P64 = Element("e2m1_p64", 8, packed_bits=4)
+E2M3_P32 = Element("e2m3_p32", 8, packed_bits=6)
+E3M2_P32 = Element("e3m2_p32", 8, packed_bits=6)
 
-#: Those that `tcgen05` alone multiplies.
+#: The narrow floats, by name.
 NARROW = {e.name: e for e in (E2M1, E2M1_P64, E2M3_P32, E3M2_P32)}
 
 #: A power of two, 2^(byte - 127): the scale factor of a block, no multiplicand. Factors of ue4m3 are e4m3
 #: whose sign is 0.
-UE8M0 = Element("ue8m0", 8, multiplied=False, tcgen05_mn_major=False)
+UE8M0 = Element("ue8m0", 8)
 
 ELEMENTS = {e.name: e for e in (F16, BF16, TF32, E4M3, E5M2, S8, U8, B1, S32)}
 

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from .banks import Access, warp_access
-from .fragments import WARPGROUP, rows_of_warp
-from .instruction import INSTRUCTION_M
+from .fragments import BLOCK_M, WARPGROUP, rows_of_warp
 from .modes import LayoutError, Multiple
 from .tile import TileLayout
 
@@ -42,7 +41,7 @@ class FragmentAccess:
     matrices: bool = False
     transposed: bool = False
     columns: int = 2
-    warp_rows: int = rows_of_warp(INSTRUCTION_M)
+    warp_rows: int = rows_of_warp(BLOCK_M)
 
     def start(self, thread: Any) -> tuple[Any, Any]:
         """(row, column) of what the thread of a warpgroup accesses first.

@@ -1,4 +1,4 @@
-"""Register fragments of `wgmma`: which element each register of each thread holds.
+"""Register fragments of a warpgroup: which element each register of each thread holds.
 
 PTX ISA 9.7.15.5.1.1; the accumulator's map was measured on an H200. The maps are the same for every
 K of the same element width, so they are stated once, by elements per 32-bit register.
@@ -12,13 +12,15 @@ from typing import TypeVar
 import numpy as np
 
 from .elements import Element
-from .instruction import INSTRUCTION_M
 
 Index = TypeVar("Index", int, np.ndarray)
 
 #: Threads that execute one `wgmma`, and their warps.
 WARPGROUP = 128
 WARPS = 4
+
+#: Rows of a block of a fragment: those of one `wgmma`, 16 of each warp.
+BLOCK_M = 64
 
 #: 32-bit registers of a thread that hold its part of one instruction's A.
 MULTIPLICAND_REGISTERS = 4
@@ -36,7 +38,7 @@ def first_rows(m: int, rows: int) -> tuple[int, ...]:
     the second begins 16 rows after the first (PTX ISA 9.7.16.10.5, layout D: warp w reaches rows 32w to
     32w + 31).
     """
-    within = range(0, rows_of_warp(rows), rows_of_warp(INSTRUCTION_M))
+    within = range(0, rows_of_warp(rows), rows_of_warp(BLOCK_M))
     return tuple(first + row for first in range(0, m, rows) for row in within)
 
 
@@ -64,7 +66,7 @@ def accumulator_column(register: Index) -> Index:
 
 def fragment_d(n: int) -> Fragment:
     """The accumulator of m64nNkK: n/2 elements a thread (9.7.15.5.1.1.1, figure of D)."""
-    thread, i = _grid(INSTRUCTION_M * n // WARPGROUP)
+    thread, i = _grid(BLOCK_M * n // WARPGROUP)
     return Fragment(_row(thread) + accumulator_row(i), 2 * (thread % 4) + accumulator_column(i))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd, prod
 
@@ -42,6 +43,11 @@ def added(a: Start, b: Start) -> Start:
 def said(start: Start) -> str:
     """A start in words."""
     return str(start) if isinstance(start, int) else f"a multiple of {start.of}"
+
+
+def format_origin(origin: Sequence[Start]) -> str:
+    """An origin, for example `(0,16)`; `16n` is a multiple of 16 that the running kernel knows."""
+    return f"({','.join(str(o) if isinstance(o, int) else f'{o.of}n' for o in origin)})"
 
 
 @dataclass(frozen=True)

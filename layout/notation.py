@@ -1,4 +1,4 @@
-"""CuTe's notation for layouts: `Swizzle<3,4,3> o ((8,16),64):((64,512),1)`."""
+"""Reads CuTe's notation for layouts: `Swizzle<3,4,3> o ((8,16),64):((64,512),1)`."""
 
 from __future__ import annotations
 
@@ -43,24 +43,8 @@ class _Token:
     at: int
 
 
-def format_layout(layout: TileLayout) -> str:
-    """The layout in CuTe's notation, without its origin; the swizzle is always written."""
-
-    def nested(values: Sequence[int]) -> str:
-        return str(values[0]) if len(values) == 1 else f"({','.join(map(str, values))})"
-
-    extents = ",".join(nested([m.extent for m in modes]) for modes in layout.modes)
-    strides = ",".join(nested([m.stride for m in modes]) for modes in layout.modes)
-    return f"{layout.swizzle.cute} o ({extents}):({strides})"
-
-
-def format_origin(origin: Sequence[Start]) -> str:
-    """An origin, for example `(0,16)`; `16n` is a multiple of 16 that the running kernel knows."""
-    return f"({','.join(str(o) if isinstance(o, int) else f'{o.of}n' for o in origin)})"
-
-
 def parse_origin(text: str) -> tuple[Start, ...]:
-    """Reads what `format_origin` writes.
+    """Reads what `modes.format_origin` writes, for example `(0,16n)`.
 
     Raises:
         TextError: if the text is malformed.
@@ -98,7 +82,7 @@ def parse_layout(
     shape: Sequence[int] | None = None,
     origin: tuple[Start, ...] = (),
 ) -> TileLayout:
-    """Reads CuTe's notation; extents and strides in elements, nested at most one level per dimension.
+    """Reads what `TileLayout.cute` writes; extents and strides in elements, nested at most one level.
 
     Args:
         text: for example `Swizzle<2,4,3> o ((8,4),32):((32,256),1)`; no prefix means no swizzle.

@@ -4,62 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import lru_cache
 
 import numpy as np
 
-from .canonical import Canonical, Major, Mismatch, match
+from .canonical import DENSE_FORMS, Canonical, Forms, Major, Mismatch, match
 from .descriptor import Descriptor
-from .elements import SPARSITY, UNIT_BYTES, Element
-from .elements import element as element_named
-from .instruction import INSTRUCTION_M, legal_n, n_pieces, n_rule
+from .elements import UNIT_BYTES, Element
+from .instruction import INSTRUCTION_K_BYTES, instruction_k
 from .modes import LayoutError, Term
 from .swizzle import Swizzle
 from .tile import TileLayout
 
-#: What a stride that nothing depends on is encoded as. The ISA assumes 1 for the LBO of swizzled
-#: K-major layouts; the others are 0.
-UNUSED_LBO_K_MAJOR = UNIT_BYTES
-
-
-def operand_addresses(
-    descriptor: int, element: str, major: str, rows: int, sparse: bool = False
-) -> np.ndarray:
-    """The byte address that one `wgmma` reads for each element of an operand (measured on an H200).
-
-    Args:
-        descriptor: the 64-bit matrix descriptor.
-        element: the element type's name, for example "bf16".
-        major: "k" or "mn".
-        rows: the operand's extent along m or n.
-        sparse: whether it is B of a sparse `wgmma`, which reads twice the K; A of one, compressed,
-            is read as that of a dense one.
-
-    Returns:
-        int64[rows, k], absolute addresses in the shared window; k is the instruction's (32 bytes,
-        or 64). Elements of b1 share a byte: element `i` along k is bit `i % 8`.
-
-    Raises:
-        ValueError: for an unknown element type or major, a malformed descriptor, MN-major data of a
-            type that `wgmma` reads K-major only, or a type that it does not multiply sparse.
-    """
-    kind, order = element_named(element), Major(major)
-    if order is Major.MN and not kind.mn_major:
-        raise ValueError(f"wgmma reads {kind} K-major only; MN-major is for 16-bit types")
-    if sparse and not kind.has_sparse:
-        raise ValueError(f"wgmma does not multiply {kind} sparse")
-    k = kind.instruction_k * (SPARSITY if sparse else 1)
-    return addresses(Descriptor.decode(descriptor), kind, order, rows, k)
-
 
 def addresses(d: Descriptor, kind: Element, order: Major, rows: int, columns: int) -> np.ndarray:
-    """The address of each element that a descriptor stands for; what `operand_addresses` checks is not
-    checked.
+    """The byte address of each element that a descriptor stands for: int64[rows, columns].
+
+    Whether instructions read that type with that major and swizzle is not checked.
 
     Args:
         d: the descriptor.
         kind, order: the element type and the major.
-        rows, columns: the extents along m/n and k.
+        rows, columns: the extents along m/n and k, in elements.
     """
     row = np.arange(rows, dtype=np.int64)[:, None]
     k = np.arange(columns, dtype=np.int64)[None, :]
@@ -69,7 +34,7 @@ def addresses(d: Descriptor, kind: Element, order: Major, rows: int, columns: in
         if d.swizzle is Swizzle.NONE:
             a = row // 8 * d.sbo + kb // UNIT_BYTES * d.lbo + row % 8 * UNIT_BYTES + kb % UNIT_BYTES
         else:
-            # A dense operand has no bytes behind the first `width`; see SPARSE_B_FORMS.
+            # A dense operand has no bytes behind the first `width`; B of a sparse wgmma may have.
             a = row // 8 * d.sbo + row % 8 * width + kb % width + kb // width * d.lbo
     else:
         size, per_atom = kind.bits // 8, width * 8 // kind.bits
@@ -111,23 +76,23 @@ class OperandBlocks:
         pieces: extents along m/n of successive instructions.
         starts: byte offset of each block from where the tile's modes begin, before the swizzle, as
             far as it is constant, indexed [m/n block][k block].
+        encoding: the descriptors of the instructions.
         terms: what the run-time origin adds to blocks, in elements, for each descriptor; its
             dimensions are those of the tile.
         bases: which descriptor each block is a constant step from, indexed as `starts`.
-        encoding: the descriptors of the instructions.
     """
 
     canonical: Canonical
     pieces: tuple[int, ...]
     starts: tuple[tuple[int, ...], ...]
+    encoding: type[Descriptor]
     terms: tuple[tuple[Term, ...], ...] = ((),)
     bases: tuple[tuple[int, ...], ...] = ()
-    encoding: type[Descriptor] = Descriptor
 
     def descriptor(self, start: int = 0, base_offset: int = 0) -> Descriptor:
         """The descriptor of the first block of a tile at byte address `start`."""
         first = start + self.starts[0][0]
-        return descriptor_of(self.canonical, first, base_offset, self.encoding)
+        return self.encoding.of(self.canonical, first, base_offset)
 
     @property
     def steps(self) -> tuple[tuple[int, ...], ...]:
@@ -135,18 +100,11 @@ class OperandBlocks:
         first = self.starts[0][0]
         return tuple(tuple((s - first) // UNIT_BYTES for s in row) for row in self.starts)
 
-
-def descriptor_of(
-    canonical: Canonical,
-    start: int,
-    base_offset: int = 0,
-    encoding: type[Descriptor] = Descriptor,
-) -> Descriptor:
-    """The descriptor of an operand with that canonical layout at byte address `start`."""
-    swizzled_k_major = canonical.major is Major.K and canonical.swizzle is not Swizzle.NONE
-    unused = UNUSED_LBO_K_MAJOR if swizzled_k_major else 0
-    lbo = unused if canonical.lbo is None else canonical.lbo
-    return encoding(start, lbo, canonical.sbo or 0, base_offset, canonical.swizzle)
+    def __str__(self) -> str:
+        form = f"{self.canonical.swizzle.cute} o {self.canonical.form.text}"
+        count = len(self.terms)
+        more = f", by {count} descriptors computed at run time" if count > 1 else ""
+        return f"{self.canonical.major}, {form}{more}"
 
 
 def rank_problem(tile: TileLayout) -> Mismatch | None:
@@ -158,79 +116,22 @@ def rank_problem(tile: TileLayout) -> Mismatch | None:
     )
 
 
-@lru_cache(maxsize=4096)
-def operand_blocks(
-    tile: TileLayout, role: Role, sparse: bool = False, rows: int | None = None
-) -> OperandBlocks | Mismatch:
-    """Cuts a tile, (M, K) for A and (K, N) for B, into what each instruction of an mma reads.
-
-    Args:
-        tile: the tile's layout; of a sparse A the compressed one, (M, K / 2).
-        role: which operand it is.
-        sparse: whether the instructions are sparse: each reads twice as much of B along K.
-        rows: the extent along m/n of each instruction; None cuts the tile as an mma does.
-
-    Returns:
-        The blocks, or why the instructions cannot read them.
-    """
-    if problem := rank_problem(tile):
-        return problem
-    operand = role.orient(tile)
-    kind, extent = tile.element, operand.shape[0]
-    if sparse and not kind.has_sparse:
-        return Mismatch(f"wgmma does not multiply {kind} sparse")
-    pieces = _pieces(kind, role, extent, rows)
-    if isinstance(pieces, Mismatch):
-        return pieces
-    if operand.contiguous_dim == 0 and not kind.mn_major:
-        return Mismatch(
-            f"the tile is {role.extent_name}-major, but wgmma reads {kind} K-major only (MN-major "
-            "is for 16-bit types); a copy can make it K-major (smem.copy with the unit attribute "
-            "relayout)" + ("" if sparse else _read_by_tcgen05(kind))
-        )
-    if operand.swizzle not in Descriptor.modes:
-        return Mismatch(f"wgmma has no swizzle {operand.swizzle}; tcgen05 has")
-    return blocks_of_tile(tile, role, pieces, sparse)
-
-
-def _read_by_tcgen05(kind: Element) -> str:
-    """What is said of other instructions, which read MN-major what `wgmma` does not."""
-    return ", and tcgen05 (sm_100) can read it so" if kind.tcgen05_mn_major else ""
-
-
-def _pieces(kind: Element, role: Role, extent: int, rows: int | None) -> tuple[int, ...] | Mismatch:
-    """The extents along m/n of successive instructions, or why there are none."""
-    if rows is not None:
-        if rows not in ((INSTRUCTION_M,) if role is Role.A else legal_n(kind)):
-            return Mismatch(f"no instruction on {kind} has {role.extent_name} = {rows}")
-        if extent % rows:
-            return Mismatch(f"{role.extent_name} is {extent}, not a multiple of {rows}")
-        return (rows,) * (extent // rows)
-    if role is Role.A:
-        if extent % INSTRUCTION_M:
-            return Mismatch(f"M is {extent}, not a multiple of {INSTRUCTION_M}")
-        return (INSTRUCTION_M,) * (extent // INSTRUCTION_M)
-    cut = n_pieces(kind, extent)
-    return cut or Mismatch(f"N is {extent}; expected {n_rule(kind, extent)}")
-
-
 def blocks_of_tile(
     tile: TileLayout,
     role: Role,
     pieces: tuple[int, ...],
-    sparse: bool = False,
-    encoding: type[Descriptor] = Descriptor,
+    encoding: type[Descriptor],
+    k_bytes: int = INSTRUCTION_K_BYTES,
+    forms: Forms = DENSE_FORMS,
 ) -> OperandBlocks | Mismatch:
     """Cuts a tile, (M, K) for A and (K, N) for B, as `blocks` does an operand.
 
     Args:
         tile: the tile's layout.
         role: which operand it is.
-        pieces: the extents along m/n of successive instructions; their sum is the operand's.
-        sparse: whether the instructions are sparse.
-        encoding: the descriptors of the instructions.
+        pieces, encoding, k_bytes, forms: as those of `blocks`.
     """
-    found = blocks(role.orient(tile), pieces, sparse and role is Role.B, encoding)
+    found = blocks(role.orient(tile), pieces, encoding, k_bytes, forms)
     if isinstance(found, Mismatch) or role is Role.A:
         return found
     # Terms speak of the tile's dimensions, which B's blocks have transposed.
@@ -241,22 +142,24 @@ def blocks_of_tile(
 def blocks(
     operand: TileLayout,
     pieces: tuple[int, ...],
-    sparse_b: bool = False,
-    encoding: type[Descriptor] = Descriptor,
+    encoding: type[Descriptor],
+    k_bytes: int = INSTRUCTION_K_BYTES,
+    forms: Forms = DENSE_FORMS,
 ) -> OperandBlocks | Mismatch:
     """Cuts an operand of shape (m/n, k) into what each instruction reads.
 
     Args:
         operand: the operand's layout, (m/n, k).
         pieces: the extents along m/n of successive instructions; their sum is the operand's.
-        sparse_b: whether it is B of sparse instructions.
         encoding: the descriptors of the instructions.
+        k_bytes: bytes along k that one instruction reads of each row.
+        forms: the canonical layouts that the instructions read.
 
     Returns:
         The blocks, or why one of them is not canonical: which block, and what does not fit.
     """
     kind = operand.element
-    step = kind.instruction_k * (SPARSITY if sparse_b else 1)
+    step = instruction_k(kind, k_bytes)
     if operand.shape[1] % step:
         return Mismatch(
             f"k is {operand.shape[1]}, not a multiple of {step} ({kind.bytes(step)} bytes of {kind})"
@@ -275,7 +178,7 @@ def blocks(
                 part = operand.slice((at, k), (piece, step))
             except LayoutError as error:
                 return Mismatch(f"{where}: {error}")
-            canonical = match(part.layout, sparse_b)
+            canonical = match(part.layout, forms)
             if isinstance(canonical, Mismatch):
                 return replace(canonical, reason=f"{where}: {canonical.reason}")
             if part.multiple * kind.bits % (UNIT_BYTES * 8):
@@ -293,15 +196,14 @@ def blocks(
         bases.append(tuple(base))
         at += piece
     assert found is not None
-    return OperandBlocks(found, pieces, tuple(starts), tuple(terms), tuple(bases), encoding)
+    return OperandBlocks(found, pieces, tuple(starts), encoding, tuple(terms), tuple(bases))
 
 
 def _joined(a: Canonical, b: Canonical) -> Canonical:
     """The canonical layout of two blocks, each of which may lack a stride that it does not need."""
     assert all(x is None or y is None or x == y for x, y in ((a.lbo, b.lbo), (a.sbo, b.sbo)))
     return Canonical(
-        a.major,
-        a.swizzle,
+        a.form,
         b.lbo if a.lbo is None else a.lbo,
         b.sbo if a.sbo is None else a.sbo,
     )

@@ -124,8 +124,5 @@ class Swizzle(Enum):
         return "none" if self is Swizzle.NONE else f"{self.width}B{atoms}"
 
 
-#: The modes of wgmma, widest first: the order in which a layout is chosen.
+#: The modes that exchange units of 16 bytes, widest first: the order in which a layout is chosen.
 WIDEST_FIRST = (Swizzle.B128, Swizzle.B64, Swizzle.B32, Swizzle.NONE)
-
-#: Those of tcgen05. Where both of 128 bytes do, the one that every generation has comes first.
-TCGEN05_WIDEST_FIRST = (Swizzle.B128, Swizzle.B128_ATOM_32B, *WIDEST_FIRST[1:])

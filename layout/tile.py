@@ -18,6 +18,7 @@ from .modes import (
     Start,
     Term,
     first_multiple,
+    format_origin,
     said,
     slice_dim,
 )
@@ -108,6 +109,17 @@ class TileLayout:
             )
 
     # What the layout says of itself.
+
+    @property
+    def cute(self) -> str:
+        """CuTe's spelling of the modes, without the origin; the swizzle is always written."""
+
+        def nested(values: Sequence[int]) -> str:
+            return str(values[0]) if len(values) == 1 else f"({','.join(map(str, values))})"
+
+        extents = ",".join(nested([m.extent for m in modes]) for modes in self.modes)
+        strides = ",".join(nested([m.stride for m in modes]) for modes in self.modes)
+        return f"{self.swizzle.cute} o ({extents}):({strides})"
 
     @property
     def origins(self) -> tuple[Start, ...]:
@@ -255,10 +267,8 @@ class TileLayout:
         return replace(part, layout=dropped)
 
     def __str__(self) -> str:
-        from .notation import format_layout, format_origin
-
         begins = f" from {format_origin(self.origin)}" if self.origin else ""
-        return format_layout(self) + begins
+        return self.cute + begins
 
     def _repr_svg_(self) -> str:
         from .pictures import Picture

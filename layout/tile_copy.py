@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from .choice import Verdict, filled, refusing
 from .modes import LayoutError
 from .path import Step, follow
 from .tile import TileLayout
 from .transfer import CONTIGUITY, Transfer
 from .transposition import Relayout
+from .uses import Verdict, filled, refusing
 
 
 @dataclass(frozen=True)

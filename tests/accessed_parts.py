@@ -8,7 +8,6 @@ from relayouts import DYNAMIC, ELEMENTS
 
 import mlir_smem
 from mlir_smem.layout import TileLayout
-from mlir_smem.layout.notation import format_layout
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 
 #: What A * 1 is added in, by the elements of A.
@@ -72,7 +71,7 @@ class Accessed:
 !I = memref<{packed}x{columns}x{held}, strided<[1, {packed}]>>
 !bytes = memref<{words * 4}xi8, #gpu.address_space<workgroup>>
 !words = memref<{words}xi32, #gpu.address_space<workgroup>>
-!tile = !smem.tile<tensor<{whole}x{self.name}>, #smem.layout<"{format_layout(self.layout)}">>
+!tile = !smem.tile<tensor<{whole}x{self.name}>, #smem.layout<"{self.layout.cute}">>
 !part = !smem.tile<tensor<{rows}x{columns}x{self.name}>, #smem.auto>
 !one = !smem.tile<tensor<{columns}x{columns}x{self.name}>, #smem.auto>
 !a = !smem.fragment<tensor<{rows}x{columns}x{self.name}>, #smem.multiplicand>

@@ -7,7 +7,7 @@ import ml_dtypes
 import numpy as np
 
 from mlir_smem.layout import Element, element
-from mlir_smem.layout.sparsity import compress, decompress, prune
+from mlir_smem.layout.wgmma import compress, decompress, prune
 
 #: MLIR types of A, B and the accumulator, all that go together.
 _FLOAT_8, _INTEGER_8 = ("f8E4M3FN", "f8E5M2"), ("i8", "ui8")

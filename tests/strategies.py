@@ -12,9 +12,11 @@ from mlir_smem.layout import (
     Role,
     Swizzle,
     TileLayout,
+    instruction_k,
     tile_of_atoms,
 )
 from mlir_smem.layout.swizzle import WIDEST_FIRST
+from mlir_smem.layout.wgmma import MN_MAJOR
 
 elements = st.sampled_from(list(ELEMENTS.values()))
 swizzles = st.sampled_from(WIDEST_FIRST)
@@ -90,8 +92,8 @@ class Operand:
 def operands(draw):
     """Operand tiles of wgmma: every element type, major-ness that it allows, swizzle and order."""
     kind, swizzle, role = draw(elements), draw(swizzles), draw(st.sampled_from(Role))
-    major = draw(st.sampled_from(Major)) if kind.mn_major else Major.K
+    major = draw(st.sampled_from(Major)) if kind in MN_MAJOR else Major.K
     mn = draw(st.integers(1, 3)) * 64 if role is Role.A else draw(st.integers(1, 40)) * 8
-    shape = (mn, draw(st.integers(1, 5)) * kind.instruction_k)
+    shape = (mn, draw(st.integers(1, 5)) * instruction_k(kind))
     contiguous = 1 if major is Major.K else 0
     return Operand(tile_of_atoms(kind, shape, contiguous, swizzle, draw(orders)), role, major)

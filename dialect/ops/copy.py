@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...layout import Relayout, TileCopy, TileCopyUse, TileLayout, Transfer, TransferUse
-from ...layout.choice import Use
 from ...layout.elements import E2M1
 from ...layout.tcgen05 import ScaleUse
+from ...layout.uses import Use
 from ..bindings import ext, ir
 from ..build import create
 from ..caching import cached_in_context

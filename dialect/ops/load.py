@@ -4,11 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ...layout import LayoutError, TileLayout
-from ...layout.choice import FragmentUse, Use
 from ...layout.fragment_access import FragmentAccess, accumulator_access, multiplicand_access
 from ...layout.fragments import WARPGROUP
-from ...layout.instruction import INSTRUCTION_M
-from ...layout.sparsity import metadata_words
+from ...layout.uses import FragmentUse, Use
+from ...layout.wgmma import INSTRUCTION_M, metadata_words
 from ..bindings import ext, ir
 from ..build import create
 from ..caching import cached_in_context
@@ -43,7 +42,7 @@ class LoadOp(SmemOp, name="load"):
     - `#smem.accumulator`, from a tile or a matrix in global memory: a residual, or an accumulator that
       goes on. f16 and bf16 become f32 on the way.
     - `#smem.metadata`, from global memory: i32[M / 64, words, 128], the words that
-      `layout.sparsity.compress` gives for each thread.
+      `layout.compress` gives for each thread.
 
     A tile is read by ordinary loads: between them and what wrote it lies a barrier, and between them
     and what overwrites it, too.

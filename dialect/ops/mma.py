@@ -2,12 +2,12 @@
 
 from typing import Any, NamedTuple
 
-from ...layout import Element, Role, accumulators, partners
-from ...layout.arch import unreadable
-from ...layout.choice import Use
-from ...layout.elements import E2M1, S8, SPARSITY, TF32, U8
-from ...layout.instruction import INSTRUCTION_M, TCGEN05_M, n_pieces, n_rule
-from ...layout.tcgen05 import Kind, Shape, ShapeError, check_shape, kind_of
+from ...layout import Element, Role, accumulators, partners, unreadable
+from ...layout.elements import E2M1, S8, TF32, U8
+from ...layout.instruction import instruction_k
+from ...layout.tcgen05 import TCGEN05_M, Kind, Shape, ShapeError, check_shape, kind_of
+from ...layout.uses import Use
+from ...layout.wgmma import INSTRUCTION_M, SPARSE, SPARSITY, n_pieces, n_rule
 from ..bindings import ext, ir
 from ..build import create
 from ..caching import cached_in_context
@@ -117,7 +117,7 @@ class MmaSpOp(TileMma, name="mma_sp"):
     """Starts the product of a sparse A and B (`wgmma.mma_async.sp`, PTX ISA 9.7.15.6).
 
     A holds half of each row of the M x K matrix: 2 of every 4 elements, or 1 of every 2 for tf32. The
-    metadata, a fragment of A's whole shape, says which (`layout.sparsity`); there is no sparse i1. K is a
+    metadata, a fragment of A's whole shape, says which (`layout.compress`); there is no sparse i1. K is a
     multiple of twice the instruction's. All else is as with `smem.mma`.
     """
 
@@ -194,7 +194,7 @@ def _check_types(result: Any, a: Any, b: Any, beside: Beside, ctas: int) -> None
     (m, k), (k_b, n) = _whole_a(a, beside.metadata), shape_of(b)
     if k != k_b:
         raise Invalid(f"multiplies A of {m}x{k} by B of {k_b}x{n}: K differs, {k} and {k_b}")
-    step = kind.instruction_k * (SPARSITY if sparse else 1)
+    step = instruction_k(kind) * (SPARSITY if sparse else 1)
     if k % step:
         raise Invalid(f"has K = {k}; expected a multiple of {step} for {kind}")
     if ctas > 1:
@@ -205,7 +205,7 @@ def _check_types(result: Any, a: Any, b: Any, beside: Beside, ctas: int) -> None
     if m % INSTRUCTION_M:
         raise Invalid(f"has M = {m}; expected a multiple of {INSTRUCTION_M}")
     if n_pieces(kind, n) is None:
-        raise Invalid(f"has N = {n}; expected {n_rule(kind, n)}")
+        raise Invalid(f"has N = {n}; expected {n_rule(n)}")
     check_fragment(result)
     kept = tensor_of(result).element_type
     if fragment_accumulator(result) not in added_in:
@@ -292,7 +292,7 @@ def check_sparse(kind: Element) -> None:
     Raises:
         Invalid: if they are not.
     """
-    if not kind.has_sparse:
+    if kind not in SPARSE:
         raise Invalid(f"multiplies sparse {kind}, which wgmma cannot; smem.mma multiplies it dense")
 
 

@@ -3,12 +3,11 @@
 from typing import Any
 
 from ...layout import Mismatch, Role
-from ...layout.choice import Use
-from ...layout.instruction import TCGEN05_M, n_pieces, n_rule
-from ...layout.mixes import ACC_F32
+from ...layout.accumulators import ACC_F32
 from ...layout.tcgen05 import (
     KINDS,
     SCALE_ELEMENTS,
+    TCGEN05_M,
     ScaledUse,
     ScaleUse,
     Scaling,
@@ -17,6 +16,8 @@ from ...layout.tcgen05 import (
     scaled_rows,
 )
 from ...layout.tcgen05.scales import BLOCK_FACTORS
+from ...layout.uses import Use
+from ...layout.wgmma import n_pieces, n_rule
 from ..bindings import ext, ir
 from ..build import create
 from ..caching import cached_in_context
@@ -147,7 +148,7 @@ def _check_types(
         check_pair(scaling.kind, m, n, scaling.b)
     n *= ctas
     if n_pieces(tile_element(b), n) is None:
-        raise Invalid(f"has N = {n}; expected {n_rule(tile_element(b), n)}")
+        raise Invalid(f"has N = {n}; expected {n_rule(n)}")
     factors = k // scaling.block
     for name, type_, rows in (("A", a_scales, m), ("B", b_scales, scaled_rows(n))):
         if shape_of(type_) != (rows, factors) or tile_element(type_) != tile_element(a_scales):

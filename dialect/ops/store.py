@@ -3,8 +3,8 @@
 from typing import Any
 
 from ...layout import LayoutError
-from ...layout.choice import FragmentUse, Use
 from ...layout.fragment_access import accumulator_access
+from ...layout.uses import FragmentUse, Use
 from ..bindings import ext
 from ..build import create
 from ..caching import cached_in_context

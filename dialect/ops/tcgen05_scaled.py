@@ -4,9 +4,16 @@
 from typing import Any
 
 from ...layout import Major, element
-from ...layout.instruction import TCGEN05_M, n_pieces
-from ...layout.tcgen05 import LONG_K_BYTES, Scaling, scaled_kind, scaled_rows
+from ...layout.tcgen05 import (
+    LONG_K_BYTES,
+    TCGEN05_M,
+    Scaling,
+    scaled_kind,
+    scaled_rows,
+    swizzles_of,
+)
 from ...layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS
+from ...layout.wgmma import n_pieces
 from ..bindings import ext, ir
 from ..diagnostics import Invalid, verifier
 from ..types import FragmentType, check_fragment, is_in_flight, shape_of, tensor_of
@@ -96,7 +103,7 @@ def k_bytes_of(op: Any, scaling: Scaling, m: int) -> int:
 def _check_majors(op: Any, scaling: Scaling) -> None:
     for name, kind in (("a_major", scaling.a), ("b_major", scaling.b)):
         major = getattr(op, name).value
-        legal = [m.value for m in Major if m is Major.K or kind.tcgen05_mn_major]
+        legal = [m.value for m in Major if swizzles_of(kind, m)]
         if major not in legal:
             raise Invalid(f"has {name} = '{major}' of {kind}; expected {' or '.join(legal)}")
 

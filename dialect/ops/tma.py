@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ...layout.choice import BulkUse, Use
 from ...layout.tcgen05 import ScaleUse
 from ...layout.tensor_box import PADDED_ALIGNMENT, PADDED_BOX, TensorBox, tensor_box
+from ...layout.uses import BulkUse, Use
 from ..bindings import ext, ir
 from ..build import create, index
 from ..caching import cached_in_context

@@ -5,9 +5,9 @@ from typing import Any
 from ...layout import ELEMENTS, Accumulator, Arch, Element, accumulators
 from ...layout.canonical import Major
 from ...layout.elements import NARROW
-from ...layout.instruction import instruction_rows
-from ...layout.sparsity import sparse_k
+from ...layout.instruction import instruction_k
 from ...layout.tcgen05 import kind_of
+from ...layout.wgmma import sparse_k
 from ..bindings import ext, ir
 from ..diagnostics import Invalid, verifier
 from ..types import (
@@ -125,12 +125,12 @@ def _k_blocks(op: Any, kind: Element, result: Any) -> int:
     a = op.a.type
     if isinstance(a, FragmentType):
         _check_in_registers(op, a, kind, m)
-        found = [shape_of(a)[1] // kind.instruction_k]
+        found = [shape_of(a)[1] // instruction_k(kind)]
     else:
-        # An instruction of tcgen05 can have the rows of two of wgmma.
-        down = [m // instruction_rows(m, tcgen05) for tcgen05 in (False, True)]
-        least = _steps(op, "a_steps", down[1])
-        found = [least * down[1] / each for each in down]
+        # Instructions of some architectures have the rows of two of others.
+        down = [m // arch.isa.rows(m) for arch in Arch]
+        least = _steps(op, "a_steps", min(down))
+        found = [least * min(down) / each for each in down]
     if k_blocks not in found:
         raise Invalid(f"has steps for {found[0]:g} and {k_blocks} blocks along k")
     return k_blocks

@@ -12,7 +12,7 @@ from ..arch import Arch
 from ..banks import Access, warp_access
 from ..elements import E2M1, UNIT_BYTES
 from ..fragment_access import lies_together, multiplicand_access
-from ..instruction import MAX_N
+from ..instruction import MAX_N, instruction_k
 from ..modes import LayoutError
 from ..operand import Role
 from ..swizzle import Swizzle
@@ -162,7 +162,7 @@ def _mma(cells: Cells, at: tuple[int, int], role: Role, arch: Arch) -> Touched:
         f"{at[k] + step - 1}: descriptor + {added // UNIT_BYTES} ({added} bytes)"
     )
     line = layout.swizzle.atom_elements(layout.element)
-    if step > layout.element.instruction_k and at[k] % line + step > line:
+    if step > instruction_k(layout.element) and at[k] % line + step > line:
         rest = list(at)
         rest[k] = at[k] // line * line + line
         what += f", and LBO the address {_begins(layout, rest)} bytes into the tile"

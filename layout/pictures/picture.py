@@ -8,7 +8,7 @@ from typing import Any
 
 from ..arch import Arch
 from ..banks import BANK_BYTES
-from ..elements import INSTRUCTION_K_BYTES
+from ..instruction import INSTRUCTION_K_BYTES
 from ..modes import LayoutError
 from ..operand import Role
 from ..swizzle import Swizzle

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..arch import Arch
 from ..canonical import Mismatch, match
+from ..instruction import instruction_k
 from ..modes import LayoutError
 from ..operand import Role
 from ..tile import TileLayout
@@ -47,7 +48,7 @@ def descriptor_steps(layout: TileLayout, role: Role, arch: Arch = Arch.SM_90) ->
             f"no LBO and SBO: {arch} has no swizzle {layout.swizzle}; {' and '.join(have)} have (--arch)"
         )
     operand = role.orient(layout)
-    k = min(operand.shape[1], operand.element.instruction_k)
+    k = min(operand.shape[1], instruction_k(operand.element))
     found = match(operand.slice((0, 0), (operand.shape[0], k)).layout)
     if isinstance(found, Mismatch):
         raise LayoutError(f"no LBO and SBO: {found.reason}")

@@ -5,10 +5,12 @@ against both; nothing here was measured.
 """
 
 from .chunks import Chunks, chunked_blocks
-from .descriptor import LBO_MODE, VERSION, Tcgen05Descriptor
+from .descriptor import LBO_MODE, TCGEN05_WIDEST_FIRST, VERSION, Tcgen05Descriptor
+from .instruction import Tcgen05Instruction
 from .instruction_descriptor import InstructionDescriptor
+from .isa import Tcgen05
 from .kinds import KINDS, Kind, kind_of, scaled_kind
-from .operand import Tcgen05Use, swizzles_of, tcgen05_addresses, tcgen05_blocks
+from .operand import swizzles_of, tcgen05_addresses, tcgen05_blocks
 from .scales import (
     SCALE_ELEMENTS,
     ScaleBlocks,
@@ -22,13 +24,15 @@ from .scales import (
     unblocked,
 )
 from .scaling import ScaledUse, Scaling, scaled_rows
-from .shapes import LONG_K_BYTES, Shape, ShapeError, check_shape
+from .shapes import LONG_K_BYTES, TCGEN05_M, Shape, ShapeError, check_shape
 
 __all__ = [
     "KINDS",
     "LBO_MODE",
     "LONG_K_BYTES",
     "SCALE_ELEMENTS",
+    "TCGEN05_M",
+    "TCGEN05_WIDEST_FIRST",
     "VERSION",
     "Chunks",
     "InstructionDescriptor",
@@ -39,8 +43,9 @@ __all__ = [
     "Scaling",
     "Shape",
     "ShapeError",
+    "Tcgen05",
     "Tcgen05Descriptor",
-    "Tcgen05Use",
+    "Tcgen05Instruction",
     "blocked",
     "check_scale_id",
     "check_shape",

@@ -8,13 +8,14 @@ atom. That its rows follow each other as those of the first is implied by both, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ..canonical import Canonical, Major, Mismatch, match
+from ..canonical import FORMS, Canonical, Major, Mismatch, match
+from ..descriptor import UNUSED_LBO_K_MAJOR
 from ..elements import UNIT_BYTES
-from ..modes import LayoutError
-from ..notation import format_origin
-from ..operand import UNUSED_LBO_K_MAJOR, OperandBlocks, Role
+from ..instruction import instruction_k
+from ..modes import LayoutError, format_origin
+from ..operand import OperandBlocks, Role
 from ..swizzle import Swizzle
 from ..tile import TileLayout
 from .descriptor import Tcgen05Descriptor
@@ -24,26 +25,22 @@ from .shapes import LONG_K_BYTES
 
 
 @dataclass(frozen=True)
-class Chunks:
-    """The instructions' shares of an operand with K steps of 48 bytes; every quantity in bytes.
+class Chunks(OperandBlocks):
+    """The instructions' shares of an operand with K steps of 48 bytes. A block in two chunks needs the
+    second one's address besides its step.
 
     Attributes:
-        sbo: stride dimension byte offset.
-        pieces: extents along m/n of successive instructions.
-        starts: where each block begins in the tile, before the swizzle, indexed [m/n block][k block].
-        seconds: where the second chunk of its first row begins; None where a block has one chunk.
+        canonical, pieces, starts, encoding: as for `OperandBlocks`.
+        seconds: where the second chunk of each block's first row begins in the tile, in bytes, before the
+            swizzle; None where a block has one chunk.
     """
 
-    sbo: int
-    pieces: tuple[int, ...]
-    starts: tuple[tuple[int, ...], ...]
-    seconds: tuple[tuple[int | None, ...], ...]
+    seconds: tuple[tuple[int | None, ...], ...] = ()
 
     @property
-    def operand(self) -> OperandBlocks:
-        """The blocks as an operand's, whose descriptors leave the second chunks out."""
-        canonical = Canonical(Major.K, Swizzle.B128, None, self.sbo)
-        return OperandBlocks(canonical, self.pieces, self.starts, encoding=Tcgen05Descriptor)
+    def sbo(self) -> int:
+        """Stride dimension byte offset."""
+        return self.canonical.sbo or 0
 
     @property
     def second_steps(self) -> tuple[tuple[int, ...], ...]:
@@ -55,14 +52,11 @@ class Chunks:
             for row in self.seconds
         )
 
-    @property
-    def steps(self) -> tuple[tuple[int, ...], ...]:
-        """What is added to the first block's start for each, in 16-byte units, as `OperandBlocks` has it;
-        a block in two chunks needs the second one's address besides."""
-        first = self.starts[0][0]
-        return tuple(tuple((s - first) // UNIT_BYTES for s in row) for row in self.starts)
+    def descriptor(self, start: int = 0, base_offset: int = 0) -> Tcgen05Descriptor:
+        """The descriptor of the first block of a tile at byte address `start`; see `block_descriptor`."""
+        return replace(self.block_descriptor(0, 0, start), base_offset=base_offset)
 
-    def descriptor(self, mn: int, k: int, start: int = 0) -> Tcgen05Descriptor:
+    def block_descriptor(self, mn: int, k: int, start: int = 0) -> Tcgen05Descriptor:
         """The descriptor of a block of a tile at byte address `start`, which is aligned to the pattern.
 
         Raises:
@@ -114,7 +108,7 @@ def chunked_blocks(tile: TileLayout, role: Role, kind: Kind, ctas: int = 1) -> C
             f"the leading dimension is absolute, which needs swizzle 128B with atoms of 16 bytes, not "
             f"{operand.swizzle}"
         )
-    step, atom = LONG_K_BYTES * 8 // bits, Swizzle.B128.atom_elements(tile.element)
+    step, atom = instruction_k(tile.element, LONG_K_BYTES), Swizzle.B128.atom_elements(tile.element)
     if operand.shape[1] % step:
         return Mismatch(f"k is {operand.shape[1]}, not a multiple of {step} ({LONG_K_BYTES} bytes)")
     pieces = operand_pieces(operand, role, kind, ctas, LONG_K_BYTES)
@@ -144,7 +138,8 @@ def chunked_blocks(tile: TileLayout, role: Role, kind: Kind, ctas: int = 1) -> C
         seconds.append(tuple(next_))
         at += piece
     assert len(sbos) <= 1
-    return Chunks(max(sbos, default=0), pieces, tuple(starts), tuple(seconds))
+    canonical = Canonical(FORMS[Major.K, Swizzle.B128], None, max(sbos, default=0))
+    return Chunks(canonical, pieces, tuple(starts), Tcgen05Descriptor, seconds=tuple(seconds))
 
 
 def _atom(

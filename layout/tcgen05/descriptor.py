@@ -6,10 +6,13 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from ..descriptor import Descriptor, mask_of
-from ..swizzle import TCGEN05_WIDEST_FIRST, Swizzle
+from ..swizzle import WIDEST_FIRST, Swizzle
 
 #: The bit that makes the leading dimension's stride an absolute address (9.7.16.3.1).
 LBO_MODE = (52, 1)
+
+#: The swizzling modes. Where both of 128 bytes do, the one that every generation has comes first.
+TCGEN05_WIDEST_FIRST = (Swizzle.B128, Swizzle.B128_ATOM_32B, *WIDEST_FIRST[1:])
 
 #: The field of the version, which is 1 for Blackwell's descriptors.
 VERSION = (46, 3)

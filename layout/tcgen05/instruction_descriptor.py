@@ -7,7 +7,7 @@ from operator import itemgetter
 
 from ..descriptor import field_of, mask_of
 from ..elements import Element
-from .kinds import SCALE_TYPES, Kind
+from .kinds import MN_MAJOR, SCALE_TYPES, Kind
 from .shapes import LONG_K_BYTES, Shape, check_shape
 
 #: First bit and width of each field; those of plain kinds, then of block-scaled ones.
@@ -129,7 +129,7 @@ class InstructionDescriptor:
             ("A", self.a_mn_major, self.a),
             ("B", self.b_mn_major, self.b),
         ):
-            if major and not element.tcgen05_mn_major:
+            if major and element not in MN_MAJOR:
                 raise ValueError(
                     f"{name} of {element} is {'M' if name == 'A' else 'N'}-major; tcgen05 reads that "
                     "type K-major only"

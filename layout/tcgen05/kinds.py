@@ -19,6 +19,24 @@ from ..elements import (
     Element,
 )
 
+#: The types that are multiplied.
+MULTIPLICANDS = (
+    F16,
+    BF16,
+    TF32,
+    E4M3,
+    E5M2,
+    S8,
+    U8,
+    E2M1,
+    E2M1_P64,
+    E2M3_P32,
+    E3M2_P32,
+)
+
+#: Those that are read MN-major, too (PTX ISA 9.7.16.3, table of majors by type).
+MN_MAJOR = (F16, BF16, TF32, E4M3, E5M2, S8, U8)
+
 #: What the fields of A's and B's types hold (PTX ISA, tables of the instruction descriptor). A 4-bit
 #: float has one code as it is padded, and another as it is packed.
 _FLOAT_8_CODES = {E4M3: 0, E5M2: 1, E2M3_P32: 3, E3M2_P32: 4, E2M1_P64: 5}
@@ -56,6 +74,10 @@ class Kind:
     def multiplies(self, a: Element, b: Element) -> bool:
         """Whether it multiplies A and B of these types."""
         return a in self.codes and b in self.codes and (a == b or not self.same)
+
+    def accumulators_of(self, a: Element) -> tuple[str, ...]:
+        """The types that D can have for an A of that type: sums of bf16 are not kept in f16."""
+        return self.accumulators[:1] if a == BF16 else self.accumulators
 
     def __str__(self) -> str:
         return self.name

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from ..canonical import Major, Mismatch
-from ..choice import Verdict, read_by, refusing
-from ..elements import INSTRUCTION_K_BYTES, Element
+from ..elements import Element
 from ..elements import element as element_named
-from ..instruction import cut_columns
+from ..instruction import INSTRUCTION_K_BYTES, MAX_N, cut_columns, instruction_k
 from ..operand import OperandBlocks, Role, addresses, blocks_of_tile, rank_problem
-from ..path import Step, follow
 from ..swizzle import WIDEST_FIRST, Swizzle
 from ..tile import TileLayout
 from .descriptor import Tcgen05Descriptor
-from .kinds import Kind
-from .shapes import LONG_K_BYTES, MAX_N, legal_m, legal_n
+from .kinds import MN_MAJOR, Kind
+from .shapes import legal_m, legal_n
 
 
 def swizzles_of(element: Element, major: Major) -> tuple[Swizzle, ...]:
@@ -31,7 +27,7 @@ def swizzles_of(element: Element, major: Major) -> tuple[Swizzle, ...]:
     """
     if major is Major.K:
         return WIDEST_FIRST
-    if not element.tcgen05_mn_major:
+    if element not in MN_MAJOR:
         return ()
     return (Swizzle.B128_ATOM_32B,) if element.bits == 32 else WIDEST_FIRST
 
@@ -62,7 +58,7 @@ def tcgen05_addresses(
         raise ValueError(f"tcgen05 reads {kind} not {order} with swizzle {d.swizzle}")
     if d.absolute and order is Major.MN:
         raise ValueError(f"the leading dimension of {kind} is absolute, but it is read MN-major")
-    columns = k_bytes * 8 // kind.bits
+    columns = instruction_k(kind, k_bytes)
     if not d.absolute:
         return addresses(d, kind, order, rows, columns)
     row = np.arange(rows, dtype=np.int64)[:, None]
@@ -102,7 +98,7 @@ def tcgen05_blocks(
     pieces = operand_pieces(operand, role, kind, ctas, rows=rows)
     if isinstance(pieces, Mismatch):
         return pieces
-    return blocks_of_tile(tile, role, pieces, encoding=Tcgen05Descriptor)
+    return blocks_of_tile(tile, role, pieces, Tcgen05Descriptor)
 
 
 def reading_problem(operand: TileLayout, role: Role) -> str | None:
@@ -163,37 +159,3 @@ def operand_pieces(
             f"by {legal[-1] - legal[-2]}, or several of them{what}"
         )
     return tuple(n // ctas for n in cut)
-
-
-@dataclass(frozen=True)
-class Tcgen05Use:
-    """A tile of one block, or a part of it, as an operand of `tcgen05.mma`.
-
-    Attributes:
-        what: the use in words.
-        role: which operand it is.
-        kind: the instructions' kind.
-        ctas: blocks that multiply together.
-        path: the steps to the part.
-        k_bytes: bytes along K of one instruction.
-    """
-
-    what: str
-    role: Role
-    kind: Kind
-    ctas: int = 1
-    path: Sequence[Step] = ()
-    k_bytes: int = INSTRUCTION_K_BYTES
-
-    @refusing
-    def judge(self, layout: TileLayout) -> Verdict:
-        """Whether the tile, having that layout, can be used so."""
-        from .chunks import chunked_blocks
-
-        part = follow(layout, self.path).layout
-        if self.k_bytes != LONG_K_BYTES:
-            return read_by(tcgen05_blocks(part, self.role, self.kind, self.ctas))
-        found = chunked_blocks(part, self.role, self.kind, self.ctas)
-        if isinstance(found, Mismatch):
-            return Verdict(False, found.reason)
-        return Verdict(True, str(found))

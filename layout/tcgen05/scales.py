@@ -14,16 +14,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..canonical import Canonical, Major, Mismatch
-from ..choice import Verdict, refusing
+from ..canonical import FORMS, Canonical, Major, Mismatch
 from ..elements import E4M3, UE8M0, UNIT_BYTES, Element
-from ..modes import LayoutError, Mode
-from ..notation import format_origin
+from ..modes import LayoutError, Mode, format_origin
 from ..operand import OperandBlocks
 from ..path import Step, follow
 from ..proposals import Proposal
 from ..swizzle import Swizzle
 from ..tile import TileLayout
+from ..uses import Verdict, refusing
 from .descriptor import Tcgen05Descriptor
 from .kinds import Kind
 from .shapes import Shape
@@ -99,9 +98,9 @@ class ScaleBlocks:
         K: SBO is 128, and LBO has no effect; we encode 0, and the version as TileLang does (JAX leaves
         the version 0 as well).
         """
-        lines = Canonical(Major.K, Swizzle.NONE, None, 8 * UNIT_BYTES)
+        lines = Canonical(FORMS[Major.K, Swizzle.NONE], None, 8 * UNIT_BYTES)
         pieces = (BLOCK_ROWS,) * len(self.offsets)
-        return OperandBlocks(lines, pieces, self.offsets, encoding=Tcgen05Descriptor)
+        return OperandBlocks(lines, pieces, self.offsets, Tcgen05Descriptor)
 
     def descriptor(self, block: int, word: int, start: int = 0) -> Tcgen05Descriptor:
         """The shared memory descriptor by which `tcgen05.cp` reads a block of a tile at byte address

@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..canonical import Mismatch
-from ..choice import Verdict, read_by, refusing
 from ..elements import Element
-from ..instruction import n_pieces
+from ..instruction import FLOAT_N, cut_columns, instruction_k
+from ..isa import read_by
 from ..operand import OperandBlocks, Role
 from ..path import Step, follow
 from ..tile import TileLayout
+from ..uses import Verdict, refusing
 from .chunks import Chunks, chunked_blocks
 from .kinds import Kind
 from .operand import tcgen05_blocks
 from .scales import BLOCK_ROWS
-from .shapes import LONG_K_BYTES, Shape
+from .shapes import LONG_K_BYTES
 
 
 @dataclass(frozen=True)
@@ -38,18 +39,20 @@ class Scaling:
     @property
     def k(self) -> int:
         """K of an instruction that reads 32 bytes of each row, in elements."""
-        return Shape(BLOCK_ROWS, BLOCK_ROWS).k(self.a)
+        return instruction_k(self.a)
 
     @property
     def long_k(self) -> int | None:
         """K of one that reads 48 bytes, in elements; None if the kind has none."""
-        return LONG_K_BYTES * 8 // self.a.bits if self.a.bits == 4 else None
+        return instruction_k(self.a, LONG_K_BYTES) if self.a.bits == 4 else None
 
     def reads_long(self, k: int, n: int) -> bool:
         """Whether a product of that K and N, of all blocks, can be of instructions that read 48 bytes.
         Factors of one may run into the next word's columns, so that all of B's are those of one
         instruction."""
-        return bool(self.long_k) and k % self.long_k == 0 and len(n_pieces(self.b, n) or ()) == 1
+        return (
+            bool(self.long_k) and k % self.long_k == 0 and len(cut_columns(FLOAT_N, n) or ()) == 1
+        )
 
     def blocks(self, tile: TileLayout, role: Role, ctas: int = 1) -> OperandBlocks | Mismatch:
         """What each instruction that reads 32 bytes of a row reads in one of `ctas` blocks."""
@@ -96,7 +99,7 @@ class ScaledUse:
         if self.long:
             found = self.scaling.chunks(part, self.role, self.ctas)
             if isinstance(found, Chunks):
-                return Verdict(True, str(found))
+                return read_by(found)
         return read_by(self.scaling.blocks(part, self.role, self.ctas))
 
 

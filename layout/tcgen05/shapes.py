@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..elements import INSTRUCTION_K_BYTES, Element
+from ..elements import Element
+from ..instruction import INSTRUCTION_K_BYTES, MAX_N, instruction_k
 from .kinds import Kind
 
-MAX_N = 256
+#: Rows of D of one instruction, where there are as many: one of 64 rows uses half of the tensor core.
+TCGEN05_M = 128
 
 #: Bytes along K of each row or column where sm_103a reads three 16-byte units (K = 96 of 4-bit types).
 LONG_K_BYTES = 48
@@ -35,7 +37,7 @@ class Shape:
 
     def k(self, element: Element) -> int:
         """K in elements of A or B."""
-        return self.k_bytes * 8 // element.bits
+        return instruction_k(element, self.k_bytes)
 
     def __str__(self) -> str:
         return f"{self.m}x{self.n}, cta_group::{self.ctas}"

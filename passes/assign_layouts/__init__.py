@@ -13,7 +13,8 @@ from ...ir.products import check_multiplied
 from ...ir.walk import gather
 from ...layout import LayoutError, Swizzle, TileLayout, choose
 from ...layout.arch import Arch
-from ...layout.choice import Use, judge
+from ...layout.choice import judge
+from ...layout.uses import Use
 from ..driver.base import Pass, option
 from .tile_uses import uses_of
 

@@ -13,7 +13,7 @@ from ...ir.kernel import function_of, threads_of
 from ...ir.subtiles import chain_of, part_from
 from ...layout import Step, Swizzle, choose
 from ...layout.arch import Arch
-from ...layout.choice import Use
+from ...layout.uses import Use
 
 #: Threads that a copy's bank conflicts are predicted for where the block's size is not known.
 _USUAL_THREADS = 128

@@ -109,7 +109,7 @@ def _value(pass_name: str, key: str, default: Any, value: Any) -> Any:
         takes = {
             bool: "true or false",
             Swizzle: "0, 32, 64 or 128",
-            Arch: ", ".join(arch.value for arch in Arch),
+            Arch: ", ".join(map(str, Arch)),
             int: "a number from 0",
         }
         raise OptionError(

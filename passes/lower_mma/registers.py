@@ -16,10 +16,10 @@ from ...dialect.types import (
 )
 from ...ir import emit
 from ...layout import Accumulator
+from ...layout.accumulators import ACC_F32
 from ...layout.fragments import MULTIPLICAND_REGISTERS, first_rows, rows_of_warp
-from ...layout.instruction import INSTRUCTION_M
-from ...layout.mixes import ACC_F32
-from ...layout.sparsity import metadata_words
+from ...layout.instruction import instruction_k
+from ...layout.wgmma import INSTRUCTION_M, metadata_words
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def word_count(fragment: Any) -> int:
     element = operand_element(fragment)
     if is_metadata(fragment):
         return m // INSTRUCTION_M * metadata_words(element, k)
-    return m // INSTRUCTION_M * (k // element.instruction_k) * MULTIPLICAND_REGISTERS
+    return m // INSTRUCTION_M * (k // instruction_k(element)) * MULTIPLICAND_REGISTERS
 
 
 def words_of(fragment: Any, count: int) -> list[Any]:

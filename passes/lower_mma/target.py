@@ -9,7 +9,6 @@ from ...dialect.types import is_accumulator, shape_of
 from ...ir.errors import OpError
 from ...ir.lowerings import Lowerings
 from ...layout.arch import Arch
-from ...layout.instruction import instruction_rows
 from .registers import Registers, registers_of, words_type
 from .steps import Steps
 from .typed import TypedOp
@@ -68,7 +67,7 @@ class MmaTarget:
 
     def rows(self, m: int) -> int:
         """Rows of D of each instruction of a product of M rows."""
-        return instruction_rows(m, self.arch.is_tcgen05)
+        return self.arch.isa.rows(m)
 
 
 _TARGETS: dict[str, type[MmaTarget]] = {}
@@ -80,4 +79,4 @@ def target_of(arch: Arch) -> MmaTarget:
     Raises:
         LookupError: if nobody has registered how.
     """
-    return _TARGETS["tcgen05" if arch.is_tcgen05 else "wgmma"](arch)
+    return _TARGETS[arch.isa.name](arch)

@@ -9,7 +9,7 @@ from ...dialect.diagnostics import format_location, remark
 from ...dialect.ops.mma import MODIFIERS, PAIR, operand_element
 from ...ir.matrix_descriptors import first_byte
 from ...ir.subtiles import Part
-from ...layout import Major, OperandBlocks, Role, descriptor_of
+from ...layout import Major, OperandBlocks, Role
 
 
 def explain(mma: Any, name: str, part: Part, found: OperandBlocks) -> None:
@@ -18,7 +18,7 @@ def explain(mma: Any, name: str, part: Part, found: OperandBlocks) -> None:
     own = f", {len(found.terms)} descriptors" if len(found.terms) > 1 else ""
     remark(
         mma.location,
-        f"{name}: {descriptor_of(found.canonical, 0, encoding=found.encoding)}; starts "
+        f"{name}: {found.encoding.of(found.canonical, 0)}; starts "
         f"{first_byte(part, found)} bytes{runtime} into the tile at "
         f"{format_location(part.root.location)}{own}",
     )

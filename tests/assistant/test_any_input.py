@@ -12,7 +12,7 @@ from mlir_smem.layout import ELEMENTS, Arch, LayoutError, Major, Role
 from mlir_smem.layout.elements import NARROW
 
 elements = st.sampled_from(list((ELEMENTS | NARROW).values()))
-archs = st.sampled_from(Arch)
+archs = st.sampled_from(list(Arch))
 #: Any 64 bits, and such as have no reserved bit and the version of tcgen05.
 bits = st.integers(0, (1 << 64) - 1).flatmap(
     lambda value: st.sampled_from([value, value & ~0x1FE1C000C000C000 | 1 << 46])

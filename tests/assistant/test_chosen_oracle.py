@@ -12,8 +12,10 @@ from pathlib import Path
 from each import for_each
 
 from mlir_smem.assistant import choose_operands
-from mlir_smem.layout import Descriptor, LayoutError, element, parse_layout
+from mlir_smem.layout import LayoutError, element, instruction_k, parse_layout
+from mlir_smem.layout import WgmmaDescriptor as Descriptor
 from mlir_smem.layout.banks import MAX_BYTES
+from mlir_smem.layout.wgmma import MN_MAJOR
 from mlir_smem.tools.smem_layout import smem_layout
 
 DATA = json.loads(
@@ -123,12 +125,14 @@ def differing(selector, role, load):
 def fits(row):
     """Whether a block has room for a tile of whole instructions; CuTe also selects for others."""
     kind = element(row["dtype"])
-    return row["k"] % kind.instruction_k == 0 and kind.bytes(row["mn"] * row["k"]) <= MAX_BYTES
+    return row["k"] % instruction_k(kind) == 0 and kind.bytes(row["mn"] * row["k"]) <= MAX_BYTES
 
 
 def test_the_choice_for_an_operand_in_shared_memory():
     readable = [row for row in differing("sm90_ss", "b", "tma") if fits(row)]
-    assert {(row["major"], element(row["dtype"]).mn_major) for row in readable} == {("MN", False)}
+    assert {(row["major"], element(row["dtype"]) in MN_MAJOR) for row in readable} == {
+        ("MN", False)
+    }
 
 
 def test_the_choice_for_an_a_in_registers():

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mlir_smem.assistant import choose_operands
-from mlir_smem.layout import LayoutError, Role, element
+from mlir_smem.layout import LayoutError, Role, element, instruction_k
 from mlir_smem.layout.arch import Arch
 from mlir_smem.layout.banks import MAX_BYTES
 from mlir_smem.layout.tcgen05 import KINDS, InstructionDescriptor
@@ -33,7 +33,7 @@ def readable(row, role):
     """Whether instructions read the tile of a row, and a block has room; CuTe also selects for others."""
     kind = element(row["dtype"])
     step = 64 if role is Role.A else 16 if kind.bits == 8 and row["major"] == "MN" else 8
-    whole = row["mn"] % step == 0 and row["k"] % kind.instruction_k == 0
+    whole = row["mn"] % step == 0 and row["k"] % instruction_k(kind) == 0
     return whole and kind.bytes(row["mn"] * row["k"]) <= MAX_BYTES
 
 

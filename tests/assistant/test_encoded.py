@@ -16,6 +16,7 @@ from mlir_smem.layout import (
     parse_layout,
     tile_of_atoms,
 )
+from mlir_smem.layout.wgmma import MULTIPLICANDS
 
 BF16 = element("bf16")
 A = tile_of_atoms(BF16, (4, 128, 128), 1, Swizzle.B128)
@@ -118,7 +119,7 @@ def test_a_tile_that_begins_inside_a_pattern_has_a_base_offset():
     assert encode_operand(operand_of(A, Role.A), 0x480).descriptor.base_offset == 1
 
 
-@given(operands().filter(lambda operand: operand.tile.element.multiplied))
+@given(operands().filter(lambda operand: operand.tile.element in MULTIPLICANDS))
 def test_every_operand_has_descriptors(operand):
     found = operand_of(operand.stored, operand.role)
     answer = encode_operand(found)

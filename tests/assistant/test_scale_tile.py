@@ -141,7 +141,7 @@ RIGHT = Tcgen05Descriptor(0x400, 0, 128)
     ],
 )
 def test_what_is_suspicious(descriptor, arch, names):
-    found = decode_copy(descriptor.encode(), Arch(arch))
+    found = decode_copy(descriptor.encode(), Arch.parse(arch))
     assert [each.name for each in found.suspicions] == names
     assert found.data()["reads"] == copied_addresses(descriptor).tolist()
 

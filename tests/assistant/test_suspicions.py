@@ -4,7 +4,8 @@ import pytest
 from oracle import ROWS, SWIZZLES
 
 from mlir_smem.assistant import decode
-from mlir_smem.layout import Descriptor, Major, Swizzle, element
+from mlir_smem.layout import Major, Swizzle, element
+from mlir_smem.layout import WgmmaDescriptor as Descriptor
 
 BF16 = element("bf16")
 NONE, B32, B64, B128 = Swizzle.NONE, Swizzle.B32, Swizzle.B64, Swizzle.B128

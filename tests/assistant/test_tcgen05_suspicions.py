@@ -3,7 +3,8 @@
 import pytest
 
 from mlir_smem.assistant import decode
-from mlir_smem.layout import Arch, Descriptor, Major, Swizzle, element
+from mlir_smem.layout import Arch, Major, Swizzle, element
+from mlir_smem.layout import WgmmaDescriptor as Descriptor
 from mlir_smem.layout.tcgen05 import Tcgen05Descriptor
 
 SM_90, SM_100, SM_103 = Arch

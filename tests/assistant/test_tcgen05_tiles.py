@@ -14,14 +14,17 @@ from mlir_smem.assistant import (
 )
 from mlir_smem.layout import (
     Arch,
-    Descriptor,
     LayoutError,
     Major,
     Mismatch,
     Role,
     Swizzle,
     element,
+    instruction_k,
     tile_of_atoms,
+)
+from mlir_smem.layout import (
+    WgmmaDescriptor as Descriptor,
 )
 from mlir_smem.layout.element_map import places_of
 from mlir_smem.layout.tcgen05 import Tcgen05Descriptor
@@ -88,7 +91,7 @@ def test_a_tile_in_atoms_of_32_bytes():
 @pytest.mark.parametrize("arch", [Arch.SM_100, Arch.SM_103], ids=str)
 def test_narrow_types(name, arch):
     kind = element(name)
-    tile = tile_of_atoms(kind, (128, 4 * kind.instruction_k), 1, Swizzle.B128)
+    tile = tile_of_atoms(kind, (128, 4 * instruction_k(kind)), 1, Swizzle.B128)
     assert matched(tile, arch=arch).encoded.operand.k_steps == (0, 2, 4, 6)
     assert matched(tile, arch=Arch.SM_90).found == Mismatch(f"{name} is no multiplicand of wgmma")
 

@@ -22,11 +22,12 @@ from mlir_smem.layout import (
     element,
     fragment_a,
     fragment_d,
+    instruction_k,
     operand_blocks,
     prune,
     tile_of_atoms,
 )
-from mlir_smem.layout.sparsity import selector
+from mlir_smem.layout.wgmma import MN_MAJOR, selector
 
 DTYPES = {
     "f16": np.float16,
@@ -103,7 +104,7 @@ class Product:
     @property
     def k(self):
         """K of one instruction, of the matrix that is not compressed."""
-        return self.kind.instruction_k * (2 if self.sparse else 1)
+        return instruction_k(self.kind) * (2 if self.sparse else 1)
 
     @property
     def registers(self):
@@ -179,7 +180,7 @@ class Product:
 
     def a_registers(self):
         """A's registers, [128, 4 an instruction]."""
-        fragment, step = fragment_a(self.kind), self.kind.instruction_k
+        fragment, step = fragment_a(self.kind), instruction_k(self.kind)
         found = []
         for i in range(len(self.scale_d)):
             elements = self.compressed[0][fragment.row, i * step + fragment.column]
@@ -204,7 +205,7 @@ class Product:
         said += [str(selected)] * self.sparse + ["p"]
         if self.a not in ("s8", "u8", "b1"):
             said += map(str, self.signs)
-        if self.kind.mn_major:
+        if self.kind in MN_MAJOR:
             said += [str(int(self.m_major))] * (not self.in_registers) + [str(int(self.n_major))]
         name = f"wgmma.mma_async{'.sp' * self.sparse}.sync.aligned.m64n{self.n}k{self.k}"
         name += f"{'.satfinite' * self.satfinite}.{self.d}.{self.a}.{self.b}"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mlir_smem.emulator.fragments import to_elements, to_matrix
 from mlir_smem.emulator.operands import operand_bytes
-from mlir_smem.layout import Descriptor, Swizzle, fragment_d, operand_addresses
+from mlir_smem.layout import Swizzle, WgmmaDescriptor, fragment_d, operand_addresses
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 
 ROWS = [8 * n for n in range(1, 33)]
@@ -21,7 +21,7 @@ def descriptors(draw):
     swizzle = draw(st.sampled_from(WIDEST_FIRST))
     base_offset = 0 if swizzle is Swizzle.NONE else draw(st.integers(0, 7))
     start, lbo, sbo = (16 * draw(units) for _ in range(3))
-    return Descriptor(start, lbo, sbo, base_offset, swizzle)
+    return WgmmaDescriptor(start, lbo, sbo, base_offset, swizzle)
 
 
 @given(
@@ -72,7 +72,7 @@ def test_both_rules_refuse_the_same_descriptors(bits):
 
 def test_an_interleaved_k_major_operand_by_hand():
     # PTX ISA 9.7.15.5.1.2: core matrices of 8 rows by 16 bytes; LBO along k, SBO along m.
-    bits = Descriptor(0x400, 128, 256).encode()
+    bits = WgmmaDescriptor(0x400, 128, 256).encode()
     found = operand_bytes(bits, 16, False, 16)
     assert found[0].tolist() == [0x400 + 2 * k for k in range(8)] + [
         0x480 + 2 * k for k in range(8)

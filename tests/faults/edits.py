@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from mlir_smem.layout.descriptor import Descriptor
+from mlir_smem.layout.wgmma import WgmmaDescriptor
 
 Edit = Callable[[str], str]
 
@@ -60,11 +60,11 @@ def modifier(matrix: str, position: int, old: str, new: str) -> Edit:
     return sub(rf"(nvvm\.wgmma\.mma_async .*\b{matrix}\[{before})<{old}>", rf"\1<{new}>", 0)
 
 
-def descriptor(operand: str, **fields: Callable[[Descriptor], Any]) -> Edit:
+def descriptor(operand: str, **fields: Callable[[WgmmaDescriptor], Any]) -> Edit:
     """Changes fields of A's or B's descriptor, each to a function of the old one."""
 
     def change(bits: int) -> int:
-        old = Descriptor.decode(bits)
+        old = WgmmaDescriptor.decode(bits)
         return replace(old, **{name: field(old) for name, field in fields.items()}).encode()
 
     return _rewritten(operand, change)

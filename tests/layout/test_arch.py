@@ -1,24 +1,27 @@
 """What differs between architectures: descriptors, swizzles, types, addresses and how tiles are cut."""
 
+import pickle
+
 import pytest
 
 from mlir_smem.layout import (
+    ARCHS,
     ELEMENTS,
     Arch,
-    Descriptor,
     Major,
     Mismatch,
     Role,
     Swizzle,
+    WgmmaDescriptor,
     element,
     operand_addresses,
     operand_blocks,
     tile_of_atoms,
+    unreadable,
 )
-from mlir_smem.layout.arch import unreadable
 from mlir_smem.layout.elements import NARROW
-from mlir_smem.layout.swizzle import TCGEN05_WIDEST_FIRST, WIDEST_FIRST
-from mlir_smem.layout.tcgen05 import Tcgen05Descriptor, tcgen05_addresses
+from mlir_smem.layout.swizzle import WIDEST_FIRST
+from mlir_smem.layout.tcgen05 import TCGEN05_WIDEST_FIRST, Tcgen05Descriptor, tcgen05_addresses
 from mlir_smem.layout.text_error import TextError
 
 BF16 = element("bf16")
@@ -48,7 +51,7 @@ def test_other_names_are_refused(text):
 
 
 def test_descriptors_and_swizzles():
-    assert [arch.descriptor for arch in Arch] == [Descriptor, *[Tcgen05Descriptor] * 2]
+    assert [arch.descriptor for arch in Arch] == [WgmmaDescriptor, *[Tcgen05Descriptor] * 2]
     assert [arch.swizzles for arch in Arch] == [WIDEST_FIRST, *[TCGEN05_WIDEST_FIRST] * 2]
     for arch in Arch:
         assert set(arch.descriptor.modes) == set(arch.swizzles)
@@ -92,7 +95,7 @@ def test_swizzles_of_a_type(arch, name, major, swizzles):
 
 
 def test_addresses():
-    hopper = Descriptor(0x400, 16, 1024, 0, Swizzle.B128).encode()
+    hopper = WgmmaDescriptor(0x400, 16, 1024, 0, Swizzle.B128).encode()
     assert (
         Arch.SM_90.addresses(hopper, BF16, Major.K, 64)
         == operand_addresses(hopper, "bf16", "k", 64)
@@ -226,3 +229,11 @@ def test_uses(arch):
 def test_how_the_widths_of_instructions_differ():
     assert [arch.instruction_m for arch in Arch] == [(64,), (128, 64), (128, 64)]
     assert [arch.k_bytes for arch in Arch] == [(32,), (32,), (32, 48)]
+
+
+def test_they_are_values():
+    for arch in Arch:
+        again = pickle.loads(pickle.dumps(arch))
+        assert (again, hash(again)) == (arch, hash(arch))
+        assert arch in Arch and ARCHS[str(arch)] is arch
+    assert len(set(Arch)) == len(Arch) == 3

@@ -10,7 +10,6 @@ from strategies import operands
 from mlir_smem.layout import (
     ELEMENTS,
     Multiple,
-    OperandUse,
     Relayout,
     Role,
     Step,
@@ -23,14 +22,17 @@ from mlir_smem.layout import (
     parse_layout,
     tile_of_atoms,
 )
-from mlir_smem.layout.choice import Verdict, judge
+from mlir_smem.layout.choice import judge
 from mlir_smem.layout.path import follow
 from mlir_smem.layout.swizzle import WIDEST_FIRST
+from mlir_smem.layout.uses import Verdict
+from mlir_smem.layout.wgmma import WgmmaInstruction
 
 BF16 = element("bf16")
 TF32 = element("tf32")
-A = OperandUse("mma A", Role.A)
-B = OperandUse("mma B", Role.B)
+WGMMA = WgmmaInstruction()
+A = WGMMA.use("mma A", Role.A)
+B = WGMMA.use("mma B", Role.B)
 tile = partial(tile_of_atoms, BF16)
 
 
@@ -118,7 +120,7 @@ def test_what_is_picked_suits_every_use(operand, uses):
 @given(operands())
 def test_a_tile_that_an_mma_can_read_gets_a_layout(operand):
     layout = operand.stored
-    use = OperandUse("mma", operand.role)
+    use = WGMMA.use("mma", operand.role)
     assert choose(layout.element, layout.shape, [use]).picked
 
 
@@ -204,14 +206,14 @@ def test_a_path_keeps_every_run_time_start():
 
 
 def test_a_use_of_a_part_leaves_the_tile_its_atoms():
-    use = OperandUse("mma A", Role.A, (Step((0, Multiple(16)), (64, 16)),))
+    use = WGMMA.use("mma A", Role.A, (Step((0, Multiple(16)), (64, 16)),))
     assert choose(BF16, (64, 64), [use]).picked.layout == tile((64, 64), 1, Swizzle.B128)
 
 
 @pytest.mark.parametrize(
     "use",
     [
-        partial(OperandUse, "use", Role.B),
+        partial(WGMMA.use, "use", Role.B),
         partial(TransferUse, "use", Transfer(BF16, (64, 64), 1, 128)),
     ],
     ids=["operand", "transfer"],
@@ -231,7 +233,7 @@ def test_parts_that_cannot_be_used(use, step, reason):
 
 
 def test_a_part_that_cuts_a_wide_atom_gets_a_narrower_one():
-    use = OperandUse("mma B", Role.B, (Step((0, Multiple(32)), (64, 64)),))
+    use = WGMMA.use("mma B", Role.B, (Step((0, Multiple(32)), (64, 64)),))
     choice = choose(BF16, (64, 128), [use], contiguous=1)
     assert choice.picked.layout.swizzle is Swizzle.B64
     assert "cuts an atom" in choice.candidates[0].objection
@@ -241,7 +243,7 @@ def test_a_part_that_cuts_a_wide_atom_gets_a_narrower_one():
 
 
 def test_a_static_cut_costs_nothing_and_leaves_the_widest_swizzle():
-    use = OperandUse("mma A", Role.A, (Step((0, 48), (64, 64)),))
+    use = WGMMA.use("mma A", Role.A, (Step((0, 48), (64, 64)),))
     choice = choose(BF16, (64, 128), [use], contiguous=1)
     assert choice.picked.layout.swizzle is Swizzle.B128
     assert not choice.picked.cost.dear
@@ -249,7 +251,7 @@ def test_a_static_cut_costs_nothing_and_leaves_the_widest_swizzle():
 
 @pytest.mark.parametrize("exhaustive", [False, True])
 def test_descriptors_computed_at_run_time_are_avoided(exhaustive):
-    use = OperandUse("mma A", Role.A, (Step((0, Multiple(32)), (64, 64)),))
+    use = WGMMA.use("mma A", Role.A, (Step((0, Multiple(32)), (64, 64)),))
     choice = choose(BF16, (64, 128), [use], contiguous=1, exhaustive=exhaustive)
     assert choice.picked.layout.swizzle is Swizzle.B64
     assert choice.explain().splitlines()[0] == (
@@ -268,7 +270,7 @@ def test_descriptors_computed_at_run_time_are_better_than_no_layout(exhaustive):
         def judge(self, layout):
             return Verdict(layout.swizzle is Swizzle.B128, "")
 
-    use = OperandUse("mma A", Role.A, (Step((0, Multiple(32)), (64, 64)),))
+    use = WGMMA.use("mma A", Role.A, (Step((0, Multiple(32)), (64, 64)),))
     choice = choose(BF16, (64, 128), [Wide(), use], contiguous=1, exhaustive=exhaustive)
     assert choice.picked is choice.candidates[0]
     assert choice.picked.cost.dear
@@ -287,7 +289,7 @@ def test_a_copy_to_a_part_that_cuts_atoms_is_not_avoided():
 def test_explain_has_a_line_for_each_candidate():
     staged = (2, 64, 32)
     stage = (Step((0,), None),)
-    use = OperandUse("mma A", Role.A, stage)
+    use = WGMMA.use("mma A", Role.A, stage)
     copy = TransferUse("copy", Transfer(TF32, (64, 32), 1, 128), stage)
     choice = choose(TF32, staged, [use, copy], max_swizzle=Swizzle.B64)
     assert choice.explain().splitlines()[:4] == [
@@ -331,7 +333,10 @@ def test_the_first_that_is_accepted_ends_a_search_that_is_not_exhaustive():
 
 def test_data_is_turned_around_where_the_mma_wants_it_otherwise():
     e4m3 = element("e4m3")
-    uses = [OperandUse("mma A", Role.A), TransferUse("copy", Relayout(e4m3, (64, 128), 0, 128))]
+    uses = [
+        WGMMA.use("mma A", Role.A),
+        TransferUse("copy", Relayout(e4m3, (64, 128), 0, 128)),
+    ]
     choice = choose(e4m3, (64, 128), uses)
     assert choice.picked.layout.contiguous_dim == 1
     assert choice.picked.layout.swizzle is Swizzle.B128
@@ -345,7 +350,10 @@ def test_data_is_turned_around_where_the_mma_wants_it_otherwise():
 @pytest.mark.parametrize("exhaustive", [True, False])
 def test_data_is_not_turned_around_where_it_need_not_be(exhaustive):
     # Row-major layouts come first, and 128 bytes before 64: both would turn the data around.
-    uses = [OperandUse("mma B", Role.B), TransferUse("copy", Relayout(BF16, (64, 32), 1, 128))]
+    uses = [
+        WGMMA.use("mma B", Role.B),
+        TransferUse("copy", Relayout(BF16, (64, 32), 1, 128)),
+    ]
     choice = choose(BF16, (64, 32), uses, exhaustive=exhaustive)
     assert choice.candidates[1].accepted and choice.candidates[1].cost.turned
     assert choice.picked.layout.contiguous_dim == 1

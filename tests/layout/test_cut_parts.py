@@ -21,6 +21,7 @@ from mlir_smem.layout import (
     TileLayout,
     Transfer,
     element,
+    instruction_k,
     match,
     operand_addresses,
     operand_blocks,
@@ -28,7 +29,7 @@ from mlir_smem.layout import (
     parse_origin,
     tile_of_atoms,
 )
-from mlir_smem.layout.notation import format_layout, format_origin
+from mlir_smem.layout.modes import format_origin
 from mlir_smem.layout.text_error import TextError
 
 BF16 = element("bf16")
@@ -194,7 +195,7 @@ def reads(found, kind, start, positions):
 def cuts(draw):
     """(operand, begin, sizes, of): a part that begins at multiples of `of` along m/n and k."""
     operand = draw(operands())
-    tile, k = operand.tile, operand.tile.element.instruction_k
+    tile, k = operand.tile, instruction_k(operand.tile.element)
     rows = 64 if operand.role is Role.A else 8
     # Along m/n, blocks must not cut atoms: no more than 64 elements of 16 bits are in a line.
     of = (8 if operand.major is Major.K else 64, k if operand.major is Major.K else 8)
@@ -337,7 +338,7 @@ def test_a_part_reads_as_it_is_written(data, tile):
     known, _, sizes = zip(*drawn, strict=True)
     part = tile.slice(known, sizes).layout
     origin = parse_origin(format_origin(part.origin)) if part.origin else ()
-    assert parse_layout(format_layout(part), tile.element, sizes, origin) == part
+    assert parse_layout(part.cute, tile.element, sizes, origin) == part
 
 
 @pytest.mark.parametrize("text", ["", "16", "(16", "(0,)", "(0,n)", "(0,-1)", "(0,1m)", "(a,b)"])

@@ -1,4 +1,4 @@
-"""The element types, and the numbers that wgmma derives from their width."""
+"""The element types, and the numbers that follow from their width."""
 
 import pytest
 
@@ -6,28 +6,22 @@ from mlir_smem.layout import ELEMENTS, element
 
 
 @pytest.mark.parametrize(
-    "name, bits, unit, instruction_k, mn_major",
+    "name, bits, unit",
     [
-        ("f16", 16, 8, 16, True),
-        ("bf16", 16, 8, 16, True),
-        ("tf32", 32, 4, 8, False),
-        ("e4m3", 8, 16, 32, False),
-        ("e5m2", 8, 16, 32, False),
-        ("s8", 8, 16, 32, False),
-        ("u8", 8, 16, 32, False),
-        ("b1", 1, 128, 256, False),
-        ("s32", 32, 4, 8, False),
+        ("f16", 16, 8),
+        ("bf16", 16, 8),
+        ("tf32", 32, 4),
+        ("e4m3", 8, 16),
+        ("e5m2", 8, 16),
+        ("s8", 8, 16),
+        ("u8", 8, 16),
+        ("b1", 1, 128),
+        ("s32", 32, 4),
     ],
 )
-def test_numbers(name, bits, unit, instruction_k, mn_major):
+def test_numbers(name, bits, unit):
     kind = element(name)
     assert (str(kind), kind.bits, kind.unit) == (name, bits, unit)
-    assert (kind.instruction_k, kind.mn_major) == (instruction_k, mn_major)
-
-
-def test_s32_is_no_multiplicand():
-    assert [name for name, kind in ELEMENTS.items() if not kind.multiplied] == ["s32"]
-    assert not element("s32").has_sparse
 
 
 def test_there_are_no_others():

@@ -17,6 +17,7 @@ from mlir_smem.layout import (
     element,
     fragment_a,
     fragment_d,
+    instruction_k,
     parse_layout,
     tile_of_atoms,
 )
@@ -98,7 +99,7 @@ def accessed(draw, columns, kinds=BYTES):
     """(tile, starts, what is known of these): a part of 64 rows and some columns of any tile; of K of an
     instruction if `columns` is 0."""
     kind = element(draw(st.sampled_from(kinds)))
-    columns = columns if columns else kind.instruction_k
+    columns = columns if columns else instruction_k(kind)
     along = 1 if kind.bits == 1 else draw(st.integers(0, 1))
     shape = (64 + draw(st.sampled_from([0, 8, 64])), columns * draw(st.integers(1, 3)))
     tile = draw(any_layout(kind, shape, along))
@@ -136,7 +137,7 @@ def test_bits_reach_the_registers_of_the_figures(drawn):
 def check_multiplicand(drawn):
     tile, (row, column), _ = drawn
     kind, memory = tile.element, Memory(tile)
-    access = access_of(multiplicand_access, drawn, kind.instruction_k)
+    access = access_of(multiplicand_access, drawn, instruction_k(kind))
     rows, columns = access.start(THREADS)
     if access.matrices:
         held = memory.matrices(rows + row, columns + column, 4, access.transposed)

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from mlir_smem.layout import (
     Multiple,
-    OperandUse,
     Relayout,
     Role,
     Step,
@@ -18,9 +17,11 @@ from mlir_smem.layout import (
     parse_layout,
     tile_of_atoms,
 )
-from mlir_smem.layout.choice import FragmentUse, Verdict, judge
+from mlir_smem.layout.choice import judge
 from mlir_smem.layout.fragment_access import accumulator_access, multiplicand_access
 from mlir_smem.layout.swizzle import WIDEST_FIRST
+from mlir_smem.layout.uses import FragmentUse, Verdict
+from mlir_smem.layout.wgmma import WgmmaInstruction
 
 BF16, TF32, E4M3, B1 = (element(name) for name in ("bf16", "tf32", "e4m3", "b1"))
 LOAD = FragmentUse("the load", multiplicand_access)
@@ -198,7 +199,7 @@ def test_conflicts_are_better_than_data_that_is_turned_around():
 
 
 def test_conflicts_are_better_than_descriptors_that_are_computed_at_run_time():
-    mma = OperandUse("mma A", Role.A, (Step((0, Multiple(16)), (64, 32)),))
+    mma = WgmmaInstruction().use("mma A", Role.A, (Step((0, Multiple(16)), (64, 32)),))
     rated = Rated("the store", B32=9, NONE=9)
     choice = choose(BF16, (64, 128), [mma, rated], contiguous=1)
     assert choice.picked is not None

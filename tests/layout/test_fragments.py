@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from mlir_smem.layout import ELEMENTS, element, fragment_a, fragment_d
-from mlir_smem.layout.instruction import legal_n
+from mlir_smem.layout import ELEMENTS, element, fragment_a, fragment_d, instruction_k
+from mlir_smem.layout.wgmma import legal_n
 
 THREADS = np.arange(128)[:, None]
 WARP, GROUP, IN_GROUP = THREADS // 32, THREADS % 32 // 4, THREADS % 4
@@ -17,8 +17,8 @@ def covered(fragment, columns):
 
 @pytest.mark.parametrize("kind", ELEMENTS.values(), ids=str)
 def test_a_holds_each_element_once(kind):
-    counts = covered(fragment_a(kind), kind.instruction_k)
-    assert np.array_equal(counts, np.ones(64 * kind.instruction_k))
+    counts = covered(fragment_a(kind), instruction_k(kind))
+    assert np.array_equal(counts, np.ones(64 * instruction_k(kind)))
 
 
 @pytest.mark.parametrize("n", legal_n(element("bf16")))

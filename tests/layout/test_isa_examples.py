@@ -10,9 +10,9 @@ import pytest
 from mlir_smem.layout import (
     FORMS,
     Canonical,
-    Descriptor,
     Major,
     Swizzle,
+    WgmmaDescriptor,
     descriptor_of,
     element,
     match,
@@ -129,13 +129,13 @@ def test_exact_layout_can_be_read(example):
 @every_example
 def test_match_gives_the_strides_back(example):
     lbo, sbo = example.strides
-    assert match(layout_of(example)) == Canonical(example.major, example.swizzle, lbo, sbo)
+    assert match(layout_of(example)) == Canonical(FORMS[example.major, example.swizzle], lbo, sbo)
 
 
 @every_example
 def test_encoded_strides(example):
     lbo, sbo = example.strides
-    canonical = Canonical(example.major, example.swizzle, lbo, sbo)
+    canonical = Canonical(FORMS[example.major, example.swizzle], lbo, sbo)
     bits = descriptor_of(canonical, start=0).encode()
     assert bits >> 16 & 0x3FFF == example.encoded_lbo
     assert bits >> 32 & 0x3FFF == example.encoded_sbo
@@ -144,7 +144,7 @@ def test_encoded_strides(example):
 @every_example
 def test_decoded_strides(example):
     lbo, sbo = example.strides
-    canonical = Canonical(example.major, example.swizzle, lbo, sbo)
-    descriptor = Descriptor.decode(descriptor_of(canonical, start=0x400).encode())
+    canonical = Canonical(FORMS[example.major, example.swizzle], lbo, sbo)
+    descriptor = WgmmaDescriptor.decode(descriptor_of(canonical, start=0x400).encode())
     assert (descriptor.lbo, descriptor.sbo) == (16 if lbo is None else lbo, sbo)
     assert (descriptor.start, descriptor.swizzle) == (0x400, example.swizzle)

@@ -10,23 +10,24 @@ import pytest
 from oracle import DATA, ROWS, SWIZZLES, contiguous_of, every_row, tile_of
 
 from mlir_smem.layout import (
-    Descriptor,
     LayoutError,
     Major,
-    OperandUse,
     Order,
     Role,
     Swizzle,
+    WgmmaDescriptor,
     choose,
     element,
+    instruction_k,
     match,
     operand_blocks,
     parse_layout,
     tile_of_atoms,
 )
-from mlir_smem.layout.choice import FragmentUse
 from mlir_smem.layout.fragment_access import multiplicand_access
 from mlir_smem.layout.operand import blocks
+from mlir_smem.layout.uses import FragmentUse
+from mlir_smem.layout.wgmma import MN_MAJOR, WgmmaInstruction
 
 F16 = element("f16")
 
@@ -34,7 +35,7 @@ F16 = element("f16")
 def blocks_of(row):
     """The instructions' shares of a row's first stage."""
     pieces = (row["inst_mn"],) * (row["mn"] // row["inst_mn"])
-    return blocks(tile_of(row).stage(0).layout, pieces)
+    return blocks(tile_of(row).stage(0).layout, pieces, WgmmaDescriptor)
 
 
 def test_the_data_says_where_it_comes_from():
@@ -46,7 +47,7 @@ def test_every_tile_is_one_that_wgmma_can_read():
     # CuTe also describes MN-major tiles of other types; the table leaves those to sm_100.
     assert len(ROWS) == 818
     assert all(row["isa_legal_operand"] for row in ROWS)
-    assert all(element(row["dtype"]).mn_major for row in ROWS if row["major"] == "MN")
+    assert all(element(row["dtype"]) in MN_MAJOR for row in ROWS if row["major"] == "MN")
 
 
 @every_row
@@ -58,7 +59,7 @@ def test_element_map(row):
 @every_row
 def test_descriptor(row):
     ours = blocks_of(row).descriptor(row["smem_addr"])
-    cutes = Descriptor.decode(int(row["desc_hex"], 16))
+    cutes = WgmmaDescriptor.decode(int(row["desc_hex"], 16))
     for field in {"start", "lbo", "sbo", "base_offset", "swizzle"} - set(row["dont_care"]):
         assert getattr(ours, field) == getattr(cutes, field), field
 
@@ -126,7 +127,7 @@ def test_choice_of_an_operand():
     differ = set()
     for row in DATA["selector"]:
         kind, shape = element(row["dtype"]), (row["k"], row["mn"])
-        use = OperandUse("mma B", Role.B)
+        use = WgmmaInstruction().use("mma B", Role.B)
         picked = choose(kind, shape, [use], contiguous=1 - contiguous_of(row)).picked
         if picked is None:
             differ.add(key(row))
@@ -136,8 +137,8 @@ def test_choice_of_an_operand():
     assert differ == {
         key(row)
         for row in DATA["selector"]
-        if (row["major"] == "MN" and not element(row["dtype"]).mn_major)
-        or row["k"] % element(row["dtype"]).instruction_k
+        if (row["major"] == "MN" and element(row["dtype"]) not in MN_MAJOR)
+        or row["k"] % instruction_k(element(row["dtype"]))
     }
 
 
@@ -161,7 +162,7 @@ def test_accepted(name):
     layout, piece = ACCEPTED[name]
     expected = case(name)
     assert expected["accepted"]
-    found = blocks(layout, (piece,) * (layout.shape[0] // piece))
+    found = blocks(layout, (piece,) * (layout.shape[0] // piece), WgmmaDescriptor)
     assert found.descriptor().encode() == int(expected["desc_hex"], 16)
     # (_1,m/n blocks,k blocks):(_0,step,step); a single block has the step 0.
     counts, steps = (

@@ -35,7 +35,7 @@ def values(default):
     if isinstance(default, Swizzle):
         return st.sampled_from(WIDEST_FIRST)
     if isinstance(default, Arch):
-        return st.sampled_from(Arch)
+        return st.sampled_from(list(Arch))
     if isinstance(default, int):
         return st.integers(0, 2**40)
     return st.text("abcxyz-_0189", min_size=1)

@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 from relayouts import ELEMENTS
 from tile_layouts import any_layout
 
-from mlir_smem.layout import LayoutError, Multiple, Step, Swizzle, element, tile_of_atoms
+from mlir_smem.layout import (
+    LayoutError,
+    Multiple,
+    Step,
+    Swizzle,
+    element,
+    instruction_k,
+    tile_of_atoms,
+)
 from mlir_smem.layout.fragment_access import accumulator_access, multiplicand_access
 from mlir_smem.layout.path import follow
 from mlir_smem.runtime import run_on_cpu
@@ -44,7 +52,7 @@ def accesses(draw, cases):
     case = draw(st.sampled_from(cases))
     kind = element(ELEMENTS[case[1]][0])
     if case[0] == "multiply":
-        columns = kind.instruction_k * (1 if kind.bits < 8 else draw(st.integers(1, 2)))
+        columns = instruction_k(kind) * (1 if kind.bits < 8 else draw(st.integers(1, 2)))
     else:
         columns = draw(st.sampled_from([8, 16, 24, 48]))
     shape = (64 * draw(st.integers(1, 2)), columns)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from oracle import every_row, tile_of
 
-from mlir_smem.layout import Descriptor, element, tile_of_atoms
+from mlir_smem.layout import WgmmaDescriptor as Descriptor
+from mlir_smem.layout import element, tile_of_atoms
 from mlir_smem.layout.element_map import places_of
 from mlir_smem.layout.swizzle import Swizzle
 

@@ -41,7 +41,7 @@ def rows(table, *arguments):
 def test_the_mode_is_what_descriptors_hold(table, arch, count):
     found = rows(table, "--arch", arch)
     assert len(found) == count
-    encoding = Arch(arch).descriptor
+    encoding = Arch.parse(arch).descriptor
     for row in found:
         swizzle = next(s for s in Swizzle if str(s) == row["swizzle"])
         bits = encoding(0, 16, 1024, swizzle=swizzle).encode()
@@ -65,7 +65,7 @@ def test_the_ninth_form(table):
 
 @pytest.mark.parametrize("arch", Arch, ids=str)
 def test_types_are_those_that_are_read(table, arch):
-    found = rows(table, "--types", "--arch", arch.value)
+    found = rows(table, "--types", "--arch", arch.name)
     for row in found:
         for major, swizzles in ((Major.K, row["k_major"]), (Major.MN, row["mn_major"])):
             legal = arch.swizzles_of(element(row["type"]), major)
@@ -105,7 +105,7 @@ def test_an_architecture_that_is_not_known_is_pointed_at(table):
 
 @pytest.mark.parametrize("arch", [Arch.SM_100, Arch.SM_103], ids=str)
 def test_kinds_have_the_shapes_that_are_legal(table, arch):
-    found = rows(table, "--kinds", "--arch", arch.value)
+    found = rows(table, "--kinds", "--arch", arch.name)
     assert [row["kind"] for row in found] == [str(kind) for kind in arch.kinds]
     for row in found:
         kind = KINDS[row["kind"]]

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from ....dialect import new_context
+from ....layout.wgmma import MN_MAJOR
 from ....runtime import Kernel, Matrix, Seen, cached_compile, seen
 from ..generator.problem import is_multiplied, multiplicand
 from ..generator.transpose import build_transpose
@@ -37,7 +38,7 @@ def k_major(name: str, array: Any, of: Seen, dim: int, stream: Any) -> tuple[Any
     """
     if len(of.matrix.shape) != 2 or 0 in of.matrix.shape or not is_multiplied(of.element):
         return array, of
-    if multiplicand(of.element).mn_major or contiguous_dim(name, of.matrix, dim) == dim:
+    if multiplicand(of.element) in MN_MAJOR or contiguous_dim(name, of.matrix, dim) == dim:
         return array, of
     across = of.matrix if dim == 1 else _exchanged(of.matrix)
     rows, columns = across.shape

@@ -9,8 +9,9 @@ from math import ceil
 from ....dialect.ops.ring import MBARRIER_BYTES
 from ....ir.cluster import MAX_BLOCKS
 from ....layout.banks import MAX_BYTES
-from ....layout.elements import INSTRUCTION_K_BYTES, UNIT_BYTES
-from ....layout.instruction import INSTRUCTION_M
+from ....layout.elements import UNIT_BYTES
+from ....layout.instruction import INSTRUCTION_K_BYTES
+from ....layout.wgmma import INSTRUCTION_M
 from .problem import Problem, item_bytes, multiplicand
 
 #: Registers of a thread of the producer and of a consumer, by how many consumers there are: the

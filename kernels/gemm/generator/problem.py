@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ....layout import Element, accumulators, element, partners
+from ....layout.wgmma import MN_MAJOR
 
 
 class ProblemError(ValueError):
@@ -72,7 +73,7 @@ class Problem:
         ):
             if major not in ("k", other):
                 raise ProblemError(f"{name} is {major}-major; expected k or {other}")
-            if major != "k" and not multiplicand(held).mn_major:
+            if major != "k" and multiplicand(held) not in MN_MAJOR:
                 raise ProblemError(
                     f"{name} of {held} is {major.upper()}-major; tensor cores read that type K-major "
                     "alone; matmul turns it around before, a prepared product cannot"

@@ -14,6 +14,7 @@ from ....dialect.types import is_multiplicand, tensor_of
 from ....ir import emit
 from ....ir.i32 import I32
 from ....layout.fragments import MULTIPLICAND_REGISTERS
+from ....layout.instruction import instruction_k
 from ..registers import of_words, registers_of, word_count, words_of
 from ..target import MmaTarget
 from ..typed import TypedOp
@@ -38,7 +39,7 @@ def lower_convert(typed: TypedOp, target: MmaTarget) -> Any:
     quad = _Quad(thread)
     words = []
     for pairs in _rows(value, source):
-        groups = element.instruction_k // 8
+        groups = instruction_k(element) // 8
         for first in range(0, len(pairs), groups):
             words += make(pairs[first : first + groups], kept, quad)
     return of_words(words)

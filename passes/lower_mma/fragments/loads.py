@@ -18,6 +18,7 @@ from ....layout.fragments import (
     first_rows,
     rows_of_warp,
 )
+from ....layout.instruction import instruction_k
 from ..registers import Registers, extract, of_words, struct_of, word_count
 from ..target import MmaTarget
 from ..typed import TypedOp
@@ -98,7 +99,7 @@ def _load_multiplicand(op: Any, tile: Any, thread: Any, rows: int) -> Any:
     element = operand_element(tile.type)
     words: list[Any] = []
     for row in first_rows(m, rows):
-        for column in range(0, columns, element.instruction_k):
+        for column in range(0, columns, instruction_k(element)):
             if places.access.matrices:
                 words += _load_matrices(
                     places.pointer(row, column), MULTIPLICAND_REGISTERS, places.access.transposed

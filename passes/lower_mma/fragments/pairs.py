@@ -6,7 +6,7 @@ from typing import Any
 from ....dialect.bindings import ir
 from ....ir import emit
 from ....layout import Accumulator
-from ....layout.mixes import ACC_F16
+from ....layout.accumulators import ACC_F16
 
 #: The numbers that 8-bit integers can be.
 _LIMITS = {"i8": (-128, 127), "si8": (-128, 127), "ui8": (0, 255)}

@@ -7,8 +7,8 @@ from ....dialect.bindings import ir
 from ....dialect.types import is_in_flight, shape_of
 from ....ir import emit
 from ....ir.tensor_memory import COLUMN_BYTES, columns_of, place_of
-from ....layout.elements import INSTRUCTION_K_BYTES
-from ....layout.instruction import INSTRUCTION_M
+from ....layout.instruction import INSTRUCTION_K_BYTES
+from ....layout.wgmma import INSTRUCTION_M
 from ..registers import Registers
 from ..scale_d import scaled
 from ..typed import TypedOp

@@ -11,8 +11,7 @@ from ....ir import emit
 from ....ir.kernel import function_of
 from ....ir.matrix_descriptors import START_MASK
 from ....layout.descriptor import LBO
-from ....layout.instruction import TCGEN05_M
-from ....layout.tcgen05 import LBO_MODE, LONG_K_BYTES, InstructionDescriptor
+from ....layout.tcgen05 import LBO_MODE, LONG_K_BYTES, TCGEN05_M, InstructionDescriptor
 from ....layout.tcgen05.scales import BLOCK_COLUMNS, BLOCK_ROWS, LANES, scale_step
 from ..form import form_of
 from ..steps import Steps

@@ -22,8 +22,8 @@ from ....ir.shared_memory import gep, root_pointer
 from ....ir.tensor_memory import LANE_BIT, WARP_LANES, place_of
 from ....ir.threads import linear_thread
 from ....layout.fragments import WARPGROUP, first_rows
-from ....layout.instruction import INSTRUCTION_M
 from ....layout.transfer import WARP
+from ....layout.wgmma import INSTRUCTION_M
 from ..registers import Registers, struct_of
 from .block_pair import MEETING_ARRIVALS, BlockPair
 

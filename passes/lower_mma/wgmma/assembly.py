@@ -9,9 +9,10 @@ from typing import Any
 
 from ....dialect.bindings import ir
 from ....ir import emit
-from ....layout.elements import B1, SPARSITY
-from ....layout.instruction import INSTRUCTION_M
-from ....layout.mixes import ACC_F32
+from ....layout.accumulators import ACC_F32
+from ....layout.elements import B1
+from ....layout.instruction import instruction_k
+from ....layout.wgmma import INSTRUCTION_M, MN_MAJOR, SPARSITY
 from ..form import Form
 from ..registers import extract
 
@@ -83,7 +84,7 @@ def multiply(
 
 def _name(form: Form, n: int, sparse: bool) -> str:
     """The instruction with its qualifiers (PTX ISA 9.7.15.5.2 and 9.7.15.6.2)."""
-    k = form.a.instruction_k * (SPARSITY if sparse else 1)
+    k = instruction_k(form.a) * (SPARSITY if sparse else 1)
     qualifiers = [
         "wgmma.mma_async" + (".sp" if sparse else ""),
         "sync.aligned",
@@ -102,7 +103,7 @@ def _immediates(form: Form, a_in_registers: bool) -> list[str]:
     if form.accumulator.integer:
         return []
     found = [str(form.sign("a")), str(form.sign("b"))]
-    if form.a.mn_major:
+    if form.a in MN_MAJOR:
         majors = [form.b_major] if a_in_registers else [form.a_major, form.b_major]
         found += [str(int(major == "mn")) for major in majors]
     return found

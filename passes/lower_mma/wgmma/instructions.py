@@ -10,7 +10,8 @@ from ....ir import emit
 from ....ir.kernel import function_of
 from ....layout.elements import B1
 from ....layout.fragments import MULTIPLICAND_REGISTERS
-from ....layout.instruction import INSTRUCTION_M
+from ....layout.instruction import instruction_k
+from ....layout.wgmma import INSTRUCTION_M
 from ..form import Form, form_of
 from ..registers import Registers, word_count, words_of
 from ..scale_d import scaled
@@ -98,7 +99,7 @@ def _attributes(context: Any, form: Form, n: int, accumulate: bool) -> dict[str,
 
     # Upstream transposes A where its layout is `col` and B where its layout is `row`.
     attributes = {
-        "shape": parse(f"shape<m = {INSTRUCTION_M}, n = {n}, k = {form.a.instruction_k}>"),
+        "shape": parse(f"shape<m = {INSTRUCTION_M}, n = {n}, k = {instruction_k(form.a)}>"),
         "typeA": parse(f"wgmma_type<{form.a}>"),
         "typeB": parse(f"wgmma_type<{form.b}>"),
         "typeD": parse(f"wgmma_type<{form.accumulator}>"),

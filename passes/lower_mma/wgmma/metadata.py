@@ -3,8 +3,8 @@
 from typing import Any
 
 from ....layout import Element
-from ....layout.elements import SPARSITY
-from ....layout.sparsity import metadata_words, selector
+from ....layout.instruction import instruction_k
+from ....layout.wgmma import SPARSITY, metadata_words, selector
 from ..registers import words_of
 
 
@@ -15,7 +15,7 @@ class Metadata:
         self._element = element
         self._words = None
         if fragment is not None:
-            self._per_row = metadata_words(element, k_blocks * element.instruction_k * SPARSITY)
+            self._per_row = metadata_words(element, k_blocks * instruction_k(element) * SPARSITY)
             self._words = words_of(fragment, row_blocks * self._per_row)
 
     def of(self, row: int, k: int) -> tuple[Any, int] | None:

@@ -7,7 +7,7 @@ from mlir_smem.layout import Mismatch, Multiple, Order, Role, Swizzle, element, 
 from mlir_smem.layout.tcgen05 import (
     KINDS,
     Tcgen05Descriptor,
-    Tcgen05Use,
+    Tcgen05Instruction,
     chunked_blocks,
     tcgen05_addresses,
 )
@@ -18,7 +18,7 @@ TILE = tile_of_atoms(E2M1, (128, 768), 1, Swizzle.B128)
 
 def test_descriptors_of_a_tile_of_384_bytes():
     found = chunked_blocks(TILE, Role.A, NVF4)
-    bits = [found.descriptor(0, k, 0x800).encode() for k in range(8)]
+    bits = [found.block_descriptor(0, k, 0x800).encode() for k in range(8)]
     # Those of k steps 2 and 5 are CUTLASS's; it makes the others absolute, too, which changes nothing.
     assert [hex(b) for b in bits] == [
         "0x4000404000010080",
@@ -45,7 +45,7 @@ def test_what_is_read_is_what_was_written(role, shape, order):
     offsets, at = operand.offsets(), 0
     for mn, piece in enumerate(found.pieces):
         for k in range(shape[1] // 96):
-            bits = found.descriptor(mn, k, 0x400).encode()
+            bits = found.block_descriptor(mn, k, 0x400).encode()
             read = tcgen05_addresses(bits, "e2m1", "k", piece, 48)
             written = offsets[at : at + piece, 96 * k : 96 * (k + 1)]
             assert np.array_equal(read, 0x400 + written)
@@ -63,7 +63,7 @@ def test_an_absolute_address_needs_an_aligned_tile():
     with pytest.raises(
         ValueError, match="the tile begins at 0x80; with an absolute leading dimension"
     ):
-        chunked_blocks(TILE, Role.A, NVF4).descriptor(0, 2, 0x80)
+        chunked_blocks(TILE, Role.A, NVF4).block_descriptor(0, 2, 0x80)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_what_cannot_be_read_so(tile, kind, message):
 
 
 def test_a_use_says_how_it_reads():
-    use = Tcgen05Use("mma A", Role.A, NVF4, k_bytes=48)
+    use = Tcgen05Instruction(NVF4, long_k=True).use("mma A", Role.A)
     assert use.judge(TILE).reason.startswith("K-major, 48 bytes a step; of 8 steps")
     assert not use.judge(tile_of_atoms(E2M1, (128, 768), 1, Swizzle.B32)).accepted
 

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlir_smem.layout import Swizzle
-from mlir_smem.layout.swizzle import TCGEN05_WIDEST_FIRST
-from mlir_smem.layout.tcgen05 import Tcgen05Descriptor, tcgen05_addresses
+from mlir_smem.layout.tcgen05 import TCGEN05_WIDEST_FIRST, Tcgen05Descriptor, tcgen05_addresses
 
 VERSION = 1 << 46
 units = st.integers(0, (1 << 14) - 1).map(lambda unit: 16 * unit)

@@ -3,7 +3,7 @@
 import pytest
 
 from mlir_smem.layout import Mismatch, Role, Swizzle, element, parse_layout, tile_of_atoms
-from mlir_smem.layout.tcgen05 import KINDS, Tcgen05Use, kind_of, tcgen05_blocks
+from mlir_smem.layout.tcgen05 import KINDS, Tcgen05Instruction, kind_of, tcgen05_blocks
 
 BF16 = element("bf16")
 F16_KIND = KINDS["f16"]
@@ -143,7 +143,7 @@ def test_what_cannot_be_read(tile, role, kind, ctas, message):
 
 
 def test_a_use_judges_a_part():
-    use = Tcgen05Use("mma A", Role.A, F16_KIND)
+    use = Tcgen05Instruction(F16_KIND).use("mma A", Role.A)
     assert use.judge(tile_of_atoms(BF16, (128, 64), 1, Swizzle.B128)).reason == (
         "K-major, Swizzle<3,4,3> o ((8,m),(T,2k)):((8T,SBO),(1,T))"
     )

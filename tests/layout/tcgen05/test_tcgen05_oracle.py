@@ -6,12 +6,12 @@ import pytest
 from each import for_each
 from oracle_sm100 import DATA, ROWS, SWIZZLES, every_row, name_of, tile_of
 
-from mlir_smem.layout import Order, Role, Swizzle, choose, element, tile_of_atoms
+from mlir_smem.layout import Order, Role, Swizzle, choose, element, instruction_k, tile_of_atoms
 from mlir_smem.layout.operand import blocks
-from mlir_smem.layout.swizzle import TCGEN05_WIDEST_FIRST
 from mlir_smem.layout.tcgen05 import (
+    TCGEN05_WIDEST_FIRST,
     Tcgen05Descriptor,
-    Tcgen05Use,
+    Tcgen05Instruction,
     kind_of,
     tcgen05_addresses,
 )
@@ -53,7 +53,7 @@ def test_descriptors(row):
 @for_each("row", ROWS[::9], name_of)
 def test_what_is_read_is_what_was_written(row):
     layout, found = tile_of(row).stage(0).layout, blocks_of(row)
-    k = element(row["dtype"]).instruction_k
+    k = instruction_k(element(row["dtype"]))
     offsets = layout.offsets()
     first = found.descriptor(0x2000).encode()
     for i, steps in enumerate(found.steps):
@@ -86,7 +86,7 @@ def test_choice_of_an_operand(role):
     left_out = 0
     for row in DATA["selector"]:
         kind = element(row["dtype"])
-        use = Tcgen05Use("mma", role, kind_of(kind, kind))
+        use = Tcgen05Instruction(kind_of(kind, kind)).use("mma", role)
         shape, direction = (row["mn"], row["k"]), int(row["major"] == "K")
         if role is Role.B:
             shape, direction = shape[::-1], 1 - direction
@@ -97,7 +97,7 @@ def test_choice_of_an_operand(role):
             left_out += 1
             # CuTe also selects for what no instruction reads.
             rows = 64 if role is Role.A else 8 if row["major"] == "K" or kind.bits != 8 else 16
-            assert row["mn"] % rows or row["k"] % kind.instruction_k
+            assert row["mn"] % rows or row["k"] % instruction_k(kind)
         else:
             assert picked.layout.swizzle is SWIZZLES[row["selected"]], row
     assert left_out < len(DATA["selector"])

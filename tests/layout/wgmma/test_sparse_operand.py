@@ -11,24 +11,25 @@ from strategies import orders, swizzles
 from mlir_smem.layout import (
     ELEMENTS,
     Canonical,
-    Descriptor,
     Major,
     Mismatch,
-    OperandUse,
     Role,
     Swizzle,
+    WgmmaDescriptor,
     element,
+    instruction_k,
     match,
     operand_addresses,
     operand_blocks,
     parse_layout,
     tile_of_atoms,
 )
-from mlir_smem.layout.canonical import FORMS, SPARSE_B_FORMS
-from mlir_smem.layout.operand import blocks, descriptor_of
+from mlir_smem.layout.canonical import FORMS
+from mlir_smem.layout.operand import blocks
+from mlir_smem.layout.wgmma import MN_MAJOR, SPARSE, SPARSE_B_FORMS, WgmmaInstruction, descriptor_of
 
 BF16, TF32, S8 = element("bf16"), element("tf32"), element("s8")
-KINDS = [kind for kind in ELEMENTS.values() if kind.has_sparse]
+KINDS = list(SPARSE)
 units = st.integers(0, 300).map(lambda unit: 16 * unit)
 
 
@@ -36,9 +37,9 @@ units = st.integers(0, 300).map(lambda unit: 16 * unit)
 def sparse_operands(draw, role=None):
     """(tile in the operand's orientation (m/n, k), its role), of A compressed."""
     kind, role = draw(st.sampled_from(KINDS)), role or draw(st.sampled_from(Role))
-    major = draw(st.sampled_from(Major)) if kind.mn_major else Major.K
+    major = draw(st.sampled_from(Major)) if kind in MN_MAJOR else Major.K
     mn = draw(st.integers(1, 3)) * 64 if role is Role.A else draw(st.integers(1, 40)) * 8
-    k = draw(st.integers(1, 4)) * kind.instruction_k * (1 if role is Role.A else 2)
+    k = draw(st.integers(1, 4)) * instruction_k(kind) * (1 if role is Role.A else 2)
     contiguous = 1 if major is Major.K else 0
     return tile_of_atoms(kind, (mn, k), contiguous, draw(swizzles), draw(orders)), role
 
@@ -67,7 +68,7 @@ def test_blocks_read_the_tile(data, operand):
 @given(st.data(), sparse_operands(Role.B))
 def test_blocks_read_a_part_of_the_tile(data, operand):
     tile, role = operand
-    step = 2 * tile.element.instruction_k
+    step = 2 * instruction_k(tile.element)
     row = data.draw(st.integers(0, tile.shape[0] // 8 - 1)) * 8
     k = data.draw(st.integers(0, tile.shape[1] // step - 1)) * step
     cut = tile.slice((row, k), (8, step))
@@ -79,7 +80,7 @@ def test_blocks_read_a_part_of_the_tile(data, operand):
 
 @given(
     st.sampled_from([(f, e) for f in SPARSE_B_FORMS.values() for e in KINDS]).filter(
-        lambda pair: pair[0].major is Major.K or pair[1].mn_major
+        lambda pair: pair[0].major is Major.K or pair[1] in MN_MAJOR
     ),
     st.integers(1, 6),
     units,
@@ -89,8 +90,8 @@ def test_every_canonical_layout_is_read_as_it_says(pair, m, lbo, sbo):
     form, kind = pair
     k = 4 if form.major is Major.MN else 2
     layout = form.layout(kind, m, k, lbo, sbo)
-    assert layout.shape[1] == 2 * kind.instruction_k
-    descriptor = descriptor_of(match(layout, sparse_b=True), 0x400).encode()
+    assert layout.shape[1] == 2 * instruction_k(kind)
+    descriptor = descriptor_of(match(layout, SPARSE_B_FORMS), 0x400).encode()
     read = operand_addresses(descriptor, kind.name, form.major.value, layout.shape[0], True)
     assert np.array_equal(read, 0x400 + layout.offsets())
 
@@ -110,7 +111,7 @@ def measured(d, size, n, kb, swizzled_width):
 @given(st.sampled_from(KINDS), swizzles, units, units, units, st.integers(0, 7))
 def test_addresses_of_k_major(kind, swizzle, start, lbo, sbo, phase):
     base_offset = 0 if swizzle is Swizzle.NONE else phase
-    d = Descriptor(start, lbo, sbo, base_offset, swizzle)
+    d = WgmmaDescriptor(start, lbo, sbo, base_offset, swizzle)
     found = operand_addresses(d.encode(), kind.name, "k", 16, sparse=True)
     size = kind.bits // 8
     assert found.shape == (16, 64 // size)
@@ -121,7 +122,7 @@ def test_addresses_of_k_major(kind, swizzle, start, lbo, sbo, phase):
 
 @given(swizzles, units, units, units)
 def test_addresses_of_n_major(swizzle, start, lbo, sbo):
-    bits = Descriptor(start, lbo, sbo, 0, swizzle).encode()
+    bits = WgmmaDescriptor(start, lbo, sbo, 0, swizzle).encode()
     dense = operand_addresses(bits, "bf16", "mn", 64)
     found = operand_addresses(bits, "bf16", "mn", 64, sparse=True)
     assert found.shape == (64, 32)
@@ -136,7 +137,7 @@ def test_addresses_of_n_major(swizzle, start, lbo, sbo):
 def test_lbo_of_dense_swizzled_k_major_has_no_effect(kind, swizzle, start, lbo, sbo):
     if swizzle is Swizzle.NONE:
         return
-    one, other = (Descriptor(start, x, sbo, 0, swizzle).encode() for x in (lbo, 16))
+    one, other = (WgmmaDescriptor(start, x, sbo, 0, swizzle).encode() for x in (lbo, 16))
     a, b = (operand_addresses(bits, kind.name, "k", 16) for bits in (one, other))
     assert np.array_equal(a, b)
 
@@ -147,7 +148,7 @@ def test_lbo_of_dense_swizzled_k_major_has_no_effect(kind, swizzle, start, lbo, 
 def test_the_two_columns_of_the_32b_swizzle_lie_lbo_apart():
     tile = tile_of_atoms(BF16, (128, 64), 1, Swizzle.B32)
     found = operand_blocks(tile.transposed(), Role.B, sparse=True)
-    assert found.canonical == Canonical(Major.K, Swizzle.B32, 128 * 32, 256)
+    assert found.canonical == Canonical(SPARSE_B_FORMS[Major.K, Swizzle.B32], 128 * 32, 256)
     assert found.canonical.form.text == "((8,m),(T,2,k)):((2T,SBO),(1,T,LBO))"
     assert found.descriptor(0x400).encode() == 0xC000_0010_0100_0040
     assert found.steps == ((0, 2 * 128 * 32 // 16),)
@@ -155,7 +156,9 @@ def test_the_two_columns_of_the_32b_swizzle_lie_lbo_apart():
 
 def test_adjacent_columns_lie_their_32_bytes_apart():
     layout = parse_layout("Swizzle<1,4,3> o ((8,2),32):((16,512),1)", BF16)
-    assert match(layout, sparse_b=True) == Canonical(Major.K, Swizzle.B32, 32, 1024)
+    assert match(layout, SPARSE_B_FORMS) == Canonical(
+        SPARSE_B_FORMS[Major.K, Swizzle.B32], 32, 1024
+    )
 
 
 @pytest.mark.parametrize("swizzle", [Swizzle.B64, Swizzle.B128], ids=str)
@@ -172,7 +175,9 @@ def test_a_dense_operand_has_no_such_lbo():
     assert operand_blocks(tile.transposed(), Role.B).canonical.lbo is None
     assert operand_blocks(tile, Role.A, sparse=True).canonical.lbo is None
     columns = tile.slice((0, 0), (128, 32)).layout
-    assert match(columns, sparse_b=True) == Canonical(Major.K, Swizzle.B32, 4096, 256)
+    assert match(columns, SPARSE_B_FORMS) == Canonical(
+        SPARSE_B_FORMS[Major.K, Swizzle.B32], 4096, 256
+    )
     assert isinstance(match(columns), Mismatch)
 
 
@@ -186,7 +191,7 @@ def test_only_one_form_differs():
 def test_an_instruction_s_block_that_cuts_an_atom():
     # Runs of 32 bytes in the atoms of the 64B swizzle: 64 bytes along K are not in a row.
     half = parse_layout("Swizzle<2,4,3> o ((8,8),(16,2)):((32,256),(1,2048))", BF16)
-    found = blocks(half, (64,), sparse_b=True)
+    found = blocks(half, (64,), WgmmaDescriptor, 64, SPARSE_B_FORMS)
     assert isinstance(found, Mismatch)
     assert found.reason.startswith(
         "the instruction's block of 64x32 at (0, 0): along k, the repeats of the pattern have no "
@@ -196,9 +201,9 @@ def test_an_instruction_s_block_that_cuts_an_atom():
 
 def test_strides_along_k_that_no_descriptor_has():
     layout = parse_layout("Swizzle<1,4,3> o ((8,8),(16,3)):((16,128),(1,131080))", BF16)
-    found = match(layout, sparse_b=True)
+    found = match(layout, SPARSE_B_FORMS)
     assert isinstance(found, Mismatch) and "LBO would be 262160 bytes" in found.reason
-    found = match(parse_layout("((8,8),(16,2,2)):((16,128),(1,32,80))", BF16), sparse_b=True)
+    found = match(parse_layout("((8,8),(16,2,2)):((16,128),(1,32,80))", BF16), SPARSE_B_FORMS)
     assert isinstance(found, Mismatch)
 
 
@@ -225,7 +230,7 @@ def test_addresses_of_sparse_b1():
 
 def test_a_use_is_judged_as_sparse():
     tile = tile_of_atoms(BF16, (48, 64), 0, Swizzle.B32)
-    dense, sparse = (OperandUse("B", Role.B, (), sparse) for sparse in (False, True))
+    dense, sparse = (WgmmaInstruction(sparse).use("B", Role.B) for sparse in (False, True))
     assert dense.judge(tile).accepted
     assert not sparse.judge(tile).accepted
     assert "k is 48, not a multiple of 32" in sparse.judge(tile).reason

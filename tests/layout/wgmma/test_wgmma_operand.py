@@ -13,7 +13,6 @@ from mlir_smem.layout import (
     ELEMENTS,
     FORMS,
     Canonical,
-    Descriptor,
     Major,
     Mismatch,
     Mode,
@@ -21,9 +20,11 @@ from mlir_smem.layout import (
     Order,
     Role,
     Swizzle,
+    WgmmaDescriptor,
     base_offset,
     descriptor_of,
     element,
+    instruction_k,
     match,
     operand_addresses,
     operand_blocks,
@@ -32,6 +33,7 @@ from mlir_smem.layout import (
 )
 from mlir_smem.layout.operand import blocks
 from mlir_smem.layout.swizzle import WIDEST_FIRST
+from mlir_smem.layout.wgmma import MN_MAJOR
 
 BF16 = element("bf16")
 TF32 = element("tf32")
@@ -82,7 +84,7 @@ def parts(draw):
     """(operand, starts, sizes): a part that instructions can read, wherever in the pattern."""
     operand = draw(operands())
     tile, kind = operand.tile, operand.tile.element
-    units = (64 if operand.role is Role.A else 8, kind.instruction_k)
+    units = (64 if operand.role is Role.A else 8, instruction_k(kind))
     # A part may begin at every 16 bytes of a line, and at every line.
     grains = (1, kind.unit) if operand.major is Major.K else (kind.unit, 1)
     starts, sizes = [], []
@@ -112,10 +114,10 @@ def test_blocks_read_a_part_of_the_tile(data, part):
 @given(st.data(), operands())
 def test_one_run_time_block_reads_each_block(data, operand):
     tile, kind = operand.tile, operand.tile.element
-    rows, ks = 64 if operand.role is Role.A else 8, kind.instruction_k
+    rows, ks = 64 if operand.role is Role.A else 8, instruction_k(kind)
     base = data.draw(pattern_aligned(tile))
     cut = tile.slice((Multiple(rows), Multiple(ks)), (rows, ks))
-    found = blocks(cut.layout, (rows,))
+    found = blocks(cut.layout, (rows,), WgmmaDescriptor)
     for row in range(0, tile.shape[0], rows):
         for k in range(0, tile.shape[1], ks):
             offset = cut.offset + sum(t.at((row, k)[t.dim]) for t in cut.terms)
@@ -128,7 +130,7 @@ def test_one_run_time_block_reads_each_block(data, operand):
     "kind, contiguous", [(BF16, 0), (BF16, 1), (TF32, 1), (element("b1"), 1)], ids=str
 )
 def test_blocks_read_each_stage(kind, contiguous, swizzle):
-    tile = tile_of_atoms(kind, (3, 128, 3 * kind.instruction_k), contiguous, swizzle)
+    tile = tile_of_atoms(kind, (3, 128, 3 * instruction_k(kind)), contiguous, swizzle)
     for index in range(3):
         stage = tile.stage(index)
         found = operand_blocks(stage.layout, Role.A)
@@ -138,7 +140,7 @@ def test_blocks_read_each_stage(kind, contiguous, swizzle):
 
 @given(
     st.sampled_from([(f, e) for f in FORMS.values() for e in ELEMENTS.values()]).filter(
-        lambda pair: pair[0].major is Major.K or pair[1].mn_major
+        lambda pair: pair[0].major is Major.K or pair[1] in MN_MAJOR
     ),
     st.integers(1, 6),
     st.integers(0, 300).map(lambda unit: 16 * unit),
@@ -148,7 +150,7 @@ def test_every_canonical_layout_is_read_as_it_says(pair, m, lbo, sbo):
     form, kind = pair
     k = 1 if form.major is Major.K else 2
     layout = form.layout(kind, m, k, lbo, sbo)
-    assert layout.shape[1] == kind.instruction_k
+    assert layout.shape[1] == instruction_k(kind)
     descriptor = descriptor_of(match(layout), 0x400).encode()
     read = operand_addresses(descriptor, kind.name, form.major.value, layout.shape[0])
     assert np.array_equal(read, 0x400 + layout.offsets())
@@ -175,18 +177,18 @@ def test_whatever_is_accepted_is_read_as_it_says(data, operand):
     "descriptor, major, row, k, address",
     [
         # K-major: row 9, byte 18 along k.
-        (Descriptor(0x400, 256, 512), "k", 9, 9, 0x400 + 512 + 256 + 16 + 2),
-        (Descriptor(0x400, 16, 512, 0, Swizzle.B32), "k", 9, 9, 0x400 + 512 + 32 + 18),
-        (Descriptor(0x400, 16, 1024, 0, Swizzle.B128), "k", 9, 9, 0x400 + 1024 + 128 + 2),
+        (WgmmaDescriptor(0x400, 256, 512), "k", 9, 9, 0x400 + 512 + 256 + 16 + 2),
+        (WgmmaDescriptor(0x400, 16, 512, 0, Swizzle.B32), "k", 9, 9, 0x400 + 512 + 32 + 18),
+        (WgmmaDescriptor(0x400, 16, 1024, 0, Swizzle.B128), "k", 9, 9, 0x400 + 1024 + 128 + 2),
         # MN-major: row 70, k 9.
-        (Descriptor(0x400, 4096, 128), "mn", 70, 9, 0x400 + 8 * 128 + 12 + 16 + 4096),
+        (WgmmaDescriptor(0x400, 4096, 128), "mn", 70, 9, 0x400 + 8 * 128 + 12 + 16 + 4096),
         (
-            Descriptor(0x400, 4096, 1024, 0, Swizzle.B128),
+            WgmmaDescriptor(0x400, 4096, 1024, 0, Swizzle.B128),
             *("mn", 70, 9, 0x400 + 4096 + 12 + 128 + 1024 + 16),
         ),
         # The base offset shifts the phase of line 1 to 0.
-        (Descriptor(0x480, 16, 1024, 1, Swizzle.B128), "k", 0, 9, 0x480 + 18),
-        (Descriptor(0x480, 16, 1024, 0, Swizzle.B128), "k", 0, 9, 0x480 + 2),
+        (WgmmaDescriptor(0x480, 16, 1024, 1, Swizzle.B128), "k", 0, 9, 0x480 + 18),
+        (WgmmaDescriptor(0x480, 16, 1024, 0, Swizzle.B128), "k", 0, 9, 0x480 + 2),
     ],
 )
 def test_an_element_of_bf16(descriptor, major, row, k, address):
@@ -195,9 +197,9 @@ def test_an_element_of_bf16(descriptor, major, row, k, address):
 
 @pytest.mark.parametrize("kind", ELEMENTS.values(), ids=str)
 def test_reads_have_the_instructions_shape(kind):
-    descriptor = Descriptor(0x400, 128, 256).encode()
+    descriptor = WgmmaDescriptor(0x400, 128, 256).encode()
     read = operand_addresses(descriptor, kind.name, "k", 64)
-    assert (read.shape, read.dtype) == ((64, kind.instruction_k), np.int64)
+    assert (read.shape, read.dtype) == ((64, instruction_k(kind)), np.int64)
 
 
 # Descriptors and steps, by hand.
@@ -230,7 +232,7 @@ def test_the_narrowest_block_still_has_the_strides_of_the_others():
     tile = tile_of_atoms(BF16, (264, 16), 1, Swizzle.NONE).transposed()
     found = operand_blocks(tile, Role.B)
     assert found.pieces == (256, 8)
-    assert found.canonical == Canonical(Major.K, Swizzle.NONE, 33 * 128, 128)
+    assert found.canonical == Canonical(FORMS[Major.K, Swizzle.NONE], 33 * 128, 128)
 
 
 def test_roles():
@@ -290,7 +292,7 @@ def test_a_block_that_is_not_canonical_is_named():
 
 def test_a_block_that_cuts_an_atom_is_named():
     operand = tile_of_atoms(BF16, (96, 16), 0, Swizzle.B128)
-    found = blocks(operand, (32, 64))
+    found = blocks(operand, (32, 64), WgmmaDescriptor)
     assert isinstance(found, Mismatch) and found.reason.startswith(
         "the instruction's block of 64x16 at (32, 0): it cuts an atom: along m/n, it begins 32 "
         "elements into one of 64 and is 64 long, but the next is 1024 elements apart and no "
@@ -300,7 +302,7 @@ def test_a_block_that_cuts_an_atom_is_named():
 
 def test_a_block_between_16_byte_units_is_named():
     operand = parse_layout("((8,2),(8,2)):((8,132),(1,64))", BF16)
-    assert blocks(operand, (8, 8)) == Mismatch(
+    assert blocks(operand, (8, 8), WgmmaDescriptor) == Mismatch(
         "the instruction's block of 8x16 at (8, 0) starts 132 elements into the tile, which is not "
         "a multiple of 16 bytes"
     )

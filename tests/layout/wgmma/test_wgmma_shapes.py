@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from strategies import elements
 
 from mlir_smem.layout import element
-from mlir_smem.layout.instruction import legal_n, n_pieces, n_rule
+from mlir_smem.layout.wgmma import legal_n, n_pieces, n_rule
 
 
 @pytest.mark.parametrize("name", ["f16", "bf16", "tf32", "e4m3", "e5m2"])
@@ -57,4 +57,4 @@ def test_cuts(name, n, pieces):
 
 @pytest.mark.parametrize("n, nearest", [(4, "8"), (12, "8 or 16"), (300, "296 or 304")])
 def test_the_rule_names_the_nearest(n, nearest):
-    assert n_rule(element("bf16"), n) == f"a multiple of 8, for example {nearest}"
+    assert n_rule(n) == f"a multiple of 8, for example {nearest}"

@@ -13,10 +13,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from .elements import ELEMENTS, SPARSITY, Element
-from .elements import element as element_named
-from .fragments import WARPGROUP
-from .instruction import INSTRUCTION_M
+from ..elements import Element
+from ..elements import element as element_named
+from ..fragments import WARPGROUP
+from ..instruction import instruction_k
+from .shapes import INSTRUCTION_M
+from .types import SPARSE
+
+#: K of a sparse `wgmma` over that of a dense one: of A, one element in two is kept (PTX ISA 9.7.15.6).
+SPARSITY = 2
 
 #: The nibble of the first elements of a group, which is legal for every type.
 _FIRST = 0b0100
@@ -113,7 +118,7 @@ def sparse_k(element: Element | str) -> int:
     Raises:
         ValueError: if there is no sparse `wgmma` of that type.
     """
-    return _sparse(element).instruction_k * SPARSITY
+    return instruction_k(_sparse(element)) * SPARSITY
 
 
 def metadata_words(element: Element | str, k: int) -> int:
@@ -238,7 +243,7 @@ def _groups(matrix: np.ndarray, kind: Element) -> np.ndarray:
 
 def _sparse(element: Element | str) -> Element:
     kind = element if isinstance(element, Element) else element_named(element)
-    if not kind.has_sparse:
-        names = ", ".join(e.name for e in ELEMENTS.values() if e.has_sparse)
+    if kind not in SPARSE:
+        names = ", ".join(map(str, SPARSE))
         raise ValueError(f"wgmma does not multiply {kind} sparse; expected one of {names}")
     return kind

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from mlir_smem.layout import ELEMENTS, compress, decompress, element, prune
-from mlir_smem.layout.sparsity import metadata_words, pack, selector, sparse_k, unpack
+from mlir_smem.layout import compress, decompress, element, prune
+from mlir_smem.layout.wgmma import SPARSE, metadata_words, selector, sparse_k
+from mlir_smem.layout.wgmma.sparsity import pack, unpack
 
 DTYPES = {
     "f16": np.float16,
@@ -244,4 +245,4 @@ def test_undefined_metadata(name, legal, nibble):
 
 
 def test_every_type_but_b1_has_a_sparse_instruction():
-    assert {name for name, kind in ELEMENTS.items() if kind.has_sparse} == set(DTYPES)
+    assert {kind.name for kind in SPARSE} == set(DTYPES)

@@ -5,12 +5,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import swizzles
 
-from mlir_smem.layout import Canonical, Descriptor, Major, Swizzle, base_offset, descriptor_of
+from mlir_smem.layout import (
+    FORMS,
+    Canonical,
+    Major,
+    Swizzle,
+    WgmmaDescriptor,
+    base_offset,
+    descriptor_of,
+)
 from mlir_smem.layout.descriptor import encode_address
 
 units = st.integers(0, (1 << 14) - 1).map(lambda unit: 16 * unit)
 descriptors = st.builds(
-    lambda start, lbo, sbo, swizzle, bo: Descriptor(
+    lambda start, lbo, sbo, swizzle, bo: WgmmaDescriptor(
         start, lbo, sbo, 0 if swizzle is Swizzle.NONE else bo, swizzle
     ),
     units,
@@ -24,14 +32,14 @@ descriptors = st.builds(
 @pytest.mark.parametrize(
     "descriptor, bits",
     [
-        (Descriptor(0x3FFF0, 0, 0), 0x0000_0000_0000_3FFF),
-        (Descriptor(0, 0x3FFF0, 0), 0x0000_0000_3FFF_0000),
-        (Descriptor(0, 0, 0x3FFF0), 0x0000_3FFF_0000_0000),
-        (Descriptor(0, 0, 0, 7, Swizzle.B128), 0x400E_0000_0000_0000),
-        (Descriptor(0, 0, 0, 0, Swizzle.B128), 0x4000_0000_0000_0000),
-        (Descriptor(0, 0, 0, 0, Swizzle.B64), 0x8000_0000_0000_0000),
-        (Descriptor(0, 0, 0, 0, Swizzle.B32), 0xC000_0000_0000_0000),
-        (Descriptor(0x400, 16, 1024, 0, Swizzle.B128), 0x4000_0040_0001_0040),
+        (WgmmaDescriptor(0x3FFF0, 0, 0), 0x0000_0000_0000_3FFF),
+        (WgmmaDescriptor(0, 0x3FFF0, 0), 0x0000_0000_3FFF_0000),
+        (WgmmaDescriptor(0, 0, 0x3FFF0), 0x0000_3FFF_0000_0000),
+        (WgmmaDescriptor(0, 0, 0, 7, Swizzle.B128), 0x400E_0000_0000_0000),
+        (WgmmaDescriptor(0, 0, 0, 0, Swizzle.B128), 0x4000_0000_0000_0000),
+        (WgmmaDescriptor(0, 0, 0, 0, Swizzle.B64), 0x8000_0000_0000_0000),
+        (WgmmaDescriptor(0, 0, 0, 0, Swizzle.B32), 0xC000_0000_0000_0000),
+        (WgmmaDescriptor(0x400, 16, 1024, 0, Swizzle.B128), 0x4000_0040_0001_0040),
     ],
     ids=str,
 )
@@ -41,16 +49,16 @@ def test_fields_are_where_the_isa_puts_them(descriptor, bits):
 
 @given(descriptors)
 def test_decode_inverts_encode(descriptor):
-    assert Descriptor.decode(descriptor.encode()) == descriptor
+    assert WgmmaDescriptor.decode(descriptor.encode()) == descriptor
 
 
-@given(st.integers(0, (1 << 64) - 1).map(lambda bits: bits & ~Descriptor.reserved() | 1 << 62))
+@given(st.integers(0, (1 << 64) - 1).map(lambda bits: bits & ~WgmmaDescriptor.reserved() | 1 << 62))
 def test_encode_inverts_decode(bits):
-    assert Descriptor.decode(bits).encode() == bits
+    assert WgmmaDescriptor.decode(bits).encode() == bits
 
 
 def test_reserved_bits():
-    assert [bit for bit in range(64) if Descriptor.reserved() >> bit & 1] == [
+    assert [bit for bit in range(64) if WgmmaDescriptor.reserved() >> bit & 1] == [
         *(14, 15, 30, 31),
         *(46, 47, 48),
         *range(52, 62),
@@ -61,13 +69,13 @@ def test_reserved_bits():
 def test_reserved_bits_are_refused(bit):
     bits = 1 << 62 | 1 << bit
     with pytest.raises(ValueError, match=f"{bits:#018x} sets bits {1 << bit:#018x}, which belong"):
-        Descriptor.decode(bits)
+        WgmmaDescriptor.decode(bits)
 
 
 @pytest.mark.parametrize("bits", [-1, 1 << 64])
 def test_more_than_64_bits_are_refused(bits):
     with pytest.raises(ValueError, match=f"{bits:#x} is not a 64-bit value"):
-        Descriptor.decode(bits)
+        WgmmaDescriptor.decode(bits)
 
 
 @pytest.mark.parametrize("name", ["start", "lbo", "sbo"])
@@ -77,18 +85,18 @@ def test_quantities_are_16_byte_units_of_14_bits(name, value):
     with pytest.raises(
         ValueError, match=f"{name} is {value} bytes; .* multiples of 16 below 262144"
     ):
-        Descriptor(**fields)
+        WgmmaDescriptor(**fields)
 
 
 @pytest.mark.parametrize("value", [-1, 8])
 def test_base_offset_has_three_bits(value):
     with pytest.raises(ValueError, match=f"base offset is {value}; expected 0 to 7"):
-        Descriptor(0, 0, 0, value, Swizzle.B128)
+        WgmmaDescriptor(0, 0, 0, value, Swizzle.B128)
 
 
 def test_base_offset_needs_a_swizzle():
     with pytest.raises(ValueError, match="base offset is 3, but without swizzle it must be 0"):
-        Descriptor.decode(3 << 49)
+        WgmmaDescriptor.decode(3 << 49)
 
 
 def test_encode_address_is_the_isas_formula():
@@ -96,7 +104,7 @@ def test_encode_address_is_the_isas_formula():
 
 
 def test_str_shows_bits_and_fields():
-    assert str(Descriptor(0x400, 16, 1024, 1, Swizzle.B128)) == (
+    assert str(WgmmaDescriptor(0x400, 16, 1024, 1, Swizzle.B128)) == (
         "0x4002004000010040: start 0x400, LBO 16 B, SBO 1024 B, base offset 1, swizzle 128B"
     )
 
@@ -106,20 +114,20 @@ def test_str_shows_bits_and_fields():
 
 @pytest.mark.parametrize("swizzle", [Swizzle.B32, Swizzle.B64, Swizzle.B128], ids=str)
 def test_unused_lbo_is_encoded_as_1(swizzle):
-    descriptor = descriptor_of(Canonical(Major.K, swizzle, None, 1024), start=0)
+    descriptor = descriptor_of(Canonical(FORMS[Major.K, swizzle], None, 1024), start=0)
     assert descriptor.encode() >> 16 & 0x3FFF == 1
 
 
 def test_strides_without_effect_are_0():
-    assert descriptor_of(Canonical(Major.MN, Swizzle.B128, None, None), 0x400) == Descriptor(
-        0x400, 0, 0, 0, Swizzle.B128
-    )
+    assert descriptor_of(
+        Canonical(FORMS[Major.MN, Swizzle.B128], None, None), 0x400
+    ) == WgmmaDescriptor(0x400, 0, 0, 0, Swizzle.B128)
 
 
 def test_start_and_base_offset_are_passed_on():
-    assert descriptor_of(Canonical(Major.MN, Swizzle.B64, 512, 1024), 0x480, 1) == Descriptor(
-        0x480, 512, 1024, 1, Swizzle.B64
-    )
+    assert descriptor_of(
+        Canonical(FORMS[Major.MN, Swizzle.B64], 512, 1024), 0x480, 1
+    ) == WgmmaDescriptor(0x480, 512, 1024, 1, Swizzle.B64)
 
 
 # Where a pattern may start.

@@ -1,0 +1,92 @@
+"""`tcgen05.mma` of one kind, in all of its shapes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import lcm
+from typing import ClassVar
+
+from ..canonical import Major, Mismatch
+from ..elements import Element
+from ..instruction import INSTRUCTION_K_BYTES, instruction_k, nearest, widest_first
+from ..isa import MmaInstruction
+from ..modes import LayoutError
+from ..operand import OperandBlocks, Role
+from ..swizzle import Swizzle
+from ..tile import TileLayout
+from .chunks import chunked_blocks
+from .kinds import Kind
+from .operand import tcgen05_blocks
+from .shapes import LONG_K_BYTES, legal_m, legal_n
+
+
+@dataclass(frozen=True)
+class Tcgen05Instruction(MmaInstruction):
+    """`tcgen05.mma` of one kind.
+
+    Attributes:
+        kind: the kind.
+        ctas: CTAs that multiply together (`.cta_group`), each with its share of the rows of A and columns
+            of B.
+        long_k: whether it reads 48 bytes along K, as on sm_103, and not 32.
+    """
+
+    name: ClassVar[str] = "tcgen05"
+    kind: Kind
+    ctas: int = 1
+    long_k: bool = False
+
+    @property
+    def k_bytes(self) -> int:
+        """See `MmaInstruction.k_bytes`."""
+        return LONG_K_BYTES if self.long_k else INSTRUCTION_K_BYTES
+
+    @property
+    def legal_m(self) -> tuple[int, ...]:
+        """See `MmaInstruction.legal_m`."""
+        return tuple(m // self.ctas for m in legal_m(self.kind, self.ctas))
+
+    def legal_n(self, b: Element, major: Major = Major.K) -> tuple[int, ...]:
+        """See `MmaInstruction.legal_n`."""
+        legal = legal_n(self.kind, b, self.ctas, major is Major.MN, self.k_bytes)
+        return tuple(n // self.ctas for n in legal)
+
+    def blocks(
+        self, tile: TileLayout, role: Role, rows: int | None = None
+    ) -> OperandBlocks | Mismatch:
+        """See `tcgen05_blocks`; with a K of 48 bytes `chunked_blocks`, which knows no `rows`."""
+        if self.long_k:
+            return chunked_blocks(tile, role, self.kind, self.ctas)
+        return tcgen05_blocks(tile, role, self.kind, self.ctas, rows)
+
+    def check_types(self, a: Element, b: Element) -> None:
+        """See `MmaInstruction.check_types`."""
+        if not self.kind.multiplies(a, b):
+            raise LayoutError(
+                f"kind::{self.kind} does not multiply {a} by {b}; it takes "
+                f"{', '.join(map(str, self.kind.codes))}"
+            )
+
+    def check_mn(self, role: Role, element: Element, extent: int) -> None:
+        """See `MmaInstruction.check_mn`."""
+        each = f" in each of {self.ctas} blocks" if self.ctas > 1 else ""
+        legal = self.legal_m if role is Role.A else self.legal_n(element)
+        step = legal[0]
+        if (extent % step) if role is Role.A else (widest_first(legal, extent) is None):
+            raise LayoutError(
+                f"{role.name}: {role.extent_name} is {extent}{each}; kind::{self.kind} takes multiples "
+                f"of {step}{each}, {nearest(extent, step)}"
+            )
+
+    def check_k(self, role: Role, element: Element, k: int) -> None:
+        """See `MmaInstruction.check_mn`; with a K of 48 bytes tiles are of whole atoms, too."""
+        if not self.long_k:
+            return super().check_k(role, element, k)
+        step, atom = instruction_k(element, LONG_K_BYTES), Swizzle.B128.atom_elements(element)
+        whole = lcm(step, atom)
+        if k % whole:
+            raise LayoutError(
+                f"{role.name}: K is {k}; {self.name} takes {step} elements of {element} at a time, of "
+                f"whole atoms of {atom}: expected a multiple of {whole}, {nearest(k, whole)}"
+            )
+        return None

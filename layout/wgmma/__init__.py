@@ -1,0 +1,41 @@
+"""What `wgmma` (Hopper) multiplies and reads: types, shapes, operands, their descriptors, sparse A.
+
+How it reads operands and metadata was measured on an H200.
+"""
+
+from .descriptor import WgmmaDescriptor
+from .isa import Wgmma, WgmmaInstruction
+from .operand import (
+    SPARSE_B_FORMS,
+    descriptor_of,
+    operand_addresses,
+    operand_blocks,
+)
+from .shapes import INSTRUCTION_M, legal_n, n_pieces, n_rule
+from .sparsity import SPARSITY, compress, decompress, metadata_words, prune, selector, sparse_k
+from .types import MIXES, MN_MAJOR, MULTIPLICANDS, SPARSE
+
+__all__ = [
+    "INSTRUCTION_M",
+    "MIXES",
+    "MN_MAJOR",
+    "MULTIPLICANDS",
+    "SPARSE",
+    "SPARSE_B_FORMS",
+    "SPARSITY",
+    "Wgmma",
+    "WgmmaDescriptor",
+    "WgmmaInstruction",
+    "compress",
+    "decompress",
+    "descriptor_of",
+    "legal_n",
+    "metadata_words",
+    "n_pieces",
+    "n_rule",
+    "operand_addresses",
+    "operand_blocks",
+    "prune",
+    "selector",
+    "sparse_k",
+]

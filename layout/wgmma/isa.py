@@ -1,0 +1,107 @@
+"""`wgmma.mma_async`, which one warpgroup executes (PTX ISA 9.7.15)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..accumulators import Accumulator
+from ..canonical import FORMS, Forms, Major, Mismatch
+from ..descriptor import Descriptor
+from ..elements import Element
+from ..instruction import nearest
+from ..isa import MmaInstruction, MmaIsa
+from ..modes import LayoutError
+from ..operand import OperandBlocks, Role
+from ..swizzle import WIDEST_FIRST, Swizzle
+from ..tile import TileLayout
+from .descriptor import WgmmaDescriptor
+from .operand import operand_addresses, operand_blocks
+from .shapes import INSTRUCTION_M, legal_n, n_rule
+from .types import ACCUMULATED, MIXES, MN_MAJOR, MULTIPLICANDS
+
+
+@dataclass(frozen=True)
+class WgmmaInstruction(MmaInstruction):
+    """`wgmma.mma_async`, or `wgmma.mma_async.sp`.
+
+    Attributes:
+        sparse: whether A is sparse: it then reads twice as much of B along K.
+    """
+
+    name: ClassVar[str] = "wgmma"
+    sparse: bool = False
+
+    @property
+    def legal_m(self) -> tuple[int, ...]:
+        """64 rows."""
+        return (INSTRUCTION_M,)
+
+    def legal_n(self, b: Element, major: Major = Major.K) -> tuple[int, ...]:
+        """Every N, ascending; the same for both majors."""
+        return legal_n(b)
+
+    def blocks(
+        self, tile: TileLayout, role: Role, rows: int | None = None
+    ) -> OperandBlocks | Mismatch:
+        """See `operand_blocks`."""
+        return operand_blocks(tile, role, self.sparse, rows)
+
+    def check_types(self, a: Element, b: Element) -> None:
+        """See `MmaInstruction.check_types`."""
+        if (a, b) not in ACCUMULATED:
+            fit = " or ".join(str(second) for first, second in MIXES if first == a)
+            raise LayoutError(f"wgmma does not multiply {a} by {b}; beside an A of {a}, B is {fit}")
+
+    def check_mn(self, role: Role, element: Element, extent: int) -> None:
+        """See `MmaInstruction.check_mn`."""
+        if role is Role.A and extent % INSTRUCTION_M:
+            raise LayoutError(
+                f"A: M is {extent}; expected a multiple of {INSTRUCTION_M}, "
+                f"{nearest(extent, INSTRUCTION_M)}"
+            )
+        if role is Role.B and extent % 8:
+            raise LayoutError(f"B: N is {extent}; expected {n_rule(extent)}")
+
+
+@dataclass(frozen=True)
+class Wgmma(MmaIsa):
+    """The instructions of sm_90."""
+
+    name: ClassVar[str] = "wgmma"
+    descriptor: ClassVar[type[Descriptor]] = WgmmaDescriptor
+    swizzles: ClassVar[tuple[Swizzle, ...]] = WIDEST_FIRST
+    forms: ClassVar[Forms] = FORMS
+    instruction_m: ClassVar[tuple[int, ...]] = (INSTRUCTION_M,)
+    has_sparse: ClassVar[bool] = True
+
+    @property
+    def elements(self) -> tuple[Element, ...]:
+        """The types that are multiplied."""
+        return MULTIPLICANDS
+
+    def accumulators(self, a: Element, b: Element, scaled: bool = False) -> tuple[Accumulator, ...]:
+        """See `MmaIsa.accumulators`; no blocks are scaled."""
+        return () if scaled else ACCUMULATED.get((a, b), ())
+
+    def swizzles_of(self, element: Element, major: Major) -> tuple[Swizzle, ...]:
+        """See `MmaIsa.swizzles_of`."""
+        return WIDEST_FIRST if major is Major.K or element in MN_MAJOR else ()
+
+    def addresses(
+        self, descriptor: int, element: Element, major: Major, rows: int, k_bytes: int
+    ) -> np.ndarray:
+        """See `operand_addresses`."""
+        return operand_addresses(descriptor, element.name, major.value, rows)
+
+    def instruction(
+        self, a: Element, b: Element, sparse: bool = False, ctas: int = 1
+    ) -> WgmmaInstruction:
+        """See `MmaIsa.instruction`."""
+        if ctas not in self.ctas:
+            raise LayoutError(f"wgmma does not multiply in {ctas} blocks together")
+        made = WgmmaInstruction(sparse)
+        made.check_types(a, b)
+        return made
