@@ -50,10 +50,13 @@ class Arch(metaclass=_Table):
     Attributes:
         name: for example "sm_90".
         isa: the instruction set that multiplies tiles in shared memory.
+        tma_pads: whether TMA pads elements of 4 and 6 bits on their way to shared memory (CUDA driver
+            API, CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B).
     """
 
     name: str
     isa: MmaIsa
+    tma_pads: bool = False
 
     SM_90: ClassVar[Arch]
     SM_100: ClassVar[Arch]

@@ -128,6 +128,8 @@ class MmaIsa(Protocol):
     ctas: ClassVar[tuple[int, ...]] = (1,)
     #: Whether products with a sparse A are lowered.
     has_sparse: ClassVar[bool] = False
+    #: Whether accumulators in flight are in tensor memory, which kernels allocate.
+    has_tensor_memory: ClassVar[bool] = False
 
     @property
     def k_bytes(self) -> tuple[int, ...]:

@@ -32,7 +32,7 @@ class SmemToNvvm(Pass):
 
     def passes(self) -> Iterator[Pass]:
         yield AssignLayouts(arch=self.arch, max_swizzle=self.max_swizzle, explain=self.explain)
-        if self.arch.is_tcgen05:
+        if self.arch.isa.has_tensor_memory:
             yield PlaceAccumulators()
         yield Allocate(max_bytes=self.max_bytes, reserved_bytes=self.reserved_bytes)
         yield CheckAsync()

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ...layout import Arch
 from ...layout.tcgen05 import ScaleUse
 from ...layout.tensor_box import PADDED_ALIGNMENT, PADDED_BOX, TensorBox, tensor_box
 from ...layout.uses import BulkUse, Use
@@ -175,8 +176,9 @@ class TmaWaitOp(SmemOp, name="tma_wait"):
 
 def _check_padding(tile: Any, chooser: Chooser) -> None:
     element, arch = tile_element(tile.type), chooser.arch
-    if element.padding and not arch.is_tcgen05:
-        raise Invalid(f"loads {element}, which TMA of {arch} does not pad; sm_100 and sm_103 do")
+    if element.padding and not arch.tma_pads:
+        able = " and ".join(str(other) for other in Arch if other.tma_pads)
+        raise Invalid(f"loads {element}, which TMA of {arch} does not pad; {able} do")
 
 
 def _contiguous_dim(memref: Any) -> int:

@@ -38,6 +38,7 @@ class Tcgen05(MmaIsa):
     swizzles: ClassVar[tuple[Swizzle, ...]] = TCGEN05_WIDEST_FIRST
     forms: ClassVar[Forms] = DENSE_FORMS
     instruction_m: ClassVar[tuple[int, ...]] = (TCGEN05_M, TCGEN05_M // 2)
+    has_tensor_memory: ClassVar[bool] = True
     ctas: ClassVar[tuple[int, ...]] = (1, 2)
 
     has_integers: bool = True
