@@ -1,18 +1,19 @@
 """What the emulator knows to execute: for each op's name, how to make a step of it.
 
-A file of `ops/` adds an op by one function. The function is called once for each op of the program,
-with the op (`Op`), and returns what to call each time that threads execute it.
+A module anywhere in the emulator adds an op by one function. Most are in `ops/`; those of an
+instruction set or of a copy engine are in its folder. The function is called once for each op of the
+program, with the op (`Op`), and returns what to call each time that threads execute it.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from . import ops
 from .errors import EmulationError
 
 
@@ -80,6 +81,7 @@ def executor(name: str, location: Any) -> Executor:
 
 
 def load_ops() -> None:
-    """Imports every file of `ops/`, so that adding one is enough."""
-    for module in pkgutil.iter_modules(ops.__path__):
-        importlib.import_module(f"{ops.__name__}.{module.name}")
+    """Imports every module of the emulator's folders, so that adding a file or a folder is enough."""
+    package = sys.modules[__name__.rpartition(".")[0]]
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        importlib.import_module(module.name)
