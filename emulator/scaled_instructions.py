@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .narrow_floats import TENSOR_MULTIPLICANDS
-from .operands import K_BYTES, LONG_K_BYTES
+from .tensor_core.operands import K_BYTES, LONG_K_BYTES
 from .tensor_descriptors import (
     FLOATS_OF_8,
     Instruction,

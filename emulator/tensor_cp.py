@@ -7,9 +7,9 @@ import numpy as np
 from .block import ThreadBlock
 from .errors import Kind, Stop
 from .lanes import WARP
-from .matrix_reads import bytes_read
-from .operands import matrix_bytes
 from .strand import Strand
+from .tensor_core.operands import matrix_bytes
+from .tensor_core.reads import bytes_read
 from .tensor_descriptors import UnknownInstruction, matrix
 from .tensor_memory import LANES, Cells, of_block, split, wrong
 from .tensor_order import of_cluster

@@ -12,8 +12,8 @@ import ml_dtypes
 import numpy as np
 
 from .lanes import WARP
-from .multiplicands import Multiplicand
 from .strand import Strand
+from .tensor_core.multiplicands import Multiplicand
 from .tensor_descriptors import Scales
 from .tensor_memory import LANES, Cells, TensorMemory, split, wrong
 

@@ -10,20 +10,13 @@ import numpy as np
 from .errors import Kind, Stop
 from .fragments import ROWS, bytes_of_a, to_elements, to_matrix
 from .lanes import WARP, WARPGROUP
-from .matrix_reads import bytes_read, numbers_at
 from .metadata import kept_elements
-from .multiplicands import Multiplicand
-from .operands import K_BYTES, operand_bytes
 from .strand import Strand
-from .tensor_core import multiply_add, multiply_add_integers
+from .tensor_core.arithmetic import multiply_add, multiply_add_integers
+from .tensor_core.multiplicands import Multiplicand
+from .tensor_core.operands import K_BYTES, operand_bytes
+from .tensor_core.reads import bytes_read, numbers_at
 from .values import Registers
-
-#: The accumulators by their names in the ISA.
-ACCUMULATORS = {
-    "f32": np.dtype(np.float32),
-    "f16": np.dtype(np.float16),
-    "s32": np.dtype(np.int32),
-}
 
 
 @dataclass(frozen=True)

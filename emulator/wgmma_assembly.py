@@ -17,8 +17,9 @@ import re
 from dataclasses import dataclass
 
 from .fragments import A_REGISTERS, ROWS
-from .multiplicands import MULTIPLICANDS, Multiplicand
-from .wgmma import ACCUMULATORS, Form
+from .tensor_core.arithmetic import ACCUMULATORS
+from .tensor_core.multiplicands import MULTIPLICANDS, Multiplicand
+from .wgmma import Form
 
 _TEXT = re.compile(
     r"\{\s*\.reg \.pred p;\s*setp\.ne\.b32 p, (?P<scale_d>[01]|\$\d+), 0;\s*"

@@ -7,12 +7,13 @@ from typing import Any
 
 from ..fragments import ROWS
 from ..lanes import WARP
-from ..multiplicands import MULTIPLICANDS
 from ..program import Op
 from ..registry import executes
 from ..strand import Strand
+from ..tensor_core.arithmetic import ACCUMULATORS
+from ..tensor_core.multiplicands import MULTIPLICANDS
 from ..warps import whole_warps
-from ..wgmma import ACCUMULATORS, Form, execute
+from ..wgmma import Form, execute
 
 
 @executes("nvvm.wgmma.fence.aligned")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlir_smem.assistant import decode_copy, diagnose_scales, match_scales
-from mlir_smem.emulator.operands import matrix_bytes
+from mlir_smem.emulator.tensor_core.operands import matrix_bytes
 from mlir_smem.emulator.tensor_descriptors import matrix
 from mlir_smem.layout import Arch, LayoutError, TileLayout, element, parse_layout
 from mlir_smem.layout.modes import Mode

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlir_smem.emulator.multiplicands import MULTIPLICANDS
 from mlir_smem.emulator.narrow_floats import TENSOR_MULTIPLICANDS
-from mlir_smem.emulator.operands import matrix_bytes
 from mlir_smem.emulator.scaled_instructions import scaled_instruction
+from mlir_smem.emulator.tensor_core.multiplicands import MULTIPLICANDS
+from mlir_smem.emulator.tensor_core.operands import matrix_bytes
 from mlir_smem.emulator.tensor_descriptors import (
     KINDS,
     Instruction,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .block import ThreadBlock
-from .errors import Kind, Stop
+from ..block import ThreadBlock
+from ..errors import Kind, Stop
+from ..strand import Strand
 from .multiplicands import Multiplicand
-from .strand import Strand
 
 
 def bytes_read(strand: Strand, name: str, addresses: np.ndarray, size: int) -> np.ndarray:

@@ -17,6 +17,13 @@ import numpy as np
 
 from .multiplicands import Multiplicand
 
+#: The accumulators by their names in the ISA.
+ACCUMULATORS = {
+    "f32": np.dtype(np.float32),
+    "f16": np.dtype(np.float16),
+    "s32": np.dtype(np.int32),
+}
+
 #: Bits behind the leading bit of the largest term that are kept.
 _FRACTION_BITS = 25
 _FRACTION_BITS_OF_8 = 13

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..layout.descriptor import Descriptor
+from ...layout.descriptor import Descriptor
 
 #: Bytes of K that one instruction reads of each row, for every type; of B twice as many if it is sparse.
 K_BYTES = 32
