@@ -14,10 +14,10 @@ from ..registry import executes
 from ..strand import Strand
 from ..types import dtype_of, struct_members
 from ..values import Registers
-from ..wgmma import execute
-from ..wgmma_assembly import Assembly, parse
+from ..wgmma.assembly import Assembly, parse
+from ..wgmma.mma import execute
+from ..wgmma.ops import fence, wait_group
 from .llvm import made_registers
-from .nvvm_wgmma import fence, wait_group
 
 _WAIT = re.compile(r"wgmma\.wait_group\.sync\.aligned (\d+);")
 _FENCE = "wgmma.fence.sync.aligned;"

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlir_smem.emulator.fragments import to_elements, to_matrix
 from mlir_smem.emulator.tensor_core.operands import operand_bytes
+from mlir_smem.emulator.wgmma.fragments import to_elements, to_matrix
 from mlir_smem.layout import Descriptor, Swizzle, fragment_d, operand_addresses
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 

@@ -16,10 +16,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ..tensor_core.arithmetic import ACCUMULATORS
+from ..tensor_core.multiplicands import MULTIPLICANDS, Multiplicand
 from .fragments import A_REGISTERS, ROWS
-from .tensor_core.arithmetic import ACCUMULATORS
-from .tensor_core.multiplicands import MULTIPLICANDS, Multiplicand
-from .wgmma import Form
+from .mma import Form
 
 _TEXT = re.compile(
     r"\{\s*\.reg \.pred p;\s*setp\.ne\.b32 p, (?P<scale_d>[01]|\$\d+), 0;\s*"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ..fragments import ROWS
 from ..lanes import WARP
 from ..program import Op
 from ..registry import executes
@@ -13,7 +12,8 @@ from ..strand import Strand
 from ..tensor_core.arithmetic import ACCUMULATORS
 from ..tensor_core.multiplicands import MULTIPLICANDS
 from ..warps import whole_warps
-from ..wgmma import Form, execute
+from .fragments import ROWS
+from .mma import Form, execute
 
 
 @executes("nvvm.wgmma.fence.aligned")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .lanes import WARPGROUP
+from ..lanes import WARPGROUP
 
 ROWS = 64
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from .errors import Kind, Stop
+from ..errors import Kind, Stop
+from ..lanes import WARP, WARPGROUP
+from ..strand import Strand
+from ..tensor_core.arithmetic import multiply_add, multiply_add_integers
+from ..tensor_core.multiplicands import Multiplicand
+from ..tensor_core.operands import K_BYTES, operand_bytes
+from ..tensor_core.reads import bytes_read, numbers_at
+from ..values import Registers
 from .fragments import ROWS, bytes_of_a, to_elements, to_matrix
-from .lanes import WARP, WARPGROUP
 from .metadata import kept_elements
-from .strand import Strand
-from .tensor_core.arithmetic import multiply_add, multiply_add_integers
-from .tensor_core.multiplicands import Multiplicand
-from .tensor_core.operands import K_BYTES, operand_bytes
-from .tensor_core.reads import bytes_read, numbers_at
-from .values import Registers
 
 
 @dataclass(frozen=True)
