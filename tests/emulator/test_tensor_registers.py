@@ -15,7 +15,7 @@ from tensor_kernels import (
 )
 
 from mlir_smem.emulator import EmulationError
-from mlir_smem.emulator.tensor_fragments import SHAPES, cells_of, lanes_of
+from mlir_smem.emulator.tcgen05.fragments import SHAPES, cells_of, lanes_of
 from mlir_smem.emulator.wgmma.fragments import to_elements
 
 #: CuTe's layouts of the smallest form (`DstLayout`, in words of a region that many columns wide): extents

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from .block import ThreadBlock
-from .errors import Kind, Stop
-from .lanes import WARP
-from .strand import Strand
-from .tensor_core.operands import matrix_bytes
-from .tensor_core.reads import bytes_read
-from .tensor_descriptors import UnknownInstruction, matrix
+from ..block import ThreadBlock
+from ..errors import Kind, Stop
+from ..lanes import WARP
+from ..strand import Strand
+from ..tensor_core.operands import matrix_bytes
+from ..tensor_core.reads import bytes_read
+from .descriptors import UnknownInstruction, matrix
+from .order import of_cluster
+from .pairs import blocks_of
 from .tensor_memory import LANES, Cells, of_block, split, wrong
-from .tensor_order import of_cluster
-from .tensor_pairs import blocks_of
 
 #: Bytes that each row of shape 32x128b has.
 _ROW_BYTES = 16

@@ -15,15 +15,15 @@ from ..mbarriers import count_arrivals, known, located
 from ..program import Op
 from ..registry import executes
 from ..strand import Strand
-from ..tensor_cp import execute as copy
-from ..tensor_descriptors import KINDS, UnknownInstruction
-from ..tensor_fragments import SHAPES, cells_of, lanes_of
-from ..tensor_memory import Cells, TensorMemory, of_block, split, wrong
-from ..tensor_mma import Scaling, execute
-from ..tensor_order import of_cluster as tensor_order
-from ..tensor_pairs import pair_of
 from ..types import is_pointer, shape_of, space_of
 from ..warps import full_warps
+from .cp import execute as copy
+from .descriptors import KINDS, UnknownInstruction
+from .fragments import SHAPES, cells_of, lanes_of
+from .mma import Scaling, execute
+from .order import of_cluster as tensor_order
+from .pairs import pair_of
+from .tensor_memory import Cells, TensorMemory, of_block, split, wrong
 
 
 def group_of(op: Op, name: str = "group") -> int:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..tensor_core.multiplicands import Multiplicand
+from ..tensor_core.operands import K_BYTES, LONG_K_BYTES, Matrix
 from .narrow_floats import TENSOR_MULTIPLICANDS
-from .tensor_core.multiplicands import Multiplicand
-from .tensor_core.operands import K_BYTES, LONG_K_BYTES, Matrix
 
 #: What the mode of swizzling holds: what it swizzles within, and what it moves as a whole, in bytes.
 _SWIZZLES = {0: (16, 16), 1: (128, 32), 2: (128, 16), 4: (64, 16), 6: (32, 16)}

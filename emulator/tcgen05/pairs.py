@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .block import ThreadBlock
-from .strand import Strand
+from ..block import ThreadBlock
+from ..strand import Strand
 from .tensor_memory import TensorMemory, of_block, wrong
 
 _KEY = "tensor pairs"

@@ -7,11 +7,11 @@ from typing import NoReturn
 
 import numpy as np
 
-from .block import ThreadBlock
-from .errors import Kind, Stop
-from .lanes import WARP
-from .strand import Strand
-from .tensor_shadow import TensorShadow
+from ..block import ThreadBlock
+from ..errors import Kind, Stop
+from ..lanes import WARP
+from ..strand import Strand
+from .shadow import TensorShadow
 
 LANES = 128
 COLUMNS = 512

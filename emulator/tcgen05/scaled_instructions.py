@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from .narrow_floats import TENSOR_MULTIPLICANDS
-from .tensor_core.operands import K_BYTES, LONG_K_BYTES
-from .tensor_descriptors import (
+from ..tensor_core.operands import K_BYTES, LONG_K_BYTES
+from .descriptors import (
     FLOATS_OF_8,
     Instruction,
     Scales,
@@ -13,6 +12,7 @@ from .tensor_descriptors import (
     majors,
     meant,
 )
+from .narrow_floats import TENSOR_MULTIPLICANDS
 
 #: For each kind, and each number of elements that share a factor, the types of factors by their codes.
 _FACTORS = {

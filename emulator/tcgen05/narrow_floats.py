@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 
-from .tensor_core.multiplicands import MULTIPLICANDS, UNIT_BYTES, Multiplicand
+from ..tensor_core.multiplicands import MULTIPLICANDS, UNIT_BYTES, Multiplicand
 
 
 @dataclass(frozen=True, kw_only=True)

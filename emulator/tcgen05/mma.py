@@ -7,19 +7,19 @@ from typing import NoReturn
 
 import numpy as np
 
-from .block import ThreadBlock
-from .errors import Kind, Stop
+from ..block import ThreadBlock
+from ..errors import Kind, Stop
+from ..strand import Strand
+from ..tensor_core.arithmetic import ACCUMULATORS, multiply_add, multiply_add_integers
+from ..tensor_core.multiplicands import UNIT_BYTES, Multiplicand
+from ..tensor_core.operands import K_BYTES, matrix_bytes
+from ..tensor_core.reads import bytes_read, numbers_at
+from .descriptors import Instruction, UnknownInstruction, instruction, matrix
+from .order import of_cluster
+from .pairs import blocks_of
 from .scaled_instructions import scaled_instruction
-from .strand import Strand
-from .tensor_core.arithmetic import ACCUMULATORS, multiply_add, multiply_add_integers
-from .tensor_core.multiplicands import UNIT_BYTES, Multiplicand
-from .tensor_core.operands import K_BYTES, matrix_bytes
-from .tensor_core.reads import bytes_read, numbers_at
-from .tensor_descriptors import Instruction, UnknownInstruction, instruction, matrix
+from .scales import SCALED, scaled
 from .tensor_memory import LANES, Cells, TensorMemory, of_block, split, wrong
-from .tensor_order import of_cluster
-from .tensor_pairs import blocks_of
-from .tensor_scales import SCALED, scaled
 
 #: Lanes that D takes of 16 rows if M is 64 (9.7.16.10.5, layout F), and if it is 128 (layout D).
 _LANES_OF_16_ROWS = {64: 32, 128: 16}

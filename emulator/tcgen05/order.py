@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .cluster import Cluster
-from .order import Order
+from ..cluster import Cluster
+from ..order import Order
 
 _KEY = "tensor order"
 

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..dialect.diagnostics import format_location
-from .errors import Kind
-from .lanes import WARP
-from .order import NEVER
-from .tensor_order import of_cluster
+from ...dialect.diagnostics import format_location
+from ..errors import Kind
+from ..lanes import WARP
+from ..order import NEVER
+from .order import of_cluster
 
 if TYPE_CHECKING:
-    from .block import ThreadBlock
-    from .strand import Strand
+    from ..block import ThreadBlock
+    from ..strand import Strand
     from .tensor_memory import Cells
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .lanes import WARP
+from ..lanes import WARP
 
 #: For each shape, from the thread and the register: the lane and the column.
 _SHAPES = {

@@ -11,10 +11,10 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 
-from .lanes import WARP
-from .strand import Strand
-from .tensor_core.multiplicands import Multiplicand
-from .tensor_descriptors import Scales
+from ..lanes import WARP
+from ..strand import Strand
+from ..tensor_core.multiplicands import Multiplicand
+from .descriptors import Scales
 from .tensor_memory import LANES, Cells, TensorMemory, split, wrong
 
 #: Columns that a word of 128 rows takes.
