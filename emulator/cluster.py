@@ -10,8 +10,8 @@ import numpy as np
 from ..dialect.diagnostics import format_location
 from .block import ThreadBlock
 from .errors import Kind, Stop, Violation
-from .order import Order
 from .program import Program
+from .rules.order import Order
 
 if TYPE_CHECKING:
     from .launch import Launch

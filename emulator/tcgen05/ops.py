@@ -11,9 +11,9 @@ from ..access import store
 from ..block import ThreadBlock
 from ..errors import Kind, Stop
 from ..lanes import WARP
-from ..mbarriers import count_arrivals, known, located
 from ..program import Op
 from ..registry import executes
+from ..rules.mbarriers import count_arrivals, known, located
 from ..strand import Strand
 from ..types import is_pointer, shape_of, space_of
 from ..warps import full_warps

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..cluster import Cluster
-from ..order import Order
+from ..rules.order import Order
 
 _KEY = "tensor order"
 

@@ -17,7 +17,7 @@ import numpy as np
 from ...dialect.diagnostics import format_location
 from ..errors import Kind
 from ..lanes import WARP
-from ..order import NEVER
+from ..rules.order import NEVER
 from .order import of_cluster
 
 if TYPE_CHECKING:

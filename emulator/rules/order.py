@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from .errors import EmulationError
+from ..errors import EmulationError
 
 #: An epoch that has not come.
 NEVER = np.iinfo(np.int32).max

@@ -16,14 +16,14 @@ import numpy as np
 from ..access import locate
 from ..block import ThreadBlock
 from ..errors import Kind, Stop
-from ..mbarriers import SIZE, count_bytes, known
 from ..memory import CLUSTER, RANK_SHIFT, SHARED
 from ..program import Op
 from ..registry import executes
-from ..shadow import Report
+from ..rules.mbarriers import SIZE, count_bytes, known
+from ..rules.shadow import Report
 from ..strand import Strand
-from ..tensor_map import UNIT, TensorMap
 from ..types import signed, space_of
+from .tensor_map import UNIT, TensorMap
 
 _KEY = "bulk groups"
 

@@ -8,13 +8,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .access import locate
-from .block import ThreadBlock
-from .errors import Kind, Stop
+from ..access import locate
+from ..block import ThreadBlock
+from ..errors import Kind, Stop
+from ..program import Op
+from ..strand import Strand
+from ..types import space_of
 from .order import Order
-from .program import Op
-from .strand import Strand
-from .types import space_of
 
 _KEY = "mbarrier"
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..dialect.diagnostics import format_location
-from .errors import Kind
+from ...dialect.diagnostics import format_location
+from ..errors import Kind
+from ..lanes import WARP, WARPGROUP
+from ..memory import Bytes, rows_of
 from .groups import Groups
-from .lanes import WARP, WARPGROUP
-from .memory import Bytes, rows_of
 from .order import NEVER, Order
 
 #: Reports a violation: its kind, and what happened.

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .errors import Kind, Stop
-from .lanes import WARP
+from ..errors import Kind, Stop
+from ..lanes import WARP
 
 if TYPE_CHECKING:
-    from .block import ThreadBlock
-    from .strand import Strand
+    from ..block import ThreadBlock
+    from ..strand import Strand
 
 #: How many barriers a block has.
 COUNT = 16

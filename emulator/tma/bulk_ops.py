@@ -8,14 +8,14 @@ import numpy as np
 
 from ..access import locate
 from ..errors import Kind, Stop
-from ..mbarriers import SIZE
 from ..memory import GLOBAL, RANK_SHIFT, SHARED
 from ..program import Op
 from ..registry import executes
+from ..rules.mbarriers import SIZE
 from ..strand import Strand
-from ..tensor_map import UNIT
 from ..types import space_of
-from .nvvm_bulk_tensor import deliver, targets
+from .bulk_tensor_ops import deliver, targets
+from .tensor_map import UNIT
 
 
 @executes("nvvm.cp.async.bulk.shared.cluster.global")

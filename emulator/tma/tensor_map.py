@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..dialect.bindings import ir
-from .errors import EmulationError
-from .memory import GlobalMemory
-from .types import bits_of
-from .values import MemRef
+from ...dialect.bindings import ir
+from ..errors import EmulationError
+from ..memory import GlobalMemory
+from ..types import bits_of
+from ..values import MemRef
 
 #: Bytes of a tensor map.
 MAP_BYTES = 128
