@@ -28,6 +28,7 @@ class Executor:
         waits: whether threads may have to wait at it for others.
         controls: whether it moves the threads to another place itself.
         collective: whether the threads of a warpgroup execute it together.
+        tracked: whether an mbarrier says when it is complete, so that `Order` needs columns for it.
     """
 
     make: Callable[[Any], Callable[..., Any]]
@@ -35,9 +36,14 @@ class Executor:
     waits: bool = False
     controls: bool = False
     collective: bool = False
+    tracked: bool = False
 
+
+#: Makes a step of an op and its assembly.
+Assembly = Callable[[Any, str], Callable[..., Any] | None]
 
 _EXECUTORS: dict[str, Executor] = {}
+_ASSEMBLY: list[Assembly] = []
 
 
 def computes(*names: str) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
@@ -47,11 +53,12 @@ def computes(*names: str) -> Callable[[Callable[[Any], Any]], Callable[[Any], An
 
 
 def executes(
-    *names: str, waits: bool = False, collective: bool = False
+    *names: str, waits: bool = False, collective: bool = False, tracked: bool = False
 ) -> Callable[[Callable], Callable]:
     """Registers ops that touch the block's state: `step(strand, *values)` gives what `computes`
-    gives, or None."""
-    return _adds(names, raw=True, waits=waits or collective, collective=collective)
+    gives, or None. See `Executor` for the others."""
+    waits |= collective
+    return _adds(names, raw=True, waits=waits, collective=collective, tracked=tracked)
 
 
 def controls(*names: str, waits: bool = False) -> Callable[[Callable], Callable]:
@@ -67,6 +74,18 @@ def _adds(names: tuple[str, ...], **kind: bool) -> Callable[[Callable], Callable
         return make
 
     return add
+
+
+def assembles(make: Assembly) -> Assembly:
+    """Registers inline assembly: `make(op, text)` gives a step as `executes` does, or None if the text
+    is not its own."""
+    _ASSEMBLY.append(make)
+    return make
+
+
+def assembled(op: Any, text: str) -> Callable[..., Any] | None:
+    """The step of an op of inline assembly of that text; None if nothing knows the text."""
+    return next((step for make in _ASSEMBLY if (step := make(op, text))), None)
 
 
 def executor(name: str, location: Any) -> Executor:

@@ -161,7 +161,7 @@ def _relinquish(op: Op) -> Any:
 # -- products --------------------------------------------------------------------------------------
 
 
-@executes("nvvm.tcgen05.mma")
+@executes("nvvm.tcgen05.mma", tracked=True)
 def _multiply(op: Op) -> Any:
     group, kind = group_of(op, "ctaGroup"), _word(op, "kind")
     if kind not in KINDS or op.has("aShift") or len(op.operand_types) != 5:
@@ -172,7 +172,7 @@ def _multiply(op: Op) -> Any:
     return _multiplies(op, kind, group)
 
 
-@executes("nvvm.tcgen05.mma.block_scale")
+@executes("nvvm.tcgen05.mma.block_scale", tracked=True)
 def _multiply_scaled(op: Op) -> Any:
     group, block = group_of(op, "ctaGroup"), 16 if _word(op, "blockScale") == "block16" else 32
     return _multiplies(op, _word(op, "kind"), group, block)
@@ -201,7 +201,7 @@ def _multiplies(op: Op, kind: str, group: int, block: int | None = None) -> Any:
     return step
 
 
-@executes("nvvm.tcgen05.cp")
+@executes("nvvm.tcgen05.cp", tracked=True)
 def _copy(op: Op) -> Any:
     group, said = group_of(op), (_word(op, "shape"), _word(op, "multicast"))
     if said != ("shape_32x128b", "warpx4") or op.has("srcFormat"):

@@ -18,7 +18,7 @@ from .bulk_tensor_ops import deliver, targets
 from .tensor_map import UNIT
 
 
-@executes("nvvm.cp.async.bulk.shared.cluster.global")
+@executes("nvvm.cp.async.bulk.shared.cluster.global", tracked=True)
 def _load(op: Op) -> Any:
     has_mask = op.numbers("operandSegmentSizes")[4]
     space = space_of(str(op.operand_types[0]))
