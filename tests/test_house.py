@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "runtime": ("codegen", "emulator", "layout"),
     "codegen": ("passes", "dialect", "layout"),
     "passes": ("dialect", "layout"),
-    "emulator": ("dialect.bindings", "dialect.diagnostics", "layout.descriptor"),
+    "emulator": ("dialect.bindings", "dialect.diagnostics"),
     "dialect": ("layout",),
     "assistant": ("layout",),
     "layout": (),

@@ -1,5 +1,5 @@
-"""The bytes that tensor cores read through a matrix descriptor: for `wgmma` the hardware's rule, measured
-on an H200.
+"""The bytes of shared memory that tensor cores read as an operand: the hardware's rule, measured on an
+H200 for `wgmma`.
 
 It is written down here anew and knows nothing of tiles, so that the layouts it checks cannot be wrong
 in the same way.
@@ -8,11 +8,8 @@ in the same way.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
-
-from ...layout.descriptor import Descriptor
 
 #: Bytes of K that one instruction reads of each row, for every type; of B twice as many if it is sparse.
 K_BYTES = 32
@@ -47,14 +44,13 @@ class Matrix:
     absolute: bool = False
 
 
-@lru_cache(maxsize=1024)
-def operand_bytes(
-    descriptor: int, bits: int, mn_major: bool, rows: int, k_bytes: int = K_BYTES
+def matrix_bytes(
+    matrix: Matrix, bits: int, mn_major: bool, rows: int, k_bytes: int = K_BYTES
 ) -> np.ndarray:
     """The address of the first byte of each element of an operand.
 
     Args:
-        descriptor: the 64-bit matrix descriptor.
+        matrix: what its descriptor says.
         bits: of an element, 8 or more.
         mn_major: whether elements adjacent along m or n, rather than k, are adjacent in memory.
         rows: the operand's extent along m or n.
@@ -62,19 +58,7 @@ def operand_bytes(
 
     Returns:
         int64[rows, k], addresses in the shared window.
-
-    Raises:
-        ValueError: if the descriptor sets bits of no field, or a base offset without swizzle.
     """
-    fields = Descriptor.decode(descriptor)
-    matrix = Matrix(fields.start, fields.lbo, fields.sbo, fields.base_offset, fields.swizzle.width)
-    return matrix_bytes(matrix, bits, mn_major, rows, k_bytes)
-
-
-def matrix_bytes(
-    matrix: Matrix, bits: int, mn_major: bool, rows: int, k_bytes: int = K_BYTES
-) -> np.ndarray:
-    """The address of the first byte of each element of a matrix; see `operand_bytes`."""
     lbo, sbo, width = matrix.lbo, matrix.sbo, matrix.width
     swizzled = width > _UNIT
     size = bits // 8

@@ -12,9 +12,10 @@ from ..lanes import WARP, WARPGROUP
 from ..strand import Strand
 from ..tensor_core.arithmetic import multiply_add, multiply_add_integers
 from ..tensor_core.multiplicands import Multiplicand
-from ..tensor_core.operands import K_BYTES, operand_bytes
+from ..tensor_core.operands import K_BYTES
 from ..tensor_core.reads import bytes_read, numbers_at
 from ..values import Registers
+from .descriptors import operand_bytes
 from .fragments import ROWS, bytes_of_a, to_elements, to_matrix
 from .metadata import kept_elements
 
