@@ -74,7 +74,7 @@ class Instruction:
 
 
 class Op:
-    """An op as the functions of `ops/` see it while the program is decoded."""
+    """An op as the functions that are registered for it see it while the program is decoded."""
 
     def __init__(self, decoder: Decoder, op: Any) -> None:
         self._decoder = decoder
