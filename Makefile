@@ -20,10 +20,11 @@ test: .venv/installed-dev  ## every test that needs no GPU
 gpu-test: .venv/installed-gpu  ## the tests on a GPU (sm_90)
 	$(BIN)/pytest tests/gpu -n 8
 
-lint: .venv/installed-dev  ## ruff and pyright
+lint: .venv/installed-dev  ## ruff, pyright, and who imports whom
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/python tests/import_contracts.py
 
 docs: .venv/installed  ## write the generated pages of docs/ anew from the code
 	$(BIN)/python docs/reference.py > docs/reference.md

@@ -16,8 +16,8 @@ from record import record
 from tables import table
 from torch_contenders import OnStream
 
-from mlir_smem.examples.gemm import Config, Problem
-from mlir_smem.examples.gemm.kernel import text
+from mlir_smem.kernels.gemm import Config, Problem
+from mlir_smem.kernels.gemm.generator.kernel import text
 from mlir_smem.runtime import Kernel, Prepared, cached_compile
 
 _USUAL = "as it is"

@@ -87,9 +87,9 @@ def ours(
 ) -> Iterator[tuple[str, Callable[[], object], str]]:
     """This project's product as it is tuned for these operands, and as it would be without, if that is
     another: what to add to its name, the call, and the configuration."""
-    from mlir_smem.examples.gemm import prepare, tune
-    from mlir_smem.examples.gemm.config import usual
-    from mlir_smem.examples.gemm.operands import operands
+    from mlir_smem.kernels.gemm import prepare, tune
+    from mlir_smem.kernels.gemm.call.operands import operands
+    from mlir_smem.kernels.gemm.generator.config import usual
     from mlir_smem.runtime import seen
 
     of = operands(seen("A", a), seen("B", b), seen("C", out))

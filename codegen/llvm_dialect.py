@@ -3,12 +3,9 @@
 from typing import Any
 
 from ..dialect.bindings import ir, passmanager
-from ..passes.kernel import parameter_attributes, walk
-from ..passes.lower_copies.tensor_maps import (
-    TENSOR_MAP,
-    TENSOR_MAP_ALIGNMENT,
-    TENSOR_MAP_BYTES,
-)
+from ..ir.kernel import parameter_attributes
+from ..ir.launch_attributes import TENSOR_MAP, TENSOR_MAP_ALIGNMENT, TENSOR_MAP_BYTES
+from ..ir.walk import walk
 from .errors import CompileError, located
 from .math_ops import lower_math
 

@@ -19,11 +19,11 @@ from typing import Any
 from ..dialect.bindings import ir
 from ..dialect.diagnostics import Invalid
 from ..dialect.memrefs import is_dynamic, strides_of
+from ..ir.cluster import cluster_size
+from ..ir.kernel import block_size, parameter_attributes
+from ..ir.launch_attributes import SHARED_BYTES, TENSOR_MAP
+from ..ir.walk import walk
 from ..layout.swizzle import Swizzle
-from ..passes.allocate import SHARED_BYTES
-from ..passes.cluster import cluster_size
-from ..passes.kernel import block_size, parameter_attributes, walk
-from ..passes.lower_copies.tensor_maps import TENSOR_MAP
 from .errors import CompileError
 
 VERSION = 1

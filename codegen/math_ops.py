@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..dialect.bindings import ir
-from ..passes.emit import op as emit_op
-from ..passes.emit import value
-from ..passes.kernel import walk
+from ..ir.emit import op as emit_op
+from ..ir.emit import value
+from ..ir.walk import walk
 from .errors import located
 
 Value = Any

@@ -146,12 +146,14 @@ class BulkUse:
     Attributes:
         contiguous: the dimension along which the data in global memory is contiguous.
         blocks: blocks of a cluster that share the copy.
+        stores: whether they read the tile.
     """
 
     what: str
     contiguous: int
     blocks: int = 1
     path: tuple[Step, ...] = ()
+    stores: bool = False
 
     @refusing
     def judge(self, layout: TileLayout) -> Verdict:

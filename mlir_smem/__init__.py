@@ -4,7 +4,8 @@
     mlir_smem.add_passes(pm, "smem-to-nvvm")             # the lowering, in a host's pass manager
     mlir_smem.compile(module_or_text, arch="sm_90a")     # the whole way to a cubin
 
-`mlir_smem.layout` needs no MLIR; the rest loads the bindings when it is first used.
+Nothing is loaded before it is used: `register` loads `dialect` and `layout`, `add_passes` loads
+`ir` and `passes`, and each other folder comes when it is asked for. `mlir_smem.layout` needs no MLIR.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,21 @@ if TYPE_CHECKING:
 
 __all__ = ["Compiled", "add_passes", "add_pipeline", "compile", "register"]
 
+#: The folders, each a subpackage.
+_FOLDERS = (
+    "assistant",
+    "codegen",
+    "dialect",
+    "emulator",
+    "ir",
+    "kernels",
+    "layout",
+    "passes",
+    "runtime",
+    "tools",
+)
+
+#: The functions and classes here, and the folder that each is from.
 _HOME = {
     "Compiled": "codegen",
     "add_passes": "passes",
@@ -26,8 +42,15 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f".{_HOME[name]}", __name__), name)
+    if name in _FOLDERS:
+        return import_module(f".{name}", __name__)
+    if name in _HOME:
+        return getattr(import_module(f".{_HOME[name]}", __name__), name)
+    there = ", ".join((*__all__, *_FOLDERS))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {there}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_FOLDERS})

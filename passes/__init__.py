@@ -1,8 +1,18 @@
-"""The passes, their registry and pipelines."""
+"""The passes, one file each, and what runs them (`driver/`)."""
 
-from .base import OpError, OptionError, Pass, option
-from .manager import add_pass, add_passes, add_pipeline
-from .registry import pass_named, passes
+from ..ir.errors import OpError
+from .allocate import Allocate
+from .assign_layouts import AssignLayouts
+from .check_async import CheckAsync
+from .driver.base import OptionError, Pass, option
+from .driver.manager import add_pass, add_passes, add_pipeline
+from .driver.registry import add_own, pass_named, passes
+from .lower_copies import LowerCopies
+from .lower_mma import LowerMma
+from .lower_roles import LowerRoles
+from .materialize_descriptors import MaterializeDescriptors
+from .place_accumulators import PlaceAccumulators
+from .smem_to_nvvm import SmemToNvvm
 
 __all__ = [
     "OpError",
@@ -15,3 +25,15 @@ __all__ = [
     "pass_named",
     "passes",
 ]
+
+add_own(
+    AssignLayouts,
+    PlaceAccumulators,
+    Allocate,
+    CheckAsync,
+    MaterializeDescriptors,
+    LowerMma,
+    LowerCopies,
+    LowerRoles,
+    SmemToNvvm,
+)

@@ -6,25 +6,24 @@ from typing import Any
 
 from ..dialect.bindings import ir
 from ..dialect.diagnostics import format_location
-from ..dialect.ops.mma import PRODUCTS
-from ..dialect.ops.ring import MBARRIER_BYTES, ring_bytes
-from ..dialect.ops.tensor_memory import tensor_memory_bytes
+from ..dialect.effects import Completion
+from ..dialect.op import effects_of
+from ..dialect.ops import AllocOp, PartOp
+from ..dialect.ops.ring import MBARRIER_BYTES
+from ..dialect.smem import Smem
 from ..dialect.types import layout_of
+from ..ir.barriers import is_block_barrier
+from ..ir.errors import OpError
+from ..ir.kernel import function_of
+from ..ir.launch_attributes import SHARED_BYTES
+from ..ir.walk import walk
 from ..layout.banks import MAX_BYTES
 from ..layout.tensor_box import least_alignment
-from .barriers import is_block_barrier
-from .base import OpError, Pass, option
-from .kernel import function_of, walk
-from .parts import PARTS
+from .driver.base import Pass, option
 
-#: Copies of the hardware that are over when an mbarrier, or the thread that started them, says so.
-_BULK = ("smem.tma_load", "smem.tma_store")
-
-#: Ops that keep mbarriers in shared memory, and from one to the bytes that it takes.
-_BARRIERS = {"smem.ring": ring_bytes, "smem.tensor_memory": tensor_memory_bytes}
-
-#: The attribute of a kernel that says how many bytes of dynamic shared memory it needs.
-SHARED_BYTES = "smem.shared_bytes"
+#: Accesses of the hardware that are over when no op of the function's threads together says so, but an
+#: mbarrier or the thread that started them.
+_BULK = (Completion.BULK_GROUP, Completion.MBARRIER)
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,8 @@ class Allocate(Pass):
 
     def run(self, module: Any) -> None:
         functions: dict[Any, list[Any]] = {}
-        for alloc in walk(module, "smem.alloc", *_BARRIERS):
+        allocating = [op for op in Smem.operations if op.effects.allocates]
+        for alloc in walk(module, *allocating):
             if "function_type" not in function_of(alloc).attributes:
                 raise OpError(alloc, "is in no function; shared memory belongs to a kernel")
             functions.setdefault(function_of(alloc), []).append(alloc)
@@ -126,12 +126,11 @@ class Timeline:
         self.end = len(ops)
         self._at = {op: i for i, op in enumerate(ops)}
         self._barrier = self._next(ops, is_block_barrier)
-        self._completes = {
-            user: self._next(ops, lambda op, wait=wait: op.name == wait and _waits_for_all(op))
-            for user, wait in (
-                *((product, "smem.wait") for product in PRODUCTS),
-                ("smem.copy_async", "smem.copy_wait"),
+        self._waits = {
+            completion: self._next(
+                ops, lambda op, completion=completion: _waits_for_all(op.opview, completion)
             )
+            for completion in (Completion.WGMMA_GROUP, Completion.CP_ASYNC_GROUP)
         }
 
     def _next(self, ops: list[Any], wanted: Any) -> list[int]:
@@ -153,20 +152,20 @@ class Timeline:
     def over(self, user: Any) -> int:
         """The op after which an access is over for all threads of the block: the next barrier after
         what waits for it, if it is asynchronous."""
-        at = self.begin(user)
-        if user.operation.name == "smem.copy_async":
-            at = self._committed(user)
-        waits = self._completes.get(user.operation.name)
+        completion = effects_of(user).completion
+        by_commit = completion is Completion.CP_ASYNC_GROUP
+        at = self._committed(user, completion) if by_commit else self.begin(user)
+        waits = self._waits.get(completion)
         return self._barrier[waits[at] if waits else at]
 
-    def _committed(self, copy: Any) -> int:
+    def _committed(self, copy: Any, completion: Completion) -> int:
         """The op of the block by which an asynchronous copy certainly is in a group."""
         operation = copy.operation
         while True:
             block = operation.block
             ops = [op.operation for op in block.operations]
             after = ops[ops.index(operation) + 1 :]
-            commit = next((op for op in after if op.name == "smem.copy_commit"), None)
+            commit = next((op for op in after if _commits(op.opview, completion)), None)
             if commit is not None:
                 return self.begin(commit)
             if block == self.block:
@@ -180,17 +179,16 @@ def _live(function: Any, allocs: list[Any]) -> list[Live]:
     timeline = Timeline(blocks[0]) if len(blocks) == 1 else None
     found = []
     for alloc in allocs:
-        if alloc.operation.name in _BARRIERS:
+        if not isinstance(alloc, AllocOp):
             # Its mbarriers may be used by other blocks, and as long as any thread runs.
             end = timeline.end if timeline else 0
-            size = _BARRIERS[alloc.operation.name](alloc)
-            found.append(Live(alloc, size, MBARRIER_BYTES, 0, end))
+            found.append(Live(alloc, alloc.shared_bytes, MBARRIER_BYTES, 0, end))
             continue
-        layout = layout_of(alloc.results[0].type)
+        layout = layout_of(alloc.tile.type)
         if layout is None:
             raise OpError(alloc, "has no layout; run smem-assign-layouts before")
-        users = _users(alloc.results[0])
-        bulk = any(user.operation.name in _BULK for user in users)
+        users = _users(alloc.tile)
+        bulk = any(effects_of(user).completion in _BULK for user in users)
         alignment = least_alignment(layout) if bulk else layout.alignment
         first = last = 0
         if timeline and bulk:
@@ -208,12 +206,16 @@ def _users(tile: Any) -> list[Any]:
     users = []
     for use in tile.uses:
         op = use.owner
-        users += _users(op.results[0]) if op.operation.name in PARTS else [op]
+        users += _users(op.part) if isinstance(op, PartOp) else [op]
     return users
 
 
-def _waits_for_all(op: Any) -> bool:
-    return ir.IntegerAttr(op.attributes["pending"]).value == 0
+def _waits_for_all(op: Any, completion: Completion) -> bool:
+    return effects_of(op).awaits is completion and op.pending.value == 0
+
+
+def _commits(op: Any, completion: Completion) -> bool:
+    return effects_of(op).commits is completion
 
 
 def _static_bytes(function: Any) -> int:

@@ -5,6 +5,7 @@ from math import prod
 from typing import Any
 
 from ..dialect.bindings import ir
+from ..dialect.ops import ElectOp, RolesOp, WarpgroupBarrierOp
 from ..dialect.ops.roles import (
     MAX_REGISTERS,
     elected_warp,
@@ -12,13 +13,16 @@ from ..dialect.ops.roles import (
     role_warpgroups,
     roles_of,
 )
+from ..ir import emit
+from ..ir.errors import OpError
+from ..ir.i32 import I32
+from ..ir.kernel import function_of, required_block_size, threads_of
+from ..ir.lowerings import Lowerings
+from ..ir.threads import linear_thread
+from ..ir.walk import gather
 from ..layout.fragments import WARPGROUP
 from ..layout.transfer import WARP
-from . import emit
-from .base import OpError, Pass
-from .i32 import I32
-from .kernel import function_of, gather, required_block_size, threads_of
-from .threads import linear_thread
+from .driver.base import Pass
 
 #: 32-bit registers of a multiprocessor on sm_90 and sm_100 (CUDA programming guide, table of compute
 #: capabilities).
@@ -26,6 +30,8 @@ _REGISTERS = 64 * 1024
 
 #: Barriers of a block besides barrier 0, which is that of all threads (PTX ISA 9.7.13.1).
 _BARRIERS = 15
+
+_LOWERINGS = Lowerings()
 
 
 @dataclass(frozen=True)
@@ -37,15 +43,14 @@ class LowerRoles(Pass):
 
     def run(self, module: Any) -> None:
         # What is within roles comes before them.
-        for ops, lower in zip(
-            gather(module, *((name,) for name in _LOWERINGS)), _LOWERINGS.values(), strict=True
-        ):
+        for ops in gather(module, [WarpgroupBarrierOp], [ElectOp], [RolesOp]):
             for op in ops:
                 with ir.InsertionPoint(op), op.location:
-                    lower(op)
+                    _LOWERINGS[op](op)
                 op.operation.erase()
 
 
+@_LOWERINGS.of(WarpgroupBarrierOp)
 def _lower_barrier(op: Any) -> None:
     size = required_block_size(op)
     if (count := prod(size) // WARPGROUP) > _BARRIERS:
@@ -56,6 +61,7 @@ def _lower_barrier(op: Any) -> None:
     emit.op("nvvm.barrier", (number.value, threads), operandSegmentSizes=segments)
 
 
+@_LOWERINGS.of(ElectOp)
 def _lower_elect(op: Any) -> None:
     """The warp elects one of its threads."""
     size = required_block_size(op)
@@ -63,7 +69,7 @@ def _lower_elect(op: Any) -> None:
     if warp >= count:
         raise OpError(op, f"takes a thread of warp {warp}; the block has warps 0 to {count - 1}")
     thread = I32(linear_thread(size))
-    if ir.StringAttr(op.attributes["scope"]).value == "warpgroup":
+    if op.scope.value == "warpgroup":
         thread = thread % WARPGROUP
     first = emit.op("scf.if", (emit.compare("eq", (thread // WARP).value, warp),), regions=2)
     with ir.InsertionPoint(ir.Block.create_at_start(first.regions[0])):
@@ -73,9 +79,10 @@ def _lower_elect(op: Any) -> None:
         emit.op("scf.yield")
 
 
+@_LOWERINGS.of(RolesOp)
 def _lower_roles(op: Any) -> None:
     size = required_block_size(op)
-    roles = [role.operation for role in roles_of(op)]
+    roles = roles_of(op)
     _check(op, roles)
     # All lanes of a warp have the same; the compiler knows it of what a shuffle gives.
     warpgroup = _uniform(I32(linear_thread(size)) // WARPGROUP)
@@ -164,10 +171,3 @@ def _uniform(number: I32) -> Any:
         i32,
         kind=ir.Attribute.parse("#nvvm<shfl_kind idx>"),
     )
-
-
-_LOWERINGS = {
-    "smem.warpgroup_barrier": _lower_barrier,
-    "smem.elect": _lower_elect,
-    "smem.roles": _lower_roles,
-}

@@ -5,13 +5,15 @@ from typing import Any
 
 from ..dialect.bindings import ir
 from ..dialect.diagnostics import format_location
-from ..dialect.ops.mma import PRODUCTS, ctas_of
+from ..dialect.ops import FillOp, TensorMemoryOp, TileMma, WaitOp
 from ..dialect.ops.tensor_memory import LEAST_DEPTH, MAX_COLUMNS, MOST_DEPTH, tensor_memory
 from ..dialect.types import is_in_flight
-from .accumulators import columns_needed, columns_of, needed_by, scale_columns
-from .base import OpError, Pass
-from .cluster import check_clusters
-from .kernel import function_of, gather, warpgroups_of
+from ..ir.cluster import check_clusters
+from ..ir.errors import OpError
+from ..ir.kernel import function_of, warpgroups_of
+from ..ir.tensor_memory import columns_needed, columns_of, needed_by, scale_columns
+from ..ir.walk import gather
+from .driver.base import Pass
 
 
 @dataclass(frozen=True)
@@ -24,13 +26,11 @@ class PlaceAccumulators(Pass):
 
     def run(self, module: Any) -> None:
         functions: dict[Any, list[Any]] = {}
-        making, waits, placed = gather(
-            module, (*PRODUCTS, "smem.fill"), ("smem.wait",), ("smem.tensor_memory",)
-        )
+        making, waits, placed = gather(module, [TileMma, FillOp], [WaitOp], [TensorMemoryOp])
         # What `pending` says comes to be seen while one more is under way.
         depths: dict[Any, int] = {}
         for op in waits:
-            function, pending = function_of(op), ir.IntegerAttr(op.attributes["pending"]).value
+            function, pending = function_of(op), op.pending.value
             depths[function] = max(depths.get(function, LEAST_DEPTH), pending + 1)
         for op in making:
             if is_in_flight(op.results[0].type):
@@ -79,7 +79,7 @@ def _is_paired(function: Any, making: list[Any]) -> bool:
     Raises:
         OpError: if some are, or its clusters are not made of pairs.
     """
-    products = {ctas_of(op): op for op in making if op.operation.name in PRODUCTS}
+    products = {op.ctas: op for op in making if isinstance(op, TileMma)}
     if 2 not in products:
         return False
     pair = products[2]

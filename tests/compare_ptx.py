@@ -29,6 +29,8 @@ from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 
+from linked_package import linked_package
+
 ROOT = Path(__file__).resolve().parent.parent
 ARCHS = ("sm_90a", "sm_100a", "sm_103a")
 
@@ -55,7 +57,7 @@ def modules(tree: Path) -> Iterator[tuple[str, str]]:
         yield path.name, path.read_text()
     try:
         from mlir_smem.kernels.gemm import Config, ConfigError, Problem
-        from mlir_smem.kernels.gemm.kernel import text
+        from mlir_smem.kernels.gemm.generator.kernel import text
     except ImportError:  # where it was until mlir_smem.kernels was made
         from mlir_smem.examples.gemm import Config, ConfigError, Problem
         from mlir_smem.examples.gemm.kernel import text
@@ -68,7 +70,8 @@ def modules(tree: Path) -> Iterator[tuple[str, str]]:
 
 def commands(tree: Path) -> Iterator[tuple[str, list[str]]]:
     """(name, arguments) of each `smem-opt` that a lit test runs on its own file."""
-    for path in sorted((tree / "lit_tests").rglob("*.mlir")):
+    paths = (p for p in (tree / "lit_tests").rglob("*.mlir") if "Output" not in p.parts)
+    for path in sorted(paths):
         runs = re.findall(r"RUN: (?:%{refused} |not )?smem-opt (.*)", path.read_text())
         for i, run in enumerate(runs):
             words = shlex.split(re.split(r"\d?[|<>&]", run)[0])
@@ -79,6 +82,10 @@ def commands(tree: Path) -> Iterator[tuple[str, list[str]]]:
 
 def emit(tree: Path, out: Path) -> None:
     """Writes the code and the messages of all cases, by name, to a JSON file."""
+    # An editable install would add its own of the folders that the tree does not have.
+    sys.meta_path[:] = [
+        f for f in sys.meta_path if "__editable__" not in getattr(f, "__module__", "")
+    ]
     found: dict[str, str] = {}
     for name, text in modules(tree):
         for arch in ARCHS:
@@ -113,22 +120,10 @@ def _printed(arguments: list[str]) -> str:
     return "\n".join([*(stream.getvalue() for stream in streams), f"exit {status}"])
 
 
-def package(tree: Path, folder: Path) -> Path:
-    """A folder for PYTHONPATH whose `mlir_smem` is that of a tree that is not installed."""
-    home = folder / "mlir_smem"
-    home.mkdir(parents=True)
-    for child in tree.iterdir():
-        if child.is_dir() and (child / "__init__.py").exists() and child.name != "mlir_smem":
-            (home / child.name).symlink_to(child)
-    for child in (tree / "mlir_smem").iterdir():
-        (home / child.name).symlink_to(child)
-    return folder
-
-
 def code_of(tree: Path, work: Path) -> dict[str, str]:
     """What `emit` writes, run on a tree's package."""
     out = work / "code.json"
-    path = os.fspath(package(tree, work / "path"))
+    path = os.fspath(linked_package(tree, work / "path"))
     command = [sys.executable, __file__, "--emit", os.fspath(out), "--tree", os.fspath(tree)]
     subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": path}, cwd=work)
     return json.loads(out.read_text())

@@ -12,16 +12,16 @@ from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir, passmanager
 from mlir_smem.dialect.diagnostics import remark_handler
 from mlir_smem.emulator import EmulationError, Violations, emulate
-from mlir_smem.examples.gemm.kernel import build
-from mlir_smem.examples.gemm.problem import Problem
+from mlir_smem.kernels.gemm.generator.kernel import build
+from mlir_smem.kernels.gemm.generator.problem import Problem
 from mlir_smem.passes import OpError
-from mlir_smem.passes.base import run_on
 from mlir_smem.passes.check_async import CheckAsync
-from mlir_smem.passes.pipelines import SmemToNvvm
+from mlir_smem.passes.driver.base import run_on
+from mlir_smem.passes.smem_to_nvvm import SmemToNvvm
 
 
 def text_of(config):
-    """The kernel of `examples/gemm`, each op on a line of its own."""
+    """The kernel of `kernels/gemm`, each op on a line of its own."""
     with new_context(), ir.Location.unknown():
         return str(build(Problem(), config))
 

@@ -9,8 +9,8 @@ from typing import Any
 from ..dialect import dialects, irdl, new_context
 from ..dialect.bindings import ir, passmanager
 from ..passes import OptionError, passes
-from ..passes.manager import steps_of
-from ..passes.textual import Leaf, parse_pipeline
+from ..passes.driver.manager import steps_of
+from ..passes.driver.textual import Leaf, parse_pipeline
 from .command import Parser, parser, run
 from .diagnostics import Collector, is_mlir_error, print_diagnostics
 from .inputs import InputError, read, write_all

@@ -17,9 +17,10 @@ from .fence import FenceOp, fence
 from .fill import FillOp, fill
 from .load import LoadOp, load
 from .map import MapOp, YieldOp, map
-from .mma import MmaOp, MmaSpOp, mma, mma_sp
+from .memory import RootOp
+from .mma import AnyMma, DescriptorMma, MmaOp, MmaSpOp, TileMma, mma, mma_sp
 from .mma_scaled import MmaScaledOp, mma_scaled
-from .part import part_of, starts_of
+from .part import PartOp, part_of
 from .ring import (
     ConsumerReleaseOp,
     ConsumerWaitOp,
@@ -63,6 +64,7 @@ from .wgmma import WgmmaOp, WgmmaSpOp
 
 __all__ = [
     "AllocOp",
+    "AnyMma",
     "ColumnsOp",
     "ConsumerReleaseOp",
     "ConsumerWaitOp",
@@ -71,6 +73,7 @@ __all__ = [
     "CopyCommitOp",
     "CopyOp",
     "CopyWaitOp",
+    "DescriptorMma",
     "ElectOp",
     "FenceOp",
     "FillOp",
@@ -79,17 +82,20 @@ __all__ = [
     "MmaOp",
     "MmaScaledOp",
     "MmaSpOp",
+    "PartOp",
     "ProducerAcquireOp",
     "ProducerCommitOp",
     "RingOp",
     "RoleOp",
     "RolesOp",
+    "RootOp",
     "ScaleDOp",
     "StageOp",
     "StoreOp",
     "SubtileOp",
     "Tcgen05ScaledOp",
     "TensorMemoryOp",
+    "TileMma",
     "TmaCommitOp",
     "TmaLoadOp",
     "TmaStoreOp",
@@ -124,7 +130,6 @@ __all__ = [
     "roles",
     "scale_d",
     "stage",
-    "starts_of",
     "store",
     "subtile",
     "tensor_memory",

@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..attributes import auto
-from ..bindings import ext, ir
+from ..bindings import ext
 from ..build import create
 from ..diagnostics import Invalid, verifier
-from ..smem import Smem
-from ..types import TileType, root_layout_of, tile
+from ..effects import Effects
+from ..types import TileType, layout_of, root_layout_of, tile
+from .memory import RootOp, check_offset
 
 
-class AllocOp(Smem.Operation, name="alloc"):
+class AllocOp(RootOp, name="alloc"):
     """Reserves shared memory for a tile, for as long as it is used.
 
     `smem-assign-layouts` replaces `#smem.auto` in its type, and `smem-allocate` adds `offset`, the
@@ -20,22 +21,20 @@ class AllocOp(Smem.Operation, name="alloc"):
 
     tile: ext.Result[TileType]
 
+    effects = Effects(allocates=True)
+
+    @property
+    def shared_bytes(self) -> int:
+        """Bytes of the tile, padding of its layout included."""
+        layout = layout_of(self.tile.type)
+        if layout is None:
+            raise Invalid("has no layout; run smem-assign-layouts before")
+        return layout.size_bytes
+
     @verifier
     def verify_region_invariants(self) -> None:
-        layout = root_layout_of(self.results[0].type)
+        layout = root_layout_of(self.tile.type)
         check_offset(self, layout.alignment if layout else 1)
-
-
-def check_offset(op: Any, alignment: int) -> None:
-    """Checks the offset of what `smem-allocate` has placed, if it has.
-
-    Raises:
-        Invalid: if it is no multiple of the alignment.
-    """
-    if "offset" in op.attributes:
-        given = op.attributes["offset"].maybe_downcast()
-        if not isinstance(given, ir.IntegerAttr) or given.value < 0 or given.value % alignment:
-            raise Invalid(f"has offset = {given}; expected a multiple of {alignment} from 0")
 
 
 def alloc(shape: Sequence[int], element: Any, layout: Any = None) -> Any:

@@ -23,7 +23,7 @@ def check_bases(op: Any, operand: str) -> None:
     Raises:
         Invalid: if it is not.
     """
-    name, type_ = f"{operand}_bases", op.operands["ab".index(operand)].type
+    name, type_ = f"{operand}_bases", getattr(op, operand).type
     given = op.attributes.get(name, None)
     if not isinstance(type_, ir.VectorType):
         if given is not None:

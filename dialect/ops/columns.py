@@ -5,14 +5,15 @@ from typing import Any
 from ..bindings import ext, ir
 from ..build import create
 from ..diagnostics import Invalid, verifier
-from ..smem import Smem
+from ..effects import Effects, Scope
+from ..op import SmemOp
 from ..types import FragmentType, check_fragment, check_readable, fragment, shape_of, tensor_of
 
 #: Columns that lie in registers of their own (PTX ISA 9.7.15.5.1.1, figures of matrix D).
 STEP = 8
 
 
-class ColumnsOp(Smem.Operation, name="columns"):
+class ColumnsOp(SmemOp, name="columns"):
     """Takes the columns of an accumulator from `first` on, as many as the result has: a fragment that can
     be stored or mapped by itself. It costs no instruction."""
 
@@ -20,12 +21,14 @@ class ColumnsOp(Smem.Operation, name="columns"):
     first: ir.IntegerAttr
     result: ext.Result[FragmentType]
 
+    effects = Effects(Scope.WARPGROUP)
+
     @verifier
     def verify_region_invariants(self) -> None:
-        source, result = self.operands[0].type, self.results[0].type
+        source, result = self.fragment.type, self.result.type
         check_readable(source)
         check_fragment(result)
-        first = ir.IntegerAttr(self.attributes["first"]).value
+        first = self.first.value
         (rows, columns), taken = shape_of(source), shape_of(result)
         if first % STEP or not 0 <= first <= columns - taken[1] or taken[0] != rows:
             raise Invalid(

@@ -6,7 +6,8 @@ from ..bindings import ext
 from ..build import create
 from ..caching import cached_in_context
 from ..diagnostics import Invalid, verifier
-from ..smem import Smem
+from ..effects import Effects, Scope
+from ..op import SmemOp
 from ..types import (
     FragmentType,
     check_fragment,
@@ -26,7 +27,7 @@ CONVERTED = {
 }
 
 
-class ConvertOp(Smem.Operation, name="convert"):
+class ConvertOp(SmemOp, name="convert"):
     """Converts an accumulator (M, N) to a multiplicand A of the same shape: the D of one mma becomes
     the A of the next.
 
@@ -41,9 +42,11 @@ class ConvertOp(Smem.Operation, name="convert"):
     source: ext.Operand[FragmentType]
     result: ext.Result[FragmentType]
 
+    effects = Effects(Scope.WARPGROUP)
+
     @verifier
     def verify_region_invariants(self) -> None:
-        _check(self.operands[0].type, self.results[0].type)
+        _check(self.source.type, self.result.type)
 
 
 @cached_in_context

@@ -4,17 +4,21 @@ block."""
 from collections.abc import Sequence
 from typing import Any
 
-from ...layout import Relayout, TileCopy, TileLayout, Transfer
+from ...layout import Relayout, TileCopy, TileCopyUse, TileLayout, Transfer, TransferUse
+from ...layout.choice import Use
 from ...layout.elements import E2M1
+from ...layout.tcgen05 import ScaleUse
 from ..bindings import ext, ir
 from ..build import create
 from ..caching import cached_in_context
-from ..diagnostics import Invalid, verifier
+from ..diagnostics import Invalid, format_location, verifier
+from ..effects import Completion, Effects, Scope, read, write
 from ..elements import element_of
 from ..memrefs import check_global, check_vectors, contiguous_dim
-from ..smem import Smem
+from ..op import SmemOp
 from ..types import TileType, layout_of, shape_of, tensor_of, tile_element
 from ..units import is_said
+from ..uses import Chooser, Path
 from .factor_blocks import check_blocks, holds_blocks, refuse_rows
 
 #: Types of 8-bit integers, whose bits a copy does not look at.
@@ -28,7 +32,7 @@ PERMUTATION = "permutation"
 RELAYOUT = "relayout"
 
 
-class CopyOp(Smem.Operation, name="copy"):
+class CopyOp(SmemOp, name="copy"):
     """Copies a matrix in global memory, or a tile, into a tile of the same shape and element type.
 
     A tile of tf32 is filled from f32, rounded to nearest (ties away from zero); a tile of i1 or f4E2M1FN
@@ -62,12 +66,18 @@ class CopyOp(Smem.Operation, name="copy"):
     source: ext.Operand[Any]
     tile: ext.Operand[TileType]
 
+    effects = Effects(Scope.BLOCK, (read("source"), write("tile")))
+
+    def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use | None:
+        """What it asks of a tile's layout; None if nothing shall be asked of the other end."""
+        return _use_of(self, operand, path, chooser)
+
     @verifier
     def verify_region_invariants(self) -> None:
         _check_copy(self, asynchronous=False)
 
 
-class CopyAsyncOp(Smem.Operation, name="copy_async"):
+class CopyAsyncOp(SmemOp, name="copy_async"):
     """Starts the copy that `smem.copy` does, without waiting for it (`cp.async`).
 
     `smem.copy_commit` closes the group of copies that a thread has started; `smem.copy_wait` waits
@@ -78,23 +88,54 @@ class CopyAsyncOp(Smem.Operation, name="copy_async"):
     source: ext.Operand[Any]
     tile: ext.Operand[TileType]
 
+    effects = Effects(
+        Scope.BLOCK,
+        (
+            read("source", completion=Completion.CP_ASYNC_GROUP),
+            write("tile", completion=Completion.CP_ASYNC_GROUP),
+        ),
+    )
+
+    def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use | None:
+        """What it asks of a tile's layout; None if nothing shall be asked of the other end."""
+        return _use_of(self, operand, path, chooser)
+
     @verifier
     def verify_region_invariants(self) -> None:
         _check_copy(self, asynchronous=True)
 
 
-class CopyCommitOp(Smem.Operation, name="copy_commit"):
+class CopyCommitOp(SmemOp, name="copy_commit"):
     """Makes a group of the thread's asynchronous copies since the last group; it may be empty."""
 
+    effects = Effects(commits=Completion.CP_ASYNC_GROUP)
 
-class CopyWaitOp(Smem.Operation, name="copy_wait"):
+
+class CopyWaitOp(SmemOp, name="copy_wait"):
     """Waits until at most the `pending` latest groups of the thread's copies are unfinished."""
 
     pending: ir.IntegerAttr
 
+    effects = Effects(awaits=Completion.CP_ASYNC_GROUP)
+
     @verifier
     def verify_region_invariants(self) -> None:
         check_groups(self)
+
+
+def _use_of(copy: Any, operand: str, path: Path, chooser: Chooser) -> Use | None:
+    what = f"the copy at {format_location(copy.location)}"
+    if reads_tile(copy):
+        reads = operand == "source"
+        end = chooser.other_end(copy, copy.tile if reads else copy.source)
+        if end is None:
+            return None
+        known = tile_copy_of(copy, chooser.threads(copy))
+        directions = tuple(permutation_of(copy).index(dim) for dim in end.directions)
+        return TileCopyUse(what, known, reads, end.layout, directions, path)
+    if reads_blocks(copy):
+        return ScaleUse(what, path)
+    return TransferUse(what, transfer_of(copy, chooser.threads(copy)), path)
 
 
 def check_groups(wait: Any) -> None:
@@ -103,7 +144,7 @@ def check_groups(wait: Any) -> None:
     Raises:
         Invalid: if they are fewer than none.
     """
-    pending = ir.IntegerAttr(wait.attributes["pending"]).value
+    pending = wait.pending.value
     if pending < 0:
         raise Invalid(f"has pending = {pending}; expected 0 or more groups")
 
@@ -117,8 +158,7 @@ def _check_copy(op: Any, asynchronous: bool) -> None:
         raise Invalid(
             "has relayout, but cp.async moves bytes as they are; only smem.copy can turn them around"
         )
-    source, tile = op.operands
-    _check(source.type, tile.type, asynchronous, permutation_of(op), may_relayout(op))
+    _check(op.source.type, op.tile.type, asynchronous, permutation_of(op), may_relayout(op))
 
 
 def permutation_of(copy: Any) -> tuple[int, ...]:
@@ -161,8 +201,9 @@ def transfer_of(copy: Any, threads: int, read: TileLayout | None = None) -> Tran
     """
     if read is not None:
         return tile_copy_of(copy, threads).transfer(read)
-    source, tile = (operand.type for operand in copy.operands)
-    return _transfer(source, tile, threads, permutation_of(copy), may_relayout(copy))
+    return _transfer(
+        copy.source.type, copy.tile.type, threads, permutation_of(copy), may_relayout(copy)
+    )
 
 
 def tile_copy_of(copy: Any, threads: int) -> TileCopy:
@@ -172,12 +213,12 @@ def tile_copy_of(copy: Any, threads: int) -> TileCopy:
 
 def reads_blocks(copy: Any) -> bool:
     """Whether a copy reads blocks of scale factors in global memory."""
-    return holds_blocks(copy.operands[0].type)
+    return holds_blocks(copy.source.type)
 
 
 def reads_tile(copy: Any) -> bool:
     """Whether a copy reads a tile rather than global memory."""
-    return isinstance(copy.operands[0].type, TileType)
+    return isinstance(copy.source.type, TileType)
 
 
 def _transfer(

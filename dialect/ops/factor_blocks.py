@@ -91,13 +91,14 @@ def check_block_type(memref: Any, tile: Any, does: str) -> None:
             )
 
 
-def check_block_load(load: Any, multicast: str | None, coordinates: Sequence[Any]) -> None:
-    """Checks an `smem.tma_load` of blocks.
+def check_block_load(
+    memref: Any, tile: Any, multicast: str | None, coordinates: Sequence[Any]
+) -> None:
+    """Checks an `smem.tma_load` of blocks from a memref to a tile of those types.
 
     Raises:
         Invalid: if blocks cannot be loaded so, or constant coordinates are not where one begins.
     """
-    memref, tile = (operand.type for operand in list(load.operands)[:2])
     if len(shape_of(tile)) != 2:
         raise Invalid(f"loads a tile (rows, factors), not {list(shape_of(tile))}; take a stage")
     check_block_type(memref, tile, "loads")

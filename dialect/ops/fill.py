@@ -6,11 +6,12 @@ from typing import Any
 from ..bindings import arith, ext, ir
 from ..build import create
 from ..diagnostics import Invalid, verifier
-from ..smem import Smem
+from ..effects import Effects, Scope
+from ..op import SmemOp
 from ..types import FragmentType, check_fragment, fragment, is_accumulator, tensor_of
 
 
-class FillOp(Smem.Operation, name="fill"):
+class FillOp(SmemOp, name="fill"):
     """Sets every element of an accumulator.
 
     The result may be typed in flight, so that a loop can carry an accumulator in flight from its
@@ -20,9 +21,11 @@ class FillOp(Smem.Operation, name="fill"):
     value: ext.Operand[Any]
     fragment: ext.Result[FragmentType]
 
+    effects = Effects(Scope.WARPGROUP)
+
     @verifier
     def verify_region_invariants(self) -> None:
-        value, result = self.operands[0].type, self.results[0].type
+        value, result = self.value.type, self.fragment.type
         check_fragment(result)
         if not is_accumulator(result):
             raise Invalid(f"fills an accumulator, not {result}")

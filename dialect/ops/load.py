@@ -1,19 +1,22 @@
 """`smem.load`: a tile, or a matrix in global memory, to the registers of a warpgroup."""
 
+from collections.abc import Callable
 from typing import Any
 
-from ...layout import LayoutError
-from ...layout.fragment_access import accumulator_access, multiplicand_access
+from ...layout import LayoutError, TileLayout
+from ...layout.choice import FragmentUse, Use
+from ...layout.fragment_access import FragmentAccess, accumulator_access, multiplicand_access
 from ...layout.fragments import WARPGROUP
 from ...layout.instruction import INSTRUCTION_M
 from ...layout.sparsity import metadata_words
 from ..bindings import ext, ir
 from ..build import create
 from ..caching import cached_in_context
-from ..diagnostics import Invalid, verifier
+from ..diagnostics import Invalid, format_location, verifier
+from ..effects import Effects, Scope, read
 from ..elements import element_of, held_in_tiles
 from ..memrefs import check_global, check_multiples, strides_of
-from ..smem import Smem
+from ..op import SmemOp
 from ..types import (
     FragmentType,
     TileType,
@@ -26,12 +29,13 @@ from ..types import (
     shape_of,
     tensor_of,
 )
+from ..uses import Chooser, Path
 
 #: Element types of memory that become the elements of each accumulator.
 LOADED = {"f32": ("f32", "f16", "bf16"), "f16": ("f16",), "s32": ("i32",)}
 
 
-class LoadOp(Smem.Operation, name="load"):
+class LoadOp(SmemOp, name="load"):
     """Loads a matrix into a fragment of a warpgroup; the result's type says into which.
 
     - `#smem.multiplicand`, from a tile of A's shape and element type: by `ldmatrix` where 16 bytes of
@@ -48,9 +52,21 @@ class LoadOp(Smem.Operation, name="load"):
     source: ext.Operand[Any]
     fragment: ext.Result[FragmentType]
 
+    effects = Effects(Scope.WARPGROUP, (read("source"),))
+
+    def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use:
+        """What it asks of its tile's layout."""
+        return FragmentUse(f"the load at {format_location(self.location)}", self.access, path)
+
+    @property
+    def access(self) -> Callable[[TileLayout], FragmentAccess]:
+        """How the threads access a tile, by its layout."""
+        to_a = is_multiplicand(self.fragment.type)
+        return multiplicand_access if to_a else accumulator_access
+
     @verifier
     def verify_region_invariants(self) -> None:
-        _check(self.operands[0].type, self.results[0].type)
+        _check(self.source.type, self.fragment.type)
 
 
 @cached_in_context

@@ -6,8 +6,9 @@ from typing import Any
 from ..bindings import ext, ir
 from ..build import operand_value
 from ..diagnostics import Invalid, format_location, verifier
+from ..effects import Effects, Scope
 from ..elements import accumulator_of
-from ..smem import Smem
+from ..op import SmemOp
 from ..types import (
     FragmentType,
     check_fragment,
@@ -22,7 +23,7 @@ from ..types import (
 _NO_INPUTS = "maps no fragment; expected one or more"
 
 
-class MapOp(Smem.Operation, name="map"):
+class MapOp(SmemOp, name="map"):
     """Computes each element of the result from those at the same place of the inputs.
 
     The inputs are of one type: IRDL lets those of a variadic operand differ in nothing.
@@ -38,9 +39,11 @@ class MapOp(Smem.Operation, name="map"):
     result: ext.Result[FragmentType]
     body: ext.Region
 
+    effects = Effects(Scope.WARPGROUP)
+
     @verifier
     def verify_region_invariants(self) -> None:
-        inputs, result = [v.type for v in self.operands], self.results[0].type
+        inputs, result = [v.type for v in self.inputs], self.result.type
         if not inputs:
             raise Invalid(_NO_INPUTS)
         check_fragment(result)
@@ -55,7 +58,7 @@ class MapOp(Smem.Operation, name="map"):
         )
 
 
-class YieldOp(Smem.Operation, name="yield", traits=[ir.IsTerminatorTrait]):
+class YieldOp(SmemOp, name="yield", traits=[ir.IsTerminatorTrait]):
     """Ends the region of an `smem.map`: the element that it computes."""
 
     value: ext.Operand[Any]
@@ -63,7 +66,7 @@ class YieldOp(Smem.Operation, name="yield", traits=[ir.IsTerminatorTrait]):
     @verifier
     def verify_region_invariants(self) -> None:
         parent = self.operation.parent
-        if parent is None or parent.operation.name != "smem.map":
+        if parent is None or parent.operation.name != MapOp.OPERATION_NAME:
             raise Invalid("ends the region of an smem.map, which it is not in")
 
 
@@ -79,7 +82,7 @@ def _check_body(op: Any, elements: list[Any], result: Any) -> None:
             "followed by the row and the column as index, index"
         )
     ops = [inner.operation for inner in blocks[0].operations]
-    if not ops or ops[-1].name != "smem.yield":
+    if not ops or ops[-1].name != YieldOp.OPERATION_NAME:
         raise Invalid("has a region that does not end with smem.yield")
     if ops[-1].operands[0].type != result:
         raise Invalid(f"yields {ops[-1].operands[0].type} for elements of {result}")
@@ -123,7 +126,7 @@ def map(inputs: Sequence[Any], function: Callable[..., Any], with_position: bool
     arguments = elements + [ir.IndexType.get()] * (2 if with_position else 0)
     # The result's type is known when the region is built, and the op needs it when it is made: so the
     # region is built in a block of its own first.
-    holder = ir.Operation.create("builtin.module", regions=1)
+    holder = ir.Operation.create("builtin.module", regions=1, ip=False)
     block = ir.Block.create_at_start(holder.regions[0], arguments)
     with ir.InsertionPoint(block):
         element = operand_value(function(*block.arguments))

@@ -4,15 +4,17 @@ from typing import Any, NamedTuple
 
 from ...layout import Element, Role, accumulators, partners
 from ...layout.arch import unreadable
+from ...layout.choice import Use
 from ...layout.elements import E2M1, S8, SPARSITY, TF32, U8
 from ...layout.instruction import INSTRUCTION_M, TCGEN05_M, n_pieces, n_rule
 from ...layout.tcgen05 import Kind, Shape, ShapeError, check_shape, kind_of
 from ..bindings import ext, ir
 from ..build import create
 from ..caching import cached_in_context
-from ..diagnostics import Invalid, verifier
+from ..diagnostics import Invalid, format_location, verifier
+from ..effects import Completion, Effects, Proxy, Scope, read
 from ..elements import accumulator_types, element_of
-from ..smem import Smem
+from ..op import SmemOp
 from ..types import (
     FragmentType,
     TileType,
@@ -29,6 +31,7 @@ from ..types import (
     tile_element,
 )
 from ..units import is_said
+from ..uses import Chooser, Path
 
 #: Unit attributes that change what an mma computes.
 MODIFIERS = ("negate_a", "negate_b", "satfinite")
@@ -40,7 +43,42 @@ PAIR = "pair"
 TRUNCATE = "truncate"
 
 
-class MmaOp(Smem.Operation, name="mma"):
+class AnyMma(SmemOp):
+    """An op that starts an mma: its operands are tiles, or descriptors of them."""
+
+    #: The metadata of a sparse A; None for a dense one.
+    metadata = None
+    #: The scale factors of A and of B; None for an mma that scales nothing.
+    scales = None
+
+    @property
+    def ctas(self) -> int:
+        """How many blocks compute the product together (`.cta_group`)."""
+        return 2 if is_said(self, PAIR) else 1
+
+
+class TileMma(AnyMma):
+    """An mma that reads tiles."""
+
+    effects = Effects(
+        Scope.WARPGROUP, tuple(read(name, Proxy.ASYNC, Completion.WGMMA_GROUP) for name in "ab")
+    )
+
+    def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use:
+        """What it asks of the layout of A or B."""
+        role, element = Role(operand), tile_element(getattr(self, operand).type)
+        what = f"{role.name} of the mma at {format_location(self.location)}"
+        sparse = self.metadata is not None
+        return chooser.arch.use(what, role, element, path, sparse, self.ctas)
+
+
+class DescriptorMma(AnyMma):
+    """What a `TileMma` is once its operands are descriptors; made by `smem-materialize-descriptors`."""
+
+    effects = Effects(Scope.WARPGROUP)
+
+
+class MmaOp(TileMma, name="mma"):
     """Starts the product of two matrices, and adds it to the accumulator if one is given.
 
     A is M x K, B is K x N; M is a multiple of 64, K of the instruction's, N what `wgmma` takes (PTX
@@ -75,7 +113,7 @@ class MmaOp(Smem.Operation, name="mma"):
         _verify(self)
 
 
-class MmaSpOp(Smem.Operation, name="mma_sp"):
+class MmaSpOp(TileMma, name="mma_sp"):
     """Starts the product of a sparse A and B (`wgmma.mma_async.sp`, PTX ISA 9.7.15.6).
 
     A holds half of each row of the M x K matrix: 2 of every 4 elements, or 1 of every 2 for tf32. The
@@ -94,39 +132,17 @@ class MmaSpOp(Smem.Operation, name="mma_sp"):
         _verify(self)
 
 
-#: The ops that multiply.
-PRODUCTS = (MmaOp.OPERATION_NAME, MmaSpOp.OPERATION_NAME, "smem.mma_scaled")
-
-#: What they become once their operands are descriptors.
-DESCRIBED = ("smem.wgmma", "smem.wgmma_sp", "smem.tcgen05_scaled")
-
-#: All of them.
-STARTED = (*PRODUCTS, *DESCRIBED)
-
-
-class Extras(NamedTuple):
-    """What a product has beside A and B; None for what it has not. Values, or their types."""
+class Beside(NamedTuple):
+    """The types of what an mma takes beside A and B; None for what it does not."""
 
     accumulator: Any = None
     metadata: Any = None
-    scales: tuple[Any, Any] | None = None
-
-
-def extras_of(op: Any) -> Extras:
-    """The values that a product, also one of descriptors, has beside A and B."""
-    return _extras(op, list(op.operands)[2:])
-
-
-def _extras(op: Any, values: list[Any]) -> Extras:
-    name = op.operation.name
-    metadata = values.pop(0) if name.endswith("_sp") else None
-    scales = (values.pop(0), values.pop(0)) if name.endswith("_scaled") else None
-    return Extras(values[0] if values else None, metadata, scales)
 
 
 def _verify(op: Any) -> None:
-    a, b, *rest = (v.type for v in op.operands)
-    problem = _problem(op.results[0].type, a, b, _extras(op, rest), ctas_of(op))
+    a, b, accumulator, metadata = op.a.type, op.b.type, op.accumulator, op.metadata
+    beside = Beside(*(None if value is None else value.type for value in (accumulator, metadata)))
+    problem = _problem(op.result.type, a, b, beside, op.ctas)
     if problem:
         raise Invalid(problem)
     said = len(op.attributes) > 0
@@ -134,22 +150,21 @@ def _verify(op: Any) -> None:
         check_modifiers(op, operand_element(a))
     if said or _is_unrounded(a, b):
         _check_truncate(op, a, b)
-    accumulator = extras_of(op).accumulator
     if accumulator is not None:
         check_single_use(accumulator)
 
 
 @cached_in_context
-def _problem(result: Any, a: Any, b: Any, extras: Extras, ctas: int) -> str | None:
+def _problem(result: Any, a: Any, b: Any, beside: Beside, ctas: int) -> str | None:
     """The first rule of the ISA that operands of those types break; None if there is none."""
     try:
-        _check_types(result, a, b, extras, ctas)
+        _check_types(result, a, b, beside, ctas)
     except Invalid as error:
         return str(error)
     return None
 
 
-def _check_types(result: Any, a: Any, b: Any, extras: Extras, ctas: int) -> None:
+def _check_types(result: Any, a: Any, b: Any, beside: Beside, ctas: int) -> None:
     """Checks the types of an mma against the rules of the ISA.
 
     Raises:
@@ -175,8 +190,8 @@ def _check_types(result: Any, a: Any, b: Any, extras: Extras, ctas: int) -> None
             raise Invalid(f"multiplies {kind}, which no tensor core does{scaled}")
         expected = " or ".join(map(str, partners(kind)))
         raise Invalid(f"multiplies {kind} by {tile_element(b)}; expected B of {expected}")
-    sparse = extras.metadata is not None
-    (m, k), (k_b, n) = _whole_a(a, extras.metadata), shape_of(b)
+    sparse = beside.metadata is not None
+    (m, k), (k_b, n) = _whole_a(a, beside.metadata), shape_of(b)
     if k != k_b:
         raise Invalid(f"multiplies A of {m}x{k} by B of {k_b}x{n}: K differs, {k} and {k_b}")
     step = kind.instruction_k * (SPARSITY if sparse else 1)
@@ -202,18 +217,13 @@ def _check_types(result: Any, a: Any, b: Any, extras: Extras, ctas: int) -> None
         raise Invalid(
             f"results in {result}; expected !smem.fragment<tensor<{m}x{n}x{kept}>, #smem.in_flight>"
         )
-    if extras.accumulator is not None:
-        check_added(extras.accumulator, result)
+    if beside.accumulator is not None:
+        check_added(beside.accumulator, result)
     for role, type_ in ((Role.A, a), (Role.B, b)):
         layout = layout_of(type_) if isinstance(type_, TileType) else None
         problem = unreadable(layout, role, sparse, ctas) if layout else None
         if problem:
             raise Invalid(f"cannot read {role.name} of layout {layout}: {problem}")
-
-
-def ctas_of(op: Any) -> int:
-    """How many blocks compute a product together (`.cta_group`)."""
-    return 2 if is_said(op, PAIR) else 1
 
 
 def check_pair(kind: Kind | None, m: int, n: int, b: Element) -> None:

@@ -3,11 +3,14 @@
 from typing import Any
 
 from ...layout import Mismatch, Role
+from ...layout.choice import Use
 from ...layout.instruction import TCGEN05_M, n_pieces, n_rule
 from ...layout.mixes import ACC_F32
 from ...layout.tcgen05 import (
     KINDS,
     SCALE_ELEMENTS,
+    ScaledUse,
+    ScaleUse,
     Scaling,
     scale_blocks,
     scaled_kind,
@@ -17,8 +20,8 @@ from ...layout.tcgen05.scales import BLOCK_FACTORS
 from ..bindings import ext, ir
 from ..build import create
 from ..caching import cached_in_context
-from ..diagnostics import Invalid, verifier
-from ..smem import Smem
+from ..diagnostics import Invalid, format_location, verifier
+from ..effects import Completion, Effects, Proxy, Scope, read
 from ..types import (
     FragmentType,
     TileType,
@@ -32,19 +35,19 @@ from ..types import (
     tile_element,
 )
 from ..units import is_said
+from ..uses import Chooser, Path
 from .mma import (
     MODIFIERS,
     PAIR,
     TRUNCATE,
+    TileMma,
     check_added,
     check_pair,
     check_single_use,
-    ctas_of,
-    extras_of,
 )
 
 
-class MmaScaledOp(Smem.Operation, name="mma_scaled"):
+class MmaScaledOp(TileMma, name="mma_scaled"):
     """Starts the product of two matrices whose blocks along K are scaled (PTX ISA 9.7.16.10.7), and adds
     it to the accumulator if one is given. tcgen05 alone does that.
 
@@ -72,12 +75,36 @@ class MmaScaledOp(Smem.Operation, name="mma_scaled"):
     result: ext.Result[FragmentType]
     accumulator: ext.Operand[FragmentType] | None = None
 
+    effects = Effects(
+        Scope.WARPGROUP,
+        tuple(
+            read(name, Proxy.ASYNC, Completion.WGMMA_GROUP)
+            for name in ("a", "b", "a_scales", "b_scales")
+        ),
+    )
+
+    @property
+    def scales(self) -> tuple[Any, Any]:
+        """The scale factors of A and of B."""
+        return self.a_scales, self.b_scales
+
+    def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use:
+        """What it asks of the layout of A, of B, or of the factors of either."""
+        role = Role(operand[0])
+        what = f"{role.name} of the mma at {format_location(self.location)}"
+        if operand.endswith("_scales"):
+            return ScaleUse(f"factors of {what}", path)
+        scaling = scaling_of(self.a.type, self.b.type, self.a_scales.type)
+        k, n = shape_of(self.b.type)
+        long = chooser.arch.has_absolute_lbo and scaling.reads_long(k, n * self.ctas)
+        return ScaledUse(what, role, scaling, long, self.ctas, path)
+
     @verifier
     def verify_region_invariants(self) -> None:
-        a, b, a_scales, b_scales, *_ = (value.type for value in self.operands)
-        accumulator = extras_of(self).accumulator
+        accumulator = self.accumulator
+        tiles = (value.type for value in (self.a, self.b, *self.scales))
         given = None if accumulator is None else accumulator.type
-        problem = _problem(self.results[0].type, a, b, a_scales, b_scales, given, ctas_of(self))
+        problem = _problem(self.result.type, *tiles, given, self.ctas)
         if problem:
             raise Invalid(problem)
         if accumulator is not None:

@@ -1,5 +1,6 @@
 """Parts of tiles: where a stage or a subtile begins, and what type it has."""
 
+from collections.abc import Sequence
 from math import lcm
 from typing import Any
 
@@ -9,15 +10,34 @@ from ..attributes import auto
 from ..bindings import ir
 from ..diagnostics import Invalid
 from ..divisibility import constant_of, divisor
+from ..op import SmemOp
 from ..types import layout_of, shape_of, tensor_of, tile, tile_element
 
 #: Stands in `static_offsets` for an offset that an operand gives, as in `memref.subview`.
 DYNAMIC = -(1 << 63)
 
 
+class PartOp(SmemOp):
+    """An op that takes a part of a tile: the part shows bytes of the tile, and has none of its own."""
+
+    @property
+    def starts(self) -> tuple[Start, ...]:
+        """Where the part begins along each dimension that is cut, as the layout's mathematics takes it.
+
+        Raises:
+            Invalid: if the attributes and the operands do not fit each other.
+        """
+        raise NotImplementedError
+
+    @property
+    def run_time_starts(self) -> Sequence[Any]:
+        """The index values that `starts` tells a divisor of, in their order."""
+        raise NotImplementedError
+
+
 def stage_start(op: Any) -> Start:
     """The stage that is taken, as the layout's mathematics takes it."""
-    constant = constant_of(op.operands[1])
+    constant = constant_of(op.index)
     return Multiple(1) if constant is None else constant
 
 
@@ -27,10 +47,10 @@ def subtile_starts(op: Any) -> tuple[Start, ...]:
     Raises:
         Invalid: if the attributes and the operands do not fit each other.
     """
-    static = op.attributes["static_offsets"]
+    static = op.static_offsets
     if not isinstance(static, ir.DenseI64ArrayAttr) or len(list(static)) != 2:
         raise Invalid(f"takes static_offsets = array<i64: row, column>, not {static}")
-    operands = list(op.operands)[1:]
+    operands = op.offsets
     dynamic = sum(offset == DYNAMIC for offset in static)
     if dynamic != len(operands):
         raise Invalid(f"has {len(operands)} offset operands for {dynamic} run-time offsets")
@@ -47,21 +67,16 @@ def subtile_starts(op: Any) -> tuple[Start, ...]:
     return tuple(Multiple(next(known)) if o == DYNAMIC else o for o in static)
 
 
-def starts_of(op: Any) -> tuple[Start, ...]:
-    """Where the part of a stage op (one start) or a subtile op (two) begins."""
-    return (stage_start(op),) if op.operation.name == "smem.stage" else subtile_starts(op)
-
-
 def part_of(op: Any, source: TileLayout) -> Slice:
     """The part that a stage or subtile op takes of a tile of layout `source`.
 
     Raises:
         LayoutError: if it leaves the tile.
     """
-    starts = starts_of(op)
+    starts = op.starts
     if len(starts) == 1:
         return source.stage(starts[0])
-    return source.slice(starts, shape_of(op.results[0].type))
+    return source.slice(starts, shape_of(op.part.type))
 
 
 def check_part(op: Any, source: Any, result: Any, shape: tuple[int, ...]) -> None:
@@ -89,13 +104,13 @@ def _known_less(op: Any, whole: TileLayout, given: TileLayout) -> TileLayout | N
 
     Folding constants may tell more of a start than was known when the part got its type.
     """
-    if op.operation.name == "smem.stage":
+    if len(op.starts) == 1:
         return None
     starts = [
         Multiple(origin.of)
         if isinstance(start, Multiple) and isinstance(origin, Multiple) and not start.of % origin.of
         else start
-        for start, origin in zip(subtile_starts(op), given.origins, strict=True)
+        for start, origin in zip(op.starts, given.origins, strict=True)
     ]
     return whole.slice(starts, given.shape).layout
 

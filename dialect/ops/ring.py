@@ -5,9 +5,10 @@ from typing import Any
 from ..bindings import ext, ir
 from ..build import create, index
 from ..diagnostics import Invalid, verifier
-from ..smem import Smem
+from ..effects import Completion, Effects, Scope
+from ..op import SmemOp
 from ..types import RingType
-from .alloc import check_offset
+from .memory import check_offset
 
 #: Warps of a warpgroup, each of which arrives once when the warpgroup releases a stage.
 WARPS = 4
@@ -19,7 +20,7 @@ MBARRIER_BYTES = 8
 _MAX_COUNT = (1 << 20) - 1
 
 
-class RingOp(Smem.Operation, name="ring"):
+class RingOp(SmemOp, name="ring"):
     """Makes two mbarriers for each of `stages` stages: one that says that the stage is full, one that
     says that it is empty. All threads of the block execute it, at the top of the kernel.
 
@@ -39,6 +40,8 @@ class RingOp(Smem.Operation, name="ring"):
     consumers: ir.IntegerAttr
     ring: ext.Result[RingType]
 
+    effects = Effects(Scope.BLOCK, barrier=Scope.BLOCK, allocates=True)
+
     @verifier
     def verify_region_invariants(self) -> None:
         for name in ("stages", "producers", "consumers"):
@@ -50,8 +53,13 @@ class RingOp(Smem.Operation, name="ring"):
             raise Invalid(f"counts {count} arrivals; an mbarrier counts up to {_MAX_COUNT}")
         check_offset(self, MBARRIER_BYTES)
 
+    @property
+    def shared_bytes(self) -> int:
+        """Bytes of shared memory that the mbarriers take."""
+        return 2 * MBARRIER_BYTES * self.stages.value
 
-class ProducerAcquireOp(Smem.Operation, name="producer_acquire"):
+
+class ProducerAcquireOp(SmemOp, name="producer_acquire"):
     """Waits until the stage of a step is empty, and gives its index. Each thread that executes it waits.
 
     The first `stages` steps find their stages empty.
@@ -61,12 +69,14 @@ class ProducerAcquireOp(Smem.Operation, name="producer_acquire"):
     step: ext.Operand[ir.IndexType]
     stage: ext.Result[ir.IndexType]
 
+    effects = Effects(awaits=Completion.MBARRIER)
+
     @verifier
     def verify_region_invariants(self) -> None:
         ring_of(self)
 
 
-class ProducerCommitOp(Smem.Operation, name="producer_commit"):
+class ProducerCommitOp(SmemOp, name="producer_commit"):
     """Says that this thread has filled its part of a step's stage, or started the loads that do.
 
     What a thread has written itself needs an `smem.fence` before, if an mma is to read it.
@@ -75,12 +85,14 @@ class ProducerCommitOp(Smem.Operation, name="producer_commit"):
     ring: ext.Operand[RingType]
     step: ext.Operand[ir.IndexType]
 
+    effects = Effects(commits=Completion.MBARRIER)
+
     @verifier
     def verify_region_invariants(self) -> None:
         ring_of(self)
 
 
-class ConsumerWaitOp(Smem.Operation, name="consumer_wait"):
+class ConsumerWaitOp(SmemOp, name="consumer_wait"):
     """Waits until the stage of a step is full, and gives its index. Each thread that executes it
     waits."""
 
@@ -88,12 +100,14 @@ class ConsumerWaitOp(Smem.Operation, name="consumer_wait"):
     step: ext.Operand[ir.IndexType]
     stage: ext.Result[ir.IndexType]
 
+    effects = Effects(awaits=Completion.MBARRIER)
+
     @verifier
     def verify_region_invariants(self) -> None:
         ring_of(self)
 
 
-class ConsumerReleaseOp(Smem.Operation, name="consumer_release"):
+class ConsumerReleaseOp(SmemOp, name="consumer_release"):
     """Says that this warpgroup has read a step's stage. All of its threads execute it.
 
     The mma that read the stage must be finished: an `smem.wait` comes before.
@@ -102,18 +116,20 @@ class ConsumerReleaseOp(Smem.Operation, name="consumer_release"):
     ring: ext.Operand[RingType]
     step: ext.Operand[ir.IndexType]
 
+    effects = Effects(Scope.WARPGROUP, commits=Completion.MBARRIER)
+
     @verifier
     def verify_region_invariants(self) -> None:
         ring_of(self)
 
 
-def ring_of(op: Any, position: int = 0) -> Any:
-    """The `smem.ring` whose ring an op takes as operand `position`.
+def ring_of(op: Any) -> Any:
+    """The `smem.ring` whose ring an op takes.
 
     Raises:
         Invalid: if the operand is no `smem.ring`'s result.
     """
-    owner = op.operands[position].owner
+    owner = op.ring.owner
     if isinstance(owner, ir.Block) or owner.name != RingOp.OPERATION_NAME:
         raise Invalid(
             "takes a ring that does not come from an smem.ring; use the ring where it is made"
@@ -123,12 +139,7 @@ def ring_of(op: Any, position: int = 0) -> Any:
 
 def ring_number(ring: Any, name: str) -> int:
     """The ring's attribute `stages`, `producers` or `consumers`."""
-    return ir.IntegerAttr(ring.attributes[name]).value
-
-
-def ring_bytes(ring: Any) -> int:
-    """Bytes of shared memory that a ring's mbarriers take."""
-    return 2 * MBARRIER_BYTES * ring_number(ring, "stages")
+    return getattr(ring, name).value
 
 
 def ring(stages: int, producers: int = 1, consumers: int = 1) -> Any:

@@ -6,7 +6,8 @@ from typing import Any
 from ..bindings import ext, ir
 from ..build import create
 from ..diagnostics import Invalid, verifier
-from ..smem import Smem
+from ..effects import Effects, Scope
+from ..op import SmemOp
 from .ring import WARPS
 
 #: Registers of a thread that `setmaxnreg` takes: multiples of 8 (PTX ISA 9.7.19.5).
@@ -16,13 +17,15 @@ REGISTER_STEP, MIN_REGISTERS, MAX_REGISTERS = 8, 24, 256
 SCOPES = ("warpgroup", "block")
 
 
-class RolesOp(Smem.Operation, name="roles", traits=[ir.NoTerminatorTrait]):
+class RolesOp(SmemOp, name="roles", traits=[ir.NoTerminatorTrait]):
     """Divides the warpgroups of the block among roles; each `smem.role` in it takes the next ones.
 
     All threads of the block execute it.
     """
 
     body: ext.Region
+
+    effects = Effects(Scope.BLOCK)
 
     @verifier
     def verify_region_invariants(self) -> None:
@@ -34,7 +37,7 @@ class RolesOp(Smem.Operation, name="roles", traits=[ir.NoTerminatorTrait]):
             raise Invalid("holds no smem.role")
 
 
-class RoleOp(Smem.Operation, name="role", traits=[ir.NoTerminatorTrait]):
+class RoleOp(SmemOp, name="role", traits=[ir.NoTerminatorTrait]):
     """What `warpgroups` warpgroups do. The region may have an argument of index type: which of them it
     is, from 0.
 
@@ -44,6 +47,8 @@ class RoleOp(Smem.Operation, name="role", traits=[ir.NoTerminatorTrait]):
 
     warpgroups: ir.IntegerAttr
     body: ext.Region
+
+    effects = Effects(Scope.WARPGROUP)
 
     @verifier
     def verify_region_invariants(self) -> None:
@@ -62,7 +67,7 @@ class RoleOp(Smem.Operation, name="role", traits=[ir.NoTerminatorTrait]):
             raise Invalid(f"has a region with arguments ({said}); expected none, or one index")
 
 
-class ElectOp(Smem.Operation, name="elect", traits=[ir.NoTerminatorTrait]):
+class ElectOp(SmemOp, name="elect", traits=[ir.NoTerminatorTrait]):
     """What one thread does: of each warpgroup that executes the op, or of the block. All threads of the
     warpgroup, or of the block, execute it together.
 
@@ -72,6 +77,8 @@ class ElectOp(Smem.Operation, name="elect", traits=[ir.NoTerminatorTrait]):
 
     scope: ir.StringAttr
     body: ext.Region
+
+    effects = Effects(Scope.WARPGROUP)
 
     @verifier
     def verify_region_invariants(self) -> None:
@@ -86,10 +93,12 @@ class ElectOp(Smem.Operation, name="elect", traits=[ir.NoTerminatorTrait]):
             raise Invalid("has a region with arguments; expected none")
 
 
-class WarpgroupBarrierOp(Smem.Operation, name="warpgroup_barrier"):
+class WarpgroupBarrierOp(SmemOp, name="warpgroup_barrier"):
     """Each warpgroup that executes it waits until all of its threads have, and what they wrote to shared
     memory is visible to all of them. Warpgroup i uses the block's named barrier i + 1.
     """
+
+    effects = Effects(Scope.WARPGROUP, barrier=Scope.WARPGROUP)
 
 
 def elected_warp(elect: Any) -> int:
@@ -109,7 +118,7 @@ def elected_warp(elect: Any) -> int:
 
 
 def _scope(elect: Any) -> str:
-    return ir.StringAttr(elect.attributes["scope"]).value
+    return elect.scope.value
 
 
 def _block(op: Any) -> Any:
@@ -130,7 +139,7 @@ def roles_of(roles: Any) -> list[Any]:
 
 def role_warpgroups(role: Any) -> int:
     """How many warpgroups have a role."""
-    return ir.IntegerAttr(role.attributes["warpgroups"]).value
+    return role.warpgroups.value
 
 
 def role_registers(role: Any) -> int | None:

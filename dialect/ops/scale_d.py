@@ -5,14 +5,15 @@ from typing import Any
 from ..bindings import ext, ir
 from ..build import create, operand_value
 from ..diagnostics import Invalid, verifier
-from ..smem import Smem
+from ..effects import Effects, Scope
+from ..op import SmemOp
 from ..types import FragmentType, check_fragment, is_accumulator
-from .mma import STARTED, check_single_use
+from .mma import AnyMma, check_single_use
 
 I1 = ir.IntegerType[1]
 
 
-class ScaleDOp(Smem.Operation, name="scale_d"):
+class ScaleDOp(SmemOp, name="scale_d"):
     """The accumulator of the product that uses it, if `keep` is true; zero if it is false.
 
     It is the scale-d of the product's instructions (PTX ISA 9.7.15.5.2), so a loop can begin with an
@@ -23,9 +24,11 @@ class ScaleDOp(Smem.Operation, name="scale_d"):
     keep: ext.Operand[I1]
     result: ext.Result[FragmentType]
 
+    effects = Effects(Scope.WARPGROUP)
+
     @verifier
     def verify_region_invariants(self) -> None:
-        source, result = self.operands[0], self.results[0]
+        source, result = self.accumulator, self.result
         check_fragment(source.type)
         if not is_accumulator(source.type):
             raise Invalid(f"takes an accumulator, not {source.type}")
@@ -33,7 +36,7 @@ class ScaleDOp(Smem.Operation, name="scale_d"):
             raise Invalid(f"results in {result.type} of {source.type}; expected the same")
         check_single_use(source)
         users = [use.owner.operation for use in result.uses]
-        if len(users) != 1 or users[0].name not in STARTED:
+        if len(users) != 1 or not isinstance(users[0].opview, AnyMma):
             said = ", ".join(f"'{user.name}'" for user in users) or "nothing"
             raise Invalid(
                 f"is used by {said}; expected a single smem.mma or smem.mma_sp, as its accumulator"

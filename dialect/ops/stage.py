@@ -1,16 +1,17 @@
 """`smem.stage`: one stage of a tile that has several."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from ...layout.modes import Start
 from ..bindings import ext, ir
 from ..build import create, index
 from ..diagnostics import Invalid, verifier
-from ..smem import Smem
 from ..types import TileType, shape_of
-from .part import check_part, part_type, stage_start
+from .part import PartOp, check_part, part_type, stage_start
 
 
-class StageOp(Smem.Operation, name="stage"):
+class StageOp(PartOp, name="stage"):
     """Takes stage `index` of a tile (stages, rows, columns): a tile (rows, columns).
 
     An index that is not constant must be less than the number of stages; this is not checked.
@@ -20,9 +21,19 @@ class StageOp(Smem.Operation, name="stage"):
     index: ext.Operand[ir.IndexType]
     part: ext.Result[TileType]
 
+    @property
+    def starts(self) -> tuple[Start, ...]:
+        """The stage."""
+        return (stage_start(self),)
+
+    @property
+    def run_time_starts(self) -> Sequence[Any]:
+        """The index."""
+        return [self.index]
+
     @verifier
     def verify_region_invariants(self) -> None:
-        source, result = self.operands[0].type, self.results[0].type
+        source, result = self.tile.type, self.part.type
         shape = shape_of(source)
         if len(shape) != 3:
             raise Invalid(f"takes a stage of a tile (stages, rows, columns), not {list(shape)}")

@@ -3,13 +3,15 @@
 from typing import Any
 
 from ...layout import LayoutError
+from ...layout.choice import FragmentUse, Use
 from ...layout.fragment_access import accumulator_access
 from ..bindings import ext
 from ..build import create
 from ..caching import cached_in_context
-from ..diagnostics import Invalid, verifier
+from ..diagnostics import Invalid, format_location, verifier
+from ..effects import Effects, Scope, write
 from ..elements import held_in_tiles
-from ..smem import Smem
+from ..op import SmemOp
 from ..types import (
     FragmentType,
     TileType,
@@ -19,6 +21,7 @@ from ..types import (
     shape_of,
     tensor_of,
 )
+from ..uses import Chooser, Path
 from .load import check_matrix
 
 #: Element types of memory that each accumulator is converted to.
@@ -29,7 +32,7 @@ STORED = {
 }
 
 
-class StoreOp(Smem.Operation, name="store"):
+class StoreOp(SmemOp, name="store"):
     """Stores an accumulator to a matrix in global memory, or to a tile, converting to its element type.
 
     Floats are rounded to nearest even; 8-bit types stay at their largest and smallest finite values
@@ -44,9 +47,17 @@ class StoreOp(Smem.Operation, name="store"):
     fragment: ext.Operand[FragmentType]
     target: ext.Operand[Any]
 
+    effects = Effects(Scope.WARPGROUP, (write("target"),))
+
+    def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use:
+        """What it asks of its tile's layout."""
+        return FragmentUse(
+            f"the store at {format_location(self.location)}", accumulator_access, path
+        )
+
     @verifier
     def verify_region_invariants(self) -> None:
-        _check(self.operands[0].type, self.operands[1].type)
+        _check(self.fragment.type, self.target.type)
 
 
 @cached_in_context

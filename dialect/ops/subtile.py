@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ...layout.modes import Start
 from ..bindings import ext, ir
 from ..build import create
 from ..diagnostics import Invalid, verifier
-from ..smem import Smem
 from ..types import TileType, shape_of
-from .part import DYNAMIC, check_part, part_type, subtile_starts
+from .part import DYNAMIC, PartOp, check_part, part_type, subtile_starts
 
 
-class SubtileOp(Smem.Operation, name="subtile"):
+class SubtileOp(PartOp, name="subtile"):
     """Takes the rectangle of the result's shape that begins at (row, column), in elements.
 
     `static_offsets` holds both; an entry of -2^63 stands for the next operand. What is known of an
@@ -29,16 +29,25 @@ class SubtileOp(Smem.Operation, name="subtile"):
     part: ext.Result[TileType]
     static_offsets: Any
 
+    @property
+    def starts(self) -> tuple[Start, ...]:
+        """The row and the column."""
+        return subtile_starts(self)
+
+    @property
+    def run_time_starts(self) -> Sequence[Any]:
+        """The offsets that are operands."""
+        return self.offsets
+
     @verifier
     def verify_region_invariants(self) -> None:
-        source, result = self.operands[0].type, self.results[0].type
+        source, result = self.tile.type, self.part.type
         shape, part = shape_of(source), shape_of(result)
         if len(shape) != 2:
             raise Invalid(
                 f"takes a part of a tile (rows, columns), not {list(shape)}; take a stage"
             )
-        starts = subtile_starts(self)
-        for dim, start in enumerate(starts):
+        for dim, start in enumerate(self.starts):
             if len(part) == 2 and isinstance(start, int):
                 last = start + part[dim] - 1
                 if start < 0 or last >= shape[dim]:

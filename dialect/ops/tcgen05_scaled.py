@@ -9,16 +9,15 @@ from ...layout.tcgen05 import LONG_K_BYTES, Scaling, scaled_kind, scaled_rows
 from ...layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS
 from ..bindings import ext, ir
 from ..diagnostics import Invalid, verifier
-from ..smem import Smem
 from ..types import FragmentType, check_fragment, is_in_flight, shape_of, tensor_of
 from .bases import Descriptors, check_bases
-from .mma import check_added, check_pair, check_single_use, ctas_of, extras_of
+from .mma import DescriptorMma, check_added, check_pair, check_single_use
 from .mma_scaled import check_scaled_modifiers
 
 I64 = ir.IntegerType[64]
 
 
-class Tcgen05ScaledOp(Smem.Operation, name="tcgen05_scaled"):
+class Tcgen05ScaledOp(DescriptorMma, name="tcgen05_scaled"):
     """What `smem.mma_scaled` is once its operands are descriptors and constant steps; see `smem.wgmma`.
 
     `scale` is the ISA's type of the factors, `block` the elements along K that share one.
@@ -46,9 +45,14 @@ class Tcgen05ScaledOp(Smem.Operation, name="tcgen05_scaled"):
     result: ext.Result[FragmentType]
     accumulator: ext.Operand[FragmentType] | None = None
 
+    @property
+    def scales(self) -> tuple[Any, Any]:
+        """The descriptors of the scale factors of A and of B."""
+        return self.a_scales, self.b_scales
+
     @verifier
     def verify_region_invariants(self) -> None:
-        result, accumulator = self.results[0].type, extras_of(self).accumulator
+        result, accumulator = self.result.type, self.accumulator
         check_fragment(result)
         if not is_in_flight(result) or str(tensor_of(result).element_type) != "f32":
             raise Invalid(f"results in {result}; expected a fragment of f32 in flight")
@@ -69,11 +73,9 @@ def scaling_of_descriptors(op: Any) -> Scaling:
     Raises:
         Invalid: if no kind scales so.
     """
-    names = [ir.StringAttr(op.attributes[name]).value for name in ("a_element", "b_element")]
-    scale = ir.StringAttr(op.attributes["scale"]).value
-    block = ir.IntegerAttr(op.attributes["block"]).value
+    scale, block = op.scale.value, op.block.value
     try:
-        a, b = map(element, names)
+        a, b = element(op.a_element.value), element(op.b_element.value)
     except ValueError as error:
         raise Invalid(str(error)) from None
     kind = scaled_kind(a, b, scale, block)
@@ -86,24 +88,24 @@ def scaling_of_descriptors(op: Any) -> Scaling:
 
 def k_bytes_of(op: Any, scaling: Scaling, m: int) -> int:
     """Bytes along K that each of its instructions reads; M is the result's, whatever its type now is."""
-    k = len(op.attributes["a_scale_steps"]) * BLOCK_ROWS // m * BLOCK_FACTORS * scaling.block
-    steps = len(op.attributes["a_steps"]) * TCGEN05_M // m
+    k = len(op.a_scale_steps) * BLOCK_ROWS // m * BLOCK_FACTORS * scaling.block
+    steps = len(op.a_steps) * TCGEN05_M // m
     return k * scaling.a.bits // 8 // steps
 
 
 def _check_majors(op: Any, scaling: Scaling) -> None:
     for name, kind in (("a_major", scaling.a), ("b_major", scaling.b)):
-        major = ir.StringAttr(op.attributes[name]).value
+        major = getattr(op, name).value
         legal = [m.value for m in Major if m is Major.K or kind.tcgen05_mn_major]
         if major not in legal:
             raise Invalid(f"has {name} = '{major}' of {kind}; expected {' or '.join(legal)}")
 
 
 def _check_steps(op: Any, scaling: Scaling) -> None:
-    m, n = shape_of(op.results[0].type)
+    m, n = shape_of(op.result.type)
     if m % TCGEN05_M:
         raise Invalid(f"has M = {m}; expected a multiple of {TCGEN05_M}")
-    if ctas_of(op) > 1:
+    if op.ctas > 1:
         check_pair(scaling.kind, m, n // 2, scaling.b)
     pieces = len(n_pieces(scaling.b, n) or ())
     blocks = {
@@ -142,6 +144,6 @@ def _check_steps(op: Any, scaling: Scaling) -> None:
             )
         if long and min(op.attributes[name]) < -1:
             raise Invalid(f"has {name} = {seconds}; expected -1, or 0 and more 16-byte units")
-        operand = op.operands["ab".index(name[0])].type
+        operand = getattr(op, name[0]).type
         if long and isinstance(operand, ir.VectorType):
             raise Invalid(f"has {name}, but {name[0]} is {operand}; expected i64")

@@ -6,10 +6,11 @@ from typing import Any
 from ..bindings import ext, ir
 from ..build import create
 from ..diagnostics import Invalid, verifier
-from ..smem import Smem
+from ..effects import Effects, Scope
+from ..op import SmemOp
 from ..types import RingType
 from ..units import is_said
-from .alloc import check_offset
+from .memory import check_offset
 from .mma import PAIR
 from .ring import MBARRIER_BYTES
 
@@ -23,7 +24,7 @@ LEAST_DEPTH, MOST_DEPTH = 4, 16
 ADDRESS_BYTES = MBARRIER_BYTES
 
 
-class TensorMemoryOp(Smem.Operation, name="tensor_memory"):
+class TensorMemoryOp(SmemOp, name="tensor_memory"):
     """Allocates tensor memory for the accumulators of each warpgroup, on architectures whose mma add
     there (tcgen05). All threads of the block execute it, at the top of the kernel; what it allocates is
     released where the kernel returns.
@@ -44,6 +45,8 @@ class TensorMemoryOp(Smem.Operation, name="tensor_memory"):
     warpgroups: ir.IntegerAttr
     barriers: ext.Result[RingType]
 
+    effects = Effects(Scope.BLOCK, barrier=Scope.BLOCK, allocates=True)
+
     @verifier
     def verify_region_invariants(self) -> None:
         columns, depth, first, warpgroups = (
@@ -61,16 +64,15 @@ class TensorMemoryOp(Smem.Operation, name="tensor_memory"):
         is_said(self, PAIR)
         check_offset(self, MBARRIER_BYTES)
 
+    @property
+    def shared_bytes(self) -> int:
+        """Bytes of shared memory that it takes."""
+        return ADDRESS_BYTES + MBARRIER_BYTES * self.warpgroups.value * barriers_of_each(self)
+
 
 def tensor_memory_number(op: Any, name: str) -> int:
     """The op's attribute `columns`, `depth`, `first` or `warpgroups`."""
-    return ir.IntegerAttr(op.attributes[name]).value
-
-
-def tensor_memory_bytes(op: Any) -> int:
-    """Bytes of shared memory that it takes."""
-    barriers = tensor_memory_number(op, "warpgroups") * barriers_of_each(op)
-    return ADDRESS_BYTES + MBARRIER_BYTES * barriers
+    return getattr(op, name).value
 
 
 def barriers_of_each(op: Any) -> int:

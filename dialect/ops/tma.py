@@ -3,15 +3,19 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ...layout.choice import BulkUse, Use
+from ...layout.tcgen05 import ScaleUse
 from ...layout.tensor_box import PADDED_ALIGNMENT, PADDED_BOX, TensorBox, tensor_box
 from ..bindings import ext, ir
 from ..build import create, index
 from ..caching import cached_in_context
-from ..diagnostics import Invalid, verifier
+from ..diagnostics import Invalid, format_location, verifier
 from ..divisibility import constant_of
+from ..effects import Completion, Effects, Proxy, read, write
 from ..memrefs import check_global, is_dynamic, strides_of
-from ..smem import Smem
+from ..op import SmemOp
 from ..types import RingType, TileType, layout_of, shape_of, tensor_of, tile_element
+from ..uses import Chooser, Path
 from .copy import check_groups, is_packed, packed
 from .factor_blocks import check_block_load, holds_blocks, refuse_rows
 from .ring import ring_of
@@ -32,7 +36,7 @@ GLOBAL_ALIGNMENT = 16
 CLUSTER_DIMS = ("x", "y")
 
 
-class TmaLoadOp(Smem.Operation, name="tma_load"):
+class TmaLoadOp(SmemOp, name="tma_load"):
     """Starts the copy of a part of a matrix in global memory to a tile, by the thread that executes it.
 
     The source is an argument of the kernel; `coordinates` say where the part begins in it, one for
@@ -65,26 +69,44 @@ class TmaLoadOp(Smem.Operation, name="tma_load"):
     step: ext.Operand[ir.IndexType]
     coordinates: Sequence[ext.Operand[ir.IndexType]]
 
+    effects = Effects(
+        accesses=(
+            read("source", Proxy.ASYNC, Completion.MBARRIER),
+            write("tile", Proxy.ASYNC, Completion.MBARRIER),
+        )
+    )
+
+    def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use:
+        """What it asks of its tile's layout.
+
+        Raises:
+            Invalid: if TMA of the architecture does not load such a tile.
+        """
+        what = f"the tma_load at {format_location(self.location)}"
+        if holds_blocks(self.source.type):
+            return ScaleUse(what, path)
+        _check_padding(self.tile, chooser)
+        blocks = chooser.blocks_along(self, multicast_of(self))
+        return BulkUse(what, _contiguous_dim(self.source), blocks, path)
+
     @verifier
     def verify_region_invariants(self) -> None:
-        source, tile = self.operands[0].type, self.operands[1].type
-        ring_of(self, 2)
+        source, tile = self.source.type, self.tile.type
+        ring_of(self)
         _check_attributes(self, (MULTICAST, CACHE))
         multicast = multicast_of(self)
         if holds_blocks(source):
             check_global(source, "loads from")
-            check_block_load(self, multicast, self.operands[4:])
+            check_block_load(source, tile, multicast, self.coordinates)
             return
         refuse_rows(source, tile)
         _check_elements(source, tile, "loads from")
-        _check_matrix(
-            source, len(self.operands) - 4, "loads from", bool(tile_element(tile).padding)
-        )
-        _check_coordinates(source, tile, self.operands[4:], "loads")
+        _check_matrix(source, len(self.coordinates), "loads from", bool(tile_element(tile).padding))
+        _check_coordinates(source, tile, self.coordinates, "loads")
         _check_tile(source, tile, "loads")
 
 
-class TmaStoreOp(Smem.Operation, name="tma_store"):
+class TmaStoreOp(SmemOp, name="tma_store"):
     """Starts the copy of a tile to a part of a matrix in global memory, by the thread that executes it.
 
     What is said of `smem.tma_load` of source, coordinates and tensor map holds of the target, but no
@@ -99,21 +121,40 @@ class TmaStoreOp(Smem.Operation, name="tma_store"):
     target: ext.Operand[ir.MemRefType]
     coordinates: Sequence[ext.Operand[ir.IndexType]]
 
+    effects = Effects(
+        accesses=(
+            read("tile", Proxy.ASYNC, Completion.BULK_GROUP),
+            write("target", Proxy.ASYNC, Completion.BULK_GROUP),
+        )
+    )
+
+    def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use:
+        """What it asks of its tile's layout.
+
+        Raises:
+            Invalid: if TMA of the architecture does not store such a tile.
+        """
+        _check_padding(self.tile, chooser)
+        what = f"the tma_store at {format_location(self.location)}"
+        return BulkUse(what, _contiguous_dim(self.target), 1, path, stores=True)
+
     @verifier
     def verify_region_invariants(self) -> None:
-        tile, target = self.operands[0].type, self.operands[1].type
+        tile, target = self.tile.type, self.target.type
         _check_attributes(self, (CACHE,))
         _check_elements(target, tile, "stores to")
-        _check_matrix(target, len(self.operands) - 2, "stores to", False)
-        _check_coordinates(target, tile, self.operands[2:], "stores")
+        _check_matrix(target, len(self.coordinates), "stores to", False)
+        _check_coordinates(target, tile, self.coordinates, "stores")
         _check_tile(target, tile, "stores")
 
 
-class TmaCommitOp(Smem.Operation, name="tma_commit"):
+class TmaCommitOp(SmemOp, name="tma_commit"):
     """Makes a group of the thread's bulk stores since the last group."""
 
+    effects = Effects(commits=Completion.BULK_GROUP)
 
-class TmaWaitOp(Smem.Operation, name="tma_wait"):
+
+class TmaWaitOp(SmemOp, name="tma_wait"):
     """Waits until at most the `pending` latest groups of the thread's bulk stores are unfinished.
 
     With the unit attribute `read`, until their tiles have been read, so that they can be written
@@ -122,12 +163,25 @@ class TmaWaitOp(Smem.Operation, name="tma_wait"):
 
     pending: ir.IntegerAttr
 
+    effects = Effects(awaits=Completion.BULK_GROUP)
+
     @verifier
     def verify_region_invariants(self) -> None:
         check_groups(self)
         for name in self.attributes:
             if name not in ("pending", "read") and "." not in name:
                 raise Invalid(f"has the attribute {name}; expected pending or read")
+
+
+def _check_padding(tile: Any, chooser: Chooser) -> None:
+    element, arch = tile_element(tile.type), chooser.arch
+    if element.padding and not arch.is_tcgen05:
+        raise Invalid(f"loads {element}, which TMA of {arch} does not pad; sm_100 and sm_103 do")
+
+
+def _contiguous_dim(memref: Any) -> int:
+    """Which of a tile's dimensions runs along the one that is contiguous in global memory."""
+    return matrix_contiguous(memref.type) - (memref.type.rank - 2)
 
 
 def _check_attributes(op: Any, known: tuple[str, ...]) -> None:

@@ -8,11 +8,11 @@ from ..build import create
 from ..diagnostics import Invalid, verifier
 from ..elements import element_of
 from ..memrefs import is_workgroup, strides_of
-from ..smem import Smem
 from ..types import TileType, layout_of, root_layout_of, tile
+from .memory import RootOp
 
 
-class ViewOp(Smem.Operation, name="view"):
+class ViewOp(RootOp, name="view"):
     """Makes a tile, with a layout that is given, of a contiguous memref in workgroup memory.
 
     The optional attribute `alignment` promises the alignment of the memref's first element in
@@ -25,7 +25,7 @@ class ViewOp(Smem.Operation, name="view"):
 
     @verifier
     def verify_region_invariants(self) -> None:
-        source, result = self.operands[0].type, self.results[0].type
+        source, result = self.memref.type, self.tile.type
         layout = root_layout_of(result)
         if layout is None:
             raise Invalid("needs a layout: memory that is already there cannot be given one")
@@ -60,7 +60,7 @@ def view_alignment(op: Any) -> int:
         if not isinstance(given, ir.IntegerAttr):
             raise Invalid(f"takes alignment as a number of bytes, not {given}")
         return int(given.value)
-    layout = layout_of(op.results[0].type)
+    layout = layout_of(op.tile.type)
     assert layout is not None
     return layout.alignment
 

@@ -5,12 +5,13 @@ from typing import Any
 from ..bindings import ext, ir
 from ..build import create
 from ..diagnostics import Invalid, verifier
-from ..smem import Smem
+from ..effects import Completion, Effects, Scope
+from ..op import SmemOp
 from ..types import FragmentType, fragment, is_accumulator, is_in_flight, shape_of, tensor_of
-from .mma import STARTED, check_single_use
+from .mma import AnyMma, check_single_use
 
 
-class WaitOp(Smem.Operation, name="wait"):
+class WaitOp(SmemOp, name="wait"):
     """Waits until at most the `pending` latest `smem.mma` of the warpgroup are unfinished.
 
     The result is readable if its own mma is then known to be finished: with `pending = 0`, or if
@@ -22,10 +23,12 @@ class WaitOp(Smem.Operation, name="wait"):
     pending: ir.IntegerAttr
     result: ext.Result[FragmentType]
 
+    effects = Effects(Scope.WARPGROUP, awaits=Completion.WGMMA_GROUP)
+
     @verifier
     def verify_region_invariants(self) -> None:
-        source, result = self.operands[0], self.results[0].type
-        pending = ir.IntegerAttr(self.attributes["pending"]).value
+        source, result = self.fragment, self.result.type
+        pending = self.pending.value
         if pending < 0:
             raise Invalid(f"has pending = {pending}; expected 0 or more mma")
         if not is_in_flight(source.type):
@@ -46,13 +49,13 @@ class WaitOp(Smem.Operation, name="wait"):
 def _mma_after(value: Any, wait: Any) -> int:
     """How many mma certainly run between the one that makes `value` and the wait."""
     made = value.owner
-    if isinstance(made, ir.Block) or made.operation.name not in STARTED:
+    if isinstance(made, ir.Block) or not isinstance(made.opview, AnyMma):
         return 0
     if made.operation.block != wait.operation.block:
         return 0
     ops = [op.operation for op in wait.operation.block.operations]
     between = ops[ops.index(made.operation) + 1 : ops.index(wait.operation)]
-    return sum(op.name in STARTED for op in between)
+    return sum(isinstance(op.opview, AnyMma) for op in between)
 
 
 def wait(value: Any, pending: int = 0, in_flight: bool = False) -> Any:

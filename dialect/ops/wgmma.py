@@ -10,7 +10,6 @@ from ...layout.sparsity import sparse_k
 from ...layout.tcgen05 import kind_of
 from ..bindings import ext, ir
 from ..diagnostics import Invalid, verifier
-from ..smem import Smem
 from ..types import (
     FragmentType,
     check_fragment,
@@ -22,18 +21,17 @@ from ..types import (
 )
 from .bases import Descriptors, check_bases
 from .mma import (
+    DescriptorMma,
     check_added,
     check_modifiers,
     check_pair,
     check_single_use,
     check_sparse,
-    ctas_of,
-    extras_of,
     operand_element,
 )
 
 
-class WgmmaOp(Smem.Operation, name="wgmma"):
+class WgmmaOp(DescriptorMma, name="wgmma"):
     """What `smem.mma` is once each operand is one descriptor and constant steps.
 
     `a_steps` and `b_steps` hold, for each instruction block along m/n and then along k, what is added
@@ -61,7 +59,7 @@ class WgmmaOp(Smem.Operation, name="wgmma"):
         _verify(self)
 
 
-class WgmmaSpOp(Smem.Operation, name="wgmma_sp"):
+class WgmmaSpOp(DescriptorMma, name="wgmma_sp"):
     """What `smem.mma_sp` is once its operands are descriptors; see `smem.wgmma`."""
 
     a: ext.Operand[Descriptors | FragmentType]
@@ -82,28 +80,28 @@ class WgmmaSpOp(Smem.Operation, name="wgmma_sp"):
 
 
 def _verify(op: Any) -> None:
-    result, extras = op.results[0].type, extras_of(op)
+    result, accumulator, metadata = op.result.type, op.accumulator, op.metadata
     check_fragment(result)
     if not is_in_flight(result):
         raise Invalid(f"results in {result}; expected a fragment in flight")
-    if extras.accumulator is not None:
-        check_added(extras.accumulator.type, result)
-        check_single_use(extras.accumulator)
+    if accumulator is not None:
+        check_added(accumulator.type, result)
+        check_single_use(accumulator)
     kinds = _multiplicands(op, fragment_accumulator(result))
     check_modifiers(op, kinds[0])
-    if ctas_of(op) > 1:
+    if op.ctas > 1:
         m, n = shape_of(result)
         check_pair(kind_of(*kinds), m, n // 2, kinds[1])
     k_blocks = _k_blocks(op, kinds[0], result)
-    if extras.metadata is not None:
-        _check_metadata(extras.metadata.type, kinds[0], shape_of(result)[0], k_blocks)
+    if metadata is not None:
+        _check_metadata(metadata.type, kinds[0], shape_of(result)[0], k_blocks)
     for operand in "ab":
         check_bases(op, operand)
 
 
 def _multiplicands(op: Any, accumulator: Accumulator) -> tuple[Element, Element]:
     """The element types of A and B, once they and the majors are those of an instruction."""
-    names = [ir.StringAttr(op.attributes[name]).value for name in ("a_element", "b_element")]
+    names = [op.a_element.value, op.b_element.value]
     known = ELEMENTS | NARROW
     kinds = [known[name] for name in names if name in known]
     if len(kinds) < 2 or accumulator not in accumulators(*kinds):
@@ -112,7 +110,7 @@ def _multiplicands(op: Any, accumulator: Accumulator) -> tuple[Element, Element]
         )
     majors = [major.value for major in Major]
     for name, kind in zip(("a_major", "b_major"), kinds, strict=True):
-        major = ir.StringAttr(op.attributes[name]).value
+        major = getattr(op, name).value
         if major not in majors:
             raise Invalid(f"has {name} = '{major}'; expected {' or '.join(majors)}")
         if not any(arch.swizzles_of(kind, Major(major)) for arch in Arch):
@@ -124,7 +122,7 @@ def _k_blocks(op: Any, kind: Element, result: Any) -> int:
     """How many instructions follow each other along K; A and B must agree."""
     m, n = shape_of(result)
     k_blocks = _steps(op, "b_steps", len(fragment_accumulator(result).pieces(n) or ()))
-    a = op.operands[0].type
+    a = op.a.type
     if isinstance(a, FragmentType):
         _check_in_registers(op, a, kind, m)
         found = [shape_of(a)[1] // kind.instruction_k]
@@ -154,7 +152,7 @@ def _check_in_registers(op: Any, a: Any, kind: Element, m: int) -> None:
     check_fragment(a)
     if not is_multiplicand(a) or shape_of(a)[0] != m or operand_element(a) != kind:
         raise Invalid(f"reads A from {a}; expected {m} rows of {kind} as #smem.multiplicand")
-    major, steps = ir.StringAttr(op.attributes["a_major"]).value, op.attributes["a_steps"]
+    major, steps = op.a_major.value, op.a_steps
     if major != Major.K.value or not isinstance(steps, ir.DenseI64ArrayAttr) or len(steps):
         raise Invalid(
             f"has a_major = '{major}' and a_steps = {steps} for an A in registers; expected 'k' and "

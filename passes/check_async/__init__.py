@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ..base import Pass
-from ..kernel import functions_of
+from ...ir.kernel import functions_of
+from ..driver.base import Pass
 from .check import check
 
 __all__ = ["CheckAsync"]

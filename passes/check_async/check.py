@@ -3,8 +3,8 @@
 from typing import Any
 
 from ...dialect.diagnostics import remark
-from ..base import OpError
-from ..kernel import walk
+from ...ir.errors import OpError
+from ...ir.walk import walk
 from . import report
 from .pairs import check_pairs
 from .program import Load, Mma, Program

@@ -8,7 +8,7 @@ from ...dialect.diagnostics import format_location
 from ...dialect.divisibility import constant_of
 from ...dialect.ops.part import DYNAMIC
 from ...dialect.types import layout_of, shape_of
-from ..parts import chain_of
+from ...ir.subtiles import chain_of
 from .regions import Place, Root, Start
 
 #: Ops that make a memref whose bytes no other memref has.
@@ -107,10 +107,10 @@ class Roots:
 
 def offsets_of(subtile: Any, at_run_time: Callable, static: Callable) -> list[Any]:
     """The row and the column at which an `smem.subtile` begins, as made of a value or of a number."""
-    operands = iter(list(subtile.operands)[1:])
+    operands = iter(subtile.opview.offsets)
     return [
         at_run_time(next(operands)) if offset == DYNAMIC else static(offset)
-        for offset in subtile.attributes["static_offsets"]
+        for offset in subtile.opview.static_offsets
     ]
 
 

@@ -5,11 +5,12 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.diagnostics import remark
-from ...dialect.ops.mma import PRODUCTS, ctas_of
+from ...dialect.ops import TileMma
 from ...dialect.types import TileType, is_in_flight
-from ..base import OpError
-from ..kernel import around, walk
-from ..parts import chain_of
+from ...ir.errors import OpError
+from ...ir.kernel import around
+from ...ir.subtiles import chain_of
+from ...ir.walk import walk
 from .forms import Form, number
 from .memory import offsets_of
 from .report import at
@@ -30,7 +31,7 @@ def check_pairs(function: Any) -> None:
     Raises:
         OpError: if a product reads other places in one than in the other.
     """
-    products = [op for op in walk(function, *PRODUCTS) if ctas_of(op) > 1]
+    products = [op.operation for op in walk(function, TileMma) if op.ctas > 1]
     if not products:
         return
     values = Values(function)

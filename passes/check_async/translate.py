@@ -6,9 +6,10 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.divisibility import constant_of
-from ...dialect.ops.mma import PRODUCTS
+from ...dialect.op import operation_names
+from ...dialect.ops import TileMma
 from ...dialect.types import TileType
-from ..barriers import is_block_barrier
+from ...ir.barriers import is_block_barrier
 from .harmless import is_harmless
 from .integers import COMPARISONS, OPERATIONS, UNKNOWN, Integer, exactly
 from .memory import Roots
@@ -87,7 +88,7 @@ class Translator:
             "smem.fence": lambda _: Fence(),
             "smem.load": self._load,
             "smem.store": self._store,
-            **dict.fromkeys(PRODUCTS, self._mma),
+            **dict.fromkeys(operation_names(TileMma), self._mma),
             "smem.wait": lambda op: Wait(self._pending(op)),
             "scf.if": self._if,
             "scf.for": self._for,

@@ -6,7 +6,7 @@ from typing import Any
 from ...dialect.bindings import ir
 from ...dialect.divisibility import constant_of
 from ...dialect.ops.roles import role_warpgroups
-from ..cluster import cluster_size
+from ...ir.cluster import cluster_size
 from .forms import Form, Spread, Symbol, number, one
 
 #: Ops whose result is their operand.
@@ -243,7 +243,7 @@ class Values:
                 return loop.bounds[0] + one(loop.count) * loop.bounds[2]
             return self._carried(op, value.arg_number - 1, one(loop.count))
         if op.name == "smem.role":
-            return number(0) if role_warpgroups(op) == 1 else one(self.warpgroup(op))
+            return number(0) if role_warpgroups(op.opview) == 1 else one(self.warpgroup(op))
         spread = Spread.CLUSTER if op == self._function else Spread.THREAD
         return one(self._symbol(("value", value), spread=spread, within=op))
 

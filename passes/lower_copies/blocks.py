@@ -4,10 +4,10 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.ops.copy import rounds
+from ...ir import emit
+from ...ir.i32 import I32
 from ...layout import Transposition
 from ...layout.transposition import REGISTER_BYTES
-from .. import emit
-from ..i32 import I32
 from .ends import Block, Source, TileEnd
 from .squares import turned
 
@@ -23,7 +23,7 @@ class Blocks:
     ) -> None:
         self.source, self.target = source, target
         self.plan, self.thread = plan, thread
-        self.rounds = rounds(*(operand.type for operand in copy.operands))
+        self.rounds = rounds(copy.source.type, copy.tile.type)
 
     def emit(self) -> None:
         """Emits all rounds."""

@@ -3,19 +3,21 @@
 from typing import Any
 
 from ...dialect.bindings import ir
+from ...dialect.ops import TmaLoadOp, TmaStoreOp
 from ...dialect.ops.copy import packed, reads_blocks
 from ...dialect.ops.ring import ring_of
 from ...dialect.ops.tma import cache_of, multicast_of
+from ...ir import emit
+from ...ir.cluster import block_rank, blocks_along, multicast_mask
+from ...ir.errors import OpError
+from ...ir.i32 import I32
+from ...ir.shared_memory import gep, root_multiple
+from ...ir.subtiles import Part, Position, part_from
+from ...ir.tile_address import TileAddress
 from ...layout import Slice
 from ...layout.tensor_box import TensorBox, check_start, least_alignment, share_of, tensor_box
-from .. import emit
-from ..base import OpError
-from ..cluster import block_rank, blocks_along, multicast_mask
-from ..i32 import I32
-from ..parts import Part, Position, part_from
-from ..shared_memory import gep, root_multiple
-from ..tile_address import TileAddress
 from .factors import load_blocks
+from .lowerings import LOWERINGS
 from .rings import RingStep
 from .tensor_maps import TensorMaps
 
@@ -23,23 +25,24 @@ from .tensor_maps import TensorMaps
 _POLICY = "createpolicy.fractional.L2::{}.b64 $0, 1.0;"
 
 
+@LOWERINGS.of(TmaLoadOp)
 def lower_load(op: Any, maps: TensorMaps) -> None:
     """Emits an `smem.tma_load`: the bytes are expected, then each box is copied.
 
     Raises:
         OpError: if the part of the tile cannot be copied so.
     """
-    source, tile = op.operands[0], op.operands[1]
+    source, tile = op.source, op.tile
     part = part_from(tile, op)
     layout = part.slice.layout
-    full = RingStep(ring_of(op, 2), op.operands[3]).full()
+    full = RingStep(ring_of(op), op.step).full()
     size = layout.element.bytes(layout.shape[0] * layout.shape[1])
     emit.op("nvvm.mbarrier.expect_tx", (full, emit.constant(size, emit.i32())))
     if reads_blocks(op):
         load_blocks(op, part, full, _hints(op))
         return
     dim = multicast_of(op)
-    coordinates = _coordinates(op.operands[4:])
+    coordinates = _coordinates(op.coordinates)
     if dim is None:
         box, start, masks = tensor_box(layout), _start(op, part), ()
     else:
@@ -74,18 +77,19 @@ def part_of_share(part: Part, dim: int, extent: int, share: Slice, first: Any) -
     return Part(part.root, part.slice.then(share), starts, part.origin)
 
 
+@LOWERINGS.of(TmaStoreOp)
 def lower_store(op: Any, maps: TensorMaps) -> None:
     """Emits an `smem.tma_store`: each box is copied.
 
     Raises:
         OpError: if the part of the tile cannot be copied so.
     """
-    tile, target = op.operands[0], op.operands[1]
+    tile, target = op.tile, op.target
     part = part_from(tile, op)
     layout = part.slice.layout
     box, start, hints = tensor_box(layout), _start(op, part), _hints(op)
     pointer = maps.of(op, target, tile, box)
-    coordinates = _coordinates(op.operands[2:])
+    coordinates = _coordinates(op.coordinates)
     for place, offset in zip(box.places, box.offsets, strict=True):
         source = gep(start, layout.element.bytes(offset))
         at = _box_coordinates(target.type, tile, coordinates, place, box)
@@ -95,18 +99,6 @@ def lower_store(op: Any, maps: TensorMaps) -> None:
             (pointer, source, *at, *hints),
             operandSegmentSizes=ir.DenseI32ArrayAttr.get(segments),
         )
-
-
-def lower_group(op: Any, _: TensorMaps) -> None:
-    """Emits an `smem.tma_commit` or `smem.tma_wait`."""
-    if op.operation.name == "smem.tma_commit":
-        emit.op("nvvm.cp.async.bulk.commit.group")
-        return
-    pending = ir.IntegerAttr(op.attributes["pending"]).value
-    attributes = {"group": ir.IntegerAttr.get(emit.i32(), pending)}
-    if "read" in op.attributes:
-        attributes["read"] = ir.UnitAttr.get()
-    emit.op("nvvm.cp.async.bulk.wait_group", **attributes)
 
 
 def _start(op: Any, part: Part) -> Any:

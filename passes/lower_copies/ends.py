@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from typing import Any, Protocol
 
@@ -9,12 +10,12 @@ import numpy as np
 
 from ...dialect.memrefs import contiguous_dim
 from ...dialect.ops.copy import packed
+from ...ir import emit
+from ...ir.i32 import I32
+from ...ir.shared_memory import gep, memory_type, memref_pointer, stride_value
+from ...ir.subtiles import Part
+from ...ir.tile_address import SteppedAddress, TileAddress
 from ...layout import Multiple, TileLayout, Transfer, Transposition
-from .. import emit
-from ..i32 import I32
-from ..parts import Part
-from ..shared_memory import gep, memory_type, memref_pointer, stride_value
-from ..tile_address import SteppedAddress, TileAddress
 
 
 @dataclass(frozen=True)
@@ -64,11 +65,11 @@ class GlobalSource:
     """A matrix in global memory; steps are lines."""
 
     def __init__(self, copy: Any) -> None:
-        source = copy.operands[0]
+        source = copy.source
         self._base = memref_pointer(source, 1)
         self._pitch = stride_value(source, 1 - contiguous_dim(source.type), emit.i64())
         self._element = memory_type(source.type.element_type)
-        self._packed = packed(copy.operands[1].type)
+        self._packed = packed(copy.tile.type)
 
     def pointer(self, line: Any, along: Any) -> Any:
         i64 = emit.i64()
@@ -103,6 +104,7 @@ class TileEnd:
         assert contiguous is not None
         self._contiguous = contiguous
         self._address = TileAddress(part)
+        self._rounds: _Rounds | None = None
 
     def pointer(self, line: Any, along: Any) -> Any:
         row, column = self._index(I32(line), I32(along))
@@ -110,22 +112,9 @@ class TileEnd:
 
     def step(self, transfer: Transfer, anchor: int, round_: int) -> int | None:
         """None, too, if the step would change the swizzle's phase or depends on a run-time origin."""
-        if (round_ - anchor) * transfer.threads % (transfer.per_line * transfer.lines):
-            return None
-        lines = (round_ - anchor) * transfer.threads // transfer.per_line
-        across = 1 - self._contiguous
-        if isinstance(self._layout.origins[across], Multiple):
-            # Only whole atoms (of the outermost mode) are equally far apart from any origin.
-            atom = prod(mode.extent for mode in self._layout.modes[across][:-1])
-            if lines % atom:
-                return None
-        # An origin along the lines does not change: it takes no part in the difference.
-        here, there = (self._vectors(transfer, each) for each in (round_, anchor))
-        steps = here - there[: len(here)]
-        size = int(steps[0]) * self._layout.element.bits // 8
-        if (steps != steps[0]).any() or size % self._layout.swizzle.pattern_bytes:
-            return None
-        return size
+        if self._rounds is None or self._rounds.transfer is not transfer:
+            self._rounds = _rounds(self._layout, transfer)
+        return self._rounds.step(anchor, round_)
 
     def further(self, pointer: Any, step: int) -> Any:
         return gep(pointer, step)
@@ -146,12 +135,54 @@ class TileEnd:
         stepped = SteppedAddress(self._address, starts, start)
         return (stepped.pointer(*self._index(i, 0)) for i in range(block.plan.stored))
 
-    def _vectors(self, transfer: Transfer, round_: int) -> np.ndarray:
-        """Where each thread's vector lies, in elements before the swizzle."""
-        index = transfer.coordinates(round_)
-        if self._contiguous != transfer.contiguous:
-            index = index[::-1]
-        return self._layout.with_origin().linear_at(*index)
-
     def _index(self, line: Any, along: Any) -> tuple[Any, Any]:
         return (along, line) if self._contiguous == 0 else (line, along)
+
+
+class _Rounds:
+    """How far apart the rounds of a transfer are in a tile; copies that are alike share it."""
+
+    def __init__(self, layout: TileLayout, transfer: Transfer) -> None:
+        self._layout, self.transfer = layout, transfer
+        self._across = 1 - (layout.contiguous_dim or 0)
+        self._vectors: dict[int, np.ndarray] = {}
+        self._steps: dict[tuple[int, int], int | None] = {}
+
+    def step(self, anchor: int, round_: int) -> int | None:
+        """See `TileEnd.step`."""
+        key = (anchor, round_)
+        if key not in self._steps:
+            self._steps[key] = self._computed(anchor, round_)
+        return self._steps[key]
+
+    def _computed(self, anchor: int, round_: int) -> int | None:
+        transfer, layout = self.transfer, self._layout
+        if (round_ - anchor) * transfer.threads % (transfer.per_line * transfer.lines):
+            return None
+        lines = (round_ - anchor) * transfer.threads // transfer.per_line
+        if isinstance(layout.origins[self._across], Multiple):
+            # Only whole atoms (of the outermost mode) are equally far apart from any origin.
+            atom = prod(mode.extent for mode in layout.modes[self._across][:-1])
+            if lines % atom:
+                return None
+        # An origin along the lines does not change: it takes no part in the difference.
+        here, there = self._vectors_of(round_), self._vectors_of(anchor)
+        steps = here - there[: len(here)]
+        size = int(steps[0]) * layout.element.bits // 8
+        if (steps != steps[0]).any() or size % layout.swizzle.pattern_bytes:
+            return None
+        return size
+
+    def _vectors_of(self, round_: int) -> np.ndarray:
+        """Where each thread's vector lies, in elements before the swizzle."""
+        if round_ not in self._vectors:
+            index = self.transfer.coordinates(round_)
+            if 1 - self._across != self.transfer.contiguous:
+                index = index[::-1]
+            self._vectors[round_] = self._layout.with_origin().linear_at(*index)
+        return self._vectors[round_]
+
+
+@lru_cache(maxsize=64)
+def _rounds(layout: TileLayout, transfer: Transfer) -> _Rounds:
+    return _Rounds(layout, transfer)

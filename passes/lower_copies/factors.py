@@ -5,15 +5,15 @@ from dataclasses import replace
 from typing import Any
 
 from ...dialect.bindings import ir
+from ...ir import emit
+from ...ir.i32 import I32
+from ...ir.shared_memory import gep, memref_pointer, stride_value
+from ...ir.subtiles import Part
+from ...ir.tile_address import TileAddress
 from ...layout import Mismatch, Transfer
 from ...layout.elements import UNIT_BYTES
 from ...layout.tcgen05 import ScaleBlocks, scale_blocks
 from ...layout.tcgen05.scales import BLOCK_BYTES, BLOCK_FACTORS, BLOCK_ROWS, LANES
-from .. import emit
-from ..i32 import I32
-from ..parts import Part
-from ..shared_memory import gep, memref_pointer, stride_value
-from ..tile_address import TileAddress
 from .ends import TileEnd
 from .vectors import Vectors
 
@@ -31,7 +31,7 @@ def lower_blocks(copy: Any, part: Part, thread: Any, threads: int) -> None:
     lines = found.lines
     transfer = Transfer(lines.element, lines.shape, 1, threads)
     target = TileEnd(replace(part, slice=replace(part.slice, layout=lines)))
-    source = BlockSource(copy.operands[0], LANES * len(found.offsets[0]))
+    source = BlockSource(copy.source, LANES * len(found.offsets[0]))
     Vectors(copy, source, target, transfer, thread).emit()
 
 
@@ -45,12 +45,12 @@ def load_blocks(op: Any, part: Part, full: Any, hints: tuple[Any, ...]) -> None:
         full: the mbarrier at which the bytes complete.
         hints: the cache policy, if there is one.
     """
-    offsets, source = blocks_of(part).offsets, BlockSource(op.operands[0], LANES)
+    offsets, source = blocks_of(part).offsets, BlockSource(op.source, LANES)
     along = range(0, BLOCK_BYTES * len(offsets[0]), BLOCK_BYTES)
     dense = all(each - row[0] == at for row in offsets for each, at in zip(row, along, strict=True))
     count = len(along) if dense and source.is_dense else 1
     start = TileAddress(part).at_swizzled(I32(0))
-    first = source.block(op.operands[4:])
+    first = source.block(op.coordinates)
     size = emit.constant(BLOCK_BYTES * count, emit.i32())
     segments = ir.DenseI32ArrayAttr.get([1, 1, 1, 1, 0, len(hints)])
     for row, places in enumerate(offsets):

@@ -3,16 +3,24 @@
 from typing import Any
 
 from ...dialect.bindings import ir
+from ...dialect.ops import (
+    ConsumerReleaseOp,
+    ConsumerWaitOp,
+    ProducerAcquireOp,
+    ProducerCommitOp,
+    RingOp,
+)
 from ...dialect.ops.ring import MBARRIER_BYTES, WARPS, ring_number, ring_of
+from ...ir import emit
+from ...ir.cluster import cluster_barrier, peers_of, wait_at_end
+from ...ir.errors import OpError
+from ...ir.i32 import I32
+from ...ir.kernel import function_of, required_block_size
+from ...ir.mbarriers import wait_for_phase
+from ...ir.shared_memory import gep, root_pointer
+from ...ir.threads import linear_thread
 from ...layout.transfer import WARP
-from .. import emit
-from ..base import OpError
-from ..cluster import cluster_barrier, peers_of, wait_at_end
-from ..i32 import I32
-from ..kernel import function_of, required_block_size
-from ..mbarriers import wait_for_phase
-from ..shared_memory import gep, root_pointer
-from ..threads import linear_thread
+from .lowerings import LOWERINGS
 
 
 class RingStep:
@@ -47,7 +55,8 @@ class RingStep:
         return gep(base, (self.stage * MBARRIER_BYTES).value)
 
 
-def lower_ring(ring: Any) -> None:
+@LOWERINGS.of(RingOp)
+def lower_ring(ring: Any, _: Any) -> None:
     """Emits the initialisation of a ring's mbarriers, and that all who use them wait for it.
 
     Raises:
@@ -74,26 +83,37 @@ def lower_ring(ring: Any) -> None:
         emit.op("gpu.barrier")
 
 
-def lower_ring_op(op: Any) -> None:
-    """Emits what a producer or a consumer does with a step's stage."""
-    step = RingStep(ring_of(op), op.operands[1])
-    match op.operation.name:
-        case "smem.producer_acquire":
-            # Before its first use an mbarrier is in phase 0: the phase before it, odd, is over.
-            wait_for_phase(step.empty(), (step.parity() ^ 1).value)
-            op.results[0].replace_all_uses_with(step.stage_index())
-        case "smem.consumer_wait":
-            wait_for_phase(step.full(), step.parity().value)
-            op.results[0].replace_all_uses_with(step.stage_index())
-        case "smem.producer_commit":
-            emit.op("nvvm.mbarrier.arrive", (step.full(),))
-        case _:
-            _release(op, step)
+@LOWERINGS.of(ProducerAcquireOp)
+def lower_acquire(op: Any, _: Any) -> None:
+    """Emits the wait of a producer for an empty stage."""
+    step = _step_of(op)
+    # Before its first use an mbarrier is in phase 0: the phase before it, odd, is over.
+    wait_for_phase(step.empty(), (step.parity() ^ 1).value)
+    op.stage.replace_all_uses_with(step.stage_index())
 
 
-def _release(op: Any, step: RingStep) -> None:
-    """A thread of each warp arrives, for its whole warp, at the block's own mbarrier; of blocks that
-    share loads, one thread for each of them at theirs."""
+@LOWERINGS.of(ConsumerWaitOp)
+def lower_wait(op: Any, _: Any) -> None:
+    """Emits the wait of a consumer for a full stage."""
+    step = _step_of(op)
+    wait_for_phase(step.full(), step.parity().value)
+    op.stage.replace_all_uses_with(step.stage_index())
+
+
+@LOWERINGS.of(ProducerCommitOp)
+def lower_commit(op: Any, _: Any) -> None:
+    """Emits the arrival of a producer that has filled a stage."""
+    emit.op("nvvm.mbarrier.arrive", (_step_of(op).full(),))
+
+
+@LOWERINGS.of(ConsumerReleaseOp)
+def lower_release(op: Any, _: Any) -> None:
+    """Emits the arrivals of a warpgroup that has read a stage.
+
+    A thread of each warp arrives, for its whole warp, at the block's own mbarrier; of blocks that share
+    loads, one thread for each of them at theirs.
+    """
+    step = _step_of(op)
     lane = I32(linear_thread(required_block_size(op))) % WARP
     peers = peers_of(step.ring)
     emit.op("nvvm.bar.warp.sync", (emit.constant(-1, emit.i32()),))
@@ -106,3 +126,7 @@ def _release(op: Any, step: RingStep) -> None:
             # Of scope cta: a wider one would have every warp wait for a fence of all memory. What was
             # read is complete in registers, or by a wait for the mma, before the warp arrives.
             emit.op("nvvm.mbarrier.arrive", (remote,))
+
+
+def _step_of(op: Any) -> RingStep:
+    return RingStep(ring_of(op), op.step)

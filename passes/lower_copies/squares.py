@@ -3,7 +3,7 @@
 from typing import Any
 
 from ...dialect.bindings import ir
-from .. import emit
+from ...ir import emit
 
 #: Selectors of `prmt` (PTX ISA 9.7.9.7) that put together the even parts of two registers, and the
 #: odd parts, by the bits of a part; bytes 4 to 7 are the second register's.

@@ -6,17 +6,12 @@ from ...dialect.bindings import ir
 from ...dialect.ops.copy import is_packed
 from ...dialect.ops.tma import check_box, map_box, matrix_contiguous
 from ...dialect.types import tensor_of, tile_element
+from ...ir import emit
+from ...ir.errors import OpError
+from ...ir.kernel import block_size, function_of, parameter_attributes
+from ...ir.launch_attributes import TENSOR_MAP
+from ...ir.threads import linear_thread
 from ...layout.tensor_box import TensorBox
-from .. import emit
-from ..base import OpError
-from ..kernel import block_size, function_of, parameter_attributes
-from ..threads import linear_thread
-
-#: The attribute of a kernel's parameter that is a tensor map: what the map describes.
-TENSOR_MAP = "smem.tensor_map"
-
-#: Bytes of a tensor map, and what they are aligned to (CUDA driver API, CUtensorMap).
-TENSOR_MAP_BYTES, TENSOR_MAP_ALIGNMENT = 128, 64
 
 
 class TensorMaps:

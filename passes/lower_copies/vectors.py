@@ -3,11 +3,12 @@
 from typing import Any
 
 from ...dialect.bindings import ir
+from ...dialect.effects import Completion
 from ...dialect.ops.copy import rounds
+from ...ir import emit
+from ...ir.i32 import I32
 from ...layout import Transfer
 from ...layout.elements import UNIT_BYTES
-from .. import emit
-from ..i32 import I32
 from .ends import TileEnd, VectorSource
 
 
@@ -19,7 +20,7 @@ class Vectors:
     ) -> None:
         self.copy, self.thread, self.transfer = copy, thread, transfer
         self.source, self.target = source, target
-        self.rounds = rounds(*(operand.type for operand in copy.operands))
+        self.rounds = rounds(copy.source.type, copy.tile.type)
 
     def emit(self) -> None:
         """Emits all rounds; addresses are computed anew only where a round is no constant step."""
@@ -47,7 +48,7 @@ class Vectors:
         return line.value, along.value
 
     def _emit_access(self, source: Any, target: Any) -> None:
-        if self.copy.operation.name == "smem.copy_async":
+        if self.copy.effects.completion is Completion.CP_ASYNC_GROUP:
             emit.op(
                 "nvvm.cp.async.shared.global",
                 (target, source),

@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ...dialect.bindings import ir
 from ...dialect.ops.mma import MODIFIERS
+from ...ir.errors import OpError
+from ...ir.products import check_multiplied
 from ...layout import Accumulator, Arch, Element, Major, element
 from ...layout.tcgen05 import LONG_K_BYTES
-from ..base import OpError
-from ..multiplied import check_multiplied
 
 
 @dataclass(frozen=True)
@@ -37,18 +36,16 @@ class Form:
 def form_of(op: Any, accumulator: Accumulator) -> Form:
     """The form of the instructions of an `smem.wgmma`."""
     (a, a_major), (b, b_major) = operands_of(op)
-    modifiers = tuple(name for name in MODIFIERS if name in op.attributes)
+    attributes = op.attributes
+    modifiers = tuple(name for name in MODIFIERS if name in attributes)
     return Form(a, b, a_major, b_major, accumulator, modifiers)
 
 
 def operands_of(op: Any) -> list[tuple[Element, str]]:
     """The element type and the major of A and of B of an `smem.wgmma`."""
     return [
-        (
-            element(ir.StringAttr(op.attributes[f"{letter}_element"]).value),
-            ir.StringAttr(op.attributes[f"{letter}_major"]).value,
-        )
-        for letter in "ab"
+        (element(op.a_element.value), op.a_major.value),
+        (element(op.b_element.value), op.b_major.value),
     ]
 
 

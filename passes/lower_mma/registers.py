@@ -2,29 +2,24 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
-from ...dialect.diagnostics import Invalid
 from ...dialect.ops.mma import operand_element
 from ...dialect.types import (
-    FragmentType,
     check_fragment,
     fragment_accumulator,
-    is_accumulator,
-    is_in_flight,
     is_metadata,
     shape_of,
 )
+from ...ir import emit
 from ...layout import Accumulator
 from ...layout.fragments import MULTIPLICAND_REGISTERS, first_rows, rows_of_warp
-from ...layout.instruction import INSTRUCTION_M, instruction_rows
+from ...layout.instruction import INSTRUCTION_M
 from ...layout.mixes import ACC_F32
 from ...layout.sparsity import metadata_words
-from .. import emit
-from ..base import OpError
-from ..kernel import walk
 
 
 @dataclass(frozen=True)
@@ -45,36 +40,36 @@ class Registers:
     blocks: tuple[tuple[int, int, int], ...]
     rows: int = INSTRUCTION_M
 
-    @property
+    @cached_property
     def type(self) -> Any:
         """The LLVM type of the whole fragment."""
         return _struct_type(self.register, tuple(map(self.count, range(len(self.blocks)))))
 
-    @property
+    @cached_property
     def columns(self) -> int:
         """Columns of the fragment."""
         return sum(n for row, _, n in self.blocks if row == 0)
 
-    @property
+    @cached_property
     def across(self) -> int:
         """How many blocks have the same rows."""
         return sum(row == 0 for row, _, _ in self.blocks)
 
-    @property
+    @cached_property
     def instructions(self) -> list[tuple[int, int, int]]:
         """First row, first column and columns of what each instruction computes."""
         return [block for block in self.blocks if block[0] % self.rows == 0]
 
     def k_blocks(self, wgmma: Any) -> int:
         """How many instructions of an `smem.wgmma` follow each other along K."""
-        return len(wgmma.attributes["b_steps"]) // self.across
+        return len(wgmma.b_steps) // self.across
 
     @property
     def warp_rows(self) -> int:
         """Rows from what one warp holds to what the next does."""
         return rows_of_warp(self.rows)
 
-    @property
+    @cached_property
     def register(self) -> str:
         """The type of one register."""
         return "f32" if self.accumulator is ACC_F32 else "i32"
@@ -115,12 +110,12 @@ class Registers:
 
 
 @cached_in_context
-def registers_of(fragment: Any, tcgen05: bool = False) -> Registers:
-    """The registers that a fragment type is held in.
+def registers_of(fragment: Any, rows: int = INSTRUCTION_M) -> Registers:
+    """The registers that an accumulator is held in.
 
     Args:
-        fragment: the type.
-        tcgen05: whether accumulators come from instructions of tcgen05.
+        fragment: its type.
+        rows: rows of the instructions that it comes from.
 
     Raises:
         Invalid: if none can hold it.
@@ -130,7 +125,7 @@ def registers_of(fragment: Any, tcgen05: bool = False) -> Registers:
     accumulator = fragment_accumulator(fragment)
     pieces = accumulator.pieces(n)
     assert pieces is not None
-    blocks, rows = [], instruction_rows(m, tcgen05)
+    blocks = []
     for row in first_rows(m, rows):
         column = 0
         for piece in pieces:
@@ -139,20 +134,12 @@ def registers_of(fragment: Any, tcgen05: bool = False) -> Registers:
     return Registers(accumulator, tuple(blocks), rows)
 
 
-def register_type(fragment: Any, tensor_memory: bool = False) -> Any:
-    """The LLVM type of the registers that a fragment type is held in.
-
-    Args:
-        fragment: the type.
-        tensor_memory: whether accumulators in flight are there, so that one is its address.
+def words_type(fragment: Any) -> Any:
+    """The LLVM type of the registers of a multiplicand or of metadata.
 
     Raises:
         Invalid: if none can hold it.
     """
-    if tensor_memory and is_in_flight(fragment):
-        return emit.i32()
-    if is_accumulator(fragment):
-        return registers_of(fragment).type
     check_fragment(fragment)
     return _struct_type("i32", (word_count(fragment),))
 
@@ -194,52 +181,6 @@ def struct_of(type_: Any, members: Iterable[Any]) -> Any:
 @cached_in_context
 def _position(context: Any, position: int) -> Any:
     return ir.DenseI64ArrayAttr.get([position], context)
-
-
-def convert_types(module: Any, tensor_memory: bool = False) -> None:
-    """Gives every fragment in a module its LLVM type, wherever it flows: results and block arguments
-    of any op and signatures of functions, so that the host's dialects carry it on.
-
-    Args:
-        module: the module.
-        tensor_memory: whether accumulators in flight are in tensor memory.
-
-    Raises:
-        OpError: if an op that is none of ours has a fragment that no registers can hold.
-    """
-
-    for op in walk(module):
-        try:
-            _convert_values(op.results, tensor_memory)
-            for region in op.regions:
-                for block in region.blocks:
-                    _convert_values(block.arguments, tensor_memory)
-            if "function_type" in op.attributes:
-                _convert_signature(op, tensor_memory)
-        except Invalid as error:
-            raise OpError(op, str(error)) from None
-
-
-def _convert_values(values: Any, tensor_memory: bool) -> None:
-    for value in values:
-        if isinstance(value.type, FragmentType):
-            value.set_type(register_type(value.type, tensor_memory))
-
-
-def _converted(type_: Any, tensor_memory: bool) -> Any:
-    return register_type(type_, tensor_memory) if isinstance(type_, FragmentType) else type_
-
-
-def _convert_signature(function: Any, tensor_memory: bool) -> None:
-    signature = function.attributes["function_type"].value
-    if not isinstance(signature, ir.FunctionType):
-        return
-    inputs, results = (
-        [_converted(t, tensor_memory) for t in types]
-        for types in (signature.inputs, signature.results)
-    )
-    if inputs != list(signature.inputs) or results != list(signature.results):
-        function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, results))
 
 
 def _struct_type(register: str, counts: tuple[int, ...]) -> Any:

@@ -4,8 +4,8 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.ops.bases import bases_of
-from .. import emit
-from ..base import OpError
+from ...ir import emit
+from ...ir.errors import OpError
 from .registers import Registers
 
 
@@ -18,7 +18,7 @@ class Steps:
 
     def of_blocks(self, op: Any, operand: str, function: Any) -> list[Any]:
         """The descriptor of each block of operand "a" or "b" of an `smem.wgmma`."""
-        value, bases = op.operands["ab".index(operand)], bases_of(op, operand)
+        value, bases = getattr(op, operand), bases_of(op, operand)
         steps = list(op.attributes[f"{operand}_steps"])
         if bases is None:
             return [self.get(value, step, op, function) for step in steps]
@@ -38,7 +38,7 @@ class Steps:
             OpError: if its blocks have other rows than the instructions.
         """
         down = len(registers.instructions) // registers.across
-        has, needed = len(op.attributes["a_steps"]), down * registers.k_blocks(op)
+        has, needed = len(op.a_steps), down * registers.k_blocks(op)
         if has != needed:
             raise OpError(
                 op,

@@ -4,15 +4,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...dialect.bindings import ir
-from ...dialect.ops import WgmmaOp, WgmmaSpOp
-from ...dialect.ops.mma import PRODUCTS, ctas_of, extras_of
+from ...dialect.ops import TileMma, WgmmaOp, WgmmaSpOp
 from ...dialect.types import is_multiplicand
+from ...ir.errors import OpError
+from ...ir.matrix_descriptors import Descriptors
+from ...ir.subtiles import part_from
+from ...ir.walk import walk
 from ...layout import Mismatch, Role
 from ...layout.arch import Arch
-from ..base import OpError, Pass, option
-from ..descriptors import Descriptors
-from ..kernel import walk
-from ..parts import part_from
+from ..driver.base import Pass, option
 from .said import explain, in_registers, modifiers_of, said_of
 from .scaled import describe_scaled
 
@@ -36,14 +36,14 @@ class MaterializeDescriptors(Pass):
 
     def run(self, module: Any) -> None:
         descriptors = Descriptors()
-        for mma in walk(module, *PRODUCTS):
+        for mma in walk(module, TileMma):
             self._rewrite(mma, descriptors)
 
     def _rewrite(self, mma: Any, made: Descriptors) -> None:
         with ir.InsertionPoint(mma), mma.location:
-            how = describe_scaled if extras_of(mma).scales else _describe
+            how = describe_scaled if mma.scales else _describe
             described = how(mma, self.arch, made, self.explain)
-        mma.results[0].replace_all_uses_with(described.result)
+        mma.result.replace_all_uses_with(described.result)
         mma.operation.erase()
 
 
@@ -54,15 +54,15 @@ def _describe(mma: Any, arch: Arch, made: Descriptors, explains: bool) -> Any:
         OpError: if instructions cannot read an operand.
     """
     operands = list(mma.operands)
-    sparse = extras_of(mma).metadata is not None
+    sparse = mma.metadata is not None
     attributes = modifiers_of(mma)
-    for position, role in enumerate(Role):
-        type_ = operands[position].type
+    for position, (role, operand) in enumerate(zip(Role, (mma.a, mma.b), strict=True)):
+        type_ = operand.type
         if is_multiplicand(type_):
             attributes |= in_registers(type_, role)
             continue
-        part = part_from(operands[position], mma)
-        found = arch.blocks(part.slice.layout, role, sparse, ctas_of(mma))
+        part = part_from(operand, mma)
+        found = arch.blocks(part.slice.layout, role, sparse, mma.ctas)
         if isinstance(found, Mismatch):
             raise OpError(mma, f"cannot read {role.name}: {found.reason}")
         if explains:
@@ -72,7 +72,7 @@ def _describe(mma: Any, arch: Arch, made: Descriptors, explains: bool) -> Any:
     op = WgmmaSpOp if sparse else WgmmaOp
     return ir.Operation.create(
         op.OPERATION_NAME,
-        results=[mma.results[0].type],
+        results=[mma.result.type],
         operands=operands,
         attributes=attributes,
     )

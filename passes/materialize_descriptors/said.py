@@ -7,9 +7,9 @@ from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
 from ...dialect.diagnostics import format_location, remark
 from ...dialect.ops.mma import MODIFIERS, PAIR, operand_element
+from ...ir.matrix_descriptors import first_byte
+from ...ir.subtiles import Part
 from ...layout import Major, OperandBlocks, Role, descriptor_of
-from ..descriptors import first_byte
-from ..parts import Part
 
 
 def explain(mma: Any, name: str, part: Part, found: OperandBlocks) -> None:

@@ -5,16 +5,15 @@ from typing import Any
 from ...dialect.bindings import ir
 from ...dialect.diagnostics import remark
 from ...dialect.ops import Tcgen05ScaledOp
-from ...dialect.ops.mma import ctas_of
 from ...dialect.ops.mma_scaled import scaling_of
 from ...dialect.types import shape_of
+from ...ir.errors import OpError
+from ...ir.matrix_descriptors import Descriptors
+from ...ir.shared_memory import root_alignment
+from ...ir.subtiles import Part, part_from
 from ...layout import Mismatch, Role, Swizzle
 from ...layout.arch import Arch
 from ...layout.tcgen05 import Chunks, Scaling, scale_blocks
-from ..base import OpError
-from ..descriptors import Descriptors
-from ..parts import Part, part_from
-from ..shared_memory import root_alignment
 from .said import explain, modifiers_of, numbers, said_of
 
 
@@ -25,14 +24,15 @@ def describe_scaled(mma: Any, arch: Arch, made: Descriptors, explains: bool) -> 
         OpError: if instructions cannot read an operand.
     """
     operands = list(mma.operands)
-    scaling = scaling_of(*(value.type for value in operands[:3]))
-    parts = [part_from(value, mma) for value in operands[:4]]
+    tiles = (mma.a, mma.b, *mma.scales)
+    scaling = scaling_of(mma.a.type, mma.b.type, mma.a_scales.type)
+    parts = [part_from(tile, mma) for tile in tiles]
     context = mma.operation.context
     attributes = modifiers_of(mma) | {
         "scale": ir.StringAttr.get(scaling.scale),
         "block": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), scaling.block),
     }
-    (k, n), ctas = shape_of(operands[1].type), ctas_of(mma)
+    (k, n), ctas = shape_of(mma.b.type), mma.ctas
     chunks = None
     if arch.has_absolute_lbo and scaling.reads_long(k, n * ctas):
         chunks = _chunks(scaling, parts[:2], ctas)
@@ -48,7 +48,7 @@ def describe_scaled(mma: Any, arch: Arch, made: Descriptors, explains: bool) -> 
         found = chunks[i].operand if chunks else scaling.blocks(parts[i].slice.layout, role, ctas)
         if isinstance(found, Mismatch):
             raise OpError(mma, f"cannot read {role.name}: {found.reason}")
-        attributes |= said_of(operands[i].type, role, found)
+        attributes |= said_of(tiles[i].type, role, found)
         what = f"the factors of {role.name}"
         factors = scale_blocks(parts[2 + i].slice.layout)
         if isinstance(factors, Mismatch):
@@ -60,7 +60,7 @@ def describe_scaled(mma: Any, arch: Arch, made: Descriptors, explains: bool) -> 
             operands[position] = made.of(mma, name, parts[position], blocks)
     return ir.Operation.create(
         Tcgen05ScaledOp.OPERATION_NAME,
-        results=[mma.results[0].type],
+        results=[mma.result.type],
         operands=operands,
         attributes=attributes,
     )

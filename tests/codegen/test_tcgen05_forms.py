@@ -13,9 +13,9 @@ import mlir_smem
 from mlir_smem.codegen import CompileError
 from mlir_smem.codegen.ptxas import find_ptxas
 from mlir_smem.dialect.bindings import ir
-from mlir_smem.examples.gemm import kernel as gemm
-from mlir_smem.examples.gemm.config import Config
-from mlir_smem.examples.gemm.problem import Problem
+from mlir_smem.kernels.gemm.generator import kernel as gemm
+from mlir_smem.kernels.gemm.generator.config import Config
+from mlir_smem.kernels.gemm.generator.problem import Problem
 
 try:
     find_ptxas()

@@ -16,9 +16,9 @@ import mlir_smem
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir
 from mlir_smem.emulator import Kind
-from mlir_smem.examples.gemm.config import Config
-from mlir_smem.examples.gemm.kernel import build
-from mlir_smem.examples.gemm.problem import Problem
+from mlir_smem.kernels.gemm.generator.config import Config
+from mlir_smem.kernels.gemm.generator.kernel import build
+from mlir_smem.kernels.gemm.generator.problem import Problem
 from mlir_smem.runtime import run_on_cpu
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

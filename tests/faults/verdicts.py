@@ -13,8 +13,8 @@ from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir, passmanager
 from mlir_smem.dialect.diagnostics import remark_handler
 from mlir_smem.emulator import EmulationError, Violations
-from mlir_smem.passes.base import run_on
-from mlir_smem.passes.pipelines import SmemToNvvm
+from mlir_smem.passes.driver.base import run_on
+from mlir_smem.passes.smem_to_nvvm import SmemToNvvm
 from mlir_smem.runtime import run_on_cpu
 
 CHECKER = "smem-check-async"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mlir_smem.examples.gemm import Config, matmul, prepare
+from mlir_smem.kernels.gemm import Config, matmul, prepare
 
 torch = pytest.importorskip("torch")
 

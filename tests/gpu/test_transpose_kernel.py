@@ -1,4 +1,5 @@
-"""The kernel of `examples/gemm/transpose.py` on the chip: any extents, and how fast memory is copied.
+"""The kernel of `kernels/gemm/generator/transpose.py` on the chip: any extents, and how
+fast memory is copied.
 
 pytest tests/gpu/test_transpose_kernel.py --record FILE
 """

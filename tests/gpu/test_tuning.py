@@ -8,12 +8,13 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
-from mlir_smem.examples.gemm import Config, Problem, candidates, prepare, tune
-from mlir_smem.examples.gemm.kernel import text
-from mlir_smem.examples.gemm.operands import operands
-from mlir_smem.examples.gemm.random_operands import random_operands
-from mlir_smem.examples.gemm.remembered import known
-from mlir_smem.examples.gemm.timing import Stopwatch, gpu_name
+from mlir_smem.kernels.gemm import Config, Problem, candidates, prepare, tune
+from mlir_smem.kernels.gemm.call.device import gpu_name
+from mlir_smem.kernels.gemm.call.operands import operands
+from mlir_smem.kernels.gemm.call.remembered import known
+from mlir_smem.kernels.gemm.generator.kernel import text
+from mlir_smem.kernels.gemm.tuning.random_operands import random_operands
+from mlir_smem.kernels.gemm.tuning.timing import Stopwatch
 from mlir_smem.runtime import Kernel, cached_compile, run_on_gpu, seen
 from mlir_smem.runtime.arguments import DTYPES
 

@@ -16,7 +16,7 @@ from ring_mutations import (
 )
 from scaled_gemm import FORMATS, TILES
 
-from mlir_smem.examples.gemm.config import Config
+from mlir_smem.kernels.gemm.generator.config import Config
 
 pytestmark = pytest.mark.sampled(2)
 

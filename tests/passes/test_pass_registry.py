@@ -7,8 +7,9 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from mlir_smem.passes import OptionError, Pass, pass_named, passes, registry
+from mlir_smem.passes import OptionError, Pass, pass_named, passes
 from mlir_smem.passes.allocate import Allocate
+from mlir_smem.passes.driver import registry
 
 
 class Mine(Pass):

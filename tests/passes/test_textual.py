@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import passmanager
 from mlir_smem.passes import OptionError, add_pipeline
-from mlir_smem.passes.textual import Leaf, parse_pipeline
+from mlir_smem.passes.driver.textual import Leaf, parse_pipeline
 
 
 def leaf(name, options="", *anchors):

@@ -4,8 +4,8 @@ from typing import Any
 
 from ....dialect.diagnostics import remark
 from ....dialect.ops.roles import elected_warp, role_warpgroups, roles_of
+from ....ir.kernel import threads_of
 from ....layout.fragments import WARPGROUP
-from ...kernel import threads_of
 from .contents import check_contents, check_tiles
 from .findings import Findings
 from .kernel import Agent, Kernel, within
@@ -51,7 +51,7 @@ def _follow(kernel: Kernel, ops: list[Any], findings: Findings) -> None:
             findings.unknown(roles[0], "no barrier comes after the accesses before it", state)
     first = 0
     for role in (role.operation for role in roles_of(roles[0])):
-        own = role_warpgroups(role)
+        own = role_warpgroups(role.opview)
         agent = Agent(role, own, own == count, first == 0, kernel.values.warpgroup(role))
         body = ops_in(role.regions[0].blocks[0])
         _run(kernel, agent, body, states, findings)
@@ -63,7 +63,7 @@ def _run(
 ) -> None:
     """Follows an agent; threads of several warps, if they do all that there is, run by themselves."""
     elects = [e for op in ops for e in (op, *within(op)) if e.name == "smem.elect"]
-    warps = sorted({elected_warp(elect) for elect in elects})
+    warps = sorted({elected_warp(elect.opview) for elect in elects})
     parts = [(agent, ops)]
     if len(warps) > 1:
         if all(op in elects for op in ops if is_followed(op)):
@@ -77,5 +77,5 @@ def _run(
 
 def _threads_of_warp(agent: Agent, elects: list[Any], warp: int) -> tuple[Agent, list[Any]]:
     """The elected threads of a warp, and what they do."""
-    own = [elect for elect in elects if elected_warp(elect) == warp]
+    own = [elect for elect in elects if elected_warp(elect.opview) == warp]
     return Agent(own[0], agent.warpgroups, agent.whole, agent.first, agent.symbol), own

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...base import OpError
+from ....ir.errors import OpError
 from ..report import at
 from .findings import Findings
 from .kernel import Access, Handover, Kernel, stages_of

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ...base import OpError
+from ....ir.errors import OpError
 from .state import State
 
 

@@ -9,8 +9,8 @@ from ....dialect.bindings import ir
 from ....dialect.ops.ring import ring_number
 from ....dialect.ops.tma import multicast_of
 from ....dialect.types import TileType
-from ...kernel import walk
-from ...parts import chain_of
+from ....ir.subtiles import chain_of
+from ....ir.walk import walk
 from ..forms import Symbol
 from ..values import Values
 from .spots import Side, Spot, Turning
@@ -138,7 +138,7 @@ class Kernel:
 
 def stages_of(ring: Any) -> int:
     """How many stages a ring has."""
-    return ring_number(ring, "stages")
+    return ring_number(ring.opview, "stages")
 
 
 def within(op: Any) -> list[Any]:

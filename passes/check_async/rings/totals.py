@@ -56,10 +56,10 @@ def _check_count(kernel: Kernel, turning: Turning, name: str, who: str, findings
         findings.unknown(ring, f"it is not known how many {who}s have {side.ended} a step")
         return
     total = sum(count for counts in each.values() for count in counts if count is not None)
-    if total != ring_number(ring, name):
+    if total != ring_number(ring.opview, name):
         findings.wrong(
             ring,
-            f"has {name} = {ring_number(ring, name)}, but each step is {side.ended} by {total} "
+            f"has {name} = {ring_number(ring.opview, name)}, but each step is {side.ended} by {total} "
             f"{who}{'' if total == 1 else 's'}; set {name} = {total}",
             certain,
         )

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ....dialect.bindings import ir
-from ....dialect.ops.mma import PRODUCTS
+from ....dialect.op import operation_names
+from ....dialect.ops import TileMma
 from ....dialect.types import shape_of
-from ...barriers import is_block_barrier
-from ...parts import chain_of
+from ....ir.barriers import is_block_barrier
+from ....ir.subtiles import chain_of
 from ..forms import Form, Spread, number, one
 from ..harmless import is_harmless
 from ..memory import offsets_of
@@ -26,7 +27,7 @@ _PATHS = 32
 #: Ops that access tiles, or order accesses; ops with regions that hold none of them are passed.
 _FOLLOWED = {
     *RING_OPS,
-    *PRODUCTS,
+    *operation_names(TileMma),
     "smem.copy",
     "smem.copy_async",
     "smem.copy_commit",
@@ -64,7 +65,7 @@ class Walker:
         self._does: dict[str, Callable[[Any, State], None]] = {
             **dict.fromkeys((side.begins for side in Side), self._with(steps.begin)),
             **dict.fromkeys((side.ends for side in Side), self._with(steps.hand_on)),
-            **dict.fromkeys(PRODUCTS, self._with(accesses.multiply)),
+            **dict.fromkeys(operation_names(TileMma), self._with(accesses.multiply)),
             "smem.copy": self._with(accesses.copy),
             "smem.fence": self._with(accesses.fence),
             "smem.load": self._with(accesses.load),

@@ -1,0 +1,1 @@
+"""What passes and code generation share: emitting ops, the kernel around an op, addresses, mbarriers."""

@@ -1,0 +1,110 @@
+"""The 64-bit matrix descriptors of an operand, in IR."""
+
+from typing import Any
+
+from ..dialect.bindings import ir
+from ..layout import OperandBlocks, Swizzle, Term, descriptor_of
+from ..layout.descriptor import BASE_OFFSET
+from ..layout.elements import UNIT_BYTES
+from ..layout.swizzle import PHASE_BIT
+from . import emit
+from .errors import OpError
+from .shared_memory import root_alignment, root_pointer
+from .subtiles import Part, Position, root_layout
+
+#: Bits of an address that matrix-descriptor-encode keeps, after its shift by 4.
+START_MASK = 0x3FFFF >> 4
+
+_Term = tuple[Term, Position]
+
+
+class Descriptors:
+    """The descriptors of a module's operands; those of a root are made once."""
+
+    def __init__(self) -> None:
+        self._bases: dict[Any, Any] = {}
+
+    def of(self, mma: Any, name: str, part: Part, found: OperandBlocks) -> Any:
+        """Emits the descriptor that the blocks of an operand of that name are constant steps from; a
+        vector of several if the distance of the blocks is known at run time only.
+
+        Raises:
+            OpError: if the part begins between 16-byte units; it is reported at `mma`.
+        """
+        unit = part.slice.layout.element.unit
+        if part.slice.multiple % unit:
+            raise OpError(
+                mma,
+                f"reads {name} from a part that begins {part.slice.multiple} elements or a "
+                f"multiple of that into its tile; descriptors count {unit} elements (16 bytes)",
+            )
+        offset = first_byte(part, found)
+        constant = descriptor_of(found.canonical, 0, encoding=found.encoding)
+        key = (part.root.operation, constant.encode(), offset)
+        if key not in self._bases:
+            swizzle = found.canonical.swizzle
+            self._bases[key] = _base(part.root, constant.encode(), offset, swizzle)
+        made = []
+        for own in found.terms:
+            total = self._bases[key]
+            terms = [*part.terms, *((term, part.origin[term.dim]) for term in own)]
+            for term, position in _outermost_first(terms, mma):
+                value = emit.term_value(term, position, emit.i64(), unit)
+                total = emit.binary("addi", total, value)
+            made.append(total)
+        if len(made) == 1:
+            return made[0]
+        vector = ir.VectorType.get([len(made)], emit.i64())
+        return emit.value("vector.from_elements", made, vector)
+
+
+def first_byte(part: Part, found: OperandBlocks) -> int:
+    """Bytes from the root to the first block, as far as they are constant, before the swizzle."""
+    return part.slice.offset // part.slice.layout.element.unit * UNIT_BYTES + found.starts[0][0]
+
+
+def _base(root: Any, constant: int, offset: int, swizzle: Swizzle) -> Any:
+    """The descriptor of what lies `offset` bytes into a root, computed right after the root."""
+    i64 = emit.i64()
+    with ir.InsertionPoint(root), root.location:
+        address = emit.value("llvm.ptrtoint", (root_pointer(root, offset),), i64)
+        start = emit.binary("shrui", address, 4)
+        start = emit.binary("andi", start, START_MASK)
+        signed = constant - (1 << 64) if constant >> 63 else constant
+        descriptor = emit.binary("ori", start, emit.constant(signed, i64))
+        if swizzle is Swizzle.NONE or root_alignment(root) % swizzle.pattern_bytes == 0:
+            return _opaque(descriptor)
+        # The pattern starts with the root, at an address that only the running kernel knows.
+        pattern = emit.value("llvm.ptrtoint", (root_pointer(root),), i64)
+        lines = root_layout(root).alignment >> PHASE_BIT
+        phase = emit.binary("andi", emit.binary("shrui", pattern, PHASE_BIT), lines - 1)
+        return _opaque(emit.binary("ori", descriptor, emit.binary("shli", phase, BASE_OFFSET[0])))
+
+
+def _opaque(descriptor: Any) -> Any:
+    """The same value, of which no compiler knows the bits, by empty assembly.
+
+    LLVM would move the constant into the adds that follow, and ptxas 13.0 loses the upper half of a
+    sum of such a constant and a thread's number.
+    """
+    return emit.value(
+        "llvm.inline_asm",
+        (descriptor,),
+        descriptor.type,
+        asm_string=ir.StringAttr.get(""),
+        constraints=ir.StringAttr.get("=l,0"),
+    )
+
+
+def _outermost_first(terms: list[_Term], user: Any) -> list[_Term]:
+    """Run-time terms, those that change least often first: a loop then adds only its own."""
+
+    def depth(value: Any) -> int:
+        owner = value.owner
+        block = owner if isinstance(owner, ir.Block) else owner.operation.block
+        count, op = 0, user.operation
+        while op.block.region != block.region:
+            count, op = count - 1, op.parent.operation
+        return count
+
+    return sorted(terms, key=lambda item: max(map(depth, item[1].values)))

@@ -1,0 +1,143 @@
+"""Addresses in shared memory: where a tile's root begins."""
+
+from typing import Any
+
+from ..dialect.bindings import ir
+from ..dialect.caching import cached_in_context
+from ..dialect.memrefs import is_dynamic, strides_of
+from ..dialect.ops import ViewOp
+from ..dialect.ops.memory import offset_of
+from ..dialect.ops.view import view_alignment
+from . import emit
+from .errors import OpError
+from .kernel import function_of, module_of
+
+#: The symbol of the block's dynamic shared memory.
+SYMBOL = "__smem_dynamic"
+
+#: The widest swizzle pattern; a tile's alignment relative to the symbol is then its own.
+ALIGNMENT = 1024
+
+
+def root_pointer(root: Any, offset: int = 0) -> Any:
+    """A shared pointer to byte `offset` of an alloc's, a ring's, a view's or a tensor memory's bytes.
+
+    Emitted at the insertion point, which the root dominates.
+
+    Raises:
+        OpError: if the root is an alloc or a ring without an offset of its own.
+    """
+    if isinstance(root, ViewOp):
+        return gep(memref_pointer(root.memref, 3), offset)
+    begin = offset_of(root)
+    if begin is None:
+        raise OpError(root, "has no offset in shared memory; run smem-allocate before")
+    return gep(_dynamic_memory(root), begin + offset)
+
+
+def root_alignment(root: Any) -> int:
+    """What is known of the alignment of an alloc's or view's first byte."""
+    return view_alignment(root) if isinstance(root, ViewOp) else ALIGNMENT
+
+
+def root_multiple(root: Any) -> int:
+    """What the address of an alloc's or view's first byte certainly is a multiple of; the offset of an
+    alloc, as its memory begins at a multiple of any alignment."""
+    if isinstance(root, ViewOp):
+        return view_alignment(root)
+    begin = offset_of(root)
+    assert begin is not None
+    return begin
+
+
+def gep(base: Any, offset: Any, element: str = "i8") -> Any:
+    """`base` advanced by `offset` elements: a number, or an integer value."""
+    static = isinstance(offset, int)
+    if static and offset == 0:
+        return base
+    type_ = base.type
+    attributes = _gep_attributes(type_, offset if static else _DYNAMIC, element)
+    return emit.value(
+        "llvm.getelementptr", (base,) if static else (base, offset), type_, **attributes
+    )
+
+
+#: Stands in `llvm.getelementptr` for an index that is an operand (LLVM dialect, GEPOp).
+_DYNAMIC = -(1 << 31)
+
+
+@cached_in_context
+def _gep_attributes(pointer: Any, offset: int, element: str) -> dict[str, Any]:
+    context = pointer.context
+    return {
+        "rawConstantIndices": ir.DenseI32ArrayAttr.get([offset], context),
+        "elem_type": ir.TypeAttr.get(ir.Type.parse(element, context)),
+    }
+
+
+@cached_in_context
+def memory_type(element: Any) -> str:
+    """The LLVM type of a memref's elements."""
+    wide_float = isinstance(element, ir.FloatType) and element.width > 8
+    return str(element) if wide_float else f"i{element.width}"
+
+
+def memref_pointer(memref: Any, space: int) -> Any:
+    """A pointer to the first element of a memref, its offset included."""
+    i64, index = emit.i64(), ir.IndexType.get()
+    start = emit.value("memref.extract_aligned_pointer_as_index", (memref,), index)
+    address = emit.cast_index(start, i64)
+    _, offset = strides_of(memref.type)
+    if offset != 0:
+        width = _element_bytes(memref.type)
+        value = strided_metadata(memref).results[1] if is_dynamic(offset) else None
+        if value is None:
+            address = emit.binary("addi", address, offset * width)
+        else:
+            scaled = emit.binary("muli", emit.cast_index(value, i64), width)
+            address = emit.binary("addi", address, scaled)
+    return emit.value("llvm.inttoptr", (address,), emit.pointer(space))
+
+
+def strided_metadata(memref: Any) -> Any:
+    """`memref.extract_strided_metadata`: base, offset, then sizes and strides."""
+    rank = memref.type.rank
+    element = memref.type.element_type
+    space = memref.type.memory_space
+    index = ir.IndexType.get()
+    buffer = ir.MemRefType.get([], element, memory_space=space)
+    return emit.op(
+        "memref.extract_strided_metadata", (memref,), [buffer, *[index] * (1 + 2 * rank)]
+    )
+
+
+def stride_value(memref: Any, dim: int, type_: Any) -> Any:
+    """The stride of a memref's dimension, in elements: a number, or a value of `type_`."""
+    strides, _ = strides_of(memref.type)
+    if not is_dynamic(strides[dim]):
+        return strides[dim]
+    value = strided_metadata(memref).results[2 + memref.type.rank + dim]
+    return emit.cast_index(value, type_)
+
+
+def _element_bytes(memref: Any) -> int:
+    return int(memref.element_type.width) // 8
+
+
+def _dynamic_memory(op: Any) -> Any:
+    """The address of the kernel's dynamic shared memory; its symbol is made when first needed."""
+    module = module_of(function_of(op))
+    body = module.regions[0].blocks[0]
+    names = (
+        ir.StringAttr(other.attributes["sym_name"]).value
+        for other in body.operations
+        if other.operation.name == "llvm.mlir.global"
+    )
+    if SYMBOL not in names:
+        declaration = ir.Operation.parse(
+            f"llvm.mlir.global external @{SYMBOL}() "
+            f"{{addr_space = 3 : i32, alignment = {ALIGNMENT} : i64}} : !llvm.array<0 x i8>"
+        )
+        ir.InsertionPoint.at_block_begin(body).insert(declaration)
+    symbol = ir.FlatSymbolRefAttr.get(SYMBOL)
+    return emit.value("llvm.mlir.addressof", (), emit.pointer(3), global_name=symbol)

@@ -1,0 +1,114 @@
+"""From the tile that an op uses back to the memory it is a part of."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..dialect.ops import PartOp, RootOp, part_of
+from ..dialect.types import layout_of
+from ..layout import Multiple, Slice, Term, TileLayout
+from .errors import OpError
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where something begins along a dimension: the sum of some index values and a number."""
+
+    values: tuple[Any, ...] = ()
+    constant: int = 0
+
+    def further(self, start: Any) -> "Position":
+        """The position `start` further, a number or a value."""
+        if isinstance(start, int):
+            return replace(self, constant=self.constant + start)
+        return replace(self, values=(*self.values, start))
+
+
+@dataclass(frozen=True)
+class Part:
+    """A tile as a part of the alloc or view that it comes from.
+
+    Attributes:
+        root: the `smem.alloc` or `smem.view`.
+        slice: where the part begins in the root's tile, and its layout.
+        starts: the position that each of the slice's terms is computed from.
+        origin: what the layout's origin is, for each dimension where only the running kernel knows it.
+    """
+
+    root: Any
+    slice: Slice
+    starts: tuple[Position, ...]
+    origin: tuple[Position, ...]
+
+    @property
+    def terms(self) -> list[tuple[Term, Position]]:
+        """Each run-time term with the position that it is computed from."""
+        return list(zip(self.slice.terms, self.starts, strict=True))
+
+
+def chain_of(tile: Any, user: Any) -> tuple[Any, list[Any]]:
+    """The alloc or view that a tile comes from, and the stages and subtiles between, in their order.
+
+    Raises:
+        OpError: if it comes from anything else; it is reported at `user`.
+    """
+    chain: list[Any] = []
+    op = tile.owner
+    while not isinstance(op, RootOp):
+        if not isinstance(op, PartOp):
+            raise OpError(
+                user,
+                "uses a tile that does not come from an smem.alloc or smem.view by stages and "
+                "subtiles alone; take the part where it is used",
+            )
+        chain.append(op)
+        op = op.tile.owner
+    return op, chain[::-1]
+
+
+def part_from(tile: Any, user: Any) -> Part:
+    """The part that a tile is.
+
+    Args:
+        tile: a value of tile type with a layout.
+        user: the op that uses it, where errors are reported.
+
+    Raises:
+        OpError: if the tile does not come from an alloc or view by stages and subtiles alone, or
+            has no layout yet.
+    """
+    op, chain = chain_of(tile, user)
+    layout = layout_of(op.tile.type)
+    if layout is None:
+        raise OpError(user, "uses a tile without a layout; run smem-assign-layouts before")
+    part, starts = Slice(layout, 0), []
+    origin = [Position()] * len(layout.shape)
+    for step in chain:
+        inner = part_of(step, part.layout)
+        begun = _begun(origin, part.layout, step)
+        starts += [begun[term.dim] for term in inner.terms]
+        part = part.then(inner)
+        # A stage is taken of the leading dimension, which it drops.
+        begun = begun[len(begun) - len(part.layout.shape) :]
+        origin = [
+            at if isinstance(known, Multiple) else Position()
+            for at, known in zip(begun, part.layout.origins, strict=True)
+        ]
+    return Part(op, part, tuple(starts), tuple(origin))
+
+
+def _begun(origin: list[Position], layout: TileLayout, step: Any) -> list[Position]:
+    """Where a stage or subtile begins within the modes of the tile that it is taken of."""
+    values = iter(step.run_time_starts)
+    starts = [next(values) if isinstance(s, Multiple) else s for s in step.starts]
+    starts += [0] * (len(origin) - len(starts))
+    return [
+        at.further(known if isinstance(known, int) else 0).further(start)
+        for at, known, start in zip(origin, layout.origins, starts, strict=True)
+    ]
+
+
+def root_layout(root: Any) -> TileLayout:
+    """The layout of an alloc or view that has one."""
+    layout = layout_of(root.tile.type)
+    assert layout is not None
+    return layout

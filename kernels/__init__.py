@@ -1,0 +1,1 @@
+"""Kernels that people call; `gemm` is a matrix product."""

@@ -1,0 +1,1 @@
+"""What calls a kernel on arrays: it is generated and compiled when needed, and launched."""

@@ -1,0 +1,116 @@
+"""New arrays, and current streams, of the library that an operand comes from."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from ..generator.problem import ProblemError
+
+#: What libraries call MLIR's element types, where their names differ.
+_NAMES = {
+    "bf16": "bfloat16",
+    "f16": "float16",
+    "f32": "float32",
+    "f8E4M3FN": "float8_e4m3fn",
+    "f8E5M2": "float8_e5m2",
+    "i32": "int32",
+    "i8": "int8",
+    "ui8": "uint8",
+}
+
+
+#: Packages of JAX's arrays, whose streams are its own.
+_JAX = ("jax", "jaxlib")
+
+
+def element_named(dtype: Any) -> str:
+    """MLIR's name of a library's element type, or of its name; as it is if MLIR has none of these."""
+    name = getattr(dtype, "name", None) or str(getattr(dtype, "__name__", dtype))
+    name = name.removeprefix("torch.")
+    return {theirs: ours for ours, theirs in _NAMES.items()}.get(name, name)
+
+
+def empty(like: Any, shape: tuple[int, int], element: str, contiguous: int = 1) -> Any:
+    """A new matrix in the memory where `like` is, of the same library.
+
+    Args:
+        like: an array.
+        shape: (rows, columns).
+        element: MLIR's name of the element type.
+        contiguous: the dimension along which neighbours are adjacent.
+
+    Raises:
+        ProblemError: if the library is none that we know.
+    """
+    name = _NAMES[element]
+    extents = shape if contiguous == 1 else shape[::-1]
+    match library(like):
+        case "torch":
+            made = like.new_empty(extents, dtype=getattr(sys.modules["torch"], name))
+        case "cupy":
+            made = sys.modules["cupy"].empty(extents, dtype=_numpy_dtype(name))
+        case "jax" | "jaxlib":
+            import jax.numpy as jnp
+
+            # Written in place: nobody else has this array yet.
+            made = jnp.zeros(extents, dtype=name, device=like.device).block_until_ready()
+        case other:
+            raise ProblemError(
+                f"cannot make an array of {other} for the result; give it as `out`, or use arrays of "
+                "torch, cupy or jax"
+            )
+    return made if contiguous == 1 else made.T
+
+
+def _numpy_dtype(name: str) -> Any:
+    import ml_dtypes
+    import numpy as np
+
+    return np.dtype(getattr(ml_dtypes, name, None) or name)
+
+
+def library(array: Any) -> str:
+    """The top-level package that an array's type comes from."""
+    return type(array).__module__.partition(".")[0]
+
+
+def current_stream(array: Any) -> int | None:
+    """The stream that the array's library enqueues work on now; None for the legacy default stream."""
+    match library(array):
+        case "torch":
+            return sys.modules["torch"].cuda.current_stream(array.device).cuda_stream or None
+        case "cupy":
+            return sys.modules["cupy"].cuda.get_current_stream().ptr or None
+    return None
+
+
+def wait_for(array: Any) -> None:
+    """Waits for what computes an array, if its library has streams of which nobody is told."""
+    if library(array) in _JAX:
+        array.block_until_ready()
+
+
+def assign(out: Any, values: Any) -> None:
+    """Writes an array to another of its library and shape, after what its current stream holds.
+
+    Raises:
+        ProblemError: if the library is none whose arrays can be written.
+    """
+    match library(out):
+        case "torch":
+            out.copy_(values)
+        case "cupy":
+            out[...] = values
+        case other:
+            raise ProblemError(
+                f"cannot copy to an array of {other}; give one whose rows are multiples of 16 bytes"
+            )
+
+
+def finish(array: Any) -> None:
+    """Waits for a product whose library would not."""
+    if library(array) in _JAX:
+        from cuda.core import LEGACY_DEFAULT_STREAM
+
+        LEGACY_DEFAULT_STREAM.sync()

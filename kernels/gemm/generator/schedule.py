@@ -1,0 +1,67 @@
+"""Which tiles of C a block computes, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ....dialect.bindings import arith, gpu, ir, scf
+from .config import Config
+
+
+class TileLoop:
+    """The loop over a block's tiles: clusters take them in turn, in groups of rows.
+
+    A cluster's tiles lie side by side. Of `group` rows of clusters, all columns are visited before the
+    next rows are: what is worked on at a time then shares its A and B in L2.
+    """
+
+    def __init__(self, config: Config, m: Any, n: Any) -> None:
+        self.config = config
+        along_m, along_n = config.cluster
+        self._rows = _ceil(m, config.tile[0] * along_m)
+        self._columns = _ceil(n, config.tile[1] * along_n)
+
+    @contextmanager
+    def tiles(self) -> Iterator[tuple[Any, Any, Callable[[Any], Any]]]:
+        """Builds the loop; within, gives the first row and column of the block's tile, and a function
+        from the K steps of a tile to those of all tiles before this one."""
+        along_m, along_n = self.config.cluster
+        block_x = gpu.block_id(gpu.Dimension.x)
+        block_y = gpu.block_id(gpu.Dimension.y)
+        cluster = arith.divui(block_x, _index(along_m))
+        clusters = arith.divui(gpu.grid_dim(gpu.Dimension.x), _index(along_m))
+        rank_m = arith.remui(block_x, _index(along_m))
+        total = arith.muli(self._rows, self._columns)
+        loop = scf.ForOp(cluster, total, clusters, [_index(0)])
+        with ir.InsertionPoint(loop.body):
+            number = loop.inner_iter_args[0]
+            row, column = self._place(loop.induction_variable)
+            row = arith.addi(arith.muli(row, _index(along_m)), rank_m)
+            column = arith.addi(arith.muli(column, _index(along_n)), block_y)
+            tile_m, tile_n, _ = self.config.tile
+            yield (
+                arith.muli(row, _index(tile_m)),
+                arith.muli(column, _index(tile_n)),
+                lambda steps: arith.muli(number, steps),
+            )
+            scf.yield_([arith.addi(number, _index(1))])
+
+    def _place(self, number: Any) -> tuple[Any, Any]:
+        """The row and column, in clusters, of a cluster's tiles."""
+        group = _index(self.config.group)
+        in_group = arith.muli(group, self._columns)
+        first = arith.muli(arith.divui(number, in_group), group)
+        height = arith.minui(arith.subi(self._rows, first), group)
+        within = arith.remui(number, in_group)
+        row = arith.addi(first, arith.remui(within, height))
+        return row, arith.divui(within, height)
+
+
+def _ceil(extent: Any, by: int) -> Any:
+    return arith.divui(arith.addi(extent, _index(by - 1)), _index(by))
+
+
+def _index(value: int) -> Any:
+    return arith.constant(ir.IndexType.get(), value)

@@ -1,0 +1,158 @@
+"""A matrix turned around: the same indices, the other dimension contiguous.
+
+wgmma reads 8-bit and 32-bit operands K-major only; an A that is M-major, or a B that is N-major, is
+turned around by this kernel before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ....dialect import ops as smem
+from ....dialect.bindings import arith, gpu, ir, memref, scf
+from .config import ConfigError
+
+
+@dataclass(frozen=True)
+class TransposeConfig:
+    """The kernel's shape. A block takes one window after the other.
+
+    Attributes:
+        window: (rows, columns) of what a block turns around at a time, in elements.
+        stages: windows that are loaded ahead.
+        buffers: windows that are turned around, or on their way back; at least 2.
+        warpgroups: of a block; all of its threads turn the data around.
+    """
+
+    window: tuple[int, int]
+    stages: int = 3
+    buffers: int = 2
+    warpgroups: int = 2
+
+
+#: By MLIR's name of the element type; 8-bit floats are copied as i8. Lines of a window are 128 bytes or
+#: more along both dimensions, so that memory is read and written by whole sectors, and two blocks fit
+#: a multiprocessor.
+CONFIGS = {"i8": TransposeConfig((128, 128)), "f32": TransposeConfig((64, 64))}
+
+
+def build_transpose(element: str, config: TransposeConfig | None = None) -> Any:
+    """A module with the kernel `transpose(X, Y)`: Y = X, where X has contiguous columns and Y contiguous
+    rows, of any extents; strides are multiples of 16 bytes.
+
+    Any number of blocks may be launched: they share the windows.
+
+    Args:
+        element: "i8" or "f32".
+        config: the kernel's shape; the one of `CONFIGS` if left out.
+
+    Raises:
+        ConfigError: if the element type is another, or there are fewer than 2 buffers.
+    """
+    if element not in CONFIGS:
+        raise ConfigError(f"element is {element}; expected {' or '.join(CONFIGS)}")
+    config = config or CONFIGS[element]
+    if config.buffers < 2:
+        raise ConfigError(
+            f"buffers is {config.buffers}; expected 2 or more, of which one is stored while another is "
+            "written"
+        )
+    module = ir.Module.create()
+    with ir.InsertionPoint(module.body):
+        kernels = gpu.GPUModuleOp("kernels")
+        block = kernels.bodyRegion.blocks.append()
+    types = [
+        ir.Type.parse(f"memref<?x?x{element}, strided<{strides}>>")
+        for strides in ("[1, ?]", "[?, 1]")
+    ]
+    with ir.InsertionPoint(block):
+        function = gpu.GPUFuncOp(
+            ir.FunctionType.get(types, []),
+            "transpose",
+            kernel=True,
+            known_block_size=[128 * config.warpgroups, 1, 1],
+            arg_attrs=[
+                {
+                    "smem.name": ir.StringAttr.get(name),
+                    "smem.shape": ir.ArrayAttr.get([ir.StringAttr.get(e) for e in "MN"]),
+                }
+                for name in "XY"
+            ],
+        )
+    with ir.InsertionPoint(function.add_entry_block()):
+        _Transpose(ir.Type.parse(element), config, *function.entry_block.arguments).body()
+        gpu.ReturnOp([])
+    return module
+
+
+class _Transpose:
+    """The body, at the current insertion point."""
+
+    def __init__(self, element: Any, config: TransposeConfig, x: Any, y: Any) -> None:
+        self.config, self.x, self.y = config, x, y
+        self.loaded = smem.alloc((config.stages, *config.window), element)
+        self.turned = smem.alloc((config.buffers, *config.window), element)
+        self.ring = smem.ring(config.stages, producers=1, consumers=config.warpgroups)
+        rows, columns = (
+            arith.divui(arith.addi(memref.dim(x, _index(dim)), _index(extent - 1)), _index(extent))
+            for dim, extent in enumerate(config.window)
+        )
+        self.rows, self.total = rows, arith.muli(rows, columns)
+        self.first, self.blocks = (
+            gpu.block_id(gpu.Dimension.x),
+            gpu.grid_dim(gpu.Dimension.x),
+        )
+
+    def body(self) -> None:
+        config = self.config
+
+        def load_first() -> None:
+            for step in range(config.stages):
+                self.load(_index(step))
+
+        smem.elect(load_first, scope="block")
+        windows = scf.ForOp(self.first, self.total, self.blocks, [_index(0)])
+        with ir.InsertionPoint(windows.body):
+            window, step = windows.induction_variable, windows.inner_iter_args[0]
+            slot = smem.consumer_wait(self.ring, step)
+            turned = smem.stage(self.turned, arith.remui(step, _index(config.buffers)))
+            smem.copy(smem.stage(self.loaded, slot), turned, relayout=True)
+            smem.consumer_release(self.ring, step)
+            smem.fence()
+            # The next window's buffer is known to be free when all threads are past the barrier.
+            smem.elect(lambda: smem.tma_wait(config.buffers - 2, read=True), scope="block")
+            gpu.barrier()
+
+            def send_and_load() -> None:
+                smem.tma_store(turned, self.y, self.place(window))
+                smem.tma_commit()
+                self.load(arith.addi(step, _index(config.stages)))
+
+            smem.elect(send_and_load, scope="block")
+            scf.yield_([arith.addi(step, _index(1))])
+        smem.elect(lambda: smem.tma_wait(0, read=True), scope="block")
+
+    def load(self, step: Any) -> None:
+        """Loads the block's window of a step, if there is one."""
+        window = arith.addi(self.first, arith.muli(step, self.blocks))
+        there = arith.cmpi(arith.CmpIPredicate.ult, window, self.total)
+        branch = scf.IfOp(there)
+        with ir.InsertionPoint(branch.then_block):
+            slot = smem.producer_acquire(self.ring, step)
+            tile = smem.stage(self.loaded, slot)
+            smem.tma_load(self.x, tile, self.ring, step, self.place(window))
+            smem.producer_commit(self.ring, step)
+            scf.yield_([])
+
+    def place(self, window: Any) -> tuple[Any, Any]:
+        """(row, column) at which a window begins: windows are counted along columns, as X lies."""
+        row, column = arith.remui(window, self.rows), arith.divui(window, self.rows)
+        return tuple(
+            arith.muli(number, _index(extent))
+            for number, extent in zip((row, column), self.config.window, strict=True)
+        )
+
+
+def _index(value: int) -> Any:
+    return arith.constant(ir.IndexType.get(), value)

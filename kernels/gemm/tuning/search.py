@@ -1,0 +1,116 @@
+"""A search under way: what fits, compiling it at once, then measuring it in turn, and how far it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, as_completed
+from contextlib import nullcontext
+from typing import Any
+
+from tqdm import tqdm
+
+from ....runtime import cache_folder, is_kept
+from ..call.remembered import Task
+from ..generator.config import Config, ConfigError
+from ..generator.kernel import text
+from .halving import ROUNDS, Measure, Result, halving, sizes
+from .workers import compile_here, own_processes, without_main
+
+#: Why a configuration is dropped that nobody had the time to compile.
+_LATE = "it was not compiled when the budget was over"
+
+
+class Search:
+    """The search for the fastest configuration of a task.
+
+    Args:
+        task: what is searched.
+        progress: whether bars on stderr, if that is a terminal, show how far it is.
+        budget: seconds from now after which nothing more is begun; None for no end.
+        clock: what tells the seconds.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        progress: bool,
+        budget: float | None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._problem = task.problem
+        self._hidden = None if progress else True
+        self._clock = clock
+        self._end = float("inf") if budget is None else clock() + budget
+        self._dropped: dict[Config, str] = {}
+        self._left: list[Config] = []
+        for config in task.configs:
+            try:
+                config.check(task.problem)
+            except ConfigError as error:
+                self._dropped[config] = f"ConfigError: {error}"
+            else:
+                self._left.append(config)
+
+    def compile(self, executor: Executor | None = None) -> None:
+        """Compiles the kernels that are not kept on disk yet, several at a time, and keeps them there.
+
+        Without a folder to keep them in, each is compiled when it is first launched.
+
+        Args:
+            executor: where; in processes of this machine if left out.
+        """
+        if cache_folder() is None:
+            return
+        texts = {config: text(self._problem, config) for config in self._left}
+        missing = [config for config in self._left if not is_kept(texts[config])]
+        if not missing:
+            return
+        with nullcontext(executor) if executor else own_processes() as given:
+            with nullcontext() if executor else without_main():
+                futures = {given.submit(compile_here, texts[config]): config for config in missing}
+            for future in self._completed(futures):
+                reason = future.result()
+                if reason is not None:
+                    self._drop(futures[future], reason)
+
+    def _completed(self, futures: dict[Future[Any], Config]) -> Iterator[Future[Any]]:
+        """The futures that complete within the budget; if no configuration would be left, more."""
+        waiting = set(futures)
+        with self._bar("compiling", "kernel", len(futures)) as bar:
+            for future in as_completed(futures):
+                waiting.discard(future)
+                bar.update()
+                yield future
+                ready = len(self._left) > len(waiting)
+                if ready and waiting and self._is_over():
+                    break
+        for future in waiting:
+            future.cancel()
+            self._drop(futures[future], _LATE)
+
+    def fastest(self, measure: Measure) -> Result:
+        """Measures what is left.
+
+        Raises:
+            TuningError: if no configuration could be measured.
+        """
+        batches = ROUNDS * sum(sizes(len(self._left)))
+        with self._bar("measuring", "batch", batches) as bar:
+
+            def ticking(configs: Sequence[Config]) -> Iterator[float | str]:
+                for measured in measure(configs):
+                    bar.update()
+                    yield measured
+
+            return halving(self._left, ticking, self._is_over, self._dropped)
+
+    def _drop(self, config: Config, reason: str) -> None:
+        self._left.remove(config)
+        self._dropped[config] = reason
+
+    def _is_over(self) -> bool:
+        return self._clock() > self._end
+
+    def _bar(self, doing: str, unit: str, total: int) -> Any:
+        return tqdm(desc=doing, unit=unit, total=total, disable=self._hidden, leave=False)

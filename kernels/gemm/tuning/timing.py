@@ -1,0 +1,101 @@
+"""How long a product takes with each configuration, by the GPU's clock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ....runtime import LaunchError, Prepared
+from ..generator.config import Config
+
+#: Seconds that a batch takes, and for which the first configuration runs before any is measured, so
+#: that the chip's clock has risen.
+_BATCH, _WARM_UP = 0.010, 0.2
+
+
+class Stopwatch:
+    """Measures configurations on the current GPU; a `Measure` of `halving`.
+
+    A configuration is prepared when its turn comes for the first time. A batch is as many launches as
+    take about 10 ms, after one that is not timed.
+
+    Args:
+        prepare: makes the launch of a configuration.
+    """
+
+    def __init__(self, prepare: Callable[[Config], Prepared]) -> None:
+        self._prepare = prepare
+        self._ready: dict[Config, tuple[Prepared, int]] = {}
+        self._clock: _Clock | None = None
+
+    def __call__(self, configs: Sequence[Config]) -> Iterator[float | str]:
+        for config in configs:
+            try:
+                yield self._batch(config)
+            except Exception as error:  # whatever one of them does, others may do
+                yield f"{type(error).__name__}: {error}"
+
+    def close(self) -> None:
+        """Gives back what it has of the GPU."""
+        if self._clock is not None:
+            self._clock.close()
+
+    def _batch(self, config: Config) -> float:
+        if config not in self._ready:
+            self._ready[config] = self._made_ready(config)
+        launch, count = self._ready[config]
+        assert self._clock is not None
+        return self._clock.seconds(launch, count)
+
+    def _made_ready(self, config: Config) -> tuple[Prepared, int]:
+        launch = self._prepare(config)
+        if self._clock is None:
+            clock = _Clock()
+            end = time.perf_counter() + _WARM_UP
+            while time.perf_counter() < end:
+                clock.seconds(launch, 1)
+            self._clock = clock
+        return launch, max(1, round(_BATCH / self._clock.seconds(launch, 1)))
+
+
+class _Clock:
+    """A stream and two events of the current GPU."""
+
+    def __init__(self) -> None:
+        from cuda.bindings import driver
+
+        self._driver = driver
+        # What the arrays are made of may still be on its way on any other stream.
+        self._do("cuCtxSynchronize")
+        flags = driver.CUstream_flags.CU_STREAM_NON_BLOCKING
+        self._stream = self._do("cuStreamCreate", flags)
+        self._start, self._end = self._do("cuEventCreate", 0), self._do("cuEventCreate", 0)
+
+    def seconds(self, launch: Prepared, count: int) -> float:
+        """Seconds of a launch, of so many after one that is not timed."""
+        stream = int(self._stream)
+        launch.launch(stream)
+        self._do("cuEventRecord", self._start, self._stream)
+        for _ in range(count):
+            launch.launch(stream)
+        self._do("cuEventRecord", self._end, self._stream)
+        self._do("cuEventSynchronize", self._end)
+        return self._do("cuEventElapsedTime", self._start, self._end) / 1e3 / count
+
+    def close(self) -> None:
+        # After a kernel that went wrong nothing can be given back, and nothing need be.
+        for event in (self._start, self._end):
+            self._driver.cuEventDestroy(event)
+        self._driver.cuStreamDestroy(self._stream)
+
+    def _do(self, call: str, *arguments: Any) -> Any:
+        """What a call of the driver gives.
+
+        Raises:
+            LaunchError: if it fails; so does every call after a kernel that went wrong.
+        """
+        error, *results = getattr(self._driver, call)(*arguments)
+        if error != self._driver.CUresult.CUDA_SUCCESS:
+            raise LaunchError(f"{call} fails: {error.name}")
+        return results[0] if results else None

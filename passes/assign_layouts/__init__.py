@@ -1,0 +1,101 @@
+"""`smem-assign-layouts`: every tile gets a layout that all of its uses accept."""
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from ...dialect.diagnostics import Invalid, remark
+from ...dialect.ops import PartOp, RootOp, TileMma, part_of
+from ...dialect.ops.mma import operand_element
+from ...dialect.types import WINDOW_BYTES, layout_of, shape_of, tile_element, with_layout
+from ...ir.errors import OpError
+from ...ir.products import check_multiplied
+from ...ir.walk import gather
+from ...layout import LayoutError, Swizzle, TileLayout, choose
+from ...layout.arch import Arch
+from ...layout.choice import Use, judge
+from ..driver.base import Pass, option
+from .tile_uses import uses_of
+
+
+@dataclass(frozen=True)
+class AssignLayouts(Pass):
+    """Chooses the layouts that are left to it, and checks those that are given."""
+
+    name = "smem-assign-layouts"
+    description = "choose a canonical layout and swizzle for each tile, or check the one it has"
+
+    arch: Arch = option(Arch.SM_90, "the architecture: sm_90, sm_100 or sm_103")
+    max_swizzle: Swizzle = option(Swizzle.B128, "the widest swizzle to choose, in bytes")
+    explain: bool = option(False, "print each tile's candidates and verdicts as remarks")
+
+    def run(self, module: Any) -> None:
+        roots, products = gather(module, [RootOp], [TileMma])
+        for mma in products:
+            a, b = operand_element(mma.a.type), operand_element(mma.b.type)
+            check_multiplied(mma, a, b, self.arch)
+        for root in roots:
+            self._assign(root)
+
+    def _assign(self, root: Any) -> None:
+        value = root.tile
+        uses = uses_of(root, self.max_swizzle, self.arch)
+        given = layout_of(value.type)
+        layout = self._check(root, given, uses) if given else self._choose(root, uses)
+        try:
+            _set_layout(value, layout)
+        except Invalid as error:
+            raise OpError(root, str(error)) from None
+
+    def _check(self, root: Any, given: TileLayout, uses: list[Use]) -> TileLayout:
+        if given.swizzle not in self.arch.swizzles:
+            others = ", ".join(str(arch) for arch in Arch if given.swizzle in arch.swizzles)
+            raise OpError(
+                root,
+                f"has the layout {given}, but {self.arch} has no swizzle {given.swizzle}; {others} have",
+            )
+        verdict = judge(given, uses)
+        if not verdict.accepted:
+            raise OpError(root, f"has the layout {given}, which cannot be: {verdict.objection}")
+        if self.explain:
+            said = "".join(f"\n  {who}: {v.reason}" for who, v in verdict.verdicts)
+            remark(root.location, f"layout {given} was given, and fits {self.arch}{said}")
+        return given
+
+    def _choose(self, root: Any, uses: list[Use]) -> TileLayout:
+        type_ = root.tile.type
+        element, shape = tile_element(type_), shape_of(type_)
+        least = prod(shape) * element.bits // 8
+        if least > WINDOW_BYTES:
+            # To judge layouts takes the longer, the more instructions would read them.
+            raise OpError(root, f"has {least} bytes; descriptors reach {WINDOW_BYTES}")
+        choice = choose(
+            element,
+            shape,
+            uses,
+            self.max_swizzle,
+            exhaustive=self.explain,
+            swizzles=self.arch.swizzles,
+        )
+        why = "\n  ".join(choice.explain().splitlines())
+        if choice.picked is None:
+            raise OpError(root, f"has no layout that all its uses accept on {self.arch}\n  {why}")
+        if self.explain:
+            remark(
+                root.location, f"layout {choice.picked.layout} was chosen for {self.arch}\n  {why}"
+            )
+        return choice.picked.layout
+
+
+def _set_layout(value: Any, layout: TileLayout) -> None:
+    """Gives a tile its layout, and its parts theirs."""
+    value.set_type(with_layout(value.type, layout))
+    for use in value.uses:
+        op = use.owner
+        if isinstance(op, PartOp):
+            try:
+                part = part_of(op, layout)
+            except LayoutError as error:
+                # No use of the part has objected, because it has none.
+                raise OpError(op, str(error)) from None
+            _set_layout(op.part, part.layout)

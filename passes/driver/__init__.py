@@ -1,0 +1,1 @@
+"""What runs passes: their base class, registry, pipelines as text, pass managers of the bindings."""

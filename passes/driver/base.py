@@ -1,0 +1,139 @@
+"""Passes: frozen dataclasses whose fields are their options."""
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ...dialect.diagnostics import Invalid, emit_op_error
+from ...ir.errors import OpError
+from ...layout import LayoutError, Swizzle
+from ...layout.arch import Arch
+
+
+class OptionError(ValueError):
+    """An option that a pass has not, or a value that it does not take."""
+
+
+def option(default: Any, description: str) -> Any:
+    """A field of a pass that is an option of it."""
+    return dataclasses.field(default=default, metadata={"description": description})
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A transformation of a module. Subclasses say `name` and `description`, and override `run`.
+
+    Option names are the fields' with dashes: `max_swizzle` is written `max-swizzle`.
+    """
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+
+    def run(self, module: Any) -> None:
+        """Transforms a `builtin.module`.
+
+        Raises:
+            OpError, Invalid: if the module breaks a rule; it is then left as far as it came.
+        """
+        raise NotImplementedError
+
+    def passes(self) -> Iterator["Pass"]:
+        """The passes that this one stands for: itself, unless it is a pipeline."""
+        yield self
+
+    @classmethod
+    def options(cls) -> dict[str, dataclasses.Field]:
+        """The options by their textual names."""
+        return {f.name.replace("_", "-"): f for f in dataclasses.fields(cls)}
+
+    @classmethod
+    def from_text(cls, text: str) -> "Pass":
+        """The pass with options as a pipeline writes them: `explain=true max-swizzle=64`.
+
+        Raises:
+            OptionError: for an unknown option, or a value that it does not take.
+        """
+        values: dict[str, str] = {}
+        for word in text.split():
+            key, _, value = word.partition("=")
+            values[key] = value or "true"
+        return cls.from_options(values)
+
+    @classmethod
+    def from_options(cls, values: dict[str, Any]) -> "Pass":
+        """The pass with options given by name, as text or as values.
+
+        Raises:
+            OptionError: for an unknown option, or a value that it does not take.
+        """
+        fields = cls.options()
+        taken = {}
+        for key, value in values.items():
+            textual = key.replace("_", "-")
+            if textual not in fields:
+                known = ", ".join(fields) or "none"
+                raise OptionError(f"{cls.name} has no option '{textual}'; its options: {known}")
+            field = fields[textual]
+            taken[field.name] = _value(cls.name, textual, field.default, value)
+        return cls(**taken)
+
+    def __str__(self) -> str:
+        said = [
+            f"{key}={_text(getattr(self, field.name))}"
+            for key, field in self.options().items()
+            if getattr(self, field.name) != field.default
+        ]
+        return f"{self.name}{{{' '.join(said)}}}" if said else self.name
+
+
+def _value(pass_name: str, key: str, default: Any, value: Any) -> Any:
+    if not isinstance(value, str):
+        widths = isinstance(default, Swizzle) and isinstance(value, int)
+        if type(value) is not type(default) and not widths:
+            raise OptionError(f"{pass_name}: {key} takes {type(default).__name__}, not {value!r}")
+        if isinstance(value, bool | Swizzle | Arch | str) or not isinstance(value, int):
+            return value
+        value = str(value)
+    try:
+        if isinstance(default, bool):
+            return {"true": True, "false": False, "1": True, "0": False}[value]
+        if isinstance(default, Swizzle):
+            return Swizzle.of_width(int(value))
+        if isinstance(default, Arch):
+            return Arch.parse(value)
+        if isinstance(default, int) and int(value) < 0:
+            raise ValueError("sizes are not negative")
+        return type(default)(value)
+    except (KeyError, ValueError):
+        takes = {
+            bool: "true or false",
+            Swizzle: "0, 32, 64 or 128",
+            Arch: ", ".join(arch.value for arch in Arch),
+            int: "a number from 0",
+        }
+        raise OptionError(
+            f"{pass_name}: option {key} takes {takes.get(type(default), 'text')}, not '{value}'"
+        ) from None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Swizzle):
+        return str(0 if value is Swizzle.NONE else value.width)
+    return str(value)
+
+
+def run_on(pass_: Pass, module: Any) -> bool:
+    """Runs a pass on a module; False if it failed, with the errors emitted as diagnostics."""
+    with module.context, module.location:
+        try:
+            pass_.run(module)
+        except OpError as error:
+            emit_op_error(error.op, error.message)
+        except (Invalid, LayoutError) as error:
+            module.location.emit_error(f"{pass_.name}: {error}")
+        else:
+            return True
+    return False

@@ -1,0 +1,93 @@
+"""Our passes on a pass manager of the bindings."""
+
+from collections.abc import Callable
+from typing import Any
+
+from .base import OptionError, Pass, run_on
+from .registry import pass_named, passes
+from .textual import Leaf, parse_pipeline
+
+
+def add_pass(pm: Any, pass_: Pass) -> None:
+    """Adds a pass, or a whole pipeline, to a manager of `builtin.module`.
+
+    To the manager, a pipeline is one pass: it verifies the module once, after all of it. Verifying after
+    each of the passes takes a third of their time.
+    """
+
+    def run(module: Any, external: Any) -> None:
+        if not all(run_on(each, module) for each in pass_.passes()):
+            external.signal_pass_failure()
+
+    pm.add(run, name=pass_.name, argument=pass_.name, description=pass_.description)
+
+
+def add_passes(pm: Any, name: str, **options: Any) -> Any:
+    """Adds the pass or pipeline of that name to a host compiler's pass manager.
+
+    Args:
+        pm: a `PassManager` of the bindings, anchored on `builtin.module`.
+        name: for example "smem-to-nvvm".
+        options: the pass's options, dashes as underscores.
+
+    Returns:
+        The manager.
+
+    Raises:
+        OptionError: for an unknown name or option.
+    """
+    add_pass(pm, pass_named(name).from_options(options))
+    return pm
+
+
+def add_pipeline(pm: Any, text: str) -> Any:
+    """Adds a pipeline given as text, in which our passes and upstream's may be mixed.
+
+    Args:
+        pm: a `PassManager` of the bindings, anchored on `builtin.module`.
+        text: for example "builtin.module(smem-to-nvvm,gpu.module(canonicalize,cse))".
+
+    Returns:
+        The manager.
+
+    Raises:
+        OptionError: for malformed text, an unknown pass or option, or one of our passes that is not
+            directly in `builtin.module`.
+    """
+    for leaf in parse_pipeline(text):
+        for _, add in steps_of(leaf):
+            add(pm)
+    return pm
+
+
+def steps_of(leaf: Leaf) -> list[tuple[str, Callable[[Any], None]]]:
+    """The passes that a leaf of a pipeline stands for, each by its name and what adds it to a pass
+    manager of `builtin.module`.
+
+    Raises:
+        OptionError: see `add_pipeline`; for upstream's passes, when they are added.
+    """
+    if leaf.name not in passes():
+        return [(leaf.name, lambda pm: _add_upstream(pm, leaf))]
+    if leaf.anchors:
+        raise OptionError(
+            f"{leaf.name} runs on builtin.module, not on {leaf.anchors[-1]}; put it directly into "
+            "builtin.module(...)"
+        )
+    ours = pass_named(leaf.name).from_text(leaf.options)
+    return [(each.name, lambda pm, each=each: add_pass(pm, each)) for each in ours.passes()]
+
+
+def _add_upstream(pm: Any, leaf: Leaf) -> None:
+    try:
+        pm.add(leaf.upstream)
+    except ValueError as error:
+        raise OptionError(_upstream_error(leaf, str(error))) from None
+
+
+def _upstream_error(leaf: Leaf, said: str) -> str:
+    if "does not refer to a registered pass" in said:
+        return (
+            f"no pass is named '{leaf.name}'; --list-passes shows ours, mlir-opt --help upstream's"
+        )
+    return f"{leaf.upstream}: {said.strip()}"

@@ -1,0 +1,55 @@
+"""Copies by all threads of the block: each moves its share, 16 bytes at a time."""
+
+from math import prod
+from typing import Any
+
+from ...dialect.ops import CopyAsyncOp, CopyOp
+from ...dialect.ops.copy import reads_blocks, reads_tile, transfer_of
+from ...ir.errors import OpError
+from ...ir.kernel import required_block_size
+from ...ir.subtiles import Part, part_from
+from ...ir.threads import linear_thread
+from ...layout import Transposition
+from .blocks import Blocks
+from .ends import GlobalSource, TileEnd
+from .factors import lower_blocks
+from .lowerings import LOWERINGS
+from .vectors import Vectors
+
+
+@LOWERINGS.of(CopyOp, CopyAsyncOp)
+def lower_copy(copy: Any, _: Any) -> None:
+    """Deals what the copy moves to the threads; see `layout.transfer` and `layout.transposition`."""
+    size = required_block_size(copy)
+    part = _part(copy, copy.tile, "writes")
+    if reads_blocks(copy):
+        lower_blocks(copy, part, linear_thread(size), prod(size))
+        return
+    read = _part(copy, copy.source, "reads") if reads_tile(copy) else None
+    plan = transfer_of(copy, prod(size), read.slice.layout if read else None).plan(
+        part.slice.layout
+    )
+    thread = linear_thread(size)
+    source = TileEnd(read) if read else GlobalSource(copy)
+    target = TileEnd(part)
+    if isinstance(plan, Transposition):
+        Blocks(copy, source, target, plan, thread).emit()
+    else:
+        Vectors(copy, source, target, plan, thread).emit()
+
+
+def _part(copy: Any, tile: Any, does: str) -> Part:
+    """The part that an operand of a copy is.
+
+    Raises:
+        OpError: if it does not begin at a multiple of 16 bytes.
+    """
+    part = part_from(tile, copy)
+    unit = part.slice.layout.element.unit
+    if part.slice.multiple % unit:
+        raise OpError(
+            copy,
+            f"{does} a part that begins {part.slice.multiple} elements or a multiple of that into "
+            f"its tile; 16-byte accesses need multiples of {unit}",
+        )
+    return part

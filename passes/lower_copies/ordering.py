@@ -1,0 +1,55 @@
+"""Groups of copies, waits for them, and fences."""
+
+from typing import Any
+
+from ...dialect.bindings import ir
+from ...dialect.ops import (
+    CopyCommitOp,
+    CopyWaitOp,
+    FenceOp,
+    TmaCommitOp,
+    TmaWaitOp,
+)
+from ...ir import emit
+from .lowerings import LOWERINGS
+
+
+@LOWERINGS.of(FenceOp)
+def lower_fence(op: Any, _: Any) -> None:
+    """Emits `fence.proxy.async` of shared memory."""
+    emit.op(
+        "nvvm.fence.proxy",
+        kind=ir.Attribute.parse("#nvvm.proxy_kind<async.shared>"),
+        space=ir.Attribute.parse("#nvvm.shared_space<cta>"),
+    )
+
+
+@LOWERINGS.of(CopyCommitOp)
+def lower_copy_commit(op: Any, _: Any) -> None:
+    """Emits the commit of a group of `cp.async`."""
+    emit.op("nvvm.cp.async.commit.group")
+
+
+@LOWERINGS.of(CopyWaitOp)
+def lower_copy_wait(op: Any, _: Any) -> None:
+    """Emits a wait for groups of `cp.async`."""
+    emit.op("nvvm.cp.async.wait.group", n=_i32(op.pending))
+
+
+@LOWERINGS.of(TmaCommitOp)
+def lower_tma_commit(op: Any, _: Any) -> None:
+    """Emits the commit of a group of bulk copies."""
+    emit.op("nvvm.cp.async.bulk.commit.group")
+
+
+@LOWERINGS.of(TmaWaitOp)
+def lower_tma_wait(op: Any, _: Any) -> None:
+    """Emits a wait for groups of bulk copies, or until what they read may be written."""
+    attributes = {"group": _i32(op.pending)}
+    if "read" in op.attributes:
+        attributes["read"] = ir.UnitAttr.get()
+    emit.op("nvvm.cp.async.bulk.wait_group", **attributes)
+
+
+def _i32(attribute: Any) -> Any:
+    return ir.IntegerAttr.get(emit.i32(), attribute.value)

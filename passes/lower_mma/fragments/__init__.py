@@ -1,0 +1,1 @@
+"""What is computed with fragments in registers, and how these move in and out of them."""

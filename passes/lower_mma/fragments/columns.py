@@ -1,0 +1,30 @@
+"""Columns of a fragment: registers of their own."""
+
+from typing import Any
+
+from ....dialect.ops import ColumnsOp
+from ....dialect.ops.columns import STEP
+from ..registers import struct_of
+from ..target import MmaTarget
+from ..typed import TypedOp
+from .lowerings import FRAGMENTS
+
+
+@FRAGMENTS.of(ColumnsOp)
+def lower_columns(typed: TypedOp, target: MmaTarget) -> Any:
+    """The registers of an `smem.columns`, taken from those of its operand."""
+    op, result = typed.op, target.registers(typed.result)
+    source, first = target.registers(typed.type_of("fragment")), op.first.value
+    # For each 8 columns of 64 rows, the registers that hold them.
+    held: dict[tuple[int, int], list[Any]] = {}
+    per_step = STEP // 2 // source.accumulator.per_register
+    for position, scalars in source.scalars(op.fragment):
+        row, column, _ = source.blocks[position]
+        for i in range(0, len(scalars), per_step):
+            held[row, column + i // per_step * STEP] = scalars[i : i + per_step]
+    parts = []
+    for position, (row, column, count) in enumerate(result.blocks):
+        begin = first + column
+        members = [v for at in range(begin, begin + count, STEP) for v in held[row, at]]
+        parts.append(struct_of(result.block_type(position), members))
+    return result.join(parts)

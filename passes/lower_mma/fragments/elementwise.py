@@ -1,0 +1,100 @@
+"""Accumulators that are filled, and functions of their elements."""
+
+from typing import Any
+
+from ....dialect.bindings import ir
+from ....dialect.ops import FillOp, MapOp
+from ....dialect.ops.map import nested
+from ....ir import emit
+from ....ir.i32 import I32
+from ....layout.fragment_access import FragmentAccess
+from ....layout.fragments import WARPGROUP, accumulator_column, accumulator_row
+from ..registers import struct_of
+from ..target import MmaTarget
+from ..typed import TypedOp
+from .lowerings import FRAGMENTS
+from .pairs import Pair
+
+
+@FRAGMENTS.of(FillOp)
+def lower_fill(typed: TypedOp, target: MmaTarget) -> Any:
+    """The fragment with the same value in every register."""
+    value, registers = typed.op.value, target.registers(typed.result)
+    owner = value.owner
+    if not isinstance(owner, ir.Block) and owner.operation.name == "arith.constant":
+        number = owner.operation.attributes["value"].maybe_downcast().value
+        if number == 0 and str(number) != "-0.0":
+            return emit.value("llvm.mlir.zero", (), registers.type)
+    register = Pair(elements=(value, value)).registers(registers.accumulator)[0]
+    return registers.join(
+        [
+            struct_of(registers.block_type(position), [register] * registers.count(position))
+            for position in range(len(registers.blocks))
+        ]
+    )
+
+
+@FRAGMENTS.of(MapOp)
+def lower_map(typed: TypedOp, target: MmaTarget) -> Any:
+    """The fragment whose elements the op's region computes, one copy of it for each."""
+    op, registers = typed.op, target.registers(typed.result)
+    inputs = [target.registers(type_) for type_ in typed.type_of("inputs")]
+    thread = typed.thread()
+    block = op.regions[0].blocks[0]
+    arguments = list(block.arguments)
+    ops = [inner.operation for inner in block.operations]
+    positioned = len(arguments) > len(inputs)
+    positions = _Positions(thread, registers.warp_rows) if positioned else None
+    made = []
+    operands = zip(*(r.scalars(v) for r, v in zip(inputs, op.inputs, strict=True)), strict=True)
+    for parts in operands:
+        position = parts[0][0]
+        first_row, first_column, columns = registers.blocks[position]
+        found: list[Any] = []
+        for i in range(0, columns // 2, 2):
+            pairs = [
+                Pair.held(r.accumulator, scalars, i).elements
+                for r, (_, scalars) in zip(inputs, parts, strict=True)
+            ]
+            results = []
+            for j in (0, 1):
+                given = [pair[j] for pair in pairs]
+                if positions:
+                    row = first_row + accumulator_row(i)
+                    given += positions.at(row, first_column + accumulator_column(i + j))
+                results.append(_run(ops, dict(zip(arguments, given, strict=True))))
+            found += Pair(elements=results).registers(registers.accumulator)
+        made.append(struct_of(registers.block_type(position), found))
+    return registers.join(made)
+
+
+class _Positions:
+    """The row and column of each of a thread's elements, as index values; each is made once."""
+
+    def __init__(self, thread: Any, warp_rows: int) -> None:
+        self._start = FragmentAccess(2, warp_rows=warp_rows).start(I32(thread) % WARPGROUP)
+        self._made: dict[tuple[int, int], Any] = {}
+
+    def at(self, row: int, column: int) -> list[Any]:
+        """The values `row` and `column` further than the thread's first element."""
+        return [self._index(0, row), self._index(1, column)]
+
+    def _index(self, dim: int, further: int) -> Any:
+        if (dim, further) not in self._made:
+            value = (self._start[dim] + further).value
+            self._made[dim, further] = emit.cast_index(value, ir.IndexType.get())
+        return self._made[dim, further]
+
+
+def _run(ops: list[Any], values: dict[Any, Any]) -> Any:
+    """A copy of a region's ops with values in place of its arguments; the element that it yields."""
+    *body, end = ops
+    for op in body:
+        copy = op.clone()
+        for inner in nested([copy]):
+            for position, operand in enumerate(inner.operands):
+                if operand in values:
+                    inner.operands[position] = values[operand]
+        values |= dict(zip(op.results, copy.results, strict=True))
+    element = end.operands[0]
+    return values.get(element, element)

@@ -1,0 +1,163 @@
+"""Fragments loaded from a tile, or from global memory."""
+
+from typing import Any
+
+from ....dialect.bindings import ir
+from ....dialect.ops import LoadOp
+from ....dialect.ops.mma import operand_element
+from ....dialect.types import TileType, is_metadata, is_multiplicand, shape_of, tensor_of
+from ....ir import emit
+from ....ir.i32 import I32
+from ....ir.shared_memory import gep, memref_pointer, stride_value
+from ....layout.fragment_access import accumulator_access, multiplicand_access
+from ....layout.fragments import (
+    MULTIPLICAND_REGISTERS,
+    WARPGROUP,
+    accumulator_column,
+    accumulator_row,
+    first_rows,
+    rows_of_warp,
+)
+from ..registers import Registers, extract, of_words, struct_of, word_count
+from ..target import MmaTarget
+from ..typed import TypedOp
+from .lowerings import FRAGMENTS
+from .matrices import MATRIX_COLUMNS, matrix_attributes
+from .pairs import Pair, vector_of
+from .places import MatrixPlaces, Places, TilePlaces
+
+
+@FRAGMENTS.of(LoadOp)
+def lower_load(typed: TypedOp, target: MmaTarget) -> Any:
+    """The fragment that an `smem.load` loads."""
+    op, fragment, thread = typed.op, typed.result, typed.thread()
+    source = op.source
+    if is_metadata(fragment):
+        return _load_metadata(source, word_count(fragment), thread)
+    if is_multiplicand(fragment):
+        return _load_multiplicand(op, source, thread, target.rows(shape_of(fragment)[0]))
+    registers = target.registers(fragment)
+    if isinstance(source.type, TileType):
+        places: Places = TilePlaces(op, source, accumulator_access, thread, registers.warp_rows)
+        held = tensor_of(source.type).element_type
+    else:
+        places = MatrixPlaces(source, thread, registers.warp_rows)
+        held = source.type.element_type
+    return _load_accumulator(registers, tensor_of(fragment).element_type, held, places)
+
+
+def _load_accumulator(registers: Registers, element: Any, held: Any, places: Places) -> Any:
+    parts = []
+    for position, (first_row, first_column, columns) in enumerate(registers.blocks):
+        if places.access.matrices:
+            pairs = _matrix_pairs(first_row, first_column, columns, held, places)
+        else:
+            pairs = [
+                _pair(
+                    first_row + accumulator_row(i),
+                    first_column + accumulator_column(i),
+                    held,
+                    places,
+                )
+                for i in range(0, columns // 2, 2)
+            ]
+        held_in = (
+            register
+            for pair in pairs
+            for register in Pair.loaded(pair, element).registers(registers.accumulator)
+        )
+        parts.append(struct_of(registers.block_type(position), held_in))
+    return registers.join(parts)
+
+
+def _pair(row: int, column: int, held: Any, places: Places) -> Any:
+    """Two neighbours in a row, as a vector of what memory holds."""
+    pair, size = vector_of(held), held.width // 8
+    if places.access.vector == 2:
+        return _load(places.pointer(row, column), pair, 2 * size)
+    singles = [_load(places.pointer(row, column + j), held, size) for j in (0, 1)]
+    return emit.value("vector.from_elements", singles, pair)
+
+
+def _matrix_pairs(row: int, column: int, columns: int, held: Any, places: Places) -> list[Any]:
+    """The pairs of 64 rows, by `ldmatrix`."""
+    pairs: list[Any] = []
+    for further in range(0, columns, MATRIX_COLUMNS):
+        count = min(columns - further, MATRIX_COLUMNS) // 4
+        words = _load_matrices(
+            places.pointer(row, column + further), count, places.access.transposed
+        )
+        pairs += [emit.value("llvm.bitcast", (word,), vector_of(held)) for word in words]
+    return pairs
+
+
+def _load_multiplicand(op: Any, tile: Any, thread: Any, rows: int) -> Any:
+    """Loads A: four registers a thread for each K of an instruction, of `rows` rows, and 64 rows."""
+    m, columns = shape_of(tile.type)
+    places = TilePlaces(op, tile, multiplicand_access, thread, rows_of_warp(rows))
+    element = operand_element(tile.type)
+    words: list[Any] = []
+    for row in first_rows(m, rows):
+        for column in range(0, columns, element.instruction_k):
+            if places.access.matrices:
+                words += _load_matrices(
+                    places.pointer(row, column), MULTIPLICAND_REGISTERS, places.access.transposed
+                )
+                continue
+            for register in range(MULTIPLICAND_REGISTERS):
+                at = (row + 8 * (register % 2), column + element.unit * (register // 2))
+                words.append(_load_word(*at, element.bits, places))
+    return of_words(words)
+
+
+def _load_word(row: int, column: int, bits: int, places: Places) -> Any:
+    """One register of A, of as many loads as it needs."""
+    step = places.access.vector
+    i32, part = emit.i32(), ir.IntegerType.get_signless(bits * step)
+    word = None
+    for i in range(0, 32 // bits, step):
+        loaded = _load(places.pointer(row, column + i), part, bits * step // 8)
+        if part != i32:
+            loaded = emit.binary("shli", emit.value("arith.extui", (loaded,), i32), i * bits)
+        word = loaded if word is None else emit.value("arith.ori", (word, loaded), i32)
+    return word
+
+
+def _load_matrices(pointer: Any, count: int, transposed: bool) -> list[Any]:
+    """`ldmatrix` of so many matrices: a register each."""
+    i32 = emit.i32()
+    several = f"!llvm.struct<({', '.join(['i32'] * count)})>"
+    result = ir.Type.parse(several) if count > 1 else i32
+    loaded = emit.value(
+        "nvvm.ldmatrix",
+        (pointer,),
+        result,
+        num=ir.IntegerAttr.get(i32, count),
+        **matrix_attributes(transposed),
+    )
+    return [extract(loaded, i, i32) for i in range(count)] if count > 1 else [loaded]
+
+
+def _load_metadata(source: Any, count: int, thread: Any) -> Any:
+    """Each thread's words of metadata, from memref<M / 64 x words x 128 x i32>."""
+    i64 = emit.i64()
+    lane = emit.value("arith.extui", ((I32(thread) % WARPGROUP).value,), i64)
+    strides = [stride_value(source, dim, i64) for dim in range(3)]
+    base = gep(memref_pointer(source, 1), emit.binary("muli", lane, strides[2]), "i32")
+    per_row = source.type.shape[1]
+    words = []
+    for i in range(count):
+        pointer = base
+        for index, stride in zip(divmod(i, per_row), strides, strict=False):
+            if isinstance(stride, int):
+                pointer = gep(pointer, index * stride, "i32")
+            elif index:
+                pointer = gep(pointer, emit.binary("muli", stride, index), "i32")
+        words.append(_load(pointer, emit.i32(), 4))
+    return of_words(words)
+
+
+def _load(pointer: Any, type_: Any, alignment: int) -> Any:
+    return emit.value(
+        "llvm.load", (pointer,), type_, alignment=ir.IntegerAttr.get(emit.i64(), alignment)
+    )

@@ -1,0 +1,260 @@
+"""Tensor memory of a kernel: allocated, waited for, released; accumulators stored to it and loaded."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ....dialect.bindings import ir
+from ....dialect.ops import warpgroup_barrier
+from ....dialect.ops.mma import PAIR
+from ....dialect.ops.ring import MBARRIER_BYTES
+from ....dialect.ops.tensor_memory import (
+    ADDRESS_BYTES,
+    LEAST_COLUMNS,
+    barriers_of_each,
+)
+from ....ir import emit
+from ....ir.cluster import cluster_barrier
+from ....ir.i32 import I32
+from ....ir.kernel import function_of, required_block_size, returns_of
+from ....ir.mbarriers import wait_for_phase
+from ....ir.shared_memory import gep, root_pointer
+from ....ir.tensor_memory import LANE_BIT, WARP_LANES, place_of
+from ....ir.threads import linear_thread
+from ....layout.fragments import WARPGROUP, first_rows
+from ....layout.instruction import INSTRUCTION_M
+from ....layout.transfer import WARP
+from ..registers import Registers, struct_of
+from .block_pair import MEETING_ARRIVALS, BlockPair
+
+#: Columns that one access in the shape 16x256b moves, times a power of two up to 32.
+_ACCESS_COLUMNS, _MOST_ACCESSES = 8, 32
+
+#: The selector of `prmt` that puts the low halves of two words in one: a column of tensor memory holds
+#: one f16.
+_LOW_HALVES = 0x5410
+
+#: Registers that one access in the shape 16x128b moves at most.
+_MOST_WORDS = 128
+
+
+class TensorMemory:
+    """What a kernel knows of its tensor memory, computed where `smem.tensor_memory` is.
+
+    Attributes:
+        first: the address of this warpgroup's first column (i32).
+        columns: how many it has.
+        leader: whether this thread speaks for its warpgroup, and starts its mma (i1). Of two blocks that
+            multiply together, the even one's starts those of both.
+        group: the `.cta_group` of the kernel's instructions.
+    """
+
+    def __init__(self, op: Any) -> None:
+        """Emits the allocation, the mbarriers and the release."""
+        function, size = function_of(op), required_block_size(op)
+        columns, first, warpgroups, self._depth = (
+            attribute.value for attribute in (op.columns, op.first, op.warpgroups, op.depth)
+        )
+        self.columns, barriers = columns, barriers_of_each(op)
+        self._pair = BlockPair() if PAIR in op.attributes else None
+        self.group = ir.Attribute.parse(f"#nvvm.cta_group<cta_{2 if self._pair else 1}>")
+        count = max(LEAST_COLUMNS, 1 << (columns * warpgroups - 1).bit_length())
+        slot, self._thread = root_pointer(op), linear_thread(size)
+        in_first_warp = emit.compare("ult", self._thread, WARP)
+        with emit.guarded(in_first_warp):
+            number = emit.constant(count, emit.i32())
+            emit.op("nvvm.tcgen05.alloc", (slot, number), group=self.group)
+            emit.op("nvvm.tcgen05.relinquish_alloc_permit", group=self.group)
+        with emit.guarded(emit.compare("eq", self._thread, 0)):
+            for number in range(warpgroups * barriers):
+                barrier = gep(slot, ADDRESS_BYTES + number * MBARRIER_BYTES)
+                arrivals = 1 if number % barriers < self._depth else MEETING_ARRIVALS
+                emit.op("nvvm.mbarrier.init", (barrier, emit.constant(arrivals, emit.i32())))
+            emit.op("nvvm.fence.mbarrier.init")
+        self._barrier_of_all()
+        base = emit.value("llvm.load", (slot,), emit.i32())
+        # Of warpgroups before the first it means nothing, and they do not use it.
+        warpgroup = emit.binary("divui", self._thread, WARPGROUP)
+        warpgroup = emit.binary("subi", warpgroup, first) if first else warpgroup
+        self.first = emit.binary("addi", base, emit.binary("muli", warpgroup, columns))
+        self.leader = emit.compare("eq", emit.binary("remui", self._thread, WARPGROUP), 0)
+        offset = emit.binary("muli", warpgroup, barriers * MBARRIER_BYTES)
+        self._barriers = gep(gep(slot, ADDRESS_BYTES), offset)
+        i32 = ir.TypeAttr.get(emit.i32())
+        one = emit.constant(1, emit.i32())
+        self._count = emit.value("llvm.alloca", (one,), emit.pointer(0), elem_type=i32)
+        emit.op("llvm.store", (emit.constant(self._depth, emit.i32()), self._count))
+        for end in returns_of(function):
+            with ir.InsertionPoint(end), end.location:
+                self._barrier_of_all()
+                with emit.guarded(in_first_warp):
+                    number = emit.constant(count, emit.i32())
+                    emit.op("nvvm.tcgen05.dealloc", (pointer(base), number), group=self.group)
+
+    @contextmanager
+    def issued(self) -> Iterator[None]:
+        """Emits what is built within, the instructions of one mma, for the thread that starts them, and
+        their commit."""
+        number = self._next()
+        # The mbarrier is free once the mma before on it is over, and all threads have seen that when they
+        # come here. They have loaded what is overwritten, and stored what is read.
+        self._wait_for(number - self._depth)
+        fence("before")
+        warpgroup_barrier()
+        fence("after")
+        with emit.guarded(self.leader):
+            if self._pair:
+                self._pair.meet(gep(self._barriers, self._depth * MBARRIER_BYTES))
+                fence("after")
+                with emit.guarded(self._pair.is_even):
+                    yield
+                    self._commit(number, self._pair.mask)
+            else:
+                yield
+                self._commit(number)
+        emit.op("llvm.store", ((number + 1).value, self._count))
+
+    def wait(self, pending: int = 0) -> None:
+        """Emits the wait of a warpgroup for all of its mma but the latest `pending`."""
+        self._wait_for(self._next() - (1 + min(pending, self._depth - 1)))
+        # The loads are of whole warps, whose threads may have left the wait one by one.
+        emit.op("nvvm.bar.warp.sync", (emit.constant(-1, emit.i32()),))
+        fence("after")
+
+    def _commit(self, number: I32, *mask: Any) -> None:
+        emit.op("nvvm.tcgen05.commit", (self._barrier(number), *mask), group=self.group)
+
+    def _barrier_of_all(self) -> None:
+        """Emits a barrier of the block; of both blocks of a pair."""
+        fence("before")
+        if self._pair:
+            cluster_barrier()
+        else:
+            emit.op("gpu.barrier")
+        fence("after")
+
+    def _next(self) -> I32:
+        """The number of the warpgroup's next mma. They count from the depth on, in a variable of which
+        LLVM makes registers, whatever the control flow."""
+        return I32(emit.value("llvm.load", (self._count,), emit.i32()))
+
+    def _wait_for(self, number: I32) -> None:
+        """Emits a wait for the mma of that number. Each round of the mbarriers is a phase; what comes
+        before the first mma is over."""
+        parity = number // self._depth & 1 ^ 1
+        wait_for_phase(self._barrier(number), parity.value)
+
+    def _barrier(self, number: I32) -> Any:
+        return gep(self._barriers, (number % self._depth * MBARRIER_BYTES).value)
+
+    def load(self, address: Any, registers: Registers, whole: int | None = None) -> Any:
+        """Emits the loads of an accumulator, or of some columns of one; its registers.
+
+        Args:
+            address: where it begins.
+            registers: its registers.
+            whole: the columns of the accumulator, if these are some of them.
+        """
+        parts = []
+        for position, (at, counts) in enumerate(self._accesses(address, registers, whole)):
+            scalars: list[Any] = []
+            for place, count in zip(at, counts, strict=True):
+                vector = emit.value(
+                    "nvvm.tcgen05.ld",
+                    (place,),
+                    ir.VectorType.get([4 * count], emit.i32()),
+                    shape=_shape(),
+                )
+                if registers.register == "f32":
+                    floats = ir.VectorType.get([4 * count], ir.F32Type.get())
+                    vector = emit.value("llvm.bitcast", (vector,), floats)
+                scalars += [emit.extracted(vector, i) for i in range(4 * count)]
+            if registers.accumulator.per_register == 2:
+                scalars = [
+                    emit.permuted(low, high, _LOW_HALVES)
+                    for low, high in zip(scalars[::2], scalars[1::2], strict=True)
+                ]
+            parts.append(struct_of(registers.block_type(position), scalars))
+        emit.op("nvvm.tcgen05.wait", kind=ir.Attribute.parse("#nvvm.tcgen05_wait<load>"))
+        return registers.join(parts)
+
+    def store(self, address: Any, registers: Registers, fragment: Any) -> None:
+        """Emits the stores of an accumulator's registers."""
+        accesses = self._accesses(address, registers)
+        for (at, counts), (_, held) in zip(accesses, registers.scalars(fragment), strict=True):
+            scalars = held
+            if registers.accumulator.per_register == 2:
+                scalars = [x for word in held for x in (word, emit.binary("shrui", word, 16))]
+            first = 0
+            for place, count in zip(at, counts, strict=True):
+                some = scalars[first : first + 4 * count]
+                first += 4 * count
+                vector = emit.value(
+                    "vector.from_elements", some, ir.VectorType.get([4 * count], some[0].type)
+                )
+                words = ir.VectorType.get([4 * count], emit.i32())
+                if vector.type != words:
+                    vector = emit.value("llvm.bitcast", (vector,), words)
+                emit.op("nvvm.tcgen05.st", (place, vector), shape=_shape())
+        emit.op("nvvm.tcgen05.wait", kind=ir.Attribute.parse("#nvvm.tcgen05_wait<store>"))
+
+    def store_a(self, address: Any, words: list[list[Any]], rows: int) -> None:
+        """Emits the stores of an A's registers (i32), for each block of 64 rows in the order in which
+        instructions of `rows` rows read them along K."""
+        own = emit.binary("addi", address, self._lane())
+        firsts = first_rows(len(words) * INSTRUCTION_M, rows)
+        for row, some in zip(firsts, words, strict=True):
+            for done, count in _in_powers_of_two(len(some), _MOST_WORDS):
+                # Two registers are four columns of the warp's rows.
+                at = place_of(row, done * 2, len(some) * 2, rows)
+                vector = emit.value(
+                    "vector.from_elements",
+                    some[done : done + count],
+                    ir.VectorType.get([count], emit.i32()),
+                )
+                place = pointer(emit.binary("addi", own, at))
+                emit.op("nvvm.tcgen05.st", (place, vector), shape=_shape("16x128b"))
+        emit.op("nvvm.tcgen05.wait", kind=ir.Attribute.parse("#nvvm.tcgen05_wait<store>"))
+
+    def _accesses(
+        self, address: Any, registers: Registers, whole: int | None = None
+    ) -> Iterator[tuple[list[Any], list[int]]]:
+        """For each block, where its accesses begin (pointers), and eights of columns of each."""
+        columns = whole or registers.columns
+        own = emit.binary("addi", address, self._lane())
+        for row, column, n in registers.blocks:
+            places, counts = [], []
+            for done, count in _in_powers_of_two(n // _ACCESS_COLUMNS, _MOST_ACCESSES):
+                further = column + done * _ACCESS_COLUMNS
+                at = place_of(row, further, columns, registers.rows)
+                places.append(pointer(emit.binary("addi", own, at)))
+                counts.append(count)
+            yield places, counts
+
+    def _lane(self) -> Any:
+        """What the first lane that the warp reaches adds to an address."""
+        warp = emit.binary("remui", emit.binary("divui", self._thread, WARP), WARPGROUP // WARP)
+        return emit.binary("muli", warp, WARP_LANES << LANE_BIT)
+
+
+def pointer(address: Any) -> Any:
+    """A pointer to an address in tensor memory."""
+    return emit.value("llvm.inttoptr", (address,), emit.pointer(6))
+
+
+def fence(side: str) -> None:
+    """Emits `tcgen05.fence` "before" or "after" a synchronisation of threads."""
+    emit.op("nvvm.tcgen05.fence", kind=ir.Attribute.parse(f"#nvvm.tcgen05_fence<{side}>"))
+
+
+def _in_powers_of_two(total: int, most: int) -> Iterator[tuple[int, int]]:
+    """A number as a sum of powers of two up to `most`, the largest first: each with the sum before it."""
+    done = 0
+    while done < total:
+        count = min(most, 1 << (total - done).bit_length() - 1)
+        yield done, count
+        done += count
+
+
+def _shape(shape: str = "16x256b") -> Any:
+    return ir.Attribute.parse(f"#nvvm.tcgen05_ldst_shape<shape_{shape}>")

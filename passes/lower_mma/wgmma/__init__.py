@@ -1,0 +1,1 @@
+"""`wgmma`: accumulators are in the registers of a warpgroup."""

@@ -1,0 +1,42 @@
+"""`smem-to-nvvm`: the passes in the order in which they belong."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..layout import Swizzle
+from ..layout.arch import Arch
+from ..layout.banks import MAX_BYTES
+from .allocate import Allocate
+from .assign_layouts import AssignLayouts
+from .check_async import CheckAsync
+from .driver.base import Pass, option
+from .lower_copies import LowerCopies
+from .lower_mma import LowerMma
+from .lower_roles import LowerRoles
+from .materialize_descriptors import MaterializeDescriptors
+from .place_accumulators import PlaceAccumulators
+
+
+@dataclass(frozen=True)
+class SmemToNvvm(Pass):
+    """Everything from tiles to NVVM; ops of other dialects stay as they are."""
+
+    name = "smem-to-nvvm"
+    description = "the whole lowering: layouts, addresses, descriptors, copies, mma"
+
+    arch: Arch = option(Arch.SM_90, "the architecture: sm_90, sm_100 or sm_103")
+    max_swizzle: Swizzle = option(Swizzle.B128, "the widest swizzle to choose, in bytes")
+    explain: bool = option(False, "print layouts, verdicts and descriptors as remarks")
+    max_bytes: int = option(MAX_BYTES, "shared memory of a block, in bytes")
+    reserved_bytes: int = option(0, "bytes at the start of dynamic shared memory to leave alone")
+
+    def passes(self) -> Iterator[Pass]:
+        yield AssignLayouts(arch=self.arch, max_swizzle=self.max_swizzle, explain=self.explain)
+        if self.arch.is_tcgen05:
+            yield PlaceAccumulators()
+        yield Allocate(max_bytes=self.max_bytes, reserved_bytes=self.reserved_bytes)
+        yield CheckAsync()
+        yield MaterializeDescriptors(arch=self.arch, explain=self.explain)
+        yield LowerMma(arch=self.arch)
+        yield LowerCopies()
+        yield LowerRoles()

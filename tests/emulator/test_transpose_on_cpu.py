@@ -1,0 +1,105 @@
+"""The kernel of `kernels/gemm/generator/transpose.py` on the emulator: right and silent, and silent no
+more with a fault."""
+
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+from kernels import faults_of, run_text
+from transposed import EXTENTS, given, text_of
+
+import mlir_smem
+from mlir_smem.dialect import new_context
+from mlir_smem.emulator import Kind
+from mlir_smem.kernels.gemm.generator.config import ConfigError
+from mlir_smem.kernels.gemm.generator.transpose import TransposeConfig, build_transpose
+
+pytestmark = pytest.mark.sampled(2)
+
+SMALL = TransposeConfig((128, 32), stages=2, warpgroups=1)
+
+
+@cache
+def compiled(element, config=None):
+    return mlir_smem.compile(text_of(element, config), emit="nvvm")
+
+
+def options(kernel, grid):
+    made = kernel.manifest["kernels"][0]
+    return {"block": made["block"], "grid": grid, "shared": made["shared_bytes"]}
+
+
+@pytest.mark.parametrize("grid", [1, 3])
+@pytest.mark.parametrize("extents", EXTENTS, ids=str)
+@pytest.mark.parametrize("element", ["i8", "f32"])
+def test_it_is_right(element, extents, grid):
+    kernel = compiled(element)
+    x = given(element, *extents)
+    y = np.zeros_like(x, order="C")
+    run_text(kernel.located, "transpose", (x, y), **options(kernel, grid))
+    assert (x == y).all()
+
+
+@pytest.mark.parametrize(
+    "element, config",
+    [
+        ("i8", SMALL),
+        ("i8", TransposeConfig((128, 64), stages=1, buffers=3, warpgroups=3)),
+        ("f32", TransposeConfig((32, 128), stages=4, warpgroups=1)),
+    ],
+    ids=str,
+)
+def test_other_configurations_are_right(element, config):
+    kernel = compiled(element, config)
+    x = given(element, 272, 208)
+    y = np.zeros_like(x, order="C")
+    run_text(kernel.located, "transpose", (x, y), **options(kernel, 2))
+    assert (x == y).all()
+
+
+def test_no_bank_conflict_is_predicted(capfd):
+    for element in ("i8", "f32"):
+        mlir_smem.compile(text_of(element), emit="nvvm", explain=True)
+        picked = [line for line in capfd.readouterr().err.splitlines() if "picked   " in line]
+        assert len(picked) == 2
+        assert "turned around in registers, no bank conflicts" in picked[1]
+        assert all("swizzle 128B" in line for line in picked)
+
+
+def left_out(text, op, which):
+    """The text without one of the lines that hold an op."""
+    lines = text.splitlines(keepends=True)
+    del lines[[number for number, line in enumerate(lines) if re.search(op, line)][which]]
+    return "".join(lines)
+
+
+#: What is left out, and the rules of which at least one is then broken.
+FAULTS = {
+    "the wait for a full stage": ((r"try_wait\.parity", -2), {Kind.COPY_IN_FLIGHT}),
+    "the release of a stage": ((r"mbarrier\.arrive", -2), {Kind.DEADLOCK}),
+    "the bytes of a load": ((r"mbarrier\.expect_tx", -1), {Kind.BARRIER}),
+    "the fence before the store": ((r"fence\.proxy", 0), {Kind.UNFENCED}),
+    "the barrier before the store": ((r"gpu\.barrier", -1), {Kind.RACE}),
+    "the wait before a buffer is used again": ((r"bulk\.wait_group 0", 0), {Kind.OVERWRITTEN}),
+    "the commit of stores": ((r"bulk\.commit", 0), {Kind.OVERWRITTEN}),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_found(name):
+    edit, kinds = FAULTS[name]
+    kernel = compiled("i8", SMALL)
+    x = given("i8", 256, 128)
+    text = left_out(kernel.located, *edit)
+    arrays = (x, np.zeros_like(x, order="C"))
+    found = faults_of(text, "transpose", arrays, **options(kernel, 1))
+    assert {fault.kind for fault in found} & kinds, found
+
+
+def test_what_cannot_be_is_refused():
+    with new_context():
+        with pytest.raises(ConfigError, match="element is f16; expected i8 or f32"):
+            build_transpose("f16")
+        with pytest.raises(ConfigError, match="buffers is 1; expected 2 or more"):
+            build_transpose("i8", TransposeConfig((128, 128), buffers=1))

@@ -1,0 +1,84 @@
+"""Every example, on the emulator, against NumPy."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import attention
+import ml_dtypes
+import numpy as np
+import pytest
+from scaled_gemm import FORMATS, TILES
+
+import mlir_smem
+from mlir_smem.dialect.bindings import ir
+from mlir_smem.runtime import run_on_cpu
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def matmul(text, m, n, k, element="bf16"):
+    """C as the example computes it, and as it must be."""
+    random = np.random.default_rng(m + n + k)
+    dtype = {"bf16": ml_dtypes.bfloat16, "f16": np.float16}[element]
+    a = random.standard_normal((m, k)).astype(dtype)
+    b = random.standard_normal((k, n)).astype(dtype)
+    compiled = mlir_smem.compile(text, emit="nvvm")
+    c = run_on_cpu(compiled, "matmul", {"A": a, "B": b}, ["C"])["C"].astype(np.float64)
+    exact = a.astype(np.float64) @ b.astype(np.float64)
+    return c, exact
+
+
+def assert_close(c, exact):
+    """The sum is exact to 2^-20 of its size here; the result is rounded to bf16."""
+    assert (np.abs(c - exact) <= 2.0**-8 * np.abs(exact) + 2.0**-12).all()
+
+
+@pytest.mark.parametrize("m, n, k", [(128, 256, 64), (256, 256, 256), (128, 512, 320)])
+def test_matmul(m, n, k):
+    assert_close(*matmul((EXAMPLES / "matmul.mlir").read_text(), m, n, k))
+
+
+@pytest.mark.parametrize("element, output, tile_n", [("bf16", "f32", 128), ("f16", "bf16", 64)])
+def test_the_kernel_that_python_builds(element, output, tile_n):
+    sys.path.insert(0, str(EXAMPLES))
+    import build_matmul
+
+    with mlir_smem.register(ir.Context()), ir.Location.unknown():
+        text = str(build_matmul.matmul(element, output, tile_n))
+    assert_close(*matmul(text, 128, 256, 192, element))
+
+
+@pytest.mark.parametrize("t", [64, 192])
+def test_attention(t):
+    inputs = attention.inputs(t)
+    compiled = mlir_smem.compile(attention.TEXT, emit="nvvm")
+    attention.check(run_on_cpu(compiled, "attention", inputs, ["O", "L"]), inputs)
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("example", TILES)
+@pytest.mark.parametrize("name", FORMATS)
+def test_scaled_blocks(name, example):
+    form, (m, n) = FORMATS[name], TILES[example]
+    for arch in ("sm_100a", "sm_103a") if form.is_long else ("sm_100a",):
+        compiled = mlir_smem.compile(form.text(example), arch=arch, emit="nvvm")
+        # Once less than the ring has stages, and more often.
+        for rows, columns, steps in ((2 * m, n, 1), (m, 2 * n, 2 * form.stages + 1)):
+            values = form.values(rows, columns, steps * form.k)
+            found = run_on_cpu(compiled, example, form.inputs(values), ["C"])["C"]
+            assert np.array_equal(found, form.expected(values)), (arch, steps)
+
+
+def test_no_example_is_forgotten():
+    tracked = subprocess.run(
+        ["git", "ls-files", EXAMPLES], capture_output=True, text=True, check=True, cwd=EXAMPLES
+    )
+    examples = {Path(file).parts[0] for file in tracked.stdout.split()}
+    assert examples == {
+        "attention.mlir",
+        "build_matmul.py",
+        "matmul.mlir",
+        "nvfp4.mlir",
+        "nvfp4_pair.mlir",
+    }

@@ -1,0 +1,45 @@
+"""What builds a kernel needs no more than layouts, the dialect and the passes."""
+
+import subprocess
+import sys
+
+import pytest
+
+from mlir_smem.kernels.gemm.generator.problem import Problem, ProblemError, item_bytes
+from mlir_smem.runtime.arguments import DTYPES
+
+BUILD = """
+import sys
+from mlir_smem.kernels.gemm import Config, Problem, candidates
+from mlir_smem.kernels.gemm.generator.kernel import text
+from mlir_smem.kernels.gemm.generator.transpose import build_transpose
+
+assert "gpu.func @gemm" in text(Problem(), candidates(Problem(), 512, 512, 512)[0])
+parts = [module.split(".") for module in sys.modules]
+print(*{name[1] for name in parts if name[0] == "mlir_smem" and len(name) > 1})
+print(*{"cuda", "torch", "cupy", "jax"} & {name[0] for name in parts})
+"""
+
+
+def test_a_kernel_is_built_without_the_runtime():
+    ran = subprocess.run([sys.executable, "-c", BUILD], capture_output=True, text=True, check=True)
+    folders, libraries = ran.stdout.split("\n")[:2]
+    assert set(folders.split()) <= {"dialect", "ir", "kernels", "layout", "passes"}
+    assert libraries == ""
+
+
+@pytest.mark.parametrize(
+    "element", ["bf16", "f16", "f32", "f8E4M3FN", "f8E5M2", "i8", "ui8", "i32"]
+)
+def test_elements_take_the_bytes_that_they_take_in_arrays(element):
+    assert item_bytes(element) == DTYPES[element].itemsize
+
+
+def test_only_what_is_public_is_an_attribute():
+    from mlir_smem.kernels import gemm
+
+    assert all(getattr(gemm, name) for name in gemm.__all__)
+    assert gemm.ProblemError is ProblemError
+    with pytest.raises(AttributeError, match=r"^module '.*gemm' has no attribute 'divide'$"):
+        gemm.divide  # noqa: B018
+    assert gemm.Problem is Problem

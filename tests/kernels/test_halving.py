@@ -1,0 +1,115 @@
+"""The search by halving, with measurements that are made up."""
+
+from collections import Counter
+from itertools import count
+
+import pytest
+
+from mlir_smem.kernels.gemm import Config
+from mlir_smem.kernels.gemm.tuning.halving import ROUNDS, TuningError, halving, sizes
+
+CONFIGS = [Config(stages=stages) for stages in range(2, 18)]
+
+
+class Chip:
+    """Measures what a function says, and keeps what was asked for."""
+
+    def __init__(self, time):
+        self.time = time
+        self.rounds = []
+
+    def __call__(self, configs):
+        self.rounds.append(list(configs))
+        for config in configs:
+            yield self.time(config)
+
+
+def test_the_fastest_is_found():
+    for fastest in CONFIGS:
+        result = halving(CONFIGS, Chip(lambda c, f=fastest: 1.0 + abs(c.stages - f.stages)))
+        assert result.config == fastest
+        assert set(result.seconds) == set(CONFIGS)
+        assert result.dropped == {}
+
+
+def test_ever_fewer_are_measured():
+    chip = Chip(lambda config: float(config.stages))
+    halving(CONFIGS, chip)
+    assert list(map(len, chip.rounds)) == [16] * ROUNDS + [8] * ROUNDS + [4] * ROUNDS + [2] * ROUNDS
+    assert set(chip.rounds[-1]) == set(CONFIGS[:2])
+    assert sum(map(len, chip.rounds)) == ROUNDS * sum(sizes(16))
+
+
+def test_each_round_begins_one_further_on():
+    chip = Chip(lambda config: 1.0)
+    halving(CONFIGS[:4], chip)
+    assert [order[0] for order in chip.rounds[:ROUNDS]] == CONFIGS[:ROUNDS]
+    assert all(Counter(order) == Counter(CONFIGS[:4]) for order in chip.rounds[:ROUNDS])
+
+
+def test_one_slow_round_does_not_count():
+    calls = Counter()
+
+    def time(config):
+        calls[config] += 1
+        return 100.0 if config == CONFIGS[3] and calls[config] == 1 else float(config != CONFIGS[3])
+
+    result = halving(CONFIGS, Chip(time))
+    assert result.config == CONFIGS[3]
+    assert result.seconds[CONFIGS[3]] == 0.0
+
+
+def test_of_equals_the_first_wins():
+    assert halving(CONFIGS, Chip(lambda config: 1.0)).config == CONFIGS[0]
+
+
+def test_what_is_given_twice_is_measured_once():
+    chip = Chip(lambda config: 1.0)
+    halving([*CONFIGS[:2], *CONFIGS[:2]], chip)
+    assert list(map(len, chip.rounds)) == [2] * ROUNDS
+
+
+def test_what_cannot_be_measured_is_dropped_with_its_reason():
+    chip = Chip(lambda config: "it hangs" if config.stages < 10 else float(config.stages))
+    result = halving(CONFIGS, chip, dropped={Config(group=3): "too late"})
+    assert result.config == Config(stages=10)
+    said = dict.fromkeys(CONFIGS[:8], "it hangs")
+    assert result.dropped == {Config(group=3): "too late", **said}
+    assert set(result.seconds) == set(CONFIGS[8:])
+    assert list(map(len, chip.rounds)) == [16, 8, 8, 8, 8, 8, 4, 4, 4, 2, 2, 2]
+
+
+def test_what_fails_late_is_dropped_too():
+    calls = count()
+    chip = Chip(lambda config: float(config.stages) if next(calls) < 8 else "the chip is lost")
+    with pytest.raises(TuningError):
+        halving(CONFIGS[:4], chip)
+
+
+def test_one_configuration_is_measured_too():
+    chip = Chip(lambda config: 2.0)
+    result = halving(CONFIGS[:1], chip)
+    assert (result.config, result.seconds) == (CONFIGS[0], {CONFIGS[0]: 2.0})
+    assert len(chip.rounds) == ROUNDS
+
+
+def test_every_reason_is_said_if_none_can_be_measured():
+    with pytest.raises(TuningError) as error:
+        halving(CONFIGS[:2], Chip(lambda config: f"{config.stages} is a bad number"))
+    assert str(error.value) == (
+        f"no configuration could be measured\n  {CONFIGS[0]}: 2 is a bad number\n  {CONFIGS[1]}: 3 is a "
+        "bad number"
+    )
+
+
+def test_nothing_to_measure():
+    with pytest.raises(TuningError, match=r"^no configuration could be measured$"):
+        halving([], Chip(lambda config: 1.0))
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 5])
+def test_no_round_is_begun_when_time_is_over(rounds):
+    chip = Chip(lambda config: 18.0 - config.stages)
+    result = halving(CONFIGS, chip, is_over=lambda: len(chip.rounds) >= rounds)
+    assert len(chip.rounds) == rounds
+    assert result.config == CONFIGS[-1]

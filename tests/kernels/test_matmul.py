@@ -1,0 +1,206 @@
+"""The call `matmul`: what it hands to the driver, and what it makes for a result."""
+
+import sys
+import types
+
+import numpy as np
+import pytest
+from stand_in import OnGpu
+
+from mlir_smem.kernels.gemm import Config, ProblemError, matmul, prepare
+from mlir_smem.kernels.gemm.call import matmul as matmul_module
+from mlir_smem.kernels.gemm.call.libraries import element_named
+from mlir_smem.runtime import LaunchError
+from mlir_smem.runtime.arguments import DTYPES
+
+SMALL = Config(tile=(64, 64, 64), stages=2, consumers=1, store_columns=64)
+
+
+@pytest.fixture(autouse=True)
+def fresh(gpu, monkeypatch, tmp_path):
+    """No kernel of an earlier test is loaded, and none of the user's is on disk."""
+    matmul_module._kernel.cache_clear()
+    matmul_module._prepared.cache_clear()
+    monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))
+
+
+def array(shape, element="bf16", pointer=0x1000):
+    return OnGpu(shape, DTYPES[element], (shape[1], 1), pointer)
+
+
+A, B, C = array((200, 72)), array((72, 136), pointer=0x20000), array((200, 136), pointer=0x40000)
+
+
+def test_a_product_is_launched(gpu):
+    assert matmul(A, B, C, config=SMALL) is C
+    (launch,) = gpu.launches
+    assert (launch.gridDimX, launch.gridDimY) == (4 * 3, 1)
+    assert launch.blockDimX == 128 * 2
+    assert [a.id for a in launch.attrs] == ["CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION"]
+    assert [(m[2], m[3]) for m in gpu.maps] == [
+        (0x1000, [72, 200]),
+        (0x20000, [136, 72]),
+        (0x40000, [136, 200]),
+    ]
+
+
+def test_many_tiles_are_taken_in_turn(gpu):
+    large = array((8192, 8192))
+    prepare(large, large, large).launch()
+    assert gpu.launches[0].gridDimX == 132
+
+
+def test_clusters_divide_the_grid(gpu):
+    config = Config(tile=(64, 64, 64), stages=2, consumers=1, store_columns=64, cluster=(2, 2))
+    matmul(A, B, C, config=config)
+    assert (gpu.launches[0].gridDimX, gpu.launches[0].gridDimY) == (2 * 2 * 2, 2)
+
+
+def test_calling_again_packs_nothing_again(gpu):
+    for _ in range(3):
+        matmul(A, B, C, config=SMALL)
+    assert len(gpu.maps) == 3
+    matmul(array((200, 72), pointer=0x5000), B, C, config=SMALL)
+    assert len(gpu.maps) == 6
+    assert len(gpu.launches) == 4
+
+
+def test_a_result_of_an_unknown_library(gpu):
+    with pytest.raises(ProblemError) as error:
+        matmul(A, B)
+    assert str(error.value) == (
+        "cannot make an array of stand_in for the result; give it as `out`, or use arrays of torch, "
+        "cupy or jax"
+    )
+
+
+def test_an_element_type_for_a_result_that_is_given(gpu):
+    with pytest.raises(ProblemError, match="out_dtype says what a new array is to hold"):
+        matmul(A, B, C, out_dtype="f32")
+
+
+@pytest.mark.parametrize("element, found", [(None, "bfloat16"), ("f32", "float32")])
+def test_a_result_of_the_operands_library(gpu, monkeypatch, element, found):
+    made = []
+
+    def empty(shape, dtype):
+        made.append((shape, np.dtype(dtype).name))
+        return array(shape, {"bfloat16": "bf16", "float32": "f32"}[made[-1][1]], 0x8000)
+
+    stream = types.SimpleNamespace(ptr=7)
+    cuda = types.SimpleNamespace(get_current_stream=lambda: stream)
+    monkeypatch.setitem(sys.modules, "cupy", types.SimpleNamespace(empty=empty, cuda=cuda))
+    monkeypatch.setattr(OnGpu, "__module__", "cupy._core")
+    matmul(A, B, out_dtype=element)
+    assert made == [((200, 136), found)]
+    assert gpu.launches[0].hStream == 7
+
+
+def test_rows_that_tma_would_write_beyond(gpu):
+    out = OnGpu((200, 131), DTYPES["bf16"], (136, 1), 0x40000)
+    b = OnGpu((72, 131), DTYPES["bf16"], (136, 1), 0x20000)
+    with pytest.raises(ProblemError) as error:
+        prepare(A, b, out)
+    assert str(error.value) == (
+        "the rows of C are 262 bytes, but TMA writes multiples of 16: it would write zeros behind them; "
+        "call matmul, which writes to an array of its own first"
+    )
+
+
+def test_a_product_with_such_rows_is_copied(gpu, monkeypatch):
+    class Tensor(OnGpu):
+        def __init__(self, shape, pointer):
+            super().__init__(shape, DTYPES["bf16"], (136, 1), pointer)
+            self.shape, self.given = shape, None
+
+        def __getitem__(self, part):
+            return (self, part)
+
+        def __setitem__(self, part, values):
+            self.given = values
+
+    made = []
+
+    def empty(shape, dtype):
+        made.append(Tensor(shape, 0x8000))
+        return made[-1]
+
+    stream = types.SimpleNamespace(get_current_stream=lambda: types.SimpleNamespace(ptr=0))
+    monkeypatch.setitem(sys.modules, "cupy", types.SimpleNamespace(empty=empty, cuda=stream))
+    monkeypatch.setattr(Tensor, "__module__", "cupy._core")
+    out = Tensor((200, 131), 0x40000)
+    a, b = Tensor((200, 72), 0x1000), Tensor((72, 131), 0x20000)
+    assert matmul(a, b, out, config=SMALL) is out
+    assert made[0].shape == (200, 136)
+    assert gpu.maps[2][2:4] == (0x8000, [131, 200])
+    assert out.given == (made[0], (slice(None), slice(None, 131)))
+
+
+def test_operands_that_are_read_k_major_only_are_turned_around(gpu, monkeypatch):
+    made = []
+
+    def empty(shape, dtype):
+        made.append(OnGpu(shape, np.dtype(dtype), (shape[1], 1), 0x8000 * (1 + len(made))))
+        return made[-1]
+
+    stream = types.SimpleNamespace(get_current_stream=lambda: types.SimpleNamespace(ptr=0))
+    monkeypatch.setitem(sys.modules, "cupy", types.SimpleNamespace(empty=empty, cuda=stream))
+    monkeypatch.setattr(OnGpu, "__module__", "cupy._core")
+    a = OnGpu((200, 72), DTYPES["i8"], (1, 208), 0x1000)
+    b = OnGpu((72, 144), DTYPES["i8"], (144, 1), 0x2000)
+    c = OnGpu((200, 144), DTYPES["i32"], (144, 1), 0x3000)
+    config = Config(tile=(64, 64, 64), stages=2, consumers=1, store_columns=64)
+    matmul(a, b, c, config=config)
+    assert [launch.function for launch in gpu.launches] == [
+        "function of transpose",
+        "function of transpose",
+        "function of gemm",
+    ]
+    # A of 200 rows of 72, of which each begins at a multiple of 16 bytes; B of 144 columns of 72.
+    starts = [(m[2], m[3], m[4]) for m in gpu.maps]
+    assert starts == [
+        (0x1000, [200, 72], [208]),
+        (0x8000, [72, 200], [80]),
+        (0x2000, [144, 72], [144]),
+        (0x10000, [72, 144], [80]),
+        (0x8000, [72, 200], [80]),
+        (0x10000, [72, 144], [80]),
+        (0x3000, [144, 200], [576]),
+    ]
+
+
+@pytest.mark.parametrize("dtype", ["i32", "complex64"])
+def test_a_result_of_an_element_type_that_is_none(gpu, dtype):
+    with pytest.raises(
+        ProblemError, match=r"is not stored as i32|is stored as complex64|of stand_in"
+    ):
+        matmul(A, B, out_dtype=dtype)
+
+
+def test_an_array_in_host_memory(gpu):
+    with pytest.raises(LaunchError, match="B is in host memory"):
+        matmul(A, np.zeros((72, 136), np.float32), C)
+
+
+def test_memory_that_tma_cannot_take(gpu):
+    with pytest.raises(LaunchError, match="A begins at 0x1008, not a multiple of 16"):
+        matmul(array((200, 72), pointer=0x1008), B, C, config=SMALL)
+    odd = OnGpu((200, 72), DTYPES["bf16"], (73, 1), 0x1000)
+    with pytest.raises(LaunchError, match="A has the stride 146 bytes along dimension 0"):
+        matmul(odd, B, C, config=SMALL)
+    assert gpu.launches == []
+
+
+@pytest.mark.parametrize(
+    "given, name",
+    [
+        (np.dtype(np.float32), "f32"),
+        (np.float16, "f16"),
+        ("bfloat16", "bf16"),
+        ("f8E5M2", "f8E5M2"),
+        (types.SimpleNamespace(name="int8"), "i8"),
+        ("complex64", "complex64"),
+    ],
+)
+def test_names_of_element_types(given, name):
+    assert element_named(given) == name

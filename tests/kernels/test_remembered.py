@@ -1,0 +1,147 @@
+"""What a search found is kept on disk, for what it depends on."""
+
+import json
+import os
+from dataclasses import replace
+
+import pytest
+
+from mlir_smem.kernels.gemm import Config, Problem, candidates
+from mlir_smem.kernels.gemm.call.remembered import Result, Task, known, recall, remember
+
+CONFIGS = (Config(), Config(group=8), Config(stages=5))
+TASK = Task("NVIDIA H200", Problem(), 4096, 2048, 1024, CONFIGS)
+RESULT = Result(CONFIGS[1], {CONFIGS[0]: 2.5e-5, CONFIGS[1]: 2e-5}, {CONFIGS[2]: "too large"})
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path / "kept"))
+    return tmp_path / "kept"
+
+
+def entry(folder):
+    (file,) = folder.iterdir()
+    return file
+
+
+def test_what_is_kept_is_found_again():
+    assert recall(TASK) is None
+    remember(TASK, RESULT)
+    assert recall(TASK) == CONFIGS[1]
+
+
+def test_it_can_be_read(folder):
+    remember(TASK, RESULT)
+    said = json.loads(entry(folder).read_text())
+    assert said["task"]["gpu"] == "NVIDIA H200"
+    assert (said["task"]["m"], said["task"]["n"], said["task"]["k"]) == (4096, 2048, 1024)
+    assert said["task"]["problem"]["a"] == "bf16"
+    assert said["fastest"]["group"] == 8
+    assert said["seconds"] == {"0": 2.5e-5, "1": 2e-5}
+    assert said["dropped"] == {"2": "too large"}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"gpu": "NVIDIA H100"},
+        {"problem": replace(Problem(), c="f32")},
+        {"problem": replace(Problem(), a_major="m")},
+        {"m": 4095},
+        {"n": 4096},
+        {"k": 1025},
+        {"configs": CONFIGS[:2]},
+    ],
+    ids=str,
+)
+def test_another_task_is_searched_anew(other):
+    remember(TASK, RESULT)
+    assert recall(replace(TASK, **other)) is None
+
+
+def test_another_version_searches_anew(monkeypatch):
+    remember(TASK, RESULT)
+    monkeypatch.setattr("mlir_smem.kernels.gemm.call.remembered._VERSION", 0)
+    assert recall(TASK) is None
+
+
+def test_a_later_result_takes_the_place():
+    remember(TASK, RESULT)
+    remember(TASK, Result(CONFIGS[0], {CONFIGS[0]: 1e-5}, {}))
+    assert recall(TASK) == CONFIGS[0]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: data[:-10],
+        lambda data: b"\xff" + data[1:],
+        lambda data: b"[]",
+        lambda data: b"null",
+        lambda data: b"{}",
+        lambda data: data.replace(b'"group": 8', b'"group": 9'),
+        lambda data: data.replace(b'"m": 4096', b'"m": 4097'),
+        lambda data: data.replace(b'"fastest"', b'"slowest"'),
+        lambda data: json.dumps({**json.loads(data), "fastest": 1}).encode(),
+    ],
+    ids=[
+        "empty",
+        "cut",
+        "no text",
+        "a list",
+        "null",
+        "nothing",
+        "changed",
+        "other",
+        "key",
+        "number",
+    ],
+)
+def test_a_damaged_file_is_none(folder, damage):
+    remember(TASK, RESULT)
+    file = entry(folder)
+    whole = file.read_bytes()
+    assert damage(whole) != whole
+    file.write_bytes(damage(whole))
+    assert recall(TASK) is None
+    remember(TASK, RESULT)
+    assert file.read_bytes() == whole
+
+
+def test_nothing_is_kept_without_a_cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("MLIR_SMEM_CACHE", "off")
+    monkeypatch.chdir(tmp_path)
+    remember(TASK, RESULT)
+    assert recall(TASK) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_written(monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path / "file"))
+    with pytest.warns(
+        UserWarning, match=r"the configuration that was found is not kept: .*MLIR_SMEM"
+    ):
+        remember(TASK, RESULT)
+    assert recall(TASK) is None
+
+
+def test_others_see_the_whole_file_or_none(folder, monkeypatch):
+    def refuse(source, target):
+        assert os.path.getsize(source) > 100
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.warns(UserWarning, match="disk full"):
+        remember(TASK, RESULT)
+    assert list(folder.iterdir()) == []
+
+
+def test_what_is_known_of_a_product():
+    product = Problem(), 512, 256, 128
+    assert known("NVIDIA H200", *product) is None
+    configs = tuple(candidates(*product))
+    remember(Task("NVIDIA H200", *product, configs), Result(configs[2], {configs[2]: 1e-6}, {}))
+    assert known("NVIDIA H200", *product) == configs[2]

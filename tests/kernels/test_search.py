@@ -1,0 +1,258 @@
+"""A search: what does not fit, compiling in executors of any kind, and an end in time."""
+
+import pickle
+import subprocess
+import sys
+import time
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import pytest
+
+from mlir_smem.kernels.gemm import Config, Problem, TuningError
+from mlir_smem.kernels.gemm.call.remembered import Task
+from mlir_smem.kernels.gemm.generator.kernel import text
+from mlir_smem.kernels.gemm.tuning.search import Search
+from mlir_smem.kernels.gemm.tuning.workers import (
+    compile_here,
+    measure_here,
+    own_processes,
+    without_main,
+)
+from mlir_smem.runtime import is_kept
+
+#: Kernels that are compiled fast.
+SMALL = [Config((64, n, 16), 2, consumers=1, store_columns=8) for n in (8, 16, 24)]
+
+
+def task(*configs):
+    return Task("a GPU", Problem(), 512, 512, 512, configs)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path / "kept"))
+    return tmp_path / "kept"
+
+
+class AtOnce(Executor):
+    """An executor that does what it is given before it says that it has it."""
+
+    def __init__(self):
+        self.given = []
+
+    def submit(self, function, /, *arguments, **options):
+        self.given.append((function, arguments, options))
+        future = Future()
+        future.set_result(function(*arguments, **options))
+        return future
+
+
+def stages(configs):
+    """A measurement: the more stages, the slower."""
+    for config in configs:
+        yield float(config.stages)
+
+
+def test_what_does_not_fit_is_dropped():
+    search = Search(task(Config(stages=9), Config(), Config(stages=1)), False, None)
+    result = search.fastest(stages)
+    assert result.config == Config()
+    assert set(result.dropped) == {Config(stages=9), Config(stages=1)}
+    assert result.dropped[Config(stages=1)] == "ConfigError: stages is 1; expected 2 or more"
+
+
+def test_nothing_fits():
+    search = Search(task(Config(stages=1)), False, None)
+    with pytest.raises(TuningError, match="ConfigError: stages is 1; expected 2 or more"):
+        search.fastest(stages)
+
+
+# Compiling.
+
+
+@pytest.mark.parametrize(
+    "executor",
+    [
+        AtOnce,
+        lambda: ThreadPoolExecutor(2),
+        lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn")),
+    ],
+    ids=["a fake", "threads", "processes"],
+)
+def test_kernels_are_compiled_in_any_executor(executor):
+    with executor() as given:
+        Search(task(*SMALL[:2]), False, None).compile(given)
+    assert [is_kept(text(Problem(), config)) for config in SMALL] == [True, True, False]
+
+
+def test_what_is_submitted_can_be_sent_anywhere():
+    executor = AtOnce()
+    Search(task(*SMALL[:1]), False, None).compile(executor)
+    ((function, arguments, options),) = executor.given
+    assert pickle.loads(pickle.dumps((function, arguments, options))) == (
+        compile_here,
+        (text(Problem(), SMALL[0]),),
+        {},
+    )
+    assert (
+        pickle.loads(pickle.dumps((measure_here, Problem(), 1, 2, 3, Config())))[0] is measure_here
+    )
+
+
+def test_what_is_kept_is_not_compiled_again():
+    Search(task(*SMALL[:1]), False, None).compile(AtOnce())
+    executor = AtOnce()
+    Search(task(*SMALL[:2]), False, None).compile(executor)
+    assert [arguments for _, arguments, _ in executor.given] == [(text(Problem(), SMALL[1]),)]
+
+
+def test_nothing_is_compiled_that_cannot_be_kept(monkeypatch):
+    monkeypatch.setenv("MLIR_SMEM_CACHE", "off")
+    executor = AtOnce()
+    search = Search(task(*SMALL), False, None)
+    search.compile(executor)
+    assert executor.given == []
+    assert search.fastest(stages).config == SMALL[0]
+
+
+def test_what_cannot_be_compiled_is_dropped_with_its_reason(monkeypatch):
+    def fail_once(text_):
+        return "CompileError: ptxas has a bad day" if text_ == text(Problem(), SMALL[0]) else None
+
+    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.compile_here", fail_once)
+    search = Search(task(*SMALL), False, None)
+    search.compile(AtOnce())
+    result = search.fastest(stages)
+    assert result.dropped == {SMALL[0]: "CompileError: ptxas has a bad day"}
+    assert result.config == SMALL[1]
+
+
+def test_errors_are_sent_as_text():
+    reason = compile_here("gpu.module @kernels {}")
+    assert reason.startswith("CompileError: ")
+
+
+def test_a_script_is_not_run_anew_by_the_processes(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from mlir_smem.kernels.gemm.tuning.workers import compile_here, own_processes, without_main\n"
+        "print('run')\n"
+        "with own_processes() as pool, without_main():\n"
+        "    future = pool.submit(compile_here, 'no module')\n"
+        "    reason = future.result()\n"
+        "print(reason.split(':')[0], __name__)\n"
+    )
+    ran = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines() == ["run", "MLIRError __main__"]
+
+
+def test_the_main_module_is_there_again():
+    main = sys.modules["__main__"]
+    with pytest.raises(ZeroDivisionError), without_main():
+        assert sys.modules["__main__"] is not main
+        raise ZeroDivisionError
+    assert sys.modules["__main__"] is main
+
+
+@pytest.mark.parametrize("processors, processes", [(1, 1), (2, 1), (4, 3), (64, 8), (None, 1)])
+def test_one_processor_is_left_to_the_program(monkeypatch, processors, processes):
+    monkeypatch.setattr("os.cpu_count", lambda: processors)
+    with own_processes() as pool:
+        assert pool._max_workers == processes
+
+
+# An end in time.
+
+
+class Clock:
+    """Seconds that pass when something is done."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class Slow(Executor):
+    """An executor that compiles one kernel after the other, each when it is waited for."""
+
+    def __init__(self, clock):
+        self.clock = clock
+        self.futures = []
+
+    def submit(self, function, /, *arguments):
+        future = Future()
+        self.futures.append(future)
+        if len(self.futures) == 1:
+            self.clock.now += 10
+            future.set_result(None)
+        return future
+
+
+def test_what_is_not_compiled_in_time_is_dropped():
+    clock = Clock()
+    search = Search(task(*SMALL), False, 5.0, clock)
+    executor = Slow(clock)
+    search.compile(executor)
+    result = search.fastest(stages)
+    assert result.config == SMALL[0]
+    late = "it was not compiled when the budget was over"
+    assert result.dropped == {SMALL[1]: late, SMALL[2]: late}
+    assert [future.cancelled() for future in executor.futures] == [False, True, True]
+
+
+def test_one_kernel_is_waited_for(monkeypatch):
+    search = Search(task(*SMALL), False, -1.0)
+    last = text(Problem(), SMALL[2])
+
+    def compile_(text_):
+        if text_ != last:
+            return "no"
+        while len(search._dropped) < 2:
+            time.sleep(0.001)
+        return None
+
+    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.compile_here", compile_)
+    with ThreadPoolExecutor(3) as pool:
+        search.compile(pool)
+    result = search.fastest(stages)
+    assert result.config == SMALL[2]
+    assert result.dropped == dict.fromkeys(SMALL[:2], "no")
+
+
+def test_rounds_end_in_time():
+    clock, rounds = Clock(), []
+
+    def measure(configs):
+        rounds.append(len(configs))
+        clock.now += 1
+        yield from stages(configs)
+
+    Search(task(*SMALL), False, 1.5, clock).fastest(measure)
+    assert rounds == [3, 3]
+
+
+# The bar.
+
+
+def test_progress_is_shown_on_a_terminal(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    search = Search(task(*SMALL), True, None)
+    search.compile(AtOnce())
+    search.fastest(stages)
+    said = capsys.readouterr().err
+    assert "compiling" in said
+    assert "measuring" in said
+
+
+@pytest.mark.parametrize("terminal, progress", [(False, True), (True, False)])
+def test_progress_is_not_shown(monkeypatch, capsys, terminal, progress):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    search = Search(task(*SMALL), progress, None)
+    search.compile(AtOnce())
+    search.fastest(stages)
+    said = capsys.readouterr().err
+    assert "compiling" not in said
+    assert "measuring" not in said

@@ -1,0 +1,221 @@
+"""`tune` with a GPU that is made up: what it hands on, and what it remembers."""
+
+import sys
+import types
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from mlir_smem.kernels.gemm import Config, Problem, TuningError, candidates, tune
+from mlir_smem.kernels.gemm.tuning import tuner, workers
+from mlir_smem.kernels.gemm.tuning.random_operands import random_operands
+from mlir_smem.runtime import LaunchError
+from mlir_smem.runtime.arguments import DTYPES
+
+CONFIGS = [Config(group=group) for group in (4, 8, 16, 32)]
+
+
+class Launch:
+    """A product that says how long it takes."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+
+
+class Clock:
+    """The GPU's clock: a launch takes as long as it says."""
+
+    open = 0
+
+    def __init__(self):
+        Clock.open += 1
+
+    def seconds(self, launch, count):
+        assert count >= 1
+        return launch.seconds
+
+    def close(self):
+        Clock.open -= 1
+
+
+@pytest.fixture
+def gpu(monkeypatch, tmp_path):
+    """What was prepared; `seconds` says how long a product takes, or raises."""
+    seen = types.SimpleNamespace(
+        prepared=[], seconds=lambda config: 1.0 + (config.group != 8), name="NVIDIA H200"
+    )
+
+    def operands(a, b, out):
+        assert (a, b, out) == ("a", "b", "out")
+        return types.SimpleNamespace(problem=Problem(), m=512, n=256, k=128, device=3)
+
+    def prepare(a, b, out, config):
+        seen.prepared.append((a, b, out, config))
+        return Launch(seen.seconds(config))
+
+    def gpu_name(device=None):
+        seen.device = device
+        return seen.name
+
+    monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))
+    monkeypatch.setattr(tuner, "operands", operands)
+    monkeypatch.setattr(tuner, "seen", lambda name, array: array)
+    monkeypatch.setattr(tuner, "prepare", prepare)
+    monkeypatch.setattr(tuner, "gpu_name", gpu_name)
+    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.timing._Clock", Clock)
+    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.timing._WARM_UP", 0)
+    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.compile_here", str)
+    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.is_kept", lambda text: True)
+    monkeypatch.setattr(Clock, "open", 0)
+    return seen
+
+
+def test_the_fastest_is_found_on_the_arrays_given(gpu):
+    assert tune("a", "b", "out", configs=CONFIGS, progress=False) == Config(group=8)
+    assert gpu.prepared == [("a", "b", "out", config) for config in CONFIGS]
+    assert gpu.device == 3
+    assert Clock.open == 0
+
+
+def test_the_second_call_measures_nothing(gpu):
+    first = tune("a", "b", "out", configs=CONFIGS, progress=False)
+    gpu.prepared.clear()
+    assert tune("a", "b", "out", configs=CONFIGS, progress=False) == first
+    assert gpu.prepared == []
+
+
+def test_another_gpu_is_measured(gpu):
+    tune("a", "b", "out", configs=CONFIGS, progress=False)
+    gpu.name = "NVIDIA H100"
+    gpu.prepared.clear()
+    tune("a", "b", "out", configs=CONFIGS, progress=False)
+    assert len(gpu.prepared) == len(CONFIGS)
+
+
+def test_candidates_are_tried_if_none_are_given(gpu):
+    tune("a", "b", "out", progress=False)
+    assert [config for *_, config in gpu.prepared] == candidates(Problem(), 512, 256, 128)
+
+
+def test_what_cannot_be_launched_is_left_out(gpu):
+    def seconds(config):
+        if config.group == 8:
+            raise LaunchError("a bad day")
+        return float(config.group)
+
+    gpu.seconds = seconds
+    assert tune("a", "b", "out", configs=CONFIGS, progress=False) == Config(group=4)
+
+
+def test_nothing_can_be_launched(gpu):
+    def seconds(config):
+        raise LaunchError("the chip is lost")
+
+    gpu.seconds = seconds
+    for _ in range(2):
+        with pytest.raises(TuningError) as error:
+            tune("a", "b", "out", configs=CONFIGS[:1], progress=False)
+        assert str(error.value) == (
+            f"no configuration could be measured\n  {CONFIGS[0]}: LaunchError: the chip is lost"
+        )
+
+
+def test_the_executor_compiles(gpu, monkeypatch):
+    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.is_kept", lambda text: False)
+    texts = []
+    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.compile_here", texts.append)
+    with ThreadPoolExecutor(2) as pool:
+        tune("a", "b", "out", configs=CONFIGS, executor=pool, progress=False)
+    assert len(set(texts)) == len(texts) == len(CONFIGS)
+
+
+# Elsewhere.
+
+
+def test_workers_measure(gpu, monkeypatch):
+    asked = []
+
+    def measure(problem, m, n, k, config):
+        asked.append((problem, m, n, k, config))
+        return 1.0 + (config.group != 32)
+
+    monkeypatch.setattr(workers, "measure_here", measure)
+    with ThreadPoolExecutor(2) as pool:
+        options = {"configs": CONFIGS, "executor": pool, "measure": "remote", "progress": False}
+        assert tune("a", "b", "out", **options) == Config(group=32)
+        assert {arguments[:4] for arguments in asked} == {(Problem(), 512, 256, 128)}
+        assert {config for *_, config in asked} == set(CONFIGS)
+        assert gpu.prepared == []
+        assert gpu.device is None
+        asked.clear()
+        assert tune("a", "b", "out", **options) == Config(group=32)
+    assert asked == []
+
+
+def test_a_worker_that_is_gone(gpu, monkeypatch):
+    def measure(problem, m, n, k, config):
+        if config.group == 4:
+            raise ConnectionError("lost")
+        return float(config.group)
+
+    monkeypatch.setattr(workers, "measure_here", measure)
+    with ThreadPoolExecutor(2) as pool:
+        found = tune(
+            "a", "b", "out", configs=CONFIGS, executor=pool, measure="remote", progress=False
+        )
+    assert found == Config(group=8)
+
+
+def test_a_worker_says_why_it_cannot_measure(monkeypatch):
+    def no_gpu(device=None):
+        raise LaunchError("no GPU can be used: none")
+
+    monkeypatch.setattr(workers, "gpu_name", no_gpu)
+    assert (
+        workers.measure_here(Problem(), 8, 8, 8, Config())
+        == "LaunchError: no GPU can be used: none"
+    )
+
+
+# What is no search.
+
+
+def test_an_unknown_place(gpu):
+    with pytest.raises(ValueError, match=r"^measure is 'here'; expected 'local' or 'remote'$"):
+        tune("a", "b", "out", measure="here")
+
+
+def test_remote_without_workers(gpu):
+    with pytest.raises(
+        ValueError, match=r"^measure='remote' needs an executor whose workers have GPUs$"
+    ):
+        tune("a", "b", "out", measure="remote")
+
+
+# What workers multiply.
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        Problem(),
+        Problem(a_major="m", b_major="k"),
+        Problem("f8E4M3FN", "f8E5M2", "f32", b_major="k"),
+        Problem("i8", "ui8", "i32", b_major="k"),
+    ],
+    ids=str,
+)
+def test_random_operands_are_what_the_problem_says(monkeypatch, problem):
+    monkeypatch.setitem(sys.modules, "cuda.core", types.SimpleNamespace(Device=lambda: "device"))
+    monkeypatch.setattr(
+        "mlir_smem.kernels.gemm.tuning.random_operands.Buffer", lambda device, array: array
+    )
+    a, b, c = random_operands(problem, 48, 80, 112)
+    assert (a.shape, b.shape, c.shape) == ((48, 112), (112, 80), (48, 80))
+    assert [array.dtype for array in (a, b, c)] == [
+        DTYPES[e] for e in (problem.a, problem.b, problem.c)
+    ]
+    assert a.flags.c_contiguous == (problem.a_major == "k")
+    assert b.flags.c_contiguous == (problem.b_major == "n")
+    assert len({row.tobytes() for row in a}) == 48
+    assert len({column.tobytes() for column in b.T}) == 80

@@ -1,0 +1,82 @@
+"""`import mlir_smem` loads nothing; what is used of it is loaded, and no more."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import mlir_smem
+
+PACKAGES = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["tool"][
+    "setuptools"
+]["package-dir"]
+FOLDERS = sorted(name.partition(".")[2] for name in PACKAGES if "." in name)
+
+#: Packages that nobody needs who only asks for a layout.
+HEAVY = ("mlir", "torch_mlir", "llvmlite", "cuda", "tqdm")
+
+LOADED = f"""
+print(*{{name.split(".")[1] for name in sys.modules if name.startswith("mlir_smem.")}})
+print(*{{name.split(".")[0] for name in sys.modules}} & {set(HEAVY)})
+"""
+
+REGISTER = "c = mlir_smem.register(bindings.ir.Context())"
+ADD_PASSES = f"""
+{REGISTER}
+with c:
+    mlir_smem.add_passes(bindings.passmanager.PassManager("builtin.module"), "smem-to-nvvm")
+"""
+
+
+def loaded(code):
+    """The folders, and the heavy packages, that a fresh interpreter has loaded after some code."""
+    command = [sys.executable, "-c", f"import sys\n{code}{LOADED}"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    folders, packages = ran.stdout.split("\n")[:2]
+    return set(folders.split()), set(packages.split())
+
+
+def test_importing_it_loads_nothing():
+    assert loaded("import mlir_smem") == (set(), set())
+
+
+@pytest.mark.parametrize("folder", ["layout", "assistant"])
+@pytest.mark.parametrize("form", ["import mlir_smem.{}", "import mlir_smem; mlir_smem.{}"])
+def test_layouts_need_no_mlir(form, folder):
+    folders, packages = loaded(form.format(folder))
+    assert folders == {folder, "layout"}
+    assert packages == set()
+
+
+@pytest.mark.parametrize(
+    "used, needed", [(REGISTER, set()), (ADD_PASSES, {"passes"})], ids=["register", "add_passes"]
+)
+def test_a_host_compiler_loads_the_dialect_and_the_passes_alone(used, needed):
+    folders, _ = loaded(f"import mlir_smem\nfrom mlir_smem.dialect import bindings\n{used}")
+    assert {"dialect", "layout", *needed} <= folders <= {"dialect", "layout", "ir", *needed}
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_every_folder_is_an_attribute(folder):
+    code = f"import mlir_smem\nassert mlir_smem.{folder}.__name__ == 'mlir_smem.{folder}'"
+    assert folder in loaded(code)[0]
+
+
+def test_a_folder_can_be_imported_from_it():
+    from mlir_smem import kernels
+
+    assert kernels is mlir_smem.kernels
+
+
+def test_what_there_is_is_listed():
+    assert {*mlir_smem.__all__, *FOLDERS} <= set(dir(mlir_smem))
+    with pytest.raises(AttributeError) as error:
+        mlir_smem.kernel  # noqa: B018
+    names = ", ".join((*mlir_smem.__all__, *FOLDERS))
+    assert str(error.value) == f"module 'mlir_smem' has no attribute 'kernel'; it has {names}"
+
+
+def test_everything_public_is_there():
+    assert all(getattr(mlir_smem, name) for name in mlir_smem.__all__)
