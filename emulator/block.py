@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..dialect.diagnostics import format_location
-from .barriers import Barriers
 from .errors import Kind, Stop, Violation
-from .groups import Groups
 from .lanes import WARP, Lanes
 from .memory import SHARED_BASE, Bytes
 from .program import Program
-from .shadow import Report, Shadow
+from .rules.barriers import Barriers
+from .rules.groups import Groups
+from .rules.shadow import Report, Shadow
 from .strand import Frame, Strand
 from .values import Registers, Values
 

@@ -10,21 +10,12 @@ import numpy as np
 from ..dialect.diagnostics import format_location
 from .block import ThreadBlock
 from .errors import Kind, Stop, Violation
-from .order import Order
 from .program import Program
+from .rules.order import Order
 
 if TYPE_CHECKING:
     from .launch import Launch
     from .strand import Strand
-
-#: What is complete when the mbarrier that it names, or is committed to, says so. Copies with tensor maps
-#: are known by these.
-_ISSUED = {
-    "nvvm.cp.async.bulk.shared.cluster.global",
-    "nvvm.tcgen05.mma",
-    "nvvm.tcgen05.mma.block_scale",
-    "nvvm.tcgen05.cp",
-}
 
 #: Mbarriers of a block at which bulk copies can complete, and threads that can issue tcgen05.mma.
 _COLUMNS = 64
@@ -44,8 +35,7 @@ class Cluster:
         """Makes the cluster whose first block has that index."""
         nx, ny, _ = launch.cluster
         size = prod(launch.cluster)
-        asynchronous = program.tensor_maps or not _ISSUED.isdisjoint(program.ops)
-        columns = _COLUMNS * size if asynchronous else 0
+        columns = _COLUMNS * size if program.tensor_maps or program.tracks else 0
         self.order = Order(size * launch.threads, columns)
         self.blocks: list[ThreadBlock] = []
         for rank in range(size):

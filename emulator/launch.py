@@ -17,7 +17,7 @@ from .errors import EmulationError, Violation, Violations
 from .memory import SHARED_BASE, GlobalMemory
 from .program import Program, decode
 from .shared_layout import SharedLayout
-from .tensor_map import MAP_BYTES, TensorMap, tensor_map
+from .tma.tensor_map import MAP_BYTES, TensorMap, tensor_map
 
 #: Threads that a block can have, in all and along x, y, z, and blocks (compute capability 9.0).
 _MAX_THREADS = 1024

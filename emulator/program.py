@@ -74,7 +74,7 @@ class Instruction:
 
 
 class Op:
-    """An op as the functions of `ops/` see it while the program is decoded."""
+    """An op as the functions that are registered for it see it while the program is decoded."""
 
     def __init__(self, decoder: Decoder, op: Any) -> None:
         self._decoder = decoder
@@ -152,7 +152,8 @@ class Program:
         cluster: blocks of a cluster along x, y, z.
         buffers: types of the workgroup buffers that it declares.
         symbols: ops of the module by their name.
-        ops: the names of its ops.
+        tracks: whether it holds ops of which an mbarrier says when they are complete; copies with
+            tensor maps, which are known by these, apart.
     """
 
     name: str
@@ -164,7 +165,7 @@ class Program:
     cluster: tuple[int, int, int]
     buffers: list[Any]
     symbols: dict[str, Any]
-    ops: frozenset[str]
+    tracks: bool
 
 
 class Decoder:
@@ -173,7 +174,7 @@ class Decoder:
     def __init__(self, symbols: dict[str, Any]) -> None:
         self.symbols = symbols
         self.locations: list[Any] = []
-        self.ops: set[str] = set()
+        self.tracks = False
         self.agreed: dict[str, str] = {}
         self._numbers: dict[Any, int] = {}
         self._count = 0
@@ -211,7 +212,7 @@ class Decoder:
         how = executor(op.operation.name, op.location)
         position = len(self.locations)
         self.locations.append(op.location)
-        self.ops.add(op.operation.name)
+        self.tracks |= how.tracked
         seen = Op(self, op)
         operands = tuple(self._number(operand) for operand in op.operands)
         seen.operand_numbers = operands
@@ -275,7 +276,7 @@ def _decode_function(function: Any, name: str, symbols: dict[str, Any]) -> Progr
         _cluster(function),
         buffers,
         symbols,
-        frozenset(decoder.ops),
+        decoder.tracks,
     )
 
 

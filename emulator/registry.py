@@ -1,18 +1,19 @@
 """What the emulator knows to execute: for each op's name, how to make a step of it.
 
-A file of `ops/` adds an op by one function. The function is called once for each op of the program,
-with the op (`Op`), and returns what to call each time that threads execute it.
+A module anywhere in the emulator adds an op by one function. Most are in `ops/`; those of an
+instruction set or of a copy engine are in its folder. The function is called once for each op of the
+program, with the op (`Op`), and returns what to call each time that threads execute it.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from . import ops
 from .errors import EmulationError
 
 
@@ -27,6 +28,7 @@ class Executor:
         waits: whether threads may have to wait at it for others.
         controls: whether it moves the threads to another place itself.
         collective: whether the threads of a warpgroup execute it together.
+        tracked: whether an mbarrier says when it is complete, so that `Order` needs columns for it.
     """
 
     make: Callable[[Any], Callable[..., Any]]
@@ -34,9 +36,14 @@ class Executor:
     waits: bool = False
     controls: bool = False
     collective: bool = False
+    tracked: bool = False
 
+
+#: Makes a step of an op and its assembly.
+Assembly = Callable[[Any, str], Callable[..., Any] | None]
 
 _EXECUTORS: dict[str, Executor] = {}
+_ASSEMBLY: list[Assembly] = []
 
 
 def computes(*names: str) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
@@ -46,11 +53,12 @@ def computes(*names: str) -> Callable[[Callable[[Any], Any]], Callable[[Any], An
 
 
 def executes(
-    *names: str, waits: bool = False, collective: bool = False
+    *names: str, waits: bool = False, collective: bool = False, tracked: bool = False
 ) -> Callable[[Callable], Callable]:
     """Registers ops that touch the block's state: `step(strand, *values)` gives what `computes`
-    gives, or None."""
-    return _adds(names, raw=True, waits=waits or collective, collective=collective)
+    gives, or None. See `Executor` for the others."""
+    waits |= collective
+    return _adds(names, raw=True, waits=waits, collective=collective, tracked=tracked)
 
 
 def controls(*names: str, waits: bool = False) -> Callable[[Callable], Callable]:
@@ -68,6 +76,18 @@ def _adds(names: tuple[str, ...], **kind: bool) -> Callable[[Callable], Callable
     return add
 
 
+def assembles(make: Assembly) -> Assembly:
+    """Registers inline assembly: `make(op, text)` gives a step as `executes` does, or None if the text
+    is not its own."""
+    _ASSEMBLY.append(make)
+    return make
+
+
+def assembled(op: Any, text: str) -> Callable[..., Any] | None:
+    """The step of an op of inline assembly of that text; None if nothing knows the text."""
+    return next((step for make in _ASSEMBLY if (step := make(op, text))), None)
+
+
 def executor(name: str, location: Any) -> Executor:
     """How ops of that name are executed.
 
@@ -80,6 +100,7 @@ def executor(name: str, location: Any) -> Executor:
 
 
 def load_ops() -> None:
-    """Imports every file of `ops/`, so that adding one is enough."""
-    for module in pkgutil.iter_modules(ops.__path__):
-        importlib.import_module(f"{ops.__name__}.{module.name}")
+    """Imports every module of the emulator's folders, so that adding a file or a folder is enough."""
+    package = sys.modules[__name__.rpartition(".")[0]]
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        importlib.import_module(module.name)

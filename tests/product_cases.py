@@ -226,8 +226,8 @@ gpu.module @kernels {{
 
         An instruction cuts each of its k + 1 terms off `f` bits behind the largest, and its sum `s` bits
         behind its leading bit: 25 and 23 bits, or 13 and 13 where A and B are 8-bit floats; a sum in
-        f16 is rounded to 11 bits, or to 2^-25 (`mlir_smem.emulator.tensor_core`). No partial sum is
-        larger than the sum of the products' magnitudes.
+        f16 is rounded to 11 bits, or to 2^-25 (`mlir_smem.emulator.tensor_core.arithmetic`). No partial
+        sum is larger than the sum of the products' magnitudes.
         """
         a, b = self._numbers(self._whole_a(inputs)), self._numbers(inputs["B"].T).T
         sign = -1 if self.modifier.startswith("negate") else 1

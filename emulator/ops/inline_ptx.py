@@ -1,4 +1,4 @@
-"""Inline PTX: the instructions that upstream's ops cannot say, and those that registers pass through."""
+"""llvm: inline PTX, of which each instruction's file says what its text does."""
 
 from __future__ import annotations
 
@@ -10,31 +10,46 @@ from typing import Any
 import numpy as np
 
 from ..program import Op
-from ..registry import executes
+from ..registry import assembled, assembles, executes
 from ..strand import Strand
-from ..types import dtype_of, struct_members
+from ..types import struct_members
 from ..values import Registers
-from ..wgmma import execute
-from ..wgmma_assembly import Assembly, parse
 from .llvm import made_registers
-from .nvvm_wgmma import fence, wait_group
-
-_WAIT = re.compile(r"wgmma\.wait_group\.sync\.aligned (\d+);")
-_FENCE = "wgmma.fence.sync.aligned;"
 
 #: Makes a cache policy, which no value depends on.
 _POLICY = re.compile(r"createpolicy\.fractional\.L2::\w+\.b64 \$0, 1\.0;")
-
-#: The LLVM types of what may stand in the registers that a constraint names.
-_TYPES = {"r": "i32", "l": "i64", "f": "f32"}
 
 #: What is done with an instruction's inputs: those that are tied to outputs, and the others by their
 #: numbers in the text.
 Action = Callable[[Strand, list[Any], dict[int, Any]], Any]
 
 
+@executes("llvm.inline_asm")
+def _inline_asm(op: Op) -> Any:
+    text = op.string("asm_string").strip()
+    step = assembled(op, text)
+    if not step:
+        raise op.refuse(f'holds assembly that the emulator does not know: "{text}"')
+    return step
+
+
+@assembles
+def _policy(op: Op, text: str) -> Any:
+    if _POLICY.fullmatch(text) and op.string("constraints") == "=l" and not op.operand_types:
+        return lambda strand: np.zeros(1, np.uint64)
+    return None
+
+
+@assembles
+def _nothing(op: Op, text: str) -> Any:
+    return None if text else passing(op)
+
+
+# -- for the files of instructions -----------------------------------------------------------------
+
+
 @dataclass(frozen=True)
-class _Operands:
+class Operands:
     """What assembly takes: an input for each of its outputs, in the same register, and others.
 
     Attributes:
@@ -49,29 +64,22 @@ class _Operands:
     others: dict[int, int]
     constraints: list[str]
 
+    def step(self, action: Action) -> Callable[..., Any]:
+        """A step that gives an action its inputs."""
 
-@executes("llvm.inline_asm")
-def _inline_asm(op: Op) -> Any:
-    text = op.string("asm_string").strip()
-    if _POLICY.fullmatch(text) and op.string("constraints") == "=l" and not op.operand_types:
-        return lambda strand: np.zeros(1, np.uint64)
-    multiply, wait = _multiplication(op, text), _WAIT.fullmatch(text)
-    if text and text != _FENCE and not multiply and not wait:
-        raise op.refuse(f'holds assembly that the emulator does not know: "{text}"')
-    operands = _operands(op)
-    if multiply:
-        action = _multiplying(op, multiply, operands)
-    else:
-        action = _passing(op, operands, text == _FENCE, int(wait[1]) if wait else None)
+        def step(strand: Strand, *values: Any) -> Any:
+            passed = [values[at] for at in self.tied]
+            return action(strand, passed, {n: values[at] for n, at in self.others.items()})
 
-    def step(strand: Strand, *values: Any) -> Any:
-        passed = [values[at] for at in operands.tied]
-        return action(strand, passed, {n: values[at] for n, at in operands.others.items()})
-
-    return step
+        return step
 
 
-def _operands(op: Op) -> _Operands:
+def operands_of(op: Op) -> Operands:
+    """The operands of an op.
+
+    Raises:
+        EmulationError: if its outputs are not all tied to inputs.
+    """
     constraints = [c for c in op.string("constraints").split(",") if c and c[0] != "~"]
     outputs = [c[1:] for c in constraints if c.startswith("=")]
     inputs = constraints[len(outputs) :]
@@ -84,7 +92,7 @@ def _operands(op: Op) -> _Operands:
     results = 1 if members is None else len(members)
     if results != len(outputs):
         raise op.refuse(f"has {len(outputs)} outputs, but a result of {results} registers")
-    return _Operands(
+    return Operands(
         outputs,
         [positions[number] for number in range(len(outputs))],
         {len(outputs) + at: at for at, c in enumerate(inputs) if not c.isdigit()},
@@ -92,15 +100,22 @@ def _operands(op: Op) -> _Operands:
     )
 
 
-def _passing(op: Op, operands: _Operands, fences: bool, pending: int | None) -> Action:
-    """Registers pass through an instruction, or through none.
+def passing(
+    op: Op,
+    before: Callable[[Strand], None] | None = None,
+    after: Callable[[Strand], None] | None = None,
+) -> Callable[..., Any]:
+    """A step by which registers pass through an instruction, or through none.
 
     Args:
         op: the op.
-        operands: what it takes.
-        fences: whether it is `wgmma.fence`.
-        pending: of `wgmma.wait_group`; None if it is none.
+        before: the instruction, if the registers are taken after it.
+        after: the instruction, if they are taken before it, so that it tells when they were written.
+
+    Raises:
+        EmulationError: if the op is none of that kind.
     """
+    operands = operands_of(op)
     if operands.others:
         raise op.refuse(
             f"takes {len(operands.others)} operands beside its outputs, not what its assembly does"
@@ -110,72 +125,20 @@ def _passing(op: Op, operands: _Operands, fences: bool, pending: int | None) -> 
         raise op.refuse("gives registers of several types, which the emulator does not know")
 
     def passes(strand: Strand, passed: list[Any], _: dict[int, Any]) -> Any:
-        if pending is not None:
-            wait_group(strand, pending)
+        if before:
+            before(strand)
         through = passed[0] if passed else None
-        # Whether what comes out of a fence is fenced is told by its stamp, which a bare number lacks.
-        if is_struct or (fences and passed):
-            through = _joined(strand, passed)
-        if fences:
-            fence(strand)
+        # When a value was written is told by a stamp, which a bare number lacks.
+        if is_struct or (after and passed):
+            through = joined(strand, passed)
+        if after:
+            after(strand)
         return through
 
-    return passes
+    return operands.step(passes)
 
 
-def _multiplication(op: Op, text: str) -> Assembly | None:
-    try:
-        return parse(text)
-    except ValueError as error:
-        raise op.refuse(f'holds a wgmma that PTX does not have: {error}: "{text}"') from None
-
-
-def _check_operands(op: Op, multiply: Assembly, operands: _Operands) -> None:
-    """Checks that an instruction's operands are what its text says."""
-    given = dict(enumerate(operands.outputs))
-    given |= {number: operands.constraints[at] for number, at in operands.others.items()}
-    if given != multiply.constraints or multiply.d != tuple(range(len(operands.outputs))):
-        raise op.refuse(
-            f"has the operands {_listed(given)}, but its wgmma takes {_listed(multiply.constraints)}"
-        )
-    types = [str(type_) for type_ in op.operand_types]
-    for constraint, found in zip(operands.constraints, types, strict=True):
-        if found != _TYPES[constraint]:
-            raise op.refuse(
-                f"has an operand of type {found} for the constraint '{constraint}'; expected "
-                f"{_TYPES[constraint]}"
-            )
-
-
-def _listed(constraints: dict[int, str]) -> str:
-    return ", ".join(f"${number}: {constraints[number]}" for number in sorted(constraints))
-
-
-def _multiplying(op: Op, multiply: Assembly, operands: _Operands) -> Action:
-    """Registers pass through a `wgmma.mma_async`."""
-    _check_operands(op, multiply, operands)
-    op.collective = op.waits = True
-    form, dtype = multiply.form, dtype_of(op.operand_types[operands.tied[0]], op.location)
-
-    def multiplies(strand: Strand, passed: list[Any], others: dict[int, Any]) -> Any:
-        scale_d = None if multiply.scale_d is None else strand.checked(others[multiply.scale_d])
-        adds = form.accumulates if scale_d is None else bool((scale_d != 0).any())
-        accumulator = _joined(strand, passed) if adds else _overwritten(strand, passed, dtype)
-        a = [others[number] for number in multiply.a]
-        return execute(
-            strand,
-            form,
-            accumulator,
-            _joined(strand, a) if len(a) > 1 else a[0],
-            others[multiply.b],
-            None if multiply.metadata is None else others[multiply.metadata],
-            scale_d,
-        )
-
-    return multiplies
-
-
-def _joined(strand: Strand, values: list[Any]) -> Registers:
+def joined(strand: Strand, values: list[Any]) -> Registers:
     """Values as the registers of a struct. Those of which it is not known when they were written
     count as written now: LLVM may compute them wherever nothing holds them back."""
     if all(isinstance(value, Registers) for value in values):
@@ -187,9 +150,9 @@ def _joined(strand: Strand, values: list[Any]) -> Registers:
     return made_registers(strand, np.stack(columns, axis=1), np.ones(len(values), bool))
 
 
-def _overwritten(strand: Strand, values: list[Any], dtype: np.dtype) -> Registers:
+def overwritten(strand: Strand, values: list[Any], dtype: np.dtype) -> Registers:
     """The registers of an accumulator that nobody looks at, so that they may be poison."""
     if all(isinstance(value, Registers) for value in values):
-        return _joined(strand, values)
+        return joined(strand, values)
     blank = np.zeros((strand.lanes.count, len(values)), dtype)
     return made_registers(strand, blank, np.zeros(len(values), bool))

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..lanes import split_warps
-from ..mbarriers import MBarrier, changed, count_arrivals, count_bytes, of_block, used, wrong
 from ..program import Op
 from ..registry import executes
+from ..rules.mbarriers import MBarrier, changed, count_arrivals, count_bytes, of_block, used, wrong
 from ..strand import Strand
 
 #: Arrivals that one can count.

@@ -7,10 +7,10 @@ from emitted_products import RANK, emitted
 from product_cases import Case
 
 from mlir_smem.assistant import choose_operands
-from mlir_smem.emulator.narrow_floats import TENSOR_MULTIPLICANDS
-from mlir_smem.emulator.operands import matrix_bytes
-from mlir_smem.emulator.scaled_instructions import scaled_instruction
-from mlir_smem.emulator.tensor_descriptors import instruction, matrix
+from mlir_smem.emulator.tcgen05.descriptors import instruction, matrix
+from mlir_smem.emulator.tcgen05.narrow_floats import TENSOR_MULTIPLICANDS
+from mlir_smem.emulator.tcgen05.scaled_instructions import scaled_instruction
+from mlir_smem.emulator.tensor_core.operands import matrix_bytes
 from mlir_smem.layout.tcgen05 import Tcgen05Descriptor
 
 pytestmark = pytest.mark.sampled(3)

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlir_smem.assistant import decode_copy, diagnose_scales, match_scales
-from mlir_smem.emulator.operands import matrix_bytes
-from mlir_smem.emulator.tensor_descriptors import matrix
+from mlir_smem.emulator.tcgen05.descriptors import matrix
+from mlir_smem.emulator.tensor_core.operands import matrix_bytes
 from mlir_smem.layout import Arch, LayoutError, TileLayout, element, parse_layout
 from mlir_smem.layout.modes import Mode
 from mlir_smem.layout.tcgen05 import Tcgen05Descriptor, scale_blocks, scale_layout

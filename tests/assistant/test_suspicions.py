@@ -5,7 +5,7 @@ from oracle import ROWS, SWIZZLES
 
 from mlir_smem.assistant import decode
 from mlir_smem.layout import Major, Swizzle, element
-from mlir_smem.layout import WgmmaDescriptor as Descriptor
+from mlir_smem.layout import WgmmaDescriptor as WgmmaDescriptor
 
 BF16 = element("bf16")
 NONE, B32, B64, B128 = Swizzle.NONE, Swizzle.B32, Swizzle.B64, Swizzle.B128
@@ -24,7 +24,7 @@ def said(name, *args, **kwargs):
     return text
 
 
-GOOD = Descriptor(KILO, 16, KILO, 0, B128)
+GOOD = WgmmaDescriptor(KILO, 16, KILO, 0, B128)
 
 
 # The fields alone.
@@ -61,7 +61,7 @@ def test_what_is_reserved_is_not_read():
 
 
 def test_a_base_offset_without_swizzle():
-    plain = Descriptor(KILO, 128, 256)
+    plain = WgmmaDescriptor(KILO, 128, 256)
     assert names(plain, bits=3 << 49) == ["base-offset-without-swizzle"]
     assert said("base-offset-without-swizzle", plain.encode() | 3 << 49) == (
         "the base offset is 3, but without swizzle it must be 0"
@@ -97,7 +97,7 @@ def test_a_base_offset_without_swizzle():
     ],
 )
 def test_base_offset_against_start(swizzle, start, base_offset, expected):
-    d = Descriptor(start, 16, swizzle.pattern_bytes, base_offset, swizzle)
+    d = WgmmaDescriptor(start, 16, swizzle.pattern_bytes, base_offset, swizzle)
     assert names(d) == expected
 
 
@@ -113,7 +113,7 @@ def test_base_offset_against_start(swizzle, start, base_offset, expected):
 )
 def test_base_offset_where_the_tile_is_known(swizzle, tile, base_offset, expected):
     # A part that begins at the tile's fourth line has the base offset of the tile.
-    d = Descriptor(tile // 128 * 128 + 384, 16, KILO, base_offset, swizzle)
+    d = WgmmaDescriptor(tile // 128 * 128 + 384, 16, KILO, base_offset, swizzle)
     assert names(d, tile=tile) == expected
 
 
@@ -121,13 +121,13 @@ def test_base_offset_where_the_tile_is_known(swizzle, tile, base_offset, expecte
     "d, tile, name, text",
     [
         (
-            Descriptor(KILO, 16, KILO, 3, B128),
+            WgmmaDescriptor(KILO, 16, KILO, 3, B128),
             None,
             "base-offset",
             "the base offset is 3, but a tile that begins at 0x400 needs base offset 0",
         ),
         (
-            Descriptor(KILO + 256, 16, KILO, 0, B128),
+            WgmmaDescriptor(KILO + 256, 16, KILO, 0, B128),
             None,
             "start-off-pattern",
             "the start 0x500 lies 256 bytes into the 1024 of a 128B pattern, and the base offset is 0: "
@@ -135,7 +135,7 @@ def test_base_offset_where_the_tile_is_known(swizzle, tile, base_offset, expecte
             "offset 2",
         ),
         (
-            Descriptor(64, 16, 256, 0, B32),
+            WgmmaDescriptor(64, 16, 256, 0, B32),
             None,
             "start-off-pattern",
             "the start 0x40 lies 64 bytes into the 256 of a 32B pattern, and the base offset is 0: right "
@@ -143,7 +143,7 @@ def test_base_offset_where_the_tile_is_known(swizzle, tile, base_offset, expecte
             "so: a pattern begins at a multiple of 128",
         ),
         (
-            Descriptor(KILO, 16, KILO, 0, B128),
+            WgmmaDescriptor(KILO, 16, KILO, 0, B128),
             0x440,
             "base-offset",
             "the base offset is 0, but the tile at 0x440 cannot be swizzled so: a pattern begins at a "
@@ -160,11 +160,11 @@ def test_sentences_about_the_base_offset(d, tile, name, text):
 
 @pytest.mark.parametrize("lbo, expected", [(0, []), (16, []), (32, ["lbo-ignored"])])
 def test_an_lbo_that_is_ignored(lbo, expected):
-    assert names(Descriptor(KILO, lbo, KILO, 0, B128)) == expected
+    assert names(WgmmaDescriptor(KILO, lbo, KILO, 0, B128)) == expected
 
 
 def test_the_sentence_about_an_lbo_that_is_ignored():
-    assert said("lbo-ignored", Descriptor(0, 2048, 512, 0, B64).encode(), BF16, Major.K) == (
+    assert said("lbo-ignored", WgmmaDescriptor(0, 2048, 512, 0, B64).encode(), BF16, Major.K) == (
         "LBO is 2048 bytes, but has no effect on a K-major operand with swizzle 64B; 0 and 1 (16 bytes) "
         "are usual there"
     )
@@ -173,15 +173,15 @@ def test_the_sentence_about_an_lbo_that_is_ignored():
 @pytest.mark.parametrize(
     "d, major, rows, expected",
     [
-        (Descriptor(0, 16, 512, 0, B128), Major.K, 64, ["sbo-small", "overlap"]),
-        (Descriptor(0, 16, 512, 0, B128), Major.K, 8, []),
-        (Descriptor(0, 16, 0, 0, B128), Major.K, 8, []),
-        (Descriptor(0, 64, 2048, 0, NONE), Major.K, 64, ["lbo-small", "overlap"]),
-        (Descriptor(0, 2048, 112, 0, NONE), Major.K, 64, ["sbo-small", "overlap"]),
-        (Descriptor(0, 2048, 112, 0, NONE), Major.K, 8, []),
-        (Descriptor(0, 256, 1024, 0, B128), Major.MN, 128, ["lbo-small", "overlap"]),
-        (Descriptor(0, 256, 1024, 0, B128), Major.MN, 64, []),
-        (Descriptor(0, 4096, 256, 0, B64), Major.MN, 64, ["sbo-small", "overlap"]),
+        (WgmmaDescriptor(0, 16, 512, 0, B128), Major.K, 64, ["sbo-small", "overlap"]),
+        (WgmmaDescriptor(0, 16, 512, 0, B128), Major.K, 8, []),
+        (WgmmaDescriptor(0, 16, 0, 0, B128), Major.K, 8, []),
+        (WgmmaDescriptor(0, 64, 2048, 0, NONE), Major.K, 64, ["lbo-small", "overlap"]),
+        (WgmmaDescriptor(0, 2048, 112, 0, NONE), Major.K, 64, ["sbo-small", "overlap"]),
+        (WgmmaDescriptor(0, 2048, 112, 0, NONE), Major.K, 8, []),
+        (WgmmaDescriptor(0, 256, 1024, 0, B128), Major.MN, 128, ["lbo-small", "overlap"]),
+        (WgmmaDescriptor(0, 256, 1024, 0, B128), Major.MN, 64, []),
+        (WgmmaDescriptor(0, 4096, 256, 0, B64), Major.MN, 64, ["sbo-small", "overlap"]),
     ],
 )
 def test_strides_below_an_atom(d, major, rows, expected):
@@ -189,7 +189,7 @@ def test_strides_below_an_atom(d, major, rows, expected):
 
 
 def test_the_sentences_about_strides_below_an_atom():
-    bits = Descriptor(0, 16, 512, 0, B128).encode()
+    bits = WgmmaDescriptor(0, 16, 512, 0, B128).encode()
     assert said("sbo-small", bits, BF16, Major.K) == (
         "SBO is 512 bytes, less than the 1024 of the 8 lines of 128 bytes that it steps over"
     )
@@ -199,23 +199,23 @@ def test_the_sentences_about_strides_below_an_atom():
 
 
 def test_atoms_may_be_apart_and_still_overlap():
-    d = Descriptor(0, 256, 256)
+    d = WgmmaDescriptor(0, 256, 256)
     assert names(d) == ["overlap"]
-    assert names(Descriptor(0, 128, 256)) == []
+    assert names(WgmmaDescriptor(0, 128, 256)) == []
 
 
 def test_bits_of_one_byte_do_not_overlap():
     assert names(GOOD, kind="b1") == []
-    assert "overlap" in names(Descriptor(0, 16, 0, 0, B128), kind="b1")
+    assert "overlap" in names(WgmmaDescriptor(0, 16, 0, 0, B128), kind="b1")
 
 
 @pytest.mark.parametrize("sbo, expected", [(2048, []), (1040, ["sbo-off-pattern"])])
 def test_atoms_that_are_swizzled_otherwise(sbo, expected):
-    assert names(Descriptor(KILO, 16, sbo, 0, B128)) == expected
+    assert names(WgmmaDescriptor(KILO, 16, sbo, 0, B128)) == expected
 
 
 def test_the_sentence_about_atoms_that_are_swizzled_otherwise():
-    bits = Descriptor(0, 544, 512, 0, B64).encode()
+    bits = WgmmaDescriptor(0, 544, 512, 0, B64).encode()
     assert said("lbo-off-pattern", bits, BF16, Major.MN) == (
         "LBO is 544 bytes, no multiple of the 512 after which the swizzle 64B repeats: one atom is "
         "swizzled otherwise than the next"
@@ -225,12 +225,12 @@ def test_the_sentence_about_atoms_that_are_swizzled_otherwise():
 @pytest.mark.parametrize(
     "d, major, exchanged",
     [
-        (Descriptor(KILO, KILO, 16, 0, B128), Major.K, True),
-        (Descriptor(KILO, KILO, 16, 0, B128), Major.MN, True),
-        (Descriptor(KILO, 16, KILO, 0, B128), Major.K, False),
-        (Descriptor(KILO, 16, 512, 0, B128), Major.K, False),
-        (Descriptor(KILO, 2048, 256, 0, NONE), Major.K, False),
-        (Descriptor(KILO, 1024, 128, 0, NONE), Major.K, False),
+        (WgmmaDescriptor(KILO, KILO, 16, 0, B128), Major.K, True),
+        (WgmmaDescriptor(KILO, KILO, 16, 0, B128), Major.MN, True),
+        (WgmmaDescriptor(KILO, 16, KILO, 0, B128), Major.K, False),
+        (WgmmaDescriptor(KILO, 16, 512, 0, B128), Major.K, False),
+        (WgmmaDescriptor(KILO, 2048, 256, 0, NONE), Major.K, False),
+        (WgmmaDescriptor(KILO, 1024, 128, 0, NONE), Major.K, False),
     ],
 )
 def test_lbo_and_sbo_exchanged(d, major, exchanged):
@@ -238,7 +238,7 @@ def test_lbo_and_sbo_exchanged(d, major, exchanged):
 
 
 def test_the_sentence_about_an_exchange():
-    assert said("exchanged", Descriptor(0, 1024, 16, 0, B128).encode(), BF16, Major.K) == (
+    assert said("exchanged", WgmmaDescriptor(0, 1024, 16, 0, B128).encode(), BF16, Major.K) == (
         "LBO 1024 and SBO 16 look exchanged: with LBO 16 and SBO 1024 each element has a place of its own"
     )
 
@@ -278,16 +278,16 @@ def test_the_sentence_about_a_wide_swizzle():
     ],
 )
 def test_reads_beyond_the_end(start, expected):
-    assert names(Descriptor(start, 16, KILO, 0, B128)) == expected
+    assert names(WgmmaDescriptor(start, 16, KILO, 0, B128)) == expected
 
 
 def test_the_sentences_about_the_end():
-    over = Descriptor(228 * KILO - 7168, 16, KILO, 0, B128).encode()
+    over = WgmmaDescriptor(228 * KILO - 7168, 16, KILO, 0, B128).encode()
     assert said("beyond-shared-memory", over, BF16, Major.K) == (
         "it reads up to 0x393ff, but the shared memory of a block ends at 0x39000: 227 KB, after 1 KB of "
         "the system's"
     )
-    far = Descriptor((1 << 18) - 1024, 16, KILO, 0, B128).encode()
+    far = WgmmaDescriptor((1 << 18) - 1024, 16, KILO, 0, B128).encode()
     assert said("beyond-window", far, BF16, Major.K).endswith(
         "but a descriptor's addresses end at 0x40000 (2^18)"
     )

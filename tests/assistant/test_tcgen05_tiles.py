@@ -24,7 +24,7 @@ from mlir_smem.layout import (
     tile_of_atoms,
 )
 from mlir_smem.layout import (
-    WgmmaDescriptor as Descriptor,
+    WgmmaDescriptor as WgmmaDescriptor,
 )
 from mlir_smem.layout.element_map import places_of
 from mlir_smem.layout.tcgen05 import Tcgen05Descriptor
@@ -160,7 +160,7 @@ def test_elements_of_a_byte_are_told_apart():
 
 
 def test_a_descriptor_of_wgmma():
-    bits = Descriptor(0x800, 16, 1024, 0, Swizzle.B128).encode()
+    bits = WgmmaDescriptor(0x800, 16, 1024, 0, Swizzle.B128).encode()
     answer = diagnose(matched(A), bits, (0, 2, 4, 6))
     assert not answer.wrong.any()
     assert answer.causes == (

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlir_smem.emulator.lanes import Lanes
-from mlir_smem.emulator.order import Order
+from mlir_smem.emulator.rules.order import Order
 
 THREADS = 5
 

@@ -6,7 +6,7 @@ from tensor_kernels import product
 from test_tensor_products import NARROW, Operands, bytes_of
 
 from mlir_smem.emulator import Kind
-from mlir_smem.emulator.narrow_floats import TENSOR_MULTIPLICANDS
+from mlir_smem.emulator.tcgen05.narrow_floats import TENSOR_MULTIPLICANDS
 from mlir_smem.layout import Swizzle
 
 #: For each type by its name in the layouts, the emulator's, and bits of its exponent and fraction.

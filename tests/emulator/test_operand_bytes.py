@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlir_smem.emulator.fragments import to_elements, to_matrix
-from mlir_smem.emulator.operands import operand_bytes
+from mlir_smem.emulator.tensor_core.operands import Matrix
+from mlir_smem.emulator.wgmma.descriptors import matrix, operand_bytes
+from mlir_smem.emulator.wgmma.fragments import to_elements, to_matrix
 from mlir_smem.layout import Swizzle, WgmmaDescriptor, fragment_d, operand_addresses
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 
@@ -58,16 +59,55 @@ def test_both_rules_read_the_same_bytes_of_a_sparse_b(descriptor, element, mn_ma
     assert (operand_bytes(bits, size, mn_major, rows, k_bytes=64) == expected).all()
 
 
-@given(st.integers(0, (1 << 64) - 1))
-def test_both_rules_refuse_the_same_descriptors(bits):
+#: Bits of a descriptor that belong to no field.
+UNUSED = 3 << 14 | 3 << 30 | 7 << 46 | 0x3FF << 52
+
+
+@given(st.integers(0, (1 << 64) - 1), st.booleans())
+def test_both_rules_refuse_the_same_descriptors(bits, is_likely):
     def refuses(function, *arguments):
         try:
             function(bits, *arguments)
-        except ValueError as error:
-            return str(error)
-        return None
+        except ValueError:
+            return True
+        return False
 
+    if is_likely:
+        bits &= ~UNUSED
     assert refuses(operand_bytes, 16, False, 64) == refuses(operand_addresses, "bf16", "k", 64)
+
+
+@pytest.mark.parametrize(
+    "bits, expected",
+    [
+        # Each field of PTX ISA 9.7.15.5.1.2.2 in hexadecimal: its lowest bit, and all of its bits.
+        (0x0000000000000001, Matrix(0x10, 0, 0, 0, 16)),
+        (0x0000000000003FFF, Matrix(0x3FFF0, 0, 0, 0, 16)),
+        (0x0000000000010000, Matrix(0, 0x10, 0, 0, 16)),
+        (0x000000003FFF0000, Matrix(0, 0x3FFF0, 0, 0, 16)),
+        (0x0000000100000000, Matrix(0, 0, 0x10, 0, 16)),
+        (0x00003FFF00000000, Matrix(0, 0, 0x3FFF0, 0, 16)),
+        (0x4000000000000000, Matrix(0, 0, 0, 0, 128)),
+        (0x8000000000000000, Matrix(0, 0, 0, 0, 64)),
+        (0xC000000000000000, Matrix(0, 0, 0, 0, 32)),
+        (0x4002000000000000, Matrix(0, 0, 0, 1, 128)),
+        (0x400E000000000000, Matrix(0, 0, 0, 7, 128)),
+    ],
+)
+def test_each_field_is_where_the_isa_has_it(bits, expected):
+    assert matrix(bits) == expected
+
+
+@pytest.mark.parametrize(
+    "bits, message",
+    [
+        (1 << 46, "sets bits 0x0000400000000000, which belong to no field of a wgmma descriptor"),
+        (1 << 49, "base offset is 1, but without swizzle it must be 0"),
+    ],
+)
+def test_what_is_no_descriptor(bits, message):
+    with pytest.raises(ValueError, match=message):
+        matrix(bits)
 
 
 def test_an_interleaved_k_major_operand_by_hand():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from extremes import DTYPES, KINDS
 
-from mlir_smem.emulator.multiplicands import BF16, F16
-from mlir_smem.emulator.tensor_core import multiply_add
+from mlir_smem.emulator.tensor_core.arithmetic import multiply_add
+from mlir_smem.emulator.tensor_core.multiplicands import BF16, F16
 
 MEASURED = np.load(Path(__file__).parents[1] / "data" / "tensor_core_h200.npz")
 MULTIPLICANDS = {"f16": F16, "bf16": BF16}

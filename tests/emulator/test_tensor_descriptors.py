@@ -4,11 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlir_smem.emulator.multiplicands import MULTIPLICANDS
-from mlir_smem.emulator.narrow_floats import TENSOR_MULTIPLICANDS
-from mlir_smem.emulator.operands import matrix_bytes
-from mlir_smem.emulator.scaled_instructions import scaled_instruction
-from mlir_smem.emulator.tensor_descriptors import (
+from mlir_smem.emulator.tcgen05.descriptors import (
     KINDS,
     Instruction,
     Scales,
@@ -16,6 +12,10 @@ from mlir_smem.emulator.tensor_descriptors import (
     instruction,
     matrix,
 )
+from mlir_smem.emulator.tcgen05.narrow_floats import TENSOR_MULTIPLICANDS
+from mlir_smem.emulator.tcgen05.scaled_instructions import scaled_instruction
+from mlir_smem.emulator.tensor_core.multiplicands import MULTIPLICANDS
+from mlir_smem.emulator.tensor_core.operands import matrix_bytes
 from mlir_smem.layout import Major, Swizzle, element
 from mlir_smem.layout.tcgen05 import KINDS as LAYOUT_KINDS
 from mlir_smem.layout.tcgen05 import (

@@ -15,8 +15,8 @@ from tensor_kernels import (
 )
 
 from mlir_smem.emulator import EmulationError
-from mlir_smem.emulator.fragments import to_elements
-from mlir_smem.emulator.tensor_fragments import SHAPES, cells_of, lanes_of
+from mlir_smem.emulator.tcgen05.fragments import SHAPES, cells_of, lanes_of
+from mlir_smem.emulator.wgmma.fragments import to_elements
 
 #: CuTe's layouts of the smallest form (`DstLayout`, in words of a region that many columns wide): extents
 #: and strides of the thread, then of the register, the fastest first.

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from assembly import B_AT, Product, needs_ptxas
 
-from mlir_smem.emulator.metadata import kept_elements
-from mlir_smem.emulator.multiplicands import MULTIPLICANDS
-from mlir_smem.emulator.tensor_core import multiply_add
+from mlir_smem.emulator.tensor_core.arithmetic import multiply_add
+from mlir_smem.emulator.tensor_core.multiplicands import MULTIPLICANDS
+from mlir_smem.emulator.wgmma.metadata import kept_elements
 from mlir_smem.layout import Swizzle
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 

@@ -5,8 +5,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from mlir_smem.emulator.tensor_descriptors import instruction
-from mlir_smem.emulator.tensor_mma import _cells_of_d
+from mlir_smem.emulator.tcgen05.descriptors import instruction
+from mlir_smem.emulator.tcgen05.mma import _cells_of_d
 from mlir_smem.layout.pictures.accumulator import AccumulatorPicture
 from mlir_smem.layout.tcgen05 import Shape, ShapeError
 from mlir_smem.layout.tcgen05.accumulator import Accumulator

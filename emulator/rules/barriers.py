@@ -1,0 +1,122 @@
+"""`bar.sync` and `bar.arrive`: the sixteen barriers of a block (PTX ISA 9.7.13.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import Kind, Stop
+from ..lanes import WARP
+
+if TYPE_CHECKING:
+    from ..block import ThreadBlock
+    from ..strand import Strand
+
+#: How many barriers a block has.
+COUNT = 16
+
+
+@dataclass
+class _Barrier:
+    """Who has arrived.
+
+    Attributes:
+        arrived: bool[threads].
+        expected: how many must, or None for all threads that have not returned.
+        generation: how often it has been passed.
+        waiting: the strands that wait at it.
+        passed: what those have done who only arrived; see `Order.release`.
+    """
+
+    arrived: np.ndarray
+    expected: int | None = None
+    generation: int = 0
+    waiting: list[Strand] = field(default_factory=list)
+    passed: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+
+
+class Barriers:
+    """The barriers of a block."""
+
+    def __init__(self, block: ThreadBlock) -> None:
+        self._block = block
+        self._barriers: dict[int, _Barrier] = {}
+
+    def arrive(self, strand: Strand, number: int, count: int | None, wait: bool) -> None:
+        """Threads arrive at a barrier, and wait there unless they only arrive.
+
+        Args:
+            strand: the threads.
+            number: the barrier's number.
+            count: how many threads take part; all if None.
+            wait: whether they wait for the others.
+        """
+        report = self._block.reporter(strand)
+        if not 0 <= number < COUNT:
+            report(Kind.BARRIER, f"uses barrier {number}; a block has {COUNT}")
+            raise Stop
+        if count is not None and (count % WARP or not 0 < count <= self._block.threads):
+            report(
+                Kind.BARRIER,
+                f"is a barrier of {count} threads; expected a multiple of {WARP} up to the block's "
+                f"{self._block.threads}",
+            )
+            raise Stop
+        if not strand.lanes.whole_warps:
+            report(
+                Kind.DIVERGENT,
+                f"is reached by {strand.lanes}, a part of a warp; all threads of a warp must execute "
+                "a barrier together",
+            )
+            raise Stop
+        barrier = self._barriers.setdefault(number, _Barrier(np.zeros(self._block.threads, bool)))
+        if barrier.arrived.any() and barrier.expected != count:
+            report(
+                Kind.BARRIER,
+                f"arrives at barrier {number} for {count} threads, but others did for "
+                f"{barrier.expected}",
+            )
+        if (barrier.arrived & strand.lanes.mask).any():
+            report(
+                Kind.BARRIER,
+                f"arrives again at barrier {number} before the others came: {strand.lanes}",
+            )
+            raise Stop
+        barrier.expected = count
+        barrier.arrived |= strand.lanes.mask
+        if wait:
+            generation = barrier.generation
+            barrier.waiting.append(strand)
+            strand.wait(
+                lambda: barrier.generation > generation,
+                f"barrier {number}, at which {int(barrier.arrived.sum())} threads have arrived",
+            )
+        else:
+            barrier.passed.append(self._block.order.release(strand.threads))
+        self._pass_if_complete(barrier)
+
+    def someone_left(self) -> None:
+        """Threads have returned, which barriers of the whole block do not wait for."""
+        for barrier in self._barriers.values():
+            if barrier.arrived.any():
+                self._pass_if_complete(barrier)
+
+    def _pass_if_complete(self, barrier: _Barrier) -> None:
+        expected = barrier.expected
+        if expected is None:
+            expected = int(self._block.alive.sum())
+        if barrier.arrived.sum() < expected:
+            return
+        if barrier.waiting:
+            order = self._block.order
+            waited = np.flatnonzero(np.any([s.lanes.mask for s in barrier.waiting], axis=0))
+            waited += self._block.first
+            for seen, proxied in barrier.passed:
+                order.acquire(waited, seen, proxied)
+            order.synchronise(waited)
+        barrier.arrived[:] = False
+        barrier.generation += 1
+        self._block.meet(barrier.waiting)
+        barrier.waiting, barrier.passed = [], []

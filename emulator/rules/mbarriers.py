@@ -1,0 +1,154 @@
+"""Mbarriers, which count arrivals and bytes, phase after phase (PTX ISA 9.7.13.15)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..access import locate
+from ..block import ThreadBlock
+from ..errors import Kind, Stop
+from ..program import Op
+from ..strand import Strand
+from ..types import space_of
+from .order import Order
+
+_KEY = "mbarrier"
+
+#: Bytes of an mbarrier, and what it is aligned to.
+SIZE = 8
+
+#: Bytes that a phase can wait for.
+_MAX_BYTES = (1 << 20) - 1
+
+
+@dataclass
+class MBarrier:
+    """An mbarrier.
+
+    Attributes:
+        count: arrivals of each phase.
+        pending: arrivals that the current phase still waits for.
+        seen, proxied: what those who arrived in the current phase passed on.
+        passed: what those who arrived before passed on, to all who see a phase complete.
+        bytes: bytes that it still waits for.
+        phase: how many phases are complete.
+        looks: how often threads looked at the current phase in vain.
+        column: its column in `Order`, once a bulk copy completes at it.
+    """
+
+    count: int
+    pending: int
+    seen: np.ndarray
+    proxied: np.ndarray
+    passed: tuple[np.ndarray, np.ndarray]
+    bytes: int = 0
+    phase: int = 0
+    looks: int = 0
+    column: int | None = None
+
+    def release(self, seen: np.ndarray, proxied: np.ndarray) -> None:
+        """Takes over what threads that arrive have seen."""
+        self.seen = np.maximum(self.seen, seen)
+        self.proxied = np.maximum(self.proxied, proxied)
+
+    def complete_if_done(self, order: Order) -> None:
+        """Begins the next phase when nothing is pending."""
+        if self.pending == 0 and self.bytes == 0:
+            self.phase, self.pending, self.looks = self.phase + 1, self.count, 0
+            if self.column is not None:
+                self.seen, self.proxied = order.complete(self.column, self.seen, self.proxied)
+            self.passed = self.seen, self.proxied
+
+
+def of_block(block: ThreadBlock) -> dict[int, MBarrier]:
+    """A block's mbarriers by their addresses."""
+    return block.state.setdefault(_KEY, {})
+
+
+def located(op: Op, strand: Strand, pointer: Any) -> Iterator[tuple[ThreadBlock, int, np.ndarray]]:
+    """Where the mbarriers lie that a strand's threads use: the block in whose shared memory each is,
+    its address, and those threads."""
+    blocks = strand.block.cluster.blocks
+    address = strand.spread(strand.checked(pointer))
+    space = space_of(str(op.operand_types[0]))
+    for memory, among, local in locate(strand, address, space, SIZE, "uses"):
+        block = next((block for block in blocks if block.shared is memory), None)
+        if block is None:
+            raise op.refuse("is in global memory; mbarriers are in shared memory")
+        for at in np.unique(local):
+            yield block, int(at), strand.threads[among][local == at]
+
+
+def changed(op: Op, strand: Strand, pointer: Any) -> Iterator[tuple[ThreadBlock, int, np.ndarray]]:
+    """Like `located`, of mbarriers that begin or end there."""
+    for block, at, threads in located(op, strand, pointer):
+        rows = block.shared.rows(np.full(len(threads), at), SIZE)
+        block.shadow.check_write(threads, rows, SIZE, strand.block.reporter(strand))
+        block.shadow.wrote(threads, rows, SIZE, strand.current.number)
+        yield block, at, threads
+
+
+def used(
+    op: Op, strand: Strand, pointer: Any
+) -> Iterator[tuple[ThreadBlock, MBarrier, np.ndarray]]:
+    """Each mbarrier that threads of a strand use: its block, itself, and these threads."""
+    for block, at, threads in located(op, strand, pointer):
+        yield block, known(strand, block, at, threads), threads
+
+
+def known(strand: Strand, block: ThreadBlock, at: int, threads: np.ndarray) -> MBarrier:
+    """The mbarrier of a block at an address; checks that some of a strand's threads may use it."""
+    rows = block.shared.rows(np.full(len(threads), at), SIZE)
+    block.shadow.check_read(threads, rows, SIZE, strand.block.reporter(strand))
+    if at not in of_block(block):
+        wrong(strand, f"uses an mbarrier at {at:#x}{block.named}, where none was initialised")
+    return of_block(block)[at]
+
+
+def wrong(strand: Strand, message: str) -> NoReturn:
+    """Notes that an mbarrier is used in a way that it cannot be, and stops."""
+    strand.block.report_at(strand, Kind.BARRIER, message)
+    raise Stop
+
+
+def count_bytes(strand: Strand, barrier: MBarrier, number: int) -> None:
+    """Makes the current phase wait for bytes, or for as many fewer; it may be complete then."""
+    barrier.bytes += number
+    if abs(barrier.bytes) > _MAX_BYTES:
+        wrong(
+            strand,
+            f"makes a phase of an mbarrier wait for {barrier.bytes} bytes; at most {_MAX_BYTES} are "
+            "possible",
+        )
+    settle(strand, barrier)
+
+
+def count_arrivals(strand: Strand, barrier: MBarrier, arrivals: int) -> None:
+    """Counts arrivals, which may complete more than one phase."""
+    while arrivals:
+        if not barrier.pending:
+            wrong(
+                strand,
+                f"arrives at an mbarrier whose {barrier.count} arrivals of this phase have all come; "
+                f"it still waits for {barrier.bytes} bytes",
+            )
+        taken = min(arrivals, barrier.pending)
+        barrier.pending -= taken
+        arrivals -= taken
+        settle(strand, barrier)
+
+
+def settle(strand: Strand, barrier: MBarrier) -> None:
+    """Begins the mbarrier's next phase if nothing is pending."""
+    if barrier.pending == 0 and barrier.bytes < 0:
+        wrong(
+            strand,
+            f"leaves an mbarrier whose {barrier.count} arrivals of this phase have all come with "
+            f"{-barrier.bytes} bytes that nobody expected: mbarrier.arrive.expect_tx (or "
+            "mbarrier.expect_tx) must name all bytes that bulk copies write",
+        )
+    barrier.complete_if_done(strand.block.order)

@@ -1,0 +1,395 @@
+"""What is known of each byte of a block's shared memory: who wrote it, who may still read it.
+
+Every access is checked against it, by the rules of PTX ISA 8 (causality order), 9.7.9.25 (async
+proxy), 9.7.15 (wgmma) and 9.7.16.6 (tcgen05). Threads have their numbers in the cluster. A finding is
+certain: where bytes were read by several threads, only the last is remembered, so a race can be missed
+but none is invented.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...dialect.diagnostics import format_location
+from ..errors import Kind
+from ..lanes import WARP, WARPGROUP
+from ..memory import Bytes, rows_of
+from .groups import Groups
+from .order import NEVER, Order
+
+#: Reports a violation: its kind, and what happened.
+Report = Callable[[Kind, str], None]
+
+_NOBODY = -1
+
+
+class Shadow:
+    """The history of each byte of shared memory, as arrays with one item a byte.
+
+    Attributes:
+        written: whether anything was written.
+        copying: whether a `cp.async` that has not been waited for writes it.
+        writer, write_epoch, write_op: the thread that wrote last, its epoch, and the op's number; of
+            a bulk copy, the mbarrier at which it completes stands for the thread.
+        reader, read_epoch: the thread that read last by an ordinary access, and its epoch.
+        matrix_reads: for each warpgroup, the last group of wgmma that reads it; 0 if none does.
+        bulk_reads: the last bulk copy that reads it and has not been waited for; 0 if none does.
+        tensor_reads: the last tcgen05.mma or cp that reads it: the column of its thread's commits in
+            `Order`, which of these tracks it, and the op's number; None before the first.
+    """
+
+    def __init__(
+        self,
+        memory: Bytes,
+        order: Order,
+        groups: Groups,
+        locations: list[Any],
+        threads: range,
+    ) -> None:
+        size, warpgroups = len(memory.data), -(-len(threads) // WARPGROUP)
+        self._memory, self._order, self._groups = memory, order, groups
+        self._locations, self._threads = locations, threads
+        self.written = np.zeros(size, bool)
+        self.copying = np.zeros(size, bool)
+        self.writer = np.zeros(size, np.int16)
+        self.write_epoch = np.zeros(size, np.int32)
+        self.write_op = np.zeros(size, np.int32)
+        self.reader = np.full(size, _NOBODY, np.int16)
+        self.read_epoch = np.zeros(size, np.int32)
+        self.matrix_reads = np.zeros((warpgroups, size), np.int32)
+        self.bulk_reads = np.zeros(size, np.int32)
+        self.tensor_reads: np.ndarray | None = None
+        # The instructions' names by the ops' numbers.
+        self._tensor_readers: dict[int, str] = {}
+        # The ops of those bulk copies that have not been waited for.
+        self._bulk_readers: dict[int, int] = {}
+
+    def wrote(self, threads: np.ndarray, rows: np.ndarray, size: int, op: int) -> None:
+        """Notes that `threads` have written rows of `size` bytes."""
+        thread = threads[:, None]
+        rows_of(self.written, size)[rows] = True
+        rows_of(self.copying, size)[rows] = False
+        rows_of(self.writer, size)[rows] = thread
+        rows_of(self.write_epoch, size)[rows] = self._order.epoch[thread]
+        rows_of(self.write_op, size)[rows] = op
+
+    def started_copy(self, rows: np.ndarray, size: int, op: int) -> None:
+        """Notes that `cp.async` of rows of `size` bytes has begun."""
+        rows_of(self.copying, size)[rows] = True
+        rows_of(self.write_op, size)[rows] = op
+
+    def check_write(self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report) -> None:
+        """Checks that `threads` may write rows of `size` bytes now."""
+        if len(rows) > 1 and len(np.unique(rows)) < len(rows):
+            values, counts = np.unique(rows, return_counts=True)
+            at = self._range(values[counts > 1][:, None], size)
+            report(Kind.RACE, f"several threads write {at} at the same time")
+        thread = threads[:, None]
+        copying = rows_of(self.copying, size)[rows]
+        if copying.any():
+            report(
+                Kind.COPY_IN_FLIGHT,
+                f"writes {self._where(rows, copying)}, which {self._wrote(rows, copying, True)} may "
+                "still be writing: smem.copy_wait (cp.async.wait_group) is missing before it",
+            )
+        seen = self._order.seen
+        writer = rows_of(self.writer, size)[rows]
+        unseen = rows_of(self.written, size)[rows] & ~copying
+        unseen &= rows_of(self.write_epoch, size)[rows] > seen[thread, writer]
+        if unseen.any():
+            self._report_unseen("writes", threads, rows, unseen, report)
+        reader = rows_of(self.reader, size)[rows]
+        unseen = (reader != _NOBODY) & (rows_of(self.read_epoch, size)[rows] > seen[thread, reader])
+        if unseen.any():
+            report(
+                Kind.RACE,
+                f"writes {self._where(rows, unseen)}, which {self._thread(reader[unseen][0])} may still "
+                f"be reading: {self.barrier(threads)} is missing between them",
+            )
+        self._check_matrix_reads(threads, rows, size, report)
+        if self._bulk_readers:
+            self._check_bulk_reads(rows, size, report)
+        if self.tensor_reads is not None:
+            self._check_tensor_reads(threads, rows, size, self.tensor_reads, report)
+
+    def check_bulk_write(self, thread: int, rows: np.ndarray, size: int, report: Report) -> None:
+        """Checks that a bulk copy of a thread may write rows of `size` bytes now."""
+        self.check_write(np.array([thread]), rows, size, report)
+        writer, epoch = (rows_of(a, size)[rows] for a in (self.writer, self.write_epoch))
+        unfenced = rows_of(self.written, size)[rows] & (writer < self._order.threads)
+        unfenced &= epoch <= self._order.seen[thread, writer]
+        unfenced &= epoch > self._order.proxied[thread, writer]
+        if unfenced.any():
+            report(
+                Kind.UNFENCED,
+                f"a bulk copy writes {self._where(rows, unfenced)}, which "
+                f"{self._wrote(rows, unfenced)} wrote: smem.fence (fence.proxy.async) is missing "
+                "between them",
+            )
+
+    def _check_matrix_reads(
+        self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report
+    ) -> None:
+        """Checks that no wgmma may still read what `threads` write."""
+        for warpgroup, reads in enumerate(self.matrix_reads):
+            by_byte = rows_of(reads, size)[rows]
+            if not by_byte.any():
+                continue
+            group = by_byte.max(axis=1)
+            warps = range(warpgroup * 4, warpgroup * 4 + 4)
+            first = self._threads.start
+            waited = [self._groups.waited_at(warp, group) for warp in warps]
+            pending = np.any([at == NEVER for at in waited], axis=0)
+            if pending.any():
+                report(
+                    Kind.OVERWRITTEN,
+                    f"writes {self._where(rows, (by_byte > 0) & pending[:, None])}, which a wgmma of "
+                    f"warpgroup {warpgroup} may still be reading: smem.wait (wgmma.wait_group) is "
+                    "missing before it",
+                )
+                continue
+            unseen = np.any(
+                [
+                    at > self._order.seen[threads, first + warp * WARP]
+                    for at, warp in zip(waited, warps, strict=True)
+                ],
+                axis=0,
+            )
+            if unseen.any():
+                report(
+                    Kind.OVERWRITTEN,
+                    f"writes {self._where(rows, (by_byte > 0) & unseen[:, None])}, which a wgmma of "
+                    f"warpgroup {warpgroup} may still be reading: that warpgroup has waited for it, "
+                    f"but {self.barrier(threads)} is missing after the wait",
+                )
+
+    def _check_bulk_reads(self, rows: np.ndarray, size: int, report: Report) -> None:
+        """Checks that no bulk copy may still read what is written."""
+        reads = rows_of(self.bulk_reads, size)[rows]
+        if reads.any():
+            where = format_location(self._locations[self._bulk_readers[reads[reads > 0][0]]])
+            report(
+                Kind.OVERWRITTEN,
+                f"writes {self._where(rows, reads > 0)}, which the bulk copy at {where} may still be "
+                "reading: cp.async.bulk.commit_group and cp.async.bulk.wait_group.read are missing "
+                "before it",
+            )
+
+    def _check_tensor_reads(
+        self,
+        threads: np.ndarray,
+        rows: np.ndarray,
+        size: int,
+        reads: np.ndarray,
+        report: Report,
+    ) -> None:
+        """Checks that no tcgen05.mma or cp may still read what `threads` write."""
+        column, commit, op = (rows_of(of_bytes, size)[rows] for of_bytes in reads)
+        unseen = (column != _NOBODY) & (commit > self._order.seen[threads[:, None], column])
+        if unseen.any():
+            missing = "a wait for the mbarrier of its tcgen05.commit (mbarrier.try_wait) is"
+            if (commit == self._order.epoch[column])[unseen].any():
+                missing = "tcgen05.commit, and a wait for its mbarrier, are"
+            report(
+                Kind.OVERWRITTEN,
+                f"writes {self._where(rows, unseen)}, which the "
+                f"{self._tensor_readers[op[unseen][0]]} at "
+                f"{format_location(self._locations[op[unseen][0]])} may still be reading: {missing} "
+                "missing before it",
+            )
+
+    def _report_unseen(
+        self, does: str, threads: np.ndarray, rows: np.ndarray, unseen: np.ndarray, report: Report
+    ) -> None:
+        """Says that an access is not ordered after the write of what it accesses."""
+        size = unseen.shape[1]
+        bulk = unseen & (rows_of(self.writer, size)[rows] >= self._order.threads)
+        if bulk.any():
+            self._report_bulk(does, rows, bulk, report)
+        if (unseen := unseen & ~bulk).any():
+            report(
+                Kind.RACE,
+                f"{does} {self._where(rows, unseen)}, which {self._wrote(rows, unseen)} wrote: "
+                f"{self.barrier(threads)} is missing between them",
+            )
+
+    def _report_bulk(self, does: str, rows: np.ndarray, bulk: np.ndarray, report: Report) -> None:
+        """Says that a bulk copy of which nobody has told the accessing threads writes its bytes."""
+        report(
+            Kind.COPY_IN_FLIGHT,
+            f"{does} {self._where(rows, bulk)}, which {self._wrote(rows, bulk)} may still be "
+            "writing: a wait for the mbarrier at which it completes (mbarrier.try_wait) is missing "
+            "before it",
+        )
+
+    def check_read(self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report) -> None:
+        """Checks that `threads` may read rows of `size` bytes now, and notes that they do."""
+        copying = rows_of(self.copying, size)[rows]
+        self._check_arrived(rows, copying, report)
+        blank = ~rows_of(self.written, size)[rows] & ~copying
+        if blank.any():
+            self._report_blank(rows, blank, report)
+        thread = threads[:, None]
+        writer = rows_of(self.writer, size)[rows]
+        unseen = rows_of(self.written, size)[rows] & ~copying
+        unseen &= rows_of(self.write_epoch, size)[rows] > self._order.seen[thread, writer]
+        if unseen.any():
+            self._report_unseen("reads", threads, rows, unseen, report)
+        rows_of(self.reader, size)[rows] = thread
+        rows_of(self.read_epoch, size)[rows] = self._order.epoch[thread]
+
+    def check_matrix_read(self, warpgroup: int, group: int, at: np.ndarray, report: Report) -> None:
+        """Checks that wgmma of a warpgroup may read bytes now, and notes that its group does.
+
+        Args:
+            warpgroup: its number in the block.
+            group: the group of wgmma that the instruction belongs to.
+            at: positions in shared memory, one for each byte read.
+            report: takes what is wrong.
+        """
+        first = self._threads.start + warpgroup * WARPGROUP
+        self._check_async_read("wgmma", slice(first, first + WARPGROUP), at, report)
+        self.matrix_reads[warpgroup, at] = group
+
+    def check_tensor_read(
+        self, name: str, thread: int, column: int, at: np.ndarray, op: int, report: Report
+    ) -> None:
+        """Checks that an instruction of a thread may read bytes now, and notes that it does.
+
+        Args:
+            name: the instruction's, "tcgen05.mma" or "tcgen05.cp".
+            thread: who issues it, by the number in the cluster.
+            column: of that thread's commits in `Order`.
+            at: positions in shared memory, one for each byte read.
+            op: the instruction's number.
+            report: takes what is wrong.
+        """
+        self._check_async_read(name, slice(thread, thread + 1), at, report)
+        self._tensor_readers[op] = name
+        if self.tensor_reads is None:
+            self.tensor_reads = np.full((3, len(self.written)), _NOBODY, np.int32)
+        self.tensor_reads[:, at] = [[column], [self._order.epoch[column]], [op]]
+
+    def started_bulk_read(
+        self, thread: int, copy: int, at: np.ndarray, op: int, report: Report
+    ) -> None:
+        """Checks that a bulk copy of a thread may read bytes now, and notes that it does.
+
+        Args:
+            thread: who issues it.
+            copy: the copy's number, from 1.
+            at: positions in shared memory, one for each byte read.
+            op: the instruction's number.
+            report: takes what is wrong.
+        """
+        self._check_async_read("bulk copy", slice(thread, thread + 1), at, report)
+        self.bulk_reads[at] = copy
+        self._bulk_readers[copy] = op
+
+    def finished_bulk_read(self, thread: int, copy: int, at: np.ndarray) -> None:
+        """A thread knows that its bulk copy has read: from now on it counts as its own read."""
+        mine = at[self.bulk_reads[at] == copy]
+        self.bulk_reads[mine] = 0
+        self.reader[mine] = thread
+        self.read_epoch[mine] = self._order.epoch[thread]
+        del self._bulk_readers[copy]
+
+    def _check_async_read(self, name: str, threads: slice, at: np.ndarray, report: Report) -> None:
+        """Checks that an instruction that some threads issue may read bytes by the async proxy."""
+        copying = self.copying[at]
+        self._check_arrived(at, copying, report)
+        written = self.written[at]
+        if not written.all():
+            blank = ~written & ~copying
+            if blank.any():
+                self._report_blank(at, blank, report)
+        seen, proxied = self._order.horizon(threads)
+        writer, epoch = self.writer[at], self.write_epoch[at]
+        hidden = (epoch > proxied[writer]) & written & ~copying
+        if hidden.any():
+            bulk = hidden & (writer >= self._order.threads)
+            if bulk.any():
+                self._report_bulk(f"{name} reads", at, bulk, report)
+            if (hidden := hidden & ~bulk).any():
+                barrier = self.barrier(np.array([threads.start]))
+                self._report_hidden(name, at, hidden, writer, epoch, seen, barrier, report)
+
+    def _report_hidden(
+        self,
+        name: str,
+        at: np.ndarray,
+        hidden: np.ndarray,
+        writer: np.ndarray,
+        epoch: np.ndarray,
+        seen: np.ndarray,
+        barrier: str,
+        report: Report,
+    ) -> None:
+        """Says what is missing between ordinary writes and an asynchronous read."""
+        reads = f"{name} reads {self._where(at, hidden)}, which {self._wrote(at, hidden)} wrote"
+        apart = hidden & (epoch > seen[writer])
+        if not apart.any():
+            missing = "smem.fence (fence.proxy.async) is missing between the write and the"
+            report(Kind.UNFENCED, f"{reads}: {missing} {name}")
+        elif (epoch <= self._order.proxied[writer, writer])[apart].all():
+            report(Kind.RACE, f"{reads}: {barrier} is missing after smem.fence")
+        else:
+            missing = f"smem.fence (fence.proxy.async) and {barrier} are missing between them"
+            report(Kind.UNFENCED, f"{reads}: {missing}")
+
+    def _check_arrived(self, rows: np.ndarray, copying: np.ndarray, report: Report) -> None:
+        if copying.any():
+            report(
+                Kind.COPY_IN_FLIGHT,
+                f"reads {self._where(rows, copying)}, which {self._wrote(rows, copying, True)} may "
+                "not have copied yet: smem.copy_commit and smem.copy_wait (cp.async.commit_group, "
+                "cp.async.wait_group), then smem.fence and gpu.barrier, are missing before it",
+            )
+
+    def _report_blank(self, rows: np.ndarray, blank: np.ndarray, report: Report) -> None:
+        report(
+            Kind.UNINITIALISED,
+            f"reads {self._where(rows, blank)} of shared memory, which nothing has written",
+        )
+
+    def _where(self, rows: np.ndarray, bad: np.ndarray) -> str:
+        """The bytes that are bad; `rows` are positions, or rows of as many bytes as `bad` is wide."""
+        if bad.ndim == 1:
+            return self._range(rows[bad], 1)
+        size = bad.shape[1]
+        return self._range((rows[:, None] * size + np.arange(size))[bad], 1)
+
+    def _range(self, positions: np.ndarray, size: int) -> str:
+        first = self._memory.base + int(positions.min()) * size
+        last = self._memory.base + int(positions.max()) * size + size - 1
+        count = len(np.unique(positions)) * size
+        span = f"from {first:#x} to {last:#x}"
+        return f"{count} bytes {span}" if last - first + 1 != count else f"the bytes {span}"
+
+    def _wrote(self, rows: np.ndarray, bad: np.ndarray, copying: bool = False) -> str:
+        """The op that wrote the first of the bad bytes."""
+        size = bad.shape[1] if bad.ndim == 2 else 1
+        op = rows_of(self.write_op, size)[rows].reshape(bad.shape)[bad][0]
+        where = format_location(self._locations[op])
+        if copying:
+            return f"the copy at {where}"
+        thread = rows_of(self.writer, size)[rows].reshape(bad.shape)[bad][0]
+        if thread >= self._order.threads:
+            return f"the bulk copy at {where}"
+        return f"{self._thread(thread)} at {where}"
+
+    def _thread(self, thread: int) -> str:
+        """A thread of the cluster in words; those of the block by their index in it."""
+        rank, index = divmod(int(thread), len(self._threads))
+        if thread in self._threads:
+            return f"thread {index}"
+        return f"thread {index} of the cluster's block {rank}"
+
+    def barrier(self, threads: np.ndarray) -> str:
+        """What orders the block's threads before those that access its memory."""
+        if int(threads[0]) in self._threads:
+            return "gpu.barrier"
+        return "an arrival at their mbarrier, or nvvm.cluster.arrive and nvvm.cluster.wait,"

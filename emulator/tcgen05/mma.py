@@ -1,0 +1,216 @@
+"""One `tcgen05.mma` of a thread: bytes by the descriptors, products, cells of tensor memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+
+from ..block import ThreadBlock
+from ..errors import Kind, Stop
+from ..strand import Strand
+from ..tensor_core.arithmetic import ACCUMULATORS, multiply_add, multiply_add_integers
+from ..tensor_core.multiplicands import UNIT_BYTES, Multiplicand
+from ..tensor_core.operands import K_BYTES, matrix_bytes
+from ..tensor_core.reads import bytes_read, numbers_at
+from .descriptors import Instruction, UnknownInstruction, instruction, matrix
+from .order import of_cluster
+from .pairs import blocks_of
+from .scaled_instructions import scaled_instruction
+from .scales import SCALED, scaled
+from .tensor_memory import LANES, Cells, TensorMemory, of_block, split, wrong
+
+#: Lanes that D takes of 16 rows if M is 64 (9.7.16.10.5, layout F), and if it is 128 (layout D).
+_LANES_OF_16_ROWS = {64: 32, 128: 16}
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """What an instruction that scales blocks says of it beside its descriptor.
+
+    Attributes:
+        block: elements along K that share a factor.
+        a, b: the addresses in tensor memory of the factors of A and of B.
+    """
+
+    block: int
+    a: int
+    b: int
+
+
+def execute(
+    strand: Strand,
+    row: int,
+    kind: str,
+    d: int,
+    a: tuple[int, bool],
+    b: int,
+    descriptor: int,
+    adds: bool,
+    group: int,
+    scaling: Scaling | None = None,
+) -> None:
+    """Multiplies; D's cells are in flight.
+
+    Of a pair, each block has its rows of A and of D, and its columns of B.
+
+    Args:
+        strand: the threads.
+        row: which of them issues it.
+        kind: the instruction's kind.
+        d: the address of D.
+        a: the descriptor of A, and False; or its address in tensor memory, and True.
+        b: the descriptor of B.
+        descriptor: the instruction's.
+        adds: whether it adds to D.
+        group: how many blocks multiply together.
+        scaling: how blocks are scaled, if the kind does.
+
+    Raises:
+        Stop: if a descriptor is none, or leads out of shared memory, or D is where it cannot be, or
+            there is no second block, which is reported.
+        UnknownInstruction: if the emulator does not know it.
+    """
+    try:
+        if scaling:
+            form = scaled_instruction(descriptor, kind, scaling.block, group)
+        else:
+            form = instruction(descriptor, kind, group)
+    except ValueError as error:
+        _refuse(strand, f"has an instruction descriptor that is none: {error}")
+    blocks, thread = blocks_of(strand, group), int(strand.threads[row])
+    memories, cells = [of_block(block) for block in blocks], _cells_of_d(strand, d, form, group)
+    for memory in memories:
+        memory.check_allocated(strand, cells, "writes")
+        if memory.block is not strand.block:
+            memory.block.note_sent(strand, of_cluster(strand.block.cluster).column(thread))
+    if a[1]:
+        lefts = [_a_in_tensor_memory(strand, m, thread, a[0], d, form, group) for m in memories]
+    else:
+        given = "A", a[0], form.a, form.a_mn_major, form.m // group, form.k_bytes
+        lefts = [_operand(strand, block, thread, *given) for block in blocks]
+    given = "B", b, form.b, form.b_mn_major, form.n // group, form.k_bytes
+    right = np.concatenate([_operand(strand, block, thread, *given) for block in blocks])
+    for memory, left in zip(memories, lefts, strict=True):
+        factors = left, right
+        if scaling and form.scales:
+            factors = (
+                scaled(strand, memory, thread, "A", left, scaling.a, form.scales),
+                scaled(strand, memory, thread, "B", right, scaling.b, form.scales),
+            )
+        memory.shadow.multiply(strand, thread, cells, adds, (d, form.m, form.n))
+        at, dtype = (cells.lanes, cells.columns), ACCUMULATORS[form.accumulator]
+        shape = form.m // group, form.n
+        c = _accumulators(memory.data[at], dtype) if adds else np.zeros(shape, dtype)
+        memory.data[at] = _words(_product(*factors, c, form))
+
+
+def _product(a: np.ndarray, b: np.ndarray, c: np.ndarray, form: Instruction) -> np.ndarray:
+    """D of one block, of A, [m, k], and B, [n, k]. Where A has copies of its rows, [copies, m, k], each
+    is for as many columns."""
+    if a.ndim == 3:
+        halves = zip(a, np.split(b, len(a)), np.split(c, len(a), 1), strict=True)
+        return np.concatenate([_product(*half, form) for half in halves], 1)
+    left, right = a * form.a_sign, b.T * form.b_sign
+    if form.a.is_float:
+        types = (SCALED, SCALED) if form.scales else (form.a, form.b)
+        return multiply_add(left, right, c, types)
+    return multiply_add_integers(left, right, c, form.saturates)
+
+
+def _accumulators(words: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """D's elements, each in a word of four bytes, the low half of it if that is enough."""
+    return words.astype(np.dtype(f"u{dtype.itemsize}")).view(dtype)
+
+
+def _words(elements: np.ndarray) -> np.ndarray:
+    """The inverse of `_accumulators`. What an upper half holds is not said: here it is all ones, so that
+    a kernel that looks at it is found out."""
+    size = elements.dtype.itemsize
+    return elements.view(np.dtype(f"u{size}")) | np.uint32(0xFFFF0000 if size == 2 else 0)
+
+
+def _refuse(strand: Strand, message: str) -> NoReturn:
+    strand.block.report_at(strand, Kind.DESCRIPTOR, message)
+    raise Stop
+
+
+def _cells_of_d(strand: Strand, address: int, form: Instruction, group: int) -> Cells:
+    """Where D is in each block: a row is a lane, a column is one; but of the 64 rows that each block
+    of a pair may have, the second half of the columns is on the other 64 lanes (layout B)."""
+    lane, column = split(address)
+    lanes = (0, 16) if form.m == 64 else (0,)
+    if lane not in lanes:
+        wrong(
+            strand,
+            f"has D at lane {lane} of tensor memory; expected {' or '.join(map(str, lanes))} if M is "
+            f"{form.m}",
+        )
+    rows = form.m // group
+    if group == 2 and rows == 64:
+        row, n = np.mgrid[:rows, : form.n]
+        return Cells(row + rows * (n // (form.n // 2)), column + n % (form.n // 2))
+    return _cells_of_rows(lane, column, rows, form.n)
+
+
+def _cells_of_rows(lane: int, column: int, rows: int, columns: int) -> Cells:
+    row = np.arange(rows)
+    lanes = lane + row // 16 * _LANES_OF_16_ROWS[rows] + row % 16
+    return Cells(*np.ix_(lanes, column + np.arange(columns)))
+
+
+def _a_in_tensor_memory(
+    strand: Strand,
+    memory: TensorMemory,
+    thread: int,
+    address: int,
+    d: int,
+    form: Instruction,
+    group: int,
+) -> np.ndarray:
+    """A's numbers in a block, [m, k]: each row on the lane of D's, K in columns of four bytes
+    (9.7.16.10.5). If a block of a pair has 64 rows, [2, 64, k]: they are on all lanes that D's are."""
+    lane, column = split(address)
+    if lane != split(d)[0]:
+        wrong(strand, f"has A at lane {lane} of tensor memory and D at lane {split(d)[0]}")
+    if form.a_mn_major:
+        _refuse(strand, "has an A in tensor memory that is M-major")
+    if form.a.is_padded or form.k_bytes != K_BYTES:
+        raise UnknownInstruction(
+            "has an A in tensor memory of less than 8 bits, or of 48 bytes along K"
+        )
+    rows = LANES if group == 2 else form.m
+    cells = _cells_of_rows(lane, column, rows, K_BYTES // 4)
+    memory.check_allocated(strand, cells, "reads A from")
+    memory.shadow.take(strand, thread, cells)
+    words = np.ascontiguousarray(memory.data[cells.lanes, cells.columns])
+    numbers = form.a.values(words.view(form.a.dtype))
+    own = form.m // group
+    return numbers if own == rows else numbers.reshape(rows // own, own, -1)
+
+
+def _operand(
+    strand: Strand,
+    block: ThreadBlock,
+    thread: int,
+    name: str,
+    descriptor: int,
+    type_: Multiplicand,
+    mn_major: bool,
+    extent: int,
+    k_bytes: int,
+) -> np.ndarray:
+    """An operand's numbers, [m or n, k], as they are in a block's shared memory."""
+    size = type_.dtype.itemsize
+    try:
+        found = matrix(descriptor, mn_major, size, k_bytes)
+    except ValueError as error:
+        _refuse(strand, f"has a descriptor of {name} that is none: {error}")
+    address = matrix_bytes(found, size * 8, mn_major, extent, k_bytes)
+    held = np.arange(address.shape[1]) * size % UNIT_BYTES < type_.held_bytes
+    at = bytes_read(strand, name, address[:, held], size)
+    column, number = of_cluster(block.cluster).column(thread), strand.current.number
+    report = block.reporter(strand)
+    block.shadow.check_tensor_read("tcgen05.mma", thread, column, at, number, report)
+    return numbers_at(block, address, type_)

@@ -1,0 +1,62 @@
+"""Floats of 4 and 6 bits, which `tcgen05` alone multiplies, as the emulator reads them.
+
+Sixteen of them lie bit after bit, low bits first, in the first of 16 bytes, and what they leave is
+padding (PTX ISA 9.7.16.3, `.b4x16_p64` and `.b6x16_p32`); or they fill bytes, two of 4 bits in each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import ml_dtypes
+import numpy as np
+
+from ..tensor_core.multiplicands import MULTIPLICANDS, UNIT_BYTES, Multiplicand
+
+
+@dataclass(frozen=True, kw_only=True)
+class NarrowFloat(Multiplicand):
+    """A type of A or B of less than a byte; `dtype` is that of the bytes.
+
+    Attributes:
+        float_dtype: NumPy's of its numbers, with a byte for each.
+        bits: of an element.
+        count: elements in 16 bytes.
+    """
+
+    float_dtype: np.dtype
+    bits: int
+    count: int
+
+    @property
+    def held_bytes(self) -> int:
+        """Of 16 bytes, those that hold elements; the others are padding."""
+        return self.count * self.bits // 8
+
+    @property
+    def is_padded(self) -> bool:
+        """Whether there is padding."""
+        return self.held_bytes < UNIT_BYTES
+
+    def values(self, raw: np.ndarray) -> np.ndarray:
+        """Elements as float64 of bytes, uint8[rows, bytes of K]."""
+        held = raw.reshape(len(raw), -1, UNIT_BYTES)[..., : self.held_bytes]
+        bits = np.unpackbits(held, axis=-1, bitorder="little")
+        codes = np.packbits(bits.reshape(len(raw), -1, self.bits), axis=-1, bitorder="little")
+        return codes[..., 0].view(self.float_dtype).astype(np.float64)
+
+
+def _narrow(k: int, smallest_exponent: int, dtype: type, bits: int, count: int) -> NarrowFloat:
+    bytes_, float_dtype = np.dtype(np.uint8), np.dtype(dtype)
+    return NarrowFloat(
+        bytes_, k, smallest_exponent, float_dtype=float_dtype, bits=bits, count=count
+    )
+
+
+#: What `tcgen05` multiplies, by the ISA's names; of e2m1 the padded form, and that of two a byte.
+TENSOR_MULTIPLICANDS: dict[str, Multiplicand] = MULTIPLICANDS | {
+    "e2m3": _narrow(32, 0, ml_dtypes.float6_e2m3fn, 6, 16),
+    "e3m2": _narrow(32, -2, ml_dtypes.float6_e3m2fn, 6, 16),
+    "e2m1": _narrow(32, 0, ml_dtypes.float4_e2m1fn, 4, 16),
+    "e2m1x2": _narrow(64, 0, ml_dtypes.float4_e2m1fn, 4, 32),
+}

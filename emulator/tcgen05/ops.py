@@ -1,0 +1,335 @@
+"""nvvm: `tcgen05`, tensor memory and the products of single threads (PTX ISA 9.7.16)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..access import store
+from ..block import ThreadBlock
+from ..errors import Kind, Stop
+from ..lanes import WARP
+from ..program import Op
+from ..registry import executes
+from ..rules.mbarriers import count_arrivals, known, located
+from ..strand import Strand
+from ..types import is_pointer, shape_of, space_of
+from ..warps import full_warps
+from .cp import execute as copy
+from .descriptors import KINDS, UnknownInstruction
+from .fragments import SHAPES, cells_of, lanes_of
+from .mma import Scaling, execute
+from .order import of_cluster as tensor_order
+from .pairs import pair_of
+from .tensor_memory import Cells, TensorMemory, of_block, split, wrong
+
+
+def group_of(op: Op, name: str = "group") -> int:
+    """How many blocks execute an op together, 1 or 2.
+
+    Raises:
+        EmulationError: if another op of the kernel has said something else.
+    """
+    found = 2 if "cta_2" in op.text(name) else 1
+    op.agree("cta_group", str(found))
+    return found
+
+
+def _one(strand: Strand, warp: int, value: np.ndarray, what: str) -> int:
+    """What all threads of a warp are given.
+
+    Raises:
+        Stop: if they disagree, which is reported.
+    """
+    of_warp = strand.spread(value)[strand.lanes.threads // WARP == warp]
+    if (of_warp != of_warp[0]).any():
+        wrong(strand, f"has {what} that the threads of warp {warp} disagree on")
+    return int(of_warp[0])
+
+
+# -- allocation ------------------------------------------------------------------------------------
+
+
+def _alone(strand: Strand) -> int | None:
+    """The warp that a strand is; None if it is several, which part: each may have to wait for itself."""
+    warp, *others = full_warps(strand)
+    if not others:
+        return int(warp)
+    of_warp = strand.lanes.threads // WARP
+    strand.part([(strand.lanes.where(of_warp == w), Strand.repeat) for w in (warp, *others)])
+    return None
+
+
+@executes("nvvm.tcgen05.alloc", waits=True)
+def _allocate(op: Op) -> Any:
+    group, space = group_of(op), space_of(str(op.operand_types[0]))
+
+    def step(strand: Strand, slot: Any, columns: Any) -> None:
+        warp = _alone(strand)
+        if warp is None:
+            return
+        count = _one(strand, warp, strand.checked(columns), "a number of columns")
+        address = _one(strand, warp, strand.checked(slot), "an address")
+        start = (_allocated_by_pair if group == 2 else _allocated)(strand, warp, count, address)
+        if start is None:
+            return
+        raw = np.array([[start]], np.uint32).view(np.uint8)
+        store(strand, np.array([address]), space, raw, 4, strand.lanes.threads[:1])
+        # All threads of the warp may read what was written (9.7.16.6.1), and no others.
+        strand.block.order.synchronise(strand.threads)
+
+    return step
+
+
+def _allocated(strand: Strand, warp: int, count: int, address: int) -> int | None:
+    """The first of new columns; None if the warp has to wait until others are freed."""
+    memory = of_block(strand.block)
+    memory.check_allocate(strand, count)
+    start = memory.allocate(count)
+    if start is None:
+        words = f"{count} columns of tensor memory to be freed"
+        strand.wait(lambda: memory.has_room(count), words, again=True)
+    return start
+
+
+def _allocated_by_pair(strand: Strand, warp: int, count: int, address: int) -> int | None:
+    """As `_allocated`, of both blocks of a pair: the same columns, once a warp of each asks for them."""
+    pair = pair_of(strand)
+
+    def allocate() -> int:
+        first, second = (memory.allocate(count) for memory in pair.memories)
+        assert first is not None and first == second
+        return first
+
+    return pair.together(
+        strand,
+        warp,
+        f"allocates {count} columns of tensor memory and has {address:#x} for their address",
+        lambda: of_block(strand.block).check_allocate(strand, count),
+        allocate,
+        lambda: all(memory.has_room(count) for memory in pair.memories),
+    )
+
+
+@executes("nvvm.tcgen05.dealloc", waits=True)
+def _free(op: Op) -> Any:
+    group = group_of(op)
+
+    def step(strand: Strand, address: Any, columns: Any) -> None:
+        warp = _alone(strand)
+        if warp is None:
+            return
+        count = _one(strand, warp, strand.checked(columns), "a number of columns")
+        at = _one(strand, warp, strand.checked(address), "an address")
+        memory = of_block(strand.block)
+        if group == 1:
+            memory.check_free(strand, at, count)
+            memory.free(at)
+            return
+        pair = pair_of(strand)
+        pair.together(
+            strand,
+            warp,
+            f"frees {count} columns of tensor memory at {at:#010x}",
+            lambda: memory.check_free(strand, at, count),
+            lambda: pair.each(lambda memory: memory.free(at)),
+        )
+
+    return step
+
+
+@executes("nvvm.tcgen05.relinquish_alloc_permit", waits=True)
+def _relinquish(op: Op) -> Any:
+    group = group_of(op)
+
+    def step(strand: Strand) -> None:
+        warp = _alone(strand)
+        if warp is None:
+            return
+        if group == 1:
+            of_block(strand.block).relinquish()
+            return
+        pair = pair_of(strand)
+        words = "gives up the right to allocate tensor memory"
+        pair.together(strand, warp, words, lambda: None, lambda: pair.each(TensorMemory.relinquish))
+
+    return step
+
+
+# -- products --------------------------------------------------------------------------------------
+
+
+@executes("nvvm.tcgen05.mma", tracked=True)
+def _multiply(op: Op) -> Any:
+    group, kind = group_of(op, "ctaGroup"), _word(op, "kind")
+    if kind not in KINDS or op.has("aShift") or len(op.operand_types) != 5:
+        raise op.refuse(
+            f"is of kind {kind}, shifts A, or has a scale or a mask; the emulator knows plain ones of "
+            f"{', '.join(KINDS)}"
+        )
+    return _multiplies(op, kind, group)
+
+
+@executes("nvvm.tcgen05.mma.block_scale", tracked=True)
+def _multiply_scaled(op: Op) -> Any:
+    group, block = group_of(op, "ctaGroup"), 16 if _word(op, "blockScale") == "block16" else 32
+    return _multiplies(op, _word(op, "kind"), group, block)
+
+
+def _word(op: Op, name: str) -> str:
+    """What an attribute of an enumeration says; nothing if it is missing."""
+    return op.text(name).rsplit("<", 1)[-1].rstrip(">")
+
+
+def _multiplies(op: Op, kind: str, group: int, block: int | None = None) -> Any:
+    """What multiplies in `group` blocks of threads; `block` elements along K share a scale factor, if
+    that is given."""
+    a_in_tensor_memory = is_pointer(str(op.operand_types[1]))
+
+    def step(strand: Strand, *operands: Any) -> None:
+        columns = [strand.spread(strand.checked(value)) for value in operands]
+        for row in range(strand.lanes.count):
+            d, a, b, descriptor, adds, *factors = (int(column[row]) for column in columns)
+            left, scaling = (a, a_in_tensor_memory), Scaling(block, *factors) if block else None
+            try:
+                execute(strand, row, kind, d, left, b, descriptor, bool(adds), group, scaling)
+            except UnknownInstruction as unknown:
+                raise op.refuse(f"{unknown}, which the emulator does not know") from None
+
+    return step
+
+
+@executes("nvvm.tcgen05.cp", tracked=True)
+def _copy(op: Op) -> Any:
+    group, said = group_of(op), (_word(op, "shape"), _word(op, "multicast"))
+    if said != ("shape_32x128b", "warpx4") or op.has("srcFormat"):
+        raise op.refuse("is not of shape 32x128b with warpx4, the one that the emulator knows")
+
+    def step(strand: Strand, *operands: Any) -> None:
+        addresses, descriptors = (strand.spread(strand.checked(value)) for value in operands)
+        for row in range(strand.lanes.count):
+            try:
+                copy(strand, row, int(addresses[row]), int(descriptors[row]), group)
+            except UnknownInstruction as unknown:
+                raise op.refuse(f"{unknown}, which the emulator does not know") from None
+
+    return step
+
+
+@executes("nvvm.tcgen05.commit")
+def _commit(op: Op) -> Any:
+    group_of(op)
+
+    def step(strand: Strand, pointer: Any, mask: Any = None) -> None:
+        masks = None if mask is None else strand.spread(strand.checked(mask))
+        order = tensor_order(strand.block.cluster)
+        for block, at, threads in located(op, strand, pointer):
+            for thread in threads:
+                row = int(np.flatnonzero(strand.threads == thread)[0])
+                blocks = [block] if masks is None else _named(strand, int(masks[row]))
+                barriers = [(b, known(strand, b, at, np.array([thread]))) for b in blocks]
+                for other, _ in barriers:
+                    if other is not strand.block:
+                        other.note_sent(strand, int(thread))
+                passed = order.commit(int(thread))
+                for _, barrier in barriers:
+                    barrier.release(*passed)
+                    count_arrivals(strand, barrier, 1)
+
+    return step
+
+
+def _named(strand: Strand, mask: int) -> list[ThreadBlock]:
+    """The blocks of the cluster whose ranks are the bits of a mask."""
+    blocks = strand.block.cluster.blocks
+    if mask >> len(blocks):
+        strand.block.report_at(
+            strand,
+            Kind.OUT_OF_BOUNDS,
+            f"names block {mask.bit_length() - 1} of a cluster of {len(blocks)}",
+        )
+        raise Stop
+    return [block for block in blocks if mask >> block.rank & 1]
+
+
+@executes("nvvm.tcgen05.fence")
+def _fence(op: Op) -> Any:
+    before = "before" in op.text("kind")
+
+    def step(strand: Strand) -> None:
+        if before:
+            of_block(strand.block).shadow.fence_before(strand.lanes.threads)
+        else:
+            tensor_order(strand.block.cluster).fence_after(strand.threads)
+
+    return step
+
+
+# -- registers -------------------------------------------------------------------------------------
+
+
+@executes("nvvm.tcgen05.wait")
+def _wait(op: Op) -> Any:
+    name = "ld" if "load" in op.text("kind") else "st"
+    return lambda strand: of_block(strand.block).shadow.wait(full_warps(strand), name)
+
+
+def _cells(op: Op, type_: Any, does: str) -> Callable[[Strand, Any], Iterator[tuple[int, Cells]]]:
+    """What a load or store needs: a function that gives the warps of a strand, and the cells that the
+    registers of each warp's threads hold, [32 threads, registers]."""
+    shape = op.text("shape").rsplit("shape_", 1)[-1].rstrip(">")
+    if shape not in SHAPES:
+        raise op.refuse(f"is of shape {shape}; the emulator knows {', '.join(SHAPES)}")
+    if op.has("pack") or op.has("unpack"):
+        raise op.refuse("packs 16 bits, which the emulator does not know")
+    lanes, columns = cells_of(shape, *shape_of(type_))
+    height = lanes_of(shape)
+
+    def cells(strand: Strand, address: Any) -> Iterator[tuple[int, Cells]]:
+        addresses, memory = strand.checked(address), of_block(strand.block)
+        for warp in full_warps(strand):
+            lane, column = split(_one(strand, warp, addresses, "an address"))
+            if lane % height:
+                wrong(
+                    strand,
+                    f"{does} tensor memory from lane {lane} on; expected a multiple of {height} for "
+                    f"shape {shape}",
+                )
+            found = Cells(lane + lanes, column + columns)
+            memory.check_quarter(strand, warp, found, does)
+            memory.check_allocated(strand, found, does)
+            yield int(warp), found
+
+    return cells
+
+
+@executes("nvvm.tcgen05.ld")
+def _load(op: Op) -> Any:
+    cells = _cells(op, op.result_types[0], "reads")
+
+    def step(strand: Strand, address: Any) -> np.ndarray:
+        memory, found = of_block(strand.block), []
+        for warp, at in cells(strand, address):
+            memory.shadow.load(strand, warp, at)
+            found.append(memory.data[at.lanes, at.columns])
+        return np.concatenate(found)
+
+    return step
+
+
+@executes("nvvm.tcgen05.st")
+def _store(op: Op) -> Any:
+    cells = _cells(op, op.operand_types[1], "writes")
+    if len(op.operand_types) > 2:
+        raise op.refuse("has an offset, which shapes of one part have not")
+
+    def step(strand: Strand, address: Any, value: Any) -> None:
+        memory, values = of_block(strand.block), strand.spread(strand.checked(value))
+        rows = iter(values.reshape(-1, WARP, values.shape[1]))
+        for warp, at in cells(strand, address):
+            memory.shadow.store(strand, warp, at)
+            memory.data[at.lanes, at.columns] = next(rows)
+
+    return step

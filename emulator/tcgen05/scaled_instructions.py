@@ -1,0 +1,90 @@
+"""The instruction descriptors of the kinds of `tcgen05.mma` that scale blocks (PTX ISA 9.7.16.4.2)."""
+
+from __future__ import annotations
+
+from ..tensor_core.operands import K_BYTES, LONG_K_BYTES
+from .descriptors import (
+    FLOATS_OF_8,
+    Instruction,
+    Scales,
+    UnknownInstruction,
+    check_n,
+    majors,
+    meant,
+)
+from .narrow_floats import TENSOR_MULTIPLICANDS
+
+#: For each kind, and each number of elements that share a factor, the types of factors by their codes.
+_FACTORS = {
+    ("mxf8f6f4", 32): {1: "ue8m0"},
+    ("mxf4", 32): {1: "ue8m0"},
+    ("mxf4nvf4", 32): {1: "ue8m0"},
+    ("mxf4nvf4", 16): {0: "ue4m3", 1: "ue8m0"},
+}
+
+SCALED_KINDS = ("mxf8f6f4", "mxf4", "mxf4nvf4")
+
+#: Bits of an instruction descriptor that are 0: in all these kinds, in mxf8f6f4, and in the others, which
+#: are K-major and have a bit fewer for the type of B.
+_ZERO = 3 | 1 << 3 | 1 << 6 | 7 << 24
+_ZERO_OF_8_BITS, _ZERO_OF_4_BITS = 1 << 31, 1 << 12 | 3 << 15
+
+#: For each number of factors that an instruction takes of a row, the bytes of a word that the first can
+#: be in.
+_IDS = {1: (0, 1, 2, 3), 2: (0, 2), 4: (0,), 3: (0, 1, 2, 3), 6: (0, 2)}
+
+
+def scaled_instruction(bits: int, kind: str, block: int, group: int = 1) -> Instruction:
+    """What the 32 bits of an instruction descriptor say.
+
+    Args:
+        bits: the descriptor.
+        kind: the instruction's, of `SCALED_KINDS`.
+        block: elements along K that share a scale factor, 16 or 32.
+        group: how many blocks of threads multiply together, 1 or 2.
+
+    Raises:
+        ValueError: if no instruction of that kind is that.
+        UnknownInstruction: if the emulator does not know it.
+    """
+    wide = kind == "mxf8f6f4"
+    zero = bits & (_ZERO | (_ZERO_OF_8_BITS if wide else _ZERO_OF_4_BITS))
+    if zero:
+        raise ValueError(f"{bits:#010x} sets bits {zero:#010x}, which kind::{kind} has not")
+    if bits & 4:
+        raise UnknownInstruction("is sparse")
+    types = FLOATS_OF_8 if wide else {1: "e2m1x2"}
+    a, b = (
+        meant(f"the type of {name}", bits >> at & 7, types) for name, at in (("A", 7), ("B", 10))
+    )
+    factors = meant("the type of the scale factors", bits >> 23 & 1, _FACTORS[kind, block])
+    m, n = (bits >> 27 & 3) << 7, (bits >> 17 & 63) << 3
+    if (m, group) == (128, 2):
+        raise UnknownInstruction("scales 64 rows in each block of a pair")
+    if m != 128 * group:
+        raise ValueError(f"M is {m}; expected {128 * group}")
+    a_mn_major, b_mn_major = majors(bits, a, b)
+    check_n(n, False, b_mn_major, group)
+    k_bytes = LONG_K_BYTES if bits >> 31 else K_BYTES
+    scales = Scales(block, factors, bits >> 29 & 3, bits >> 4 & 3)
+    count = (k_bytes if wide else 2 * k_bytes) // block
+    for name, first in (("A", scales.a_first), ("B", scales.b_first)):
+        if first not in _IDS[count]:
+            raise ValueError(
+                f"the id of {name}'s scale factors is {first}; expected "
+                f"{', '.join(map(str, _IDS[count]))} where an instruction takes {count} of a row"
+            )
+    return Instruction(
+        m,
+        n,
+        TENSOR_MULTIPLICANDS[a],
+        TENSOR_MULTIPLICANDS[b],
+        "f32",
+        a_mn_major,
+        b_mn_major,
+        -1 if bits >> 13 & 1 else 1,
+        -1 if bits >> 14 & 1 else 1,
+        False,
+        k_bytes,
+        scales,
+    )

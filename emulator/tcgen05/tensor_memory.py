@@ -1,0 +1,193 @@
+"""A block's tensor memory: its cells, and who may use which of them (PTX ISA 9.7.16.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+
+from ..block import ThreadBlock
+from ..errors import Kind, Stop
+from ..lanes import WARP
+from ..strand import Strand
+from .shadow import TensorShadow
+
+LANES = 128
+COLUMNS = 512
+
+#: The fewest columns that can be allocated.
+_LEAST = 32
+
+_KEY = "tensor memory"
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Some cells, as an instruction accesses them.
+
+    Attributes:
+        lanes, columns: arrays that together index cells.
+    """
+
+    lanes: np.ndarray
+    columns: np.ndarray
+
+    def __str__(self) -> str:
+        lanes, columns = (f"{at.min()} to {at.max()}" for at in (self.lanes, self.columns))
+        return f"lanes {lanes} of columns {columns}"
+
+
+class TensorMemory:
+    """The tensor memory of a block.
+
+    Attributes:
+        block: the block.
+        data: uint32[lanes, columns].
+        shadow: the history of each cell.
+        allocated: columns of each allocation by its first column.
+        smallest: columns of the smallest allocation so far.
+        relinquished: whether the block has given up the right to allocate.
+    """
+
+    def __init__(self, block: ThreadBlock) -> None:
+        self.block, self.data = block, np.zeros((LANES, COLUMNS), np.uint32)
+        self.shadow = TensorShadow(block, self.data.shape)
+        self.allocated: dict[int, int] = {}
+        self.smallest = COLUMNS
+        self.relinquished = False
+        block.at_exit.append(self._check_freed)
+
+    # -- allocation --------------------------------------------------------------------------------
+
+    def check_allocate(self, strand: Strand, count: int) -> None:
+        """Checks that the block may allocate so many columns.
+
+        Raises:
+            Stop: if a block cannot allocate that, which is reported.
+        """
+        if count & count - 1 or not _LEAST <= count <= COLUMNS:
+            wrong(
+                strand,
+                f"allocates {count} columns of tensor memory; expected a power of two from {_LEAST} to "
+                f"{COLUMNS}",
+            )
+        if self.relinquished:
+            wrong(strand, "allocates tensor memory after tcgen05.relinquish_alloc_permit")
+        if count > self.smallest:
+            wrong(
+                strand,
+                f"allocates {count} columns of tensor memory after {self.smallest}; a block's "
+                "allocations must not grow",
+            )
+
+    def allocate(self, count: int) -> int | None:
+        """The first column of a new allocation; None if there is no room before another is freed.
+
+        Which columns the hardware takes is not said. These are the last ones, so that a kernel that
+        does not look at the address it is given is found out.
+        """
+        start = self._room(count)
+        if start is not None:
+            self.allocated[start], self.smallest = count, count
+            self.shadow.forget(slice(start, start + count))
+        return start
+
+    def has_room(self, count: int) -> bool:
+        """Whether so many columns can be allocated."""
+        return self._room(count) is not None
+
+    def _room(self, count: int) -> int | None:
+        free = ~self._is_allocated().reshape(-1, count).any(axis=1)
+        return int(np.flatnonzero(free)[-1]) * count if free.any() else None
+
+    def check_free(self, strand: Strand, address: int, count: int) -> None:
+        """Checks that threads of the block may free columns.
+
+        Raises:
+            Stop: if none of that address and number are allocated, which is reported.
+        """
+        lane, start = split(address)
+        if lane or self.allocated.get(start) != count:
+            wrong(
+                strand,
+                f"frees {count} columns of tensor memory at {address:#010x}; allocated "
+                f"{self._allocations()}",
+            )
+        cells = Cells(*np.ix_(np.arange(LANES), np.arange(start, start + count)))
+        self.shadow.check_free(strand, cells)
+
+    def free(self, address: int) -> None:
+        """Ends the allocation at an address."""
+        del self.allocated[split(address)[1]]
+
+    def relinquish(self) -> None:
+        """The block gives up the right to allocate."""
+        self.relinquished = True
+
+    def _is_allocated(self) -> np.ndarray:
+        found = np.zeros(COLUMNS, bool)
+        for start, count in self.allocated.items():
+            found[start : start + count] = True
+        return found
+
+    def _allocations(self) -> str:
+        spans = [f"{start} to {start + n - 1}" for start, n in sorted(self.allocated.items())]
+        return f"are columns {', '.join(spans)}" if spans else "is nothing"
+
+    def _check_freed(self, strand: Strand) -> None:
+        """Checks, when the last thread returns, that nothing is allocated."""
+        if self.allocated:
+            strand.block.report_at(
+                strand,
+                Kind.TENSOR_MEMORY,
+                f"the last thread{self.block.named} returns, but of tensor memory there "
+                f"{self._allocations()} allocated: tcgen05.dealloc is missing before it",
+            )
+
+    # -- access ------------------------------------------------------------------------------------
+
+    def check_allocated(self, strand: Strand, cells: Cells, does: str) -> None:
+        """Checks that cells exist, and that their columns are allocated.
+
+        Raises:
+            Stop: if not, which is reported.
+        """
+        inside = cells.lanes.max() < LANES and cells.columns.max() < COLUMNS
+        if not inside or not self._is_allocated()[cells.columns].all():
+            wrong(
+                strand,
+                f"{does} {cells} of tensor memory{self.block.named}; allocated {self._allocations()}",
+            )
+
+    def check_quarter(self, strand: Strand, warp: int, cells: Cells, does: str) -> None:
+        """Checks that a warp reaches cells: those of the quarter that its number says.
+
+        Raises:
+            Stop: if it does not, which is reported.
+        """
+        first = warp % 4 * WARP
+        if cells.lanes.min() < first or cells.lanes.max() >= first + WARP:
+            wrong(
+                strand,
+                f"{does} {cells} of tensor memory; warp {warp} reaches lanes {first} to "
+                f"{first + WARP - 1} only",
+            )
+
+
+def of_block(block: ThreadBlock) -> TensorMemory:
+    """A block's tensor memory."""
+    if _KEY not in block.state:
+        block.state[_KEY] = TensorMemory(block)
+    return block.state[_KEY]
+
+
+def split(address: int) -> tuple[int, int]:
+    """The lane and the column of an address."""
+    return address >> 16 & 0xFFFF, address & 0xFFFF
+
+
+def wrong(strand: Strand, message: str) -> NoReturn:
+    """Notes that tensor memory is used in a way that it cannot be, and stops."""
+    strand.block.report_at(strand, Kind.TENSOR_MEMORY, message)
+    raise Stop

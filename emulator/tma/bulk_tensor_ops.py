@@ -1,0 +1,298 @@
+"""nvvm: bulk tensor copies (TMA) between global and shared memory, and their groups.
+
+A load is complete at an mbarrier: what it writes belongs to the mbarrier's phase, for all who see
+that phase complete. A store reads until its thread waits for its group. Both go through the async
+proxy. Bytes are moved when a copy is issued; that they may be later is seen by the order alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..access import locate
+from ..block import ThreadBlock
+from ..errors import Kind, Stop
+from ..memory import CLUSTER, RANK_SHIFT, SHARED
+from ..program import Op
+from ..registry import executes
+from ..rules.mbarriers import SIZE, count_bytes, known
+from ..rules.shadow import Report
+from ..strand import Strand
+from ..types import signed, space_of
+from .tensor_map import UNIT, TensorMap
+
+_KEY = "bulk groups"
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A store that may still read shared memory.
+
+    Attributes:
+        thread: who issued it, by its index in the block.
+        group: that thread's group.
+        copy: the store's number in the block.
+        at: positions in shared memory, one for each byte.
+    """
+
+    thread: int
+    group: int
+    copy: int
+    at: np.ndarray
+
+
+@dataclass
+class _Groups:
+    """The bulk groups of a block's threads.
+
+    Attributes:
+        committed: int32[threads], how many groups each thread has committed.
+        copies: how many stores there were.
+        under_way: those that have not been waited for.
+    """
+
+    committed: np.ndarray
+    copies: int = 0
+    under_way: list[_Read] = field(default_factory=list)
+
+
+def _groups(block: ThreadBlock) -> _Groups:
+    return block.state.setdefault(_KEY, _Groups(np.zeros(block.threads, np.int32)))
+
+
+# -- what both take --------------------------------------------------------------------------------
+
+
+def _each(
+    op: Op, strand: Strand, map_: Any, coordinates: Sequence[Any], *others: Any
+) -> Iterator[tuple[int, TensorMap, list[int], list[int]]]:
+    """The copies that a strand's threads issue: the row of each among them, its tensor map, its
+    coordinates, and its other operands."""
+    maps = strand.block.launch.tensor_maps
+    addresses = strand.spread(strand.checked(map_))
+    at = [strand.spread(signed(strand.checked(value))) for value in coordinates]
+    given = [strand.spread(strand.checked(value)) for value in others]
+    for row, address in enumerate(addresses):
+        if int(address) not in maps:
+            raise op.refuse("is given a pointer that is no tensor map")
+        found = maps[int(address)]
+        if len(at) != len(found.box):
+            raise op.refuse(
+                f"has {len(at)} coordinates for the tensor map of {found.name}, which has "
+                f"{len(found.box)} dimensions"
+            )
+        yield row, found, [int(c[row]) for c in at], [int(value[row]) for value in given]
+
+
+def _placed(strand: Strand, found: TensorMap, start: int, does: str) -> np.ndarray:
+    """Where each 16 bytes of a box lie in a block's shared memory.
+
+    Raises:
+        Stop: if the address is misaligned, or the box leaves shared memory, which is reported.
+    """
+    block, shared = strand.block, strand.block.shared
+    if start % found.alignment:
+        swizzle = f" with the swizzle {found.width}B" if found.width else ""
+        block.report_at(
+            strand,
+            Kind.MISALIGNED,
+            f"{does} a box of {found.name} at shared address {start:#x}; expected a multiple of "
+            f"{found.alignment}{swizzle}",
+        )
+        raise Stop
+    addresses = found.addresses(start)
+    if not shared.inside(addresses, UNIT).all():
+        block.report_at(
+            strand,
+            Kind.OUT_OF_BOUNDS,
+            f"{does} {found.bytes} bytes from shared address {start:#x} on; the block's shared memory "
+            f"lies from {shared.base:#x} to {shared.base + shared.size - 1:#x}",
+        )
+        raise Stop
+    return addresses
+
+
+def _check_place(strand: Strand, found: TensorMap, at: Sequence[int], does: str) -> None:
+    """Checks what the chip stops at: a copy begins at a multiple of 16 bytes of the array's lines, or of
+    128 elements where they are padded.
+
+    Raises:
+        Stop: if it does not, which is reported.
+    """
+    if at[0] % found.step:
+        size, unit = (1, "elements") if found.is_padded else (found.dtype.itemsize, "bytes")
+        strand.block.report_at(
+            strand,
+            Kind.MISALIGNED,
+            f"{does} a box that begins {at[0] * size} {unit} into the lines of {found.name}; expected a "
+            f"multiple of {found.step * size}",
+        )
+        raise Stop
+
+
+def _check_written(strand: Strand, found: TensorMap, at: Sequence[int]) -> None:
+    """Checks where a store goes: the chip takes no place before an array's first element (measured on
+    an H200).
+
+    Raises:
+        Stop: if it goes there, which is reported.
+    """
+    if min(at) < 0:
+        strand.block.report_at(
+            strand,
+            Kind.OUT_OF_BOUNDS,
+            f"writes a box at {list(at)} of {found.name}; a store takes no coordinate below 0",
+        )
+        raise Stop
+
+
+# -- loads -----------------------------------------------------------------------------------------
+
+
+@executes("nvvm.cp.async.bulk.tensor.shared.cluster.global")
+def _load(op: Op) -> Any:
+    _, _, rank, _, offsets, has_mask, _, predicate = op.numbers("operandSegmentSizes")
+    if offsets or predicate or op.has("group") or "<tile>" not in op.text("mode"):
+        raise op.refuse(
+            f"is predicated, of a group, or of mode {op.text('mode')}; the emulator knows plain tiles"
+        )
+    space = space_of(str(op.operand_types[0]))
+
+    def step(strand: Strand, target: Any, map_: Any, *rest: Any) -> None:
+        coordinates, others = rest[:rank], [target, *rest[rank : rank + 1 + has_mask]]
+        for row, found, at, (start, barrier, *mask) in _each(
+            op, strand, map_, coordinates, *others
+        ):
+            _check_place(strand, found, at, "reads")
+            blocks = targets(op, strand, space, start, *mask)
+            addresses = _placed(strand, found, start & (1 << RANK_SHIFT) - 1, "writes")
+            thread = strand.threads[row : row + 1]
+            # It is at the same place in each block.
+            list(locate(strand, np.array([barrier]), SHARED, SIZE, "completes at", thread))
+            data = found.read(strand.block.launch.memory, at).reshape(-1, UNIT)
+            for block in blocks:
+                deliver(strand, thread, block, barrier, addresses, data)
+
+    return step
+
+
+def targets(
+    op: Op, strand: Strand, space: int, start: int, mask: int | None = None
+) -> list[ThreadBlock]:
+    """The blocks to whose shared memory a load writes.
+
+    Raises:
+        Stop: if the mask names none, or one that the cluster has not, which is reported.
+    """
+    blocks = strand.block.cluster.blocks
+    if mask is None:
+        if space == CLUSTER and start >> RANK_SHIFT != strand.block.rank:
+            raise op.refuse(
+                "writes to another block without a multicast mask, which the emulator does not know"
+            )
+        return [strand.block]
+    if not 0 < mask < 1 << len(blocks):
+        strand.block.report_at(
+            strand,
+            Kind.OUT_OF_BOUNDS,
+            f"has the multicast mask {mask:#06x} in a cluster of {len(blocks)} blocks",
+        )
+        raise Stop
+    return [block for block in blocks if mask >> block.rank & 1]
+
+
+def deliver(
+    strand: Strand,
+    thread: np.ndarray,
+    block: ThreadBlock,
+    at: int,
+    addresses: np.ndarray,
+    data: np.ndarray,
+) -> None:
+    """Writes what a thread loads to one block, and completes the bytes at its mbarrier."""
+    barrier = known(strand, block, at, thread)
+    if barrier.column is None:
+        barrier.column = block.order.column((block.rank, at))
+    block.note_sent(strand, barrier.column)
+    rows = block.shared.rows(addresses, UNIT)
+    block.shadow.check_bulk_write(int(thread[0]), rows, UNIT, _reporter(strand, block))
+    writer = np.array([barrier.column])
+    block.shadow.wrote(writer, rows, UNIT, strand.current.number)
+    block.shared.store(addresses, data)
+    count_bytes(strand, barrier, -data.size)
+
+
+def _reporter(strand: Strand, block: ThreadBlock) -> Report:
+    """Notes violations at a strand's instruction, and in whose shared memory they are."""
+    report = strand.block.reporter(strand)
+    if block is strand.block:
+        return report
+    return lambda kind, message: report(kind, f"in shared memory{block.named}, {message}")
+
+
+# -- stores ----------------------------------------------------------------------------------------
+
+
+@executes("nvvm.cp.async.bulk.tensor.global.shared.cta")
+def _store(op: Op) -> Any:
+    _, _, rank, _, predicate = op.numbers("operandSegmentSizes")
+    if predicate or "<tile>" not in op.text("mode"):
+        raise op.refuse(
+            f"is predicated, or of mode {op.text('mode')}; the emulator knows plain tiles"
+        )
+
+    def step(strand: Strand, map_: Any, source: Any, *rest: Any) -> None:
+        block, groups = strand.block, _groups(strand.block)
+        for row, found, at, (start,) in _each(op, strand, map_, rest[:rank], source):
+            if found.is_padded:
+                raise op.refuse(
+                    f"stores padded elements of {found.element}; the emulator loads them"
+                )
+            _check_place(strand, found, at, "writes")
+            _check_written(strand, found, at)
+            addresses = _placed(strand, found, start, "reads")
+            thread, groups.copies = int(strand.lanes.threads[row]), groups.copies + 1
+            bytes_ = (addresses[:, None] + np.arange(UNIT) - block.shared.base).reshape(-1)
+            block.shadow.started_bulk_read(
+                block.first + thread,
+                groups.copies,
+                bytes_,
+                strand.current.number,
+                block.reporter(strand),
+            )
+            group = int(groups.committed[thread])
+            groups.under_way.append(_Read(thread, group, groups.copies, bytes_))
+            found.write(block.launch.memory, at, block.shared.load(addresses, UNIT))
+
+    return step
+
+
+@executes("nvvm.cp.async.bulk.commit.group")
+def _commit(op: Op) -> Any:
+    def step(strand: Strand) -> None:
+        _groups(strand.block).committed[strand.lanes.index] += 1
+
+    return step
+
+
+@executes("nvvm.cp.async.bulk.wait_group")
+def _wait(op: Op) -> Any:
+    # Global memory has no history, so that all writes are done is no more than that all reads are.
+    pending = op.number("group")
+
+    def step(strand: Strand) -> None:
+        block, groups = strand.block, _groups(strand.block)
+        left: list[_Read] = []
+        for read in groups.under_way:
+            done = read.group < groups.committed[read.thread] - pending
+            if done and strand.lanes.mask[read.thread]:
+                block.shadow.finished_bulk_read(block.first + read.thread, read.copy, read.at)
+            else:
+                left.append(read)
+        groups.under_way = left
+
+    return step

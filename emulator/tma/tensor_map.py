@@ -1,0 +1,265 @@
+"""Tensor maps: which box of an array a bulk tensor copy moves, and where in shared memory it lies
+(PTX ISA, tensor copies and swizzling modes)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...dialect.bindings import ir
+from ..errors import EmulationError
+from ..memory import GlobalMemory
+from ..types import bits_of
+from ..values import MemRef
+
+#: Bytes of a tensor map.
+MAP_BYTES = 128
+
+#: Bytes that a tensor copy moves to one place, whatever the swizzle.
+UNIT = 16
+
+#: Bytes of a row of the swizzle's pattern, by its name, and bytes that stay together in it.
+_SWIZZLES = {
+    "none": (0, UNIT),
+    "32B": (32, UNIT),
+    "64B": (64, UNIT),
+    "128B": (128, UNIT),
+    "128B_ATOM_32B": (128, 32),
+}
+
+#: What a destination is aligned to without a swizzle.
+_ALIGNMENT = 128
+
+#: Rows of a swizzle's pattern.
+_PATTERN_ROWS = 8
+
+#: Of the types that a map pads, bytes of global memory that become 16 of shared memory (PTX ISA
+#: 9.7.9.27.1.1: `.b4x16_p64` and `.b6x16_p32`).
+_HELD = {"e2m1_p64": 8, "e2m3_p32": 12, "e3m2_p32": 12}
+
+#: What such a map's extent and coordinate along the lines are multiples of, and its box's extent, in
+#: elements; and what the array's address and strides are multiples of, in bytes.
+_PADDED_LINE, _PADDED_ALIGNMENT = 128, 32
+
+#: What is written to the padding, which nobody may read: bits of no finite product.
+_PADDING = 0xFF
+
+_MAX_RANK = 5
+
+#: Elements that a box can have along a dimension.
+_MAX_EXTENT = 256
+
+
+@dataclass(frozen=True)
+class TensorMap:
+    """A tensor map; dimensions are those of coordinates, the contiguous one first.
+
+    Attributes:
+        name: the argument that it describes.
+        base: the address of the array.
+        dtype: an unsigned integer as wide as an element.
+        element: the element's type, as MLIR spells it, or "tf32".
+        extents: of the array, in elements.
+        strides: of the array, in bytes.
+        box: elements that a copy moves along each dimension.
+        width: bytes of a row of the swizzle's pattern; 0 without a swizzle.
+        unit: bytes that stay together in it.
+        held: bytes of the array that become 16 of shared memory; fewer where elements are padded. Each is
+            then a byte of `dtype` in shared memory.
+    """
+
+    name: str
+    base: int
+    dtype: np.dtype
+    element: str
+    extents: tuple[int, ...]
+    strides: tuple[int, ...]
+    box: tuple[int, ...]
+    width: int
+    unit: int
+    held: int = UNIT
+
+    @property
+    def is_padded(self) -> bool:
+        """Whether a copy pads the elements of an array that is packed."""
+        return self.held < UNIT
+
+    @property
+    def step(self) -> int:
+        """Elements that the first coordinate is a multiple of (measured on an H200 but for padded types:
+        a copy begins at a multiple of 16 bytes)."""
+        return _PADDED_LINE if self.is_padded else UNIT // self.dtype.itemsize
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that a copy moves, or fills with zeros."""
+        return int(np.prod(self.box)) * self.dtype.itemsize
+
+    @property
+    def alignment(self) -> int:
+        """What the address in shared memory is a multiple of: the swizzle's pattern, if any."""
+        return self.width * _PATTERN_ROWS or _ALIGNMENT
+
+    def read(self, memory: GlobalMemory, at: Sequence[int]) -> np.ndarray:
+        """uint8[bytes], the box whose first element has the coordinates `at`; zeros for what is
+        outside of the array."""
+        if self.is_padded:
+            packed = self._packed().read(memory, (self._in_bytes(at[0]), *at[1:]))
+            lines = packed.reshape(-1, self.held)
+            return np.pad(lines, ((0, 0), (0, UNIT - self.held)), constant_values=_PADDING).reshape(
+                -1
+            )
+        found = np.zeros(self.box[::-1], self.dtype)
+        inside, outside = self._overlap(at)
+        found[inside] = self._array(memory)[outside]
+        return _loaded(self.element, found).reshape(-1).view(np.uint8)
+
+    def write(self, memory: GlobalMemory, at: Sequence[int], data: np.ndarray) -> None:
+        """Writes uint8[bytes] to the box; what is outside of the array is left out."""
+        inside, outside = self._overlap(at)
+        self._array(memory)[outside] = data.view(self.dtype).reshape(self.box[::-1])[inside]
+
+    def addresses(self, start: int) -> np.ndarray:
+        """int64[bytes / 16], where each 16 bytes of the box lie that begins at an address."""
+        plain = start + np.arange(0, self.bytes, UNIT, dtype=np.int64)
+        rows = plain >> 7 & max(self.width // self.unit - 1, 0)
+        return plain ^ rows * self.unit
+
+    def _packed(self) -> TensorMap:
+        """The map that copies the same bytes as they are."""
+        box, extents = ((self._in_bytes(each[0]), *each[1:]) for each in (self.box, self.extents))
+        return replace(self, box=box, extents=extents, held=UNIT)
+
+    def _in_bytes(self, elements: int) -> int:
+        """Bytes of the array that whole groups of 16 elements take."""
+        return elements * self.held // UNIT
+
+    def _array(self, memory: GlobalMemory) -> np.ndarray:
+        """The array in global memory, the contiguous dimension last."""
+        flat = memory.at(self.base).view(self.dtype)
+        return np.lib.stride_tricks.as_strided(flat, self.extents[::-1], self.strides[::-1])
+
+    def _overlap(self, at: Sequence[int]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+        """What of a box is inside of the array: in the box, and in the array."""
+        inside, outside = [], []
+        for first, box, extent in reversed(list(zip(at, self.box, self.extents, strict=True))):
+            low, high = (min(max(end, 0), extent) for end in (first, first + box))
+            inside.append(slice(low - first, high - first))
+            outside.append(slice(low, high))
+        return tuple(inside), tuple(outside)
+
+
+def _loaded(element: str, values: np.ndarray) -> np.ndarray:
+    """Elements as a load writes them to shared memory: a map of tf32 rounds f32 to nearest even (measured
+    on an H200)."""
+    if element != "tf32":
+        return values
+    bits = values.view(np.uint32)
+    rounded = bits + 0xFFF + (bits >> 13 & 1) & np.uint32(0xFFFFE000)
+    return np.where(np.isfinite(values), rounded, bits).view(values.dtype)
+
+
+def tensor_map(name: str, attribute: Any, types: Sequence[Any], values: Sequence[Any]) -> TensorMap:
+    """The tensor map that an attribute describes.
+
+    Args:
+        name: the parameter that holds it, in words.
+        attribute: the attribute `smem.tensor_map`.
+        types, values: of the kernel's own arguments.
+
+    Raises:
+        EmulationError: if there can be no such tensor map.
+    """
+    argument = ir.IntegerAttr(attribute["argument"]).value
+    if argument >= len(types) or not isinstance(values[argument], MemRef):
+        raise EmulationError(f"{name} describes argument {argument}, which is no array")
+    type_, array = types[argument], values[argument]
+    of = f"{name}, the tensor map of argument {argument},"
+    element = ir.StringAttr(attribute["element"]).value
+    held = _HELD.get(element, UNIT)
+    bits = {"tf32": 32, **dict.fromkeys(_HELD, 8)}.get(element) or bits_of(ir.Type.parse(element))
+    if bits != bits_of(type_.element_type):
+        raise EmulationError(f"{of} has elements of {element}; the array is {type_}")
+    box = list(ir.DenseI64ArrayAttr(attribute["box"]))
+    if len(box) != type_.rank or not 1 <= len(box) <= _MAX_RANK:
+        raise EmulationError(
+            f"{of} has a box of {len(box)} dimensions; expected those of {type_}, {_MAX_RANK} at most"
+        )
+    contiguous = ir.IntegerAttr(attribute["contiguous"]).value
+    order = [contiguous, *(dim for dim in reversed(range(type_.rank)) if dim != contiguous)]
+    size = bits // 8
+    found = TensorMap(
+        f"argument {argument}",
+        int(array.base[0]),
+        np.dtype(f"u{size}"),
+        element,
+        (
+            int(array.sizes[contiguous][0]) * UNIT // held,
+            *(int(array.sizes[d][0]) for d in order[1:]),
+        ),
+        tuple(int(array.strides[dim][0]) * size for dim in order),
+        tuple(box[dim] for dim in order),
+        *_swizzle(of, ir.StringAttr(attribute["swizzle"]).value),
+        held,
+    )
+    _check_array(of, found)
+    _check_box(of, found)
+    return found
+
+
+def _swizzle(of: str, name: str) -> tuple[int, int]:
+    if name not in _SWIZZLES:
+        raise EmulationError(f"{of} has the swizzle {name}; expected one of {', '.join(_SWIZZLES)}")
+    return _SWIZZLES[name]
+
+
+def _check_array(of: str, found: TensorMap) -> None:
+    if not all(found.extents):
+        raise EmulationError(f"{of} describes {list(found.extents)} elements; expected some")
+    if found.strides[0] != found.dtype.itemsize:
+        raise EmulationError(
+            f"{of} takes as contiguous a dimension of stride {found.strides[0]} bytes; expected that "
+            f"of {found.dtype.itemsize}"
+        )
+    if any(stride % UNIT for stride in found.strides[1:]):
+        raise EmulationError(
+            f"{of} describes an array of strides {list(found.strides)} bytes; expected multiples of "
+            f"{UNIT} but for the first"
+        )
+
+    if found.is_padded and (
+        found.base % _PADDED_ALIGNMENT
+        or any(stride % _PADDED_ALIGNMENT for stride in found.strides[1:])
+        or found.extents[0] % _PADDED_LINE
+    ):
+        raise EmulationError(
+            f"{of} pads {found.extents[0]} elements of {found.element} a line, at {found.base:#x} with "
+            f"strides {list(found.strides)} bytes; expected a multiple of {_PADDED_LINE}, and of "
+            f"{_PADDED_ALIGNMENT} bytes but for the first stride"
+        )
+
+
+def _check_box(of: str, found: TensorMap) -> None:
+    if found.is_padded and (found.box[0] != _PADDED_LINE or found.width not in (0, 128)):
+        raise EmulationError(
+            f"{of} pads boxes of {found.box[0]} elements of {found.element} with a swizzle of "
+            f"{found.width} bytes; expected {_PADDED_LINE} elements, with one of 128 bytes or none"
+        )
+    if not all(1 <= extent <= _MAX_EXTENT for extent in found.box):
+        raise EmulationError(
+            f"{of} has a box of {list(found.box)} elements; expected 1 to {_MAX_EXTENT} along each "
+            "dimension"
+        )
+    inner = found.box[0] * found.dtype.itemsize
+    if inner % UNIT:
+        raise EmulationError(
+            f"{of} has a box of {inner} bytes along its first dimension; expected a multiple of {UNIT}"
+        )
+    if found.width and inner > found.width:
+        raise EmulationError(
+            f"{of} has a box of {inner} bytes along its first dimension; expected at most the "
+            f"{found.width} of its swizzle"
+        )

@@ -1,0 +1,37 @@
+"""Matrices in the registers of a warpgroup: the figures of PTX ISA 9.7.15.5.1.1.
+
+The row is made of warp, half (8 rows) and lane / 4. The column of D is made of 8 columns, lane % 4 and
+the element within a pair; the byte of a row of A, whatever its type, of 16 bytes, lane % 4 and the
+byte within a register.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..lanes import WARPGROUP
+
+ROWS = 64
+
+#: Registers of each thread that hold A.
+A_REGISTERS = 4
+
+
+def to_matrix(elements: np.ndarray, n: int) -> np.ndarray:
+    """D: [64, n] of [128 threads, n / 2 elements]."""
+    parts = elements.reshape(4, 8, 4, n // 8, 2, 2)  # warp, lane / 4, lane % 4, column, half, pair
+    return parts.transpose(0, 4, 1, 3, 2, 5).reshape(ROWS, n)
+
+
+def to_elements(matrix: np.ndarray) -> np.ndarray:
+    """The inverse of `to_matrix`."""
+    n = matrix.shape[1]
+    parts = matrix.reshape(4, 2, 8, n // 8, 4, 2)  # warp, half, lane / 4, column, lane % 4, pair
+    return parts.transpose(0, 2, 4, 3, 1, 5).reshape(WARPGROUP, n // 2)
+
+
+def bytes_of_a(registers: np.ndarray) -> np.ndarray:
+    """A: uint8[64, 32] of uint32[128 threads, 4 registers]."""
+    raw = np.ascontiguousarray(registers).view(np.uint8)
+    parts = raw.reshape(4, 8, 4, 2, 2, 4)  # warp, lane / 4, lane % 4, 16 bytes, half, byte
+    return parts.transpose(0, 4, 1, 3, 2, 5).reshape(ROWS, -1)

@@ -1,0 +1,90 @@
+"""llvm: `wgmma` in inline PTX, where upstream's ops cannot say it, or registers pass through it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ..ops.inline_ptx import Operands, joined, operands_of, overwritten, passing
+from ..program import Op
+from ..registry import assembles
+from ..strand import Strand
+from ..types import dtype_of
+from .assembly import Assembly, parse
+from .mma import execute
+from .ops import fence, wait_group
+
+_WAIT = re.compile(r"wgmma\.wait_group\.sync\.aligned (\d+);")
+_FENCE = "wgmma.fence.sync.aligned;"
+
+#: The LLVM types of what may stand in the registers that a constraint names.
+_TYPES = {"r": "i32", "l": "i64", "f": "f32"}
+
+
+@assembles
+def _fence(op: Op, text: str) -> Any:
+    return passing(op, after=fence) if text == _FENCE else None
+
+
+@assembles
+def _wait(op: Op, text: str) -> Any:
+    found = _WAIT.fullmatch(text)
+    if not found:
+        return None
+    pending = int(found[1])
+    return passing(op, before=lambda strand: wait_group(strand, pending))
+
+
+@assembles
+def _multiply(op: Op, text: str) -> Any:
+    try:
+        multiply = parse(text)
+    except ValueError as error:
+        raise op.refuse(f'holds a wgmma that PTX does not have: {error}: "{text}"') from None
+    return multiply and _multiplying(op, multiply)
+
+
+def _check_operands(op: Op, multiply: Assembly, operands: Operands) -> None:
+    """Checks that an instruction's operands are what its text says."""
+    given = dict(enumerate(operands.outputs))
+    given |= {number: operands.constraints[at] for number, at in operands.others.items()}
+    if given != multiply.constraints or multiply.d != tuple(range(len(operands.outputs))):
+        raise op.refuse(
+            f"has the operands {_listed(given)}, but its wgmma takes {_listed(multiply.constraints)}"
+        )
+    types = [str(type_) for type_ in op.operand_types]
+    for constraint, found in zip(operands.constraints, types, strict=True):
+        if found != _TYPES[constraint]:
+            raise op.refuse(
+                f"has an operand of type {found} for the constraint '{constraint}'; expected "
+                f"{_TYPES[constraint]}"
+            )
+
+
+def _listed(constraints: dict[int, str]) -> str:
+    return ", ".join(f"${number}: {constraints[number]}" for number in sorted(constraints))
+
+
+def _multiplying(op: Op, multiply: Assembly) -> Any:
+    """A step by which registers pass through a `wgmma.mma_async`."""
+    operands = operands_of(op)
+    _check_operands(op, multiply, operands)
+    op.collective = op.waits = True
+    form, dtype = multiply.form, dtype_of(op.operand_types[operands.tied[0]], op.location)
+
+    def multiplies(strand: Strand, passed: list[Any], others: dict[int, Any]) -> Any:
+        scale_d = None if multiply.scale_d is None else strand.checked(others[multiply.scale_d])
+        adds = form.accumulates if scale_d is None else bool((scale_d != 0).any())
+        accumulator = joined(strand, passed) if adds else overwritten(strand, passed, dtype)
+        a = [others[number] for number in multiply.a]
+        return execute(
+            strand,
+            form,
+            accumulator,
+            joined(strand, a) if len(a) > 1 else a[0],
+            others[multiply.b],
+            None if multiply.metadata is None else others[multiply.metadata],
+            scale_d,
+        )
+
+    return operands.step(multiplies)

@@ -1,0 +1,200 @@
+"""One `wgmma.mma_async` of a strand's warpgroups: bytes by the descriptors, products, registers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import Kind, Stop
+from ..lanes import WARP, WARPGROUP
+from ..strand import Strand
+from ..tensor_core.arithmetic import multiply_add, multiply_add_integers
+from ..tensor_core.multiplicands import Multiplicand
+from ..tensor_core.operands import K_BYTES
+from ..tensor_core.reads import bytes_read, numbers_at
+from ..values import Registers
+from .descriptors import operand_bytes
+from .fragments import ROWS, bytes_of_a, to_elements, to_matrix
+from .metadata import kept_elements
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a `wgmma.mma_async` says beside its operands.
+
+    Attributes:
+        n: its N.
+        a, b: the types of A and B.
+        accumulator: the dtype of D.
+        a_mn_major, b_mn_major: whether A is M-major, B is N-major.
+        accumulates: whether it adds to the accumulator, unless an operand says so.
+        a_sign, b_sign: 1, or -1 to negate.
+        saturates: whether integer sums stay within 32 bits.
+        selector: the sparsity selector of a sparse instruction; None of a dense one.
+    """
+
+    n: int
+    a: Multiplicand
+    b: Multiplicand
+    accumulator: np.dtype
+    a_mn_major: bool = False
+    b_mn_major: bool = False
+    accumulates: bool = True
+    a_sign: int = 1
+    b_sign: int = 1
+    saturates: bool = False
+    selector: int | None = None
+
+
+def execute(
+    strand: Strand,
+    form: Form,
+    accumulator: Registers,
+    a: Any,
+    b: Any,
+    metadata: Any = None,
+    scale_d: Any = None,
+) -> Registers:
+    """Multiplies, for each warpgroup of a strand; the result is in flight.
+
+    Args:
+        strand: the threads.
+        form: the instruction.
+        accumulator: the registers of D.
+        a: A's descriptor, or its four registers if it has that many.
+        b: B's descriptor.
+        metadata: of a sparse instruction, a word of each thread.
+        scale_d: whether it adds to the accumulator, where that is not the form's to say.
+
+    Raises:
+        Stop: if a descriptor is none, or leads out of shared memory, or if metadata is undefined, or
+            threads disagree, which is reported.
+    """
+    adds = _adds(strand, form, scale_d)
+    _check_fenced(strand, accumulator, adds, "registers")
+    if adds.any() and not accumulator.defined.all():
+        strand.block.found_poison(strand)
+    if isinstance(a, Registers) and a.data.shape[1] > 1:
+        strand.block.check_registers(strand, a)
+        _check_fenced(strand, a, np.ones_like(adds), "registers of A")
+        a = a.data
+    a, b, words = (_rows(strand, value) for value in (a, b, metadata))
+    data = np.empty_like(accumulator.data)
+    for part in range(0, strand.lanes.count, WARPGROUP):
+        rows = slice(part, part + WARPGROUP)
+        left = _left(strand, form, rows, a)
+        right = _right(strand, form, rows, b)
+        if words is not None:
+            right = right[_kept(strand, form, words[rows]).T]
+        c = accumulator.data[rows] if adds[part] else np.zeros_like(accumulator.data[rows])
+        data[rows] = _product(left, right, c, form)
+    warps = strand.lanes.threads // WARP
+    pending = strand.block.groups.current[warps]
+    by_matrix = np.full(len(warps), -1, np.int32)
+    return Registers(data, pending, by_matrix, np.ones(data.shape[1], bool))
+
+
+def _rows(strand: Strand, value: Any) -> Any:
+    return None if value is None else strand.spread(strand.checked(value))
+
+
+def _adds(strand: Strand, form: Form, scale_d: Any) -> np.ndarray:
+    """Whether each thread's warpgroup adds to the accumulator."""
+    if scale_d is None:
+        return np.full(strand.lanes.count, form.accumulates)
+    adds = _rows(strand, scale_d) != 0
+    for part in range(0, len(adds), WARPGROUP):
+        _uniform(strand, adds[part : part + WARPGROUP], "scale-d")
+    return adds
+
+
+def _check_fenced(strand: Strand, given: Registers, read: np.ndarray, what: str) -> None:
+    """Checks that registers may be given to the tensor core.
+
+    Args:
+        strand: the threads.
+        given: the registers.
+        read: whether each thread's are read, and not only written.
+        what: the registers in words.
+    """
+    fences = strand.block.groups.fences[strand.lanes.threads // WARP]
+    written = (given.stamp >= 0) & (given.stamp == fences)
+    if np.where(read, written, fences == 0).any():
+        strand.block.report_at(
+            strand,
+            Kind.REGISTERS_UNFENCED,
+            f"gives the tensor core {what} that other instructions may still be writing: "
+            "wgmma.fence is missing before it",
+        )
+
+
+def _uniform(strand: Strand, values: np.ndarray, what: str) -> int:
+    first = int(values[0])
+    if (values != values[0]).any():
+        strand.block.report_at(
+            strand, Kind.DIVERGENT, f"has a {what} that the threads of a warpgroup disagree on"
+        )
+        raise Stop
+    return first
+
+
+def _left(strand: Strand, form: Form, rows: slice, a: np.ndarray) -> np.ndarray:
+    """A's numbers, [64, k]."""
+    if a.ndim > 1:
+        return form.a.values(bytes_of_a(a[rows]).view(form.a.dtype))
+    return _operand(strand, rows, "A", a, form.a, form.a_mn_major, ROWS, K_BYTES)
+
+
+def _right(strand: Strand, form: Form, rows: slice, b: np.ndarray) -> np.ndarray:
+    """B's numbers, [k, n]."""
+    k_bytes = K_BYTES if form.selector is None else 2 * K_BYTES
+    return _operand(strand, rows, "B", b, form.b, form.b_mn_major, form.n, k_bytes).T
+
+
+def _operand(
+    strand: Strand,
+    rows: slice,
+    name: str,
+    descriptors: np.ndarray,
+    type_: Multiplicand,
+    mn_major: bool,
+    extent: int,
+    k_bytes: int,
+) -> np.ndarray:
+    """An operand's numbers, [m or n, k], as they are in shared memory."""
+    block, size = strand.block, type_.dtype.itemsize
+    descriptor = _uniform(strand, descriptors[rows], "descriptor")
+    try:
+        address = operand_bytes(descriptor, size * 8, mn_major, extent, k_bytes)
+    except ValueError as error:
+        message = f"has a descriptor of {name} that is none: {error}"
+        block.report_at(strand, Kind.DESCRIPTOR, message)
+        raise Stop from None
+    at = bytes_read(strand, name, address, size)
+    warpgroup = int(strand.lanes.threads[rows.start]) // WARPGROUP
+    first_warp = warpgroup * WARPGROUP // WARP
+    group = int(block.groups.current[first_warp])
+    block.shadow.check_matrix_read(warpgroup, group, at, block.reporter(strand))
+    return numbers_at(block, address, type_)
+
+
+def _kept(strand: Strand, form: Form, words: np.ndarray) -> np.ndarray:
+    """The elements of K that each row of a sparse A has, [64, k / 2]."""
+    try:
+        return kept_elements(words, form.a.dtype.itemsize, form.selector or 0)
+    except ValueError as error:
+        strand.block.report_at(strand, Kind.METADATA, f"has metadata that is undefined: {error}")
+        raise Stop from None
+
+
+def _product(a: np.ndarray, b: np.ndarray, registers: np.ndarray, form: Form) -> np.ndarray:
+    """The registers of D, [thread, register]."""
+    a, b = a * form.a_sign, b * form.b_sign
+    c = to_matrix(np.ascontiguousarray(registers).view(form.accumulator), form.n)
+    if form.a.is_float:
+        found = multiply_add(a, b, c, (form.a, form.b))
+    else:
+        found = multiply_add_integers(a, b, c, form.saturates)
+    return np.ascontiguousarray(to_elements(found)).view(registers.dtype)

@@ -1,0 +1,75 @@
+"""nvvm: `wgmma`, matrix products of a warpgroup (PTX ISA 9.7.15)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ..lanes import WARP
+from ..program import Op
+from ..registry import executes
+from ..strand import Strand
+from ..tensor_core.arithmetic import ACCUMULATORS
+from ..tensor_core.multiplicands import MULTIPLICANDS
+from ..warps import whole_warps
+from .fragments import ROWS
+from .mma import Form, execute
+
+
+@executes("nvvm.wgmma.fence.aligned")
+def _fence(op: Op) -> Any:
+    return fence
+
+
+def fence(strand: Strand) -> None:
+    """`wgmma.fence`."""
+    strand.block.groups.fences[whole_warps(strand)] += 1
+
+
+@executes("nvvm.wgmma.commit.group.sync.aligned")
+def _commit(op: Op) -> Any:
+    return lambda strand: strand.block.groups.commit(whole_warps(strand))
+
+
+@executes("nvvm.wgmma.wait.group.sync.aligned")
+def _wait(op: Op) -> Any:
+    pending = op.number("group")
+    return lambda strand: wait_group(strand, pending)
+
+
+def wait_group(strand: Strand, pending: int) -> None:
+    """`wgmma.wait_group`."""
+    block, warps = strand.block, whole_warps(strand)
+    block.groups.wait(warps, pending, block.order.epoch[block.first + warps * WARP])
+
+
+def _form(op: Op) -> Form:
+    said = {name: op.text(name) for name in ("shape", "typeA", "typeB", "typeD")}
+    word = {name: text.rsplit("<", 1)[-1].rstrip(">") for name, text in said.items()}
+    m, n, k = map(int, re.findall(r"= (\d+)", said["shape"]))
+    a, b = (MULTIPLICANDS.get(word[name]) for name in ("typeA", "typeB"))
+    accumulator = ACCUMULATORS.get(word["typeD"])
+    if a is None or b is None or accumulator is None or (m, k) != (ROWS, a.k) or b.k != k:
+        raise op.refuse(
+            f"multiplies {word['typeA']} by {word['typeB']} into {word['typeD']} as m{m}n{n}k{k}, "
+            "which the emulator does not know"
+        )
+    # Upstream says the layout of each matrix as if stored: A is M-major if `col`, B N-major if `row`.
+    return Form(
+        n,
+        a,
+        b,
+        accumulator,
+        a_mn_major="col" in op.text("layoutA"),
+        b_mn_major="row" in op.text("layoutB"),
+        accumulates="one" in op.text("scaleD"),
+        a_sign=-1 if "neg" in op.text("scaleA") else 1,
+        b_sign=-1 if "neg" in op.text("scaleB") else 1,
+        saturates="satfinite" in op.text("satfinite"),
+    )
+
+
+@executes("nvvm.wgmma.mma_async", collective=True)
+def _multiply(op: Op) -> Any:
+    form = _form(op)
+    return lambda strand, accumulator, a, b: execute(strand, form, accumulator, a, b)

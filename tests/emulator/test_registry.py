@@ -1,0 +1,74 @@
+"""An instruction set is one folder of the emulator: its ops and its assembly are found there."""
+
+import importlib
+import sys
+
+import numpy as np
+import pytest
+from kernels import run
+
+from mlir_smem import emulator
+from mlir_smem.emulator import EmulationError, registry
+
+OPS = '''"""Ops that the emulator does not have."""
+
+import numpy as np
+
+from ..registry import assembles, computes
+
+
+@computes("math.atan")
+def _atan(op):
+    return np.arctan
+
+
+@assembles
+def _double(op, text):
+    if text != "add.f32 $0, $1, $1;":
+        return None
+    return lambda strand, value: 2 * strand.checked(value)
+'''
+
+BODY = """
+    %x = memref.load %A[%tid] : memref<32xf32>
+    %y = math.atan %x : f32
+    %z = llvm.inline_asm "add.f32 $0, $1, $1;", "=f,f" %y : (f32) -> f32
+    memref.store %z, %B[%tid] : memref<32xf32>"""
+
+ARGUMENTS = np.arange(32, dtype=np.float32), np.zeros(32, np.float32)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder `added` beside those of the emulator, which is gone again after the test."""
+    added = tmp_path / "added"
+    added.mkdir()
+    (added / "__init__.py").write_text('"""A new instruction set."""\n')
+    (added / "ops.py").write_text(OPS)
+    importlib.invalidate_caches()
+    registry.load_ops()  # the emulator's own stay known
+    monkeypatch.setattr(emulator, "__path__", [*emulator.__path__, str(tmp_path)])
+    monkeypatch.setattr(registry, "_EXECUTORS", dict(registry._EXECUTORS))
+    monkeypatch.setattr(registry, "_ASSEMBLY", list(registry._ASSEMBLY))
+    yield added
+    for name in [n for n in sys.modules if n.startswith(f"{emulator.__name__}.added")]:
+        del sys.modules[name]
+    if hasattr(emulator, "added"):
+        del emulator.added
+
+
+def test_a_folder_is_found_without_a_change_elsewhere(folder):
+    source, result = ARGUMENTS
+    run(BODY, source, result)
+    assert (result == 2 * np.arctan(source)).all()
+
+
+def test_without_it_its_ops_are_not_known():
+    with pytest.raises(EmulationError, match=r"'math\.atan' is an op that the emulator does not"):
+        run(BODY, *ARGUMENTS)
+
+
+def test_every_folder_s_modules_are_imported():
+    registry.load_ops()
+    for name in ("ops.arith", "wgmma.ops", "wgmma.inline_ptx", "tcgen05.ops", "tma.bulk_ops"):
+        assert f"{emulator.__name__}.{name}" in sys.modules
