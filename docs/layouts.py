@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from mlir_smem.assistant import forms, scales, types
+from mlir_smem.advisor import forms, scales, types
 from mlir_smem.layout import (
     Arch,
     Major,

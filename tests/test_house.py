@@ -22,7 +22,7 @@ MAY_IMPORT = {
         "passes",
         "emulator",
         "dialect",
-        "assistant",
+        "advisor",
         "layout",
     ),
     "runtime": ("codegen", "emulator", "layout"),
@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "passes": ("dialect", "layout"),
     "emulator": ("dialect.bindings", "dialect.diagnostics", "layout.descriptor"),
     "dialect": ("layout",),
-    "assistant": ("layout",),
+    "advisor": ("layout",),
     "layout": (),
 }
 
@@ -106,7 +106,7 @@ def test_every_form_of_import_is_seen(file, text, found, monkeypatch):
     )
 
 
-@pytest.mark.parametrize("module", ["mlir_smem", "mlir_smem.layout", "mlir_smem.assistant"])
+@pytest.mark.parametrize("module", ["mlir_smem", "mlir_smem.layout", "mlir_smem.advisor"])
 def test_layouts_need_no_mlir(module):
     code = (
         f"import sys, {module}\n"

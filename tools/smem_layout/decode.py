@@ -51,8 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the answer."""
-    from ...assistant import decode
-    from ...assistant.numbers import parse_number
+    from ...advisor import decode
+    from ...advisor.numbers import parse_number
 
     if (options.descriptor is None) == (options.instruction is None):
         raise InputError("give one of a descriptor and --instruction")
@@ -71,8 +71,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _copy(options: argparse.Namespace) -> int:
     """Prints the answer about a descriptor of a block of scale factors."""
-    from ...assistant import decode_copy
-    from ...assistant.numbers import parse_number
+    from ...advisor import decode_copy
+    from ...advisor.numbers import parse_number
 
     _only_operands(options, "--scales")
     bits = parse_number("descriptor", options.descriptor, DESCRIPTOR)
@@ -88,8 +88,8 @@ def _only_operands(options: argparse.Namespace, other: str) -> None:
 
 def _instruction(options: argparse.Namespace) -> int:
     """Prints the answer about an instruction's descriptor."""
-    from ...assistant import decode_instruction
-    from ...assistant.numbers import parse_number
+    from ...advisor import decode_instruction
+    from ...advisor.numbers import parse_number
     from ...layout.tcgen05 import KINDS
 
     _only_operands(options, "--instruction")

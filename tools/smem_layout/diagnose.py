@@ -29,14 +29,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the answer."""
-    from ...assistant import diagnose
-    from ...assistant.numbers import parse_number, parse_numbers
+    from ...advisor import diagnose
+    from ...advisor.numbers import parse_number, parse_numbers
 
     bits = parse_number("--descriptor", options.descriptor, DESCRIPTOR)
     steps = parse_numbers("--k-steps", options.k_steps, "0,2,4,6")
     rows, at = number(options, "rows", "64"), number(options, "at", "0x400")
     if options.role == SCALES:
-        from ...assistant import diagnose_scales
+        from ...advisor import diagnose_scales
 
         if options.major is not None:
             raise InputError("--major is for operands, not for scale factors")

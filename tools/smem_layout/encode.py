@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the answer."""
-    from ...assistant import encode, encode_operand
+    from ...advisor import encode, encode_operand
     from ...layout import LayoutError, Mismatch
 
     start, arch = number(options, "start", "0x400"), arch_of(options)
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _chunks(options: argparse.Namespace, start: int) -> int:
     """Prints the answer where rows are read in chunks."""
-    from ...assistant import encode_chunks
+    from ...advisor import encode_chunks
     from ...layout import Role
 
     k_bytes, arch = number(options, "k_bytes", "48"), arch_of(options)

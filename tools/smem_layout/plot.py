@@ -122,7 +122,7 @@ def pictures(options: argparse.Namespace) -> "list[Picture]":
 
 def _layout(options: argparse.Namespace) -> "TileLayout":
     """The layout that is given, or the one that follows from a tile and its swizzle."""
-    from ...assistant import TileSpec
+    from ...advisor import TileSpec
     from ...layout import ELEMENTS, Swizzle, parse_layout, tile_of_atoms
     from ...layout.elements import NARROW
     from ...layout.tcgen05 import SCALE_ELEMENTS

@@ -48,8 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the table."""
-    from ...assistant.columns import columns
-    from ...assistant.table import forms, types
+    from ...advisor.columns import columns
+    from ...advisor.table import forms, types
 
     if options.kinds or options.scales:
         return _of_kinds(options)
@@ -67,8 +67,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _of_kinds(options: argparse.Namespace) -> int:
     """Prints a table of what `tcgen05` alone has."""
-    from ...assistant.columns import columns
-    from ...assistant.kind_rows import kinds, scale_block, scales
+    from ...advisor.columns import columns
+    from ...advisor.kind_rows import kinds, scale_block, scales
 
     arch = arch_of(options, Arch.SM_100)
     if not arch.is_tcgen05:
@@ -91,7 +91,7 @@ def _of_kinds(options: argparse.Namespace) -> int:
 
 def _kind_cells(row: dict[str, Any]) -> list[str]:
     """The cells of a kind."""
-    from ...assistant.kind_rows import runs
+    from ...advisor.kind_rows import runs
 
     types = _cell(row["types"]) + (" (the same)" if row["same"] else "")
     shapes = [runs(shape[name]) for shape in row["shapes"] for name in ("m", "n")]

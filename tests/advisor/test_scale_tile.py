@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlir_smem.assistant import decode_copy, diagnose_scales, match_scales
+from mlir_smem.advisor import decode_copy, diagnose_scales, match_scales
 from mlir_smem.emulator.operands import matrix_bytes
 from mlir_smem.emulator.tensor_descriptors import matrix
 from mlir_smem.layout import Arch, LayoutError, TileLayout, element, parse_layout

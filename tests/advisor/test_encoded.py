@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from strategies import operands
 
-from mlir_smem.assistant import encode, encode_operand, operand_of
+from mlir_smem.advisor import encode, encode_operand, operand_of
 from mlir_smem.layout import (
     LayoutError,
     Mismatch,

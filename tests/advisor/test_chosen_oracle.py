@@ -11,7 +11,7 @@ from pathlib import Path
 
 from each import for_each
 
-from mlir_smem.assistant import choose_operands
+from mlir_smem.advisor import choose_operands
 from mlir_smem.layout import Descriptor, LayoutError, element, parse_layout
 from mlir_smem.layout.banks import MAX_BYTES
 from mlir_smem.tools.smem_layout import smem_layout

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mlir_smem.assistant import decode_instruction
+from mlir_smem.advisor import decode_instruction
 from mlir_smem.layout import Arch, LayoutError
 from mlir_smem.layout.tcgen05 import KINDS
 

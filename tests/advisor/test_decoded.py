@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mlir_smem.assistant import decode
+from mlir_smem.advisor import decode
 from mlir_smem.layout import Descriptor, LayoutError, Major, Swizzle, element, operand_addresses
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 

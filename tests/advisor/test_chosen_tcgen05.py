@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mlir_smem.assistant import choose_operands
+from mlir_smem.advisor import choose_operands
 from mlir_smem.layout import LayoutError, Role, element
 from mlir_smem.layout.arch import Arch
 from mlir_smem.layout.banks import MAX_BYTES

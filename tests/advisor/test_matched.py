@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from strategies import operands
 
-from mlir_smem.assistant import match_map, match_tile
+from mlir_smem.advisor import match_map, match_tile
 from mlir_smem.layout import (
     LayoutError,
     Mismatch,

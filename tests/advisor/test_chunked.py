@@ -2,7 +2,7 @@
 
 import pytest
 
-from mlir_smem.assistant import encode_chunks
+from mlir_smem.advisor import encode_chunks
 from mlir_smem.layout import Arch, LayoutError, Role, Swizzle, element, tile_of_atoms
 
 E2M1 = element("e2m1")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mlir_smem.assistant import choose_operands
+from mlir_smem.advisor import choose_operands
 from mlir_smem.layout import LayoutError
 from mlir_smem.layout.tcgen05 import KINDS, InstructionDescriptor
 

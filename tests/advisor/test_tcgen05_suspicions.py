@@ -2,7 +2,7 @@
 
 import pytest
 
-from mlir_smem.assistant import decode
+from mlir_smem.advisor import decode
 from mlir_smem.layout import Arch, Descriptor, Major, Swizzle, element
 from mlir_smem.layout.tcgen05 import Tcgen05Descriptor
 

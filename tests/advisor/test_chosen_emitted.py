@@ -6,7 +6,7 @@ from block_cases import BlockCase
 from emitted_products import RANK, emitted
 from product_cases import Case
 
-from mlir_smem.assistant import choose_operands
+from mlir_smem.advisor import choose_operands
 from mlir_smem.emulator.narrow_floats import TENSOR_MULTIPLICANDS
 from mlir_smem.emulator.operands import matrix_bytes
 from mlir_smem.emulator.scaled_instructions import scaled_instruction

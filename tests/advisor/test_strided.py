@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mlir_smem.assistant import strided
+from mlir_smem.advisor import strided
 from mlir_smem.layout import LayoutError, Swizzle, element, parse_layout
 
 BF16 = element("bf16")

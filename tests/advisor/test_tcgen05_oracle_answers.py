@@ -2,7 +2,7 @@
 
 from oracle_sm100 import ROWS, SWIZZLES, tile_of
 
-from mlir_smem.assistant import Operand, decode, encode_operand, match_tile, operand_of
+from mlir_smem.advisor import Operand, decode, encode_operand, match_tile, operand_of
 from mlir_smem.layout import Arch, Major, Role, element
 from mlir_smem.layout.tcgen05 import Tcgen05Descriptor
 

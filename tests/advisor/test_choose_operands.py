@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mlir_smem.assistant import choose_operands
+from mlir_smem.advisor import choose_operands
 from mlir_smem.layout import LayoutError, Swizzle
 from mlir_smem.layout.text_error import TextError
 

@@ -3,7 +3,7 @@
 import pytest
 from oracle import ROWS, SWIZZLES
 
-from mlir_smem.assistant import decode
+from mlir_smem.advisor import decode
 from mlir_smem.layout import Descriptor, Major, Swizzle, element
 
 BF16 = element("bf16")

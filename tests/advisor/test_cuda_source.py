@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from emitted_kernels import EmittedCase, emitted_cases
 
-from mlir_smem.assistant import choose_operands, cuda_source
+from mlir_smem.advisor import choose_operands, cuda_source
 from mlir_smem.layout.tcgen05 import Chunks
 
 pytestmark = pytest.mark.sampled(3)

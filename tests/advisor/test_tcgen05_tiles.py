@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mlir_smem.assistant import (
+from mlir_smem.advisor import (
     Operand,
     diagnose,
     encode,

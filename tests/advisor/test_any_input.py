@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import layouts, tiles
 
-from mlir_smem.assistant import decode, diagnose, match_map, match_tile
+from mlir_smem.advisor import decode, diagnose, match_map, match_tile
 from mlir_smem.layout import ELEMENTS, Arch, LayoutError, Major, Role
 from mlir_smem.layout.elements import NARROW
 

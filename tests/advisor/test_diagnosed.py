@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import operands
 
-from mlir_smem.assistant import diagnose, encode_operand, match_map, match_tile, operand_of
+from mlir_smem.advisor import diagnose, encode_operand, match_map, match_tile, operand_of
 from mlir_smem.layout import (
     Descriptor,
     LayoutError,

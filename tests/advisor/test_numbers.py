@@ -2,7 +2,7 @@
 
 import pytest
 
-from mlir_smem.assistant.numbers import parse_number, parse_numbers
+from mlir_smem.advisor.numbers import parse_number, parse_numbers
 from mlir_smem.layout.text_error import TextError
 
 

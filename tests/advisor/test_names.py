@@ -5,26 +5,26 @@ import sys
 
 import pytest
 
-from mlir_smem import assistant
+from mlir_smem import advisor
 
 
-@pytest.mark.parametrize("name", assistant.__all__)
+@pytest.mark.parametrize("name", advisor.__all__)
 def test_every_name_is_there(name):
-    assert callable(getattr(assistant, name))
+    assert callable(getattr(advisor, name))
 
 
 def test_another_name_is_not():
     with pytest.raises(AttributeError) as refused:
-        _ = assistant.chose_operands
-    assert str(refused.value) == "module 'mlir_smem.assistant' has no attribute 'chose_operands'"
+        _ = advisor.chose_operands
+    assert str(refused.value) == "module 'mlir_smem.advisor' has no attribute 'chose_operands'"
 
 
 def test_what_is_not_asked_for_is_not_loaded():
     code = (
         "import sys\n"
-        "from mlir_smem.assistant import choose_operands\n"
+        "from mlir_smem.advisor import choose_operands\n"
         "choose_operands('128x64xbf16')\n"
-        "print([m for m in sys.modules if m.startswith('mlir_smem.assistant.diagnosed')])"
+        "print([m for m in sys.modules if m.startswith('mlir_smem.advisor.diagnosed')])"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
