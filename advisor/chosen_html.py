@@ -8,6 +8,7 @@ from . import chosen_text as text
 from .chosen import ChosenOperands
 from .chosen_operand import ChosenOperand
 from .columns import html_table
+from .pictures import Picture, svg
 
 
 def operands_html(chosen: ChosenOperands) -> str:
@@ -22,7 +23,7 @@ def operand_html(chosen: ChosenOperand) -> str:
     parts = [
         f"<h4>{escape(text.title(chosen))}</h4>",
         html_table(("", ""), text.facts(chosen)),
-        _picture(chosen),
+        svg(Picture(chosen.tile).drawing()),
         f"<h5>{text.CANDIDATES_HEAD}</h5>",
         html_table(text.CANDIDATE_HEADS, text.candidate_rows(chosen)),
     ]
@@ -34,8 +35,3 @@ def operand_html(chosen: ChosenOperand) -> str:
             html_table(text.block_heads(chosen), text.block_rows(chosen)),
         ]
     return "".join(parts)
-
-
-def _picture(chosen: ChosenOperand) -> str:
-    draw = getattr(chosen.tile, "_repr_svg_", None)
-    return draw() if draw else ""

@@ -11,9 +11,8 @@ from .arguments import add_arch, arch_of
 from .printed import printed_json
 
 if TYPE_CHECKING:
+    from ...advisor.pictures import AccumulatorPicture, Picture
     from ...layout import TileLayout
-    from ...layout.pictures import Picture
-    from ...layout.pictures.accumulator import AccumulatorPicture
 
 SUMMARY = "a picture of a layout, as SVG or PNG"
 
@@ -49,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Writes the picture, or prints its cells."""
-    from ...layout.pictures import side_by_side, svg
+    from ...advisor.pictures import side_by_side, svg
 
     output = options.output
     if output is None and not options.json:
@@ -60,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     if output is not None:
         drawing = side_by_side([picture.drawing() for picture in drawn])
         if output.endswith(".png"):
-            from ...layout.pictures.png import png
+            from ...advisor.pictures.png import png
 
             write_all([(output, png(drawing))])
         else:
@@ -75,7 +74,7 @@ def accumulator(options: argparse.Namespace) -> "AccumulatorPicture":
         InputError: if a layout or a tile is given as well, or no instruction has such a D.
         TextError: if its shape is malformed.
     """
-    from ...layout.pictures.accumulator import AccumulatorPicture
+    from ...advisor.pictures import AccumulatorPicture
     from ...layout.tcgen05 import Shape, ShapeError
     from ...layout.tcgen05.accumulator import Accumulator
     from ...layout.text_error import TextError
@@ -95,8 +94,8 @@ def accumulator(options: argparse.Namespace) -> "AccumulatorPicture":
 
 def pictures(options: argparse.Namespace) -> "list[Picture]":
     """What stands side by side: without swizzle and with, each as it is and in memory."""
+    from ...advisor.pictures import AccessKind, Color, Outline, Picture, View
     from ...layout import Role
-    from ...layout.pictures import AccessKind, Color, Outline, Picture, View
 
     if options.ctas is not None:
         raise InputError("--ctas is for --accumulator")

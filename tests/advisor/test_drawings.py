@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from mlir_smem.advisor.pictures import Drawing, Line, Rect, Text, side_by_side, svg
 from mlir_smem.layout import LayoutError
-from mlir_smem.layout.pictures import Drawing, Line, Rect, Text, side_by_side, svg
 
 RED = Rect(10, 20, 30, 40, "#ff0000", "#000000", data=(("row", 3),))
 DRAWING = Drawing(
@@ -54,7 +54,7 @@ def test_drawings_side_by_side_are_aligned_at_their_tops():
 
 def test_png_has_the_colours_where_the_drawing_has_them():
     image_module = pytest.importorskip("PIL.Image")
-    from mlir_smem.layout.pictures.png import png
+    from mlir_smem.advisor.pictures.png import png
 
     image = image_module.open(io.BytesIO(png(DRAWING)))
     assert image.size == (200, 160)
@@ -68,7 +68,7 @@ def test_png_has_the_colours_where_the_drawing_has_them():
 @pytest.mark.parametrize("ends", [(50, 10, 50, 70), (10, 40, 90, 40)])
 def test_arrows_have_heads_at_both_ends(ends):
     image_module = pytest.importorskip("PIL.Image")
-    from mlir_smem.layout.pictures.png import png
+    from mlir_smem.advisor.pictures.png import png
 
     line = Line(*ends, "#0000ff", 1, arrows=True)
     image = image_module.open(io.BytesIO(png(Drawing(100, 80, "", (line,)))))
@@ -88,7 +88,7 @@ def _across(image, ends, at):
 
 
 def test_without_pillow_the_extra_is_named(monkeypatch):
-    from mlir_smem.layout.pictures.png import png
+    from mlir_smem.advisor.pictures.png import png
 
     real = builtins.__import__
 

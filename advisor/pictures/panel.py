@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .drawing import Drawing, Line, Rect, Shape, Text
+from .picture import Picture
+from .pictured import drawing
 from .strides import Step
-
-if TYPE_CHECKING:
-    from .picture import Picture
 
 #: Pastels that stay apart for colour-blind eyes, also next to each other.
 PALETTE = (
@@ -38,8 +36,8 @@ _LEAST_WIDTH = 440
 _WIDE = 0.66
 
 
-def panel(picture: Picture) -> Drawing:
-    """The picture as shapes."""
+@drawing.register
+def _(picture: Picture) -> Drawing:
     return _Panel(picture).drawing()
 
 

@@ -8,13 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
-from ..banks import BANK_BYTES, BANKS
-from ..elements import UNIT_BYTES
-from ..fragment_access import lies_together
-from ..modes import LayoutError
-from ..tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS, ScaleBlocks, scale_blocks
-from ..tensor_box import tensor_box
-from ..tile import TileLayout
+from ...layout.banks import BANK_BYTES, BANKS
+from ...layout.elements import UNIT_BYTES
+from ...layout.fragment_access import lies_together
+from ...layout.modes import LayoutError
+from ...layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS, ScaleBlocks, scale_blocks
+from ...layout.tensor_box import tensor_box
+from ...layout.tile import TileLayout
 
 #: Bytes of one line of memory in a picture: those that 32 banks hold.
 LINE_BYTES = BANKS * BANK_BYTES

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from drawn import check_positions, read
 
+from mlir_smem.advisor.pictures import AccessKind, Color, Outline, Picture, View
 from mlir_smem.layout import Arch, LayoutError, Role, Swizzle, element, parse_layout, tile_of_atoms
-from mlir_smem.layout.pictures import AccessKind, Color, Outline, Picture, View
 from mlir_smem.layout.tcgen05 import KINDS, chunked_blocks, scale_layout, tcgen05_addresses
 
 NINTH = parse_layout("Swizzle<2,5,2> o ((32,2),(4,2)):((1,256),(32,128))", element("tf32"))

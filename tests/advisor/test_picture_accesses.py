@@ -5,6 +5,7 @@ import re
 import pytest
 from drawn import check_positions, read
 
+from mlir_smem.advisor.pictures import AccessKind, Picture, View
 from mlir_smem.layout import (
     Access,
     LayoutError,
@@ -15,7 +16,6 @@ from mlir_smem.layout import (
     parse_layout,
     tile_of_atoms,
 )
-from mlir_smem.layout.pictures import AccessKind, Picture, View
 
 BF16 = element("bf16")
 PLAIN = parse_layout("(64,64):(64,1)", BF16)

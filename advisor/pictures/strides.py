@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..arch import Arch
-from ..canonical import Mismatch, match
-from ..modes import LayoutError
-from ..operand import Role
-from ..tile import TileLayout
+from ...layout.arch import Arch
+from ...layout.canonical import Mismatch, match
+from ...layout.modes import LayoutError
+from ...layout.operand import Role
+from ...layout.tile import TileLayout
 
 
 @dataclass(frozen=True)

@@ -6,24 +6,22 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from ..arch import Arch
-from ..banks import BANK_BYTES
-from ..elements import INSTRUCTION_K_BYTES
-from ..modes import LayoutError
-from ..operand import Role
-from ..swizzle import Swizzle
-from ..tile import TileLayout
+from ...layout.arch import Arch
+from ...layout.banks import BANK_BYTES
+from ...layout.elements import INSTRUCTION_K_BYTES
+from ...layout.modes import LayoutError
+from ...layout.operand import Role
+from ...layout.swizzle import Swizzle
+from ...layout.tile import TileLayout
 from .accesses import AccessKind, Touched, k_step, touched
 from .cells import LINE_BYTES, MOST_BYTES, Cells, Color, Outline, View, cells_of
-from .drawing import Drawing
 from .grid import Grid
-from .panel import panel
+from .pictured import Pictured
 from .strides import Step, descriptor_steps
-from .svg import svg
 
 
 @dataclass(frozen=True)
-class Picture:
+class Picture(Pictured):
     """A tile as it is to be drawn.
 
     Attributes:
@@ -140,10 +138,6 @@ class Picture:
         plain = replace(self.layout, swizzle=Swizzle.NONE)
         return replace(self, layout=plain, strides=False, base_offset=0)
 
-    def drawing(self) -> Drawing:
-        """The picture as shapes."""
-        return panel(self)
-
     def data(self) -> dict[str, Any]:
         """The picture for JSON: what it says, and every cell of the tile, drawn or not."""
         cells, over = self.cells, self.touched
@@ -172,6 +166,3 @@ class Picture:
             "strides": {step.name: {"bytes": step.size, "to": step.to} for step in self.steps},
             "cells": found,
         }
-
-    def _repr_svg_(self) -> str:
-        return svg(self.drawing())

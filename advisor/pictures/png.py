@@ -5,7 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 from typing import Any
 
-from ..modes import LayoutError
+from ...layout.modes import LayoutError
 from .drawing import Drawing, Line, Rect, Text
 
 #: Pixels of the file for one of the drawing: sharp on dense screens.

@@ -8,17 +8,17 @@ from enum import Enum
 
 import numpy as np
 
-from ..arch import Arch
-from ..banks import Access, warp_access
-from ..elements import E2M1, UNIT_BYTES
-from ..fragment_access import lies_together, multiplicand_access
-from ..instruction import MAX_N
-from ..modes import LayoutError
-from ..operand import Role
-from ..swizzle import Swizzle
-from ..tcgen05 import LONG_K_BYTES
-from ..tile import TileLayout
-from ..transfer import WARP, Transfer
+from ...layout.arch import Arch
+from ...layout.banks import Access, warp_access
+from ...layout.elements import E2M1, UNIT_BYTES
+from ...layout.fragment_access import lies_together, multiplicand_access
+from ...layout.instruction import MAX_N
+from ...layout.modes import LayoutError
+from ...layout.operand import Role
+from ...layout.swizzle import Swizzle
+from ...layout.tcgen05 import LONG_K_BYTES
+from ...layout.tile import TileLayout
+from ...layout.transfer import WARP, Transfer
 from .cells import Cells
 
 

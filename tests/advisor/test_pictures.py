@@ -8,6 +8,7 @@ from drawn import check_positions, read
 from hypothesis import given, settings
 from strategies import layouts, tiles
 
+from mlir_smem.advisor.pictures import Color, Outline, Picture, View, side_by_side, svg
 from mlir_smem.layout import (
     FORMS,
     LayoutError,
@@ -21,7 +22,6 @@ from mlir_smem.layout import (
     parse_layout,
     tile_of_atoms,
 )
-from mlir_smem.layout.pictures import Color, Outline, Picture, View, side_by_side, svg
 
 BF16 = element("bf16")
 TILE = tile_of_atoms(BF16, (16, 64), 1, Swizzle.B128)
@@ -116,7 +116,7 @@ def test_a_part_that_cuts_atoms_at_run_time_is_drawn_from_the_first_one():
     wide = tile_of_atoms(BF16, (8, 128), 1, Swizzle.B128)
     part = wide.slice((0, Multiple(16)), (8, 64)).layout
     assert not part.settled
-    (cells,) = read(part._repr_svg_())
+    (cells,) = read(Picture(part)._repr_svg_())
     assert check_positions(cells, Picture(part.with_origin())) == 64
 
 
@@ -240,5 +240,6 @@ def test_a_layout_without_swizzle_has_nothing_to_be_compared_with():
         Picture(parse_layout("(8,8):(8,1)", BF16)).without_swizzle()
 
 
-def test_notebooks_show_a_layout():
-    assert TILE._repr_svg_() == Picture(TILE)._repr_svg_()
+def test_notebooks_show_a_picture_as_it_is_drawn():
+    picture = Picture(TILE)
+    assert picture._repr_svg_() == svg(picture.drawing())
