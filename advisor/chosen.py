@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 from ..layout import LayoutError, Major, Multiple, Role, Step, Swizzle, choose
 from ..layout.arch import Arch
@@ -13,15 +12,14 @@ from ..layout.choice import BulkUse, FragmentUse, TransferUse, Use
 from ..layout.elements import INSTRUCTION_K_BYTES
 from ..layout.fragment_access import multiplicand_access
 from ..layout.transposition import Relayout
+from .answer import Answer
 from .chosen_operand import ChosenOperand, contiguous_of
 from .load import Load
 from .multiplied import multiplier_of
 from .multiplier import Multiplier, Tcgen05, check_extents
+from .product import Product, product_of
 from .spec import TileSpec
-
-if TYPE_CHECKING:
-    from .product import Product
-    from .tcgen05_product import Tcgen05Product
+from .tcgen05_product import Tcgen05Product, tcgen05_product_of
 
 #: Where the examples begin: the dynamic shared memory of a kernel without static one on sm_90
 #: (measured).
@@ -32,7 +30,7 @@ MAX_THREADS = 1024
 
 
 @dataclass(frozen=True)
-class ChosenOperands:
+class ChosenOperands(Answer):
     """The layouts of the tiles that are multiplied; either may be left out.
 
     Attributes:
@@ -56,27 +54,11 @@ class ChosenOperands:
         Raises:
             LayoutError: if there is no room for the product.
         """
-        return self.by.product(self.a, self.b) if self.a and self.b else None
-
-    def data(self) -> dict[str, Any]:
-        """All of it for JSON."""
-        product = self.product
-        return {
-            "arch": str(self.by.arch),
-            "a": self.a and self.a.data(),
-            "b": self.b and self.b.data(),
-            "product": product and product.data(),
-        }
-
-    def __str__(self) -> str:
-        from .chosen_text import operands_text
-
-        return operands_text(self)
-
-    def _repr_html_(self) -> str:
-        from .chosen_html import operands_html
-
-        return operands_html(self)
+        if self.a is None or self.b is None:
+            return None
+        if isinstance(self.by, Tcgen05):
+            return tcgen05_product_of(self.a, self.b, self.by)
+        return product_of(self.a, self.b)
 
 
 def choose_operands(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
 
 from ..layout import (
     Canonical,
@@ -15,22 +14,20 @@ from ..layout import (
     Major,
     OperandBlocks,
     Role,
-    Swizzle,
     TileLayout,
 )
-from ..layout import descriptor as fields
 from ..layout.choice import Candidate, FragmentUse, Verdict, filled
 from ..layout.elements import UNIT_BYTES
 from ..layout.fragment_access import multiplicand_access
 from ..layout.instruction import INSTRUCTION_M
 from ..layout.tcgen05 import Chunks, Tcgen05Descriptor
-from ..layout.tcgen05.descriptor import LBO_MODE, VERSION
 from ..layout.tensor_box import TensorBox, least_alignment, tensor_box
 from ..layout.transposition import Relayout
+from .answer import Answer
+from .fields import Field, matrix_fields
 from .load import Load
 from .multiplier import Multiplier, Wgmma, canonical_of, first_descriptor
 from .spec import TileSpec
-from .table import meaning
 
 
 @dataclass(frozen=True)
@@ -53,37 +50,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Field:
-    """A field of a matrix descriptor.
-
-    Attributes:
-        name: as the ISA names it.
-        bit, width: its first bit, and how many it has.
-        said: the value in words, in bytes where it is a number of bytes.
-        encoded: the bits.
-        meaning: what it stands for in this layout.
-    """
-
-    name: str
-    bit: int
-    width: int
-    said: str
-    encoded: int
-    meaning: str
-
-    def data(self) -> dict[str, Any]:
-        """The field for JSON."""
-        return {
-            "name": self.name,
-            "bits": [self.bit, self.bit + self.width - 1],
-            "value": self.said,
-            "encoded": self.encoded,
-            "meaning": self.meaning,
-        }
-
-
-@dataclass(frozen=True)
-class ChosenOperand:
+class ChosenOperand(Answer):
     """The layout of an operand's tile, and why.
 
     Attributes:
@@ -196,9 +163,9 @@ class ChosenOperand:
     @property
     def fields(self) -> list[Field]:
         """The fields of the descriptor of a tile at address 0; none if it is read from registers."""
-        if self.canonical is None:
+        if self.in_registers:
             return []
-        return _fields(self.descriptor(), self.canonical, self.role)
+        return list(matrix_fields(self.descriptor().encode(), self.by.arch))
 
     @cached_property
     def box(self) -> TensorBox | str:
@@ -233,12 +200,6 @@ class ChosenOperand:
         """The letter of the dimension that is contiguous: K, or M of A and N of B."""
         return "K" if major is Major.K else self.role.extent_name
 
-    def data(self) -> dict[str, Any]:
-        """All of it for JSON; sizes in bytes, steps in 16-byte units."""
-        from .chosen_data import operand_data
-
-        return operand_data(self)
-
 
 def contiguous_of(role: Role, major: Major) -> int:
     """The dimension of a tile, (M, K) of A or (K, N) of B, that is contiguous."""
@@ -248,32 +209,3 @@ def contiguous_of(role: Role, major: Major) -> int:
 def one_stage(layout: TileLayout) -> TileLayout:
     """The layout of the first stage of a tile; its own, if it has no stages."""
     return layout.stage(0).layout if len(layout.shape) == 3 else layout
-
-
-def _fields(descriptor: Descriptor, canonical: Canonical, role: Role) -> list[Field]:
-    """The fields of a descriptor, lowest bits first."""
-
-    def size(name: str, at: tuple[int, int], value: int, said: str) -> Field:
-        return Field(name, *at, f"{value} B", fields.encode_address(value), said)
-
-    def offset(name: str, at: tuple[int, int], value: int, used: int | None) -> Field:
-        said = meaning(canonical.form, name).replace("m/n", role.extent_name.lower())
-        return size(name, at, value, "no effect in this layout" if used is None else said)
-
-    swizzle = descriptor.swizzle
-    mode = descriptor.modes[swizzle]
-    plain = swizzle is Swizzle.NONE
-    phase = "none without swizzle" if plain else "0: the tile begins with the swizzle's pattern"
-    found = [
-        size("start address", fields.START, descriptor.start, "where the tile begins"),
-        offset("LBO", fields.LBO, descriptor.lbo, canonical.lbo),
-        offset("SBO", fields.SBO, descriptor.sbo, canonical.sbo),
-        Field("base offset", *fields.BASE_OFFSET, "0", descriptor.base_offset, phase),
-        Field("swizzle", *descriptor.mode, str(swizzle), mode, "the swizzling mode"),
-    ]
-    if isinstance(descriptor, Tcgen05Descriptor):
-        found += [
-            Field("version", *VERSION, "1", 1, "of descriptors: that of tcgen05"),
-            Field("LBO mode", *LBO_MODE, "relative", 0, "LBO is a distance, and no address"),
-        ]
-    return sorted(found, key=lambda field: field.bit)

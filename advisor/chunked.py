@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from ..layout import Arch, LayoutError, Mismatch, Role, TileLayout
 from ..layout.tcgen05 import LONG_K_BYTES, Chunks, Tcgen05Descriptor, chunked_blocks
-from .columns import columns, html_table
-from .sentences import html_list
+from .answer import Answer
 from .suspicions import WINDOW_END
-
-_HEADS = ("rows", "k", "begins at", "rest at", "descriptor")
 
 
 @dataclass(frozen=True)
-class EncodedChunks:
+class EncodedChunks(Answer):
     """The descriptors of all instructions.
 
     Attributes:
@@ -39,46 +35,6 @@ class EncodedChunks:
             tuple(self.chunks.descriptor(i, j, self.start) for j in range(len(row)))
             for i, row in enumerate(self.chunks.starts)
         )
-
-    @property
-    def _rows(self) -> list[tuple[str, ...]]:
-        step = LONG_K_BYTES * 8 // self.tile.element.bits
-        rows: list[tuple[str, ...]] = []
-        at = 0
-        for piece, row in zip(self.chunks.pieces, self.descriptors, strict=True):
-            for index, d in enumerate(row):
-                rest = f"{d.lbo:#x}" if d.absolute else ""
-                k = f"{index * step}-{(index + 1) * step - 1}"
-                place = (f"{at}-{at + piece - 1}", k, f"{d.start:#x}", rest)
-                rows.append((*place, f"{d.encode():#018x}"))
-            at += piece
-        return rows
-
-    @property
-    def _note(self) -> str:
-        return f"{self.chunks}; SBO {self.chunks.sbo} bytes, swizzle {self.tile.swizzle}"
-
-    def __str__(self) -> str:
-        return f"{self._note}\n\n{columns(_HEADS, self._rows)}"
-
-    def data(self) -> dict[str, Any]:
-        """The answer for JSON; all quantities in bytes, tables indexed [m/n][k]."""
-        descriptors = self.descriptors
-        return {
-            "arch": str(self.arch),
-            "k_bytes": LONG_K_BYTES,
-            "role": self.role.value,
-            "element": str(self.tile.element),
-            "layout": str(self.tile),
-            "sbo": self.chunks.sbo,
-            "rows": list(self.chunks.pieces),
-            "starts": [[d.start for d in row] for row in descriptors],
-            "seconds": [[d.lbo if d.absolute else None for d in row] for row in descriptors],
-            "descriptors": [[f"{d.encode():#018x}" for d in row] for row in descriptors],
-        }
-
-    def _repr_html_(self) -> str:
-        return html_list([self._note]) + html_table(_HEADS, self._rows)
 
 
 def encode_chunks(

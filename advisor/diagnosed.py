@@ -4,29 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from ..layout import Arch, Descriptor, LayoutError, Major, Mismatch, Role, Swizzle
 from ..layout.elements import UNIT_BYTES, Element
 from ..layout.instruction import n_pieces
-from .columns import columns, html_table
+from .answer import Answer
 from .decoded import decode
 from .encoded import Encoded, Operand, encode_operand
 from .matched import Matched
 from .reading import Reading
-from .sentences import html_list
 from .suspicions import of_bits, of_reading, without_reserved
-
-#: Elements that are written out.
-_SHOWN = 8
-
-_HEADS = ("element", "written at", "read at", "there lies")
 
 
 @dataclass(frozen=True, eq=False)
-class Diagnosed:
+class Diagnosed(Answer):
     """Which elements the instructions read from where they were not written.
 
     Elements are those of the operand, (m/n, k); places are counted in elements.
@@ -53,67 +46,9 @@ class Diagnosed:
         return self.read != self.written[: self.read.shape[0], : self.read.shape[1]]
 
     @property
-    def summary(self) -> str:
-        """How many elements are wrong, and what is read instead."""
-        count, total = int(self.wrong.sum()), self.wrong.size
-        if not count:
-            return f"all {total} elements are read where they were written"
-        nothing = int((self.lies[self.wrong][:, 0] < 0).sum())
-        return (
-            f"{count} of {total} elements are read from where they were not written: "
-            f"{count - nothing} times another element lies there, {nothing} times nothing"
-        )
-
-    @property
-    def _rows(self) -> list[tuple[str, ...]]:
-        """The first wrong elements, one of each 16 bytes: where it was written, where it is read, and
-        what lies there."""
-        rows: list[tuple[str, ...]] = []
-        written = self.written[: self.read.shape[0], : self.read.shape[1]]
-        firsts = self.wrong & (written % self.element.unit == 0)
-        for r, k in np.argwhere(firsts)[:_SHOWN].tolist():
-            other = self.lies[r, k].tolist()
-            there = f"({other[0]},{other[1]})" if other[0] >= 0 else "nothing"
-            places = (self._byte(self.written[r, k]), self._byte(self.read[r, k]))
-            rows.append((f"({r},{k})", *places, there))
-        return rows
-
-    def _byte(self, place: np.ndarray) -> str:
-        return f"{int(place) * self.element.bits // 8:#x}"
-
-    @property
-    def _notes(self) -> list[str]:
-        if self.right is None:
-            return [self.summary, *self.causes]
-        steps = ", ".join(map(str, self.right.operand.k_steps if self.right.operand else (0,)))
-        right = f"right would be {self.right.bits:#018x}, k steps {steps} (16-byte units)"
-        return [self.summary, *self.causes, *([right] if self.wrong.any() or self.causes else [])]
-
-    def __str__(self) -> str:
-        lines = list(self._notes)
-        if self.wrong.any():
-            lines += ["", columns(_HEADS, self._rows)]
-        return "\n".join(lines)
-
-    def data(self) -> dict[str, Any]:
-        """The answer for JSON; arrays are indexed [m/n][k], places in elements."""
-        return {
-            "right": not self.wrong.any(),
-            "summary": self.summary,
-            "wrong": int(self.wrong.sum()),
-            "total": self.wrong.size,
-            "causes": list(self.causes),
-            "read": self.read.tolist(),
-            "written": self.written[: self.read.shape[0], : self.read.shape[1]].tolist(),
-            "lies": [
-                [pair if pair[0] >= 0 else None for pair in row] for row in self.lies.tolist()
-            ],
-            "should_be": self.right and self.right.data(),
-        }
-
-    def _repr_html_(self) -> str:
-        table = html_table(_HEADS, self._rows) if self.wrong.any() else ""
-        return html_list(self._notes) + table
+    def displaced(self) -> int:
+        """How many elements are read from where another element lies."""
+        return int((self.lies[self.wrong][:, 0] >= 0).sum())
 
 
 def diagnose(

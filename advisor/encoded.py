@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from ..layout import (
     Arch,
@@ -18,15 +16,12 @@ from ..layout import (
     base_offset,
 )
 from ..layout.elements import UNIT_BYTES
-from ..layout.tcgen05 import Tcgen05Descriptor
-from .columns import columns, html_table
-from .decoded import HEADS, decode
-from .sentences import html_list
+from .answer import Answer
 from .suspicions import WINDOW_END, Suspicion, of_bits
 
 
 @dataclass(frozen=True)
-class Operand:
+class Operand(Answer):
     """A tile as an operand, and how it is cut into instructions.
 
     Attributes:
@@ -59,40 +54,6 @@ class Operand:
         """What is added for each instruction along m/n, in 16-byte units."""
         return tuple(row[0] for row in self.blocks.steps)
 
-    def data(self) -> dict[str, Any]:
-        """The operand for JSON; LBO and SBO in bytes, null where they have no effect."""
-        canonical = self.blocks.canonical
-        return {
-            "role": self.role.value,
-            "element": str(self.tile.element),
-            "layout": str(self.tile),
-            "major": canonical.major.value,
-            "swizzle": str(canonical.swizzle),
-            "form": self.form,
-            "lbo": canonical.lbo,
-            "sbo": canonical.sbo,
-            "rows": list(self.blocks.pieces),
-            "k_steps": list(self.k_steps),
-            "mn_steps": list(self.mn_steps),
-            "stage_steps": list(self.stage_steps),
-        }
-
-    def __str__(self) -> str:
-        kind, letter = self.tile.element, self.role.extent_name
-        pieces = "+".join(map(str, self.blocks.pieces))
-        steps = [
-            ("k", f"each {kind.instruction_k} of k", self.k_steps),
-            (letter, f"{letter} = {pieces}", self.mn_steps),
-            ("stage", "each stage", self.stage_steps),
-        ]
-        lines = [f"{self.blocks.canonical.major}: {self.form}"]
-        lines += [
-            f"{name} steps: {_added(values)} (16-byte units; {what})"
-            for name, what, values in steps
-            if len(values) > 1
-        ]
-        return "\n".join(lines)
-
 
 def operand_of(
     tile: TileLayout, role: Role, rows: int | None = None, arch: Arch = Arch.SM_90
@@ -124,7 +85,7 @@ def operand_of(
 
 
 @dataclass(frozen=True)
-class Encoded:
+class Encoded(Answer):
     """A descriptor, and those of the other instructions.
 
     Attributes:
@@ -154,47 +115,6 @@ class Encoded:
         """Those of all instructions of the first stage, indexed [m/n][k]."""
         steps = self.operand.blocks.steps if self.operand else ((0,),)
         return tuple(tuple(self.bits + step for step in row) for row in steps)
-
-    def data(self) -> dict[str, Any]:
-        """The answer for JSON; quantities of the descriptor in bytes, steps in 16-byte units."""
-        d = self.descriptor
-        return {
-            "arch": str(self.arch),
-            "descriptor": f"{self.bits:#018x}",
-            "constant": f"{self.constant:#018x}",
-            "fields": {
-                "start": d.start,
-                "lbo": d.lbo,
-                "sbo": d.sbo,
-                "base_offset": d.base_offset,
-                "swizzle": str(d.swizzle),
-                "absolute": isinstance(d, Tcgen05Descriptor) and d.absolute,
-            },
-            "operand": self.operand and self.operand.data(),
-            "descriptors": [[f"{bits:#018x}" for bits in row] for row in self.descriptors],
-            "suspicions": [asdict(s) for s in self.suspicions],
-        }
-
-    @property
-    def _fields(self) -> tuple[tuple[str, ...], ...]:
-        if self.operand is None:
-            return decode(self.bits, arch=self.arch).fields
-        blocks, kind = self.operand.blocks, self.operand.tile.element
-        major, rows = blocks.canonical.major, blocks.pieces[0]
-        return decode(self.bits, kind, major, rows, arch=self.arch).fields
-
-    @property
-    def _notes(self) -> list[str]:
-        notes = [f"suspicious ({s.name}): {s.text}" for s in self.suspicions]
-        return [*str(self.operand).split("\n"), *notes] if self.operand else notes
-
-    def __str__(self) -> str:
-        fields = columns(HEADS, self._fields)
-        head = f"{self.bits:#018x} = {self.constant:#018x} | (address >> 4 & 0x3fff)"
-        return "\n".join([head, "", fields, *([""] if self._notes else []), *self._notes])
-
-    def _repr_html_(self) -> str:
-        return html_table(HEADS, self._fields) + html_list(self._notes)
 
 
 def encode(
@@ -246,7 +166,3 @@ def encode_operand(operand: Operand, start: int = 0) -> Encoded:
     except ValueError as error:
         raise LayoutError(str(error)) from None
     return Encoded(descriptor, operand, arch=operand.arch)
-
-
-def _added(values: Sequence[int]) -> str:
-    return ", ".join(f"+{value}" for value in values)

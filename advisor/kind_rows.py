@@ -2,49 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from ..layout import LayoutError, TileLayout
 from ..layout.arch import Arch
 from ..layout.elements import INSTRUCTION_K_BYTES, UE8M0
 from ..layout.tcgen05 import LONG_K_BYTES, Kind, Shape, scale_blocks, scale_factors, scale_layout
-from ..layout.tcgen05.scales import BLOCK_BYTES, BLOCK_FACTORS, BLOCK_ROWS, SCALE_IDS, ScaleBlocks
+from ..layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS, SCALE_IDS, ScaleBlocks
 from ..layout.tcgen05.shapes import legal_m, legal_n
+from .answer import Answer
 
 
 @dataclass(frozen=True)
-class KindRow:
+class KindShapes(Answer):
+    """The shapes of a kind's instructions.
+
+    Attributes:
+        ctas: how many blocks multiply together.
+        m: every M of all blocks.
+        n: every N of all blocks, where B is K-major and K the first of its kind's.
+    """
+
+    ctas: int
+    m: tuple[int, ...]
+    n: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class KindRow(Answer):
     """A kind, and the shapes of its instructions."""
 
     kind: Kind
     arch: Arch
 
-    def data(self) -> dict[str, Any]:
-        """The row for JSON: K in elements, of each number of bytes that is read; M and N of all blocks,
-        by how many multiply together, N where B is K-major and K the first."""
-        kind, (element, *_) = self.kind, self.kind.codes
-        return {
-            "kind": str(kind),
-            "types": [str(each) for each in kind.codes],
-            "same": kind.same,
-            "accumulators": list(kind.accumulators),
-            "k": [Shape(0, 0, k_bytes=size).k(element) for size in k_bytes_of(kind, self.arch)],
-            "shapes": [
-                {
-                    "ctas": ctas,
-                    "m": list(legal_m(kind, ctas)),
-                    "n": list(legal_n(kind, element, ctas)),
-                }
-                for ctas in (1, 2)
-            ],
-            "negates": kind.negates,
-            "saturates": kind.saturates,
-        }
+    @property
+    def k(self) -> list[int]:
+        """K in elements, of each number of bytes that instructions read along K."""
+        element = next(iter(self.kind.codes))
+        return [Shape(0, 0, k_bytes=size).k(element) for size in k_bytes_of(self.kind, self.arch)]
+
+    @property
+    def shapes(self) -> list[KindShapes]:
+        """The shapes for one block, and for two that multiply together."""
+        kind, element = self.kind, next(iter(self.kind.codes))
+        return [
+            KindShapes(ctas, tuple(legal_m(kind, ctas)), tuple(legal_n(kind, element, ctas)))
+            for ctas in (1, 2)
+        ]
 
 
 @dataclass(frozen=True)
-class ScaleRow:
+class ScaleRow(Answer):
     """Scale factors that a kind takes.
 
     Attributes:
@@ -59,21 +67,38 @@ class ScaleRow:
     block: int
     k_bytes: int
 
-    def data(self) -> dict[str, Any]:
-        """The row for JSON: how many factors of a row an instruction reads, what the ISA calls that
-        (`vector`, null for K = 96), and the ids at which they can begin."""
-        shape = Shape(0, 0, k_bytes=self.k_bytes)
-        factors = scale_factors(self.kind, shape, self.block)
-        long = self.k_bytes == LONG_K_BYTES
-        return {
-            "kind": str(self.kind),
-            "scale": self.scale,
-            "block": self.block,
-            "k": shape.k(next(iter(self.kind.codes))),
-            "factors": factors,
-            "vector": None if long else f"scale_vec::{factors}X",
-            "ids": list(SCALE_IDS[factors]),
-        }
+    @property
+    def k(self) -> int:
+        """K of an instruction, in elements."""
+        return Shape(0, 0, k_bytes=self.k_bytes).k(next(iter(self.kind.codes)))
+
+    @property
+    def factors(self) -> int:
+        """How many factors of a row an instruction reads."""
+        return scale_factors(self.kind, Shape(0, 0, k_bytes=self.k_bytes), self.block)
+
+    @property
+    def vector(self) -> str | None:
+        """What the ISA calls that number; None for K = 96."""
+        return None if self.k_bytes == LONG_K_BYTES else f"scale_vec::{self.factors}X"
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The bytes of a word at which an instruction's factors can begin."""
+        return tuple(SCALE_IDS[self.factors])
+
+
+@dataclass(frozen=True)
+class ScaleBlock(Answer):
+    """A block of scale factors in shared memory.
+
+    Attributes:
+        layout: how its factors lie, (rows, factors).
+        blocks: what `tcgen05.cp` copies.
+    """
+
+    layout: TileLayout
+    blocks: ScaleBlocks
 
 
 def k_bytes_of(kind: Kind, arch: Arch) -> tuple[int, ...]:
@@ -97,28 +122,58 @@ def scales(arch: Arch) -> list[ScaleRow]:
     ]
 
 
-def scale_block() -> dict[str, Any]:
-    """A block of scale factors in shared memory, for JSON: its layout, and the constant of the descriptor
-    by which `tcgen05.cp` copies it to that many columns of tensor memory."""
+def scale_block() -> ScaleBlock:
+    """The block of scale factors that every kind takes."""
     layout = scale_layout(UE8M0, BLOCK_ROWS, BLOCK_FACTORS)
     blocks = scale_blocks(layout)
     assert isinstance(blocks, ScaleBlocks)
-    return {
-        "shape": list(layout.shape),
-        "layout": str(layout),
-        "bytes": BLOCK_BYTES,
-        "columns": blocks.columns,
-        "descriptor": f"{blocks.descriptor(0, 0).encode():#018x}",
-    }
+    return ScaleBlock(layout, blocks)
 
 
-def runs(numbers: Sequence[int]) -> str:
-    """Ascending numbers in few words, for example `8, 16, 24, 32-256 by 16`."""
-    if len(numbers) < 3:
-        return ", ".join(map(str, numbers))
-    step = numbers[-1] - numbers[-2]
-    first = len(numbers) - 2
-    while first and numbers[first] - numbers[first - 1] == step:
-        first -= 1
-    said = [*map(str, numbers[:first]), f"{numbers[first]}-{numbers[-1]} by {step}"]
-    return ", ".join(said)
+@dataclass(frozen=True)
+class KindTable(Answer):
+    """The kinds that an architecture has.
+
+    Raises:
+        LayoutError: if it has none.
+    """
+
+    arch: Arch = Arch.SM_100
+
+    def __post_init__(self) -> None:
+        _check_kinds(self.arch)
+
+    @property
+    def rows(self) -> list[KindRow]:
+        """A row for each."""
+        return kinds(self.arch)
+
+
+@dataclass(frozen=True)
+class ScaleTable(Answer):
+    """The scale factors that the kinds of an architecture take, and how they lie.
+
+    Raises:
+        LayoutError: if it has no kinds.
+    """
+
+    arch: Arch = Arch.SM_100
+
+    def __post_init__(self) -> None:
+        _check_kinds(self.arch)
+
+    @property
+    def rows(self) -> list[ScaleRow]:
+        """A row for each."""
+        return scales(self.arch)
+
+    @property
+    def block(self) -> ScaleBlock:
+        """How they lie."""
+        return scale_block()
+
+
+def _check_kinds(arch: Arch) -> None:
+    if not arch.kinds:
+        others = " and ".join(str(other) for other in Arch if other.kinds)
+        raise LayoutError(f"{arch} has no kinds of instructions; {others} have")

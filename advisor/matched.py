@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from ..layout import Arch, Element, Mismatch, Role, Step, Swizzle, TileLayout, choose
 from ..layout.element_map import Inferred, inferred, places_of
-from .columns import html_table, named
+from .answer import Answer
 from .encoded import Encoded, Operand, encode_operand, operand_of
 
 
 @dataclass(frozen=True)
-class Nearest:
+class Nearest(Answer):
     """A layout that instructions read, and how far a tile is from it.
 
     Attributes:
@@ -29,12 +28,9 @@ class Nearest:
     moved: int
     total: int
 
-    def __str__(self) -> str:
-        return f"{self.layout} ({self.name}): {self.moved} of {self.total} elements lie elsewhere in it"
-
 
 @dataclass(frozen=True, eq=False)
-class Matched:
+class Matched(Answer):
     """What a tile is to the instructions that read it.
 
     Attributes:
@@ -73,70 +69,6 @@ class Matched:
             for other, tile in others
             if isinstance(operand_of(tile, self.role, arch=self.arch), Operand)
         )
-
-    def data(self) -> dict[str, Any]:
-        """The answer for JSON."""
-        found = self.found
-        mismatch = None
-        if isinstance(found, Mismatch):
-            mismatch = {
-                "reason": found.reason,
-                "mode": found.mode,
-                "actual": found.actual,
-                "expected": found.expected,
-            }
-        nearest = self.nearest and {
-            "layout": str(self.nearest.layout),
-            "name": self.nearest.name,
-            "moved": self.nearest.moved,
-            "total": self.nearest.total,
-        }
-        return {
-            "arch": str(self.arch),
-            "matches": mismatch is None,
-            "layout": self.layout and str(self.layout),
-            "element": str(self.element),
-            "role": self.role.value,
-            "shape": list(self.places.shape),
-            "start": self.start,
-            "encoded": self.encoded and self.encoded.data(),
-            "mismatch": mismatch,
-            "fits_with": [str(swizzle) for swizzle in self.fits_with],
-            "nearest": nearest,
-        }
-
-    @property
-    def _lines(self) -> list[tuple[str, str]]:
-        lines = [("layout", str(self.layout))] if self.layout else []
-        if not isinstance(self.found, Mismatch):
-            encoded = self.encoded
-            assert encoded is not None
-            d, canonical = encoded.descriptor, self.found.blocks.canonical
-            for name, value in (("LBO", canonical.lbo), ("SBO", canonical.sbo)):
-                said = f"{value} bytes" if value is not None else "no effect"
-                lines.append((name, said))
-            lines.append(("descriptor", f"{d.encode():#018x}, and the address OR'd in"))
-            form, *steps = str(self.found).split("\n")
-            lines.insert(0, ("matches", form))
-            for step in steps:
-                name, _, values = step.partition(": ")
-                lines.append((name, values))
-            return lines
-        lines.insert(0, ("matches none", self.found.reason))
-        if self.found.mode is not None:
-            lines.append((self.found.mode, f"{self.found.actual}; needed {self.found.expected}"))
-        if self.fits_with:
-            names = " or ".join(map(str, self.fits_with))
-            lines.append(("hint", f"the same strides match with swizzle {names}"))
-        if self.nearest is not None:
-            lines.append(("nearest", str(self.nearest)))
-        return lines
-
-    def __str__(self) -> str:
-        return named(self._lines)
-
-    def _repr_html_(self) -> str:
-        return html_table(("", ""), self._lines)
 
 
 def match_tile(

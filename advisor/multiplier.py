@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import lcm
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from ..layout import (
     Canonical,
@@ -28,11 +28,6 @@ from ..layout.elements import INSTRUCTION_K_BYTES
 from ..layout.instruction import INSTRUCTION_M, n_rule, widest_first
 from ..layout.tcgen05 import Chunks, Kind, Tcgen05Use, chunked_blocks, tcgen05_blocks
 from ..layout.tcgen05.shapes import LONG_K_BYTES, legal_m, legal_n
-
-if TYPE_CHECKING:
-    from .chosen_operand import ChosenOperand
-    from .product import Product
-    from .tcgen05_product import Tcgen05Product
 
 
 @dataclass(frozen=True)
@@ -70,12 +65,6 @@ class Wgmma:
         if not accumulators(a, b):
             fit = " or ".join(str(partner) for partner in partners(a) if partner.multiplied)
             raise LayoutError(f"wgmma does not multiply {a} by {b}; beside an A of {a}, B is {fit}")
-
-    def product(self, a: ChosenOperand, b: ChosenOperand) -> Product:
-        """The product of two operands that the checks accept."""
-        from .product import product_of
-
-        return product_of(a, b)
 
 
 @dataclass(frozen=True)
@@ -127,12 +116,6 @@ class Tcgen05:
 
     def check_types(self, a: Element, b: Element) -> None:
         """Nothing: the kind is one that multiplies them."""
-
-    def product(self, a: ChosenOperand, b: ChosenOperand) -> Tcgen05Product:
-        """The product of two operands that the checks accept."""
-        from .tcgen05_product import tcgen05_product_of
-
-        return tcgen05_product_of(a, b, self)
 
 
 Multiplier = Wgmma | Tcgen05

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
 from ..layout import Accumulator, Major, accumulators
 from ..layout.elements import B1
 from ..layout.fragments import WARPGROUP
 from ..layout.instruction import INSTRUCTION_M
+from .answer import Answer
 from .chosen_operand import ChosenOperand
 
 
 @dataclass(frozen=True)
-class Product:
+class Product(Answer):
     """D = A * B, as one warpgroup computes it.
 
     Attributes:
@@ -27,6 +27,11 @@ class Product:
     b: ChosenOperand
     accumulator: Accumulator
     pieces: tuple[int, ...]
+
+    @property
+    def accumulators(self) -> tuple[Accumulator, ...]:
+        """The types that D can have, the usual one first."""
+        return tuple(accumulators(self.a.spec.element, self.b.spec.element))
 
     @property
     def m(self) -> int:
@@ -70,41 +75,6 @@ class Product:
     def registers(self) -> int:
         """Registers of a thread that hold 64 rows of D."""
         return INSTRUCTION_M * self.n // WARPGROUP // self.accumulator.per_register
-
-    def data(self) -> dict[str, Any]:
-        """The product for JSON."""
-        types = accumulators(self.a.spec.element, self.b.spec.element)
-        return {
-            "m": self.m,
-            "n": self.n,
-            "k": self.k,
-            "accumulators": list(map(str, types)),
-            "instructions": [
-                {"instruction": opcode, "count": count}
-                for opcode, count in self.instructions.items()
-            ],
-            **{name.replace("-", "_"): value for name, value in self.transposes.items()},
-            "accumulator_registers": self.registers,
-        }
-
-    def __str__(self) -> str:
-        k = self.a.spec.element.instruction_k
-        counts = [
-            f"  {count} x {opcode}" + "".join(f", {n} = {v}" for n, v in self.transposes.items())
-            for opcode, count in self.instructions.items()
-        ]
-        each = (
-            f"{self.m // INSTRUCTION_M} along m, {len(self.pieces)} along n, {self.k // k} along k"
-        )
-        others = accumulators(self.a.spec.element, self.b.spec.element)[1:]
-        instead = f"; or {', '.join(map(str, others))}" if others else ""
-        return "\n".join(
-            [
-                f"D = A * B: {self.m}x{self.n} {self.accumulator}{instead}",
-                *counts,
-                f"  {each}; D takes {self.registers} registers a thread for each {INSTRUCTION_M} rows",
-            ]
-        )
 
 
 def product_of(a: ChosenOperand, b: ChosenOperand) -> Product:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,25 +13,18 @@ from ..layout.elements import UNIT_BYTES
 from ..layout.tcgen05 import Tcgen05Descriptor
 from ..layout.tcgen05.copies import LINES_TOGETHER, copied_addresses
 from ..layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS, LANES
-from .columns import columns, html_table
-from .decoded import HEADS, decode
+from .answer import Answer
 from .diagnosed import Diagnosed, lies_at
+from .fields import Field, matrix_fields
 from .scale_tile import ScaleTile
-from .sentences import html_list
 from .suspicions import WINDOW_END, Suspicion, of_bits, without_reserved
 
 #: Where the next lines of a block begin: SBO.
 _SBO = LINES_TOGETHER * UNIT_BYTES
 
-_MEANINGS = {
-    "start address": "where the first line of the block lies",
-    "LBO": "no effect: a line has 16 bytes",
-    "SBO": f"to the next {LINES_TOGETHER} of {LANES} lines",
-}
-
 
 @dataclass(frozen=True)
-class DecodedCopy:
+class DecodedCopy(Answer):
     """What a descriptor says to a `tcgen05.cp.32x128b.warpx4`.
 
     Attributes:
@@ -51,52 +43,17 @@ class DecodedCopy:
         return without_reserved(self.bits, self.arch)
 
     @property
-    def fields(self) -> tuple[tuple[str, ...], ...]:
-        """Each field: its name, bits, encoded value, value in bytes, and meaning."""
-        return tuple(
-            (*row[:-1], _MEANINGS.get(row[0], row[-1]))
-            for row in decode(self.bits, arch=self.arch).fields
-        )
+    def fields(self) -> tuple[Field, ...]:
+        """The descriptor's fields, lowest bits first."""
+        return matrix_fields(self.bits, self.arch)
 
     @property
-    def layout(self) -> str:
-        """How the bytes lie that it reads, as (line, byte)."""
+    def reads(self) -> np.ndarray | None:
+        """int64[rows, factors]: the byte address of each factor; None if no copy reads such a block."""
         d = self.descriptor
-        return (
-            f"{d.swizzle.cute} o (({LINES_TOGETHER},{LANES // LINES_TOGETHER}),{UNIT_BYTES}):"
-            f"(({UNIT_BYTES},{d.sbo}),1)"
-        )
-
-    def __str__(self) -> str:
-        head = (
-            f"{self.bits:#018x}, {LANES} lines of {UNIT_BYTES} bytes: {BLOCK_FACTORS} factors of "
-        )
-        lines = [f"{head}{BLOCK_ROWS} rows", "", columns(HEADS, self.fields), ""]
-        lines.append(f"layout  {self.layout}")
-        said = [f"suspicious ({each.name}): {each.text}" for each in self.suspicions]
-        return "\n".join([*lines, *(said or ["nothing is suspicious"])])
-
-    def data(self) -> dict[str, Any]:
-        """The answer for JSON; all quantities in bytes, `reads` indexed [row][factor]."""
-        d = self.descriptor
-        reads = None
-        if d.swizzle is Swizzle.NONE and isinstance(d, Tcgen05Descriptor):
-            reads = copied_addresses(d).tolist()
-        return {
-            "arch": str(self.arch),
-            "descriptor": f"{self.bits:#018x}",
-            "start": d.start,
-            "lbo": d.lbo,
-            "sbo": d.sbo,
-            "swizzle": str(d.swizzle),
-            "layout": self.layout,
-            "reads": reads,
-            "suspicions": [asdict(s) for s in self.suspicions],
-        }
-
-    def _repr_html_(self) -> str:
-        notes = [self.layout, *(f"{s.name}: {s.text}" for s in self.suspicions)]
-        return html_table(HEADS, self.fields) + html_list(notes)
+        if d.swizzle is not Swizzle.NONE or not isinstance(d, Tcgen05Descriptor):
+            return None
+        return copied_addresses(d)
 
 
 def decode_copy(bits: int, arch: Arch = Arch.SM_100) -> DecodedCopy:

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ..layout import Arch, LayoutError, Mismatch, TileLayout
 from ..layout.element_map import places_of
 from ..layout.elements import UNIT_BYTES
 from ..layout.tcgen05 import ScaleBlocks, scale_blocks, scale_layout
-from ..layout.tcgen05.scales import BLOCK_BYTES, BLOCK_FACTORS, BLOCK_ROWS
+from ..layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS
+from .answer import Answer
 from .chosen_operand import one_stage
-from .columns import columns, html_table, named
 from .matched import Nearest
-from .sentences import html_list
 from .suspicions import WINDOW_END
-
-_HEADS = ("rows", "factors", "begins at", "column", "descriptor")
 
 
 @dataclass(frozen=True)
-class ScaleTile:
+class ScaleTile(Answer):
     """What a tile of scale factors is to `tcgen05.cp`.
 
     Attributes:
@@ -78,57 +74,9 @@ class ScaleTile:
             )
         return EncodedScales(self, self.found, start)
 
-    def data(self) -> dict[str, Any]:
-        """The answer for JSON."""
-        wrong = self.found.reason if isinstance(self.found, Mismatch) else None
-        nearest = self.nearest if wrong else None
-        return {
-            "arch": str(self.arch),
-            "matches": wrong is None,
-            "layout": str(self.layout),
-            "element": str(self.layout.element),
-            "role": "scales",
-            "shape": list(self.layout.shape),
-            "encoded": None if wrong else self.encoded().data(),
-            "mismatch": wrong and {"reason": wrong},
-            "nearest": nearest
-            and {
-                "layout": str(nearest.layout),
-                "name": nearest.name,
-                "moved": nearest.moved,
-                "total": nearest.total,
-            },
-        }
-
-    @property
-    def _lines(self) -> list[tuple[str, str]]:
-        if isinstance(self.found, Mismatch):
-            lines = [("matches none", self.found.reason), ("layout", str(self.layout))]
-            return [*lines, ("nearest", str(self.nearest))] if self.nearest else lines
-        encoded, found = self.encoded(), self.found
-        steps = ", ".join(f"+{step}" for row in encoded.steps for step in row)
-        stages = ", ".join(f"+{step}" for step in self.stage_steps)
-        lines = [
-            ("matches", f"blocks of {BLOCK_ROWS}x{BLOCK_FACTORS} factors, {BLOCK_BYTES} bytes"),
-            ("layout", str(self.layout)),
-            ("SBO", f"{found.operand.canonical.sbo} bytes"),
-            ("descriptor", f"{encoded.constant:#018x}, and the address OR'd in"),
-            ("blocks", f"{steps} (16-byte units; along K, then along the rows)"),
-            ("columns", f"{found.columns} of tensor memory, {found.word_columns} a word"),
-        ]
-        if len(self.stage_steps) > 1:
-            lines.insert(5, ("stage steps", f"{stages} (16-byte units)"))
-        return lines
-
-    def __str__(self) -> str:
-        return named(self._lines)
-
-    def _repr_html_(self) -> str:
-        return html_table(("", ""), self._lines)
-
 
 @dataclass(frozen=True)
-class EncodedScales:
+class EncodedScales(Answer):
     """The descriptors by which `tcgen05.cp` copies a tile of scale factors.
 
     Attributes:
@@ -159,53 +107,6 @@ class EncodedScales:
         """What is added to the first for each, in 16-byte units."""
         first = self.blocks.offsets[0][0]
         return [[(offset - first) // UNIT_BYTES for offset in row] for row in self.blocks.offsets]
-
-    @property
-    def _rows(self) -> list[tuple[str, ...]]:
-        return [
-            (
-                f"{block * BLOCK_ROWS}-{(block + 1) * BLOCK_ROWS - 1}",
-                f"{word * BLOCK_FACTORS}-{(word + 1) * BLOCK_FACTORS - 1}",
-                f"{self.start + self.blocks.offsets[block][word]:#x}",
-                f"+{self.blocks.column(block, word)}",
-                f"{bits:#018x}",
-            )
-            for block, row in enumerate(self.descriptors)
-            for word, bits in enumerate(row)
-        ]
-
-    @property
-    def _note(self) -> str:
-        return (
-            f"tcgen05.cp.32x128b.warpx4 of each block, to {self.blocks.columns} columns of tensor "
-            "memory in all"
-        )
-
-    def __str__(self) -> str:
-        return f"{self._note}\n\n{columns(_HEADS, self._rows)}"
-
-    def data(self) -> dict[str, Any]:
-        """The answer for JSON; tables are indexed [rows / 128][factors / 4], steps in 16-byte units."""
-        blocks = self.blocks
-        return {
-            "arch": str(self.tile.arch),
-            "role": "scales",
-            "element": str(self.tile.layout.element),
-            "layout": str(self.tile.layout),
-            "constant": f"{self.constant:#018x}",
-            "sbo": blocks.operand.canonical.sbo,
-            "starts": [[self.start + offset for offset in row] for row in blocks.offsets],
-            "steps": self.steps,
-            "stage_steps": list(self.tile.stage_steps),
-            "descriptors": [[f"{bits:#018x}" for bits in row] for row in self.descriptors],
-            "columns": [
-                [blocks.column(block, word) for word in range(len(row))]
-                for block, row in enumerate(blocks.offsets)
-            ],
-        }
-
-    def _repr_html_(self) -> str:
-        return html_list([self._note]) + html_table(_HEADS, self._rows)
 
 
 def match_scales(tile: TileLayout, arch: Arch = Arch.SM_100) -> ScaleTile:

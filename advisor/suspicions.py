@@ -11,6 +11,7 @@ from ..layout.descriptor import BASE_OFFSET, field_of, mask_of
 from ..layout.elements import UNIT_BYTES
 from ..layout.swizzle import PHASE_BIT
 from ..layout.tcgen05 import LBO_MODE, LONG_K_BYTES, VERSION
+from .answer import Answer
 from .reading import Reading
 
 #: Where a block's shared memory ends, after the 1 KB that the system has in front of it.
@@ -23,7 +24,7 @@ _LINE = 1 << PHASE_BIT
 
 
 @dataclass(frozen=True)
-class Suspicion:
+class Suspicion(Answer):
     """Something that is wrong, or right in rare cases only.
 
     Attributes:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from textwrap import indent
-from typing import Any
 
 from ..layout import LayoutError, Major
 from ..layout.elements import BF16
 from ..layout.tcgen05 import InstructionDescriptor
+from .answer import Answer
 from .chosen_operand import ChosenOperand
-from .columns import columns
-from .instruction import HEADS, DecodedInstruction
+from .instruction import DecodedInstruction
 from .multiplier import Tcgen05
 from .scaled import Factors
 
@@ -24,7 +22,7 @@ FEWEST_COLUMNS = 32
 
 
 @dataclass(frozen=True)
-class Tcgen05Product:
+class Tcgen05Product(Answer):
     """D = A * B, as one block computes it, or two together.
 
     Attributes:
@@ -67,7 +65,10 @@ class Tcgen05Product:
     @cached_property
     def factors(self) -> Factors | None:
         """The scale factors; None without them."""
-        return Factors(self, self.by.block) if self.by.block else None
+        if self.by.block is None:
+            return None
+        instructions = tuple(self.descriptor(m, n) for m, n in self.shapes)
+        return Factors(self.by, self.m, self.n, self.k, self.a.instruction_k, instructions)
 
     @property
     def allocated(self) -> int:
@@ -106,25 +107,10 @@ class Tcgen05Product:
             k_bytes=self.by.k_bytes,
         )
 
-    def _decoded(self, m: int, n: int) -> DecodedInstruction:
+    def decoded(self, m: int, n: int) -> DecodedInstruction:
+        """The fields of the instruction descriptor of that M and N."""
         descriptor = self.descriptor(m, n)
         return DecodedInstruction(descriptor.encode(), descriptor, (), self.by.arch)
-
-    def _encoded(self, m: int, n: int) -> str:
-        return f"{self.descriptor(m, n).encode():#010x}"
-
-    @property
-    def _pair(self) -> list[str]:
-        """What two blocks have to know of each other, in words."""
-        mask = self.commit_mask(0)
-        if mask is None:
-            return []
-        return [
-            "the block of even rank starts the instructions; its descriptors hold in both, whose tiles "
-            "lie at the same addresses",
-            "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64, "
-            f"mask {mask:#06x} << its rank",
-        ]
 
     @property
     def accumulators(self) -> tuple[str, ...]:
@@ -151,68 +137,10 @@ class Tcgen05Product:
                 f"{TENSOR_MEMORY_COLUMNS}: expected smaller tiles"
             )
 
-    def data(self) -> dict[str, Any]:
-        """The product for JSON; the mask is that of the blocks of ranks 0 and 1."""
-        mask = self.commit_mask(0)
-        return {
-            "m": self.m,
-            "n": self.n,
-            "k": self.k,
-            "kind": str(self.by.kind),
-            "ctas": self.by.ctas,
-            "scale": self.by.scale,
-            "block": self.by.block,
-            "accumulators": list(self.accumulators),
-            "instructions": [
-                {
-                    "instruction": self.opcode,
-                    "m": m,
-                    "n": n,
-                    "k": self.a.instruction_k,
-                    "count": count * self.steps,
-                    "descriptor": self._encoded(m, n),
-                    "fields": self._decoded(m, n).data()["fields"],
-                }
-                for (m, n), count in self.shapes.items()
-            ],
-            "scale_factors": self.factors and self.factors.data(),
-            "columns": self.columns,
-            "allocated_columns": self.allocated,
-            "commit_mask": None if mask is None else f"{mask:#06x}",
-        }
-
     @property
     def steps(self) -> int:
         """Instructions along K."""
         return self.k // self.a.instruction_k
-
-    def __str__(self) -> str:
-        first, *others = self.accumulators
-        instead = f"; or {', '.join(others)}" if others else ""
-        together = ", two blocks together" if self.by.ctas == 2 else ""
-        rows = [
-            [*map(str, (count * self.steps, m, n, self.a.instruction_k)), self._encoded(m, n)]
-            for (m, n), count in self.shapes.items()
-        ]
-        heads = ("times", "M", "N", "K", "instruction descriptor")
-        fields = self._decoded(*next(iter(self.shapes))).fields
-        takes = f"D takes {self.columns} columns of tensor memory"
-        if self.factors:
-            takes += f", scale factors {self.factors.columns}"
-        more = f"; allocate {self.allocated}" if self.allocated != self.columns else ""
-        return "\n".join(
-            [
-                f"D = A * B: {self.m}x{self.n} {first}{instead}{together}",
-                f"  {self.opcode}",
-                f"  {takes}{more}",
-                *(f"  {line}" for line in self._pair),
-                "",
-                indent(columns(heads, rows), "  "),
-                "",
-                indent(columns(HEADS, fields), "  "),
-                *(["", indent(str(self.factors), "  ")] if self.factors else []),
-            ]
-        )
 
 
 def tcgen05_product_of(a: ChosenOperand, b: ChosenOperand, by: Tcgen05) -> Tcgen05Product:

@@ -11,6 +11,7 @@ from .accumulator import AccumulatorPicture
 from .cells import Color, Outline, View
 from .drawing import Drawing, Line, Rect, Text, side_by_side
 from .picture import Picture
+from .pictured import drawing
 from .svg import svg
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Rect",
     "Text",
     "View",
+    "drawing",
     "side_by_side",
     "svg",
 ]

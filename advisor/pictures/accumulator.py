@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from ...layout.tcgen05.accumulator import BAND_ROWS, Accumulator
 from .pictured import Pictured
@@ -49,23 +48,3 @@ class AccumulatorPicture(Pictured):
         """What is shown, in one line."""
         shape = self.accumulator.shape
         return f"D of {shape}: layout {self.accumulator.letter}"
-
-    def data(self) -> dict[str, Any]:
-        """The picture for JSON; extents are (first, last)."""
-        shape, columns = self.accumulator.shape, self.accumulator.columns
-        return {
-            "m": shape.m,
-            "n": shape.n,
-            "ctas": shape.ctas,
-            "layout": self.accumulator.letter,
-            "columns": columns,
-            "bands": [
-                {
-                    "block": band.block,
-                    "lanes": [band.lane, band.lane + BAND_ROWS - 1],
-                    "m": [band.row, band.row + BAND_ROWS - 1],
-                    "n": [band.column, band.column + columns - 1],
-                }
-                for band in self.bands
-            ],
-        }

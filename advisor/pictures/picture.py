@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from ...layout.arch import Arch
-from ...layout.banks import BANK_BYTES
 from ...layout.elements import INSTRUCTION_K_BYTES
 from ...layout.modes import LayoutError
 from ...layout.operand import Role
@@ -137,32 +135,3 @@ class Picture(Pictured):
             raise LayoutError("the layout has no swizzle to be compared with")
         plain = replace(self.layout, swizzle=Swizzle.NONE)
         return replace(self, layout=plain, strides=False, base_offset=0)
-
-    def data(self) -> dict[str, Any]:
-        """The picture for JSON: what it says, and every cell of the tile, drawn or not."""
-        cells, over = self.cells, self.touched
-        found = []
-        for row, column, address in zip(
-            *(array.tolist() for array in (*cells.first, cells.address)), strict=True
-        ):
-            cell = {"row": row, "column": column, "byte": address}
-            cell |= {"line": address // LINE_BYTES, "bank": address % LINE_BYTES // BANK_BYTES}
-            if over and over.lane[row, column] >= 0:
-                cell["touched_by"] = int(over.lane[row, column])
-            found.append(cell)
-        access = over and {
-            "what": over.what,
-            "touched_by": over.word,
-            "passes": over.access and over.access.wavefronts,
-            "needed": over.access and over.access.ideal,
-        }
-        return {
-            "layout": str(self.layout),
-            "element": str(self.layout.element),
-            "title": self.title,
-            "notes": self.notes,
-            "cell": {"rows": cells.extent[0], "columns": cells.extent[1], "bytes": cells.size},
-            "access": access,
-            "strides": {step.name: {"bytes": step.size, "to": step.to} for step in self.steps},
-            "cells": found,
-        }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import singledispatch
+from typing import Any
 
+from ..answer import data
 from .drawing import Drawing
 from .svg import svg
 
@@ -20,6 +22,10 @@ def drawing(picture: Pictured) -> Drawing:
 
 class Pictured:
     """A picture as a value; a notebook shows it as it is drawn."""
+
+    def data(self) -> Any:
+        """What it says, for JSON; see `advisor.answer.data`."""
+        return data(self)
 
     def drawing(self) -> Drawing:
         """The picture as shapes; see `drawing`."""

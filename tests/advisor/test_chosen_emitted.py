@@ -44,7 +44,7 @@ def agree(said, found):
         Tcgen05Descriptor.decode(getattr(found.multiplied[0], name)).start for name in "ab"
     )
     assert begin_a % a.alignment == begin_b % b.alignment == 0
-    ids = {k: id_ for k, _, id_ in product.factors.steps} if product.factors else {}
+    ids = {step.k: step.id for step in product.factors.steps} if product.factors else {}
     ctas = product.by.ctas
     expected = [
         (

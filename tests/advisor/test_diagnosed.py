@@ -89,10 +89,11 @@ def test_an_sbo_for_programs():
 
 def test_nothing_was_written_there():
     answer = diagnose(A, Descriptor(0x400, 16, 8192, 0, B128).encode())
-    assert answer.summary == (
+    assert answer.data()["summary"] == (
         "896 of 1024 elements are read from where they were not written: 384 times another element lies "
         "there, 512 times nothing"
     )
+    assert (int(answer.wrong.sum()), answer.displaced) == (896, 384)
     assert answer.data()["lies"][63][0] is None
     assert (answer.lies[-1, 0] == -1).all()
 

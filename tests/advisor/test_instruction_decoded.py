@@ -5,6 +5,7 @@ import json
 import pytest
 
 from mlir_smem.advisor import decode_instruction
+from mlir_smem.advisor.rendering.text.instruction import field_rows
 from mlir_smem.layout import Arch, LayoutError
 from mlir_smem.layout.tcgen05 import KINDS
 
@@ -33,7 +34,7 @@ def test_for_people(bits, kind, arch, head):
 
 def test_fields():
     answer = decoded(0x04032910, "tf32")
-    assert answer.fields == (
+    assert field_rows(answer) == [
         ("sparsity selector", "0-1", "0", "0"),
         ("sparse", "2", "0", "no"),
         ("saturate", "3", "0", "no"),
@@ -46,14 +47,13 @@ def test_fields():
         ("B's major", "16", "1", "N-major"),
         ("N", "17-22", "1", "8"),
         ("M", "24-28", "4", "64"),
-    )
+    ]
     assert str(answer).endswith("nothing is suspicious")
 
 
 def test_fields_of_a_block_scaled_kind():
-    fields = {name: (at, code, meaning) for name, at, code, meaning in decoded(
-        0xD04004A0, "mxf4nvf4", Arch.SM_103
-    ).fields}  # fmt: skip
+    answer = decoded(0xD04004A0, "mxf4nvf4", Arch.SM_103)
+    fields = {name: (at, code, meaning) for name, at, code, meaning in field_rows(answer)}
     assert fields["scale factors"] == ("23", "0", "ue4m3")
     assert fields["A's factors"] == ("29-30", "2", "from byte 2 of their words")
     assert fields["B's factors"] == ("4-5", "2", "from byte 2 of their words")

@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the choice."""
-    from ...advisor.chosen import choose_operands
+    from ...advisor import choose_operands
 
     chosen = choose_operands(
         options.a,
@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
         block=options.block,
     )
     if options.emit:
-        from ...advisor.cuda import cuda_source
+        from ...advisor import cuda_source
 
         source = cuda_source(chosen, _command(options))
         if options.json:

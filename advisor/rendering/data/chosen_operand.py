@@ -1,18 +1,24 @@
-"""A chosen operand as plain data, for JSON."""
+"""One operand whose layout is chosen, for JSON."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..layout import Element, Role, TileLayout
-from ..layout.choice import Line, Verdict
-from ..layout.tensor_box import TensorBox
-from .chosen_operand import ChosenOperand, one_stage
-from .multiplier import Multiplier, canonical_of, first_descriptor
+from ....layout import TileLayout
+from ....layout.choice import Line, Verdict
+from ....layout.tensor_box import TensorBox
+from ...answer import data
+from ...chosen_operand import ChosenOperand, one_stage
+from ...fields import Field
+from ...multiplier import canonical_of, first_descriptor
+from ...tensor_map import box_of_driver, map_type
+from ..formats import descriptor_hex
+from ..text.chosen_operand import field_text
 
 
-def operand_data(chosen: ChosenOperand) -> dict[str, Any]:
-    """What a choice says of one operand; sizes in bytes, steps in 16-byte units."""
+@data.register
+def _(chosen: ChosenOperand) -> dict[str, Any]:
+    """Sizes are in bytes, steps in 16-byte units."""
     spec = chosen.spec
     return {
         "role": chosen.role.value,
@@ -28,7 +34,7 @@ def operand_data(chosen: ChosenOperand) -> dict[str, Any]:
         "bytes": chosen.layout.size_bytes,
         "stage_bytes": chosen.stage_bytes,
         "alignment": chosen.alignment,
-        "candidates": [_candidate(line, chosen.role, chosen.by) for line in chosen.choice.lines],
+        "candidates": [_candidate(line, chosen) for line in chosen.choice.lines],
         "descriptor": _descriptor(chosen),
         "tma": _box(chosen.box, chosen.tile),
         "banks": {
@@ -38,14 +44,9 @@ def operand_data(chosen: ChosenOperand) -> dict[str, Any]:
     }
 
 
-def hexadecimal(bits: int) -> str:
-    """64 bits as they are written in code."""
-    return f"{bits:#018x}"
-
-
-def _candidate(line: Line, role: Role, by: Multiplier) -> dict[str, Any]:
+def _candidate(line: Line, chosen: ChosenOperand) -> dict[str, Any]:
     layout = line.candidate.layout
-    blocks = by.blocks(one_stage(layout), role)
+    blocks = chosen.by.blocks(one_stage(layout), chosen.role)
     canonical = blocks and canonical_of(blocks)
     return {
         "verdict": line.verdict,
@@ -59,7 +60,7 @@ def _candidate(line: Line, role: Role, by: Multiplier) -> dict[str, Any]:
             "form": canonical.form.text,
             "lbo": canonical.lbo,
             "sbo": canonical.sbo,
-            "constant": hexadecimal(first_descriptor(blocks).encode()),
+            "constant": descriptor_hex(first_descriptor(blocks).encode()),
             "pieces": list(blocks.pieces),
             "steps": [list(row) for row in blocks.steps],
         },
@@ -81,9 +82,9 @@ def _descriptor(chosen: ChosenOperand) -> dict[str, Any] | None:
     there = chosen.descriptor(chosen.address).encode()
     return {
         "form": chosen.canonical.form.text,
-        "constant": hexadecimal(chosen.descriptor().encode()),
-        "fields": [field.data() for field in chosen.fields],
-        "example": {"address": chosen.address, "descriptor": hexadecimal(there)},
+        "constant": descriptor_hex(chosen.descriptor().encode()),
+        "fields": [_field(chosen, field) for field in chosen.fields],
+        "example": {"address": chosen.address, "descriptor": descriptor_hex(there)},
         "blocks": [
             {
                 chosen.role.extent_name.lower(): block.mn,
@@ -91,10 +92,21 @@ def _descriptor(chosen: ChosenOperand) -> dict[str, Any] | None:
                 "extent": block.extent,
                 "step": block.step,
                 **({} if block.second is None else {"second": block.second}),
-                "example": hexadecimal(chosen.descriptor_of(block, chosen.address).encode()),
+                "example": descriptor_hex(chosen.descriptor_of(block, chosen.address).encode()),
             }
             for block in chosen.each_block
         ],
+    }
+
+
+def _field(chosen: ChosenOperand, field: Field) -> dict[str, Any]:
+    value, what = field_text(chosen, field)
+    return {
+        "name": field.name,
+        "bits": [field.bit, field.last_bit],
+        "value": value,
+        "encoded": field.encoded,
+        "meaning": what,
     }
 
 
@@ -110,17 +122,3 @@ def _box(box: TensorBox | str, tile: TileLayout) -> dict[str, Any]:
             for (row, column), offset in zip(box.places, box.offsets, strict=True)
         ],
     }
-
-
-def map_type(element: Element) -> str | None:
-    """The `CUtensorMapDataType` of a padded type, which TMA pads; None for other types."""
-    if not element.padding:
-        return None
-    return f"CU_TENSOR_MAP_DATA_TYPE_16U{element.packed_bits}_ALIGN16B"
-
-
-def box_of_driver(box: TensorBox, element: Element) -> tuple[int, int]:
-    """A box as the driver takes it, the contiguous dimension first: elements, or bytes of b1 and e2m1, of
-    which several share one."""
-    packed = max(1, 8 // element.bits)
-    return box.shape[box.contiguous] // packed, box.shape[1 - box.contiguous]

@@ -1,9 +1,10 @@
-"""Tables as text and as HTML."""
+"""Tables and lists, as text and as HTML."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Any
 
 
 def columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -14,6 +15,23 @@ def columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         for row in (heads, *rows)
     ]
     return "\n".join([lines[0], "  ".join("-" * width for width in widths), *lines[1:]])
+
+
+def columns_of(keys: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> str:
+    """A table of rows of data.
+
+    Args:
+        keys: the head of each column, and what of a row stands below it.
+        rows: the data.
+    """
+    return columns(list(keys), [[cell(row[key]) for key in keys.values()] for row in rows])
+
+
+def cell(value: Any) -> str:
+    """A value in a table: of a list, its items; a dash for nothing."""
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "-"
+    return "-" if value is None else str(value)
 
 
 def named(lines: Sequence[tuple[str, str]]) -> str:
@@ -29,3 +47,9 @@ def html_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
     return "<table>" + row(heads, "th") + "".join(row(cells, "td") for cells in rows) + "</table>"
+
+
+def html_list(sentences: Sequence[str]) -> str:
+    """A list with one item a sentence; nothing for none. Sentences are text, not markup."""
+    items = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
+    return f"<ul>{items}</ul>" if items else ""

@@ -1,14 +1,19 @@
-"""A choice of operands' layouts as people read it."""
+"""One operand whose layout is chosen, as people read it."""
 
 from __future__ import annotations
 
-from ..layout import FORMS, Element
-from ..layout.transfer import CONTIGUITY
-from .chosen import ChosenOperands
-from .chosen_data import box_of_driver, hexadecimal, map_type
-from .chosen_operand import ChosenOperand, contiguous_of
-from .columns import columns
-from .load import Load
+from textwrap import indent
+
+from ....layout import FORMS, Element, Swizzle
+from ....layout.transfer import CONTIGUITY
+from ...answer import text
+from ...chosen_operand import ChosenOperand, contiguous_of
+from ...fields import Field
+from ...load import Load
+from ...tensor_map import box_of_driver, map_type
+from ..formats import descriptor_hex
+from ..tables import columns
+from .offsets import meaning
 
 _LOADED = {
     Load.TMA: "filled by TMA",
@@ -27,15 +32,8 @@ CANDIDATES_HEAD = (
 STEPS_HEAD = "Steps: added to the descriptor, in 16-byte units, for each instruction"
 
 
-def operands_text(chosen: ChosenOperands) -> str:
-    """Each operand with all that follows from its layout, then the instructions."""
-    parts = [operand_text(operand) for operand in chosen.each]
-    product = chosen.product
-    return "\n\n\n".join(parts + ([str(product)] if product else []))
-
-
-def operand_text(chosen: ChosenOperand) -> str:
-    """One operand: its layout, the candidates, the descriptors, and how it is filled."""
+@text.register
+def _(chosen: ChosenOperand) -> str:
     sections = [
         f"{title(chosen)}\n\n" + "\n".join(f"  {name:11}{said}" for name, said in facts(chosen)),
         _section(CANDIDATES_HEAD, columns(CANDIDATE_HEADS, candidate_rows(chosen))),
@@ -126,15 +124,40 @@ def candidate_rows(chosen: ChosenOperand) -> list[tuple[str, str, str]]:
 
 def descriptor_head(chosen: ChosenOperand) -> str:
     """The descriptor of a tile at any address."""
-    return f"Descriptor: {hexadecimal(chosen.descriptor().encode())} | (address & 0x3ffff) >> 4"
+    return f"Descriptor: {descriptor_hex(chosen.descriptor().encode())} | (address & 0x3ffff) >> 4"
 
 
 def field_rows(chosen: ChosenOperand) -> list[tuple[str, ...]]:
     """The descriptor's fields, as `FIELD_HEADS` names them."""
     return [
-        (f.name, f"{f.bit}-{f.bit + f.width - 1}", f.said, str(f.encoded), f.meaning)
-        for f in chosen.fields
+        (field.name, f"{field.bit}-{field.last_bit}", value, str(field.encoded), what)
+        for field in chosen.fields
+        for value, what in [field_text(chosen, field)]
     ]
+
+
+def field_text(chosen: ChosenOperand, field: Field) -> tuple[str, str]:
+    """A field of the descriptor: its value, in bytes where it is a number of bytes, and what it stands
+    for in this layout."""
+    d, canonical = chosen.descriptor(), chosen.canonical
+    assert canonical is not None
+    plain = d.swizzle is Swizzle.NONE
+    phase = "none without swizzle" if plain else "0: the tile begins with the swizzle's pattern"
+
+    def offset(value: int, used: int | None) -> tuple[str, str]:
+        letter = chosen.role.extent_name.lower()
+        said = meaning(canonical.form, field.name).replace("m/n", letter)
+        return f"{value} B", "no effect in this layout" if used is None else said
+
+    return {
+        "start address": (f"{d.start} B", "where the tile begins"),
+        "LBO": offset(d.lbo, canonical.lbo),
+        "SBO": offset(d.sbo, canonical.sbo),
+        "version": ("1", "of descriptors: that of tcgen05"),
+        "base offset": ("0", phase),
+        "LBO mode": ("relative", "LBO is a distance, and no address"),
+        "swizzle": (str(d.swizzle), "the swizzling mode"),
+    }[field.name]
 
 
 def block_heads(chosen: ChosenOperand) -> tuple[str, ...]:
@@ -152,7 +175,7 @@ def block_rows(chosen: ChosenOperand) -> list[tuple[str, ...]]:
             f"{block.k}-{block.k + k - 1}",
             f"+{block.step}",
             f"+{block.step * 16}",
-            hexadecimal(chosen.descriptor_of(block, chosen.address).encode())
+            descriptor_hex(chosen.descriptor_of(block, chosen.address).encode())
             + ("" if block.second is None else f", second chunk at +{block.second}"),
         )
         for block in chosen.each_block
@@ -160,4 +183,4 @@ def block_rows(chosen: ChosenOperand) -> list[tuple[str, ...]]:
 
 
 def _section(head: str, body: str) -> str:
-    return f"  {head}\n\n" + "\n".join(f"    {line}" for line in body.splitlines())
+    return f"  {head}\n\n" + indent(body, "    ")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..layout import Mode
-from ..layout.descriptor import LBO, mask_of
-from ..layout.swizzle import PHASE_BIT
-from ..layout.tcgen05 import Chunks
-from ..layout.tcgen05.descriptor import LBO_MODE
-from .chosen import ChosenOperands
-from .chosen_data import hexadecimal
-from .chosen_operand import ChosenOperand
-from .chosen_text import canonical_text, padding_text, tma_text
+from ...layout import Mode
+from ...layout.descriptor import LBO, mask_of
+from ...layout.swizzle import PHASE_BIT
+from ...layout.tcgen05 import LBO_MODE, Chunks
+from ..answer import text
+from ..chosen import ChosenOperands
+from ..chosen_operand import ChosenOperand
+from .formats import descriptor_hex
+from .text.chosen_operand import canonical_text, padding_text, tma_text
 
 _FUNCTION = "__host__ __device__ static constexpr"
 
@@ -28,7 +28,7 @@ def cuda_source(chosen: ChosenOperands, command: str) -> str:
     by = f"{chosen.by.name} ({chosen.by.arch}a)"
     head = [f"Tiles in shared memory that {by} reads. Printed by", f"  {command}"]
     if chosen.product:
-        head += ["", *str(chosen.product).splitlines()]
+        head += ["", *text(chosen.product).splitlines()]
     return "\n\n".join([_comment(head), *map(_struct, chosen.each)]) + "\n"
 
 
@@ -53,7 +53,7 @@ def _struct(chosen: ChosenOperand) -> str:
             f"  // The descriptor of {_what(chosen)} at that shared memory address",
             "  // (__cvta_generic_to_shared).",
             f"  {_FUNCTION} unsigned long long descriptor(unsigned address) {{",
-            f"    return {hexadecimal(chosen.descriptor().encode())}ull | ((address & 0x3ffff) >> 4);",
+            f"    return {descriptor_hex(chosen.descriptor().encode())}ull | ((address & 0x3ffff) >> 4);",
             "  }",
             "",
             f"  // Added to it for the instruction whose operand begins at element {index}:",
@@ -86,9 +86,9 @@ def _chunked_descriptor(chosen: ChosenOperand, given: str, index: str) -> list[s
         "  // on in the next atom, LBO is the address of their second chunk.",
         f"  {_FUNCTION} unsigned long long descriptor(unsigned address, {given[1:]} {{",
         f"    return (k % {atom} + kInstructionK > {atom}",
-        f"                ? {hexadecimal(chunked)}ull |",
+        f"                ? {descriptor_hex(chunked)}ull |",
         f"                      encoded(address + linear{following}) << {LBO[0]}",
-        f"                : {hexadecimal(constant.encode())}ull) |",
+        f"                : {descriptor_hex(constant.encode())}ull) |",
         f"           encoded(address + linear{index});",
         "  }",
         "",
