@@ -163,7 +163,7 @@ class ChosenOperand(Answer):
     @property
     def fields(self) -> list[Field]:
         """The fields of the descriptor of a tile at address 0; none if it is read from registers."""
-        if self.in_registers:
+        if self.blocks is None:
             return []
         return list(matrix_fields(self.descriptor().encode(), self.by.arch))
 

@@ -3,10 +3,10 @@ they were not written?"""
 
 import argparse
 
-from ..inputs import InputError
-from .arguments import DESCRIPTOR, SCALES, add_major, major_of, number
-from .printed import printed
-from .tiles import add_tile, scale_tile_of, tile_of
+from ...inputs import InputError
+from ..arguments import DESCRIPTOR, SCALES, add_major, major_of, number
+from ..printed import printed
+from ..tiles import add_tile, scale_tile_of, tile_of
 
 SUMMARY = "which elements are read from where they were not written"
 
@@ -29,14 +29,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the answer."""
-    from ...advisor import diagnose
-    from ...advisor.numbers import parse_number, parse_numbers
+    from ....advisor import diagnose
+    from ....advisor.numbers import parse_number, parse_numbers
 
     bits = parse_number("--descriptor", options.descriptor, DESCRIPTOR)
     steps = parse_numbers("--k-steps", options.k_steps, "0,2,4,6")
     rows, at = number(options, "rows", "64"), number(options, "at", "0x400")
     if options.role == SCALES:
-        from ...advisor import diagnose_scales
+        from ....advisor import diagnose_scales
 
         if options.major is not None:
             raise InputError("--major is for operands, not for scale factors")

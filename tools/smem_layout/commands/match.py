@@ -3,9 +3,9 @@ none, says which mode does not fit, and which legal layout is nearest."""
 
 import argparse
 
-from .arguments import SCALES
-from .printed import printed
-from .tiles import add_tile, scale_tile_of, tile_of
+from ..arguments import SCALES
+from ..printed import printed
+from ..tiles import add_tile, scale_tile_of, tile_of
 
 SUMMARY = "which canonical layout a tile has, or what does not fit"
 

@@ -6,13 +6,13 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..inputs import InputError, write_all
-from .arguments import add_arch, arch_of
-from .printed import printed_json
+from ...inputs import InputError, write_all
+from ..arguments import add_arch, arch_of
+from ..printed import printed_json
 
 if TYPE_CHECKING:
-    from ...advisor.pictures import AccumulatorPicture, Picture
-    from ...layout import TileLayout
+    from ....advisor.pictures import AccumulatorPicture, Picture
+    from ....layout import TileLayout
 
 SUMMARY = "a picture of a layout, as SVG or PNG"
 
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Writes the picture, or prints its cells."""
-    from ...advisor.pictures import side_by_side, svg
+    from ....advisor.pictures import side_by_side, svg
 
     output = options.output
     if output is None and not options.json:
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     if output is not None:
         drawing = side_by_side([picture.drawing() for picture in drawn])
         if output.endswith(".png"):
-            from ...advisor.pictures.png import png
+            from ....advisor.pictures.png import png
 
             write_all([(output, png(drawing))])
         else:
@@ -74,10 +74,10 @@ def accumulator(options: argparse.Namespace) -> "AccumulatorPicture":
         InputError: if a layout or a tile is given as well, or no instruction has such a D.
         TextError: if its shape is malformed.
     """
-    from ...advisor.pictures import AccumulatorPicture
-    from ...layout.tcgen05 import Shape, ShapeError
-    from ...layout.tcgen05.accumulator import Accumulator
-    from ...layout.text_error import TextError
+    from ....advisor.pictures import AccumulatorPicture
+    from ....layout.tcgen05 import Shape, ShapeError
+    from ....layout.tcgen05.accumulator import Accumulator
+    from ....layout.text_error import TextError
 
     if options.layout is not None or options.tile is not None:
         raise InputError("--accumulator goes without a layout and --tile")
@@ -94,8 +94,8 @@ def accumulator(options: argparse.Namespace) -> "AccumulatorPicture":
 
 def pictures(options: argparse.Namespace) -> "list[Picture]":
     """What stands side by side: without swizzle and with, each as it is and in memory."""
-    from ...advisor.pictures import AccessKind, Color, Outline, Picture, View
-    from ...layout import Role
+    from ....advisor.pictures import AccessKind, Color, Outline, Picture, View
+    from ....layout import Role
 
     if options.ctas is not None:
         raise InputError("--ctas is for --accumulator")
@@ -121,11 +121,11 @@ def pictures(options: argparse.Namespace) -> "list[Picture]":
 
 def _layout(options: argparse.Namespace) -> "TileLayout":
     """The layout that is given, or the one that follows from a tile and its swizzle."""
-    from ...advisor import TileSpec
-    from ...layout import ELEMENTS, Swizzle, parse_layout, tile_of_atoms
-    from ...layout.elements import NARROW
-    from ...layout.tcgen05 import SCALE_ELEMENTS
-    from ...layout.text_error import TextError
+    from ....advisor import TileSpec
+    from ....layout import ELEMENTS, Swizzle, parse_layout, tile_of_atoms
+    from ....layout.elements import NARROW
+    from ....layout.tcgen05 import SCALE_ELEMENTS
+    from ....layout.text_error import TextError
 
     if (options.layout is None) == (options.tile is None):
         raise InputError(
@@ -149,7 +149,7 @@ def _layout(options: argparse.Namespace) -> "TileLayout":
 
 
 def _place(text: str) -> tuple[int, int]:
-    from ...layout.text_error import TextError
+    from ....layout.text_error import TextError
 
     found = re.match(r"(\d+)(?:(,)(\d+)?)?", text)
     if found and found.end() == len(text) and found[3]:
@@ -159,7 +159,7 @@ def _place(text: str) -> tuple[int, int]:
 
 
 def _address(text: str) -> int:
-    from ...layout.text_error import TextError
+    from ....layout.text_error import TextError
 
     found = re.match(r"0[xX][0-9a-fA-F]+|\d+", text)
     if found and found.end() == len(text):

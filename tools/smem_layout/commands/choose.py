@@ -3,8 +3,8 @@
 import argparse
 import shlex
 
-from .arguments import add_arch, arch_of
-from .printed import printed_json
+from ..arguments import add_arch, arch_of
+from ..printed import printed_json
 
 SUMMARY = "which layout and descriptor an operand gets, and why"
 
@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the choice."""
-    from ...advisor import choose_operands
+    from ....advisor import choose_operands
 
     chosen = choose_operands(
         options.a,
@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
         block=options.block,
     )
     if options.emit:
-        from ...advisor import cuda_source
+        from ....advisor import cuda_source
 
         source = cuda_source(chosen, _command(options))
         if options.json:

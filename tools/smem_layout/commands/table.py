@@ -3,9 +3,9 @@ tcgen05, the shapes of its kinds, or the scale factors that they take."""
 
 import argparse
 
-from ...layout import Arch
-from .arguments import add_arch, arch_of
-from .printed import printed
+from ....layout import Arch
+from ..arguments import add_arch, arch_of
+from ..printed import printed
 
 SUMMARY = "the canonical layouts, the types, tcgen05's kinds and their scale factors"
 
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the table."""
-    from ...advisor import FormTable, KindTable, ScaleTable, TypeTable
+    from ....advisor import FormTable, KindTable, ScaleTable, TypeTable
 
     if options.kinds or options.scales:
         table = KindTable if options.kinds else ScaleTable

@@ -4,10 +4,10 @@ instruction of tcgen05."""
 
 import argparse
 
-from ...layout import Arch
-from ...layout.text_error import TextError
-from ..inputs import InputError
-from .arguments import (
+from ....layout import Arch
+from ....layout.text_error import TextError
+from ...inputs import InputError
+from ..arguments import (
     DESCRIPTOR,
     add_arch,
     add_element,
@@ -17,7 +17,7 @@ from .arguments import (
     major_of,
     number,
 )
-from .printed import printed
+from ..printed import printed
 
 SUMMARY = "a descriptor's fields in words, what it reads, what is suspicious"
 
@@ -51,8 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the answer."""
-    from ...advisor import decode
-    from ...advisor.numbers import parse_number
+    from ....advisor import decode
+    from ....advisor.numbers import parse_number
 
     if (options.descriptor is None) == (options.instruction is None):
         raise InputError("give one of a descriptor and --instruction")
@@ -71,8 +71,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _copy(options: argparse.Namespace) -> int:
     """Prints the answer about a descriptor of a block of scale factors."""
-    from ...advisor import decode_copy
-    from ...advisor.numbers import parse_number
+    from ....advisor import decode_copy
+    from ....advisor.numbers import parse_number
 
     _only_operands(options, "--scales")
     bits = parse_number("descriptor", options.descriptor, DESCRIPTOR)
@@ -88,9 +88,9 @@ def _only_operands(options: argparse.Namespace, other: str) -> None:
 
 def _instruction(options: argparse.Namespace) -> int:
     """Prints the answer about an instruction's descriptor."""
-    from ...advisor import decode_instruction
-    from ...advisor.numbers import parse_number
-    from ...layout.tcgen05 import KINDS
+    from ....advisor import decode_instruction
+    from ....advisor.numbers import parse_number
+    from ....layout.tcgen05 import KINDS
 
     _only_operands(options, "--instruction")
     if options.scales:

@@ -4,10 +4,10 @@ a tile of scale factors (--role scales), those of their copies to tensor memory.
 
 import argparse
 
-from ..inputs import InputError
-from .arguments import SCALES, arch_of, number
-from .printed import printed
-from .tiles import SWIZZLES, add_tile, is_given, scale_tile_of, tile_of
+from ...inputs import InputError
+from ..arguments import SCALES, arch_of, number
+from ..printed import printed
+from ..tiles import SWIZZLES, add_tile, is_given, scale_tile_of, tile_of
 
 SUMMARY = "the descriptor of given fields, or of a tile's layout"
 
@@ -29,8 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the answer."""
-    from ...advisor import encode, encode_operand
-    from ...layout import LayoutError, Mismatch
+    from ....advisor import encode, encode_operand
+    from ....layout import LayoutError, Mismatch
 
     start, arch = number(options, "start", "0x400"), arch_of(options)
     lbo, sbo = number(options, "lbo", "16"), number(options, "sbo", "1024")
@@ -62,8 +62,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _chunks(options: argparse.Namespace, start: int) -> int:
     """Prints the answer where rows are read in chunks."""
-    from ...advisor import encode_chunks
-    from ...layout import Role
+    from ....advisor import encode_chunks
+    from ....layout import Role
 
     k_bytes, arch = number(options, "k_bytes", "48"), arch_of(options)
     if k_bytes not in arch.k_bytes:
