@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from mlir_smem.assistant import forms, scales, types
+from mlir_smem.advisor import forms, scales, types
+from mlir_smem.advisor.pictures import AccessKind, Picture
 from mlir_smem.layout import (
     Arch,
     Major,
@@ -23,7 +24,6 @@ from mlir_smem.layout import (
     parse_layout,
     tile_of_atoms,
 )
-from mlir_smem.layout.pictures import AccessKind, Picture
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 from mlir_smem.layout.tcgen05 import scale_layout
 from mlir_smem.tools.smem_layout import smem_layout

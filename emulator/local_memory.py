@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from .block import ThreadBlock
 from .memory import LOCAL_BYTES, LOCAL_WINDOW, Bytes, rows_of
+
+if TYPE_CHECKING:
+    from .block import ThreadBlock
 
 #: What variables are aligned to, and lie apart, at least: an access beyond one is seen.
 _GAP = 16

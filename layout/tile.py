@@ -270,11 +270,6 @@ class TileLayout:
         begins = f" from {format_origin(self.origin)}" if self.origin else ""
         return self.cute + begins
 
-    def _repr_svg_(self) -> str:
-        from .pictures import Picture
-
-        return Picture(self)._repr_svg_()
-
 
 def _or_none(origin: Sequence[Start]) -> tuple[Start, ...]:
     """An origin; () if it is 0 along each dimension."""

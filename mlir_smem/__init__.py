@@ -19,7 +19,7 @@ __all__ = ["Compiled", "add_passes", "add_pipeline", "compile", "register"]
 
 #: The folders, each a subpackage.
 _FOLDERS = (
-    "assistant",
+    "advisor",
     "codegen",
     "dialect",
     "emulator",

@@ -7,7 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from mlir_smem.assistant import ChosenOperands, choose_operands, cuda_source
+from mlir_smem.advisor import ChosenOperands, choose_operands, cuda_source
 
 #: For each element type, the one of C++ and of NumPy by which it is moved.
 _MOVED = {

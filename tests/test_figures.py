@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from drawn import check_positions, read
 
-from mlir_smem.layout.pictures import Picture
+from mlir_smem.advisor.pictures import Picture
 from mlir_smem.tools.command import parser
-from mlir_smem.tools.smem_layout import plot
+from mlir_smem.tools.smem_layout.commands import plot
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
 

@@ -42,7 +42,7 @@ def test_importing_it_loads_nothing():
     assert loaded("import mlir_smem") == (set(), set())
 
 
-@pytest.mark.parametrize("folder", ["layout", "assistant"])
+@pytest.mark.parametrize("folder", ["layout", "advisor"])
 @pytest.mark.parametrize("form", ["import mlir_smem.{}", "import mlir_smem; mlir_smem.{}"])
 def test_layouts_need_no_mlir(form, folder):
     folders, packages = loaded(form.format(folder))

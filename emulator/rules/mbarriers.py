@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from ..access import locate
-from ..block import ThreadBlock
 from ..errors import Kind, Stop
 from ..program import Op
 from ..strand import Strand
 from ..types import space_of
 from .order import Order
+
+if TYPE_CHECKING:
+    from ..block import ThreadBlock
 
 _KEY = "mbarrier"
 

@@ -21,11 +21,7 @@ from mlir_smem.layout import (
     parse_layout,
     tile_of_atoms,
 )
-from mlir_smem.layout.fragment_access import (
-    accumulator_access,
-    lies_together,
-    multiplicand_access,
-)
+from mlir_smem.layout.fragment_access import accumulator_access, lies_together, multiplicand_access
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 
 THREADS = np.arange(128)

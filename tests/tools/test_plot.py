@@ -6,8 +6,8 @@ import re
 import pytest
 from drawn import check_positions, read
 
+from mlir_smem.advisor.pictures import Picture, View
 from mlir_smem.layout import Swizzle, element, parse_layout, tile_of_atoms
-from mlir_smem.layout.pictures import Picture, View
 from mlir_smem.tools.smem_layout import smem_layout
 
 LAYOUT = "Swizzle<3,4,3> o ((8,8),64):((64,512),1)"

@@ -1,33 +1,29 @@
 """`smem-layout`: which layout, which swizzle, which LBO, which SBO, and why."""
 
 from collections.abc import Sequence
+from importlib import import_module
+from pkgutil import iter_modules
 from types import ModuleType
 
 from ...layout.modes import LayoutError
 from ...layout.text_error import TextError
 from ..command import Parser, parser, run
 from ..inputs import InputError
-from . import choose, decode, diagnose, encode, match, plot, table
+from . import commands
 
-#: Each has a `SUMMARY`, `add_arguments(parser)` and `run(options)`, which gives the exit code; what a
-#: command needs beyond that is imported when it runs.
+#: The modules of `commands` by their names; its docstring says what each has.
 COMMANDS: dict[str, ModuleType] = {
-    "choose": choose,
-    "decode": decode,
-    "encode": encode,
-    "match": match,
-    "diagnose": diagnose,
-    "plot": plot,
-    "table": table,
+    found.name: import_module(f"{commands.__name__}.{found.name}")
+    for found in iter_modules(commands.__path__)
 }
 
 
 def arguments() -> Parser:
     """The parser of the command's arguments, with those of each of its commands."""
     made = parser("smem-layout", "Layouts and descriptors of tiles in shared memory.")
-    commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    subparsers = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, module in COMMANDS.items():
-        each = commands.add_parser(name, help=module.SUMMARY, description=module.__doc__)
+        each = subparsers.add_parser(name, help=module.SUMMARY, description=module.__doc__)
         each.add_argument("--json", action="store_true", help="print JSON, for programs")
         module.add_arguments(each)
     return made

@@ -110,7 +110,7 @@ def number(options: argparse.Namespace, name: str, example: str) -> int | None:
     Raises:
         TextError: if it is no number.
     """
-    from ...assistant.numbers import parse_number
+    from ...advisor.numbers import parse_number
 
     text = getattr(options, name)
     return None if text is None else parse_number(f"--{name}".replace("_", "-"), text, example)

@@ -20,7 +20,7 @@ from .arguments import (
 if TYPE_CHECKING:
     import numpy as np
 
-    from ...assistant import Matched, ScaleTile
+    from ...advisor import Matched, ScaleTile
     from ...layout import Element, TileLayout
 
 #: Swizzling modes by name.
@@ -68,7 +68,7 @@ def tile_of(options: argparse.Namespace) -> Matched:
         TextError, LayoutError: if it is malformed.
         InputError: if it is not given in exactly one way, or a file cannot be read.
     """
-    from ...assistant import match_map, match_tile
+    from ...advisor import match_map, match_tile
 
     element, role = element_of(options), Role(options.role)
     rows, arch = number(options, "rows", "64"), arch_of(options)
@@ -87,7 +87,7 @@ def scale_tile_of(options: argparse.Namespace) -> ScaleTile:
         TextError, LayoutError: if it is malformed.
         InputError: if it is not given in exactly one way, or with what is for operands.
     """
-    from ...assistant import match_scales
+    from ...advisor import match_scales
 
     _check_given(options)
     for name in ("map", "rows"):
@@ -113,8 +113,8 @@ def _check_given(options: argparse.Namespace) -> None:
 
 def _layout(options: argparse.Namespace, element: Element) -> TileLayout:
     """The layout of a tile that no map gives."""
-    from ...assistant import strided
-    from ...assistant.numbers import parse_numbers
+    from ...advisor import strided
+    from ...advisor.numbers import parse_numbers
     from ...layout import parse_layout
 
     if options.layout:

@@ -1,13 +1,10 @@
-"""Where D lies in tensor memory, and the picture of it."""
-
-from xml.etree import ElementTree
+"""Where D lies in tensor memory."""
 
 import numpy as np
 import pytest
 
 from mlir_smem.emulator.tcgen05.descriptors import instruction
 from mlir_smem.emulator.tcgen05.mma import _cells_of_d
-from mlir_smem.layout.pictures.accumulator import AccumulatorPicture
 from mlir_smem.layout.tcgen05 import Shape, ShapeError
 from mlir_smem.layout.tcgen05.accumulator import Accumulator
 
@@ -57,31 +54,6 @@ def test_the_emulator_has_d_in_the_same_cells(shape):
     for row, column in np.ndindex(shape.m, shape.n):
         at = row % rows, column
         assert found.place(row, column) == (row // rows, lanes[at], columns[at])
-
-
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_bands_hold_what_is_drawn_in_them(shape):
-    accumulator = Accumulator(shape)
-    picture = AccumulatorPicture(accumulator)
-    held = set()
-    for band in picture.data()["bands"]:
-        (lane, _), (row, last_row), (column, last) = band["lanes"], band["m"], band["n"]
-        for r in range(row, last_row + 1):
-            for c in range(column, last + 1):
-                place = (band["block"], lane + r - row, c - column)
-                assert accumulator.place(r, c) == place
-                held.add((r, c))
-    assert len(held) == shape.m * shape.n
-    root = ElementTree.fromstring(picture._repr_svg_())
-    drawn = [
-        tuple(int(rect.get(f"data-{name}")) for name in ("panel", "lane", "row", "column"))
-        for rect in root.iter("{http://www.w3.org/2000/svg}rect")
-        if "data-row" in rect.attrib
-    ]
-    assert sorted(drawn) == sorted((b.block, b.lane, b.row, b.column) for b in picture.bands)
-    texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert f"D of {shape}: layout {accumulator.letter}" in texts
-    assert texts.count("warp 3") == shape.ctas
 
 
 @pytest.mark.parametrize(

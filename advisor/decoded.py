@@ -1,0 +1,123 @@
+"""A descriptor read back: its fields in words, what one instruction reads, what is suspicious."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..layout import Arch, Descriptor, Element, LayoutError, Major, TileLayout
+from ..layout.instruction import INSTRUCTION_K_BYTES, MAX_N
+from ..layout.tcgen05 import LONG_K_BYTES, Tcgen05Descriptor
+from .answer import Answer
+from .fields import Field, matrix_fields
+from .reading import Reading
+from .suspicions import Suspicion, of_bits, of_reading, without_reserved
+
+
+@dataclass(frozen=True)
+class Decoded(Answer):
+    """What a descriptor of an operand in shared memory says.
+
+    Attributes:
+        bits: the 64 bits.
+        reading: what an instruction takes it for; None where the element type is not known.
+        suspicions: what is wrong, or right in rare cases only.
+        assumed: whether the major was not given, and another one could be meant.
+        arch: whose descriptor it is.
+    """
+
+    bits: int
+    reading: Reading | None
+    suspicions: tuple[Suspicion, ...]
+    assumed: bool = False
+    arch: Arch = Arch.SM_90
+
+    @property
+    def descriptor(self) -> Descriptor:
+        """The descriptor, with bits that mean nothing taken as 0."""
+        return without_reserved(self.bits, self.arch)
+
+    @property
+    def layout(self) -> TileLayout | None:
+        """The canonical layout of the operand (m/n, k), LBO and SBO filled in; None if it is read in two
+        chunks, or not at all."""
+        reading = self.reading
+        if reading is None or not reading.legal or len(reading.chunks) > 1:
+            return None
+        form = reading.form
+        assert form is not None
+        d, kind, extents = self.descriptor, reading.element, (reading.rows, reading.k)
+        pattern = form.layout(kind, 1, 1, 0, 0).shape
+        m, k = (-(-extent // of) for extent, of in zip(extents, pattern, strict=True))
+        whole = form.layout(kind, m, k, d.lbo, d.sbo)
+        return whole if whole.shape == extents else whole.slice((0, 0), extents).layout
+
+    @cached_property
+    def ranges(self) -> tuple[tuple[int, int], ...]:
+        """The bytes that one instruction reads: (first, last) of each run of them, ascending."""
+        if self.reading is None or not self.reading.legal:
+            return ()
+        size = max(1, self.reading.element.bits // 8)
+        starts = np.unique(self.reading.addresses)
+        breaks = np.flatnonzero(np.diff(starts) > size)
+        firsts = starts[np.concatenate(([0], breaks + 1))]
+        lasts = starts[np.concatenate((breaks, [len(starts) - 1]))] + size - 1
+        return tuple((int(a), int(b)) for a, b in zip(firsts, lasts, strict=True))
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The descriptor's fields, lowest bits first."""
+        return matrix_fields(self.bits, self.arch)
+
+
+def decode(
+    bits: int,
+    element: Element | None = None,
+    major: Major | None = None,
+    rows: int | None = None,
+    tile: int | None = None,
+    arch: Arch = Arch.SM_90,
+    k_bytes: int | None = None,
+) -> Decoded:
+    """What a descriptor of an operand in shared memory says, and what is suspicious about it.
+
+    Args:
+        bits: the descriptor.
+        element: the element type; without it, only the fields are judged.
+        major: the contiguous dimension; if it is not given, the one that leaves fewer suspicions.
+        rows: the operand's extent along m or n: of A as many as the instruction has, which is what None
+            stands for; N for B.
+        tile: the address at which the tile begins of which the operand is a part; if it is not given,
+            the start may be anywhere in one.
+        arch: whose instruction reads it.
+        k_bytes: bytes along K that the instruction reads; None for 32, or for 48 of 4-bit types where
+            LBO is an address.
+
+    Raises:
+        LayoutError: if the descriptor has more than 64 bits, or no operand has so many rows.
+    """
+    if not 0 <= bits < 1 << 64:
+        raise LayoutError(f"{bits:#x} is not a 64-bit value")
+    legal = arch.instruction_m
+    extent = legal[0] if rows is None else rows
+    if not 0 < extent <= MAX_N or extent % 8:
+        ms = " or ".join(map(str, sorted(legal)))
+        raise LayoutError(
+            f"an operand of {extent} rows; expected {ms} for A, and a multiple of 8 up to {MAX_N} for B"
+        )
+    general = tuple(of_bits(bits, tile, arch))
+    if element is None:
+        return Decoded(bits, None, general, arch=arch)
+    descriptor = without_reserved(bits, arch)
+    if k_bytes is None:
+        absolute = isinstance(descriptor, Tcgen05Descriptor) and descriptor.absolute
+        k_bytes = LONG_K_BYTES if absolute and element.bits == 4 else INSTRUCTION_K_BYTES
+    majors = (major,) if major else arch.majors_of(element) or (Major.K,)
+    found: list[Decoded] = []
+    for each in majors:
+        reading = Reading(descriptor, element, each, extent, arch, k_bytes)
+        suspicions = (*general, *of_reading(reading))
+        found.append(Decoded(bits, reading, suspicions, len(majors) > 1, arch))
+    return min(found, key=lambda answer: len(answer.suspicions))

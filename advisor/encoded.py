@@ -1,0 +1,168 @@
+"""The descriptors of an operand: from its fields, or from the layout of its tile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..layout import (
+    Arch,
+    Descriptor,
+    LayoutError,
+    Mismatch,
+    OperandBlocks,
+    Role,
+    Swizzle,
+    TileLayout,
+    base_offset,
+)
+from ..layout.elements import UNIT_BYTES
+from .answer import Answer
+from .suspicions import WINDOW_END, Suspicion, of_bits
+
+
+@dataclass(frozen=True)
+class Operand(Answer):
+    """A tile as an operand, and how it is cut into instructions.
+
+    Attributes:
+        tile: the layout of one stage, (M, K) for A and (K, N) for B.
+        role: which operand it is.
+        blocks: what each instruction reads.
+        stage_steps: what is added to the descriptor for each stage, in 16-byte units.
+        arch: whose instructions read it.
+    """
+
+    tile: TileLayout
+    role: Role
+    blocks: OperandBlocks
+    stage_steps: tuple[int, ...] = (0,)
+    arch: Arch = Arch.SM_90
+
+    @property
+    def form(self) -> str:
+        """The canonical layout of every block, as the ISA writes it."""
+        canonical = self.blocks.canonical
+        return f"{canonical.swizzle.cute} o {canonical.form.text}"
+
+    @property
+    def k_steps(self) -> tuple[int, ...]:
+        """What is added for each instruction along k, in 16-byte units."""
+        return self.blocks.steps[0]
+
+    @property
+    def mn_steps(self) -> tuple[int, ...]:
+        """What is added for each instruction along m/n, in 16-byte units."""
+        return tuple(row[0] for row in self.blocks.steps)
+
+
+def operand_of(
+    tile: TileLayout, role: Role, rows: int | None = None, arch: Arch = Arch.SM_90
+) -> Operand | Mismatch:
+    """A tile, or stages of tiles, as an operand; or why no instruction reads it.
+
+    Args:
+        tile: (M, K) for A, (K, N) for B, or with stages in front.
+        role: which operand it is.
+        rows: the extent along m/n of each instruction; None for the M of A's, and of B as N is cut.
+        arch: whose instructions read it.
+    """
+    if not arch.multiplies(tile.element):
+        return Mismatch(f"{tile.element} is no multiplicand of {arch.instructions}")
+    stage_steps, stage = (0,), tile
+    if len(tile.shape) == 3:
+        starts = [tile.stage(index).offset * tile.element.bits for index in range(tile.shape[0])]
+        odd = next((start for start in starts if start % (UNIT_BYTES * 8)), None)
+        if odd is not None:
+            return Mismatch(
+                f"a stage begins {odd / 8:g} bytes into the tile, not at a multiple of 16"
+            )
+        stage_steps = tuple(start // (UNIT_BYTES * 8) for start in starts)
+        stage = tile.stage(0).layout
+    blocks = arch.blocks(stage, role, rows=rows)
+    if isinstance(blocks, Mismatch):
+        return blocks
+    return Operand(stage, role, blocks, stage_steps, arch)
+
+
+@dataclass(frozen=True)
+class Encoded(Answer):
+    """A descriptor, and those of the other instructions.
+
+    Attributes:
+        descriptor: that of the first instruction.
+        operand: the operand that it was made for; None if its fields were given.
+        suspicions: what is suspicious about the fields.
+        arch: whose descriptor it is.
+    """
+
+    descriptor: Descriptor
+    operand: Operand | None = None
+    suspicions: tuple[Suspicion, ...] = ()
+    arch: Arch = Arch.SM_90
+
+    @property
+    def bits(self) -> int:
+        """The descriptor."""
+        return self.descriptor.encode()
+
+    @property
+    def constant(self) -> int:
+        """The descriptor without its address: what a compiler folds."""
+        return replace(self.descriptor, start=0).encode()
+
+    @property
+    def descriptors(self) -> tuple[tuple[int, ...], ...]:
+        """Those of all instructions of the first stage, indexed [m/n][k]."""
+        steps = self.operand.blocks.steps if self.operand else ((0,),)
+        return tuple(tuple(self.bits + step for step in row) for row in steps)
+
+
+def encode(
+    start: int,
+    lbo: int,
+    sbo: int,
+    swizzle: Swizzle,
+    offset: int = 0,
+    arch: Arch = Arch.SM_90,
+    absolute: bool = False,
+) -> Encoded:
+    """The descriptor of given fields.
+
+    Args:
+        start, lbo, sbo: in bytes.
+        swizzle: the swizzling mode.
+        offset: the base offset.
+        arch: whose descriptor it is.
+        absolute: whether `lbo` is an address, for a K of 48 bytes.
+
+    Raises:
+        LayoutError: if a quantity is not what its field can hold, or the architecture lacks the mode.
+    """
+    if absolute and not arch.has_absolute_lbo:
+        raise LayoutError(f"LBO is an address, which only sm_103 has; on {arch} it is a distance")
+    more = {"absolute": True} if absolute else {}
+    try:
+        descriptor = arch.descriptor(start, lbo, sbo, offset, swizzle, **more)
+    except ValueError as error:
+        raise LayoutError(str(error)) from None
+    return Encoded(descriptor, None, tuple(of_bits(descriptor.encode(), arch=arch)), arch)
+
+
+def encode_operand(operand: Operand, start: int = 0) -> Encoded:
+    """The descriptors of an operand whose tile begins at that address.
+
+    Raises:
+        LayoutError: if a tile cannot begin there.
+    """
+    size = operand.tile.size_bytes + operand.stage_steps[-1] * UNIT_BYTES
+    if start + size > WINDOW_END:
+        raise LayoutError(
+            f"a tile of {size} bytes at {start:#x} ends behind {WINDOW_END:#x}, where a descriptor's "
+            "addresses end"
+        )
+    try:
+        offset = base_offset(start, operand.tile.swizzle)
+        descriptor = operand.blocks.descriptor(start, offset)
+    except ValueError as error:
+        raise LayoutError(str(error)) from None
+    return Encoded(descriptor, operand, arch=operand.arch)

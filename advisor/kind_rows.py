@@ -1,0 +1,180 @@
+"""The kinds of `tcgen05.mma`: which shapes their instructions have, and which scale factors they take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..layout import LayoutError, TileLayout
+from ..layout.arch import Arch
+from ..layout.elements import UE8M0
+from ..layout.instruction import INSTRUCTION_K_BYTES
+from ..layout.tcgen05 import LONG_K_BYTES, Kind, Shape, scale_blocks, scale_factors, scale_layout
+from ..layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS, SCALE_IDS, ScaleBlocks
+from ..layout.tcgen05.shapes import legal_m, legal_n
+from .answer import Answer
+
+
+@dataclass(frozen=True)
+class KindShapes(Answer):
+    """The shapes of a kind's instructions.
+
+    Attributes:
+        ctas: how many blocks multiply together.
+        m: every M of all blocks.
+        n: every N of all blocks, where B is K-major and K the first of its kind's.
+    """
+
+    ctas: int
+    m: tuple[int, ...]
+    n: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class KindRow(Answer):
+    """A kind, and the shapes of its instructions."""
+
+    kind: Kind
+    arch: Arch
+
+    @property
+    def k(self) -> list[int]:
+        """K in elements, of each number of bytes that instructions read along K."""
+        element = next(iter(self.kind.codes))
+        return [Shape(0, 0, k_bytes=size).k(element) for size in k_bytes_of(self.kind, self.arch)]
+
+    @property
+    def shapes(self) -> list[KindShapes]:
+        """The shapes for one block, and for two that multiply together."""
+        kind, element = self.kind, next(iter(self.kind.codes))
+        return [
+            KindShapes(ctas, tuple(legal_m(kind, ctas)), tuple(legal_n(kind, element, ctas)))
+            for ctas in (1, 2)
+        ]
+
+
+@dataclass(frozen=True)
+class ScaleRow(Answer):
+    """Scale factors that a kind takes.
+
+    Attributes:
+        kind: the kind.
+        scale: the factors' type.
+        block: elements along K that share one.
+        k_bytes: bytes along K that an instruction reads.
+    """
+
+    kind: Kind
+    scale: str
+    block: int
+    k_bytes: int
+
+    @property
+    def k(self) -> int:
+        """K of an instruction, in elements."""
+        return Shape(0, 0, k_bytes=self.k_bytes).k(next(iter(self.kind.codes)))
+
+    @property
+    def factors(self) -> int:
+        """How many factors of a row an instruction reads."""
+        return scale_factors(self.kind, Shape(0, 0, k_bytes=self.k_bytes), self.block)
+
+    @property
+    def vector(self) -> str | None:
+        """What the ISA calls that number; None for K = 96."""
+        return None if self.k_bytes == LONG_K_BYTES else f"scale_vec::{self.factors}X"
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The bytes of a word at which an instruction's factors can begin."""
+        return tuple(SCALE_IDS[self.factors])
+
+
+@dataclass(frozen=True)
+class ScaleBlock(Answer):
+    """A block of scale factors in shared memory.
+
+    Attributes:
+        layout: how its factors lie, (rows, factors).
+        blocks: what `tcgen05.cp` copies.
+    """
+
+    layout: TileLayout
+    blocks: ScaleBlocks
+
+
+def k_bytes_of(kind: Kind, arch: Arch) -> tuple[int, ...]:
+    """Bytes along K that instructions of a kind read, the usual number first."""
+    packed = all(element.bits == 4 for element in kind.codes)
+    return arch.k_bytes if packed else (INSTRUCTION_K_BYTES,)
+
+
+def kinds(arch: Arch) -> list[KindRow]:
+    """The kinds that an architecture has; `wgmma` has none."""
+    return [KindRow(kind, arch) for kind in arch.kinds]
+
+
+def scales(arch: Arch) -> list[ScaleRow]:
+    """The scale factors that the kinds of an architecture take."""
+    return [
+        ScaleRow(kind, scale, block, k_bytes)
+        for kind in arch.kinds
+        for k_bytes in k_bytes_of(kind, arch)
+        for scale, block in kind.scales
+    ]
+
+
+def scale_block() -> ScaleBlock:
+    """The block of scale factors that every kind takes."""
+    layout = scale_layout(UE8M0, BLOCK_ROWS, BLOCK_FACTORS)
+    blocks = scale_blocks(layout)
+    assert isinstance(blocks, ScaleBlocks)
+    return ScaleBlock(layout, blocks)
+
+
+@dataclass(frozen=True)
+class KindTable(Answer):
+    """The kinds that an architecture has.
+
+    Raises:
+        LayoutError: if it has none.
+    """
+
+    arch: Arch = Arch.SM_100
+
+    def __post_init__(self) -> None:
+        _check_kinds(self.arch)
+
+    @property
+    def rows(self) -> list[KindRow]:
+        """A row for each."""
+        return kinds(self.arch)
+
+
+@dataclass(frozen=True)
+class ScaleTable(Answer):
+    """The scale factors that the kinds of an architecture take, and how they lie.
+
+    Raises:
+        LayoutError: if it has no kinds.
+    """
+
+    arch: Arch = Arch.SM_100
+
+    def __post_init__(self) -> None:
+        _check_kinds(self.arch)
+
+    @property
+    def rows(self) -> list[ScaleRow]:
+        """A row for each."""
+        return scales(self.arch)
+
+    @property
+    def block(self) -> ScaleBlock:
+        """How they lie."""
+        return scale_block()
+
+
+def _check_kinds(arch: Arch) -> None:
+    if not arch.kinds:
+        others = " and ".join(str(other) for other in Arch if other.kinds)
+        raise LayoutError(f"{arch} has no kinds of instructions; {others} have")

@@ -1,0 +1,63 @@
+"""What LBO and SBO step over, as brackets beside a picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...layout.arch import Arch
+from ...layout.canonical import Mismatch, match
+from ...layout.instruction import instruction_k
+from ...layout.modes import LayoutError
+from ...layout.operand import Role
+from ...layout.tile import TileLayout
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a descriptor, from element (0, 0) of the tile.
+
+    Attributes:
+        name: LBO or SBO.
+        size: how long it is, in bytes.
+        to: (row, column) of the element that it leads to.
+    """
+
+    name: str
+    size: int
+    to: tuple[int, int]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.size} bytes"
+
+
+def descriptor_steps(layout: TileLayout, role: Role, arch: Arch = Arch.SM_90) -> list[Step]:
+    """The steps that an instruction takes through its operand; the ones that it needs.
+
+    Args:
+        layout: the tile, (M, K) or (K, N).
+        role: which operand it is.
+        arch: the architecture.
+
+    Raises:
+        LayoutError: if the architecture has no such swizzle, or what one instruction reads along k has no
+            canonical layout.
+    """
+    if layout.swizzle not in arch.swizzles:
+        have = [str(other) for other in Arch if layout.swizzle in other.swizzles]
+        raise LayoutError(
+            f"no LBO and SBO: {arch} has no swizzle {layout.swizzle}; {' and '.join(have)} have (--arch)"
+        )
+    operand = role.orient(layout)
+    k = min(operand.shape[1], instruction_k(operand.element))
+    found = match(operand.slice((0, 0), (operand.shape[0], k)).layout)
+    if isinstance(found, Mismatch):
+        raise LayoutError(f"no LBO and SBO: {found.reason}")
+    steps = []
+    for name, size in (("LBO", found.lbo), ("SBO", found.sbo)):
+        over = found.form.step(name, operand.element)
+        if size is None or over is None:
+            continue
+        dim, count = over
+        along_rows = (dim == 0) == (role is Role.A)
+        steps.append(Step(name, size, (count, 0) if along_rows else (0, count)))
+    return steps

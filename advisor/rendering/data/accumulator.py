@@ -1,0 +1,31 @@
+"""A picture of D in tensor memory, for JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....layout.tcgen05.accumulator import BAND_ROWS
+from ...answer import data
+from ...pictures import AccumulatorPicture
+
+
+@data.register
+def _(picture: AccumulatorPicture) -> dict[str, Any]:
+    """Extents are (first, last)."""
+    shape, columns = picture.accumulator.shape, picture.accumulator.columns
+    return {
+        "m": shape.m,
+        "n": shape.n,
+        "ctas": shape.ctas,
+        "layout": picture.accumulator.letter,
+        "columns": columns,
+        "bands": [
+            {
+                "block": band.block,
+                "lanes": [band.lane, band.lane + BAND_ROWS - 1],
+                "m": [band.row, band.row + BAND_ROWS - 1],
+                "n": [band.column, band.column + columns - 1],
+            }
+            for band in picture.bands
+        ],
+    }

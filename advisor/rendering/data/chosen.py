@@ -1,0 +1,18 @@
+"""A choice of operands' layouts, for JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...answer import data
+from ...chosen import ChosenOperands
+
+
+@data.register
+def _(chosen: ChosenOperands) -> dict[str, Any]:
+    return {
+        "arch": str(chosen.by.arch),
+        "a": chosen.a and data(chosen.a),
+        "b": chosen.b and data(chosen.b),
+        "product": chosen.product and data(chosen.product),
+    }

@@ -1,0 +1,125 @@
+"""One operand whose layout is chosen, for JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....layout import TileLayout
+from ....layout.choice import Line
+from ....layout.tensor_box import TensorBox
+from ....layout.uses import Verdict
+from ...answer import data
+from ...chosen_operand import ChosenOperand, one_stage
+from ...fields import Field
+from ...multiplier import canonical_of, first_descriptor
+from ...tensor_map import box_of_driver, map_type
+from ..formats import descriptor_hex
+from ..text.chosen_operand import field_text
+
+
+@data.register
+def _(chosen: ChosenOperand) -> dict[str, Any]:
+    """Sizes are in bytes, steps in 16-byte units."""
+    spec = chosen.spec
+    return {
+        "role": chosen.role.value,
+        "shape": list(spec.shape[-2:]),
+        "stages": spec.shape[0] if len(spec.shape) == 3 else None,
+        "element": str(spec.element),
+        "lies": chosen.letter(chosen.lies).lower(),
+        "loads": [load.value for load in chosen.loads],
+        "major": chosen.letter(chosen.major).lower(),
+        "layout": str(chosen.tile),
+        "staged_layout": str(chosen.layout),
+        "swizzle": str(chosen.tile.swizzle),
+        "bytes": chosen.layout.size_bytes,
+        "stage_bytes": chosen.stage_bytes,
+        "alignment": chosen.alignment,
+        "candidates": [_candidate(line, chosen) for line in chosen.choice.lines],
+        "descriptor": _descriptor(chosen),
+        "tma": _box(chosen.box, chosen.tile),
+        "banks": {
+            "stores": _verdict(chosen.stores),
+            "ldmatrix": chosen.reads and _verdict(chosen.reads),
+        },
+    }
+
+
+def _candidate(line: Line, chosen: ChosenOperand) -> dict[str, Any]:
+    layout = line.candidate.layout
+    blocks = chosen.by.blocks(one_stage(layout), chosen.role)
+    canonical = blocks and canonical_of(blocks)
+    return {
+        "verdict": line.verdict,
+        "name": line.candidate.name,
+        "layout": str(layout),
+        "why": line.why,
+        "uses": [{"use": who, **_verdict(said)} for who, said in line.candidate.verdicts],
+        "operand": blocks
+        and canonical
+        and {
+            "form": canonical.form.text,
+            "lbo": canonical.lbo,
+            "sbo": canonical.sbo,
+            "constant": descriptor_hex(first_descriptor(blocks).encode()),
+            "pieces": list(blocks.pieces),
+            "steps": [list(row) for row in blocks.steps],
+        },
+    }
+
+
+def _verdict(said: Verdict) -> dict[str, Any]:
+    return {
+        "accepted": said.accepted,
+        "reason": said.reason,
+        "conflicts": said.conflicts,
+        "turned": said.turned,
+    }
+
+
+def _descriptor(chosen: ChosenOperand) -> dict[str, Any] | None:
+    if chosen.canonical is None:
+        return None
+    there = chosen.descriptor(chosen.address).encode()
+    return {
+        "form": chosen.canonical.form.text,
+        "constant": descriptor_hex(chosen.descriptor().encode()),
+        "fields": [_field(chosen, field) for field in chosen.fields],
+        "example": {"address": chosen.address, "descriptor": descriptor_hex(there)},
+        "blocks": [
+            {
+                chosen.role.extent_name.lower(): block.mn,
+                "k": block.k,
+                "extent": block.extent,
+                "step": block.step,
+                **({} if block.second is None else {"second": block.second}),
+                "example": descriptor_hex(chosen.descriptor_of(block, chosen.address).encode()),
+            }
+            for block in chosen.each_block
+        ],
+    }
+
+
+def _field(chosen: ChosenOperand, field: Field) -> dict[str, Any]:
+    value, what = field_text(chosen, field)
+    return {
+        "name": field.name,
+        "bits": [field.bit, field.last_bit],
+        "value": value,
+        "encoded": field.encoded,
+        "meaning": what,
+    }
+
+
+def _box(box: TensorBox | str, tile: TileLayout) -> dict[str, Any]:
+    if isinstance(box, str):
+        return {"box": None, "problem": box}
+    return {
+        "box": list(box_of_driver(box, tile.element)),
+        "swizzle": box.swizzle.tensor_map,
+        **({"data_type": kind} if (kind := map_type(tile.element)) else {}),
+        "copies": [
+            {"row": row, "column": column, "offset": tile.element.bytes(offset)}
+            for (row, column), offset in zip(box.places, box.offsets, strict=True)
+        ],
+    }

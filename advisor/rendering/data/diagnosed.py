@@ -1,0 +1,28 @@
+"""Why a kernel computes garbage, for JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...answer import data
+from ...diagnosed import Diagnosed
+from ..text.diagnosed import summary
+
+
+@data.register
+def _(diagnosed: Diagnosed) -> dict[str, Any]:
+    """Arrays are indexed [m/n][k], places in elements."""
+    wrong, read = diagnosed.wrong, diagnosed.read
+    return {
+        "right": not wrong.any(),
+        "summary": summary(diagnosed),
+        "wrong": int(wrong.sum()),
+        "total": wrong.size,
+        "causes": list(diagnosed.causes),
+        "read": read.tolist(),
+        "written": diagnosed.written[: read.shape[0], : read.shape[1]].tolist(),
+        "lies": [
+            [pair if pair[0] >= 0 else None for pair in row] for row in diagnosed.lies.tolist()
+        ],
+        "should_be": diagnosed.right and data(diagnosed.right),
+    }

@@ -1,0 +1,35 @@
+"""What a tile is to the instructions that read it, for JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....layout import Mismatch
+from ...answer import data
+from ...matched import Matched
+
+
+@data.register
+def _(matched: Matched) -> dict[str, Any]:
+    found = matched.found
+    mismatch = None
+    if isinstance(found, Mismatch):
+        mismatch = {
+            "reason": found.reason,
+            "mode": found.mode,
+            "actual": found.actual,
+            "expected": found.expected,
+        }
+    return {
+        "arch": str(matched.arch),
+        "matches": mismatch is None,
+        "layout": matched.layout and str(matched.layout),
+        "element": str(matched.element),
+        "role": matched.role.value,
+        "shape": list(matched.places.shape),
+        "start": matched.start,
+        "encoded": matched.encoded and data(matched.encoded),
+        "mismatch": mismatch,
+        "fits_with": [str(swizzle) for swizzle in matched.fits_with],
+        "nearest": matched.nearest and data(matched.nearest),
+    }

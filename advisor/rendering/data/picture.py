@@ -1,0 +1,45 @@
+"""A picture of a layout, for JSON: what it says, and every cell of the tile, drawn or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....layout.banks import BANK_BYTES
+from ...answer import data
+from ...pictures import Picture
+from ...pictures.cells import LINE_BYTES
+
+
+@data.register
+def _(picture: Picture) -> dict[str, Any]:
+    cells, over = picture.cells, picture.touched
+    access = over and {
+        "what": over.what,
+        "touched_by": over.word,
+        "passes": over.access and over.access.wavefronts,
+        "needed": over.access and over.access.ideal,
+    }
+    return {
+        "layout": str(picture.layout),
+        "element": str(picture.layout.element),
+        "title": picture.title,
+        "notes": picture.notes,
+        "cell": {"rows": cells.extent[0], "columns": cells.extent[1], "bytes": cells.size},
+        "access": access,
+        "strides": {step.name: {"bytes": step.size, "to": step.to} for step in picture.steps},
+        "cells": _cells(picture),
+    }
+
+
+def _cells(picture: Picture) -> list[dict[str, int]]:
+    """Every cell of the tile: where its first element lies, and who touches it."""
+    cells, over = picture.cells, picture.touched
+    found: list[dict[str, int]] = []
+    places = (array.tolist() for array in (*cells.first, cells.address))
+    for row, column, address in zip(*places, strict=True):
+        cell = {"row": row, "column": column, "byte": address}
+        cell |= {"line": address // LINE_BYTES, "bank": address % LINE_BYTES // BANK_BYTES}
+        if over and over.lane[row, column] >= 0:
+            cell["touched_by"] = int(over.lane[row, column])
+        found.append(cell)
+    return found

@@ -1,0 +1,15 @@
+"""An instruction descriptor of tcgen05 read back, in a notebook."""
+
+from __future__ import annotations
+
+from ...answer import html
+from ...instruction import DecodedInstruction
+from ..formats import notes
+from ..tables import html_list, html_table
+from ..text.instruction import HEADS, field_rows, head
+
+
+@html.register
+def _(decoded: DecodedInstruction) -> str:
+    said = [head(decoded), *notes(decoded.suspicions)]
+    return html_table(HEADS, field_rows(decoded)) + html_list(said)

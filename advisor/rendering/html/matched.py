@@ -1,0 +1,13 @@
+"""What a tile is to the instructions that read it, in a notebook."""
+
+from __future__ import annotations
+
+from ...answer import html
+from ...matched import Matched
+from ..tables import html_table
+from ..text.matched import lines
+
+
+@html.register
+def _(matched: Matched) -> str:
+    return html_table(("", ""), lines(matched))

@@ -1,0 +1,12 @@
+"""A choice of operands' layouts, as people read it."""
+
+from __future__ import annotations
+
+from ...answer import text
+from ...chosen import ChosenOperands
+
+
+@text.register
+def _(chosen: ChosenOperands) -> str:
+    parts = [text(operand) for operand in chosen.each]
+    return "\n\n\n".join([*parts, *([text(chosen.product)] if chosen.product else [])])

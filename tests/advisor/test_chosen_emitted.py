@@ -1,0 +1,207 @@
+"""What `choose` says of two tiles for `tcgen05` is what the lowering emits for them."""
+
+import narrow_products
+import pytest
+from block_cases import BlockCase
+from emitted_products import RANK, emitted
+from product_cases import Case
+
+from mlir_smem.advisor import choose_operands
+from mlir_smem.emulator.tcgen05.descriptors import instruction, matrix
+from mlir_smem.emulator.tcgen05.narrow_floats import TENSOR_MULTIPLICANDS
+from mlir_smem.emulator.tcgen05.scaled_instructions import scaled_instruction
+from mlir_smem.emulator.tensor_core.operands import matrix_bytes
+from mlir_smem.layout.tcgen05 import Tcgen05Descriptor
+
+pytestmark = pytest.mark.sampled(3)
+
+#: The ISA's names of types.
+NAMES = {
+    "f8E4M3FN": "e4m3",
+    "f8E5M2": "e5m2",
+    "f4E2M1FN": "e2m1",
+    "!smem.padded<f4E2M1FN>": "e2m1_p64",
+    "f6E2M3FN": "e2m3_p32",
+    "f6E3M2FN": "e3m2_p32",
+    "i8": "s8",
+    "ui8": "u8",
+}
+
+E2M1 = ("f4E2M1FN", "f4E2M1FN")
+
+
+def chosen(a, b, m, n, k, **options):
+    """The choice for an A of (m, k) and a B of (k, n), K-major if nothing else is said."""
+    tiles = (f"{m}x{k}x{NAMES.get(a, a)}", f"{k}x{n}x{NAMES.get(b, b)}")
+    return choose_operands(*tiles, **({"b_major": "k"} | options))
+
+
+def agree(said, found):
+    """Asserts that the instructions are those that are said, and nothing else is."""
+    product, (a, b) = said.product, said.each
+    # Where tiles lie is the allocator's affair; each begins with its first instruction's operand.
+    begin_a, begin_b = (
+        Tcgen05Descriptor.decode(getattr(found.multiplied[0], name)).start for name in "ab"
+    )
+    assert begin_a % a.alignment == begin_b % b.alignment == 0
+    ids = {step.k: step.id for step in product.factors.steps} if product.factors else {}
+    ctas = product.by.ctas
+    expected = [
+        (
+            product.opcode,
+            a.descriptor_of(one, begin_a).encode(),
+            b.descriptor_of(other, begin_b).encode(),
+            product.descriptor(one.extent * ctas, other.extent * ctas, ids.get(one.k, 0)).encode(),
+        )
+        for one in a.each_block
+        for other in b.each_block
+        if one.k == other.k
+    ]
+    given = [(each.opcode, each.a, each.b, each.instruction) for each in found.multiplied]
+    assert sorted(given) == sorted(expected)
+    read_by_the_emulators_rules(said, found.multiplied[-1], (begin_a, begin_b))
+    assert found.masks == [product.commit_mask(RANK)]
+    assert found.columns == [product.allocated]
+
+
+def read_by_the_emulators_rules(said, last, begins):
+    """Asserts that the last instruction reads the end of the tiles, by code that shares nothing with the
+    choice and the lowering."""
+    by = said.by
+    kind, ctas = str(by.kind), by.ctas
+    if by.block:
+        form = scaled_instruction(last.instruction, kind, by.block, ctas)
+        assert (form.scales.factors, form.scales.block) == (by.scale, by.block)
+    else:
+        form = instruction(last.instruction, kind, ctas)
+    shape = tuple(operand.blocks.pieces[-1] * ctas for operand in said.each)
+    assert ((form.m, form.n), form.k_bytes) == (shape, by.k_bytes)
+    sides = (
+        (said.a, last.a, form.a, form.a_mn_major),
+        (said.b, last.b, form.b, form.b_mn_major),
+    )
+    for (operand, bits, multiplicand, mn_major), begin in zip(sides, begins, strict=True):
+        element = operand.spec.element
+        name = {"e2m1": "e2m1x2"}.get(element.name, element.name.split("_")[0])
+        assert multiplicand == TENSOR_MULTIPLICANDS[name]
+        size, packed = max(1, element.bits // 8), 2 if element.bits == 4 else 1
+        rows, k = operand.blocks.pieces[-1], operand.instruction_k
+        source = matrix(bits, mn_major, size, by.k_bytes)
+        read = matrix_bytes(source, 8 * size, mn_major, rows, by.k_bytes)
+        written = begin + operand.role.orient(operand.layout).offsets()[-rows:, -k::packed]
+        assert (read == written).all()
+
+
+PLAIN = [
+    *(
+        Case(*mix, n=n, m=m)
+        for mix in (
+            ("f16", "f16", "f32"),
+            ("bf16", "bf16", "f32"),
+            ("tf32", "tf32", "f32"),
+            ("f8E4M3FN", "f8E4M3FN", "f32"),
+            ("f8E5M2", "f8E4M3FN", "f32"),
+            ("i8", "i8", "i32"),
+            ("i8", "ui8", "i32"),
+        )
+        for m, n in ((64, 64), (128, 48), (128, 256), (256, 32))
+    ),
+    *(
+        Case(*mix, n=64, m=128, a_major=a, b_major=b)
+        for mix in (("bf16", "bf16", "f32"), ("tf32", "tf32", "f32"), ("f8E4M3FN",) * 2 + ("f32",))
+        for a, b in (("mn", "k"), ("k", "mn"), ("mn", "mn"))
+    ),
+    Case("f16", "f16", "f32", n=288, m=128),
+]
+
+
+@pytest.mark.parametrize("case", PLAIN, ids=str)
+def test_products_of_one_block(case):
+    majors = {
+        "a_major": case.a_major.replace("mn", "m"),
+        "b_major": case.b_major.replace("mn", "n"),
+    }
+    said = chosen(case.a, case.b, case.m, case.n, case.k, arch="sm_100", **majors)
+    agree(said, emitted(case.text, "sm_100a"))
+
+
+SCALED = [
+    BlockCase(),
+    BlockCase("f8E4M3FN", "f8E5M2", n=24, k=128),
+    BlockCase(m=256, n=128),
+    BlockCase(*E2M1, n=192),
+    BlockCase(*E2M1, "f8E4M3FN", 16, n=8),
+    BlockCase(*E2M1, "f8E8M0FNU", 16),
+]
+PAIRS = [
+    *(
+        BlockCase(a, a, None, d=d, n=n, k=128, pair=True)
+        for a, d, n in (
+            ("f16", "f32", 8),
+            ("bf16", "f32", 128),
+            ("tf32", "f32", 16),
+            ("f8E4M3FN", "f32", 40),
+            ("i8", "i32", 48),
+        )
+    ),
+    BlockCase("bf16", "bf16", None, m=256, n=64, k=64, pair=True),
+    BlockCase(pair=True, n=32),
+    BlockCase(*E2M1, pair=True, n=64),
+    BlockCase(*E2M1, "f8E4M3FN", 16, pair=True, n=128),
+]
+LONG = [
+    *(
+        BlockCase(*E2M1, *scale, n=n, k=768, pair=pair)
+        for scale in (("f8E8M0FNU", 32), ("f8E8M0FNU", 16), ("f8E4M3FN", 16))
+        for n in (16, 96)
+        for pair in (False, True)
+    ),
+    BlockCase(*E2M1, m=256, n=32, k=768),
+]
+
+
+def said_of_blocks(case, **options):
+    """The choice for the tiles of a case."""
+    scale = {None: None, "f8E8M0FNU": "ue8m0", "f8E4M3FN": "ue4m3"}[case.scale]
+    options |= {"scale": scale, "ctas": case.blocks, "block": case.block if scale else None}
+    return chosen(case.a, case.b, case.m, case.n, case.k, **options)
+
+
+@pytest.mark.parametrize("case", [*SCALED, *PAIRS], ids=str)
+def test_products_of_scaled_blocks_and_of_pairs(case):
+    agree(said_of_blocks(case, arch="sm_100"), emitted(case.text, "sm_100a"))
+
+
+@pytest.mark.parametrize("case", LONG, ids=str)
+def test_rows_of_48_bytes(case):
+    said = said_of_blocks(case, arch="sm_103", k_bytes=48)
+    found = emitted(case.text, "sm_103a")
+    agree(said, found)
+    assert any(Tcgen05Descriptor.decode(each.a).absolute for each in found.multiplied)
+
+
+@pytest.mark.parametrize("mix", narrow_products.MIXES[::4], ids=" ".join)
+@pytest.mark.parametrize("scaled", [False, True])
+def test_padded_types(mix, scaled):
+    m, n = narrow_products.M, narrow_products.N
+    scale = "ue8m0" if scaled else None
+    found = emitted(narrow_products.kernel(*mix, scaled=scaled), "sm_103a")
+    agree(chosen(*mix, m, n, 128, arch="sm_103", scale=scale), found)
+
+
+@pytest.mark.parametrize(
+    "case", [BlockCase(), BlockCase(*E2M1, "f8E4M3FN", 16, n=96, pair=True)], ids=str
+)
+def test_copies_of_scale_factors(case):
+    factors = said_of_blocks(case, arch="sm_100").product.factors
+    copied = emitted(case.text, "sm_100a").copied
+    counts = [len(tile.data()["copies"]) for tile in factors.tiles]
+    assert len(copied) == sum(counts)
+    for tile, at in zip(factors.tiles, (0, counts[0]), strict=True):
+        first = Tcgen05Descriptor.decode(copied[at]).start
+        expected = [
+            tile.blocks.descriptor(block, word, first).encode()
+            for block, words in enumerate(tile.blocks.offsets)
+            for word in range(len(words))
+        ]
+        assert sorted(copied[at : at + len(expected)]) == sorted(expected)

@@ -1,0 +1,150 @@
+"""Tiles and maps matched to canonical layouts, and what is said of those that have none."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from strategies import operands
+
+from mlir_smem.advisor import match_map, match_tile
+from mlir_smem.layout import (
+    LayoutError,
+    Mismatch,
+    Role,
+    Swizzle,
+    element,
+    parse_layout,
+    tile_of_atoms,
+)
+from mlir_smem.layout.element_map import places_of
+from mlir_smem.layout.wgmma import MULTIPLICANDS
+
+BF16 = element("bf16")
+ATOMS = tile_of_atoms(BF16, (128, 128), 1, Swizzle.B128)
+PLAIN = parse_layout("(128,64):(64,1)", BF16)
+
+
+def test_a_match_for_people():
+    assert str(match_tile(ATOMS, Role.A)) == (
+        "matches     K-major: Swizzle<3,4,3> o ((8,m),(T,2k)):((8T,SBO),(1,T))\n"
+        "layout      Swizzle<3,4,3> o (128,(64,2)):(64,(1,8192))\n"
+        "LBO         no effect\n"
+        "SBO         1024 bytes\n"
+        "descriptor  0x4000004000010000, and the address OR'd in\n"
+        "k steps     +0, +2, +4, +6, +1024, +1026, +1028, +1030 (16-byte units; each 16 of k)\n"
+        "M steps     +0, +512 (16-byte units; M = 64+64)"
+    )
+
+
+def test_a_mismatch_for_people():
+    assert str(match_tile(PLAIN, Role.A)).split("\n") == [
+        "matches none                      the instruction's block of 64x16 at (0, 0): along m/n, the "
+        "stride of factor 8 is 64 elements where 1T = 8 is needed; K-major, swizzle none, is "
+        "Swizzle<0,4,3> o ((8,m),(T,2k)):((1T,SBO),(1,LBO))",
+        "layout                            Swizzle<0,4,3> o (128,64):(64,1)",
+        "the stride of factor 8 along m/n  64; needed 8",
+        "hint                              the same strides match with swizzle 128B",
+        "nearest                           Swizzle<3,4,3> o (128,64):(64,1) (swizzle 128B, row-major, "
+        "atoms across): 7168 of 8192 elements lie elsewhere in it",
+    ]
+
+
+def test_a_mismatch_for_programs():
+    data = match_tile(PLAIN, Role.A).data()
+    assert data["mismatch"].pop("reason").startswith("the instruction's block of 64x16 at (0, 0): ")
+    assert data == {
+        "arch": "sm_90",
+        "matches": False,
+        "layout": "Swizzle<0,4,3> o (128,64):(64,1)",
+        "element": "bf16",
+        "role": "a",
+        "shape": [128, 64],
+        "start": 0,
+        "encoded": None,
+        "mismatch": {
+            "mode": "the stride of factor 8 along m/n",
+            "actual": 64,
+            "expected": 8,
+        },
+        "fits_with": ["128B"],
+        "nearest": {
+            "layout": "Swizzle<3,4,3> o (128,64):(64,1)",
+            "name": "swizzle 128B, row-major, atoms across",
+            "moved": 7168,
+            "total": 8192,
+        },
+    }
+
+
+def test_the_nearest_moves_the_fewest_elements():
+    # The second half of M begins at no multiple of 16 bytes; the first is that of whole atoms.
+    tile = parse_layout("Swizzle<3,4,3> o ((64,2),(64,2)):((64,4100),(1,8192))", BF16)
+    nearest = match_tile(tile, Role.A).nearest
+    assert (nearest.layout, nearest.total) == (ATOMS, 128 * 128)
+    assert nearest.moved == int((places_of(ATOMS) != places_of(tile)).sum()) == 64 * 128
+
+
+def test_no_layout_is_near_a_shape_that_no_instruction_reads():
+    found = match_tile(parse_layout("(60,64):(64,1)", BF16), Role.A)
+    assert found.found == Mismatch("M is 60, not a multiple of 64")
+    assert found.nearest is None
+    assert found.data()["nearest"] is None
+
+
+def test_in_a_notebook():
+    assert "<td>SBO</td><td>1024 bytes</td>" in match_tile(ATOMS, Role.A)._repr_html_()
+    assert "<td>nearest</td>" in match_tile(PLAIN, Role.A)._repr_html_()
+
+
+def test_what_is_multiplied_in_no_layout_is_near_none():
+    found = match_tile(tile_of_atoms(element("s32"), (64, 32), 1, Swizzle.B128), Role.A)
+    assert found.found == Mismatch("s32 is no multiplicand of wgmma")
+    assert (found.nearest, found.fits_with) == (None, ())
+
+
+# Maps.
+
+
+@given(operands().filter(lambda operand: operand.tile.element in MULTIPLICANDS))
+def test_the_map_of_an_operand_matches(operand):
+    answer = match_map(places_of(operand.stored), operand.stored.element, operand.role)
+    assert not isinstance(answer.found, Mismatch)
+    assert (places_of(answer.layout) == places_of(operand.stored)).all()
+
+
+def test_a_map_of_addresses():
+    answer = match_map(places_of(ATOMS) + 0x800 // 2, BF16, Role.A)
+    assert (answer.start, answer.layout) == (0x800, ATOMS)
+    assert answer.encoded.bits == 0x4000004000010000
+    assert (answer.places == places_of(ATOMS)).all()
+
+
+def test_stages():
+    tile = tile_of_atoms(BF16, (3, 64, 64), 1, Swizzle.B64)
+    answer = match_map(places_of(tile), BF16, Role.A)
+    assert answer.found.stage_steps == match_tile(tile, Role.A).found.stage_steps == (0, 512, 1024)
+
+
+def test_a_map_of_a_layout_that_no_instruction_reads():
+    answer = match_map(places_of(PLAIN), BF16, Role.A)
+    assert answer.layout == PLAIN
+    assert answer.found == match_tile(PLAIN, Role.A).found
+
+
+def test_one_wrong_element():
+    places = places_of(ATOMS)
+    places[3, 5] += 8
+    answer = match_map(places, BF16, Role.A)
+    assert answer.layout is None
+    assert answer.found == Mismatch(
+        "no swizzle and strides explain the map: Swizzle<3,4,3> o (128,(64,2)):(64,(1,8192)) comes "
+        "nearest, but element (3, 5) lies at 229, not 221 (in elements); 1 of 16384 differ",
+        "the place of element (3, 5)",
+        229,
+        221,
+    )
+    assert (answer.nearest.layout, answer.nearest.moved) == (ATOMS, 1)
+
+
+def test_a_map_that_is_none():
+    with pytest.raises(LayoutError, match=r"a map has rows and columns"):
+        match_map(np.arange(8), BF16, Role.A)

@@ -1,0 +1,147 @@
+"""What the choice says of scale factors."""
+
+import pytest
+
+from mlir_smem.advisor import choose_operands
+from mlir_smem.layout import LayoutError
+from mlir_smem.layout.tcgen05 import KINDS, InstructionDescriptor
+
+
+def factors_of(a, b, **options):
+    return choose_operands(a, b, **({"arch": "sm_100"} | options)).data()["product"][
+        "scale_factors"
+    ]
+
+
+def test_tiles_copies_and_steps():
+    found = factors_of("128x256xe2m1", "256x192xe2m1", scale="ue8m0")
+    assert (found["type"], found["block"], found["factors"]) == ("ue8m0", 32, 2)
+    # B's rows are N, rounded up to 128.
+    assert (found["a"]["shape"], found["b"]["shape"]) == ([128, 8], [256, 8])
+    assert found["b"]["copies"] == [
+        {"offset": 0, "descriptor": "0x0000400800000000", "column": 0},
+        {"offset": 512, "descriptor": "0x0000400800000020", "column": 8},
+        {"offset": 1024, "descriptor": "0x0000400800000040", "column": 4},
+        {"offset": 1536, "descriptor": "0x0000400800000060", "column": 12},
+    ]
+    assert (found["a"]["columns"], found["b"]["columns"]) == (8, 16)
+    assert [(step["k"], step["word"], step["id"]) for step in found["steps"]] == [
+        (0, 0, 0),
+        (64, 0, 2),
+        (128, 1, 0),
+        (192, 1, 2),
+    ]
+    for step in found["steps"]:
+        (bits,) = step["descriptors"]
+        read = InstructionDescriptor.decode(int(bits, 0), KINDS["mxf4"])
+        assert (read.a_scale, read.b_scale, read.n) == (step["id"], step["id"], 192)
+
+
+@pytest.mark.parametrize(
+    "a, b, options, each, words",
+    [
+        ("128x128xe4m3", "128x64xe5m2", {"scale": "ue8m0"}, 1, [(0, 0), (0, 1), (0, 2), (0, 3)]),
+        ("128x128xe2m1", "128x64xe2m1", {"scale": "ue4m3"}, 4, [(0, 0), (1, 0)]),
+        (
+            "128x768xe2m1",
+            "768x64xe2m1",
+            {"scale": "ue8m0", "arch": "sm_103", "k_bytes": 48},
+            3,
+            [(0, 0), (0, 3), (1, 2), (2, 1), (3, 0), (3, 3), (4, 2), (5, 1)],
+        ),
+        (
+            "128x768xe2m1",
+            "768x64xe2m1",
+            {"scale": "ue4m3", "arch": "sm_103", "k_bytes": 48},
+            6,
+            [(0, 0), (1, 2), (3, 0), (4, 2), (6, 0), (7, 2), (9, 0), (10, 2)],
+        ),
+    ],
+)
+def test_words_and_ids_of_each_kind(a, b, options, each, words):
+    found = factors_of(a, b, **options)
+    assert found["factors"] == each
+    assert [(step["word"], step["id"]) for step in found["steps"]] == words
+
+
+def test_two_blocks_each_hold_the_factors_of_all_of_b():
+    found = factors_of("128x64xe2m1", "64x128xe2m1", scale="ue8m0", ctas=2)
+    assert (found["a"]["shape"], found["b"]["shape"]) == ([128, 4], [256, 4])
+
+
+def test_factors_count_among_the_columns():
+    product = choose_operands("128x256xe2m1", "256x256xe2m1", arch="sm_100", scale="ue8m0").data()[
+        "product"
+    ]
+    assert (product["columns"], product["allocated_columns"]) == (256, 512)
+    with pytest.raises(LayoutError, match="512 columns of tensor memory, and scale factors 16; a "):
+        choose_operands("256x128xe2m1", "128x256xe2m1", arch="sm_100", scale="ue8m0")
+
+
+@pytest.mark.parametrize(
+    "scale, block, said",
+    [
+        ("ue8m0", None, ("mxf4", 32)),
+        ("ue8m0", 32, ("mxf4", 32)),
+        ("ue8m0", 16, ("mxf4nvf4", 16)),
+        ("ue4m3", None, ("mxf4nvf4", 16)),
+    ],
+)
+def test_the_kind_follows_from_the_factors(scale, block, said):
+    chosen = choose_operands(
+        "128x256xe2m1", "256x64xe2m1", arch="sm_100", scale=scale, block=block
+    ).data()["product"]
+    assert (chosen["kind"], chosen["block"]) == said
+    assert chosen["scale_factors"]["factors"] == 64 // said[1]
+    assert chosen["instructions"][0]["instruction"].endswith(f".block_scale.block{said[1]}")
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (
+            {"scale": "ue4m3", "block": 32},
+            "tcgen05 does not multiply e2m1 by e2m1 with a factor of ue4m3 for 32 elements along K; "
+            "expected one for 16",
+        ),
+        (
+            {"scale": "ue8m0", "block": 64},
+            "tcgen05 does not multiply e2m1 by e2m1 with a factor of ue8m0 for 64 elements along K; "
+            "expected one for 16 or 32",
+        ),
+        ({"block": 16}, "16 elements a scale factor, but no blocks are scaled (--scaled)"),
+    ],
+)
+def test_no_kind_has_such_factors(options, message):
+    with pytest.raises(LayoutError) as refused:
+        choose_operands("128x256xe2m1", arch="sm_100", **options)
+    assert str(refused.value) == message
+
+
+def test_no_factors_without_scales():
+    assert factors_of("128x64xbf16", "64x64xbf16") is None
+
+
+TEXT = """\
+  Scale factors: ue8m0, one for 32 elements along K; an instruction reads 1 of each row
+
+       rows  factors  layout                                  bytes  columns  a word
+    -  ----  -------  --------------------------------------  -----  -------  ------
+    A  128   4        Swizzle<0,4,3> o ((32,4),4):((16,4),1)  512    4        4
+    B  128   4        Swizzle<0,4,3> o ((32,4),4):((16,4),1)  512    4        4
+
+    Blocks of 512 bytes, a word of 4 factors of 128 rows, go to 4 columns each:
+    tcgen05.cp.cta_group::1.32x128b.warpx4, descriptor 0x0000400800000000 | (address & 0x3ffff) >> 4
+
+    k      word  A's column  B's column  id  instruction descriptor
+    -----  ----  ----------  ----------  --  ----------------------
+    0-31   0     +0          +0          0   0x08900000
+    32-63  0     +0          +0          1   0x28900010"""
+
+
+def test_the_text():
+    text = str(
+        choose_operands("128x64xe4m3", "64x64xe4m3", arch="sm_100", scale="ue8m0", b_major="k")
+    )
+    assert "D takes 64 columns of tensor memory, scale factors 8; allocate 128" in text
+    assert text[text.index("  Scale factors") :] == TEXT

@@ -1,0 +1,203 @@
+"""Tiles as operands of tcgen05: matched, encoded and diagnosed."""
+
+import numpy as np
+import pytest
+
+from mlir_smem.advisor import (
+    Operand,
+    diagnose,
+    encode,
+    encode_operand,
+    match_map,
+    match_tile,
+    operand_of,
+)
+from mlir_smem.layout import (
+    Arch,
+    LayoutError,
+    Major,
+    Mismatch,
+    Role,
+    Swizzle,
+    element,
+    instruction_k,
+    tile_of_atoms,
+)
+from mlir_smem.layout import WgmmaDescriptor as WgmmaDescriptor
+from mlir_smem.layout.element_map import places_of
+from mlir_smem.layout.tcgen05 import Tcgen05Descriptor
+
+BF16, TF32, E2M1 = element("bf16"), element("tf32"), element("e2m1")
+ATOMS = Swizzle.B128_ATOM_32B
+A = tile_of_atoms(BF16, (128, 64), 1, Swizzle.B128)
+A_TF32 = tile_of_atoms(TF32, (128, 32), 0, ATOMS)
+RIGHT = Tcgen05Descriptor(0x800, 16, 1024, swizzle=Swizzle.B128)
+
+
+def matched(tile, role=Role.A, arch=Arch.SM_100, rows=None):
+    return match_tile(tile, role, rows, arch)
+
+
+# Fields.
+
+
+def test_fields():
+    data = encode(0x800, 16, 1024, Swizzle.B128, arch=Arch.SM_100).data()
+    assert (data["arch"], data["descriptor"]) == ("sm_100", "0x4000404000010080")
+    assert data["suspicions"] == []
+    assert encode(0, 4096, 512, ATOMS, arch=Arch.SM_100).bits >> 61 == 1
+
+
+def test_an_absolute_lbo():
+    answer = encode(0x860, 0x4800, 1024, Swizzle.B128, arch=Arch.SM_103, absolute=True)
+    assert answer.bits == 0x4010404004800086
+    assert answer.data()["fields"]["absolute"]
+    assert "LBO is an address" in str(answer)
+
+
+@pytest.mark.parametrize(
+    "swizzle, offset, arch, absolute, problem",
+    [
+        (Swizzle.B128, 0, Arch.SM_90, True, "LBO is an address, which only sm_103 has; on sm_90 it is"),
+        (Swizzle.B128, 0, Arch.SM_100, True, "LBO is an address, which only sm_103 has; on sm_100 it"),
+        (Swizzle.B64, 0, Arch.SM_103, True, "the leading dimension is absolute with swizzle 64B"),
+        (Swizzle.B128, 2, Arch.SM_103, True, "the leading dimension is absolute with base offset 2"),
+        (ATOMS, 0, Arch.SM_90, False, "wgmma has no swizzle 128B_ATOM_32B; expected 128B, 64B, 32B"),
+    ],
+)  # fmt: skip
+def test_fields_that_a_descriptor_cannot_hold(swizzle, offset, arch, absolute, problem):
+    with pytest.raises(LayoutError, match=problem):
+        encode(0, 0x400, 1024, swizzle, offset, arch, absolute)
+
+
+# Tiles.
+
+
+def test_a_tile_in_atoms_of_32_bytes():
+    answer = matched(A_TF32)
+    assert str(answer) == (
+        "matches     MN-major: Swizzle<2,5,2> o ((T,8,m),(4,k)):((1,T,LBO),(8T,SBO))\n"
+        "layout      Swizzle<2,5,2> o ((32,4),32):((1,1024),32)\n"
+        "LBO         4096 bytes\n"
+        "SBO         512 bytes\n"
+        "descriptor  0x2000402001000000, and the address OR'd in\n"
+        "k steps     +0, +64, +128, +192 (16-byte units; each 8 of k)"
+    )
+
+
+@pytest.mark.parametrize("name", ["e2m1", "e2m1_p64", "e2m3_p32", "e3m2_p32"])
+@pytest.mark.parametrize("arch", [Arch.SM_100, Arch.SM_103], ids=str)
+def test_narrow_types(name, arch):
+    kind = element(name)
+    tile = tile_of_atoms(kind, (128, 4 * instruction_k(kind)), 1, Swizzle.B128)
+    assert matched(tile, arch=arch).encoded.operand.k_steps == (0, 2, 4, 6)
+    assert matched(tile, arch=Arch.SM_90).found == Mismatch(f"{name} is no multiplicand of wgmma")
+
+
+def test_the_most_rows_that_an_instruction_has():
+    assert operand_of(A, Role.A, arch=Arch.SM_100).blocks.pieces == (128,)
+    assert operand_of(A, Role.A, 64, Arch.SM_100).blocks.pieces == (64, 64)
+    b = tile_of_atoms(BF16, (64, 264), 0, Swizzle.B128)
+    assert operand_of(b, Role.B, arch=Arch.SM_100).blocks.pieces == (256, 8)
+
+
+def test_stages():
+    tile = tile_of_atoms(E2M1, (3, 128, 256), 1, Swizzle.B128)
+    found = operand_of(tile, Role.A, arch=Arch.SM_100)
+    assert found.stage_steps == (0, 1024, 2048)
+    assert encode_operand(found).bits == 0x4000404000010000
+
+
+def test_32_bit_types_need_the_atoms_of_32_bytes():
+    answer = matched(tile_of_atoms(TF32, (128, 32), 0, Swizzle.B128))
+    assert answer.found == Mismatch(
+        "the tile is M-major with swizzle 128B, but tcgen05 reads tf32 so with 128B_ATOM_32B"
+    )
+    assert answer.fits_with == (ATOMS,)
+    assert answer.nearest.layout == A_TF32
+
+
+def test_the_atoms_of_32_bytes_elsewhere():
+    tile = tile_of_atoms(BF16, (128, 64), 1, ATOMS)
+    assert matched(tile).fits_with == (Swizzle.B128,)
+    assert "tcgen05 reads bf16 so with 128B or 64B or 32B or none" in matched(tile).found.reason
+    hopper = matched(tile, arch=Arch.SM_90)
+    assert hopper.found == Mismatch("wgmma has no swizzle 128B_ATOM_32B; tcgen05 has")
+    assert hopper.nearest.layout == A
+
+
+def test_integers_are_multiplied_on_sm_100_alone():
+    tile = tile_of_atoms(element("s8"), (128, 128), 1, Swizzle.B128)
+    assert isinstance(matched(tile).found, Operand)
+    answer = matched(tile, arch=Arch.SM_103)
+    assert answer.found == Mismatch("s8 is no multiplicand of tcgen05 on sm_103")
+    assert answer.nearest is None
+
+
+def test_a_map():
+    answer = match_map(places_of(A_TF32) + 0x800 // 4, TF32, Role.A, arch=Arch.SM_100)
+    assert (answer.start, answer.layout, answer.arch) == (0x800, A_TF32, Arch.SM_100)
+    assert answer.encoded.bits == 0x2000402001000000
+    assert answer.data()["arch"] == "sm_100"
+
+
+# Diagnoses.
+
+
+def test_what_is_right():
+    answer = diagnose(matched(A), RIGHT.encode(), (0, 2, 4, 6))
+    assert str(answer) == "all 8192 elements are read where they were written"
+    packed = matched(tile_of_atoms(E2M1, (128, 256), 1, Swizzle.B128), arch=Arch.SM_103)
+    assert not diagnose(packed, RIGHT.encode(), (0, 2, 4, 6)).wrong.any()
+
+
+def test_elements_of_a_byte_are_told_apart():
+    packed = matched(tile_of_atoms(E2M1, (128, 256), 1, Swizzle.B128), arch=Arch.SM_103)
+    answer = diagnose(packed, RIGHT.encode() + 2, (0,), tile=0x800)
+    assert (answer.lies[0, :4] == np.array([[0, 64], [0, 65], [0, 66], [0, 67]])).all()
+
+
+def test_a_descriptor_of_wgmma():
+    bits = WgmmaDescriptor(0x800, 16, 1024, 0, Swizzle.B128).encode()
+    answer = diagnose(matched(A), bits, (0, 2, 4, 6))
+    assert not answer.wrong.any()
+    assert answer.causes == (
+        "bits 46-48 are 0, but tcgen05's descriptors have their version there, 1: "
+        "--arch sm_90 reads it as one of wgmma",
+    )
+    assert str(answer).endswith(
+        f"right would be {RIGHT.encode():#018x}, k steps 0, 2, 4, 6 (16-byte units)"
+    )
+
+
+def test_lbo_and_sbo_exchanged():
+    bits = Tcgen05Descriptor(0x800, 512, 4096, swizzle=ATOMS).encode()
+    answer = diagnose(matched(A_TF32), bits, (0, 64))
+    assert answer.causes[0] == "LBO and SBO are exchanged"
+    assert "SBO is 4096, where the layout has 512: m/n 0..127, k 4..7" in answer.causes[2]
+
+
+def test_a_swizzle_with_which_the_type_is_not_read():
+    bits = Tcgen05Descriptor(0x800, 4096, 512, swizzle=Swizzle.B128).encode()
+    text = "tcgen05 reads tf32 MN-major with swizzle 128B_ATOM_32B, not 128B"
+    with pytest.raises(LayoutError, match=text):
+        diagnose(matched(A_TF32), bits)
+    # As a K-major operand it is read, and is not what was written.
+    causes = diagnose(matched(A_TF32), bits, major=Major.K).causes
+    assert causes[0] == "the instruction takes the operand as K-major, but the tile is MN-major"
+    assert "the swizzle is 128B, where the layout has 128B_ATOM_32B" in causes
+
+
+def test_an_absolute_lbo_that_nothing_needs():
+    bits = Tcgen05Descriptor(0x800, 0, 1024, swizzle=Swizzle.B128, absolute=True).encode()
+    (cause,) = diagnose(matched(A, arch=Arch.SM_103), bits).causes
+    assert cause.startswith("LBO is an address (bit 52), which is for a K of 48 bytes")
+    (cause,) = diagnose(matched(A), bits).causes
+    assert cause.startswith("bit 52 makes LBO an address, which only sm_103 has")
+
+
+def test_a_tile_that_no_instruction_reads():
+    plain = matched(tile_of_atoms(BF16, (128, 64), 1, ATOMS))
+    causes = diagnose(plain, RIGHT.encode()).causes
+    assert causes[0].startswith("no descriptor reads the tile: the tile is K-major with swizzle")
+    assert causes[1] == "this one reads Swizzle<3,4,3> o ((8,16),(8,2)):((64,512),(1,8))"

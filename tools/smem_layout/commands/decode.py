@@ -1,0 +1,105 @@
+"""Says what a descriptor means, and what is suspicious about it: the 64 bits of an operand in shared
+memory, with --scales those of a block of scale factors, or with --instruction the 32 bits of an
+instruction of tcgen05."""
+
+import argparse
+
+from ....layout import Arch
+from ....layout.text_error import TextError
+from ...inputs import InputError
+from ..arguments import (
+    DESCRIPTOR,
+    add_arch,
+    add_element,
+    add_major,
+    arch_of,
+    element_of,
+    major_of,
+    number,
+)
+from ..printed import printed
+
+SUMMARY = "a descriptor's fields in words, what it reads, what is suspicious"
+
+_INSTRUCTION = "0x08400010"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the descriptor, and what is known of the instruction."""
+    parser.add_argument("descriptor", nargs="?", help=f"for example {DESCRIPTOR}")
+    parser.add_argument(
+        "--instruction",
+        metavar="BITS",
+        help=f"instead, the descriptor of an instruction of tcgen05, for example {_INSTRUCTION}",
+    )
+    parser.add_argument("--kind", help="of --instruction, for example f16")
+    parser.add_argument(
+        "--scales", action="store_true", help="it is for a tcgen05.cp of a block of scale factors"
+    )
+    add_arch(parser)
+    add_element(parser, required=False)
+    add_major(parser)
+    parser.add_argument("--rows", help="extent along m/n: M for A, N for B; default: the M of A's")
+    parser.add_argument(
+        "--k-bytes",
+        help="bytes along K of one instruction; default: 32, or 48 where LBO is an address",
+    )
+    parser.add_argument(
+        "--at", metavar="ADDRESS", help="where the tile begins, if not at the start"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints the answer."""
+    from ....advisor import decode
+    from ....advisor.numbers import parse_number
+
+    if (options.descriptor is None) == (options.instruction is None):
+        raise InputError("give one of a descriptor and --instruction")
+    if options.instruction is not None:
+        return _instruction(options)
+    if options.kind is not None:
+        raise InputError("--kind is for --instruction; of an operand, give --element")
+    if options.scales:
+        return _copy(options)
+    bits = parse_number("descriptor", options.descriptor, DESCRIPTOR)
+    rows, k_bytes = number(options, "rows", "64"), number(options, "k_bytes", "32")
+    at, arch = number(options, "at", "0x400"), arch_of(options)
+    element, major = element_of(options), major_of(options)
+    return printed(decode(bits, element, major, rows, at, arch, k_bytes), options.json)
+
+
+def _copy(options: argparse.Namespace) -> int:
+    """Prints the answer about a descriptor of a block of scale factors."""
+    from ....advisor import decode_copy
+    from ....advisor.numbers import parse_number
+
+    _only_operands(options, "--scales")
+    bits = parse_number("descriptor", options.descriptor, DESCRIPTOR)
+    return printed(decode_copy(bits, arch_of(options, Arch.SM_100)), options.json)
+
+
+def _only_operands(options: argparse.Namespace, other: str) -> None:
+    """Refuses what is said of an operand beside another thing to decode."""
+    for name in ("element", "major", "rows", "k_bytes", "at"):
+        if getattr(options, name) is not None:
+            raise InputError(f"--{name.replace('_', '-')} is for an operand, not for {other}")
+
+
+def _instruction(options: argparse.Namespace) -> int:
+    """Prints the answer about an instruction's descriptor."""
+    from ....advisor import decode_instruction
+    from ....advisor.numbers import parse_number
+    from ....layout.tcgen05 import KINDS
+
+    _only_operands(options, "--instruction")
+    if options.scales:
+        raise InputError("--scales is for a descriptor, not for --instruction")
+    bits = parse_number("--instruction", options.instruction, _INSTRUCTION, 32)
+    if options.kind is None:
+        raise InputError(f"--instruction needs --kind, one of {', '.join(KINDS)}")
+    if options.kind not in KINDS:
+        problem = f"expected one of {', '.join(KINDS)}"
+        raise TextError("kind", options.kind, 0, problem, "f16")
+    arch = arch_of(options, Arch.SM_100)
+    return printed(decode_instruction(bits, KINDS[options.kind], arch), options.json)

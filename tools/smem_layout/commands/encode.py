@@ -1,0 +1,77 @@
+"""Encodes the descriptor of an operand in shared memory: from its fields (--start, --lbo, --sbo in
+bytes, --swizzle, --base-offset, --absolute), or those of all instructions from the layout of a tile; of
+a tile of scale factors (--role scales), those of their copies to tensor memory."""
+
+import argparse
+
+from ...inputs import InputError
+from ..arguments import SCALES, arch_of, number
+from ..printed import printed
+from ..tiles import SWIZZLES, add_tile, is_given, scale_tile_of, tile_of
+
+SUMMARY = "the descriptor of given fields, or of a tile's layout"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the fields, and the tile."""
+    parser.add_argument("--start", default="0", help="address, in bytes; default: 0")
+    parser.add_argument("--lbo", help="leading dimension byte offset")
+    parser.add_argument("--sbo", help="stride dimension byte offset")
+    parser.add_argument("--base-offset", help="0 to 7; default: 0")
+    parser.add_argument(
+        "--absolute", action="store_true", help="LBO is an address, for a K of 48 bytes (sm_103)"
+    )
+    parser.add_argument(
+        "--k-bytes", help="of a tile: bytes along K of one instruction; 48 on sm_103 (default: 32)"
+    )
+    add_tile(parser, required=False)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints the answer."""
+    from ....advisor import encode, encode_operand
+    from ....layout import LayoutError, Mismatch
+
+    start, arch = number(options, "start", "0x400"), arch_of(options)
+    lbo, sbo = number(options, "lbo", "16"), number(options, "sbo", "1024")
+    offset = number(options, "base_offset", "0")
+    assert start is not None
+    if is_given(options):
+        if options.absolute or any(value is not None for value in (lbo, sbo, offset)):
+            raise InputError(
+                "--lbo, --sbo, --base-offset and --absolute follow from the tile's layout"
+            )
+        if options.role == SCALES:
+            if options.k_bytes is not None:
+                raise InputError("--k-bytes is for operands, not for scale factors")
+            return printed(scale_tile_of(options).encoded(start), options.json)
+        if number(options, "k_bytes", "48") not in (None, 32):
+            return _chunks(options, start)
+        found = tile_of(options).found
+        if isinstance(found, Mismatch):
+            raise LayoutError(found.reason)
+        return printed(encode_operand(found, start), options.json)
+    if options.k_bytes is not None:
+        raise InputError("--k-bytes is for a tile; of fields, --absolute tells")
+    if lbo is None or sbo is None:
+        raise InputError("give --lbo and --sbo, or a tile by a layout, --shape or --map")
+    swizzle = SWIZZLES[options.swizzle or "none"]
+    answer = encode(start, lbo, sbo, swizzle, offset or 0, arch, options.absolute)
+    return printed(answer, options.json)
+
+
+def _chunks(options: argparse.Namespace, start: int) -> int:
+    """Prints the answer where rows are read in chunks."""
+    from ....advisor import encode_chunks
+    from ....layout import Role
+
+    k_bytes, arch = number(options, "k_bytes", "48"), arch_of(options)
+    if k_bytes not in arch.k_bytes:
+        has = " or ".join(map(str, arch.k_bytes))
+        raise InputError(f"--k-bytes is {k_bytes}, but {arch} reads {has} of each row")
+    if options.rows is not None:
+        raise InputError("--rows goes with a K of 32 bytes; others are cut as an mma does")
+    tile = tile_of(options).layout
+    if tile is None:
+        raise InputError("no layout explains the map")
+    return printed(encode_chunks(tile, Role(options.role), start, arch), options.json)

@@ -1,0 +1,168 @@
+"""Draws a layout: which element lies where in shared memory, and how an access meets the banks; or
+where D of an instruction of tcgen05 lies in tensor memory."""
+
+import argparse
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ...inputs import InputError, write_all
+from ..arguments import add_arch, arch_of
+from ..printed import printed_json
+
+if TYPE_CHECKING:
+    from ....advisor.pictures import AccumulatorPicture, Picture
+    from ....layout import TileLayout
+
+SUMMARY = "a picture of a layout, as SVG or PNG"
+
+_FILES = (".svg", ".png")
+_COLORS = ("row", "k", "bank", "instruction")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What is drawn, how, and where to."""
+    add = parser.add_argument
+    add("layout", nargs="?", help="in CuTe's notation: 'Swizzle<3,4,3> o (64,64):(64,1)'")
+    add("--element", help="the layout's element type, for example bf16")
+    add("--tile", help="instead of a layout, a tile: 64x64xbf16")
+    add("--swizzle", type=int, default=128, choices=(0, 32, 64, 128), help="of --tile, in bytes")
+    add("--contiguous", default="columns", choices=("rows", "columns"), help="of --tile")
+    add("--accumulator", metavar="MxN", help="instead, D of an instruction of tcgen05: 128x256")
+    add("--ctas", type=int, help="of --accumulator: blocks that multiply together; default: 1")
+    add("--view", default="memory", choices=("memory", "logical", "both"))
+    add("--color", default="k", choices=_COLORS, help="what colours tell")
+    add("--access", choices=("store", "ldmatrix", "core", "mma"), help="lay an access over it")
+    add("--at", default="0,0", help="the row and column at which the access begins")
+    add("--operand", choices=("a", "b"), help="the tile is A or B: show what LBO and SBO step over")
+    add("--outline", default="atom", choices=("atom", "box"), help="what thick lines go round")
+    add("--elements", action="store_true", help="cells are elements, also where 16 bytes are a run")
+    add("--lines", type=int, default=64, help="how many lines are drawn at most")
+    add("--start", default="0", help="the byte address at which the tile begins")
+    add("--base-offset", type=int, default=0, help="where the swizzle's pattern starts, 0 to 7")
+    add("--k-bytes", type=int, default=32, help="along K of one instruction: 32, or 48 on sm_103")
+    add_arch(parser)
+    add("--compare", action="store_true", help="beside it, the same without swizzle")
+    add("-o", "--output", help="a .svg or .png file; - writes SVG to standard output")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Writes the picture, or prints its cells."""
+    from ....advisor.pictures import side_by_side, svg
+
+    output = options.output
+    if output is None and not options.json:
+        raise InputError("nowhere to draw to; expected -o FILE.svg, -o FILE.png or --json")
+    if output not in (None, "-") and not output.endswith(_FILES):
+        raise InputError(f"'{output}' is neither .svg nor .png; for example -o layout.svg")
+    drawn = [accumulator(options)] if options.accumulator else pictures(options)
+    if output is not None:
+        drawing = side_by_side([picture.drawing() for picture in drawn])
+        if output.endswith(".png"):
+            from ....advisor.pictures.png import png
+
+            write_all([(output, png(drawing))])
+        else:
+            write_all([(output, svg(drawing))])
+    return printed_json([picture.data() for picture in drawn]) if options.json else 0
+
+
+def accumulator(options: argparse.Namespace) -> "AccumulatorPicture":
+    """D in tensor memory.
+
+    Raises:
+        InputError: if a layout or a tile is given as well, or no instruction has such a D.
+        TextError: if its shape is malformed.
+    """
+    from ....advisor.pictures import AccumulatorPicture
+    from ....layout.tcgen05 import Shape, ShapeError
+    from ....layout.tcgen05.accumulator import Accumulator
+    from ....layout.text_error import TextError
+
+    if options.layout is not None or options.tile is not None:
+        raise InputError("--accumulator goes without a layout and --tile")
+    found = re.fullmatch(r"(\d+)x(\d+)", options.accumulator)
+    if found is None:
+        problem = "expected rows and columns of D"
+        raise TextError("--accumulator", options.accumulator, 0, problem, "128x256")
+    ctas = 1 if options.ctas is None else options.ctas
+    try:
+        return AccumulatorPicture(Accumulator(Shape(int(found[1]), int(found[2]), ctas)))
+    except ShapeError as error:
+        raise InputError(str(error)) from None
+
+
+def pictures(options: argparse.Namespace) -> "list[Picture]":
+    """What stands side by side: without swizzle and with, each as it is and in memory."""
+    from ....advisor.pictures import AccessKind, Color, Outline, Picture, View
+    from ....layout import Role
+
+    if options.ctas is not None:
+        raise InputError("--ctas is for --accumulator")
+    picture = Picture(
+        _layout(options),
+        color=Color(options.color),
+        access=options.access and AccessKind(options.access),
+        at=_place(options.at),
+        role=Role(options.operand or "a"),
+        strides=options.operand is not None,
+        outline=Outline(options.outline),
+        elements=options.elements,
+        lines=options.lines,
+        start=_address(options.start),
+        base_offset=options.base_offset,
+        arch=arch_of(options),
+        k_bytes=options.k_bytes,
+    )
+    compared = [picture.without_swizzle(), picture] if options.compare else [picture]
+    views = [View.LOGICAL, View.MEMORY] if options.view == "both" else [View(options.view)]
+    return [replace(each, view=view) for each in compared for view in views]
+
+
+def _layout(options: argparse.Namespace) -> "TileLayout":
+    """The layout that is given, or the one that follows from a tile and its swizzle."""
+    from ....advisor import TileSpec
+    from ....layout import ELEMENTS, Swizzle, parse_layout, tile_of_atoms
+    from ....layout.elements import NARROW
+    from ....layout.tcgen05 import SCALE_ELEMENTS
+    from ....layout.text_error import TextError
+
+    if (options.layout is None) == (options.tile is None):
+        raise InputError(
+            "expected either a layout, for example '(64,64):(64,1)' --element bf16, or --tile "
+            "64x64xbf16"
+        )
+    if options.tile is not None:
+        if options.element is not None:
+            raise InputError("--element is for a layout; --tile names its own")
+        tile = TileSpec.parse(options.tile)
+        contiguous = ("rows", "columns").index(options.contiguous)
+        swizzle = Swizzle.of_width(options.swizzle)
+        return tile_of_atoms(tile.element, tile.shape, contiguous, swizzle)
+    if options.element is None:
+        raise InputError("a layout needs its element type, for example --element bf16")
+    known = ELEMENTS | NARROW | SCALE_ELEMENTS
+    if options.element not in known:
+        expected = f"expected one of {', '.join(known)}"
+        raise TextError("element type", options.element, 0, expected, "bf16")
+    return parse_layout(options.layout, known[options.element])
+
+
+def _place(text: str) -> tuple[int, int]:
+    from ....layout.text_error import TextError
+
+    found = re.match(r"(\d+)(?:(,)(\d+)?)?", text)
+    if found and found.end() == len(text) and found[3]:
+        return int(found[1]), int(found[3])
+    at = found.end() if found else 0
+    raise TextError("place", text, at, "expected a row and a column", "0,16")
+
+
+def _address(text: str) -> int:
+    from ....layout.text_error import TextError
+
+    found = re.match(r"0[xX][0-9a-fA-F]+|\d+", text)
+    if found and found.end() == len(text):
+        return int(text, 0) if text[:2].lower() == "0x" else int(text)
+    at = found.end() if found else 0
+    raise TextError("address", text, at, "expected a number of bytes", "0x400")
