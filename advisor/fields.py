@@ -35,7 +35,7 @@ def matrix_fields(bits: int, arch: Arch) -> tuple[Field, ...]:
     """The fields of a matrix descriptor of an architecture, lowest bits first."""
     places = {"start address": START, "LBO": LBO, "SBO": SBO, "base offset": BASE_OFFSET}
     places["swizzle"] = arch.descriptor.mode
-    if arch.is_tcgen05:
+    if VERSION in arch.descriptor.fixed:
         places |= {"version": VERSION, "LBO mode": LBO_MODE}
     found = [Field(name, *place, field_of(bits, place)) for name, place in places.items()]
     return tuple(sorted(found, key=lambda field: field.bit))

@@ -50,8 +50,9 @@ def decode_instruction(bits: int, kind: Kind, arch: Arch = Arch.SM_100) -> Decod
         LayoutError: if the architecture has no such descriptors, bits that belong to no field are set,
             or a field holds what means nothing.
     """
-    if not arch.is_tcgen05:
-        raise LayoutError(f"{arch} has no instruction descriptors; sm_100 and sm_103 have")
+    if not arch.kinds:
+        others = " and ".join(str(other) for other in Arch if other.kinds)
+        raise LayoutError(f"{arch} has no instruction descriptors; {others} have")
     try:
         descriptor = InstructionDescriptor.decode(bits, kind)
     except ValueError as error:

@@ -41,7 +41,7 @@ def multiplier_of(
             raise LayoutError(
                 f"{role.name}: {arch.instructions} does not multiply {element}" + do * bool(others)
             )
-    if not arch.is_tcgen05:
+    if not arch.kinds:
         _only_wgmma(ctas, scale, k_bytes)
         return Wgmma()
     if ctas not in (1, 2):

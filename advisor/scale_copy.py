@@ -62,8 +62,8 @@ def decode_copy(bits: int, arch: Arch = Arch.SM_100) -> DecodedCopy:
     Raises:
         LayoutError: if it has more than 64 bits, or the architecture has no `tcgen05.cp`.
     """
-    if not arch.is_tcgen05:
-        others = " and ".join(str(other) for other in Arch if other.is_tcgen05)
+    if not arch.kinds:
+        others = " and ".join(str(other) for other in Arch if other.kinds)
         raise LayoutError(f"{arch} takes no scale factors; {others} do")
     if not 0 <= bits < 1 << 64:
         raise LayoutError(f"{bits:#x} is not a 64-bit value")

@@ -115,8 +115,8 @@ def match_scales(tile: TileLayout, arch: Arch = Arch.SM_100) -> ScaleTile:
     Raises:
         LayoutError: if the architecture scales nothing.
     """
-    if not arch.is_tcgen05:
-        others = " and ".join(str(other) for other in Arch if other.is_tcgen05)
+    if not arch.kinds:
+        others = " and ".join(str(other) for other in Arch if other.kinds)
         raise LayoutError(f"{arch} takes no scale factors; {others} do")
     found = scale_blocks(one_stage(tile))
     if len(tile.shape) == 3:

@@ -63,14 +63,15 @@ def of_bits(bits: int, tile: int | None = None, arch: Arch = Arch.SM_90) -> Iter
     """
     encoding, reserved = arch.descriptor, bits & arch.descriptor.reserved()
     version = field_of(bits, VERSION)
-    if not arch.is_tcgen05 and version == 1:
+    versioned = VERSION in encoding.fixed
+    if not versioned and version == 1:
         reserved &= ~mask_of(VERSION)
         yield Suspicion(
             "tcgen05-version",
             "bits 46-48 are 1, the version of tcgen05's descriptors; wgmma has none there: "
             "--arch sm_100 reads it as one of tcgen05",
         )
-    elif arch.is_tcgen05 and version != 1:
+    elif versioned and version != 1:
         hint = "" if version else ": --arch sm_90 reads it as one of wgmma"
         yield Suspicion(
             "version",
@@ -91,7 +92,7 @@ def of_bits(bits: int, tile: int | None = None, arch: Arch = Arch.SM_90) -> Iter
             f"{known}",
         )
     descriptor, written = without_reserved(bits, arch), field_of(bits, BASE_OFFSET)
-    if arch.is_tcgen05 and field_of(bits, LBO_MODE):
+    if versioned and field_of(bits, LBO_MODE):
         yield from _of_absolute(descriptor, written, arch)
     if getattr(descriptor, "absolute", False):
         return
@@ -219,7 +220,7 @@ def _illegal(reading: Reading) -> Suspicion:
         return Suspicion("type", f"{kind} is no multiplicand of {arch.instructions}")
     reader = arch.descriptor.reader
     if not modes:
-        others = "" if arch.is_tcgen05 else "; MN-major is for 16-bit types"
+        others = "" if arch.kinds else "; MN-major is for 16-bit types"
         return Suspicion("type", f"{reader} reads {kind} K-major only{others}")
     if d.swizzle not in modes:
         return Suspicion(

@@ -103,11 +103,6 @@ class Arch(metaclass=_Table):
     # What its instruction set says.
 
     @property
-    def is_tcgen05(self) -> bool:
-        """Whether `tcgen05` multiplies. Ask `isa` instead: this goes away."""
-        return self.isa.name == "tcgen05"
-
-    @property
     def descriptor(self) -> type[Descriptor]:
         """The descriptors of operands in shared memory."""
         return self.isa.descriptor
