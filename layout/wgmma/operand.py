@@ -98,7 +98,8 @@ def operand_blocks(
         )
     if operand.swizzle not in WgmmaDescriptor.modes:
         others = dict.fromkeys(a.isa.name for a in Arch if operand.swizzle in a.swizzles)
-        return Mismatch(f"wgmma has no swizzle {operand.swizzle}; {' and '.join(others)} has")
+        have = "have" if len(others) > 1 else "has"
+        return Mismatch(f"wgmma has no swizzle {operand.swizzle}; {' and '.join(others)} {have}")
     if sparse and role is Role.B:
         read = SPARSE_B_K_BYTES, SPARSE_B_FORMS
     else:
