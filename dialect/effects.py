@@ -73,6 +73,9 @@ def write(
 class Effects:
     """What an op does beside computing.
 
+    An op that does several of these does them in this order: it awaits, accesses, commits, fences, and
+    comes to its barrier.
+
     Attributes:
         scope: the threads that execute it together: all of them or none.
         accesses: what it does with memory.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ....dialect.ops import TmaWaitOp, WaitOp
 from ..forms import Form, number
 from ..report import at, listed, wait_for
 from .kernel import Handover, stages_of
@@ -208,8 +209,8 @@ def missing(read: Read) -> list[str]:
     if read.age is None:
         return []
     if read.by is Reader.MMA:
-        return [wait_for("smem.wait", read.age)]
-    waits = f"{wait_for('smem.tma_wait', max(read.age, 0))} in smem.elect"
+        return [wait_for(WaitOp, read.age)]
+    waits = f"{wait_for(TmaWaitOp, max(read.age, 0))} in smem.elect"
     return [*(["smem.tma_commit"] if read.age < 0 else []), waits]
 
 

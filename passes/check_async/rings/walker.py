@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ....dialect.bindings import ir
-from ....dialect.op import operation_names
+from ....dialect.op import SmemOp, operation_names
 from ....dialect.ops import TileMma
 from ....dialect.types import shape_of
 from ....ir.barriers import is_block_barrier
 from ....ir.subtiles import chain_of
 from ..forms import Form, Spread, number, one
 from ..harmless import is_harmless
-from ..memory import offsets_of
+from ..memory import starts_of
 from ..report import at
 from . import accesses, steps
 from .findings import Findings
@@ -112,7 +112,7 @@ class Walker:
             return self._region(op, state)
         elif op.name in _FOLLOWED:
             self.findings.unknown(op, f"'{op.name}' is not followed beside rings and roles", state)
-        elif not len(op.regions) and not is_harmless(op):
+        elif not (len(op.regions) or isinstance(op.opview, SmemOp) or is_harmless(op)):
             state.known = False
         return [state]
 
@@ -283,7 +283,7 @@ class Walker:
                 else:
                     turning, ago, late = self._taken_by_number(stage, whole[0], state)
             else:
-                for dim, start in enumerate(offsets_of(part.operation, values.of, number), 1):
+                for dim, start in starts_of(part, values.of, number):
                     starts[dim] = starts[dim] + start
         if len(shape_of(root.results[0].type)) == 2 and root in self.kernel.fills:
             writes = op.name == "smem.tma_load"
