@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, IntEnum
+from functools import cached_property
 from typing import Any, NamedTuple
 
 
@@ -94,7 +95,7 @@ class Effects:
     barrier: Scope | None = None
     allocates: bool = False
 
-    @property
+    @cached_property
     def orders(self) -> bool:
         """Whether it puts accesses in order."""
         return bool(self.commits or self.awaits or self.fences or self.barrier)

@@ -3,17 +3,16 @@
 from typing import Any
 
 from ...dialect.effects import Accessed, accessed
-from ...dialect.op import effects_of
 from ...dialect.types import TileType
 
 
-def is_followed(op: Any) -> bool:
-    """Whether an op accesses memory or puts accesses in order.
+def has_effect(op: Any) -> bool:
+    """Whether an op of the dialect, or those of a class, access memory or put accesses in order.
 
     An op that allocates shared memory does neither: it is at the top of the kernel, and its barrier
     guards what it keeps there itself.
     """
-    effects = effects_of(op)
+    effects = op.effects
     return bool(effects.accesses or effects.orders) and not effects.allocates
 
 

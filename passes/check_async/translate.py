@@ -10,7 +10,7 @@ from ...dialect.effects import Completion, Proxy, Scope
 from ...dialect.op import SmemOp
 from ...dialect.ops import MapOp
 from ...ir.barriers import is_block_barrier
-from .declared import accessed_tiles, is_followed, pending_of
+from .declared import accessed_tiles, has_effect, pending_of
 from .harmless import is_harmless
 from .integers import COMPARISONS, OPERATIONS, UNKNOWN, Integer, exactly
 from .memory import Roots
@@ -108,24 +108,24 @@ class Translator:
         return Given(self._number(argument), is_truth=str(argument.type) == "i1")
 
     def _block(self, block: Any) -> Block:
-        made = Block()
-        for op in block.operations:
-            for step in self._steps_of(op):
-                made.steps.append(step)
-                made.synchronizes |= _synchronizes(step)
-            if op.operation.name == "scf.yield":
-                made.yields = tuple(map(self._number, op.operands))
-        return made
+        ops = list(block.operations)
+        steps = [step for op in ops for step in self._steps_of(op)]
+        yields: tuple[int, ...] = ()
+        if ops and ops[-1].operation.name == "scf.yield":
+            yields = tuple(map(self._number, ops[-1].operands))
+        return Block(steps, yields, any(map(_synchronizes, steps)))
 
     def _steps_of(self, op: Any) -> list[Any]:
+        if not isinstance(op, SmemOp):
+            step = self._step(op.operation)
+            return [] if step is None else [step]
         if isinstance(op, MapOp):
             # Run for one element after the other; barriers of the first are as good as those of all.
             inner = self._block(op.regions[0].blocks[0])
             return inner.steps if inner.synchronizes else []
-        if isinstance(op, SmemOp) and not len(op.regions):
-            return self._declared(op) if is_followed(op) else []
-        step = self._step(op.operation)
-        return [] if step is None else [step]
+        if len(op.regions):
+            return [self._opaque(op)]
+        return self._declared(op) if has_effect(op) else []
 
     def _step(self, op: Any) -> Any:
         translated = self._steps.get(op.name)
@@ -267,7 +267,9 @@ class Translator:
     def _opaque(self, op: Any) -> Any:
         """An op with regions of which we do not know how they are run."""
         inner = [self._block(block) for region in op.regions for block in region.blocks]
-        return Opaque(op) if any(block.synchronizes for block in inner) else Other(op)
+        own = isinstance(op, SmemOp) and has_effect(op)
+        followed = own or any(block.synchronizes for block in inner)
+        return Opaque(op) if followed else Other(op)
 
 
 def _promised(function: Any) -> int:
