@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, IntEnum
+from functools import cached_property
 from typing import Any, NamedTuple
 
 
@@ -73,6 +74,9 @@ def write(
 class Effects:
     """What an op does beside computing.
 
+    An op that does several of these does them in this order: it awaits, accesses, commits, fences, and
+    comes to its barrier.
+
     Attributes:
         scope: the threads that execute it together: all of them or none.
         accesses: what it does with memory.
@@ -91,7 +95,7 @@ class Effects:
     barrier: Scope | None = None
     allocates: bool = False
 
-    @property
+    @cached_property
     def orders(self) -> bool:
         """Whether it puts accesses in order."""
         return bool(self.commits or self.awaits or self.fences or self.barrier)

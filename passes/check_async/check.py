@@ -3,8 +3,9 @@
 from typing import Any
 
 from ...dialect.diagnostics import remark
+from ...dialect.ops import RingOp, RolesOp
 from ...ir.errors import OpError
-from ...ir.walk import walk
+from ...ir.walk import holds
 from . import report
 from .pairs import check_pairs
 from .program import Load, Mma, Program
@@ -24,7 +25,7 @@ def check(function: Any) -> None:
     if not blocks:
         return
     check_pairs(function)
-    if next(walk(function, "smem.roles", "smem.ring"), None) is not None:
+    if holds(function, RolesOp, RingOp):
         if len(blocks) > 1:
             _remark_blocks(function)
         else:

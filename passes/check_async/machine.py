@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ...dialect.effects import Proxy
 from .hazards import Read, State, Write
 from .integers import UNKNOWN, VARIES, Integer, joined, less, plus, select
 from .program import (
@@ -43,6 +44,7 @@ class Conflict:
         other: the access that it meets.
         age: how many groups lie between the other's and the latest; None if it is complete.
         certain: whether the two are known to have bytes in common.
+        proxy: the way by which what begins accesses them.
         trail: the loops around, each with the number of its iteration.
     """
 
@@ -52,6 +54,7 @@ class Conflict:
     age: int | None
     certain: bool
     trail: tuple[tuple[For, int], ...]
+    proxy: Proxy
 
 
 class Machine:
@@ -139,14 +142,14 @@ class Machine:
         region = step.place.region(state.env)
         for other, read in state.unfinished(region):
             age = None if read.group is None else state.mma_groups - 1 - read.group
-            self._report(step.op, region, other, read, age)
+            self._report(step.op, region, other, read, age, Proxy.GENERIC)
         state.write(step.op, region, step.asynchronous)
 
     def _mma(self, step: Mma, state: State) -> None:
         regions = [place.region(state.env) for place in step.places]
         for region in regions:
             for other, write in state.unsettled(region):
-                self._report_write(step.op, region, other, write, state)
+                self._report_write(step.op, region, other, write, Proxy.ASYNC, state)
         state.read(step.op, regions)
 
     def _load(self, step: Load, state: State) -> None:
@@ -154,20 +157,26 @@ class Machine:
             region = place.region(state.env)
             for other, write in state.unsettled(region):
                 if write.group is not None or not write.met:
-                    self._report_write(step.op, region, other, write, state)
+                    self._report_write(step.op, region, other, write, Proxy.GENERIC, state)
             state.read_by_threads(step.op, region)
 
     def _report_write(
-        self, op: Any, region: Region, other: Region, write: Write, state: State
+        self, op: Any, region: Region, other: Region, write: Write, proxy: Proxy, state: State
     ) -> None:
         age = None if write.group is None else state.copy_groups - 1 - write.group
-        self._report(op, region, other, write, age)
+        self._report(op, region, other, write, age, proxy)
 
     def _report(
-        self, op: Any, region: Region, other: Region, hazard: Write | Read, age: int | None
+        self,
+        op: Any,
+        region: Region,
+        other: Region,
+        hazard: Write | Read,
+        age: int | None,
+        proxy: Proxy,
     ) -> None:
         certain = region.meets(other) is True
-        self.meet(Conflict(op, region, hazard, age, certain, tuple(self.trail)))
+        self.meet(Conflict(op, region, hazard, age, certain, tuple(self.trail), proxy))
 
     def _skip(self, step: Any, state: State, reason: str) -> None:
         self.skip(step.op, reason)

@@ -1,14 +1,15 @@
 """The memory behind tiles: which roots may have bytes in common, and what else writes them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.diagnostics import format_location
 from ...dialect.divisibility import constant_of
-from ...dialect.ops.part import DYNAMIC
+from ...dialect.ops import PartOp, ViewOp
 from ...dialect.types import layout_of, shape_of
 from ...ir.subtiles import chain_of
+from ...layout import Multiple
 from .regions import Place, Root, Start
 
 #: Ops that make a memref whose bytes no other memref has.
@@ -43,17 +44,15 @@ class Roots:
         return self._places[tile]
 
     def _place(self, tile: Any, op: Any, chain: list[Any]) -> Place | None:
-        root = self._root(op.operation)
+        root = self._root(op)
         if root is None:
             return None
-        stage, row, column = (0, ()), (0, ()), (0, ())
+        starts: list[Start] = [(0, ()), (0, ()), (0, ())]
         for part in chain:
-            if part.operation.name == "smem.stage":
-                stage = self._start(part.operation.operands[1])
-            else:
-                rows, columns = offsets_of(part.operation, self._start, lambda n: (n, ()))
-                row, column = _sum(row, rows), _sum(column, columns)
+            for dim, start in starts_of(part, self._start, lambda n: (n, ())):
+                starts[dim] = _sum(starts[dim], start)
         height, width = shape_of(tile.type)[-2:]
+        stage, row, column = starts
         return Place(root, stage, row, column, height, width)
 
     def _start(self, value: Any) -> Start:
@@ -66,10 +65,10 @@ class Roots:
         return self._roots[op]
 
     def _made(self, op: Any) -> Root | None:
-        stages, rows, columns = (1, *shape_of(op.results[0].type))[-3:]
-        if op.name == "smem.alloc":
+        stages, rows, columns = (1, *shape_of(op.tile.type))[-3:]
+        if not isinstance(op, ViewOp):
             return Root(op, op, None, stages, rows, columns)
-        source, shift = _source(op.operands[0])
+        source, shift = _source(op.memref)
         memory, outside = self._memory(source)
         if shift is None or memory is None:
             self.unknown[op] = "where its memory begins is not known"
@@ -79,7 +78,7 @@ class Roots:
             where = format_location(user.location)
             self.unknown[op] = f"'{user.operation.name}' at {where} uses its memory, too"
             outside = True
-        layout = layout_of(op.results[0].type)
+        layout = layout_of(op.tile.type)
         assert layout is not None
         span = (shift, shift + layout.size_bytes)
         return Root(op, memory, span, stages, rows, columns, outside)
@@ -105,13 +104,13 @@ class Roots:
         return None, True
 
 
-def offsets_of(subtile: Any, at_run_time: Callable, static: Callable) -> list[Any]:
-    """The row and the column at which an `smem.subtile` begins, as made of a value or of a number."""
-    operands = iter(subtile.opview.offsets)
-    return [
-        at_run_time(next(operands)) if offset == DYNAMIC else static(offset)
-        for offset in subtile.opview.static_offsets
-    ]
+def starts_of(part: PartOp, at_run_time: Callable, static: Callable) -> Iterator[tuple[int, Any]]:
+    """Where a part begins, as made of a value or of a number, with the dimension: 0 for stages, 1 for
+    rows, 2 for columns."""
+    starts, values = part.starts, iter(part.run_time_starts)
+    first = 0 if len(starts) == 1 else 1
+    for dim, start in enumerate(starts, first):
+        yield dim, at_run_time(next(values)) if isinstance(start, Multiple) else static(start)
 
 
 def _source(memref: Any) -> tuple[Any, int | None]:
@@ -134,7 +133,7 @@ def _other_user(memref: Any) -> Any:
             found = _other_user(op.results[0])
             if found is not None:
                 return found
-        elif op.name != "smem.view" and op.name not in _READS:
+        elif not isinstance(use.owner, ViewOp) and op.name not in _READS:
             return op
     return None
 

@@ -3,25 +3,35 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ...dialect.bindings import ir
 from ...dialect.diagnostics import remark
-from ...dialect.ops import TileMma
-from ...dialect.types import TileType, is_in_flight
+from ...dialect.ops import (
+    ConsumerWaitOp,
+    PartOp,
+    ProducerAcquireOp,
+    RoleOp,
+    RolesOp,
+    ScaleDOp,
+    StageOp,
+    TileMma,
+    ViewOp,
+)
+from ...dialect.types import is_in_flight
 from ...ir.errors import OpError
 from ...ir.kernel import around
 from ...ir.subtiles import chain_of
 from ...ir.walk import walk
+from .declared import accessed_tiles
 from .forms import Form, number
-from .memory import offsets_of
+from .memory import starts_of
 from .report import at
 from .values import Values
 
 #: Ops around a product by which threads go ways of their own, those of the same number in both blocks
 #: the same.
-_ROLES = ("smem.roles", "smem.role")
+_ROLES = (RolesOp, RoleOp)
 
 #: Ops that wait for a step of a ring, and give its stage.
-_STEPS = ("smem.consumer_wait", "smem.producer_acquire")
+_STEPS = (ConsumerWaitOp, ProducerAcquireOp)
 
 
 def check_pairs(function: Any) -> None:
@@ -31,17 +41,16 @@ def check_pairs(function: Any) -> None:
     Raises:
         OpError: if a product reads other places in one than in the other.
     """
-    products = [op.operation for op in walk(function, TileMma) if op.ctas > 1]
+    products = [op for op in walk(function, TileMma) if op.ctas > 1]
     if not products:
         return
     values = Values(function)
     unknown: dict[tuple[Any, str], None] = {}
     for op in products:
-        for tile in op.operands:
-            if isinstance(tile.type, TileType):
-                unknown |= dict.fromkeys(_places(values, op, tile))
-    for op in walk(function, "smem.scale_d"):
-        if not values.of(op.operands[1]).alike:
+        for tile, _ in accessed_tiles(op):
+            unknown |= dict.fromkeys(_places(values, op, tile))
+    for op in walk(function, ScaleDOp):
+        if not values.of(op.keep).alike:
             unknown[op, "it is not known whether both keep the accumulator"] = None
     unknown |= dict.fromkeys(_ways(values, function, products))
     for op, reason in unknown:
@@ -51,29 +60,24 @@ def check_pairs(function: Any) -> None:
 def _places(values: Values, op: Any, tile: Any) -> Iterator[tuple[Any, str]]:
     """What is not known of the place of a tile."""
     root, chain = chain_of(tile, op)
-    root = root.operation
-    starts = [start for part in chain for start in _starts(values, part.operation)]
+    starts = [start for part in chain for start in _starts(values, part)]
     if any(values.differs_in_pair(start) for start in starts):
         raise OpError(
             op,
             f"reads another part of the {at(root)} in each block of a pair; one instruction reads both "
             "blocks at the same place, so have each copy what it multiplies there",
         )
-    if root.name == "smem.view":
+    if isinstance(root, ViewOp):
         yield op, f"it is not known whether the {at(root)} shows the same place in both"
     elif not all(start.alike for start in starts):
         yield op, f"it is not known whether it reads the same part of the {at(root)} in both"
 
 
-def _starts(values: Values, part: Any) -> list[Form]:
+def _starts(values: Values, part: PartOp) -> list[Form]:
     """Where a part begins in its tile; of a ring's stage, the step."""
-    if part.name != "smem.stage":
-        return offsets_of(part, values.of, number)
-    stage = part.operands[1]
-    owner = stage.owner
-    if isinstance(owner, ir.Block) or owner.operation.name not in _STEPS:
-        return [values.of(stage)]
-    return [values.of(owner.operation.operands[1])]
+    if isinstance(part, StageOp) and isinstance(part.index.owner, _STEPS):
+        return [values.of(part.index.owner.step)]
+    return [start for _, start in starts_of(part, values.of, number)]
 
 
 def _ways(values: Values, function: Any, products: list[Any]) -> Iterator[tuple[Any, str]]:
@@ -89,5 +93,5 @@ def _ways(values: Values, function: Any, products: list[Any]) -> Iterator[tuple[
         elif op.name == "scf.if":
             if not values.of(op.operands[0]).alike:
                 yield op, "it is not known whether both take the same branch"
-        elif op.name not in _ROLES:
+        elif not isinstance(op.opview, _ROLES):
             yield op, "it is not known whether both run it alike"

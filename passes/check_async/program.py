@@ -46,7 +46,7 @@ class Given:
 
 @dataclass(frozen=True, eq=False)
 class Copy:
-    """What writes a tile: `smem.copy`, `smem.copy_async` or `smem.store`."""
+    """A write of a tile by the threads, such as `smem.copy`, `smem.copy_async` or `smem.store`."""
 
     op: Any
     place: Place
@@ -85,7 +85,7 @@ class Mma:
 
 @dataclass(frozen=True, eq=False)
 class Load:
-    """`smem.load` or `smem.copy` of a tile, which read it as the threads' own loads do."""
+    """A read of tiles by the threads' own loads, such as `smem.load` or `smem.copy` of a tile."""
 
     op: Any
     places: tuple[Place, ...]

@@ -3,6 +3,9 @@
 from typing import Any
 
 from ...dialect.diagnostics import format_location
+from ...dialect.effects import Proxy
+from ...dialect.op import SmemOp
+from ...dialect.ops import CopyCommitOp, CopyWaitOp, FenceOp, WaitOp
 from .hazards import Read, Write
 from .machine import Conflict
 from .regions import Region
@@ -33,7 +36,7 @@ def _verb(conflict: Conflict) -> str:
 
 def at(op: Any) -> str:
     """An op by its name and place."""
-    return f"{op.name} at {format_location(op.location)}"
+    return f"{op.operation.name} at {format_location(op.location)}"
 
 
 def _tile(region: Region) -> str:
@@ -55,22 +58,22 @@ def _iteration(conflict: Conflict) -> str:
 def _missing(conflict: Conflict) -> str:
     """What would put the two in order."""
     if isinstance(conflict.other, Read):
-        needs = [wait_for("smem.wait", conflict.age)] if conflict.age is not None else []
+        needs = [wait_for(WaitOp, conflict.age)] if conflict.age is not None else []
         return listed([*needs, "gpu.barrier"])
     write = conflict.other
     needs = []
     if conflict.age is not None:
-        needs = ["smem.copy_commit"] if conflict.age < 0 else []
-        needs.append(wait_for("smem.copy_wait", max(conflict.age, 0)))
-    by_threads = conflict.op.name in ("smem.load", "smem.copy")
-    needs += [] if write.fenced or by_threads else ["smem.fence"]
+        needs = [CopyCommitOp.OPERATION_NAME] if conflict.age < 0 else []
+        needs.append(wait_for(CopyWaitOp, max(conflict.age, 0)))
+    if conflict.proxy is Proxy.ASYNC and not write.fenced:
+        needs.append(FenceOp.OPERATION_NAME)
     needs += [] if write.met else ["gpu.barrier"]
     return listed(needs)
 
 
-def wait_for(op: str, pending: int) -> str:
+def wait_for(op: type[SmemOp], pending: int) -> str:
     """The wait that leaves no more than so many groups pending."""
-    return f"{op} with pending = {pending}{' or less' if pending else ''}"
+    return f"{op.OPERATION_NAME} with pending = {pending}{' or less' if pending else ''}"
 
 
 def listed(words: list[str]) -> str:
@@ -83,7 +86,7 @@ def reason(conflict: Conflict) -> str:
     """Why it is not known whether a conflict happens."""
     if conflict.other.doubt is not None:
         doubt = conflict.other.doubt
-        return f"'{doubt.name}' at {format_location(doubt.location)} may order them"
+        return f"'{doubt.operation.name}' at {format_location(doubt.location)} may order them"
     if not conflict.certain:
         return "it is not known whether they share bytes"
     return f"there may be a path without {_missing(conflict)} between them"

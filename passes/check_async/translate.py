@@ -6,10 +6,11 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.divisibility import constant_of
-from ...dialect.op import operation_names
-from ...dialect.ops import TileMma
-from ...dialect.types import TileType
+from ...dialect.effects import Completion, Proxy, Scope
+from ...dialect.op import SmemOp
+from ...dialect.ops import MapOp
 from ...ir.barriers import is_block_barrier
+from .declared import accessed_tiles, has_effect, pending_of
 from .harmless import is_harmless
 from .integers import COMPARISONS, OPERATIONS, UNKNOWN, Integer, exactly
 from .memory import Roots
@@ -39,6 +40,18 @@ _GIVEN = {"gpu.block_id": 0, "gpu.cluster_block_id": 0, "gpu.grid_dim": 1}
 
 _ACCESSES = (Copy, Load, Mma)
 _ORDERINGS = (Commit, CopyWait, Fence, Barrier, Wait)
+
+#: The kinds of accesses of tiles that are followed: whether they write, by which way, and what tells that
+#: they are over.
+_STEPS = {
+    (False, Proxy.GENERIC, Completion.AT_ONCE): Load,
+    (False, Proxy.ASYNC, Completion.WGMMA_GROUP): Mma,
+    (True, Proxy.GENERIC, Completion.AT_ONCE): Copy,
+    (True, Proxy.GENERIC, Completion.CP_ASYNC_GROUP): Copy,
+}
+
+#: What waits for accesses, by what tells that they are over.
+_WAITS = {Completion.CP_ASYNC_GROUP: CopyWait, Completion.WGMMA_GROUP: Wait}
 
 
 def translate(function: Any, blocks: list[Any]) -> Program:
@@ -81,15 +94,6 @@ class Translator:
             "arith.trunci": self._truncate,
             "memref.dim": self._dimension,
             "gpu.block_dim": lambda op: Let(self._number(op.results[0]), lambda: UNKNOWN, ()),
-            "smem.copy": lambda op: self._copy(op, asynchronous=False),
-            "smem.copy_async": lambda op: self._copy(op, asynchronous=True),
-            "smem.copy_commit": lambda _: Commit(),
-            "smem.copy_wait": lambda op: CopyWait(self._pending(op)),
-            "smem.fence": lambda _: Fence(),
-            "smem.load": self._load,
-            "smem.store": self._store,
-            **dict.fromkeys(operation_names(TileMma), self._mma),
-            "smem.wait": lambda op: Wait(self._pending(op)),
             "scf.if": self._if,
             "scf.for": self._for,
         }
@@ -104,28 +108,27 @@ class Translator:
         return Given(self._number(argument), is_truth=str(argument.type) == "i1")
 
     def _block(self, block: Any) -> Block:
-        made = Block()
-        for view in block.operations:
-            op = view.operation
-            for step in self._steps_of(op):
-                made.steps.append(step)
-                made.synchronizes |= _synchronizes(step)
-            if op.name == "scf.yield":
-                made.yields = tuple(map(self._number, op.operands))
-        return made
+        ops = list(block.operations)
+        steps = [step for op in ops for step in self._steps_of(op)]
+        yields: tuple[int, ...] = ()
+        if ops and ops[-1].operation.name == "scf.yield":
+            yields = tuple(map(self._number, ops[-1].operands))
+        return Block(steps, yields, any(map(_synchronizes, steps)))
 
     def _steps_of(self, op: Any) -> list[Any]:
-        if op.name == "smem.map":
+        if not isinstance(op, SmemOp):
+            step = self._step(op.operation)
+            return [] if step is None else [step]
+        if isinstance(op, MapOp):
             # Run for one element after the other; barriers of the first are as good as those of all.
             inner = self._block(op.regions[0].blocks[0])
             return inner.steps if inner.synchronizes else []
-        # A copy from a tile is a load of it, too.
-        steps = [self._load(op)] if op.name == "smem.copy" else []
-        return [step for step in (*steps, self._step(op)) if step is not None]
+        if len(op.regions):
+            return [self._opaque(op)]
+        return self._declared(op) if has_effect(op) else []
 
     def _step(self, op: Any) -> Any:
-        name = op.name
-        translated = self._steps.get(name)
+        translated = self._steps.get(op.name)
         if translated:
             return translated(op)
         if is_block_barrier(op):
@@ -193,36 +196,48 @@ class Translator:
 
     # Accesses and what orders them.
 
-    def _copy(self, op: Any, asynchronous: bool) -> Copy | None:
-        place = self.roots.place(op.operands[1], op)
-        if place is None:
-            return None
-        copy = Copy(op, place, asynchronous)
-        self.copies.append(copy)
-        return copy
+    def _declared(self, op: Any) -> list[Any]:
+        """What an op of the dialect does by its effects."""
+        effects, steps = op.effects, []
+        if effects.awaits is not None:
+            steps.append(self._wait(op))
+        steps += self._accesses(op)
+        if effects.commits is not None:
+            copies = effects.commits is Completion.CP_ASYNC_GROUP
+            steps.append(Commit() if copies else Other(op))
+        if effects.fences:
+            steps.append(Fence())
+        if effects.barrier is not None:
+            steps.append(Barrier() if effects.barrier >= Scope.BLOCK else Other(op))
+        return steps
 
-    def _store(self, op: Any) -> Copy | None:
-        return self._copy(op, asynchronous=False) if _is_tile(op.operands[1]) else None
-
-    def _mma(self, op: Any) -> Mma:
-        return self._reader(Mma(op, self._read(op, *op.operands)))
-
-    def _load(self, op: Any) -> Load | None:
-        source = op.operands[0]
-        return self._reader(Load(op, self._read(op, source))) if _is_tile(source) else None
-
-    def _read(self, op: Any, *operands: Any) -> tuple[Place, ...]:
-        places = (self.roots.place(tile, op) for tile in operands if _is_tile(tile))
-        return tuple(place for place in places if place is not None)
-
-    def _reader(self, reader: Any) -> Any:
-        self.readers.append(reader)
-        return reader
-
-    def _pending(self, op: Any) -> int:
-        pending = ir.IntegerAttr(op.attributes["pending"]).value
+    def _wait(self, op: Any) -> CopyWait | Wait | Other:
+        wait = _WAITS.get(op.effects.awaits)
+        if wait is None:
+            return Other(op)
+        pending = pending_of(op)
         self.furthest = max(self.furthest, pending + 1)
-        return pending
+        return wait(pending)
+
+    def _accesses(self, op: Any) -> list[Any]:
+        """The accesses of an op, reads first: those of the threads' own, and of the tensor cores. Bulk
+        copies are not followed."""
+        read: dict[type, list[Place]] = {}
+        copies: list[Copy] = []
+        unknown: list[Other] = []
+        for tile, access in accessed_tiles(op):
+            step = _STEPS.get((access.writes, access.proxy, access.completion), Other)
+            place = self.roots.place(tile, op) if step is not Other else None
+            if step is Other:
+                unknown = [Other(op)]
+            elif step is not Copy:
+                read.setdefault(step, []).extend([] if place is None else [place])
+            elif place is not None:
+                copies.append(Copy(op, place, access.completion is not Completion.AT_ONCE))
+        readers = [reader(op, tuple(places)) for reader, places in read.items()]
+        self.readers += readers
+        self.copies += copies
+        return [*unknown, *readers, *copies]
 
     # Control flow.
 
@@ -252,7 +267,9 @@ class Translator:
     def _opaque(self, op: Any) -> Any:
         """An op with regions of which we do not know how they are run."""
         inner = [self._block(block) for region in op.regions for block in region.blocks]
-        return Opaque(op) if any(block.synchronizes for block in inner) else Other(op)
+        own = isinstance(op, SmemOp) and has_effect(op)
+        followed = own or any(block.synchronizes for block in inner)
+        return Opaque(op) if followed else Other(op)
 
 
 def _promised(function: Any) -> int:
@@ -266,10 +283,6 @@ def _promised(function: Any) -> int:
 
 def _same(x: Integer) -> Integer:
     return x
-
-
-def _is_tile(value: Any) -> bool:
-    return isinstance(value.type, TileType)
 
 
 def _synchronizes(step: Any) -> bool:

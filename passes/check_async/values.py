@@ -5,6 +5,9 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.divisibility import constant_of
+from ...dialect.effects import Proxy, accessed
+from ...dialect.op import SmemOp
+from ...dialect.ops import RoleOp
 from ...dialect.ops.roles import role_warpgroups
 from ...ir.cluster import cluster_size
 from .forms import Form, Spread, Symbol, number, one
@@ -27,9 +30,6 @@ _LAUNCH = {"gpu.grid_dim": 1, "gpu.block_dim": 1, "gpu.cluster_id": 0}
 
 #: Ops that tell blocks next to each other apart.
 _BLOCKS = ("gpu.block_id", "gpu.cluster_block_id")
-
-#: Ops that copy a memref argument of the kernel by a tensor map, with the operand that it is.
-_MAPPED = {"smem.tma_load": 0, "smem.tma_store": 1}
 
 
 class Loop:
@@ -88,7 +88,7 @@ class Values:
             self._loops[op] = Loop(count, self._trips(lower, upper, step), bounds)
         return self._loops[op]
 
-    def warpgroup(self, role: Any) -> Symbol:
+    def warpgroup(self, role: RoleOp) -> Symbol:
         """Which of a role's warpgroups it is."""
         key = ("warpgroup", role)
         return self._symbol(key, spread=Spread.WARPGROUP, least=0, by=role, alike=True)
@@ -228,22 +228,21 @@ class Values:
             return one(self._symbol(("value", op.results[0]), spread=Spread.THREAD, within=op))
         if isinstance(memref.type, ir.MemRefType) and not memref.type.is_dynamic_dim(dim):
             return number(memref.type.shape[dim])
-        mapped = any(
-            use.operand_number == _MAPPED.get(use.owner.operation.name) for use in memref.uses
-        )
+        mapped = any(_is_copied_in_bulk(memref, use.owner) for use in memref.uses)
         return one(self._symbol(("extent", memref, dim), least=int(mapped)))
 
     # Arguments of blocks, and loops.
 
     def _argument(self, value: Any, block: Any) -> Form:
+        if isinstance(block.owner, RoleOp):
+            alone = role_warpgroups(block.owner) == 1
+            return number(0) if alone else one(self.warpgroup(block.owner))
         op = block.owner.operation
         if op.name == "scf.for":
             loop = self.loop(op)
             if value == block.arguments[0]:
                 return loop.bounds[0] + one(loop.count) * loop.bounds[2]
             return self._carried(op, value.arg_number - 1, one(loop.count))
-        if op.name == "smem.role":
-            return number(0) if role_warpgroups(op.opview) == 1 else one(self.warpgroup(op))
         spread = Spread.CLUSTER if op == self._function else Spread.THREAD
         return one(self._symbol(("value", value), spread=spread, within=op))
 
@@ -277,6 +276,13 @@ class Values:
         operands = (lower, upper, step)
         spread = max(x.spread for x in operands)
         return one(self._symbol(("trips", "", operands), operands, spread, 0))
+
+
+def _is_copied_in_bulk(memref: Any, op: Any) -> bool:
+    """Whether an op copies an argument of the kernel in bulk, for which it needs a tensor map."""
+    return isinstance(op, SmemOp) and any(
+        value == memref and access.proxy is Proxy.ASYNC for value, access in accessed(op)
+    )
 
 
 def _loops_around(op: Any) -> list[Any]:

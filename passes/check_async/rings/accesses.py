@@ -1,267 +1,236 @@
-"""What reads and writes tiles, and what puts that in order among the threads of an agent."""
+"""What reads and writes tiles: of a stage while its step is held, of other bytes when nothing else
+does."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ....dialect.bindings import ir
-from ....dialect.types import TileType
+from ....dialect.effects import Access, Completion, Proxy, Scope
+from ....dialect.ops import ElectOp, RolesOp, WarpgroupBarrierOp
 from ..forms import number
 from ..report import at, listed
-from .kernel import Access, stages_of
+from .findings import Findings
+from .kernel import Kernel, TileAccess, stages_of
+from .places import Places
 from .spots import Side, Spot
 from .state import Read, Reader, State, Write
-from .steps import is_of_held, missing
+from .threads import Threads
 
-if TYPE_CHECKING:
-    from .walker import Walker
+#: What reads a tile, by the way and by what tells that it is over.
+_READERS = {
+    (Proxy.GENERIC, Completion.AT_ONCE): Reader.THREADS,
+    (Proxy.ASYNC, Completion.WGMMA_GROUP): Reader.MMA,
+    (Proxy.ASYNC, Completion.BULK_GROUP): Reader.BULK,
+}
 
+#: The ways in which tiles are written: by the threads' own stores, and in bulk.
+_WRITES = ((Proxy.GENERIC, Completion.AT_ONCE), (Proxy.ASYNC, Completion.MBARRIER))
 
-# Writes.
-
-
-def load_tile(walker: Walker, op: Any, state: State) -> None:
-    """`smem.tma_load`."""
-    if walker.threads != 1:
-        count = "an unknown number of" if walker.threads is None else walker.threads
-        reason = f"it is executed by {count} threads, each of which loads the tile"
-        walker.findings.unknown(op, reason, state)
-    spot = walker.spot(op, op.operands[1], state)
-    if spot is None:
-        return
-    if spot.turning is None or spot.turning[1] is not Side.PRODUCER:
-        reason = f"its stage is not that of a {Side.PRODUCER.begins}"
-        walker.findings.unknown(op, reason, state)
-        return
-    _counts_for(walker, op, spot, state)
-    _write(walker, op, spot, state, Write(op, spot, fenced=True, met=True))
+#: The age of a read when it begins: an mma is a group, bulk stores are in one once that is closed.
+_AGES = {Reader.THREADS: None, Reader.MMA: 0, Reader.BULK: -1}
 
 
-def _counts_for(walker: Walker, op: Any, spot: Spot, state: State) -> None:
-    """Checks that the bytes of a load count for the stage that it writes."""
-    assert spot.turning is not None
-    ring = op.operands[2].owner.operation
-    if spot.turning[0] != ring:
-        walker.findings.wrong(
-            op,
-            f"writes a stage of the {at(spot.turning[0])}, but its bytes count for the {at(ring)}; "
-            "take both from one ring",
-            state.certain,
-            state,
-        )
-        return
-    ago = (state.turn(spot.turning).next - walker.kernel.values.of(op.operands[3])).constant
-    if ago is None:
-        walker.findings.unknown(op, "it is not known for which step its bytes count", state)
-    elif ago != spot.ago:
-        walker.findings.wrong(
-            op,
-            f"writes the stage of one step, but its bytes count for the one {abs(ago - spot.ago)} "
-            f"{'before' if ago > spot.ago else 'after'} it; give it the step of the "
-            f"{Side.PRODUCER.begins}",
-            state.certain and (ago - spot.ago) % stages_of(ring) != 0,
-            state,
+class Accesses:
+    """The accesses of tiles by an agent.
+
+    Args:
+        kernel: where they are noted.
+        threads: who executes the ops.
+        places: finds the tiles.
+        findings: takes what is wrong, or not known.
+    """
+
+    def __init__(
+        self, kernel: Kernel, threads: Threads, places: Places, findings: Findings
+    ) -> None:
+        self._kernel = kernel
+        self._threads = threads
+        self._places = places
+        self._findings = findings
+
+    def follows(self, op: Any) -> bool:
+        """Whether all accesses of tiles by an op are of kinds that are followed."""
+        return all(
+            _way(access) in (_WRITES if access.writes else _READERS)
+            for _, access in self._kernel.ops.tiles(op)
         )
 
+    def access(self, op: Any, state: State) -> None:
+        """Takes an op that `follows` takes: what it reads, then what it writes."""
+        tiles = self._kernel.ops.tiles(op)
+        if not tiles or not self._is_by_enough(op, state):
+            return
+        reads = [(tile, _READERS[_way(access)]) for tile, access in tiles if not access.writes]
+        if any(by is Reader.MMA for _, by in reads):
+            state.start_group(Reader.MMA)
+        for tile, by in reads:
+            self._read(op, tile, by, state)
+        for tile, access in tiles:
+            if access.writes and access.proxy is Proxy.GENERIC:
+                self._write_by_threads(op, tile, state)
+            elif access.writes:
+                self._load(op, tile, state)
 
-def store(walker: Walker, op: Any, state: State) -> None:
-    """`smem.store`, to a tile."""
-    if isinstance(op.operands[1].type, TileType):
-        _write_by_threads(walker, op, state)
+    def _is_by_enough(self, op: Any, state: State) -> bool:
+        """Whether all threads execute an op that its accesses need."""
+        agent, scope = self._threads.agent, op.effects.scope
+        if scope >= Scope.BLOCK and not agent.whole and agent.warpgroups is not None:
+            shared = "a copy" if any(access.writes for access in op.effects.accesses) else "it"
+            self._findings.wrong(
+                op,
+                f"is executed by {agent.warpgroups} of the block's warpgroups, but all threads of the "
+                f"block share {shared}; put it before the {RolesOp.OPERATION_NAME}",
+                state.certain,
+                state,
+            )
+        if not self._threads.scope:
+            return True
+        if scope >= Scope.WARPGROUP:
+            reason = "one thread executes it, where whole warpgroups must"
+            self._findings.unknown(op, reason, state)
+            return False
+        if any(access.proxy is Proxy.GENERIC for _, access in self._kernel.ops.tiles(op)):
+            reason = "what one thread reads and writes itself is not followed"
+            self._findings.unknown(op, reason, state)
+            return False
+        return True
 
+    # Writes.
 
-def copy(walker: Walker, op: Any, state: State) -> None:
-    """`smem.copy`."""
-    if not walker.agent.whole and walker.agent.warpgroups is not None:
-        walker.findings.wrong(
-            op,
-            f"is executed by {walker.agent.warpgroups} of the block's warpgroups, but all threads of "
-            "the block share a copy; put it before the smem.roles",
-            state.certain,
-            state,
-        )
-    load(walker, op, state)
-    _write_by_threads(walker, op, state)
+    def _write_by_threads(self, op: Any, tile: Any, state: State) -> None:
+        spot = self._places.spot(op, tile, state)
+        if spot is not None:
+            self._write(spot, Write(op, spot), state)
 
+    def _load(self, op: Any, tile: Any, state: State) -> None:
+        """A bulk load, whose bytes count for a step of a ring."""
+        count = self._threads.count
+        if count != 1:
+            who = "an unknown number of" if count is None else count
+            reason = f"it is executed by {who} threads, each of which loads the tile"
+            self._findings.unknown(op, reason, state)
+        spot = self._places.spot(op, tile, state, loads=True)
+        if spot is None:
+            return
+        if spot.turning is None or spot.turning[1] is not Side.PRODUCER:
+            reason = f"its stage is not that of a {Side.PRODUCER.begins}"
+            self._findings.unknown(op, reason, state)
+            return
+        self._check_counts(op, spot, state)
+        self._write(spot, Write(op, spot, fenced=True, met=True), state)
 
-def _write_by_threads(walker: Walker, op: Any, state: State) -> None:
-    if walker.scope:
-        walker.findings.unknown(op, "one thread executes it, where whole warpgroups must", state)
-        return
-    spot = walker.spot(op, op.operands[1], state)
-    if spot is not None:
-        _write(walker, op, spot, state, Write(op, spot))
+    def _check_counts(self, op: Any, spot: Spot, state: State) -> None:
+        """Checks that the bytes of a load count for the stage that it writes."""
+        assert spot.turning is not None
+        ring = op.ring.owner
+        if spot.turning[0] != ring:
+            self._findings.wrong(
+                op,
+                f"writes a stage of the {at(spot.turning[0])}, but its bytes count for the {at(ring)}; "
+                "take both from one ring",
+                state.certain,
+                state,
+            )
+            return
+        ago = (state.turn(spot.turning).next - self._kernel.values.of(op.step)).constant
+        if ago is None:
+            self._findings.unknown(op, "it is not known for which step its bytes count", state)
+        elif ago != spot.ago:
+            self._findings.wrong(
+                op,
+                f"writes the stage of one step, but its bytes count for the one {abs(ago - spot.ago)} "
+                f"{'before' if ago > spot.ago else 'after'} it; give it the step of the "
+                f"{Side.PRODUCER.begins}",
+                state.certain and (ago - spot.ago) % stages_of(ring) != 0,
+                state,
+            )
 
+    def _write(self, spot: Spot, write: Write, state: State) -> None:
+        if spot.turning is None:
+            for read in state.reads:
+                meets = read.spot.turning is None and spot.meets(read.spot)
+                if meets is not False:
+                    needs = [*read.missing, WarpgroupBarrierOp.OPERATION_NAME]
+                    self._clash(write.op, read, "overwrites", needs, meets is True, state)
+            state.filled |= {spot}
+        elif not self._is_held(write.op, spot, "writes", state):
+            return
+        state.writes |= {write}
+        self._note(write.op, spot, None, state)
 
-def _write(walker: Walker, op: Any, spot: Spot, state: State, write: Write) -> None:
-    if spot.turning is None:
-        for read in state.reads:
-            meets = read.spot.turning is None and spot.meets(read.spot)
-            if meets is not False:
-                needs = [*missing(read), "smem.warpgroup_barrier"]
-                _clash(walker, op, read, "overwrites", needs, meets is True, state)
-        state.filled |= {spot}
-    elif not _is_held(walker, op, spot, "writes", state):
-        return
-    state.writes |= {write}
-    walker.kernel.accesses[Access(walker.agent, op, spot.fixed(), True, state.certain)] = None
+    # Reads.
 
+    def _read(self, op: Any, tile: Any, by: Reader, state: State) -> None:
+        in_bulk = by is Reader.BULK
+        if in_bulk and not self._threads.scope:
+            which = f"it is not in an {ElectOp.OPERATION_NAME}"
+            reason = f"{which}: each thread that executes it stores the tile"
+            self._findings.unknown(op, reason, state)
+        spot = self._places.spot(op, tile, state)
+        if spot is None:
+            return
+        if spot.turning is None:
+            self._check_written(op, spot, by, state)
+        elif not self._is_held(op, spot, "reads", state):
+            return
+        state.reads |= {Read(op, spot, by, _AGES[by], self._threads.scope if in_bulk else "")}
+        self._note(op, spot, by, state)
 
-# Reads.
-
-
-def multiply(walker: Walker, op: Any, state: State) -> None:
-    """`smem.mma` and its like."""
-    if walker.scope:
-        walker.findings.unknown(op, "one thread executes it, where whole warpgroups must", state)
-        return
-    state.start_group(Reader.MMA)
-    for tile in op.operands:
-        if isinstance(tile.type, TileType):
-            _read(walker, op, tile, Reader.MMA, 0, state)
-
-
-def load(walker: Walker, op: Any, state: State) -> None:
-    """`smem.load`, or the first half of `smem.copy`, of a tile."""
-    if not isinstance(op.operands[0].type, TileType):
-        return
-    if walker.scope:
-        walker.findings.unknown(op, "one thread executes it, where whole warpgroups must", state)
-        return
-    _read(walker, op, op.operands[0], Reader.THREADS, None, state)
-
-
-def store_tile(walker: Walker, op: Any, state: State) -> None:
-    """`smem.tma_store`."""
-    if not walker.scope:
-        reason = "it is not in an smem.elect: each thread that executes it stores the tile"
-        walker.findings.unknown(op, reason, state)
-    _read(walker, op, op.operands[0], Reader.BULK, -1, state)
-
-
-def _read(walker: Walker, op: Any, tile: Any, by: Reader, age: int | None, state: State) -> None:
-    spot = walker.spot(op, tile, state)
-    if spot is None:
-        return
-    if spot.turning is None:
+    def _check_written(self, op: Any, spot: Spot, by: Reader, state: State) -> None:
+        """Checks that what is read, of no ring's stage, is written, and that this is over."""
         for write in state.writes:
             meets = write.spot.turning is None and spot.meets(write.spot)
-            needs = _needs(write, by) if meets is not False else []
+            needs = write.missing(by) if meets is not False else []
             if needs:
-                _clash(walker, op, write, "reads", needs, meets is True, state)
+                self._clash(op, write, "reads", needs, meets is True, state)
         if not any(filled.covers(spot) for filled in state.filled):
             reason = (
                 f"it is not known whether what it reads of the {at(spot.root)} was written before"
             )
-            walker.findings.unknown(op, reason, state)
-    elif not _is_held(walker, op, spot, "reads", state):
-        return
-    state.reads |= {Read(op, spot, by, age, walker.scope if by is Reader.BULK else "")}
-    walker.kernel.accesses[Access(walker.agent, op, spot.fixed(), False, state.certain)] = None
+            self._findings.unknown(op, reason, state)
 
+    # Both.
 
-def _needs(write: Write, by: Reader) -> list[str]:
-    """What is missing between a write and a read of it, in any order."""
-    fenced = write.fenced or by is Reader.THREADS
-    return [*([] if fenced else ["smem.fence"]), *([] if write.met else ["smem.warpgroup_barrier"])]
+    def _note(self, op: Any, spot: Spot, by: Reader | None, state: State) -> None:
+        noted = TileAccess(self._threads.agent, op, spot.fixed(), by, state.certain)
+        self._kernel.accesses[noted] = None
 
+    def _clash(
+        self, op: Any, other: Write | Read, does: str, needs: list[str], meets: bool, state: State
+    ) -> None:
+        message = f"{does} the {at(other.spot.root)} before the {at(other.op)} is over"
+        put = f"{message}; put {listed(needs)} between them"
+        if meets:
+            self._findings.wrong(op, put, state.certain, state)
+        else:
+            self._findings.unknown(
+                op,
+                f"it is not known whether it shares bytes with the {at(other.op)}, which is not over",
+                state,
+            )
 
-def _clash(
-    walker: Walker,
-    op: Any,
-    other: Write | Read,
-    does: str,
-    needs: list[str],
-    meets: bool,
-    state: State,
-) -> None:
-    message = f"{does} the {at(other.spot.root)} before the {at(other.op)} is over"
-    put = f"{message}; put {listed(needs)} between them"
-    if meets:
-        walker.findings.wrong(op, put, state.certain, state)
-    else:
-        walker.findings.unknown(
-            op,
-            f"it is not known whether it shares bytes with the {at(other.op)}, which is not over",
-            state,
-        )
-
-
-def _is_held(walker: Walker, op: Any, spot: Spot, verb: str, state: State) -> bool:
-    """Checks that an access is of a stage that its threads have waited for, and not handed on."""
-    assert spot.turning is not None
-    ring, side = spot.turning
-    turn = state.turn(spot.turning)
-    if not 1 <= spot.ago <= turn.held - spot.late:
-        when = f"is {side.ended} already" if spot.ago > 0 else "is not waited for"
-        put = f"put it before the {side.ends}" if spot.ago > 0 else f"put {side.begins} before it"
-        certain = state.certain and not is_of_held(ring, turn, spot.ago)
-        walker.findings.wrong(op, f"{verb} a stage that {when}; {put}", certain, state)
-        return False
-    if verb == "reads" and side is Side.PRODUCER:
-        released = (turn.next - number(spot.ago + stages_of(ring))).least
-        if released is None or released < 0:
-            reason = "its stage may be of the first steps, before which no consumer has written it"
-            walker.findings.unknown(op, reason, state)
-    return True
-
-
-# What orders them.
-
-
-def wait(walker: Walker, op: Any, state: State) -> None:
-    """`smem.wait`."""
-    state.wait(Reader.MMA, _pending(op))
-
-
-def commit_stores(walker: Walker, op: Any, state: State) -> None:
-    """`smem.tma_commit`."""
-    if _is_by_all_that_stored(walker, op, state):
-        state.start_group(Reader.BULK)
-
-
-def wait_for_stores(walker: Walker, op: Any, state: State) -> None:
-    """`smem.tma_wait`."""
-    if _is_by_all_that_stored(walker, op, state):
-        state.wait(Reader.BULK, _pending(op))
-
-
-def _is_by_all_that_stored(walker: Walker, op: Any, state: State) -> bool:
-    """Whether the threads that wait for bulk stores, or close their groups, are those that began them."""
-    if walker.agent.warpgroups == 1 or not walker.scope:
+    def _is_held(self, op: Any, spot: Spot, verb: str, state: State) -> bool:
+        """Checks that an access is of a stage that its threads have waited for, and not handed on."""
+        assert spot.turning is not None
+        ring, side = spot.turning
+        turn, stages = state.turn(spot.turning), stages_of(ring)
+        if not 1 <= spot.ago <= turn.held - spot.late:
+            when = f"is {side.ended} already" if spot.ago > 0 else "is not waited for"
+            put = (
+                f"put it before the {side.ends}" if spot.ago > 0 else f"put {side.begins} before it"
+            )
+            certain = state.certain and not turn.holds_stage_of(spot.ago, stages)
+            self._findings.wrong(op, f"{verb} a stage that {when}; {put}", certain, state)
+            return False
+        if verb == "reads" and side is Side.PRODUCER:
+            released = (turn.next - number(spot.ago + stages)).least
+            if released is None or released < 0:
+                reason = (
+                    "its stage may be of the first steps, before which no consumer has written it"
+                )
+                self._findings.unknown(op, reason, state)
         return True
-    stored = [read for read in state.reads if read.by is Reader.BULK]
-    if all(read.scope == walker.scope for read in stored):
-        return True
-    walker.findings.unknown(op, "other threads than those that stored may execute it", state)
-    return False
 
 
-def fence(walker: Walker, op: Any, state: State) -> None:
-    """`smem.fence`; what one thread fences is not followed."""
-    if walker.scope:
-        state.known = False
-    else:
-        state.fence()
-
-
-def warpgroup_barrier(walker: Walker, op: Any, state: State) -> None:
-    """`smem.warpgroup_barrier`."""
-    if walker.scope:
-        walker.findings.unknown(op, "one thread executes it, where whole warpgroups must", state)
-    elif walker.agent.symbol is None and walker.agent.warpgroups != 1:
-        walker.findings.unknown(op, "only threads of one warpgroup meet, but all may write", state)
-    else:
-        state.barrier()
-
-
-def block_barrier(walker: Walker, op: Any, state: State) -> None:
-    """`gpu.barrier`."""
-    if walker.scope or not walker.agent.whole:
-        walker.findings.unknown(op, "not all threads of the block execute it", state)
-    else:
-        state.barrier()
-
-
-def _pending(op: Any) -> int:
-    return ir.IntegerAttr(op.attributes["pending"]).value
+def _way(access: Access) -> tuple[Proxy, Completion]:
+    return access.proxy, access.completion

@@ -5,24 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ....dialect.bindings import ir
+from ....dialect.effects import Completion
+from ....dialect.op import effects_of
+from ....dialect.ops import RingOp
 from ....dialect.ops.ring import ring_number
 from ....dialect.ops.tma import multicast_of
-from ....dialect.types import TileType
+from ....dialect.smem import Smem
 from ....ir.subtiles import chain_of
-from ....ir.walk import walk
+from ....ir.walk import gather, walk
+from ..declared import accessed_tiles, pending_of
 from ..forms import Symbol
 from ..values import Values
-from .spots import Side, Spot, Turning
-
-#: The ops that take a ring as their first operand.
-RING_OPS = tuple(name for side in Side for name in (side.begins, side.ends))
-
-#: The ops whose second operand is a tile that they write.
-_WRITES = ("smem.copy", "smem.copy_async", "smem.store", "smem.tma_load")
-
-#: The ops with a `pending`.
-_WAITS = ("smem.wait", "smem.tma_wait")
+from .ops import Ops
+from .spots import Spot, Turning
+from .state import Reader
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,14 +64,23 @@ class Handover(NamedTuple):
     certain: bool
 
 
-class Access(NamedTuple):
-    """An access of a tile."""
+class TileAccess(NamedTuple):
+    """An access of a tile.
+
+    Attributes:
+        by: what reads it; None for a write.
+    """
 
     agent: Agent
     op: Any
     spot: Spot
-    writes: bool
+    by: Reader | None
     certain: bool
+
+    @property
+    def writes(self) -> bool:
+        """Whether it is a write."""
+        return self.by is None
 
 
 @dataclass
@@ -83,6 +88,7 @@ class Kernel:
     """A function with rings or roles.
 
     Attributes:
+        ops: its ops.
         values: its integers.
         furthest: one more than the largest number of groups that a wait leaves pending.
         fills: for each tile without stages, the ring by which it is loaded.
@@ -93,54 +99,49 @@ class Kernel:
     """
 
     function: Any
+    ops: Ops
     values: Values
     furthest: int
     fills: dict[Any, Any]
     written: set[Any]
     handovers: dict[Handover, None] = field(default_factory=dict)
-    accesses: dict[Access, None] = field(default_factory=dict)
+    accesses: dict[TileAccess, None] = field(default_factory=dict)
     held: dict[tuple[Agent, Turning], int] = field(default_factory=dict)
     ends: dict[Agent, list[Any]] = field(default_factory=dict)
 
     @staticmethod
     def of(function: Any) -> Kernel:
         """What is known of a function."""
-        pending = [ir.IntegerAttr(op.attributes["pending"]).value for op in walk(function, *_WAITS)]
-        fills = {
-            op.operands[1].owner.operation: op.operands[2].owner.operation
-            for op in walk(function, "smem.tma_load")
-        }
-        written = {
-            chain_of(op.operands[1], op)[0].operation
-            for op in walk(function, *_WRITES)
-            if isinstance(op.operands[1].type, TileType)
-        }
-        return Kernel(function, Values(function), 1 + max(pending, default=0), fills, written)
+        groups = (Completion.WGMMA_GROUP, Completion.BULK_GROUP)
+        waits, writes = gather(
+            function,
+            [op for op in Smem.operations if op.effects.awaits in groups],
+            [op for op in Smem.operations if any(a.writes for a in op.effects.accesses)],
+        )
+        fills, written = {}, set()
+        for op in writes:
+            for tile, access in accessed_tiles(op):
+                if access.writes and access.completion is Completion.MBARRIER:
+                    fills[tile.owner] = op.ring.owner
+                if access.writes:
+                    written.add(chain_of(tile, op)[0])
+        furthest = 1 + max(map(pending_of, waits), default=0)
+        return Kernel(function, Ops(), Values(function), furthest, fills, written)
 
-    def rings(self) -> list[Any]:
+    def rings(self) -> list[RingOp]:
         """The function's rings."""
-        return [op.operation for op in walk(self.function, "smem.ring")]
+        return list(walk(self.function, RingOp))
 
-    def turning(self, op: Any) -> Turning:
-        """The ring of one of `RING_OPS`, and the side that executes it."""
-        consumes = op.name in (Side.CONSUMER.begins, Side.CONSUMER.ends)
-        return op.operands[0].owner.operation, Side.CONSUMER if consumes else Side.PRODUCER
+    def loads(self, ring: RingOp) -> list[Any]:
+        """The ops whose bytes count for a ring, such as `smem.tma_load`."""
+        users = (use.owner for use in ring.ring.uses)
+        return [op for op in users if effects_of(op).completion is Completion.MBARRIER]
 
-    def loads(self, ring: Any) -> list[Any]:
-        """The `smem.tma_load` that count for a ring."""
-        uses = (use.owner.operation for use in ring.results[0].uses)
-        return [op for op in uses if op.name == "smem.tma_load"]
-
-    def shares_loads(self, ring: Any) -> bool:
+    def shares_loads(self, ring: RingOp) -> bool:
         """Whether blocks of a cluster load stages of a ring together."""
-        return any(multicast_of(op.opview) is not None for op in self.loads(ring))
+        return any(multicast_of(op) is not None for op in self.loads(ring))
 
 
-def stages_of(ring: Any) -> int:
+def stages_of(ring: RingOp) -> int:
     """How many stages a ring has."""
-    return ring_number(ring.opview, "stages")
-
-
-def within(op: Any) -> list[Any]:
-    """The ops of an op's regions, however deep, in the order of the text."""
-    return [inner for inner in walk(op) if inner != op]
+    return ring_number(ring, "stages")

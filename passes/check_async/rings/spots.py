@@ -5,14 +5,33 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any, NamedTuple
 
+from ....dialect.op import SmemOp
+from ....dialect.ops import (
+    ConsumerReleaseOp,
+    ConsumerWaitOp,
+    ProducerAcquireOp,
+    ProducerCommitOp,
+    RoleOp,
+)
 from ..forms import Form, Symbol
 
 
 class Side(Enum):
-    """What a role does with the stages of a ring: fill them, or read them."""
+    """What a role does with the stages of a ring: fill them, or read them.
 
-    PRODUCER = "producer"
-    CONSUMER = "consumer"
+    Attributes:
+        begin: the op that waits for a step's stage.
+        end: the op that hands a step's stage on.
+        ended: what a stage then is.
+    """
+
+    PRODUCER = ProducerAcquireOp, ProducerCommitOp, "committed"
+    CONSUMER = ConsumerWaitOp, ConsumerReleaseOp, "released"
+
+    def __init__(self, begin: type[SmemOp], end: type[SmemOp], ended: str) -> None:
+        self.begin = begin
+        self.end = end
+        self.ended = ended
 
     @property
     def other(self) -> Side:
@@ -21,22 +40,27 @@ class Side(Enum):
 
     @property
     def begins(self) -> str:
-        """The op that waits for a step's stage."""
-        return "smem.producer_acquire" if self is Side.PRODUCER else "smem.consumer_wait"
+        """The name of the op that waits for a step's stage."""
+        return self.begin.OPERATION_NAME
 
     @property
     def ends(self) -> str:
-        """The op that hands a step's stage on."""
-        return "smem.producer_commit" if self is Side.PRODUCER else "smem.consumer_release"
-
-    @property
-    def ended(self) -> str:
-        """What a stage then is."""
-        return "committed" if self is Side.PRODUCER else "released"
+        """The name of the op that hands a step's stage on."""
+        return self.end.OPERATION_NAME
 
 
 #: A role's side of a ring: the `smem.ring`, and which side.
 Turning = tuple[Any, Side]
+
+#: The ops that begin steps, and those that end them.
+BEGINS = tuple(side.begin for side in Side)
+ENDS = tuple(side.end for side in Side)
+
+
+def turning_of(op: Any) -> Turning:
+    """The ring of an op that begins or ends a step, and the side that executes it."""
+    produces = isinstance(op, (Side.PRODUCER.begin, Side.PRODUCER.end))
+    return op.ring.owner, Side.PRODUCER if produces else Side.CONSUMER
 
 
 class Extent(NamedTuple):
@@ -122,7 +146,7 @@ class Spot(NamedTuple):
         """The same with nothing known of what changes in the course of a role."""
         kept = (
             e
-            if e.start is None or all(_is_role(by) for by in e.start.varies)
+            if e.start is None or all(isinstance(by, RoleOp) for by in e.start.varies)
             else e._replace(start=None)
             for e in self.extents
         )
@@ -135,7 +159,3 @@ class Spot(NamedTuple):
             for e in self.extents
         )
         return self._replace(extents=tuple(kept))
-
-
-def _is_role(by: Any) -> bool:
-    return getattr(by, "name", "") == "smem.role"

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, NamedTuple
 
+from ....dialect.ops import ElectOp, FenceOp, TmaCommitOp, TmaWaitOp, WaitOp, WarpgroupBarrierOp
 from ..forms import Form
+from ..report import wait_for
 from .spots import Spot, Turning
 
 
@@ -25,6 +27,16 @@ class Turn(NamedTuple):
     share: int | None = None
     taken: int = 0
 
+    def holds_stage_of(self, ago: int, stages: int) -> bool:
+        """Whether a step that began so long ago, and is not held, has the stage of one that is."""
+        return any((ago - held) % stages == 0 for held in range(1, self.held + 1))
+
+
+class Reader(Enum):
+    """What reads a tile: the tensor cores, the threads themselves, or a bulk store."""
+
+    MMA, THREADS, BULK = range(3)
+
 
 class Write(NamedTuple):
     """A write of a tile.
@@ -39,11 +51,10 @@ class Write(NamedTuple):
     fenced: bool = False
     met: bool = False
 
-
-class Reader(Enum):
-    """What reads a tile: the tensor cores, the threads themselves, or a bulk store."""
-
-    MMA, THREADS, BULK = range(3)
+    def missing(self, by: Reader) -> list[str]:
+        """The ops that are missing between it and a read, in any order."""
+        fences = [] if self.fenced or by is Reader.THREADS else [FenceOp.OPERATION_NAME]
+        return [*fences, *([] if self.met else [WarpgroupBarrierOp.OPERATION_NAME])]
 
 
 class Read(NamedTuple):
@@ -60,6 +71,17 @@ class Read(NamedTuple):
     by: Reader
     age: int | None
     scope: str = ""
+
+    @property
+    def missing(self) -> list[str]:
+        """The ops that would wait for it."""
+        if self.age is None:
+            return []
+        if self.by is Reader.MMA:
+            return [wait_for(WaitOp, self.age)]
+        commit = [TmaCommitOp.OPERATION_NAME] if self.age < 0 else []
+        wait = f"{wait_for(TmaWaitOp, max(self.age, 0))} in {ElectOp.OPERATION_NAME}"
+        return [*commit, wait]
 
 
 @dataclass

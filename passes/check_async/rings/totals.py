@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 from ....dialect.ops.ring import ring_number
@@ -13,93 +14,146 @@ from .spots import Side, Turning
 from .state import Turn
 
 
-def check_totals(kernel: Kernel, findings: Findings) -> None:
-    """Checks the rings of a kernel, by what was noted of all agents.
+class Totals:
+    """What the agents of a kernel have done to its rings, taken together.
 
-    Raises:
-        OpError: if a rule is broken in some run.
+    Args:
+        kernel: what was noted of all agents.
+        findings: takes what is wrong, or not known.
     """
-    for ring in kernel.rings():
-        agents = {side: agents_of(kernel, (ring, side)) for side in Side}
-        if not any(agents.values()):
-            continue
-        _check_count(kernel, (ring, Side.PRODUCER), "producers", "thread", findings)
-        if not agents[Side.CONSUMER]:
-            findings.unknown(ring, "nothing waits for its stages")
-            continue
-        _check_count(kernel, (ring, Side.CONSUMER), "consumers", "warpgroup", findings)
-        _check_steps(kernel, ring, agents, findings)
-        _check_held(kernel, ring, agents, findings)
-    _check_circles(kernel, findings)
 
+    def __init__(self, kernel: Kernel, findings: Findings) -> None:
+        self._kernel = kernel
+        self._findings = findings
 
-def agents_of(kernel: Kernel, turning: Turning) -> list[Agent]:
-    """The agents that take a side of a ring."""
-    return [agent for agent, taken in kernel.held if taken == turning]
+    def check(self) -> None:
+        """Checks the rings.
 
-
-def _check_count(kernel: Kernel, turning: Turning, name: str, who: str, findings: Findings) -> None:
-    """Checks that as many arrive for a step as the mbarriers count."""
-    ring, side = turning
-    each: dict[Agent, set[int | None]] = {}
-    certain = True
-    for handover in kernel.handovers:
-        if handover.turning == turning:
-            each.setdefault(handover.agent, set()).add(handover.arrivals)
-            certain &= handover.certain
-    if not each:
-        if side is Side.PRODUCER:
-            message = f"has steps that are waited for and never {side.ended}; put {side.ends}"
-            findings.wrong(ring, message, certain)
-        return
-    if any(len(counts) > 1 or None in counts for counts in each.values()):
-        findings.unknown(ring, f"it is not known how many {who}s have {side.ended} a step")
-        return
-    total = sum(count for counts in each.values() for count in counts if count is not None)
-    if total != ring_number(ring.opview, name):
-        findings.wrong(
-            ring,
-            f"has {name} = {ring_number(ring.opview, name)}, but each step is {side.ended} by {total} "
-            f"{who}{'' if total == 1 else 's'}; set {name} = {total}",
-            certain,
-        )
-
-
-def _check_steps(
-    kernel: Kernel, ring: Any, agents: dict[Side, list[Agent]], findings: Findings
-) -> None:
-    """Checks that all steps that are waited for are handed on, and that nothing is left loading."""
-    loads = kernel.loads(ring)
-    for producer, filled, certain in _ends(kernel, ring, agents, Side.PRODUCER):
-        if loads and filled.held:
-            message = "has a step that is loaded and never committed; put smem.producer_commit"
-            findings.wrong(ring, message, certain)
-        for consumer, emptied, known in _ends(kernel, ring, agents, Side.CONSUMER):
-            waited = _total(consumer, emptied)
-            if waited is None:
-                reason = f"which steps the warpgroups of the {at(consumer.op)} take is not known"
-                findings.unknown(ring, reason)
+        Raises:
+            OpError: if a rule is broken in some run.
+        """
+        for ring in self._kernel.rings():
+            agents = {side: self._agents_of((ring, side)) for side in Side}
+            if not any(agents.values()):
                 continue
-            committed = filled.next - number(filled.held)
-            _at_most(
-                ring, waited, committed, ("waited for", "committed"), certain and known, findings
+            self._check_count((ring, Side.PRODUCER), "producers", "thread")
+            if not agents[Side.CONSUMER]:
+                self._findings.unknown(ring, "nothing waits for its stages")
+                continue
+            self._check_count((ring, Side.CONSUMER), "consumers", "warpgroup")
+            self._check_steps(ring, agents)
+            self._check_held(ring, agents)
+        self._check_circles()
+
+    def _agents_of(self, turning: Turning) -> list[Agent]:
+        """The agents that take a side of a ring."""
+        return [agent for agent, taken in self._kernel.held if taken == turning]
+
+    def _check_count(self, turning: Turning, name: str, who: str) -> None:
+        """Checks that as many arrive for a step as the mbarriers count."""
+        ring, side = turning
+        each: dict[Agent, set[int | None]] = {}
+        certain = True
+        for handover in self._kernel.handovers:
+            if handover.turning == turning:
+                each.setdefault(handover.agent, set()).add(handover.arrivals)
+                certain &= handover.certain
+        if not each:
+            if side is Side.PRODUCER:
+                message = f"has steps that are waited for and never {side.ended}; put {side.ends}"
+                self._findings.wrong(ring, message, certain)
+            return
+        if any(len(counts) > 1 or None in counts for counts in each.values()):
+            reason = f"it is not known how many {who}s have {side.ended} a step"
+            self._findings.unknown(ring, reason)
+            return
+        total = sum(count for counts in each.values() for count in counts if count is not None)
+        counted = ring_number(ring, name)
+        if total != counted:
+            self._findings.wrong(
+                ring,
+                f"has {name} = {counted}, but each step is {side.ended} by {total} "
+                f"{who}{'' if total == 1 else 's'}; set {name} = {total}",
+                certain,
             )
-            released = waited - number(emptied.held - stages_of(ring))
-            what = ("acquired", "released, or empty at first,")
-            _at_most(ring, filled.next, released, what, certain and known, findings)
-            if loads and (waited - committed).constant != 0:
-                reason = f"the {at(producer.op)} may load more steps of it than are waited for"
-                findings.unknown(ring, reason)
 
+    def _check_steps(self, ring: Any, agents: dict[Side, list[Agent]]) -> None:
+        """Checks that all steps that are waited for are handed on, and that nothing is left loading."""
+        loads = self._kernel.loads(ring)
+        for producer, filled, certain in self._ends(ring, agents, Side.PRODUCER):
+            if loads and filled.held:
+                message = "has a step that is loaded and never committed"
+                put = f"put {Side.PRODUCER.ends}"
+                self._findings.wrong(ring, f"{message}; {put}", certain)
+            for consumer, emptied, known in self._ends(ring, agents, Side.CONSUMER):
+                waited = _total(consumer, emptied)
+                if waited is None:
+                    where = f"the warpgroups of the {at(consumer.op)}"
+                    self._findings.unknown(ring, f"which steps {where} take is not known")
+                    continue
+                both = certain and known
+                committed = filled.next - number(filled.held)
+                self._at_most(ring, waited, committed, ("waited for", "committed"), both)
+                released = waited - number(emptied.held - stages_of(ring))
+                what = ("acquired", "released, or empty at first,")
+                self._at_most(ring, filled.next, released, what, both)
+                if loads and (waited - committed).constant != 0:
+                    more = "may load more steps of it than are waited for"
+                    self._findings.unknown(ring, f"the {at(producer.op)} {more}")
 
-def _ends(
-    kernel: Kernel, ring: Any, agents: dict[Side, list[Agent]], side: Side
-) -> list[tuple[Agent, Turn, bool]]:
-    return [
-        (agent, state.turn((ring, side)), state.certain)
-        for agent in agents[side]
-        for state in kernel.ends[agent]
-    ]
+    def _ends(
+        self, ring: Any, agents: dict[Side, list[Agent]], side: Side
+    ) -> list[tuple[Agent, Turn, bool]]:
+        return [
+            (agent, state.turn((ring, side)), state.certain)
+            for agent in agents[side]
+            for state in self._kernel.ends[agent]
+        ]
+
+    def _at_most(
+        self, ring: Any, fewer: Form, more: Form, what: tuple[str, str], certain: bool
+    ) -> None:
+        """Checks that no more steps are done by one side than by the other."""
+        over = (fewer - more).constant
+        if over is None:
+            reason = f"as many of its steps may not be {what[1]} as are {what[0]}"
+            self._findings.unknown(ring, reason)
+        elif over > 0:
+            message = f"has {over} step{'s' if over > 1 else ''} {what[0]} more than {what[1]}"
+            self._findings.wrong(ring, f"{message}; let both be as many", certain)
+
+    def _check_held(self, ring: Any, agents: dict[Side, list[Agent]]) -> None:
+        """Checks that a producer and a consumer do not wait for each other with all stages in their
+        hands."""
+        for producer, consumer in product(agents[Side.PRODUCER], agents[Side.CONSUMER]):
+            ahead = self._kernel.held[producer, (ring, Side.PRODUCER)]
+            behind = self._kernel.held[consumer, (ring, Side.CONSUMER)]
+            if producer is not consumer and ahead + behind >= stages_of(ring):
+                reason = (
+                    f"of its {stages_of(ring)} stages a producer may hold {ahead} and a consumer "
+                    f"{behind} while they wait for each other"
+                )
+                self._findings.unknown(ring, reason)
+
+    def _check_circles(self) -> None:
+        """Checks that rings connect roles as the edges of a tree do: then they cannot wait in a
+        circle."""
+        above: dict[Any, Any] = {}
+
+        def top(x: Any) -> Any:
+            while x in above:
+                x = above[x]
+            return x
+
+        for ring in self._kernel.rings():
+            agents = {agent: None for agent, (other, _) in self._kernel.held if other == ring}
+            for agent in agents if len(agents) > 1 else ():
+                if top(agent) == top(ring):
+                    others = f"the {at(agent.op)} and others"
+                    reason = f"{others} may wait for each other by several rings"
+                    self._findings.unknown(ring, reason)
+                else:
+                    above[top(agent)] = top(ring)
 
 
 def _total(agent: Agent, turn: Turn) -> Form | None:
@@ -112,51 +166,3 @@ def _total(agent: Agent, turn: Turn) -> Form | None:
     if split is None or split[0] != turn.share:
         return None
     return split[1] + number((agent.warpgroups or 1) * turn.taken)
-
-
-def _at_most(
-    ring: Any, fewer: Form, more: Form, what: tuple[str, str], certain: bool, findings: Findings
-) -> None:
-    """Checks that no more steps are done by one side than by the other."""
-    over = (fewer - more).constant
-    if over is None:
-        reason = f"as many of its steps may not be {what[1]} as are {what[0]}"
-        findings.unknown(ring, reason)
-    elif over > 0:
-        message = f"has {over} step{'s' if over > 1 else ''} {what[0]} more than {what[1]}"
-        findings.wrong(ring, f"{message}; let both be as many", certain)
-
-
-def _check_held(
-    kernel: Kernel, ring: Any, agents: dict[Side, list[Agent]], findings: Findings
-) -> None:
-    """Checks that a producer and a consumer do not wait for each other with all stages in their hands."""
-    for producer in agents[Side.PRODUCER]:
-        for consumer in agents[Side.CONSUMER]:
-            ahead = kernel.held[producer, (ring, Side.PRODUCER)]
-            behind = kernel.held[consumer, (ring, Side.CONSUMER)]
-            if producer is not consumer and ahead + behind >= stages_of(ring):
-                reason = (
-                    f"of its {stages_of(ring)} stages a producer may hold {ahead} and a consumer "
-                    f"{behind} while they wait for each other"
-                )
-                findings.unknown(ring, reason)
-
-
-def _check_circles(kernel: Kernel, findings: Findings) -> None:
-    """Checks that rings connect roles as the edges of a tree do: then they cannot wait in a circle."""
-    above: dict[Any, Any] = {}
-
-    def top(x: Any) -> Any:
-        while x in above:
-            x = above[x]
-        return x
-
-    for ring in kernel.rings():
-        agents = {agent: None for agent, (other, _) in kernel.held if other == ring}
-        for agent in agents if len(agents) > 1 else ():
-            if top(agent) == top(ring):
-                reason = f"the {at(agent.op)} and others may wait for each other by several rings"
-                findings.unknown(ring, reason)
-            else:
-                above[top(agent)] = top(ring)

@@ -1,0 +1,144 @@
+"""Where the tiles that ops access lie: in the stage of a ring's step, or anywhere else."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ....dialect.bindings import ir
+from ....dialect.ops import AllocOp, StageOp
+from ....dialect.types import shape_of
+from ....ir.subtiles import chain_of
+from ..forms import Form, number
+from ..memory import starts_of
+from ..report import at
+from .findings import Findings
+from .kernel import Kernel, stages_of
+from .spots import BEGINS, Extent, Side, Spot, Turning, turning_of
+from .state import State
+
+
+class _Part(NamedTuple):
+    """A tile as a part of a root.
+
+    Attributes:
+        stage: the index of the stage that it is in; None if the root has none.
+        extents: stages, rows and columns.
+    """
+
+    root: Any
+    stage: Any
+    extents: tuple[Extent, Extent, Extent]
+
+
+class _Taken(NamedTuple):
+    """The step that gives a stage; see `Spot`."""
+
+    turning: Turning | None = None
+    ago: int = 0
+    late: int = 0
+
+
+class Places:
+    """Finds the spots of the tiles that an agent accesses.
+
+    Args:
+        kernel: the function.
+        turnings: the sides of rings that the agent takes.
+        findings: takes what is wrong, or not known.
+    """
+
+    def __init__(self, kernel: Kernel, turnings: list[Turning], findings: Findings) -> None:
+        self._kernel = kernel
+        self._turnings = turnings
+        self._findings = findings
+        self._parts: dict[Any, _Part] = {}
+
+    def spot(self, op: Any, tile: Any, state: State, loads: bool = False) -> Spot | None:
+        """Where a tile lies that an op accesses; None if that is not known, which is then noted.
+
+        Args:
+            op: the op.
+            tile: the tile.
+            state: what the agent has done before.
+            loads: whether the bytes of the access count for a ring.
+        """
+        if tile not in self._parts:
+            self._parts[tile] = self._part(tile, op)
+        root, stage, extents = self._parts[tile]
+        taken: _Taken | None = _Taken()
+        if not isinstance(root, AllocOp):
+            self._findings.unknown(op, f"the {at(root)} shows memory that others may write", state)
+            return None
+        if stage is not None:
+            taken = self._of_stage(op, root, stage, extents[0].whole, state)
+        elif root in self._kernel.fills:
+            taken = self._of_filled(op, root, loads, state)
+        return None if taken is None else Spot(root, *taken, extents)
+
+    def _part(self, tile: Any, op: Any) -> _Part:
+        root, chain = chain_of(tile, op)
+        starts, stage = [Form(), Form(), Form()], None
+        for part in chain:
+            if isinstance(part, StageOp):
+                stage = part.index
+            for dim, start in starts_of(part, self._kernel.values.of, number):
+                starts[dim] = starts[dim] + start
+        sizes, whole = (1, *shape_of(tile.type)[-2:]), (1, *shape_of(root.tile.type))[-3:]
+        stages, rows, columns = (Extent(*e) for e in zip(starts, sizes, whole, strict=True))
+        return _Part(root, stage, (stages, rows, columns))
+
+    def _of_filled(self, op: Any, root: Any, loads: bool, state: State) -> _Taken | None:
+        """The step in which a tile without stages is used; None if it is not known."""
+        turning = self._kernel.fills[root], Side.PRODUCER if loads else Side.CONSUMER
+        if not self._fits(op, root, turning[0], 1, state):
+            return None
+        return _Taken(turning, 1 if state.turn(turning).held else 0)
+
+    def _of_stage(self, op: Any, root: Any, stage: Any, stages: int, state: State) -> _Taken | None:
+        """The step that gives a stage of a tile, which has so many; None if it is not known."""
+        if not isinstance(stage.owner, BEGINS):
+            return self._by_number(stage, stages, state)
+        turning = turning_of(stage.owner)
+        if not self._fits(op, root, turning[0], stages, state):
+            return None
+        ago = (state.turn(turning).next - self._kernel.values.of(stage.owner.step)).constant
+        if ago is None:
+            self._findings.unknown(op, "it is not known of which step its stage is", state)
+            return None
+        return _Taken(turning, ago)
+
+    def _by_number(self, stage: Any, stages: int, state: State) -> _Taken:
+        """The step that is held of which a stage is the remainder by the tile's stages."""
+        owner = stage.owner
+        if isinstance(owner, ir.Block) or owner.operation.name != "arith.remui":
+            return _Taken()
+        step, by = map(self._kernel.values.of, owner.operation.operands)
+        for turning in self._turnings if by.constant == stages else ():
+            ring, side = turning
+            turn, late = state.turn(turning), stages_of(ring) - stages
+            # A producer's stage is that of the consumers' step which made it empty.
+            late, since = (late, (late, late + stages)) if side is Side.PRODUCER else (0, (0,))
+            for further in since:
+                ago = (turn.next - step - number(further)).constant
+                if ago is not None and 1 <= ago <= turn.held - late and stages_of(ring) >= stages:
+                    return _Taken(turning, ago, late)
+        return _Taken()
+
+    def _fits(self, op: Any, root: Any, ring: Any, stages: int, state: State) -> bool:
+        """Whether a tile has as many stages as the ring that gives one."""
+        count = stages_of(ring)
+        if stages < count:
+            self._findings.wrong(
+                op,
+                f"takes one of {count} stages of the {at(ring)} from the {at(root)}, which has "
+                f"{stages}; give both as many",
+                state.certain and stages > 1,
+                state,
+            )
+        elif stages > count:
+            self._findings.unknown(
+                op,
+                f"the {at(root)} has {stages} stages, the {at(ring)} {count}; give both as many",
+                state,
+            )
+        return stages == count

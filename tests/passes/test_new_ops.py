@@ -1,0 +1,157 @@
+"""Passes follow an op that they do not know by what its class declares, and by nothing else."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from programs import kernel, matrix, module, tile
+
+SCRIPT = Path(__file__).parents[1] / "new_ops.py"
+CHECK, ALLOCATE, ASSIGN = "smem-check-async", "smem-allocate", "smem-assign-layouts"
+
+FORCED = tile(64, 64, layout='#smem.swizzle<"128B", "row-major">')
+ALLOC = f'"smem.alloc"() : () -> {FORCED}'
+COPY = f'"smem.copy"(%A, %t) : ({matrix(64, 64)}, {FORCED}) -> ()'
+PEEK = f'"smem.peek"(%t) : ({FORCED}) -> ()'
+FETCH = PEEK.replace("peek", "fetch")
+SETTLE = '"smem.settle"() : () -> ()'
+FENCE = '"smem.fence"() : () -> ()'
+
+
+def lines(*ops, of="t"):
+    """Ops one after the other, on the tile of that name."""
+    return "\n".join(op.replace("%t", f"%{of}") for op in ops)
+
+
+@pytest.fixture(scope="module")
+def ran():
+    """Runs passes on a kernel's body: gives what they say, and the module after them."""
+    with subprocess.Popen(
+        [sys.executable, str(SCRIPT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None and process.stdout is not None
+
+        def run(body, *passes):
+            text = module(kernel(body, arguments=f"%A: {matrix(64, 64)}"))
+            print(json.dumps([passes, text.replace("i32: 128", "i32: 256")]), file=process.stdin)
+            process.stdin.flush()
+            return json.loads(process.stdout.readline())
+
+        yield run
+
+
+@pytest.fixture
+def said_of(ran):
+    """What `smem-check-async` says of ops on a tile."""
+    return lambda *ops: ran(lines(f"%t = {ALLOC}", *ops), CHECK)[0]
+
+
+@pytest.mark.parametrize(
+    "ops",
+    [
+        (COPY, "gpu.barrier", PEEK, "gpu.barrier", COPY),
+        (COPY, SETTLE, PEEK, SETTLE, COPY),
+        (COPY, SETTLE, FETCH, SETTLE, COPY),
+        (COPY, FENCE, "gpu.barrier", FETCH),
+    ],
+)
+def test_what_is_in_order_is_proven(said_of, ops):
+    assert said_of(*ops) == []
+
+
+@pytest.mark.parametrize(
+    "ops, verb, needs",
+    [
+        ((COPY, PEEK), "reads", "gpu.barrier"),
+        ((COPY, FETCH), "reads", "smem.fence and gpu.barrier"),
+        ((COPY, "gpu.barrier", FETCH), "reads", "smem.fence"),
+        ((COPY, SETTLE, PEEK, COPY), "overwrites", "gpu.barrier"),
+        ((COPY, SETTLE, FETCH, COPY), "overwrites", "smem.wait with pending = 0 and gpu.barrier"),
+    ],
+)
+def test_what_is_not_in_order_is_found(said_of, ops, verb, needs):
+    (said,) = said_of(*ops)
+    assert said.startswith(f"{verb} the smem.alloc at")
+    assert said.endswith(f"is over; put {needs} between them")
+
+
+def test_reads_of_an_op_with_a_region_are_not_passed_over(said_of):
+    guard = f'"smem.guard"(%t) ({{ ^bb0: }}) : ({FORCED}) -> ()'
+    (said,) = said_of(COPY, guard)
+    assert said.endswith("in order: how it runs them is not known")
+
+
+RING = (
+    '%r = "smem.ring"() {consumers = 1 : i32, producers = 1 : i32, stages = 1 : i32} : () -> '
+    "!smem.barriers"
+)
+
+
+def role(*ops):
+    """What one warpgroup does."""
+    return f'"smem.role"() ({{ ^bb0: {lines(*ops)} }}) {{warpgroups = 1 : i32}} : () -> ()'
+
+
+def elected(*ops):
+    return f'"smem.elect"() ({{ {lines(*ops)} }}) {{scope = "warpgroup"}} : () -> ()'
+
+
+@pytest.mark.parametrize(
+    "ops, said",
+    [
+        ((COPY, PEEK), "smem.warpgroup_barrier between them"),
+        ((COPY, "gpu.barrier", FETCH), "smem.fence between them"),
+        (
+            (COPY, "gpu.barrier", elected(PEEK)),
+            "one thread executes it, where whole warpgroups must",
+        ),
+        (
+            (COPY, "gpu.barrier", elected(PEEK.replace("peek", "peek_alone"))),
+            "what one thread reads and writes itself is not followed",
+        ),
+        ((COPY, SETTLE, PEEK, SETTLE, COPY, SETTLE, FETCH, SETTLE), None),
+    ],
+)
+def test_it_is_followed_beside_rings(said_of, ops, said):
+    found = said_of(RING, *ops)
+    assert [said in each for each in found] == ([] if said is None else [True])
+
+
+def test_what_all_threads_share_is_wrong_in_a_role(said_of):
+    together = role(PEEK.replace("peek", "peek_together"))
+    roles = f'"smem.roles"() ({{ {role()} {together} }}) : () -> ()'
+    (said,) = said_of(COPY, SETTLE, roles)
+    assert said == (
+        "is executed by 1 of the block's warpgroups, but all threads of the block share it; put it "
+        "before the smem.roles"
+    )
+
+
+@pytest.mark.parametrize("late, shared", [(False, True), (True, False)])
+def test_its_tile_is_live_until_it_is_over(ran, late, shared):
+    first, second = (lines(COPY, "gpu.barrier", of=of) for of in "ab")
+    peek = lines(PEEK, of="a")
+    middle = ["gpu.barrier", second, peek] if late else [peek, "gpu.barrier", second]
+    body = lines(f"%a = {ALLOC}", f"%b = {ALLOC}", first, *middle, lines(PEEK, of="b"))
+    said, text = ran(body, ALLOCATE)
+    assert said == []
+    offsets = re.findall(r"offset = (\d+)", text)
+    assert len(offsets) == 2
+    assert (offsets[0] == offsets[1]) == shared
+
+
+def test_its_tile_gets_a_layout_that_it_accepts(ran):
+    body = lines(f"%t = {ALLOC}", COPY, "gpu.barrier", PEEK).replace(FORCED, tile(64, 64))
+    said, text = ran(body, ASSIGN)
+    assert "#smem.auto" not in text
+    assert "the peek at" in "".join(said)
+
+
+def test_without_a_use_no_layout_follows(ran):
+    body = lines(f"%t = {ALLOC}", COPY, FETCH).replace(FORCED, tile(64, 64))
+    (said,), _ = ran(body, ASSIGN)
+    assert "is used by 'smem.fetch'" in said
+    assert "of which no layout follows" in said
