@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ..arguments import ElementType, Layout
 from ..attributes import auto
 from ..bindings import ext
 from ..build import create
+from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Effects
 from ..types import TileType, layout_of, root_layout_of, tile
@@ -37,7 +39,8 @@ class AllocOp(RootOp, name="alloc"):
         check_offset(self, layout.alignment if layout else 1)
 
 
-def alloc(shape: Sequence[int], element: Any, layout: Any = None) -> Any:
+@builder
+def alloc(shape: Sequence[int], element: ElementType, layout: Layout | None = None) -> Any:
     """A new tile.
 
     Args:

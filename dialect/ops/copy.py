@@ -8,8 +8,10 @@ from ...layout import Relayout, TileCopy, TileCopyUse, TileLayout, Transfer, Tra
 from ...layout.choice import Use
 from ...layout.elements import E2M1
 from ...layout.tcgen05 import ScaleUse
+from ..arguments import Memref, Tile, TileOrMemref
 from ..bindings import ext, ir
 from ..build import create
+from ..builder import builder
 from ..caching import cached_in_context
 from ..diagnostics import Invalid, format_location, verifier
 from ..effects import Completion, Effects, Scope, read, write
@@ -361,8 +363,12 @@ def rounds(source: Any, tile: Any) -> bool:
     return str(held.element_type) == "f32" and str(tensor_of(tile).element_type) == "tf32"
 
 
+@builder
 def copy(
-    source: Any, tile: Any, permutation: Sequence[int] | None = None, relayout: bool = False
+    source: TileOrMemref,
+    tile: Tile,
+    permutation: Sequence[int] | None = None,
+    relayout: bool = False,
 ) -> None:
     """Copies the memref or tile `source` to `tile`.
 
@@ -372,29 +378,22 @@ def copy(
         permutation: [1, 0] to exchange rows and columns.
         relayout: whether the copy may change which dimension is contiguous.
     """
-    attributes = _attributes(permutation)
-    if relayout:
-        attributes[RELAYOUT] = ir.UnitAttr.get()
-    create(CopyOp, [source, tile], attributes=attributes)
+    create(CopyOp, [source, tile], permutation=permutation, relayout=relayout)
 
 
-def copy_async(source: Any, tile: Any, permutation: Sequence[int] | None = None) -> None:
+@builder
+def copy_async(source: Memref, tile: Tile, permutation: Sequence[int] | None = None) -> None:
     """Starts a copy of the memref `source` to `tile`; see `copy`."""
-    create(CopyAsyncOp, [source, tile], attributes=_attributes(permutation))
+    create(CopyAsyncOp, [source, tile], permutation=permutation)
 
 
-def _attributes(permutation: Sequence[int] | None) -> dict[str, Any]:
-    if permutation is None:
-        return {}
-    return {PERMUTATION: ir.DenseI64ArrayAttr.get(list(permutation))}
-
-
+@builder
 def copy_commit() -> None:
     """Closes the group of copies started since the last one."""
     create(CopyCommitOp)
 
 
+@builder
 def copy_wait(pending: int = 0) -> None:
     """Waits for all but the latest `pending` groups of copies."""
-    i32 = ir.IntegerType.get_signless(32)
-    create(CopyWaitOp, attributes={"pending": ir.IntegerAttr.get(i32, pending)})
+    create(CopyWaitOp, pending=pending)

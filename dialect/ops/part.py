@@ -34,6 +34,17 @@ class PartOp(SmemOp):
         """The index values that `starts` tells a divisor of, in their order."""
         raise NotImplementedError
 
+    def slice_of(self, source: TileLayout) -> Slice:
+        """The part that the op takes of a tile of layout `source`.
+
+        Raises:
+            LayoutError: if it leaves the tile.
+        """
+        starts = self.starts
+        if len(starts) == 1:
+            return source.stage(starts[0])
+        return source.slice(starts, shape_of(self.part.type))
+
 
 def stage_start(op: Any) -> Start:
     """The stage that is taken, as the layout's mathematics takes it."""
@@ -67,18 +78,6 @@ def subtile_starts(op: Any) -> tuple[Start, ...]:
     return tuple(Multiple(next(known)) if o == DYNAMIC else o for o in static)
 
 
-def part_of(op: Any, source: TileLayout) -> Slice:
-    """The part that a stage or subtile op takes of a tile of layout `source`.
-
-    Raises:
-        LayoutError: if it leaves the tile.
-    """
-    starts = op.starts
-    if len(starts) == 1:
-        return source.stage(starts[0])
-    return source.slice(starts, shape_of(op.part.type))
-
-
 def check_part(op: Any, source: Any, result: Any, shape: tuple[int, ...]) -> None:
     """Checks that the type of a part follows from the tile's and the op.
 
@@ -94,7 +93,7 @@ def check_part(op: Any, source: Any, result: Any, shape: tuple[int, ...]) -> Non
         if given is not None:
             raise Invalid("results in a layout, but its tile's is not chosen yet")
         return
-    expected = part_of(op, whole).layout
+    expected = op.slice_of(whole).layout
     if given is not None and given not in (expected, _known_less(op, whole, given)):
         raise Invalid(f"results in the layout {given}, but that part of the tile has {expected}")
 
@@ -115,6 +114,6 @@ def _known_less(op: Any, whole: TileLayout, given: TileLayout) -> TileLayout | N
     return whole.slice(starts, given.shape).layout
 
 
-def part_type(source: Any, shape: tuple[int, ...]) -> Any:
+def part_type(source: Any, shape: Sequence[int]) -> Any:
     """The type that a part has before layouts are assigned."""
     return tile(shape, tensor_of(source).element_type, auto())

@@ -5,6 +5,7 @@ from typing import Any
 
 from ..bindings import ext, ir
 from ..build import create
+from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
 from ..op import SmemOp
@@ -160,6 +161,7 @@ def role_registers(role: Any) -> int | None:
     return number
 
 
+@builder
 def roles(*each: tuple[int, int | None, Callable[[Any], None]]) -> None:
     """Divides the warpgroups of the block.
 
@@ -167,29 +169,24 @@ def roles(*each: tuple[int, int | None, Callable[[Any], None]]) -> None:
         each: for each role its warpgroups, the registers of a thread (None to leave them), and what
             builds its region, called with the index of the warpgroup in the role.
     """
-    i32 = ir.IntegerType.get_signless(32)
-    made = ir.Operation.create(RolesOp.OPERATION_NAME, regions=1)
+    made = create(RolesOp, regions=1)
     with ir.InsertionPoint(ir.Block.create_at_start(made.regions[0], [])):
         for warpgroups, registers, build in each:
-            attributes = {"warpgroups": ir.IntegerAttr.get(i32, warpgroups)}
-            if registers is not None:
-                attributes["registers"] = ir.IntegerAttr.get(i32, registers)
-            role = ir.Operation.create(RoleOp.OPERATION_NAME, attributes=attributes, regions=1)
+            role = create(RoleOp, regions=1, warpgroups=warpgroups, registers=registers)
             block = ir.Block.create_at_start(role.regions[0], [ir.IndexType.get()])
             with ir.InsertionPoint(block):
                 build(block.arguments[0])
 
 
+@builder
 def elect(build: Callable[[], None], scope: str = "warpgroup", warp: int = 0) -> None:
     """What one thread of each warpgroup ("warpgroup"), or of the block ("block"), does: one of `warp`."""
-    attributes: dict[str, Any] = {"scope": ir.StringAttr.get(scope)}
-    if warp:
-        attributes["warp"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), warp)
-    made = ir.Operation.create(ElectOp.OPERATION_NAME, attributes=attributes, regions=1)
+    made = create(ElectOp, regions=1, scope=scope, warp=warp or None)
     with ir.InsertionPoint(ir.Block.create_at_start(made.regions[0], [])):
         build()
 
 
+@builder
 def warpgroup_barrier() -> None:
     """A barrier among the threads of a warpgroup."""
     create(WarpgroupBarrierOp)

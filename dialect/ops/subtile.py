@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...layout.modes import Start
+from ..arguments import Index, Tile
 from ..bindings import ext, ir
 from ..build import create
+from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..types import TileType, shape_of
 from .part import DYNAMIC, PartOp, check_part, part_type, subtile_starts
@@ -57,16 +59,17 @@ class SubtileOp(PartOp, name="subtile"):
         check_part(self, source, result, part if len(part) == 2 else shape)
 
 
+@builder
 def subtile(
-    tile: Any,
-    offsets: Sequence[Any],
+    tile: Tile,
+    offsets: Sequence[Index],
     sizes: Sequence[int],
     multiple_of: Sequence[int] | None = None,
 ) -> Any:
     """The part of `tile` that begins at `offsets` (integers or index values) and has `sizes`."""
     static = [o if isinstance(o, int) else DYNAMIC for o in offsets]
-    attributes = {"static_offsets": ir.DenseI64ArrayAttr.get(static)}
-    if multiple_of is not None:
-        attributes["multiple_of"] = ir.DenseI64ArrayAttr.get(list(multiple_of))
     operands = [tile, *(o for o in offsets if not isinstance(o, int))]
-    return create(SubtileOp, operands, [part_type(tile.type, tuple(sizes))], attributes).result
+    result = part_type(tile.type, sizes)
+    return create(
+        SubtileOp, operands, [result], static_offsets=static, multiple_of=multiple_of
+    ).result

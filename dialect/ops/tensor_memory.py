@@ -5,13 +5,14 @@ from typing import Any
 
 from ..bindings import ext, ir
 from ..build import create
+from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
 from ..op import SmemOp
 from ..types import RingType
 from ..units import is_said
 from .memory import check_offset
-from .mma import PAIR
+from .product_rules import PAIR
 from .ring import MBARRIER_BYTES
 
 #: Columns of tensor memory of a block, and the fewest that are allocated (PTX ISA 9.7.16.1).
@@ -80,16 +81,18 @@ def barriers_of_each(op: Any) -> int:
     return tensor_memory_number(op, "depth") + (PAIR in op.attributes)
 
 
+@builder
 def tensor_memory(
     columns: int, warpgroups: int, first: int = 0, depth: int = LEAST_DEPTH, pair: bool = False
 ) -> Any:
     """Tensor memory of so many 32-bit columns for each of so many warpgroups from `first` on, each of
     which can have `depth` mma under way, of pairs of blocks or of one."""
-    i32 = ir.IntegerType.get_signless(32)
-    numbers = {"columns": columns, "depth": depth, "first": first, "warpgroups": warpgroups}
-    attributes: dict[str, Any] = {
-        name: ir.IntegerAttr.get(i32, number) for name, number in numbers.items()
-    }
-    if pair:
-        attributes[PAIR] = ir.UnitAttr.get()
-    return create(TensorMemoryOp, results=[RingType.get()], attributes=attributes).result
+    return create(
+        TensorMemoryOp,
+        results=[RingType.get()],
+        columns=columns,
+        depth=depth,
+        first=first,
+        warpgroups=warpgroups,
+        pair=pair,
+    ).result

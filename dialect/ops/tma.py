@@ -6,8 +6,10 @@ from typing import Any
 from ...layout.choice import BulkUse, Use
 from ...layout.tcgen05 import ScaleUse
 from ...layout.tensor_box import PADDED_ALIGNMENT, PADDED_BOX, TensorBox, tensor_box
+from ..arguments import Index, Memref, Ring, Tile
 from ..bindings import ext, ir
 from ..build import create, index
+from ..builder import builder
 from ..caching import cached_in_context
 from ..diagnostics import Invalid, format_location, verifier
 from ..divisibility import constant_of
@@ -340,12 +342,13 @@ def map_box(memref: Any, tile: Any, box: TensorBox) -> tuple[int, ...]:
     return (1,) * (memref.rank - 2) + tuple(extents)
 
 
+@builder
 def tma_load(
-    source: Any,
-    tile: Any,
-    ring: Any,
-    step: Any,
-    coordinates: Sequence[Any],
+    source: Memref,
+    tile: Tile,
+    ring: Ring,
+    step: Index,
+    coordinates: Sequence[Index],
     multicast: str | None = None,
     cache: str | None = None,
 ) -> None:
@@ -360,27 +363,24 @@ def tma_load(
         cache: "evict_first", "evict_last" or "evict_normal".
     """
     operands = [source, tile, ring, index(step), *map(index, coordinates)]
-    create(TmaLoadOp, operands, attributes=_given({MULTICAST: multicast, CACHE: cache}))
+    create(TmaLoadOp, operands, multicast=multicast, cache=cache)
 
 
-def tma_store(tile: Any, target: Any, coordinates: Sequence[Any], cache: str | None = None) -> None:
+@builder
+def tma_store(
+    tile: Tile, target: Memref, coordinates: Sequence[Index], cache: str | None = None
+) -> None:
     """Starts the store of a tile to the memref `target`, an argument of the kernel."""
-    create(TmaStoreOp, [tile, target, *map(index, coordinates)], attributes=_given({CACHE: cache}))
+    create(TmaStoreOp, [tile, target, *map(index, coordinates)], cache=cache)
 
 
-def _given(texts: dict[str, str | None]) -> dict[str, Any]:
-    return {name: ir.StringAttr.get(text) for name, text in texts.items() if text is not None}
-
-
+@builder
 def tma_commit() -> None:
     """Closes the group of bulk stores started since the last one."""
     create(TmaCommitOp)
 
 
+@builder
 def tma_wait(pending: int = 0, read: bool = False) -> None:
     """Waits for all but the latest `pending` groups of bulk stores, or until their tiles are read."""
-    i32 = ir.IntegerType.get_signless(32)
-    attributes: dict[str, Any] = {"pending": ir.IntegerAttr.get(i32, pending)}
-    if read:
-        attributes["read"] = ir.UnitAttr.get()
-    create(TmaWaitOp, attributes=attributes)
+    create(TmaWaitOp, pending=pending, read=read)

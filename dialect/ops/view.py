@@ -1,10 +1,13 @@
 """`smem.view`: a tile over workgroup memory that the host compiler already has."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...layout.swizzle import PHASE_BIT
+from ..arguments import ElementType, Layout, Memref
 from ..bindings import ext, ir
-from ..build import create
+from ..build import create, i64
+from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..elements import element_of
 from ..memrefs import is_workgroup, strides_of
@@ -65,12 +68,17 @@ def view_alignment(op: Any) -> int:
     return layout.alignment
 
 
-def view(memref: Any, shape: Any, element: Any, layout: Any, alignment: int | None = None) -> Any:
-    """A tile over `memref`; see `ViewOp`."""
-    attributes = {}
-    if alignment is not None:
-        attributes["alignment"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), alignment)
-    return create(ViewOp, [memref], [tile(shape, element, layout)], attributes).result
+@builder
+def view(
+    memref: Memref,
+    shape: Sequence[int],
+    element: ElementType,
+    layout: Layout,
+    alignment: int | None = None,
+) -> Any:
+    """A tile of (rows, columns) or (stages, rows, columns) over `memref`; see `ViewOp`."""
+    promised = None if alignment is None else i64(alignment)
+    return create(ViewOp, [memref], [tile(shape, element, layout)], alignment=promised).result
 
 
 def _is_contiguous(memref: Any) -> bool:

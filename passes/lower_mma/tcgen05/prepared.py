@@ -5,7 +5,7 @@ from typing import Any
 
 from ....dialect.diagnostics import format_location
 from ....dialect.ops import AnyMma, WaitOp
-from ....dialect.ops.mma import PAIR
+from ....dialect.ops.product_rules import PAIR
 from ....dialect.types import FragmentType, is_in_flight
 from ....ir.cluster import check_clusters
 from ....ir.errors import OpError

@@ -6,7 +6,7 @@ from typing import Any
 
 from ....dialect.bindings import ir
 from ....dialect.ops import warpgroup_barrier
-from ....dialect.ops.mma import PAIR
+from ....dialect.ops.product_rules import PAIR
 from ....dialect.ops.ring import MBARRIER_BYTES
 from ....dialect.ops.tensor_memory import (
     ADDRESS_BYTES,
