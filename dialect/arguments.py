@@ -73,11 +73,15 @@ def _value_of(given: Any) -> Any:
     return None
 
 
+#: What most values are: to ask for the very class is faster than `isinstance`.
+_VALUES = (ir.OpResult, ir.BlockArgument)
+
+
 def _values(expected: str, *types: type) -> Kind:
     """Values whose types are of those classes."""
 
     def take(given: Any) -> Any:
-        value = given if isinstance(given, ir.Value) else _value_of(given)
+        value = given if type(given) in _VALUES else _value_of(given)
         return value if value is not None and isinstance(value.type, types) else REFUSED
 
     return Kind(expected, take)
@@ -110,7 +114,8 @@ _INDEX = _values("an integer, or an MLIR value of type index", ir.IndexType)
 
 
 def _take_index(given: Any) -> Any:
-    return _INT64.take(given) if isinstance(given, int | Integral) else _INDEX.take(given)
+    taken = REFUSED if type(given) is int else _INDEX.take(given)
+    return _INT64.take(given) if taken is REFUSED else taken
 
 
 def _take_scalar(given: Any) -> Any:
@@ -186,15 +191,18 @@ def _one_of(kinds: list[Kind]) -> Kind:
 
 def _sequence_of(kind: Kind) -> Kind:
     def take(given: Any) -> Any:
-        # Lists of the bindings have no `__iter__`, but places.
-        if isinstance(given, str | bytes) or not (
-            hasattr(given, "__iter__") or hasattr(given, "__getitem__")
-        ):
+        if type(given) not in (tuple, list) and not _is_sequence(given):
             return REFUSED
         taken = [kind.take(each) for each in given]
         return REFUSED if any(each is REFUSED for each in taken) else taken
 
     return Kind(f"a sequence, each of it {kind.expected}", take)
+
+
+def _is_sequence(given: Any) -> bool:
+    # Lists of the bindings have no `__iter__`, but places.
+    iterable = hasattr(given, "__iter__") or hasattr(given, "__getitem__")
+    return iterable and not isinstance(given, str | bytes | dict | type)
 
 
 def _tuple_of(kinds: list[Kind]) -> Kind:

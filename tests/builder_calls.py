@@ -51,7 +51,7 @@ def calls():
         "mma": {
             "a": a,
             "b": b,
-            "accumulator": ops.scale_d(done, value("i1")),
+            "accumulator": done,
             "element": f32,
             "negate_a": True,
             "negate_b": False,
