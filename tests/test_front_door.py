@@ -40,7 +40,7 @@ WRONG = [
 ]
 OTHER = f"of the bindings package jaxlib.mlir, but mlir_smem uses {PACKAGE}"
 
-wrong = pytest.mark.parametrize("given, called", WRONG, ids=str)
+wrong = pytest.mark.parametrize("given, called", WRONG, ids=[called for _, called in WRONG])
 
 
 @wrong

@@ -11,7 +11,7 @@ from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Effects
 from ..types import TileType, layout_of, root_layout_of, tile
-from .memory import RootOp, check_offset
+from .memory import RootOp, check_offset, offset_of
 
 
 class AllocOp(RootOp, name="alloc"):
@@ -24,6 +24,8 @@ class AllocOp(RootOp, name="alloc"):
     tile: ext.Result[TileType]
 
     effects = Effects(allocates=True)
+
+    offset = property(offset_of)
 
     @property
     def shared_bytes(self) -> int:

@@ -12,8 +12,8 @@ from ..caching import cached_in_context
 from ..diagnostics import Invalid, format_location, verifier
 from ..effects import Completion, Effects, Proxy, Scope, read
 from ..op import SmemOp
+from ..said import is_said
 from ..types import FragmentType, TileType, fragment, tensor_of, tile_element
-from ..units import is_said
 from ..uses import Chooser, Path
 from .product_rules import (
     PAIR,
@@ -37,9 +37,18 @@ class AnyMma(SmemOp):
     scales = None
 
     @property
+    def pair(self) -> bool:
+        """Whether two blocks compute the product together.
+
+        Raises:
+            Invalid: if the attribute has a value.
+        """
+        return is_said(self, PAIR)
+
+    @property
     def ctas(self) -> int:
         """How many blocks compute the product together (`.cta_group`)."""
-        return 2 if is_said(self, PAIR) else 1
+        return 2 if self.pair else 1
 
 
 class TileMma(AnyMma):

@@ -24,6 +24,7 @@ from ..builder import builder
 from ..caching import cached_in_context
 from ..diagnostics import Invalid, format_location, verifier
 from ..effects import Completion, Effects, Proxy, Scope, read
+from ..said import is_said
 from ..types import (
     FragmentType,
     TileType,
@@ -36,7 +37,6 @@ from ..types import (
     tensor_of,
     tile_element,
 )
-from ..units import is_said
 from ..uses import Chooser, Path
 from .mma import TileMma
 from .product_rules import (

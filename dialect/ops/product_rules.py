@@ -10,6 +10,7 @@ from ...layout.tcgen05 import Kind, Shape, ShapeError, check_shape, kind_of
 from ..caching import cached_in_context
 from ..diagnostics import Invalid
 from ..elements import accumulator_types, element_of
+from ..said import is_said
 from ..types import (
     FragmentType,
     TileType,
@@ -24,7 +25,6 @@ from ..types import (
     tensor_of,
     tile_element,
 )
-from ..units import is_said
 
 #: Unit attributes that change what an mma computes.
 MODIFIERS = ("negate_a", "negate_b", "satfinite")

@@ -10,7 +10,7 @@ from ..diagnostics import Invalid, verifier
 from ..effects import Completion, Effects, Scope
 from ..op import SmemOp
 from ..types import RingType
-from .memory import check_offset
+from .memory import check_offset, offset_of
 
 #: Warps of a warpgroup, each of which arrives once when the warpgroup releases a stage.
 WARPS = 4
@@ -44,13 +44,15 @@ class RingOp(SmemOp, name="ring"):
 
     effects = Effects(Scope.BLOCK, barrier=Scope.BLOCK, allocates=True)
 
+    offset = property(offset_of)
+
     @verifier
     def verify_region_invariants(self) -> None:
         for name in ("stages", "producers", "consumers"):
-            number = ring_number(self, name)
+            number = getattr(self, name).value
             if number < 1:
                 raise Invalid(f"has {name} = {number}; expected 1 or more")
-        count = max(ring_number(self, "producers"), WARPS * ring_number(self, "consumers"))
+        count = max(self.producers.value, WARPS * self.consumers.value)
         if count > _MAX_COUNT:
             raise Invalid(f"counts {count} arrivals; an mbarrier counts up to {_MAX_COUNT}")
         check_offset(self, MBARRIER_BYTES)
@@ -140,7 +142,7 @@ def ring_of(op: Any) -> Any:
 
 
 def ring_number(ring: Any, name: str) -> int:
-    """The ring's attribute `stages`, `producers` or `consumers`."""
+    """`getattr(ring, name).value`."""
     return getattr(ring, name).value
 
 

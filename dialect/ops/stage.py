@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ...layout import Multiple
 from ...layout.modes import Start
 from ..arguments import Index, Tile
 from ..bindings import ext, ir
 from ..build import create, index
 from ..builder import builder
 from ..diagnostics import Invalid, verifier
+from ..divisibility import constant_of
 from ..types import TileType, shape_of
-from .part import PartOp, check_part, part_type, stage_start
+from .part import PartOp, check_part, part_type
 
 
 class StageOp(PartOp, name="stage"):
@@ -26,7 +28,8 @@ class StageOp(PartOp, name="stage"):
     @property
     def starts(self) -> tuple[Start, ...]:
         """The stage."""
-        return (stage_start(self),)
+        constant = constant_of(self.index)
+        return (Multiple(1) if constant is None else constant,)
 
     @property
     def run_time_starts(self) -> Sequence[Any]:
@@ -36,7 +39,7 @@ class StageOp(PartOp, name="stage"):
     @verifier
     def verify_region_invariants(self) -> None:
         source, result = self.tile.type, self.part.type
-        shape, start, stages = _stage_shape(source), stage_start(self), shape_of(source)[0]
+        shape, (start,), stages = _stage_shape(source), self.starts, shape_of(source)[0]
         if isinstance(start, int) and not 0 <= start < stages:
             raise Invalid(f"takes stage {start} of a tile that has {stages}")
         check_part(self, source, result, shape)

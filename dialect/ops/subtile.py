@@ -1,16 +1,19 @@
 """`smem.subtile`: a rectangle of a tile."""
 
 from collections.abc import Sequence
+from math import lcm
 from typing import Any
 
+from ...layout import Multiple
 from ...layout.modes import Start
 from ..arguments import Index, Tile
 from ..bindings import ext, ir
 from ..build import create
 from ..builder import builder
 from ..diagnostics import Invalid, verifier
+from ..divisibility import divisor
 from ..types import TileType, shape_of
-from .part import DYNAMIC, PartOp, check_part, part_type, subtile_starts
+from .part import DYNAMIC, PartOp, check_part, part_type
 
 
 class SubtileOp(PartOp, name="subtile"):
@@ -34,7 +37,36 @@ class SubtileOp(PartOp, name="subtile"):
     @property
     def starts(self) -> tuple[Start, ...]:
         """The row and the column."""
-        return subtile_starts(self)
+        static = self.static_offsets
+        if not isinstance(static, ir.DenseI64ArrayAttr) or len(list(static)) != 2:
+            raise Invalid(f"takes static_offsets = array<i64: row, column>, not {static}")
+        dynamic = sum(offset == DYNAMIC for offset in static)
+        if dynamic != len(self.offsets):
+            raise Invalid(f"has {len(self.offsets)} offset operands for {dynamic} run-time offsets")
+        known = (
+            lcm(promised, divisor(value))
+            for promised, value in zip(self.multiple_of, self.offsets, strict=True)
+        )
+        return tuple(Multiple(next(known)) if o == DYNAMIC else o for o in static)
+
+    @property
+    def multiple_of(self) -> list[int]:
+        """What each offset that is an operand is promised to be a multiple of.
+
+        Raises:
+            Invalid: if the attribute is no positive number for each.
+        """
+        count = len(self.offsets)
+        if "multiple_of" not in self.attributes:
+            return [1] * count
+        given = self.attributes["multiple_of"]
+        promised = list(given) if isinstance(given, ir.DenseI64ArrayAttr) else []
+        if len(promised) != count or any(p < 1 for p in promised):
+            raise Invalid(
+                f"takes multiple_of with a positive number for each of {count} run-time offsets, "
+                f"not {given}"
+            )
+        return promised
 
     @property
     def run_time_starts(self) -> Sequence[Any]:

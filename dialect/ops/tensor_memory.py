@@ -9,9 +9,9 @@ from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
 from ..op import SmemOp
+from ..said import is_said
 from ..types import RingType
-from ..units import is_said
-from .memory import check_offset
+from .memory import check_offset, offset_of
 from .product_rules import PAIR
 from .ring import MBARRIER_BYTES
 
@@ -48,10 +48,12 @@ class TensorMemoryOp(SmemOp, name="tensor_memory"):
 
     effects = Effects(Scope.BLOCK, barrier=Scope.BLOCK, allocates=True)
 
+    offset = property(offset_of)
+
     @verifier
     def verify_region_invariants(self) -> None:
         columns, depth, first, warpgroups = (
-            tensor_memory_number(self, name) for name in ("columns", "depth", "first", "warpgroups")
+            number.value for number in (self.columns, self.depth, self.first, self.warpgroups)
         )
         if first < 0:
             raise Invalid(f"has first = {first}; expected 0 or more")
@@ -62,23 +64,27 @@ class TensorMemoryOp(SmemOp, name="tensor_memory"):
             )
         if depth & depth - 1 or not 1 <= depth <= MOST_DEPTH:
             raise Invalid(f"has depth = {depth}; expected a power of two from 1 to {MOST_DEPTH}")
-        is_said(self, PAIR)
+        _ = self.pair
         check_offset(self, MBARRIER_BYTES)
+
+    @property
+    def pair(self) -> bool:
+        """Whether all mma are of pairs of blocks.
+
+        Raises:
+            Invalid: if the attribute has a value.
+        """
+        return is_said(self, PAIR)
+
+    @property
+    def barriers_of_each(self) -> int:
+        """How many mbarriers each warpgroup has."""
+        return self.depth.value + self.pair
 
     @property
     def shared_bytes(self) -> int:
         """Bytes of shared memory that it takes."""
-        return ADDRESS_BYTES + MBARRIER_BYTES * self.warpgroups.value * barriers_of_each(self)
-
-
-def tensor_memory_number(op: Any, name: str) -> int:
-    """The op's attribute `columns`, `depth`, `first` or `warpgroups`."""
-    return getattr(op, name).value
-
-
-def barriers_of_each(op: Any) -> int:
-    """How many mbarriers each warpgroup has."""
-    return tensor_memory_number(op, "depth") + (PAIR in op.attributes)
+        return ADDRESS_BYTES + MBARRIER_BYTES * self.warpgroups.value * self.barriers_of_each
 
 
 @builder

@@ -26,6 +26,22 @@ class ViewOp(RootOp, name="view"):
     memref: ext.Operand[ir.MemRefType]
     tile: ext.Result[TileType]
 
+    @property
+    def alignment(self) -> int:
+        """The promised alignment of the memref's first element, in bytes.
+
+        Raises:
+            Invalid: if the attribute is no number.
+        """
+        if "alignment" in self.attributes:
+            given = self.attributes["alignment"].maybe_downcast()
+            if not isinstance(given, ir.IntegerAttr):
+                raise Invalid(f"takes alignment as a number of bytes, not {given}")
+            return int(given.value)
+        layout = layout_of(self.tile.type)
+        assert layout is not None
+        return layout.alignment
+
     @verifier
     def verify_region_invariants(self) -> None:
         source, result = self.memref.type, self.tile.type
@@ -47,25 +63,13 @@ class ViewOp(RootOp, name="view"):
             size = _bytes(source)
             if size < layout.size_bytes:
                 raise Invalid(f"needs {layout.size_bytes} bytes, but {source} has {size}")
-        alignment = view_alignment(self)
+        alignment = self.alignment
         least = 16 if layout.alignment == 16 else 1 << PHASE_BIT
         if alignment < least or alignment & (alignment - 1):
             raise Invalid(
                 f"has alignment {alignment}; a tile with swizzle {layout.swizzle} can begin at "
                 f"multiples of {least} bytes (a power of two)"
             )
-
-
-def view_alignment(op: Any) -> int:
-    """The promised alignment of a view's first element, in bytes."""
-    if "alignment" in op.attributes:
-        given = op.attributes["alignment"].maybe_downcast()
-        if not isinstance(given, ir.IntegerAttr):
-            raise Invalid(f"takes alignment as a number of bytes, not {given}")
-        return int(given.value)
-    layout = layout_of(op.tile.type)
-    assert layout is not None
-    return layout.alignment
 
 
 @builder
