@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..dialect import new_context, register
+from ..dialect.arguments import wrong_argument
 from ..dialect.bindings import ir, passmanager
 from ..layout.arch import Arch
 from ..passes import add_passes
@@ -66,7 +67,13 @@ def compile(module: Any, arch: str = "sm_90a", emit: str = "cubin", **options: A
             refuse.
         OptionError: for an unknown option.
         ValueError: for an unknown stage.
+        TypeError: for a module of another kind, or an architecture or stage that is no text.
     """
+    if not isinstance(module, str | ir.Module | ir.Operation | ir.OpView):
+        raise wrong_argument("mlir_smem.compile", "module", module, "an ir.Module or MLIR text")
+    for parameter, given in {"arch": arch, "emit": emit}.items():
+        if not isinstance(given, str):
+            raise wrong_argument("mlir_smem.compile", parameter, given, "text")
     if emit not in STAGES:
         raise ValueError(f"unknown stage '{emit}'; expected one of {', '.join(STAGES)}")
     if isinstance(module, str):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from . import attributes, ops, types
+from .arguments import wrong_argument
 from .bindings import PACKAGE, ext, ir
 from .smem import Smem
 
@@ -32,6 +33,9 @@ _DEFINED = (attributes, types, ops)
 
 _LOCK = threading.RLock()
 
+#: What every context is, also one that was made in C++: `ir.Context` is derived from it in Python.
+_CONTEXT = ir.Context.__mro__[-2]
+
 # The bindings import `dialects.<name>` of their own package when they first meet an op of a dialect,
 # and again at every op for as long as that fails: half of a pass's time. There they find ours.
 sys.modules.setdefault(f"{PACKAGE}.dialects.{Smem.DIALECT_NAMESPACE}", ops)
@@ -45,7 +49,12 @@ def register(context: Any) -> Any:
 
     Returns:
         The context.
+
+    Raises:
+        TypeError: for what is no context of these bindings.
     """
+    if not isinstance(context, _CONTEXT):
+        raise wrong_argument("mlir_smem.register", "context", context, "an MLIR context")
     context.enable_multithreading(False)
     if not context.is_dialect_loaded(Smem.DIALECT_NAMESPACE):
         with context:

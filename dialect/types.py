@@ -1,5 +1,6 @@
 """Types: tiles in shared memory, and fragments distributed over a warpgroup's registers."""
 
+from collections.abc import Callable
 from typing import Any
 
 from ..layout import (
@@ -100,8 +101,12 @@ WINDOW_BYTES = 1 << 18
 
 
 def tile(shape: Any, element: Any, layout: Any) -> Any:
-    """`!smem.tile` of that shape, MLIR element type and layout attribute."""
-    return TileType.get(ir.RankedTensorType.get(list(shape), element), layout)
+    """`!smem.tile` of that shape, MLIR element type and layout attribute.
+
+    Raises:
+        Invalid: if no tile has that type.
+    """
+    return _made(element, tuple(shape), TileType, layout, element_of)
 
 
 def padded(element: Any) -> Any:
@@ -110,19 +115,43 @@ def padded(element: Any) -> Any:
 
 
 def fragment(shape: Any, element: Any, in_flight: bool = False) -> Any:
-    """`!smem.fragment` of an accumulator of that shape and MLIR element type."""
-    state = InFlightAttr.get() if in_flight else AccumulatorAttr.get()
-    return FragmentType.get(ir.RankedTensorType.get(list(shape), element), state)
+    """`!smem.fragment` of an accumulator of that shape and MLIR element type.
+
+    Raises:
+        Invalid: if no registers hold such a fragment.
+    """
+    state = InFlightAttr if in_flight else AccumulatorAttr
+    return _made(element, tuple(shape), FragmentType, state, accumulator_of)
 
 
 def multiplicand(shape: Any, element: Any) -> Any:
-    """`!smem.fragment` of an A in registers, of that shape and MLIR element type."""
-    return FragmentType.get(ir.RankedTensorType.get(list(shape), element), MultiplicandAttr.get())
+    """`!smem.fragment` of an A in registers, of that shape and MLIR element type.
+
+    Raises:
+        Invalid: if no registers hold such a fragment.
+    """
+    return _made(element, tuple(shape), FragmentType, MultiplicandAttr, element_of)
 
 
 def metadata(shape: Any, element: Any) -> Any:
-    """`!smem.fragment` of the metadata of a sparse A, of A's whole shape and MLIR element type."""
-    return FragmentType.get(ir.RankedTensorType.get(list(shape), element), MetadataAttr.get())
+    """`!smem.fragment` of the metadata of a sparse A, of A's whole shape and MLIR element type.
+
+    Raises:
+        Invalid: if no registers hold such a fragment.
+    """
+    return _made(element, tuple(shape), FragmentType, MetadataAttr, element_of)
+
+
+@cached_in_context
+def _made(
+    element: Any, shape: tuple[int, ...], kind: Any, parameter: Any, known: Callable[[Any], object]
+) -> Any:
+    """The type of a shape and elements that `known` takes, with a layout, or the class of a state."""
+    known(element)
+    if any(extent < 0 for extent in shape):
+        raise Invalid(f"has the shape {list(shape)}; expected extents from 1")
+    tensor = ir.RankedTensorType.get(list(shape), element)
+    return kind.get(tensor, parameter.get() if isinstance(parameter, type) else parameter)
 
 
 @cached_in_context

@@ -6,7 +6,7 @@ from typing import Any
 from ..dialect.bindings import ir
 from ..dialect.ops import TmaLoadOp
 from ..dialect.ops.ring import ring_of
-from ..dialect.ops.tma import CLUSTER_DIMS, multicast_of
+from ..dialect.ops.tma import CLUSTER_DIMS
 from . import emit
 from .errors import OpError
 from .i32 import I32
@@ -122,7 +122,7 @@ def peers_of(ring: Any) -> Peers:
     shared = set()
     for use in ring.ring.uses:
         op = use.owner
-        if isinstance(op, TmaLoadOp) and (dim := multicast_of(op)) is not None:
+        if isinstance(op, TmaLoadOp) and (dim := op.multicast) is not None:
             blocks_along(op, dim)
             shared.add(dim)
     x, y, _ = cluster_size(function_of(ring))

@@ -7,7 +7,6 @@ from typing import Any
 from ..dialect.bindings import ir
 from ..dialect.diagnostics import format_location
 from ..dialect.ops import ElectOp, RoleOp
-from ..dialect.ops.roles import role_warpgroups, roles_of
 from ..layout.fragments import WARPGROUP
 from .errors import OpError
 from .walk import walk
@@ -116,8 +115,8 @@ def warpgroups_of(op: Any) -> tuple[int, int]:
     end = prod(required_block_size(op)) // WARPGROUP
     for outer in around(op):
         if outer.name == RoleOp.OPERATION_NAME:
-            roles = roles_of(outer.parent.opview)
-            counts = {role.operation: role_warpgroups(role) for role in roles}
+            roles = outer.parent.opview.roles
+            counts = {role.operation: role.warpgroups.value for role in roles}
             before = list(counts).index(outer)
             first = sum(list(counts.values())[:before])
             return first, first + counts[outer]

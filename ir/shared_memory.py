@@ -6,8 +6,6 @@ from ..dialect.bindings import ir
 from ..dialect.caching import cached_in_context
 from ..dialect.memrefs import is_dynamic, strides_of
 from ..dialect.ops import ViewOp
-from ..dialect.ops.memory import offset_of
-from ..dialect.ops.view import view_alignment
 from . import emit
 from .errors import OpError
 from .kernel import function_of, module_of
@@ -29,7 +27,7 @@ def root_pointer(root: Any, offset: int = 0) -> Any:
     """
     if isinstance(root, ViewOp):
         return gep(memref_pointer(root.memref, 3), offset)
-    begin = offset_of(root)
+    begin = root.offset
     if begin is None:
         raise OpError(root, "has no offset in shared memory; run smem-allocate before")
     return gep(_dynamic_memory(root), begin + offset)
@@ -37,15 +35,15 @@ def root_pointer(root: Any, offset: int = 0) -> Any:
 
 def root_alignment(root: Any) -> int:
     """What is known of the alignment of an alloc's or view's first byte."""
-    return view_alignment(root) if isinstance(root, ViewOp) else ALIGNMENT
+    return root.alignment if isinstance(root, ViewOp) else ALIGNMENT
 
 
 def root_multiple(root: Any) -> int:
     """What the address of an alloc's or view's first byte certainly is a multiple of; the offset of an
     alloc, as its memory begins at a multiple of any alignment."""
     if isinstance(root, ViewOp):
-        return view_alignment(root)
-    begin = offset_of(root)
+        return root.alignment
+    begin = root.offset
     assert begin is not None
     return begin
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..dialect.ops import PartOp, RootOp, part_of
+from ..dialect.ops import PartOp, RootOp
 from ..dialect.types import layout_of
 from ..layout import Multiple, Slice, Term, TileLayout
 from .errors import OpError
@@ -83,7 +83,7 @@ def part_from(tile: Any, user: Any) -> Part:
     part, starts = Slice(layout, 0), []
     origin = [Position()] * len(layout.shape)
     for step in chain:
-        inner = part_of(step, part.layout)
+        inner = step.slice_of(part.layout)
         begun = _begun(origin, part.layout, step)
         starts += [begun[term.dim] for term in inner.terms]
         part = part.then(inner)

@@ -12,7 +12,7 @@ from math import prod
 from typing import Any
 
 from ..dialect.ops import AnyMma, MmaScaledOp, Tcgen05ScaledOp
-from ..dialect.ops.mma import operand_element
+from ..dialect.ops.product_rules import operand_element
 from ..dialect.types import is_in_flight, is_multiplicand, shape_of
 from ..layout.tcgen05.scales import BLOCK_COLUMNS
 

@@ -8,10 +8,6 @@ from ..dialect.bindings import ir
 from ..dialect.ops import ElectOp, RolesOp, WarpgroupBarrierOp
 from ..dialect.ops.roles import (
     MAX_REGISTERS,
-    elected_warp,
-    role_registers,
-    role_warpgroups,
-    roles_of,
 )
 from ..ir import emit
 from ..ir.errors import OpError
@@ -65,7 +61,7 @@ def _lower_barrier(op: Any) -> None:
 def _lower_elect(op: Any) -> None:
     """The warp elects one of its threads."""
     size = required_block_size(op)
-    warp, count = elected_warp(op), prod(size) // WARP
+    warp, count = op.warp, prod(size) // WARP
     if warp >= count:
         raise OpError(op, f"takes a thread of warp {warp}; the block has warps 0 to {count - 1}")
     thread = I32(linear_thread(size))
@@ -82,7 +78,7 @@ def _lower_elect(op: Any) -> None:
 @_LOWERINGS.of(RolesOp)
 def _lower_roles(op: Any) -> None:
     size = required_block_size(op)
-    roles = roles_of(op)
+    roles = op.roles
     _check(op, roles)
     # All lanes of a warp have the same; the compiler knows it of what a shuffle gives.
     warpgroup = _uniform(I32(linear_thread(size)) // WARPGROUP)
@@ -92,14 +88,14 @@ def _lower_roles(op: Any) -> None:
 def _check(op: Any, roles: list[Any]) -> None:
     """Checks that the roles take the whole block, and no more registers than there are."""
     threads = threads_of(function_of(op)) or 0
-    counts = [role_warpgroups(role) for role in roles]
+    counts = [role.warpgroups.value for role in roles]
     if sum(counts) * WARPGROUP != threads:
         raise OpError(
             op,
             f"has roles of {' + '.join(map(str, counts))} warpgroups in a block of {threads} threads; "
             f"expected {threads // WARPGROUP} in all",
         )
-    registers = [role_registers(role) for role in roles]
+    registers = [role.registers for role in roles]
     if any(registers) and not all(registers):
         raise OpError(op, "has roles with registers and roles without; expected all or none")
     if all(registers):
@@ -126,7 +122,7 @@ def _fill(region: Any, roles: list[Any], warpgroup: Any, first: int) -> None:
 def _branch(roles: list[Any], warpgroup: Any, first: int) -> None:
     """Branches to the role of a warpgroup."""
     role, *others = roles
-    end = first + role_warpgroups(role)
+    end = first + role.warpgroups.value
     branch = emit.op("scf.if", (emit.compare("ult", warpgroup, end),), regions=2)
     _fill(branch.regions[0], [role], warpgroup, first)
     if others:
@@ -135,7 +131,7 @@ def _branch(roles: list[Any], warpgroup: Any, first: int) -> None:
 
 def _move_role(role: Any, region: Any, warpgroup: Any, first: int) -> None:
     """Moves what a role does to a region."""
-    block, registers = role.regions[0].blocks[0], role_registers(role)
+    block, registers = role.regions[0].blocks[0], role.registers
     with ir.InsertionPoint.at_block_begin(block):
         # The block begins with an equal part for each thread, which ptxas rounds down to 8.
         begins = _REGISTERS // (threads_of(function_of(role)) or 1) // 8 * 8

@@ -13,8 +13,8 @@ from mlir_smem.dialect.diagnostics import format_location, remark_handler
 from mlir_smem.dialect.effects import Completion, Effects, Proxy, Scope, read
 from mlir_smem.dialect.op import SmemOp
 from mlir_smem.dialect.types import TileType
-from mlir_smem.layout.choice import FragmentUse
 from mlir_smem.layout.fragment_access import accumulator_access
+from mlir_smem.layout.uses import FragmentUse
 from mlir_smem.passes import OpError
 from mlir_smem.passes.driver.registry import pass_named
 

@@ -20,7 +20,7 @@ from .map import MapOp, YieldOp, map
 from .memory import RootOp
 from .mma import AnyMma, DescriptorMma, MmaOp, MmaSpOp, TileMma, mma, mma_sp
 from .mma_scaled import MmaScaledOp, mma_scaled
-from .part import PartOp, part_of
+from .part import PartOp
 from .ring import (
     ConsumerReleaseOp,
     ConsumerWaitOp,
@@ -123,7 +123,6 @@ __all__ = [
     "mma",
     "mma_scaled",
     "mma_sp",
-    "part_of",
     "producer_acquire",
     "producer_commit",
     "ring",

@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ..arguments import ElementType, Layout
 from ..attributes import auto
 from ..bindings import ext
 from ..build import create
+from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Effects
 from ..types import TileType, layout_of, root_layout_of, tile
-from .memory import RootOp, check_offset
+from .memory import RootOp, check_offset, offset_of
 
 
 class AllocOp(RootOp, name="alloc"):
@@ -22,6 +24,8 @@ class AllocOp(RootOp, name="alloc"):
     tile: ext.Result[TileType]
 
     effects = Effects(allocates=True)
+
+    offset = property(offset_of)
 
     @property
     def shared_bytes(self) -> int:
@@ -37,7 +41,8 @@ class AllocOp(RootOp, name="alloc"):
         check_offset(self, layout.alignment if layout else 1)
 
 
-def alloc(shape: Sequence[int], element: Any, layout: Any = None) -> Any:
+@builder
+def alloc(shape: Sequence[int], element: ElementType, layout: Layout | None = None) -> Any:
     """A new tile.
 
     Args:

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from ..arguments import Fragment
 from ..bindings import ext, ir
-from ..build import create
+from ..build import create, i64
+from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
 from ..op import SmemOp
@@ -40,10 +42,9 @@ class ColumnsOp(SmemOp, name="columns"):
             raise Invalid(f"results in {result}; expected {expected}")
 
 
-def columns(value: Any, first: int, count: int) -> Any:
+@builder
+def columns(value: Fragment, first: int, count: int) -> Any:
     """The columns `first` to `first + count` of a readable accumulator."""
     rows, _ = shape_of(value.type)
     result = fragment((rows, count), tensor_of(value.type).element_type)
-    i64 = ir.IntegerType.get_signless(64)
-    attributes = {"first": ir.IntegerAttr.get(i64, first)}
-    return create(ColumnsOp, [value], [result], attributes).result
+    return create(ColumnsOp, [value], [result], first=i64(first)).result

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from ..arguments import ElementType, Fragment
 from ..bindings import ext
 from ..build import create
+from ..builder import builder
 from ..caching import cached_in_context
 from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
@@ -70,6 +72,7 @@ def _check(source: Any, result: Any) -> None:
         raise Invalid(f"converts {tensor_of(source)} to {tensor_of(result)}; the shapes differ")
 
 
-def convert(value: Any, element: Any) -> Any:
+@builder
+def convert(value: Fragment, element: ElementType) -> Any:
     """The accumulator (or multiplicand of f32) `value` as a multiplicand of the MLIR type `element`."""
     return create(ConvertOp, [value], [multiplicand(shape_of(value.type), element)]).result

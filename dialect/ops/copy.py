@@ -8,16 +8,18 @@ from ...layout import Relayout, TileCopy, TileCopyUse, TileLayout, Transfer, Tra
 from ...layout.elements import E2M1
 from ...layout.tcgen05 import ScaleUse
 from ...layout.uses import Use
+from ..arguments import Memref, Tile, TileOrMemref
 from ..bindings import ext, ir
 from ..build import create
+from ..builder import builder
 from ..caching import cached_in_context
 from ..diagnostics import Invalid, format_location, verifier
 from ..effects import Completion, Effects, Scope, read, write
 from ..elements import element_of
 from ..memrefs import check_global, check_vectors, contiguous_dim
 from ..op import SmemOp
+from ..said import is_said
 from ..types import TileType, layout_of, shape_of, tensor_of, tile_element
-from ..units import is_said
 from ..uses import Chooser, Path
 from .factor_blocks import check_blocks, holds_blocks, refuse_rows
 
@@ -32,7 +34,81 @@ PERMUTATION = "permutation"
 RELAYOUT = "relayout"
 
 
-class CopyOp(SmemOp, name="copy"):
+class AnyCopy(SmemOp):
+    """A copy of a matrix in global memory, or of a tile, to a tile."""
+
+    @property
+    def permutation(self) -> tuple[int, ...]:
+        """For each dimension of the tile, the dimension of the source that it is.
+
+        Raises:
+            Invalid: if the attribute is no permutation of two dimensions.
+        """
+        if PERMUTATION not in self.attributes:
+            return (0, 1)
+        given = self.attributes[PERMUTATION].maybe_downcast()
+        if not isinstance(given, ir.DenseI64ArrayAttr) or sorted(given) != [0, 1]:
+            raise Invalid(
+                f"has permutation = {given}; expected array<i64: 1, 0> to exchange rows and columns, "
+                "or array<i64: 0, 1>"
+            )
+        return tuple(given)
+
+    @property
+    def relayout(self) -> bool:
+        """Whether the copy may change which dimension is contiguous.
+
+        Raises:
+            Invalid: if the attribute is no unit attribute.
+        """
+        return is_said(self, RELAYOUT)
+
+    @property
+    def reads_blocks(self) -> bool:
+        """Whether it reads blocks of scale factors in global memory."""
+        return holds_blocks(self.source.type)
+
+    @property
+    def reads_tile(self) -> bool:
+        """Whether it reads a tile rather than global memory."""
+        return isinstance(self.source.type, TileType)
+
+    def transfer(self, threads: int, read: TileLayout | None = None) -> Transfer | Relayout:
+        """What it asks of its tile's layout.
+
+        Args:
+            threads: of the block.
+            read: the layout of the tile that it reads; None for global memory.
+
+        Raises:
+            Invalid: if nothing is contiguous in global memory.
+            LayoutError: if lines are no multiples of 16 bytes, or nothing is contiguous in the tile.
+        """
+        if read is not None:
+            return self._tile_copy(threads).transfer(read)
+        return _transfer(self.source.type, self.tile.type, threads, self.permutation, self.relayout)
+
+    def _tile_copy(self, threads: int) -> TileCopy:
+        """What is known of a copy from a tile to a tile without their layouts."""
+        return TileCopy(self.permutation, self.relayout, threads)
+
+    def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use | None:
+        """What it asks of a tile's layout; None if nothing shall be asked of the other end."""
+        what, threads = f"the copy at {format_location(self.location)}", chooser.threads(self)
+        if self.reads_tile:
+            reads = operand == "source"
+            end = chooser.other_end(self, self.tile if reads else self.source)
+            if end is None:
+                return None
+            known = self._tile_copy(threads)
+            directions = tuple(self.permutation.index(dim) for dim in end.directions)
+            return TileCopyUse(what, known, reads, end.layout, directions, path)
+        if self.reads_blocks:
+            return ScaleUse(what, path)
+        return TransferUse(what, self.transfer(threads), path)
+
+
+class CopyOp(AnyCopy, name="copy"):
     """Copies a matrix in global memory, or a tile, into a tile of the same shape and element type.
 
     A tile of tf32 is filled from f32, rounded to nearest (ties away from zero); a tile of i1 or f4E2M1FN
@@ -68,16 +144,12 @@ class CopyOp(SmemOp, name="copy"):
 
     effects = Effects(Scope.BLOCK, (read("source"), write("tile")))
 
-    def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use | None:
-        """What it asks of a tile's layout; None if nothing shall be asked of the other end."""
-        return _use_of(self, operand, path, chooser)
-
     @verifier
     def verify_region_invariants(self) -> None:
         _check_copy(self, asynchronous=False)
 
 
-class CopyAsyncOp(SmemOp, name="copy_async"):
+class CopyAsyncOp(AnyCopy, name="copy_async"):
     """Starts the copy that `smem.copy` does, without waiting for it (`cp.async`).
 
     `smem.copy_commit` closes the group of copies that a thread has started; `smem.copy_wait` waits
@@ -95,10 +167,6 @@ class CopyAsyncOp(SmemOp, name="copy_async"):
             write("tile", completion=Completion.CP_ASYNC_GROUP),
         ),
     )
-
-    def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use | None:
-        """What it asks of a tile's layout; None if nothing shall be asked of the other end."""
-        return _use_of(self, operand, path, chooser)
 
     @verifier
     def verify_region_invariants(self) -> None:
@@ -123,21 +191,6 @@ class CopyWaitOp(SmemOp, name="copy_wait"):
         check_groups(self)
 
 
-def _use_of(copy: Any, operand: str, path: Path, chooser: Chooser) -> Use | None:
-    what = f"the copy at {format_location(copy.location)}"
-    if reads_tile(copy):
-        reads = operand == "source"
-        end = chooser.other_end(copy, copy.tile if reads else copy.source)
-        if end is None:
-            return None
-        known = tile_copy_of(copy, chooser.threads(copy))
-        directions = tuple(permutation_of(copy).index(dim) for dim in end.directions)
-        return TileCopyUse(what, known, reads, end.layout, directions, path)
-    if reads_blocks(copy):
-        return ScaleUse(what, path)
-    return TransferUse(what, transfer_of(copy, chooser.threads(copy)), path)
-
-
 def check_groups(wait: Any) -> None:
     """Checks how many groups a wait leaves pending.
 
@@ -158,67 +211,7 @@ def _check_copy(op: Any, asynchronous: bool) -> None:
         raise Invalid(
             "has relayout, but cp.async moves bytes as they are; only smem.copy can turn them around"
         )
-    _check(op.source.type, op.tile.type, asynchronous, permutation_of(op), may_relayout(op))
-
-
-def permutation_of(copy: Any) -> tuple[int, ...]:
-    """For each dimension of a copy's tile, the dimension of the source that it is.
-
-    Raises:
-        Invalid: if the attribute is no permutation of two dimensions.
-    """
-    if PERMUTATION not in copy.attributes:
-        return (0, 1)
-    given = copy.attributes[PERMUTATION].maybe_downcast()
-    if not isinstance(given, ir.DenseI64ArrayAttr) or sorted(given) != [0, 1]:
-        raise Invalid(
-            f"has permutation = {given}; expected array<i64: 1, 0> to exchange rows and columns, or "
-            "array<i64: 0, 1>"
-        )
-    return tuple(given)
-
-
-def may_relayout(copy: Any) -> bool:
-    """Whether a copy may change which dimension is contiguous.
-
-    Raises:
-        Invalid: if the attribute is no unit attribute.
-    """
-    return is_said(copy, RELAYOUT)
-
-
-def transfer_of(copy: Any, threads: int, read: TileLayout | None = None) -> Transfer | Relayout:
-    """What a copy asks of its tile's layout, in a block of that many threads.
-
-    Args:
-        copy: the op.
-        threads: of the block.
-        read: the layout of the tile that it reads; None for global memory.
-
-    Raises:
-        Invalid: if nothing is contiguous in global memory.
-        LayoutError: if lines are no multiples of 16 bytes, or nothing is contiguous in the tile.
-    """
-    if read is not None:
-        return tile_copy_of(copy, threads).transfer(read)
-    return _transfer(
-        copy.source.type, copy.tile.type, threads, permutation_of(copy), may_relayout(copy)
-    )
-
-
-def tile_copy_of(copy: Any, threads: int) -> TileCopy:
-    """What is known of a copy from a tile to a tile without their layouts."""
-    return TileCopy(permutation_of(copy), may_relayout(copy), threads)
-
-
-def reads_blocks(copy: Any) -> bool:
-    """Whether a copy reads blocks of scale factors in global memory."""
-    return holds_blocks(copy.source.type)
-
-
-def reads_tile(copy: Any) -> bool:
-    """Whether a copy reads a tile rather than global memory."""
-    return isinstance(copy.source.type, TileType)
+    _check(op.source.type, op.tile.type, asynchronous, op.permutation, op.relayout)
 
 
 def _transfer(
@@ -361,8 +354,12 @@ def rounds(source: Any, tile: Any) -> bool:
     return str(held.element_type) == "f32" and str(tensor_of(tile).element_type) == "tf32"
 
 
+@builder
 def copy(
-    source: Any, tile: Any, permutation: Sequence[int] | None = None, relayout: bool = False
+    source: TileOrMemref,
+    tile: Tile,
+    permutation: Sequence[int] | None = None,
+    relayout: bool = False,
 ) -> None:
     """Copies the memref or tile `source` to `tile`.
 
@@ -372,29 +369,22 @@ def copy(
         permutation: [1, 0] to exchange rows and columns.
         relayout: whether the copy may change which dimension is contiguous.
     """
-    attributes = _attributes(permutation)
-    if relayout:
-        attributes[RELAYOUT] = ir.UnitAttr.get()
-    create(CopyOp, [source, tile], attributes=attributes)
+    create(CopyOp, [source, tile], permutation=permutation, relayout=relayout)
 
 
-def copy_async(source: Any, tile: Any, permutation: Sequence[int] | None = None) -> None:
+@builder
+def copy_async(source: Memref, tile: Tile, permutation: Sequence[int] | None = None) -> None:
     """Starts a copy of the memref `source` to `tile`; see `copy`."""
-    create(CopyAsyncOp, [source, tile], attributes=_attributes(permutation))
+    create(CopyAsyncOp, [source, tile], permutation=permutation)
 
 
-def _attributes(permutation: Sequence[int] | None) -> dict[str, Any]:
-    if permutation is None:
-        return {}
-    return {PERMUTATION: ir.DenseI64ArrayAttr.get(list(permutation))}
-
-
+@builder
 def copy_commit() -> None:
     """Closes the group of copies started since the last one."""
     create(CopyCommitOp)
 
 
+@builder
 def copy_wait(pending: int = 0) -> None:
     """Waits for all but the latest `pending` groups of copies."""
-    i32 = ir.IntegerType.get_signless(32)
-    create(CopyWaitOp, attributes={"pending": ir.IntegerAttr.get(i32, pending)})
+    create(CopyWaitOp, pending=pending)

@@ -1,6 +1,7 @@
 """`smem.fence`: between ordinary writes to a tile and the tensor core that reads it."""
 
 from ..build import create
+from ..builder import builder
 from ..effects import Effects
 from ..op import SmemOp
 
@@ -15,6 +16,7 @@ class FenceOp(SmemOp, name="fence"):
     effects = Effects(fences=True)
 
 
+@builder
 def fence() -> None:
     """Fences ordinary writes against the async proxy."""
     create(FenceOp)

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ..arguments import ElementType, Scalar
 from ..bindings import arith, ext, ir
 from ..build import create
+from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
 from ..op import SmemOp
@@ -33,7 +35,13 @@ class FillOp(SmemOp, name="fill"):
             raise Invalid(f"fills {tensor_of(result).element_type} elements with {value}")
 
 
-def fill(value: Any, shape: Sequence[int], in_flight: bool = False, element: Any = None) -> Any:
+@builder
+def fill(
+    value: Scalar,
+    shape: Sequence[int],
+    in_flight: bool = False,
+    element: ElementType | None = None,
+) -> Any:
     """A fragment of `shape` (M, N) filled with a value.
 
     Args:
@@ -42,8 +50,22 @@ def fill(value: Any, shape: Sequence[int], in_flight: bool = False, element: Any
         in_flight: whether the result is typed in flight.
         element: the MLIR type of the elements for a number; f32 if left out.
     """
-    if isinstance(value, int | float):
-        element = ir.F32Type.get() if element is None else element
-        integer = isinstance(element, ir.IntegerType)
-        value = arith.constant(element, int(value) if integer else float(value))
-    return create(FillOp, [value], [fragment(shape, value.type, in_flight)]).result
+    if not isinstance(value, int | float):
+        return create(FillOp, [value], [fragment(shape, value.type, in_flight)]).result
+    element = ir.F32Type.get() if element is None else element
+    result = fragment(shape, element, in_flight)
+    number = arith.constant(element, _number(value, element))
+    return create(FillOp, [number], [result]).result
+
+
+def _number(value: float, element: Any) -> float:
+    """A number as a constant of an MLIR type takes it.
+
+    Raises:
+        Invalid: if it is no integer of a type of integers.
+    """
+    if not isinstance(element, ir.IntegerType):
+        return float(value)
+    if value != value // 1 or not -(1 << 31) <= value < 1 << 31:
+        raise Invalid(f"fills with {value}; expected a 32-bit integer for elements of {element}")
+    return int(value)

@@ -8,8 +8,10 @@ from ...layout.fragment_access import FragmentAccess, accumulator_access, multip
 from ...layout.fragments import WARPGROUP
 from ...layout.uses import FragmentUse, Use
 from ...layout.wgmma import INSTRUCTION_M, metadata_words
+from ..arguments import ResultType, TileOrMemref
 from ..bindings import ext, ir
 from ..build import create
+from ..builder import builder
 from ..caching import cached_in_context
 from ..diagnostics import Invalid, format_location, verifier
 from ..effects import Effects, Scope, read
@@ -150,6 +152,7 @@ def check_matrix(memref: Any, fragment: Any, does: str, preposition: str, held: 
         check_multiples(memref, 1, 2, f"{does} {preposition}", "a pair of columns")
 
 
-def load(source: Any, result: Any) -> Any:
+@builder
+def load(source: TileOrMemref, result: ResultType) -> Any:
     """Loads the tile or memref `source` into a fragment of the type `result`."""
     return create(LoadOp, [source], [result]).result

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ..arguments import REFUSED, VALUE, Fragment, wrong_argument
 from ..bindings import ext, ir
-from ..build import operand_value
+from ..build import create
+from ..builder import builder
 from ..diagnostics import Invalid, format_location, verifier
 from ..effects import Effects, Scope
-from ..elements import accumulator_of
 from ..op import SmemOp
 from ..types import (
     FragmentType,
@@ -108,7 +109,10 @@ def _said(types: list[Any]) -> str:
     return ", ".join(str(type_) for type_ in types)
 
 
-def map(inputs: Sequence[Any], function: Callable[..., Any], with_position: bool = False) -> Any:
+@builder
+def map(
+    inputs: Sequence[Fragment], function: Callable[..., Any], with_position: bool = False
+) -> Any:
     """The fragment whose elements `function` computes.
 
     Args:
@@ -118,25 +122,23 @@ def map(inputs: Sequence[Any], function: Callable[..., Any], with_position: bool
 
     Raises:
         Invalid: without inputs, or if no accumulator has elements like those that it gives.
+        TypeError: if it gives no value.
     """
-    values = [operand_value(v) for v in inputs]
-    if not values:
+    if not inputs:
         raise Invalid(_NO_INPUTS)
-    elements = [tensor_of(v.type).element_type for v in values]
+    elements = [tensor_of(v.type).element_type for v in inputs]
     arguments = elements + [ir.IndexType.get()] * (2 if with_position else 0)
     # The result's type is known when the region is built, and the op needs it when it is made: so the
     # region is built in a block of its own first.
     holder = ir.Operation.create("builtin.module", regions=1, ip=False)
     block = ir.Block.create_at_start(holder.regions[0], arguments)
     with ir.InsertionPoint(block):
-        element = operand_value(function(*block.arguments))
-        ir.Operation.create(YieldOp.OPERATION_NAME, operands=[element])
-    accumulator_of(element.type)
-    made = ir.Operation.create(
-        MapOp.OPERATION_NAME,
-        results=[fragment(shape_of(values[0].type), element.type)],
-        operands=values,
-        regions=1,
-    )
+        given = function(*block.arguments)
+        element = VALUE.take(given)
+        if element is REFUSED:
+            raise wrong_argument("smem.map", "what the function gives", given, VALUE.expected)
+        create(YieldOp, [element])
+    result = fragment(shape_of(inputs[0].type), element.type)
+    made = create(MapOp, inputs, [result], regions=1)
     block.append_to(made.regions[0])
     return made.result

@@ -1,6 +1,6 @@
 """`smem.mma_scaled`: D = (A * scales) * (B * scales) (+ D), with a factor for each block along K."""
 
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from ...layout import Mismatch, Role
 from ...layout.accumulators import ACC_F32
@@ -18,11 +18,14 @@ from ...layout.tcgen05 import (
 from ...layout.tcgen05.scales import BLOCK_FACTORS
 from ...layout.uses import Use
 from ...layout.wgmma import n_pieces, n_rule
+from ..arguments import Fragment, Tile
 from ..bindings import ext, ir
 from ..build import create
+from ..builder import builder
 from ..caching import cached_in_context
 from ..diagnostics import Invalid, format_location, verifier
 from ..effects import Completion, Effects, Proxy, Scope, read
+from ..said import is_said
 from ..types import (
     FragmentType,
     TileType,
@@ -35,16 +38,17 @@ from ..types import (
     tensor_of,
     tile_element,
 )
-from ..units import is_said
 from ..uses import Chooser, Path
-from .mma import (
+from .mma import TileMma
+from .product_rules import (
     MODIFIERS,
     PAIR,
     TRUNCATE,
-    TileMma,
     check_added,
     check_pair,
     check_single_use,
+    matrix_shape,
+    product_shape,
 )
 
 
@@ -128,10 +132,7 @@ def _check_types(
 ) -> None:
     named = {"A": a, "B": b, "the factors of A": a_scales, "the factors of B": b_scales}
     for name, type_ in named.items():
-        if len(shape_of(type_)) != 2:
-            raise Invalid(
-                f"takes {name} (rows, columns), not {list(shape_of(type_))}; take a stage"
-            )
+        matrix_shape(name, type_)
     (m, k), (k_b, n) = shape_of(a), shape_of(b)
     if k != k_b:
         raise Invalid(f"multiplies A of {m}x{k} by B of {k_b}x{n}: K differs, {k} and {k_b}")
@@ -222,8 +223,22 @@ def _known(kinds: Any) -> str:
     )
 
 
+class ScaledModifiers(TypedDict, total=False):
+    """Unit attributes of a scaled product, each to be set if true."""
+
+    negate_a: bool
+    negate_b: bool
+    pair: bool
+
+
+@builder
 def mma_scaled(
-    a: Any, b: Any, a_scales: Any, b_scales: Any, accumulator: Any = None, **modifiers: bool
+    a: Tile,
+    b: Tile,
+    a_scales: Tile,
+    b_scales: Tile,
+    accumulator: Fragment | None = None,
+    **modifiers: Unpack[ScaledModifiers],
 ) -> Any:
     """Starts D = (A * a_scales) * (B * b_scales) (+ accumulator); the result is a fragment in flight.
 
@@ -231,10 +246,9 @@ def mma_scaled(
         a, b: tiles.
         a_scales, b_scales: tiles of their scale factors.
         accumulator: a fragment of f32 that is added.
-        modifiers: `negate_a`, `negate_b`, `pair`, to be set if true.
+        modifiers: `negate_a`, `negate_b`, `pair`.
     """
     operands = [a, b, a_scales, b_scales, *([] if accumulator is None else [accumulator])]
-    unit = {name: ir.UnitAttr.get() for name, wanted in modifiers.items() if wanted}
-    shape = (shape_of(a.type)[0], shape_of(b.type)[1] * (2 if PAIR in unit else 1))
+    shape = product_shape(a.type, b.type, modifiers.get(PAIR, False))
     result = fragment(shape, ir.F32Type.get(), in_flight=True)
-    return create(MmaScaledOp, operands, [result], unit).result
+    return create(MmaScaledOp, operands, [result], **modifiers).result

@@ -1,15 +1,12 @@
 """Parts of tiles: where a stage or a subtile begins, and what type it has."""
 
 from collections.abc import Sequence
-from math import lcm
 from typing import Any
 
 from ...layout import Multiple, Slice, TileLayout
 from ...layout.modes import Start
 from ..attributes import auto
-from ..bindings import ir
 from ..diagnostics import Invalid
-from ..divisibility import constant_of, divisor
 from ..op import SmemOp
 from ..types import layout_of, shape_of, tensor_of, tile, tile_element
 
@@ -34,49 +31,16 @@ class PartOp(SmemOp):
         """The index values that `starts` tells a divisor of, in their order."""
         raise NotImplementedError
 
+    def slice_of(self, source: TileLayout) -> Slice:
+        """The part that the op takes of a tile of layout `source`.
 
-def stage_start(op: Any) -> Start:
-    """The stage that is taken, as the layout's mathematics takes it."""
-    constant = constant_of(op.index)
-    return Multiple(1) if constant is None else constant
-
-
-def subtile_starts(op: Any) -> tuple[Start, ...]:
-    """Where the part begins along each dimension, as the layout's mathematics takes it.
-
-    Raises:
-        Invalid: if the attributes and the operands do not fit each other.
-    """
-    static = op.static_offsets
-    if not isinstance(static, ir.DenseI64ArrayAttr) or len(list(static)) != 2:
-        raise Invalid(f"takes static_offsets = array<i64: row, column>, not {static}")
-    operands = op.offsets
-    dynamic = sum(offset == DYNAMIC for offset in static)
-    if dynamic != len(operands):
-        raise Invalid(f"has {len(operands)} offset operands for {dynamic} run-time offsets")
-    promised = [1] * dynamic
-    if "multiple_of" in op.attributes:
-        given = op.attributes["multiple_of"]
-        promised = list(given) if isinstance(given, ir.DenseI64ArrayAttr) else []
-        if len(promised) != dynamic or any(p < 1 for p in promised):
-            raise Invalid(
-                f"takes multiple_of with a positive number for each of {dynamic} run-time offsets, "
-                f"not {given}"
-            )
-    known = iter(lcm(p, divisor(v)) for p, v in zip(promised, operands, strict=True))
-    return tuple(Multiple(next(known)) if o == DYNAMIC else o for o in static)
-
-
-def part_of(op: Any, source: TileLayout) -> Slice:
-    """The part that a stage or subtile op takes of a tile of layout `source`.
-
-    Raises:
-        LayoutError: if it leaves the tile.
-    """
-    starts = op.starts
-    if len(starts) == 1:
-        return source.stage(starts[0])
-    return source.slice(starts, shape_of(op.part.type))
+        Raises:
+            LayoutError: if it leaves the tile.
+        """
+        starts = self.starts
+        if len(starts) == 1:
+            return source.stage(starts[0])
+        return source.slice(starts, shape_of(self.part.type))
 
 
 def check_part(op: Any, source: Any, result: Any, shape: tuple[int, ...]) -> None:
@@ -94,7 +58,7 @@ def check_part(op: Any, source: Any, result: Any, shape: tuple[int, ...]) -> Non
         if given is not None:
             raise Invalid("results in a layout, but its tile's is not chosen yet")
         return
-    expected = part_of(op, whole).layout
+    expected = op.slice_of(whole).layout
     if given is not None and given not in (expected, _known_less(op, whole, given)):
         raise Invalid(f"results in the layout {given}, but that part of the tile has {expected}")
 
@@ -115,6 +79,6 @@ def _known_less(op: Any, whole: TileLayout, given: TileLayout) -> TileLayout | N
     return whole.slice(starts, given.shape).layout
 
 
-def part_type(source: Any, shape: tuple[int, ...]) -> Any:
+def part_type(source: Any, shape: Sequence[int]) -> Any:
     """The type that a part has before layouts are assigned."""
     return tile(shape, tensor_of(source).element_type, auto())

@@ -2,13 +2,15 @@
 
 from typing import Any
 
+from ..arguments import Index, Ring
 from ..bindings import ext, ir
 from ..build import create, index
+from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Completion, Effects, Scope
 from ..op import SmemOp
 from ..types import RingType
-from .memory import check_offset
+from .memory import check_offset, offset_of
 
 #: Warps of a warpgroup, each of which arrives once when the warpgroup releases a stage.
 WARPS = 4
@@ -42,13 +44,15 @@ class RingOp(SmemOp, name="ring"):
 
     effects = Effects(Scope.BLOCK, barrier=Scope.BLOCK, allocates=True)
 
+    offset = property(offset_of)
+
     @verifier
     def verify_region_invariants(self) -> None:
         for name in ("stages", "producers", "consumers"):
-            number = ring_number(self, name)
+            number = getattr(self, name).value
             if number < 1:
                 raise Invalid(f"has {name} = {number}; expected 1 or more")
-        count = max(ring_number(self, "producers"), WARPS * ring_number(self, "consumers"))
+        count = max(self.producers.value, WARPS * self.consumers.value)
         if count > _MAX_COUNT:
             raise Invalid(f"counts {count} arrivals; an mbarrier counts up to {_MAX_COUNT}")
         check_offset(self, MBARRIER_BYTES)
@@ -138,10 +142,11 @@ def ring_of(op: Any) -> Any:
 
 
 def ring_number(ring: Any, name: str) -> int:
-    """The ring's attribute `stages`, `producers` or `consumers`."""
+    """`getattr(ring, name).value`."""
     return getattr(ring, name).value
 
 
+@builder
 def ring(stages: int, producers: int = 1, consumers: int = 1) -> Any:
     """A new ring.
 
@@ -150,27 +155,31 @@ def ring(stages: int, producers: int = 1, consumers: int = 1) -> Any:
         producers: threads that commit a stage.
         consumers: warpgroups that release it.
     """
-    i32 = ir.IntegerType.get_signless(32)
-    numbers = {"stages": stages, "producers": producers, "consumers": consumers}
-    attributes = {name: ir.IntegerAttr.get(i32, number) for name, number in numbers.items()}
-    return create(RingOp, results=[RingType.get()], attributes=attributes).result
+    result = RingType.get()
+    return create(
+        RingOp, results=[result], stages=stages, producers=producers, consumers=consumers
+    ).result
 
 
-def producer_acquire(ring: Any, step: Any) -> Any:
+@builder
+def producer_acquire(ring: Ring, step: Index) -> Any:
     """Waits until the stage of a step is empty; gives its index."""
     return create(ProducerAcquireOp, [ring, index(step)], [ir.IndexType.get()]).result
 
 
-def producer_commit(ring: Any, step: Any) -> None:
+@builder
+def producer_commit(ring: Ring, step: Index) -> None:
     """Says that this thread has filled its part of a step's stage."""
     create(ProducerCommitOp, [ring, index(step)])
 
 
-def consumer_wait(ring: Any, step: Any) -> Any:
+@builder
+def consumer_wait(ring: Ring, step: Index) -> Any:
     """Waits until the stage of a step is full; gives its index."""
     return create(ConsumerWaitOp, [ring, index(step)], [ir.IndexType.get()]).result
 
 
-def consumer_release(ring: Any, step: Any) -> None:
+@builder
+def consumer_release(ring: Ring, step: Index) -> None:
     """Says that this warpgroup has read a step's stage."""
     create(ConsumerReleaseOp, [ring, index(step)])

@@ -5,6 +5,7 @@ from typing import Any
 
 from ..bindings import ext, ir
 from ..build import create
+from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
 from ..op import SmemOp
@@ -27,9 +28,18 @@ class RolesOp(SmemOp, name="roles", traits=[ir.NoTerminatorTrait]):
 
     effects = Effects(Scope.BLOCK)
 
+    @property
+    def roles(self) -> list[Any]:
+        """The ops in it.
+
+        Raises:
+            Invalid: if its region is not of one block.
+        """
+        return list(_block(self).operations)
+
     @verifier
     def verify_region_invariants(self) -> None:
-        roles = roles_of(self)
+        roles = self.roles
         for role in roles:
             if role.operation.name != RoleOp.OPERATION_NAME:
                 raise Invalid(f"holds '{role.operation.name}'; expected smem.role alone")
@@ -50,17 +60,35 @@ class RoleOp(SmemOp, name="role", traits=[ir.NoTerminatorTrait]):
 
     effects = Effects(Scope.WARPGROUP)
 
+    @property
+    def registers(self) -> int | None:
+        """The registers of each thread; None if nothing is said of them.
+
+        Raises:
+            Invalid: if `setmaxnreg` does not take the number.
+        """
+        if "registers" not in self.attributes:
+            return None
+        given = self.attributes["registers"].maybe_downcast()
+        number = given.value if isinstance(given, ir.IntegerAttr) else -1
+        if number % REGISTER_STEP or not MIN_REGISTERS <= number <= MAX_REGISTERS:
+            raise Invalid(
+                f"has registers = {given}; expected a multiple of {REGISTER_STEP} from "
+                f"{MIN_REGISTERS} to {MAX_REGISTERS}"
+            )
+        return number
+
     @verifier
     def verify_region_invariants(self) -> None:
         parent = self.operation.parent
         if parent is None or parent.operation.name != RolesOp.OPERATION_NAME:
             raise Invalid("is not directly in an smem.roles")
-        if role_warpgroups(self) < 1:
-            raise Invalid(f"has warpgroups = {role_warpgroups(self)}; expected 1 or more")
+        if self.warpgroups.value < 1:
+            raise Invalid(f"has warpgroups = {self.warpgroups.value}; expected 1 or more")
         for name in self.attributes:
             if name not in ("warpgroups", "registers") and "." not in name:
                 raise Invalid(f"has the attribute {name}; expected warpgroups or registers")
-        role_registers(self)
+        _ = self.registers
         arguments = [a.type for a in _block(self).arguments]
         if arguments not in ([], [ir.IndexType.get()]):
             said = ", ".join(map(str, arguments))
@@ -80,15 +108,34 @@ class ElectOp(SmemOp, name="elect", traits=[ir.NoTerminatorTrait]):
 
     effects = Effects(Scope.WARPGROUP)
 
+    @property
+    def warp(self) -> int:
+        """The warp of the warpgroup, or of the block, of which the thread is one.
+
+        Raises:
+            Invalid: if there is no such warp.
+        """
+        if "warp" not in self.attributes:
+            return 0
+        given, in_warpgroup = (
+            self.attributes["warp"].maybe_downcast(),
+            self.scope.value == "warpgroup",
+        )
+        number = given.value if isinstance(given, ir.IntegerAttr) else -1
+        if number < 0 or (number >= WARPS and in_warpgroup):
+            most = f" to {WARPS - 1}" if in_warpgroup else ""
+            raise Invalid(f"has warp = {given}; expected a number from 0{most}")
+        return number
+
     @verifier
     def verify_region_invariants(self) -> None:
-        scope = _scope(self)
+        scope = self.scope.value
         if scope not in SCOPES:
             raise Invalid(f'has scope = "{scope}"; expected "warpgroup" or "block"')
         for name in self.attributes:
             if name not in ("scope", "warp") and "." not in name:
                 raise Invalid(f"has the attribute {name}; expected scope or warp")
-        elected_warp(self)
+        _ = self.warp
         if len(_block(self).arguments):
             raise Invalid("has a region with arguments; expected none")
 
@@ -102,23 +149,18 @@ class WarpgroupBarrierOp(SmemOp, name="warpgroup_barrier"):
 
 
 def elected_warp(elect: Any) -> int:
-    """The warp of the warpgroup, or of the block, of which an `smem.elect` takes a thread.
-
-    Raises:
-        Invalid: if it is no number of a warp.
-    """
-    if "warp" not in elect.attributes:
-        return 0
-    given = elect.attributes["warp"].maybe_downcast()
-    number = given.value if isinstance(given, ir.IntegerAttr) else -1
-    if number < 0 or (number >= WARPS and _scope(elect) == "warpgroup"):
-        most = f" to {WARPS - 1}" if _scope(elect) == "warpgroup" else ""
-        raise Invalid(f"has warp = {given}; expected a number from 0{most}")
-    return number
+    """`elect.warp`."""
+    return elect.warp
 
 
-def _scope(elect: Any) -> str:
-    return elect.scope.value
+def roles_of(roles: Any) -> list[Any]:
+    """`roles.roles`."""
+    return roles.operation.opview.roles
+
+
+def role_warpgroups(role: Any) -> int:
+    """`role.warpgroups.value`."""
+    return role.warpgroups.value
 
 
 def _block(op: Any) -> Any:
@@ -128,38 +170,7 @@ def _block(op: Any) -> Any:
     return blocks[0]
 
 
-def roles_of(roles: Any) -> list[Any]:
-    """The ops of an `smem.roles`.
-
-    Raises:
-        Invalid: if its region is not of one block.
-    """
-    return list(_block(roles).operations)
-
-
-def role_warpgroups(role: Any) -> int:
-    """How many warpgroups have a role."""
-    return role.warpgroups.value
-
-
-def role_registers(role: Any) -> int | None:
-    """The registers of each thread of a role; None if it says none.
-
-    Raises:
-        Invalid: if `setmaxnreg` does not take the number.
-    """
-    if "registers" not in role.attributes:
-        return None
-    given = role.attributes["registers"].maybe_downcast()
-    number = given.value if isinstance(given, ir.IntegerAttr) else -1
-    if number % REGISTER_STEP or not MIN_REGISTERS <= number <= MAX_REGISTERS:
-        raise Invalid(
-            f"has registers = {given}; expected a multiple of {REGISTER_STEP} from {MIN_REGISTERS} to "
-            f"{MAX_REGISTERS}"
-        )
-    return number
-
-
+@builder
 def roles(*each: tuple[int, int | None, Callable[[Any], None]]) -> None:
     """Divides the warpgroups of the block.
 
@@ -167,29 +178,24 @@ def roles(*each: tuple[int, int | None, Callable[[Any], None]]) -> None:
         each: for each role its warpgroups, the registers of a thread (None to leave them), and what
             builds its region, called with the index of the warpgroup in the role.
     """
-    i32 = ir.IntegerType.get_signless(32)
-    made = ir.Operation.create(RolesOp.OPERATION_NAME, regions=1)
+    made = create(RolesOp, regions=1)
     with ir.InsertionPoint(ir.Block.create_at_start(made.regions[0], [])):
         for warpgroups, registers, build in each:
-            attributes = {"warpgroups": ir.IntegerAttr.get(i32, warpgroups)}
-            if registers is not None:
-                attributes["registers"] = ir.IntegerAttr.get(i32, registers)
-            role = ir.Operation.create(RoleOp.OPERATION_NAME, attributes=attributes, regions=1)
+            role = create(RoleOp, regions=1, warpgroups=warpgroups, registers=registers)
             block = ir.Block.create_at_start(role.regions[0], [ir.IndexType.get()])
             with ir.InsertionPoint(block):
                 build(block.arguments[0])
 
 
+@builder
 def elect(build: Callable[[], None], scope: str = "warpgroup", warp: int = 0) -> None:
     """What one thread of each warpgroup ("warpgroup"), or of the block ("block"), does: one of `warp`."""
-    attributes: dict[str, Any] = {"scope": ir.StringAttr.get(scope)}
-    if warp:
-        attributes["warp"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), warp)
-    made = ir.Operation.create(ElectOp.OPERATION_NAME, attributes=attributes, regions=1)
+    made = create(ElectOp, regions=1, scope=scope, warp=warp or None)
     with ir.InsertionPoint(ir.Block.create_at_start(made.regions[0], [])):
         build()
 
 
+@builder
 def warpgroup_barrier() -> None:
     """A barrier among the threads of a warpgroup."""
     create(WarpgroupBarrierOp)

@@ -2,13 +2,16 @@
 
 from typing import Any
 
+from ..arguments import Condition, Fragment
 from ..bindings import ext, ir
-from ..build import create, operand_value
+from ..build import create
+from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
 from ..op import SmemOp
 from ..types import FragmentType, check_fragment, is_accumulator
-from .mma import AnyMma, check_single_use
+from .mma import AnyMma
+from .product_rules import check_single_use
 
 I1 = ir.IntegerType[1]
 
@@ -43,6 +46,7 @@ class ScaleDOp(SmemOp, name="scale_d"):
             )
 
 
-def scale_d(accumulator: Any, keep: Any) -> Any:
+@builder
+def scale_d(accumulator: Fragment, keep: Condition) -> Any:
     """The fragment `accumulator` where the i1 value `keep` is true, else zero; see `ScaleDOp`."""
-    return create(ScaleDOp, [accumulator, keep], [operand_value(accumulator).type]).result
+    return create(ScaleDOp, [accumulator, keep], [accumulator.type]).result

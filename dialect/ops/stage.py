@@ -3,12 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ...layout import Multiple
 from ...layout.modes import Start
+from ..arguments import Index, Tile
 from ..bindings import ext, ir
 from ..build import create, index
+from ..builder import builder
 from ..diagnostics import Invalid, verifier
+from ..divisibility import constant_of
 from ..types import TileType, shape_of
-from .part import PartOp, check_part, part_type, stage_start
+from .part import PartOp, check_part, part_type
 
 
 class StageOp(PartOp, name="stage"):
@@ -24,7 +28,8 @@ class StageOp(PartOp, name="stage"):
     @property
     def starts(self) -> tuple[Start, ...]:
         """The stage."""
-        return (stage_start(self),)
+        constant = constant_of(self.index)
+        return (Multiple(1) if constant is None else constant,)
 
     @property
     def run_time_starts(self) -> Sequence[Any]:
@@ -34,17 +39,26 @@ class StageOp(PartOp, name="stage"):
     @verifier
     def verify_region_invariants(self) -> None:
         source, result = self.tile.type, self.part.type
-        shape = shape_of(source)
-        if len(shape) != 3:
-            raise Invalid(f"takes a stage of a tile (stages, rows, columns), not {list(shape)}")
-        start = stage_start(self)
-        if isinstance(start, int) and not 0 <= start < shape[0]:
-            raise Invalid(f"takes stage {start} of a tile that has {shape[0]}")
-        check_part(self, source, result, shape[1:])
+        shape, (start,), stages = _stage_shape(source), self.starts, shape_of(source)[0]
+        if isinstance(start, int) and not 0 <= start < stages:
+            raise Invalid(f"takes stage {start} of a tile that has {stages}")
+        check_part(self, source, result, shape)
 
 
-def stage(tile: Any, at: Any) -> Any:
+@builder
+def stage(tile: Tile, at: Index) -> Any:
     """Stage `at` (an index value or an integer) of a tile."""
-    return create(
-        StageOp, [tile, index(at)], [part_type(tile.type, shape_of(tile.type)[1:])]
-    ).result
+    result = part_type(tile.type, _stage_shape(tile.type))
+    return create(StageOp, [tile, index(at)], [result]).result
+
+
+def _stage_shape(tile: Any) -> tuple[int, ...]:
+    """The shape of a stage of a tile of that type.
+
+    Raises:
+        Invalid: if the tile has no stages.
+    """
+    shape = shape_of(tile)
+    if len(shape) != 3:
+        raise Invalid(f"takes a stage of a tile (stages, rows, columns), not {list(shape)}")
+    return shape[1:]

@@ -5,8 +5,10 @@ from typing import Any
 from ...layout import LayoutError
 from ...layout.fragment_access import accumulator_access
 from ...layout.uses import FragmentUse, Use
+from ..arguments import Fragment, TileOrMemref
 from ..bindings import ext
 from ..build import create
+from ..builder import builder
 from ..caching import cached_in_context
 from ..diagnostics import Invalid, format_location, verifier
 from ..effects import Effects, Scope, write
@@ -86,6 +88,7 @@ def _check(source: Any, target: Any) -> None:
             raise Invalid(f"cannot store to a tile of layout {layout}: {error}") from None
 
 
-def store(value: Any, target: Any) -> None:
+@builder
+def store(value: Fragment, target: TileOrMemref) -> None:
     """Stores a readable fragment to the memref or tile `target`."""
     create(StoreOp, [value, target])

@@ -1,14 +1,19 @@
 """`smem.subtile`: a rectangle of a tile."""
 
 from collections.abc import Sequence
+from math import lcm
 from typing import Any
 
+from ...layout import Multiple
 from ...layout.modes import Start
+from ..arguments import Index, Tile
 from ..bindings import ext, ir
 from ..build import create
+from ..builder import builder
 from ..diagnostics import Invalid, verifier
+from ..divisibility import divisor
 from ..types import TileType, shape_of
-from .part import DYNAMIC, PartOp, check_part, part_type, subtile_starts
+from .part import DYNAMIC, PartOp, check_part, part_type
 
 
 class SubtileOp(PartOp, name="subtile"):
@@ -32,7 +37,36 @@ class SubtileOp(PartOp, name="subtile"):
     @property
     def starts(self) -> tuple[Start, ...]:
         """The row and the column."""
-        return subtile_starts(self)
+        static = self.static_offsets
+        if not isinstance(static, ir.DenseI64ArrayAttr) or len(list(static)) != 2:
+            raise Invalid(f"takes static_offsets = array<i64: row, column>, not {static}")
+        dynamic = sum(offset == DYNAMIC for offset in static)
+        if dynamic != len(self.offsets):
+            raise Invalid(f"has {len(self.offsets)} offset operands for {dynamic} run-time offsets")
+        known = (
+            lcm(promised, divisor(value))
+            for promised, value in zip(self.multiple_of, self.offsets, strict=True)
+        )
+        return tuple(Multiple(next(known)) if o == DYNAMIC else o for o in static)
+
+    @property
+    def multiple_of(self) -> list[int]:
+        """What each offset that is an operand is promised to be a multiple of.
+
+        Raises:
+            Invalid: if the attribute is no positive number for each.
+        """
+        count = len(self.offsets)
+        if "multiple_of" not in self.attributes:
+            return [1] * count
+        given = self.attributes["multiple_of"]
+        promised = list(given) if isinstance(given, ir.DenseI64ArrayAttr) else []
+        if len(promised) != count or any(p < 1 for p in promised):
+            raise Invalid(
+                f"takes multiple_of with a positive number for each of {count} run-time offsets, "
+                f"not {given}"
+            )
+        return promised
 
     @property
     def run_time_starts(self) -> Sequence[Any]:
@@ -57,16 +91,17 @@ class SubtileOp(PartOp, name="subtile"):
         check_part(self, source, result, part if len(part) == 2 else shape)
 
 
+@builder
 def subtile(
-    tile: Any,
-    offsets: Sequence[Any],
+    tile: Tile,
+    offsets: Sequence[Index],
     sizes: Sequence[int],
     multiple_of: Sequence[int] | None = None,
 ) -> Any:
     """The part of `tile` that begins at `offsets` (integers or index values) and has `sizes`."""
     static = [o if isinstance(o, int) else DYNAMIC for o in offsets]
-    attributes = {"static_offsets": ir.DenseI64ArrayAttr.get(static)}
-    if multiple_of is not None:
-        attributes["multiple_of"] = ir.DenseI64ArrayAttr.get(list(multiple_of))
     operands = [tile, *(o for o in offsets if not isinstance(o, int))]
-    return create(SubtileOp, operands, [part_type(tile.type, tuple(sizes))], attributes).result
+    result = part_type(tile.type, sizes)
+    return create(
+        SubtileOp, operands, [result], static_offsets=static, multiple_of=multiple_of
+    ).result

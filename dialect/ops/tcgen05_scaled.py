@@ -18,8 +18,9 @@ from ..bindings import ext, ir
 from ..diagnostics import Invalid, verifier
 from ..types import FragmentType, check_fragment, is_in_flight, shape_of, tensor_of
 from .bases import Descriptors, check_bases
-from .mma import DescriptorMma, check_added, check_pair, check_single_use
+from .mma import DescriptorMma
 from .mma_scaled import check_scaled_modifiers
+from .product_rules import check_added, check_pair, check_single_use
 
 I64 = ir.IntegerType[64]
 

@@ -5,13 +5,14 @@ from typing import Any
 
 from ..bindings import ext, ir
 from ..build import create
+from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
 from ..op import SmemOp
+from ..said import is_said
 from ..types import RingType
-from ..units import is_said
-from .memory import check_offset
-from .mma import PAIR
+from .memory import check_offset, offset_of
+from .product_rules import PAIR
 from .ring import MBARRIER_BYTES
 
 #: Columns of tensor memory of a block, and the fewest that are allocated (PTX ISA 9.7.16.1).
@@ -47,10 +48,12 @@ class TensorMemoryOp(SmemOp, name="tensor_memory"):
 
     effects = Effects(Scope.BLOCK, barrier=Scope.BLOCK, allocates=True)
 
+    offset = property(offset_of)
+
     @verifier
     def verify_region_invariants(self) -> None:
         columns, depth, first, warpgroups = (
-            tensor_memory_number(self, name) for name in ("columns", "depth", "first", "warpgroups")
+            number.value for number in (self.columns, self.depth, self.first, self.warpgroups)
         )
         if first < 0:
             raise Invalid(f"has first = {first}; expected 0 or more")
@@ -61,35 +64,41 @@ class TensorMemoryOp(SmemOp, name="tensor_memory"):
             )
         if depth & depth - 1 or not 1 <= depth <= MOST_DEPTH:
             raise Invalid(f"has depth = {depth}; expected a power of two from 1 to {MOST_DEPTH}")
-        is_said(self, PAIR)
+        _ = self.pair
         check_offset(self, MBARRIER_BYTES)
+
+    @property
+    def pair(self) -> bool:
+        """Whether all mma are of pairs of blocks.
+
+        Raises:
+            Invalid: if the attribute has a value.
+        """
+        return is_said(self, PAIR)
+
+    @property
+    def barriers_of_each(self) -> int:
+        """How many mbarriers each warpgroup has."""
+        return self.depth.value + self.pair
 
     @property
     def shared_bytes(self) -> int:
         """Bytes of shared memory that it takes."""
-        return ADDRESS_BYTES + MBARRIER_BYTES * self.warpgroups.value * barriers_of_each(self)
+        return ADDRESS_BYTES + MBARRIER_BYTES * self.warpgroups.value * self.barriers_of_each
 
 
-def tensor_memory_number(op: Any, name: str) -> int:
-    """The op's attribute `columns`, `depth`, `first` or `warpgroups`."""
-    return getattr(op, name).value
-
-
-def barriers_of_each(op: Any) -> int:
-    """How many mbarriers each warpgroup has."""
-    return tensor_memory_number(op, "depth") + (PAIR in op.attributes)
-
-
+@builder
 def tensor_memory(
     columns: int, warpgroups: int, first: int = 0, depth: int = LEAST_DEPTH, pair: bool = False
 ) -> Any:
     """Tensor memory of so many 32-bit columns for each of so many warpgroups from `first` on, each of
     which can have `depth` mma under way, of pairs of blocks or of one."""
-    i32 = ir.IntegerType.get_signless(32)
-    numbers = {"columns": columns, "depth": depth, "first": first, "warpgroups": warpgroups}
-    attributes: dict[str, Any] = {
-        name: ir.IntegerAttr.get(i32, number) for name, number in numbers.items()
-    }
-    if pair:
-        attributes[PAIR] = ir.UnitAttr.get()
-    return create(TensorMemoryOp, results=[RingType.get()], attributes=attributes).result
+    return create(
+        TensorMemoryOp,
+        results=[RingType.get()],
+        columns=columns,
+        depth=depth,
+        first=first,
+        warpgroups=warpgroups,
+        pair=pair,
+    ).result

@@ -7,14 +7,17 @@ from ...layout import Arch
 from ...layout.tcgen05 import ScaleUse
 from ...layout.tensor_box import PADDED_ALIGNMENT, PADDED_BOX, TensorBox, tensor_box
 from ...layout.uses import BulkUse, Use
+from ..arguments import Index, Memref, Ring, Tile
 from ..bindings import ext, ir
 from ..build import create, index
+from ..builder import builder
 from ..caching import cached_in_context
 from ..diagnostics import Invalid, format_location, verifier
 from ..divisibility import constant_of
 from ..effects import Completion, Effects, Proxy, read, write
 from ..memrefs import check_global, is_dynamic, strides_of
 from ..op import SmemOp
+from ..said import is_said, text_said
 from ..types import RingType, TileType, layout_of, shape_of, tensor_of, tile_element
 from ..uses import Chooser, Path
 from .copy import check_groups, is_packed, packed
@@ -37,7 +40,20 @@ GLOBAL_ALIGNMENT = 16
 CLUSTER_DIMS = ("x", "y")
 
 
-class TmaLoadOp(SmemOp, name="tma_load"):
+class BulkCopyOp(SmemOp):
+    """A copy of a tile by TMA."""
+
+    @property
+    def cache(self) -> str | None:
+        """What the L2 cache is to do with the lines; None if nothing is said.
+
+        Raises:
+            Invalid: if the attribute is no such hint.
+        """
+        return text_said(self, CACHE, CACHE_HINTS)
+
+
+class TmaLoadOp(BulkCopyOp, name="tma_load"):
     """Starts the copy of a part of a matrix in global memory to a tile, by the thread that executes it.
 
     The source is an argument of the kernel; `coordinates` say where the part begins in it, one for
@@ -77,6 +93,16 @@ class TmaLoadOp(SmemOp, name="tma_load"):
         )
     )
 
+    @property
+    def multicast(self) -> str | None:
+        """The dimension of the cluster along which blocks load the tile together; None if each does
+        alone.
+
+        Raises:
+            Invalid: if the attribute names none.
+        """
+        return text_said(self, MULTICAST, CLUSTER_DIMS)
+
     def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use:
         """What it asks of its tile's layout.
 
@@ -87,7 +113,7 @@ class TmaLoadOp(SmemOp, name="tma_load"):
         if holds_blocks(self.source.type):
             return ScaleUse(what, path)
         _check_padding(self.tile, chooser)
-        blocks = chooser.blocks_along(self, multicast_of(self))
+        blocks = chooser.blocks_along(self, self.multicast)
         return BulkUse(what, _contiguous_dim(self.source), blocks, path)
 
     @verifier
@@ -95,7 +121,7 @@ class TmaLoadOp(SmemOp, name="tma_load"):
         source, tile = self.source.type, self.tile.type
         ring_of(self)
         _check_attributes(self, (MULTICAST, CACHE))
-        multicast = multicast_of(self)
+        multicast = self.multicast
         if holds_blocks(source):
             check_global(source, "loads from")
             check_block_load(source, tile, multicast, self.coordinates)
@@ -107,7 +133,7 @@ class TmaLoadOp(SmemOp, name="tma_load"):
         _check_tile(source, tile, "loads")
 
 
-class TmaStoreOp(SmemOp, name="tma_store"):
+class TmaStoreOp(BulkCopyOp, name="tma_store"):
     """Starts the copy of a tile to a part of a matrix in global memory, by the thread that executes it.
 
     What is said of `smem.tma_load` of source, coordinates and tensor map holds of the target, but no
@@ -166,12 +192,22 @@ class TmaWaitOp(SmemOp, name="tma_wait"):
 
     effects = Effects(awaits=Completion.BULK_GROUP)
 
+    @property
+    def read(self) -> bool:
+        """Whether it waits for the tiles to be read only.
+
+        Raises:
+            Invalid: if the attribute has a value.
+        """
+        return is_said(self, "read")
+
     @verifier
     def verify_region_invariants(self) -> None:
         check_groups(self)
         for name in self.attributes:
             if name not in ("pending", "read") and "." not in name:
                 raise Invalid(f"has the attribute {name}; expected pending or read")
+        _ = self.read
 
 
 def _check_padding(tile: Any, chooser: Chooser) -> None:
@@ -190,39 +226,12 @@ def _check_attributes(op: Any, known: tuple[str, ...]) -> None:
     for name in op.attributes:
         if name not in known and "." not in name:
             raise Invalid(f"has the attribute {name}; expected {' or '.join(known)}")
-    cache_of(op)
-
-
-def _text(op: Any, name: str, values: tuple[str, ...]) -> str | None:
-    """A string attribute of an op that need not be there.
-
-    Raises:
-        Invalid: if it is none of the values.
-    """
-    if name not in op.attributes:
-        return None
-    given = op.attributes[name].maybe_downcast()
-    if not isinstance(given, ir.StringAttr) or given.value not in values:
-        raise Invalid(f"has {name} = {given}; expected " + " or ".join(f'"{v}"' for v in values))
-    return given.value
+    _ = op.cache
 
 
 def multicast_of(load: Any) -> str | None:
-    """The dimension of the cluster along which blocks load a tile together; None if each does alone.
-
-    Raises:
-        Invalid: if the attribute names none.
-    """
-    return _text(load, MULTICAST, CLUSTER_DIMS)
-
-
-def cache_of(op: Any) -> str | None:
-    """What the L2 cache is to do with the lines of a bulk copy; None if nothing is said.
-
-    Raises:
-        Invalid: if the attribute is no such hint.
-    """
-    return _text(op, CACHE, CACHE_HINTS)
+    """`load.multicast`."""
+    return load.multicast
 
 
 @cached_in_context
@@ -342,12 +351,13 @@ def map_box(memref: Any, tile: Any, box: TensorBox) -> tuple[int, ...]:
     return (1,) * (memref.rank - 2) + tuple(extents)
 
 
+@builder
 def tma_load(
-    source: Any,
-    tile: Any,
-    ring: Any,
-    step: Any,
-    coordinates: Sequence[Any],
+    source: Memref,
+    tile: Tile,
+    ring: Ring,
+    step: Index,
+    coordinates: Sequence[Index],
     multicast: str | None = None,
     cache: str | None = None,
 ) -> None:
@@ -362,27 +372,24 @@ def tma_load(
         cache: "evict_first", "evict_last" or "evict_normal".
     """
     operands = [source, tile, ring, index(step), *map(index, coordinates)]
-    create(TmaLoadOp, operands, attributes=_given({MULTICAST: multicast, CACHE: cache}))
+    create(TmaLoadOp, operands, multicast=multicast, cache=cache)
 
 
-def tma_store(tile: Any, target: Any, coordinates: Sequence[Any], cache: str | None = None) -> None:
+@builder
+def tma_store(
+    tile: Tile, target: Memref, coordinates: Sequence[Index], cache: str | None = None
+) -> None:
     """Starts the store of a tile to the memref `target`, an argument of the kernel."""
-    create(TmaStoreOp, [tile, target, *map(index, coordinates)], attributes=_given({CACHE: cache}))
+    create(TmaStoreOp, [tile, target, *map(index, coordinates)], cache=cache)
 
 
-def _given(texts: dict[str, str | None]) -> dict[str, Any]:
-    return {name: ir.StringAttr.get(text) for name, text in texts.items() if text is not None}
-
-
+@builder
 def tma_commit() -> None:
     """Closes the group of bulk stores started since the last one."""
     create(TmaCommitOp)
 
 
+@builder
 def tma_wait(pending: int = 0, read: bool = False) -> None:
     """Waits for all but the latest `pending` groups of bulk stores, or until their tiles are read."""
-    i32 = ir.IntegerType.get_signless(32)
-    attributes: dict[str, Any] = {"pending": ir.IntegerAttr.get(i32, pending)}
-    if read:
-        attributes["read"] = ir.UnitAttr.get()
-    create(TmaWaitOp, attributes=attributes)
+    create(TmaWaitOp, pending=pending, read=read)

@@ -1,10 +1,13 @@
 """`smem.view`: a tile over workgroup memory that the host compiler already has."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...layout.swizzle import PHASE_BIT
+from ..arguments import ElementType, Layout, Memref
 from ..bindings import ext, ir
-from ..build import create
+from ..build import create, i64
+from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..elements import element_of
 from ..memrefs import is_workgroup, strides_of
@@ -22,6 +25,22 @@ class ViewOp(RootOp, name="view"):
 
     memref: ext.Operand[ir.MemRefType]
     tile: ext.Result[TileType]
+
+    @property
+    def alignment(self) -> int:
+        """The promised alignment of the memref's first element, in bytes.
+
+        Raises:
+            Invalid: if the attribute is no number.
+        """
+        if "alignment" in self.attributes:
+            given = self.attributes["alignment"].maybe_downcast()
+            if not isinstance(given, ir.IntegerAttr):
+                raise Invalid(f"takes alignment as a number of bytes, not {given}")
+            return int(given.value)
+        layout = layout_of(self.tile.type)
+        assert layout is not None
+        return layout.alignment
 
     @verifier
     def verify_region_invariants(self) -> None:
@@ -44,7 +63,7 @@ class ViewOp(RootOp, name="view"):
             size = _bytes(source)
             if size < layout.size_bytes:
                 raise Invalid(f"needs {layout.size_bytes} bytes, but {source} has {size}")
-        alignment = view_alignment(self)
+        alignment = self.alignment
         least = 16 if layout.alignment == 16 else 1 << PHASE_BIT
         if alignment < least or alignment & (alignment - 1):
             raise Invalid(
@@ -53,24 +72,17 @@ class ViewOp(RootOp, name="view"):
             )
 
 
-def view_alignment(op: Any) -> int:
-    """The promised alignment of a view's first element, in bytes."""
-    if "alignment" in op.attributes:
-        given = op.attributes["alignment"].maybe_downcast()
-        if not isinstance(given, ir.IntegerAttr):
-            raise Invalid(f"takes alignment as a number of bytes, not {given}")
-        return int(given.value)
-    layout = layout_of(op.tile.type)
-    assert layout is not None
-    return layout.alignment
-
-
-def view(memref: Any, shape: Any, element: Any, layout: Any, alignment: int | None = None) -> Any:
-    """A tile over `memref`; see `ViewOp`."""
-    attributes = {}
-    if alignment is not None:
-        attributes["alignment"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), alignment)
-    return create(ViewOp, [memref], [tile(shape, element, layout)], attributes).result
+@builder
+def view(
+    memref: Memref,
+    shape: Sequence[int],
+    element: ElementType,
+    layout: Layout,
+    alignment: int | None = None,
+) -> Any:
+    """A tile of (rows, columns) or (stages, rows, columns) over `memref`; see `ViewOp`."""
+    promised = None if alignment is None else i64(alignment)
+    return create(ViewOp, [memref], [tile(shape, element, layout)], alignment=promised).result
 
 
 def _is_contiguous(memref: Any) -> bool:

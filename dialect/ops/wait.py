@@ -2,13 +2,16 @@
 
 from typing import Any
 
+from ..arguments import Fragment
 from ..bindings import ext, ir
 from ..build import create
+from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Completion, Effects, Scope
 from ..op import SmemOp
 from ..types import FragmentType, fragment, is_accumulator, is_in_flight, shape_of, tensor_of
-from .mma import AnyMma, check_single_use
+from .mma import AnyMma
+from .product_rules import check_single_use
 
 
 class WaitOp(SmemOp, name="wait"):
@@ -58,9 +61,8 @@ def _mma_after(value: Any, wait: Any) -> int:
     return sum(isinstance(op.opview, AnyMma) for op in between)
 
 
-def wait(value: Any, pending: int = 0, in_flight: bool = False) -> Any:
+@builder
+def wait(value: Fragment, pending: int = 0, in_flight: bool = False) -> Any:
     """Waits for all but the latest `pending` mma; the result is readable unless `in_flight`."""
-    i32 = ir.IntegerType.get_signless(32)
     result = fragment(shape_of(value.type), tensor_of(value.type).element_type, in_flight)
-    attributes = {"pending": ir.IntegerAttr.get(i32, pending)}
-    return create(WaitOp, [value], [result], attributes).result
+    return create(WaitOp, [value], [result], pending=pending).result

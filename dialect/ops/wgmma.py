@@ -20,8 +20,8 @@ from ..types import (
     shape_of,
 )
 from .bases import Descriptors, check_bases
-from .mma import (
-    DescriptorMma,
+from .mma import DescriptorMma
+from .product_rules import (
     check_added,
     check_modifiers,
     check_pair,

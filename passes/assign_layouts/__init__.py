@@ -5,8 +5,8 @@ from math import prod
 from typing import Any
 
 from ...dialect.diagnostics import Invalid, remark
-from ...dialect.ops import PartOp, RootOp, TileMma, part_of
-from ...dialect.ops.mma import operand_element
+from ...dialect.ops import PartOp, RootOp, TileMma
+from ...dialect.ops.product_rules import operand_element
 from ...dialect.types import WINDOW_BYTES, layout_of, shape_of, tile_element, with_layout
 from ...ir.errors import OpError
 from ...ir.products import check_multiplied
@@ -95,7 +95,7 @@ def _set_layout(value: Any, layout: TileLayout) -> None:
         op = use.owner
         if isinstance(op, PartOp):
             try:
-                part = part_of(op, layout)
+                part = op.slice_of(layout)
             except LayoutError as error:
                 # No use of the part has objected, because it has none.
                 raise OpError(op, str(error)) from None

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ...dialect.arguments import described
 from ...dialect.diagnostics import Invalid, emit_op_error
 from ...ir.errors import OpError
 from ...layout import LayoutError, Swizzle
@@ -88,23 +89,8 @@ class Pass:
 
 
 def _value(pass_name: str, key: str, default: Any, value: Any) -> Any:
-    if not isinstance(value, str):
-        widths = isinstance(default, Swizzle) and isinstance(value, int)
-        if type(value) is not type(default) and not widths:
-            raise OptionError(f"{pass_name}: {key} takes {type(default).__name__}, not {value!r}")
-        if isinstance(value, bool | Swizzle | Arch | str) or not isinstance(value, int):
-            return value
-        value = str(value)
     try:
-        if isinstance(default, bool):
-            return {"true": True, "false": False, "1": True, "0": False}[value]
-        if isinstance(default, Swizzle):
-            return Swizzle.of_width(int(value))
-        if isinstance(default, Arch):
-            return Arch.parse(value)
-        if isinstance(default, int) and int(value) < 0:
-            raise ValueError("sizes are not negative")
-        return type(default)(value)
+        return _taken(default, value)
     except (KeyError, ValueError):
         takes = {
             bool: "true or false",
@@ -113,8 +99,32 @@ def _value(pass_name: str, key: str, default: Any, value: Any) -> Any:
             int: "a number from 0",
         }
         raise OptionError(
-            f"{pass_name}: option {key} takes {takes.get(type(default), 'text')}, not '{value}'"
+            f"{pass_name}: option {key} takes {takes.get(type(default), 'text')}, not "
+            f"{described(value)}"
         ) from None
+
+
+def _taken(default: Any, value: Any) -> Any:
+    """The value of an option that has a default, given as text or as it is.
+
+    Raises:
+        KeyError, ValueError: if the option does not take it.
+    """
+    if isinstance(default, Swizzle) and type(value) is int:
+        return Swizzle.of_width(value)
+    if not isinstance(value, str):
+        if type(value) is not type(default) or (type(value) is int and value < 0):
+            raise ValueError(value)
+        return value
+    if isinstance(default, bool):
+        return {"true": True, "false": False, "1": True, "0": False}[value]
+    if isinstance(default, Swizzle):
+        return Swizzle.of_width(int(value))
+    if isinstance(default, Arch):
+        return Arch.parse(value)
+    if isinstance(default, int) and int(value) < 0:
+        raise ValueError(value)
+    return type(default)(value)
 
 
 def _text(value: Any) -> str:

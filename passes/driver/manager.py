@@ -3,20 +3,58 @@
 from collections.abc import Callable
 from typing import Any
 
+from ...dialect.arguments import wrong_argument
+from ...dialect.bindings import passmanager
+from ...dialect.diagnostics import emit_op_error
 from .base import OptionError, Pass, run_on
 from .registry import pass_named, passes
 from .textual import Leaf, parse_pipeline
 
+#: The ops on which our passes run.
+MODULES = ("builtin.module", "gpu.module")
+
 
 def add_pass(pm: Any, pass_: Pass) -> None:
-    """Adds a pass, or a whole pipeline, to a manager of `builtin.module`.
+    """Adds a pass, or all passes of a pipeline, to a manager of `builtin.module`.
+
+    Raises:
+        TypeError, OptionError: see `add_passes`.
+    """
+    _check_manager("add_pass", pm)
+    if not isinstance(pass_, Pass):
+        raise wrong_argument("mlir_smem.passes.add_pass", "pass_", pass_, "a pass of ours")
+    _add(pm, pass_)
+
+
+def _check_manager(function: str, pm: Any) -> None:
+    """Checks that our passes can be added to a pass manager.
+
+    Raises:
+        TypeError: if it is no manager of these bindings.
+        OptionError: if it runs on other ops than modules.
+    """
+    if not isinstance(pm, passmanager.PassManager):
+        raise wrong_argument(f"mlir_smem.{function}", "pm", pm, "a PassManager")
+    # The bindings tell a manager's anchor in its text alone; "any" is that of a manager of all ops.
+    anchor = str(pm).partition("(")[0]
+    if anchor not in (*MODULES, "any"):
+        raise OptionError(
+            f"mlir_smem.{function}: pm runs on {anchor}; expected a PassManager of builtin.module"
+        )
+
+
+def _add(pm: Any, pass_: Pass) -> None:
+    """Adds a pass that has been checked.
 
     To the manager, a pipeline is one pass: it verifies the module once, after all of it. Verifying after
     each of the passes takes a third of their time.
     """
 
     def run(module: Any, external: Any) -> None:
-        if not all(run_on(each, module) for each in pass_.passes()):
+        name = module.operation.name
+        if name not in MODULES:
+            emit_op_error(module, f"is not what {pass_.name} runs on; expected {MODULES[0]}")
+        if name not in MODULES or not all(run_on(each, module) for each in pass_.passes()):
             external.signal_pass_failure()
 
     pm.add(run, name=pass_.name, argument=pass_.name, description=pass_.description)
@@ -26,7 +64,7 @@ def add_passes(pm: Any, name: str, **options: Any) -> Any:
     """Adds the pass or pipeline of that name to a host compiler's pass manager.
 
     Args:
-        pm: a `PassManager` of the bindings, anchored on `builtin.module`.
+        pm: a `PassManager` of the bindings, anchored on `builtin.module`, `gpu.module` or any op.
         name: for example "smem-to-nvvm".
         options: the pass's options, dashes as underscores.
 
@@ -34,9 +72,12 @@ def add_passes(pm: Any, name: str, **options: Any) -> Any:
         The manager.
 
     Raises:
-        OptionError: for an unknown name or option.
+        OptionError: for an unknown name or option, or a manager of other ops than modules.
+        TypeError: for what is no manager of these bindings, or a name that is no text.
     """
-    add_pass(pm, pass_named(name).from_options(options))
+    _check_manager("add_passes", pm)
+    _check_text("add_passes", "name", name)
+    _add(pm, pass_named(name).from_options(options))
     return pm
 
 
@@ -51,13 +92,21 @@ def add_pipeline(pm: Any, text: str) -> Any:
         The manager.
 
     Raises:
-        OptionError: for malformed text, an unknown pass or option, or one of our passes that is not
-            directly in `builtin.module`.
+        OptionError: for malformed text, an unknown pass or option, one of our passes that is not
+            directly in `builtin.module`, or a manager of other ops than modules.
+        TypeError: for what is no manager of these bindings, or no text.
     """
+    _check_manager("add_pipeline", pm)
+    _check_text("add_pipeline", "text", text)
     for leaf in parse_pipeline(text):
         for _, add in steps_of(leaf):
             add(pm)
     return pm
+
+
+def _check_text(function: str, parameter: str, given: Any) -> None:
+    if not isinstance(given, str):
+        raise wrong_argument(f"mlir_smem.{function}", parameter, given, "text")
 
 
 def steps_of(leaf: Leaf) -> list[tuple[str, Callable[[Any], None]]]:
@@ -75,7 +124,7 @@ def steps_of(leaf: Leaf) -> list[tuple[str, Callable[[Any], None]]]:
             "builtin.module(...)"
         )
     ours = pass_named(leaf.name).from_text(leaf.options)
-    return [(each.name, lambda pm, each=each: add_pass(pm, each)) for each in ours.passes()]
+    return [(each.name, lambda pm, each=each: _add(pm, each)) for each in ours.passes()]
 
 
 def _add_upstream(pm: Any, leaf: Leaf) -> None:

@@ -4,9 +4,9 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.ops import TmaLoadOp, TmaStoreOp
-from ...dialect.ops.copy import packed, reads_blocks
+from ...dialect.ops.copy import packed
+from ...dialect.ops.factor_blocks import holds_blocks
 from ...dialect.ops.ring import ring_of
-from ...dialect.ops.tma import cache_of, multicast_of
 from ...ir import emit
 from ...ir.cluster import block_rank, blocks_along, multicast_mask
 from ...ir.errors import OpError
@@ -38,10 +38,10 @@ def lower_load(op: Any, maps: TensorMaps) -> None:
     full = RingStep(ring_of(op), op.step).full()
     size = layout.element.bytes(layout.shape[0] * layout.shape[1])
     emit.op("nvvm.mbarrier.expect_tx", (full, emit.constant(size, emit.i32())))
-    if reads_blocks(op):
+    if holds_blocks(source.type):
         load_blocks(op, part, full, _hints(op))
         return
-    dim = multicast_of(op)
+    dim = op.multicast
     coordinates = _coordinates(op.coordinates)
     if dim is None:
         box, start, masks = tensor_box(layout), _start(op, part), ()
@@ -143,7 +143,7 @@ def _box_coordinates(
 
 def _hints(op: Any) -> tuple[Any, ...]:
     """The cache policy of a copy, if it says one (i64)."""
-    cache = cache_of(op)
+    cache = op.cache
     if cache is None:
         return ()
     policy = emit.value(

@@ -4,7 +4,6 @@ from math import prod
 from typing import Any
 
 from ...dialect.ops import CopyAsyncOp, CopyOp
-from ...dialect.ops.copy import reads_blocks, reads_tile, transfer_of
 from ...ir.errors import OpError
 from ...ir.kernel import required_block_size
 from ...ir.subtiles import Part, part_from
@@ -22,13 +21,12 @@ def lower_copy(copy: Any, _: Any) -> None:
     """Deals what the copy moves to the threads; see `layout.transfer` and `layout.transposition`."""
     size = required_block_size(copy)
     part = _part(copy, copy.tile, "writes")
-    if reads_blocks(copy):
+    if copy.reads_blocks:
         lower_blocks(copy, part, linear_thread(size), prod(size))
         return
-    read = _part(copy, copy.source, "reads") if reads_tile(copy) else None
-    plan = transfer_of(copy, prod(size), read.slice.layout if read else None).plan(
-        part.slice.layout
-    )
+    read = _part(copy, copy.source, "reads") if copy.reads_tile else None
+    transfer = copy.transfer(prod(size), read.slice.layout if read else None)
+    plan = transfer.plan(part.slice.layout)
     thread = linear_thread(size)
     source = TileEnd(read) if read else GlobalSource(copy)
     target = TileEnd(part)

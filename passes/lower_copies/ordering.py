@@ -46,7 +46,7 @@ def lower_tma_commit(op: Any, _: Any) -> None:
 def lower_tma_wait(op: Any, _: Any) -> None:
     """Emits a wait for groups of bulk copies, or until what they read may be written."""
     attributes = {"group": _i32(op.pending)}
-    if "read" in op.attributes:
+    if op.read:
         attributes["read"] = ir.UnitAttr.get()
     emit.op("nvvm.cp.async.bulk.wait_group", **attributes)
 

@@ -10,7 +10,7 @@ from ...dialect.ops import (
     ProducerCommitOp,
     RingOp,
 )
-from ...dialect.ops.ring import MBARRIER_BYTES, WARPS, ring_number, ring_of
+from ...dialect.ops.ring import MBARRIER_BYTES, WARPS, ring_of
 from ...ir import emit
 from ...ir.cluster import cluster_barrier, peers_of, wait_at_end
 from ...ir.errors import OpError
@@ -29,7 +29,7 @@ class RingStep:
     def __init__(self, ring: Any, step: Any) -> None:
         """`step` is an index value."""
         self.ring = ring
-        self._stages = ring_number(ring, "stages")
+        self._stages = ring.stages.value
         self._step = I32(emit.cast_index(step, emit.i32()))
         #: The stage (i32).
         self.stage = self._step % self._stages
@@ -66,9 +66,9 @@ def lower_ring(ring: Any, _: Any) -> None:
     if ring.operation.block != function.regions[0].blocks[0]:
         raise OpError(ring, "is not at the top of the kernel, where all threads execute it once")
     peers = peers_of(ring)
-    stages = ring_number(ring, "stages")
-    arrivals = [ring_number(ring, "producers")] * stages
-    arrivals += [WARPS * ring_number(ring, "consumers") * peers.count] * stages
+    stages = ring.stages.value
+    arrivals = [ring.producers.value] * stages
+    arrivals += [WARPS * ring.consumers.value * peers.count] * stages
     base = root_pointer(ring)
     thread = linear_thread(required_block_size(ring))
     with emit.guarded(emit.compare("eq", thread, 0)):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ...dialect.ops.mma import MODIFIERS
+from ...dialect.ops.product_rules import MODIFIERS
 from ...ir.errors import OpError
 from ...ir.products import check_multiplied
 from ...layout import Accumulator, Arch, Element, Major, element

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
-from ...dialect.ops.mma import operand_element
+from ...dialect.ops.product_rules import operand_element
 from ...dialect.types import (
     check_fragment,
     fragment_accumulator,

@@ -6,7 +6,7 @@ from typing import Any
 from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
 from ...dialect.diagnostics import format_location, remark
-from ...dialect.ops.mma import MODIFIERS, PAIR, operand_element
+from ...dialect.ops.product_rules import MODIFIERS, PAIR, operand_element
 from ...ir.matrix_descriptors import first_byte
 from ...ir.subtiles import Part
 from ...layout import Major, OperandBlocks, Role

@@ -128,8 +128,24 @@ def test_a_fragment_is_not_made_with_what_is_no_state(state):
 
 
 def test_a_negative_extent_is_not_made():
-    with pytest.raises(ir.MLIRError, match="invalid tensor dimension size"):
+    with pytest.raises(
+        ValueError, match=re.escape("has the shape [-8, 8]; expected extents from 1")
+    ):
         types.tile([-8, 8], bf16(), attributes.auto())
+
+
+@pytest.mark.parametrize(
+    "make, said",
+    [
+        (lambda none: types.tile([8, 8], none, attributes.auto()), "has the element type none"),
+        (lambda none: types.fragment([64, 8], none), "has an accumulator of none; expected f32"),
+        (lambda none: types.multiplicand([64, 16], none), "has the element type none"),
+        (lambda none: types.metadata([64, 32], none), "has the element type none"),
+    ],
+)
+def test_what_no_tensor_holds_is_not_made(make, said):
+    with pytest.raises(ValueError, match=said):
+        make(ir.NoneType.get())
 
 
 @pytest.mark.parametrize(

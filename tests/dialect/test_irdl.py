@@ -7,7 +7,7 @@ from programs import module, tile
 
 from mlir_smem.dialect import irdl
 from mlir_smem.dialect.bindings import PACKAGE, ir
-from mlir_smem.dialect.op import SmemOp, operation_names
+from mlir_smem.dialect.smem import Smem
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "matmul.mlir"
 
@@ -29,8 +29,8 @@ def test_it_parses_alone():
 
 def test_every_op_is_in_it():
     text = irdl()
-    names = operation_names(SmemOp)
-    assert [n for n in names if f"@{n.removeprefix('smem.')} " not in text] == []
+    names = [op.OPERATION_NAME.removeprefix("smem.") for op in Smem.operations]
+    assert [name for name in names if f"@{name} " not in text] == []
 
 
 def test_exporting_it_again_gives_the_same():

@@ -128,6 +128,13 @@ def test_groups_of_stores():
     )
 
 
+def test_a_wait_for_reads_has_no_value():
+    with pytest.raises(
+        ir.MLIRError, match="has read = false; expected a unit attribute, without a"
+    ):
+        parsed('"smem.tma_wait"() {pending = 0 : i32, read = false} : () -> ()')
+
+
 def test_roles():
     def consume(warpgroup):
         arith.addi(warpgroup, warpgroup)

@@ -133,11 +133,15 @@ def test_text_that_is_refused(text, message):
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"flag": 1}, "host-pass: flag takes bool, not 1"),
-        ({"count": True}, "host-pass: count takes int, not True"),
-        ({"count": None}, "host-pass: count takes int, not None"),
-        ({"mode": 3}, "host-pass: mode takes str, not 3"),
-        ({"other_flag": []}, "host-pass: other-flag takes bool, not []"),
+        ({"flag": 1}, "host-pass: option flag takes true or false, not 1"),
+        ({"count": True}, "host-pass: option count takes a number from 0, not True"),
+        ({"count": None}, "host-pass: option count takes a number from 0, not None"),
+        ({"count": -1}, "host-pass: option count takes a number from 0, not -1"),
+        ({"mode": 3}, "host-pass: option mode takes text, not 3"),
+        ({"mode": object()}, "host-pass: option mode takes text, not an object"),
+        ({"width": 48}, "host-pass: option width takes 0, 32, 64 or 128, not 48"),
+        ({"width": 64.0}, "host-pass: option width takes 0, 32, 64 or 128, not 64.0"),
+        ({"other_flag": []}, "host-pass: option other-flag takes true or false, not []"),
     ],
 )
 def test_values_that_are_refused(options, message):

@@ -9,7 +9,7 @@ from typing import Any
 
 from ....dialect.bindings import ir
 from ....dialect.ops import ConvertOp
-from ....dialect.ops.mma import operand_element
+from ....dialect.ops.product_rules import operand_element
 from ....dialect.types import is_multiplicand, tensor_of
 from ....ir import emit
 from ....ir.i32 import I32

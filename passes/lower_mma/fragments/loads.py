@@ -4,7 +4,7 @@ from typing import Any
 
 from ....dialect.bindings import ir
 from ....dialect.ops import LoadOp
-from ....dialect.ops.mma import operand_element
+from ....dialect.ops.product_rules import operand_element
 from ....dialect.types import TileType, is_metadata, is_multiplicand, shape_of, tensor_of
 from ....ir import emit
 from ....ir.i32 import I32

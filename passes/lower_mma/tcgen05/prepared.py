@@ -5,7 +5,6 @@ from typing import Any
 
 from ....dialect.diagnostics import format_location
 from ....dialect.ops import AnyMma, WaitOp
-from ....dialect.ops.mma import PAIR
 from ....dialect.types import FragmentType, is_in_flight
 from ....ir.cluster import check_clusters
 from ....ir.errors import OpError
@@ -51,7 +50,7 @@ def _check_op(op: Any, memory: Any) -> None:
     """Checks that the warpgroups, and blocks, that execute an op are those of its tensor memory."""
     where = f"the smem.tensor_memory at {format_location(memory.location)}"
     if isinstance(op, AnyMma):
-        paired = PAIR in memory.attributes
+        paired = memory.pair
         if (op.ctas > 1) != paired:
             has, other = ("no pair", "has") if paired else ("pair", "has not")
             raise OpError(op, f"has {has}, but {where} {other}")

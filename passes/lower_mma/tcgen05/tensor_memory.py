@@ -6,12 +6,10 @@ from typing import Any
 
 from ....dialect.bindings import ir
 from ....dialect.ops import warpgroup_barrier
-from ....dialect.ops.mma import PAIR
 from ....dialect.ops.ring import MBARRIER_BYTES
 from ....dialect.ops.tensor_memory import (
     ADDRESS_BYTES,
     LEAST_COLUMNS,
-    barriers_of_each,
 )
 from ....ir import emit
 from ....ir.cluster import cluster_barrier
@@ -55,8 +53,8 @@ class TensorMemory:
         columns, first, warpgroups, self._depth = (
             attribute.value for attribute in (op.columns, op.first, op.warpgroups, op.depth)
         )
-        self.columns, barriers = columns, barriers_of_each(op)
-        self._pair = BlockPair() if PAIR in op.attributes else None
+        self.columns, barriers = columns, op.barriers_of_each
+        self._pair = BlockPair() if op.pair else None
         self.group = ir.Attribute.parse(f"#nvvm.cta_group<cta_{2 if self._pair else 1}>")
         count = max(LEAST_COLUMNS, 1 << (columns * warpgroups - 1).bit_length())
         slot, self._thread = root_pointer(op), linear_thread(size)

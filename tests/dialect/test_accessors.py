@@ -1,0 +1,84 @@
+"""The accessors of every op: `op.a` is the operand, attribute, result or region of that name."""
+
+from collections import defaultdict
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mlir_smem.dialect import new_context
+from mlir_smem.dialect.bindings import ir
+from mlir_smem.dialect.op import operand_names
+from mlir_smem.dialect.smem import Smem
+
+FILES = sorted((Path(__file__).parents[2] / "lit_tests" / "dialect").glob("*.mlir"))
+
+SPARSE = """
+func.func @sparse(%a: i64, %b: i64, %e: !smem.fragment<tensor<64x64xbf16>, #smem.metadata>) {
+  %0 = "smem.wgmma_sp"(%a, %b, %e) {a_element = "bf16", b_element = "bf16", a_major = "k",
+      b_major = "mn", a_steps = array<i64: 0, 2>, b_steps = array<i64: 0, 256>}
+      : (i64, i64, !smem.fragment<tensor<64x64xbf16>, #smem.metadata>)
+      -> !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
+  return
+}"""
+
+#: Together these hold every op, with each optional operand and without it.
+TEXTS = [*(path.read_text() for path in FILES), SPARSE]
+
+
+@pytest.fixture(scope="module")
+def found():
+    """The ops of the texts, by their classes."""
+    with new_context():
+        by_class, modules = defaultdict(list), []
+        for text in TEXTS:
+            modules.append(ir.Module.parse(text))
+
+            def note(op):
+                if op.name.startswith("smem."):
+                    by_class[type(op.opview)].append(op.opview)
+                return ir.WalkResult.ADVANCE
+
+            modules[-1].operation.walk(note)
+        yield by_class
+
+
+def fields(op, kind):
+    """The fields of an op class that are operands, attributes, results or regions."""
+    return [field for field in op._fields if type(field).__name__ == f"{kind}Def"]
+
+
+def as_list(value):
+    """The values of an operand, of which an optional or a variadic one has no or several."""
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+each_op = pytest.mark.parametrize("op_class", Smem.operations, ids=lambda op: op.__name__)
+
+
+@each_op
+def test_operands_are_those_of_the_op(op_class, found):
+    assert found[op_class]
+    for op in found[op_class]:
+        got = [as_list(getattr(op, name)) for name in operand_names(op_class)]
+        assert list(chain(*got)) == list(op.operands)
+
+
+@each_op
+def test_what_is_optional_is_seen_with_it_and_without(op_class, found):
+    for field in fields(op_class, "Operand"):
+        counts = {len(as_list(getattr(op, field.name))) for op in found[op_class]}
+        assert counts >= {"single": {1}, "optional": {0, 1}}.get(field.variadicity.name, set())
+
+
+@each_op
+def test_attributes_results_and_regions(op_class, found):
+    for op in found[op_class]:
+        for field in fields(op_class, "Attribute"):
+            kind = ir.Attribute if field.constraint is Any else field.constraint
+            assert isinstance(getattr(op, field.name), kind)
+        results = [getattr(op, field.name) for field in fields(op_class, "Result")]
+        assert results == list(op.operation.results)
+        regions = [getattr(op, field.name) for field in fields(op_class, "Region")]
+        assert [list(r.blocks) for r in regions] == [list(r.blocks) for r in op.operation.regions]

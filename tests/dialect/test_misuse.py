@@ -1,0 +1,307 @@
+"""Builders called wrongly: one sentence says which parameter, what was given and what was expected."""
+
+import re
+from inspect import signature
+from pathlib import PurePosixPath
+
+import pytest
+from builder_calls import ROLES, builders, calls, value
+
+from mlir_smem.dialect import new_context, ops, register
+from mlir_smem.dialect.bindings import PACKAGE, arith, ir
+
+
+@pytest.fixture
+def place():
+    """A block in which ops are built."""
+    with new_context():
+        module = ir.Module.create()
+        with ir.InsertionPoint(module.body):
+            yield module
+
+
+@pytest.fixture
+def made(place):
+    """The right arguments of each builder."""
+    return calls()
+
+
+def refused(call, error=TypeError):
+    """What is said of a call, which builds nothing."""
+    module = ir.InsertionPoint.current.block.owner
+    before = str(module)
+    with pytest.raises(error) as raised:
+        call()
+    assert str(module) == before
+    said = str(raised.value)
+    assert "\n" not in said
+    return said
+
+
+each_builder = pytest.mark.parametrize("name", builders())
+
+
+@each_builder
+def test_the_right_arguments_of_every_builder_are_known(name, made):
+    assert name in made
+    if name == "roles":
+        ops.roles(*ROLES)
+    else:
+        builders()[name](**made[name])
+
+
+def wrong_things():
+    """What no parameter takes, with what is said of it."""
+    from_jax = type("Value", (), {"__module__": "jaxlib.mlir._mlir_libs._mlir.ir"})
+    several = ir.Operation.create("builtin.unrealized_conversion_cast", results=[index()] * 2)
+    return [
+        (object(), "an object"),
+        (None, "None"),
+        (1.5j, "a complex"),
+        ({"a": 1}, "a dict"),
+        (b"64", "b'64'"),
+        (ir.F32Type, "the class F32Type"),
+        (PurePosixPath("a.mlir"), "PurePosixPath('a.mlir')"),
+        (value("vector<4xf32>"), "a value of type vector<4xf32>"),
+        (ir.Attribute.parse("[1, 2]").context, "a Context"),
+        (several, "the op builtin.unrealized_conversion_cast, which has 2 results"),
+        (
+            ir.Operation.create("smem.fence"),
+            "the op smem.fence, which has 0 results",
+        ),
+        (
+            from_jax(),
+            f"a Value of the bindings package jaxlib.mlir, but mlir_smem uses {PACKAGE}",
+        ),
+    ]
+
+
+def index():
+    return ir.IndexType.get()
+
+
+#: Parameters that take any value, and verify it later.
+ANY_VALUE = {("fill", "value")}
+
+
+@each_builder
+def test_what_no_parameter_takes_is_refused_by_every_parameter(name, made):
+    for parameter in made[name]:
+        for wrong, said in wrong_things():
+            if _is_taken(name, parameter, wrong):
+                continue
+            given = {**made[name], parameter: wrong}
+            heard = refused(lambda given=given: builders()[name](**given))
+            assert heard.startswith(f"smem.{name}: {parameter} is {said}; expected ")
+
+
+def _is_taken(name, parameter, wrong):
+    """Whether a parameter takes what others do not."""
+    if wrong is None:
+        known = signature(builders()[name]).parameters
+        return parameter in known and known[parameter].default is None
+    if isinstance(wrong, ir.Value):
+        return (name, parameter) in ANY_VALUE
+    # A class can be called.
+    return isinstance(wrong, type) and parameter in ("build", "function")
+
+
+@each_builder
+def test_a_parameter_that_is_not_there(name, made):
+    if name == "roles":
+        return
+    known = ", ".join(made[name])
+    said = refused(lambda: builders()[name](**made[name], negate_c=True))
+    assert said.startswith(f"smem.{name}: has no parameter negate_c; expected {known}")
+    said = refused(lambda: builders()[name](*made[name].values(), 1, 2, 3, 4, 5, 6, 7))
+    assert said.startswith(f"smem.{name}: ")
+
+
+MEMREF = "memref<64x32xbf16>"
+IS_TILE = "a tile (an MLIR value of type !smem.tile)"
+IS_INDEX = "an integer, or an MLIR value of type index"
+IS_INTEGER = "a 32-bit integer"
+
+#: A builder, the arguments that are wrong, and what is said of them.
+WRONG = [
+    ("mma", {"b": None}, f"b is None; expected {IS_TILE}"),
+    ("mma", {"b": MEMREF}, f"b is a value of type {MEMREF}; expected {IS_TILE}"),
+    (
+        "mma",
+        {"a": MEMREF},
+        f"a is a value of type {MEMREF}; expected an MLIR value of type !smem.tile or !smem.fragment",
+    ),
+    ("mma", {"b": (1, 2)}, f"b is [1, 2]; expected {IS_TILE}"),
+    ("mma", {"b": "tile"}, f"b is 'tile'; expected {IS_TILE}"),
+    ("mma", {"pair": 1}, "pair is 1; expected True or False"),
+    ("mma", {"element": "bf16"}, "element is 'bf16'; expected an MLIR type, for example BF16Type"),
+    ("copy", {"tile": MEMREF}, f"tile is a value of type {MEMREF}; expected {IS_TILE}"),
+    (
+        "copy",
+        {"source": "f32"},
+        "source is a value of type f32; expected an MLIR value of type !sm",
+    ),
+    (
+        "copy_async",
+        {"source": "tile"},
+        "source is 'tile'; expected a matrix (an MLIR value of type",
+    ),
+    ("copy", {"permutation": 1}, f"permutation is 1; expected a sequence, each of it {IS_INTEGER}"),
+    ("copy", {"relayout": "yes"}, "relayout is 'yes'; expected True or False"),
+    ("stage", {"at": 1.5}, f"at is 1.5; expected {IS_INDEX}"),
+    ("stage", {"at": True}, f"at is True; expected {IS_INDEX}"),
+    ("stage", {"at": 1 << 63}, f"at is 9223372036854775808; expected {IS_INDEX}"),
+    ("stage", {"at": "i32"}, f"at is a value of type i32; expected {IS_INDEX}"),
+    ("ring", {"stages": "index"}, f"stages is a value of type index; expected {IS_INTEGER}"),
+    ("ring", {"stages": 1 << 31}, f"stages is 2147483648; expected {IS_INTEGER}"),
+    ("ring", {"stages": 4.0}, f"stages is 4.0; expected {IS_INTEGER}"),
+    ("ring", {"stages": True}, f"stages is True; expected {IS_INTEGER}"),
+    ("alloc", {"shape": 64}, f"shape is 64; expected a sequence, each of it {IS_INTEGER}"),
+    ("alloc", {"shape": "64x64"}, "shape is '64x64'; expected a sequence, each of it a 32-bit"),
+    ("alloc", {"shape": (64, 1.5)}, "shape is [64, 1.5]; expected a sequence, each of it a 32-bit"),
+    ("alloc", {"shape": (64,) * 9}, "a tile has the shape (rows, columns) or (stages, rows, col"),
+    ("alloc", {"shape": (0, 8)}, "a tile has no elements in [0, 8]"),
+    ("alloc", {"shape": (-8, 8)}, "has the shape [-8, 8]; expected extents from 1"),
+    (
+        "alloc",
+        {"layout": "128B"},
+        "layout is '128B'; expected a layout attribute, for example attr",
+    ),
+    ("view", {"memref": "f32"}, "memref is a value of type f32; expected a matrix (an MLIR value"),
+    ("subtile", {"offsets": 0}, "offsets is 0; expected a sequence, each of it an integer, or an"),
+    ("tma_load", {"coordinates": [None]}, "coordinates is [None]; expected a sequence, each of it"),
+    ("tma_load", {"ring": None}, "ring is None; expected a ring (an MLIR value of type !smem.barr"),
+    ("tma_load", {"cache": 3}, "cache is 3; expected text or None"),
+    ("map", {"inputs": []}, "maps no fragment; expected one or more"),
+    (
+        "map",
+        {"inputs": "f32"},
+        "inputs is a value of type f32; expected a sequence, each of it a fr",
+    ),
+    ("map", {"function": 3}, "function is 3; expected a function"),
+    (
+        "map",
+        {"function": lambda x, row, column: None},
+        "what the function gives is None; expected an MLIR value",
+    ),
+    ("map", {"function": lambda x, row, column: row}, "has an accumulator of index; expected f32"),
+    ("scale_d", {"keep": True}, "keep is True; expected an MLIR value of type i1"),
+    ("fill", {"value": "f32", "shape": (64, 9)}, "has an accumulator of [64, 9]; expected (M, N)"),
+    ("fill", {"value": "0"}, "value is '0'; expected a number, or an MLIR value"),
+    ("load", {"result": "f32"}, "result is a value of type f32; expected an MLIR type !smem.fragm"),
+    ("elect", {"build": None}, "build is None; expected a function"),
+]
+
+
+def _values_for_types(given):
+    """The texts of types stand for values of them."""
+    types = ("f32", "i32", "index", MEMREF)
+    return {k: value(v) if isinstance(v, str) and v in types else v for k, v in given.items()}
+
+
+@pytest.mark.parametrize("name, wrong, said", WRONG)
+def test_what_is_said_of_an_argument(name, wrong, said, made):
+    given = {**made[name], **_values_for_types(wrong)}
+    heard = refused(lambda: builders()[name](**given), (TypeError, ValueError))
+    assert heard.startswith(f"smem.{name}: {said}")
+
+
+@pytest.mark.parametrize("number, element", [(1.5, 32), (1 << 31, 32), (float("nan"), 32)])
+def test_integers_are_filled_with_integers(number, element, place):
+    integers = ir.IntegerType.get_signless(element)
+    said = refused(lambda: ops.fill(number, (64, 8), element=integers), ValueError)
+    assert said == f"smem.fill: fills with {number}; expected a 32-bit integer for elements of i32"
+
+
+def test_stages_are_taken_before_they_are_multiplied(made):
+    stages = made["stage"]["tile"]
+    for name, (a, b) in {"A": (stages, made["mma"]["b"]), "B": (made["mma"]["a"], stages)}.items():
+        said = refused(lambda a=a, b=b: ops.mma(a, b), ValueError)
+        assert said == f"smem.mma: takes {name} (rows, columns), not [4, 64, 64]; take a stage"
+
+
+def test_what_is_missing_is_said(made):
+    assert (
+        refused(lambda: ops.mma(made["mma"]["a"])) == f"smem.mma: b is missing; expected {IS_TILE}"
+    )
+    assert refused(ops.ring) == "smem.ring: stages is missing; expected a 32-bit integer"
+
+
+def test_roles_are_tuples(place):
+    said = "expected (a 32-bit integer, a 32-bit integer or None, a function)"
+    for wrong, heard in (((1, 2), "[1, 2]"), ((1, None, 3), "[1, None, 3]"), (None, "None")):
+        assert refused(lambda wrong=wrong: ops.roles(wrong)) == (
+            f"smem.roles: an argument is {heard}; {said}"
+        )
+
+
+def test_an_error_in_a_region_is_said_once(made):
+    with pytest.raises(
+        ValueError, match=re.escape("smem.alloc: a tile has no elements in [0, 8]")
+    ) as e:
+        ops.elect(lambda: ops.alloc((0, 8), ir.BF16Type.get()))
+    assert "elect" not in str(e.value)
+
+
+def test_integers_of_numpy_are_integers(place):
+    numpy = pytest.importorskip("numpy")
+    tile = ops.alloc(numpy.array([4, 8, 8]), ir.BF16Type.get())
+    ops.stage(tile, numpy.int64(1))
+    ops.fill(numpy.float32(0.5), (numpy.int32(64), 8))
+    assert place.operation.verify()
+
+
+def test_ops_stand_for_their_results(made):
+    load = {**made["tma_load"], "step": arith.constant(index(), 1).owner}
+    ops.tma_load(**{name: getattr(v, "owner", v) for name, v in load.items()})
+
+
+# Where nothing can be built.
+
+
+def test_without_a_context():
+    with pytest.raises(ValueError) as raised:
+        ops.fence()
+    assert str(raised.value) == (
+        f"smem.fence: no MLIR context of {PACKAGE} is current; enter one by `with context:`"
+    )
+
+
+def test_without_an_insertion_point():
+    with new_context(), pytest.raises(ValueError) as raised:
+        ops.fence()
+    assert str(raised.value) == (
+        "smem.fence: no insertion point is current; enter one by `with ir.InsertionPoint(block):`"
+    )
+
+
+@pytest.fixture
+def nowhere():
+    """A block in a context, without a current location."""
+    with register(ir.Context()):
+        with ir.Location.unknown():
+            module = ir.Module.create()
+        with ir.InsertionPoint(module.body):
+            yield module
+
+
+def test_without_a_location(nowhere):
+    said = refused(ops.fence, ValueError)
+    assert said == "smem.fence: no location is current; enter one by `with ir.Location.unknown():`"
+
+
+@pytest.mark.skipif(not hasattr(ir, "loc_tracebacks"), reason="these bindings take no locations so")
+def test_locations_of_pythons_stack(nowhere):
+    with ir.loc_tracebacks():
+        ops.fence()
+    assert "test_misuse.py" in nowhere.operation.get_asm(enable_debug_info=True)
+
+
+def test_in_a_context_without_the_dialect():
+    with ir.Context(), ir.Location.unknown():
+        module = ir.Module.create()
+        with ir.InsertionPoint(module.body):
+            said = refused(ops.fence, ValueError)
+    assert said == (
+        "smem.fence: the current context does not have the dialect; call mlir_smem.register(context)"
+    )
