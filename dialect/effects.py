@@ -100,7 +100,7 @@ class Effects:
         """Whether it puts accesses in order."""
         return bool(self.commits or self.awaits or self.fences or self.barrier)
 
-    @property
+    @cached_property
     def completion(self) -> Completion:
         """What tells that the op's accesses are over: that of its asynchronous ones, if it has any."""
         found = {access.completion for access in self.accesses} - {Completion.AT_ONCE}
