@@ -141,11 +141,6 @@ def ring_of(op: Any) -> Any:
     return owner.opview
 
 
-def ring_number(ring: Any, name: str) -> int:
-    """`getattr(ring, name).value`."""
-    return getattr(ring, name).value
-
-
 @builder
 def ring(stages: int, producers: int = 1, consumers: int = 1) -> Any:
     """A new ring.

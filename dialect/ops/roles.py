@@ -148,21 +148,6 @@ class WarpgroupBarrierOp(SmemOp, name="warpgroup_barrier"):
     effects = Effects(Scope.WARPGROUP, barrier=Scope.WARPGROUP)
 
 
-def elected_warp(elect: Any) -> int:
-    """`elect.warp`."""
-    return elect.warp
-
-
-def roles_of(roles: Any) -> list[Any]:
-    """`roles.roles`."""
-    return roles.operation.opview.roles
-
-
-def role_warpgroups(role: Any) -> int:
-    """`role.warpgroups.value`."""
-    return role.warpgroups.value
-
-
 def _block(op: Any) -> Any:
     blocks = list(op.regions[0].blocks)
     if len(blocks) != 1:

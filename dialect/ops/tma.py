@@ -229,11 +229,6 @@ def _check_attributes(op: Any, known: tuple[str, ...]) -> None:
     _ = op.cache
 
 
-def multicast_of(load: Any) -> str | None:
-    """`load.multicast`."""
-    return load.multicast
-
-
 @cached_in_context
 def _check_matrix(memref: Any, coordinates: int, does: str, padded: bool) -> None:
     """Checks that a tensor map can describe a memref, of which it pads elements or not."""

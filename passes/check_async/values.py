@@ -8,7 +8,6 @@ from ...dialect.divisibility import constant_of
 from ...dialect.effects import Proxy, accessed
 from ...dialect.op import SmemOp
 from ...dialect.ops import RoleOp
-from ...dialect.ops.roles import role_warpgroups
 from ...ir.cluster import cluster_size
 from .forms import Form, Spread, Symbol, number, one
 
@@ -235,7 +234,7 @@ class Values:
 
     def _argument(self, value: Any, block: Any) -> Form:
         if isinstance(block.owner, RoleOp):
-            alone = role_warpgroups(block.owner) == 1
+            alone = block.owner.warpgroups.value == 1
             return number(0) if alone else one(self.warpgroup(block.owner))
         op = block.owner.operation
         if op.name == "scf.for":

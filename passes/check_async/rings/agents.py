@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any
 
 from ....dialect.ops import ElectOp, RolesOp
-from ....dialect.ops.roles import elected_warp, role_warpgroups, roles_of
 from ....ir.kernel import threads_of
 from ....ir.walk import walk
 from ....layout.fragments import WARPGROUP
@@ -52,8 +51,8 @@ class Agents:
                 reason = "no barrier comes after the accesses before it"
                 self._findings.unknown(roles[0], reason, state)
         first = 0
-        for role in roles_of(roles[0]):
-            own = role_warpgroups(role)
+        for role in roles[0].roles:
+            own = role.warpgroups.value
             agent = Agent(role, own, own == self._count, first == 0, kernel.values.warpgroup(role))
             self._run(agent, kernel.ops.within(role), states)
             first += own
@@ -62,7 +61,7 @@ class Agents:
         """Follows an agent; threads of several warps, if they do all that there is, run by
         themselves."""
         elects = [e for op in ops if len(op.regions) for e in walk(op, ElectOp)]
-        warps = sorted({elected_warp(elect) for elect in elects})
+        warps = sorted({elect.warp for elect in elects})
         parts = [(agent, ops)]
         if len(warps) > 1:
             if all(op in elects for op in ops if self._kernel.ops.is_followed(op)):
@@ -78,5 +77,5 @@ class Agents:
 
 def _threads_of_warp(agent: Agent, elects: list[Any], warp: int) -> tuple[Agent, list[Any]]:
     """The elected threads of a warp, and what they do."""
-    own = [elect for elect in elects if elected_warp(elect) == warp]
+    own = [elect for elect in elects if elect.warp == warp]
     return Agent(own[0], agent.warpgroups, agent.whole, agent.first, agent.symbol), own

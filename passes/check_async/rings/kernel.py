@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 from ....dialect.effects import Completion
 from ....dialect.op import effects_of
 from ....dialect.ops import RingOp
-from ....dialect.ops.ring import ring_number
-from ....dialect.ops.tma import multicast_of
 from ....dialect.smem import Smem
 from ....ir.subtiles import chain_of
 from ....ir.walk import gather, walk
@@ -139,9 +137,9 @@ class Kernel:
 
     def shares_loads(self, ring: RingOp) -> bool:
         """Whether blocks of a cluster load stages of a ring together."""
-        return any(multicast_of(op) is not None for op in self.loads(ring))
+        return any(op.multicast is not None for op in self.loads(ring))
 
 
 def stages_of(ring: RingOp) -> int:
     """How many stages a ring has."""
-    return ring_number(ring, "stages")
+    return ring.stages.value

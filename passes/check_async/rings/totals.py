@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from ....dialect.ops.ring import ring_number
 from ..forms import Form, number
 from ..report import at
 from .findings import Findings
@@ -68,7 +67,7 @@ class Totals:
             self._findings.unknown(ring, reason)
             return
         total = sum(count for counts in each.values() for count in counts if count is not None)
-        counted = ring_number(ring, name)
+        counted = getattr(ring, name).value
         if total != counted:
             self._findings.wrong(
                 ring,
