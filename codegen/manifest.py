@@ -21,7 +21,7 @@ from ..dialect.diagnostics import Invalid
 from ..dialect.memrefs import is_dynamic, strides_of
 from ..ir.cluster import cluster_size
 from ..ir.kernel import block_size, parameter_attributes
-from ..ir.launch_attributes import SHARED_BYTES, TENSOR_MAP
+from ..ir.launch_attributes import MULTIPLES, SHARED_BYTES, TENSOR_MAP
 from ..ir.walk import walk
 from ..layout.swizzle import Swizzle
 from .errors import CompileError
@@ -77,7 +77,7 @@ def _kernel(function: Any) -> dict[str, Any]:
         "block": list(size) if size else None,
         "cluster": list(cluster) if cluster != (1, 1, 1) else None,
         "grid": _grid(_said(attributes, "smem.grid"), named),
-        "multiples": _multiples(_said(attributes, "smem.multiples"), named),
+        "multiples": _multiples(_said(attributes, MULTIPLES), named),
         "programmatic": any(map(_waits, walk(function, "nvvm.griddepcontrol"))),
         "shared_bytes": attributes[SHARED_BYTES].value if SHARED_BYTES in attributes else 0,
         "tensor_maps": [_tensor_map(t, a, arguments) for t, a in parameters[len(own) :]],
@@ -213,10 +213,10 @@ def _multiples(given: Any, named: set[str]) -> Any:
         return {}
     if not isinstance(given, dict) or not all(isinstance(n, int) and n > 0 for n in given.values()):
         raise CompileError(
-            f"smem.multiples is a dictionary of positive numbers such as {{K = 64}}, not {given!r}"
+            f"{MULTIPLES} is a dictionary of positive numbers such as {{K = 64}}, not {given!r}"
         )
     for extent in given:
-        _check_named("smem.multiples", extent, named)
+        _check_named(MULTIPLES, extent, named)
     return given
 
 

@@ -8,3 +8,6 @@ TENSOR_MAP = "smem.tensor_map"
 
 #: Bytes of a tensor map, and what they are aligned to (CUDA driver API, CUtensorMap).
 TENSOR_MAP_BYTES, TENSOR_MAP_ALIGNMENT = 128, 64
+
+#: The attribute of a kernel that says what named extents are multiples of.
+MULTIPLES = "smem.multiples"

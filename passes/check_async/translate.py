@@ -10,6 +10,7 @@ from ...dialect.effects import Completion, Proxy, Scope
 from ...dialect.op import SmemOp
 from ...dialect.ops import MapOp
 from ...ir.barriers import is_block_barrier
+from ...ir.launch_attributes import MULTIPLES
 from .declared import accessed_tiles, has_effect, pending_of
 from .harmless import is_harmless
 from .integers import COMPARISONS, OPERATIONS, UNKNOWN, Integer, exactly
@@ -274,9 +275,9 @@ class Translator:
 
 def _promised(function: Any) -> int:
     """What the sizes that a kernel is called with are multiples of; see the manifest."""
-    if "smem.multiples" not in function.attributes:
+    if MULTIPLES not in function.attributes:
         return 1
-    promised = function.attributes["smem.multiples"]
+    promised = function.attributes[MULTIPLES]
     extents = promised if isinstance(promised, ir.DictAttr) else ()
     return lcm(*(e.attr.value for e in extents if isinstance(e.attr, ir.IntegerAttr)))
 

@@ -1,0 +1,226 @@
+"""A third instruction set of a warpgroup, from tiles to a product, without an edit elsewhere.
+
+It is `wgmma` with a descriptor of its own, in which LBO and SBO have exchanged their places. What it
+needs stands here as it would in one folder of `layout/`, of `passes/lower_mma/` and of `emulator/` each.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from kernels import run_text
+from ml_dtypes import bfloat16
+from programs import fragment, kernel, matrix, module, tile
+
+from mlir_smem.dialect import new_context
+from mlir_smem.dialect.bindings import ir, passmanager
+from mlir_smem.dialect.ops import WaitOp, WgmmaOp
+from mlir_smem.emulator import registry
+from mlir_smem.emulator.ops.inline_ptx import joined, operands_of, overwritten
+from mlir_smem.emulator.tensor_core.multiplicands import MULTIPLICANDS
+from mlir_smem.emulator.wgmma.mma import Form, execute
+from mlir_smem.ir import emit
+from mlir_smem.ir.kernel import function_of
+from mlir_smem.ir.launch_attributes import SHARED_BYTES
+from mlir_smem.ir.lowerings import Lowerings
+from mlir_smem.layout import Arch, Descriptor, Swizzle
+from mlir_smem.layout.operand import blocks_of_tile
+from mlir_smem.layout.wgmma import Wgmma, WgmmaDescriptor, WgmmaInstruction
+from mlir_smem.passes import add_passes
+from mlir_smem.passes.lower_mma import target as targets
+from mlir_smem.passes.lower_mma.registers import extract
+from mlir_smem.passes.lower_mma.target import MmaTarget
+from mlir_smem.passes.lower_mma.wgmma.instructions import lower_wait
+
+M, N, K = 128, 64, 128
+
+# layout/toy/
+
+
+@dataclass(frozen=True)
+class ToyDescriptor(Descriptor):
+    """LBO at bit 32, SBO at bit 16, and another number for each swizzle."""
+
+    reader: ClassVar[str] = "toy"
+    mode: ClassVar[tuple[int, int]] = (60, 2)
+    modes: ClassVar[dict[Swizzle, int]] = {
+        swizzle: 3 - code for swizzle, code in WgmmaDescriptor.modes.items()
+    }
+
+    def encode(self) -> int:
+        return _exchanged(super().encode())
+
+
+def _exchanged(bits):
+    """The same with the fields of 14 bits at 16 and at 32 exchanged; of an integer or of an array."""
+    low, high = bits >> 16 & 0x3FFF, bits >> 32 & 0x3FFF
+    return bits ^ (low << 16 | high << 32) ^ (high << 16 | low << 32)
+
+
+@dataclass(frozen=True)
+class ToyInstruction(WgmmaInstruction):
+    """m64n64k16."""
+
+    name: ClassVar[str] = "toy"
+
+    def blocks(self, tile, role, rows=None):
+        extent = role.orient(tile).shape[0]
+        return blocks_of_tile(tile, role, (64,) * (extent // 64), ToyDescriptor)
+
+
+@dataclass(frozen=True)
+class Toy(Wgmma):
+    """Reads what `wgmma` reads."""
+
+    name: ClassVar[str] = "toy"
+    descriptor: ClassVar[type[Descriptor]] = ToyDescriptor
+    has_sparse: ClassVar[bool] = False
+
+    def instruction(self, a, b, sparse=False, ctas=1):
+        return ToyInstruction()
+
+
+# passes/lower_mma/toy/
+
+LOWERINGS = Lowerings()
+
+
+def define_target():
+    """Makes the instruction set known to `smem-lower-mma`."""
+
+    class ToyTarget(MmaTarget):
+        isa = "toy"
+        lowerings = LOWERINGS
+
+    return ToyTarget
+
+
+@LOWERINGS.of(WgmmaOp)
+def lower_mma(typed, target):
+    op, registers = typed.op, target.registers(typed.result)
+    function = function_of(op)
+    a = target.steps.of_a(op, registers, function)
+    b = target.steps.of_blocks(op, "b", function)
+    k_blocks = registers.k_blocks(op)
+    emit.op("nvvm.wgmma.fence.aligned")
+    parts = []
+    for i in range(len(registers.blocks)):
+        row, column = divmod(i, registers.across)
+        part = emit.value("llvm.mlir.poison", (), registers.block_type(i))
+        for k in range(k_blocks):
+            part = _instruction(part, a[row * k_blocks + k], b[column * k_blocks + k], k > 0)
+        parts.append(part)
+    emit.op("nvvm.wgmma.commit.group.sync.aligned")
+    return registers.join(parts)
+
+
+LOWERINGS.of(WaitOp)(lower_wait)
+
+
+def _instruction(part, a, b, adds):
+    scalars = [extract(part, i, ir.F32Type.get()) for i in range(32)]
+    tied = ",".join(map(str, range(32)))
+    return emit.value(
+        "llvm.inline_asm",
+        [*scalars, a, b],
+        part.type,
+        asm_string=ir.StringAttr.get(f"toy.mma.{'add' if adds else 'set'} $64, $65;"),
+        constraints=ir.StringAttr.get(f"{','.join(['=f'] * 32)},{tied},l,l"),
+        has_side_effects=ir.UnitAttr.get(),
+    )
+
+
+# emulator/toy/
+
+
+def assembled(op, text):
+    """A step of the instruction."""
+    found = re.fullmatch(r"toy\.mma\.(add|set) \$64, \$65;", text)
+    if not found:
+        return None
+    operands = operands_of(op)
+    op.collective = op.waits = True
+    adds, bf16 = found[1] == "add", MULTIPLICANDS["bf16"]
+    form = Form(64, bf16, bf16, np.dtype(np.float32), b_mn_major=True, accumulates=adds)
+
+    def multiplies(strand, passed, others):
+        floats = np.dtype(np.float32)
+        sums = joined(strand, passed) if adds else overwritten(strand, passed, floats)
+        a, b = (_as_wgmma(strand.checked(others[number])) for number in (64, 65))
+        return execute(strand, form, sums, a, b)
+
+    return operands.step(multiplies)
+
+
+def _as_wgmma(bits):
+    """Its descriptor as `wgmma` writes it."""
+    bits = _exchanged(bits.astype(np.uint64))
+    mode = np.uint64(3) - (bits >> 60 & 3)
+    return bits & ~np.uint64(0xF << 60) | mode << np.uint64(62)
+
+
+# The test.
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    """The architecture, known for a test."""
+    registry.load_ops()
+    monkeypatch.setattr(registry, "_ASSEMBLY", [*registry._ASSEMBLY, assembled])
+    monkeypatch.setattr(targets, "_TARGETS", dict(targets._TARGETS))
+    define_target()
+    arch = Arch.register(Arch("sm_7", Toy()))
+    yield arch
+    Arch.unregister(arch)
+
+
+A, B, D = matrix(M, K), matrix(K, N), matrix(M, N, element="f32")
+PRODUCT = f"""
+    %a = "smem.alloc"() : () -> {tile(M, K)}
+    %b = "smem.alloc"() : () -> {tile(K, N)}
+    "smem.copy"(%A, %a) : ({A}, {tile(M, K)}) -> ()
+    "smem.copy"(%B, %b) : ({B}, {tile(K, N)}) -> ()
+    "smem.fence"() : () -> ()
+    gpu.barrier
+    %flying = "smem.mma"(%a, %b) : ({tile(M, K)}, {tile(K, N)}) -> {fragment(M, N)}
+    %ready = "smem.wait"(%flying) {{pending = 0 : i32}}
+        : ({fragment(M, N)}) -> {fragment(M, N, "#smem.accumulator")}
+    "smem.store"(%ready, %D) : ({fragment(M, N, "#smem.accumulator")}, {D}) -> ()
+"""
+
+
+def lowered(arch):
+    """The kernel for an architecture, and the shared memory that it needs."""
+    with new_context():
+        text = module(kernel(PRODUCT, arguments=f"%A: {A}, %B: {B}, %D: {D}"))
+        parsed = ir.Module.parse(text)
+        pm = passmanager.PassManager("builtin.module")
+        add_passes(pm, "smem-to-nvvm", arch=arch).run(parsed.operation)
+        found = re.search(rf"{SHARED_BYTES} = (\d+)", str(parsed))
+        return str(parsed), int(found[1])
+
+
+def test_a_product_is_right(toy):
+    text, shared = lowered(toy)
+    assert text.count("toy.mma.set") == 2 and "wgmma.mma_async" not in text
+    rng = np.random.default_rng(7)
+    a, b = (rng.standard_normal(shape).astype(bfloat16) for shape in ((M, K), (K, N)))
+    d = np.full((M, N), np.nan, np.float32)
+    run_text(text, "product", [a, b, d], block=128, shared=shared)
+    assert np.allclose(d, a.astype(np.float32) @ b.astype(np.float32), atol=1e-3)
+
+
+def test_its_descriptors_are_not_those_of_wgmma(toy):
+    constants = re.compile(r"arith\.constant (-?\d{10,}) : i64")
+    ours, theirs = (set(constants.findall(lowered(arch)[0])) for arch in (toy, Arch.SM_90))
+    assert ours and theirs and not ours & theirs
+
+
+def test_what_it_does_not_multiply_is_refused(toy):
+    bf16 = toy.elements["bf16"]
+    assert toy.objection(bf16, bf16) is None
+    assert toy.objection(bf16, bf16, sparse=True) == (
+        "multiplies a sparse A, which is lowered for wgmma (sm_90) only, not for sm_7"
+    )
