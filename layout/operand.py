@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cached_property
 
 import numpy as np
 
@@ -88,6 +89,20 @@ class OperandBlocks:
     encoding: type[Descriptor]
     terms: tuple[tuple[Term, ...], ...] = ((),)
     bases: tuple[tuple[int, ...], ...] = ()
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(
+            (self.canonical, self.pieces, self.starts, self.encoding, self.terms, self.bases)
+        )
+
+    def __hash__(self) -> int:
+        # Like layouts, they are keys of caches.
+        return self._hash
+
+    def __getstate__(self) -> dict[str, object]:
+        # The hash of another process is another.
+        return {name: value for name, value in vars(self).items() if name != "_hash"}
 
     def descriptor(self, start: int = 0, base_offset: int = 0) -> Descriptor:
         """The descriptor of the first block of a tile at byte address `start`."""

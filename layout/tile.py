@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import gcd, prod
 
@@ -78,6 +78,18 @@ class TileLayout:
     modes: tuple[tuple[Mode, ...], ...]
     swizzle: Swizzle = Swizzle.NONE
     origin: tuple[Start, ...] = ()
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.element, self.shape, self.modes, self.swizzle, self.origin))
+
+    def __hash__(self) -> int:
+        # Layouts are keys of caches; to hash all modes takes as long as some of what is remembered.
+        return self._hash
+
+    def __getstate__(self) -> dict[str, object]:
+        # The hash of another process is another.
+        return {name: value for name, value in vars(self).items() if name != "_hash"}
 
     def __post_init__(self) -> None:
         if len(self.shape) != len(self.modes):

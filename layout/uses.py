@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any, Protocol, TypeVar, cast
 
 from .banks import Access
@@ -79,6 +79,7 @@ class TransferUse:
         return filled(part, self.transfer)
 
 
+@lru_cache(maxsize=1024)
 def filled(part: TileLayout, transfer: Transfer | Relayout) -> Verdict:
     """What is said of a tile that is filled so."""
     problem = transfer.fits(part)
