@@ -3,7 +3,7 @@
 import functools
 import inspect
 from collections.abc import Callable, Iterable
-from itertools import chain, repeat
+from itertools import repeat
 from typing import Any, NamedTuple, TypeVar, cast, get_args, get_type_hints
 
 from .arguments import REFUSED, Kind, kind_of, wrong_argument
@@ -31,33 +31,33 @@ def builder(function: Function) -> Function:
         NotBuilt: for arguments that break a rule together.
     """
     name = f"{Smem.DIALECT_NAMESPACE}.{function.__name__}"
-    kinds, positional, rest, required = _parameters(function)
+    kinds, positional, required = _parameters(function)
+    known = ", ".join(kinds)
 
     @functools.wraps(function)
     def build(*given: Any, **named: Any) -> Any:
         if not _is_place():
             _check_place(name)
         taken = []
-        for (parameter, kind), argument in zip(chain(positional, rest), given, strict=False):
+        for (parameter, kind), argument in zip(positional, given, strict=False):
             found = kind.take(argument)
             if found is REFUSED:
                 raise wrong_argument(name, parameter, argument, kind.expected)
             taken.append(found)
         if len(taken) < len(given):
-            raise TypeError(f"{name}: has {len(given)} arguments; expected {', '.join(kinds)}")
-        for parameter, argument in named.items():
-            kind = kinds.get(parameter)
-            if kind is None:
-                raise TypeError(
-                    f"{name}: has no parameter {parameter}; expected {', '.join(kinds)}"
-                )
-            named[parameter] = found = kind.take(argument)
-            if found is REFUSED:
-                raise wrong_argument(name, parameter, argument, kind.expected)
-        if len(given) < required:
-            for parameter, kind in positional[len(given) : required]:
-                if parameter not in named:
-                    raise TypeError(f"{name}: {parameter} is missing; expected {kind.expected}")
+            raise TypeError(f"{name}: has {len(given)} arguments without a name; expected {known}")
+        if named:
+            for parameter, argument in named.items():
+                kind = kinds.get(parameter)
+                if kind is None:
+                    raise TypeError(f"{name}: has no parameter {parameter}; expected {known}")
+                named[parameter] = found = kind.take(argument)
+                if found is REFUSED:
+                    raise wrong_argument(name, parameter, argument, kind.expected)
+        for parameter in required[len(given) :]:
+            if parameter not in named:
+                expected = kinds[parameter].expected
+                raise TypeError(f"{name}: {parameter} is missing; expected {expected}")
         try:
             return function(*taken, **named)
         except NotBuilt:
@@ -73,19 +73,17 @@ class _Parameters(NamedTuple):
 
     Attributes:
         kinds: by their names.
-        positional: those that need not be named, in their order.
-        rest: without end, what any further arguments are; or nothing.
-        required: how many of the positional ones must be given.
+        positional: those that need not be named, in their order; without end for `*arguments`.
+        required: the names of those that must be given.
     """
 
     kinds: dict[str, Kind]
-    positional: list[tuple[str, Kind]]
-    rest: Iterable[tuple[str, Kind]]
-    required: int
+    positional: Iterable[tuple[str, Kind]]
+    required: list[str]
 
 
 def _parameters(function: Callable[..., Any]) -> _Parameters:
-    kinds, positional, required = {}, [], 0
+    kinds, positional, required = {}, [], []
     rest: Iterable[tuple[str, Kind]] = ()
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
@@ -97,8 +95,9 @@ def _parameters(function: Callable[..., Any]) -> _Parameters:
         else:
             kinds[name] = kind_of(parameter.annotation)
             positional.append((name, kinds[name]))
-            required += parameter.default is parameter.empty
-    return _Parameters(kinds, positional, rest, required)
+            if parameter.default is parameter.empty:
+                required.append(name)
+    return _Parameters(kinds, positional or rest, required)
 
 
 def _is_place() -> bool:
