@@ -294,7 +294,7 @@ def test_without_a_location(nowhere):
 def test_locations_of_pythons_stack(nowhere):
     with ir.loc_tracebacks():
         ops.fence()
-    assert "test_misuse.py" in nowhere.operation.get_asm(enable_debug_info=True)
+    assert "test_builder_misuse.py" in nowhere.operation.get_asm(enable_debug_info=True)
 
 
 def test_in_a_context_without_the_dialect():
