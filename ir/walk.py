@@ -6,9 +6,12 @@ from typing import Any
 
 from ..dialect.bindings import ir
 from ..dialect.op import SmemOp, operation_names
+from ..dialect.smem import Smem
 
 #: An op by its name, or all ops of a class of the dialect; the classes' ops are found as views.
 Wanted = str | type[SmemOp]
+
+_ADVANCE = ir.WalkResult.ADVANCE
 
 
 def walk(root: Any, *wanted: Wanted) -> Iterator[Any]:
@@ -16,7 +19,12 @@ def walk(root: Any, *wanted: Wanted) -> Iterator[Any]:
     is changed."""
     if not wanted:
         found: list[Any] = []
-        _visit(root, found.append)
+
+        def visit(op: Any) -> Any:
+            found.append(op)
+            return _ADVANCE
+
+        root.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
         return iter(found)
     return iter(gather(root, wanted)[0])
 
@@ -30,14 +38,18 @@ def gather(root: Any, *groups: Iterable[Wanted]) -> list[list[Any]]:
             if isinstance(each, str):
                 adders[each] = ops.append
             else:
-                adders |= dict.fromkeys(_names(each), lambda op, ops=ops: ops.append(op.opview))
+                names = _names(each, len(Smem.operations))
+                adders |= dict.fromkeys(names, lambda op, ops=ops: ops.append(op.opview))
+    adder_of = adders.get
 
-    def visit(op: Any) -> None:
-        add = adders.get(op.name)
+    # Called for every op of a module: what it does is most of the time of some passes.
+    def visit(op: Any) -> Any:
+        add = adder_of(op.name)
         if add is not None:
             add(op)
+        return _ADVANCE
 
-    _visit(root, visit)
+    root.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found
 
 
@@ -46,14 +58,7 @@ def holds(root: Any, *wanted: Wanted) -> bool:
     return next(walk(root, *wanted), None) is not None
 
 
-_names = cache(operation_names)
-
-
-def _visit(root: Any, visit: Any) -> None:
-    advance = ir.WalkResult.ADVANCE
-
-    def call(op: Any) -> Any:
-        visit(op)
-        return advance
-
-    root.operation.walk(call, ir.WalkOrder.PRE_ORDER)
+@cache
+def _names(wanted: type[SmemOp], known: int) -> tuple[str, ...]:
+    """The names of the ops of a class, of which there may be more once more ops are known."""
+    return operation_names(wanted)
