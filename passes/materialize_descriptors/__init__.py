@@ -8,9 +8,9 @@ from ...dialect.ops import TileMma, WgmmaOp, WgmmaSpOp
 from ...dialect.types import is_multiplicand
 from ...ir.errors import OpError
 from ...ir.matrix_descriptors import Descriptors
-from ...ir.subtiles import part_from
+from ...ir.subtiles import Part, part_from
 from ...ir.walk import walk
-from ...layout import Mismatch, Role
+from ...layout import Mismatch, OperandBlocks, Role
 from ...layout.arch import Arch
 from ..driver.base import Pass, option
 from .said import explain, in_registers, modifiers_of, said_of
@@ -35,41 +35,68 @@ class MaterializeDescriptors(Pass):
     explain: bool = option(False, "print each operand's descriptor, field by field, as remarks")
 
     def run(self, module: Any) -> None:
-        descriptors = Descriptors()
+        operands = _Operands(self.arch)
         for mma in walk(module, TileMma):
-            self._rewrite(mma, descriptors)
+            self._rewrite(mma, operands)
 
-    def _rewrite(self, mma: Any, made: Descriptors) -> None:
+    def _rewrite(self, mma: Any, operands: "_Operands") -> None:
         with ir.InsertionPoint(mma), mma.location:
-            how = describe_scaled if mma.scales else _describe
-            described = how(mma, self.arch, made, self.explain)
+            if mma.scales:
+                described = describe_scaled(mma, self.arch, operands.descriptors, self.explain)
+            else:
+                described = _describe(mma, operands, self.explain)
         mma.result.replace_all_uses_with(described.result)
         mma.operation.erase()
 
 
-def _describe(mma: Any, arch: Arch, made: Descriptors, explains: bool) -> Any:
+class _Operands:
+    """What instructions read of the tiles of a module; of one that several mma read alike, once.
+
+    Attributes:
+        descriptors: the descriptors that are made of it.
+    """
+
+    def __init__(self, arch: Arch) -> None:
+        self.descriptors = Descriptors()
+        self._arch = arch
+        self._found: dict[Any, tuple[Part, OperandBlocks]] = {}
+
+    def of(self, mma: Any, role: Role, tile: Any) -> tuple[Part, OperandBlocks]:
+        """The part that a tile is, and the instructions' shares of it.
+
+        Raises:
+            OpError: if instructions cannot read it.
+        """
+        sparse, ctas = mma.metadata is not None, mma.ctas
+        key = (tile, role, sparse, ctas)
+        if key not in self._found:
+            part = part_from(tile, mma)
+            blocks = self._arch.blocks(part.slice.layout, role, sparse, ctas)
+            if isinstance(blocks, Mismatch):
+                raise OpError(mma, f"cannot read {role.name}: {blocks.reason}")
+            self._found[key] = part, blocks
+        return self._found[key]
+
+
+def _describe(mma: Any, read: _Operands, explains: bool) -> Any:
     """Emits an `smem.wgmma` that multiplies what an `smem.mma` does.
 
     Raises:
         OpError: if instructions cannot read an operand.
     """
     operands = list(mma.operands)
-    sparse = mma.metadata is not None
     attributes = modifiers_of(mma)
     for position, (role, operand) in enumerate(zip(Role, (mma.a, mma.b), strict=True)):
         type_ = operand.type
         if is_multiplicand(type_):
             attributes |= in_registers(type_, role)
             continue
-        part = part_from(operand, mma)
-        found = arch.blocks(part.slice.layout, role, sparse, mma.ctas)
-        if isinstance(found, Mismatch):
-            raise OpError(mma, f"cannot read {role.name}: {found.reason}")
+        part, found = read.of(mma, role, operand)
         if explains:
             explain(mma, role.name, part, found)
-        operands[position] = made.of(mma, role.name, part, found)
+        operands[position] = read.descriptors.of(mma, role.name, part, found)
         attributes |= said_of(type_, role, found)
-    op = WgmmaSpOp if sparse else WgmmaOp
+    op = WgmmaOp if mma.metadata is None else WgmmaSpOp
     return ir.Operation.create(
         op.OPERATION_NAME,
         results=[mma.result.type],
