@@ -14,13 +14,11 @@ def check_multiplied(mma: Any, a: Element, b: Element, arch: Arch) -> None:
         OpError: if it does not.
     """
     sparse, scaled = mma.metadata is not None, mma.scales is not None
-    problem = _problem(arch, a, b, sparse, scaled, mma.ctas)
-    if problem:
-        raise OpError(mma, problem)
+    if not _multiplies(arch, a, b, sparse, scaled, mma.ctas):
+        raise OpError(mma, arch.objection(a, b, sparse, scaled, mma.ctas) or "")
 
 
 @lru_cache(maxsize=64)
-def _problem(
-    arch: Arch, a: Element, b: Element, sparse: bool, scaled: bool, ctas: int
-) -> str | None:
-    return arch.objection(a, b, sparse, scaled, ctas)
+def _multiplies(arch: Arch, a: Element, b: Element, sparse: bool, scaled: bool, ctas: int) -> bool:
+    """Whether it does. A refusal names other architectures, of which there may be more later."""
+    return arch.objection(a, b, sparse, scaled, ctas) is None

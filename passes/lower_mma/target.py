@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from ...dialect.diagnostics import Invalid
 from ...dialect.types import is_accumulator, shape_of
 from ...ir.errors import OpError
 from ...ir.lowerings import Lowerings
@@ -77,6 +78,9 @@ def target_of(arch: Arch) -> MmaTarget:
     """What to lower to for an architecture.
 
     Raises:
-        LookupError: if nobody has registered how.
+        Invalid: if nobody has registered how.
     """
+    if arch.isa.name not in _TARGETS:
+        known = ", ".join(_TARGETS)
+        raise Invalid(f"has no lowering to {arch.isa.name}, which {arch} has; there are {known}")
     return _TARGETS[arch.isa.name](arch)

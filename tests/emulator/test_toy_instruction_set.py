@@ -218,6 +218,13 @@ def test_its_descriptors_are_not_those_of_wgmma(toy):
     assert ours and theirs and not ours & theirs
 
 
+def test_without_a_target_it_is_not_lowered_to(toy, monkeypatch):
+    monkeypatch.delitem(targets._TARGETS, "toy")
+    said = "smem-lower-mma: has no lowering to toy, which sm_7 has; there are wgmma, tcgen05"
+    with pytest.raises(ir.MLIRError, match=said):
+        lowered(toy)
+
+
 def test_what_it_does_not_multiply_is_refused(toy):
     bf16 = toy.elements["bf16"]
     assert toy.objection(bf16, bf16) is None
