@@ -1,5 +1,6 @@
 """The base class of the ops: accessors that work, and what each op declares of its effects."""
 
+from functools import cache
 from typing import Any
 
 from .effects import Effects
@@ -32,12 +33,13 @@ def effects_of(op: Any) -> Effects:
     return op.effects if isinstance(op, SmemOp) else SmemOp.effects
 
 
-def operand_names(op: type[SmemOp]) -> list[str]:
-    """The names of an op's operands, in their order."""
-    return [field.name for field in op._fields if type(field).__name__ == "OperandDef"]
+@cache
+def operand_names(op: Any) -> tuple[str, ...]:
+    """The names of the operands of an op of that class, in their order."""
+    return tuple(field.name for field in op._fields if type(field).__name__ == "OperandDef")
 
 
-def _define_operands(cls: type[SmemOp], segments: list[int]) -> None:
+def _define_operands(cls: Any, segments: list[int]) -> None:
     """Replaces the generated accessors of operands, which read `operandSegmentSizes`: an op with a single
     optional or variadic operand has no such attribute, as the number of its operands says it all."""
     (at,) = (i for i, segment in enumerate(segments) if segment != 1)

@@ -12,14 +12,14 @@ from .errors import OpError
 from .walk import walk
 
 #: Ops that hold functions, and those that end one.
-_MODULES = ("builtin.module", "gpu.module")
+MODULES = ("builtin.module", "gpu.module")
 _RETURNS = ("gpu.return", "func.return", "llvm.return")
 
 
 def function_of(op: Any) -> Any:
     """The function around an op: its outermost ancestor below a module."""
     operation = op.operation
-    while operation.parent is not None and operation.parent.operation.name not in _MODULES:
+    while operation.parent is not None and operation.parent.operation.name not in MODULES:
         operation = operation.parent.operation
     return operation
 
@@ -34,7 +34,7 @@ def around(op: Any) -> Iterator[Any]:
 def functions_of(module: Any) -> Iterator[Any]:
     """The functions of a module and of the modules in it: the ops that hold code."""
     for op in list(module.operation.regions[0].blocks[0].operations):
-        if op.operation.name in _MODULES:
+        if op.operation.name in MODULES:
             yield from functions_of(op.operation)
         elif len(op.operation.regions):
             yield op.operation

@@ -35,13 +35,15 @@ class Lowerings:
         """The classes of the ops that are lowered."""
         return tuple(self._functions)
 
+    def find(self, op: Any) -> Callable[..., Any] | None:
+        """The function for an op; None if it is of none of the classes."""
+        return next((self._functions[c] for c in type(op).__mro__ if c in self._functions), None)
+
     def __getitem__(self, op: Any) -> Callable[..., Any]:
         """The function for an op, which is of one of the classes."""
-        return next(self._functions[c] for c in type(op).__mro__ if c in self._functions)
-
-    def __contains__(self, op: Any) -> bool:
-        """Whether there is a function for an op."""
-        return any(c in self._functions for c in type(op).__mro__)
+        function = self.find(op)
+        assert function is not None, op
+        return function
 
 
 def load(package: str, folder: Any) -> None:

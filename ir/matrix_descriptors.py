@@ -8,9 +8,8 @@ from ..layout.descriptor import BASE_OFFSET
 from ..layout.elements import UNIT_BYTES
 from ..layout.swizzle import PHASE_BIT
 from . import emit
-from .errors import OpError
 from .shared_memory import root_alignment, root_pointer
-from .subtiles import Part, Position, root_layout
+from .subtiles import Part, Position, check_units, root_layout
 
 #: Bits of an address that matrix-descriptor-encode keeps, after its shift by 4.
 START_MASK = 0x3FFFF >> 4
@@ -32,12 +31,7 @@ class Descriptors:
             OpError: if the part begins between 16-byte units; it is reported at `mma`.
         """
         unit = part.slice.layout.element.unit
-        if part.slice.multiple % unit:
-            raise OpError(
-                mma,
-                f"reads {name} from a part that begins {part.slice.multiple} elements or a "
-                f"multiple of that into its tile; descriptors count {unit} elements (16 bytes)",
-            )
+        check_units(part, mma, f"reads {name} from", "descriptors count {} elements (16 bytes)")
         offset = first_byte(part, found)
         constant = found.encoding.of(found.canonical, 0)
         key = (part.root.operation, constant.encode(), offset)

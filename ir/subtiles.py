@@ -107,6 +107,27 @@ def _begun(origin: list[Position], layout: TileLayout, step: Any) -> list[Positi
     ]
 
 
+def check_units(part: Part, op: Any, does: str, needs: str) -> None:
+    """Checks that a part begins at a multiple of 16 bytes, whatever its run-time starts are.
+
+    Args:
+        part: the part.
+        op: the op that uses it, where the error is reported.
+        does: what the op does, for the message: "writes".
+        needs: why, with a place for the elements of 16 bytes: "16-byte accesses need multiples of {}".
+
+    Raises:
+        OpError: if it may begin between such units.
+    """
+    unit = part.slice.layout.element.unit
+    if part.slice.multiple % unit:
+        raise OpError(
+            op,
+            f"{does} a part that begins {part.slice.multiple} elements or a multiple of that into its "
+            f"tile; {needs.format(unit)}",
+        )
+
+
 def root_layout(root: Any) -> TileLayout:
     """The layout of an alloc or view that has one."""
     layout = layout_of(root.tile.type)

@@ -94,18 +94,18 @@ class AnyCopy(SmemOp):
 
     def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use | None:
         """What it asks of a tile's layout; None if nothing shall be asked of the other end."""
-        what, threads = f"the copy at {format_location(self.location)}", chooser.threads(self)
+        what = f"the copy at {format_location(self.location)}"
         if self.reads_tile:
             reads = operand == "source"
             end = chooser.other_end(self, self.tile if reads else self.source)
             if end is None:
                 return None
-            known = self._tile_copy(threads)
+            known = self._tile_copy(chooser.threads(self))
             directions = tuple(self.permutation.index(dim) for dim in end.directions)
             return TileCopyUse(what, known, reads, end.layout, directions, path)
         if self.reads_blocks:
             return ScaleUse(what, path)
-        return TransferUse(what, self.transfer(threads), path)
+        return TransferUse(what, self.transfer(chooser.threads(self)), path)
 
 
 class CopyOp(AnyCopy, name="copy"):

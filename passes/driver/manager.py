@@ -6,12 +6,10 @@ from typing import Any
 from ...dialect.arguments import wrong_argument
 from ...dialect.bindings import passmanager
 from ...dialect.diagnostics import emit_op_error
+from ...ir.kernel import MODULES
 from .base import OptionError, Pass, run_on
 from .registry import pass_named, passes
 from .textual import Leaf, parse_pipeline
-
-#: The ops on which our passes run.
-MODULES = ("builtin.module", "gpu.module")
 
 
 def add_pass(pm: Any, pass_: Pass) -> None:

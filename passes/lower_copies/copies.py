@@ -4,9 +4,8 @@ from math import prod
 from typing import Any
 
 from ...dialect.ops import CopyAsyncOp, CopyOp
-from ...ir.errors import OpError
 from ...ir.kernel import required_block_size
-from ...ir.subtiles import Part, part_from
+from ...ir.subtiles import Part, check_units, part_from
 from ...ir.threads import linear_thread
 from ...layout import Transposition
 from .blocks import Blocks
@@ -43,11 +42,5 @@ def _part(copy: Any, tile: Any, does: str) -> Part:
         OpError: if it does not begin at a multiple of 16 bytes.
     """
     part = part_from(tile, copy)
-    unit = part.slice.layout.element.unit
-    if part.slice.multiple % unit:
-        raise OpError(
-            copy,
-            f"{does} a part that begins {part.slice.multiple} elements or a multiple of that into "
-            f"its tile; 16-byte accesses need multiples of {unit}",
-        )
+    check_units(part, copy, does, "16-byte accesses need multiples of {}")
     return part

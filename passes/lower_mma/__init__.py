@@ -63,8 +63,8 @@ def _lower(typed: TypedOp, target: MmaTarget) -> None:
     """Puts instructions in an op's place."""
     op = typed.op
     with ir.InsertionPoint(op), op.location:
-        lowerings = target.lowerings if op in target.lowerings else FRAGMENTS
-        new = lowerings[op](typed, target)
+        lower = target.lowerings.find(op) or FRAGMENTS[op]
+        new = lower(typed, target)
     if new is not None:
         op.results[0].replace_all_uses_with(new)
     op.operation.erase()

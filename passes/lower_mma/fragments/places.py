@@ -6,10 +6,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from ....ir import emit
-from ....ir.errors import OpError
 from ....ir.i32 import I32
 from ....ir.shared_memory import gep, memory_type, memref_pointer, stride_value
-from ....ir.subtiles import part_from
+from ....ir.subtiles import check_units, part_from
 from ....ir.tile_address import SteppedAddress, TileAddress
 from ....layout.fragment_access import FragmentAccess
 from ....layout.fragments import WARPGROUP
@@ -40,13 +39,8 @@ class TilePlaces:
         """
         part = part_from(tile, op)
         self.access = replace(access(part.slice.layout), warp_rows=warp_rows)
-        unit = part.slice.layout.element.unit
-        if part.slice.multiple % unit:
-            raise OpError(
-                op,
-                f"accesses a part that begins {part.slice.multiple} elements or a multiple of that "
-                f"into its tile; addresses are computed from multiples of {unit} elements (16 bytes)",
-            )
+        needs = "addresses are computed from multiples of {} elements (16 bytes)"
+        check_units(part, op, "accesses", needs)
         starts = self.access.start(np.arange(WARPGROUP, dtype=np.int64))
         start = self.access.start(I32(thread) % WARPGROUP)
         self._address = SteppedAddress(TileAddress(part), starts, start)
