@@ -133,6 +133,7 @@ gpu.module @kernels {{
           %to = arith.addi %first_row, %r : index
           memref.store %value, %D[%block, %to, %lane] : !D
         }}
+        nvvm.fence.proxy {{kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}}
         nvvm.bar.warp.sync %all : i32
         %sends = arith.cmpi ult, %lane, %blocks : index
         scf.if %sends {{

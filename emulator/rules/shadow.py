@@ -34,7 +34,9 @@ class Shadow:
         copying: whether a `cp.async` that has not been waited for writes it.
         writer, write_epoch, write_op: the thread that wrote last, its epoch, and the op's number; of
             a bulk copy, the mbarrier at which it completes stands for the thread.
-        reader, read_epoch: the thread that read last by an ordinary access, and its epoch.
+        reader, read_epoch: the thread that read last by an ordinary access, or whose bulk copy did, and
+            its epoch.
+        read_in_bulk: whether that was a bulk copy.
         matrix_reads: for each warpgroup, the last group of wgmma that reads it; 0 if none does.
         bulk_reads: the last bulk copy that reads it and has not been waited for; 0 if none does.
         tensor_reads: the last tcgen05.mma or cp that reads it: the column of its thread's commits in
@@ -59,6 +61,7 @@ class Shadow:
         self.write_op = np.zeros(size, np.int32)
         self.reader = np.full(size, _NOBODY, np.int16)
         self.read_epoch = np.zeros(size, np.int32)
+        self.read_in_bulk = np.zeros(size, bool)
         self.matrix_reads = np.zeros((warpgroups, size), np.int32)
         self.bulk_reads = np.zeros(size, np.int32)
         self.tensor_reads: np.ndarray | None = None
@@ -116,12 +119,12 @@ class Shadow:
             self._check_tensor_reads(threads, rows, size, self.tensor_reads, report)
 
     def check_bulk_write(self, thread: int, rows: np.ndarray, size: int, report: Report) -> None:
-        """Checks that a bulk copy of a thread may write rows of `size` bytes now."""
+        """Checks that a bulk copy of a thread may write rows of `size` bytes now: what threads have
+        written, or read, is fenced (`docs/decisions/0004-fences-after-reads.md`)."""
         self.check_write(np.array([thread]), rows, size, report)
         writer, epoch = (rows_of(a, size)[rows] for a in (self.writer, self.write_epoch))
-        unfenced = rows_of(self.written, size)[rows] & (writer < self._order.threads)
-        unfenced &= epoch <= self._order.seen[thread, writer]
-        unfenced &= epoch > self._order.proxied[thread, writer]
+        by_thread = rows_of(self.written, size)[rows] & (writer < self._order.threads)
+        unfenced = by_thread & self._is_unfenced(thread, writer, epoch)
         if unfenced.any():
             report(
                 Kind.UNFENCED,
@@ -129,6 +132,21 @@ class Shadow:
                 f"{self._wrote(rows, unfenced)} wrote: smem.fence (fence.proxy.async) is missing "
                 "between them",
             )
+        reader, epoch = (rows_of(a, size)[rows] for a in (self.reader, self.read_epoch))
+        by_thread = (reader != _NOBODY) & ~rows_of(self.read_in_bulk, size)[rows]
+        unfenced = by_thread & self._is_unfenced(thread, reader, epoch)
+        if unfenced.any():
+            report(
+                Kind.UNFENCED,
+                f"a bulk copy writes {self._where(rows, unfenced)}, which "
+                f"{self._thread(reader[unfenced][0])} read: smem.fence (fence.proxy.async) is missing "
+                "between them",
+            )
+
+    def _is_unfenced(self, thread: int, others: np.ndarray, epochs: np.ndarray) -> np.ndarray:
+        """Which accesses of others a thread has synchronised with, but not by a proxy fence."""
+        seen, proxied = self._order.seen[thread, others], self._order.proxied[thread, others]
+        return (epochs <= seen) & (epochs > proxied)
 
     def _check_matrix_reads(
         self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report
@@ -240,6 +258,7 @@ class Shadow:
             self._report_unseen("reads", threads, rows, unseen, report)
         rows_of(self.reader, size)[rows] = thread
         rows_of(self.read_epoch, size)[rows] = self._order.epoch[thread]
+        rows_of(self.read_in_bulk, size)[rows] = False
 
     def check_matrix_read(self, warpgroup: int, group: int, at: np.ndarray, report: Report) -> None:
         """Checks that wgmma of a warpgroup may read bytes now, and notes that its group does.
@@ -295,6 +314,7 @@ class Shadow:
         self.bulk_reads[mine] = 0
         self.reader[mine] = thread
         self.read_epoch[mine] = self._order.epoch[thread]
+        self.read_in_bulk[mine] = True
         del self._bulk_readers[copy]
 
     def _check_async_read(self, name: str, threads: slice, at: np.ndarray, report: Report) -> None:

@@ -52,7 +52,13 @@ def test_a_copy_over_bytes_that_were_written_without_a_fence():
 def test_a_copy_over_bytes_that_others_may_read():
     read = f"{FILL}\n{FENCE}\ngpu.barrier\n{dump('B', 1024)}"
     assert Kind.RACE in {f.kind for f in wrong(f"{read}\n{load((0, 0))}\n{WAIT}")}
-    assert not wrong(f"{read}\ngpu.barrier\n{load((0, 0))}\n{WAIT}")
+    assert not wrong(f"{read}\n{FENCE}\ngpu.barrier\n{load((0, 0))}\n{WAIT}")
+
+
+def test_a_copy_over_bytes_that_were_read_without_a_fence():
+    fault = only(f"{FILL}\n{FENCE}\ngpu.barrier\n{dump('B', 1024)}\ngpu.barrier\n{load((0, 0))}\n{WAIT}")
+    assert fault.kind is Kind.UNFENCED
+    assert "which thread 0 read: smem.fence (fence.proxy.async) is missing" in fault.message
 
 
 def test_a_store_of_bytes_that_are_not_fenced():

@@ -199,6 +199,7 @@ _BULK_COPIES = _written(
         both(without(r"mbarrier\.arrive %remote"), sub(r"^( *%unit = .*)$", _EARLY)),
     ),
     ("a stage given back before all lanes have read", without(r"bar\.warp\.sync")),
+    ("a stage given back without a fence after the reads", without(r"fence\.proxy")),
     (
         "bytes that nobody expects",
         sub(
