@@ -1,4 +1,4 @@
-"""`smem.fence`: between ordinary writes to a tile and the tensor core that reads it."""
+"""`smem.fence`: between ordinary accesses of a tile and those of the tensor cores and of TMA."""
 
 from ..build import create
 from ..builder import builder
@@ -7,10 +7,12 @@ from ..op import SmemOp
 
 
 class FenceOp(SmemOp, name="fence"):
-    """Makes the thread's ordinary writes to shared memory visible to the async proxy.
+    """Orders the thread's ordinary accesses of shared memory before later ones of the async proxy.
 
-    `wgmma` reads shared memory through that proxy (PTX ISA, "proxies"). Each thread that wrote
-    executes the fence, then the block's barrier follows, then the mma.
+    `wgmma` and TMA access shared memory through that proxy (PTX ISA, "proxies"). Each thread that wrote
+    executes the fence, then the block's barrier follows, then the mma or the store. Before TMA
+    overwrites a stage, each thread that read or wrote it executes the fence, then
+    `smem.consumer_release`.
     """
 
     effects = Effects(fences=True)
@@ -18,5 +20,5 @@ class FenceOp(SmemOp, name="fence"):
 
 @builder
 def fence() -> None:
-    """Fences ordinary writes against the async proxy."""
+    """Orders ordinary accesses before those of the async proxy."""
     create(FenceOp)

@@ -114,7 +114,8 @@ class ConsumerWaitOp(SmemOp, name="consumer_wait"):
 class ConsumerReleaseOp(SmemOp, name="consumer_release"):
     """Says that this warpgroup has read a step's stage. All of its threads execute it.
 
-    The mma that read the stage must be finished: an `smem.wait` comes before.
+    The mma that read the stage must be finished: an `smem.wait` comes before. So does an `smem.fence`, if
+    threads have read the stage by loads of their own.
     """
 
     ring: ext.Operand[RingType]

@@ -16,8 +16,12 @@ class CheckAsync(Pass):
 
     - what `smem.mma` reads has been written, and `smem.copy_wait`, `smem.fence` and a barrier of the
       block lie between; for `smem.load`, or `smem.copy` of a tile, no fence,
-    - nothing is copied or stored to a tile until a barrier has come after what reads it, and an
-      `smem.wait` before that for an `smem.mma`.
+    - nothing is copied or stored to a tile until a barrier has come after what reads or writes it, and
+      an `smem.wait` before that for an `smem.mma`, an `smem.copy_wait` for an `smem.copy_async`,
+    - warpgroups that execute one `smem.store` write different bytes.
+
+    Accesses by `memref`, `vector`, `affine` and `gpu` ops to memory that an `smem.view` shows count as
+    reads and writes of it, of bytes that are not known.
 
     In a kernel with `smem.ring` or `smem.roles`, of each role by itself:
 
@@ -25,7 +29,8 @@ class CheckAsync(Pass):
       `smem.producer_commit` or `smem.consumer_release`), and as many stages are held as there are; the
       warpgroups of a role may take steps in turns if waits still tell their phases apart,
     - a stage is accessed while its step is held; when it is handed on, mma and bulk stores that read it
-      are waited for, and what threads wrote is fenced if the tensor cores or TMA read it,
+      are waited for, what threads wrote is fenced if the tensor cores or TMA read it, and what they
+      read or wrote is fenced if TMA overwrites it,
     - the bytes of an `smem.tma_load` count for the step whose stage it writes,
     - an `smem.tma_store` comes after the `smem.fence` and the barrier of the warpgroup that wrote, the
       next write after its `smem.tma_wait` and another barrier, and none is unfinished at the end;

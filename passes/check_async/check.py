@@ -13,6 +13,7 @@ from .prove import Proof, refute
 from .regions import Root
 from .rings import check_rings
 from .translate import translate
+from .warpgroups import check_warpgroups
 
 
 def check(function: Any) -> None:
@@ -25,6 +26,7 @@ def check(function: Any) -> None:
     if not blocks:
         return
     check_pairs(function)
+    check_warpgroups(function)
     if holds(function, RolesOp, RingOp):
         if len(blocks) > 1:
             _remark_blocks(function)

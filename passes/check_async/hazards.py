@@ -8,7 +8,7 @@ from .regions import Env, Region
 
 
 class Write(NamedTuple):
-    """A copy, or a store, that `smem.mma` cannot rely on yet.
+    """A copy, or a store, that no other access can rely on yet.
 
     Attributes:
         op: the copy.
@@ -121,11 +121,16 @@ class State:
     # What they must not do.
 
     def unsettled(self, region: Region) -> Iterator[tuple[Region, Write]]:
-        """The copies that may write what an mma is about to read."""
+        """The writes of bytes that an mma is about to read."""
         return ((r, w) for r, w in self.writes.items() if r.meets(region) is not False)
 
+    def unmet(self, region: Region) -> Iterator[tuple[Region, Write]]:
+        """The writes of bytes that threads are about to read or write: not over, or with no barrier
+        since."""
+        return ((r, w) for r, w in self.unsettled(region) if w.group is not None or not w.met)
+
     def unfinished(self, region: Region) -> Iterator[tuple[Region, Read]]:
-        """The mma that may read what a copy is about to write."""
+        """The reads, of an mma or of threads, of bytes that are about to be written."""
         return ((r, m) for r, m in self.reads.items() if r.meets(region) is not False)
 
     # Several paths.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...dialect.effects import Proxy
+from ...dialect.op import SmemOp
 from .hazards import Read, State, Write
 from .integers import UNKNOWN, VARIES, Integer, joined, less, plus, select
 from .program import (
@@ -35,24 +36,32 @@ _PATHS = 16
 _HEADS = 256
 
 
+#: Why two accesses may be in order after all.
+_SAME_BYTES = "it is not known whether they share bytes"
+_SAME_THREADS = "it is not known whether the same threads write the same bytes"
+
+
 @dataclass(frozen=True)
 class Conflict:
     """An access that begins while another may not be over.
 
     Attributes:
-        op, region: what begins, and what it accesses.
+        op: what begins.
+        region: the part of a tile that it accesses, or that the other does.
+        writes: whether it writes.
         other: the access that it meets.
         age: how many groups lie between the other's and the latest; None if it is complete.
-        certain: whether the two are known to have bytes in common.
+        unsure: why it is not known that the two are in conflict; empty if they are, on this path.
         proxy: the way by which what begins accesses them.
         trail: the loops around, each with the number of its iteration.
     """
 
     op: Any
     region: Region
+    writes: bool
     other: Write | Read
     age: int | None
-    certain: bool
+    unsure: str
     trail: tuple[tuple[For, int], ...]
     proxy: Proxy
 
@@ -142,41 +151,61 @@ class Machine:
         region = step.place.region(state.env)
         for other, read in state.unfinished(region):
             age = None if read.group is None else state.mma_groups - 1 - read.group
-            self._report(step.op, region, other, read, age, Proxy.GENERIC)
+            self._report(step, region, other, read, age, Proxy.GENERIC)
+        for other, write in state.unmet(region):
+            # An op gives each thread the same bytes again, which the thread writes in order.
+            complete, same = write.group is None, region.is_same(other)
+            if complete and same and write.op == step.op:
+                continue
+            apart = complete and not (same and _share_out_differently(write.op, step.op))
+            unsure = _SAME_THREADS if apart else ""
+            self._report_write(step, region, other, write, Proxy.GENERIC, state, unsure)
         state.write(step.op, region, step.asynchronous)
 
     def _mma(self, step: Mma, state: State) -> None:
         regions = [place.region(state.env) for place in step.places]
         for region in regions:
             for other, write in state.unsettled(region):
-                self._report_write(step.op, region, other, write, Proxy.ASYNC, state)
+                self._report_write(step, region, other, write, Proxy.ASYNC, state)
         state.read(step.op, regions)
 
     def _load(self, step: Load, state: State) -> None:
         for place in step.places:
             region = place.region(state.env)
-            for other, write in state.unsettled(region):
-                if write.group is not None or not write.met:
-                    self._report_write(step.op, region, other, write, Proxy.GENERIC, state)
+            for other, write in state.unmet(region):
+                self._report_write(step, region, other, write, Proxy.GENERIC, state)
             state.read_by_threads(step.op, region)
 
     def _report_write(
-        self, op: Any, region: Region, other: Region, write: Write, proxy: Proxy, state: State
+        self,
+        step: _Access,
+        region: Region,
+        other: Region,
+        write: Write,
+        proxy: Proxy,
+        state: State,
+        unsure: str = "",
     ) -> None:
         age = None if write.group is None else state.copy_groups - 1 - write.group
-        self._report(op, region, other, write, age, proxy)
+        self._report(step, region, other, write, age, proxy, unsure)
 
     def _report(
         self,
-        op: Any,
+        step: _Access,
         region: Region,
         other: Region,
         hazard: Write | Read,
         age: int | None,
         proxy: Proxy,
+        unsure: str = "",
     ) -> None:
-        certain = region.meets(other) is True
-        self.meet(Conflict(op, region, hazard, age, certain, tuple(self.trail), proxy))
+        if region.root.of_memref and other.root.of_memref:
+            # Nothing of a tile; what other dialects' ops do to each other is not looked at.
+            return
+        writes, unsure = isinstance(step, Copy), unsure if region.meets(other) else _SAME_BYTES
+        of_tile = other if region.root.of_memref else region
+        trail = tuple(self.trail)
+        self.meet(Conflict(step.op, of_tile, writes, hazard, age, unsure, trail, proxy))
 
     def _skip(self, step: Any, state: State, reason: str) -> None:
         self.skip(step.op, reason)
@@ -269,8 +298,18 @@ class Machine:
         return True
 
 
+#: A step that accesses tiles.
+_Access = Copy | Load | Mma
+
 #: States by the integers with which they arrived somewhere.
 _Paths = dict[tuple[Integer, ...], State]
+
+
+def _share_out_differently(one: Any, other: Any) -> bool:
+    """Whether two ops that write the same bytes do so by other threads: all of the block take turns in
+    the one, each warpgroup writes what it holds in the other."""
+    scopes = [op.effects.scope for op in (one, other) if isinstance(op, SmemOp)]
+    return len(set(scopes)) > 1
 
 
 def _values(numbers: tuple[int, ...], env: Env) -> tuple[Integer, ...]:

@@ -1,4 +1,4 @@
-"""The memory behind tiles: which roots may have bytes in common, and what else writes them."""
+"""The memory behind tiles: which roots may have bytes in common, and what else accesses them."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -6,20 +6,23 @@ from typing import Any
 from ...dialect.bindings import ir
 from ...dialect.diagnostics import format_location
 from ...dialect.divisibility import constant_of
+from ...dialect.memrefs import is_workgroup
 from ...dialect.ops import PartOp, ViewOp
 from ...dialect.types import layout_of, shape_of
 from ...ir.subtiles import chain_of
+from ...ir.walk import walk
 from ...layout import Multiple
+from .memrefs import ALIASES, Accessed, accessed_memrefs, base_of, defining_op, is_known
 from .regions import Place, Root, Start
 
 #: Ops that make a memref whose bytes no other memref has.
 _ALLOCATIONS = ("memref.alloc", "memref.alloca")
 
-#: Ops that show the memory of a memref as another one.
-_VIEWS = ("memref.view", "memref.cast")
+#: Ops that give the memory of a symbol.
+_NAMED = ("gpu.dynamic_shared_memory", "memref.get_global")
 
-#: Uses of a memref that write nothing.
-_READS = ("memref.load", "memref.dim", "vector.load", "memref.dealloc")
+#: Ops of which it is known where in the memory of a memref another one begins.
+_VIEWS = ("memref.view", "memref.cast")
 
 
 class Roots:
@@ -30,6 +33,9 @@ class Roots:
         self._number = number
         self._places: dict[Any, Place | None] = {}
         self._roots: dict[Any, Root | None] = {}
+        self._shown = {self._memory(base_of(view.memref))[0] for view in walk(function, ViewOp)}
+        #: The memrefs of one memory: ops that name it, and arguments, of which any two may be the same.
+        self._bases = self._all_bases() if self._shown else {}
         #: Views of whose memory not everything is known, with the reason.
         self.unknown: dict[Any, str] = {}
 
@@ -42,6 +48,25 @@ class Roots:
         if tile not in self._places:
             self._places[tile] = self._place(tile, *chain_of(tile, user))
         return self._places[tile]
+
+    def of_memrefs(self, op: Any) -> Accessed | None:
+        """The places that an op of another dialect reads, and those that it writes, of memory that tiles
+        show; None if there are none."""
+        if not self._shown:
+            return None
+        reads, writes = accessed_memrefs(op)
+        found = Accessed(self._shared(op, reads), self._shared(op, writes))
+        return found if any(found) else None
+
+    def _shared(self, op: Any, memrefs: tuple[Any, ...]) -> tuple[Place, ...]:
+        """The memory behind memrefs that tiles show, too; which bytes of it are accessed is not known."""
+        found = (self._memory(base_of(memref))[0] for memref in memrefs)
+        shown = [memory for memory in found if memory is not None and memory in self._shown]
+        start: Start = (0, ())
+        return tuple(
+            Place(Root(op, memory, None, 1, 1, 1, of_memref=True), start, start, start, 1, 1)
+            for memory in shown
+        )
 
     def _place(self, tile: Any, op: Any, chain: list[Any]) -> Place | None:
         root = self._root(op)
@@ -73,7 +98,8 @@ class Roots:
         if shift is None or memory is None:
             self.unknown[op] = "where its memory begins is not known"
             return None
-        user = _other_user(source)
+        users = map(_unknown_user, [source, *self._bases.get(memory, ())])
+        user = next((user for user in users if user is not None), None)
         if user is not None:
             where = format_location(user.location)
             self.unknown[op] = f"'{user.operation.name}' at {where} uses its memory, too"
@@ -83,11 +109,21 @@ class Roots:
         span = (shift, shift + layout.size_bytes)
         return Root(op, memory, span, stages, rows, columns, outside)
 
+    def _all_bases(self) -> dict[Any, list[Any]]:
+        """Memrefs by what stands for their memory, if not the memref itself does."""
+        found: dict[Any, list[Any]] = {}
+        named = [op.results[0] for op in walk(self._function, *_NAMED)]
+        arguments = self._function.regions[0].blocks[0].arguments
+        for base in [*named, *filter(_is_workgroup, arguments)]:
+            found.setdefault(self._memory(base)[0], []).append(base)
+        return found
+
     def _memory(self, source: Any) -> tuple[Any, bool]:
         """What stands for the memory of a memref, and whether it has contents that the function did
         not write; None for memory that is not known."""
         owner = source.owner
-        if isinstance(owner, ir.Block):
+        op = defining_op(source)
+        if op is None:
             arguments = owner.arguments
             attributes = self._function.attributes
             if owner.owner.operation != self._function or "function_type" not in attributes:
@@ -95,12 +131,12 @@ class Roots:
             inputs = len(ir.TypeAttr(attributes["function_type"]).value.inputs)
             declared = any(source == buffer for buffer in list(arguments)[inputs:])
             return (source, False) if declared else ("arguments", True)
-        if owner.operation.name in _ALLOCATIONS:
+        if op.name in _ALLOCATIONS:
             return source, False
-        if owner.operation.name == "gpu.dynamic_shared_memory":
+        if op.name == "gpu.dynamic_shared_memory":
             return "dynamic", True
-        if owner.operation.name == "memref.get_global":
-            return str(owner.operation.attributes["name"]), True
+        if op.name == "memref.get_global":
+            return str(op.attributes["name"]), True
         return None, True
 
 
@@ -125,17 +161,21 @@ def _source(memref: Any) -> tuple[Any, int | None]:
     return memref, begin
 
 
-def _other_user(memref: Any) -> Any:
-    """An op that may write a memref behind the back of its tiles; None if there is none."""
+def _unknown_user(memref: Any) -> Any:
+    """An op that does with a memref what is not known; None if there is none."""
     for use in memref.uses:
         op = use.owner.operation
-        if op.name in _VIEWS:
-            found = _other_user(op.results[0])
+        if op.name in ALIASES:
+            found = _unknown_user(op.results[0])
             if found is not None:
                 return found
-        elif not isinstance(use.owner, ViewOp) and op.name not in _READS:
+        elif not isinstance(use.owner, ViewOp) and not is_known(op):
             return op
     return None
+
+
+def _is_workgroup(value: Any) -> bool:
+    return isinstance(value.type, ir.MemRefType) and is_workgroup(value.type)
 
 
 def _sum(a: Start, b: Start) -> Start:

@@ -13,11 +13,14 @@ class Block:
     """Steps, and the integers that its terminator hands on.
 
     Attributes:
-        synchronizes: whether anything in it, however deep, accesses tiles or orders accesses.
+        accesses: whether anything in it, however deep, accesses tiles, or memory that tiles show.
+        synchronizes: whether anything in it accesses tiles or orders accesses; ops of other dialects
+            that access the memory of tiles do not count.
     """
 
     steps: list[Any] = field(default_factory=list)
     yields: tuple[int, ...] = ()
+    accesses: bool = False
     synchronizes: bool = False
 
 
@@ -46,7 +49,8 @@ class Given:
 
 @dataclass(frozen=True, eq=False)
 class Copy:
-    """A write of a tile by the threads, such as `smem.copy`, `smem.copy_async` or `smem.store`."""
+    """A write of a tile by the threads, such as `smem.copy`, `smem.copy_async` or `smem.store`, or of
+    memory that tiles show, such as `memref.store`."""
 
     op: Any
     place: Place
@@ -85,7 +89,8 @@ class Mma:
 
 @dataclass(frozen=True, eq=False)
 class Load:
-    """A read of tiles by the threads' own loads, such as `smem.load` or `smem.copy` of a tile."""
+    """A read of tiles by the threads' own loads, such as `smem.load` or `smem.copy` of a tile, or of
+    memory that tiles show, such as `memref.load`."""
 
     op: Any
     places: tuple[Place, ...]

@@ -58,7 +58,7 @@ class _Trial(Machine):
         self.left = _PATIENCE
 
     def meet(self, conflict: Conflict) -> None:
-        if conflict.certain:
+        if not conflict.unsure:
             raise _Broken(conflict)
 
     def given(self, step: Given) -> Integer:

@@ -18,7 +18,8 @@ class Root:
         memory: two roots can have bytes in common only if this is the same.
         span: first byte and end of a root within its memory; None if not known.
         stages, rows, columns: the tile's shape.
-        outside: whether others than the function's copies may have written it.
+        outside: whether others than the function's ops may have written it.
+        of_memref: whether it is what an op of another dialect accesses of a memref that tiles show.
     """
 
     op: Any
@@ -28,6 +29,7 @@ class Root:
     rows: int
     columns: int
     outside: bool = False
+    of_memref: bool = False
 
 
 class Region(NamedTuple):
@@ -52,6 +54,18 @@ class Region(NamedTuple):
             ),
         )
         return False if False in sides else None if None in sides else True
+
+    def is_same(self, other: "Region") -> bool:
+        """Whether both are known to be the same bytes."""
+        known = (
+            start is not None or size == whole
+            for start, size, whole in (
+                (self.stage, 1, self.root.stages),
+                (self.row, self.rows, self.root.rows),
+                (self.column, self.columns, self.root.columns),
+            )
+        )
+        return self == other and all(known)
 
 
 def _spans_meet(a: Root, b: Root) -> bool | None:

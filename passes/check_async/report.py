@@ -6,14 +6,15 @@ from ...dialect.diagnostics import format_location
 from ...dialect.effects import Proxy
 from ...dialect.op import SmemOp
 from ...dialect.ops import CopyCommitOp, CopyWaitOp, FenceOp, WaitOp
-from .hazards import Read, Write
+from .hazards import Read
 from .machine import Conflict
 from .regions import Region
 
 
 def error(conflict: Conflict) -> str:
     """What is said of a conflict that some run has."""
-    if conflict.other.op == conflict.op and not _iteration(conflict):
+    reads_and_writes = conflict.writes and isinstance(conflict.other, Read)
+    if reads_and_writes and conflict.other.op == conflict.op and not _iteration(conflict):
         tile = _tile(conflict.region)
         return f"reads and writes the same bytes of {tile}; copy to a part that does not meet the other"
     return (
@@ -31,7 +32,7 @@ def remark(conflict: Conflict) -> str:
 
 
 def _verb(conflict: Conflict) -> str:
-    return "reads" if isinstance(conflict.other, Write) else "overwrites"
+    return "overwrites" if conflict.writes else "reads"
 
 
 def at(op: Any) -> str:
@@ -87,6 +88,6 @@ def reason(conflict: Conflict) -> str:
     if conflict.other.doubt is not None:
         doubt = conflict.other.doubt
         return f"'{doubt.operation.name}' at {format_location(doubt.location)} may order them"
-    if not conflict.certain:
-        return "it is not known whether they share bytes"
+    if conflict.unsure:
+        return conflict.unsure
     return f"there may be a path without {_missing(conflict)} between them"

@@ -39,7 +39,6 @@ from .scales import Scales
 #: Ops that other blocks or the host decide on, with a value that they have in some run.
 _GIVEN = {"gpu.block_id": 0, "gpu.cluster_block_id": 0, "gpu.grid_dim": 1}
 
-_ACCESSES = (Copy, Load, Mma)
 _ORDERINGS = (Commit, CopyWait, Fence, Barrier, Wait)
 
 #: The kinds of accesses of tiles that are followed: whether they write, by which way, and what tells that
@@ -114,16 +113,16 @@ class Translator:
         yields: tuple[int, ...] = ()
         if ops and ops[-1].operation.name == "scf.yield":
             yields = tuple(map(self._number, ops[-1].operands))
-        return Block(steps, yields, any(map(_synchronizes, steps)))
+        return Block(steps, yields, any(map(_accesses, steps)), any(map(_synchronizes, steps)))
 
     def _steps_of(self, op: Any) -> list[Any]:
         if not isinstance(op, SmemOp):
             step = self._step(op.operation)
-            return [] if step is None else [step]
+            return [*self._of_memrefs(op.operation), *([] if step is None else [step])]
         if isinstance(op, MapOp):
             # Run for one element after the other; barriers of the first are as good as those of all.
             inner = self._block(op.regions[0].blocks[0])
-            return inner.steps if inner.synchronizes else []
+            return inner.steps if inner.accesses or inner.synchronizes else []
         if len(op.regions):
             return [self._opaque(op)]
         return self._declared(op) if has_effect(op) else []
@@ -137,6 +136,17 @@ class Translator:
         if len(op.regions):
             return self._opaque(op)
         return None if is_harmless(op) else Other(op)
+
+    def _of_memrefs(self, op: Any) -> list[Any]:
+        """The accesses of an op of another dialect to memory that tiles show."""
+        places = self.roots.of_memrefs(op)
+        if places is None:
+            return []
+        readers = [Load(op, places.reads)] if places.reads else []
+        copies = [Copy(op, place, False) for place in places.writes]
+        self.readers += readers
+        self.copies += copies
+        return [*readers, *copies]
 
     def _number(self, value: Any) -> int:
         return self._numbers.setdefault(value, len(self._numbers))
@@ -269,7 +279,7 @@ class Translator:
         """An op with regions of which we do not know how they are run."""
         inner = [self._block(block) for region in op.regions for block in region.blocks]
         own = isinstance(op, SmemOp) and has_effect(op)
-        followed = own or any(block.synchronizes for block in inner)
+        followed = own or any(block.accesses or block.synchronizes for block in inner)
         return Opaque(op) if followed else Other(op)
 
 
@@ -286,9 +296,18 @@ def _same(x: Integer) -> Integer:
     return x
 
 
+def _accesses(step: Any) -> bool:
+    inner = step.branches if isinstance(step, If) else (step.body,) if isinstance(step, For) else ()
+    return isinstance(step, (Copy, Load, Mma)) or any(block.accesses for block in inner)
+
+
 def _synchronizes(step: Any) -> bool:
     if isinstance(step, If):
         return any(branch.synchronizes for branch in step.branches)
     if isinstance(step, For):
         return step.body.synchronizes
-    return isinstance(step, (*_ACCESSES, *_ORDERINGS, Opaque))
+    if isinstance(step, Copy):
+        return not step.place.root.of_memref
+    if isinstance(step, Load):
+        return not any(place.root.of_memref for place in step.places)
+    return isinstance(step, (Mma, *_ORDERINGS, Opaque))

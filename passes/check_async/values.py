@@ -9,6 +9,8 @@ from ...dialect.effects import Proxy, accessed
 from ...dialect.op import SmemOp
 from ...dialect.ops import RoleOp
 from ...ir.cluster import cluster_size
+from ...ir.kernel import block_size
+from ...layout.fragments import WARPGROUP, WARPS
 from .forms import Form, Spread, Symbol, number, one
 
 #: Ops whose result is their operand.
@@ -23,6 +25,10 @@ _DIVISIONS: dict[str, Callable[[int, int], int]] = {
     "arith.ceildivui": lambda x, by: -(-x // by),
     "arith.remui": lambda x, by: x % by,
 }
+
+#: Ops that divide by their second operand, and by two to that.
+_SHIFTED = ("arith.shrui", "arith.shrsi")
+_DIVIDED = ("arith.divui", "arith.divsi", *_SHIFTED)
 
 #: Ops that give a number of the launch, with the least it can be.
 _LAUNCH = {"gpu.grid_dim": 1, "gpu.block_dim": 1, "gpu.cluster_id": 0}
@@ -67,6 +73,7 @@ class Values:
             "gpu.block_id": self._block_id,
             "gpu.cluster_block_id": lambda op: self._launch(op, 0, Spread.BLOCK),
             "gpu.thread_id": self._thread_id,
+            "gpu.subgroup_id": self._subgroup_id,
             **dict.fromkeys(_LAUNCH, lambda op: self._launch(op, _LAUNCH[op.name])),
         }
 
@@ -91,6 +98,19 @@ class Values:
         """Which of a role's warpgroups it is."""
         key = ("warpgroup", role)
         return self._symbol(key, spread=Spread.WARPGROUP, least=0, by=role, alike=True)
+
+    def is_warpgroup(self, symbol: Symbol) -> bool:
+        """Whether a symbol is the number of a thread's warpgroup in the block."""
+        if symbol.name not in _DIVIDED:
+            return False
+        (divided, by), (_, y, z) = symbol.operands, block_size(self._function) or (1, 2, 1)
+        if divided.symbol is None or by.constant is None:
+            return False
+        size = 1 << by.constant if symbol.name in _SHIFTED else by.constant
+        thread, warp = ("gpu.thread_id", "x"), ("gpu.subgroup_id", "")
+        if divided.symbol is self._symbols.get(thread):
+            return size == WARPGROUP and y == z == 1
+        return divided.symbol is self._symbols.get(warp) and size == WARPS
 
     def differs_in_pair(self, form: Form) -> bool:
         """Whether two blocks that are next to each other along x are known not to have the same."""
@@ -212,6 +232,9 @@ class Values:
     def _thread_id(self, op: Any) -> Form:
         key = (op.name, _dimension_of(op))
         return one(self._symbol(key, spread=Spread.THREAD, least=0, alike=True))
+
+    def _subgroup_id(self, op: Any) -> Form:
+        return one(self._symbol((op.name, ""), spread=Spread.THREAD, least=0, alike=True))
 
     def _block_id(self, op: Any) -> Form:
         dim = _dimension_of(op)

@@ -123,7 +123,9 @@ def verdict(steps):
 
 
 def trace(steps, trips, taken, count=0):
-    for name, *arguments in steps:
+    """The steps of a run; accesses with the number of their op."""
+    for step in steps:
+        name, *arguments = step
         if name == "loop":
             for i in range(trips):
                 yield from trace(arguments[0], trips, taken, i)
@@ -131,10 +133,10 @@ def trace(steps, trips, taken, count=0):
             yield from trace(arguments[0], trips, taken, count) if taken else ()
         elif name == "copy_tile":
             source, target = arguments
-            yield "load", stage_at(source, count)
-            yield "copy", stage_at(target, count)
+            yield "load", stage_at(source, count), id(step)
+            yield "copy", stage_at(target, count), id(step)
         elif name in ("copy", "copy_async", "mma"):
-            yield name, stage_at(*arguments, count)
+            yield name, stage_at(*arguments, count), id(step)
         else:
             yield name, *arguments
 
@@ -162,23 +164,42 @@ def settled(run, i, *by):
     """The step by which a copy is complete, and then past each of some others."""
     if run[i][0] == "copy_async":
         i = waited(run, first(run, i, "commit"), "copy_wait", "commit")
-    return max(first(run, i, name) for name in by)
+    return max((first(run, i, name) for name in by), default=i)
 
 
 def is_wrong(run):
     """Whether some step of a run begins before it may."""
     for i, (name, *arguments) in enumerate(run):
         if name in ("copy", "copy_async"):
-            early = {("mma", *arguments)} & set(run[i : settled(run, i, "fence", "barrier")])
-            early |= {("load", *arguments)} & set(run[i : settled(run, i, "barrier")])
+            early = accessing({"mma"}, arguments[0], run[i : settled(run, i, "fence", "barrier")])
+            early += accessing({"load"}, arguments[0], run[i : settled(run, i, "barrier")])
+            early += accessing(WRITES, arguments[0], run[i + 1 : settled(run, i)])
         elif name in ("mma", "load"):
             over = first(run, waited(run, i, "wait", "mma") if name == "mma" else i, "barrier")
-            early = {("copy", *arguments), ("copy_async", *arguments)} & set(run[i:over])
+            early = accessing(WRITES, arguments[0], run[i:over])
         else:
             continue
         if early:
             return True
     return False
+
+
+def may_be_wrong(run):
+    """Whether an op may write what another one has, by other threads, with no barrier between."""
+    return any(
+        op != arguments[1]
+        for i, (name, *arguments) in enumerate(run)
+        if name in WRITES
+        for _, _, op in accessing(WRITES, arguments[0], run[i + 1 : settled(run, i, "barrier")])
+    )
+
+
+WRITES = {"copy", "copy_async"}
+
+
+def accessing(names, stage, steps):
+    """The steps that access a stage in one of some ways."""
+    return [step for step in steps if step[0] in names and step[1] == stage]
 
 
 def runs(steps):
@@ -227,5 +248,6 @@ def test_silence_is_a_proof_and_an_error_is_a_wrong_run(steps):
     event(f"{said}, {'wrong' if wrong else 'right'}")
     if said == "proven":
         assert not wrong
+        assert not any(map(may_be_wrong, runs(steps)))
     if said == "wrong":
         assert wrong or nothing_written

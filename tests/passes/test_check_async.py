@@ -164,6 +164,8 @@ def test_many_paths_are_taken_together():
     %x{i} = scf.if %c{i} -> index {{
       "smem.copy_async"(%A, %a) : ({matrix(64, 64)}, {TILE}) -> ()
       "smem.copy_commit"() : () -> ()
+      "smem.copy_wait"() {{pending = 0 : i32}} : () -> ()
+      gpu.barrier
       scf.yield %one : index
     }} else {{
       scf.yield %zero : index
@@ -172,7 +174,7 @@ def test_many_paths_are_taken_together():
     )
     constants = "%one = arith.constant 1 : index\n%zero = arith.constant 0 : index"
     settle = '"smem.copy_wait"() {pending = 0 : i32} : () -> ()'
-    body = changed((FENCE, f"{constants}{branches}\n{settle}\n{FENCE}"), text=PRODUCT)
+    body = changed((FENCE, f"{settle}\ngpu.barrier\n{constants}{branches}\n{FENCE}"), text=PRODUCT)
     arguments = ARGUMENTS + "".join(f", %c{i}: i1" for i in range(6))
     assert said_of(module(kernel(body, arguments=arguments))) == []
     unsettled = changed((settle, ""), text=body)
@@ -191,7 +193,7 @@ def test_a_step_of_nothing_is_not_tried():
       gpu.barrier
       %d = "smem.mma"(%a, %a) : ({TILE}, {TILE}) -> {FLYING}
     }}"""
-    body = changed((FENCE, f"{FENCE}{loop}"), text=PRODUCT)
+    body = changed((FENCE, f"{FENCE}\ngpu.barrier{loop}"), text=PRODUCT)
     (said,) = said_of(module(kernel(body, arguments=f"{ARGUMENTS}, %n: index")))
     assert said.startswith("cannot prove")
 

@@ -326,6 +326,8 @@ func.func @each_thread_loads(%g: !g, %n: index) attributes {known_block_size = a
 
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!u = !smem.tile<tensor<128x64xbf16>, #smem.auto>
+!p = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
 !r = !smem.barriers
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
@@ -336,10 +338,16 @@ func.func @no_barrier_before(%g: !g, %n: index) attributes {known_block_size = a
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
   %r = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
-  %o = "smem.alloc"() : () -> !t
+  %o = "smem.alloc"() : () -> !u
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
   %zero = arith.constant 0.0 : f32
   %x = "smem.fill"(%zero) : (f32) -> !c
-  "smem.store"(%x, %o) : (!c, !t) -> ()
+  %thread = gpu.thread_id x
+  %warpgroup = arith.divui %thread, %c128 : index
+  %row = arith.muli %warpgroup, %c64 : index
+  %part = "smem.subtile"(%o, %row) {static_offsets = array<i64: -9223372036854775808, 0>, multiple_of = array<i64: 64>} : (!u, index) -> !p
+  "smem.store"(%x, %part) : (!c, !p) -> ()
   // expected-remark@+1 {{cannot prove that accesses of tiles are in order: no barrier comes after the accesses before it}}
   "smem.roles"() ({
     "smem.role"() ({

@@ -117,7 +117,7 @@ class Accesses:
             self._findings.unknown(op, reason, state)
             return
         self._check_counts(op, spot, state)
-        self._write(spot, Write(op, spot, fenced=True, met=True), state)
+        self._write(spot, Write(op, spot, fenced=True, met=True, in_bulk=True), state)
 
     def _check_counts(self, op: Any, spot: Spot, state: State) -> None:
         """Checks that the bytes of a load count for the stage that it writes."""
@@ -155,8 +155,27 @@ class Accesses:
             state.filled |= {spot}
         elif not self._is_held(write.op, spot, "writes", state):
             return
+        for earlier in state.writes:
+            self._check_rewritten(earlier, write, state)
         state.writes |= {write}
         self._note(write.op, spot, None, state)
+
+    def _check_rewritten(self, earlier: Write, write: Write, state: State) -> None:
+        """Checks that bytes are not written by two ops at a time: an op gives each thread the same again,
+        which it writes in order, and bulk loads are in no order."""
+        meets = earlier.spot.is_of_same_stage(write.spot) and earlier.spot.meets(write.spot)
+        again = earlier.op == write.op and earlier.spot.is_same(write.spot)
+        if meets is False or (not earlier.in_bulk and (earlier.met or again)):
+            return
+        if earlier.in_bulk:
+            needs = [f"{Side.CONSUMER.begins} of its step"]
+            self._clash(write.op, earlier, "overwrites", needs, meets is True, state)
+            return
+        reason = (
+            f"it may overwrite the {at(earlier.spot.root)} before the {at(earlier.op)} is over; put "
+            f"{WarpgroupBarrierOp.OPERATION_NAME} between them"
+        )
+        self._findings.unknown(write.op, reason, state)
 
     # Reads.
 

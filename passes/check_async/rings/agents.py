@@ -47,7 +47,7 @@ class Agents:
         for state in states:
             if state.turns:
                 self._findings.unknown(roles[0], "rings are used outside of it", state)
-            if state.writes or state.reads:
+            if state.writes or not all(read.met for read in state.reads):
                 reason = "no barrier comes after the accesses before it"
                 self._findings.unknown(roles[0], reason, state)
         first = 0

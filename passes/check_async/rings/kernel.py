@@ -91,6 +91,7 @@ class Kernel:
         furthest: one more than the largest number of groups that a wait leaves pending.
         fills: for each tile without stages, the ring by which it is loaded.
         written: the tiles that anything writes.
+        loaded: those that bulk loads write, with one that does.
         handovers, accesses: what was found on all paths.
         held: for each agent and side of a ring, the most steps that it holds while it waits for one.
         ends: for each agent the states in which it ends.
@@ -102,6 +103,7 @@ class Kernel:
     furthest: int
     fills: dict[Any, Any]
     written: set[Any]
+    loaded: dict[Any, Any]
     handovers: dict[Handover, None] = field(default_factory=dict)
     accesses: dict[TileAccess, None] = field(default_factory=dict)
     held: dict[tuple[Agent, Turning], int] = field(default_factory=dict)
@@ -116,15 +118,16 @@ class Kernel:
             [op for op in Smem.operations if op.effects.awaits in groups],
             [op for op in Smem.operations if any(a.writes for a in op.effects.accesses)],
         )
-        fills, written = {}, set()
+        fills, written, loaded = {}, set(), {}
         for op in writes:
             for tile, access in accessed_tiles(op):
                 if access.writes and access.completion is Completion.MBARRIER:
                     fills[tile.owner] = op.ring.owner
+                    loaded[chain_of(tile, op)[0]] = op
                 if access.writes:
                     written.add(chain_of(tile, op)[0])
         furthest = 1 + max(map(pending_of, waits), default=0)
-        return Kernel(function, Ops(), Values(function), furthest, fills, written)
+        return Kernel(function, Ops(), Values(function), furthest, fills, written, loaded)
 
     def rings(self) -> list[RingOp]:
         """The function's rings."""

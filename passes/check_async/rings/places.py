@@ -6,14 +6,12 @@ from typing import Any, NamedTuple
 
 from ....dialect.bindings import ir
 from ....dialect.ops import AllocOp, StageOp
-from ....dialect.types import shape_of
-from ....ir.subtiles import chain_of
-from ..forms import Form, number
-from ..memory import starts_of
+from ..extents import Extent, part_of
+from ..forms import number
 from ..report import at
 from .findings import Findings
 from .kernel import Kernel, stages_of
-from .spots import BEGINS, Extent, Side, Spot, Turning, turning_of
+from .spots import BEGINS, Side, Spot, Turning, turning_of
 from .state import State
 
 
@@ -76,16 +74,12 @@ class Places:
         return None if taken is None else Spot(root, *taken, extents)
 
     def _part(self, tile: Any, op: Any) -> _Part:
-        root, chain = chain_of(tile, op)
-        starts, stage = [Form(), Form(), Form()], None
+        root, chain, extents = part_of(tile, op, self._kernel.values)
+        stage = None
         for part in chain:
             if isinstance(part, StageOp):
                 stage = part.index
-            for dim, start in starts_of(part, self._kernel.values.of, number):
-                starts[dim] = starts[dim] + start
-        sizes, whole = (1, *shape_of(tile.type)[-2:]), (1, *shape_of(root.tile.type))[-3:]
-        stages, rows, columns = (Extent(*e) for e in zip(starts, sizes, whole, strict=True))
-        return _Part(root, stage, (stages, rows, columns))
+        return _Part(root, stage, extents)
 
     def _of_filled(self, op: Any, root: Any, loads: bool, state: State) -> _Taken | None:
         """The step in which a tile without stages is used; None if it is not known."""

@@ -13,7 +13,8 @@ from ....dialect.ops import (
     ProducerCommitOp,
     RoleOp,
 )
-from ..forms import Form, Symbol
+from ..extents import Extent
+from ..forms import Symbol
 
 
 class Side(Enum):
@@ -63,49 +64,6 @@ def turning_of(op: Any) -> Turning:
     return op.ring.owner, Side.PRODUCER if produces else Side.CONSUMER
 
 
-class Extent(NamedTuple):
-    """Where something begins along a dimension (None if not known), its size, and the tile's."""
-
-    start: Form | None
-    size: int
-    whole: int
-
-    @property
-    def is_all(self) -> bool:
-        """Whether it is all of the tile's."""
-        return self.size == self.whole
-
-    def is_same(self, other: Extent) -> bool:
-        """Whether two are known to be the same."""
-        return self.start is not None and self[:2] == other[:2]
-
-    def meets(self, other: Extent) -> bool | None:
-        """Whether two have elements in common; None if not known."""
-        if self.is_all or other.is_all:
-            return True
-        distance = None if None in (self.start, other.start) else _minus(self, other).constant
-        return None if distance is None else -self.size < distance < other.size
-
-    def parts_from(self, other: Extent, symbol: Symbol) -> bool:
-        """Whether they have nothing in common if the symbol is not the same for both."""
-        if self.start is None or other.start is None:
-            return False
-        split, others = self.start.split(symbol), other.start.split(symbol)
-        if split is None or others is None or split[0] != others[0]:
-            return False
-        distance = (split[1] - others[1]).constant
-        return (
-            distance is not None
-            and -split[0] <= distance - other.size
-            and (distance + self.size <= split[0])
-        )
-
-
-def _minus(one: Extent, other: Extent) -> Form:
-    assert one.start is not None and other.start is not None
-    return one.start - other.start
-
-
 class Spot(NamedTuple):
     """A rectangle of a stage of a tile.
 
@@ -131,11 +89,24 @@ class Spot(NamedTuple):
         return self.root == other.root and all(sides) and (stage or self.turning is not None)
 
     def meets(self, other: Spot) -> bool | None:
-        """Whether both have bytes in common; None if not known. They are of no ring."""
+        """Whether both have bytes in common; None if not known. They are of no ring, or of the same
+        stage."""
         if self.root != other.root:
             return False
         sides = [a.meets(b) for a, b in zip(self.extents, other.extents, strict=True)]
         return False if False in sides else None if None in sides else True
+
+    def is_of_same_stage(self, other: Spot) -> bool:
+        """Whether both are of the stage of one step, or of no ring."""
+        mine, its = (
+            spot.turning and (spot.turning, spot.ago + spot.late) for spot in (self, other)
+        )
+        return mine == its
+
+    def is_same(self, other: Spot) -> bool:
+        """Whether both are known to be the same bytes."""
+        pairs = zip(self.extents, other.extents, strict=True)
+        return self.root == other.root and all(mine.is_same(its) for mine, its in pairs)
 
     def parts_from(self, other: Spot, symbol: Symbol) -> bool:
         """Whether those of two warpgroups of a role have no bytes in common."""

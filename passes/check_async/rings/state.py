@@ -44,12 +44,14 @@ class Write(NamedTuple):
     Attributes:
         fenced: whether its threads have executed `smem.fence` since.
         met: whether a barrier of its threads came since.
+        in_bulk: whether it is a bulk load, which is over when a consumer has waited for its step.
     """
 
     op: Any
     spot: Spot
     fenced: bool = False
     met: bool = False
+    in_bulk: bool = False
 
     def missing(self, by: Reader) -> list[str]:
         """The ops that are missing between it and a read, in any order."""
@@ -64,6 +66,7 @@ class Read(NamedTuple):
         age: how many groups of mma, or of bulk stores, came after its own; -1 if that is not closed, and
             None if it is waited for.
         scope: the scope of the `smem.elect` of a bulk store.
+        fenced, met: whether its threads have executed `smem.fence`, and come to a barrier, since.
     """
 
     op: Any
@@ -71,6 +74,14 @@ class Read(NamedTuple):
     by: Reader
     age: int | None
     scope: str = ""
+    fenced: bool = False
+    met: bool = False
+
+    @property
+    def is_unfenced(self) -> bool:
+        """Whether a bulk load of the same stage may yet come before it."""
+        by_threads = self.by is Reader.THREADS and self.spot.turning is not None
+        return by_threads and not self.fenced
 
     @property
     def missing(self) -> list[str]:
@@ -167,13 +178,18 @@ class State:
         )
 
     def fence(self) -> None:
-        """The threads' own writes are fenced."""
+        """The threads' own accesses are fenced."""
         self._settle(fenced=True)
+        self.reads = frozenset(read._replace(fenced=True) for read in self.reads)
 
     def barrier(self) -> None:
         """All threads that write and read know what the others have done."""
         self._settle(met=True)
-        self.reads = frozenset(r for r in self.reads if r.age is not None)
+        self.reads = frozenset(
+            read if read.age is not None else read._replace(met=True)
+            for read in self.reads
+            if read.age is not None or read.is_unfenced
+        )
 
     def _settle(self, **what: bool) -> None:
         settled = [write._replace(**what) for write in self.writes]

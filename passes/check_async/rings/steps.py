@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialect.ops import ElectOp, WarpgroupBarrierOp
+from ....dialect.ops import ElectOp, FenceOp, WarpgroupBarrierOp
 from ..forms import Form, number
 from ..report import at, listed
 from .findings import Findings
@@ -209,8 +209,24 @@ class Steps:
         for read in reads:
             if read.age is not None:
                 self._not_over(op, read, "read", read.missing, state)
-            elif self._threads.scope and read.by is not Reader.BULK:
+            elif self._threads.scope and read.by is not Reader.BULK and not read.met:
                 self._not_over(op, read, "read", barrier, state)
+        self._check_fenced(op, [w for w in writes if not w.fenced], "written", state)
+        self._check_fenced(op, [r for r in reads if r.is_unfenced], "read", state)
+
+    def _check_fenced(self, op: Any, unfenced: list[Any], verb: str, state: State) -> None:
+        """Checks that threads have fenced their own accesses of a stage that a bulk load overwrites, by
+        the async proxy (`docs/decisions/0004-fences-after-reads.md`)."""
+        for access in unfenced:
+            load = self._kernel.loaded.get(access.spot.root)
+            if load is not None:
+                self._findings.wrong(
+                    op,
+                    f"hands on a step {verb} by the {at(access.op)}, for the {at(load)} to overwrite by "
+                    f"the async proxy; put {FenceOp.OPERATION_NAME} between them",
+                    state.certain,
+                    state,
+                )
 
     def _not_over(
         self, op: Any, access: Read | Write, verb: str, needs: list[str], state: State

@@ -1,0 +1,114 @@
+// Stages that threads read, or write, before a bulk load overwrites them by the async proxy.
+
+// RUN: smem-opt %s --smem-check-async --split-input-file --verify-diagnostics
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.barriers
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+func.func @read(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.roles"() ({
+    "smem.role"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.role"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %a = "smem.load"(%t) : (!t) -> !a
+        // A barrier does not order the proxies.
+        "smem.warpgroup_barrier"() : () -> ()
+        // expected-error-re@+1 {{'smem.consumer_release' op hands on a step read by the smem.load at {{[0-9:]+}}, for the smem.tma_load at {{[0-9:]+}} to overwrite by the async proxy; put smem.fence between them}}
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.barriers
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+func.func @read_and_fenced(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.roles"() ({
+    "smem.role"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.role"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %a = "smem.load"(%t) : (!t) -> !a
+        "smem.fence"() : () -> ()
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+// What threads write to a stage in place is fenced, too, and their barrier comes after the fence.
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.barriers
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @written(%g: !g, %n: index, %zero: f32) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.roles"() ({
+    "smem.role"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.role"() ({
+      %f = "smem.fill"(%zero) : (f32) -> !c
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        "smem.store"(%f, %t) : (!c, !t) -> ()
+        // expected-error-re@+1 {{'smem.consumer_release' op hands on a step written by the smem.store at {{[0-9:]+}}, for the smem.tma_load at {{[0-9:]+}} to overwrite by the async proxy; put smem.fence between them}}
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
