@@ -56,7 +56,9 @@ def test_a_copy_over_bytes_that_others_may_read():
 
 
 def test_a_copy_over_bytes_that_were_read_without_a_fence():
-    fault = only(f"{FILL}\n{FENCE}\ngpu.barrier\n{dump('B', 1024)}\ngpu.barrier\n{load((0, 0))}\n{WAIT}")
+    fault = only(
+        f"{FILL}\n{FENCE}\ngpu.barrier\n{dump('B', 1024)}\ngpu.barrier\n{load((0, 0))}\n{WAIT}"
+    )
     assert fault.kind is Kind.UNFENCED
     assert "which thread 0 read: smem.fence (fence.proxy.async) is missing" in fault.message
 

@@ -9,8 +9,11 @@
 // CHECK: func.func @scale_d(%[[A:.*]]: i64, %[[B:.*]]: i64, %[[C:.*]]: !llvm.struct<(f32, f32, f32, f32)>, %[[KEEP:.*]]: i1)
 func.func @scale_d(%a: i64, %b: i64, %c: !c, %keep: i1) -> !d {
   // CHECK-NOT: smem.scale_d
+  // CHECK: %[[GIVEN:.*]] = llvm.extractvalue %[[C]][0]
+  // CHECK: %[[PINNED:.*]] = llvm.inline_asm has_side_effects "", "=f,=f,=f,=f,0,1,2,3" %[[GIVEN]],
+  // CHECK-NEXT: nvvm.wgmma.fence.aligned
   // CHECK: %[[WORD:.*]] = arith.extui %[[KEEP]] : i1 to i32
-  // CHECK: %[[C0:.*]] = llvm.extractvalue %[[C]][0]
+  // CHECK: %[[C0:.*]] = llvm.extractvalue %[[PINNED]][0]
   // CHECK: %[[D:.*]] = llvm.inline_asm has_side_effects "{\0A.reg .pred p;\0Asetp.ne.b32 p, $10, 0;\0Awgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {$0, $1, $2, $3}, $8, $9, p, 1, 1, 0, 1;\0A}", "=f,=f,=f,=f,0,1,2,3,l,l,r" %[[C0]], {{.*}}, %[[A]], %[[B]], %[[WORD]] :
   // CHECK-NEXT: nvvm.wgmma.mma_async %{{.*}}, %{{.*}}, %[[D]], <m = 64, n = 8, k = 16>, D[<f32>, <one>]
   // CHECK-NEXT: nvvm.wgmma.commit.group.sync.aligned

@@ -1,5 +1,6 @@
 // One mma: a fence, the instructions along k, a commit. The first ignores D if there is nothing to add
-// to; each next one takes the registers of the one before.
+// to; each next one takes the registers of the one before. What other instructions have written is pinned
+// before the fence, so that LLVM writes it there and not behind it.
 
 // RUN: smem-opt %s --smem-lower-mma | FileCheck %s
 
@@ -23,7 +24,7 @@ gpu.module @kernels {
 
   // CHECK: gpu.func @accumulate
   gpu.func @accumulate(%a: i64, %b: i64, %v: f32) kernel {
-    // CHECK: %[[C:.*]] = llvm.insertvalue %{{.*}}[3]
+    // CHECK: %[[C:.*]] = llvm.inline_asm has_side_effects "", "=f,=f,=f,=f,0,1,2,3"
     // CHECK-NEXT: nvvm.wgmma.fence.aligned
     // CHECK-NEXT: %[[D0:.*]] = nvvm.wgmma.mma_async %{{.*}}, %{{.*}}, %[[C]], <m = 64, n = 8, k = 16>, D[<f32>, <one>]
     // CHECK-NEXT: nvvm.wgmma.commit.group.sync.aligned

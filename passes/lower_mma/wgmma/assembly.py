@@ -23,7 +23,17 @@ def fence_registers(words: list[Any]) -> list[Any]:
     So what makes them cannot be moved behind the fence, which must lie between that and the instruction
     (PTX ISA 9.7.15.7.1); upstream's op does not mention them.
     """
-    return _tied("wgmma.fence.sync.aligned;", words)
+    passed = _tied("wgmma.fence.sync.aligned;", words, "~{memory}")
+    return [extract(passed, i, emit.i32()) for i in range(len(words))]
+
+
+def pin_registers(scalars: list[Any]) -> Any:
+    """Empty assembly through which values of one type, i32 or f32, pass; the struct of them.
+
+    LLVM makes them before it, in registers that nothing else has: no constant is made anew at its use,
+    and no copy of what is used again. It keeps the order of assembly, and of the fence behind it.
+    """
+    return _tied("", scalars)
 
 
 def multiply(
@@ -113,17 +123,17 @@ def _braced(names: list[str]) -> str:
     return f"{{{', '.join(names)}}}"
 
 
-def _tied(text: str, values: list[Any]) -> list[Any]:
-    """Assembly through which i32 values pass unchanged."""
-    count = len(values)
-    struct = ir.Type.parse(f"!llvm.struct<({', '.join(['i32'] * count)})>")
-    outputs, inputs = ",".join(["=r"] * count), ",".join(map(str, range(count)))
-    passed = emit.value(
+def _tied(text: str, values: list[Any], *clobbers: str) -> Any:
+    """Assembly through which values of one type, i32 or f32, pass unchanged; the struct of them."""
+    count, type_ = len(values), values[0].type
+    struct = ir.Type.parse(f"!llvm.struct<({', '.join([str(type_)] * count)})>")
+    output = "=f" if isinstance(type_, ir.F32Type) else "=r"
+    outputs, inputs = ",".join([output] * count), ",".join(map(str, range(count)))
+    return emit.value(
         "llvm.inline_asm",
         values,
         struct,
         asm_string=ir.StringAttr.get(text),
-        constraints=ir.StringAttr.get(f"{outputs},{inputs},~{{memory}}"),
+        constraints=ir.StringAttr.get(",".join([outputs, inputs, *clobbers])),
         has_side_effects=ir.UnitAttr.get(),
     )
-    return [extract(passed, i, emit.i32()) for i in range(count)]

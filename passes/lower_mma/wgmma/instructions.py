@@ -4,7 +4,7 @@ from typing import Any
 
 from ....dialect.bindings import ir
 from ....dialect.caching import cached_in_context
-from ....dialect.ops import WaitOp, WgmmaOp, WgmmaSpOp
+from ....dialect.ops import FillOp, WaitOp, WgmmaOp, WgmmaSpOp
 from ....dialect.types import FragmentType, is_in_flight
 from ....ir import emit
 from ....ir.kernel import function_of
@@ -13,11 +13,12 @@ from ....layout.fragments import MULTIPLICAND_REGISTERS
 from ....layout.instruction import instruction_k
 from ....layout.wgmma import INSTRUCTION_M
 from ..form import Form, form_of
+from ..fragments.elementwise import lower_fill
 from ..registers import Registers, word_count, words_of
 from ..scale_d import scaled
 from ..target import MmaTarget
 from ..typed import TypedOp
-from .assembly import fence_registers, multiply
+from .assembly import fence_registers, multiply, pin_registers
 from .metadata import Metadata
 from .target import LOWERINGS
 
@@ -36,8 +37,11 @@ def lower_wgmma(typed: TypedOp, target: MmaTarget) -> Any:
     columns = registers.across
     row_blocks = len(registers.blocks) // columns
     k_blocks = registers.k_blocks(op)
-    words = _fence(op, a_words)
     accumulator, keep = scaled(op.accumulator)
+    if accumulator is not None and not is_in_flight(typed.type_of("accumulator")):
+        # One in flight was pinned when it was filled, or an earlier mma has written it.
+        accumulator = _pinned(accumulator, registers)
+    words = _fence(op, a_words)
     parts = _parts(accumulator, registers)
     if words:
         count = MULTIPLICAND_REGISTERS
@@ -79,6 +83,21 @@ def _fence(op: Any, a_words: int) -> list[Any]:
         return fence_registers(words_of(op.a, a_words))
     emit.op("nvvm.wgmma.fence.aligned")
     return []
+
+
+@LOWERINGS.of(FillOp)
+def lower_pinned_fill(typed: TypedOp, target: MmaTarget) -> Any:
+    """The fragment with the same value in every register; of one in flight, which the tensor core may be
+    given next, the registers are pinned."""
+    filled = lower_fill(typed, target)
+    if not is_in_flight(typed.result):
+        return filled
+    return _pinned(filled, target.registers(typed.result))
+
+
+def _pinned(fragment: Any, registers: Registers) -> Any:
+    """The fragment with its registers pinned, one block after the other."""
+    return registers.join([pin_registers(scalars) for _, scalars in registers.scalars(fragment)])
 
 
 def _parts(accumulator: Any, registers: Registers) -> list[Any]:
