@@ -115,7 +115,8 @@ def emulate(
         maps = _placed_maps(program, memory, values)
     values += map(number, maps)
     values += [
-        static_memref(t, number(at)) for t, at in zip(program.buffers, shared.buffers, strict=True)
+        static_memref(buffer.type, number(at))
+        for buffer, at in zip(program.buffers, shared.buffers, strict=True)
     ]
     dynamic_end = shared.dynamic_start + dynamic_shared_bytes
     end = dynamic_end if dynamic_shared_bytes else shared.end

@@ -138,6 +138,19 @@ class Op:
         return EmulationError(f"'{self.name}' {message}", self.location)
 
 
+@dataclass(frozen=True)
+class Buffer:
+    """A workgroup buffer that a kernel declares.
+
+    Attributes:
+        type: a memref.
+        alignment: of its first byte; None if the kernel says nothing.
+    """
+
+    type: Any
+    alignment: int | None
+
+
 @dataclass
 class Program:
     """A kernel that can be run.
@@ -150,7 +163,7 @@ class Program:
         inputs: types of its arguments, without tensor maps, which stand behind them.
         tensor_maps: for each argument that is one, by its position, what it describes.
         cluster: blocks of a cluster along x, y, z.
-        buffers: types of the workgroup buffers that it declares.
+        buffers: the workgroup buffers that it declares.
         symbols: ops of the module by their name.
         tracks: whether it holds ops of which an mbarrier says when they are complete; copies with
             tensor maps, which are known by these, apart.
@@ -163,7 +176,7 @@ class Program:
     inputs: list[Any]
     tensor_maps: dict[int, Any]
     cluster: tuple[int, int, int]
-    buffers: list[Any]
+    buffers: list[Buffer]
     symbols: dict[str, Any]
     tracks: bool
 
@@ -258,7 +271,7 @@ def _decode_function(function: Any, name: str, symbols: dict[str, Any]) -> Progr
     body = decoder.region(function.regions[0])
     inputs = list(ir.TypeAttr(function.attributes["function_type"]).value.inputs)
     arguments = list(function.regions[0].blocks[0].arguments)
-    buffers = [argument.type for argument in arguments[len(inputs) :]]
+    buffers = _buffers(function, arguments[len(inputs) :])
     maps = _tensor_maps(function)
     own = len(inputs) - len(maps)
     if list(maps) != list(range(own, len(inputs))):
@@ -278,6 +291,31 @@ def _decode_function(function: Any, name: str, symbols: dict[str, Any]) -> Progr
         symbols,
         decoder.tracks,
     )
+
+
+def _buffers(function: Any, arguments: list[Any]) -> list[Buffer]:
+    """The workgroup buffers of a kernel.
+
+    Raises:
+        EmulationError: if it has private buffers, too.
+    """
+    attributes = function.attributes
+    name = "workgroup_attributions"
+    count = ir.IntegerAttr(attributes[name]).value if name in attributes else 0
+    if len(arguments) > count:
+        raise EmulationError(
+            f"has {len(arguments) - count} private buffers, which the emulator does not know; use "
+            "memref.alloca",
+            function.location,
+        )
+    said = (
+        list(attributes["workgroup_attrib_attrs"]) if "workgroup_attrib_attrs" in attributes else []
+    )
+    given = [*said, *[{}] * (count - len(said))]
+    return [
+        Buffer(argument.type, each["llvm.align"].value if "llvm.align" in each else None)
+        for argument, each in zip(arguments, given, strict=True)
+    ]
 
 
 def _tensor_maps(function: Any) -> dict[int, Any]:

@@ -11,9 +11,6 @@ from .memory import SHARED_ALIGNMENT, SHARED_BASE
 from .program import Program
 from .types import bits_of
 
-#: What variables are aligned to if they do not say: what the widest access needs.
-_ALIGNMENT = 16
-
 
 class SharedLayout:
     """The addresses of a kernel's shared memory.
@@ -36,7 +33,7 @@ class SharedLayout:
             elif size:
                 self.symbols[name] = self._place(size, alignment)
         self.buffers = [
-            self._place(prod(b.shape) * bits_of(b.element_type) // 8, _ALIGNMENT)
+            self._place(_bytes(b.type), b.alignment or _natural(b.type.element_type))
             for b in program.buffers
         ]
         self.end = self._next
@@ -63,14 +60,25 @@ def _variable(op: Any) -> tuple[int | None, int]:
         while found := re.fullmatch(r"!llvm\.array<(\d+) x (.*)>", type_):
             extents.append(int(found[1]))
             type_ = found[2]
-        size = prod(extents) * bits_of(ir.Type.parse(type_)) // 8
+        element = ir.Type.parse(type_)
+        size = prod(extents) * bits_of(element) // 8
     elif op.operation.name == "memref.global":
         type_ = ir.MemRefType(ir.TypeAttr(attributes["type"]).value)
         if "workgroup" not in str(type_.memory_space) and str(type_.memory_space)[0] != "3":
             return None, 0
-        size = prod(type_.shape) * bits_of(type_.element_type) // 8
+        size, element = _bytes(type_), type_.element_type
     else:
         return None, 0
     if "alignment" in attributes:
         return size, ir.IntegerAttr(attributes["alignment"]).value
-    return size, _ALIGNMENT
+    return size, _natural(element)
+
+
+def _bytes(memref: Any) -> int:
+    return prod(memref.shape) * bits_of(memref.element_type) // 8
+
+
+def _natural(element: Any) -> int:
+    """What LLVM aligns a variable to that says nothing: its elements' size, up to a power of two (LLVM's
+    data layout of NVPTX)."""
+    return 1 << (max(bits_of(element) // 8, 1) - 1).bit_length()

@@ -9,12 +9,10 @@ from ..dialect.ops import ViewOp
 from . import emit
 from .errors import OpError
 from .kernel import function_of, module_of
+from .view_memory import DYNAMIC_ALIGNMENT, known_alignment, memory_of
 
 #: The symbol of the block's dynamic shared memory.
 SYMBOL = "__smem_dynamic"
-
-#: The widest swizzle pattern; a tile's alignment relative to the symbol is then its own.
-ALIGNMENT = 1024
 
 
 def root_pointer(root: Any, offset: int = 0) -> Any:
@@ -26,6 +24,10 @@ def root_pointer(root: Any, offset: int = 0) -> Any:
         OpError: if the root is an alloc or a ring without an offset of its own.
     """
     if isinstance(root, ViewOp):
+        memory = memory_of(root.memref)
+        if memory.is_dynamic and memory.shift is not None:
+            # Upstream's symbol of the same memory is aligned to 16 bytes only.
+            return gep(_dynamic_memory(root), memory.shift + offset)
         return gep(memref_pointer(root.memref, 3), offset)
     begin = root.offset
     if begin is None:
@@ -33,9 +35,21 @@ def root_pointer(root: Any, offset: int = 0) -> Any:
     return gep(_dynamic_memory(root), begin + offset)
 
 
+def assume_alignment(view: ViewOp) -> None:
+    """Emits, at the view's place, that its memory begins where its `alignment` promises, if nothing that
+    is known says so. It costs no instruction; the emulator checks it."""
+    if known_alignment(memory_of(view.memref), function_of(view)) % view.alignment == 0:
+        return
+    i64 = emit.i64()
+    address = emit.value("llvm.ptrtoint", (root_pointer(view),), i64)
+    low_bits = emit.binary("andi", address, view.alignment - 1)
+    holds = emit.compare("eq", low_bits, 0)
+    emit.op("llvm.intr.assume", (holds,), op_bundle_sizes=ir.DenseI32ArrayAttr.get([]))
+
+
 def root_alignment(root: Any) -> int:
     """What is known of the alignment of an alloc's or view's first byte."""
-    return root.alignment if isinstance(root, ViewOp) else ALIGNMENT
+    return root.alignment if isinstance(root, ViewOp) else DYNAMIC_ALIGNMENT
 
 
 def root_multiple(root: Any) -> int:
@@ -134,7 +148,7 @@ def _dynamic_memory(op: Any) -> Any:
     if SYMBOL not in names:
         declaration = ir.Operation.parse(
             f"llvm.mlir.global external @{SYMBOL}() "
-            f"{{addr_space = 3 : i32, alignment = {ALIGNMENT} : i64}} : !llvm.array<0 x i8>"
+            f"{{addr_space = 3 : i32, alignment = {DYNAMIC_ALIGNMENT} : i64}} : !llvm.array<0 x i8>"
         )
         ir.InsertionPoint.at_block_begin(body).insert(declaration)
     symbol = ir.FlatSymbolRefAttr.get(SYMBOL)

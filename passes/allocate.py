@@ -8,7 +8,7 @@ from ..dialect.bindings import ir
 from ..dialect.diagnostics import format_location
 from ..dialect.effects import Completion
 from ..dialect.op import effects_of
-from ..dialect.ops import AllocOp, PartOp
+from ..dialect.ops import AllocOp, PartOp, ViewOp
 from ..dialect.ops.ring import MBARRIER_BYTES
 from ..dialect.smem import Smem
 from ..dialect.types import layout_of
@@ -16,10 +16,12 @@ from ..ir.barriers import is_block_barrier
 from ..ir.errors import OpError
 from ..ir.kernel import function_of
 from ..ir.launch_attributes import SHARED_BYTES
+from ..ir.view_memory import buffer_bytes
 from ..ir.walk import walk
 from ..layout.banks import MAX_BYTES
 from ..layout.tensor_box import least_alignment
 from .driver.base import Pass, option
+from .view_alignment import align_memory
 
 #: Accesses of the hardware that are over when no op of the function's threads together says so, but an
 #: mbarrier or the thread that started them.
@@ -44,7 +46,8 @@ class Live:
 
 @dataclass(frozen=True)
 class Allocate(Pass):
-    """Places tiles in dynamic shared memory; those never live together share bytes.
+    """Places tiles in dynamic shared memory; those never live together share bytes. Memory that the
+    kernel declares, and an `smem.view` shows, is aligned as the view promises.
 
     A tile is live from its first use to the barrier after its last: until then some thread, or a
     `wgmma` that is not waited for, may still read it. Rings, and tiles that TMA fills or reads, are live
@@ -60,6 +63,8 @@ class Allocate(Pass):
     def run(self, module: Any) -> None:
         functions: dict[Any, list[Any]] = {}
         allocating = [op for op in Smem.operations if op.effects.allocates]
+        for view in walk(module, ViewOp):
+            align_memory(view)
         for alloc in walk(module, *allocating):
             if "function_type" not in function_of(alloc).attributes:
                 raise OpError(alloc, "is in no function; shared memory belongs to a kernel")
@@ -87,7 +92,7 @@ class Allocate(Pass):
             i64 = ir.IntegerType.get_signless(64)
             live.alloc.attributes["offset"] = ir.IntegerAttr.get(i64, offset)
         total = max((offset + live.size for offset, live in placed), default=self.reserved_bytes)
-        limit = self.max_bytes - _static_bytes(function)
+        limit = self.max_bytes - buffer_bytes(function, _memref_bytes)
         if total > limit:
             holders = "".join(
                 f"\n  {live.size} bytes at {offset}: {live.alloc.results[0].type} at "
@@ -216,16 +221,6 @@ def _waits_for_all(op: Any, completion: Completion) -> bool:
 
 def _commits(op: Any, completion: Completion) -> bool:
     return effects_of(op).commits is completion
-
-
-def _static_bytes(function: Any) -> int:
-    """Bytes of the workgroup buffers that a `gpu.func` declares itself."""
-    if "workgroup_attributions" not in function.attributes:
-        return 0
-    count = ir.IntegerAttr(function.attributes["workgroup_attributions"]).value
-    inputs = len(ir.TypeAttr(function.attributes["function_type"]).value.inputs)
-    buffers = list(function.regions[0].blocks[0].arguments)[inputs : inputs + count]
-    return sum(_memref_bytes(b.type) for b in buffers)
 
 
 def _memref_bytes(memref: Any) -> int:

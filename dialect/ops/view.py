@@ -21,6 +21,10 @@ class ViewOp(RootOp, name="view"):
     The optional attribute `alignment` promises the alignment of the memref's first element in
     bytes. Left out, it is what the layout's swizzle needs for base offset 0; at 128 and up, base
     offsets are computed at run time; less fits layouts without swizzle only (at least 16).
+
+    `smem-allocate` aligns what the kernel or its module declares: workgroup buffers, `memref.global`,
+    `memref.alloca`. Dynamic shared memory is aligned to 1024 bytes. Of other memory, such as a
+    function's argument, the promise becomes an `llvm.intr.assume`, which the emulator checks.
     """
 
     memref: ext.Operand[ir.MemRefType]

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...dialect.bindings import ir
 from ..access import load, store
+from ..errors import Kind
 from ..lanes import WARP
 from ..local_memory import of_block as local_memory
 from ..memory import CLUSTER, GENERIC, LOCAL_BYTES, RANK_SHIFT, SHARED, SHARED_WINDOW
@@ -240,3 +241,16 @@ def _inserted(strand: Strand, struct: Any, member: Any, position: list[int]) -> 
     if defined[at]:
         data[:, at] = member
     return Registers(data, pending, stamp, defined)
+
+
+@executes("llvm.intr.assume")
+def _assume(op: Op) -> Any:
+    def step(strand: Strand, condition: Any, *_: Any) -> None:
+        if not strand.checked(condition).all():
+            strand.block.report_at(
+                strand,
+                Kind.ASSERTION,
+                "assumes what is false; of an smem.view, that its memory is aligned as it promises",
+            )
+
+    return step

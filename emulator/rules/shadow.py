@@ -1,4 +1,4 @@
-"""What is known of each byte of a block's shared memory: who wrote it, who may still read it.
+"""The rules of shared memory: what must have happened to a byte before it is accessed.
 
 Every access is checked against it, by the rules of PTX ISA 8 (causality order), 9.7.9.25 (async
 proxy), 9.7.15 (wgmma) and 9.7.16.6 (tcgen05). Threads have their numbers in the cluster. A finding is
@@ -9,80 +9,22 @@ but none is invented.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from ...dialect.diagnostics import format_location
 from ..errors import Kind
 from ..lanes import WARP, WARPGROUP
-from ..memory import Bytes, rows_of
-from .groups import Groups
-from .order import NEVER, Order
+from ..memory import rows_of
+from .history import NOBODY, History
+from .order import NEVER
 
 #: Reports a violation: its kind, and what happened.
 Report = Callable[[Kind, str], None]
 
-_NOBODY = -1
 
-
-class Shadow:
-    """The history of each byte of shared memory, as arrays with one item a byte.
-
-    Attributes:
-        written: whether anything was written.
-        copying: whether a `cp.async` that has not been waited for writes it.
-        writer, write_epoch, write_op: the thread that wrote last, its epoch, and the op's number; of
-            a bulk copy, the mbarrier at which it completes stands for the thread.
-        reader, read_epoch: the thread that read last by an ordinary access, or whose bulk copy did, and
-            its epoch.
-        read_in_bulk: whether that was a bulk copy.
-        matrix_reads: for each warpgroup, the last group of wgmma that reads it; 0 if none does.
-        bulk_reads: the last bulk copy that reads it and has not been waited for; 0 if none does.
-        tensor_reads: the last tcgen05.mma or cp that reads it: the column of its thread's commits in
-            `Order`, which of these tracks it, and the op's number; None before the first.
-    """
-
-    def __init__(
-        self,
-        memory: Bytes,
-        order: Order,
-        groups: Groups,
-        locations: list[Any],
-        threads: range,
-    ) -> None:
-        size, warpgroups = len(memory.data), -(-len(threads) // WARPGROUP)
-        self._memory, self._order, self._groups = memory, order, groups
-        self._locations, self._threads = locations, threads
-        self.written = np.zeros(size, bool)
-        self.copying = np.zeros(size, bool)
-        self.writer = np.zeros(size, np.int16)
-        self.write_epoch = np.zeros(size, np.int32)
-        self.write_op = np.zeros(size, np.int32)
-        self.reader = np.full(size, _NOBODY, np.int16)
-        self.read_epoch = np.zeros(size, np.int32)
-        self.read_in_bulk = np.zeros(size, bool)
-        self.matrix_reads = np.zeros((warpgroups, size), np.int32)
-        self.bulk_reads = np.zeros(size, np.int32)
-        self.tensor_reads: np.ndarray | None = None
-        # The instructions' names by the ops' numbers.
-        self._tensor_readers: dict[int, str] = {}
-        # The ops of those bulk copies that have not been waited for.
-        self._bulk_readers: dict[int, int] = {}
-
-    def wrote(self, threads: np.ndarray, rows: np.ndarray, size: int, op: int) -> None:
-        """Notes that `threads` have written rows of `size` bytes."""
-        thread = threads[:, None]
-        rows_of(self.written, size)[rows] = True
-        rows_of(self.copying, size)[rows] = False
-        rows_of(self.writer, size)[rows] = thread
-        rows_of(self.write_epoch, size)[rows] = self._order.epoch[thread]
-        rows_of(self.write_op, size)[rows] = op
-
-    def started_copy(self, rows: np.ndarray, size: int, op: int) -> None:
-        """Notes that `cp.async` of rows of `size` bytes has begun."""
-        rows_of(self.copying, size)[rows] = True
-        rows_of(self.write_op, size)[rows] = op
+class Shadow(History):
+    """The history of shared memory, and the rules that each access is checked by."""
 
     def check_write(self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report) -> None:
         """Checks that `threads` may write rows of `size` bytes now."""
@@ -105,7 +47,7 @@ class Shadow:
         if unseen.any():
             self._report_unseen("writes", threads, rows, unseen, report)
         reader = rows_of(self.reader, size)[rows]
-        unseen = (reader != _NOBODY) & (rows_of(self.read_epoch, size)[rows] > seen[thread, reader])
+        unseen = (reader != NOBODY) & (rows_of(self.read_epoch, size)[rows] > seen[thread, reader])
         if unseen.any():
             report(
                 Kind.RACE,
@@ -133,7 +75,7 @@ class Shadow:
                 "between them",
             )
         reader, epoch = (rows_of(a, size)[rows] for a in (self.reader, self.read_epoch))
-        by_thread = (reader != _NOBODY) & ~rows_of(self.read_in_bulk, size)[rows]
+        by_thread = (reader != NOBODY) & ~rows_of(self.read_in_bulk, size)[rows]
         unfenced = by_thread & self._is_unfenced(thread, reader, epoch)
         if unfenced.any():
             report(
@@ -206,7 +148,7 @@ class Shadow:
     ) -> None:
         """Checks that no tcgen05.mma or cp may still read what `threads` write."""
         column, commit, op = (rows_of(of_bytes, size)[rows] for of_bytes in reads)
-        unseen = (column != _NOBODY) & (commit > self._order.seen[threads[:, None], column])
+        unseen = (column != NOBODY) & (commit > self._order.seen[threads[:, None], column])
         if unseen.any():
             missing = "a wait for the mbarrier of its tcgen05.commit (mbarrier.try_wait) is"
             if (commit == self._order.epoch[column])[unseen].any():
@@ -289,7 +231,7 @@ class Shadow:
         self._check_async_read(name, slice(thread, thread + 1), at, report)
         self._tensor_readers[op] = name
         if self.tensor_reads is None:
-            self.tensor_reads = np.full((3, len(self.written)), _NOBODY, np.int32)
+            self.tensor_reads = np.full((3, len(self.written)), NOBODY, np.int32)
         self.tensor_reads[:, at] = [[column], [self._order.epoch[column]], [op]]
 
     def started_bulk_read(
@@ -374,42 +316,3 @@ class Shadow:
             Kind.UNINITIALISED,
             f"reads {self._where(rows, blank)} of shared memory, which nothing has written",
         )
-
-    def _where(self, rows: np.ndarray, bad: np.ndarray) -> str:
-        """The bytes that are bad; `rows` are positions, or rows of as many bytes as `bad` is wide."""
-        if bad.ndim == 1:
-            return self._range(rows[bad], 1)
-        size = bad.shape[1]
-        return self._range((rows[:, None] * size + np.arange(size))[bad], 1)
-
-    def _range(self, positions: np.ndarray, size: int) -> str:
-        first = self._memory.base + int(positions.min()) * size
-        last = self._memory.base + int(positions.max()) * size + size - 1
-        count = len(np.unique(positions)) * size
-        span = f"from {first:#x} to {last:#x}"
-        return f"{count} bytes {span}" if last - first + 1 != count else f"the bytes {span}"
-
-    def _wrote(self, rows: np.ndarray, bad: np.ndarray, copying: bool = False) -> str:
-        """The op that wrote the first of the bad bytes."""
-        size = bad.shape[1] if bad.ndim == 2 else 1
-        op = rows_of(self.write_op, size)[rows].reshape(bad.shape)[bad][0]
-        where = format_location(self._locations[op])
-        if copying:
-            return f"the copy at {where}"
-        thread = rows_of(self.writer, size)[rows].reshape(bad.shape)[bad][0]
-        if thread >= self._order.threads:
-            return f"the bulk copy at {where}"
-        return f"{self._thread(thread)} at {where}"
-
-    def _thread(self, thread: int) -> str:
-        """A thread of the cluster in words; those of the block by their index in it."""
-        rank, index = divmod(int(thread), len(self._threads))
-        if thread in self._threads:
-            return f"thread {index}"
-        return f"thread {index} of the cluster's block {rank}"
-
-    def barrier(self, threads: np.ndarray) -> str:
-        """What orders the block's threads before those that access its memory."""
-        if int(threads[0]) in self._threads:
-            return "gpu.barrier"
-        return "an arrival at their mbarrier, or nvvm.cluster.arrive and nvvm.cluster.wait,"

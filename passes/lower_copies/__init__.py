@@ -5,9 +5,10 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.op import effects_of
-from ...dialect.ops import AnyMma, PartOp, RootOp
+from ...dialect.ops import AnyMma, PartOp, RootOp, ViewOp
 from ...ir.errors import OpError
 from ...ir.lowerings import load
+from ...ir.shared_memory import assume_alignment
 from ...ir.walk import gather
 from ...layout import LayoutError
 from ..driver.base import Pass
@@ -42,6 +43,9 @@ class LowerCopies(Pass):
         for op in reversed(ops):
             op.operation.erase()
         for tile in reversed(tiles):
+            if isinstance(tile, ViewOp):
+                with ir.InsertionPoint(tile.operation), tile.location:
+                    assume_alignment(tile)
             _erase(tile)
 
 

@@ -1,0 +1,116 @@
+"""What has happened to each byte of a block's shared memory: who wrote it, who may still read it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...dialect.diagnostics import format_location
+from ..lanes import WARPGROUP
+from ..memory import Bytes, rows_of
+from .groups import Groups
+from .order import Order
+
+#: Stands for a thread where there is none.
+NOBODY = -1
+
+
+class History:
+    """The history of each byte of shared memory, as arrays with one item a byte.
+
+    Attributes:
+        written: whether anything was written.
+        copying: whether a `cp.async` that has not been waited for writes it.
+        writer, write_epoch, write_op: the thread that wrote last, its epoch, and the op's number; of
+            a bulk copy, the mbarrier at which it completes stands for the thread.
+        reader, read_epoch: the thread that read last by an ordinary access, or whose bulk copy did, and
+            its epoch.
+        read_in_bulk: whether that was a bulk copy.
+        matrix_reads: for each warpgroup, the last group of wgmma that reads it; 0 if none does.
+        bulk_reads: the last bulk copy that reads it and has not been waited for; 0 if none does.
+        tensor_reads: the last tcgen05.mma or cp that reads it: the column of its thread's commits in
+            `Order`, which of these tracks it, and the op's number; None before the first.
+    """
+
+    def __init__(
+        self,
+        memory: Bytes,
+        order: Order,
+        groups: Groups,
+        locations: list[Any],
+        threads: range,
+    ) -> None:
+        size, warpgroups = len(memory.data), -(-len(threads) // WARPGROUP)
+        self._memory, self._order, self._groups = memory, order, groups
+        self._locations, self._threads = locations, threads
+        self.written = np.zeros(size, bool)
+        self.copying = np.zeros(size, bool)
+        self.writer = np.zeros(size, np.int16)
+        self.write_epoch = np.zeros(size, np.int32)
+        self.write_op = np.zeros(size, np.int32)
+        self.reader = np.full(size, NOBODY, np.int16)
+        self.read_epoch = np.zeros(size, np.int32)
+        self.read_in_bulk = np.zeros(size, bool)
+        self.matrix_reads = np.zeros((warpgroups, size), np.int32)
+        self.bulk_reads = np.zeros(size, np.int32)
+        self.tensor_reads: np.ndarray | None = None
+        # The instructions' names by the ops' numbers.
+        self._tensor_readers: dict[int, str] = {}
+        # The ops of those bulk copies that have not been waited for.
+        self._bulk_readers: dict[int, int] = {}
+
+    def wrote(self, threads: np.ndarray, rows: np.ndarray, size: int, op: int) -> None:
+        """Notes that `threads` have written rows of `size` bytes."""
+        thread = threads[:, None]
+        rows_of(self.written, size)[rows] = True
+        rows_of(self.copying, size)[rows] = False
+        rows_of(self.writer, size)[rows] = thread
+        rows_of(self.write_epoch, size)[rows] = self._order.epoch[thread]
+        rows_of(self.write_op, size)[rows] = op
+
+    def started_copy(self, rows: np.ndarray, size: int, op: int) -> None:
+        """Notes that `cp.async` of rows of `size` bytes has begun."""
+        rows_of(self.copying, size)[rows] = True
+        rows_of(self.write_op, size)[rows] = op
+
+    # In words.
+
+    def _where(self, rows: np.ndarray, bad: np.ndarray) -> str:
+        """The bytes that are bad; `rows` are positions, or rows of as many bytes as `bad` is wide."""
+        if bad.ndim == 1:
+            return self._range(rows[bad], 1)
+        size = bad.shape[1]
+        return self._range((rows[:, None] * size + np.arange(size))[bad], 1)
+
+    def _range(self, positions: np.ndarray, size: int) -> str:
+        first = self._memory.base + int(positions.min()) * size
+        last = self._memory.base + int(positions.max()) * size + size - 1
+        count = len(np.unique(positions)) * size
+        span = f"from {first:#x} to {last:#x}"
+        return f"{count} bytes {span}" if last - first + 1 != count else f"the bytes {span}"
+
+    def _wrote(self, rows: np.ndarray, bad: np.ndarray, copying: bool = False) -> str:
+        """The op that wrote the first of the bad bytes."""
+        size = bad.shape[1] if bad.ndim == 2 else 1
+        op = rows_of(self.write_op, size)[rows].reshape(bad.shape)[bad][0]
+        where = format_location(self._locations[op])
+        if copying:
+            return f"the copy at {where}"
+        thread = rows_of(self.writer, size)[rows].reshape(bad.shape)[bad][0]
+        if thread >= self._order.threads:
+            return f"the bulk copy at {where}"
+        return f"{self._thread(thread)} at {where}"
+
+    def _thread(self, thread: int) -> str:
+        """A thread of the cluster in words; those of the block by their index in it."""
+        rank, index = divmod(int(thread), len(self._threads))
+        if thread in self._threads:
+            return f"thread {index}"
+        return f"thread {index} of the cluster's block {rank}"
+
+    def barrier(self, threads: np.ndarray) -> str:
+        """What orders the block's threads before those that access its memory."""
+        if int(threads[0]) in self._threads:
+            return "gpu.barrier"
+        return "an arrival at their mbarrier, or nvvm.cluster.arrive and nvvm.cluster.wait,"

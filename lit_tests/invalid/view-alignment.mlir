@@ -1,0 +1,31 @@
+// Views that begin where their alignment cannot hold.
+
+// RUN: smem-opt %s --smem-allocate --split-input-file --verify-diagnostics
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!w = memref<8192xi8, #gpu.address_space<workgroup>>
+!b = memref<16384xi8, #gpu.address_space<workgroup>>
+gpu.module @kernels {
+  gpu.func @shifted() workgroup(%bytes: !b) kernel {
+    %c512 = arith.constant 512 : index
+    %m = memref.view %bytes[%c512][] : !b to !w
+    // expected-error-re@+1 {{'smem.view' op shows memory 512 bytes behind where it begins (by the memref.view at {{[0-9:]+}}), which is no multiple of 1024; move it to 1024, or promise another alignment}}
+    %a = "smem.view"(%m) : (!w) -> !t
+    gpu.return
+  }
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!w = memref<8192xi8, #gpu.address_space<workgroup>>
+gpu.module @kernels {
+  gpu.func @dynamic_alignment() kernel {
+    %c0 = arith.constant 0 : index
+    %bytes = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
+    %m = memref.view %bytes[%c0][] : memref<?xi8, #gpu.address_space<workgroup>> to !w
+    // expected-error@+1 {{'smem.view' op promises alignment 2048, but dynamic shared memory is aligned to 1024 bytes}}
+    %a = "smem.view"(%m) {alignment = 2048 : i64} : (!w) -> !t
+    gpu.return
+  }
+}

@@ -1,0 +1,36 @@
+"""The alignment of memory that an `smem.view` shows: seen to where the kernel declares it."""
+
+from ..dialect.diagnostics import format_location
+from ..dialect.ops import ViewOp
+from ..ir.errors import OpError
+from ..ir.kernel import function_of
+from ..ir.view_memory import DYNAMIC_ALIGNMENT, declaration_of, memory_of
+
+
+def align_memory(view: ViewOp) -> None:
+    """Aligns what declares the memory of a view as the view promises; what nothing here declares, such as
+    a function's argument, is left to who does.
+
+    Raises:
+        OpError: if the view begins elsewhere in memory that is aligned so.
+    """
+    memory, promised, function = memory_of(view.memref), view.alignment, function_of(view)
+    declared = declaration_of(memory, function)
+    if declared is None and not memory.is_dynamic:
+        return
+    if memory.shift is not None and memory.shift % promised:
+        owner = view.memref.owner.operation
+        raise OpError(
+            view,
+            f"shows memory {memory.shift} bytes behind where it begins (by the {owner.name} at "
+            f"{format_location(owner.location)}), which is no multiple of {promised}; move it to "
+            f"{-(-memory.shift // promised) * promised}, or promise another alignment",
+        )
+    if memory.is_dynamic and promised > DYNAMIC_ALIGNMENT:
+        raise OpError(
+            view,
+            f"promises alignment {promised}, but dynamic shared memory is aligned to "
+            f"{DYNAMIC_ALIGNMENT} bytes",
+        )
+    if declared is not None and declared.alignment % promised:
+        declared.align(promised)

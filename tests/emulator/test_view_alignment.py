@@ -1,0 +1,71 @@
+"""A view's memory lies where the PTX puts it, and where the view promises."""
+
+import numpy as np
+import pytest
+from ml_dtypes import bfloat16
+
+import mlir_smem
+from mlir_smem.emulator import Violations
+from mlir_smem.emulator.errors import Kind
+from mlir_smem.runtime import run_on_cpu
+
+#: A product whose A is shown by a view over a buffer behind one of 256 bytes.
+TEXT = """
+!a = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!m = memref<64x64xbf16>
+!w = memref<16384xi8, #gpu.address_space<workgroup>>
+!v = memref<8192xi8, #gpu.address_space<workgroup>>
+gpu.module @kernels {
+  gpu.func @kernel(%A: !m {smem.name = "A"}, %B: !m {smem.name = "B"},
+                   %O: memref<64x64xf32> {smem.name = "O"}, %N: memref<1xi32> {smem.name = "N"})
+      workgroup(%first: memref<256xi8, #gpu.address_space<workgroup>>, %second: !w SAID)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0 : i8
+    %thread = gpu.thread_id x
+    memref.store %zero, %first[%thread] : memref<256xi8, #gpu.address_space<workgroup>>
+    %n = memref.load %N[%c0] : memref<1xi32>
+    %shift = arith.index_cast %n : i32 to index
+    %shown = memref.view %second[SHIFT][] : !w to !v
+    %a = "smem.view"(%shown) : (!v) -> !a
+    %b = "smem.alloc"() : () -> !a
+    "smem.copy"(%A, %a) : (!m, !a) -> ()
+    "smem.copy"(%B, %b) : (!m, !a) -> ()
+    "smem.fence"() : () -> ()
+    gpu.barrier
+    %d = "smem.mma"(%a, %b) : (!a, !a) -> !d
+    %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+    "smem.store"(%e, %O) : (!c, memref<64x64xf32>) -> ()
+    gpu.return
+  }
+}
+"""
+
+
+def run(said, shift, number):
+    text = TEXT.replace("SAID", said).replace("SHIFT", shift)
+    random = np.random.default_rng(0)
+    a, b = (random.integers(-3, 4, (64, 64)).astype(bfloat16) for _ in range(2))
+    inputs = {"A": a, "B": b, "N": np.array([number], np.int32)}
+    found = run_on_cpu(mlir_smem.compile(text, emit="nvvm"), "kernel", inputs, ["O"], (1, 1, 1))
+    return found["O"], a.astype(np.float32) @ b.astype(np.float32)
+
+
+@pytest.mark.parametrize("said", ["", "{llvm.align = 16 : i64}", "{llvm.align = 2048 : i64}"])
+def test_what_the_kernel_declares_is_aligned(said):
+    found, exact = run(said, "%c0", 0)
+    assert (found == exact).all()
+
+
+def test_what_is_known_at_run_time_holds_or_is_found():
+    # The buffer itself must be aligned for any place in it to be.
+    aligned = "{llvm.align = 1024 : i64}"
+    found, exact = run(aligned, "%shift", 1024)
+    assert (found == exact).all()
+    with pytest.raises(Violations) as raised:
+        run(aligned, "%shift", 128)
+    (violation,) = raised.value.violations
+    assert violation.kind is Kind.ASSERTION
+    assert "its memory is aligned as it promises" in violation.message
