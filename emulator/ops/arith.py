@@ -70,13 +70,14 @@ def _arithmetic_shift(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return (signed(a) >> signed(b)).view(a.dtype)
 
 
-def _maximum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def maximum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The larger number, or NaN; +0 is larger than -0, which NumPy holds to be the same."""
     return np.where((a == 0) & (b == 0), a + b, np.maximum(a, b))
 
 
-def _minimum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return -_maximum(-a, -b)
+def minimum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The smaller number, or NaN; -0 is smaller than +0."""
+    return -maximum(-a, -b)
 
 
 for _names, _function in (
@@ -106,8 +107,8 @@ for _names, _function in (
     (("arith.divf", "llvm.fdiv"), np.divide),
     (("arith.maxnumf", "llvm.intr.maxnum"), np.fmax),
     (("arith.minnumf", "llvm.intr.minnum"), np.fmin),
-    (("arith.maximumf", "llvm.intr.maximum"), _maximum),
-    (("arith.minimumf", "llvm.intr.minimum"), _minimum),
+    (("arith.maximumf", "llvm.intr.maximum"), maximum),
+    (("arith.minimumf", "llvm.intr.minimum"), minimum),
 ):
     _binary(_names, _function)
 

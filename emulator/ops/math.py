@@ -1,7 +1,7 @@
 """math, and the intrinsics of the LLVM dialect that mean the same.
 
 What IEEE 754 defines is exact. Approximations (`ex2.approx`, `tanh.approx` and their like) are computed
-in f64 and rounded once, so they may differ from the chip's in the last bits.
+in f64 and rounded once, so they may differ from the chip's in the last bits (`docs/math_functions.md`).
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from ..floats import fused_multiply_add, rounded
 from ..program import Op
 from ..registry import computes
 from ..types import dtype_of, signed
+from .arith import maximum, minimum
 
 
 def _in_f64(function: Callable[..., np.ndarray]) -> Callable[[Op], Any]:
@@ -35,6 +37,7 @@ def _away(a: np.ndarray) -> np.ndarray:
 
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])
+_erfc = np.vectorize(math.erfc, otypes=[np.float64])
 
 for _names, _function in (
     # Exact: an f64 holds what these make of a number.
@@ -43,10 +46,12 @@ for _names, _function in (
     (("math.trunc", "llvm.intr.trunc"), np.trunc),
     (("math.round", "llvm.intr.round"), _away),
     (("math.roundeven", "llvm.intr.roundeven", "llvm.intr.rint", "llvm.intr.nearbyint"), np.rint),
+    (("arith.remf", "llvm.frem"), np.fmod),
     # Rounded once more, a root is still the nearest (Figueroa 1995).
     (("math.sqrt", "llvm.intr.sqrt"), np.sqrt),
     # Approximations.
     (("math.rsqrt",), lambda a: 1 / np.sqrt(a)),
+    (("math.cbrt",), np.cbrt),
     (("math.exp", "llvm.intr.exp"), np.exp),
     (("math.exp2", "llvm.intr.exp2"), np.exp2),
     (("math.expm1",), np.expm1),
@@ -54,14 +59,47 @@ for _names, _function in (
     (("math.log2", "llvm.intr.log2"), np.log2),
     (("math.log10", "llvm.intr.log10"), np.log10),
     (("math.log1p",), np.log1p),
-    (("math.tanh", "llvm.intr.tanh"), np.tanh),
     (("math.sin", "llvm.intr.sin"), np.sin),
     (("math.cos", "llvm.intr.cos"), np.cos),
+    (("math.tan", "llvm.intr.tan"), np.tan),
+    (("math.asin", "llvm.intr.asin"), np.arcsin),
+    (("math.acos", "llvm.intr.acos"), np.arccos),
+    (("math.atan", "llvm.intr.atan"), np.arctan),
+    (("math.atan2", "llvm.intr.atan2"), np.arctan2),
+    (("math.sinh", "llvm.intr.sinh"), np.sinh),
+    (("math.cosh", "llvm.intr.cosh"), np.cosh),
+    (("math.tanh", "llvm.intr.tanh"), np.tanh),
+    (("math.asinh",), np.arcsinh),
+    (("math.acosh",), np.arccosh),
+    (("math.atanh",), np.arctanh),
     (("math.erf",), _erf),
+    (("math.erfc",), _erfc),
     (("math.powf", "llvm.intr.pow"), np.power),
 ):
     computes(*_names)(_in_f64(_function))
 
+
+@computes("math.sincos")
+def _sine_and_cosine(op: Op) -> Any:
+    sine, cosine = _in_f64(np.sin)(op), _in_f64(np.cos)(op)
+    return lambda a: (sine(a), cosine(a))
+
+
+@computes("math.fpowi")
+def _integer_power(op: Op) -> Any:
+    power = _in_f64(np.power)(op)
+    return lambda a, b: power(a, signed(b))
+
+
+def _is_normal(a: np.ndarray) -> np.ndarray:
+    return np.isfinite(a) & (np.abs(a) >= ml_dtypes.finfo(a.dtype).smallest_normal)
+
+
+computes("math.isfinite")(lambda op: np.isfinite)
+computes("math.isinf")(lambda op: np.isinf)
+computes("math.isnan")(lambda op: np.isnan)
+computes("math.isnormal")(lambda op: _is_normal)
+computes("math.clampf")(lambda op: lambda a, low, high: maximum(minimum(a, high), low))
 
 # These change a sign, of NaN too.
 computes("math.absf", "llvm.intr.fabs")(lambda op: np.abs)
@@ -79,3 +117,25 @@ def _fused(op: Op) -> Any:
 @computes("math.absi")
 def _absolute(op: Op) -> Any:
     return lambda a: np.abs(signed(a)).view(a.dtype)
+
+
+def _bits(a: np.ndarray) -> np.ndarray:
+    """The bits of integers, the highest first, along one more dimension."""
+    if a.dtype.kind == "b":
+        return a[..., None]
+    octets = np.ascontiguousarray(a.astype(a.dtype.newbyteorder(">")))
+    return np.unpackbits(octets[..., None].view(np.uint8), axis=-1)
+
+
+def _zeros_before_a_one(bits: np.ndarray) -> np.ndarray:
+    return np.where(bits.any(-1), bits.argmax(-1), bits.shape[-1])
+
+
+def _counts(count: Callable[[np.ndarray], np.ndarray]) -> Callable[[Op], Any]:
+    """A number of bits as an integer of the same type."""
+    return lambda op: lambda a: count(_bits(a)).astype(a.dtype)
+
+
+computes("math.ctlz")(_counts(_zeros_before_a_one))
+computes("math.cttz")(_counts(lambda bits: _zeros_before_a_one(bits[..., ::-1])))
+computes("math.ctpop")(_counts(lambda bits: bits.sum(-1)))

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from arithmetic import FORMATS, same
+from arithmetic import FORMATS, WIDTHS, integers, same
 from hypothesis import given
 from hypothesis import strategies as st
 from kernels import elementwise, run
@@ -169,8 +169,23 @@ APPROXIMATE = {
     "tanh": math.tanh,
     "sin": math.sin,
     "cos": math.cos,
+    "tan": math.tan,
+    "atan": math.atan,
+    "sinh": math.sinh,
+    "cosh": math.cosh,
+    "asinh": math.asinh,
+    "cbrt": lambda x: math.copysign(abs(x) ** (1 / 3), x),
     "erf": math.erf,
+    "erfc": math.erfc,
     "rsqrt": lambda x: 1 / math.sqrt(x),
+}
+
+#: Of numbers up to 1, and from 1.
+APPROXIMATE_NEAR_ONE = {
+    "asin": (math.asin, (-1.0, -0.5, 1e-3, 0.7, 1.0)),
+    "acos": (math.acos, (-1.0, -0.5, 1e-3, 0.7)),
+    "atanh": (math.atanh, (-0.5, 1e-3, 0.7)),
+    "acosh": (math.acosh, (1.125, 2.0, 7.5)),
 }
 
 
@@ -184,7 +199,115 @@ def test_approximations_are_as_good_as_their_type(name, element):
     ]
     for value, found in unary(f"math.{name}", element, values):
         exact = APPROXIMATE[name](value)
-        assert abs(found - exact) <= 2.0**-form.precision * abs(exact), value
+        size = max(abs(exact), 2.0**form.smallest)
+        assert abs(found - exact) <= 2.0**-form.precision * size, value
+
+
+@pytest.mark.parametrize("element", SMALL)
+@pytest.mark.parametrize("name", APPROXIMATE_NEAR_ONE)
+def test_approximations_of_few_numbers(name, element):
+    exact, values = APPROXIMATE_NEAR_ONE[name]
+    for value, found in unary(f"math.{name}", element, values):
+        assert abs(found - exact(value)) <= 2.0 ** -FORMATS[element].precision * abs(exact(value))
+
+
+def test_angles():
+    y, x = (
+        np.array([1.0, 1.0, -1.0, 0.0], np.float32),
+        np.array([1.0, -1.0, -1.0, -1.0], np.float32),
+    )
+    found = elementwise("math.atan2 %a, %b : f32", [y, x], np.float32)
+    exact = [math.atan2(*row) for row in zip(y.tolist(), x.tolist(), strict=True)]
+    assert found.tolist() == np.array(exact).astype(np.float32).tolist()
+
+
+@pytest.mark.parametrize("vector", [False, True])
+def test_sine_and_cosine(vector):
+    type_ = "vector<2xf32>" if vector else "f32"
+    body = f"""
+    %a = memref.load %A[%tid] : memref<8xf32>
+    %x = {"vector.broadcast %a : f32 to vector<2xf32>" if vector else "arith.addf %a, %a : f32"}
+    %s, %c = math.sincos %x : {type_}
+    %d = arith.subf %s, %c : {type_}
+    {"%r = vector.extract %d[1] : f32 from vector<2xf32>" if vector else "%z = arith.constant 0.0 : f32"}
+    {"" if vector else "%r = arith.addf %d, %z : f32"}
+    memref.store %r, %B[%tid] : memref<8xf32>"""
+    a, out = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
+    run(body, a, out, block=8)
+    x = (a if vector else a + a).astype(np.float64)
+    assert (out == np.sin(x).astype(np.float32) - np.cos(x).astype(np.float32)).all()
+
+
+@each_format
+@pytest.mark.parametrize("name", ["isfinite", "isinf", "isnan", "isnormal"])
+def test_classes_of_numbers(name, element):
+    form = FORMATS[element]
+    a = np.array(form.edges()).astype(form.dtype)
+    found = elementwise(f"math.{name} %a : {element}", [a], np.bool_)
+    says = {
+        "isfinite": math.isfinite,
+        "isinf": math.isinf,
+        "isnan": math.isnan,
+        "isnormal": lambda x: math.isfinite(x) and abs(x) >= 2.0**form.smallest,
+    }[name]
+    assert found.tolist() == [says(x) for x in a.astype(float).tolist()]
+
+
+@each_format
+def test_remainders_have_the_sign_of_the_dividend(element):
+    a, b = FORMATS[element].pairs()
+    found = elementwise(f"arith.remf %a, %b : {element}", [a, b], a.dtype)
+    for x, y, z in zip(a.astype(float), b.astype(float), found.astype(float), strict=True):
+        exact = math.fmod(x, y) if math.isfinite(x) and y else math.nan
+        assert same(z, exact), (x, y)
+
+
+def test_integer_powers():
+    a = np.array([2.0, -1.5, 0.0, 3.0], np.float32)
+    b = np.array([10, -3, 0, -1], np.int32)
+    found = elementwise("math.fpowi %a, %b : f32, i32", [a, b], np.float32)
+    exact = [float(np.float32(x**y)) for x, y in zip(a.tolist(), b.tolist(), strict=True)]
+    assert found.tolist() == exact
+
+
+def test_clamps():
+    a = np.array([-1.0, 0.5, 2.0, math.nan], np.float32)
+    low, high = np.zeros(4, np.float32), np.ones(4, np.float32)
+    found = elementwise("math.clampf %a to [%b, %c] : f32", [a, low, high], np.float32)
+    assert found.tolist()[:3] == [0.0, 0.5, 1.0]
+    assert math.isnan(found[3])
+
+
+@pytest.mark.parametrize("width", [8, 16, 32, 64])
+def test_bits_of_integers(width):
+    values = np.array(integers(width), WIDTHS[width])
+    bits = [f"{value:0{width}b}" for value in values.tolist()]
+    expected = {
+        "ctlz": [len(b) - len(b.lstrip("0")) for b in bits],
+        "cttz": [len(b) - len(b.rstrip("0")) for b in bits],
+        "ctpop": [b.count("1") for b in bits],
+    }
+    for name, counts in expected.items():
+        found = elementwise(f"math.{name} %a : i{width}", [values], values.dtype)
+        assert found.tolist() == counts
+
+
+def test_bits_of_one_bit():
+    values = np.array([False, True])
+    for name, expected in {"ctlz": [1, 0], "cttz": [1, 0], "ctpop": [0, 1]}.items():
+        found = elementwise(f"math.{name} %a : i1", [values], np.bool_)
+        assert found.tolist() == expected, name
+
+
+def test_bits_of_vectors():
+    body = """
+    %a = vector.load %A[%tid] : memref<8xi32>, vector<1xi32>
+    %v = vector.shuffle %a, %a [0, 0] : vector<1xi32>, vector<1xi32>
+    %r = math.ctpop %v : vector<2xi32>
+    vector.store %r, %B[%tid, %c0] : memref<8x2xi32>, vector<2xi32>"""
+    a, out = np.arange(8, dtype=np.uint32), np.zeros((8, 2), np.uint32)
+    run(body, a, out, block=8)
+    assert out.tolist() == [[x.bit_count()] * 2 for x in a.tolist()]
 
 
 @pytest.mark.parametrize(

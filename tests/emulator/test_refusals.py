@@ -20,7 +20,10 @@ ARRAY = np.zeros(32, np.float32)
 @pytest.mark.parametrize(
     "line, said",
     [
-        ("%r = math.atan %x : f32", "'math.atan' is an op that the emulator does not know"),
+        (
+            "%r = llvm.intr.exp10(%x) : (f32) -> f32",
+            "'llvm.intr.exp10' is an op that the emulator does not know",
+        ),
         (
             'llvm.inline_asm has_side_effects "trap;", "" : () -> ()',
             "'llvm.inline_asm' holds assembly that the emulator does not know: \"trap;\"",
