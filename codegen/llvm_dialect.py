@@ -7,6 +7,7 @@ from ..ir.kernel import parameter_attributes
 from ..ir.launch_attributes import TENSOR_MAP, TENSOR_MAP_ALIGNMENT, TENSOR_MAP_BYTES
 from ..ir.walk import walk
 from .errors import CompileError, located
+from .libdevice import PREFIX, in_llvm, signature
 from .math_ops import lower_math
 
 #: Run on each gpu.module. `convert-gpu-to-nvvm` converts memref, arith and cf with it.
@@ -30,6 +31,8 @@ def lower_to_llvm_dialect(module: Any) -> None:
         MLIRError, CompileError: with a located diagnostic, if an op has no lowering.
     """
     lower_math(device_module(module))
+    # Upstream declares what it calls of libdevice as it is.
+    by_hand = {_name(op) for op in walk(device_module(module), "llvm.func", "func.func")}
     pm = passmanager.PassManager("builtin.module")
     pm.add(f"gpu.module({PIPELINE})")
     maps = _tensor_maps(device_module(module))
@@ -41,7 +44,7 @@ def lower_to_llvm_dialect(module: Any) -> None:
     left.sort(key=lambda op: op.name == "builtin.unrealized_conversion_cast")
     if left:
         raise located(left[0], "has no lowering to LLVM")
-    _check_calls(device_module(module))
+    _check_calls(device_module(module), by_hand)
 
 
 def _tensor_maps(kernels: Any) -> dict[str, int]:
@@ -75,21 +78,37 @@ def _name(function: Any) -> str:
     return ir.StringAttr(function.attributes["sym_name"]).value
 
 
-def _check_calls(kernels: Any) -> None:
-    """Refuses calls of functions that nobody defines, which ptxas would otherwise refuse without
-    saying where they come from."""
+def _check_calls(kernels: Any, by_hand: set[str]) -> None:
+    """Refuses functions that nobody defines, which ptxas would otherwise refuse without saying where
+    they are called, and functions of libdevice that were declared by hand as what they are not."""
     declared = {
-        ir.StringAttr(op.attributes["sym_name"]).value
-        for op in walk(kernels, "llvm.func")
-        if not len(op.regions[0].blocks)
-    } - DRIVER_FUNCTIONS
+        _name(function): function
+        for function in walk(kernels, "llvm.func")
+        if not len(function.regions[0].blocks)
+    }
+    for name, function in declared.items():
+        if name.startswith(PREFIX) and name in by_hand:
+            _check_signature(function, name)
     for call in walk(kernels, "llvm.call"):
         if "callee" not in call.attributes:
             continue
         callee = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
-        if callee in declared:
-            what = " of CUDA's libdevice, which is not linked" if callee.startswith("__nv_") else ""
-            raise located(call, f"calls '{callee}'{what or ', which nothing defines'}")
+        if callee in declared and callee not in DRIVER_FUNCTIONS and not callee.startswith(PREFIX):
+            raise located(call, f"calls '{callee}', which nothing defines")
+
+
+def _check_signature(function: Any, name: str) -> None:
+    try:
+        actual = signature(name)
+    except CompileError as error:
+        raise located(function, f"declares '{name}': {error}") from None
+    if actual is None:
+        raise located(function, f"declares '{name}', which CUDA's libdevice does not have")
+    given = in_llvm(function.attributes["function_type"])
+    if given != actual:
+        raise located(
+            function, f"declares '{name}' as {given}; CUDA's libdevice has it as {actual}"
+        )
 
 
 def device_module(module: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import llvmlite.binding as llvmlite
 
 from ..dialect.bindings import llvm
+from . import libdevice
 from .errors import CompileError
 from .literals import portable_literals
 from .targets import Target
@@ -37,6 +38,7 @@ def to_ptx(llvm_ir: str, target: Target) -> str:
     )
     module.triple = TRIPLE
     module.data_layout = str(machine.target_data)
+    libdevice.link(module)
     builder = llvmlite.create_pass_builder(
         machine, llvmlite.create_pipeline_tuning_options(speed_level=3)
     )

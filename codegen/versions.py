@@ -8,6 +8,7 @@ from pathlib import Path
 import llvmlite
 
 from ..dialect import bindings
+from .libdevice import libdevice_version
 from .ptxas import ptxas_version
 
 #: Folders whose code decides what a module becomes.
@@ -16,7 +17,7 @@ _FOLDERS = ("layout", "dialect", "passes", "codegen")
 
 @cache
 def toolchain() -> tuple[str, ...]:
-    """This package's version and sources, and the versions of the bindings, llvmlite and ptxas.
+    """This package's version and sources, and those of the bindings, llvmlite, ptxas and libdevice.
 
     Raises:
         CompileError: if there is no ptxas.
@@ -27,6 +28,7 @@ def toolchain() -> tuple[str, ...]:
         f"{bindings.PACKAGE} {_bindings_version()}",
         f"llvmlite {llvmlite.__version__}",
         f"ptxas {ptxas_version()}",
+        f"libdevice {libdevice_version()}",
     )
 
 

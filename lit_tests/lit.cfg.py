@@ -26,7 +26,7 @@ config.excludes = ["Output"]
 
 # The commands of this environment come first, whether it is activated or not.
 environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])
-for name in ("MLIR_SMEM_BINDINGS", "MLIR_SMEM_PTXAS", "PYTHONPATH"):
+for name in ("MLIR_SMEM_BINDINGS", "MLIR_SMEM_LIBDEVICE", "MLIR_SMEM_PTXAS", "PYTHONPATH"):
     if name in os.environ:
         environment[name] = os.environ[name]
 

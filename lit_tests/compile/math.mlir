@@ -1,10 +1,6 @@
-// What an epilogue computes becomes instructions; what only CUDA's libdevice has is refused at its place.
+// What an epilogue computes becomes instructions.
 
-// RUN: smem-compile %s --emit=ptx -o - | FileCheck %s
-// RUN: sed 's/ fastmath<afn>//' %s > %t.mlir
-// RUN: %{refused} smem-compile %t.mlir --emit=ptx -o %t.ptx | FileCheck %s --check-prefix=REFUSED
-
-// REFUSED: math.mlir.tmp.mlir:{{[0-9]+}}:10: error: 'math.tanh' op needs CUDA's libdevice, which is not linked; fastmath<afn> makes it tanh.approx
+// RUN: env MLIR_SMEM_LIBDEVICE=%t.absent smem-compile %s --emit=ptx -o - | FileCheck %s
 
 // CHECK: .entry kernel(
 // CHECK: fma.rn.f32

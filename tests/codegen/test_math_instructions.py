@@ -1,4 +1,4 @@
-"""math ops as instructions, and calls of what nobody defines, at their places."""
+"""math ops as instructions, or refused at their places; calls of what nobody defines."""
 
 import re
 
@@ -124,43 +124,124 @@ def test_the_elements_of_a_vector_stay_in_their_places():
     assert re.search(r"st\.global\.v2\S+\s+\[\S+\], \{(%r\d+),", ptx)[1] == result
 
 
-ASKING = {
-    "math.exp %a": "ex2.approx",
-    "math.log2 %a": "lg2.approx",
-    "math.log %a": "lg2.approx",
-    "math.log10 %a": "lg2.approx",
-    "math.powf %a, %b": "lg2.approx and ex2.approx",
-    "math.tanh %a": "tanh.approx",
-    "math.sin %a": "sin.approx",
-    "math.cos %a": "cos.approx",
-}
-
-
-@pytest.mark.parametrize("flags", ["", " fastmath<nnan,contract>"])
-@pytest.mark.parametrize("op, instruction", ASKING.items())
-def test_an_approximation_must_be_allowed(op, instruction, flags):
-    assert refused(op + flags) == (
-        f"'{op.split()[0]}' at 6:8 needs CUDA's libdevice, which is not linked; fastmath<afn> makes "
-        f"it {instruction}"
+@pytest.mark.parametrize("type_", ["f16", "bf16", "f32", "f64"])
+@pytest.mark.parametrize("op", ["isfinite", "isinf", "isnan", "isnormal"])
+def test_classes_of_numbers(op, type_):
+    text = kernel(f"math.{op} %a", type_).replace(
+        f"llvm.store %r, %p : {type_}", "llvm.store %r, %p : i1"
     )
+    assert ".extern" not in mlir_smem.compile(text).ptx
 
 
-def test_an_approximation_of_f64():
-    assert refused("math.exp2 %a", "f64") == "'math.exp2' at 6:8 is of f64; ex2.approx is of f32"
+@pytest.mark.parametrize("type_", ["i8", "i16", "i32", "i64", "vector<2xi32>"])
+@pytest.mark.parametrize("op", ["absi", "ctlz", "ctpop", "cttz"])
+def test_integers(op, type_):
+    ptx = mlir_smem.compile(integer_kernel(f"math.{op} %a", type_)).ptx
+    assert ".extern" not in ptx
 
 
 @pytest.mark.parametrize(
-    "op, callee",
+    "op, name", [("absi", "abs.s64"), ("ctlz", "clz.b64"), ("ctpop", "popc.b64")]
+)
+def test_an_index(op, name):
+    assert f"\t{name} " in mlir_smem.compile(integer_kernel(f"math.{op} %a", "index")).ptx
+
+
+def integer_kernel(op, type_):
+    """A kernel that stores what an op makes of %a."""
+    element = type_.split("x")[-1].rstrip(">") if "vector" in type_ else type_
+    made = (
+        f"vector.broadcast %x : {element} to {type_}"
+        if "vector" in type_
+        else f"arith.addi %x, %x : {type_}"
+    )
+    stored = "%s" if type_ == "index" else "%r"
+    lines = [
+        "gpu.module @m {",
+        f"gpu.func @k(%x: {element}, %to: !llvm.ptr<1>) kernel {{",
+        f"  %a = {made}",
+        f"  %r = {op} : {type_}",
+        "  %s = arith.index_cast %r : index to i64" if type_ == "index" else "",
+        f"  llvm.store {stored}, %to : {'i64' if type_ == 'index' else type_}, !llvm.ptr<1>",
+    ]
+    return "\n".join([*lines, "  gpu.return", "}", "}"])
+
+
+def test_a_clamp_is_a_minimum_and_a_maximum():
+    assert instructions("math.clampf %a to [%b, %c]") == ["min.NaN.f32", "max.NaN.f32"]
+
+
+@pytest.mark.parametrize("name", ["exp", "log", "log2", "log10", "sin", "cos", "tanh", "sqrt"])
+def test_what_the_llvm_dialect_calls_the_same(name):
+    op = f"llvm.intr.{name}(%a) {{fastmathFlags = #llvm.fastmath<afn>}} : (f32) -> f32 //"
+    assert instructions(op) == instructions(f"math.{name} %a fastmath<afn>")
+
+
+@pytest.mark.parametrize(
+    "op, same",
     [
-        ("math.erf %a", "__nv_erff"),
-        ("math.atan %a", "__nv_atanf"),
-        ("arith.remf %a, %b", "__nv_fmodf"),
+        ("llvm.intr.fabs(%a)", "math.absf %a"),
+        ("llvm.intr.floor(%a)", "math.floor %a"),
+        ("llvm.intr.rint(%a)", "math.roundeven %a"),
+        ("llvm.intr.nearbyint(%a)", "math.roundeven %a"),
+        ("llvm.intr.tan(%a)", "math.tan %a"),
+        ("llvm.intr.exp(%a)", "math.exp %a"),
+        ("llvm.intr.pow(%a, %b)", "math.powf %a, %b"),
+        ("llvm.intr.atan2(%a, %b)", "math.atan2 %a, %b"),
+        ("llvm.frem %a, %b", "arith.remf %a, %b"),
     ],
 )
-def test_what_only_libdevice_has(op, callee):
-    assert refused(op) == (
-        f"'llvm.call' at 6:8 calls '{callee}' of CUDA's libdevice, which is not linked"
+def test_intrinsics_of_the_llvm_dialect(op, same):
+    if op.startswith("llvm.intr"):
+        op += f" : ({', '.join(['f32'] * op.count('%'))}) -> f32 //"
+    assert instructions(op) == instructions(same)
+
+
+@pytest.mark.parametrize("type_", ["f80", "f128", "f8E4M3FN"])
+@pytest.mark.parametrize("op", ["math.rsqrt", "math.sqrt", "math.erf", "math.isnan"])
+def test_types_that_no_library_has(op, type_):
+    result = "i1" if op == "math.isnan" else type_
+    text = f"""gpu.module @m {{
+gpu.func @k(%x: memref<1x{type_}>, %y: memref<1x{result}>) kernel {{
+  %zero = arith.constant 0 : index
+  %a = memref.load %x[%zero] : memref<1x{type_}>
+  %r = {op} %a : {type_}
+  memref.store %r, %y[%zero] : memref<1x{result}>
+  gpu.return
+}}
+}}"""
+    with pytest.raises(CompileError) as error:
+        mlir_smem.compile(text, emit="llvm")
+    assert str(error.value) == f"'{op}' at 5:8 is of {type_}; math is of f16, bf16, f32, f64"
+
+
+def test_vectors_of_unknown_length():
+    text = kernel("math.erf %v", "f32").replace(
+        "  %r = math.erf %v : f32",
+        "  %v = vector.broadcast %a : f32 to vector<[4]xf32>\n  %r = math.erf %v : vector<[4]xf32>",
     )
+    text = text.replace("llvm.store %r, %p : f32", "llvm.store %a, %p : f32")
+    with pytest.raises(CompileError) as error:
+        mlir_smem.compile(text, emit="llvm")
+    assert str(error.value) == (
+        "'math.erf' at 7:8 is of vector<[4]xf32>; a kernel has no vectors of unknown length"
+    )
+
+
+def test_powers_of_integers():
+    with pytest.raises(CompileError) as error:
+        mlir_smem.compile(integer_kernel("math.ipowi %a, %a", "i32"), emit="llvm")
+    assert str(error.value) == (
+        "'math.ipowi' at 4:8 has no lowering: neither PTX nor libdevice has powers of integers; "
+        "multiply with arith.muli, or take math.fpowi of a float"
+    )
+
+
+def test_an_exponent_that_libdevice_does_not_take():
+    text = kernel("math.fpowi %a, %to : f32, i64 //")
+    with pytest.raises(CompileError) as error:
+        mlir_smem.compile(text, emit="llvm")
+    assert str(error.value) == "'math.fpowi' at 6:8 has an exponent of i64; libdevice takes i32"
 
 
 def test_a_function_that_nobody_defines():

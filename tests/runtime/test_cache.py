@@ -207,7 +207,14 @@ def test_many_can_share_it(folder, compiled):
 
 def test_the_toolchain_is_named():
     names = [part.split()[0] for part in toolchain()]
-    assert names == ["mlir-smem", "sources", versions.bindings.PACKAGE, "llvmlite", "ptxas"]
+    assert names == [
+        "mlir-smem",
+        "sources",
+        versions.bindings.PACKAGE,
+        "llvmlite",
+        "ptxas",
+        "libdevice",
+    ]
     assert all(part.split()[1] != "None" for part in toolchain()[1:])
 
 
