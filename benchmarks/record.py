@@ -13,6 +13,7 @@ _PACKAGES = (
     "torch-mlir",
     "llvmlite",
     "nvidia-cuda-nvcc",
+    "nvidia-nvvm",
     "cuda-core",
     "numpy",
     "torch",

@@ -20,11 +20,25 @@ SESSIONS = [
 
 
 # tests/emulator/test_faults.py compares docs/faults.md, since it seeds the same faults.
-@pytest.mark.parametrize("page", ["reference", "conformance", "layouts"])
+@pytest.mark.parametrize("page", ["reference", "conformance", "layouts", "math_functions"])
 def test_a_generated_page_is_what_the_code_says(page):
     script = ROOT / "docs" / f"{page}.py"
     said = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
     assert said.stdout == (ROOT / "docs" / f"{page}.md").read_text(), "run `make docs`"
+
+
+def test_a_record_fills_in_the_page_of_math(tmp_path, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    import math_functions
+
+    case = {"function": "math.erf", "element": "f32", "chip": 1.234, "apart": 2.0}
+    record = tmp_path / "math.json"
+    record.write_text(json.dumps({"rows": 1 << 18, "cases": [case]}))
+    monkeypatch.setattr(math_functions, "_RECORD", record)
+    math_functions.main()
+    said = capsys.readouterr().out
+    assert "262,144 rows" in said
+    assert "| `math.erf` | 2 | 2 | 1.234 |  |  |  | 2 |  |  |  |" in said
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)

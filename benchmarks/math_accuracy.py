@@ -1,0 +1,189 @@
+"""Math ops on a GPU: how far from the number they are, and from the emulator's results.
+
+    python benchmarks/math_accuracy.py [--record FILE] [--only math.erf arith.remf] [--elements f32 f64]
+                                       [--count 262144] [--jobs N] [--without-gpu]
+
+Each op of `tests/math_cases.py`, of each element type, is a kernel of that op alone. Operands are all
+bit patterns (one operand of 16 bits), or `--count` rows: special numbers in all combinations, random bits
+from all parts of the patterns, and numbers of the intervals that matter. The number is computed in long
+double. Exits with 1 if a result is further from it than NVIDIA documents, if chip and emulator disagree
+about NaN, or if a case fails. `--without-gpu` does the emulator's part alone.
+"""
+
+import argparse
+import multiprocessing
+import os
+import sys
+from concurrent.futures import Future, ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from record import record
+from tables import table
+
+import mlir_smem
+from mlir_smem.runtime import Kernel, LaunchError
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from math_cases import FUNCTIONS, Array, Function
+from math_runs import (
+    THREADS,
+    distance,
+    kernel,
+    on_chip,
+    on_emulator,
+    operands,
+    outside,
+    steps,
+)
+
+_COLUMNS = {
+    "documented, ULP": "documented",
+    "chip, ULP": "chip",
+    "emulator, ULP": "emulator",
+    "chip to emulator, steps": "apart",
+    "outside": "outside",
+}
+
+
+def compared(
+    function: Function, element: str, rows: list[Array], emulated: Array, measured: Array | None
+) -> dict[str, Any]:
+    """What is said of an op: greatest distances, and how many results are not as they should be.
+
+    Args:
+        function, element: the op.
+        rows: its operands.
+        emulated, measured: the results of the emulator and of the chip, if there is one.
+    """
+    with np.errstate(all="ignore"):
+        wide = [x.astype(np.longdouble) for x in rows]
+        exact = (function.exact(*wide) if function.exact else emulated).astype(np.longdouble)
+        said: dict[str, Any] = {"function": str(function), "element": element, "rows": len(exact)}
+        said["documented"] = str(function.bound(element) or "nothing")
+        if function.exact:
+            said["emulator"] = _most(distance(emulated, exact, element).ulps)
+        if measured is None:
+            return said
+        far, apart = distance(measured, exact, element), steps(measured, emulated)
+        wrong = outside(function, element, rows, far)
+    zeros = (measured == 0) & (emulated == 0)
+    said |= {
+        "chip": _most(far.ulps),
+        "apart": _most(apart),
+        "differ": int((apart != 0).sum()),
+        "NaN differs": int((np.isnan(measured) != np.isnan(emulated)).sum()),
+        "sign of zero differs": int((zeros & (np.signbit(measured) != np.signbit(emulated))).sum()),
+        "outside": int(wrong.sum()),
+    }
+    if bound := function.bound(element):
+        near = [
+            (rows[0] >= low, rows[0] <= high, f"[{low:.4g}, {high:.4g}]")
+            for (low, high), _ in bound.absolute
+        ]
+        inside = {text: far.difference[below & above] for below, above, text in near}
+        if inside:
+            said["chip, absolute"] = {x: float(d.max(initial=0)) for x, d in inside.items()}
+    # A result beyond the bound says most; else the furthest.
+    worst = int(np.argmax(np.where(wrong, np.inf, far.ulps) if wrong.any() else far.ulps))
+    said["worst"] = {
+        "operands": [repr(x[worst].item()) for x in rows],
+        "chip": repr(float(measured[worst])),
+        "emulator": repr(float(emulated[worst])),
+        "number": str(exact[worst]),
+    }
+    return said
+
+
+def _most(distances: Array) -> float:
+    """The greatest distance between numbers; where one is NaN is counted apart."""
+    return round(float(np.max(distances, where=np.isfinite(distances), initial=0)), 3)
+
+
+def _emulated(index: int, element: str, count: int) -> Array:
+    """The emulator's results, in a process of its own."""
+    function = FUNCTIONS[index]
+    with np.errstate(all="ignore"):
+        return on_emulator(function, element, operands(function, element, count))
+
+
+def case(
+    index: int, element: str, count: int, emulated: Future[Array], gpu: bool
+) -> dict[str, Any]:
+    """An op on the chip and on the emulator; what went wrong instead, if it did."""
+    function = FUNCTIONS[index]
+    try:
+        with np.errstate(all="ignore"):
+            rows = operands(function, element, count)
+        measured = on_chip(function, element, rows) if gpu else None
+        return compared(function, element, rows, emulated.result(), measured)
+    except Exception as error:  # One case says so, and the others go on.
+        said = f"{type(error).__name__}: {error}"
+        return {"function": str(function), "element": element, "error": said}
+
+
+def fails(said: dict[str, Any]) -> bool:
+    """Whether an op is not as it should be."""
+    return "error" in said or bool(said.get("outside") or said.get("NaN differs"))
+
+
+def line(said: dict[str, Any]) -> list[str]:
+    """A row of the table."""
+    cells = [_cell(said.get(key, "")) for key in _COLUMNS.values()]
+    if "error" in said:
+        cells[0] = said["error"]
+    return [f"{said['function']} {said['element']}", *cells]
+
+
+def _cell(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _why_not() -> str | None:
+    """Why no kernel can run on a GPU."""
+    try:
+        Kernel(mlir_smem.compile(kernel(FUNCTIONS[0], "f32", THREADS)))
+    except LaunchError as error:
+        return str(error)
+    return None
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("--record", help="write the result to this file")
+    arguments.add_argument("--only", nargs="*", help="ops, by name")
+    arguments.add_argument("--elements", nargs="*", default=["f16", "bf16", "f32", "f64"])
+    arguments.add_argument("--count", type=int, default=1 << 18, help="rows of operands")
+    arguments.add_argument("--jobs", type=int, default=os.cpu_count(), help="emulators at a time")
+    arguments.add_argument("--without-gpu", action="store_true")
+    options = arguments.parse_args()
+    wanted = [
+        (index, element)
+        for index, function in enumerate(FUNCTIONS)
+        for element in function.elements
+        if element in options.elements
+        and (not options.only or str(function).split()[0].rstrip(",") in options.only)
+    ]
+    if not wanted:
+        arguments.error("no op is of these names and elements")
+    gpu = not options.without_gpu
+    if gpu and (why := _why_not()):
+        arguments.error(f"{why}; --without-gpu does the emulator's part alone")
+    found = []
+    # CUDA does not survive a fork.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(options.jobs, mp_context=context) as pool:
+        emulated = [pool.submit(_emulated, *each, options.count) for each in wanted]
+        for each, future in zip(wanted, emulated, strict=True):
+            found.append(case(*each, options.count, future, gpu))
+            mark = "FAILS " if fails(found[-1]) else ""
+            print(mark + ", ".join(line(found[-1])), flush=True)
+    print(table(["op", *_COLUMNS], [line(said) for said in found], markdown=False))
+    if options.record:
+        record(options.record, {"rows": options.count, "cases": found})
+    return int(any(map(fails, found)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,246 @@
+"""How far math results are from the number: measured right, and what is too far is found."""
+
+import json
+from concurrent.futures import Future
+from math import inf, nan
+from pathlib import Path
+
+import math_accuracy
+import ml_dtypes
+import numpy as np
+import pytest
+from math_cases import FUNCTIONS
+from math_runs import (
+    DTYPES,
+    THREADS,
+    distance,
+    kernel,
+    on_emulator,
+    operands,
+    outside,
+    steps,
+)
+
+import mlir_smem
+
+RECORD = Path(__file__).parents[2] / "benchmarks" / "results" / "math-h200.json"
+
+BY_NAME = {str(function): function for function in FUNCTIONS}
+
+CASES = [(function, element) for function in FUNCTIONS for element in function.elements]
+
+
+def moved(numbers, by):
+    """Numbers some steps further from zero."""
+    bits = np.dtype(f"u{numbers.itemsize}")
+    return (numbers.view(bits) + bits.type(by)).view(numbers.dtype)
+
+
+# Distances.
+
+
+@pytest.mark.parametrize("element", ["f16", "bf16", "f32", "f64"])
+def test_steps_are_numbers_of_the_type(element):
+    one = np.array([1.0, 2.0, -1.0, 0.0, 2.0**-14]).astype(DTYPES[element])
+    assert steps(one, moved(one, 3)).tolist() == [3] * 5
+    assert steps(moved(one, 3), one).tolist() == [3] * 5
+    small = np.array([0.0, -0.0]).astype(DTYPES[element])
+    assert steps(moved(small, 1), moved(small[::-1], 1)).tolist() == [2, 2]
+    assert steps(small, small[::-1]).tolist() == [0, 0]
+
+
+def test_steps_to_what_is_no_number():
+    a, b = np.array([[nan, nan, 1.0, inf], [nan, 1.0, nan, 3.4028234663852886e38]], np.float32)
+    assert steps(a, b).tolist() == [0, inf, inf, 1]
+
+
+def test_distances_in_ulps():
+    found = np.array([1.0, 1.0, 2.0, 0.0, inf, inf, nan, nan], np.float32)
+    exact = np.array(
+        [1 + 2.0**-24, 1 - 2.0**-25, 2 - 2.0**-24, 2.0**-149, 2.0**128, 2.0**130, nan, 1.0],
+        np.longdouble,
+    )
+    with np.errstate(over="ignore"):
+        far = distance(found, exact, "f32")
+    assert far.ulps.tolist() == [0.5, 0.5, 0.5, 1.0, 0.0, 0.0, 0.0, inf]
+    assert far.steps.tolist() == [0, 0, 0, 1, 0, 0, 0, inf]
+
+
+def test_numbers_are_rounded_once():
+    # By way of f32, this would be a tie of bf16, and go to even.
+    exact = np.array([1 + 2.0**-8 + 2.0**-40, 1 + 2.0**-8 - 2.0**-40], np.longdouble)
+    found = np.array([1 + 2.0**-7, 1.0]).astype(ml_dtypes.bfloat16)
+    assert distance(found, exact, "bf16").steps.tolist() == [0, 0]
+
+
+# Bounds.
+
+
+@pytest.mark.parametrize(
+    "name, element, within, beyond",
+    [
+        ("math.erf", "f32", 2, 4),
+        ("math.log1p", "f64", 1, 3),
+        ("math.sqrt", "f32", 0, 1),
+        ("math.erf", "bf16", 0, 2),
+        ("math.tanh fastmath<afn>", "f32", 2**12, 2**14 + 2),
+        ("math.exp fastmath<afn>", "f32", 2, 6),
+    ],
+)
+def test_results_beyond_the_bound_are_found(name, element, within, beyond):
+    function = BY_NAME[name]
+    rows = [np.linspace(0.6, 0.9, THREADS).astype(DTYPES[element])]
+    exact = function.exact(rows[0].astype(np.longdouble)).astype(np.longdouble)
+    right = on_emulator(function, element, rows)
+    for by, wrong in ((0, False), (within, False), (beyond, True)):
+        far = distance(moved(right, by), exact, element)
+        assert outside(function, element, rows, far).all() == wrong, by
+
+
+def test_an_absolute_difference_is_enough_in_its_interval():
+    function = BY_NAME["math.sin fastmath<afn>"]
+    rows = [np.array([3.1415927, 300.0, 400.0], np.float32)]
+    exact = np.sin(rows[0].astype(np.longdouble))
+    for difference, expected in ((2.0**-21, [0, 0, 0]), (2.0**-19, [1, 0, 0]), (0.1, [1, 1, 0])):
+        found = (exact + difference).astype(np.float32)
+        far = distance(found, exact, "f32")
+        assert outside(function, "f32", rows, far).tolist() == expected
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("function, element", CASES, ids=str)
+def test_the_emulator_is_within_every_bound(function, element):
+    with np.errstate(all="ignore"):
+        rows = operands(function, element, 4096)
+        found = on_emulator(function, element, rows)
+        wide = [x.astype(np.longdouble) for x in rows]
+        exact = (function.exact(*wide) if function.exact else found).astype(np.longdouble)
+        far = distance(found, exact, element)
+        assert not outside(function, element, rows, far).any()
+    # f64 is as good as NumPy is.
+    assert np.max(far.ulps) <= (2.5 if element == "f64" else 0.5 + 2.0**-9)
+
+
+# Operands.
+
+
+def test_operands_are_of_all_kinds():
+    function = BY_NAME["math.exp"]
+    (a,) = operands(function, "f32", 1 << 14)
+    assert len(a) % THREADS == 0
+    assert np.isnan(a).any() and np.isinf(a).any()
+    assert ((a != 0) & (np.abs(a) < 2.0**-126)).any()
+    assert len(np.unique(a.view(np.uint32) >> 23)) == 512
+    assert ((a > -80) & (a < 80) & (np.abs(a) > 1)).sum() > 500
+    (again,) = operands(function, "f32", 1 << 14)
+    assert (a.view(np.uint32) == again.view(np.uint32)).all()
+
+
+def test_sixteen_bits_are_tried_out():
+    (a,) = operands(BY_NAME["math.exp"], "bf16", 1)
+    assert len(np.unique(a.view(np.uint16))) == 1 << 16
+
+
+def test_special_numbers_meet():
+    a, b = operands(BY_NAME["math.atan2"], "f64", 1)
+    for x in (0.0, inf, -inf, 1.0, 5e-324):
+        for y in (0.0, inf, -inf, 1.0, 5e-324):
+            assert ((a == x) & (b == y)).any()
+
+
+# The command.
+
+
+def future(result):
+    made = Future()
+    made.set_result(result)
+    return made
+
+
+def said_of(monkeypatch, name, element, change):
+    """What is said of an op whose results on a chip are those of the emulator, changed."""
+    index = list(BY_NAME).index(name)
+    function = FUNCTIONS[index]
+    rows = operands(function, element, 2048)
+    with np.errstate(all="ignore"):
+        emulated = on_emulator(function, element, rows)
+    monkeypatch.setattr(math_accuracy, "on_chip", lambda *_: change(emulated.copy()))
+    return math_accuracy.case(index, element, 2048, future(emulated), gpu=True)
+
+
+@pytest.mark.parametrize(
+    "name", ["math.erf", "math.fma", "math.isnormal", "math.powf fastmath<afn>"]
+)
+def test_a_chip_that_agrees(monkeypatch, name):
+    said = said_of(monkeypatch, name, "f32", lambda found: found)
+    assert not math_accuracy.fails(said), said
+    assert (said["apart"], said["differ"], said["outside"]) == (0, 0, 0)
+    assert said["chip"] <= 0.5
+    json.dumps(said, allow_nan=False)
+
+
+def changed(found, row, number):
+    found[row] = number
+    return found
+
+
+@pytest.mark.parametrize(
+    "change, key",
+    [
+        (lambda found: changed(found, 100, nan), "NaN differs"),
+        (lambda found: changed(found, np.flatnonzero(np.isnan(found))[0], 1.0), "NaN differs"),
+        (lambda found: changed(found, 5, found[5] * 1.001), "outside"),
+    ],
+)
+def test_a_chip_that_is_wrong(monkeypatch, change, key):
+    said = said_of(monkeypatch, "math.erf", "f32", change)
+    assert said[key] == 1
+    assert math_accuracy.fails(said)
+    json.dumps(said, allow_nan=False)
+
+
+def test_the_sign_of_zero_is_counted(monkeypatch):
+    said = said_of(
+        monkeypatch, "math.erf", "f32", lambda found: np.where(found == 0, -found, found)
+    )
+    assert said["sign of zero differs"] >= 2
+    assert not math_accuracy.fails(said)
+
+
+def test_a_case_that_fails_says_so(monkeypatch):
+    def refuse(found):
+        raise RuntimeError("no such kernel")
+
+    said = said_of(monkeypatch, "math.erf", "f32", refuse)
+    assert said["error"] == "RuntimeError: no such kernel"
+    assert math_accuracy.fails(said)
+    assert math_accuracy.line(said) == [
+        "math.erf f32",
+        "RuntimeError: no such kernel",
+        "",
+        "",
+        "",
+        "",
+    ]
+
+
+def test_differences_in_intervals_are_recorded(monkeypatch):
+    said = said_of(monkeypatch, "math.cos fastmath<afn>", "f32", lambda found: found)
+    assert list(said["chip, absolute"]) == ["[-6.283, 6.283]", "[-314.2, 314.2]"]
+    json.dumps(said, allow_nan=False)
+
+
+@pytest.mark.sampled(16)
+@pytest.mark.parametrize("function, element", CASES, ids=str)
+def test_kernels_compile(function, element):
+    assert mlir_smem.compile(kernel(function, element, 1024)).cubin
+
+
+def test_the_record_holds_every_op():
+    if not RECORD.exists():
+        pytest.skip("no chip has been measured yet")
+    cases = json.loads(RECORD.read_text())["cases"]
+    assert {(said["function"], said["element"]) for said in cases} == {
+        (str(function), element) for function, element in CASES
+    }
+    assert [said for said in cases if math_accuracy.fails(said)] == []

@@ -1,0 +1,228 @@
+"""Each math op: what it computes, where it is tried most, and how near its result must come.
+
+`tests/gpu/test_math_on_chip.py` and `benchmarks/math_accuracy.py` run them on a chip and the emulator.
+Bounds are those of NVIDIA's documentation, which counts ULPs from the correctly rounded result:
+
+- CUDA C++ Programming Guide 13.0, 17.1 "Standard Functions", tables 17 (f32) and 18 (f64);
+- the same, 17.2 "Intrinsic Functions", table 21, for what `fastmath<afn>` makes of `exp`, `log`, `log2`,
+  `log10` (`__expf` and so on);
+- PTX ISA 9.1, 9.7.3, for `ex2`, `sin`, `cos`, `tanh` and `sqrt` with `.approx`.
+"""
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+Array = np.ndarray
+Interval = tuple[float, float]
+
+_TURN = 2 * np.pi
+
+
+@dataclass(frozen=True)
+class Bound:
+    """How near a result must come to the number.
+
+    Attributes:
+        ulps: from the correctly rounded number; may follow from the operands.
+        absolute: intervals of the first operand, and the difference that is enough there.
+        text: the same in words, if `ulps` is no number.
+    """
+
+    ulps: float | Callable[..., Array]
+    absolute: tuple[tuple[Interval, float], ...] = ()
+    text: str = ""
+
+    def __str__(self) -> str:
+        return self.text or f"{self.ulps:g}"
+
+    def allowed(self, *operands: Array) -> Array:
+        """The ULPs for each row of operands."""
+        ulps = self.ulps(*operands) if callable(self.ulps) else self.ulps
+        return np.nan_to_num(
+            np.broadcast_to(np.asarray(ulps, float), operands[0].shape), posinf=np.inf
+        )
+
+    def enough(self, operand: Array) -> Array:
+        """The absolute difference that is enough for each row; 0 where there is none."""
+        found = np.zeros(operand.shape)
+        for (low, high), difference in self.absolute:
+            inside = (operand >= low) & (operand <= high)
+            found = np.where(inside & (found == 0), difference, found)
+        return found
+
+
+@dataclass(frozen=True)
+class Function:
+    """A math op of floats.
+
+    Attributes:
+        line: the op as text: of %a, %b, %c and types {e} it makes %r.
+        exact: the number, from operands of long double; None where the emulator alone says it.
+        intervals: where each operand is tried most.
+        f32, f64: bounds; None where nothing is documented.
+        elements: the types that it has.
+    """
+
+    line: str
+    exact: Callable[..., Array] | None
+    intervals: tuple[Interval, ...]
+    f32: Bound | None
+    f64: Bound | None
+    elements: tuple[str, ...] = ("f16", "bf16", "f32", "f64")
+
+    def __str__(self) -> str:
+        op = next(word for word in self.line.split() if "." in word)
+        second = ", second result" * ("%o, %r" in self.line)
+        return op + second + " fastmath<afn>" * ("afn" in self.line)
+
+    def bound(self, element: str) -> Bound | None:
+        """The bound of a result in f32, in which types of 16 bits are computed, or f64."""
+        return self.f64 if element == "f64" else self.f32
+
+
+def _from_libm(name: str) -> Callable[[Array], Array]:
+    """A function of C's library in long double, which NumPy has not; the result is rounded to f64."""
+    function = getattr(ctypes.CDLL("libm.so.6"), name)
+    function.restype, function.argtypes = ctypes.c_longdouble, [ctypes.c_longdouble]
+    found = np.vectorize(lambda x: function(float(x)), otypes=[np.float64])
+    return lambda a: found(a).astype(np.longdouble)
+
+
+def _away(a: Array) -> Array:
+    return np.copysign(np.floor(np.abs(a) + 0.5), a)
+
+
+def _power_by_exp2(x: Array, y: Array) -> Array:
+    """`exp2f(y * __log2f(x))`: the error of the exponent, by table 21, times ln 2, and that of exp2f."""
+    with np.errstate(all="ignore"):
+        logarithm = np.abs(np.log2(x))
+        exponent = (
+            np.abs(y) * np.maximum(logarithm, 1) * 2.0**-22 + np.abs(y) * logarithm * 2.0**-24
+        )
+        return 2 + np.nan_to_num(exponent * np.log(2) * 2.0**24, nan=np.inf)
+
+
+def _unary(name: str, exact: Callable, low: float, high: float, f32: float, f64: float) -> Function:
+    line = f"%r = math.{name} %a : {{e}}"
+    return Function(line, exact, ((low, high),), Bound(f32), Bound(f64))
+
+
+def _fast(name: str, exact: Callable, low: float, high: float, bound: Bound | None) -> Function:
+    line = f"%r = math.{name} %a fastmath<afn> : {{e}}"
+    return Function(line, exact, ((low, high),), bound, None, ("f16", "bf16", "f32"))
+
+
+def _truth(name: str, exact: Callable | None) -> Function:
+    line = f"%t = math.{name} %a : {{e}}\n%r = arith.uitofp %t : i1 to {{e}}"
+    return Function(line, exact, ((-10, 10),), Bound(0), Bound(0))
+
+
+_EXACT = Bound(0)
+_TWO, _THREE = ((-10, 10),) * 2, ((-10, 10),) * 3
+_OF_A_CIRCLE = Bound(
+    lambda x: np.where(np.abs(x) <= 50 * _TURN, 0, np.inf),
+    (((-_TURN, _TURN), 2**-20.5), ((-50 * _TURN, 50 * _TURN), 2**-14.7)),
+    "2^-20.5 absolute within 2π, 2^-14.7 within 100π",
+)
+_HALF_TO_TWO = (0.5, 2.0)
+
+FUNCTIONS = (
+    _unary("absf", np.abs, -10, 10, 0, 0),
+    _unary("acos", np.arccos, -1, 1, 2, 2),
+    _unary("acosh", np.arccosh, 1, 100, 4, 3),
+    _unary("asin", np.arcsin, -1, 1, 2, 2),
+    _unary("asinh", np.arcsinh, -100, 100, 3, 3),
+    _unary("atan", np.arctan, -10, 10, 2, 2),
+    Function("%r = math.atan2 %a, %b : {e}", np.arctan2, _TWO, Bound(3), Bound(2)),
+    _unary("atanh", np.arctanh, -1, 1, 3, 2),
+    _unary("cbrt", np.cbrt, -100, 100, 1, 1),
+    _unary("ceil", np.ceil, -100, 100, 0, 0),
+    Function(
+        "%r = math.clampf %a to [%b, %c] : {e}",
+        lambda x, low, high: np.maximum(np.minimum(x, high), low),
+        _THREE,
+        _EXACT,
+        _EXACT,
+    ),
+    Function("%r = math.copysign %a, %b : {e}", np.copysign, _TWO, _EXACT, _EXACT),
+    _unary("cos", np.cos, -100, 100, 2, 2),
+    _unary("cosh", np.cosh, -100, 100, 2, 1),
+    _unary("erf", _from_libm("erfl"), -4, 4, 2, 2),
+    _unary("erfc", _from_libm("erfcl"), -6, 28, 4, 5),
+    _unary("exp", np.exp, -750, 715, 2, 1),
+    _unary("exp2", np.exp2, -1080, 1030, 2, 1),
+    _unary("expm1", np.expm1, -50, 100, 1, 1),
+    _unary("floor", np.floor, -100, 100, 0, 0),
+    Function(
+        "%r = math.fma %a, %b, %c : {e}",
+        None,  # tests/emulator/test_math.py holds the emulator's against fractions.
+        _THREE,
+        _EXACT,
+        None,
+        ("f16", "bf16", "f32"),  # The emulator has none of f64.
+    ),
+    Function("%r = math.fpowi %a, %b : {e}, i32", np.power, ((-4, 4), (-40, 40)), None, None),
+    _truth("isfinite", np.isfinite),
+    _truth("isinf", np.isinf),
+    _truth("isnan", np.isnan),
+    _truth("isnormal", None),
+    _unary("log", np.log, 0, 10, 1, 1),
+    _unary("log10", np.log10, 0, 10, 2, 1),
+    _unary("log1p", np.log1p, -1, 10, 1, 1),
+    _unary("log2", np.log2, 0, 10, 1, 1),
+    Function("%r = arith.maxnumf %a, %b : {e}", np.fmax, _TWO, _EXACT, _EXACT),
+    Function("%r = arith.minnumf %a, %b : {e}", np.fmin, _TWO, _EXACT, _EXACT),
+    Function("%r = math.powf %a, %b : {e}", np.power, ((0, 10), (-20, 20)), Bound(4), Bound(2)),
+    Function("%r = arith.remf %a, %b : {e}", np.fmod, ((-100, 100), (-10, 10)), _EXACT, _EXACT),
+    _unary("round", _away, -100, 100, 0, 0),
+    _unary("roundeven", np.rint, -100, 100, 0, 0),
+    _unary("rsqrt", lambda x: 1 / np.sqrt(x), 0, 100, 2, 1),
+    _unary("sin", np.sin, -100, 100, 2, 2),
+    Function("%r, %o = math.sincos %a : {e}", np.sin, ((-100, 100),), Bound(2), Bound(2)),
+    Function("%o, %r = math.sincos %a : {e}", np.cos, ((-100, 100),), Bound(2), Bound(2)),
+    _unary("sinh", np.sinh, -100, 100, 3, 2),
+    _unary("sqrt", lambda x: np.sqrt(x.astype(np.float64)), 0, 100, 0, 0),
+    _unary("tan", np.tan, -100, 100, 4, 2),
+    _unary("tanh", np.tanh, -10, 10, 2, 1),
+    _unary("trunc", np.trunc, -100, 100, 0, 0),
+    _fast("cos", np.cos, -100, 100, _OF_A_CIRCLE),
+    _fast(
+        "exp",
+        np.exp,
+        -110,
+        95,
+        Bound(lambda x: 2 + np.floor(np.abs(1.173 * x)), (), "2 + ⌊1.173 |x|⌋"),
+    ),
+    _fast(
+        "log",
+        np.log,
+        0,
+        10,
+        Bound(3, ((_HALF_TO_TWO, 2**-21.41),), "3; 2^-21.41 absolute in [0.5, 2]"),
+    ),
+    _fast(
+        "log10",
+        np.log10,
+        0,
+        10,
+        Bound(3, ((_HALF_TO_TWO, 2**-24),), "3; 2^-24 absolute in [0.5, 2]"),
+    ),
+    _fast(
+        "log2", np.log2, 0, 10, Bound(2, ((_HALF_TO_TWO, 2**-22),), "2; 2^-22 absolute in [0.5, 2]")
+    ),
+    Function(
+        "%r = math.powf %a, %b fastmath<afn> : {e}",
+        np.power,
+        ((0, 10), (-20, 20)),
+        Bound(_power_by_exp2, (), "as exp2(y log2 x) has it"),
+        None,
+        ("f16", "bf16", "f32"),
+    ),
+    _fast("sin", np.sin, -100, 100, _OF_A_CIRCLE),
+    _fast("sqrt", np.sqrt, 0, 100, Bound(1)),
+    _fast("tan", np.tan, -100, 100, None),
+    _fast("tanh", np.tanh, -10, 10, Bound(2.0**13, (), "2^13, which is 2^-11 relative")),
+)

@@ -1,0 +1,261 @@
+"""A math op as a kernel, operands for it, and how far its results are from where they should be."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from math_cases import Array, Function
+
+import mlir_smem
+from mlir_smem.emulator.floats import rounded
+from mlir_smem.runtime import run_on_cpu, run_on_gpu
+
+#: Threads of a block; a kernel takes a multiple of so many rows.
+THREADS = 128
+
+DTYPES = {
+    "f16": np.dtype(np.float16),
+    "bf16": np.dtype(ml_dtypes.bfloat16),
+    "f32": np.dtype(np.float32),
+    "f64": np.dtype(np.float64),
+    "i32": np.dtype(np.int32),
+}
+
+#: Bits of the significand with its leading one, and the exponents of the smallest and largest numbers.
+_FORMATS = {
+    "f16": (11, -14, 15),
+    "bf16": (8, -126, 127),
+    "f32": (24, -126, 127),
+    "f64": (53, -1022, 1023),
+}
+
+#: What a long double and a second rounding in f64 may add to half a ULP.
+_SLACK = 2.0**-9
+
+
+def operand_types(function: Function, element: str) -> list[str]:
+    """The element type of each operand."""
+    types = [element] * len(function.intervals)
+    return [element, "i32"] if "fpowi" in function.line else types
+
+
+def kernel(function: Function, element: str, count: int) -> str:
+    """A kernel `k` of R[i] = f(A[i], B[i], C[i])."""
+    operands = list(zip("ABC", operand_types(function, element), strict=False))
+    arguments = [*operands, ("R", element)]
+    return "\n".join(
+        [
+            "gpu.module @m {",
+            "gpu.func @k(",
+            ",\n".join(f'  %{x}: {_memref(t, count)} {{smem.name = "{x}"}}' for x, t in arguments),
+            f") kernel attributes {{known_block_size = array<i32: {THREADS}, 1, 1>}} {{",
+            "%block = gpu.block_id x",
+            "%thread = gpu.thread_id x",
+            f"%threads = arith.constant {THREADS} : index",
+            "%before = arith.muli %block, %threads : index",
+            "%i = arith.addi %before, %thread : index",
+            "%j = arith.addi %i, %i : index",
+            *(_load(x, t, count) for x, t in operands),
+            function.line.format(e=element),
+            _store(element, count),
+            "gpu.return",
+            "}",
+            "}",
+        ]
+    )
+
+
+# Launches take no arrays of f64: pairs of i32 stand for them.
+
+
+def _memref(element: str, count: int) -> str:
+    return f"memref<{2 * count}xi32>" if element == "f64" else f"memref<{count}x{element}>"
+
+
+def _load(name: str, element: str, count: int) -> str:
+    to, type_ = name.lower(), _memref(element, count)
+    if element != "f64":
+        return f"%{to} = memref.load %{name}[%i] : {type_}"
+    return (
+        f"%{to}0 = vector.load %{name}[%j] : {type_}, vector<2xi32>\n"
+        f"%{to}1 = vector.bitcast %{to}0 : vector<2xi32> to vector<1xf64>\n"
+        f"%{to} = vector.extract %{to}1[0] : f64 from vector<1xf64>"
+    )
+
+
+def _store(element: str, count: int) -> str:
+    type_ = _memref(element, count)
+    if element != "f64":
+        return f"memref.store %r, %R[%i] : {type_}"
+    return (
+        "%r0 = vector.from_elements %r : vector<1xf64>\n"
+        "%r1 = vector.bitcast %r0 : vector<1xf64> to vector<2xi32>\n"
+        f"vector.store %r1, %R[%j] : {type_}, vector<2xi32>"
+    )
+
+
+def on_emulator(function: Function, element: str, rows: list[Array]) -> Array:
+    """The results of the emulator."""
+    compiled = mlir_smem.compile(kernel(function, element, len(rows[0])), emit="nvvm")
+    return _run(run_on_cpu, compiled, element, rows)
+
+
+def on_chip(function: Function, element: str, rows: list[Array]) -> Array:
+    """The results of a GPU."""
+    compiled = mlir_smem.compile(kernel(function, element, len(rows[0])))
+    return _run(run_on_gpu, compiled, element, rows)
+
+
+def _run(
+    run: Callable[..., dict[str, Array]], compiled: Any, element: str, rows: list[Array]
+) -> Array:
+    given = {
+        x: a.view(np.int32) if a.itemsize == 8 else a for x, a in zip("ABC", rows, strict=False)
+    }
+    found = run(compiled, "k", given, ["R"], (len(rows[0]) // THREADS,))["R"]
+    return found.view(DTYPES[element])
+
+
+def operands(function: Function, element: str, count: int, seed: int = 0) -> list[Array]:
+    """Rows of operands: special numbers in all combinations, then as many of random bits (one from each
+    of equal parts of all patterns) as of the function's intervals. One operand of 16 bits takes all
+    patterns.
+
+    Args:
+        function, element: the op.
+        count: rows, about; rounded up to blocks of threads.
+        seed: of the random ones.
+    """
+    random = np.random.default_rng(seed)
+    types = operand_types(function, element)
+    if len(types) == 1 and DTYPES[element].itemsize == 2:
+        return [np.arange(1 << 16, dtype=np.uint16).view(DTYPES[element])]
+    specials = [_specials(t) for t in types]
+    if len(types) > 2:
+        specials = [s[:: len(s) // 12 or 1] for s in specials]
+    grid = [a.reshape(-1) for a in np.meshgrid(*specials)]
+    half = max(0, count - len(grid[0])) // 2
+    columns = []
+    for special, (low, high), type_ in zip(grid, function.intervals, types, strict=True):
+        numbers = random.uniform(low, high, half).astype(DTYPES[type_])
+        columns.append(np.concatenate([special, _patterns(random, half, type_), numbers]))
+    rows = -(-len(columns[0]) // THREADS) * THREADS
+    return [np.resize(column, rows) for column in columns]
+
+
+def _patterns(random: np.random.Generator, count: int, element: str) -> Array:
+    """Random bits, each from another of equal parts of all patterns, in random order."""
+    bits = DTYPES[element].itemsize * 8
+    if not count:
+        return np.zeros(0, DTYPES[element])
+    width = (1 << bits) // count
+    found = np.arange(count, dtype=np.uint64) * np.uint64(width)
+    found += random.integers(0, width, count, dtype=np.uint64)
+    return random.permutation(found.astype(f"u{bits // 8}").view(DTYPES[element]))
+
+
+def _specials(element: str) -> Array:
+    """Numbers at which something may go wrong."""
+    if element == "i32":
+        return np.array(
+            [0, 1, -1, 2, -2, 3, 31, -31, 127, 128, -149, 2**31 - 1, -(2**31)], np.int32
+        )
+    precision, smallest, largest = _FORMATS[element]
+    step = 2.0 ** (1 - precision)
+    tiny, most = 2.0**smallest, (2 - step) * 2.0**largest
+    sizes = [
+        0.0,
+        tiny * step,
+        tiny * (1 - step),
+        tiny,
+        0.25,
+        0.5,
+        1 - step / 2,
+        1.0,
+        1 + step,
+        1.5,
+        2.0,
+        2.5,
+    ]
+    sizes += [
+        3.0,
+        np.pi / 4,
+        np.pi / 2,
+        np.pi,
+        100.0,
+        2.0 ** (precision - 1),
+        2.0**precision,
+        most,
+        np.inf,
+    ]
+    with np.errstate(over="ignore"):
+        return np.array([*sizes, *(-x for x in sizes), np.nan]).astype(DTYPES[element])
+
+
+@dataclass(frozen=True)
+class Distance:
+    """How far results are from numbers, row by row.
+
+    Attributes:
+        steps: numbers of the type between the result and the correctly rounded number; infinite where
+            only one of them is NaN.
+        ulps: the difference in ULPs of the number.
+        difference: the absolute difference.
+    """
+
+    steps: Array
+    ulps: Array
+    difference: Array
+
+
+def steps(a: Array, b: Array) -> Array:
+    """Numbers of a type from one to the other; 0 for two NaN, infinite where only one is."""
+    unsigned = np.dtype(f"u{a.itemsize}")
+    bits = [x.view(unsigned).astype(np.uint64) for x in (a, b)]
+    top = np.uint64(1 << a.itemsize * 8 - 1)
+    (m, n), (p, q) = ([x & ~top for x in bits], [x & top for x in bits])
+    apart = np.where(p == q, np.maximum(m, n) - np.minimum(m, n), m + n).astype(np.float64)
+    return np.where(
+        np.isnan(a) & np.isnan(b), 0, np.where(np.isnan(a) ^ np.isnan(b), np.inf, apart)
+    )
+
+
+def distance(found: Array, exact: Array, element: str) -> Distance:
+    """How far results of an element type are from exact numbers of long double."""
+    precision, smallest, largest = _FORMATS[element]
+    # NumPy rounds a long double twice on its way to 16 bits.
+    once = exact.astype(np.float64) if found.itemsize == 2 else exact
+    nearest = rounded(once, DTYPES[element])
+    # Beyond the largest number everything is as far as the next power of two.
+    beyond = np.ldexp(np.longdouble(1), largest + 1)
+    ends = [np.clip(x.astype(np.longdouble), -beyond, beyond) for x in (found, exact)]
+    difference = np.abs(ends[0] - ends[1])
+    exponent = np.where(ends[1] == 0, smallest, np.maximum(np.frexp(ends[1])[1] - 1, smallest))
+    ulps = np.ldexp(difference, precision - 1 - np.minimum(exponent, largest))
+    either = np.isnan(found) | np.isnan(exact)
+    wrong = np.where(np.isnan(found) & np.isnan(exact), 0.0, np.inf)
+    return Distance(
+        steps(found, nearest),
+        np.where(either, wrong, ulps).astype(np.float64),
+        np.where(either, wrong, difference).astype(np.float64),
+    )
+
+
+def outside(function: Function, element: str, rows: list[Array], far: Distance) -> Array:
+    """Which results are not as near as the function's bound says. Types of 16 bits are computed in f32
+    and rounded once more, which adds half a ULP of each."""
+    bound = function.bound(element)
+    if bound is None:
+        return np.zeros(len(rows[0]), bool)
+    scale = min(1.0, 2.0 ** (_FORMATS[element][0] - 24))
+    ulps = bound.allowed(*(x.astype(np.longdouble) for x in rows)) * scale
+    if scale < 1:
+        ulps = ulps + scale / 2
+    near = (far.steps <= np.floor(ulps)) | (far.ulps <= ulps + 0.5 + _SLACK)
+    enough = bound.enough(rows[0].astype(np.float64))
+    with np.errstate(invalid="ignore"):
+        ulp = np.where(far.ulps > 0, far.difference / far.ulps, 0)
+        near |= (enough > 0) & (far.difference <= enough + (ulp if scale < 1 else 0))
+    return ~near
