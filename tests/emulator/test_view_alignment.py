@@ -66,6 +66,6 @@ def test_what_is_known_at_run_time_holds_or_is_found():
     assert (found == exact).all()
     with pytest.raises(Violations) as raised:
         run(aligned, "%shift", 128)
-    (violation,) = raised.value.violations
+    (violation,) = raised.value.found
     assert violation.kind is Kind.ASSERTION
     assert "its memory is aligned as it promises" in violation.message
