@@ -3,8 +3,10 @@
 from typing import Any
 
 from ..dialect.bindings import ir, passmanager
+from ..dialect.build import i64
 from ..ir.kernel import parameter_attributes
 from ..ir.launch_attributes import TENSOR_MAP, TENSOR_MAP_ALIGNMENT, TENSOR_MAP_BYTES
+from ..ir.view_memory import DYNAMIC_ALIGNMENT
 from ..ir.walk import walk
 from .errors import CompileError, located
 from .libdevice import PREFIX, in_llvm, signature
@@ -37,6 +39,7 @@ def lower_to_llvm_dialect(module: Any) -> None:
     pm.add(f"gpu.module({PIPELINE})")
     maps = _tensor_maps(device_module(module))
     pm.run(module.operation)
+    _declare_dynamic_memory(device_module(module))
     _pass_by_value(device_module(module), maps)
     # The translation to LLVM IR crashes on what is left of other dialects.
     left = [op for op in walk(device_module(module)) if op.name.split(".")[0] not in _TRANSLATED]
@@ -45,6 +48,16 @@ def lower_to_llvm_dialect(module: Any) -> None:
     if left:
         raise located(left[0], "has no lowering to LLVM")
     _check_calls(device_module(module), by_hand)
+
+
+def _declare_dynamic_memory(kernels: Any) -> None:
+    """Declares what `gpu.dynamic_shared_memory` became as the block's dynamic shared memory, aligned for
+    any tile that an `smem.view` shows there. Upstream makes it a static variable of no size, aligned to
+    16 bytes, which the dynamic part follows."""
+    for variable in walk(kernels, "llvm.mlir.global"):
+        if _name(variable).startswith("__dynamic_shmem__"):
+            variable.attributes["alignment"] = i64(DYNAMIC_ALIGNMENT)
+            variable.attributes["linkage"] = ir.Attribute.parse("#llvm.linkage<external>")
 
 
 def _tensor_maps(kernels: Any) -> dict[str, int]:

@@ -24,10 +24,6 @@ def root_pointer(root: Any, offset: int = 0) -> Any:
         OpError: if the root is an alloc or a ring without an offset of its own.
     """
     if isinstance(root, ViewOp):
-        memory = memory_of(root.memref)
-        if memory.is_dynamic and memory.shift is not None:
-            # Upstream's symbol of the same memory is aligned to 16 bytes only.
-            return gep(_dynamic_memory(root), memory.shift + offset)
         return gep(memref_pointer(root.memref, 3), offset)
     begin = root.offset
     if begin is None:

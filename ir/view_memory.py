@@ -8,8 +8,12 @@ from ..dialect.build import i64
 from ..dialect.divisibility import constant_of
 from .kernel import module_of
 
-#: What dynamic shared memory is aligned to: the widest swizzle pattern. Its symbol says so.
+#: What dynamic shared memory is aligned to: the widest swizzle pattern. The symbol of the tiles says so,
+#: and code generation says it of upstream's.
 DYNAMIC_ALIGNMENT = 1024
+
+#: What upstream's lowering aligns `gpu.dynamic_shared_memory` to.
+_UPSTREAM_ALIGNMENT = 16
 
 #: The attribute by which upstream's lowering aligns a kernel's workgroup buffer, and a variable.
 _BUFFER_ALIGNMENT, _VARIABLE_ALIGNMENT = "llvm.align", "alignment"
@@ -115,7 +119,7 @@ def known_alignment(memory: Memory, function: Any) -> int:
     if memory.shift is None:
         return 1
     declared = declaration_of(memory, function)
-    alignment = DYNAMIC_ALIGNMENT if memory.is_dynamic else declared.alignment if declared else 1
+    alignment = _UPSTREAM_ALIGNMENT if memory.is_dynamic else declared.alignment if declared else 1
     return gcd(alignment, memory.shift) if memory.shift else alignment
 
 

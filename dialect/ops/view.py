@@ -23,8 +23,9 @@ class ViewOp(RootOp, name="view"):
     offsets are computed at run time; less fits layouts without swizzle only (at least 16).
 
     `smem-allocate` aligns what the kernel or its module declares: workgroup buffers, `memref.global`,
-    `memref.alloca`. Dynamic shared memory is aligned to 1024 bytes. Of other memory, such as a
-    function's argument, the promise becomes an `llvm.intr.assume`, which the emulator checks.
+    `memref.alloca`. Of other memory, such as a function's argument, or dynamic shared memory (which
+    `mlir_smem.compile` aligns to 1024 bytes), the promise becomes an `llvm.intr.assume`, which the
+    emulator checks.
     """
 
     memref: ext.Operand[ir.MemRefType]
