@@ -101,7 +101,7 @@ _ADDRESSES = [
 _FRAGMENTS = _lowered(
     "swizzled",
     ("registers 0 and 1 exchanged", sub(r"from_elements (%\d+), (%\d+)", r"from_elements \2, \1")),
-    ("registers 2 and 4 exchanged", sub(r"(extractvalue %81)\[2\]", r"\1[4]")),
+    ("registers 2 and 4 exchanged", sub(r"(extractvalue %\d+)\[2\]", r"\1[4]")),
     ("rows of a warp counted by 8", sub(r"(muli %\d+), %c16_i32 ", r"\1, %c8_i32 ")),
     ("columns of a lane counted by 4", sub(r"(muli %\d+), %c2_i32 ", r"\1, %c4_i32 ")),
     ("rows 8 to 15 stored at 0 to 7", sub(r"(getelementptr %\d+)\[1024\](.*, f32)$", r"\1[0]\2")),
