@@ -36,8 +36,9 @@ class CheckAsync(Pass):
       next write after its `smem.tma_wait` and another barrier, and none is unfinished at the end;
 
     and of all together: as many threads and warpgroups hand a step on as the ring counts, no step is
-    waited for that nobody hands on, each step writes what is read, and rings connect roles as the edges
-    of a tree do, so that they cannot wait in a circle. Steps are compared as polynomials of sizes and
+    waited for that nobody hands on, each step writes what is read, and no roles wait for each other in a
+    circle: where rings do not connect them as the edges of a tree do, they take the steps of all at one
+    pace, in an order that some clock can follow. Steps are compared as polynomials of sizes and
     of the counts of `scf.for`; what else they are computed from leaves a remark.
 
     Two blocks that multiply together (`pair`) execute the same products, and take the same parts of

@@ -62,6 +62,23 @@ class Handover(NamedTuple):
     certain: bool
 
 
+class Event(NamedTuple):
+    """A wait for a step of a ring, or its handover.
+
+    Attributes:
+        waits: which of both.
+        turning: the ring, and the side that the agent takes.
+        ahead: for each side of a ring that the agent has begun to take before, how far the step that it
+            takes next is beyond the event's own; None if that is not the same number in each run.
+    """
+
+    agent: Agent
+    op: Any
+    waits: bool
+    turning: Turning
+    ahead: dict[Turning, int | None]
+
+
 class TileAccess(NamedTuple):
     """An access of a tile.
 
@@ -93,6 +110,7 @@ class Kernel:
         written: the tiles that anything writes.
         loaded: those that bulk loads write, with one that does.
         handovers, accesses: what was found on all paths.
+        events: the waits and handovers of all agents.
         held: for each agent and side of a ring, the most steps that it holds while it waits for one.
         ends: for each agent the states in which it ends.
     """
@@ -106,6 +124,7 @@ class Kernel:
     loaded: dict[Any, Any]
     handovers: dict[Handover, None] = field(default_factory=dict)
     accesses: dict[TileAccess, None] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
     held: dict[tuple[Agent, Turning], int] = field(default_factory=dict)
     ends: dict[Agent, list[Any]] = field(default_factory=dict)
 

@@ -8,7 +8,7 @@ from ....dialect.ops import ElectOp, FenceOp, WarpgroupBarrierOp
 from ..forms import Form, number
 from ..report import at, listed
 from .findings import Findings
-from .kernel import Handover, Kernel, stages_of
+from .kernel import Event, Handover, Kernel, stages_of
 from .spots import Side, Turning, turning_of
 from .state import Read, Reader, State, Turn, Write
 from .threads import Threads
@@ -123,9 +123,18 @@ class Steps:
                 state,
             )
         self._expect_of_itself(op, state, step)
+        self._note(op, True, turning, step, state)
         key, held = (self._threads.agent, turning), self._kernel.held
         held[key] = max(held.get(key, 0), turn.held)
         state.begin(turning, step, number(1))
+
+    def _note(self, op: Any, waits: bool, turning: Turning, step: Form, state: State) -> None:
+        """Notes how far the agent is in each ring at an event; paths that come again are noted once."""
+        begun = {t: turn for t, turn in state.turns.items() if turn != Turn()}
+        ahead = {t: (turn.next - step).constant for t, turn in begun.items()}
+        event = Event(self._threads.agent, op, waits, turning, ahead)
+        if event not in self._kernel.events:
+            self._kernel.events.append(event)
 
     def _expect_of_itself(self, op: Any, state: State, step: Form) -> None:
         """Checks that what a role waits for is not what it does itself later."""
@@ -159,6 +168,7 @@ class Steps:
         ago = self._ago(op, state)
         if ago is None:
             return
+        self._note(op, False, turning, self._kernel.values.of(op.step), state)
         turn = state.turn(turning)
         if ago < turn.held:
             self._findings.unknown(op, f"an earlier step is not {side.ended} yet", state)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import product
 from typing import Any
 
 from ..forms import Form, number
 from ..report import at
+from .clocks import find_circle
 from .findings import Findings
 from .kernel import Agent, Kernel, stages_of
 from .spots import Side, Turning
@@ -135,24 +137,30 @@ class Totals:
                 self._findings.unknown(ring, reason)
 
     def _check_circles(self) -> None:
-        """Checks that rings connect roles as the edges of a tree do: then they cannot wait in a
-        circle."""
-        above: dict[Any, Any] = {}
+        """Checks that agents do not wait in a circle: rings that connect them as the edges of a tree do
+        cannot let them; for others there must be a clock."""
+        taken: dict[Any, set[Agent]] = {ring: set() for ring in self._kernel.rings()}
+        for agent, (ring, _) in self._kernel.held:
+            taken[ring].add(agent)
+        if rings := _in_circles(taken):
+            reason = find_circle(self._kernel, rings)
+            if reason is not None:
+                others = f"the {at(next(iter(taken[rings[-1]])).op)} and others"
+                message = f"{others} may wait for each other by several rings: {reason}"
+                self._findings.unknown(rings[-1], message)
 
-        def top(x: Any) -> Any:
-            while x in above:
-                x = above[x]
-            return x
 
-        for ring in self._kernel.rings():
-            agents = {agent: None for agent, (other, _) in self._kernel.held if other == ring}
-            for agent in agents if len(agents) > 1 else ():
-                if top(agent) == top(ring):
-                    others = f"the {at(agent.op)} and others"
-                    reason = f"{others} may wait for each other by several rings"
-                    self._findings.unknown(ring, reason)
-                else:
-                    above[top(agent)] = top(ring)
+def _in_circles(taken: dict[Any, set[Agent]]) -> list[Any]:
+    """The rings that connect agents in circles, or lie between such: what is left when rings of one
+    agent, and agents of one ring, are taken away again and again."""
+    left = dict(taken)
+    while True:
+        several = Counter(agent for agents in left.values() for agent in agents)
+        kept = {r: {a for a in agents if several[a] > 1} for r, agents in left.items()}
+        kept = {ring: agents for ring, agents in kept.items() if len(agents) > 1}
+        if kept == left:
+            return list(left)
+        left = kept
 
 
 def _total(agent: Agent, turn: Turn) -> Form | None:
