@@ -92,10 +92,14 @@ def diagnose(
         raise LayoutError(f"a tile begins at a multiple of {UNIT_BYTES} bytes, not at {begin:#x}")
     taken = major or (found.blocks.canonical.major if found else _seems(operand, kind, arch))
     reading = Reading(descriptor, kind, taken, extent, arch)
+    told = (*of_bits(bits, arch=arch), *of_reading(reading))
+    if reading.absolute and taken is Major.K:
+        # Instructions that read 32 bytes of each row need no second chunk: its address is in vain.
+        descriptor = replace(descriptor, absolute=False)
+        reading = replace(reading, descriptor=descriptor)
     if not reading.legal:
         raise LayoutError(next(of_reading(reading)).text)
     read = _read(descriptor, kind, taken, extent, k_steps, arch)
-    told = (*of_bits(bits, arch=arch), *of_reading(reading))
     causes = [each.text for each in told if each.name in _ALWAYS_WRONG]
     right = None
     if found is None:

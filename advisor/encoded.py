@@ -136,8 +136,11 @@ def encode(
         absolute: whether `lbo` is an address, for a K of 48 bytes.
 
     Raises:
-        LayoutError: if a quantity is not what its field can hold, or the architecture lacks the mode.
+        LayoutError: if a quantity is not what its field can hold, or means nothing with the others, or
+            the architecture lacks the mode.
     """
+    if offset and swizzle is Swizzle.NONE:
+        raise LayoutError(f"base offset is {offset}, but without swizzle it must be 0")
     if absolute and not arch.has_absolute_lbo:
         raise LayoutError(f"LBO is an address, which only sm_103 has; on {arch} it is a distance")
     more = {"absolute": True} if absolute else {}

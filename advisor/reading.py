@@ -52,13 +52,14 @@ class Reading:
     @property
     def chunks(self) -> tuple[int, ...]:
         """Bytes along K that lie together: two numbers where the second chunk begins at LBO."""
-        width = self.descriptor.swizzle.width
-        room = width - self.descriptor.start % width
-        return (
-            (room, self.k_bytes - room)
-            if self.absolute and room < self.k_bytes
-            else (self.k_bytes,)
-        )
+        d = self.descriptor
+        return d.chunks(self.k_bytes) if isinstance(d, Tcgen05Descriptor) else (self.k_bytes,)
+
+    @property
+    def row_problem(self) -> str | None:
+        """Why no instruction reads rows of so many bytes by the descriptor; None if one may."""
+        d = self.descriptor
+        return d.row_problem(self.k_bytes) if isinstance(d, Tcgen05Descriptor) else None
 
     @property
     def legal(self) -> bool:
@@ -69,7 +70,9 @@ class Reading:
         if self.k_bytes not in self.arch.k_bytes or (self.absolute and self.major is Major.MN):
             return False
         long = self.k_bytes == LONG_K_BYTES
-        return not long or (self.element.bits == 4 and d.swizzle is Swizzle.B128)
+        if long and not (self.element.bits == 4 and d.swizzle is Swizzle.B128):
+            return False
+        return self.row_problem is None
 
     @cached_property
     def addresses(self) -> np.ndarray:

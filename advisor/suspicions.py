@@ -180,7 +180,6 @@ def of_reading(reading: Reading) -> Iterator[Suspicion]:
             f"LBO is {d.lbo} bytes, but has no effect on a {reading.major} operand with swizzle "
             f"{d.swizzle}; 0 and 1 (16 bytes) are usual there",
         )
-    yield from _of_long_k(reading)
     # Four lines of the mode with units of 32 bytes, though it is aligned to eight.
     repeats = min(atom, d.swizzle.pattern_bytes)
     for name, step in steps.items():
@@ -233,33 +232,21 @@ def _illegal(reading: Reading) -> Suspicion:
             "k-bytes",
             f"K is {reading.k_bytes} bytes, but {arch} reads {' or '.join(map(str, arch.k_bytes))}",
         )
-    if reading.absolute:
+    if reading.absolute and reading.major is Major.MN:
         return Suspicion(
             "absolute-major",
             "LBO is an address (bit 52), which goes with K-major operands, but this one is MN-major",
         )
-    return Suspicion(
-        "k-bytes",
-        f"K is {LONG_K_BYTES} bytes, which is for e2m1 with swizzle 128B, not {kind} with {d.swizzle}",
-    )
-
-
-def _of_long_k(reading: Reading) -> Iterator[Suspicion]:
-    """Whether an absolute LBO goes with a K of 48 bytes, and where a row has to be continued."""
-    width, long = reading.descriptor.swizzle.width, reading.k_bytes == LONG_K_BYTES
-    if reading.absolute and not long:
-        yield Suspicion(
-            "absolute-k",
-            f"LBO is an address (bit 52), which is for a K of {LONG_K_BYTES} bytes; the instruction "
-            f"reads {reading.k_bytes}",
+    long = reading.k_bytes == LONG_K_BYTES
+    if long and not (kind.bits == 4 and d.swizzle is Swizzle.B128):
+        return Suspicion(
+            "k-bytes",
+            f"K is {LONG_K_BYTES} bytes, which is for e2m1 with swizzle 128B, not {kind} with "
+            f"{d.swizzle}",
         )
-    within = reading.descriptor.start % width
-    if long and not reading.absolute and within + reading.k_bytes > width:
-        yield Suspicion(
-            "row-end",
-            f"the instruction reads {reading.k_bytes} bytes from byte {within} of lines of {width}: "
-            "behind their end, it needs an LBO that is an address (bit 52)",
-        )
+    assert reading.row_problem is not None
+    absolute = "absolute-chunk" if long else "absolute-k"
+    return Suspicion(absolute if reading.absolute else "row-end", reading.row_problem)
 
 
 def _of_extent(reading: Reading) -> Iterator[Suspicion]:

@@ -48,7 +48,8 @@ class Descriptor:
         lbo: leading dimension byte offset. For swizzled K-major layouts it is ignored; the ISA says
             to assume the encoding 1, which is 16 bytes.
         sbo: stride dimension byte offset.
-        base_offset: 0 to 7: the phase at which the swizzle pattern starts.
+        base_offset: 0 to 7: the phase at which the swizzle pattern starts; without swizzle it means
+            nothing.
         swizzle: the swizzling mode.
 
     Raises:
@@ -79,8 +80,6 @@ class Descriptor:
                 )
         if not 0 <= self.base_offset <= 7:
             raise ValueError(f"base offset is {self.base_offset}; expected 0 to 7")
-        if self.base_offset and self.swizzle is Swizzle.NONE:
-            raise ValueError(f"base offset is {self.base_offset}, but without swizzle it must be 0")
         if self.swizzle not in self.modes:
             names = ", ".join(map(str, self.modes))
             raise ValueError(f"{self.reader} has no swizzle {self.swizzle}; expected {names}")

@@ -215,6 +215,12 @@ def matrix(bits: int, mn_major: bool, size: int, k_bytes: int = K_BYTES) -> Matr
             f"{bits:#018x} has an absolute leading dimension with mode {mode} and base offset "
             f"{base_offset}; expected mode 2 and 0"
         )
+    room = width - start % width
+    if absolute and room < k_bytes and lbo % width + k_bytes - room > width:
+        raise ValueError(
+            f"{bits:#018x} reads {k_bytes - room} of the {k_bytes} bytes of each row from {lbo:#x} on, "
+            f"{lbo % width} bytes into a line of {width}; expected both chunks within their lines"
+        )
     if k_bytes == LONG_K_BYTES and mode and not absolute and start % width + k_bytes > width:
         raise ValueError(
             f"{bits:#018x} has rows of {k_bytes} bytes that begin {start % width} bytes into {width}; "

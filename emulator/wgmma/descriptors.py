@@ -32,7 +32,7 @@ def matrix(bits: int) -> Matrix:
     """The operand that the 64 bits of a matrix descriptor say.
 
     Raises:
-        ValueError: if it sets bits of no field, or a base offset without swizzle.
+        ValueError: if it sets bits of no field.
     """
     if bits & ~_KNOWN:
         raise ValueError(
@@ -40,9 +40,8 @@ def matrix(bits: int) -> Matrix:
             "descriptor"
         )
     mode, base_offset = bits >> _MODE, bits >> _BASE_OFFSET & _PHASE
-    if base_offset and mode == 0:
-        raise ValueError(f"base offset is {base_offset}, but without swizzle it must be 0")
     start, lbo, sbo = ((bits >> at & _COUNT) << _UNIT_SHIFT for at in (_START, _LBO, _SBO))
+    # The ISA has no base offset without swizzle; an H200 ignores it there.
     return Matrix(start, lbo, sbo, base_offset, _WIDTHS[mode])
 
 

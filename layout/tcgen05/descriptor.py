@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 
 from ..descriptor import Descriptor, mask_of
 from ..swizzle import WIDEST_FIRST, Swizzle
+from .shapes import LONG_K_BYTES
 
 #: The bit that makes the leading dimension's stride an absolute address (9.7.16.3.1).
 LBO_MODE = (52, 1)
@@ -29,7 +30,8 @@ class Tcgen05Descriptor(Descriptor):
 
     Raises:
         ValueError: if a quantity is not what its field can hold, or the absolute mode is not allowed
-            with the others (9.7.16.3.1.2.1).
+            with the others (9.7.16.3.1.2.1), or there is a base offset without swizzle: `wgmma` ignores
+            it, and no chip has said what `tcgen05` does.
     """
 
     absolute: bool = False
@@ -41,6 +43,8 @@ class Tcgen05Descriptor(Descriptor):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.base_offset and self.swizzle is Swizzle.NONE:
+            raise ValueError(f"base offset is {self.base_offset}, but without swizzle it must be 0")
         if self.absolute and self.swizzle is not Swizzle.B128:
             raise ValueError(
                 f"the leading dimension is absolute with swizzle {self.swizzle}; expected 128B, with "
@@ -50,6 +54,39 @@ class Tcgen05Descriptor(Descriptor):
             raise ValueError(
                 f"the leading dimension is absolute with base offset {self.base_offset}; expected 0"
             )
+
+    def chunks(self, k_bytes: int) -> tuple[int, ...]:
+        """Bytes of each row that lie together, of `k_bytes`: two numbers if the row goes on at LBO."""
+        room = self.swizzle.width - self.start % self.swizzle.width
+        return (room, k_bytes - room) if self.absolute and room < k_bytes else (k_bytes,)
+
+    def row_problem(self, k_bytes: int) -> str | None:
+        """Why no instruction reads so many bytes of each row by it; None if one may.
+
+        Args:
+            k_bytes: bytes along K of one instruction.
+        """
+        width = self.swizzle.width
+        if self.absolute and k_bytes != LONG_K_BYTES:
+            return (
+                f"LBO is an address (bit 52), which is for a K of {LONG_K_BYTES} bytes; the instruction "
+                f"reads {k_bytes}"
+            )
+        within, swizzled = self.start % width, self.swizzle is not Swizzle.NONE
+        long = k_bytes == LONG_K_BYTES and swizzled and not self.absolute
+        if long and within + k_bytes > width:
+            return (
+                f"the instruction reads {k_bytes} bytes from byte {within} of lines of {width}: "
+                "behind their end, it needs an LBO that is an address (bit 52)"
+            )
+        *_, last = chunks = self.chunks(k_bytes)
+        if len(chunks) > 1 and self.lbo % width + last > width:
+            return (
+                f"LBO is the address {self.lbo:#x}, {self.lbo % width} bytes into a line of {width}, but "
+                f"{last} bytes of each row are read from there: both chunks lie within lines (PTX ISA "
+                "9.7.16.3.1.2)"
+            )
+        return None
 
     def encode(self) -> int:
         """The 64 bits."""

@@ -15,7 +15,7 @@ from ..swizzle import WIDEST_FIRST, Swizzle
 from ..tile import TileLayout
 from .descriptor import Tcgen05Descriptor
 from .kinds import MN_MAJOR, Kind
-from .shapes import legal_m, legal_n
+from .shapes import LONG_K_BYTES, legal_m, legal_n
 
 
 def swizzles_of(element: Element, major: Major) -> tuple[Swizzle, ...]:
@@ -50,7 +50,7 @@ def tcgen05_addresses(
 
     Raises:
         ValueError: for an unknown element type or major, a malformed descriptor, or what the
-            instruction does not read.
+            instruction does not read: above all rows that do not fit their lines.
     """
     kind, order = element_named(element), Major(major)
     d = Tcgen05Descriptor.decode(descriptor)
@@ -58,13 +58,19 @@ def tcgen05_addresses(
         raise ValueError(f"tcgen05 reads {kind} not {order} with swizzle {d.swizzle}")
     if d.absolute and order is Major.MN:
         raise ValueError(f"the leading dimension of {kind} is absolute, but it is read MN-major")
+    if k_bytes not in (INSTRUCTION_K_BYTES, LONG_K_BYTES):
+        raise ValueError(f"K is {k_bytes} bytes; expected {INSTRUCTION_K_BYTES} or {LONG_K_BYTES}")
+    if k_bytes == LONG_K_BYTES and kind.bits != 4:
+        raise ValueError(f"K is {LONG_K_BYTES} bytes, which is for e2m1, not {kind}")
+    if problem := d.row_problem(k_bytes):
+        raise ValueError(problem)
     columns = instruction_k(kind, k_bytes)
     if not d.absolute:
         return addresses(d, kind, order, rows, columns)
     row = np.arange(rows, dtype=np.int64)[:, None]
     kb = np.arange(columns, dtype=np.int64)[None, :] * kind.bits // 8
     width = d.swizzle.width
-    room = width - d.start % width
+    room = d.chunks(k_bytes)[0]
     a = np.where(kb < room, d.start + kb, d.lbo + kb - room)
     return d.swizzle.apply(a + row // 8 * d.sbo + row % 8 * width)
 

@@ -12,6 +12,10 @@ from .kinds import Kind
 TCGEN05_M = 128
 
 #: Bytes along K of each row or column where sm_103a reads three 16-byte units (K = 96 of 4-bit types).
+#: The ISA's table of shapes lists it with M = 256 of two blocks alone. CUTLASS has M = 128 of one block,
+#: too (include/cute/arch/mma_sm100_umma.hpp, `SM103_MXF4_ULTRA_SS_VS`: "MMA M-mode size should be 128 for
+#: 1 CTA"), and tests it (test/unit/gemm/device/sm103_gemm_f4_f4_f32_tensor_op_f32_1sm_128x128.cu); so do
+#: we. N of 16 to 256 by 16 is what both of its instructions assert.
 LONG_K_BYTES = 48
 
 

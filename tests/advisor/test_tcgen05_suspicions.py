@@ -133,6 +133,19 @@ def test_an_absolute_lbo_with_32_bytes_of_k():
     }
 
 
+def test_a_second_chunk_that_leaves_its_line():
+    # The descriptor of two chunks of which the second, 32 bytes, begins 112 into its line.
+    text = (
+        "LBO is the address 0x870, 112 bytes into a line of 128, but 32 bytes of each row are read from "
+        "there: both chunks lie within lines (PTX ISA 9.7.16.3.1.2)"
+    )
+    answer = decode(0x4010404000870047, element("e2m1"), Major.K, arch=SM_103)
+    assert (answer.suspicions[-1].name, answer.suspicions[-1].text) == ("absolute-chunk", text)
+    assert answer.data()["reads"] is None
+    # 16 bytes from there on do fit.
+    assert "absolute-chunk" not in suspicions(0x4010404000870046, "e2m1", Major.K, SM_103)
+
+
 # A K of 48 bytes.
 
 

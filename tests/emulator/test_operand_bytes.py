@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mlir_smem.emulator.tensor_core.operands import Matrix
 from mlir_smem.emulator.wgmma.descriptors import matrix, operand_bytes
 from mlir_smem.emulator.wgmma.fragments import to_elements, to_matrix
-from mlir_smem.layout import Swizzle, WgmmaDescriptor, fragment_d, operand_addresses
+from mlir_smem.layout import WgmmaDescriptor, fragment_d, operand_addresses
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 
 ROWS = [8 * n for n in range(1, 33)]
@@ -19,8 +19,7 @@ units = st.integers(0, (1 << 14) - 1)
 
 @st.composite
 def descriptors(draw):
-    swizzle = draw(st.sampled_from(WIDEST_FIRST))
-    base_offset = 0 if swizzle is Swizzle.NONE else draw(st.integers(0, 7))
+    swizzle, base_offset = draw(st.sampled_from(WIDEST_FIRST)), draw(st.integers(0, 7))
     start, lbo, sbo = (16 * draw(units) for _ in range(3))
     return WgmmaDescriptor(start, lbo, sbo, base_offset, swizzle)
 
@@ -92,22 +91,17 @@ def test_both_rules_refuse_the_same_descriptors(bits, is_likely):
         (0xC000000000000000, Matrix(0, 0, 0, 0, 32)),
         (0x4002000000000000, Matrix(0, 0, 0, 1, 128)),
         (0x400E000000000000, Matrix(0, 0, 0, 7, 128)),
+        (0x0002000000000000, Matrix(0, 0, 0, 1, 16)),
     ],
 )
 def test_each_field_is_where_the_isa_has_it(bits, expected):
     assert matrix(bits) == expected
 
 
-@pytest.mark.parametrize(
-    "bits, message",
-    [
-        (1 << 46, "sets bits 0x0000400000000000, which belong to no field of a wgmma descriptor"),
-        (1 << 49, "base offset is 1, but without swizzle it must be 0"),
-    ],
-)
-def test_what_is_no_descriptor(bits, message):
-    with pytest.raises(ValueError, match=message):
-        matrix(bits)
+def test_what_is_no_descriptor():
+    said = "sets bits 0x0000400000000000, which belong to no field of a wgmma descriptor"
+    with pytest.raises(ValueError, match=said):
+        matrix(1 << 46)
 
 
 def test_an_interleaved_k_major_operand_by_hand():

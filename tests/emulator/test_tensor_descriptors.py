@@ -91,6 +91,10 @@ def test_rows_of_48_bytes_as_they_are_encoded_elsewhere(bits, chunks):
         (2 << 61 | 0x60 >> 4, "has rows of 48 bytes that begin 96 bytes into 128; beyond them"),
         (6 << 61, "has rows of 48 bytes that begin 0 bytes into 32; beyond them"),
         (1 << 53, "sets bits 0x0020000000000000, which must be 0"),
+        (
+            0x4010404000870047,
+            "reads 32 of the 48 bytes of each row from 0x870 on, 112 bytes into a line of 128; expected",
+        ),
     ],
 )
 def test_a_descriptor_of_rows_of_48_bytes_that_is_none(bits, message):
@@ -104,6 +108,16 @@ def refuses(function, *arguments):
     except ValueError:
         return True
     return False
+
+
+@given(
+    *[st.integers(0, 15)] * 2, st.integers(0, 4), st.sampled_from([0, 1, 2, 4, 6]), st.booleans()
+)
+def test_both_rules_refuse_the_same_rows_of_48_bytes(start, lbo, phase, mode, absolute):
+    bits = start | lbo << 16 | 64 << 32 | 1 << 46 | phase << 49 | absolute << 52 | mode << 61
+    for k_bytes in (32, 48):
+        expected = refuses(tcgen05_addresses, bits, "e2m1", "k", 16, k_bytes)
+        assert refuses(matrix, bits, False, 1, k_bytes) == expected
 
 
 @given(st.integers(0, (1 << 64) - 1), st.booleans(), elements, majors)

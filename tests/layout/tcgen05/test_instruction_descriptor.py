@@ -196,6 +196,16 @@ def test_what_no_instruction_does(descriptor, ctas, message):
     assert message in str(error.value)
 
 
+@pytest.mark.parametrize("m, ctas, fits", [(128, 1, True), (256, 2, True), (128, 2, False)])
+def test_instructions_of_48_bytes_have_the_rows_that_cutlass_gives_them(m, ctas, fits):
+    descriptor = made("mxf4nvf4", "e2m1", "e2m1", m, 16 * ctas, scale="ue4m3", k_bytes=48)
+    if fits:
+        descriptor.check(ctas)
+    else:
+        with pytest.raises(ShapeError, match="M is 128; kind::mxf4nvf4 with cta_group::2 has 256"):
+            descriptor.check(ctas)
+
+
 @pytest.mark.parametrize("ctas", [1, 2])
 @pytest.mark.parametrize("kind", KINDS.values(), ids=str)
 def test_every_kind_has_a_shape(kind, ctas):

@@ -97,6 +97,41 @@ def test_it_says_itself():
     assert str(descriptor).endswith("swizzle 128B, LBO absolute")
 
 
+def test_a_base_offset_needs_a_swizzle():
+    said = refused(lambda: Tcgen05Descriptor.decode(VERSION | 3 << 49))
+    assert said == "base offset is 3, but without swizzle it must be 0"
+
+
+@pytest.mark.parametrize(
+    "start, lbo, absolute, k_bytes, message",
+    [
+        (0x470, 0x870, True, 48, "LBO is the address 0x870, 112 bytes into a line of 128, but 32 "),
+        (0x460, 0x870, True, 48, None),
+        (0x460, 0x880, True, 48, None),
+        # Rows of one chunk say nothing of the second.
+        (0x450, 0x870, True, 48, None),
+        (0x460, 0x870, False, 48, "reads 48 bytes from byte 96 of lines of 128: behind their end"),
+        (0x450, 16, False, 48, None),
+        (0x400, 0x800, True, 32, "LBO is an address (bit 52), which is for a K of 48 bytes; the "),
+        (0x460, 16, False, 32, None),
+        (0x400, 16, False, 64, "K is 64 bytes; expected 32 or 48"),
+    ],
+)
+def test_rows_that_fit_their_lines(start, lbo, absolute, k_bytes, message):
+    bits = Tcgen05Descriptor(start, lbo, 1024, 0, Swizzle.B128, absolute).encode()
+    if message is None:
+        assert tcgen05_addresses(bits, "e2m1", "k", 128, k_bytes).shape == (128, 2 * k_bytes)
+    else:
+        assert message in refused(lambda: tcgen05_addresses(bits, "e2m1", "k", 128, k_bytes))
+
+
+@pytest.mark.parametrize("kind", ["bf16", "e4m3", "e2m1_p64"])
+def test_48_bytes_of_k_are_of_packed_4_bit_types(kind):
+    bits = Tcgen05Descriptor(0x400, 16, 1024, 0, Swizzle.B128).encode()
+    said = refused(lambda: tcgen05_addresses(bits, kind, "k", 128, 48))
+    assert said == f"K is 48 bytes, which is for e2m1, not {kind}"
+
+
 @pytest.mark.parametrize(
     "element, major, descriptor, message",
     [

@@ -110,8 +110,7 @@ def measured(d, size, n, kb, swizzled_width):
 
 @given(st.sampled_from(KINDS), swizzles, units, units, units, st.integers(0, 7))
 def test_addresses_of_k_major(kind, swizzle, start, lbo, sbo, phase):
-    base_offset = 0 if swizzle is Swizzle.NONE else phase
-    d = WgmmaDescriptor(start, lbo, sbo, base_offset, swizzle)
+    d = WgmmaDescriptor(start, lbo, sbo, phase, swizzle)
     found = operand_addresses(d.encode(), kind.name, "k", 16, sparse=True)
     size = kind.bits // 8
     assert found.shape == (16, 64 // size)

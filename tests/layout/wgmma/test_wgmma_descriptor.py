@@ -13,19 +13,18 @@ from mlir_smem.layout import (
     WgmmaDescriptor,
     base_offset,
     descriptor_of,
+    operand_addresses,
 )
 from mlir_smem.layout.descriptor import encode_address
 
 units = st.integers(0, (1 << 14) - 1).map(lambda unit: 16 * unit)
 descriptors = st.builds(
-    lambda start, lbo, sbo, swizzle, bo: WgmmaDescriptor(
-        start, lbo, sbo, 0 if swizzle is Swizzle.NONE else bo, swizzle
-    ),
+    WgmmaDescriptor,
     units,
     units,
     units,
-    swizzles,
     st.integers(0, 7),
+    swizzles,
 )
 
 
@@ -94,9 +93,12 @@ def test_base_offset_has_three_bits(value):
         WgmmaDescriptor(0, 0, 0, value, Swizzle.B128)
 
 
-def test_base_offset_needs_a_swizzle():
-    with pytest.raises(ValueError, match="base offset is 3, but without swizzle it must be 0"):
-        WgmmaDescriptor.decode(3 << 49)
+@pytest.mark.parametrize("major", ["k", "mn"])
+def test_a_base_offset_without_swizzle_changes_nothing(major):
+    plain = WgmmaDescriptor(0x480, 128, 256).encode()
+    assert WgmmaDescriptor.decode(plain | 3 << 49).base_offset == 3
+    read = operand_addresses(plain | 3 << 49, "bf16", major, 64)
+    assert (read == operand_addresses(plain, "bf16", major, 64)).all()
 
 
 def test_encode_address_is_the_isas_formula():
