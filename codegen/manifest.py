@@ -8,10 +8,12 @@ optional, say what types cannot:
 - `smem.grid`: for x, y, z, an extent's name and the elements of it that a block covers;
 - `smem.multiples`: what an extent must be a multiple of.
 
-What the kernel itself says is there, too. Parameters with `smem.tensor_map`, which the lowering of TMA
-adds behind the arguments, become the entries of "tensor_maps"; `known_cluster_size` is "cluster", blocks
-along x, y, z, or null. "programmatic" is true of a kernel that waits for those before it itself
-(`nvvm.griddepcontrol wait`): it may then be started before they end.
+What the kernel itself says is there, too. A matrix's "alignment" is the widest of the kernel's accesses
+to it, in bytes: its address is a multiple of it, and so are its strides (of 16 at most), the contiguous
+one apart. Parameters with `smem.tensor_map`, which the lowering of TMA adds behind the arguments, become
+the entries of "tensor_maps"; `known_cluster_size` is "cluster", blocks along x, y, z, or null.
+"programmatic" is true of a kernel that waits for those before it itself (`nvvm.griddepcontrol wait`): it
+may then be started before they end.
 """
 
 from typing import Any
@@ -23,14 +25,14 @@ from ..ir.cluster import cluster_size
 from ..ir.kernel import block_size, parameter_attributes
 from ..ir.launch_attributes import MULTIPLES, SHARED_BYTES, TENSOR_MAP
 from ..ir.walk import walk
+from ..layout.elements import NARROW, UNIT_BYTES
+from ..layout.lines import unaligned_dim
 from ..layout.swizzle import Swizzle
-from .errors import CompileError
+from ..layout.tensor_box import PADDED_ALIGNMENT
+from .alignment import Access, element_bytes, widest_access
+from .errors import CompileError, located
 
 VERSION = 1
-
-#: Bytes that pointers and rows of matrices must be aligned to: copies move 16 bytes at a time.
-ALIGNMENT = 16
-
 
 #: Dimensions that a tensor map can have here: boxes are matrices, or parts of more dimensions.
 _TENSOR_MAP_RANKS = range(2, 6)
@@ -62,7 +64,14 @@ def _kernel(function: Any) -> dict[str, Any]:
     own = [(t, a) for t, a in parameters if TENSOR_MAP not in a]
     if any(TENSOR_MAP in a for _, a in parameters[: len(own)]):
         raise CompileError(f"parameters with {TENSOR_MAP} stand behind the kernel's own arguments")
-    arguments = [_argument(i, t, a) for i, (t, a) in enumerate(own)]
+    values = function.regions[0].blocks[0].arguments
+    arguments = [_argument(i, t, a, values[i]) for i, (t, a) in enumerate(own)]
+    maps = [_tensor_map(t, a, arguments) for t, a in parameters[len(own) :]]
+    for said in maps:
+        padded = said["element"] in NARROW and NARROW[said["element"]].padding
+        described = next(a for a in arguments if a["name"] == said["argument"])
+        needs = PADDED_ALIGNMENT if padded else UNIT_BYTES
+        described["alignment"] = max(described["alignment"], needs)
     names = [a["name"] for a in arguments]
     for name in names:
         if names.count(name) > 1:
@@ -80,7 +89,7 @@ def _kernel(function: Any) -> dict[str, Any]:
         "multiples": _multiples(_said(attributes, MULTIPLES), named),
         "programmatic": any(map(_waits, walk(function, "nvvm.griddepcontrol"))),
         "shared_bytes": attributes[SHARED_BYTES].value if SHARED_BYTES in attributes else 0,
-        "tensor_maps": [_tensor_map(t, a, arguments) for t, a in parameters[len(own) :]],
+        "tensor_maps": maps,
     }
 
 
@@ -89,7 +98,7 @@ def _waits(control: Any) -> bool:
     return "wait" in str(control.attributes["kind"])
 
 
-def _argument(index: int, type_: Any, attributes: Any) -> dict[str, Any]:
+def _argument(index: int, type_: Any, attributes: Any, value: Any) -> dict[str, Any]:
     name = _said(attributes, "smem.name")
     if name is None:
         name = f"arg{index}"
@@ -101,19 +110,47 @@ def _argument(index: int, type_: Any, attributes: Any) -> dict[str, Any]:
         return {"name": name, "kind": "scalar", "type": str(type_)}
     dynamic = ir.ShapedType.get_dynamic_size()
     try:
-        strides, _ = strides_of(type_)
+        strides, offset = strides_of(type_)
     except Invalid as error:
         raise CompileError(f"the kernel {error}") from None
+    if offset and not is_dynamic(offset):
+        raise located(
+            value.owner.owner,
+            f"takes {name} of type {type_}, which begins {offset} elements behind its address; hosts "
+            "give the address of the first element: expected offset: ?, or none",
+        )
     names = _shape(name, type_, _said(attributes, "smem.shape"))
+    known = [None if is_dynamic(s) else s for s in strides]
     return {
         "name": name,
         "kind": "memref",
         "element": str(type_.element_type),
         "shape": [n if e == dynamic else e for e, n in zip(type_.shape, names, strict=True)],
         "names": names,
-        "strides": [None if is_dynamic(s) else s for s in strides],
-        "alignment": ALIGNMENT,
+        "strides": known,
+        "alignment": _alignment(name, type_, known, widest_access(value)),
     }
+
+
+def _alignment(name: str, type_: Any, strides: list[int | None], widest: Access) -> int:
+    """Bytes that a matrix and its lines begin at multiples of.
+
+    Raises:
+        CompileError: if the type says that lines do not.
+    """
+    shape = [None if type_.is_dynamic_dim(dim) else e for dim, e in enumerate(type_.shape)]
+    size = element_bytes(type_)
+    across = [None if stride == 1 else stride for stride in strides]
+    dim = unaligned_dim(shape, across, size, widest.size)
+    if dim is not None:
+        stride = strides[dim]
+        assert stride is not None
+        raise located(
+            widest.op,
+            f"accesses {widest.size} bytes of {name} at a time, but {type_} has the stride "
+            f"{stride * size} bytes along dimension {dim}; expected a multiple of {widest.size}",
+        )
+    return widest.size
 
 
 def _shape(name: str, type_: Any, given: Any) -> list[Any]:

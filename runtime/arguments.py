@@ -8,6 +8,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from ..layout.elements import UNIT_BYTES
+from ..layout.lines import unaligned_dim
 from .errors import LaunchError
 
 #: NumPy's element types of the MLIR types that arguments have.
@@ -182,26 +184,26 @@ def check_matrix(argument: Mapping[str, Any], matrix: Matrix) -> None:
         raise LaunchError(f"{name} is {list(matrix.shape)}; expected at least one element")
     # A dimension of one element is never stepped along.
     steps = [
-        (dim, wanted, actual)
-        for dim, (wanted, actual) in enumerate(
-            zip(argument["strides"], matrix.strides, strict=True)
+        (wanted, actual)
+        for extent, wanted, actual in zip(
+            matrix.shape, argument["strides"], matrix.strides, strict=True
         )
-        if matrix.shape[dim] > 1
+        if extent > 1
     ]
-    if any(wanted not in (None, actual) for _, wanted, actual in steps):
+    if any(wanted not in (None, actual) for wanted, actual in steps):
         raise LaunchError(
             f"{name} has the strides {list(matrix.strides)}; the kernel takes "
             f"{[s if s is not None else '?' for s in argument['strides']]} (elements)"
         )
-    for dim, wanted, actual in steps:
-        size = actual * matrix.item_bytes
-        # All of a dimension may lie in the bytes of one access, as in blocks of scale factors.
-        within = size * matrix.shape[dim] <= alignment
-        if wanted != 1 and size % alignment and not within:
-            raise LaunchError(
-                f"{name} has the stride {size} bytes along dimension {dim}; the kernel moves "
-                f"{alignment} bytes at a time and takes multiples of that"
-            )
+    pairs = zip(argument["strides"], matrix.strides, strict=True)
+    across = [None if wanted == 1 else actual for wanted, actual in pairs]
+    dim = unaligned_dim(matrix.shape, across, matrix.item_bytes, alignment)
+    if dim is not None:
+        unit = min(alignment, UNIT_BYTES)
+        raise LaunchError(
+            f"{name} has the stride {matrix.strides[dim] * matrix.item_bytes} bytes along dimension "
+            f"{dim}; the kernel moves {unit} bytes at a time and takes multiples of that"
+        )
     if matrix.pointer % alignment:
         raise LaunchError(f"{name} begins at {matrix.pointer:#x}, not a multiple of {alignment}")
 

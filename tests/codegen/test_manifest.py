@@ -42,12 +42,12 @@ def test_the_whole():
                 "element": element,
                 "shape": shape,
                 "strides": [shape[1], 1],
-                "alignment": 16,
+                "alignment": alignment,
             }
-            for name, element, shape in (
-                ("A", "bf16", [64, 64]),
-                ("B", "bf16", [64, 8]),
-                ("D", "f32", [64, 8]),
+            for name, element, shape, alignment in (
+                ("A", "bf16", [64, 64], 16),
+                ("B", "bf16", [64, 8], 16),
+                ("D", "f32", [64, 8], 8),
             )
         ],
         "extents": {},

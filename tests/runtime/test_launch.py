@@ -176,7 +176,7 @@ def test_the_number_of_arguments(scale, gpu, count):
     [
         (Matrix(0x1000, (256, 32), (64, 1), 2), "X is [256, 32]; expected ['M', 64]"),
         (Matrix(0x1000, (4, 64), (64, 1), 2), "M is 4; expected a positive multiple of 8"),
-        (Matrix(0x1008, (256, 64), (64, 1), 2), "X begins at 0x1008, not a multiple of 16"),
+        (Matrix(0x1001, (256, 64), (64, 1), 2), "X begins at 0x1001, not a multiple of 2"),
         (Matrix(0x1000, (256,), (64,), 2), "X has 1 dimensions; expected 2"),
     ],
 )
