@@ -9,6 +9,7 @@ import numpy as np
 from ..dialect.bindings import ir
 from .errors import EmulationError
 from .memory import GlobalMemory
+from .strided import strided_copy
 from .types import dtype_of, unsigned
 from .values import MemRef
 
@@ -34,7 +35,7 @@ class Arguments:
 
     def __init__(self, memory: GlobalMemory) -> None:
         self._memory = memory
-        self._placed: dict[int, tuple[int, np.ndarray]] = {}
+        self._placed: dict[int, tuple[int, np.ndarray, np.ndarray]] = {}
 
     def value(self, position: int, type_: Any, given: Any) -> Any:
         """An argument as the kernel's values hold it.
@@ -45,13 +46,15 @@ class Arguments:
         name = f"argument {position}"
         if not hasattr(type_, "get_strides_and_offset"):
             return _scalar(name, type_, given)
-        _check_array(name, type_, given)
+        if not isinstance(given, np.ndarray):
+            raise EmulationError(f"{name} is {given}; expected an array for {type_}")
         if id(given) not in self._placed:
-            address = self._memory.add(name, _flat(given).view(np.uint8))
-            self._placed[id(given)] = address, given
-        address, _ = self._placed[id(given)]
-        strides = tuple(number(stride // given.itemsize) for stride in given.strides)
-        return MemRef(number(address), number(0), tuple(map(number, given.shape)), strides)
+            held, copied = strided_copy(given)
+            self._placed[id(given)] = self._memory.add(name, held), copied, given
+        address, copied, _ = self._placed[id(given)]
+        _check_array(name, type_, copied)
+        strides = tuple(number(stride // copied.itemsize) for stride in copied.strides)
+        return MemRef(number(address), number(0), tuple(map(number, copied.shape)), strides)
 
     def read_back(self) -> None:
         """Copies what is in memory now into the arrays.
@@ -59,9 +62,9 @@ class Arguments:
         Raises:
             EmulationError: if the kernel has written to an array that is read-only.
         """
-        for address, array in self._placed.values():
-            order = "C" if array.flags.c_contiguous else "F"
-            now = self._memory.at(address).view(array.dtype).reshape(array.shape, order=order)
+        for address, copied, array in self._placed.values():
+            held = self._memory.at(address)
+            now = np.ndarray(copied.shape, copied.dtype, held, strides=copied.strides)
             if array.flags.writeable:
                 array[...] = now
             elif array.tobytes() != now.tobytes():
@@ -77,10 +80,8 @@ def _scalar(name: str, type_: Any, given: Any) -> np.ndarray:
     return np.array([given]).astype(dtype)
 
 
-def _check_array(name: str, type_: Any, given: Any) -> None:
+def _check_array(name: str, type_: Any, given: np.ndarray) -> None:
     """Checks that an array has the elements, extents and strides that a memref's type says."""
-    if not isinstance(given, np.ndarray):
-        raise EmulationError(f"{name} is {given}; expected an array for {type_}")
     if given.ndim != type_.rank or unsigned(given.dtype) != dtype_of(type_.element_type):
         raise EmulationError(
             f"{name} is {given.dtype} of {given.ndim} dimensions; expected an array for {type_}"
@@ -94,16 +95,3 @@ def _check_array(name: str, type_: Any, given: Any) -> None:
     for extent, wanted, stride in zip(given.shape, said, strides, strict=True):
         if extent > 1 and given.size and wanted not in (unknown, stride):
             raise EmulationError(f"{name} has the strides {strides}; expected those of {type_}")
-
-
-def _flat(value: np.ndarray) -> np.ndarray:
-    """An array's elements in the order of memory.
-
-    Raises:
-        EmulationError: if they do not lie without gaps.
-    """
-    if value.flags.c_contiguous:
-        return value.reshape(-1)
-    if value.flags.f_contiguous:
-        return value.reshape(-1, order="F")
-    raise EmulationError("arrays are row-major or column-major without gaps")

@@ -86,8 +86,8 @@ def emulate(
     Args:
         module: an `ir.Module`, or MLIR text; source locations in it are those of the messages.
         entry: the kernel's name.
-        arguments: an array of NumPy (row-major, column-major or strided) for each memref, and a number
-            for each scalar; nothing for tensor maps, which describe arrays.
+        arguments: an array of NumPy for each memref, with any strides, and a number for each scalar;
+            nothing for tensor maps, which describe arrays.
         grid: blocks along x, y, z.
         block: threads of a block along x, y, z.
         dynamic_shared_bytes: as at a launch on a GPU.

@@ -159,14 +159,33 @@ def host_arrays(
             raise LaunchError(
                 f"{name} has elements of {inputs[name].dtype}; expected {argument['element']}"
             )
-        # Column-major where the kernel's type says so; nothing else is known of an output's order.
-        order = "F" if argument["strides"][:1] == [1] else "C"
-        arrays[name] = (
-            inputs[name]
-            if name in inputs
-            else np.zeros(shape_from(argument, extents), dtype, order=order)
-        )
+        if name in inputs:
+            arrays[name] = inputs[name]
+        else:
+            arrays[name] = _zeros(argument, shape_from(argument, extents), dtype)
     return arrays
+
+
+def _zeros(argument: Mapping[str, Any], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """An output that lies as the kernel's type says; row-major as far as it says nothing.
+
+    Raises:
+        LaunchError: if it does not fit the memory.
+    """
+    strides = argument["strides"]
+    try:
+        if all(shape) and all(stride is not None and stride > 0 for stride in strides):
+            steps = [stride * dtype.itemsize for stride in strides]
+            last = sum((extent - 1) * step for extent, step in zip(shape, steps, strict=True))
+            return np.ndarray(shape, dtype, np.zeros(last + dtype.itemsize, np.uint8), 0, steps)
+        # The contiguous dimension last; of all in the reverse order, if it is the first.
+        dims = range(len(shape))
+        order = dims[::-1] if strides[:1] == [1] else sorted(dims, key=lambda d: strides[d] == 1)
+        return np.zeros([shape[dim] for dim in order], dtype).transpose(np.argsort(order))
+    except (MemoryError, ValueError) as error:
+        raise LaunchError(
+            f"{argument['name']} of {list(shape)} does not fit this machine's memory: {error}"
+        ) from None
 
 
 def check_matrix(argument: Mapping[str, Any], matrix: Matrix) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..codegen import Compiled
 from ..emulator import emulate
+from ..emulator.strided import strided_copy
 from .arguments import (
     Matrix,
     block_of,
@@ -38,7 +39,7 @@ def run_on_cpu(
     Args:
         compiled: what `compile` gave with `emit="nvvm"`.
         entry: the kernel's name; may be left out if there is one.
-        inputs: the arrays to pass, by argument; row-major or column-major, as they are.
+        inputs: the arrays to pass, by argument; the kernel sees their strides.
         outputs: the arguments to read back; those that are no inputs begin as zeros.
         grid: blocks along x, y, z; what the manifest says if left out.
         progress: wraps the blocks while they are run, for example in a progress bar.
@@ -58,7 +59,7 @@ def run_on_cpu(
     try:
         host = host_arrays(kernel, inputs, outputs)
         _check_memory(sum(array.nbytes for array in host.values()))
-        arrays = {name: array.copy(order="K") for name, array in host.items()}
+        arrays = {name: strided_copy(array)[1] for name, array in host.items()}
     except MemoryError as error:
         raise LaunchError(f"the arrays do not fit this machine's memory: {error}") from None
     matrices = {}

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..codegen import Compiled
+from ..emulator.strided import strided_copy
 from .arguments import (
     Matrix,
     block_of,
@@ -166,7 +167,7 @@ def run_on_gpu(
     Args:
         compiled: what `compile` gave.
         entry: the kernel's name; may be left out if there is one.
-        inputs: the arrays to pass, by argument; row-major or column-major, as they are.
+        inputs: the arrays to pass, by argument; the kernel sees their strides.
         outputs: the arguments to read back; those that are no inputs begin as zeros.
         grid: blocks along x, y, z; what the manifest says if left out.
 
@@ -185,7 +186,7 @@ def run_on_gpu(
 
 
 class Buffer:
-    """A copy of a host array in GPU memory, in the same order; an array as kernels take it.
+    """A copy of a host array in GPU memory, with the same strides; an array as kernels take it.
 
     Attributes:
         matrix: where it lies, its shape and strides.
@@ -196,10 +197,10 @@ class Buffer:
     """
 
     def __init__(self, device: Any, array: np.ndarray) -> None:
-        self._host = array.copy(order="K")
-        self._memory = device.allocate(array.nbytes, stream=_cuda().LEGACY_DEFAULT_STREAM)
+        self._bytes, self._host = strided_copy(array)
+        self._memory = device.allocate(self._bytes.nbytes, stream=_cuda().LEGACY_DEFAULT_STREAM)
         pointer = int(self._memory.handle)
-        self._copy("cuMemcpyHtoD", pointer, self._host.ctypes.data)
+        self._copy("cuMemcpyHtoD", pointer, self._bytes.ctypes.data)
         strides = tuple(s // array.itemsize for s in self._host.strides)
         self.matrix = Matrix(pointer, array.shape, strides, array.itemsize)
         self.dtype = array.dtype
@@ -217,12 +218,12 @@ class Buffer:
 
     def read(self) -> np.ndarray:
         """What the GPU's copy holds now."""
-        self._copy("cuMemcpyDtoH", self._host.ctypes.data, int(self._memory.handle))
+        self._copy("cuMemcpyDtoH", self._bytes.ctypes.data, int(self._memory.handle))
         return self._host
 
     def _copy(self, call: str, target: int, source: int) -> None:
         from cuda.bindings import driver
 
-        error, *_ = getattr(driver, call)(target, source, self._host.nbytes)
+        error, *_ = getattr(driver, call)(target, source, self._bytes.nbytes)
         if error != driver.CUresult.CUDA_SUCCESS:
             raise LaunchError(f"the kernel or a copy of its arrays failed: {error.name}")

@@ -97,11 +97,6 @@ def test_memory_that_is_not_known():
             [np.zeros((4, 8), np.float32, order="F")],
             "argument 0 has the strides [1, 4]; expected ",
         ),
-        (
-            ["memref<16xf32, strided<[2]>>"],
-            [ARRAY[::2]],
-            "arrays are row-major or column-major without gaps",
-        ),
         (["i32"], ["many"], "argument 0 is many; expected a number of type i32"),
         (["f32"], [None], "argument 0 is None; expected a number of type f32"),
     ],

@@ -216,6 +216,34 @@ def test_an_output_that_a_kernel_takes_column_major_is_made_so():
     check_matrix(made["arguments"][1], view(array))
 
 
+@pytest.mark.parametrize(
+    "strides, made_with",
+    [
+        # Batches of matrices that are column-major, known and not.
+        ([512, 1, 8], (512, 1, 8)),
+        ([None, 1, None], (512, 1, 8)),
+        # Rows with room behind them.
+        ([1024, 96, 1], (1024, 96, 1)),
+        ([None, None, 1], (512, 64, 1)),
+        ([1, None, None], (1, 3, 24)),
+        ([None, None, None], (512, 64, 1)),
+    ],
+)
+def test_an_output_lies_as_the_kernel_takes_it(strides, made_with):
+    made = kernel(argument("C", [3, 8, 64], strides=strides))
+    array = host_arrays(made, {}, ["C"])["C"]
+    assert (tuple(step // 2 for step in array.strides), array.any()) == (made_with, False)
+
+
+@pytest.mark.parametrize("strides", [(None, 1), (1 << 50, 1)])
+def test_an_output_that_does_not_fit_the_memory(strides):
+    made = kernel(argument("C", [1 << 30, 1 << 30], strides=strides))
+    with pytest.raises(
+        LaunchError, match=r"^C of \[1073741824, 1073741824\] does not fit this mach"
+    ):
+        host_arrays(made, {}, ["C"])
+
+
 def test_an_output_of_rank_0():
     array = host_arrays(kernel(A, argument("C", [], strides=[])), {"A": ones(16, 64)}, ["C"])["C"]
     assert array.shape == ()

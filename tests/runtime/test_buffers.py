@@ -20,11 +20,19 @@ def device(monkeypatch):
         return types.SimpleNamespace(handle=ctypes.addressof(memory), memory=memory)
 
     def copy(self, call, target, source):
-        ctypes.memmove(target, source, self._host.nbytes)
+        ctypes.memmove(target, source, self._bytes.nbytes)
 
     monkeypatch.setattr(gpu, "_cuda", lambda: types.SimpleNamespace(LEGACY_DEFAULT_STREAM=None))
     monkeypatch.setattr(Buffer, "_copy", copy)
     return types.SimpleNamespace(allocate=allocate)
+
+
+def test_a_copy_keeps_the_strides(device):
+    # A column of a matrix, whose rows are 16 elements apart, and its second half.
+    for array in (np.arange(64).reshape(4, 16)[:, :1], np.arange(64).reshape(4, 16)[:, 8:]):
+        buffer = Buffer(device, array)
+        assert buffer.matrix.strides == (16, 1)
+        assert (buffer.read() == array).all()
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

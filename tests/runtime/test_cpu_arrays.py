@@ -1,0 +1,91 @@
+"""Arrays of any strides on the emulator: what a kernel reads, writes, and leaves alone."""
+
+import numpy as np
+import pytest
+from programs import kernel, module
+
+import mlir_smem
+from mlir_smem.runtime import run_on_cpu
+
+LAYOUT = "strided<[?, ?, ?]>"
+
+
+def doubled(*shape, layout=LAYOUT):
+    """A kernel that writes twice what it reads, one element of rank 3 a thread."""
+    type_ = f"memref<{'x'.join(map(str, shape))}xf32, {layout}>"
+    _, m, n = shape
+    body = f"""
+      %t = gpu.thread_id x
+      %n = arith.constant {n} : index
+      %mn = arith.constant {m * n} : index
+      %i = arith.divui %t, %mn : index
+      %r = arith.remui %t, %mn : index
+      %j = arith.divui %r, %n : index
+      %k = arith.remui %r, %n : index
+      %v = memref.load %X[%i, %j, %k] : {type_}
+      %w = arith.addf %v, %v : f32
+      memref.store %w, %Y[%i, %j, %k] : {type_}"""
+    arguments = f'%X: {type_} {{smem.name = "X"}}, %Y: {type_} {{smem.name = "Y"}}'
+    return mlir_smem.compile(module(kernel(body, arguments=arguments)), emit="nvvm")
+
+
+def batched_k_major():
+    return np.arange(128, dtype=np.float32).reshape(4, 8, 4).transpose(0, 2, 1)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: np.arange(128, dtype=np.float32).reshape(4, 4, 8),
+        lambda: np.arange(128, dtype=np.float32).reshape((4, 4, 8), order="F"),
+        batched_k_major,
+        # Parts of larger arrays; every second matrix; one matrix for all.
+        lambda: np.arange(480, dtype=np.float32).reshape(4, 6, 20)[:, 1:5, 4:12],
+        lambda: np.arange(256, dtype=np.float32).reshape(8, 4, 8)[::2],
+        lambda: np.broadcast_to(np.arange(32, dtype=np.float32).reshape(4, 8), (4, 4, 8)),
+        # Strides that no memref has.
+        lambda: np.arange(128, dtype=np.float32).reshape(4, 4, 8)[::-1, :, ::-1],
+        lambda: np.zeros((4, 4, 8), [("value", "f4"), ("more", "u1")])["value"] + np.float32(3),
+        lambda: np.ones((4, 4, 8), [("value", "f4"), ("more", "u1")])["value"],
+    ],
+)
+def test_an_array_is_read_where_it_lies(make):
+    given = make()
+    before = given.copy()
+    found = run_on_cpu(doubled(4, 4, 8), None, {"X": given}, ["Y"], [1])
+    assert np.array_equal(found["Y"], 2 * given)
+    assert np.array_equal(given, before)
+
+
+def test_batches_of_matrices_that_are_k_major():
+    compiled = doubled(4, 4, 8, layout="strided<[32, 1, 4]>")
+    given = batched_k_major()
+    assert [stride // 4 for stride in given.strides] == [32, 1, 4]
+    found = run_on_cpu(compiled, None, {"X": given}, ["Y"], [1])["Y"]
+    assert np.array_equal(found, 2 * given)
+    assert found.strides == given.strides
+
+
+def test_an_output_that_is_given_is_written_where_it_lies():
+    given = np.arange(480, dtype=np.float32).reshape(4, 6, 20)[:, 1:5, 4:12]
+    base = given.base.copy()
+    found = run_on_cpu(doubled(4, 4, 8), None, {"X": given, "Y": given}, ["X", "Y"], [1])
+    assert np.array_equal(found["Y"], 2 * given)
+    assert found["Y"].strides == given.strides
+    # Neither what lies around it nor the array itself is touched.
+    assert np.array_equal(given.base, base)
+
+
+def test_a_dimension_of_one_element_keeps_its_stride():
+    # One column of a wider matrix: its rows begin at multiples of 16 bytes, though it has one element.
+    type_ = "memref<128x?xf32, strided<[?, 1]>>"
+    body = f"""
+      %t = gpu.thread_id x
+      %o = arith.constant 0 : index
+      %v = vector.load %X[%t, %o] {{alignment = 16 : i64}} : {type_}, vector<1xf32>
+      vector.store %v, %Y[%t] : memref<128xf32>, vector<1xf32>"""
+    arguments = f'%X: {type_} {{smem.name = "X"}}, %Y: memref<128xf32> {{smem.name = "Y"}}'
+    compiled = mlir_smem.compile(module(kernel(body, arguments=arguments)), emit="nvvm")
+    given = np.arange(128 * 8, dtype=np.float32).reshape(128, 8)[:, :1]
+    found = run_on_cpu(compiled, None, {"X": given}, ["Y"], [1])["Y"]
+    assert np.array_equal(found, given[:, 0])
