@@ -2,6 +2,7 @@
 
 import io
 import os
+from collections.abc import Sequence
 from math import prod
 from tokenize import TokenError
 from typing import BinaryIO
@@ -9,7 +10,8 @@ from typing import BinaryIO
 import ml_dtypes
 import numpy as np
 
-from .inputs import InputError, write_all
+from .inputs import InputError
+from .outputs import write_all
 
 #: Floats that NumPy's format does not name: files hold their raw bytes.
 _UNNAMED = (
@@ -100,12 +102,18 @@ def load(name: str, file: str, dtype: np.dtype) -> np.ndarray:
     raise InputError(f"{name}: {file} has elements of {array.dtype}; expected {expected}")
 
 
-def save(file: str, array: np.ndarray) -> None:
-    """Writes an array; floats that NumPy does not name as f32, which holds them exactly.
+def save(arrays: Sequence[tuple[str, np.ndarray]]) -> None:
+    """Writes arrays to files, all or none; floats that NumPy does not name as f32, which holds them
+    exactly.
 
     Raises:
-        InputError: if it cannot be written.
+        InputError: if one cannot be written.
     """
+    write_all([(file, _npy(array)) for file, array in arrays])
+
+
+def _npy(array: np.ndarray) -> bytes:
+    """The bytes of a file that holds an array."""
     data = io.BytesIO()
     np.save(data, array.astype(np.float32) if array.dtype in _UNNAMED else array)
-    write_all([(file, data.getvalue())])
+    return data.getvalue()

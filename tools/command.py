@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Callable
 
@@ -47,12 +48,20 @@ def run(
         if debug:
             raise
         message = str(error)
+    except KeyboardInterrupt:
+        return interrupted(prog)
     except Exception as error:
         if debug:
             raise
         message = f"internal error: {type(error).__name__}: {error}; --debug shows where"
     print(f"{prog}: error: {message}", file=sys.stderr)
     return 1
+
+
+def interrupted(prog: str) -> int:
+    """Says that Ctrl-C has ended a command; the exit code that shells give to that."""
+    print(f"{prog}: interrupted", file=sys.stderr, flush=True)
+    return 128 + signal.SIGINT
 
 
 def _forget_output() -> None:

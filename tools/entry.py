@@ -2,8 +2,11 @@
 
 import gc
 import os
+import signal
 import sys
 from importlib import import_module
+
+from .command import interrupted
 
 
 def smem_opt() -> None:
@@ -36,14 +39,24 @@ def _without_threads() -> None:
 
 
 def _run(name: str) -> None:
+    command = name.replace("_", "-")
+    # Extension modules make errors of their own of an interruption while they are imported.
+    before = signal.signal(signal.SIGINT, lambda *_: os._exit(interrupted(command)))
     # What is imported stays: looking for garbage in it would take a fifth of the start.
     gc.disable()
     try:
         module = import_module(f".{name}", __package__)
     except ImportError as error:
         # The MLIR bindings are looked for while modules are imported.
-        print(f"{name.replace('_', '-')}: error: {error}", file=sys.stderr)
+        print(f"{command}: error: {error}", file=sys.stderr)
         raise SystemExit(1) from None
     gc.freeze()
     gc.enable()
-    raise SystemExit(getattr(module, name)(sys.argv[1:]))
+    try:
+        signal.signal(signal.SIGINT, before)
+        code = getattr(module, name)(sys.argv[1:])
+    except KeyboardInterrupt:
+        code = interrupted(command)
+    # All is done but to leave.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise SystemExit(code)

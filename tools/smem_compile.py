@@ -14,7 +14,8 @@ from ..layout import Swizzle
 from ..passes import OptionError
 from .command import Parser, parser, run
 from .diagnostics import Collector, is_mlir_error, print_diagnostics
-from .inputs import InputError, read, write_all
+from .inputs import InputError, read
+from .outputs import write_all
 
 _SUFFIXES = {"nvvm": ".nvvm.mlir", "llvm": ".ll", "ptx": ".ptx", "cubin": ".cubin"}
 

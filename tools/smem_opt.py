@@ -13,7 +13,8 @@ from ..passes.driver.manager import steps_of
 from ..passes.driver.textual import Leaf, parse_pipeline
 from .command import Parser, parser, run
 from .diagnostics import Collector, is_mlir_error, print_diagnostics
-from .inputs import InputError, read, write_all
+from .inputs import InputError, read
+from .outputs import write_all
 from .verify import mismatches
 
 SEPARATOR = "// -----"

@@ -79,8 +79,8 @@ def smem_run(argv: Sequence[str]) -> int:
             print_diagnostics(collector, text)
             if collector.failed:
                 return 1
+        save([(file, results[name]) for name, file in targets.items()])
         for name, file in targets.items():
-            save(file, results[name])
             print(
                 f"{name}: {list(results[name].shape)} {results[name].dtype} in {file}",
                 file=sys.stderr,
@@ -126,6 +126,8 @@ def _pairs(flag: str, words: Sequence[str]) -> dict[str, str]:
         name, equals, file = word.partition("=")
         if not (name and equals and file):
             raise InputError(f"{flag} takes NAME=FILE, not '{word}'")
+        if name in found:
+            raise InputError(f"{flag} has {name} twice: {found[name]} and {file}")
         found[name] = file
     return found
 

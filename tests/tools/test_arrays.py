@@ -212,7 +212,7 @@ def test_an_archive_of_arrays(tmp_path):
 
 def test_bf16_is_saved_as_f32(tmp_path):
     path = tmp_path / "y.npy"
-    save(str(path), BITS.view(BF16))
+    save([(str(path), BITS.view(BF16))])
     found = np.load(path)
     assert found.dtype == np.float32
     assert found.view(np.uint32).tolist() == (BITS.astype(np.uint32) << 16).tolist()
@@ -221,13 +221,13 @@ def test_bf16_is_saved_as_f32(tmp_path):
 @pytest.mark.parametrize("dtype", [F32, F16, I8, I32], ids=str)
 def test_other_types_are_saved_as_they_are(tmp_path, dtype):
     path = tmp_path / "y.npy"
-    save(str(path), np.arange(4, dtype=dtype))
+    save([(str(path), np.arange(4, dtype=dtype))])
     assert np.load(path).dtype == dtype
 
 
 @pytest.mark.parametrize("name", ["y.npy", "y", "y.bin"])
 def test_the_name_is_kept(tmp_path, name):
-    save(str(tmp_path / name), np.ones(4))
+    save([(str(tmp_path / name), np.ones(4))])
     assert [p.name for p in tmp_path.iterdir()] == [name]
 
 
@@ -235,7 +235,7 @@ def test_the_name_is_kept(tmp_path, name):
 def test_what_is_saved_can_be_loaded(tmp_path, dtype):
     path = str(tmp_path / "y.npy")
     array = np.asfortranarray(np.arange(12).reshape(3, 4).astype(dtype))
-    save(path, array)
+    save([(path, array)])
     found = load("Y", path, dtype)
     assert found.dtype == dtype
     assert (found == array).all()
@@ -245,7 +245,7 @@ def test_what_is_saved_can_be_loaded(tmp_path, dtype):
 def test_a_folder_that_is_not_there(tmp_path):
     path = tmp_path / "nowhere" / "y.npy"
     with pytest.raises(InputError) as error:
-        save(str(path), np.ones(4))
+        save([(str(path), np.ones(4))])
     assert str(error.value) == f"{path}: No such file or directory"
 
 
@@ -253,7 +253,7 @@ def test_what_cannot_be_put_in_its_place_leaves_nothing(tmp_path):
     path = tmp_path / "y.npy"
     path.mkdir()
     with pytest.raises(InputError, match="npy: Is a directory"):
-        save(str(path), np.ones(4))
+        save([(str(path), np.ones(4))])
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -262,7 +262,7 @@ def test_scale_factors_are_raw_bytes_or_rounded_and_saved_as_f32(stored, tmp_pat
     bits = np.arange(255, dtype=np.uint8)
     for raw in (bits, bits.view("V1"), bits.view(kind)):
         assert (load("X", stored(raw), kind).view(np.uint8) == bits).all()
-    save(str(tmp_path / "y.npy"), bits.view(kind))
+    save([(str(tmp_path / "y.npy"), bits.view(kind))])
     assert np.load(tmp_path / "y.npy").tolist() == [2.0 ** (each - 127) for each in range(255)]
 
 
@@ -275,7 +275,7 @@ def test_8_bit_floats_are_raw_bytes_or_rounded_and_saved_as_f32(stored, tmp_path
     values = bits.view(kind).astype(np.float32)
     above = np.nextafter((values[8] + values[9]) / 2, values[9])
     assert load("X", stored(np.array([above], F32)), kind)[0] == values[9]
-    save(str(tmp_path / "y.npy"), bits.view(kind))
+    save([(str(tmp_path / "y.npy"), bits.view(kind))])
     kept = np.load(tmp_path / "y.npy")
     assert kept.dtype == np.float32
     assert (kept == values).all()

@@ -7,8 +7,9 @@ import stat
 import pytest
 from programs import WRONG, module
 
-from mlir_smem.tools import inputs
-from mlir_smem.tools.inputs import InputError, read, write_all
+from mlir_smem.tools import outputs
+from mlir_smem.tools.inputs import InputError, read
+from mlir_smem.tools.outputs import write_all
 from mlir_smem.tools.smem_compile import smem_compile
 from mlir_smem.tools.smem_opt import smem_opt
 
@@ -47,9 +48,77 @@ def test_standard_output(capsysbinary):
     assert capsysbinary.readouterr().out == b"text\n\x00\xff"
 
 
-def test_an_output_can_be_read_by_others(tmp_path):
-    write_all([(str(tmp_path / "a"), "new")])
-    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o644
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("mask, left", [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_a_new_output_has_what_the_umask_leaves(tmp_path, mask, left):
+    before = os.umask(mask)
+    try:
+        write_all([(str(tmp_path / "a"), "new")])
+    finally:
+        os.umask(before)
+    assert mode(tmp_path / "a") == left
+
+
+@pytest.mark.parametrize("kept", [0o600, 0o640, 0o666, 0o755])
+def test_an_output_keeps_its_permissions(tmp_path, kept):
+    path = tmp_path / "a"
+    path.write_text("before")
+    path.chmod(kept)
+    write_all([(str(path), "new")])
+    assert (mode(path), path.read_text()) == (kept, "new")
+
+
+def test_nobody_reads_an_output_before_it_has_its_permissions(tmp_path, monkeypatch):
+    path = tmp_path / "a"
+    path.write_text("before")
+    path.chmod(0o600)
+    seen, fdopen = [], os.fdopen
+
+    def look(handle, how):
+        seen.append(stat.S_IMODE(os.fstat(handle).st_mode))
+        return fdopen(handle, how)
+
+    monkeypatch.setattr(outputs.os, "fdopen", look)
+    write_all([(str(path), "new")])
+    assert seen == [0o600]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_an_output_keeps_its_owner(tmp_path):
+    path = tmp_path / "a"
+    path.write_text("before")
+    os.chown(path, 12, 34)
+    write_all([(str(path), "new")])
+    assert (path.stat().st_uid, path.stat().st_gid) == (12, 34)
+
+
+def test_an_owner_that_cannot_be_kept(tmp_path, monkeypatch):
+    asked = []
+
+    def chown(_, owner, group):
+        asked.append((owner, group))
+        raise PermissionError(1, "Operation not permitted")
+
+    path = tmp_path / "a"
+    path.write_text("before")
+    monkeypatch.setattr(outputs.os, "chown", chown)
+    write_all([(str(path), "new")])
+    there = path.stat()
+    assert path.read_text() == "new"
+    assert asked == [(there.st_uid, there.st_gid), (-1, there.st_gid)]
+
+
+def test_what_is_write_protected_is_not_replaced(tmp_path, monkeypatch):
+    path = tmp_path / "a"
+    path.write_text("before")
+    path.chmod(0o444)
+    # Root may write anywhere, so that permissions alone would not tell.
+    monkeypatch.setattr(outputs.os, "access", lambda *_: False)
+    assert refused((str(path), "new")) == f"{path}: Permission denied"
+    assert content(tmp_path) == {"a": b"before"}
 
 
 def test_a_folder_that_is_not_there(tmp_path):
@@ -64,11 +133,11 @@ def test_a_folder_in_its_place(tmp_path):
 
 
 def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
-    def mkstemp(**_):
+    def open_(*_):
         raise PermissionError(13, "Permission denied")
 
     # Root may write anywhere, so that permissions alone would not tell.
-    monkeypatch.setattr("tempfile.mkstemp", mkstemp)
+    monkeypatch.setattr(outputs.os, "open", open_)
     assert refused((str(tmp_path / "a"), "new")) == f"{tmp_path / 'a'}: Permission denied"
     assert content(tmp_path) == {}
 
@@ -104,7 +173,7 @@ def full(monkeypatch):
 
             return Limited()
 
-        monkeypatch.setattr(inputs.os, "fdopen", limited)
+        monkeypatch.setattr(outputs.os, "fdopen", limited)
 
     return fill
 
@@ -142,10 +211,78 @@ def test_an_interruption_leaves_nothing(tmp_path, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(inputs.os, "replace", interrupted)
+    monkeypatch.setattr(outputs.os, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write_all([(str(tmp_path / "a"), "new")])
     assert content(tmp_path) == {}
+
+
+@pytest.fixture
+def stuck(monkeypatch):
+    """Lets the named file not take its place."""
+
+    def keep_out(name, error):
+        replace = os.replace
+
+        def refuse(source, target):
+            if os.path.basename(target) == name and source.endswith(".new"):
+                raise error
+            replace(source, target)
+
+        monkeypatch.setattr(outputs.os, "replace", refuse)
+
+    return keep_out
+
+
+BUSY = OSError(16, "Device or resource busy")
+
+
+def test_files_that_have_taken_their_places_go_back(tmp_path, stuck):
+    (tmp_path / "a").write_text("before")
+    (tmp_path / "a").chmod(0o640)
+    inode = (tmp_path / "a").stat().st_ino
+    stuck("c", BUSY)
+    names = [str(tmp_path / name) for name in "abcd"]
+    assert refused(*((name, "new") for name in names)) == f"{names[2]}: Device or resource busy"
+    assert content(tmp_path) == {"a": b"before"}
+    assert ((tmp_path / "a").stat().st_ino, mode(tmp_path / "a")) == (inode, 0o640)
+
+
+def test_an_interruption_between_two_files_leaves_what_was_there(tmp_path, stuck):
+    (tmp_path / "a").write_text("before")
+    stuck("b", KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        write_all([(str(tmp_path / name), "new") for name in "ab"])
+    assert content(tmp_path) == {"a": b"before"}
+
+
+def test_a_file_system_without_links_loses_nothing(tmp_path, stuck, monkeypatch):
+    def link(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    (tmp_path / "a").write_text("before")
+    monkeypatch.setattr(outputs.os, "link", link)
+    stuck("b", BUSY)
+    refused((str(tmp_path / "a"), "new"), (str(tmp_path / "b"), "new"))
+    assert content(tmp_path) == {"a": b"new"}
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is full")
+def test_a_stream_that_cannot_be_written_takes_the_files_back(tmp_path):
+    (tmp_path / "a").write_text("before")
+    files = [(str(tmp_path / "a"), "new"), ("/dev/full", "new"), (str(tmp_path / "b"), "new")]
+    assert refused(*files) == "/dev/full: No space left on device"
+    assert content(tmp_path) == {"a": b"before"}
+
+
+def test_two_outputs_at_one_place(tmp_path):
+    (tmp_path / "link").symlink_to("a")
+    a, link = str(tmp_path / "a"), str(tmp_path / "link")
+    assert (
+        refused((a, "one"), (link, "two"))
+        == f"{link}: is the place of two outputs ({a} and {link})"
+    )
+    assert content(tmp_path) == {"link": None}
 
 
 def test_what_is_no_file_is_written_to(tmp_path):

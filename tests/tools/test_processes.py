@@ -1,6 +1,7 @@
 """The commands as processes: exit codes, streams that are closed or full, and never a traceback."""
 
 import os
+import signal
 import subprocess
 import sys
 from importlib.metadata import distribution
@@ -11,8 +12,8 @@ import pytest
 from programs import WRONG, module
 
 COMMANDS = {
-    entry.name: f"from {entry.module} import {entry.attr}; {entry.attr}()"
-    for entry in distribution("mlir-smem").entry_points.select(group="console_scripts")
+    script.name: f"from {script.module} import {script.attr}; {script.attr}()"
+    for script in distribution("mlir-smem").entry_points.select(group="console_scripts")
 }
 EXAMPLE = Path(__file__).parents[2] / "examples" / "matmul.mlir"
 
@@ -44,6 +45,50 @@ def failed(ran):
     assert ran.returncode == 1, said
     assert said.count("\n") == 1, said
     return said
+
+
+@pytest.mark.parametrize("command", ["smem-opt", "smem-compile", "smem-run"])
+def test_ctrl_c_is_one_line(tmp_path, command):
+    pipe = tmp_path / "endless.mlir"
+    os.mkfifo(pipe)
+    arguments = [pipe, "--out", "D=d.npy"] if command == "smem-run" else [pipe]
+    ran = subprocess.Popen(
+        [sys.executable, "-c", COMMANDS[command], *map(str, arguments)], stderr=subprocess.PIPE
+    )
+    # Opening it waits for the command, which then waits for us.
+    with open(pipe, "wb"):
+        ran.send_signal(signal.SIGINT)
+        _, said = ran.communicate(timeout=60)
+    assert (ran.returncode, said.decode()) == (130, f"{command}: interrupted\n")
+
+
+#: A Ctrl-C, of which an extension module that is being imported makes another error.
+SWALLOWED = """
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(1)
+    except KeyboardInterrupt:
+        raise ImportError("lost") from None
+"""
+
+
+@pytest.mark.parametrize(
+    "where, how",
+    [
+        ("entry.import_module", SWALLOWED),
+        ("argparse.ArgumentParser.parse_known_args", "    raise KeyboardInterrupt"),
+    ],
+    ids=["import", "options"],
+)
+def test_ctrl_c_while_a_command_starts(where, how):
+    script = (
+        "import argparse, os, signal, time\nfrom mlir_smem.tools import entry\n"
+        f"def interrupt(*_):\n{how}\n{where} = interrupt\nentry.smem_opt()"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script], check=False, capture_output=True, timeout=60
+    )
+    assert (ran.returncode, ran.stderr.decode()) == (130, "smem-opt: interrupted\n")
 
 
 def test_the_commands_are_installed():

@@ -71,6 +71,32 @@ def test_bf16_comes_out_as_f32(run, launches, folder):
     assert np.load("a_out.npy").dtype == np.float32
 
 
+def content(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_several_outputs_come_out_all_or_none(run, launches, folder):
+    (folder / "d.npy").write_text("before")
+    before = content(folder)
+    code, _, said = run("product.mlir", *ARRAYS, "--out", "A=nowhere/a.npy")
+    assert (code, said) == (1, "smem-run: error: nowhere/a.npy: No such file or directory\n")
+    assert content(folder) == before
+
+
+@pytest.mark.parametrize(
+    "more, said",
+    [
+        (("--out", "D=e.npy"), "--out has D twice: d.npy and e.npy"),
+        (("--in", "A=b.npy"), "--in has A twice: a.npy and b.npy"),
+        (("--out", "A=./d.npy"), "./d.npy: is the place of two outputs (d.npy and ./d.npy)"),
+    ],
+)
+def test_arguments_that_are_given_twice(run, launches, folder, more, said):
+    before = content(folder)
+    assert run("product.mlir", *ARRAYS, *more) == (1, "", f"smem-run: error: {said}\n")
+    assert content(folder) == before
+
+
 def test_raw_bf16_goes_in(run, launches):
     raw = np.load("a.npy").astype(ml_dtypes.bfloat16).view(np.uint16)
     np.save("raw.npy", raw)

@@ -6,7 +6,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...inputs import InputError, write_all
+from ...inputs import InputError
+from ...outputs import write_all
 from ..arguments import add_arch, arch_of
 from ..printed import printed_json
 
