@@ -2,6 +2,7 @@
 
 from .compiler import STAGES, Compiled, compile, compile_in_place
 from .errors import CompileError
+from .manifest import is_manifest
 from .ptxas import Report
 from .versions import toolchain
 
@@ -12,5 +13,6 @@ __all__ = [
     "Report",
     "compile",
     "compile_in_place",
+    "is_manifest",
     "toolchain",
 ]

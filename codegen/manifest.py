@@ -41,6 +41,39 @@ _TENSOR_MAP_RANKS = range(2, 6)
 _KERNEL_MARKS = ("kernel", "gpu.kernel")
 
 
+#: What a manifest says of a kernel, and of its arguments by their kind.
+_KERNEL = {
+    *("entry", "arguments", "extents", "block", "cluster", "grid", "multiples", "programmatic"),
+    *("shared_bytes", "tensor_maps"),
+}
+_ARGUMENTS = {
+    "memref": {"name", "kind", "element", "shape", "strides", "alignment"},
+    "scalar": {"name", "kind", "type"},
+}
+
+
+def is_manifest(data: Any) -> bool:
+    """Whether what JSON holds is a manifest of this version, as far as the names in it tell."""
+    match data:
+        case {"version": version, "arch": str(), "kernels": [_, *_] as kernels}:
+            return version == VERSION and all(map(_is_kernel, kernels))
+        case _:
+            return False
+
+
+def _is_kernel(data: Any) -> bool:
+    if (
+        not isinstance(data, dict)
+        or set(data) != _KERNEL
+        or not isinstance(data["arguments"], list)
+    ):
+        return False
+    return all(
+        isinstance(a, dict) and set(a) == _ARGUMENTS.get(str(a.get("kind")))
+        for a in data["arguments"]
+    )
+
+
 def manifest_of(device_module: Any, arch: str) -> dict[str, Any]:
     """The manifest of the kernels in a gpu.module, ready for JSON.
 

@@ -2,7 +2,7 @@
 
 from .arguments import Matrix
 from .arrays import Seen, seen
-from .cache import cache_folder, cached_compile, is_kept, keep
+from .cache import cache_folder, cached_compile, is_kept, keep, kept
 from .cpu import run_on_cpu
 from .errors import LaunchError
 from .gpu import Buffer, Kernel, run_on_gpu
@@ -19,6 +19,7 @@ __all__ = [
     "cached_compile",
     "is_kept",
     "keep",
+    "kept",
     "run_on_cpu",
     "run_on_gpu",
     "seen",

@@ -66,6 +66,12 @@ def test_another_version_searches_anew(monkeypatch):
     assert recall(TASK) is None
 
 
+def test_what_others_may_write_is_not_believed(folder):
+    remember(TASK, RESULT)
+    entry(folder).chmod(0o666)
+    assert recall(TASK) is None
+
+
 def test_a_later_result_takes_the_place():
     remember(TASK, RESULT)
     remember(TASK, Result(CONFIGS[0], {CONFIGS[0]: 1e-5}, {}))

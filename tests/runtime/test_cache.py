@@ -1,8 +1,10 @@
 """Kernels kept on disk: what is found again, what is not, and that nothing breaks by it."""
 
+import json
 import os
 import threading
 import warnings
+from hashlib import sha256
 
 import pytest
 from programs import WRONG, kernel, module
@@ -164,6 +166,127 @@ def test_a_damaged_entry_is_compiled_anew(folder, compiled, damage):
     assert cached_compile(TEXT) == first
     assert len(compiled) == 2
     assert entry(folder).read_bytes() == whole
+
+
+def checked(content):
+    """An entry of that content, whose checksum is right."""
+    return sha256(content).digest() + content
+
+
+def changed(**parts):
+    """A change of what an entry holds, whose checksum is right."""
+
+    def change(data):
+        entry = {**json.loads(data[32:]), **parts}
+        return checked(json.dumps({k: v for k, v in entry.items() if v is not None}).encode())
+
+    return change
+
+
+def kernels(change):
+    """A change of the kernels of an entry's manifest."""
+
+    def changing(data):
+        manifest = json.loads(data[32:])["manifest"]
+        return changed(manifest={**manifest, "kernels": change(manifest["kernels"])})(data)
+
+    return changing
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        *(lambda data, c=c: checked(c) for c in (b"", b"{}", b"[]", b"5", b"null", b"\xff", b"{")),
+        lambda data: checked(b"[" * 100_000),
+        changed(key="another"),
+        changed(key=None),
+        changed(cubin="not base64"),
+        changed(cubin=5),
+        changed(report=None),
+        changed(report={"registers": 5}),
+        changed(report={"registers": 5, "spill_bytes": 0, "warnings": 5}),
+        changed(manifest=None),
+        changed(manifest=[]),
+        changed(manifest={}),
+        changed(manifest={"version": 1, "arch": "sm_90a", "kernels": []}),
+        changed(manifest={"version": 1, "arch": "sm_90a", "kernels": [{"entry": "product"}]}),
+        changed(manifest={"version": 9, "arch": "sm_90a", "kernels": [{}]}),
+        kernels(lambda found: {"product": found[0]}),
+        kernels(lambda found: [{**found[0], "more": 1}]),
+        kernels(lambda found: [{k: v for k, v in found[0].items() if k != "grid"}]),
+        kernels(lambda found: [{**found[0], "arguments": [5]}]),
+        kernels(lambda found: [{**found[0], "arguments": 5}]),
+        kernels(lambda found: [{**found[0], "arguments": [{"kind": "memref", "name": "A"}]}]),
+        kernels(lambda found: [{**found[0], "arguments": [{"kind": []}]}]),
+    ],
+)
+def test_an_entry_of_other_content_is_compiled_anew(folder, compiled, other):
+    first = cached_compile(TEXT)
+    file = entry(folder)
+    whole = file.read_bytes()
+    file.write_bytes(other(whole))
+    assert not is_kept(TEXT)
+    assert cached_compile(TEXT) == first
+    assert len(compiled) == 2
+    assert entry(folder).read_bytes() == whole
+
+
+def test_the_entry_of_another_architecture_is_not_taken(folder, compiled):
+    cached_compile(TEXT)
+    cached_compile(TEXT, "sm_100a")
+    # Of the stand-in's two entries, both of which say sm_90a, one is in the place of another.
+    assert is_kept(TEXT)
+    assert not is_kept(TEXT, "sm_100a")
+
+
+# Whom it is trusted from.
+
+
+@pytest.fixture
+def owned(monkeypatch):
+    """Lets files and folders belong to somebody; the files of root are root's all the same."""
+
+    def own(path, user, by=1000):
+        monkeypatch.setattr(cache.os, "geteuid", lambda: by)
+        stat_, fstat = os.stat, os.fstat
+        inode = path.stat().st_ino
+
+        def seen(there):
+            fields = list(there)
+            fields[4] = user if there.st_ino == inode else by
+            return os.stat_result(fields)
+
+        monkeypatch.setattr(cache.os, "fstat", lambda handle: seen(fstat(handle)))
+        monkeypatch.setattr(cache.Path, "stat", lambda self: seen(stat_(self)))
+
+    return own
+
+
+@pytest.mark.parametrize("of", ["folder", "file"])
+@pytest.mark.parametrize("user, trusted", [(1000, True), (0, True), (1001, False)])
+def test_entries_of_others_are_not_trusted(folder, compiled, owned, of, user, trusted):
+    cached_compile(TEXT)
+    owned(folder if of == "folder" else entry(folder), user)
+    assert is_kept(TEXT) == trusted
+
+
+@pytest.mark.parametrize(
+    "mode, trusted", [(0o600, True), (0o644, True), (0o664, False), (0o602, False)]
+)
+def test_entries_that_others_write_are_not_trusted(folder, compiled, mode, trusted):
+    cached_compile(TEXT)
+    entry(folder).chmod(mode)
+    assert is_kept(TEXT) == trusted
+
+
+def test_nothing_is_kept_in_the_folder_of_another(folder, compiled, owned):
+    folder.mkdir(parents=True)
+    owned(folder, 1001)
+    with pytest.warns(
+        UserWarning, match=r"is not kept: .*belongs to another user.*MLIR_SMEM_CACHE"
+    ):
+        assert cached_compile(TEXT).cubin
+    assert list(folder.iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_written(tmp_path, compiled, monkeypatch):

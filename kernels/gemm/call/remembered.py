@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ....runtime import cache_folder, keep
+from ....runtime import cache_folder, keep, kept
 from ..generator.candidates import candidates
 from ..generator.config import Config
 from ..generator.problem import Problem
@@ -60,11 +60,11 @@ def recall(task: Task) -> Config | None:
     """What was found for a task; None if nothing was, or the file holds anything else."""
     path = _path(task)
     try:
-        entry = json.loads(path.read_bytes()) if path else {}
+        entry = json.loads((path and kept(path)) or b"{}")
         if entry["task"] == task.described():
             number = entry["task"]["configs"].index(entry["fastest"])
             return task.configs[number]
-    except (OSError, ValueError, TypeError, LookupError):
+    except (ValueError, TypeError, LookupError, RecursionError):
         pass
     return None
 
