@@ -3,6 +3,9 @@
 from functools import cache
 from typing import Any
 
+from .bindings import ir
+from .caching import cached_in_context
+from .diagnostics import emit_op_error
 from .effects import Effects
 from .smem import Smem
 
@@ -17,7 +20,17 @@ class SmemOp(Smem.Operation):
     #: What the op reads, writes and orders; the default is an op that computes only.
     effects = Effects()
 
+    #: Its integer attributes of each type, those included that need not be there: IRDL says that an
+    #: attribute is an integer, and not of which type.
+    i32 = tuple[str, ...]()
+    i64 = tuple[str, ...]()
+
     def __init_subclass__(cls, *, name: str | None = None, **keywords: Any) -> None:
+        if name is not None and (cls.i32 or cls.i64):
+            rules = cls.verify_region_invariants
+            cls.verify_region_invariants = staticmethod(
+                lambda op: _integers_have_their_types(op) and rules(op)
+            )
         super().__init_subclass__(name=name, **keywords)
         if name is not None and cls._ODS_OPERAND_SEGMENTS:
             _define_operands(cls, cls._ODS_OPERAND_SEGMENTS)
@@ -37,6 +50,28 @@ def effects_of(op: Any) -> Effects:
 def operand_names(op: Any) -> tuple[str, ...]:
     """The names of the operands of an op of that class, in their order."""
     return tuple(field.name for field in op._fields if type(field).__name__ == "OperandDef")
+
+
+def _integers_have_their_types(op: Any) -> bool:
+    """Whether the integer attributes of an op are of the types that it declares; else it is said."""
+    attributes = op.attributes
+    for names, bits in ((op.i32, 32), (op.i64, 64)):
+        for name in names:
+            if name not in attributes:
+                continue
+            given = attributes[name].maybe_downcast()
+            numeric = isinstance(given, ir.IntegerAttr | ir.BoolAttr)
+            if numeric and not _is_signless(given.type, bits):
+                example = f"{name} = {int(given.value)} : i{bits}"
+                emit_op_error(op, f"has {name} = {given}; expected an i{bits}, as in {example}")
+                return False
+    return True
+
+
+@cached_in_context
+def _is_signless(type_: Any, bits: int) -> bool:
+    """Whether a type is that of integers of so many bits without a sign."""
+    return bool(type_ == ir.IntegerType.get_signless(bits, type_.context))
 
 
 def _define_operands(cls: Any, segments: list[int]) -> None:

@@ -54,7 +54,10 @@ def _print_fields(op: Any) -> None:
             print(f"- region `{field.name}`")
             continue
         more = {"single": ""}.get(field.variadicity.name, f", {field.variadicity.name}")
-        print(f"- {kinds[type(field)]} `{field.name}`{more}: {_constraint(field.constraint)}")
+        bits = 32 if field.name in op.i32 else 64
+        integer = field.constraint is ir.IntegerAttr
+        constraint = f"`i{bits}`" if integer else _constraint(field.constraint)
+        print(f"- {kinds[type(field)]} `{field.name}`{more}: {constraint}")
     if op._fields:
         print()
 

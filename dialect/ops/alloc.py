@@ -17,12 +17,16 @@ from .memory import RootOp, check_offset, offset_of
 class AllocOp(RootOp, name="alloc"):
     """Reserves shared memory for a tile, for as long as it is used.
 
+    Its tile is used by itself, or by `smem.stage` and `smem.subtile`. Loops carry no tiles, branches
+    yield none and nothing selects one: give the alloc a leading dimension, and carry or select an index.
+
     `smem-assign-layouts` replaces `#smem.auto` in its type, and `smem-allocate` adds `offset`, the
     bytes from the start of dynamic shared memory.
     """
 
     tile: ext.Result[TileType]
 
+    i64 = ("offset",)
     effects = Effects(allocates=True)
 
     offset = property(offset_of)

@@ -23,6 +23,7 @@ class ColumnsOp(SmemOp, name="columns"):
     first: ir.IntegerAttr
     result: ext.Result[FragmentType]
 
+    i64 = ("first",)
     effects = Effects(Scope.WARPGROUP)
 
     @verifier

@@ -184,6 +184,7 @@ class CopyWaitOp(SmemOp, name="copy_wait"):
 
     pending: ir.IntegerAttr
 
+    i32 = ("pending",)
     effects = Effects(awaits=Completion.CP_ASYNC_GROUP)
 
     @verifier

@@ -42,6 +42,8 @@ class RingOp(SmemOp, name="ring"):
     consumers: ir.IntegerAttr
     ring: ext.Result[RingType]
 
+    i32 = ("stages", "producers", "consumers")
+    i64 = ("offset",)
     effects = Effects(Scope.BLOCK, barrier=Scope.BLOCK, allocates=True)
 
     offset = property(offset_of)

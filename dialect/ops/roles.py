@@ -58,6 +58,7 @@ class RoleOp(SmemOp, name="role", traits=[ir.NoTerminatorTrait]):
     warpgroups: ir.IntegerAttr
     body: ext.Region
 
+    i32 = ("warpgroups", "registers")
     effects = Effects(Scope.WARPGROUP)
 
     @property
@@ -106,6 +107,7 @@ class ElectOp(SmemOp, name="elect", traits=[ir.NoTerminatorTrait]):
     scope: ir.StringAttr
     body: ext.Region
 
+    i32 = ("warp",)
     effects = Effects(Scope.WARPGROUP)
 
     @property

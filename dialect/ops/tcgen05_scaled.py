@@ -53,6 +53,8 @@ class Tcgen05ScaledOp(DescriptorMma, name="tcgen05_scaled"):
     result: ext.Result[FragmentType]
     accumulator: ext.Operand[FragmentType] | None = None
 
+    i64 = ("block",)
+
     @property
     def scales(self) -> tuple[Any, Any]:
         """The descriptors of the scale factors of A and of B."""

@@ -46,6 +46,8 @@ class TensorMemoryOp(SmemOp, name="tensor_memory"):
     warpgroups: ir.IntegerAttr
     barriers: ext.Result[RingType]
 
+    i32 = ("columns", "depth", "first", "warpgroups")
+    i64 = ("offset",)
     effects = Effects(Scope.BLOCK, barrier=Scope.BLOCK, allocates=True)
 
     offset = property(offset_of)

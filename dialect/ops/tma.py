@@ -190,6 +190,7 @@ class TmaWaitOp(SmemOp, name="tma_wait"):
 
     pending: ir.IntegerAttr
 
+    i32 = ("pending",)
     effects = Effects(awaits=Completion.BULK_GROUP)
 
     @property

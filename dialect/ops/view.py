@@ -31,6 +31,8 @@ class ViewOp(RootOp, name="view"):
     memref: ext.Operand[ir.MemRefType]
     tile: ext.Result[TileType]
 
+    i64 = ("alignment",)
+
     @property
     def alignment(self) -> int:
         """The promised alignment of the memref's first element, in bytes.

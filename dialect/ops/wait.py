@@ -26,6 +26,7 @@ class WaitOp(SmemOp, name="wait"):
     pending: ir.IntegerAttr
     result: ext.Result[FragmentType]
 
+    i32 = ("pending",)
     effects = Effects(Scope.WARPGROUP, awaits=Completion.WGMMA_GROUP)
 
     @verifier

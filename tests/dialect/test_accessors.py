@@ -82,3 +82,47 @@ def test_attributes_results_and_regions(op_class, found):
         assert results == list(op.operation.results)
         regions = [getattr(op, field.name) for field in fields(op_class, "Region")]
         assert [list(r.blocks) for r in regions] == [list(r.blocks) for r in op.operation.regions]
+
+
+@each_op
+def test_integer_attributes_are_declared(op_class, found):
+    declared = {*op_class.i32, *op_class.i64}
+    known = {f.name for f in fields(op_class, "Attribute") if f.constraint is ir.IntegerAttr}
+    for op in found[op_class]:
+        known |= {
+            name
+            for name in op.attributes
+            if "." not in name and isinstance(op.attributes[name].maybe_downcast(), ir.IntegerAttr)
+        }
+    assert known <= declared
+
+
+#: Each integer attribute of each op, with what is not its type.
+WRONG = [
+    (op, name, bits, wrong)
+    for op in Smem.operations
+    for bits in (32, 64)
+    for name in getattr(op, f"i{bits}")
+    for wrong in ("i32", "i64", "si32", "ui64", "i1", "index")
+    if wrong != f"i{bits}"
+]
+
+
+@pytest.mark.parametrize(
+    "op_class, name, bits, wrong", WRONG, ids=lambda value: getattr(value, "__name__", str(value))
+)
+def test_integer_attributes_of_another_type_are_refused(op_class, name, bits, wrong, found):
+    op = found[op_class][0]
+    before = op.attributes.get(name, None)
+    given = ir.Attribute.parse(f"1 : {wrong}", op.context)
+    op.attributes[name] = given
+    try:
+        with pytest.raises(ir.MLIRError) as error:
+            op.operation.verify()
+        said = f"op has {name} = {given}; expected an i{bits}, as in {name} = 1 : i{bits}"
+        assert said in str(error.value)
+    finally:
+        if before is None:
+            del op.attributes[name]
+        else:
+            op.attributes[name] = before

@@ -137,7 +137,8 @@ def ops(draw):
     names = ", ".join("%ring" if t == RING else f"%a{i}" for i, t in enumerate(operands))
     types = f"({', '.join(operands)}) -> ({', '.join(results)})"
     op = f'"smem.{name}"({names}) {{{", ".join(attributes)}}} : {types}'
-    ring = f'%ring = "smem.ring"() {{stages = 4, producers = 1, consumers = 2}} : () -> {RING}'
+    counts = ", ".join(f"{name} = 2 : i32" for name in ("stages", "producers", "consumers"))
+    ring = f'%ring = "smem.ring"() {{{counts}}} : () -> {RING}'
     body = f"{ring}\n{'%r = ' * len(results)}{op}"
     return f"func.func private @f({arguments}) {{\n{body}\nreturn }}"
 

@@ -16,7 +16,7 @@ gpu.module @kernels {
     // CHECK-NEXT: nvvm.cp.async.wait.group 2
     "smem.copy_wait"() {pending = 2 : i32} : () -> ()
     // CHECK-NEXT: nvvm.cp.async.wait.group 0
-    "smem.copy_wait"() {pending = 0 : i64} : () -> ()
+    "smem.copy_wait"() {pending = 0 : i32} : () -> ()
     gpu.return
   }
 }

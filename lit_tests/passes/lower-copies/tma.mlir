@@ -157,7 +157,7 @@ gpu.module @stores {
     // CHECK-NEXT: nvvm.cp.async.bulk.wait_group 1 {read}
     "smem.tma_wait"() {pending = 1 : i32, read} : () -> ()
     // CHECK-NEXT: nvvm.cp.async.bulk.wait_group 0
-    "smem.tma_wait"() {pending = 0 : i64} : () -> ()
+    "smem.tma_wait"() {pending = 0 : i32} : () -> ()
     gpu.return
   }
 
