@@ -3,10 +3,13 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..dialect.bindings import ir
+from ..dialect.diagnostics import format_location
 from ..dialect.ops import PartOp, RootOp
 from ..dialect.types import layout_of
 from ..layout import Multiple, Slice, Term, TileLayout
 from .errors import OpError
+from .kernel import function_of
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,13 @@ class Part:
         return list(zip(self.slice.terms, self.starts, strict=True))
 
 
+#: What to do instead of letting an op hand on tiles: what is known of a tile is known of one alloc.
+INSTEAD_OF_TILES = (
+    "loops, branches and selections hand on no tiles: give one smem.alloc a leading dimension, hand on "
+    "an index, and take smem.stage where the tile is used"
+)
+
+
 def chain_of(tile: Any, user: Any) -> tuple[Any, list[Any]]:
     """The alloc or view that a tile comes from, and the stages and subtiles between, in their order.
 
@@ -58,11 +68,21 @@ def chain_of(tile: Any, user: Any) -> tuple[Any, list[Any]]:
             raise OpError(
                 user,
                 "uses a tile that does not come from an smem.alloc or smem.view by stages and "
-                "subtiles alone; take the part where it is used",
+                f"subtiles alone, but from {_origin(op)}",
             )
         chain.append(op)
         op = op.tile.owner
     return op, chain[::-1]
+
+
+def _origin(owner: Any) -> str:
+    """What hands on a tile that is no part of another, in words, and what would do instead."""
+    block = isinstance(owner, ir.Block)
+    op = (owner.owner if block else owner).operation
+    where = f"'{op.name}' at {format_location(op.location)}"
+    if block and op == function_of(op) and owner == op.regions[0].blocks[0]:
+        return f"an argument of {where}; make it in the kernel"
+    return f"{'a block argument in ' * block}{where}; {INSTEAD_OF_TILES}"
 
 
 def part_from(tile: Any, user: Any) -> Part:

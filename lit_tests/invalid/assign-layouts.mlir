@@ -86,11 +86,79 @@ func.func @unknown_offset(%m: memref<64x128xbf16>, %b: !b, %i: index) {
 func.func @carried(%n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // expected-error-re@+1 {{'smem.alloc' op is used by 'scf.for' at {{[0-9:]+}}, of which no layout follows; take its stages and subtiles where they are copied or multiplied}}
+  // expected-error-re@+1 {{'smem.alloc' op is handed on by 'scf.for' at {{[0-9:]+}}; loops, branches and selections hand on no tiles: give one smem.alloc a leading dimension, hand on an index, and take smem.stage where the tile is used}}
   %t = "smem.alloc"() : () -> !t
   %u = scf.for %i = %c0 to %n step %c1 iter_args(%x = %t) -> !t {
     scf.yield %x : !t
   }
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @yielded(%c: i1) {
+  %u = scf.if %c -> !t {
+    // expected-error-re@+1 {{'smem.alloc' op is handed on by 'scf.yield' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
+    %t = "smem.alloc"() : () -> !t
+    scf.yield %t : !t
+  } else {
+    %t = "smem.alloc"() : () -> !t
+    scf.yield %t : !t
+  }
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @selected(%c: i1) {
+  // expected-error-re@+1 {{'smem.alloc' op is handed on by 'arith.select' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
+  %t = "smem.alloc"() : () -> !t
+  %u = "smem.alloc"() : () -> !t
+  %s = arith.select %c, %t, %u : !t
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @branched(%c: i1) {
+  // expected-error-re@+1 {{'smem.alloc' op is handed on by 'cf.cond_br' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
+  %t = "smem.alloc"() : () -> !t
+  cf.cond_br %c, ^next(%t : !t), ^next(%t : !t)
+^next(%s: !t):
+  return
+}
+
+// -----
+
+// A stage of it is no other tile.
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @carried_stage(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error-re@+1 {{'smem.alloc' op is handed on by 'scf.for' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
+  %t = "smem.alloc"() : () -> !s
+  %p = "smem.stage"(%t, %c0) : (!s, index) -> !t
+  %u = scf.for %i = %c0 to %n step %c1 iter_args(%x = %p) -> !t {
+    scf.yield %x : !t
+  }
+  return
+}
+
+// -----
+
+// A call says nothing of layouts.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func private @callee(!t)
+func.func @called() {
+  // expected-error-re@+1 {{'smem.alloc' op is used by 'func.call' at {{[0-9:]+}}, of which no layout follows; take its stages and subtiles where they are copied or multiplied}}
+  %t = "smem.alloc"() : () -> !t
+  func.call @callee(%t) : (!t) -> ()
   return
 }
 

@@ -22,7 +22,7 @@ func.func @half_a_warpgroup(%m: memref<64x64xbf16>) attributes {known_block_size
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 func.func @argument(%m: memref<64x64xbf16>, %t: !t) attributes {known_block_size = array<i32: 128, 1, 1>} {
-  // expected-error@+1 {{'smem.copy' op uses a tile that does not come from an smem.alloc or smem.view by stages and subtiles alone; take the part where it is used}}
+  // expected-error-re@+1 {{'smem.copy' op uses a tile that does not come from an smem.alloc or smem.view by stages and subtiles alone, but from an argument of 'func.func' at {{[0-9:]+}}; make it in the kernel}}
   "smem.copy"(%m, %t) : (memref<64x64xbf16>, !t) -> ()
   return
 }

@@ -97,7 +97,7 @@ func.func @no_offset() attributes {known_block_size = array<i32: 128, 1, 1>} {
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
 func.func @unknown_tile(%t: !t) attributes {known_block_size = array<i32: 128, 1, 1>} {
-  // expected-error@+1 {{'smem.load' op uses a tile that does not come from an smem.alloc or smem.view by stages and subtiles alone; take the part where it is used}}
+  // expected-error-re@+1 {{'smem.load' op uses a tile that does not come from an smem.alloc or smem.view by stages and subtiles alone, but from an argument of 'func.func' at {{[0-9:]+}}; make it in the kernel}}
   %0 = "smem.load"(%t) : (!t) -> !a
   return
 }

@@ -3,7 +3,7 @@
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 func.func @argument(%t: !t) {
-  // expected-error@+1 {{'smem.mma' op uses a tile that does not come from an smem.alloc or smem.view by stages and subtiles alone; take the part where it is used}}
+  // expected-error-re@+1 {{'smem.mma' op uses a tile that does not come from an smem.alloc or smem.view by stages and subtiles alone, but from an argument of 'func.func' at {{[0-9:]+}}; make it in the kernel}}
   %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
   return
 }
@@ -16,7 +16,36 @@ func.func @selected(%b: i1) {
   %t = "smem.alloc"() : () -> !t
   %u = "smem.alloc"() : () -> !t
   %s = arith.select %b, %t, %u : !t
-  // expected-error@+1 {{'smem.mma' op uses a tile that does not come from an smem.alloc or smem.view by stages and subtiles alone}}
+  // expected-error-re@+1 {{'smem.mma' op uses a tile that does not come from an smem.alloc or smem.view by stages and subtiles alone, but from 'arith.select' at {{[0-9:]+}}; loops, branches and selections hand on no tiles: give one smem.alloc a leading dimension, hand on an index, and take smem.stage where the tile is used}}
+  %d = "smem.mma"(%s, %s) : (!t, !t) -> !d
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @carried(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = "smem.alloc"() : () -> !t
+  %u = scf.for %i = %c0 to %n step %c1 iter_args(%x = %t) -> !t {
+    // expected-error-re@+1 {{stages and subtiles alone, but from a block argument in 'scf.for' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
+    %d = "smem.mma"(%x, %x) : (!t, !t) -> !d
+    scf.yield %x : !t
+  }
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+func.func @branched(%c: i1) {
+  %t = "smem.alloc"() : () -> !t
+  cf.cond_br %c, ^next(%t : !t), ^next(%t : !t)
+^next(%s: !t):
+  // expected-error-re@+1 {{stages and subtiles alone, but from a block argument in 'func.func' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
   %d = "smem.mma"(%s, %s) : (!t, !t) -> !d
   return
 }

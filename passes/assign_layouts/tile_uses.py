@@ -5,12 +5,12 @@ from typing import Any
 from ...dialect.diagnostics import Invalid, format_location
 from ...dialect.op import operand_names
 from ...dialect.ops import PartOp
-from ...dialect.types import layout_of, shape_of, tile_element
+from ...dialect.types import TileType, layout_of, shape_of, tile_element
 from ...dialect.uses import OtherEnd, Path
 from ...ir.cluster import blocks_along
 from ...ir.errors import OpError
 from ...ir.kernel import function_of, threads_of
-from ...ir.subtiles import chain_of, part_from
+from ...ir.subtiles import INSTEAD_OF_TILES, chain_of, part_from
 from ...layout import Step, Swizzle, choose
 from ...layout.arch import Arch
 from ...layout.uses import Use
@@ -64,10 +64,13 @@ class _Uses:
             OpError: if it says nothing of tiles.
         """
         if not hasattr(op, "use_of"):
+            where = f"'{op.operation.name}' at {format_location(op.location)}"
+            if _hands_on(op):
+                raise OpError(self._root, f"is handed on by {where}; {INSTEAD_OF_TILES}")
             raise OpError(
                 self._root,
-                f"is used by '{op.operation.name}' at {format_location(op.location)}, of which no layout "
-                "follows; take its stages and subtiles where they are copied or multiplied",
+                f"is used by {where}, of which no layout follows; take its stages and subtiles where "
+                "they are copied or multiplied",
             )
         try:
             return op.use_of(operand_names(type(op))[operand], path, self)
@@ -115,3 +118,11 @@ class _Uses:
 def _asked(use: Use) -> tuple[Any, ...]:
     """What a use asks, whoever asks it: its fields but `what`, which says who."""
     return type(use), *(value for name, value in vars(use).items() if name != "what")
+
+
+def _hands_on(op: Any) -> bool:
+    """Whether an op of another dialect that takes a tile gives one to others: as a result, or, if it is a
+    terminator, to where it leads."""
+    operation = op.operation
+    ends = len(operation.successors) or operation.name.endswith((".yield", ".condition"))
+    return bool(ends) or any(isinstance(result.type, TileType) for result in operation.results)
