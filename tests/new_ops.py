@@ -56,6 +56,14 @@ class FetchOp(SmemOp, name="fetch"):
     effects = Effects(Scope.WARPGROUP, (read("tile", Proxy.ASYNC, Completion.WGMMA_GROUP),))
 
 
+class StreamOp(SmemOp, name="stream"):
+    """Reads a tile by the async proxy, and is over when a group of `cp.async` is."""
+
+    tile: ext.Operand[TileType]
+
+    effects = Effects(Scope.WARPGROUP, (read("tile", Proxy.ASYNC, Completion.CP_ASYNC_GROUP),))
+
+
 class SettleOp(SmemOp, name="settle"):
     """Waits for all mma of the warpgroup, and is a fence and a barrier of the block."""
 

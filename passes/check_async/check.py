@@ -3,7 +3,9 @@
 from typing import Any
 
 from ...dialect.diagnostics import remark
+from ...dialect.effects import Completion
 from ...dialect.ops import RingOp, RolesOp
+from ...dialect.smem import Smem
 from ...ir.errors import OpError
 from ...ir.walk import holds
 from . import report
@@ -27,7 +29,7 @@ def check(function: Any) -> None:
         return
     check_pairs(function)
     check_warpgroups(function)
-    if holds(function, RolesOp, RingOp):
+    if holds(function, RolesOp, RingOp, *filter(_is_bulk, Smem.operations)):
         if len(blocks) > 1:
             _remark_blocks(function)
         else:
@@ -47,6 +49,11 @@ def check(function: Any) -> None:
         raise OpError(found.op, report.error(found))
     for (op, _), message in _undecided(program, proof).items():
         remark(op.location, message)
+
+
+def _is_bulk(op: Any) -> bool:
+    """Whether ops of a class copy in bulk; the program of one block's threads does not follow these."""
+    return op.effects.completion in (Completion.BULK_GROUP, Completion.MBARRIER)
 
 
 def _remark_blocks(function: Any) -> None:

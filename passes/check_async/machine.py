@@ -90,7 +90,7 @@ class Machine:
             Barrier: lambda _, state: state.barrier(),
             Wait: lambda step, state: state.wait_for_mma(step.pending),
             Other: self.pass_other,
-            Opaque: lambda step, state: self._skip(step, state, "how it runs them is not known"),
+            Opaque: lambda step, state: self._skip(step, state, step.reason),
         }
 
     def run(self) -> None:

@@ -135,9 +135,10 @@ class For:
 
 @dataclass(frozen=True, eq=False)
 class Opaque:
-    """An op with accesses within that we do not follow."""
+    """An op with accesses that we do not follow, and why not."""
 
     op: Any
+    reason: str
 
 
 @dataclass(frozen=True, eq=False)

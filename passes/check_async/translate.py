@@ -231,16 +231,15 @@ class Translator:
         return wait(pending)
 
     def _accesses(self, op: Any) -> list[Any]:
-        """The accesses of an op, reads first: those of the threads' own, and of the tensor cores. Bulk
-        copies are not followed."""
+        """The accesses of an op, reads first: those of the threads' own, and of the tensor cores."""
         read: dict[type, list[Place]] = {}
         copies: list[Copy] = []
-        unknown: list[Other] = []
+        unknown: list[Opaque] = []
         for tile, access in accessed_tiles(op):
-            step = _STEPS.get((access.writes, access.proxy, access.completion), Other)
-            place = self.roots.place(tile, op) if step is not Other else None
-            if step is Other:
-                unknown = [Other(op)]
+            step = _STEPS.get((access.writes, access.proxy, access.completion), Opaque)
+            place = self.roots.place(tile, op) if step is not Opaque else None
+            if step is Opaque:
+                unknown = [Opaque(op, "it accesses them in a way that is not followed")]
             elif step is not Copy:
                 read.setdefault(step, []).extend([] if place is None else [place])
             elif place is not None:
@@ -280,7 +279,7 @@ class Translator:
         inner = [self._block(block) for region in op.regions for block in region.blocks]
         own = isinstance(op, SmemOp) and has_effect(op)
         followed = own or any(block.accesses or block.synchronizes for block in inner)
-        return Opaque(op) if followed else Other(op)
+        return Opaque(op, "how it runs them is not known") if followed else Other(op)
 
 
 def _promised(function: Any) -> int:

@@ -84,6 +84,11 @@ def test_reads_of_an_op_with_a_region_are_not_passed_over(said_of):
     assert said.endswith("in order: how it runs them is not known")
 
 
+def test_reads_of_another_kind_are_not_passed_over(said_of):
+    (said,) = said_of(COPY, "gpu.barrier", PEEK.replace("peek", "stream"))
+    assert said.endswith("in order: it accesses them in a way that is not followed")
+
+
 RING = (
     '%r = "smem.ring"() {consumers = 1 : i32, producers = 1 : i32, stages = 1 : i32} : () -> '
     "!smem.barriers"
