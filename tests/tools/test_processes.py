@@ -47,13 +47,18 @@ def failed(ran):
     return said
 
 
+#: What a shell begins in the background ignores a Ctrl-C, and so does all that begins.
+LISTENING = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+
+
 @pytest.mark.parametrize("command", ["smem-opt", "smem-compile", "smem-run"])
 def test_ctrl_c_is_one_line(tmp_path, command):
     pipe = tmp_path / "endless.mlir"
     os.mkfifo(pipe)
     arguments = [pipe, "--out", "D=d.npy"] if command == "smem-run" else [pipe]
     ran = subprocess.Popen(
-        [sys.executable, "-c", COMMANDS[command], *map(str, arguments)], stderr=subprocess.PIPE
+        [sys.executable, "-c", LISTENING + COMMANDS[command], *map(str, arguments)],
+        stderr=subprocess.PIPE,
     )
     # Opening it waits for the command, which then waits for us.
     with open(pipe, "wb"):
@@ -86,7 +91,10 @@ def test_ctrl_c_while_a_command_starts(where, how):
         f"def interrupt(*_):\n{how}\n{where} = interrupt\nentry.smem_opt()"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", script], check=False, capture_output=True, timeout=60
+        [sys.executable, "-c", LISTENING + script],
+        check=False,
+        capture_output=True,
+        timeout=60,
     )
     assert (ran.returncode, ran.stderr.decode()) == (130, "smem-opt: interrupted\n")
 
