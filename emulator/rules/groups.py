@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..lanes import WARP
 from .order import NEVER
 
 
@@ -23,6 +24,8 @@ class Groups:
         # When each group was waited for; group 0 stands for none.
         self._waited = np.full((warps, 64), NEVER, np.int32)
         self._waited[:, 0] = -1
+        # For each instruction with A in registers: the group in which a warp last gave it what.
+        self._given: dict[int, tuple[np.ndarray, dict[int, np.ndarray]]] = {}
 
     def commit(self, warps: np.ndarray) -> None:
         """`wgmma.commit_group`."""
@@ -30,6 +33,27 @@ class Groups:
         if self.current.max() >= self._waited.shape[1]:
             more = np.full_like(self._waited, NEVER)
             self._waited = np.concatenate([self._waited, more], axis=1)
+
+    def give(self, op: int, warps: np.ndarray, data: np.ndarray) -> bool:
+        """Gives registers of A to an instruction.
+
+        Args:
+            op: its number.
+            warps: the warps that execute it.
+            data: what the registers hold, a row for each thread of these warps.
+
+        Returns:
+            Whether a group that is not waited for may still read what they held before: the same
+            registers are written each time.
+        """
+        last, held = self._given.setdefault(op, (np.zeros(len(self.done), np.int32), {}))
+        flying, rewritten = last[warps] > self.done[warps], False
+        for at, warp in enumerate(warps):
+            mine = data[at * WARP : (at + 1) * WARP]
+            rewritten |= bool(flying[at]) and not np.array_equal(held[warp], mine)
+            held[warp] = mine.copy()
+        last[warps] = self.current[warps]
+        return rewritten
 
     def wait(self, warps: np.ndarray, pending: int, epochs: np.ndarray) -> None:
         """`wgmma.wait_group`: all but the last `pending` committed groups are complete.

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
+
+from ..errors import Kind
+from ..lanes import WARP
 from ..ops.inline_ptx import Operands, joined, operands_of, overwritten, passing
 from ..program import Op
 from ..registry import assembles
@@ -77,14 +81,29 @@ def _multiplying(op: Op, multiply: Assembly) -> Any:
         adds = form.accumulates if scale_d is None else bool((scale_d != 0).any())
         accumulator = joined(strand, passed) if adds else overwritten(strand, passed, dtype)
         a = [others[number] for number in multiply.a]
+        if len(a) > 1:
+            a = [joined(strand, a)]
+            _check_given(strand, op.result_numbers[0], a[0].data)
         return execute(
             strand,
             form,
             accumulator,
-            joined(strand, a) if len(a) > 1 else a[0],
+            a[0],
             others[multiply.b],
             None if multiply.metadata is None else others[multiply.metadata],
             scale_d,
         )
 
     return operands.step(multiplies)
+
+
+def _check_given(strand: Strand, op: int, data: np.ndarray) -> None:
+    """Checks that no wgmma may still read what registers of A held before (PTX ISA 9.7.15.7.3)."""
+    warps = strand.lanes.threads[::WARP] // WARP
+    if strand.block.groups.give(op, warps, data):
+        strand.block.report_at(
+            strand,
+            Kind.OVERWRITTEN,
+            "is given registers of A that were written again while a wgmma may still be reading them: "
+            "smem.wait (wgmma.wait_group) is missing before they are",
+        )

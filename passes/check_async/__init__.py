@@ -18,7 +18,8 @@ class CheckAsync(Pass):
       block lie between; for `smem.load`, or `smem.copy` of a tile, no fence,
     - nothing is copied or stored to a tile until a barrier has come after what reads or writes it, and
       an `smem.wait` before that for an `smem.mma`, an `smem.copy_wait` for an `smem.copy_async`,
-    - warpgroups that execute one `smem.store` write different bytes.
+    - warpgroups that execute one `smem.store` write different bytes,
+    - registers of A that an `smem.mma` in flight reads are not written again, as an op in a loop does.
 
     Accesses by `memref`, `vector`, `affine` and `gpu` ops to memory that an `smem.view` shows count as
     reads and writes of it, of bytes that are not known.

@@ -75,7 +75,7 @@ def _unwritten(program: Program) -> list[tuple[Mma | Load, Root]]:
         (reader, place.root)
         for reader in program.readers
         for place in reader.places
-        if place.root.memory not in written
+        if place.root.memory not in written and not place.root.of_registers
     ]
 
 

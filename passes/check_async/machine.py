@@ -17,6 +17,7 @@ from .program import (
     Commit,
     Copy,
     CopyWait,
+    Define,
     Fence,
     For,
     Given,
@@ -83,6 +84,7 @@ class Machine:
             Given: self._given,
             Copy: self._copy,
             Load: self._load,
+            Define: self._define,
             Mma: self._mma,
             Commit: lambda _, state: state.commit(),
             CopyWait: lambda step, state: state.wait_for_copies(step.pending),
@@ -176,6 +178,13 @@ class Machine:
                 self._report_write(step, region, other, write, Proxy.GENERIC, state)
             state.read_by_threads(step.op, region)
 
+    def _define(self, step: Define, state: State) -> None:
+        region = step.place.region(state.env)
+        for other, read in state.unfinished(region):
+            if read.group is not None:
+                age = state.mma_groups - 1 - read.group
+                self._report(step, region, other, read, age, Proxy.GENERIC)
+
     def _report_write(
         self,
         step: _Access,
@@ -202,7 +211,10 @@ class Machine:
         if region.root.of_memref and other.root.of_memref:
             # Nothing of a tile; what other dialects' ops do to each other is not looked at.
             return
-        writes, unsure = isinstance(step, Copy), unsure if region.meets(other) else _SAME_BYTES
+        writes, unsure = (
+            isinstance(step, (Copy, Define)),
+            unsure if region.meets(other) else _SAME_BYTES,
+        )
         of_tile = other if region.root.of_memref else region
         trail = tuple(self.trail)
         self.meet(Conflict(step.op, of_tile, writes, hazard, age, unsure, trail, proxy))
@@ -299,7 +311,7 @@ class Machine:
 
 
 #: A step that accesses tiles.
-_Access = Copy | Load | Mma
+_Access = Copy | Define | Load | Mma
 
 #: States by the integers with which they arrived somewhere.
 _Paths = dict[tuple[Integer, ...], State]

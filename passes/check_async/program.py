@@ -88,6 +88,14 @@ class Mma:
 
 
 @dataclass(frozen=True, eq=False)
+class Define:
+    """A write of registers that an mma reads, by the op that defines them."""
+
+    op: Any
+    place: Place
+
+
+@dataclass(frozen=True, eq=False)
 class Load:
     """A read of tiles by the threads' own loads, such as `smem.load` or `smem.copy` of a tile, or of
     memory that tiles show, such as `memref.load`."""

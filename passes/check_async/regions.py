@@ -19,6 +19,7 @@ class Root:
         span: first byte and end of a root within its memory; None if not known.
         stages, rows, columns: the tile's shape.
         outside: whether others than the function's ops may have written it.
+        of_registers: whether it is no tile but the registers that an op writes for an mma.
         of_memref: whether it is what an op of another dialect accesses of a memref that tiles show.
     """
 
@@ -30,6 +31,7 @@ class Root:
     columns: int
     outside: bool = False
     of_memref: bool = False
+    of_registers: bool = False
 
 
 class Region(NamedTuple):

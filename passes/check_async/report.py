@@ -17,6 +17,12 @@ def error(conflict: Conflict) -> str:
     if reads_and_writes and conflict.other.op == conflict.op and not _iteration(conflict):
         tile = _tile(conflict.region)
         return f"reads and writes the same bytes of {tile}; copy to a part that does not meet the other"
+    if conflict.region.root.of_registers:
+        waits = wait_for(WaitOp, conflict.age or 0)
+        return (
+            f"writes registers that the {at(conflict.other.op)} may still be reading"
+            f"{_iteration(conflict)}; put {waits} between them"
+        )
     return (
         f"{_verb(conflict)} {_tile(conflict.region)} before the {at(conflict.other.op)} is over"
         f"{_iteration(conflict)}; put {_missing(conflict)} between them"
@@ -25,6 +31,11 @@ def error(conflict: Conflict) -> str:
 
 def remark(conflict: Conflict) -> str:
     """What is said of a conflict that is not known to happen."""
+    if conflict.region.root.of_registers:
+        return (
+            f"cannot prove that the {at(conflict.other.op)} is over when this writes its registers "
+            f"again: {reason(conflict)}"
+        )
     return (
         f"cannot prove that the {at(conflict.other.op)} is over when this {_verb(conflict)} "
         f"{_tile(conflict.region)}: {reason(conflict)}"

@@ -21,6 +21,7 @@ from .program import (
     Commit,
     Copy,
     CopyWait,
+    Define,
     Fence,
     For,
     Given,
@@ -33,7 +34,8 @@ from .program import (
     Program,
     Wait,
 )
-from .regions import Place
+from .regions import Place, Root, Start
+from .registers import Registers
 from .scales import Scales
 
 #: Ops that other blocks or the host decide on, with a value that they have in some run.
@@ -79,6 +81,8 @@ class Translator:
     def __init__(self, function: Any) -> None:
         self.roots = Roots(function, self._number)
         self._function = function
+        self._registers = Registers(function)
+        self._defined: dict[Any, Place] = {}
         self.scales = Scales()
         self.copies: list[Copy] = []
         self.readers: list[Mma | Load] = []
@@ -116,6 +120,19 @@ class Translator:
         return Block(steps, yields, any(map(_accesses, steps)), any(map(_synchronizes, steps)))
 
     def _steps_of(self, op: Any) -> list[Any]:
+        if self._registers.are_written_by(op) and op.operation.name != "scf.for":
+            return [*self._translated(op), Define(op, self._definition(op.operation))]
+        return self._translated(op)
+
+    def _definition(self, op: Any) -> Place:
+        """The registers that an op writes for an mma."""
+        if op not in self._defined:
+            root = Root(op, ("registers", op), None, 1, 1, 1, of_registers=True)
+            start: Start = (0, ())
+            self._defined[op] = Place(root, start, start, start, 1, 1)
+        return self._defined[op]
+
+    def _translated(self, op: Any) -> list[Any]:
         if not isinstance(op, SmemOp):
             step = self._step(op.operation)
             return [*self._of_memrefs(op.operation), *([] if step is None else [step])]
@@ -244,6 +261,8 @@ class Translator:
                 read.setdefault(step, []).extend([] if place is None else [place])
             elif place is not None:
                 copies.append(Copy(op, place, access.completion is not Completion.AT_ONCE))
+        if Mma in read:
+            read[Mma] += map(self._definition, self._registers.of(op))
         readers = [reader(op, tuple(places)) for reader, places in read.items()]
         self.readers += readers
         self.copies += copies
@@ -264,13 +283,17 @@ class Translator:
         block = op.regions[0].blocks[0]
         induction, *carried = map(self._number, block.arguments)
         self.scales.carried(induction, *carried)
+        body = self._block(block)
+        if self._registers.are_written_by(op):
+            # What it carries is written when it comes round.
+            body.steps.append(Define(op, self._definition(op)))
         return For(
             op,
             (lower, upper, step),
             tuple(initial),
             induction,
             tuple(carried),
-            self._block(block),
+            body,
             tuple(map(self._number, op.results)),
         )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ....dialect.effects import Access, Completion, Proxy, Scope
 from ....dialect.ops import ElectOp, RolesOp, WarpgroupBarrierOp
+from ..extents import Extent
 from ..forms import number
 from ..report import at, listed
 from .findings import Findings
@@ -65,11 +66,22 @@ class Accesses:
             state.start_group(Reader.MMA)
         for tile, by in reads:
             self._read(op, tile, by, state)
+        if any(by is Reader.MMA for _, by in reads):
+            spots = map(_registers_of, self._kernel.registers.of(op))
+            state.reads |= {Read(op, spot, Reader.MMA, 0) for spot in spots}
         for tile, access in tiles:
             if access.writes and access.proxy is Proxy.GENERIC:
                 self._write_by_threads(op, tile, state)
             elif access.writes:
                 self._load(op, tile, state)
+
+    def define(self, op: Any, state: State) -> None:
+        """Takes an op that writes registers which an mma reads: no mma may still be reading them."""
+        for read in state.reads:
+            if read.spot.root == op and read.age is not None:
+                message = f"writes registers that the {at(read.op)} may still be reading"
+                put = f"{message}; put {listed(read.missing)} between them"
+                self._findings.wrong(op, put, state.certain, state)
 
     def _is_by_enough(self, op: Any, state: State) -> bool:
         """Whether all threads execute an op that its accesses need."""
@@ -249,6 +261,12 @@ class Accesses:
                 )
                 self._findings.unknown(op, reason, state)
         return True
+
+
+def _registers_of(writer: Any) -> Spot:
+    """The registers that an op writes for an mma."""
+    one = Extent(number(0), 1, 1)
+    return Spot(writer, None, 0, 0, (one, one, one))
 
 
 def _way(access: Access) -> tuple[Proxy, Completion]:

@@ -13,6 +13,7 @@ from ....ir.subtiles import chain_of
 from ....ir.walk import gather, walk
 from ..declared import accessed_tiles, pending_of
 from ..forms import Symbol
+from ..registers import Registers
 from ..values import Values
 from .ops import Ops
 from .spots import Spot, Turning
@@ -105,6 +106,7 @@ class Kernel:
     Attributes:
         ops: its ops.
         values: its integers.
+        registers: the ops that write registers which its mma read.
         furthest: one more than the largest number of groups that a wait leaves pending.
         fills: for each tile without stages, the ring by which it is loaded.
         written: the tiles that anything writes.
@@ -118,6 +120,7 @@ class Kernel:
     function: Any
     ops: Ops
     values: Values
+    registers: Registers
     furthest: int
     fills: dict[Any, Any]
     written: set[Any]
@@ -146,7 +149,16 @@ class Kernel:
                 if access.writes:
                     written.add(chain_of(tile, op)[0])
         furthest = 1 + max(map(pending_of, waits), default=0)
-        return Kernel(function, Ops(), Values(function), furthest, fills, written, loaded)
+        return Kernel(
+            function,
+            Ops(),
+            Values(function),
+            Registers(function),
+            furthest,
+            fills,
+            written,
+            loaded,
+        )
 
     def rings(self) -> list[RingOp]:
         """The function's rings."""

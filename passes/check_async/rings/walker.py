@@ -68,6 +68,8 @@ class Walker:
         return states
 
     def _op(self, op: Any, state: State) -> list[State]:
+        if op.name != "scf.for" and self._kernel.registers.are_written_by(op):
+            self._accesses.define(op.operation, state)
         if len(op.regions):
             return self._region(op, state) if self._kernel.ops.is_followed(op) else [state]
         if isinstance(op, SmemOp):
@@ -155,6 +157,9 @@ class Walker:
                 state.known, state.told = False, True
                 return [state]
             for end in self._block(self._kernel.ops.within(op), head.copy()):
+                if self._kernel.registers.are_written_by(op):
+                    # What it carries is written when it comes round.
+                    self._accesses.define(op.operation, end)
                 back = steps.come_round(end)
                 backs += [back] if back not in backs else []
                 heads += [back] if back not in heads and loop.trips.constant != 1 else []
