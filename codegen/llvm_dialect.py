@@ -9,13 +9,15 @@ from ..ir.launch_attributes import TENSOR_MAP, TENSOR_MAP_ALIGNMENT, TENSOR_MAP_
 from ..ir.view_memory import DYNAMIC_ALIGNMENT
 from ..ir.walk import walk
 from .errors import CompileError, located
-from .libdevice import PREFIX, in_llvm, signature
+from .libdevice import PREFIX, find_libdevice, in_llvm, signature
 from .math_ops import lower_math
 
-#: Run on each gpu.module. `convert-gpu-to-nvvm` converts memref, arith and cf with it.
+#: Run on each gpu.module. `convert-gpu-to-nvvm` converts memref, arith and cf with it, and makes calls of
+#: libdevice; what math is left has intrinsics of LLVM.
 PIPELINE = (
-    "canonicalize,cse,expand-strided-metadata,lower-affine,convert-scf-to-cf,"
-    "convert-vector-to-llvm,convert-gpu-to-nvvm{index-bitwidth=64},convert-nvvm-to-llvm,"
+    "canonicalize,cse,expand-strided-metadata,lower-affine,math-expand-ops{ops=clampf},"
+    "convert-scf-to-cf,convert-vector-to-llvm,convert-gpu-to-nvvm{index-bitwidth=64},"
+    "convert-math-to-llvm,convert-nvvm-to-llvm,"
     "reconcile-unrealized-casts,canonicalize,cse"
 )
 
@@ -92,8 +94,8 @@ def _name(function: Any) -> str:
 
 
 def _check_calls(kernels: Any, by_hand: set[str]) -> None:
-    """Refuses functions that nobody defines, which ptxas would otherwise refuse without saying where
-    they are called, and functions of libdevice that were declared by hand as what they are not."""
+    """Refuses functions that nobody defines, or of libdevice where there is none, which would otherwise
+    be refused without saying where they are called, and those declared by hand as what they are not."""
     declared = {
         _name(function): function
         for function in walk(kernels, "llvm.func")
@@ -106,8 +108,14 @@ def _check_calls(kernels: Any, by_hand: set[str]) -> None:
         if "callee" not in call.attributes:
             continue
         callee = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
-        if callee in declared and callee not in DRIVER_FUNCTIONS and not callee.startswith(PREFIX):
+        if callee not in declared or callee in DRIVER_FUNCTIONS:
+            continue
+        if not callee.startswith(PREFIX):
             raise located(call, f"calls '{callee}', which nothing defines")
+        try:
+            find_libdevice()
+        except CompileError as error:
+            raise located(call, f"calls '{callee}': {error}") from None
 
 
 def _check_signature(function: Any, name: str) -> None:

@@ -23,8 +23,9 @@ f16, bf16, f32 and f64, and for vectors of them; so do ops of the LLVM dialect t
   `isfinite`, `isinf`, `isnan`, `isnormal`, `round`, `roundeven`, `sqrt`, `trunc`, `arith.maxnumf`,
   `arith.minnumf`, and of integers `absi`, `ctlz`, `ctpop`, `cttz`.
 - **Approximations are instructions** of f32 where CUDA's libdevice uses the same (`exp2`, `rsqrt`), or
-  where `fastmath<afn>` allows them: `cos`, `exp`, `log`, `log10`, `log2`, `powf`, `sin`, `sqrt`, `tanh`.
-- **All else is a function of libdevice**, NVIDIA's library of bitcode, inlined. Only what is called is
+  where `fastmath<afn>` allows them: `cos`, `exp`, `log`, `log10`, `log2`, `powf`, `sin`, `sincos`,
+  `sqrt`, `tan`, `tanh`.
+- **All else is code of libdevice**, NVIDIA's library of bitcode, inlined. Only what is called is
   linked, before LLVM optimizes. Subnormal numbers are kept, and square roots within functions are
   rounded to nearest. 16-bit operands are computed in f32 and rounded once more. Of f64, `cos`, `powf`,
   `sin`, `sincos` and `tan` keep a call of a function within the module.
@@ -32,8 +33,10 @@ f16, bf16, f32 and f64, and for vectors of them; so do ops of the LLVM dialect t
 
 The library comes with the wheel `nvidia-nvvm`, which is installed with this package on Linux.
 `MLIR_SMEM_LIBDEVICE` names another `libdevice.10.bc`; without the wheel, that of the toolkit in
-`CUDA_ROOT`, `CUDA_HOME` or `CUDA_PATH` is taken, or of the `ptxas` on the `PATH`. Where there is none,
-ops that need it are refused, and all others compile. Its functions may be called by hand, too, if they
+`CUDA_ROOT`, `CUDA_HOME` or `CUDA_PATH` is taken, or of the `ptxas` on the `PATH`. Many instructions come
+from it, too. Where there is none, only `absf`, `clampf`, `fma`, `isnan`, `isnormal`, `roundeven`, `trunc`,
+the ops of integers, `exp2` and `rsqrt` of up to 32 bits, and `sqrt` and `tanh` of them with
+`fastmath<afn>` compile; others are refused at their place. Its functions may be called by hand, if they
 are declared as they are: `llvm.func @__nv_hypotf(f32, f32) -> f32`.
 
 ## How far from the number

@@ -4,7 +4,7 @@
 // RUN: smem-compile %s --emit=ptx -o - | FileCheck %s
 // RUN: %{refused} env MLIR_SMEM_LIBDEVICE=%t.absent smem-compile %s --emit=ptx -o %t.ptx | FileCheck %s --check-prefix=ABSENT
 
-// ABSENT: libdevice.mlir:{{[0-9]+}}:10: error: 'math.erf' op calls a library: MLIR_SMEM_LIBDEVICE names '{{.*}}absent', which cannot be read
+// ABSENT: libdevice.mlir:{{[0-9]+}}:10: error: 'llvm.call' op calls '__nv_erff': MLIR_SMEM_LIBDEVICE names '{{.*}}absent', which cannot be read
 
 // LLVM: declare float @__nv_erff(float)
 

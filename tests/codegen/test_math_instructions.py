@@ -1,4 +1,4 @@
-"""math ops as instructions, or refused at their places; calls of what nobody defines."""
+"""math ops that become instructions, or are refused; calls of what nobody defines."""
 
 import re
 
