@@ -14,16 +14,18 @@ from .errors import LaunchError
 
 #: NumPy's element types of the MLIR types that arguments have.
 DTYPES = {
+    "f64": np.dtype(np.float64),
     "f32": np.dtype(np.float32),
     "f16": np.dtype(np.float16),
     "bf16": np.dtype(ml_dtypes.bfloat16),
     "f8E4M3FN": np.dtype(ml_dtypes.float8_e4m3fn),
     "f8E5M2": np.dtype(ml_dtypes.float8_e5m2),
     "f8E8M0FNU": np.dtype(ml_dtypes.float8_e8m0fnu),
-    "i32": np.dtype(np.int32),
-    "i8": np.dtype(np.int8),
-    "si8": np.dtype(np.int8),
-    "ui8": np.dtype(np.uint8),
+    **{
+        f"{sign}{bits}": np.dtype(f"{kind}{bits // 8}")
+        for bits in (64, 32, 16, 8)
+        for sign, kind in (("i", "i"), ("si", "i"), ("ui", "u"))
+    },
 }
 
 #: Blocks that a grid can have along x, y, z (compute capability 9.0).

@@ -80,7 +80,7 @@ def load(name: str, file: str, dtype: np.dtype) -> np.ndarray:
     """An array of the element type that a kernel's argument has.
 
     Files hold bf16 and 8-bit floats as raw bytes (as NumPy writes them), or any floats as f32, which is
-    rounded to nearest even. What is in f64 is there on purpose or by NumPy's default: nobody but the
+    rounded to nearest even, or widened. What is in f64 is there on purpose or by NumPy's default: nobody but the
     caller knows which, so it is not rounded.
 
     Raises:
@@ -96,7 +96,8 @@ def load(name: str, file: str, dtype: np.dtype) -> np.ndarray:
         if array.dtype == np.float32:
             return array.astype(dtype, order="K")
         if dtype != np.float32:
-            expected += ", or float32, which is rounded to it"
+            narrows = size < np.dtype(np.float32).itemsize
+            expected += ", or float32" + (", which is rounded to it" if narrows else "")
         if array.dtype == np.float64:
             expected += "; array.astype(numpy.float32) makes float32 of it"
     raise InputError(f"{name}: {file} has elements of {array.dtype}; expected {expected}")

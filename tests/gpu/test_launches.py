@@ -170,9 +170,11 @@ def double(element):
 @pytest.mark.parametrize(
     "element, name",
     [
+        ("f64", "float64"),
         ("f32", "float32"),
         ("f16", "float16"),
         ("bf16", "bfloat16"),
+        ("i64", "int64"),
         ("i32", "int32"),
         ("i8", "int8"),
     ],

@@ -169,12 +169,19 @@ def test_operands_that_are_read_k_major_only_are_turned_around(gpu, monkeypatch)
     ]
 
 
-@pytest.mark.parametrize("dtype", ["i32", "complex64"])
+@pytest.mark.parametrize("dtype", ["i32", "f64", "i64", "f8E8M0FNU", "complex64"])
 def test_a_result_of_an_element_type_that_is_none(gpu, dtype):
-    with pytest.raises(
-        ProblemError, match=r"is not stored as i32|is stored as complex64|of stand_in"
-    ):
+    with pytest.raises(ProblemError) as error:
         matmul(A, B, out_dtype=dtype)
+    assert str(error.value) == (
+        f"the product of bf16 is not stored as {dtype}; expected bf16 or f32 or f16"
+    )
+
+
+def test_operands_that_are_not_multiplied(gpu):
+    with pytest.raises(ProblemError) as error:
+        matmul(array((200, 72), "f64"), array((72, 136), "f64"))
+    assert str(error.value) == "there is no product of f64"
 
 
 def test_an_array_in_host_memory(gpu):

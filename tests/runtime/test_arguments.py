@@ -183,10 +183,22 @@ def test_every_element_type(element):
             "B has elements of float32; expected bf16",
         ),
         (
-            kernel(argument("A", "M", "f64"), C),
+            kernel(argument("A", "M", "tf32"), C),
+            {"A": ones(8, dtype=np.float32)},
+            ["C"],
+            "A has elements of tf32, which NumPy has not",
+        ),
+        (
+            kernel(argument("A", "M", "f32"), C),
             {"A": ones(8, dtype=np.float64)},
             ["C"],
-            "A has elements of f64, which NumPy has not",
+            "A has elements of float64; expected f32",
+        ),
+        (
+            kernel(argument("A", "M", "f64"), C),
+            {"A": ones(8, dtype=np.float32)},
+            ["C"],
+            "A has elements of float32; expected f64",
         ),
         (
             kernel(A, SCALAR),

@@ -72,12 +72,16 @@ def test_elements_of_arrays(gpu, element):
 @pytest.mark.parametrize(
     "name, element",
     [
+        ("float64", "f64"),
         ("float32", "f32"),
         ("float16", "f16"),
         ("bfloat16", "bf16"),
         ("float8_e4m3fn", "f8E4M3FN"),
         ("float8_e5m2", "f8E5M2"),
+        ("int64", "i64"),
+        ("uint64", "ui64"),
         ("int32", "i32"),
+        ("int16", "si16"),
         ("int8", "i8"),
         ("int8", "si8"),
         ("uint8", "ui8"),
@@ -111,7 +115,9 @@ def test_an_array_on_another_gpu(gpu, array):
     [
         (OnGpu((4, 8), np.dtype(np.float32)), "bf16", "float32; expected bf16"),
         (OnGpu((4, 8), np.dtype(np.int8)), "ui8", "int8; expected ui8"),
-        (OnGpu((4, 8), np.dtype(np.float64)), "f64", "float64; expected f64"),
+        (OnGpu((4, 8), np.dtype(np.float64)), "f32", "float64; expected f32"),
+        (OnGpu((4, 8), np.dtype(np.int64)), "i32", "int64; expected i32"),
+        (OnGpu((4, 8), np.dtype(np.float64)), "f80", "float64; expected f80"),
         (Tensor("float16"), "bf16", "float16; expected bf16"),
         (Tensor("float8_e4m3fnuz"), "f8E4M3FN", "float8_e4m3fnuz; expected f8E4M3FN"),
         (Tensor("quint8"), "ui8", "quint8; expected ui8"),

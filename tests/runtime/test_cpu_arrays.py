@@ -1,11 +1,12 @@
-"""Arrays of any strides on the emulator: what a kernel reads, writes, and leaves alone."""
+"""Arrays on the emulator, of any element type and strides: what a kernel reads, writes, leaves alone."""
 
 import numpy as np
 import pytest
 from programs import kernel, module
 
 import mlir_smem
-from mlir_smem.runtime import run_on_cpu
+from mlir_smem.runtime import LaunchError, run_on_cpu
+from mlir_smem.runtime.arguments import DTYPES
 
 LAYOUT = "strided<[?, ?, ?]>"
 
@@ -89,3 +90,52 @@ def test_a_dimension_of_one_element_keeps_its_stride():
     given = np.arange(128 * 8, dtype=np.float32).reshape(128, 8)[:, :1]
     found = run_on_cpu(compiled, None, {"X": given}, ["Y"], [1])["Y"]
     assert np.array_equal(found, given[:, 0])
+
+
+def one_by_one(element, op=None):
+    """A kernel whose threads copy an element each, or what an op makes of it and itself."""
+    type_ = f"memref<128x{element}>"
+    body = f"""
+      %t = gpu.thread_id x
+      %v = memref.load %X[%t] : {type_}
+      {f"%w = {op} %v, %v : {element}" if op else ""}
+      memref.store {"%w" if op else "%v"}, %Y[%t] : {type_}"""
+    arguments = f'%X: {type_} {{smem.name = "X"}}, %Y: {type_} {{smem.name = "Y"}}'
+    return module(kernel(body, arguments=arguments))
+
+
+@pytest.mark.parametrize("element", DTYPES)
+def test_every_element_type(element):
+    text = one_by_one(element)
+    assert mlir_smem.compile(text).cubin
+    lowered = mlir_smem.compile(text, emit="nvvm")
+    given = np.arange(128).astype(DTYPES[element])
+    found = run_on_cpu(lowered, None, {"X": given}, ["Y"], (1,))["Y"]
+    assert (found.dtype, found.tobytes()) == (given.dtype, given.tobytes())
+
+
+@pytest.mark.parametrize(
+    "element, op, given",
+    [
+        ("f64", "arith.mulf", np.linspace(1, 2, 128)),
+        ("f64", "arith.addf", np.linspace(1e300, 9e307, 128)),
+        ("i64", "arith.addi", np.arange(128) << 40),
+        ("i64", "arith.muli", np.arange(-64, 64) * 3_000_000_019),
+        ("i16", "arith.addi", np.arange(128, dtype=np.int16) * np.int16(200)),
+    ],
+)
+def test_numbers_of_other_widths(element, op, given):
+    lowered = mlir_smem.compile(one_by_one(element, op), emit="nvvm")
+    found = run_on_cpu(lowered, None, {"X": given}, ["Y"], (1,))["Y"]
+    with np.errstate(over="ignore"):
+        assert (found == (given * given if "mul" in op else given + given)).all()
+
+
+@pytest.mark.parametrize(
+    "element, given", [("f32", "f8"), ("bf16", "f8"), ("f64", "f4"), ("i32", "i8"), ("i64", "i4")]
+)
+def test_elements_of_another_width_are_refused(element, given):
+    lowered = mlir_smem.compile(one_by_one(element), emit="nvvm")
+    with pytest.raises(LaunchError) as error:
+        run_on_cpu(lowered, None, {"X": np.ones(128, given)}, ["Y"], (1,))
+    assert str(error.value) == f"X has elements of {np.dtype(given)}; expected {element}"

@@ -63,7 +63,13 @@ def test_f64_is_not_narrowed(stored, dtype):
     )
 
 
-@pytest.mark.parametrize("dtype", [F32, F16, I8, I32], ids=str)
+def test_f32_is_widened(stored):
+    array = load("X", stored(np.array([0.1, 3.0], F32)), np.dtype(np.float64))
+    assert array.dtype == np.float64
+    assert array.tolist() == [float(F32.type(0.1)), 3.0]
+
+
+@pytest.mark.parametrize("dtype", [np.dtype(np.float64), F32, F16, I8, I32, np.dtype("i8")], ids=str)
 def test_the_same_type_is_taken_as_it_is(stored, dtype):
     array = load("X", stored(np.arange(6, dtype=dtype).reshape(2, 3)), dtype)
     assert array.dtype == dtype
@@ -80,6 +86,8 @@ def test_column_major_stays_column_major(stored, given):
     "given, dtype",
     [
         (np.int32, F32),
+        (np.int32, np.dtype(np.int64)),
+        (np.float32, np.dtype(np.int64)),
         (np.float16, F32),
         (np.float16, BF16),
         (np.int16, BF16),
@@ -97,6 +105,13 @@ def test_other_types_are_refused(stored, given, dtype):
     rounded = ", or float32, which is rounded to it" if dtype in (BF16, F16) else ""
     assert refused(path, dtype) == (
         f"X: {path} has elements of {np.dtype(given)}; expected {dtype}{rounded}"
+    )
+
+
+def test_integers_for_f64_are_refused(stored):
+    path = stored(np.zeros(4, np.int64))
+    assert refused(path, np.dtype(np.float64)) == (
+        f"X: {path} has elements of int64; expected float64, or float32"
     )
 
 
@@ -218,7 +233,7 @@ def test_bf16_is_saved_as_f32(tmp_path):
     assert found.view(np.uint32).tolist() == (BITS.astype(np.uint32) << 16).tolist()
 
 
-@pytest.mark.parametrize("dtype", [F32, F16, I8, I32], ids=str)
+@pytest.mark.parametrize("dtype", [np.dtype(np.float64), F32, F16, I8, I32], ids=str)
 def test_other_types_are_saved_as_they_are(tmp_path, dtype):
     path = tmp_path / "y.npy"
     save([(str(path), np.arange(4, dtype=dtype))])

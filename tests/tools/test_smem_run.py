@@ -221,3 +221,26 @@ def test_an_argument_that_cannot_be_loaded(run, folder, argument):
 def test_errors_are_raised_for_debugging(folder, launches, arguments, error):
     with pytest.raises(error):
         smem_run([*arguments, "--debug"])
+
+
+def test_arrays_of_f64(run, folder):
+    text = """gpu.module @m {
+      gpu.func @cube(%X: memref<128xf64> {smem.name = "X"}, %Y: memref<128xf64> {smem.name = "Y"})
+          kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+        %i = gpu.thread_id x
+        %x = memref.load %X[%i] : memref<128xf64>
+        %y = arith.mulf %x, %x : f64
+        %z = arith.mulf %y, %x : f64
+        memref.store %z, %Y[%i] : memref<128xf64>
+        gpu.return
+      }
+    }"""
+    (folder / "cube.mlir").write_text(text)
+    given = np.linspace(0, 1, 128)
+    np.save("x.npy", given)
+    arrays = ("--in", "X=x.npy", "--out", "Y=y.npy", "--on", "cpu", "--grid", "1")
+    assert run("cube.mlir", *arrays) == (0, "", "Y: [128] float64 in y.npy\n")
+    assert (np.load("y.npy") == given * given * given).all()
+    np.save("x.npy", given.astype(np.float32))
+    assert run("cube.mlir", *arrays)[0] == 0
+    assert np.load("y.npy")[64] == np.float64(np.float32(given[64])) ** 3

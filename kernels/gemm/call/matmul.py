@@ -129,9 +129,15 @@ def _new_result(like: Any, a: Seen, b: Seen, dtype: Any) -> tuple[Any, Seen]:
     for name, each in (("A", a), ("B", b)):
         if len(each.matrix.shape) != 2:
             raise ProblemError(f"{name} has the shape {list(each.matrix.shape)}; expected a matrix")
-    element = results(a.element)[:1] if dtype is None else (element_named(dtype),)
-    if not element or element[0] not in DTYPES:
-        raise ProblemError(f"no product of {a.element} is stored as {dtype or 'anything'}")
+    stored = results(a.element)
+    element = stored[:1] if dtype is None else (element_named(dtype),)
+    if not stored:
+        raise ProblemError(f"there is no product of {a.element}")
+    if element[0] not in stored:
+        raise ProblemError(
+            f"the product of {a.element} is not stored as {element[0]}; expected "
+            f"{' or '.join(stored)}"
+        )
     m, n = a.matrix.shape[0], b.matrix.shape[1]
     made = empty(like, (m, whole_columns(n, DTYPES[element[0]].itemsize)), element[0])
     to = seen("C", made)
