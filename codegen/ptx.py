@@ -11,6 +11,7 @@ from ..dialect.bindings import llvm
 from . import libdevice
 from .errors import CompileError
 from .literals import portable_literals
+from .narrow_stores import explicit_narrow_stores
 from .targets import Target
 
 TRIPLE = "nvptx64-nvidia-cuda"
@@ -49,7 +50,7 @@ def to_ptx(llvm_ir: str, target: Target) -> str:
             f"'{unknown[1]}' is an intrinsic that the LLVM of llvmlite "
             f"{version('llvmlite')} does not know for {target.arch}"
         )
-    return ptx
+    return explicit_narrow_stores(ptx)
 
 
 @cache

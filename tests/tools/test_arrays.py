@@ -69,7 +69,9 @@ def test_f32_is_widened(stored):
     assert array.tolist() == [float(F32.type(0.1)), 3.0]
 
 
-@pytest.mark.parametrize("dtype", [np.dtype(np.float64), F32, F16, I8, I32, np.dtype("i8")], ids=str)
+@pytest.mark.parametrize(
+    "dtype", [np.dtype(np.float64), F32, F16, I8, I32, np.dtype("i8")], ids=str
+)
 def test_the_same_type_is_taken_as_it_is(stored, dtype):
     array = load("X", stored(np.arange(6, dtype=dtype).reshape(2, 3)), dtype)
     assert array.dtype == dtype

@@ -1,0 +1,56 @@
+"""Stores of the low bits of a register that holds a float, as every ptxas understands them.
+
+A store takes the low bits of a register that is wider (PTX ISA 9.1, 9.4.1, "Operand Size Exceeding
+Instruction-Type Size"). ptxas 13.0 stores the number as an unsigned integer instead, if an instruction of
+floats wrote the register: `F2I.U32.F64` for `st.b32` of the sum of two f64; ptxas 13.1 is right. What a
+`mov.b64` wrote are bits for both, and it costs no instruction.
+"""
+
+import re
+from collections.abc import Iterator
+
+#: Bits of registers, by the letters of their names in LLVM's PTX.
+_BITS = {"rd": 64, "r": 32, "rs": 16}
+
+_REGISTER = re.compile(r"%(rd|rs|r)\d+\b")
+
+_STORE = re.compile(
+    r"^[ \t]*(?P<op>st\.[\w.:]*\.b(?P<bits>8|16|32))[ \t]+(?P<to>\[[^\]]*\]),[ \t]*"
+    r"(?P<of>\{[^}]*\}|%\w+);",
+    re.M,
+)
+
+#: An instruction of floats; the group is what it writes.
+_OF_FLOATS = re.compile(
+    r"^[ \t]*(?:@!?%\w+[ \t]+)?[a-z][\w.:]*\.(?:b?f16|f32|f64)\b\S*[ \t]+(\{[^}]*\}|%\w+)", re.M
+)
+
+
+def explicit_narrow_stores(ptx: str) -> str:
+    """PTX in which stores of a part of a float take it from a register of bits."""
+    if not any(True for store in _STORE.finditer(ptx) for _ in _wider(store)):
+        return ptx
+    floats = {
+        register[0] for op in _OF_FLOATS.finditer(ptx) for register in _REGISTER.finditer(op[1])
+    }
+    return _STORE.sub(lambda store: _explicit(store, floats), ptx)
+
+
+def _wider(store: re.Match[str]) -> Iterator[tuple[str, int]]:
+    """The registers that a store takes a part of, and their bits."""
+    for register in _REGISTER.finditer(store["of"]):
+        if (bits := _BITS[register[1]]) > int(store["bits"]):
+            yield register[0], bits
+
+
+def _explicit(store: re.Match[str], floats: set[str]) -> str:
+    parts = {register: bits for register, bits in _wider(store) if register in floats}
+    if not parts:
+        return store[0]
+    names = {register: f"bits{index}" for index, register in enumerate(parts)}
+    moves = " ".join(
+        f".reg .b{bits} {names[register]}; mov.b{bits} {names[register]}, {register};"
+        for register, bits in parts.items()
+    )
+    of = _REGISTER.sub(lambda register: names.get(register[0], register[0]), store["of"])
+    return f"\t{{ {moves} {store['op']} {store['to']}, {of}; }}"
