@@ -44,22 +44,21 @@ def operand_types(function: Function, element: str) -> list[str]:
 def kernel(function: Function, element: str, count: int) -> str:
     """A kernel `k` of R[i] = f(A[i], B[i], C[i])."""
     operands = list(zip("ABC", operand_types(function, element), strict=False))
-    arguments = [*operands, ("R", element)]
+    types = {x: f"memref<{count}x{t}>" for x, t in [*operands, ("R", element)]}
     return "\n".join(
         [
             "gpu.module @m {",
             "gpu.func @k(",
-            ",\n".join(f'  %{x}: {_memref(t, count)} {{smem.name = "{x}"}}' for x, t in arguments),
+            ",\n".join(f'  %{x}: {t} {{smem.name = "{x}"}}' for x, t in types.items()),
             f") kernel attributes {{known_block_size = array<i32: {THREADS}, 1, 1>}} {{",
             "%block = gpu.block_id x",
             "%thread = gpu.thread_id x",
             f"%threads = arith.constant {THREADS} : index",
             "%before = arith.muli %block, %threads : index",
             "%i = arith.addi %before, %thread : index",
-            "%j = arith.addi %i, %i : index",
-            *(_load(x, t, count) for x, t in operands),
+            *(f"%{x.lower()} = memref.load %{x}[%i] : {types[x]}" for x, _ in operands),
             function.line.format(e=element),
-            _store(element, count),
+            f"memref.store %r, %R[%i] : {types['R']}",
             "gpu.return",
             "}",
             "}",
@@ -67,55 +66,21 @@ def kernel(function: Function, element: str, count: int) -> str:
     )
 
 
-# Launches take no arrays of f64: pairs of i32 stand for them.
-
-
-def _memref(element: str, count: int) -> str:
-    return f"memref<{2 * count}xi32>" if element == "f64" else f"memref<{count}x{element}>"
-
-
-def _load(name: str, element: str, count: int) -> str:
-    to, type_ = name.lower(), _memref(element, count)
-    if element != "f64":
-        return f"%{to} = memref.load %{name}[%i] : {type_}"
-    return (
-        f"%{to}0 = vector.load %{name}[%j] : {type_}, vector<2xi32>\n"
-        f"%{to}1 = vector.bitcast %{to}0 : vector<2xi32> to vector<1xf64>\n"
-        f"%{to} = vector.extract %{to}1[0] : f64 from vector<1xf64>"
-    )
-
-
-def _store(element: str, count: int) -> str:
-    type_ = _memref(element, count)
-    if element != "f64":
-        return f"memref.store %r, %R[%i] : {type_}"
-    return (
-        "%r0 = vector.from_elements %r : vector<1xf64>\n"
-        "%r1 = vector.bitcast %r0 : vector<1xf64> to vector<2xi32>\n"
-        f"vector.store %r1, %R[%j] : {type_}, vector<2xi32>"
-    )
-
-
 def on_emulator(function: Function, element: str, rows: list[Array]) -> Array:
     """The results of the emulator."""
     compiled = mlir_smem.compile(kernel(function, element, len(rows[0])), emit="nvvm")
-    return _run(run_on_cpu, compiled, element, rows)
+    return _run(run_on_cpu, compiled, rows)
 
 
 def on_chip(function: Function, element: str, rows: list[Array]) -> Array:
     """The results of a GPU."""
     compiled = mlir_smem.compile(kernel(function, element, len(rows[0])))
-    return _run(run_on_gpu, compiled, element, rows)
+    return _run(run_on_gpu, compiled, rows)
 
 
-def _run(
-    run: Callable[..., dict[str, Array]], compiled: Any, element: str, rows: list[Array]
-) -> Array:
-    given = {
-        x: a.view(np.int32) if a.itemsize == 8 else a for x, a in zip("ABC", rows, strict=False)
-    }
-    found = run(compiled, "k", given, ["R"], (len(rows[0]) // THREADS,))["R"]
-    return found.view(DTYPES[element])
+def _run(run: Callable[..., dict[str, Array]], compiled: Any, rows: list[Array]) -> Array:
+    given = dict(zip("ABC", rows, strict=False))
+    return run(compiled, "k", given, ["R"], (len(rows[0]) // THREADS,))["R"]
 
 
 def operands(function: Function, element: str, count: int, seed: int = 0) -> list[Array]:
@@ -146,12 +111,13 @@ def operands(function: Function, element: str, count: int, seed: int = 0) -> lis
 
 
 def _patterns(random: np.random.Generator, count: int, element: str) -> Array:
-    """Random bits, each from another of equal parts of all patterns, in random order."""
+    """Random bits, each from another of equal parts of all patterns, in random order; every pattern
+    several times if there are fewer."""
     bits = DTYPES[element].itemsize * 8
     if not count:
         return np.zeros(0, DTYPES[element])
-    width = (1 << bits) // count
-    found = np.arange(count, dtype=np.uint64) * np.uint64(width)
+    width = max(1, (1 << bits) // count)
+    found = np.arange(count, dtype=np.uint64) * np.uint64(width % (1 << 64))
     found += random.integers(0, width, count, dtype=np.uint64)
     return random.permutation(found.astype(f"u{bits // 8}").view(DTYPES[element]))
 

@@ -16,6 +16,7 @@ from math_runs import (
     distance,
     kernel,
     on_emulator,
+    operand_types,
     operands,
     outside,
     steps,
@@ -139,6 +140,24 @@ def test_operands_are_of_all_kinds():
 def test_sixteen_bits_are_tried_out():
     (a,) = operands(BY_NAME["math.exp"], "bf16", 1)
     assert len(np.unique(a.view(np.uint16))) == 1 << 16
+
+
+@pytest.mark.parametrize("count", [1, 1963, 1 << 18])
+@pytest.mark.parametrize("element", ["f16", "bf16", "f32", "f64"])
+@pytest.mark.parametrize("name", ["math.exp", "math.powf", "math.clampf", "math.fpowi"])
+def test_operands_of_any_number(name, element, count):
+    function = BY_NAME[name]
+    rows = operands(function, element, count)
+    assert [x.dtype for x in rows] == [DTYPES[t] for t in operand_types(function, element)]
+    (size,) = {len(x) for x in rows}
+    assert size % THREADS == 0
+    assert size >= count or len(rows) == 1
+
+
+@pytest.mark.parametrize("element", ["f16", "bf16"])
+def test_each_of_several_operands_of_sixteen_bits_is_tried_out(element):
+    for column in operands(BY_NAME["math.fma"], element, 1 << 18):
+        assert len(np.unique(column.view(np.uint16))) == 1 << 16
 
 
 def test_special_numbers_meet():
