@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 
@@ -14,9 +15,10 @@ def linked_package(tree: Path, folder: Path) -> Path:
     """
     home = folder / "mlir_smem"
     home.mkdir(parents=True)
-    for child in tree.iterdir():
-        if child.is_dir() and (child / "__init__.py").exists() and child.name != "mlir_smem":
-            (home / child.name).symlink_to(child)
+    said = tomllib.loads((tree / "pyproject.toml").read_text())
+    for name, place in said["tool"]["setuptools"]["package-dir"].items():
+        if name != "mlir_smem":
+            (home / name.removeprefix("mlir_smem.")).symlink_to(tree / place)
     for child in (tree / "mlir_smem").iterdir():
         (home / child.name).symlink_to(child)
     return folder

@@ -1,23 +1,16 @@
 """A GEMM with rings and roles, damaged in its text: what the checker and the emulator say of it."""
 
 import re
-from dataclasses import dataclass
 
 import ml_dtypes
 import numpy as np
 
-from mlir_smem.codegen.llvm_dialect import device_module
-from mlir_smem.codegen.manifest import manifest_of
+from fuzz.generated import kernels
+from fuzz.generated.kernels import Kernel, Said
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir, passmanager
-from mlir_smem.dialect.diagnostics import remark_handler
-from mlir_smem.emulator import EmulationError, Violations, emulate
+from mlir_smem.dialect.bindings import ir
 from mlir_smem.kernels.gemm.generator.kernel import build
 from mlir_smem.kernels.gemm.generator.problem import Problem
-from mlir_smem.passes import OpError
-from mlir_smem.passes.check_async import CheckAsync
-from mlir_smem.passes.driver.base import run_on
-from mlir_smem.passes.smem_to_nvvm import SmemToNvvm
 
 
 def text_of(config):
@@ -26,56 +19,23 @@ def text_of(config):
         return str(build(Problem(), config))
 
 
-@dataclass(frozen=True)
-class Said:
-    """What the checker says: "proven", "wrong" or "undecided", and the messages."""
-
-    verdict: str
-    messages: tuple[str, ...]
-
-
-def checked(text):
+def checked(text) -> Said:
     """What `smem-check-async` says of a module."""
-    remarks = []
-    with new_context(), remark_handler(lambda _, message: remarks.append(message)):
-        try:
-            CheckAsync().run(ir.Module.parse(text))
-        except OpError as error:
-            return Said("wrong", (error.message,))
-    return Said("undecided" if remarks else "proven", tuple(remarks))
+    with new_context():
+        return kernels.checked(ir.Module.parse(text))
 
 
 def emulated(text, config, extents):
-    """What the emulator says of a module that was not checked: the kinds of what goes wrong."""
+    """What the emulator says of a module, whatever the checker says: the rules that it breaks, "wrong
+    result", or nothing."""
     m, n, k = extents
     random = np.random.default_rng(0)
     a, b = (random.integers(-3, 4, shape).astype(ml_dtypes.bfloat16) for shape in ((m, k), (k, n)))
-    c = np.zeros((m, n), ml_dtypes.bfloat16)
-    nvvm, shared = _lowered(text)
-    block, grid = (128 * (1 + config.consumers), 1, 1), (*config.cluster, 1)
-    try:
-        emulate(nvvm, "gemm", [a, b, c], grid=grid, block=block, dynamic_shared_bytes=shared)
-    except Violations as error:
-        return {violation.kind.name for violation in error.found}
-    except EmulationError as error:
-        return {f"refused: {error.message}"}
     right = (a.astype(np.float32) @ b.astype(np.float32)).astype(ml_dtypes.bfloat16)
-    return set() if (c == right).all() else {"WRONG RESULT"}
-
-
-def _lowered(text):
-    """A module lowered without the checker, and the bytes of shared memory of its kernel."""
-    with new_context() as context:
-        module = ir.Module.parse(text)
-        for each in SmemToNvvm().passes():
-            if each.name != CheckAsync.name and not run_on(each, module.operation):
-                raise ValueError(f"{each.name} fails")
-        pm = passmanager.PassManager("builtin.module", context)
-        pm.add("gpu.module(canonicalize,cse)")
-        pm.run(module.operation)
-        device = device_module(module)
-        manifest = manifest_of(device, "sm_90a")
-        return str(module), manifest["kernels"][0]["shared_bytes"]
+    exact = right.astype(np.float64)
+    inputs = {"A": a, "B": b, "C": np.zeros((m, n), ml_dtypes.bfloat16)}
+    kernel = Kernel(text, "gemm", inputs, "C", config.cluster, exact, np.zeros_like(exact))
+    return kernels.emulated(kernels.judged(kernel).compiled, kernel)
 
 
 def lines_with(text, pattern):

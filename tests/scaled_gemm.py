@@ -5,8 +5,8 @@ from pathlib import Path
 
 import ml_dtypes
 import numpy as np
-from block_cases import DTYPES, packed
 
+from fuzz.generated.elements import DTYPES, packed
 from mlir_smem.layout.tcgen05 import blocked
 
 _EXAMPLES = Path(__file__).parents[1] / "examples"

@@ -14,15 +14,16 @@ from each import for_each
 HOUSE = Path(__file__).parent.parent
 
 #: The folders whose code is packaged, each as `mlir_smem.<folder>`.
-FOLDERS = sorted({path.parent.name for path in HOUSE.glob("*/__init__.py")} - {"mlir_smem"})
+FOLDERS = sorted({path.parent.name for path in HOUSE.glob("*/__init__.py")} - {"mlir_smem", "fuzz"})
 FILES = sorted(
     path.relative_to(HOUSE)
     for folder in (*FOLDERS, "mlir_smem")
     for path in (HOUSE / folder).rglob("*.py")
 )
+FUZZERS = sorted(path.relative_to(HOUSE) for path in (HOUSE / "fuzz").rglob("*.py"))
 TESTS = sorted(path.relative_to(HOUSE) for path in (HOUSE / "tests").rglob("*.py"))
 
-each_file = for_each("file", FILES)
+each_file = for_each("file", [*FILES, *FUZZERS])
 
 
 @cache
@@ -76,7 +77,7 @@ def test_everything_public_is_documented(file):
     assert silent == []
 
 
-@for_each("file", [*FILES, *TESTS])
+@for_each("file", [*FILES, *FUZZERS, *TESTS])
 def test_a_file_is_read_in_one_sitting(file):
     assert len((HOUSE / file).read_text().splitlines()) <= 400
 

@@ -2,10 +2,10 @@
 
 import narrow_products
 import pytest
-from block_cases import BlockCase
 from emitted_products import RANK, emitted
 from product_cases import Case
 
+from fuzz.generated.blocks import BlockCase
 from mlir_smem.advisor import choose_operands
 from mlir_smem.emulator.tcgen05.descriptors import instruction, matrix
 from mlir_smem.emulator.tcgen05.narrow_floats import TENSOR_MULTIPLICANDS

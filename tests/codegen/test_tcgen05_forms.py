@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import narrow_products
 import pytest
-from block_cases import BlockCase
 from pair_gemm import PairGemm
 from product_cases import MIXES, Case, majors, modified, more_of_tcgen05
 from scaled_gemm import FORMATS, TILES
 
 import mlir_smem
+from fuzz.generated.blocks import BlockCase
 from mlir_smem.codegen import CompileError
 from mlir_smem.codegen.ptxas import find_ptxas
 from mlir_smem.dialect.bindings import ir

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from block_cases import BlockCase
 from faults.bases import base
 from product_cases import Case
 
 import mlir_smem
+from fuzz.generated.blocks import BlockCase
 from mlir_smem.emulator import EmulationError, Violations
 from mlir_smem.layout.descriptor import mask_of
 from mlir_smem.runtime import run_on_cpu

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from block_cases import BlockCase
 
 import mlir_smem
+from fuzz.generated.blocks import BlockCase
 from mlir_smem.runtime import run_on_cpu
 
 pytestmark = pytest.mark.sampled(2)

@@ -5,13 +5,14 @@ see go wrong.
 """
 
 import re
+from dataclasses import replace
 
-from faults.bases import Base
 from faults.edits import without
-from faults.verdicts import check, emulated, lower
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
-from random_programs import Program
+
+from fuzz.generated.kernels import emulated, judged
+from fuzz.generated.products import Program
 
 #: Damages that may, or may not, make a program wrong.
 DAMAGES = {
@@ -53,19 +54,10 @@ def test_what_is_proven_holds_and_what_is_refused_fails(data):
     damage = data.draw(st.sampled_from(sorted(DAMAGES)), label="damage")
     text = DAMAGES[damage](program.text)
     note(text)
-    inputs = program.inputs()
-    kernel = Base(
-        text,
-        "product",
-        inputs,
-        "D",
-        program.grid,
-        *program.product(inputs),
-        program.reserved_bytes,
-    )
-    compiled = lower(text, kernel)
-    said, seen = check(text, kernel), emulated(compiled, kernel)
-    if said == "":
+    kernel = replace(program.kernel(), text=text)
+    found = judged(kernel)
+    seen = emulated(found.compiled, kernel)
+    if found.said.verdict == "proven":
         assert seen == ""
-    if said == "error":
+    if found.said.verdict == "wrong":
         assert seen not in ("", "wrong result")

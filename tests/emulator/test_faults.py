@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from faults.bases import NAMES, base
 from faults.catalogue import FAULTS
-from faults.verdicts import Verdict, check, emulated, lower, verdict
+from faults.verdicts import Verdict, verdict
+
+from fuzz.generated.kernels import emulated, judged
 
 pytestmark = pytest.mark.sampled(2)
 
@@ -18,8 +20,9 @@ PAGE = (DOCS / "faults.md").read_text()
 @pytest.mark.parametrize("name", NAMES)
 def test_a_correct_kernel_raises_nothing(name):
     kernel = base(name)
-    assert check(kernel.text, kernel) == ""
-    assert emulated(lower(kernel.text, kernel), kernel) == ""
+    found = judged(kernel)
+    assert found.said.verdict == "proven"
+    assert emulated(found.compiled, kernel) == ""
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
-from random_programs import Program
 
 import mlir_smem
+from fuzz.generated.products import Program
 from mlir_smem.runtime import run_on_cpu
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from kernels import faults_of
 from product_cases import MIXES, Case, majors, modified, more_of_tcgen05
-from random_programs import Program
 
 import mlir_smem
+from fuzz.generated.products import Program
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir
 from mlir_smem.emulator import Kind

@@ -10,10 +10,10 @@ import pytest
 import ring
 import tma_ring
 from extremes import KINDS, operands, product_of
-from random_programs import Program, described
 from reference import operand
 
 import mlir_smem
+from fuzz.generated.products import Program, described
 from mlir_smem.runtime import run_on_cpu, run_on_gpu
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "matmul.mlir"

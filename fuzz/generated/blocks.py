@@ -6,25 +6,35 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-import ml_dtypes
 import numpy as np
 
+from mlir_smem.layout.banks import MAX_BYTES
 from mlir_smem.layout.tcgen05 import blocked, scaled_rows
 
-#: NumPy types of elements and factors by MLIR's; those of 4 and 6 bits are a byte each in NumPy.
-DTYPES = {
-    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
-    "f8E5M2": ml_dtypes.float8_e5m2,
-    "f4E2M1FN": ml_dtypes.float4_e2m1fn,
-    "f8E8M0FNU": ml_dtypes.float8_e8m0fnu,
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "tf32": np.float32,
-    "f32": np.float32,
-    "i8": np.int8,
-    "ui8": np.uint8,
-    "i32": np.int32,
+from .choices import Choose
+from .elements import DTYPES, packed
+from .kernels import Kernel
+
+_E2M1, _E4M3, _E5M2 = "f4E2M1FN", "f8E4M3FN", "f8E5M2"
+
+#: Types of A, B and D.
+_MIXES = (
+    (_E4M3, _E4M3, "f32"),
+    (_E4M3, _E5M2, "f32"),
+    (_E2M1, _E2M1, "f32"),
+    ("f16", "f16", "f32"),
+    ("f16", "f16", "f16"),
+    ("bf16", "bf16", "f32"),
+    ("i8", "ui8", "i32"),
+)
+
+#: Types of factors, and elements that share one; those of 4 bits are always scaled.
+_SCALES = {
+    _E2M1: (("f8E8M0FNU", 32), ("f8E8M0FNU", 16), ("f8E4M3FN", 16)),
+    _E4M3: (("f8E8M0FNU", 32), (None, 1)),
 }
+
+_AUTO = "#smem.auto"
 
 
 @dataclass(frozen=True)
@@ -51,8 +61,8 @@ class BlockCase:
     m: int = 128
     n: int = 64
     k: int = 256
-    a_layout: str = "#smem.auto"
-    b_layout: str = "#smem.auto"
+    a_layout: str = _AUTO
+    b_layout: str = _AUTO
     modifier: str = ""
     pair: bool = False
     adds: bool = False
@@ -60,11 +70,65 @@ class BlockCase:
     d: str = "f32"
     by: int = 0
 
+    @classmethod
+    def draw(cls, choose: Choose) -> BlockCase:
+        """A random kernel; it may not fit."""
+        a, b, d = choose("types", _MIXES)
+        scales = _SCALES.get(a, ((None, 1),))
+        scale, block = choose("scale", scales)
+        pair = choose("pair", (False, True))
+        registers = scale is None and choose("registers", (False, True))
+        columns = (8, 16, 24, 32, 64, 96, 128, 192, 256)
+        return cls(
+            a,
+            b,
+            scale,
+            block,
+            128 if pair else choose("m", (128, 256) if scale else (64, 128, 192, 256)),
+            choose("n", columns),
+            choose("k", (128, 256, 384, 768) if a == _E2M1 else (64, 128, 192, 256)),
+            choose("A layout", (_AUTO, _AUTO, '#smem.swizzle<"64B", "row-major">')),
+            choose("B layout", (_AUTO, _AUTO, '#smem.swizzle<"64B", "column-major">')),
+            choose("modifier", ("", "", "negate_a", "negate_b")) if d == "f32" else "",
+            pair,
+            choose("adds", (False, True)),
+            registers,
+            d,
+            choose("by", (0, 0, 8, 16)),
+        )
+
+    @property
+    def fits(self) -> bool:
+        """Whether there can be such a kernel."""
+        bits = 4 if self.a == _E2M1 else 8 if "8" in self.a else 16
+        size = (self.m + self.n) * self.k * bits // 8
+        return (
+            size <= MAX_BYTES * 3 // 4
+            and self.columns <= 256
+            and self.m * self.columns <= 128 * 256
+            and not (self.registers and self.m * self.k * bits > 128 * 128 * 16)
+            and not (self.pair and self.n % 16)
+            and not (self.by and self.columns % self.by)
+            and not (self.scale and self.k // self.block % 4)
+        )
+
+    @property
+    def arch(self) -> str:
+        """One that multiplies so."""
+        return "sm_100a"
+
+    def kernel(self) -> Kernel:
+        """The kernel with its data."""
+        exact = self.expected().astype(np.float64)
+        none = np.zeros_like(exact)
+        grid = (self.blocks,)
+        return Kernel(self.text, "product", self.inputs(), "D", grid, exact, none, arch=self.arch)
+
     def __str__(self) -> str:
         said = [self.a, self.b, self.d, f"m{self.m}n{self.n}k{self.k}"]
         said += [self.scale, f"block{self.block}"] if self.scale else []
         said += ["registers"] * self.registers
-        said += [layout for layout in (self.a_layout, self.b_layout) if layout != "#smem.auto"]
+        said += [layout for layout in (self.a_layout, self.b_layout) if layout != _AUTO]
         said += [self.modifier] if self.modifier else []
         said += [f"by{self.by}"] if self.by else []
         return "-".join([*said, *["pair"] * self.pair, *["adds"] * self.adds])
@@ -251,11 +315,3 @@ class _Array:
 def _held(kind: str, k: int) -> tuple[str, int]:
     """What global memory holds of a row of K elements: MLIR type, and how many."""
     return ("i8", k // 2) if kind == "f4E2M1FN" else ({"tf32": "f32"}.get(kind, kind), k)
-
-
-def packed(array: np.ndarray, kind: str) -> np.ndarray:
-    """An array as global memory holds it: two 4-bit elements to a byte, the first in the low bits."""
-    if kind != "f4E2M1FN":
-        return array
-    codes = array.view(np.uint8)
-    return (codes[..., ::2] | codes[..., 1::2] << 4).view(np.int8)

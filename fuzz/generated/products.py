@@ -1,25 +1,24 @@
 """Random kernels that multiply matrices through shared memory in every way that lowers, with the
 product that each must compute."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any, TypeVar
+from typing import Any
 
-import ml_dtypes
 import numpy as np
 
-Item = TypeVar("Item")
+from .choices import Choose
+from .elements import DTYPES
+from .kernels import Kernel
 
-#: Chooses one of several items; the name says what is chosen.
-Choose = Callable[[str, Sequence[Item]], Item]
-
-DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32}
 SWIZZLES = ("auto", "none", "32B", "64B", "128B")
 
 #: Shared memory that a program may use, in bytes; a view lies in the reserved part.
 _MAX_BYTES = 227 * 1024
 _RESERVED = 64 * 1024
+
+#: Columns of tensor memory of a block (PTX ISA 9.7.16.1).
+_TENSOR_COLUMNS = 512
 
 
 @dataclass(frozen=True)
@@ -77,6 +76,7 @@ class Program:
         view: lines of 128 bytes past a multiple of 1024 at which A's tile lies, in memory that the
             program has already; None for a tile of its own.
         seed: of the matrices' values.
+        registers: whether A is loaded into registers before it is multiplied.
     """
 
     element: str
@@ -93,6 +93,7 @@ class Program:
     b: Operand
     view: int | None
     seed: int
+    registers: bool = False
 
     @classmethod
     def draw(cls, choose: Choose) -> "Program":
@@ -156,6 +157,11 @@ class Program:
             return padded[0] + 1024 <= _RESERVED and padded[1] + _RESERVED <= _MAX_BYTES
         return self.stages * sum(padded) <= _MAX_BYTES and registers <= 128
 
+    def fits_on(self, arch: str) -> bool:
+        """Whether it fits what an architecture has; on those with tensor memory its columns, too."""
+        columns = self.n * -(-self.m // 128) * self.warpgroups
+        return self.fits and (arch == "sm_90a" or columns <= _TENSOR_COLUMNS)
+
     @property
     def reserved_bytes(self) -> int:
         """Shared memory that the program uses without `smem.alloc`."""
@@ -209,9 +215,17 @@ class Program:
     @property
     def text(self) -> str:
         """The kernel."""
-        from random_program_text import text_of
+        from .product_text import text_of
 
         return text_of(self)
+
+    def kernel(self, arch: str = "sm_90a") -> Kernel:
+        """The kernel with its data."""
+        inputs = self.inputs()
+        exact, bound = self.product(inputs)
+        return Kernel(
+            self.text, "product", inputs, "D", self.grid, exact, bound, self.reserved_bytes, arch
+        )
 
 
 def described(program: Program) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The text of random programs."""
 
-from random_programs import Operand, Program
+from .products import Operand, Program
 
 _DYNAMIC = -(1 << 63)
 
@@ -23,6 +23,7 @@ def text_of(p: Program) -> str:
         "tb": _tile((bk, bn), element, _layout(p.b, b_rows)),
         "pa": _tile((p.m, p.k), element, "#smem.auto"),
         "pb": _tile((p.k, p.n), element, "#smem.auto"),
+        "fa": f"!smem.fragment<tensor<{p.m}x{p.k}x{element}>, #smem.multiplicand>",
         "flying": f"!smem.fragment<tensor<{p.m}x{p.n}xf32>, #smem.in_flight>",
         "ready": f"!smem.fragment<tensor<{p.m}x{p.n}xf32>, #smem.accumulator>",
         "bytes": "memref<?xi8, #gpu.address_space<workgroup>>",
@@ -89,7 +90,7 @@ gpu.module @kernels {{
       gpu.barrier
       {_part_of_a(p)}
       {_part_of_b(p)}
-      %d = "smem.mma"(%pa, %pb, %acc) : (!pa, !pb, !flying) -> !flying
+      {_mma(p)}
       %on = "smem.wait"(%d) {{pending = {pending} : i32}} : (!flying) -> !flying
       gpu.barrier
       scf.yield %on : !flying
@@ -180,6 +181,16 @@ def _copy(
             f'"{op}"(%g{name}{i}, %p{name}{i}) : ({source}, {target}) -> ()',
         ]
     return lines
+
+
+def _mma(p: Program) -> str:
+    a = "pa"
+    lines = []
+    if p.registers:
+        a = "fa"
+        lines.append('%fa = "smem.load"(%pa) : (!pa) -> !fa')
+    lines.append(f'%d = "smem.mma"(%{a}, %pb, %acc) : (!{a}, !pb, !flying) -> !flying')
+    return "\n      ".join(lines)
 
 
 def _part_of_a(p: Program) -> str:

@@ -1,0 +1,1 @@
+"""Random kernels, with what each must compute."""

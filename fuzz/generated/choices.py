@@ -1,0 +1,47 @@
+"""Choices by name: what was chosen is the input, and an input with fewer choices is a simpler one."""
+
+import ast
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+
+#: Chooses one of several items; the name says what is chosen. The first is the simplest.
+Choose = Callable[[str, Sequence[Item]], Item]
+
+
+class Drawn:
+    """Random choices.
+
+    Attributes:
+        text: what was chosen, a line each, where it was not the first.
+    """
+
+    def __init__(self, random: Random) -> None:
+        self._random, self._made = random, dict[str, Any]()
+
+    def __call__(self, name: str, items: Sequence[Item]) -> Item:
+        item = self._random.choice(items)
+        if item == items[0]:
+            self._made.pop(name, None)
+        else:
+            self._made[name] = item
+        return item
+
+    @property
+    def text(self) -> str:
+        """What was chosen."""
+        return "".join(f"{name} = {item!r}\n" for name, item in self._made.items())
+
+
+class Read:
+    """The choices of a text; the first of the items where it says nothing that is among them."""
+
+    def __init__(self, text: str) -> None:
+        lines = (line.partition(" = ") for line in text.splitlines() if line.strip())
+        self._made = {name: ast.literal_eval(item) for name, _, item in lines}
+
+    def __call__(self, name: str, items: Sequence[Item]) -> Item:
+        item = self._made.get(name, items[0])
+        return item if item in items else items[0]

@@ -1,0 +1,27 @@
+"""Elements in NumPy, and as global memory holds them."""
+
+import ml_dtypes
+import numpy as np
+
+#: NumPy types of elements and factors by MLIR's; those of 4 and 6 bits are a byte each in NumPy.
+DTYPES = {
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
+    "f4E2M1FN": ml_dtypes.float4_e2m1fn,
+    "f8E8M0FNU": ml_dtypes.float8_e8m0fnu,
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "tf32": np.float32,
+    "f32": np.float32,
+    "i8": np.int8,
+    "ui8": np.uint8,
+    "i32": np.int32,
+}
+
+
+def packed(array: np.ndarray, kind: str) -> np.ndarray:
+    """An array as global memory holds it: two 4-bit elements to a byte, the first in the low bits."""
+    if kind != "f4E2M1FN":
+        return array
+    codes = array.view(np.uint8)
+    return (codes[..., ::2] | codes[..., 1::2] << 4).view(np.int8)

@@ -1,0 +1,117 @@
+"""Kernels with data and what they must compute, and what is said of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from mlir_smem.codegen import Compiled
+from mlir_smem.codegen.llvm_dialect import device_module
+from mlir_smem.codegen.manifest import manifest_of
+from mlir_smem.dialect import new_context
+from mlir_smem.dialect.bindings import ir, passmanager
+from mlir_smem.dialect.diagnostics import remark_handler
+from mlir_smem.emulator import EmulationError, Violations
+from mlir_smem.layout.arch import Arch
+from mlir_smem.passes import OpError
+from mlir_smem.passes.check_async import CheckAsync
+from mlir_smem.passes.driver.base import Pass
+from mlir_smem.passes.smem_to_nvvm import SmemToNvvm
+from mlir_smem.runtime import run_on_cpu
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel.
+
+    Attributes:
+        text: it, with `smem` ops.
+        entry, inputs, output, grid: how it is run.
+        exact: the result that it must compute, in float64.
+        bound: how far from it a result may be.
+        reserved_bytes: an option of the lowering.
+        arch: what it is lowered for.
+    """
+
+    text: str
+    entry: str
+    inputs: Mapping[str, np.ndarray]
+    output: str
+    grid: tuple[int, ...] | None
+    exact: np.ndarray
+    bound: np.ndarray
+    reserved_bytes: int = 0
+    arch: str = "sm_90a"
+
+    def pipeline(self) -> SmemToNvvm:
+        """The passes that lower it."""
+        return SmemToNvvm(
+            arch=Arch.parse(self.arch.rstrip("a")), reserved_bytes=self.reserved_bytes
+        )
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the checker says: "proven", "wrong" or "undecided", and the messages."""
+
+    verdict: str
+    messages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the checker says of a kernel, and what it is lowered to whatever that is."""
+
+    said: Said
+    compiled: Compiled
+
+
+def checked(module: ir.Module, check: Pass | None = None) -> Said:
+    """What `smem-check-async` says of a module, in the current context."""
+    remarks: list[str] = []
+    with remark_handler(lambda _, message: remarks.append(message)):
+        try:
+            (check or CheckAsync()).run(module)
+        except OpError as error:
+            return Said("wrong", (error.message,))
+    return Said("undecided" if remarks else "proven", tuple(remarks))
+
+
+def judged(kernel: Kernel) -> Judged:
+    """Lowers a kernel, also one that the checker refuses, and folds its constants.
+
+    Raises:
+        OpError, Invalid, MLIRError: if anything but the checker refuses it.
+    """
+    said = Said("proven")
+    with new_context() as context:
+        module = ir.Module.parse(kernel.text)
+        for each in kernel.pipeline().passes():
+            if isinstance(each, CheckAsync):
+                said = checked(module, each)
+            else:
+                each.run(module)
+        return Judged(said, folded(module, context, kernel.arch))
+
+
+def folded(module: ir.Module, context: ir.Context, arch: str) -> Compiled:
+    """A module after the passes, with its constants folded, as the emulator takes it."""
+    pm = passmanager.PassManager("builtin.module", context)
+    pm.add("gpu.module(canonicalize,cse)")
+    pm.run(module.operation)
+    nvvm = str(module)
+    return Compiled(manifest_of(device_module(module), arch), nvvm, located=nvvm)
+
+
+def emulated(compiled: Compiled, kernel: Kernel) -> str:
+    """What goes wrong when a lowered kernel runs: the rules that it breaks, "wrong result", or
+    nothing."""
+    try:
+        results = run_on_cpu(compiled, kernel.entry, kernel.inputs, [kernel.output], kernel.grid)
+    except Violations as error:
+        return ", ".join(dict.fromkeys(violation.kind.value for violation in error.found))
+    except EmulationError as error:
+        return f"refused: {error.message}"
+    error = np.abs(results[kernel.output].astype(np.float64) - kernel.exact)
+    # NaN is no number within the bound.
+    return "" if (error <= kernel.bound).all() else "wrong result"
