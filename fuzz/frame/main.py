@@ -1,0 +1,142 @@
+"""The command line of a fuzzer."""
+
+import argparse
+import select
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from secrets import randbelow
+from typing import NoReturn
+
+from .alone import outcome
+from .fuzzer import HOUSE, Fuzzer
+from .shrink import minimised
+from .worker import Found, Worker
+
+
+def main(fuzzer: Fuzzer, argv: Sequence[str] | None = None) -> NoReturn:
+    """Runs a fuzzer from the command line; exits with 1 if anything failed."""
+    options = _arguments(fuzzer).parse_args(argv)
+    if options.only is not None:
+        text = fuzzer.drawn(options.seed, options.only)
+        sys.stdout.write(text)
+        raise SystemExit(_tell(fuzzer, f"input {options.only} of seed {options.seed}", text))
+    if options.replay:
+        codes = [_tell(fuzzer, str(file), file.read_text()) for file in options.replay]
+        raise SystemExit(max(codes))
+    began = time.monotonic()
+    print(f"fuzz.{fuzzer.name}: seed {options.seed}", flush=True)
+    run = Run(fuzzer, options.seed, options.jobs)
+    run.until(began + options.seconds, options.count)
+    taken = time.monotonic() - began
+    for key, found in sorted(run.first.items()):
+        _save(fuzzer, options, found, run.times[key])
+    print(
+        f"fuzz.{fuzzer.name}: {run.done:,} inputs in {taken:.1f} s ({run.done / taken:,.0f}/s), "
+        f"{sum(run.times.values())} failures ({len(run.first)} distinct), seed {options.seed}",
+        flush=True,
+    )
+    raise SystemExit(1 if run.first else 0)
+
+
+def _arguments(fuzzer: Fuzzer) -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog=f"python -m fuzz.{fuzzer.name}")
+    made.add_argument("--seconds", type=float, default=60.0, help="stop then; default: 60")
+    made.add_argument("--count", type=int, help="stop after so many inputs")
+    made.add_argument("--seed", type=int, default=randbelow(1 << 32), help="default: a fresh one")
+    made.add_argument("--jobs", type=int, default=1, help="processes side by side; default: 1")
+    made.add_argument("--only", type=int, metavar="I", help="print input I, and check it alone")
+    made.add_argument("--replay", type=Path, nargs="+", metavar="FILE", help="check these inputs")
+    made.add_argument(
+        "--minimise", type=float, default=20.0, help="seconds for each failure; default: 20"
+    )
+    made.add_argument(
+        "--out",
+        type=Path,
+        default=HOUSE / "build" / "fuzz" / fuzzer.name,
+        help="where inputs that fail are kept; default: build/fuzz/NAME",
+    )
+    return made
+
+
+class Run:
+    """Random inputs, checked by several processes.
+
+    Attributes:
+        done: how many were checked.
+        first: the shortest input of each failure, by its key.
+        times: how often each was met.
+    """
+
+    def __init__(self, fuzzer: Fuzzer, seed: int, jobs: int) -> None:
+        self._fuzzer, self._seed, self._jobs = fuzzer, seed, jobs
+        self.done = 0
+        self.first: dict[tuple[str, str], Found] = {}
+        self.times: dict[tuple[str, str], int] = {}
+
+    def until(self, deadline: float, count: int | None) -> None:
+        """Checks inputs until a time (`time.monotonic`), or the first `count`."""
+        at: dict[int, Worker] = {}
+        try:
+            for first in range(self._jobs):
+                at[first] = self._started(first, deadline, count)
+            self._watch(at, deadline, count)
+        finally:
+            for worker in at.values():
+                worker.kill()
+
+    def _watch(self, at: dict[int, Worker], deadline: float, count: int | None) -> None:
+        """Waits for processes, by their first inputs; others take the places of those that end."""
+        while at:
+            waiting = {worker.pipe: number for number, worker in at.items()}
+            ready, _, _ = select.select(list(waiting), [], [], 0.5)
+            for number, worker in list(at.items()):
+                if worker.pipe in ready and worker.ended():
+                    found = worker.result()
+                elif worker.hangs:
+                    found = worker.kill()
+                else:
+                    continue
+                del at[number]
+                done = worker.done
+                if found:
+                    self._note(found)
+                    # Of what failed, that alone is done which the process has lived through.
+                    done = (found.number - number) // self._jobs + 1
+                worker.close()
+                self.done += done
+                after = number + done * self._jobs
+                if time.monotonic() < deadline and (count is None or after < count):
+                    at[after] = self._started(after, deadline, count)
+
+    def _started(self, first: int, deadline: float, count: int | None) -> Worker:
+        numbers = range(first, sys.maxsize if count is None else count, self._jobs)
+        inputs = ((n, lambda n=n: self._fuzzer.drawn(self._seed, n)) for n in numbers)
+        return Worker(self._fuzzer, inputs, deadline)
+
+    def _note(self, found: Found) -> None:
+        key = found.failure.key
+        self.times[key] = self.times.get(key, 0) + 1
+        if key not in self.first or len(found.text) < len(self.first[key].text):
+            self.first[key] = found
+
+
+def _tell(fuzzer: Fuzzer, name: str, text: str) -> int:
+    """Checks an input, and says how it fails; the exit code."""
+    failure = outcome(fuzzer, text)
+    print(f"{name}: {failure or 'as it should be'}", file=sys.stderr)
+    return 1 if failure else 0
+
+
+def _save(fuzzer: Fuzzer, options: argparse.Namespace, found: Found, times: int) -> None:
+    """Keeps an input that fails, and says how to see it again."""
+    text, alone = minimised(fuzzer, found, options.minimise)
+    options.out.mkdir(parents=True, exist_ok=True)
+    file = options.out / f"{found.failure.slug}{fuzzer.suffix}"
+    if not file.exists() or len(file.read_text(errors="surrogateescape")) > len(text):
+        file.write_text(text, errors="surrogateescape")
+    only = f"python -m fuzz.{fuzzer.name} --seed {options.seed} --only {found.number}"
+    print(f"\n{found.failure}\n    {times} times; {only}")
+    said = f"python -m fuzz.{fuzzer.name} --replay {file}"
+    print(f"    {said}" + ("" if alone else "    # not when it is checked alone"), flush=True)

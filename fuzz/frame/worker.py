@@ -1,0 +1,228 @@
+"""A forked process that checks inputs, watched by its parent."""
+
+import faulthandler
+import json
+import mmap
+import os
+import re
+import resource
+import signal
+import struct
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NoReturn
+
+from .fuzzer import Failure, Fuzzer, failure_of, where_of
+
+#: What a worker shares with its parent: the number of its input (-1 between inputs), when that began in
+#: time and in time of the processor, how many are done, and how long the input's text is, which follows.
+_BOARD = struct.Struct("<qddqq")
+_TEXT = 1 << 20
+
+#: Of a machine with more to do than this, a process may get a sixth of its time.
+_PATIENCE = 6
+
+#: A process that has grown so much makes room for the next, in KiB.
+_RESIDENT = 1 << 20
+
+#: How much is read of what a process says, in bytes.
+_MOST_SAID = 1 << 20
+
+#: What LLVM says at its end, as far as it is the same for inputs of the same kind.
+_LAST_WORD = re.compile(
+    r"LLVM ERROR: [A-Za-z ]+|^error: [A-Za-z ]+|Assertion `[^']{,60}|(?<=/)\w+\.cpp:(?=\d+!)"
+)
+
+#: What faulthandler prints of a stack.
+_FRAME = re.compile(r'^  File "(.+)", line \d+ in (.+)$', re.MULTILINE)
+
+
+#: Tells the parent what is tried, within a worker.
+_tried: list[Callable[[str], None]] = []
+
+
+def trying(text: str) -> None:
+    """Says what is tried, while an input is drawn: if that fails, this is the input."""
+    for tell in _tried:
+        tell(text)
+
+
+@dataclass(frozen=True)
+class Found:
+    """An input that fails: its number, its text, and how."""
+
+    number: int
+    text: str
+    failure: Failure
+
+
+class Worker:
+    """A process that checks inputs, until there are no more, one fails, it has grown old, or it is late.
+    Its current folder is its own.
+
+    Args:
+        fuzzer: what checks them.
+        inputs: the number of each input, and what makes it; only the process goes through them.
+        deadline: when to stop (`time.monotonic`).
+    """
+
+    def __init__(
+        self, fuzzer: Fuzzer, inputs: Iterable[tuple[int, Callable[[], str]]], deadline: float
+    ) -> None:
+        self._fuzzer = fuzzer
+        self._board = mmap.mmap(-1, _BOARD.size + _TEXT)
+        self._write(-1, (0.0, 0.0), 0)
+        self._folder = TemporaryDirectory(prefix=f"fuzz-{fuzzer.name}-", ignore_cleanup_errors=True)
+        self._errors, self._stack = os.memfd_create("errors"), os.memfd_create("stack")
+        self.pipe, out = os.pipe()
+        os.set_blocking(self.pipe, False)
+        self._unread = b""
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self.pid = os.fork()
+        if not self.pid:
+            self._be(inputs, deadline, out)
+        os.close(out)
+
+    # -- in the process ----------------------------------------------------------------------------
+
+    def _be(
+        self, inputs: Iterable[tuple[int, Callable[[], str]]], deadline: float, out: int
+    ) -> NoReturn:
+        os.close(self.pipe)
+        os.chdir(self._folder.name)
+        devnull = os.open(os.devnull, os.O_RDWR)
+        os.dup2(devnull, 0)
+        os.dup2(devnull, 1)
+        os.dup2(self._errors, 2)
+        faulthandler.enable(self._stack)
+        faulthandler.register(signal.SIGUSR1, self._stack)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        limit = _mapped_bytes() + int(self._fuzzer.gigabytes * 2**30)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        for done, (number, make) in enumerate(inputs, 1):
+            failure = self._check(number, make, done - 1)
+            if failure:
+                os.write(out, json.dumps(failure).encode())
+            self._write(-1, (0.0, 0.0), done)
+            grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > _RESIDENT
+            if failure or grown or done == self._fuzzer.lifetime or time.monotonic() > deadline:
+                break
+        os._exit(0)
+
+    def _check(self, number: int, make: Callable[[], str], done: int) -> dict[str, Any] | None:
+        """What the parent is told if an input fails."""
+        os.ftruncate(2, 0)
+        os.lseek(2, 0, os.SEEK_SET)
+        began = time.monotonic(), time.process_time()
+        self._write(number, began, done)
+        _tried[:] = [lambda text: self._write(number, began, done, text)]
+        try:
+            text = make()
+            trying(text)
+            self._fuzzer.check(text)
+        except BaseException as error:
+            failure = asdict(failure_of(error))
+            return {"number": number, "text": self._text, "failure": failure}
+        return None
+
+    @property
+    def _text(self) -> str:
+        size = _BOARD.unpack_from(self._board)[4]
+        text = self._board[_BOARD.size : _BOARD.size + size]
+        return text.decode(errors="surrogateescape")
+
+    def _write(self, number: int, began: tuple[float, float], done: int, text: str = "") -> None:
+        data = text.encode(errors="surrogateescape")[:_TEXT]
+        self._board[_BOARD.size : _BOARD.size + len(data)] = data
+        _BOARD.pack_into(self._board, 0, number, *began, done, len(data))
+
+    # -- in the parent -----------------------------------------------------------------------------
+
+    @property
+    def done(self) -> int:
+        """How many inputs it has checked; one during which it dies does not count."""
+        return _BOARD.unpack_from(self._board)[3]
+
+    @property
+    def hangs(self) -> bool:
+        """Whether its input has taken longer than one may."""
+        number, began, began_busy, _, _ = _BOARD.unpack_from(self._board)
+        taken, limit = time.monotonic() - began, self._fuzzer.seconds
+        if number < 0 or taken < limit:
+            return False
+        return taken > _PATIENCE * limit or _busy(self.pid) - began_busy > limit
+
+    def ended(self) -> bool:
+        """Reads what it says; whether it has said all, and is over."""
+        try:
+            while data := os.read(self.pipe, 1 << 16):
+                self._unread += data
+        except BlockingIOError:
+            return False
+        return True
+
+    def kill(self) -> Found:
+        """Ends it while it hangs; where it was."""
+        os.kill(self.pid, signal.SIGUSR1)
+        time.sleep(0.2)
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        message = f"longer than {self._fuzzer.seconds:g} s"
+        return self._found(Failure("hang", self._frame(), message))
+
+    def result(self) -> Found | None:
+        """The input that failed, if one did; for a process that has ended."""
+        code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        if code:
+            return self._found(self._death(code))
+        if not self._unread:
+            return None
+        said = json.loads(self._unread)
+        return Found(said["number"], said["text"], Failure(**said["failure"]))
+
+    def _found(self, failure: Failure) -> Found:
+        number = _BOARD.unpack_from(self._board)[0]
+        return Found(number, self._text, failure)
+
+    def _death(self, code: int) -> Failure:
+        said = _read(self._errors).strip().splitlines()
+        kind = f"exit {code}" if code > 0 else signal.Signals(-code).name
+        # What LLVM says before it ends the process tells more than where that was.
+        words = [found[0] for line in said if (found := _LAST_WORD.search(line))]
+        where = ": ".join([self._frame() or "no frame", *words[:1]])
+        return Failure(kind, where, "\n".join(said[:6]))
+
+    def _frame(self) -> str:
+        """The place that the process was at when it died or was killed."""
+        stacks = _read(self._stack)
+        current = stacks.partition("Current thread")[2] or stacks
+        return where_of(_FRAME.findall(current.partition("\n\n")[0]))
+
+    def close(self) -> None:
+        """Frees what it holds in the parent."""
+        for file in (self.pipe, self._errors, self._stack):
+            os.close(file)
+        self._board.close()
+        self._folder.cleanup()
+
+
+def _read(file: int) -> str:
+    return os.pread(file, _MOST_SAID, 0).decode(errors="replace")
+
+
+def _busy(pid: int) -> float:
+    """Seconds that the processor has worked for a process."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _mapped_bytes() -> int:
+    """The address space that this process has mapped."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    return pages * resource.getpagesize()
