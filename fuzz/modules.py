@@ -1,0 +1,228 @@
+"""Mutated modules through every pass and pipeline: refused in words, or lowered to valid IR.
+
+An input is a module below lines `// pass: NAME{options}`, one for each pass that runs.
+"""
+
+import re
+from functools import cache
+from random import Random
+
+from mlir_smem.dialect.bindings import ir, passmanager
+from mlir_smem.passes import OptionError, pass_named, passes
+from mlir_smem.passes.driver.base import run_on
+from mlir_smem.tools.diagnostics import Collector
+
+from .frame import Fuzzer, Wrong, main
+from .mutated.contexts import UNREGISTERED, context, parse, parsed
+from .mutated.ops import mutate
+from .mutated.seeds import drawn_seed
+from .mutated.text import mutated
+
+_PASS = "// pass: "
+
+#: Upstream's, which a host compiler runs between ours.
+_UPSTREAM = ("canonicalize", "cse")
+
+#: Mutations that are tried until one is valid.
+_TRIES = 6
+
+#: What is of the dialect.
+_LEFT = re.compile(r"[!#]smem\.|\"smem\.\w+\"\(")
+
+_ARCHS = ("sm_90", "sm_90", "sm_100", "sm_103")
+
+#: What no message may hold: it would be Python's word, not ours.
+_NOT_SAID = ("object at 0x", "<class '", "Traceback", "internal error", "NotImplemented")
+
+
+# -- drawing ---------------------------------------------------------------------------------------
+
+
+def draw(random: Random) -> str:
+    """A mutated module, and passes."""
+    arch = random.choice(_ARCHS)
+    pipeline = [str(each) for each in pass_named("smem-to-nvvm").from_text(f"arch={arch}").passes()]
+    text, names = _seed(random), _names(random, pipeline)
+    if random.random() < 0.25:
+        # Later passes meet what earlier ones leave.
+        before = random.randrange(1, len(pipeline))
+        text = lowered(text, pipeline[:before]) or text
+        names = random.choice((pipeline[before:], pipeline[before : before + 1], names))
+    header = _header(names)
+    if random.random() < 0.05:
+        header = UNREGISTERED + header
+    # Most inputs shall reach the passes, and some the parser alone.
+    for _ in range(_TRIES):
+        found = header + _mutated(random, text)
+        if random.random() < 0.1 or parsed(found):
+            break
+    return found
+
+
+def _header(names: list[str]) -> str:
+    return "".join(f"{_PASS}{name}\n" for name in names)
+
+
+def _seed(random: Random) -> str:
+    """A module that most often is valid."""
+    text = drawn_seed(random)
+    while random.random() < 0.9 and not _is_valid(text):
+        text = drawn_seed(random)
+    return text
+
+
+@cache
+def _is_valid(text: str) -> bool:
+    return parsed(text) is not None
+
+
+def _mutated(random: Random, text: str) -> str:
+    kind = random.random()
+    if kind > 0.4 and (module := parsed(text)):
+        if kind > 0.5:
+            mutate(random, module)
+        text = module.operation.get_asm(print_generic_op_form=True)
+    return mutated(random, text) if kind <= 0.55 else text
+
+
+def _names(random: Random, pipeline: list[str]) -> list[str]:
+    """The passes that run: one, the pipeline, its beginning, or a mixture."""
+    kind = random.random()
+    if kind < 0.4:
+        return [_single(random)]
+    if kind < 0.5:
+        return [f"smem-to-nvvm{pipeline[0].removeprefix('smem-assign-layouts')}"]
+    if kind < 0.6:
+        return pipeline
+    if kind < 0.75:
+        return pipeline[: random.randrange(2, len(pipeline))]
+    if kind < 0.9:
+        mixed = list(pipeline)
+        for _ in range(random.randrange(1, 4)):
+            mixed.insert(random.randrange(len(mixed) + 1), random.choice(_UPSTREAM))
+        return mixed
+    return [random.choice((_single(random), *_UPSTREAM)) for _ in range(random.randrange(2, 6))]
+
+
+def _single(random: Random) -> str:
+    """A pass with options."""
+    name, pass_ = random.choice([*passes().items()])
+    values = {
+        "arch": random.choice(_ARCHS),
+        "max-swizzle": random.choice(("0", "32", "64", "128")),
+        "explain": random.choice(("true", "false")),
+        "max-bytes": random.choice(("0", "1024", "99999", "9999999999999")),
+        "reserved-bytes": random.choice(("0", "1", "1000", "4294967296")),
+    }
+    options = [f"{key}={values[key]}" for key in pass_.options() if key in values]
+    chosen = [option for option in options if option.startswith("arch") or random.random() < 0.2]
+    return f"{name}{{{' '.join(chosen)}}}" if chosen else name
+
+
+def lowered(text: str, names: list[str]) -> str | None:
+    """A module after passes, printed; None if one fails."""
+    module = parsed(_header(names) + text)
+    with Collector("-").listen(context()):
+        if module and all(_run(name, module) for name in names):
+            return str(module)
+    return None
+
+
+# -- checking --------------------------------------------------------------------------------------
+
+
+def check(text: str) -> None:
+    """Checks that each pass refuses the module in words, or leaves a valid one.
+
+    Raises:
+        Wrong: if it does not.
+    """
+    names = [
+        line.removeprefix(_PASS) for line in text.splitlines() if line.startswith(_PASS.strip())
+    ]
+    collector = Collector("-")
+    with collector.listen(context()):
+        _check(text, names, collector)
+
+
+def _check(text: str, names: list[str], collector: Collector) -> None:
+    try:
+        module = parse(text)
+    except ir.MLIRError:
+        _check_said(collector, "parse")
+        return
+    for name in names:
+        succeeded = _run(name, module)
+        if not succeeded:
+            _check_said(collector, name.partition("{")[0])
+            return
+        if collector.failed:
+            raise Wrong("an error, and yet success", name, collector.found[0].message)
+        try:
+            valid = module.operation.verify()
+        except ir.MLIRError as error:
+            valid = False
+            collector.add("error", "", str(error))
+        if not valid:
+            said = "; ".join(found.message for found in collector.found)
+            raise Wrong("invalid IR", name.partition("{")[0], said)
+    printed = str(module)
+    if names and names[-1].startswith("smem-to-nvvm"):
+        _check_lowered(printed)
+    _check_printed(printed, text)
+
+
+def _check_printed(printed: str, text: str) -> None:
+    """Checks that a module is parsed as it was printed."""
+    try:
+        again = str(parse((UNREGISTERED if UNREGISTERED in text else "") + printed))
+    except ir.MLIRError as error:
+        raise Wrong("cannot be parsed again", "print", str(error)) from None
+    if again != printed:
+        pairs = zip(printed.splitlines(), again.splitlines(), strict=False)
+        raise Wrong("another module", "print", "\n".join(next(p for p in pairs if p[0] != p[1])))
+
+
+def _check_lowered(text: str) -> None:
+    """Checks that nothing of the dialect is left."""
+    left = _LEFT.search(text)
+    if left:
+        line = text[text.rfind("\n", 0, left.start()) + 1 :].partition("\n")[0]
+        raise Wrong("left over", "smem-to-nvvm", line.strip())
+
+
+def _run(name: str, module: object) -> bool:
+    """Runs a pass of ours or upstream's; whether it succeeded."""
+    base, _, options = name.partition("{")
+    if base not in passes():
+        manager = passmanager.PassManager("builtin.module")
+        manager.add(base)
+        try:
+            manager.run(module.operation)
+        except ir.MLIRError:
+            return False
+        return True
+    try:
+        found = pass_named(base).from_text(options.removesuffix("}"))
+    except OptionError:
+        return True
+    return all(run_on(each, module.operation) for each in found.passes())
+
+
+def _check_said(collector: Collector, by: str) -> None:
+    """Checks what was said when the module was refused."""
+    errors = [found for found in collector.found if found.severity == "error"]
+    if not errors:
+        raise Wrong("refused without a word", by)
+    for error in errors:
+        for word in _NOT_SAID:
+            if word in error.message:
+                raise Wrong(f"says '{word}'", by, error.message)
+        if by != "parse" and not error.line:
+            raise Wrong("says no place", by, error.message)
+
+
+FUZZER = Fuzzer("modules", draw, check, lifetime=3000)
+
+if __name__ == "__main__":
+    main(FUZZER)

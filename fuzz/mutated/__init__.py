@@ -1,0 +1,1 @@
+"""Modules that are broken a little, in their text or as parsed."""

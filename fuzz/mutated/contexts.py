@@ -1,0 +1,43 @@
+"""One context that many modules share: making one takes as long as checking twenty modules."""
+
+from contextlib import ExitStack
+from functools import cache
+from typing import Any
+
+from mlir_smem.dialect import new_context
+from mlir_smem.dialect.bindings import ir
+from mlir_smem.tools.diagnostics import Collector
+
+from ..frame import trying
+
+UNREGISTERED = "// unregistered\n"
+
+
+@cache
+def context() -> Any:
+    """The context of this process, which is the current one from now on."""
+    entered = ExitStack()
+    made = entered.enter_context(new_context())
+    # The context is left when the process ends.
+    context.entered = entered  # type: ignore[attr-defined]
+    return made
+
+
+def parsed(text: str) -> Any:
+    """A module; None if it cannot be parsed."""
+    trying(text)
+    with Collector("-").listen(context()):
+        try:
+            return parse(text)
+        except ir.MLIRError:
+            return None
+
+
+def parse(text: str) -> Any:
+    """A module; below a line `// unregistered`, ops of unknown dialects are taken.
+
+    Raises:
+        MLIRError: if it cannot be parsed.
+    """
+    context().allow_unregistered_dialects = UNREGISTERED in text
+    return ir.Module.parse(text)

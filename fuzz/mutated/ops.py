@@ -1,0 +1,168 @@
+"""Mutations of a parsed module: operands, results, attributes, ops that are left out, doubled, moved."""
+
+import re
+from random import Random
+from typing import Any
+
+from mlir_smem.dialect.bindings import ir
+from mlir_smem.ir.walk import walk
+
+from .contexts import parsed
+from .seeds import drawn_seed, pool
+from .text import ELEMENTS, drawn_number
+
+_NUMBER = re.compile(r"-?\b\d+\b")
+
+
+def mutate(random: Random, module: Any) -> None:
+    """Changes a module in one to a few places; it may break any rule then."""
+    for _ in range(1 + min(int(random.expovariate(0.8)), 3)):
+        ops = [op for op in walk(module) if op.name != "builtin.module"]
+        if ops:
+            random.choice(_MUTATIONS)(random, random.choice(ops), ops)
+
+
+def _operand(random: Random, op: Any, ops: list[Any]) -> None:
+    """Uses another value, most often one of the same type."""
+    if not len(op.operands):
+        return
+    at = random.randrange(len(op.operands))
+    values = _values(ops)
+    if random.random() < 0.8:
+        values = [value for value in values if value.type == op.operands[at].type]
+    if values:
+        op.operands[at] = random.choice(values)
+
+
+def _values(ops: list[Any]) -> list[Any]:
+    found = [result for op in ops for result in op.results]
+    blocks = (block for op in ops for region in op.regions for block in region.blocks)
+    return found + [argument for block in blocks for argument in block.arguments]
+
+
+def _out(random: Random, op: Any, ops: list[Any]) -> None:
+    """Leaves an op out; what used its results uses others of their types."""
+    inside = list(walk(op))
+    others = [each for each in ops if each not in inside]
+    for result in op.results:
+        same = [value for value in _values(others) if value.type == result.type]
+        same = [value for value in same if value != result]
+        if same:
+            result.replace_all_uses_with(random.choice(same))
+        elif list(result.uses):
+            return
+    users = {use.owner for value in _values(inside) for use in value.uses}
+    if all(user in inside for user in users):
+        op.erase()
+
+
+def _again(random: Random, op: Any, ops: list[Any]) -> None:
+    """Doubles an op."""
+    op.clone(ip=ir.InsertionPoint(op))
+
+
+def _moved(random: Random, op: Any, ops: list[Any]) -> None:
+    """Moves an op before or after another."""
+    other = random.choice(ops)
+    if other in list(walk(op)):
+        return
+    (op.move_before if random.random() < 0.5 else op.move_after)(other)
+
+
+def _attribute(random: Random, op: Any, ops: list[Any]) -> None:
+    """Leaves an attribute out, or gives it another value."""
+    names = [named.name if hasattr(named, "name") else named for named in op.attributes]
+    if not names:
+        return
+    name = random.choice(names)
+    if random.random() < 0.2:
+        del op.attributes[name]
+        return
+    text = str(op.attributes[name])
+    found = list(_NUMBER.finditer(text))
+    if found and random.random() < 0.8:
+        match = random.choice(found)
+        new = drawn_number(random, int(match[0]))
+        text = f"{text[: match.start()]}{new}{text[match.end() :]}"
+    else:
+        text = random.choice(_VALUES)
+    _set(op, name, text)
+
+
+#: Attributes of every kind.
+_VALUES = (
+    "unit", "true", "0 : i32", "0 : i64", "1 : index", "-1 : i32", "1.0 : f32", '""', '"128B"', '"k"',
+    '"row-major"', "array<i64>", "array<i64: 0, 0>", "array<i32: 1, 1>", "array<i64: 1, 2, 3>", "[]",
+    "{}", "i32", "@f", "dense<0> : tensor<2xi64>", "#smem.auto", "#gpu.address_space<workgroup>",
+    "affine_map<(d0) -> (d0)>",
+)  # fmt: skip
+
+_ENTRY = re.compile(r"(\w[\w.]*) = ((?:[^,{}<>\"]|<[^<>]*>|\"[^\"]*\")+)")
+
+
+def _attribute_more(random: Random, op: Any, ops: list[Any]) -> None:
+    """Adds an attribute that other ops have."""
+    name, text = random.choice(pool(_ENTRY.pattern))
+    _set(op, name, text.strip())
+
+
+def _set(op: Any, name: str, text: str) -> None:
+    try:
+        op.attributes[name] = ir.Attribute.parse(text)
+    except (ir.MLIRError, ValueError):
+        # Not every number is one of its type.
+        return
+
+
+def _type(random: Random, op: Any, ops: list[Any]) -> None:
+    """Gives a value another type: that of another value, or one with another number or element."""
+    values = _values([op])
+    if not values:
+        return
+    value = random.choice(values)
+    if random.random() < 0.3:
+        value.set_type(random.choice(_values(ops)).type)
+        return
+    text = str(value.type)
+    if random.random() < 0.6:
+        text = re.sub(r"\d+(?=x)", lambda m: str(drawn_number(random, int(m[0]))), text, count=1)
+    else:
+        text = re.sub(r"(?<=x)[a-z]\w*(?=[>,])", lambda _: random.choice(ELEMENTS), text, count=1)
+    try:
+        value.set_type(ir.Type.parse(text))
+    except (ir.MLIRError, ValueError):
+        return
+
+
+def _wrapped(random: Random, op: Any, ops: list[Any]) -> None:
+    """Puts an op into the block of another region."""
+    blocks = [block for each in ops for region in each.regions for block in region.blocks]
+    inside = {block for each in walk(op) for region in each.regions for block in region.blocks}
+    blocks = [block for block in blocks if block not in inside and len(block.operations)]
+    if blocks:
+        op.move_before(random.choice(blocks).operations[0].operation)
+
+
+def _of_another(random: Random, op: Any, ops: list[Any]) -> None:
+    """Puts an op of another module here; its operands are values of their types."""
+    module = parsed(drawn_seed(random))
+    if module is None:
+        return
+    # A branch would lead into the other module.
+    found = [op for op in walk(module) if op.name != "builtin.module" and not len(op.successors)]
+    values = _values(ops)
+    if not (found and values):
+        return
+    clone = random.choice(found).clone(ip=ir.InsertionPoint(op))
+    own = _values(list(walk(clone)))
+    for each in walk(clone):
+        for at, operand in enumerate(each.operands):
+            if operand not in own:
+                same = [value for value in values if value.type == operand.type] or values
+                each.operands[at] = random.choice(same)
+
+
+_MUTATIONS = (
+    *(_operand, _out, _again, _moved, _attribute) * 3,
+    *(_attribute_more, _type, _wrapped, _of_another),
+)

@@ -1,0 +1,50 @@
+"""The modules that mutations begin with: those of the lit tests, the examples, and random kernels."""
+
+import re
+from functools import cache
+from random import Random
+
+from ..frame.fuzzer import HOUSE
+from ..generated.blocks import BlockCase
+from ..generated.choices import Drawn
+from ..generated.pipelines import Pipeline
+from ..generated.products import Program
+
+#: Longer modules cost more than they find.
+_LONGEST = 8000
+
+_SEPARATOR = re.compile(r"^// -----.*$", re.MULTILINE)
+_COMMENT = re.compile(r"^\s*//.*\n|\s*// .*$", re.MULTILINE)
+
+
+@cache
+def seeds() -> tuple[str, ...]:
+    """The modules, without comments, the shortest first."""
+    files = [*HOUSE.glob("lit_tests/**/*.mlir"), *HOUSE.glob("examples/*.mlir")]
+    parts = {
+        _COMMENT.sub("", part).strip() + "\n"
+        for file in files
+        for part in _SEPARATOR.split(file.read_text(errors="replace"))
+    }
+    for number in range(8):
+        choose = Drawn(Random(number))
+        parts |= {kind.draw(choose).text for kind in (Program, Pipeline, BlockCase)}
+    return tuple(sorted((p for p in parts if 10 < len(p) <= _LONGEST), key=lambda p: (len(p), p)))
+
+
+def drawn_seed(random: Random) -> str:
+    """A module; short ones more often than long ones, as they take less time."""
+    found = seeds()
+    return found[int(random.random() ** 1.5 * len(found))]
+
+
+@cache
+def lines() -> tuple[str, ...]:
+    """The lines of all modules."""
+    return tuple(sorted({line for text in seeds() for line in text.splitlines() if line.strip()}))
+
+
+@cache
+def pool(pattern: str) -> tuple[str, ...]:
+    """Everything in all modules that matches a pattern, each once."""
+    return tuple(sorted({found for text in seeds() for found in re.findall(pattern, text)}))
