@@ -1,0 +1,233 @@
+"""Changes that must not change a kernel: it is printed and parsed, canonicalized, laid out otherwise, cut
+into halves, lowered for another architecture.
+
+An input says what was chosen, where that is not the first of the choices.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from random import Random
+
+import numpy as np
+
+from mlir_smem.codegen import Compiled
+from mlir_smem.dialect import new_context
+from mlir_smem.dialect.bindings import ir, passmanager
+from mlir_smem.dialect.diagnostics import Invalid
+from mlir_smem.emulator import EmulationError, Violations
+from mlir_smem.layout import LayoutError, Swizzle
+from mlir_smem.passes import OpError
+from mlir_smem.passes.check_async import CheckAsync
+from mlir_smem.passes.driver.base import Pass
+from mlir_smem.passes.smem_to_nvvm import SmemToNvvm
+from mlir_smem.runtime import LaunchError, run_on_cpu
+
+from .frame import Fuzzer, Wrong, main
+from .generated.choices import Choose, Drawn, Read
+from .generated.kernels import Kernel, checked, folded
+from .generated.products import SWIZZLES
+from .programs import kernel_of, product_of
+
+#: What a module goes through between two passes.
+Between = Callable[[ir.Module], ir.Module]
+
+
+#: What is still to be done when all is chosen; None if what was chosen does not fit.
+Check = Callable[[], None] | None
+
+#: Passes between which something is done, and the end.
+_MOST_PASSES = 10
+
+
+# -- what is changed -------------------------------------------------------------------------------
+
+
+def _printed(choose: Choose) -> Check:
+    """Printing and parsing between passes changes no character of what comes out."""
+    kernel = kernel_of(choose)
+    generic = [choose(f"generic {i}", (False, True)) for i in range(_MOST_PASSES)]
+
+    def check(kernel: Kernel) -> None:
+        forms = iter(generic)
+        direct = lowered(kernel)
+        again = lowered(kernel, lambda module: _parsed_again(module, next(forms)))
+        if direct.nvvm != again.nvvm:
+            raise Wrong("another module", "printed", _difference(direct.nvvm, again.nvvm))
+
+    return kernel and partial(check, kernel)
+
+
+def _parsed_again(module: ir.Module, generic: bool) -> ir.Module:
+    text = module.operation.get_asm(print_generic_op_form=generic, enable_debug_info=True)
+    return ir.Module.parse(text)
+
+
+def _canonicalized(choose: Choose) -> Check:
+    """Canonicalization and CSE anywhere between passes change no result."""
+    kernel = kernel_of(choose)
+    some = ((), ("canonicalize",), ("cse",), ("canonicalize", "cse"))
+    names = [choose(f"between {i}", some) for i in range(_MOST_PASSES)]
+
+    def check(kernel: Kernel) -> None:
+        each = iter(names)
+        changed = lowered(kernel, lambda module: _run_upstream(module, next(each)))
+        _compare("canonicalized", kernel, changed)
+
+    return kernel and partial(check, kernel)
+
+
+def _run_upstream(module: ir.Module, names: Sequence[str]) -> ir.Module:
+    for name in names:
+        pm = passmanager.PassManager("builtin.module")
+        pm.add(name)
+        pm.run(module.operation)
+    return module
+
+
+def _laid_out(choose: Choose) -> Check:
+    """Which layouts tiles have changes no result."""
+    program = product_of(choose)
+    layouts = [choose(f"other layout of {name}", SWIZZLES) for name in "AB"]
+    widest = choose("widest", (128, 64, 32, 0))
+    other = program
+    if program.view is None:
+        a, b = (replace(x, layout=y) for x, y in zip((program.a, program.b), layouts, strict=True))
+        other = replace(program, a=a, b=b)
+    pipeline = SmemToNvvm(
+        max_swizzle=Swizzle.of_width(widest), reserved_bytes=program.reserved_bytes
+    )
+    if not (program.fits and other.fits):
+        return None
+    return lambda: _compare(
+        "laid out", program.kernel(), lowered(other.kernel(), pipeline=pipeline)
+    )
+
+
+def _halved(choose: Choose) -> Check:
+    """A product is that of its halves along M, N or K."""
+    program = product_of(choose)
+    none = {"margin": (0, 0), "split": None, "run_time": False}
+    program = replace(program, a=replace(program.a, **none), b=replace(program.b, **none))
+    along = choose("along", ("M", "N", "K"))
+    extent, least, half = {
+        "M": (program.m, 64, {"m": program.m // 2, "warpgroups": 2 * program.warpgroups}),
+        "N": (
+            program.n,
+            8 if program.b.major == "k" else 64,
+            {"n": program.n // 2, "blocks": 2 * program.blocks},
+        ),
+        "K": (program.k, 16, {"k": program.k // 2, "chunks": 2 * program.chunks}),
+    }[along]
+    other = replace(program, **half)
+    if extent % (2 * least) or not (program.fits and other.fits):
+        return None
+    return lambda: _compare("halved", program.kernel(), lowered(other.kernel()), other.kernel())
+
+
+def _elsewhere(choose: Choose) -> Check:
+    """wgmma and tcgen05 add in the same order."""
+    program = product_of(choose)
+    arch = choose("other arch", ("sm_100a", "sm_103a"))
+    if not program.fits_on(arch):
+        return None
+    return lambda: _compare("elsewhere", program.kernel(), lowered(program.kernel(arch)))
+
+
+_CHANGES = {
+    "printed": _printed,
+    "canonicalized": _canonicalized,
+    "laid out": _laid_out,
+    "halved": _halved,
+    "elsewhere": _elsewhere,
+}
+
+
+# -- how kernels are compared ----------------------------------------------------------------------
+
+
+def lowered(
+    kernel: Kernel, between: Between = lambda module: module, pipeline: Pass | None = None
+) -> Compiled:
+    """A kernel lowered by passes between which the module goes through something.
+
+    Raises:
+        Wrong: if it is refused.
+    """
+    with new_context() as context:
+        module = ir.Module.parse(kernel.text)
+        for each in (pipeline or kernel.pipeline()).passes():
+            try:
+                module = between(module)
+                if not isinstance(each, CheckAsync):
+                    each.run(module)
+                elif (said := checked(module, each)).verdict == "wrong":
+                    raise Wrong("called wrong", each.name, said.messages[0])
+            except (OpError, Invalid, LayoutError, ir.MLIRError) as error:
+                raise Wrong("refused", each.name, str(error)) from None
+        return folded(between(module), context, kernel.arch)
+
+
+def _compare(how: str, kernel: Kernel, changed: Compiled, other: Kernel | None = None) -> None:
+    """Checks that a kernel computes the same bytes as what it was changed to."""
+    results = [
+        result_of(lowered(kernel), kernel),
+        result_of(changed, other or kernel),
+    ]
+    if isinstance(results[0], str) or isinstance(results[1], str):
+        if isinstance(results[0], np.ndarray):
+            raise Wrong("a rule is broken", how, results[1])
+        raise Wrong("a rule is broken", "as it was", str(results[0]))
+    if results[0].tobytes() != results[1].tobytes():
+        different = int((results[0] != results[1]).sum())
+        raise Wrong("another result", how, f"{different} of {results[0].size} elements")
+
+
+def result_of(compiled: Compiled, kernel: Kernel) -> np.ndarray | str:
+    """What a kernel computes, or the rules that it breaks."""
+    try:
+        inputs = {name: array.copy(order="K") for name, array in kernel.inputs.items()}
+        return run_on_cpu(compiled, kernel.entry, inputs, [kernel.output], kernel.grid)[
+            kernel.output
+        ]
+    except Violations as error:
+        return ", ".join(dict.fromkeys(violation.kind.value for violation in error.found))
+    except (EmulationError, LaunchError) as error:
+        return f"refused: {error}"
+
+
+def _difference(one: str, other: str) -> str:
+    pairs = zip(one.splitlines(), other.splitlines(), strict=False)
+    return next((f"{a.strip()}\n{b.strip()}" for a, b in pairs if a != b), "one is longer")
+
+
+# -- the fuzzer ------------------------------------------------------------------------------------
+
+
+def _chosen(choose: Choose) -> Check:
+    return _CHANGES[choose("change", [*_CHANGES])](choose)
+
+
+def draw(random: Random) -> str:
+    """What is chosen."""
+    while True:
+        choose = Drawn(random)
+        if _chosen(choose):
+            return choose.text
+
+
+def check(text: str) -> None:
+    """Checks one change.
+
+    Raises:
+        Wrong: if it changes what it must not.
+    """
+    chosen = _chosen(Read(text))
+    if chosen:
+        chosen()
+
+
+FUZZER = Fuzzer("metamorphic", draw, check, suffix=".txt", lifetime=500)
+
+if __name__ == "__main__":
+    main(FUZZER)
