@@ -1,0 +1,227 @@
+"""Kernels kept on disk, while files are damaged and others write: always what was compiled.
+
+An input is a list of actions, a line of JSON each: `["compile", I]`, `["kept", I]`, `["tuned", TEXT]`,
+`["damage", I, HOW, WITH]`, `["folder", HOW]`, `["together", PROCESSES, ACTIONS]`.
+"""
+
+import json
+import os
+import shutil
+import threading
+import warnings
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from mlir_smem.codegen import Compiled, Report
+from mlir_smem.kernels.gemm.call import remembered
+from mlir_smem.kernels.gemm.generator.config import Config
+from mlir_smem.kernels.gemm.generator.problem import Problem
+from mlir_smem.runtime import cache, cached_compile, is_kept
+
+from .frame import Fuzzer, Wrong, failure_of, main
+
+_TEXTS = ("a", "b", "", "é\0", "long " * 1000)
+
+_TASK = remembered.Task("GPU", Problem(), 1, 2, 3, (Config(), Config(stages=3)))
+
+
+def _compiled(text: str, arch: str = "sm_90a", **options: Any) -> Compiled:
+    """What stands for the compiler: quick, and another kernel for each text."""
+    digest = sha256(text.encode()).digest()
+    manifest = {"kernels": [{"entry": digest.hex()}]}
+    return Compiled(manifest, cubin=digest * 40, report=Report(len(text), 0, ("a warning",)))
+
+
+# -- drawing ---------------------------------------------------------------------------------------
+
+#: What a file may hold that begins with the right checksum.
+_ENTRIES = (
+    "{}", "[]", "null", "1", '"a"', "", "{", "\xff", '{"manifest": {}}', "[" * 100000, "1" * 5000, "NaN",
+    '{"manifest": {}, "report": {}, "cubin": ""}', '{"manifest": 1, "report": null, "cubin": 2}',
+    '{"manifest": {}, "report": {"registers": 1, "spill_bytes": 0, "warnings": []}, "cubin": "%%%"}',
+    '{"manifest": {}, "report": {"registers": "x", "spill_bytes": [], "warnings": 3}, "cubin": "QQ=="}',
+    '{"manifest": {}, "report": {"registers": 1, "spill_bytes": 0, "warnings": []}, "cubin": 7}',
+    '{"manifest": {}, "report": {"registers": 1, "spill_bytes": 0, "warnings": []}, "cubin": "\u00e9"}',
+)  # fmt: skip
+
+_TUNED = (
+    "{}", "", "null", "[" * 100000, '{"task": {}}', '{"task": TASK}', '{"task": TASK, "fastest": 1}',
+    '{"task": TASK, "fastest": null}', '{"task": [], "fastest": []}', "1" * 5000, "\xff",
+)  # fmt: skip
+
+
+def draw(random: Random) -> str:
+    """Actions."""
+    actions = [_action(random) for _ in range(random.randrange(3, 12))]
+    return "".join(f"{json.dumps(action)}\n" for action in actions)
+
+
+def _action(random: Random, nested: bool = False) -> list[Any]:
+    number = random.randrange(len(_TEXTS))
+    kind = random.random()
+    if kind < 0.4:
+        return ["compile", number]
+    if kind < 0.5:
+        return ["kept", number]
+    if kind < 0.55:
+        return ["tuned", random.choice(_TUNED)]
+    if kind < 0.85 or nested:
+        how = random.choice(
+            ("cut", "flip", "entry", "entry", "add", "other", "folder", "link", "out")
+        )
+        with_ = random.choice(_ENTRIES) if how == "entry" else random.randrange(4000)
+        return ["damage", number, how, with_]
+    if kind < 0.93:
+        return ["folder", random.choice(("out", "file", "link", "clutter"))]
+    actions = [_action(random, True) for _ in range(random.randrange(2, 6))]
+    return ["together", random.randrange(2, 5), actions]
+
+
+# -- checking --------------------------------------------------------------------------------------
+
+
+def check(text: str) -> None:
+    """Takes the actions.
+
+    Raises:
+        Wrong: if another kernel is found than was compiled.
+    """
+    cache.compile = _compiled  # type: ignore[assignment]
+    folder = Path("kept").absolute()
+    _clear(folder)
+    os.environ["MLIR_SMEM_CACHE"] = str(folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for line in text.splitlines():
+            _take(folder, json.loads(line))
+    drafts = [file.name for file in folder.glob("*.draft")] if folder.is_dir() else []
+    if drafts:
+        raise Wrong("leaves files", "cached_compile", ", ".join(drafts))
+
+
+def _take(folder: Path, action: list[Any]) -> None:
+    name, *rest = action
+    if name == "compile":
+        _check_compiled(rest[0])
+    elif name == "kept":
+        is_kept(_TEXTS[rest[0]])
+    elif name == "tuned":
+        _check_tuned(*rest)
+    elif name == "damage":
+        _damage(folder, *rest)
+    elif name == "folder":
+        _change_folder(folder, *rest)
+    else:
+        _together(folder, *rest)
+
+
+def _check_compiled(number: int) -> None:
+    found, expected = cached_compile(_TEXTS[number]), _compiled(_TEXTS[number])
+    if (found.manifest, found.cubin, found.report) != (
+        expected.manifest,
+        expected.cubin,
+        expected.report,
+    ):
+        raise Wrong("another kernel", "cached_compile", repr(found)[:200])
+
+
+def _check_tuned(text: str) -> None:
+    path = remembered._path(_TASK)
+    if path is None or not path.parent.is_dir():
+        return
+    content = text.replace("TASK", json.dumps(_TASK.described()))
+    path.write_bytes(content.encode("latin-1"))
+    if remembered.recall(_TASK) is not None:
+        raise Wrong("a configuration that nobody found", "recall", text)
+
+
+def _damage(folder: Path, number: int, how: str, with_: Any) -> None:
+    """Changes the file of a kernel, if it is there; others may do so at the same time."""
+    path = folder / f"{cache._key(_TEXTS[number], 'sm_90a', {})}.kernel"
+    try:
+        data = path.read_bytes()
+        if how == "cut":
+            path.write_bytes(data[:with_])
+        elif how == "flip":
+            at = with_ % len(data)
+            path.write_bytes(data[:at] + bytes([data[at] ^ 1 << with_ % 8]) + data[at + 1 :])
+        elif how == "add":
+            path.write_bytes(data + bytes([with_ % 256]))
+        elif how == "entry":
+            content = with_.encode("latin-1")
+            path.write_bytes(sha256(content).digest() + content)
+        elif how == "other":
+            others = sorted(folder.glob("*.kernel"))
+            path.write_bytes(others[with_ % len(others)].read_bytes())
+        else:
+            path.unlink()
+            if how == "folder":
+                path.mkdir()
+            elif how == "link":
+                path.symlink_to((path, folder, "/dev/null", "/proc/self/mem")[with_ % 4])
+    except (OSError, IndexError, ZeroDivisionError):
+        # It is not there, or no longer.
+        return
+
+
+def _change_folder(folder: Path, how: str) -> None:
+    if how == "clutter":
+        for name in ("x.kernel", "y.draft.kernel", "z"):
+            if folder.is_dir():
+                (folder / name).write_bytes(b"clutter")
+        return
+    _clear(folder)
+    if how == "file":
+        folder.write_bytes(b"")
+    elif how == "link":
+        folder.symlink_to("nowhere")
+
+
+def _clear(path: Path) -> None:
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    else:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _together(folder: Path, processes: int, actions: list[list[Any]]) -> None:
+    """Several processes of two threads each take the actions at the same time."""
+    children = []
+    for first in range(processes):
+        pid = os.fork()
+        if not pid:
+            os._exit(_code(folder, actions[first % len(actions) :] + actions))
+        children.append(pid)
+    codes = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children]
+    if any(codes):
+        raise Wrong(*json.loads(Path("said").read_text()))
+
+
+def _code(folder: Path, actions: list[list[Any]]) -> int:
+    """Takes actions in two threads; 1 if one failed."""
+    failed: list[BaseException] = []
+
+    def take() -> None:
+        try:
+            for action in actions:
+                _take(folder, action)
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=take) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failed:
+        failure = failure_of(failed[0])
+        Path("said").write_text(json.dumps([failure.kind, failure.where, failure.message]))
+    return 1 if failed else 0
+
+
+FUZZER = Fuzzer("cache", draw, check, suffix=".json", lifetime=5000)
+
+if __name__ == "__main__":
+    main(FUZZER)
