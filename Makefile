@@ -2,9 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 JOBS ?= 2
+SECONDS ?= 3600
 
 .DEFAULT_GOAL := help
-.PHONY: help example test gpu-test lint docs site clean
+.PHONY: help example test gpu-test fuzz fuzz-ci lint docs site clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -19,6 +20,12 @@ test: .venv/installed-dev  ## every test that needs no GPU
 
 gpu-test: .venv/installed-gpu  ## the tests on a GPU (sm_90)
 	$(BIN)/pytest tests/gpu -n 8
+
+fuzz: .venv/installed-dev  ## random inputs of every kind, for SECONDS (an hour) on all cores
+	$(BIN)/python -m fuzz --seconds $(SECONDS)
+
+fuzz-ci: .venv/installed-dev  ## the same for 20 seconds each, with a fresh seed
+	$(BIN)/python -m fuzz --each 20 --jobs $(JOBS)
 
 lint: .venv/installed-dev  ## ruff, pyright, and who imports whom
 	$(BIN)/ruff check .

@@ -1,0 +1,8 @@
+// sm_90a ptx
+gpu.module @m {
+  gpu.func @k(%X: memref<64xf32>, %p: !llvm.ptr) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %x = llvm.load %p : !llvm.ptr -> f80
+    llvm.store %x, %p : f80, !llvm.ptr
+    gpu.return
+  }
+}
