@@ -7,21 +7,23 @@ from importlib.machinery import SourceFileLoader
 from mutants.edits import ROOT, Mutant
 
 
-def patch(mutant: Mutant) -> bool:
-    """Gives the function that a mutant edits its code; whether it is there."""
-    assert mutant.function
-    name, line = mutant.function
-    path = str(ROOT / mutant.file)
-    new = _code_at(mutant.code(), name, line)
-    found = [
+def functions(mutant: Mutant) -> list[types.FunctionType]:
+    """The functions of this process that have the code that a mutant edits."""
+    at = (str(ROOT / mutant.file), *(mutant.function or ("", 0)))
+    return [
         each
         for each in gc.get_objects()
         if isinstance(each, types.FunctionType)
-        and (each.__code__.co_filename, each.__code__.co_qualname, each.__code__.co_firstlineno)
-        == (path, name, line)
+        and at
+        == (each.__code__.co_filename, each.__code__.co_qualname, each.__code__.co_firstlineno)
     ]
+
+
+def patch(mutant: Mutant) -> bool:
+    """Gives the function that a mutant edits its code; whether it is there."""
+    found = functions(mutant)
     for each in found:
-        each.__code__ = new
+        each.__code__ = _code_at(mutant.code(), *(mutant.function or ("", 0)))
     return bool(found)
 
 

@@ -186,7 +186,7 @@ def _edits(node: ast.AST, parent: ast.AST | None, file: str) -> list[Callable[[]
             return [lambda: ast.BoolOp(other(), values)]
         case ast.UnaryOp(op=ast.USub() | ast.Not() | ast.Invert(), operand=operand):
             return [lambda: operand]
-        case ast.IfExp(body=body, orelse=orelse):
+        case ast.IfExp(body=body, orelse=orelse) if not (_is_text(body) or _is_text(orelse)):
             return [lambda: body, lambda: orelse]
         case ast.Tuple(elts=[first, second], ctx=ast.Load()) if _differ(first, second):
             return [lambda: ast.Tuple([second, first], ast.Load())]

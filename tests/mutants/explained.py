@@ -2,8 +2,8 @@
 
 import re
 
-#: By file and edit, without the line. What is equivalent computes the same as the original for every input
-#: that can occur.
+#: By file and edit, without the line. What is equivalent computes the same as the original for every
+#: input that can occur.
 EXPLAINED: dict[str, str] = {}
 
 

@@ -60,12 +60,14 @@ def _redirected(to: int, with_errors: bool):
     out, err = sys.stdout, sys.stderr
     os.dup2(to, 1)
     os.dup2(to if with_errors else nowhere, 2)
-    sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)
+    # Errors are printed at once, as those of a process are.
+    sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", buffering=1, closefd=False)  # noqa: SIM115
     try:
         yield
     finally:
-        sys.stdout.flush()
         sys.stderr.flush()
+        sys.stdout.flush()
         sys.stdout, sys.stderr = out, err
         for number, was in zip((1, 2), kept, strict=True):
             os.dup2(was, number)
