@@ -34,8 +34,8 @@ f16, bf16, f32 and f64, and for vectors of them; so do ops of the LLVM dialect t
 The library comes with the wheel `nvidia-nvvm`, which is installed with this package on Linux.
 `MLIR_SMEM_LIBDEVICE` names another `libdevice.10.bc`; without the wheel, that of the toolkit in
 `CUDA_ROOT`, `CUDA_HOME` or `CUDA_PATH` is taken, or of the `ptxas` on the `PATH`. Many instructions come
-from it, too. Where there is none, only `absf`, `clampf`, `fma`, `isnan`, `isnormal`, `roundeven`, `trunc`,
-the ops of integers, `exp2` and `rsqrt` of up to 32 bits, and `sqrt` and `tanh` of them with
+from it, too. Where there is none, only `absf`, `clampf`, `fma`, `isnan`, `isnormal`, `roundeven`,
+`trunc`, the ops of integers, `exp2` and `rsqrt` of up to 32 bits, and `sqrt` and `tanh` of them with
 `fastmath<afn>` compile; others are refused at their place. Its functions may be called by hand, if they
 are declared as they are: `llvm.func @__nv_hypotf(f32, f32) -> f32`.
 

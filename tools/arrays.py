@@ -80,8 +80,8 @@ def load(name: str, file: str, dtype: np.dtype) -> np.ndarray:
     """An array of the element type that a kernel's argument has.
 
     Files hold bf16 and 8-bit floats as raw bytes (as NumPy writes them), or any floats as f32, which is
-    rounded to nearest even, or widened. What is in f64 is there on purpose or by NumPy's default: nobody but the
-    caller knows which, so it is not rounded.
+    rounded to nearest even, or widened. What is in f64 is there on purpose or by NumPy's default: nobody
+    but the caller knows which, so it is not rounded.
 
     Raises:
         InputError: if the file cannot be read, or holds other elements.

@@ -54,7 +54,8 @@ def text_of(p: Program) -> str:
         f"%{name} = arith.constant {number} : index" for name, number in numbers.items()
     )
     # With several stages, a copy overwrites what the mma two iterations ago or earlier has read.
-    pending = 0 if p.stages == 1 else 1
+    # Registers of A are written again in each iteration.
+    pending = 0 if p.stages == 1 or p.registers else 1
     return f"""{aliases}
 gpu.module @kernels {{
   gpu.func @product(%A: !A {{smem.name = "A"}}, %B: !B {{smem.name = "B"}}, %D: !D {{smem.name = "D"}})

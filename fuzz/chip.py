@@ -1,0 +1,133 @@
+"""Random kernels on a Hopper GPU: the bytes that the emulator computes, and the product that NumPy does.
+
+python -m fuzz.chip --count 10000 --seed 1 --record benchmarks/results/random-programs-h200.json
+
+Not one of the fuzzers that need no GPU, as each of its kernels is compiled to machine code. Kernel I of a
+seed depends on the two alone; `--only I` runs one.
+"""
+
+import argparse
+import os
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import replace
+from multiprocessing import get_context
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+from benchmarks.record import record
+
+import mlir_smem
+from mlir_smem.runtime import run_on_cpu, run_on_gpu
+
+from .generated.choices import Drawn
+from .generated.kernels import Kernel
+from .programs import kernel_of
+
+#: Kernels that a worker takes at a time.
+_CHUNK = 20
+
+
+class Ran(NamedTuple):
+    """What came of a kernel.
+
+    Attributes:
+        index: its number.
+        kind: what it is, by how it was drawn.
+        size: the bytes of its result.
+        failure: what is wrong; empty if nothing is.
+    """
+
+    index: int
+    kind: str
+    size: int
+    failure: str
+
+
+def drawn(seed: int, index: int) -> tuple[str, Kernel]:
+    """The kernel of a number: what was chosen, and the kernel."""
+    random = Random(f"{seed}/{index}")
+    while True:
+        choose = Drawn(random)
+        kernel = kernel_of(choose)
+        if kernel is not None and kernel.arch == "sm_90a":
+            return choose.text, kernel
+
+
+def run(seed: int, index: int) -> Ran:
+    """Runs a kernel on the chip and on the emulator."""
+    text, kernel = drawn(seed, index)
+    kind = next((x for x in ("pipeline", "blocks") if f"kind = '{x}'" in text), "product")
+    try:
+        compiled = mlir_smem.compile(kernel.text, reserved_bytes=kernel.reserved_bytes)
+        # The emulator is given what the machine code was made of.
+        compiled = replace(compiled, located=compiled.nvvm)
+        emulated, measured = (
+            where(compiled, kernel.entry, dict(kernel.inputs), [kernel.output], kernel.grid)[
+                kernel.output
+            ]
+            for where in (run_on_cpu, run_on_gpu)
+        )
+    except Exception as error:
+        return Ran(index, kind, 0, f"{type(error).__name__}: {error}")
+    failure = ""
+    if emulated.tobytes() != measured.tobytes():
+        failure = f"{int((emulated != measured).sum())} elements differ from the emulator's"
+    elif not (np.abs(measured.astype(np.float64) - kernel.exact) <= kernel.bound).all():
+        failure = "the result is wrong"
+    return Ran(index, kind, emulated.nbytes, failure)
+
+
+def run_all(seed: int, first: int) -> list[Ran]:
+    """Runs a chunk of kernels."""
+    return [run(seed, index) for index in range(first, first + _CHUNK)]
+
+
+def main() -> int:
+    """Runs kernels on all cores; 1 if anything went wrong."""
+    parser = argparse.ArgumentParser(prog="fuzz.chip", description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=1000, help="how many kernels")
+    parser.add_argument("--seconds", type=float, default=1e9, help="stop after so long")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", type=int, metavar="I", help="run kernel I alone, and show it")
+    parser.add_argument("--jobs", type=int, default=max((os.cpu_count() or 2) - 1, 1))
+    parser.add_argument("--record", help="where to write the record")
+    given = parser.parse_args()
+    if given.only is not None:
+        print(*drawn(given.seed, given.only), sep="\n")
+        found = [run(given.seed, given.only)]
+    else:
+        found = _in_parallel(given)
+    failures = [ran for ran in found if ran.failure]
+    for ran in failures:
+        print(f"{ran.index} ({ran.kind}): {ran.failure}")
+    kinds = dict(sorted(Counter(ran.kind for ran in found).items()))
+    print(f"seed {given.seed}: {len(found)} kernels {kinds}, {len(failures)} wrong")
+    if given.record:
+        result = {
+            "seed": given.seed,
+            "kernels": kinds,
+            "bytes_compared": sum(ran.size for ran in found),
+            "wrong": {str(ran.index): ran.failure for ran in failures},
+        }
+        record(given.record, result)
+    return int(bool(failures))
+
+
+def _in_parallel(given: argparse.Namespace) -> list[Ran]:
+    end, found = time.monotonic() + given.seconds, []
+    with ProcessPoolExecutor(given.jobs, get_context("spawn")) as pool:
+        chunks = [pool.submit(run_all, given.seed, i) for i in range(0, given.count, _CHUNK)]
+        for chunk in as_completed(chunks):
+            found += [] if chunk.cancelled() else chunk.result()
+            if time.monotonic() > end:
+                for other in chunks:
+                    other.cancel()
+    return sorted(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
