@@ -69,7 +69,7 @@ def lower_math(module: Any) -> None:
         CompileError: with a located diagnostic, for an op or a type that nothing computes.
     """
     for op in walk(module):
-        name = _MEANS.get(op.name, op.name)
+        name: str = _MEANS.get(op.name, str(op.name))
         if not name.startswith("math.") and name not in _OF_ARITH:
             continue
         _check(op)
