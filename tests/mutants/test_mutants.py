@@ -16,7 +16,7 @@ RECORD = json.loads((ROOT / "benchmarks" / "results" / "mutants.json").read_text
 
 #: Mutants of functions that lit noticed, a few.
 NOTICED = random.Random(0).sample(
-    [row for row in RECORD if row["function"] and row["noticed"][LIT] in Judges().lit], 10
+    [row for row in RECORD if row["function"] and row["noticed"][LIT] in Judges().lit], 16
 )
 
 
