@@ -49,11 +49,11 @@ def main() -> None:
         of = [row for row in rows if row["mutant"].startswith(beginnings)]
         if of:
             print(f"## {title}\n")
-            _table(of, tuple(record["judges"]), goal=not title.startswith("The emulator"))
+            _table(of, tuple(record["judges"]))
             _survivors(of)
 
 
-def _table(rows: list[dict], sides: tuple[str, ...], goal: bool) -> None:
+def _table(rows: list[dict], sides: tuple[str, ...]) -> None:
     print(f"| file | mutants | {' | '.join(sides)} | two or more | none | equivalent |")
     print("|---|" + "---:|" * (len(sides) + 4))
     by_file = defaultdict(list)
@@ -64,7 +64,7 @@ def _table(rows: list[dict], sides: tuple[str, ...], goal: bool) -> None:
     print(_line("**all**", rows, sides) + "\n")
     left = [row for row in rows if not _is_equivalent(row)]
     twice = sum(_count(row) >= 2 for row in left)
-    if left and goal:
+    if left:
         share = 100 * twice / len(left)
         print(f"Two sides or more notice {share:.1f} % of those that are not equivalent.\n")
 

@@ -4,13 +4,7 @@ import re
 
 #: By file and edit, without the line. What is equivalent computes the same as the original for every
 #: input that can occur.
-EXPLAINED: dict[str, str] = {
-    "layout/wgmma/types.py: (a, b) -> (b, a)": "equivalent: the same pairs in another order",
-    "layout/uses.py: 1 -> 0": "the wording of a verdict",
-    "passes/materialize_descriptors/said.py: 1 -> 0": "the wording of a remark",
-    "passes/materialize_descriptors/scaled.py: 64 -> 63": "`lit_tests/tcgen05/explained.mlir`, which "
-    "has commands that are not run here, pins it",
-}
+EXPLAINED: dict[str, str] = {}
 
 
 def explanation(name: str) -> str:
