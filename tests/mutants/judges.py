@@ -38,9 +38,9 @@ EMULATED = (
 COMPARED = ("layout", "advisor/test_chosen_emitted.py", "advisor/test_chosen_oracle.py")
 
 #: Of a test with many parameters so many are taken, evenly.
-OF_EACH = 6
+OF_EACH = 4
 #: Tests that take longer judge nobody, in seconds.
-SLOW = 1.5
+SLOW = 1.0
 
 
 def arguments() -> list[str]:
