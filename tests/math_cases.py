@@ -5,7 +5,7 @@ Bounds are those of NVIDIA's documentation, which counts ULPs from the correctly
 
 - CUDA C++ Programming Guide 13.0, 17.1 "Standard Functions", tables 17 (f32) and 18 (f64);
 - the same, 17.2 "Intrinsic Functions", table 21, for what `fastmath<afn>` makes of `exp`, `log`, `log2`,
-  `log10` (`__expf` and so on);
+  `log10` (`__expf` and so on), and for how it makes `powf` and `tan`;
 - PTX ISA 9.1, 9.7.3, for `ex2`, `sin`, `cos`, `tanh` and `sqrt` with `.approx`.
 """
 
@@ -95,6 +95,33 @@ def _away(a: Array) -> Array:
     return np.copysign(np.floor(np.abs(a) + 0.5), a)
 
 
+def _power_by_exp2(x: Array, y: Array) -> Array:
+    """ULPs of `exp2f(y * __log2f(x))`: the error of the exponent, by table 21, times ln 2, and that of
+    exp2f."""
+    with np.errstate(all="ignore"):
+        logarithm = np.abs(np.log2(x))
+        exponent = (
+            np.abs(y) * np.maximum(logarithm, 1) * 2.0**-22 + np.abs(y) * logarithm * 2.0**-24
+        )
+        return 2 + np.nan_to_num(exponent * np.log(2) * 2.0**24, nan=np.inf)
+
+
+#: How far `sin.approx` and `cos.approx` may be away within intervals. Within 2π the PTX ISA says
+#: 2^-20.5, but an H200's cos(-4.8274598) is 2^-20.48 away. The machine code multiplies by 1/2π and rounds
+#: toward zero, which alone makes up to 2^-20.60 (of all f32 within 2π); the table adds 1.4e-7 there.
+_OF_A_TURN = (((-_TURN, _TURN), 2**-20.25), ((-50 * _TURN, 50 * _TURN), 2**-14.7))
+
+
+def _sine_by_cosine(x: Array) -> Array:
+    """ULPs of `__sinf(x) * (1 / __cosf(x))`: the errors of both, and 2 of the quotient (`div.approx`)."""
+    off = Bound(0, _OF_A_TURN).enough(x)
+    sine, cosine = np.abs(np.sin(x)), np.abs(np.cos(x))
+    with np.errstate(all="ignore"):
+        above, below = off / sine, off / (cosine - off)
+        ulps = 2 + 2.0**24 * (above + below + above * below)
+    return np.where((off > 0) & (cosine > off), ulps, np.inf)
+
+
 def _unary(name: str, exact: Callable, low: float, high: float, f32: float, f64: float) -> Function:
     line = f"%r = math.{name} %a : {{e}}"
     return Function(line, exact, ((low, high),), Bound(f32), Bound(f64))
@@ -112,10 +139,9 @@ def _truth(name: str, exact: Callable | None) -> Function:
 
 _EXACT = Bound(0)
 _TWO, _THREE = ((-10, 10),) * 2, ((-10, 10),) * 3
-# The ISA's exponents are rounded to a tenth: 2^-20.46 was measured.
 _OF_A_CIRCLE = Bound(
     lambda x: np.where(np.abs(x) <= 50 * _TURN, 0, np.inf),
-    (((-_TURN, _TURN), 2**-20.45), ((-50 * _TURN, 50 * _TURN), 2**-14.65)),
+    _OF_A_TURN,
     "2^-20.5 absolute within 2π, 2^-14.7 within 100π",
 )
 _HALF_TO_TWO = (0.5, 2.0)
@@ -206,15 +232,14 @@ FUNCTIONS = (
     ),
     Function(
         "%r = math.powf %a, %b fastmath<afn> : {e}",
-        np.power,
+        lambda x, y: np.exp2(y * np.log2(x)),
         ((0, 10), (-20, 20)),
-        # `exp2f(y * __log2f(x))`: no number for what is not positive, and 0 to the power of 0.
-        None,
+        Bound(_power_by_exp2, (), "as exp2(y log2 x) has it"),
         None,
         ("f16", "bf16", "f32"),
     ),
     _fast("sin", np.sin, -100, 100, _OF_A_CIRCLE),
     _fast("sqrt", np.sqrt, 0, 100, Bound(1)),
-    _fast("tan", np.tan, -100, 100, None),
+    _fast("tan", np.tan, -100, 100, Bound(_sine_by_cosine, (), "as sin x / cos x has it")),
     _fast("tanh", np.tanh, -10, 10, Bound(2.0**13, (), "2^13, which is 2^-11 relative")),
 )

@@ -225,3 +225,13 @@ def outside(function: Function, element: str, rows: list[Array], far: Distance) 
         ulp = np.where(far.ulps > 0, far.difference / far.ulps, 0)
         near |= (enough > 0) & (far.difference <= enough + (ulp if scale < 1 else 0))
     return ~near
+
+
+def bounded(function: Function, element: str, rows: list[Array]) -> Array:
+    """Which results are held to a number of ULPs, not to an absolute difference or to nothing; all of a
+    function without a bound."""
+    bound = function.bound(element)
+    if bound is None:
+        return np.ones(len(rows[0]), bool)
+    ulps = bound.allowed(*(x.astype(np.longdouble) for x in rows))
+    return np.isfinite(ulps) & (bound.enough(rows[0].astype(np.float64)) == 0)

@@ -7,6 +7,7 @@ in f64 and rounded once, so they may differ from the chip's in the last bits (`d
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -74,7 +75,6 @@ for _names, _function in (
     (("math.atanh",), np.arctanh),
     (("math.erf",), _erf),
     (("math.erfc",), _erfc),
-    (("math.powf", "llvm.intr.pow"), np.power),
 ):
     computes(*_names)(_in_f64(_function))
 
@@ -83,6 +83,20 @@ for _names, _function in (
 def _sine_and_cosine(op: Op) -> Any:
     sine, cosine = _in_f64(np.sin)(op), _in_f64(np.cos)(op)
     return lambda a: (sine(a), cosine(a))
+
+
+def _power_by_logarithm(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.exp2(b * np.log2(a))
+
+
+@computes("math.powf", "llvm.intr.pow")
+def _power(op: Op) -> Any:
+    """Powers. Their approximation is NaN where a logarithm or its product is: for negative numbers, for 0
+    to the power of 0, for 1 to that of infinity (`__powf` in the CUDA C++ Programming Guide)."""
+    flags = set(re.findall(r"\w+", op.text("fastmath") + op.text("fastmathFlags")))
+    narrow = dtype_of(op.result_types[0], op.location).itemsize <= 4
+    approximate = narrow and not flags.isdisjoint({"afn", "fast"})
+    return _in_f64(_power_by_logarithm if approximate else np.power)(op)
 
 
 @computes("math.fpowi")

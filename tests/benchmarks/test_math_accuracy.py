@@ -13,6 +13,7 @@ from math_cases import FUNCTIONS
 from math_runs import (
     DTYPES,
     THREADS,
+    bounded,
     distance,
     kernel,
     on_emulator,
@@ -236,10 +237,7 @@ def test_a_case_that_fails_says_so(monkeypatch):
     assert math_accuracy.line(said) == [
         "math.erf f32",
         "RuntimeError: no such kernel",
-        "",
-        "",
-        "",
-        "",
+        *[""] * 6,
     ]
 
 
@@ -247,6 +245,50 @@ def test_differences_in_intervals_are_recorded(monkeypatch):
     said = said_of(monkeypatch, "math.cos fastmath<afn>", "f32", lambda found: found)
     assert list(said["chip, absolute"]) == ["[-6.283, 6.283]", "[-314.2, 314.2]"]
     json.dumps(said, allow_nan=False)
+    # No result is held to ULPs.
+    assert (said["chip"], said["apart"]) == (None, None)
+    assert " in [-6.283, 6.283], " in math_accuracy.line(said)[3]
+
+
+@pytest.mark.parametrize(
+    "name, operand, beyond",
+    [
+        ("math.sin fastmath<afn>", 1e6, False),
+        ("math.sin fastmath<afn>", 1.5, True),
+        ("math.cos fastmath<afn>", 300.0, True),
+        ("math.tan fastmath<afn>", 1e6, False),
+        ("math.tan fastmath<afn>", np.pi / 2, False),
+        ("math.tan fastmath<afn>", 1.0, True),
+        ("math.log fastmath<afn>", 1.0000001, True),
+        ("math.log fastmath<afn>", 3.0, True),
+    ],
+)
+def test_nothing_is_said_of_results_without_a_bound(name, operand, beyond):
+    function = BY_NAME[name]
+    rows = [np.full(4, operand, np.float32)]
+    exact = function.exact(rows[0].astype(np.longdouble))
+    found = (exact + np.array([0, 0.3, 1.0, 1e4])).astype(np.float32)
+    far = distance(found, exact, "f32")
+    assert outside(function, "f32", rows, far).tolist() == [False, *[beyond] * 3]
+
+
+def test_bounds_by_ulps():
+    x = np.array([0.4, 1.0, 1.0001, 7.0], np.float32)
+    assert bounded(BY_NAME["math.log"], "f32", [x]).tolist() == [True] * 4
+    fast = bounded(BY_NAME["math.log fastmath<afn>"], "f32", [x])
+    assert fast.tolist() == [True, False, False, True]
+    assert not bounded(BY_NAME["math.sin fastmath<afn>"], "f32", [x]).any()
+    assert bounded(BY_NAME["math.fpowi"], "f32", [x, x.astype(np.int32)]).all()
+
+
+def test_approximate_powers_are_no_numbers_where_their_logarithms_are_none():
+    function = BY_NAME["math.powf fastmath<afn>"]
+    rows = [np.float32([-2.0, 0.0, 1.0, 2.0]), np.float32([2.0, 0.0, inf, 3.0])]
+    with np.errstate(all="ignore"):
+        exact = function.exact(*(x.astype(np.longdouble) for x in rows))
+    assert np.isnan(exact).tolist() == [True, True, True, False]
+    far = distance(np.float32([nan, nan, nan, 8.0]), exact, "f32")
+    assert not outside(function, "f32", rows, far).any()
 
 
 @pytest.mark.sampled(16)

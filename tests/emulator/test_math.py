@@ -338,6 +338,30 @@ def test_powers():
     assert found.tolist() == exact
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "math.powf %a, %b fastmath<afn> : f32",
+        "math.powf %a, %b fastmath<nnan,fast> : f32",
+        "llvm.intr.pow(%a, %b) {fastmathFlags = #llvm.fastmath<afn>} : (f32, f32) -> f32",
+    ],
+)
+def test_powers_by_logarithms(line):
+    pairs = [(2.0, 0.5), (10.0, -2.0), (0.0, 3.0), (0.0, -1.0), (-0.0, 3.0), (math.inf, -1.0)]
+    # Here powers are numbers, and their approximations are not.
+    pairs += [(-2.0, 2.0), (0.0, 0.0), (1.0, math.inf), (math.inf, 0.0), (math.nan, 0.0)]
+    a, b = np.array(pairs, np.float32).T.copy()
+    found = elementwise(line, [a, b], np.float32)
+    expected = [2**0.5, 0.01, 0.0, math.inf, 0.0, 0.0, *[math.nan] * 5]
+    assert all(map(same, found.tolist(), np.array(expected, np.float32).tolist()))
+
+
+def test_powers_of_f64_are_never_by_logarithms():
+    a, b = np.array([-2.0, 0.0, 10.0]), np.array([2.0, 0.0, -2.0])
+    found = elementwise("math.powf %a, %b fastmath<afn> : f64", [a, b], np.float64)
+    assert found.tolist() == [4.0, 1.0, 0.01]
+
+
 def test_magnitudes_of_integers():
     values = np.array([0, 1, -1, 2**31 - 1, -(2**31), -5], np.int32)
     found = elementwise("math.absi %a : i32", [values], np.uint32)
