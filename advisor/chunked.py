@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..layout import Arch, LayoutError, Mismatch, Role, TileLayout
+from ..layout.elements import WINDOW_BYTES
 from ..layout.tcgen05 import LONG_K_BYTES, Chunks, Tcgen05Descriptor, chunked_blocks
 from .answer import Answer
-from .suspicions import WINDOW_END
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ def encode_chunks(
     chunks = chunked_blocks(tile, role, kind)
     if isinstance(chunks, Mismatch):
         raise LayoutError(chunks.reason)
-    if start + tile.size_bytes > WINDOW_END:
+    if start + tile.size_bytes > WINDOW_BYTES:
         raise LayoutError(
-            f"a tile of {tile.size_bytes} bytes at {start:#x} ends behind {WINDOW_END:#x}, where a "
+            f"a tile of {tile.size_bytes} bytes at {start:#x} ends behind {WINDOW_BYTES:#x}, where a "
             "descriptor's addresses end"
         )
     made = EncodedChunks(tile, role, chunks, start, arch)

@@ -15,9 +15,10 @@ from ..layout import (
     TileLayout,
     base_offset,
 )
-from ..layout.elements import UNIT_BYTES
+from ..layout.elements import UNIT_BYTES, WINDOW_BYTES
+from ..layout.tile import size_problem
 from .answer import Answer
-from .suspicions import WINDOW_END, Suspicion, of_bits
+from .suspicions import Suspicion, of_bits
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,8 @@ def operand_of(
     """
     if not arch.multiplies(tile.element):
         return Mismatch(f"{tile.element} is no multiplicand of {arch.instructions}")
+    if problem := size_problem(tile.element, tile.shape):
+        return Mismatch(problem)
     stage_steps, stage = (0,), tile
     if len(tile.shape) == 3:
         starts = [tile.stage(index).offset * tile.element.bits for index in range(tile.shape[0])]
@@ -158,9 +161,9 @@ def encode_operand(operand: Operand, start: int = 0) -> Encoded:
         LayoutError: if a tile cannot begin there.
     """
     size = operand.tile.size_bytes + operand.stage_steps[-1] * UNIT_BYTES
-    if start + size > WINDOW_END:
+    if start + size > WINDOW_BYTES:
         raise LayoutError(
-            f"a tile of {size} bytes at {start:#x} ends behind {WINDOW_END:#x}, where a descriptor's "
+            f"a tile of {size} bytes at {start:#x} ends behind {WINDOW_BYTES:#x}, where a descriptor's "
             "addresses end"
         )
     try:

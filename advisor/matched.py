@@ -81,6 +81,9 @@ def match_tile(
         role: which operand it is.
         rows: the extent along m/n of each instruction; None for the M of A's, and of B as N is cut.
         arch: whose instructions they are.
+
+    Raises:
+        LayoutError: if no memory holds the tile.
     """
     found, places = operand_of(tile, role, rows, arch), places_of(tile)
     nearest = _nearest(places, tile.element, role, arch) if isinstance(found, Mismatch) else None

@@ -37,8 +37,10 @@ def parse_number(what: str, text: str, example: str, bits: int = 64) -> int:
             raise wrong(begin + prefix + index, f"unexpected '{digit}'{hint}")
     if not digits:
         raise wrong(begin + prefix, "expected a number")
-    value = int(digits, base)
-    if value >> bits:
+    # Python reads no number of thousands of decimal digits.
+    significant = digits.lstrip("0") or "0"
+    value = int(significant, base) if len(significant) <= bits else None
+    if value is None or value >> bits:
         raise wrong(begin, f"it does not fit {bits} bits")
     return value
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..layout import Arch, Descriptor, LayoutError, Mismatch, Swizzle
 from ..layout.element_map import places_of
-from ..layout.elements import UNIT_BYTES
+from ..layout.elements import UNIT_BYTES, WINDOW_BYTES
 from ..layout.tcgen05 import Tcgen05Descriptor
 from ..layout.tcgen05.copies import LINES_TOGETHER, copied_addresses
 from ..layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS, LANES
@@ -17,7 +17,7 @@ from .answer import Answer
 from .diagnosed import Diagnosed, lies_at
 from .fields import Field, matrix_fields
 from .scale_tile import ScaleTile
-from .suspicions import WINDOW_END, Suspicion, of_bits, without_reserved
+from .suspicions import Suspicion, of_bits, without_reserved
 
 #: Where the next lines of a block begin: SBO.
 _SBO = LINES_TOGETHER * UNIT_BYTES
@@ -87,10 +87,10 @@ def _of_copy(d: Descriptor) -> Iterator[Suspicion]:
             "lbo-ignored", f"LBO is {d.lbo} bytes, but has no effect on a copy of lines of 16 bytes"
         )
     last = d.start + (LANES // LINES_TOGETHER - 1) * d.sbo + _SBO - 1
-    if last >= WINDOW_END:
+    if last >= WINDOW_BYTES:
         yield Suspicion(
             "beyond-window",
-            f"it reads up to {last:#x}, but a descriptor's addresses end at {WINDOW_END:#x} (2^18)",
+            f"it reads up to {last:#x}, but a descriptor's addresses end at {WINDOW_BYTES:#x} (2^18)",
         )
 
 

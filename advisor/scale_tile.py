@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 from ..layout import Arch, LayoutError, Mismatch, TileLayout
 from ..layout.element_map import places_of
-from ..layout.elements import UNIT_BYTES
+from ..layout.elements import UNIT_BYTES, WINDOW_BYTES
 from ..layout.tcgen05 import ScaleBlocks, scale_blocks, scale_layout
 from ..layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS
+from ..layout.tile import size_problem
 from .answer import Answer
 from .chosen_operand import one_stage
 from .matched import Nearest
-from .suspicions import WINDOW_END
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,9 @@ class ScaleTile(Answer):
         """
         if isinstance(self.found, Mismatch):
             raise LayoutError(self.found.reason)
-        if start + self.layout.size_bytes > WINDOW_END:
+        if start + self.layout.size_bytes > WINDOW_BYTES:
             raise LayoutError(
-                f"a tile of {self.layout.size_bytes} bytes at {start:#x} ends behind {WINDOW_END:#x}, "
+                f"a tile of {self.layout.size_bytes} bytes at {start:#x} ends behind {WINDOW_BYTES:#x}, "
                 "where a descriptor's addresses end"
             )
         if start % UNIT_BYTES:
@@ -113,11 +113,13 @@ def match_scales(tile: TileLayout, arch: Arch = Arch.SM_100) -> ScaleTile:
     """What a tile of scale factors, (rows, factors), or with stages in front, is to `tcgen05.cp`.
 
     Raises:
-        LayoutError: if the architecture scales nothing.
+        LayoutError: if the architecture scales nothing, or no memory holds the tile.
     """
     if not arch.kinds:
         others = " and ".join(str(other) for other in Arch if other.kinds)
         raise LayoutError(f"{arch} takes no scale factors; {others} do")
+    if problem := size_problem(tile.element, tile.shape):
+        raise LayoutError(problem)
     found = scale_blocks(one_stage(tile))
     if len(tile.shape) == 3:
         starts = (tile.stage(index).offset for index in range(tile.shape[0]))

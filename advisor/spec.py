@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..layout import ELEMENTS, Element
 from ..layout.elements import NARROW
-from ..layout.text_error import TextError
+from ..layout.text_error import TextError, number_of
 
 _EXAMPLE = "128x64xbf16"
 _TYPES = ELEMENTS | NARROW
@@ -39,9 +39,12 @@ class TileSpec:
         shape: list[int] = []
         at = 0
         while extent := re.compile(r"(\d+)x").match(text, at):
-            if int(extent[1]) == 0:
+            number = number_of(extent[1])
+            if number is None:
+                raise wrong(at, "an extent that does not fit 63 bits")
+            if number == 0:
                 raise wrong(at, "an extent of 0")
-            shape.append(int(extent[1]))
+            shape.append(number)
             at = extent.end()
         name = text[at:]
         if name not in _TYPES:

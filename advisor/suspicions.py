@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..layout import Arch, Descriptor, Major, Swizzle, base_offset
 from ..layout.banks import MAX_BYTES
 from ..layout.descriptor import BASE_OFFSET, field_of, mask_of
-from ..layout.elements import UNIT_BYTES
+from ..layout.elements import UNIT_BYTES, WINDOW_BYTES
 from ..layout.swizzle import PHASE_BIT
 from ..layout.tcgen05 import LBO_MODE, LONG_K_BYTES, VERSION
 from .answer import Answer
@@ -17,8 +17,6 @@ from .reading import Reading
 #: Where a block's shared memory ends, after the 1 KB that the system has in front of it.
 SHARED_END = MAX_BYTES + 1024
 
-#: Where the addresses of a descriptor end.
-WINDOW_END = 1 << 18
 
 _LINE = 1 << PHASE_BIT
 
@@ -259,10 +257,10 @@ def _of_extent(reading: Reading) -> Iterator[Suspicion]:
             f"instruction reads {reading.rows}: right only in a tile of {line} or more",
         )
     last = int(reading.addresses.max()) + max(1, reading.element.bits // 8) - 1
-    if last >= WINDOW_END:
+    if last >= WINDOW_BYTES:
         yield Suspicion(
             "beyond-window",
-            f"it reads up to {last:#x}, but a descriptor's addresses end at {WINDOW_END:#x} (2^18)",
+            f"it reads up to {last:#x}, but a descriptor's addresses end at {WINDOW_BYTES:#x} (2^18)",
         )
     elif last >= SHARED_END:
         yield Suspicion(

@@ -1,6 +1,7 @@
 """Types: tiles in shared memory, and fragments distributed over a warpgroup's registers."""
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 from ..layout import (
@@ -13,7 +14,10 @@ from ..layout import (
     parse_origin,
     tile_of_atoms,
 )
+from ..layout.elements import WINDOW_BYTES
+from ..layout.fragments import REGISTERS
 from ..layout.instruction import instruction_k
+from ..layout.tile import size_problem
 from ..layout.transfer import CONTIGUITY
 from ..layout.wgmma import INSTRUCTION_M, MULTIPLICANDS, SPARSE, sparse_k
 from .attributes import (
@@ -96,8 +100,8 @@ class RingType(Smem.Type, name="barriers"):
     """`!smem.barriers`: full and empty barriers of a tile's stages; see `smem.ring`."""
 
 
-#: Bytes of shared memory that the 18-bit addresses of a descriptor reach.
-WINDOW_BYTES = 1 << 18
+#: Elements, of one bit each, that fill shared memory; a multiprocessor's registers are as many.
+MAX_ELEMENTS = 8 * WINDOW_BYTES
 
 
 def tile(shape: Any, element: Any, layout: Any) -> Any:
@@ -159,7 +163,8 @@ def tensor_of(type_: Any) -> Any:
     """The tensor type that says the shape and elements of a tile or fragment.
 
     Raises:
-        Invalid: if the parameter is anything else than a ranked tensor of static shape.
+        Invalid: if the parameter is anything else than a ranked tensor of static shape, or one that no
+            memory holds.
     """
     if not isinstance(type_, TileType | FragmentType):
         raise Invalid(f"expected a tile or a fragment, not {type_}")
@@ -168,6 +173,12 @@ def tensor_of(type_: Any) -> Any:
     if not isinstance(inner, ir.RankedTensorType) or not inner.has_static_shape:
         raise Invalid(
             f"expected a ranked tensor of static shape as the first parameter, not {inner}"
+        )
+    # What has another rank is neither a tile nor a fragment.
+    if inner.rank in (2, 3) and max(prod(inner.shape), *inner.shape) > MAX_ELEMENTS:
+        raise Invalid(
+            f"has the shape {list(inner.shape)}; the memory and the registers of a block hold at most "
+            f"{MAX_ELEMENTS} elements"
         )
     return inner
 
@@ -198,18 +209,18 @@ def layout_of(type_: Any) -> TileLayout | None:
         )
     if not all(extent > 0 for extent in shape):
         raise Invalid(f"a tile has no elements in {list(shape)}")
+    if problem := size_problem(element, shape):
+        raise Invalid(problem)
     if isinstance(attr, AutoAttr):
         return None
     if not isinstance(attr, SwizzleAttr | LayoutAttr | PartAttr):
         raise Invalid(f"expected #smem.auto, #smem.swizzle, #smem.layout or #smem.part, not {attr}")
     try:
-        if isinstance(attr, SwizzleAttr):
-            return _forced(shape, element, attr)
-        text, *begin = (ir.StringAttr(p).value for p in attr.params)
-        origin = parse_origin(begin[0]) if begin else ()
-        found = parse_layout(text, element, shape, origin).coalesced()
-        if origin:
-            _check_origin(found)
+        found = (
+            _forced(shape, element, attr)
+            if isinstance(attr, SwizzleAttr)
+            else _written(shape, element, attr)
+        )
     except LayoutError as error:
         raise Invalid(str(error)) from None
     if found.size_bytes > WINDOW_BYTES:
@@ -244,6 +255,15 @@ def _check_origin(part: TileLayout) -> None:
         raise Invalid(f"the part {part} is written {layout_attr(usual)}")
 
 
+def _written(shape: tuple[int, ...], element: Element, attr: Any) -> TileLayout:
+    text, *begin = (ir.StringAttr(p).value for p in attr.params)
+    origin = parse_origin(begin[0]) if begin else ()
+    found = parse_layout(text, element, shape, origin).coalesced()
+    if origin:
+        _check_origin(found)
+    return found
+
+
 def _forced(shape: tuple[int, ...], element: Element, attr: Any) -> TileLayout:
     width, order = (ir.StringAttr(p).value for p in attr.params)
     widths = {str(s): s for s in Swizzle}
@@ -270,6 +290,7 @@ def check_fragment(type_: Any) -> None:
     shape = tuple(tensor.shape)
     if isinstance(state, AccumulatorAttr | InFlightAttr):
         accumulator = accumulator_of(tensor.element_type)
+        _check_registers(shape, 32 // accumulator.per_register)
         if not _whole_rows(shape) or accumulator.pieces(shape[1]) is None:
             raise Invalid(
                 f"has an accumulator of {list(shape)}; expected (M, N) with M a multiple of "
@@ -282,6 +303,7 @@ def check_fragment(type_: Any) -> None:
             f"{state}"
         )
     element = element_of(tensor.element_type)
+    _check_registers(shape, element.bits)
     step, what = instruction_k(element), "a multiplicand"
     if element not in MULTIPLICANDS:
         raise Invalid(
@@ -295,6 +317,16 @@ def check_fragment(type_: Any) -> None:
         raise Invalid(
             f"has {what} of {list(shape)}; expected (M, K) with M a multiple of {INSTRUCTION_M} and K "
             f"of {step} for {element}"
+        )
+
+
+def _check_registers(shape: tuple[int, ...], bits: int) -> None:
+    """Checks that there are registers for a fragment whose elements have so many bits."""
+    needed = -(-prod(shape) * bits // 32)
+    if needed > REGISTERS:
+        raise Invalid(
+            f"has a fragment of {list(shape)}, which takes {needed} registers; a multiprocessor has "
+            f"{REGISTERS}"
         )
 
 

@@ -213,13 +213,14 @@ def _fitted(coalesced: TileLayout, form: Form) -> Canonical | Mismatch:
     for name, stride in free.items():
         if stride is None:
             continue
-        size = stride * coalesced.element.bits / 8
-        if size % UNIT_BYTES or size > MAX_STRIDE_BYTES:
+        size, bits = divmod(stride * coalesced.element.bits, 8)
+        if bits or size % UNIT_BYTES or size > MAX_STRIDE_BYTES:
+            said = f"{size + bits / 8:g}" if bits else size
             return Mismatch(
-                f"{name} would be {size:g} bytes; a descriptor holds multiples of {UNIT_BYTES} up "
+                f"{name} would be {said} bytes; a descriptor holds multiples of {UNIT_BYTES} up "
                 f"to {MAX_STRIDE_BYTES}"
             )
-        free[name] = int(size)
+        free[name] = size
     return Canonical(form, free["LBO"], free["SBO"])
 
 

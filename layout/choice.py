@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from .atoms import Order, padding, tile_of_atoms
 from .elements import Element
+from .modes import LayoutError
 from .proposals import proposed
 from .swizzle import WIDEST_FIRST, Swizzle
-from .tile import TileLayout
+from .tile import TileLayout, size_problem
 from .transfer import CONTIGUITY
 from .uses import Use, Verdict
 
@@ -157,7 +158,12 @@ def choose(
         contiguous: 0 or 1 to consider only layouts with rows or columns contiguous.
         exhaustive: judge the candidates after the one that is picked too, for explanations.
         swizzles: the modes that the architecture has, the preferred first.
+
+    Raises:
+        LayoutError: if no memory holds the tile.
     """
+    if problem := size_problem(element, shape):
+        raise LayoutError(problem)
     directions = (1, 0) if contiguous is None else (contiguous,)
     candidates: list[Candidate] = []
     for candidate in _candidates(element, shape, uses, max_swizzle, directions, swizzles):

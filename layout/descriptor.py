@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import ClassVar, Self
 
 from .canonical import Canonical, Major
-from .elements import UNIT_BYTES
+from .elements import UNIT_BYTES, WINDOW_BYTES
 from .swizzle import PHASE_BIT, Swizzle
 
 #: First bit and width of each field, those of the mode apart.
@@ -73,10 +73,10 @@ class Descriptor:
     def __post_init__(self) -> None:
         for name in ("start", "lbo", "sbo"):
             value = getattr(self, name)
-            if value % UNIT_BYTES or not 0 <= value < 1 << 18:
+            if value % UNIT_BYTES or not 0 <= value < WINDOW_BYTES:
                 raise ValueError(
                     f"{name} is {value} bytes; a descriptor holds multiples of {UNIT_BYTES} below "
-                    f"{1 << 18}"
+                    f"{WINDOW_BYTES}"
                 )
         if not 0 <= self.base_offset <= 7:
             raise ValueError(f"base offset is {self.base_offset}; expected 0 to 7")

@@ -9,7 +9,7 @@ import numpy as np
 from .elements import Element
 from .modes import LayoutError, Mode
 from .swizzle import Swizzle
-from .tile import TileLayout
+from .tile import SPAN_BITS, TileLayout, size_problem
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,15 @@ def inferred(places: np.ndarray, element: Element) -> list[Inferred]:
         element: the element type.
 
     Raises:
-        LayoutError: if the map has not rank 2 or 3, is empty, has negative places, or falls along a
-            dimension whatever the swizzle.
+        LayoutError: if the map has not rank 2 or 3, is empty, has places that are negative or in no
+            memory, or falls along a dimension whatever the swizzle.
     """
     if places.ndim not in (2, 3) or not places.size:
         raise LayoutError(f"a map has rows and columns, or stages in front, not {places.shape}")
+    if problem := size_problem(element, places.shape):
+        raise LayoutError(problem)
+    if int(places.max()) * element.bits >> SPAN_BITS:
+        raise LayoutError(f"an element lies at {places.max()}, where no memory is")
     if places.min() < 0:
         where = _where(places < 0)
         raise LayoutError(f"element {where} lies at {places[where]}; expected 0 or more")

@@ -10,6 +10,10 @@ from dataclasses import dataclass
 #: Bytes of one row of a core matrix: the unit in which descriptors count (16-byte units).
 UNIT_BYTES = 16
 
+#: Bytes of shared memory that the addresses of a descriptor reach: they have 18 bits (PTX ISA
+#: 9.7.15.5.1.2.2). No tile is larger.
+WINDOW_BYTES = 1 << 18
+
 
 @dataclass(frozen=True)
 class Element:

@@ -22,6 +22,10 @@ WARPS = 4
 #: Rows of a block of a fragment: those of one `wgmma`, 16 of each warp.
 BLOCK_M = 64
 
+#: 32-bit registers of a multiprocessor on sm_90 and sm_100 (CUDA programming guide, table of compute
+#: capabilities); its tensor memory has as many cells.
+REGISTERS = 64 * 1024
+
 #: 32-bit registers of a thread that hold its part of one instruction's A.
 MULTIPLICAND_REGISTERS = 4
 

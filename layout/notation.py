@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
@@ -10,12 +11,15 @@ from math import prod
 from .elements import Element
 from .modes import Mode, Multiple, Start
 from .swizzle import Swizzle
-from .text_error import TextError
+from .text_error import TextError, number_of
 from .tile import TileLayout
 
 _SWIZZLE = re.compile(r"\s*((?:Swizzle|Sw)\s*<\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*>)\s*o\s*")
 _ORIGIN = re.compile(r"\s*(\d+)\s*(n?)\s*")
 _TOKEN = re.compile(r"\s*(?:_?(\d+)|([(),:]))")
+
+#: How deep parentheses may nest.
+_MAX_NESTING = 16
 
 _EXAMPLE = "Swizzle<3,4,3> o ((8,16),64):((64,512),1)"
 
@@ -37,10 +41,11 @@ class _Nested:
 
 @dataclass(frozen=True)
 class _Token:
-    """A number or a sign, and the index of its first character."""
+    """A number, with its value, or a sign, and the index of its first character."""
 
     text: str
     at: int
+    value: int | None = None
 
 
 def parse_origin(text: str) -> tuple[Start, ...]:
@@ -69,9 +74,10 @@ def parse_origin(text: str) -> tuple[Start, ...]:
     at = begin + 1
     for entry in text[at : end - 1].split(","):
         found = _ORIGIN.fullmatch(entry)
-        if found is None:
+        number = number_of(found[1]) if found else None
+        if found is None or number is None:
             raise wrong(at + len(entry) - len(entry.lstrip()))
-        starts.append(Multiple(int(found[1])) if found[2] else int(found[1]))
+        starts.append(Multiple(number) if found[2] else number)
         at += len(entry) + 1
     return tuple(starts)
 
@@ -97,7 +103,7 @@ def parse_layout(
     swizzle = Swizzle.NONE
     match = _SWIZZLE.match(text)
     if match:
-        bits, base, shift = (int(match[group]) for group in (2, 3, 4))
+        bits, base, shift = (_number(text, match, group) for group in (2, 3, 4))
         try:
             swizzle = Swizzle.of_cute(bits, base, shift)
         except ValueError as error:
@@ -106,7 +112,7 @@ def parse_layout(
     extents = _parse(tokens, text)
     if not tokens or tokens[0].text != ":":
         raise _wrong(text, _next(tokens, text), "expected ':' and the strides")
-    tokens.pop(0)
+    tokens.popleft()
     strides = _parse(tokens, text)
     if tokens:
         raise _wrong(text, tokens[0].at, f"'{tokens[0].text}' after the strides")
@@ -121,18 +127,30 @@ def parse_layout(
     return TileLayout(element, tuple(shape) if shape is not None else full, modes, swizzle, origin)
 
 
+def _number(text: str, match: re.Match[str], group: int) -> int:
+    """A number of a match.
+
+    Raises:
+        TextError: if it is larger than any that memory needs.
+    """
+    number = number_of(match[group])
+    if number is None:
+        raise _wrong(text, match.start(group), "it does not fit 63 bits")
+    return number
+
+
 def _wrong(text: str, at: int, problem: str) -> TextError:
     return TextError("layout", text, at, problem, _EXAMPLE)
 
 
-def _next(tokens: list[_Token], text: str) -> int:
+def _next(tokens: deque[_Token], text: str) -> int:
     """Where the next token begins; the end of the text if there is none."""
     return tokens[0].at if tokens else len(text)
 
 
-def _tokens(text: str, at: int) -> list[_Token]:
+def _tokens(text: str, at: int) -> deque[_Token]:
     """The tokens from index `at` on."""
-    tokens: list[_Token] = []
+    tokens: deque[_Token] = deque()
     end = len(text.rstrip())
     while at < end:
         match = _TOKEN.match(text, at)
@@ -140,26 +158,29 @@ def _tokens(text: str, at: int) -> list[_Token]:
             rest = text[at:end].lstrip()
             raise _wrong(text, end - len(rest), f"unexpected '{rest[:8]}'")
         group = 1 if match[1] else 2
-        tokens.append(_Token(match[group], match.start(group)))
+        value = _number(text, match, 1) if match[1] else None
+        tokens.append(_Token(match[group], match.start(group), value))
         at = match.end()
     return tokens
 
 
-def _parse(tokens: list[_Token], text: str) -> _Nested:
+def _parse(tokens: deque[_Token], text: str, depth: int = 0) -> _Nested:
     if not tokens:
         raise _wrong(text, len(text), "it ends too early")
-    token = tokens.pop(0)
-    if token.text.isdigit():
-        return _Nested(int(token.text), token.at)
+    token = tokens.popleft()
+    if token.value is not None:
+        return _Nested(token.value, token.at)
     if token.text != "(":
         raise _wrong(text, token.at, f"unexpected '{token.text}'")
-    entries = [_parse(tokens, text)]
+    if depth == _MAX_NESTING:
+        raise _wrong(text, token.at, f"parentheses nest more than {_MAX_NESTING} deep")
+    entries = [_parse(tokens, text, depth + 1)]
     while tokens and tokens[0].text == ",":
-        tokens.pop(0)
-        entries.append(_parse(tokens, text))
+        tokens.popleft()
+        entries.append(_parse(tokens, text, depth + 1))
     if not tokens or tokens[0].text != ")":
         raise _wrong(text, _next(tokens, text), "a parenthesis is not closed")
-    tokens.pop(0)
+    tokens.popleft()
     return _Nested(tuple(entries), token.at)
 
 

@@ -14,7 +14,7 @@ from .elements import UNIT_BYTES, Element
 from .instruction import INSTRUCTION_K_BYTES, instruction_k
 from .modes import LayoutError, Term
 from .swizzle import Swizzle
-from .tile import TileLayout
+from .tile import TileLayout, size_problem
 
 
 def addresses(d: Descriptor, kind: Element, order: Major, rows: int, columns: int) -> np.ndarray:
@@ -122,13 +122,14 @@ class OperandBlocks:
         return f"{self.canonical.major}, {form}{more}"
 
 
-def rank_problem(tile: TileLayout) -> Mismatch | None:
-    """Why a tile is no operand because of its rank; None if it may be one."""
-    if len(tile.shape) == 2:
-        return None
-    return Mismatch(
-        f"an operand has rank 2, but the tile has rank {len(tile.shape)}: use one stage of it"
-    )
+def shape_problem(tile: TileLayout) -> Mismatch | None:
+    """Why a tile is no operand because of its rank or its size; None if it may be one."""
+    if len(tile.shape) != 2:
+        return Mismatch(
+            f"an operand has rank 2, but the tile has rank {len(tile.shape)}: use one stage of it"
+        )
+    problem = size_problem(tile.element, tile.shape)
+    return Mismatch(problem) if problem else None
 
 
 def blocks_of_tile(

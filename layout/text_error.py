@@ -4,6 +4,19 @@ from __future__ import annotations
 
 from .modes import LayoutError
 
+#: Decimal digits of a number of 63 bits.
+_MOST_DIGITS = 19
+
+
+def number_of(digits: str) -> int | None:
+    """The number that decimal digits are; None if it does not fit 63 bits."""
+    # Python reads no number of thousands of digits.
+    significant = digits.lstrip("0") or "0"
+    if len(significant) > _MOST_DIGITS:
+        return None
+    number = int(significant)
+    return None if number >> 63 else number
+
 
 class TextError(LayoutError):
     """A notation, shape or number that is malformed.

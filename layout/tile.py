@@ -10,7 +10,7 @@ from math import gcd, prod
 
 import numpy as np
 
-from .elements import Element
+from .elements import WINDOW_BYTES, Element
 from .modes import (
     LayoutError,
     Mode,
@@ -23,6 +23,20 @@ from .modes import (
     slice_dim,
 )
 from .swizzle import Swizzle
+
+#: Bits of the bytes that a layout may span, for NumPy's integers to count its elements.
+SPAN_BITS = 59
+
+
+def size_problem(element: Element, shape: Sequence[int]) -> str | None:
+    """Why no shared memory holds a tile of that shape; None if it may."""
+    size = -(-prod(shape) * element.bits // 8)
+    if size <= WINDOW_BYTES:
+        return None
+    return (
+        f"a tile of {'x'.join(map(str, shape))}x{element} has {size} bytes; shared memory has less than "
+        f"{WINDOW_BYTES}"
+    )
 
 
 @dataclass(frozen=True)
@@ -165,17 +179,27 @@ class TileLayout:
         return None
 
     def linear(self) -> np.ndarray:
-        """The element offset of each element before the swizzle: int64, of the tile's shape."""
+        """The element offset of each element before the swizzle: int64, of the tile's shape.
+
+        Raises:
+            LayoutError: if it depends on an origin that only the running kernel knows, or no memory holds
+                the tile.
+        """
+        if problem := size_problem(self.element, self.shape):
+            raise LayoutError(problem)
         return self.linear_at(*np.ogrid[tuple(slice(extent) for extent in self.shape)])
 
     def linear_at(self, *index: np.ndarray) -> np.ndarray:
         """The element offset before the swizzle of the elements at `index`, one array a dimension.
 
         Raises:
-            LayoutError: if it depends on an origin that only the running kernel knows.
+            LayoutError: if it depends on an origin that only the running kernel knows, or the tile spans
+                more than NumPy's integers count.
         """
         if not self.settled:
             raise LayoutError(f"where the elements of {self} lie is known at run time only")
+        if self.size_bytes >> SPAN_BITS:
+            raise LayoutError(f"the layout {self} spans {self.size_bytes} bytes")
         total = np.int64(0)
         for along, modes, origin in zip(index, self.modes, self.origins, strict=True):
             rest = along + origin
@@ -188,12 +212,18 @@ class TileLayout:
         """The byte offset of each element from the (aligned) start: int64, of the tile's shape.
 
         Elements of b1 share bytes: element `i` of a byte is its bit `i % 8`.
+
+        Raises:
+            LayoutError: see `linear`.
         """
-        return self.offsets_at(*np.ogrid[tuple(slice(extent) for extent in self.shape)])
+        return self._bytes(self.linear())
 
     def offsets_at(self, *index: np.ndarray) -> np.ndarray:
         """The byte offset of the elements at `index`, one array a dimension; see `offsets`."""
-        return self.swizzle.apply(self.linear_at(*index) * self.element.bits // 8)
+        return self._bytes(self.linear_at(*index))
+
+    def _bytes(self, linear: np.ndarray) -> np.ndarray:
+        return self.swizzle.apply(linear * self.element.bits // 8)
 
     def overlap(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """Two elements that lie in the same place, or None if each has its own."""

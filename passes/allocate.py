@@ -5,10 +5,12 @@ from math import prod
 from typing import Any
 
 from ..dialect.bindings import ir
-from ..dialect.diagnostics import format_location
+from ..dialect.build import i64
+from ..dialect.diagnostics import Invalid, format_location
 from ..dialect.effects import Completion
 from ..dialect.op import effects_of
 from ..dialect.ops import AllocOp, PartOp, ViewOp
+from ..dialect.ops.memory import MAX_OFFSET
 from ..dialect.ops.ring import MBARRIER_BYTES
 from ..dialect.smem import Smem
 from ..dialect.types import layout_of
@@ -66,14 +68,11 @@ class Allocate(Pass):
         for view in walk(module, ViewOp):
             align_memory(view)
         for alloc in walk(module, *allocating):
-            if "function_type" not in function_of(alloc).attributes:
-                raise OpError(alloc, "is in no function; shared memory belongs to a kernel")
             functions.setdefault(function_of(alloc), []).append(alloc)
         if self.reserved_bytes:
             # What is reserved is needed where a function has no tiles of its own, too.
             for own in walk(module, "gpu.dynamic_shared_memory"):
-                if "function_type" in function_of(own).attributes:
-                    functions.setdefault(function_of(own), [])
+                functions.setdefault(function_of(own), [])
         for function, allocs in functions.items():
             self._place(function, allocs)
 
@@ -89,10 +88,12 @@ class Allocate(Pass):
         for live in sorted(_live(function, allocs), key=lambda t: -t.size):
             offset = _fit(live, placed, self.reserved_bytes)
             placed.append((offset, live))
-            i64 = ir.IntegerType.get_signless(64)
-            live.alloc.attributes["offset"] = ir.IntegerAttr.get(i64, offset)
         total = max((offset + live.size for offset, live in placed), default=self.reserved_bytes)
-        limit = self.max_bytes - buffer_bytes(function, _memref_bytes)
+        try:
+            buffers = buffer_bytes(function, _memref_bytes)
+        except Invalid as error:
+            raise OpError(function, str(error)) from None
+        limit = max(0, min(self.max_bytes, MAX_OFFSET) - buffers)
         if total > limit:
             holders = "".join(
                 f"\n  {live.size} bytes at {offset}: {live.alloc.results[0].type} at "
@@ -104,6 +105,8 @@ class Allocate(Pass):
                 function,
                 f"needs {total} bytes of shared memory for {what}, but a block has {limit}{holders}",
             )
+        for offset, live in placed:
+            live.alloc.attributes["offset"] = i64(offset)
         i32 = ir.IntegerType.get_signless(32)
         function.attributes[SHARED_BYTES] = ir.IntegerAttr.get(i32, total)
 
@@ -208,10 +211,13 @@ def _live(function: Any, allocs: list[Any]) -> list[Live]:
 
 def _users(tile: Any) -> list[Any]:
     """The ops that access a tile or a part of it."""
-    users = []
-    for use in tile.uses:
-        op = use.owner
-        users += _users(op.part) if isinstance(op, PartOp) else [op]
+    users, tiles = [], [tile]
+    while tiles:
+        for op in (use.owner for use in tiles.pop().uses):
+            if isinstance(op, PartOp):
+                tiles.append(op.part)
+            else:
+                users.append(op)
     return users
 
 
@@ -224,7 +230,11 @@ def _commits(op: Any, completion: Completion) -> bool:
 
 
 def _memref_bytes(memref: Any) -> int:
-    """Bytes of a buffer of any element type, with the alignment of vectors left out."""
+    """Bytes of a buffer of any element type, with the alignment of vectors left out.
+
+    Raises:
+        Invalid: if the size of its elements is not known.
+    """
     return prod(memref.shape) * -(-_bits(memref.element_type) // 8)
 
 
@@ -233,4 +243,10 @@ def _bits(type_: Any) -> int:
         return prod(type_.shape) * _bits(type_.element_type)
     if isinstance(type_, ir.ComplexType):
         return 2 * _bits(type_.element_type)
-    return 64 if isinstance(type_, ir.IndexType) else type_.width
+    if isinstance(type_, ir.IndexType):
+        return 64
+    if not isinstance(type_, ir.IntegerType | ir.FloatType):
+        raise Invalid(
+            f"declares workgroup memory of {type_}; expected integers, floats, or vectors of them"
+        )
+    return type_.width

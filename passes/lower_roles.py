@@ -16,16 +16,9 @@ from ..ir.kernel import function_of, required_block_size, threads_of
 from ..ir.lowerings import Lowerings
 from ..ir.threads import linear_thread
 from ..ir.walk import gather
-from ..layout.fragments import WARPGROUP
+from ..layout.fragments import REGISTERS, WARPGROUP
 from ..layout.transfer import WARP
 from .driver.base import Pass
-
-#: 32-bit registers of a multiprocessor on sm_90 and sm_100 (CUDA programming guide, table of compute
-#: capabilities).
-_REGISTERS = 64 * 1024
-
-#: Barriers of a block besides barrier 0, which is that of all threads (PTX ISA 9.7.13.1).
-_BARRIERS = 15
 
 _LOWERINGS = Lowerings()
 
@@ -49,8 +42,8 @@ class LowerRoles(Pass):
 @_LOWERINGS.of(WarpgroupBarrierOp)
 def _lower_barrier(op: Any) -> None:
     size = required_block_size(op)
-    if (count := prod(size) // WARPGROUP) > _BARRIERS:
-        raise OpError(op, f"is in a block of {count} warpgroups; named barriers are {_BARRIERS}")
+    # Barrier 0 is that of all threads; a block has at most 8 warpgroups, and 15 other barriers (PTX ISA
+    # 9.7.13.1).
     number = I32(linear_thread(size)) // WARPGROUP + 1
     threads = emit.constant(WARPGROUP, emit.i32())
     segments = ir.DenseI32ArrayAttr.get([1, 1])
@@ -101,11 +94,11 @@ def _check(op: Any, roles: list[Any]) -> None:
     if all(registers):
         terms = [f"{n} x {WARPGROUP} x {r}" for n, r in zip(counts, registers, strict=True)]
         total = sum(n * WARPGROUP * (r or 0) for n, r in zip(counts, registers, strict=True))
-        if total > _REGISTERS:
+        if total > REGISTERS:
             raise OpError(
                 op,
                 f"has roles of {' + '.join(terms)} = {total} registers; a multiprocessor has "
-                f"{_REGISTERS}",
+                f"{REGISTERS}",
             )
 
 
@@ -134,7 +127,7 @@ def _move_role(role: Any, region: Any, warpgroup: Any, first: int) -> None:
     block, registers = role.regions[0].blocks[0], role.registers
     with ir.InsertionPoint.at_block_begin(block):
         # The block begins with an equal part for each thread, which ptxas rounds down to 8.
-        begins = _REGISTERS // (threads_of(function_of(role)) or 1) // 8 * 8
+        begins = REGISTERS // (threads_of(function_of(role)) or 1) // 8 * 8
         if registers not in (None, min(begins, MAX_REGISTERS)):
             action = "increase" if registers > begins else "decrease"
             emit.op(

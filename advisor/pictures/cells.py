@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ...layout.banks import BANK_BYTES, BANKS
-from ...layout.elements import UNIT_BYTES
+from ...layout.elements import UNIT_BYTES, WINDOW_BYTES
 from ...layout.fragment_access import lies_together
 from ...layout.modes import LayoutError
 from ...layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS, ScaleBlocks, scale_blocks
@@ -21,9 +21,6 @@ LINE_BYTES = BANKS * BANK_BYTES
 
 #: Colours that cells have; their number is the period after which a line's swizzle repeats.
 COLOURS = 8
-
-#: What a descriptor's address field reaches: no tile is larger, or begins behind it.
-MOST_BYTES = 1 << 18
 
 
 class View(Enum):
@@ -162,9 +159,10 @@ def cells_of(
     Raises:
         LayoutError: if the tile is too large, its bits lie apart, or it cannot begin there.
     """
-    if start % UNIT_BYTES or not 0 <= start < MOST_BYTES:
+    if start % UNIT_BYTES or not 0 <= start < WINDOW_BYTES:
         raise LayoutError(
-            f"a tile cannot begin at byte {start}; expected a multiple of {UNIT_BYTES} below {MOST_BYTES}"
+            f"a tile cannot begin at byte {start}; expected a multiple of {UNIT_BYTES} below "
+            f"{WINDOW_BYTES}"
         )
     if not 0 <= base_offset < COLOURS:
         raise LayoutError(f"base offset is {base_offset}; expected 0 to {COLOURS - 1}")
@@ -178,10 +176,10 @@ def cells_of(
         layout = layout.with_origin()
     least = max(1, 8 // layout.element.bits)
     held = max(layout.shape[0] * layout.shape[1] // least, layout.size_bytes)
-    if held > MOST_BYTES:
+    if held > WINDOW_BYTES:
         raise LayoutError(
             f"{layout} spans {held} bytes of {layout.element}; shared memory, and so a picture, has at "
-            f"most {MOST_BYTES}"
+            f"most {WINDOW_BYTES}"
         )
     dim = 1 if layout.contiguous_dim is None else layout.contiguous_dim
     count = least if elements else layout.element.unit

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ...layout.arch import Arch
+from ...layout.elements import WINDOW_BYTES
 from ...layout.instruction import INSTRUCTION_K_BYTES
 from ...layout.modes import LayoutError
 from ...layout.operand import Role
 from ...layout.swizzle import Swizzle
 from ...layout.tile import TileLayout
 from .accesses import AccessKind, Touched, k_step, touched
-from .cells import LINE_BYTES, MOST_BYTES, Cells, Color, Outline, View, cells_of
+from .cells import LINE_BYTES, Cells, Color, Outline, View, cells_of
 from .grid import Grid
 from .pictured import Pictured
 from .strides import Step, descriptor_steps
@@ -69,7 +70,7 @@ class Picture(Pictured):
     @cached_property
     def grid(self) -> Grid:
         """Where it is drawn."""
-        most = MOST_BYTES // LINE_BYTES
+        most = WINDOW_BYTES // LINE_BYTES
         if not 1 <= self.lines <= most:
             raise LayoutError(f"{self.lines} lines cannot be drawn; expected 1 to {most}")
         return Grid(self.cells, self.view, self.lines)

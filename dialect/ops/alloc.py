@@ -42,7 +42,10 @@ class AllocOp(RootOp, name="alloc"):
     @verifier
     def verify_region_invariants(self) -> None:
         layout = root_layout_of(self.tile.type)
-        check_offset(self, layout.alignment if layout else 1)
+        if layout is None:
+            check_offset(self, 1, 0)
+        else:
+            check_offset(self, layout.alignment, layout.size_bytes)
 
 
 @builder

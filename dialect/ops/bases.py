@@ -1,8 +1,10 @@
 """Operands of `smem.wgmma` that need several descriptors, because blocks are apart by what only the
 running kernel knows: a vector of them, and for each block which one it is a constant step from."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from ...layout.elements import UNIT_BYTES, WINDOW_BYTES
 from ..bindings import ir
 from ..diagnostics import Invalid
 
@@ -15,6 +17,19 @@ def bases_of(op: Any, operand: str) -> list[int] | None:
     is one descriptor."""
     name = f"{operand}_bases"
     return list(op.attributes[name]) if name in op.attributes else None
+
+
+def check_reach(name: str, steps: Sequence[int]) -> None:
+    """Checks that steps, in 16-byte units, stay in what the addresses of a descriptor reach.
+
+    Raises:
+        Invalid: if one does not.
+    """
+    reach = WINDOW_BYTES // UNIT_BYTES
+    if any(abs(step) >= reach for step in steps):
+        raise Invalid(
+            f"has {name} = {list(steps)}; expected units of {UNIT_BYTES} bytes, less than {reach}"
+        )
 
 
 def check_bases(op: Any, operand: str) -> None:

@@ -57,7 +57,7 @@ class RingOp(SmemOp, name="ring"):
         count = max(self.producers.value, WARPS * self.consumers.value)
         if count > _MAX_COUNT:
             raise Invalid(f"counts {count} arrivals; an mbarrier counts up to {_MAX_COUNT}")
-        check_offset(self, MBARRIER_BYTES)
+        check_offset(self, MBARRIER_BYTES, self.shared_bytes)
 
     @property
     def shared_bytes(self) -> int:

@@ -17,7 +17,7 @@ from ...layout.wgmma import n_pieces
 from ..bindings import ext, ir
 from ..diagnostics import Invalid, verifier
 from ..types import FragmentType, check_fragment, is_in_flight, shape_of, tensor_of
-from .bases import Descriptors, check_bases
+from .bases import Descriptors, check_bases, check_reach
 from .mma import DescriptorMma
 from .mma_scaled import check_scaled_modifiers
 from .product_rules import check_added, check_pair, check_single_use
@@ -132,6 +132,7 @@ def _check_steps(op: Any, scaling: Scaling) -> None:
                 f"has {name} = {steps}; expected array<i64: ...> with as many steps along k for each "
                 f"of {count} blocks"
             )
+        check_reach(name, steps)
         counts[name] = len(steps) // count
     for what in ("steps", "scale_steps"):
         a, b = counts[f"a_{what}"], counts[f"b_{what}"]
@@ -152,8 +153,10 @@ def _check_steps(op: Any, scaling: Scaling) -> None:
                 f"has {name} = {seconds}; expected "
                 + (f"array<i64: ...> of {count}" if long else "none, for 32 bytes along k")
             )
-        if long and min(op.attributes[name]) < -1:
+        steps = list(seconds or ())
+        if min(steps, default=0) < -1:
             raise Invalid(f"has {name} = {seconds}; expected -1, or 0 and more 16-byte units")
+        check_reach(name, steps)
         operand = getattr(op, name[0]).type
         if long and isinstance(operand, ir.VectorType):
             raise Invalid(f"has {name}, but {name[0]} is {operand}; expected i64")

@@ -67,7 +67,7 @@ class TensorMemoryOp(SmemOp, name="tensor_memory"):
         if depth & depth - 1 or not 1 <= depth <= MOST_DEPTH:
             raise Invalid(f"has depth = {depth}; expected a power of two from 1 to {MOST_DEPTH}")
         _ = self.pair
-        check_offset(self, MBARRIER_BYTES)
+        check_offset(self, MBARRIER_BYTES, self.shared_bytes)
 
     @property
     def pair(self) -> bool:

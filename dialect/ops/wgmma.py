@@ -19,7 +19,7 @@ from ..types import (
     is_multiplicand,
     shape_of,
 )
-from .bases import Descriptors, check_bases
+from .bases import Descriptors, check_bases, check_reach
 from .mma import DescriptorMma
 from .product_rules import (
     check_added,
@@ -144,6 +144,7 @@ def _steps(op: Any, name: str, count: int) -> int:
             f"has {name} = {steps}; expected array<i64: ...> with as many steps along k for each of "
             f"{count} instruction blocks"
         )
+    check_reach(name, steps)
     return len(steps) // count
 
 

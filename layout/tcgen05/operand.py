@@ -10,7 +10,7 @@ from ..canonical import Major, Mismatch
 from ..elements import Element
 from ..elements import element as element_named
 from ..instruction import INSTRUCTION_K_BYTES, MAX_N, cut_columns, instruction_k
-from ..operand import OperandBlocks, Role, addresses, blocks_of_tile, rank_problem
+from ..operand import OperandBlocks, Role, addresses, blocks_of_tile, shape_problem
 from ..swizzle import WIDEST_FIRST, Swizzle
 from ..tile import TileLayout
 from .descriptor import Tcgen05Descriptor
@@ -91,7 +91,7 @@ def tcgen05_blocks(
     Returns:
         The blocks, or why the instructions cannot read them.
     """
-    if wrong := rank_problem(tile):
+    if wrong := shape_problem(tile):
         return wrong
     operand = role.orient(tile)
     if tile.element not in kind.codes:

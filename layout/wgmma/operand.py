@@ -11,7 +11,7 @@ from ..canonical import FORMS, Canonical, Form, Forms, Major, Mismatch
 from ..elements import Element
 from ..elements import element as element_named
 from ..instruction import INSTRUCTION_K_BYTES, instruction_k
-from ..operand import OperandBlocks, Role, addresses, blocks_of_tile, rank_problem
+from ..operand import OperandBlocks, Role, addresses, blocks_of_tile, shape_problem
 from ..swizzle import Swizzle
 from ..tile import TileLayout
 from .descriptor import WgmmaDescriptor
@@ -81,7 +81,7 @@ def operand_blocks(
     Returns:
         The blocks, or why the instructions cannot read them.
     """
-    if problem := rank_problem(tile):
+    if problem := shape_problem(tile):
         return problem
     operand = role.orient(tile)
     kind, extent = tile.element, operand.shape[0]

@@ -87,8 +87,8 @@ func.func @barrier() {
 
 // -----
 
-func.func @too_many_barriers() attributes {known_block_size = array<i32: 1024, 2, 1>} {
-  // expected-error@+1 {{'smem.warpgroup_barrier' op is in a block of 16 warpgroups; named barriers are 15}}
+// expected-error@+1 {{'func.func' op has blocks of 1024 x 2 x 1 threads; expected 1 to 1024 threads}}
+func.func @too_many_threads() attributes {known_block_size = array<i32: 1024, 2, 1>} {
   "smem.warpgroup_barrier"() : () -> ()
   return
 }

@@ -1,13 +1,13 @@
 """`smem-assign-layouts`: every tile gets a layout that all of its uses accept."""
 
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
 from ...dialect.diagnostics import Invalid, remark
-from ...dialect.ops import PartOp, RootOp, TileMma
+from ...dialect.ops import AllocOp, PartOp, RootOp, TileMma
+from ...dialect.ops.memory import check_offset
 from ...dialect.ops.product_rules import operand_element
-from ...dialect.types import WINDOW_BYTES, layout_of, shape_of, tile_element, with_layout
+from ...dialect.types import layout_of, shape_of, tile_element, with_layout
 from ...ir.errors import OpError
 from ...ir.products import check_multiplied
 from ...ir.walk import gather
@@ -39,12 +39,13 @@ class AssignLayouts(Pass):
             self._assign(root)
 
     def _assign(self, root: Any) -> None:
-        value = root.tile
         uses = uses_of(root, self.max_swizzle, self.arch)
-        given = layout_of(value.type)
+        given = layout_of(root.tile.type)
         layout = self._check(root, given, uses) if given else self._choose(root, uses)
         try:
-            _set_layout(value, layout)
+            if isinstance(root, AllocOp):
+                check_offset(root, layout.alignment, layout.size_bytes)
+            _set_layout(root.tile, layout)
         except Invalid as error:
             raise OpError(root, str(error)) from None
 
@@ -66,10 +67,6 @@ class AssignLayouts(Pass):
     def _choose(self, root: Any, uses: list[Use]) -> TileLayout:
         type_ = root.tile.type
         element, shape = tile_element(type_), shape_of(type_)
-        least = prod(shape) * element.bits // 8
-        if least > WINDOW_BYTES:
-            # To judge layouts takes the longer, the more instructions would read them.
-            raise OpError(root, f"has {least} bytes; descriptors reach {WINDOW_BYTES}")
         choice = choose(
             element,
             shape,
@@ -88,15 +85,16 @@ class AssignLayouts(Pass):
         return choice.picked.layout
 
 
-def _set_layout(value: Any, layout: TileLayout) -> None:
+def _set_layout(tile: Any, layout: TileLayout) -> None:
     """Gives a tile its layout, and its parts theirs."""
-    value.set_type(with_layout(value.type, layout))
-    for use in value.uses:
-        op = use.owner
-        if isinstance(op, PartOp):
-            try:
-                part = op.slice_of(layout)
-            except LayoutError as error:
-                # No use of the part has objected, because it has none.
-                raise OpError(op, str(error)) from None
-            _set_layout(op.part, part.layout)
+    tiles = [(tile, layout)]
+    while tiles:
+        value, own = tiles.pop()
+        value.set_type(with_layout(value.type, own))
+        for op in (use.owner for use in value.uses):
+            if isinstance(op, PartOp):
+                try:
+                    tiles.append((op.part, op.slice_of(own).layout))
+                except LayoutError as error:
+                    # No use of the part has objected, because it has none.
+                    raise OpError(op, str(error)) from None

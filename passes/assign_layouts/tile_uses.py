@@ -1,5 +1,6 @@
 """What a program does with a tile, as the choice of its layout sees it."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from ...dialect.diagnostics import Invalid, format_location
@@ -46,16 +47,30 @@ class _Uses:
 
     def of(self, value: Any, path: Path) -> dict[Any, Use]:
         """The uses of the part that is at the end of a path, by what they ask whoever asks it."""
-        found: dict[Any, Use] = {}
-        for each in value.uses:
-            op = each.owner
-            if isinstance(op, PartOp):
-                starts = op.starts
-                sizes = None if len(starts) == 1 else shape_of(op.part.type)
-                found = {**self.of(op.part, (*path, Step(starts, sizes))), **found}
-            elif (use := self._use(op, each.operand_number, path)) is not None:
-                found[_asked(use)] = use
-        return found
+        # Parts of parts are followed without recursion: there may be thousands.
+        open_: list[tuple[Iterator[Any], Path, dict[Any, Use]]] = [
+            (iter(list(value.uses)), path, {})
+        ]
+        while True:
+            uses, path, found = open_[-1]
+            part = None
+            for each in uses:
+                op = each.owner
+                if isinstance(op, PartOp):
+                    part = op
+                    break
+                if (use := self._use(op, each.operand_number, path)) is not None:
+                    found[_asked(use)] = use
+            if part is not None:
+                starts = part.starts
+                sizes = None if len(starts) == 1 else shape_of(part.part.type)
+                open_.append((iter(list(part.part.uses)), (*path, Step(starts, sizes)), {}))
+                continue
+            open_.pop()
+            if not open_:
+                return found
+            uses, path, before = open_[-1]
+            open_[-1] = uses, path, {**found, **before}
 
     def _use(self, op: Any, operand: int, path: Path) -> Use | None:
         """What an op asks of the layout of a tile that it takes.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ...dialect.diagnostics import Invalid
-from ...dialect.types import is_accumulator, shape_of
+from ...dialect.types import check_fragment, is_accumulator, shape_of
 from ...ir.errors import OpError
 from ...ir.lowerings import Lowerings
 from ...layout.arch import Arch
@@ -63,7 +63,12 @@ class MmaTarget:
         return self.registers(fragment).type if is_accumulator(fragment) else words_type(fragment)
 
     def registers(self, fragment: Any) -> Registers:
-        """The registers of an accumulator of that type, once it is in registers."""
+        """The registers of an accumulator of that type, once it is in registers.
+
+        Raises:
+            Invalid: if none can hold it.
+        """
+        check_fragment(fragment)
         return registers_of(fragment, self.rows(shape_of(fragment)[0]))
 
     def rows(self, m: int) -> int:

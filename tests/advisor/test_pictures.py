@@ -216,8 +216,8 @@ def test_the_data_has_every_cell():
             Picture(parse_layout("(4096,4096):(4096,1)", BF16)),
             "spans 33554432 bytes of bf16; shared memory, and so a picture, has at most 262144",
         ),
-        (Picture(parse_layout(f"(2,8):({10**30},1)", BF16)), "spans 2000"),
-        (Picture(parse_layout(f"({10**30},8):(0,1)", BF16)), "spans 8000"),
+        (Picture(parse_layout(f"(2,8):({10**18},1)", BF16)), "spans 2000"),
+        (Picture(parse_layout(f"({10**18},8):(0,1)", BF16)), "spans 8000"),
         (Picture(parse_layout("(8,8):(9,1)", element("b1"))), "elements of b1 that share a byte"),
         (Picture(parse_layout("(16,64):(1,17)", BF16), strides=True), "no LBO and SBO: along k"),
         (
