@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..layout import LayoutError
+from .bindings import ir
 
 RemarkHandler = Callable[[Any, str], None]
 
@@ -41,9 +42,42 @@ def verifier(check: Callable[[Any], None]) -> Any:
         except (Invalid, LayoutError) as error:
             emit_op_error(op, str(error))
             return False
+        except TypeError:
+            if not emit_unreadable(op):
+                raise
+            return False
         return True
 
     return staticmethod(verify)
+
+
+def emit_unreadable(op: Any) -> bool:
+    """Emits an error for an attribute of an op that the bindings have no class for, and raise `TypeError`
+    where it is asked for; False if there is none."""
+    attributes = op.operation.attributes
+    for index, name in enumerate(attributes):
+        try:
+            _read(attributes[name])
+        except TypeError:
+            text = str(attributes[index]).removeprefix("NamedAttribute(").removesuffix(")")
+            emit_op_error(op, f"has {text}; expected arrays of i8, i16, i32, i64, f32 or f64")
+            return True
+    return False
+
+
+def _read(attribute: Any) -> None:
+    """Reads an attribute and those in it.
+
+    Raises:
+        TypeError: if the bindings cannot.
+    """
+    attribute = attribute.maybe_downcast()
+    if isinstance(attribute, ir.ArrayAttr):
+        for index in range(len(attribute)):
+            _read(attribute[index])
+    elif isinstance(attribute, ir.DictAttr):
+        for each in attribute:
+            _read(attribute[each.name])
 
 
 def remark(location: Any, message: str) -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..dialect import dialects, irdl, new_context
-from ..dialect.bindings import ir, passmanager
+from ..dialect.bindings import passmanager
+from ..dialect.parsing import parse_module
 from ..passes import OptionError, passes
 from ..passes.driver.manager import steps_of
 from ..passes.driver.textual import Leaf, parse_pipeline
@@ -150,7 +151,7 @@ def _process(
             pm.enable_timing()
         with collector.listen(context):
             try:
-                module = ir.Module.parse(text)
+                module = parse_module(text)
                 pm.run(module.operation)
             except Exception as error:
                 if not is_mlir_error(error):

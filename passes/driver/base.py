@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ...dialect.arguments import described
-from ...dialect.diagnostics import Invalid, emit_op_error
+from ...dialect.diagnostics import Invalid, emit_op_error, emit_unreadable
 from ...ir.errors import OpError
+from ...ir.walk import walk
 from ...layout import LayoutError, Swizzle
 from ...layout.arch import Arch
 
@@ -144,6 +145,9 @@ def run_on(pass_: Pass, module: Any) -> bool:
             emit_op_error(error.op, error.message)
         except (Invalid, LayoutError) as error:
             module.location.emit_error(f"{pass_.name}: {error}")
+        except TypeError:
+            if not any(map(emit_unreadable, walk(module))):
+                raise
         else:
             return True
     return False

@@ -6,7 +6,9 @@ from typing import Any
 from ...dialect.arguments import wrong_argument
 from ...dialect.bindings import passmanager
 from ...dialect.diagnostics import emit_op_error
+from ...ir.errors import OpError
 from ...ir.kernel import MODULES
+from ...ir.nesting import check_nesting
 from .base import OptionError, Pass, run_on
 from .registry import pass_named, passes
 from .textual import Leaf, parse_pipeline
@@ -52,10 +54,20 @@ def _add(pm: Any, pass_: Pass) -> None:
         name = module.operation.name
         if name not in MODULES:
             emit_op_error(module, f"is not what {pass_.name} runs on; expected {MODULES[0]}")
-        if name not in MODULES or not all(run_on(each, module) for each in pass_.passes()):
+        if name not in MODULES or not _run_all(pass_, module):
             external.signal_pass_failure()
 
     pm.add(run, name=pass_.name, argument=pass_.name, description=pass_.description)
+
+
+def _run_all(pass_: Pass, module: Any) -> bool:
+    """Runs the passes that one stands for; False if one of them failed."""
+    try:
+        check_nesting(module)
+    except OpError as error:
+        emit_op_error(error.op, error.message)
+        return False
+    return all(run_on(each, module) for each in pass_.passes())
 
 
 def add_passes(pm: Any, name: str, **options: Any) -> Any:

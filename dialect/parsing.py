@@ -1,0 +1,97 @@
+"""Parsing MLIR text, without what MLIR's parser dies of.
+
+The parser and the printer recurse: what nests some thousand deep overflows the stack and ends the
+process. So the brackets of a text are counted before it is parsed, with those of the aliases that it
+uses.
+"""
+
+import re
+from itertools import accumulate, repeat
+from typing import Any
+
+from .bindings import ir
+
+#: How deep brackets may nest; clang's `-fbracket-depth` is as much by default.
+MAX_NESTING = 256
+
+#: Digits and dots of a number.
+MAX_DIGITS = 4096
+
+#: Characters of an affine map after its arrow.
+MAX_MAP = 1 << 16
+
+_STRING = r'"(?:[^"\\\n]|\\.)*"'
+_ALIAS = r"[!#][A-Za-z_][\w$.-]*"
+
+#: What matters, and what holds brackets or signs that are none: strings, comments, arrows, comparisons.
+_MARKS = (
+    rf"{_STRING}|//[^\n]*|[-=]>|[<>]=|[{{}}\[\]()<>]"
+    rf"|\d[\d.]{{{MAX_DIGITS}}}|-(?:[ \t]*-){{{MAX_NESTING}}}"
+)
+_MARK = re.compile(_MARKS)
+_MARK_OR_ALIAS = re.compile(rf"{_MARKS}|(?P<defined>^{_ALIAS}(?=\s*=))|{_ALIAS}|\n", re.M)
+_DEFINITION = re.compile(rf"^{_ALIAS}\s*=", re.M)
+_MAP = re.compile(rf"affine_(?:map|set)<[^>]*->[^>]{{{MAX_MAP}}}")
+
+_STEP = {**dict.fromkeys("{[(<", 1), **dict.fromkeys("}])>", -1)}
+
+#: So few aliases cannot nest too deep, however deep each is.
+_FEW_ALIASES = 8
+
+
+def parse_module(text: str) -> Any:
+    """The module of a text, in the current context.
+
+    Raises:
+        MLIRError: with a located diagnostic, if the text is malformed, or nests too deep to be parsed.
+    """
+    found = _problem(text)
+    if found is not None:
+        at, message = found
+        line = text.count("\n", 0, at) + 1
+        column = at - text.rfind("\n", 0, at)
+        location = ir.Location.file("-", line, column)
+        if location.context.emit_error_diagnostics:
+            location.emit_error(message)
+        raise ir.MLIRError(
+            f'Unable to parse module assembly:\nerror: "-":{line}:{column}: {message}'
+        )
+    return ir.Module.parse(text)
+
+
+def _problem(text: str) -> tuple[int, str] | None:
+    """Where a text is what the parser dies of, and what is wrong there."""
+    if found := _MAP.search(text):
+        return found.start(), f"an affine map of more than {MAX_MAP} characters"
+    marks = _MARK.findall(text)
+    deepest = max(accumulate(map(_STEP.get, marks, repeat(0))), default=0)
+    long = any(len(mark) > MAX_NESTING and mark[0] not in '"/' for mark in marks)
+    aliases = sum(1 for _ in _DEFINITION.finditer(text))
+    if deepest <= MAX_NESTING and not long and aliases <= _FEW_ALIASES:
+        return None
+    return _first_problem(text)
+
+
+def _first_problem(text: str) -> tuple[int, str] | None:
+    depth = 0
+    # How deep each alias is, and the one that is being defined.
+    depths: dict[str, int] = {}
+    defined = None
+    for found in _MARK_OR_ALIAS.finditer(text):
+        mark = found[0]
+        total = depth = max(0, depth + _STEP.get(mark, 0))
+        if mark[0].isdigit():
+            return found.start(), f"a number of more than {MAX_DIGITS} digits"
+        if mark[0] == "-" and len(mark) > MAX_NESTING:
+            return found.start(), f"more than {MAX_NESTING} signs in a row"
+        if mark == "\n" and depth == 0:
+            defined = None
+        elif found["defined"]:
+            defined = mark
+        elif mark[0] in "!#":
+            total += depths.get(mark, 0)
+        if total > MAX_NESTING:
+            return found.start(), f"brackets nest {total} deep here; expected at most {MAX_NESTING}"
+        if defined is not None:
+            depths[defined] = max(depths.get(defined, 0), total)
+    return None

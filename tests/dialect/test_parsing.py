@@ -1,0 +1,151 @@
+"""Text that MLIR's parser would overflow the stack on is refused before it is parsed."""
+
+import subprocess
+import sys
+from itertools import count
+
+import pytest
+
+import mlir_smem
+from mlir_smem.dialect import new_context
+from mlir_smem.dialect.bindings import ir
+from mlir_smem.dialect.parsing import MAX_DIGITS, MAX_NESTING, parse_module
+
+HOLDER = "module attributes {{x.y = {}}} {{}}"
+MANY = 20_000
+
+
+def nested(before, inner, after, depth):
+    return before * depth + inner + after * depth
+
+
+def aliases(first, following, depth):
+    """Aliases of which each holds the one before, and a module that holds the last."""
+    lines = [f"#a0 = {first}", *(f"#a{i} = {following.format(i - 1)}" for i in range(1, depth))]
+    return "\n".join([*lines, HOLDER.format(f"#a{depth - 1}")])
+
+
+#: Texts that nest so deep, each by a depth.
+DEEP = {
+    "regions": lambda n: nested("module {", "", "}", n),
+    "generic regions": lambda n: nested('"builtin.module"() ({', "", "}) : () -> ()", n),
+    "arrays": lambda n: HOLDER.format(nested("[", "", "]", n)),
+    "dictionaries": lambda n: HOLDER.format(nested("{a = ", "1", "}", n)),
+    "types": lambda n: HOLDER.format(nested("tuple<", "i32", ">", n)),
+    "struct types": lambda n: HOLDER.format(nested("!llvm.struct<(", "i32", ")>", n)),
+    "function types": lambda n: HOLDER.format(nested("() -> (", "", ")", n)),
+    "affine expressions": lambda n: HOLDER.format(
+        f"affine_map<(i) -> ({nested('(', 'i', ')', n)})>"
+    ),
+    "elements": lambda n: HOLDER.format(f"dense<{nested('[', '1', ']', n)}> : tensor<1xi32>"),
+    "locations": lambda n: f"module {{}} loc({nested('fused[', 'unknown', ']', n)})",
+    "unknown attributes": lambda n: HOLDER.format(f"#foo.bar{nested('<', '', '>', n)}"),
+    "aliases": lambda n: aliases("[]", "[#a{}]", n),
+    "aliases of two": lambda n: aliases("[]", "[1, [#a{}], 2]", n),
+}
+
+
+def refusal(text):
+    with new_context() as context:
+        context.allow_unregistered_dialects = True
+        with pytest.raises(ir.MLIRError) as error:
+            parse_module(text)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("depth", [MAX_NESTING + 1, MANY])
+@pytest.mark.parametrize("deep", DEEP.values(), ids=DEEP)
+def test_what_nests_too_deep(deep, depth):
+    assert "brackets nest 257 deep here; expected at most 256" in refusal(deep(depth))
+
+
+@pytest.mark.parametrize("deep", DEEP.values(), ids=DEEP)
+def test_what_nests_less_deep_is_for_the_parser(deep):
+    with new_context() as context:
+        context.allow_unregistered_dialects = True
+        try:
+            parse_module(deep(60))
+        except ir.MLIRError as error:
+            assert "brackets nest" not in str(error)
+
+
+def test_the_place_is_the_first_bracket_that_is_too_deep():
+    lines = ["module {", *["  module {" for _ in range(MAX_NESTING)], "}" * (MAX_NESTING + 1)]
+    said = refusal("\n".join(lines))
+    assert said == (
+        'Unable to parse module assembly:\nerror: "-":257:10: brackets nest 257 deep here; expected '
+        "at most 256"
+    )
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        (HOLDER.format("1" * 200_000 + " : i32"), f"a number of more than {MAX_DIGITS} digits"),
+        (HOLDER.format("0." + "1" * 200_000), f"a number of more than {MAX_DIGITS} digits"),
+        (
+            HOLDER.format(f"affine_map<(i) -> ({'-' * MANY}i)>"),
+            f"more than {MAX_NESTING} signs in a row",
+        ),
+        (
+            HOLDER.format(f"affine_map<(i) -> ({'- ' * MANY}i)>"),
+            f"more than {MAX_NESTING} signs in a row",
+        ),
+        (
+            HOLDER.format(f"affine_map<(i) -> (i{' + i mod 3' * MANY})>"),
+            "an affine map of more than 65536 characters",
+        ),
+    ],
+)
+def test_what_else_the_parser_recurses_over(text, said):
+    assert said in refusal(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HOLDER.format(f'"{"(" * MANY}"'),
+        HOLDER.format(f'"{"1" * MANY}"'),
+        HOLDER.format(r'"\"' + "[" * MANY + '"'),
+        f"// {'{' * MANY}\nmodule {{}}",
+        f"// {'-' * MANY}\nmodule {{}}",
+        "".join(f"func.func private @f{i}() -> (i32)\n" for i in range(1000)),
+        "".join(f"#s{i} = affine_set<(i) : (i >= 0, i - {i} <= 0)>\n" for i in range(1000))
+        + "module {}",
+        "".join(f"#a{i} = [{i}]\n" for i in range(1000)) + HOLDER.format("[#a999, #a999, [#a999]]"),
+        HOLDER.format("[" + ", ".join("[1]" for _ in range(1000)) + "]"),
+    ],
+    ids=count(),
+)
+def test_what_does_not_nest(text):
+    with new_context() as context:
+        context.allow_unregistered_dialects = True
+        parse_module(text)
+
+
+def test_compile_refuses_text_and_modules_alike():
+    body = nested("scf.if %b {", "", "}", 200)
+    deep = f"gpu.module @m {{ gpu.func @f(%b: i1) {{ {body} gpu.return }} }}"
+    with pytest.raises(ir.MLIRError, match=r"'scf.if' op is in 65 regions"):
+        mlir_smem.compile(deep)
+    with new_context():
+        module = ir.Module.parse(deep)
+        with pytest.raises(
+            mlir_smem.codegen.CompileError, match=r"'scf.if' at 1:\d+ is in 65 region"
+        ):
+            mlir_smem.compile(module)
+
+
+def test_a_host_that_compiles_very_deep_text_lives():
+    script = f"""
+import mlir_smem
+try:
+    mlir_smem.compile("scf.if %b {{" * {MANY} + "}}" * {MANY})
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", script], check=False, capture_output=True, text=True
+    )
+    assert ran.returncode == 0
+    assert "MLIRError" in ran.stdout and "brackets nest 257 deep" in ran.stdout
