@@ -11,16 +11,25 @@ from ..layout.fragments import WARPGROUP
 from .errors import OpError
 from .walk import walk
 
+#: Threads of a block (CUDA programming guide, table of compute capabilities).
+MAX_THREADS = 1024
+
 #: Ops that hold functions, and those that end one.
 MODULES = ("builtin.module", "gpu.module")
 _RETURNS = ("gpu.return", "func.return", "llvm.return")
 
 
 def function_of(op: Any) -> Any:
-    """The function around an op: its outermost ancestor below a module."""
+    """The function around an op: its outermost ancestor below a module.
+
+    Raises:
+        OpError: if that is no function.
+    """
     operation = op.operation
     while operation.parent is not None and operation.parent.operation.name not in MODULES:
         operation = operation.parent.operation
+    if "function_type" not in operation.attributes:
+        raise OpError(op, "is in no function; shared memory belongs to a kernel")
     return operation
 
 
@@ -47,8 +56,18 @@ def module_of(function: Any) -> Any:
 
 def block_size(function: Any) -> tuple[int, int, int] | None:
     """Threads of a block along x, y and z, from `known_block_size` (or `nvvm.reqntid`); None if it
-    is not known."""
-    return extents_of(function, "known_block_size", "gpu.known_block_size", "nvvm.reqntid")
+    is not known.
+
+    Raises:
+        OpError: if no block has so many.
+    """
+    size = extents_of(function, "known_block_size", "gpu.known_block_size", "nvvm.reqntid")
+    if size is not None and (min(size) < 1 or prod(size) > MAX_THREADS):
+        threads = " x ".join(map(str, size))
+        raise OpError(
+            function, f"has blocks of {threads} threads; expected 1 to {MAX_THREADS} threads"
+        )
+    return size
 
 
 def extents_of(function: Any, *names: str) -> tuple[int, int, int] | None:

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 from ..dialect.bindings import ir
 from ..dialect.build import i64
 from ..dialect.divisibility import constant_of
+from ..layout.elements import WINDOW_BYTES
+from .errors import OpError
 from .kernel import module_of
 
 #: What dynamic shared memory is aligned to: the widest swizzle pattern. The symbol of the tiles says so,
@@ -96,14 +98,30 @@ class Buffer(NamedTuple):
 
     @property
     def alignment(self) -> int:
-        """Its alignment in bytes; 1 if it says nothing."""
+        """Its alignment in bytes; 1 if it says nothing.
+
+        Raises:
+            OpError: if what it says is no power of two that shared memory has.
+        """
         own = self._all()[self.number]
-        return own[_BUFFER_ALIGNMENT].value if _BUFFER_ALIGNMENT in own else 1
+        if _BUFFER_ALIGNMENT not in own:
+            return 1
+        given = own[_BUFFER_ALIGNMENT].maybe_downcast()
+        value = given.value if isinstance(given, ir.IntegerAttr) else 0
+        if not 1 <= value <= WINDOW_BYTES or value & (value - 1):
+            raise OpError(
+                self.function,
+                f"has a workgroup buffer with {_BUFFER_ALIGNMENT} = {given}; expected a power of two "
+                f"from 1 to {WINDOW_BYTES}",
+            )
+        return value
 
     def align(self, alignment: int) -> None:
         """Sets its alignment, in bytes."""
         attributes = self._all()
-        kept = {each.name: each.attr for each in attributes[self.number]}
+        own = attributes[self.number]
+        # To ask an entry of the dictionary itself ends the process on attributes without a class.
+        kept = {each.name: own[each.name] for each in own}
         attributes[self.number] = ir.DictAttr.get({**kept, _BUFFER_ALIGNMENT: i64(alignment)})
         self.function.attributes["workgroup_attrib_attrs"] = ir.ArrayAttr.get(attributes)
 

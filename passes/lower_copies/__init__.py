@@ -6,7 +6,9 @@ from typing import Any
 from ...dialect.bindings import ir
 from ...dialect.op import effects_of
 from ...dialect.ops import AnyMma, PartOp, RootOp, ViewOp
+from ...dialect.types import RingType, TileType
 from ...ir.errors import OpError
+from ...ir.kernel import functions_of
 from ...ir.lowerings import load
 from ...ir.shared_memory import assume_alignment
 from ...ir.walk import gather
@@ -47,6 +49,27 @@ class LowerCopies(Pass):
                 with ir.InsertionPoint(tile.operation), tile.location:
                     assume_alignment(tile)
             _erase(tile)
+        for function in functions_of(module):
+            _check_signature(function)
+
+
+def _check_signature(function: Any) -> None:
+    """Checks that a function neither takes nor gives what only names bytes of a block's memory.
+
+    Raises:
+        OpError: if it does; what calls it could not pass it.
+    """
+    attribute = function.attributes.get("function_type")
+    type_: Any = attribute.value.maybe_downcast() if isinstance(attribute, ir.TypeAttr) else None
+    if not isinstance(type_, ir.FunctionType):
+        return
+    for each in (*type_.inputs, *type_.results):
+        if isinstance(each.maybe_downcast(), TileType | RingType):
+            raise OpError(
+                function,
+                f"takes or gives {each}; a kernel makes its tiles and rings itself (smem.alloc, "
+                "smem.view, smem.ring)",
+            )
 
 
 def _erase(tile: Any) -> None:

@@ -39,11 +39,24 @@ def check_memories(lowered: Sequence[Any], memories: Sequence[Any]) -> None:
         function = function_of(op)
         if function not in prepared:
             raise OpError(op, "has no tensor memory; run smem-place-accumulators before")
+        _check_order(op, prepared[function], function)
         if not isinstance(op, WaitOp):
             _check_op(op, prepared[function])
             making.setdefault(function, []).append(op)
     for function, ops in making.items():
         _check_columns(prepared[function], ops)
+
+
+def _check_order(op: Any, memory: Any, function: Any) -> None:
+    """Checks that tensor memory is allocated before an op that is executed after it."""
+    outer = op.operation
+    while outer.parent.operation != function:
+        outer = outer.parent.operation
+    if outer.block == memory.operation.block and outer.is_before_in_block(memory.operation):
+        raise OpError(
+            memory,
+            f"comes after the '{op.operation.name}' at {format_location(op.location)}, which needs it",
+        )
 
 
 def _check_op(op: Any, memory: Any) -> None:

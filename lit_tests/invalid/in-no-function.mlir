@@ -1,0 +1,7 @@
+// Ops that belong to a kernel are refused outside of functions, by each pass that asks for it.
+
+// RUN: smem-opt %s --split-input-file --verify-diagnostics --smem-lower-copies
+// RUN: smem-opt %s --split-input-file --verify-diagnostics --smem-allocate
+
+// expected-error@+1 {{'smem.ring' op is in no function; shared memory belongs to a kernel}}
+%0 = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
