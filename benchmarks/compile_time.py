@@ -21,8 +21,8 @@ from typing import Any
 
 from record import record
 
+from mlir_smem.codegen.back_end import to_llvm
 from mlir_smem.codegen.llvm_dialect import device_module, lower_to_llvm_dialect
-from mlir_smem.codegen.ptx import to_llvm_ir, to_ptx
 from mlir_smem.codegen.ptxas import assemble
 from mlir_smem.codegen.targets import target
 from mlir_smem.dialect import new_context
@@ -110,10 +110,8 @@ def stages(text: str, last: str = "ptxas") -> dict[str, float]:
             return spent
         lower_to_llvm_dialect(module)
         lap("to the LLVM dialect")
-        llvm = to_llvm_ir(device_module(module))
-        lap("to LLVM IR")
-    ptx = to_ptx(llvm, target("sm_90a"))
-    lap("to PTX")
+        _, ptx = to_llvm(device_module(module), target("sm_90a"))
+        lap("to PTX")
     assemble(ptx, "sm_90a")
     lap("ptxas")
     return spent

@@ -1,10 +1,17 @@
-"""NVVM module to LLVM IR, PTX and cubin, and the kernel's manifest."""
+"""NVVM module to LLVM IR, PTX and cubin, and the kernel's manifest.
 
-from .compiler import STAGES, Compiled, compile, compile_in_place
-from .errors import CompileError
-from .manifest import is_manifest
-from .ptxas import Report
-from .versions import toolchain
+Nothing is loaded before it is used: the process that runs LLVM needs a part of this folder, and no MLIR
+passes.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .compiler import STAGES, Compiled, compile, compile_in_place
+    from .errors import CompileError
+    from .manifest import is_manifest
+    from .ptxas import Report
+    from .versions import toolchain
 
 __all__ = [
     "STAGES",
@@ -16,3 +23,23 @@ __all__ = [
     "is_manifest",
     "toolchain",
 ]
+
+#: The files that define what is here.
+_HOME = {
+    "STAGES": "compiler",
+    "CompileError": "errors",
+    "Compiled": "compiler",
+    "Report": "ptxas",
+    "compile": "compiler",
+    "compile_in_place": "compiler",
+    "is_manifest": "manifest",
+    "toolchain": "versions",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOME[name]}", __name__), name)

@@ -6,11 +6,16 @@ from typing import Any
 from ..dialect import new_context, register
 from ..dialect.arguments import wrong_argument
 from ..dialect.bindings import ir, passmanager
+from ..dialect.parsing import parse_module
+from ..ir.errors import OpError
+from ..ir.nesting import check_nesting
 from ..layout.arch import Arch
 from ..passes import add_passes
+from .back_end import to_llvm
+from .errors import located
 from .llvm_dialect import device_module, lower_to_llvm_dialect
+from .llvm_process import prepare
 from .manifest import manifest_of
-from .ptx import to_llvm_ir, to_ptx
 from .ptxas import Report, assemble
 from .targets import target
 
@@ -78,16 +83,22 @@ def compile(module: Any, arch: str = "sm_90a", emit: str = "cubin", **options: A
         raise ValueError(f"unknown stage '{emit}'; expected one of {', '.join(STAGES)}")
     if isinstance(module, str):
         with new_context():
-            return compile_in_place(ir.Module.parse(module), arch, emit, **options)
+            return compile_in_place(parse_module(module), arch, emit, **options)
     register(module.context)
+    try:
+        check_nesting(module)
+    except OpError as error:
+        raise located(error.op, error.message) from None
     text = module.operation.get_asm(enable_debug_info=True)
     with module.context, module.operation.location:
-        return compile_in_place(ir.Module.parse(text), arch, emit, **options)
+        return compile_in_place(parse_module(text), arch, emit, **options)
 
 
 def compile_in_place(module: Any, arch: str, emit: str, **options: Any) -> Compiled:
     """Compiles a module that may be changed, in the current context; see `compile`."""
     to = target(arch)
+    if emit != "nvvm":
+        prepare()
     pm = passmanager.PassManager("builtin.module")
     add_passes(pm, "smem-to-nvvm", arch=Arch.parse(to.arch), **options)
     pm.run(module.operation)
@@ -98,11 +109,8 @@ def compile_in_place(module: Any, arch: str, emit: str, **options: Any) -> Compi
         located = module.operation.get_asm(enable_debug_info=True)
         return Compiled(manifest, nvvm, located=located)
     lower_to_llvm_dialect(module)
-    llvm_ir = to_llvm_ir(kernels)
-    if emit == "llvm":
-        return Compiled(manifest, nvvm, llvm_ir)
-    ptx = to_ptx(llvm_ir, to)
-    if emit == "ptx":
+    llvm_ir, ptx = to_llvm(kernels, None if emit == "llvm" else to)
+    if ptx is None or emit == "ptx":
         return Compiled(manifest, nvvm, llvm_ir, ptx)
     cubin, report = assemble(ptx, to.arch)
     return Compiled(manifest, nvvm, llvm_ir, ptx, cubin, report)

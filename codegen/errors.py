@@ -2,14 +2,23 @@
 
 from typing import Any
 
-from ..dialect.diagnostics import emit_op_error, format_location
-
 
 class CompileError(Exception):
     """A module that cannot be compiled; the message says why and what would do."""
 
 
-def located(op: Any, message: str) -> CompileError:
+class LocatedError(CompileError):
+    """An error of which a diagnostic has been emitted at its place."""
+
+
+class LLVMRefusal(CompileError):
+    """LLVM does not compile what a module holds."""
+
+
+def located(op: Any, message: str) -> LocatedError:
     """Emits a diagnostic at an op, and gives the error to raise."""
+    # The process that runs LLVM loads this file, and nothing of the dialect.
+    from ..dialect.diagnostics import emit_op_error, format_location
+
     emit_op_error(op, message)
-    return CompileError(f"'{op.operation.name}' at {format_location(op.location)} {message}")
+    return LocatedError(f"'{op.operation.name}' at {format_location(op.location)} {message}")

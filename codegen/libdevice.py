@@ -104,21 +104,20 @@ def in_llvm(function_type: Any) -> str:
     return inner.removeprefix("!llvm.func<").removesuffix(">").replace("!llvm.", "")
 
 
-def link(module: Any) -> None:
-    """Adds to a module of LLVM what it declares of libdevice. A module that declares nothing of it
-    needs no library.
+def link(module: Any, file: Path) -> None:
+    """Adds to a module of LLVM what it declares of libdevice.
 
     Args:
         module: of llvmlite, with its triple and data layout, before it is optimized.
+        file: the library.
 
     Raises:
-        CompileError: if there is no library, LLVM cannot read it, or it lacks a function.
+        CompileError: if LLVM cannot read the library, or it lacks a function.
     """
     declared = {f.name for f in module.functions if f.is_declaration and f.name.startswith(PREFIX)}
     if not declared:
         return
     _ask_for_precise_roots()
-    file = find_libdevice()
     target = module.triple, module.data_layout
     library = llvmlite.parse_bitcode(_part(file, _stamp(file), frozenset(declared), target))
     if missing := sorted(declared - {f.name for f in library.functions if not f.is_declaration}):

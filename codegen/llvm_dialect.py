@@ -8,8 +8,10 @@ from ..ir.kernel import parameter_attributes
 from ..ir.launch_attributes import TENSOR_MAP, TENSOR_MAP_ALIGNMENT, TENSOR_MAP_BYTES
 from ..ir.view_memory import DYNAMIC_ALIGNMENT
 from ..ir.walk import walk
+from .back_end import TRANSLATED
 from .errors import CompileError, located
 from .libdevice import PREFIX, find_libdevice, in_llvm, signature
+from .limits import check_limits
 from .math_ops import lower_math
 
 #: Run on each gpu.module. `convert-gpu-to-nvvm` converts memref, arith and cf with it, and makes calls of
@@ -24,9 +26,6 @@ PIPELINE = (
 #: Functions that the CUDA driver defines (system calls of the PTX interoperability guide).
 DRIVER_FUNCTIONS = {"vprintf", "malloc", "free", "__assertfail"}
 
-#: Dialects whose ops are LLVM IR.
-_TRANSLATED = ("llvm", "nvvm", "gpu")
-
 
 def lower_to_llvm_dialect(module: Any) -> None:
     """Lowers the kernels of a module in place.
@@ -35,6 +34,7 @@ def lower_to_llvm_dialect(module: Any) -> None:
         MLIRError, CompileError: with a located diagnostic, if an op has no lowering.
     """
     lower_math(device_module(module))
+    check_limits(device_module(module))
     # Upstream declares what it calls of libdevice as it is.
     by_hand = {_name(op) for op in walk(device_module(module), "llvm.func", "func.func")}
     pm = passmanager.PassManager("builtin.module")
@@ -44,7 +44,7 @@ def lower_to_llvm_dialect(module: Any) -> None:
     _declare_dynamic_memory(device_module(module))
     _pass_by_value(device_module(module), maps)
     # The translation to LLVM IR crashes on what is left of other dialects.
-    left = [op for op in walk(device_module(module)) if op.name.split(".")[0] not in _TRANSLATED]
+    left = [op for op in walk(device_module(module)) if op.name.split(".")[0] not in TRANSLATED]
     # Casts are what upstream puts around an op that it cannot lower: the op itself says more.
     left.sort(key=lambda op: op.name == "builtin.unrealized_conversion_cast")
     if left:

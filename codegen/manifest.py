@@ -19,7 +19,7 @@ may then be started before they end.
 from typing import Any
 
 from ..dialect.bindings import ir
-from ..dialect.diagnostics import Invalid
+from ..dialect.diagnostics import Invalid, emit_unreadable, format_location
 from ..dialect.memrefs import is_dynamic, strides_of
 from ..ir.cluster import cluster_size
 from ..ir.kernel import block_size, parameter_attributes
@@ -30,7 +30,7 @@ from ..layout.lines import unaligned_dim
 from ..layout.swizzle import Swizzle
 from ..layout.tensor_box import PADDED_ALIGNMENT
 from .alignment import Access, element_bytes, widest_access
-from .errors import CompileError, located
+from .errors import CompileError, LocatedError, located
 
 VERSION = 1
 
@@ -78,16 +78,34 @@ def manifest_of(device_module: Any, arch: str) -> dict[str, Any]:
     """The manifest of the kernels in a gpu.module, ready for JSON.
 
     Raises:
-        CompileError: if there is no kernel, or an attribute is not of the form above.
+        CompileError: if there is no kernel; with a located diagnostic, if an argument is of a type that
+            no host passes, or an attribute is not of the form above.
     """
     kernels = [
-        _kernel(op)
+        _located_kernel(op)
         for op in device_module.regions[0].blocks[0].operations
         if op.operation.name == "gpu.func" and any(mark in op.attributes for mark in _KERNEL_MARKS)
     ]
     if not kernels:
         raise CompileError("the gpu.module holds no kernel: no gpu.func is marked `kernel`")
     return {"version": VERSION, "arch": arch, "kernels": kernels}
+
+
+def _located_kernel(function: Any) -> dict[str, Any]:
+    """The entry of a kernel; what is wrong with it is a diagnostic at its place."""
+    try:
+        return _kernel(function)
+    except LocatedError:
+        raise
+    except CompileError as error:
+        function.location.emit_error(str(error))
+        place = format_location(function.location)
+        raise LocatedError(f"{place}: {error}") from None
+    except TypeError:
+        if not emit_unreadable(function):
+            raise
+        place = format_location(function.location)
+        raise LocatedError(f"an attribute of the kernel at {place} cannot be read") from None
 
 
 def _kernel(function: Any) -> dict[str, Any]:
@@ -311,5 +329,6 @@ def _plain(attribute: Any) -> Any:
     if isinstance(attribute, ir.ArrayAttr):
         return [_plain(a.maybe_downcast()) for a in attribute]
     if isinstance(attribute, ir.DictAttr):
-        return {named.name: _plain(named.attr.maybe_downcast()) for named in attribute}
+        # To ask an entry itself ends the process on attributes that the bindings have no class for.
+        return {each.name: _plain(attribute[each.name].maybe_downcast()) for each in attribute}
     raise CompileError(f"expected strings, integers and arrays of them, not {attribute}")

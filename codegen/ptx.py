@@ -1,15 +1,20 @@
-"""From the LLVM dialect to LLVM IR and PTX, with the NVPTX target that llvmlite carries."""
+"""From the LLVM dialect to LLVM IR and PTX, with the NVPTX target that llvmlite carries.
+
+Both end the process on some input (`exit`, assertions, stack overflows), so `llvm_worker` runs them in
+one of their own.
+"""
 
 import re
 from functools import cache
+from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvmlite
 
-from ..dialect.bindings import llvm
 from . import libdevice
-from .errors import CompileError
+from .errors import LLVMRefusal
 from .literals import portable_literals
 from .narrow_stores import explicit_narrow_stores
 from .targets import Target
@@ -17,36 +22,48 @@ from .targets import Target
 TRIPLE = "nvptx64-nvidia-cuda"
 
 
-def to_llvm_ir(device_module: Any) -> str:
-    """The LLVM IR of a gpu.module whose ops are of the LLVM and NVVM dialects."""
-    return llvm.translate_module_to_llvmir(device_module.operation)
+def to_llvm_ir(device_module: Any, bindings: str) -> str:
+    """The LLVM IR of a gpu.module whose ops are of the LLVM and NVVM dialects.
+
+    Args:
+        device_module: the op.
+        bindings: the name of the MLIR bindings' package.
+    """
+    return import_module(f"{bindings}.dialects.llvm").translate_module_to_llvmir(device_module)
 
 
-def to_ptx(llvm_ir: str, target: Target) -> str:
+def to_ptx(llvm_ir: str, target: Target, library: Path | None = None) -> str:
     """PTX, after LLVM's O3 pipeline.
 
+    Args:
+        llvm_ir: the module.
+        target: the architecture.
+        library: CUDA's libdevice, where functions of it are called.
+
     Raises:
-        CompileError: if LLVM refuses the IR.
+        LLVMRefusal: if LLVM refuses the IR.
+        CompileError: if the library cannot be linked.
     """
     _initialize()
     try:
         module = llvmlite.parse_assembly(portable_literals(llvm_ir))
         module.verify()
     except RuntimeError as error:
-        raise CompileError(f"LLVM refuses the module: {error}") from error
+        raise LLVMRefusal(f"LLVM refuses the module: {error}") from error
     machine = llvmlite.Target.from_triple(TRIPLE).create_target_machine(
         cpu=target.arch, features=f"+{target.ptx}", opt=3
     )
     module.triple = TRIPLE
     module.data_layout = str(machine.target_data)
-    libdevice.link(module)
+    if library is not None:
+        libdevice.link(module, library)
     builder = llvmlite.create_pass_builder(
         machine, llvmlite.create_pipeline_tuning_options(speed_level=3)
     )
     builder.getModulePassManager().run(module, builder)
     ptx = machine.emit_assembly(module)
     if unknown := re.search(r"^\.extern \.func .*?(llvm\.[\w.]+)$", ptx, re.M):
-        raise CompileError(
+        raise LLVMRefusal(
             f"'{unknown[1]}' is an intrinsic that the LLVM of llvmlite "
             f"{version('llvmlite')} does not know for {target.arch}"
         )

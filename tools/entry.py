@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import sys
+from contextlib import suppress
 from importlib import import_module
 
 from .command import interrupted
@@ -18,6 +19,8 @@ def smem_opt() -> None:
 def smem_compile() -> None:
     """`smem-compile`."""
     _without_threads()
+    if not any("nvvm" in word for word in sys.argv):
+        _start_llvm()
     _run("smem_compile")
 
 
@@ -30,6 +33,15 @@ def smem_layout() -> None:
     """`smem-layout`."""
     _without_threads()
     _run("smem_layout")
+
+
+def _start_llvm() -> None:
+    """Lets LLVM be loaded, in its process, while this one loads MLIR."""
+    from ..codegen.errors import CompileError
+    from ..codegen.llvm_process import prepare
+
+    with suppress(CompileError):  # who needs it says so
+        prepare()
 
 
 def _without_threads() -> None:

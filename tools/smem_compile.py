@@ -9,7 +9,7 @@ from typing import Any
 from ..codegen import STAGES, Compiled, CompileError, compile_in_place
 from ..codegen.targets import TARGETS
 from ..dialect import new_context
-from ..dialect.bindings import ir
+from ..dialect.parsing import parse_module
 from ..layout import Swizzle
 from ..passes import OptionError
 from .command import Parser, parser, run
@@ -30,7 +30,7 @@ def compile_text(text: str, file: str, emit: str, arch: str, **options: Any) -> 
     compiled = None
     with new_context() as context, collector.listen(context):
         try:
-            compiled = compile_in_place(ir.Module.parse(text), arch, emit, **options)
+            compiled = compile_in_place(parse_module(text), arch, emit, **options)
         except CompileError:
             if not collector.failed:
                 raise

@@ -1,13 +1,13 @@
-// LLVM checks the constraints of inline assembly; what it says is passed on.
+// LLVM checks the constraints of inline assembly; what it says is passed on, with the place of the op that it
+// quotes.
 
-// RUN: not smem-compile %s --emit=ptx -o - 2>&1 | FileCheck %s
+// RUN: %{refused} smem-compile %s --emit=ptx -o - | FileCheck %s
 
-// CHECK-NOT: Traceback
-// CHECK: smem-compile: error: LLVM refuses the module: {{.*}}
-// CHECK: error: number of input constraints does not match number of parameters
 gpu.module @kernels {
-  gpu.func @kernel(%m: memref<1xf32>) kernel {
-    llvm.inline_asm has_side_effects "", "no constraint" : () -> ()
+  gpu.func @kernel(%m: memref<1xf32>, %x: f32) kernel {
+    // CHECK: llvm-refuses.mlir:[[LINE:[0-9]+]]:5: error: 'llvm.inline_asm' op cannot be compiled; LLVM dies of it: couldn't allocate input reg for constraint '{eax}'
+    // CHECK-NEXT: "{eax}"
+    llvm.inline_asm has_side_effects "", "{eax}" %x : (f32) -> ()
     gpu.return
   }
 }

@@ -278,6 +278,7 @@ sat = #nvvm.sat_mode<satfinite>} : vector<2xbf16> -> i16 (f8E4M3FN)"""
     with pytest.raises(CompileError) as error:
         mlir_smem.compile(text, emit="ptx")
     assert str(error.value).startswith(
-        "'llvm.nvvm.bf16x2.to.e4m3x2.rn.satfinite' is an intrinsic that the LLVM of llvmlite "
+        "'llvm.func' at 2:1 cannot be compiled; 'llvm.nvvm.bf16x2.to.e4m3x2.rn.satfinite' is an "
+        "intrinsic that the LLVM of llvmlite "
     )
     assert str(error.value).endswith(" does not know for sm_90a")

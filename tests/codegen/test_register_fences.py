@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from product_cases import MIXES, Case, forms
 
+from mlir_smem.codegen.back_end import to_llvm
 from mlir_smem.codegen.llvm_dialect import device_module, lower_to_llvm_dialect
-from mlir_smem.codegen.ptx import to_llvm_ir, to_ptx
 from mlir_smem.codegen.targets import target
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir, passmanager
@@ -82,7 +82,7 @@ def ptx_of(text, *between):
             pm.add(name)
         pm.run(module.operation)
         lower_to_llvm_dialect(module)
-        return to_ptx(to_llvm_ir(device_module(module)), target("sm_90a"))
+        return to_llvm(device_module(module), target("sm_90a"))[1]
 
 
 def written_between(ptx):

@@ -1,0 +1,144 @@
+"""From a gpu.module of the LLVM dialect to LLVM IR and PTX, and the place of what LLVM cannot compile."""
+
+import io
+from typing import Any
+
+from ..dialect.bindings import PACKAGE, ir
+from ..dialect.diagnostics import place_of
+from ..ir.walk import walk
+from .errors import CompileError, located
+from .libdevice import PREFIX, find_libdevice
+from .llvm_process import LLVMDied, llvm_process
+from .llvm_protocol import Answer, Request
+from .targets import Target
+
+#: Dialects whose ops are LLVM IR, and whose attributes say something to its translation.
+TRANSLATED = ("llvm", "nvvm", "gpu")
+
+#: What an op passes on to LLVM as text, which LLVM quotes where it refuses it.
+_QUOTED = {
+    "llvm.call_intrinsic": ("intrin",),
+    "llvm.inline_asm": ("asm_string", "constraints"),
+}
+
+
+#: What MLIR's translation says of each op around one that it cannot translate.
+_FAILED = "LLVM Translation failed for operation"
+
+#: How the LLVM dialect says that a function is a kernel.
+_KERNEL = "nvvm.kernel"
+
+
+class _Refused(Exception):
+    """LLVM does not compile a module; the message is what it says.
+
+    Attributes:
+        errors: (location, message) of what MLIR's translation says.
+    """
+
+    def __init__(self, problem: str, errors: list[tuple[str, str]]) -> None:
+        super().__init__(problem)
+        self.errors = errors
+
+
+def to_llvm(kernels: Any, target: Target | None) -> tuple[str, str | None]:
+    """The LLVM IR of a gpu.module, and its PTX for a target; None without one.
+
+    Raises:
+        CompileError: with a located diagnostic where the place is known, if LLVM refuses the module or
+            dies of it.
+    """
+    try:
+        return _compiled(kernels, target)
+    except _Refused as refused:
+        raise _placed(kernels, target, refused) from None
+
+
+def _compiled(kernels: Any, target: Target | None) -> tuple[str, str | None]:
+    bytecode = io.BytesIO()
+    kernels.operation.write_bytecode(bytecode)
+    library = find_libdevice().absolute() if target and _calls_libdevice(kernels) else None
+    request = Request(bytecode.getvalue(), PACKAGE, TRANSLATED, target, library)
+    made: dict[Answer, Any] = {}
+    errors: list[tuple[str, str]] = []
+    try:
+        with llvm_process() as llvm:
+            for what, value in llvm.answers(request):
+                if what is Answer.DIAGNOSTIC:
+                    errors.append(value)
+                made[what] = value
+    except LLVMDied as died:
+        raise _Refused(f"LLVM dies of it: {died}", errors) from None
+    if Answer.FAILED in made:
+        raise CompileError(made[Answer.FAILED])
+    if Answer.REFUSED in made:
+        raise _Refused(made[Answer.REFUSED], errors)
+    return made[Answer.LLVM], made.get(Answer.PTX)
+
+
+def _calls_libdevice(kernels: Any) -> bool:
+    names = (ir.StringAttr(op.attributes["sym_name"]).value for op in walk(kernels, "llvm.func"))
+    return any(name.startswith(PREFIX) for name in names)
+
+
+def _placed(kernels: Any, target: Target | None, refused: _Refused) -> CompileError:
+    """Emits why a module is refused, where the place is known; the error to raise."""
+    if refused.errors:
+        return _emitted(refused.errors)
+    culprit = _quoted(kernels, str(refused)) or _only_function(kernels)
+    if culprit is None:
+        culprit = _refused_alone(kernels, target)
+    if culprit is None:
+        return CompileError(str(refused))
+    return located(culprit, f"cannot be compiled; {refused}")
+
+
+def _emitted(errors: list[tuple[str, str]]) -> CompileError:
+    """Emits errors of the other process here."""
+    # An op's own error comes before that its translation has failed.
+    errors = [each for each in errors if not each[1].startswith(_FAILED)] or errors
+    said = []
+    for location, message in errors:
+        place = place_of(location)
+        at = ir.Location.file(*place) if place else ir.Location.unknown()
+        at.emit_error(message)
+        said.append(f"{location}: {message}")
+    return CompileError("\n".join(said))
+
+
+def _quoted(kernels: Any, problem: str) -> Any:
+    """The op whose text LLVM quotes; None if there is none, or more than one."""
+    found = []
+    for op in walk(kernels, *_QUOTED):
+        texts = (ir.StringAttr(op.attributes[name]).value for name in _QUOTED[op.name])
+        if any(text and text in problem for text in texts):
+            found.append(op)
+    return found[0] if len(found) == 1 else None
+
+
+def _only_function(kernels: Any) -> Any:
+    """The function that has code; None if several have."""
+    functions = _functions(kernels)
+    return functions[0] if len(functions) == 1 else None
+
+
+def _functions(kernels: Any) -> list[Any]:
+    return [op for op in walk(kernels, "llvm.func") if len(op.regions[0].blocks)]
+
+
+def _refused_alone(kernels: Any, target: Target | None) -> Any:
+    """The first kernel that LLVM refuses without the others; None if it takes each alone."""
+    for index, kernel in enumerate(_kernels(kernels)):
+        alone = kernels.operation.clone()
+        for at, other in enumerate(_kernels(alone)):
+            if at != index:
+                other.erase()
+        try:
+            _compiled(alone, target)
+        except _Refused:
+            return kernel
+    return None
+
+
+def _kernels(kernels: Any) -> list[Any]:
+    return [op for op in _functions(kernels) if _KERNEL in op.attributes]

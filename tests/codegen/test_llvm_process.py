@@ -1,0 +1,251 @@
+"""LLVM in a process of its own: what it dies of is an error, and the next module is compiled."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from programs import kernel, module
+
+import mlir_smem
+from mlir_smem.codegen import CompileError, llvm_process
+from mlir_smem.codegen.llvm_process import LLVMProcess, prepare
+from mlir_smem.dialect import new_context
+from mlir_smem.dialect.bindings import ir
+
+BLOCK = "known_block_size = array<i32: 128, 1, 1>"
+
+
+def computing(body, name="kernel"):
+    return f"""
+gpu.func @{name}(%x: memref<4xi32>, %i: i64, %f: f32) kernel attributes {{{BLOCK}}} {{
+  {body}
+  gpu.return
+}}"""
+
+
+def assembly(text, constraints, operands="%f : (f32) -> ()"):
+    return computing(
+        f'llvm.inline_asm has_side_effects asm_dialect = att "{text}", "{constraints}" {operands}'
+    )
+
+
+WIDE = """%p = llvm.inttoptr %i : i64 to !llvm.ptr
+  %q = llvm.getelementptr %p[1] : (!llvm.ptr) -> !llvm.ptr, i1024
+  %v = llvm.load %p : !llvm.ptr -> i129
+  llvm.store %v, %q : i129, !llvm.ptr"""
+LOAD = """%p = llvm.inttoptr %i : i64 to !llvm.ptr
+  %v = llvm.load %p atomic seq_cst {alignment = 16 : i64} : !llvm.ptr -> i128
+  llvm.store %v, %p : i128, !llvm.ptr"""
+
+#: Where LLVM dies, and what of its words the message must hold.
+DEADLY = {
+    "an operand that assembly lacks": (
+        assembly("mov.b32 $0, $1;", "r"),
+        "'llvm.inline_asm' at 3:3",
+        "invalid operand in inline asm: 'mov.b32 $0, $1;'",
+    ),
+    "an unknown constraint": (
+        assembly("mov.b32 $0;", "zzz"),
+        "'llvm.func' at 2:1",
+        "unknown asm constraint 'z'",
+    ),
+    "a constraint of another target": (
+        assembly("mov.b32 $0;", "{eax}"),
+        "'llvm.inline_asm' at 3:3",
+        "couldn't allocate input reg for constraint '{eax}'",
+    ),
+    "a sign that is no operand": (
+        assembly("mov.b32 $", "r"),
+        "'llvm.inline_asm' at 3:3",
+        "Bad $ operand number in inline asm string: 'mov.b32 $'",
+    ),
+    "a result that nobody gets": (
+        assembly("mov.b32 $0;", "=r", ": () -> ()"),
+        "'llvm.func' at 2:1",
+        "Assertion",
+    ),
+    "another scope": (
+        computing('llvm.fence syncscope("foo") seq_cst'),
+        "'llvm.func' at 2:1",
+        'does not support syncscope "foo"',
+    ),
+    "another ordering": (computing(LOAD), "'llvm.func' at 2:1", 'support "seq_cst" ordering'),
+    "an integer of 129 bits": (computing(WIDE), "'llvm.func' at 2:1", "Assertion"),
+}
+
+
+def refused(text, **options):
+    with pytest.raises(CompileError) as error:
+        mlir_smem.compile(text, **{"emit": "ptx", **options})
+    return str(error.value)
+
+
+def process_id():
+    """The process that waits for the next module."""
+    (process,) = llvm_process._idle
+    return process._process.pid
+
+
+@pytest.mark.parametrize("function, place, words", DEADLY.values(), ids=DEADLY)
+def test_what_llvm_dies_of_is_an_error(function, place, words):
+    said = refused(module(function))
+    assert said.startswith(f"{place} cannot be compiled; LLVM dies of it: ")
+    assert words in said
+    assert ".entry product" in mlir_smem.compile(module(), emit="ptx").ptx
+
+
+def test_the_kernel_that_llvm_dies_of_among_others():
+    functions = kernel(), computing(WIDE, "wide"), kernel(name="last")
+    text = module(*functions)
+    line = text[: text.index("@wide")].count("\n") + 1
+    assert refused(text).startswith(
+        f"'llvm.func' at {line}:1 cannot be compiled; LLVM dies of it: "
+    )
+
+
+def test_what_llvm_cannot_read_has_the_place_of_its_function():
+    text = module(computing("").replace("f32", "i0"))
+    said = refused(text)
+    assert said.startswith("'llvm.func' at 2:1 cannot be compiled; LLVM refuses the module: ")
+    assert "bitwidth for integer type out of range" in said
+
+
+def test_a_name_that_the_translation_refuses():
+    text = module(computing('%r = llvm.call_intrinsic "llvm.sqrt"(%i) : (i64) -> i64'), kernel())
+    for emit in ("llvm", "ptx"):
+        said = refused(text, emit=emit)
+        assert said.startswith('loc("-":3:8): call intrinsic signature i64 (i64) to overloaded')
+        assert "Translation failed" not in said
+
+
+def test_a_process_compiles_one_module_after_the_other():
+    mlir_smem.compile(module(), emit="ptx")
+    first = process_id()
+    mlir_smem.compile(module(), emit="ptx")
+    assert process_id() == first
+    refused(module(computing(WIDE)))
+    mlir_smem.compile(module(), emit="llvm")
+    assert process_id() != first
+
+
+def test_a_process_that_ended_meanwhile_is_replaced():
+    mlir_smem.compile(module(), emit="ptx")
+    ended = process_id()
+    os.kill(ended, signal.SIGKILL)
+    while llvm_process._idle[0].alive:
+        time.sleep(0.01)
+    assert mlir_smem.compile(module(), emit="ptx").ptx
+    assert process_id() != ended
+
+
+def test_a_process_that_says_nothing():
+    process = LLVMProcess()
+    os.kill(process._process.pid, signal.SIGSEGV)
+    with pytest.raises(llvm_process.LLVMDied, match=r"Segmentation fault \(SIGSEGV\)"):
+        list(process.answers(None))
+    process.end()
+
+
+def test_interrupting_ends_the_process():
+    with pytest.raises(KeyboardInterrupt), llvm_process.llvm_process() as process:
+        raise KeyboardInterrupt
+    assert not process.alive
+    assert process not in llvm_process._idle
+
+
+def test_an_interrupt_is_for_the_host():
+    mlir_smem.compile(module(), emit="ptx")
+    os.kill(process_id(), signal.SIGINT)
+    asked = process_id()
+    assert mlir_smem.compile(module(), emit="ptx").ptx
+    assert process_id() == asked
+
+
+def test_threads_that_compile_at_once():
+    expected = mlir_smem.compile(module(), emit="ptx").ptx
+
+    def ask(_):
+        with new_context():
+            parsed = ir.Module.parse(module())
+        return mlir_smem.compile(parsed, emit="ptx").ptx
+
+    prepare()
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(ask, range(8))) == {expected}
+    assert len(llvm_process._idle) <= 1
+
+
+@pytest.mark.parametrize("executable", ["", "/nowhere/python"])
+def test_no_python_to_run(monkeypatch, executable):
+    monkeypatch.setattr(llvm_process, "_idle", [])
+    monkeypatch.setattr(sys, "executable", executable)
+    said = refused(module())
+    assert said.startswith("no process can be started to run LLVM in: ")
+    assert mlir_smem.compile(module(), emit="nvvm").nvvm
+
+
+def run(script, folder, name="script.py"):
+    """Runs a script, which does not ask whether it is main, in a process of its own."""
+    (folder / name).write_text(script)
+    command = [sys.executable, name]
+    return subprocess.run(
+        command, check=False, cwd=folder, capture_output=True, text=True, timeout=120
+    )
+
+
+@pytest.mark.parametrize("name", ["script.py", "queue.py", "pickle.py"])
+def test_the_hosts_script_is_not_run_again(tmp_path, name):
+    script = f"import mlir_smem\nprint(len(mlir_smem.compile({module()!r}, emit='ptx').ptx))"
+    if name != "script.py":
+        # The host itself has loaded the module that its script hides.
+        script = f"import sys\nsys.path.append(sys.path.pop(0))\n{script}"
+    ran = run(script, tmp_path, name)
+    assert ran.stderr == ""
+    assert ran.stdout.count("\n") == 1
+
+
+def test_a_process_that_was_forked_has_its_own(tmp_path):
+    ran = run(
+        f"""
+import os, mlir_smem
+from mlir_smem.codegen import llvm_process
+text = {module()!r}
+before = mlir_smem.compile(text, emit="ptx").ptx
+child = os.fork()
+if child == 0:
+    assert not llvm_process._idle
+    assert mlir_smem.compile(text, emit="ptx").ptx == before
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+assert mlir_smem.compile(text, emit="ptx").ptx == before
+print("both")
+""",
+        tmp_path,
+    )
+    assert (ran.stdout, ran.stderr) == ("both\n", "")
+
+
+@pytest.mark.parametrize("end", ["sys.exit()", "os._exit(0)", "os.kill(os.getpid(), 9)"])
+def test_no_process_outlives_the_host(tmp_path, end):
+    ran = run(
+        f"""
+import os, sys, mlir_smem
+from mlir_smem.codegen import llvm_process
+mlir_smem.compile({module()!r}, emit="ptx")
+print(llvm_process._idle[0]._process.pid, flush=True)
+{end}
+""",
+        tmp_path,
+    )
+    process = int(ran.stdout)
+    for _ in range(1000):
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.01)
+    pytest.fail(f"process {process} is still there")
