@@ -185,6 +185,8 @@ def test_arrays_of_other_packages(package, element, name):
     if not hasattr(made, name):
         pytest.skip(f"{package} has no {name}")
     array = made.ones(64, dtype=getattr(made, name))
+    if array.dtype != getattr(made, name):
+        pytest.skip(f"{package} makes {array.dtype} of {name}, unless it is configured otherwise")
     array = array.cuda() if package == "torch" else array
     if package == "jax.numpy":
         array.block_until_ready()
