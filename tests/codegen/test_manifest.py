@@ -1,31 +1,11 @@
 """The manifest: what a host must know to launch a kernel, read off its types and attributes."""
 
-import json
-
 import pytest
+from manifests import arguments, at_the_kernel, kernels
 from programs import kernel, module
 
 import mlir_smem
 from mlir_smem.codegen import CompileError
-
-
-def kernels(*functions):
-    """The manifest of kernels; it must be data that JSON can hold."""
-    manifest = mlir_smem.compile(module(*functions), emit="nvvm").manifest
-    assert json.loads(json.dumps(manifest)) == manifest
-    return manifest["kernels"]
-
-
-def arguments(text):
-    """What the manifest says of a kernel's arguments."""
-    return kernels(kernel("", arguments=text))[0]["arguments"]
-
-
-def at_the_kernel(error):
-    """The message of an error that is located at the kernel."""
-    place, message = str(error.value).split(": ", 1)
-    assert place == "2:3"
-    return message
 
 
 def attributes(text):
@@ -159,130 +139,12 @@ def test_each_kernel_has_its_own():
     assert second["shared_bytes"] == 0
 
 
-# Tensor maps and clusters.
-
-MAP = {
-    "argument": "0 : i64",
-    "box": "array<i64: 128, 64>",
-    "contiguous": "1 : i64",
-    "element": '"bf16"',
-    "swizzle": '"128B"',
-}
-
-
-def with_maps(*texts, matrix='%A: memref<?x?xbf16> {smem.name = "A"}'):
-    """A kernel's parameters: a matrix, a number, and what the lowering of TMA appends."""
-    maps = [f"%m{i}: !llvm.ptr {{smem.tensor_map = {text}}}" for i, text in enumerate(texts)]
-    return ", ".join([matrix, "%n: index", *maps])
-
-
-def map_text(**changed):
-    return "{" + ", ".join(f"{k} = {v}" for k, v in {**MAP, **changed}.items() if v) + "}"
-
-
-def test_tensor_maps_are_no_arguments():
-    text = with_maps(map_text(), map_text(box="array<i64: 32, 8>", contiguous="0 : i64"))
-    (made,) = kernels(kernel("", arguments=text))
-    assert [a["name"] for a in made["arguments"]] == ["A", "arg1"]
-    first = {"argument": "A", "box": [128, 64], "contiguous": 1, "element": "bf16"}
-    assert made["tensor_maps"] == [
-        {**first, "swizzle": "128B"},
-        {**first, "box": [32, 8], "contiguous": 0, "swizzle": "128B"},
-    ]
-
-
-@pytest.mark.parametrize("swizzle", ["none", "32B", "64B", "128B"])
-def test_swizzles_of_tensor_maps(swizzle):
-    text = with_maps(map_text(swizzle=f'"{swizzle}"'))
-    assert kernels(kernel("", arguments=text))[0]["tensor_maps"][0]["swizzle"] == swizzle
-
-
 @pytest.mark.parametrize(
     "size, cluster", [("2, 1, 1", [2, 1, 1]), ("1, 2, 1", [1, 2, 1]), ("1, 1, 1", None)]
 )
 def test_a_cluster(size, cluster):
     made = kernels(kernel("", attributes=f", known_cluster_size = array<i32: {size}>"))
     assert made[0]["cluster"] == cluster
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "5",
-        "{}",
-        "array<i64: 128, 64>",
-        map_text(argument=""),
-        map_text(more="1 : i64"),
-        map_text(argument='"A"'),
-        map_text(box="128 : i64"),
-        map_text(contiguous='"row"'),
-        map_text(element="5 : i64"),
-        map_text(swizzle='"128"'),
-        map_text(swizzle="128 : i64"),
-    ],
-)
-def test_tensor_maps_that_are_not_of_the_form(text):
-    with pytest.raises(CompileError) as error:
-        arguments(with_maps(text))
-    assert at_the_kernel(error).startswith(
-        "smem.tensor_map is a dictionary such as {argument = 0 : i64, box = array<i64: 128, 64>, "
-        'contiguous = 1 : i64, element = "bf16", swizzle = "128B"}, not '
-    )
-
-
-def test_boxes_of_other_integers():
-    with pytest.raises(CompileError, match="expected strings, integers and arrays of them"):
-        arguments(with_maps(map_text(box="array<i32: 128, 64>")))
-
-
-@pytest.mark.parametrize(
-    "matrix, text, message",
-    [
-        *(
-            (
-                "memref<?x?xbf16>",
-                map_text(argument=f"{index} : i64"),
-                f"describes argument {index}, which is no matrix; there are A, arg1",
-            )
-            for index in (-1, 1, 2)
-        ),
-        (
-            "memref<?x?xbf16>",
-            map_text(box="array<i64: 1, 128, 64>"),
-            "has the box [1, 128, 64] for A of rank 2; expected as many extents, 2 to 5",
-        ),
-        (
-            "memref<?xbf16>",
-            map_text(box="array<i64: 128>", contiguous="0 : i64"),
-            "has the box [128] for A of rank 1; expected as many extents, 2 to 5",
-        ),
-        (
-            "memref<?x?xbf16>",
-            map_text(contiguous="2 : i64"),
-            "says that dimension 2 of A is contiguous, of 2",
-        ),
-    ],
-)
-def test_tensor_maps_that_do_not_fit_their_matrix(matrix, text, message):
-    with pytest.raises(CompileError) as error:
-        arguments(with_maps(text, matrix=f'%A: {matrix} {{smem.name = "A"}}'))
-    assert at_the_kernel(error) == f"smem.tensor_map {message}"
-
-
-def test_a_tensor_map_of_another_type():
-    with pytest.raises(CompileError) as error:
-        arguments(f"%A: memref<?x?xbf16>, %m: i64 {{smem.tensor_map = {map_text()}}}")
-    assert at_the_kernel(error) == (
-        "a parameter with smem.tensor_map is of type !llvm.ptr, not i64"
-    )
-
-
-def test_a_tensor_map_before_an_argument():
-    with pytest.raises(CompileError) as error:
-        arguments(f"%m: !llvm.ptr {{smem.tensor_map = {map_text()}}}, %A: memref<?x?xbf16>")
-    assert at_the_kernel(error) == (
-        "parameters with smem.tensor_map stand behind the kernel's own arguments"
-    )
 
 
 # Attributes that are not of the documented form.
