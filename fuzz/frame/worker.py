@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
-from .fuzzer import Failure, Fuzzer, failure_of, where_of
+from .fuzzer import Failure, Fuzzer, failure_of, file_of, where_of
 
 #: What a worker shares with its parent: the number of its input (-1 between inputs), when that began in
 #: time and in time of the processor, how many are done, and how long the input's text is, which follows.
@@ -174,7 +174,7 @@ class Worker:
         os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
         message = f"longer than {self._fuzzer.seconds:g} s"
-        return self._found(Failure("hang", self._frame(), message))
+        return self._found(Failure("hang", file_of(self._frame()), message))
 
     def result(self) -> Found | None:
         """The input that failed, if one did; for a process that has ended."""

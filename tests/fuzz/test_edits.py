@@ -1,0 +1,87 @@
+"""Kernels with one op left out, doubled or moved, and kernels by the choices that make them."""
+
+from random import Random
+
+import pytest
+
+from fuzz.generated.choices import Drawn, Read
+from fuzz.generated.edits import doubled, moved, omissions
+from fuzz.generated.kernels import emulated, judged
+from fuzz.generated.pipelines import Pipeline
+
+TEXT = """\
+%ring = "smem.ring"() {stages = 3 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !ring
+scf.for %i = %c0 to %n step %c1 {
+  %slot = "smem.consumer_wait"(%ring, %i) : (!ring, index) -> index
+  "smem.copy"(%A, %a) : (!A, !a) -> ()
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  %on = "smem.wait"(%d) {pending = 0 : i32} : (!running) -> !running
+}
+"""
+
+
+def changed(new):
+    """The lines that are gone, and those that are new."""
+    before, after = TEXT.splitlines(), new.splitlines()
+    gone = [line.strip() for line in before if line not in after]
+    return gone, [line.strip() for line in after if line not in before and line]
+
+
+def test_each_synchronisation_is_left_out_once():
+    found = omissions(TEXT)
+    assert list(found) == ["consumer_wait 1", "fence 1", "gpu.barrier 1", "wait 1"]
+    assert changed(found["fence 1"]) == (['"smem.fence"() : () -> ()'], [])
+    assert changed(found["gpu.barrier 1"]) == (["gpu.barrier"], [])
+
+
+def test_a_wait_that_gives_a_stage_is_computed():
+    gone, new = changed(omissions(TEXT)["consumer_wait 1"])
+    assert gone == ['%slot = "smem.consumer_wait"(%ring, %i) : (!ring, index) -> index']
+    assert new == [
+        "%slot_count = arith.constant 3 : index",
+        "%slot = arith.remui %i, %slot_count : index",
+    ]
+
+
+def test_a_wait_for_mma_waits_for_one_fewer():
+    _, new = changed(omissions(TEXT)["wait 1"])
+    assert new == ['%on = "smem.wait"(%d) {pending = 1 : i32} : (!running) -> !running']
+
+
+def test_ops_are_doubled():
+    found = doubled(TEXT)
+    assert list(found) == ["copy 1 twice", "fence 1 twice", "gpu.barrier 1 twice"]
+    assert found["copy 1 twice"].count('"smem.copy"') == 2
+
+
+def test_ops_come_later():
+    found = moved(TEXT)
+    assert list(found) == ["copy 1 later", "fence 1 later", "gpu.barrier 1 later"]
+    lines = found["copy 1 later"].splitlines()
+    assert [line.split('"')[1] for line in lines[3:5]] == ["smem.fence", "smem.copy"]
+
+
+def test_choices_are_read_as_they_were_drawn():
+    drawn = Drawn(Random(1))
+    items = {"a": (1, 2, 3), "b": ((1, 1), (2, 1)), "c": ("x", "y")}
+    chosen = {name: drawn(name, values) for name, values in items.items()}
+    read = Read(drawn.text)
+    assert {name: read(name, values) for name, values in items.items()} == chosen
+
+
+def test_what_is_not_said_is_the_first():
+    read = Read("a = 9\n")
+    assert read("a", (1, 2)) == 1
+    assert read("b", ("x", "y")) == "x"
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("seed", range(24))
+def test_a_pipeline_is_right(seed):
+    random = Random(seed)
+    pipeline = next(p for p in iter(lambda: Pipeline.draw(Drawn(random)), None) if p.fits)
+    kernel = pipeline.kernel()
+    found = judged(kernel)
+    assert found.said.verdict != "wrong", found.said.messages
+    assert emulated(found.compiled, kernel) == ""

@@ -1,0 +1,45 @@
+"""A fuzzer whose inputs are numbers, some of which go wrong in every way that there is."""
+
+import os
+
+from fuzz.frame import Fuzzer, Wrong, main
+
+
+def draw(random):
+    return "".join(f"{random.randrange(100)}\n" for _ in range(8))
+
+
+def check(text):
+    for number in map(int, text.split()):
+        ways.get(number, lambda: None)()
+
+
+def wrong():
+    raise Wrong("kind", "where", "message")
+
+
+def raises():
+    raise KeyError("missing")
+
+
+def says_and_ends():
+    os.write(2, b"LLVM ERROR: bad input 7\n")
+    os._exit(1)
+
+
+def never_ends():
+    while True:
+        pass
+
+
+ways = {
+    1: raises,
+    2: wrong,
+    3: os.abort,
+    4: says_and_ends,
+    5: never_ends,
+    6: lambda: bytearray(8 << 30),
+}
+
+if __name__ == "__main__":
+    main(Fuzzer("toy", draw, check, suffix=".txt", seconds=0.5))
