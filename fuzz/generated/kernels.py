@@ -31,6 +31,8 @@ class Kernel:
         bound: how far from it a result may be.
         reserved_bytes: an option of the lowering.
         arch: what it is lowered for.
+        tells: whether a run shows all that can go wrong: extents are known to the compiler, and every
+            stage is used often enough.
     """
 
     text: str
@@ -42,6 +44,7 @@ class Kernel:
     bound: np.ndarray
     reserved_bytes: int = 0
     arch: str = "sm_90a"
+    tells: bool = True
 
     def pipeline(self) -> SmemToNvvm:
         """The passes that lower it."""

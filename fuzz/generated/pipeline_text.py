@@ -132,13 +132,8 @@ gpu.module @kernels {{
             "consumers": p.consumers,
             "stores": p.stores,
             "buffers": p.buffers,
-            "store_stages": self._store_stages,
+            "store_stages": p.store_stages,
         }
-
-    @property
-    def _store_stages(self) -> int:
-        """Each stage is of one part of every tile, so that who waits for it sees all of its phases."""
-        return self.p.stores * -(-self.p.buffers // self.p.stores)
 
     def _shared(self) -> str:
         p = self.p
@@ -153,7 +148,7 @@ gpu.module @kernels {{
             producers = p.loaders if "A" in names and "B" in names else 1
             lines.append(_ring(ring, stages, producers, p.consumers))
         if p.store == "handed":
-            lines.append(_ring("%stored", self._store_stages, 1, 1))
+            lines.append(_ring("%stored", p.store_stages, 1, 1))
         return "\n    ".join(lines)
 
     # -- loading -----------------------------------------------------------------------------------

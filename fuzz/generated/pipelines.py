@@ -210,6 +210,18 @@ class Pipeline:
         return self.consumers * self.parts
 
     @property
+    def store_stages(self) -> int:
+        """Stages of the ring by which buffers are handed over. Each is of one part of every tile, so that
+        who waits for it sees all of its phases."""
+        return self.stores * -(-self.buffers // self.stores)
+
+    @property
+    def _goes_round(self) -> bool:
+        """Whether each stage of each ring is used at least three times."""
+        stored = self.store != "handed" or self.tiles * self.stores > 2 * self.store_stages
+        return self.tiles * self.steps > 2 * max(self.stages) and stored
+
+    @property
     def fits(self) -> bool:
         """Whether there can be such a kernel."""
         of_d = np.dtype(DTYPES[self.result]).itemsize
@@ -290,7 +302,14 @@ class Pipeline:
     def kernel(self) -> Kernel:
         """The kernel with its data."""
         exact = self.expected().astype(np.float64)
-        none = np.zeros_like(exact)
         return Kernel(
-            self.text, "product", self.inputs(), "D", self.blocks, exact, none, arch=self.arch
+            self.text,
+            "product",
+            self.inputs(),
+            "D",
+            self.blocks,
+            exact,
+            np.zeros_like(exact),
+            arch=self.arch,
+            tells=self.static and self._goes_round,
         )

@@ -159,7 +159,9 @@ class Program:
 
     def fits_on(self, arch: str) -> bool:
         """Whether it fits what an architecture has; on those with tensor memory its columns, too."""
-        columns = self.n * -(-self.m // 128) * self.warpgroups
+        # A takes a column for each 32 bits along K.
+        of_a = self.k // 2 if self.registers else 0
+        columns = (self.n + of_a) * -(-self.m // 128) * self.warpgroups
         return self.fits and (arch == "sm_90a" or columns <= _TENSOR_COLUMNS)
 
     @property
