@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..dialect.bindings import ir
+from ..dialect.parsing import parse_module
 from .arguments import Arguments, number, static_memref
 from .cluster import Cluster
 from .errors import EmulationError, Violation, Violations
@@ -100,7 +101,7 @@ def emulate(
     if isinstance(module, str):
         # Parsing loads the dialects that it meets; loading all would take longer than parsing.
         with ir.Context(load_on_create_dialects=[]):
-            module = ir.Module.parse(module)
+            module = parse_module(module)
     with module.context:
         program = decode(module, entry)
         shared = SharedLayout(program)

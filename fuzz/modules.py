@@ -9,7 +9,7 @@ from random import Random
 
 from mlir_smem.dialect.bindings import ir, passmanager
 from mlir_smem.passes import OptionError, pass_named, passes
-from mlir_smem.passes.driver.base import run_on
+from mlir_smem.passes.driver.manager import run_all
 from mlir_smem.tools.diagnostics import Collector
 
 from .frame import Fuzzer, Wrong, main
@@ -212,7 +212,7 @@ def _run(name: str, module: object) -> bool:
         found = pass_named(base).from_text(options.removesuffix("}"))
     except OptionError:
         return True
-    return all(run_on(each, module.operation) for each in found.passes())
+    return run_all(found, module.operation)
 
 
 def _check_said(collector: Collector, by: str) -> None:

@@ -14,6 +14,13 @@ class Parser(argparse.ArgumentParser):
         print(f"{self.prog}: error: {message}", file=sys.stderr)
         raise SystemExit(1)
 
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def, override]
+        # Who calls a command from Python can give what no shell can, and no file can be called.
+        for word in args or ():
+            if "\0" in word:
+                self.error(f"the argument {word!r} has a NUL character")
+        return super().parse_known_args(args, namespace)
+
 
 def parser(prog: str, description: str) -> Parser:
     """A parser with the options that every command has."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir
+from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.tools.diagnostics import Collector
 
 from ..frame import trying
@@ -40,4 +41,4 @@ def parse(text: str) -> Any:
         MLIRError: if it cannot be parsed.
     """
     context().allow_unregistered_dialects = UNREGISTERED in text
-    return ir.Module.parse(text)
+    return parse_module(text)

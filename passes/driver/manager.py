@@ -54,14 +54,14 @@ def _add(pm: Any, pass_: Pass) -> None:
         name = module.operation.name
         if name not in MODULES:
             emit_op_error(module, f"is not what {pass_.name} runs on; expected {MODULES[0]}")
-        if name not in MODULES or not _run_all(pass_, module):
+        if name not in MODULES or not run_all(pass_, module):
             external.signal_pass_failure()
 
     pm.add(run, name=pass_.name, argument=pass_.name, description=pass_.description)
 
 
-def _run_all(pass_: Pass, module: Any) -> bool:
-    """Runs the passes that one stands for; False if one of them failed."""
+def run_all(pass_: Pass, module: Any) -> bool:
+    """Runs the passes that one stands for; False if one of them failed, after a located diagnostic."""
     try:
         check_nesting(module)
     except OpError as error:
