@@ -30,8 +30,8 @@ _FOREIGN = re.compile(
     r"|xcore)\."
 )
 
-#: Types that PTX has no instruction for and that LLVM does not compute in parts.
-_NO_TYPE = re.compile(r'(?<![\w."-])(f80|f128|vector<[\dx]*\[)')
+#: Types that PTX has no registers for and that LLVM does not compute in parts. (tf32 is f32 in registers.)
+_NO_TYPE = re.compile(r'(?<![\w."-])(f80|f128|tf32|vector<[\dx]*\[)')
 
 #: Elements of a vector: one value of LLVM's instruction selection has at most 65,535 parts, and it
 #: rounds up to a power of two.
@@ -82,9 +82,15 @@ def _check_intrinsic(op: Any) -> None:
         )
 
 
+def _check_ptx(op: Any) -> None:
+    if not ir.StringAttr(op.attributes["ptxCode"]).value:
+        raise located(op, 'has no instructions; expected PTX, as in "bar.sync 1;"')
+
+
 _CHECKS: dict[str, Callable[[Any], None]] = {
     **dict.fromkeys(_SYMBOLS, _check_name),
     "llvm.call_intrinsic": _check_intrinsic,
+    "nvvm.inline_ptx": _check_ptx,
 }
 
 

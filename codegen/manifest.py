@@ -22,6 +22,7 @@ from ..dialect.bindings import ir
 from ..dialect.diagnostics import Invalid, emit_unreadable, format_location
 from ..dialect.memrefs import is_dynamic, strides_of
 from ..ir.cluster import cluster_size
+from ..ir.errors import OpError
 from ..ir.kernel import block_size, parameter_attributes
 from ..ir.launch_attributes import MULTIPLES, SHARED_BYTES, TENSOR_MAP
 from ..ir.walk import walk
@@ -101,6 +102,8 @@ def _located_kernel(function: Any) -> dict[str, Any]:
         function.location.emit_error(str(error))
         place = format_location(function.location)
         raise LocatedError(f"{place}: {error}") from None
+    except OpError as error:
+        raise located(error.op, error.message) from None
     except TypeError:
         if not emit_unreadable(function):
             raise

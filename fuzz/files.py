@@ -289,7 +289,7 @@ def _check_run(name: str, *arguments: str) -> None:
         if mode != kept:
             raise Wrong("another mode", name, f"{file}: {mode:o}; expected {kept:o}")
     for file in changed:
-        if file.endswith(".json"):
+        if file.endswith(".json") and name == "smem-compile":
             json.loads(Path(file).read_text())
 
 

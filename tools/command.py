@@ -15,11 +15,15 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(1)
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def, override]
-        # Who calls a command from Python can give what no shell can, and no file can be called.
-        for word in args or ():
+        words = sys.argv[1:] if args is None else list(args)
+        for word in words:
+            # Who calls a command from Python can give what no shell can, and no file can be called.
             if "\0" in word:
                 self.error(f"the argument {word!r} has a NUL character")
-        return super().parse_known_args(args, namespace)
+            # Python before 3.13 takes this '--' for the end of the options, and gives [] as the value.
+            if word.startswith("-") and word.endswith("=--"):
+                self.error(f"argument {word.removesuffix('=--')}: expected a value, not '--'")
+        return super().parse_known_args(words, namespace)
 
 
 def parser(prog: str, description: str) -> Parser:

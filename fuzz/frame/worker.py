@@ -75,7 +75,7 @@ class Worker:
     ) -> None:
         self._fuzzer = fuzzer
         self._board = mmap.mmap(-1, _BOARD.size + _TEXT)
-        self._write(-1, (0.0, 0.0), 0)
+        self._write_none(0)
         self._folder = TemporaryDirectory(prefix=f"fuzz-{fuzzer.name}-", ignore_cleanup_errors=True)
         self._errors, self._stack = os.memfd_create("errors"), os.memfd_create("stack")
         self.pipe, out = os.pipe()
@@ -109,7 +109,7 @@ class Worker:
             failure = self._check(number, make, done - 1)
             if failure:
                 os.write(out, json.dumps(failure).encode())
-            self._write(-1, (0.0, 0.0), done)
+            self._write_none(done)
             grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > _RESIDENT
             if failure or grown or done == self._fuzzer.lifetime or time.monotonic() > deadline:
                 break
@@ -136,6 +136,11 @@ class Worker:
         size = _BOARD.unpack_from(self._board)[4]
         text = self._board[_BOARD.size : _BOARD.size + size]
         return text.decode(errors="surrogateescape")
+
+    def _write_none(self, done: int) -> None:
+        """Says that no input is being checked."""
+        # The parent may read a half of this and a half of what comes next, and must not see a hang.
+        self._write(-1, (time.monotonic(), time.process_time()), done)
 
     def _write(self, number: int, began: tuple[float, float], done: int, text: str = "") -> None:
         data = text.encode(errors="surrogateescape")[:_TEXT]

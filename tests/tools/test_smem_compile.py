@@ -105,6 +105,7 @@ def test_the_widest_swizzle_can_be_limited(run, source, tmp_path):
         (["product.mlir", "--speed"], "unrecognized arguments: --speed"),
         (["nowhere.mlir"], "nowhere.mlir: No such file or directory"),
         (["."], ".: Is a directory"),
+        (["product.mlir", "--arch=--"], "argument --arch: expected a value, not '--'"),
         (["a\0b"], "the argument 'a\\x00b' has a NUL character"),
         (["-"], "the input has no name to derive the output's from; give -o"),
         ([], "the following arguments are required: file"),
