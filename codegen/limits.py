@@ -30,7 +30,7 @@ _FOREIGN = re.compile(
     r"|xcore)\."
 )
 
-#: Types that PTX has no registers for and that LLVM does not compute in parts. (tf32 is f32 in registers.)
+#: Types that PTX has no registers for and that LLVM does not compute in parts; tf32 is f32 in registers.
 _NO_TYPE = re.compile(r'(?<![\w."-])(f80|f128|tf32|vector<[\dx]*\[)')
 
 #: Elements of a vector: one value of LLVM's instruction selection has at most 65,535 parts, and it

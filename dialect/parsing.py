@@ -33,6 +33,11 @@ _MARK_OR_ALIAS = re.compile(rf"{_MARKS}|(?P<defined>^{_ALIAS}(?=\s*=))|{_ALIAS}|
 _DEFINITION = re.compile(rf"^{_ALIAS}\s*=", re.M)
 _MAP = re.compile(rf"affine_(?:map|set)<[^>]*->[^>]{{{MAX_MAP}}}")
 
+#: An atomic access of what LLVM has no type for: the parser reads a type that it has not got.
+_ATOMIC = re.compile(
+    r"llvm\.atomicrmw\s[^\n]*?:\s*!llvm\.ptr(?:<\d+>)?\s*,\s*(?!i\d|f\d|bf16|vector<|!)(?P<type>[^\s,)]+)"
+)
+
 _STEP = {**dict.fromkeys("{[(<", 1), **dict.fromkeys("}])>", -1)}
 
 #: So few aliases cannot nest too deep, however deep each is.
@@ -63,6 +68,11 @@ def _problem(text: str) -> tuple[int, str] | None:
     """Where a text is what the parser dies of, and what is wrong there."""
     if found := _MAP.search(text):
         return found.start(), f"an affine map of more than {MAX_MAP} characters"
+    if found := _ATOMIC.search(text):
+        return found.start(), (
+            f"llvm.atomicrmw of {found['type']}; expected a signless integer, a float, a pointer or a "
+            "vector of them"
+        )
     marks = _MARK.findall(text)
     deepest = max(accumulate(map(_STEP.get, marks, repeat(0))), default=0)
     long = any(len(mark) > MAX_NESTING and mark[0] not in '"/' for mark in marks)

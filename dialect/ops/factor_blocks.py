@@ -26,7 +26,9 @@ def holds_blocks(memref: Any) -> bool:
     lines of such a matrix would have 4 bytes, which no copy moves."""
     if not isinstance(memref, ir.MemRefType) or memref.rank != 5:
         return False
-    return tuple(memref.shape[2:]) == _BLOCK_SHAPE and memref.element_type.width == 8
+    element = memref.element_type
+    of_bytes = isinstance(element, ir.IntegerType | ir.FloatType) and element.width == 8
+    return of_bytes and tuple(memref.shape[2:]) == _BLOCK_SHAPE
 
 
 def refuse_rows(memref: Any, tile: Any) -> None:

@@ -109,8 +109,8 @@ def _attribute_more(random: Random, op: Any, ops: list[Any]) -> None:
 def _set(op: Any, name: str, text: str) -> None:
     try:
         op.attributes[name] = ir.Attribute.parse(text)
-    except (ir.MLIRError, ValueError):
-        # Not every number is one of its type.
+    except (ir.MLIRError, ValueError, TypeError):
+        # Not every number is one of its type, and the bindings make not every attribute.
         return
 
 

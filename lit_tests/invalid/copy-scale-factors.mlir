@@ -96,3 +96,13 @@ func.func @relayout(%m: memref<1x1x32x4x4xf8E8M0FNU>, %t: !t) {
   "smem.copy"(%m, %t) {relayout} : (memref<1x1x32x4x4xf8E8M0FNU>, !t) -> ()
   return
 }
+
+// -----
+
+// No blocks, since they are not of bytes.
+!t = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.auto>
+func.func @element(%m: memref<1x1x32x4x4xindex>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op takes memref<1x1x32x4x4xindex> for a tile of scale factors, which lie in blocks; order them on the host by layout.tcgen05.blocked and take memref<1x1x32x4x4xf8E8M0FNU>}}
+  "smem.copy"(%m, %t) : (memref<1x1x32x4x4xindex>, !t) -> ()
+  return
+}

@@ -149,3 +149,25 @@ except Exception as error:
     )
     assert ran.returncode == 0
     assert "MLIRError" in ran.stdout and "brackets nest 257 deep" in ran.stdout
+
+
+ATOMIC = """llvm.func @f(%p: !llvm.ptr) {{
+  %x = "some.op"() : () -> {type}
+  %y = llvm.atomicrmw add %p, %x acquire {{alignment = 4 : i64}} : !llvm.ptr, {type}
+  llvm.return
+}}"""
+
+
+@pytest.mark.parametrize("type_", ["si32", "index", "tensor<4xf32>"])
+def test_an_atomic_access_of_what_llvm_has_no_type_for(type_):
+    assert f"llvm.atomicrmw of {type_}; expected a signless integer" in refusal(
+        ATOMIC.format(type=type_)
+    )
+
+
+@pytest.mark.parametrize("type_", ["i32", "f32", "bf16", "vector<2xf16>", "!llvm.ptr"])
+def test_an_atomic_access(type_):
+    with new_context() as context:
+        context.allow_unregistered_dialects = True
+        kind = "xchg" if "ptr" in type_ else "add" if type_[0] == "i" else "fadd"
+        parse_module(ATOMIC.replace(" add ", f" {kind} ").format(type=type_))

@@ -151,6 +151,7 @@ def test_json_has_the_cells_of_each_picture(plot):
             "K is 48 bytes, but sm_90 reads 32 of each row",
         ),
         (["--tile", "8x8xbf16"], "nowhere to draw to; expected -o FILE.svg"),
+        (["--tile", "8x8xbf16", "-o", "-", "--json"], "-o - and --json both write to standard"),
         (["--tile", "8x8xbf16", "-o", "x.gif"], "'x.gif' is neither .svg nor .png; for example"),
         (["--tile", "8x8xbf16", "-o", "no/x.svg"], "no/x.svg: No such file or directory"),
         (["--tile", "8x8xbf16", "--swizzle", "0", "--compare", "-o", "-"], "has no swizzle"),

@@ -13,7 +13,7 @@
 // LONG: 'gpu.func' op has a value of type memref<4xvector<1048576xf32>>; a vector has at most 32768 elements, not 1048576
 
 // RUN: sed 's/f32/complex<tf32>/; s/arith.addf/complex.add/' %s | %{refused} smem-compile - --emit=ptx -o - | FileCheck %s --check-prefix=TF32
-// TF32: 'memref.load' op has a value of type complex<tf32>; GPUs have no tf32
+// TF32: 'gpu.func' op has a value of type memref<4xcomplex<tf32>>; GPUs have no tf32
 
 !element = f32
 gpu.module @kernels {

@@ -54,6 +54,8 @@ def run(options: argparse.Namespace) -> int:
     output = options.output
     if output is None and not options.json:
         raise InputError("nowhere to draw to; expected -o FILE.svg, -o FILE.png or --json")
+    if output == "-" and options.json:
+        raise InputError("-o - and --json both write to standard output; expected one of them")
     if output not in (None, "-") and not output.endswith(_FILES):
         raise InputError(f"'{output}' is neither .svg nor .png; for example -o layout.svg")
     drawn = [accumulator(options)] if options.accumulator else pictures(options)
