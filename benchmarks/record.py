@@ -22,6 +22,9 @@ _PACKAGES = (
     "jax",
 )
 
+#: Where records are kept.
+_RESULTS = Path("benchmarks", "results")
+
 
 def record(file: str, result: dict[str, Any]) -> None:
     """Writes a result, with its circumstances, as JSON."""
@@ -40,14 +43,18 @@ def circumstances() -> dict[str, Any]:
         "date": datetime.date.today().isoformat(),
         "device": _device(),
         "versions": versions,
-        "command": shlex.join(["python", *_relative(sys.argv)]),
+        "command": shlex.join(["python", *_relative(sys.orig_argv[1:])]),
     }
 
 
 def _relative(arguments: list[str]) -> list[str]:
-    """Arguments without the folders of the machine that ran them."""
-    root = str(Path(__file__).parents[1]) + "/"
-    return [a.removeprefix(root) for a in arguments]
+    """Arguments without the folders of the machine that ran them. A record is named where it is kept."""
+    root = Path(__file__).parents[1]
+    found = [a.removeprefix(f"{root}/") for a in arguments]
+    if "--record" in found[:-1]:
+        at = found.index("--record") + 1
+        found[at] = str(_RESULTS / Path(found[at]).name)
+    return found
 
 
 def _device() -> str:

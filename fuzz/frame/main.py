@@ -9,6 +9,8 @@ from pathlib import Path
 from secrets import randbelow
 from typing import NoReturn
 
+from benchmarks.record import record
+
 from .alone import outcome
 from .fuzzer import HOUSE, Fuzzer
 from .shrink import minimised
@@ -37,6 +39,15 @@ def main(fuzzer: Fuzzer, argv: Sequence[str] | None = None) -> NoReturn:
         f"{sum(run.times.values())} failures ({len(run.first)} distinct), seed {options.seed}",
         flush=True,
     )
+    if options.record:
+        failures = {str(found.failure): run.times[key] for key, found in sorted(run.first.items())}
+        result = {
+            "seed": options.seed,
+            "inputs": run.done,
+            "seconds": round(taken),
+            "failures": failures,
+        }
+        record(options.record, result)
     raise SystemExit(1 if run.first else 0)
 
 
@@ -46,6 +57,7 @@ def _arguments(fuzzer: Fuzzer) -> argparse.ArgumentParser:
     made.add_argument("--count", type=int, help="stop after so many inputs")
     made.add_argument("--seed", type=int, default=randbelow(1 << 32), help="default: a fresh one")
     made.add_argument("--jobs", type=int, default=1, help="processes side by side; default: 1")
+    made.add_argument("--record", metavar="FILE", help="write what was done to FILE")
     made.add_argument("--only", type=int, metavar="I", help="print input I, and check it alone")
     made.add_argument("--replay", type=Path, nargs="+", metavar="FILE", help="check these inputs")
     made.add_argument(

@@ -1,5 +1,6 @@
 """The frame of the fuzzers: inputs by seed, failures of every kind, small inputs that show them."""
 
+import json
 import re
 import subprocess
 import sys
@@ -67,6 +68,15 @@ def test_an_input_follows_from_its_seed_and_number(tmp_path):
 def test_processes_share_the_inputs(tmp_path):
     told = run("--seed", 3, "--count", 31, "--jobs", 3, "--minimise", 0, "--out", tmp_path)
     assert told.stdout.splitlines()[-1].startswith("fuzz.toy: 31 inputs in ")
+
+
+def test_what_was_done_is_recorded(tmp_path):
+    arguments = ("--seed", 3, "--count", 31, "--minimise", 0, "--out", tmp_path)
+    told = run(*arguments, "--record", tmp_path / "toy.json")
+    record = json.loads((tmp_path / "toy.json").read_text())
+    assert (record["seed"], record["inputs"]) == (3, 31)
+    assert f" {sum(record['failures'].values())} failures " in told.stdout.splitlines()[-1]
+    assert record["command"].endswith("--record benchmarks/results/toy.json")
 
 
 def test_a_fresh_seed_is_said(tmp_path):
