@@ -132,20 +132,35 @@ def _element_bytes(memref: Any) -> int:
     return int(memref.element_type.width) // 8
 
 
+#: What declares it.
+_DECLARATION = (
+    f"llvm.mlir.global external @{SYMBOL}() "
+    f"{{addr_space = 3 : i32, alignment = {DYNAMIC_ALIGNMENT} : i64}} : !llvm.array<0 x i8>"
+)
+
+
+def _address_space(declaration: Any) -> int:
+    attributes = declaration.attributes
+    return attributes["addr_space"].value if "addr_space" in attributes else 0
+
+
 def _dynamic_memory(op: Any) -> Any:
-    """The address of the kernel's dynamic shared memory; its symbol is made when first needed."""
+    """The address of the kernel's dynamic shared memory; its symbol is made when first needed.
+
+    Raises:
+        OpError: if the module has something else of that name.
+    """
     module = module_of(function_of(op))
     body = module.regions[0].blocks[0]
-    names = (
-        ir.StringAttr(other.attributes["sym_name"]).value
-        for other in body.operations
-        if other.operation.name == "llvm.mlir.global"
+    named = (other for other in body.operations if "sym_name" in other.attributes)
+    found = next(
+        (o for o in named if ir.StringAttr(o.attributes["sym_name"]).value == SYMBOL), None
     )
-    if SYMBOL not in names:
-        declaration = ir.Operation.parse(
-            f"llvm.mlir.global external @{SYMBOL}() "
-            f"{{addr_space = 3 : i32, alignment = {DYNAMIC_ALIGNMENT} : i64}} : !llvm.array<0 x i8>"
+    if found is None:
+        ir.InsertionPoint.at_block_begin(body).insert(ir.Operation.parse(_DECLARATION))
+    elif found.operation.name != "llvm.mlir.global" or _address_space(found) != 3:
+        raise OpError(
+            found, f"has the name of a kernel's dynamic shared memory; expected {_DECLARATION}"
         )
-        ir.InsertionPoint.at_block_begin(body).insert(declaration)
     symbol = ir.FlatSymbolRefAttr.get(SYMBOL)
     return emit.value("llvm.mlir.addressof", (), emit.pointer(3), global_name=symbol)

@@ -78,7 +78,11 @@ def _attribute(random: Random, op: Any, ops: list[Any]) -> None:
     if random.random() < 0.2:
         del op.attributes[name]
         return
-    text = str(op.attributes[name])
+    try:
+        text = str(op.attributes[name])
+    except TypeError:
+        # The bindings have no class for it.
+        return
     found = list(_NUMBER.finditer(text))
     if found and random.random() < 0.8:
         match = random.choice(found)

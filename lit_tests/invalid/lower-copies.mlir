@@ -92,3 +92,33 @@ func.func @misaligned_source() attributes {known_block_size = array<i32: 128, 1,
   "smem.copy"(%p, %u) : (!part, !u) -> ()
   return
 }
+
+// -----
+
+func.func @used_by_others() attributes {known_block_size = array<i32: 128, 1, 1>} {
+  // expected-error@+1 {{'smem.ring' op is still used by 'builtin.unrealized_conversion_cast'; expected ops of smem}}
+  %r = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32, offset = 0 : i64} : () -> !smem.barriers
+  %x = builtin.unrealized_conversion_cast %r : !smem.barriers to i32
+  return
+}
+
+// -----
+
+// expected-error@+1 {{'llvm.mlir.global' op has the name of a kernel's dynamic shared memory; expected llvm.mlir.global external @__smem_dynamic() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>}}
+llvm.mlir.global external @__smem_dynamic() {addr_space = 0 : i32} : !llvm.array<0 x i8>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+func.func @another_global(%m: memref<64x64xbf16>) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
+  "smem.copy"(%m, %t) : (memref<64x64xbf16>, !t) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+// expected-error@+1 {{'func.func' op has the name of a kernel's dynamic shared memory; expected llvm.mlir.global}}
+func.func @__smem_dynamic(%m: memref<64x64xbf16>) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
+  "smem.copy"(%m, %t) : (memref<64x64xbf16>, !t) -> ()
+  return
+}

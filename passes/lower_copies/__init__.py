@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...dialect.bindings import ir
-from ...dialect.op import effects_of
+from ...dialect.op import SmemOp, effects_of
 from ...dialect.ops import AnyMma, PartOp, RootOp, ViewOp
 from ...dialect.types import RingType, TileType
 from ...ir.errors import OpError
@@ -43,7 +43,7 @@ class LowerCopies(Pass):
         maps.prefetch()
         # What a ring's blocks share is read off its loads, so these are there until all is lowered.
         for op in reversed(ops):
-            op.operation.erase()
+            _erase(op)
         for tile in reversed(tiles):
             if isinstance(tile, ViewOp):
                 with ir.InsertionPoint(tile.operation), tile.location:
@@ -72,15 +72,19 @@ def _check_signature(function: Any) -> None:
             )
 
 
-def _erase(tile: Any) -> None:
-    """Erases an op that makes a tile, or a part of one.
+def _erase(op: Any) -> None:
+    """Erases an op that is lowered, or that made a tile or a part of one.
 
     Raises:
         OpError: if something still uses it.
     """
-    user = next((use.owner for use in tile.results[0].uses), None)
-    if user is not None:
-        fragments = effects_of(user).accesses and not isinstance(user, AnyMma)
-        lowering = "smem-lower-mma" if fragments else "smem-materialize-descriptors"
-        raise OpError(tile, f"is still used by '{user.operation.name}'; run {lowering} before")
-    tile.operation.erase()
+    user = next((use.owner for result in op.results for use in result.uses), None)
+    if user is None:
+        op.operation.erase()
+        return
+    used = f"is still used by '{user.operation.name}'"
+    if not isinstance(user, SmemOp):
+        raise OpError(op, f"{used}; expected ops of smem")
+    fragments = effects_of(user).accesses and not isinstance(user, AnyMma)
+    lowering = "smem-lower-mma" if fragments else "smem-materialize-descriptors"
+    raise OpError(op, f"{used}; run {lowering} before")

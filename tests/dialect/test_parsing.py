@@ -171,3 +171,23 @@ def test_an_atomic_access(type_):
         context.allow_unregistered_dialects = True
         kind = "xchg" if "ptr" in type_ else "add" if type_[0] == "i" else "fadd"
         parse_module(ATOMIC.replace(" add ", f" {kind} ").format(type=type_))
+
+
+STRUCT = "!llvm.struct<(f32, f32)>"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f'"llvm.insertvalue"(%s, %a) <{{position = array<i64: AT>}}> : ({STRUCT}, f32) -> {STRUCT}',
+        f"llvm.insertvalue %a, %s[AT] : {STRUCT}",
+        f"llvm.extractvalue %s[AT] : {STRUCT}",
+    ],
+    ids=["generic", "insert", "extract"],
+)
+@pytest.mark.parametrize("at", [1 << 32, 1 << 40, 10**4000], ids=["33", "41", "many"])
+def test_a_place_in_an_aggregate_that_is_cut_to_32_bits(line, at):
+    function = f"llvm.func @f(%s: {STRUCT}, %a: f32) {{ %r = {line} llvm.return }}"
+    with new_context():
+        parse_module(function.replace("AT", "1"))
+    assert "a position of more than 32 bits" in refusal(function.replace("AT", str(at)))
