@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..layout import Arch, Descriptor, LayoutError, Major, Mismatch, Role, Swizzle
-from ..layout.elements import UNIT_BYTES, Element
+from ..layout.elements import UNIT_BYTES, WINDOW_BYTES, Element
 from ..layout.instruction import instruction_k
 from ..layout.wgmma import n_pieces
 from .answer import Answer
@@ -79,6 +79,7 @@ def diagnose(
     operand = stage if role is Role.A else stage.T
     descriptor = without_reserved(bits, arch)
     begin = descriptor.start if tile is None else tile
+    check_start(begin)
     places = operand + begin * 8 // kind.bits
     found = written.found if isinstance(written.found, Operand) else None
     extent = rows or (found.blocks.pieces[0] if found else _usual_extent(operand, kind, role, arch))
@@ -88,8 +89,6 @@ def diagnose(
             f"{len(k_steps)} instructions read {extent} x {depth} of (m/n, k), but the tile has "
             f"{operand.shape[0]} x {operand.shape[1]}"
         )
-    if begin % UNIT_BYTES:
-        raise LayoutError(f"a tile begins at a multiple of {UNIT_BYTES} bytes, not at {begin:#x}")
     taken = major or (found.blocks.canonical.major if found else _seems(operand, kind, arch))
     reading = Reading(descriptor, kind, taken, extent, arch)
     told = (*of_bits(bits, arch=arch), *of_reading(reading))
@@ -112,6 +111,18 @@ def diagnose(
     if right is not None:
         causes += _causes(right, descriptor, taken, extent, k_steps)
     return Diagnosed(kind, places, read, lies_at(places, read), tuple(causes), right)
+
+
+def check_start(begin: int) -> None:
+    """Checks that a tile may begin at an address.
+
+    Raises:
+        LayoutError: if it may not.
+    """
+    if begin % UNIT_BYTES:
+        raise LayoutError(f"a tile begins at a multiple of {UNIT_BYTES} bytes, not at {begin:#x}")
+    if begin >= WINDOW_BYTES:
+        raise LayoutError(f"a tile begins below {WINDOW_BYTES:#x}, not at {begin:#x}")
 
 
 def _usual_extent(operand: np.ndarray, kind: Element, role: Role, arch: Arch) -> int:

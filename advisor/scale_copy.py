@@ -14,7 +14,7 @@ from ..layout.tcgen05 import Tcgen05Descriptor
 from ..layout.tcgen05.copies import LINES_TOGETHER, copied_addresses
 from ..layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS, LANES
 from .answer import Answer
-from .diagnosed import Diagnosed, lies_at
+from .diagnosed import Diagnosed, check_start, lies_at
 from .fields import Field, matrix_fields
 from .scale_tile import ScaleTile
 from .suspicions import Suspicion, of_bits, without_reserved
@@ -112,8 +112,7 @@ def diagnose_scales(
     factors = written.stage
     d = without_reserved(bits, written.arch)
     begin = d.start if tile is None else tile
-    if begin % UNIT_BYTES:
-        raise LayoutError(f"a tile begins at a multiple of {UNIT_BYTES} bytes, not at {begin:#x}")
+    check_start(begin)
     depth = len(steps) * BLOCK_FACTORS
     if len(factors.shape) != 2 or factors.shape[0] < BLOCK_ROWS or depth > factors.shape[1]:
         shape = "x".join(map(str, factors.shape))

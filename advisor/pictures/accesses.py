@@ -99,7 +99,13 @@ def touched(
             f"of a tile of {layout.shape[0]}x{layout.shape[1]}"
         )
     lane[rows, columns] = np.arange(len(row))
-    access = warp_access(cells.address_at(row, column), UNIT_BYTES)
+    addresses = cells.address_at(row, column)
+    if np.any(addresses % UNIT_BYTES):
+        bad = int(addresses[addresses % UNIT_BYTES != 0][0])
+        raise LayoutError(
+            f"{_NAMES[kind]} reaches the address {bad:#x}; expected multiples of {UNIT_BYTES}"
+        )
+    access = warp_access(addresses, UNIT_BYTES)
     what = f"{_NAMES[kind]} at ({at[0]}, {at[1]}): {_passes(access)}"
     return Touched(what, lane, access, "line" if kind is AccessKind.CORE else "lane")
 

@@ -288,6 +288,8 @@ def test_in_a_notebook():
             {"k_steps": (1 << 14,)},
             "start is 263168 bytes; a descriptor holds multiples of 16 below",
         ),
+        ({"tile": 0x408}, "a tile begins at a multiple of 16 bytes, not at 0x408"),
+        ({"tile": (1 << 64) - 16}, "a tile begins below 0x40000, not at 0xfffffffffffffff0"),
     ],
 )
 def test_what_is_not_in_the_tile(kwargs, problem):

@@ -156,6 +156,10 @@ def test_json_has_the_cells_of_each_picture(plot):
         (["--tile", "8x8xbf16", "-o", "no/x.svg"], "no/x.svg: No such file or directory"),
         (["--tile", "8x8xbf16", "--swizzle", "0", "--compare", "-o", "-"], "has no swizzle"),
         (["--tile", "8x8xbf16", "--access", "core", "--at", "1,0", "-o", "-"], "reaches (8, 7)"),
+        (
+            ["(136,8):(1,1)", "--element", "f16", "--access", "store", "-o", "-"],
+            "a warp's 16-byte store reaches the address 0x2; expected multiples of 16",
+        ),
         (["--tile", "8x8xbf16", "--view", "bank", "-o", "-"], "invalid choice: 'bank'"),
         (["(8,8):(8", "--element", "bf16", "-o", "-"], "malformed layout"),
     ],
