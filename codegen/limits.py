@@ -9,8 +9,9 @@ from math import prod
 from typing import Any
 
 from ..dialect.bindings import ir
+from ..dialect.diagnostics import UNREADABLE, emit_unreadable, format_location
 from ..ir.walk import walk
-from .errors import located
+from .errors import LocatedError, located
 
 #: An identifier of PTX (PTX ISA 4.4) without '%', which LLVM does not write.
 _IDENTIFIER = re.compile(r"[A-Za-z][\w$]*|[_$][\w$]+", re.ASCII)
@@ -47,13 +48,23 @@ def check_limits(kernels: Any) -> None:
     objections: dict[Any, str | None] = {}
     for op in walk(kernels):
         if check := _CHECKS.get(op.name):
-            check(op)
+            _apply(check, op)
         values = [*op.results, *(a for r in op.regions for b in r.blocks for a in b.arguments)]
         for type_ in (value.type for value in values):
             if type_ not in objections:
                 objections[type_] = _objection(type_)
             if objections[type_]:
                 raise located(op, f"has a value of type {type_}; {objections[type_]}")
+
+
+def _apply(check: Callable[[Any], None], op: Any) -> None:
+    try:
+        check(op)
+    except UNREADABLE:
+        if not emit_unreadable(op):
+            raise
+        place = format_location(op.location)
+        raise LocatedError(f"an attribute of '{op.name}' at {place} cannot be read") from None
 
 
 def _check_name(op: Any) -> None:

@@ -19,7 +19,7 @@ may then be started before they end.
 from typing import Any
 
 from ..dialect.bindings import ir
-from ..dialect.diagnostics import Invalid, emit_unreadable, format_location
+from ..dialect.diagnostics import UNREADABLE, Invalid, emit_unreadable, format_location
 from ..dialect.memrefs import is_dynamic, strides_of
 from ..ir.cluster import cluster_size
 from ..ir.errors import OpError
@@ -104,7 +104,7 @@ def _located_kernel(function: Any) -> dict[str, Any]:
         raise LocatedError(f"{place}: {error}") from None
     except OpError as error:
         raise located(error.op, error.message) from None
-    except TypeError:
+    except UNREADABLE:
         if not emit_unreadable(function):
             raise
         place = format_location(function.location)

@@ -42,25 +42,34 @@ def verifier(check: Callable[[Any], None]) -> Any:
         except (Invalid, LayoutError) as error:
             emit_op_error(op, str(error))
             return False
-        except TypeError:
+        except UNREADABLE as error:
             if not emit_unreadable(op):
-                raise
+                if _NO_TEXT not in str(error):
+                    raise
+                emit_op_error(op, "has a type with text that is not UTF-8")
             return False
         return True
 
     return staticmethod(verify)
 
 
+#: What the bindings raise for an attribute that they have no class for, and for text that is not UTF-8.
+UNREADABLE = (TypeError, RuntimeError)
+_NO_TEXT = "conversion error"
+
+
 def emit_unreadable(op: Any) -> bool:
-    """Emits an error for an attribute of an op that the bindings have no class for, and raise `TypeError`
-    where it is asked for; False if there is none."""
+    """Emits an error for an attribute of an op that the bindings cannot read (`UNREADABLE`); False if
+    there is none."""
     attributes = op.operation.attributes
     for index, name in enumerate(attributes):
         try:
             _read(attributes[name])
-        except TypeError:
+        except UNREADABLE as error:
             text = str(attributes[index]).removeprefix("NamedAttribute(").removesuffix(")")
-            emit_op_error(op, f"has {text}; expected arrays of i8, i16, i32, i64, f32 or f64")
+            arrays = "arrays of i8, i16, i32, i64, f32 or f64"
+            expected = "UTF-8" if _NO_TEXT in str(error) else arrays
+            emit_op_error(op, f"has {text.replace('=', ' = ', 1)}; expected {expected}")
             return True
     return False
 
@@ -69,10 +78,12 @@ def _read(attribute: Any) -> None:
     """Reads an attribute and those in it.
 
     Raises:
-        TypeError: if the bindings cannot.
+        TypeError, RuntimeError: if the bindings cannot.
     """
     attribute = attribute.maybe_downcast()
-    if isinstance(attribute, ir.ArrayAttr):
+    if isinstance(attribute, ir.StringAttr):
+        _ = attribute.value
+    elif isinstance(attribute, ir.ArrayAttr):
         for index in range(len(attribute)):
             _read(attribute[index])
     elif isinstance(attribute, ir.DictAttr):

@@ -52,5 +52,6 @@ def constant_of(value: Any) -> int | None:
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.operation.name != "arith.constant":
         return None
-    attr = owner.operation.attributes["value"]
+    # An op that comes later in the text is not verified yet.
+    attr = owner.operation.attributes.get("value")
     return attr.value if isinstance(attr, ir.IntegerAttr) else None

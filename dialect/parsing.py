@@ -6,7 +6,9 @@ uses.
 """
 
 import re
+from collections.abc import Iterator
 from itertools import accumulate, repeat
+from math import prod
 from typing import Any
 
 from .bindings import ir
@@ -17,6 +19,9 @@ MAX_NESTING = 256
 #: Digits and dots of a number.
 MAX_DIGITS = 4096
 
+#: Elements of a vector: ops that list them make a value of each.
+MAX_VECTOR = 1 << 24
+
 #: Characters of an affine map after its arrow.
 MAX_MAP = 1 << 16
 
@@ -24,8 +29,10 @@ _STRING = r'"(?:[^"\\\n]|\\.)*"'
 _ALIAS = r"[!#][A-Za-z_][\w$.-]*"
 
 #: What matters, and what holds brackets or signs that are none: strings, comments, arrows, comparisons.
+#: After a type of a dialect, the parser forgets that a string has no end, or that '@' names nothing, and
+#: leaves out the op.
 _MARKS = (
-    rf"{_STRING}|//[^\n]*|[-=]>|[<>]=|[{{}}\[\]()<>]"
+    rf'{_STRING}|"|@(?![A-Za-z_"])|//[^\n]*|[-=]>|[<>]=|[{{}}\[\]()<>]'
     rf"|\d[\d.]{{{MAX_DIGITS}}}|-(?:[ \t]*-){{{MAX_NESTING}}}"
 )
 _MARK = re.compile(_MARKS)
@@ -40,6 +47,9 @@ _ATOMIC = re.compile(
 
 #: A place in an aggregate that the verifier takes for another, because it reads its last 32 bits.
 _PLACE = re.compile(r"llvm\.(?:insert|extract)value\b[^\n]*?[\[,:]\s*(?P<at>\d{10,})\s*[\],>]")
+
+#: The extents of a vector, one of several digits.
+_VECTOR = re.compile(r"\bvector<((?:\[?\d+\]?x)*\[?\d{4,}\]?x(?:\[?\d+\]?x)*)")
 
 _STEP = {**dict.fromkeys("{[(<", 1), **dict.fromkeys("}])>", -1)}
 
@@ -71,21 +81,32 @@ def _problem(text: str) -> tuple[int, str] | None:
     """Where a text is what the parser dies of, and what is wrong there."""
     if found := _MAP.search(text):
         return found.start(), f"an affine map of more than {MAX_MAP} characters"
-    if found := _ATOMIC.search(text):
+    if found := next(_in_code(_ATOMIC, text), None):
         return found.start(), (
             f"llvm.atomicrmw of {found['type']}; expected a signless integer, a float, a pointer or a "
             "vector of them"
         )
-    for found in _PLACE.finditer(text):
+    for found in _in_code(_PLACE, text):
         if len(found["at"]) > MAX_DIGITS or int(found["at"]) >> 32:
             return found.start("at"), "a position of more than 32 bits"
+    for found in _in_code(_VECTOR, text):
+        if prod(int(digits[:MAX_DIGITS]) for digits in re.findall(r"\d+", found[1])) > MAX_VECTOR:
+            return found.start(), f"a vector of more than {MAX_VECTOR} elements"
     marks = _MARK.findall(text)
     deepest = max(accumulate(map(_STEP.get, marks, repeat(0))), default=0)
     long = any(len(mark) > MAX_NESTING and mark[0] not in '"/' for mark in marks)
+    lone = '"' in marks or "@" in marks
     aliases = sum(1 for _ in _DEFINITION.finditer(text))
-    if deepest <= MAX_NESTING and not long and aliases <= _FEW_ALIASES:
+    if deepest <= MAX_NESTING and not long and not lone and aliases <= _FEW_ALIASES:
         return None
     return _first_problem(text)
+
+
+def _in_code(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """What a pattern finds, but in comments."""
+    for found in pattern.finditer(text):
+        if "//" not in text[text.rfind("\n", 0, found.start()) + 1 : found.start()]:
+            yield found
 
 
 def _first_problem(text: str) -> tuple[int, str] | None:
@@ -96,6 +117,10 @@ def _first_problem(text: str) -> tuple[int, str] | None:
     for found in _MARK_OR_ALIAS.finditer(text):
         mark = found[0]
         total = depth = max(0, depth + _STEP.get(mark, 0))
+        if mark == '"':
+            return found.start(), "a string that does not end in its line"
+        if mark == "@":
+            return found.start(), "'@' without a name"
         if mark[0].isdigit():
             return found.start(), f"a number of more than {MAX_DIGITS} digits"
         if mark[0] == "-" and len(mark) > MAX_NESTING:

@@ -167,7 +167,8 @@ def _check(text: str, names: list[str], collector: Collector) -> None:
             said = "; ".join(found.message for found in collector.found)
             raise Wrong("invalid IR", name.partition("{")[0], said)
     printed = str(module)
-    if names and names[-1].startswith("smem-to-nvvm"):
+    # Ops that nobody knows stay as they are.
+    if names and names[-1].startswith("smem-to-nvvm") and UNREGISTERED not in text:
         _check_lowered(printed)
     _check_printed(printed, text)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...dialect.diagnostics import format_location
 from ..access import locate
 from ..block import ThreadBlock
 from ..errors import Kind, Stop
@@ -37,12 +38,14 @@ class _Read:
         group: that thread's group.
         copy: the store's number in the block.
         at: positions in shared memory, one for each byte.
+        op: the store's op.
     """
 
     thread: int
     group: int
     copy: int
     at: np.ndarray
+    op: int
 
 
 @dataclass
@@ -61,7 +64,23 @@ class _Groups:
 
 
 def _groups(block: ThreadBlock) -> _Groups:
-    return block.state.setdefault(_KEY, _Groups(np.zeros(block.threads, np.int32)))
+    if _KEY not in block.state:
+        block.state[_KEY] = _Groups(np.zeros(block.threads, np.int32))
+        block.at_exit.append(_check_read)
+    return block.state[_KEY]
+
+
+def _check_read(strand: Strand) -> None:
+    """Checks that all stores have read their memory, which is another block's after the kernel's end."""
+    block = strand.block
+    if reading := _groups(block).under_way:
+        where = format_location(block.program.locations[reading[0].op])
+        block.report_at(
+            strand,
+            Kind.EXITED,
+            f"the last thread{block.named} returns, but the bulk store at {where} may still read its "
+            "memory: nvvm.cp.async.bulk.wait_group 0 by the thread that issued it is missing before it",
+        )
 
 
 # -- what both take --------------------------------------------------------------------------------
@@ -265,7 +284,9 @@ def _store(op: Op) -> Any:
                 block.reporter(strand),
             )
             group = int(groups.committed[thread])
-            groups.under_way.append(_Read(thread, group, groups.copies, bytes_))
+            groups.under_way.append(
+                _Read(thread, group, groups.copies, bytes_, strand.current.number)
+            )
             found.write(block.launch.memory, at, block.shared.load(addresses, UNIT))
 
     return step

@@ -31,8 +31,8 @@ class Kernel:
         bound: how far from it a result may be.
         reserved_bytes: an option of the lowering.
         arch: what it is lowered for.
-        tells: whether a run shows all that can go wrong: extents are known to the compiler, and every
-            stage is used often enough.
+        tells: whether a run shows all that can go wrong: extents are known to the compiler, every
+            stage is used often enough, and registers that the dialect knows are those of the chip.
     """
 
     text: str

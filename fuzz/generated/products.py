@@ -226,7 +226,17 @@ class Program:
         inputs = self.inputs()
         exact, bound = self.product(inputs)
         return Kernel(
-            self.text, "product", inputs, "D", self.grid, exact, bound, self.reserved_bytes, arch
+            self.text,
+            "product",
+            inputs,
+            "D",
+            self.grid,
+            exact,
+            bound,
+            self.reserved_bytes,
+            arch,
+            # tcgen05 takes A from tensor memory, to which its registers are copied before.
+            tells=arch == "sm_90a" or not self.registers,
         )
 
 

@@ -24,7 +24,7 @@ func.func @many(%m: memref<64x64xbf16>) attributes {known_block_size = array<i32
 // -----
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
-// expected-error@+1 {{'func.func' op has known_block_size=array<ui8: 128, 1, 1>; expected arrays of i8, i16, i32, i64, f32 or f64}}
+// expected-error@+1 {{'func.func' op has known_block_size = array<ui8: 128, 1, 1>; expected arrays of i8, i16, i32, i64, f32 or f64}}
 func.func @no_class(%m: memref<64x64xbf16>) attributes {known_block_size = array<ui8: 128, 1, 1>} {
   %0 = "smem.alloc"() {offset = 0 : i64} : () -> !t
   "smem.copy"(%m, %0) : (memref<64x64xbf16>, !t) -> ()

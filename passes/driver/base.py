@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ...dialect.arguments import described
-from ...dialect.diagnostics import Invalid, emit_op_error, emit_unreadable
+from ...dialect.diagnostics import UNREADABLE, Invalid, emit_op_error, emit_unreadable
 from ...ir.errors import OpError
 from ...ir.walk import walk
 from ...layout import LayoutError, Swizzle
@@ -145,7 +145,7 @@ def run_on(pass_: Pass, module: Any) -> bool:
             emit_op_error(error.op, error.message)
         except (Invalid, LayoutError) as error:
             module.location.emit_error(f"{pass_.name}: {error}")
-        except TypeError:
+        except UNREADABLE:
             if not any(map(emit_unreadable, walk(module))):
                 raise
         else:

@@ -191,3 +191,25 @@ def test_a_place_in_an_aggregate_that_is_cut_to_32_bits(line, at):
     with new_context():
         parse_module(function.replace("AT", "1"))
     assert "a position of more than 32 bits" in refusal(function.replace("AT", str(at)))
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ('"smem.fence() : () -> ()', "a string that does not end in its line"),
+        ("@ next", "'@' without a name"),
+        ("%v = ub.poison : vector<4294967296xf32>", "a vector of more than 16777216 elements"),
+        ("%v = ub.poison : vector<4096x5000xi1>", "a vector of more than 16777216 elements"),
+    ],
+)
+def test_what_the_parser_passes_over_or_dies_of(line, message):
+    ring = '"smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32}'
+    text = f"""func.func @f() {{ // "no string, @ no name, vector<4294967296xf32>
+  %r = {ring} : () -> !smem.barriers
+  LINE
+  return
+}}"""
+    with new_context():
+        parse_module(text.replace("LINE", "// " + line))
+    said = refusal(text.replace("LINE", line))
+    assert message in said and ":3:" in said
