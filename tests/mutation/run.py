@@ -26,9 +26,10 @@ from tempfile import TemporaryDirectory
 sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
+from mutation import lit_files
 from mutation.importing import import_with
 from mutation.mutations import ROOT, Mutant
-from mutation.sides import EMULATOR, LIT, ORACLE, noticed_by, passes
+from mutation.sides import EMULATOR, LIT, ORACLE, noticed_by
 from mutation.targets import SHARE, drawn
 
 SIDES = (LIT, EMULATOR, ORACLE)
@@ -93,7 +94,7 @@ class Judging:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         imported = import_with(self.mutant) if self.mutant else []
         one = self.test
-        noticed = (None if passes(one) else one) if one else noticed_by(self.side)
+        noticed = (None if lit_files.passes(one) else one) if one else noticed_by(self.side)
         self.file.write_text(json.dumps([noticed, bool(imported)]))
 
     @property

@@ -9,7 +9,7 @@ import os
 from collections import defaultdict
 from typing import Any
 
-from mutation.lit_files import commands
+from mutation import lit_files
 from mutation.mutations import ROOT
 
 LIT, EMULATOR, ORACLE = "lit", "emulator", "oracle"
@@ -30,8 +30,9 @@ Files = dict[str, tuple[int, tuple[str, ...]]]
 #: Kernels that the pipeline compiles and the emulator runs against NumPy. Those of one group are
 #: collected together.
 EMULATED: tuple[Files, ...] = (
-    {"emulator/test_products": (12, ())},
+    {"emulator/test_products": (12, ()), "emulator/test_operand_bytes": (24, ())},
     {
+        "emulator/test_tensor_descriptors": (3, ()),
         "emulator/test_tcgen05_programs": (8, ("a_product_is_right", "the_example")),
         "emulator/test_block_programs": (3, ("a_product_is_right", "rows_of_48_bytes")),
         "emulator/test_relayouts": (5, ()),
@@ -45,7 +46,6 @@ EMULATED: tuple[Files, ...] = (
         "emulator/test_tensor_a": (3, ()),
         "emulator/test_views": (4, ()),
         "emulator/test_bulk_copies": (4, ()),
-        "emulator/test_operand_bytes": (4, ()),
         "emulator/test_wgmma_assembly": (2, ()),
         "emulator/test_tma_ring": (1, ()),
     },
@@ -98,12 +98,13 @@ COMPARED: tuple[Files, ...] = (
     },
 )
 
-#: Tests that take seconds, and say nothing that others do not.
+#: Tests that take seconds or need other programs, and say nothing of layouts that others do not.
 _LEFT_OUT = {
     "test_no_canonical_tile_that_is_turned_conflicts",
     "test_no_canonical_tile_conflicts",
     "test_long_text_is_read_at_once",
     "test_choice_of_an_a_that_is_loaded_into_registers",
+    "test_ptxas_takes_the_same_text",
 }
 
 _OPTIONS = (
@@ -115,28 +116,23 @@ _OPTIONS = (
 def noticed_by(side: str) -> str | None:
     """The first test of a side that fails within this process; None if all pass."""
     if side == LIT:
-        return next((name for name in _lit_tests() if not passes(name)), None)
+        return next((name for name in _lit_tests() if not lit_files.passes(name)), None)
     groups = {EMULATOR: EMULATED, ORACLE: COMPARED}[side]
     return next(filter(None, map(_failing, groups)), None)
-
-
-def passes(test: str) -> bool:
-    """Whether a test of lit passes within this process."""
-    return all(command.accepts(*command.output()) for command in commands()[test])
 
 
 def _lit_tests() -> list[str]:
     def rank(name: str) -> int:
         return next((i for i, first in enumerate(LIT_FIRST) if name.startswith(first)), 99)
 
-    return sorted(commands(), key=lambda name: (rank(name), name))
+    return sorted(lit_files.tests(), key=lambda name: (rank(name), name))
 
 
 def _failing(files: Files) -> str | None:
     """The first test of those that fails, or what cannot be collected."""
     import pytest
 
-    # As where CI is set, to have the same cases everywhere.
+    # As where CI is set: the same cases everywhere, those that hypothesis draws too.
     os.environ["CI"] = "1"
     some = _Some(files)
     paths = [str(ROOT / "tests" / f"{name}.py") for name in files]
@@ -145,11 +141,19 @@ def _failing(files: Files) -> str | None:
 
 
 class _Some:
-    """A plugin of pytest: leaves out what is random and, of many cases, all but some, evenly."""
+    """A plugin of pytest: of a test with many cases, it takes some, evenly."""
 
     def __init__(self, files: Files) -> None:
         self._files = {f"tests/{name}.py": asked for name, asked in files.items()}
         self.failed: str | None = None
+
+    def pytest_collection(self) -> None:
+        from hypothesis import Phase, settings
+
+        # Nobody reads the smallest example.
+        phases = (Phase.explicit, Phase.generate)
+        settings.register_profile("mutants", settings.get_profile("ci"), phases=phases)
+        settings.load_profile("mutants")
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         of = defaultdict(list)
@@ -157,7 +161,7 @@ class _Some:
             _, names = self._files[item.nodeid.partition("::")[0]]
             name = item.originalname
             asked = name not in _LEFT_OUT and (not names or name.removeprefix("test_") in names)
-            if asked and not getattr(item.obj, "is_hypothesis_test", False):
+            if asked:
                 of[item.nodeid.partition("[")[0]].append(item)
         kept = []
         for test, cases in of.items():
