@@ -17,6 +17,7 @@ from mlir_smem.emulator.tcgen05.scaled_instructions import scaled_instruction
 from mlir_smem.emulator.tensor_core.multiplicands import MULTIPLICANDS
 from mlir_smem.emulator.tensor_core.operands import matrix_bytes
 from mlir_smem.layout import Major, Swizzle, element
+from mlir_smem.layout.canonical import DENSE_FORMS
 from mlir_smem.layout.tcgen05 import KINDS as LAYOUT_KINDS
 from mlir_smem.layout.tcgen05 import (
     InstructionDescriptor,
@@ -46,6 +47,26 @@ def test_both_rules_read_the_same_bytes(operand, rows):
     mn_major = major == "mn"
     found = matrix_bytes(matrix(bits, mn_major, size), 8 * size, mn_major, rows)
     assert (found == tcgen05_addresses(bits, name, major, rows)).all()
+
+
+FORMS_OF = [
+    (form, kind)
+    for form in DENSE_FORMS.values()
+    for kind in map(element, ("f16", "tf32", "s8"))
+    if form.swizzle in swizzles_of(kind, form.major)
+]
+
+
+@pytest.mark.parametrize("form, kind", FORMS_OF, ids=lambda x: str(getattr(x, "text", x)))
+def test_a_canonical_layout_is_read_as_the_isa_writes_it(form, kind):
+    mn_major = form.major is Major.MN
+    m, k, lbo, sbo = (2, 2, 0x1230, 0x5670) if mn_major else (3, 1, 0x1230, 0x2460)
+    layout = form.layout(kind, m, k, lbo, sbo)
+    rows, columns = layout.shape
+    bits = Tcgen05Descriptor(0x400, lbo, sbo, swizzle=form.swizzle).encode()
+    operand = matrix(bits, mn_major, kind.bits // 8)
+    found = matrix_bytes(operand, kind.bits, mn_major, rows, columns * kind.bits // 8)
+    assert (found == 0x400 + layout.offsets()).all()
 
 
 @given(*[st.integers(0, 255)] * 2, st.integers(0, 7), st.booleans(), st.sampled_from([8, 24, 128]))

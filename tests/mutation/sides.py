@@ -32,7 +32,7 @@ Files = dict[str, tuple[int, tuple[str, ...]]]
 EMULATED: tuple[Files, ...] = (
     {"emulator/test_products": (12, ()), "emulator/test_operand_bytes": (24, ())},
     {
-        "emulator/test_tensor_descriptors": (3, ()),
+        "emulator/test_tensor_descriptors": (24, ()),
         "emulator/test_tcgen05_programs": (8, ("a_product_is_right", "the_example")),
         "emulator/test_block_programs": (3, ("a_product_is_right", "rows_of_48_bytes")),
         "emulator/test_relayouts": (5, ()),
