@@ -16,12 +16,13 @@ from mlir_smem.emulator.tcgen05.narrow_floats import TENSOR_MULTIPLICANDS
 from mlir_smem.emulator.tcgen05.scaled_instructions import scaled_instruction
 from mlir_smem.emulator.tensor_core.multiplicands import MULTIPLICANDS
 from mlir_smem.emulator.tensor_core.operands import matrix_bytes
-from mlir_smem.layout import Major, Swizzle, element
+from mlir_smem.layout import Major, Order, Role, Swizzle, element, tile_of_atoms
 from mlir_smem.layout.canonical import DENSE_FORMS
 from mlir_smem.layout.tcgen05 import KINDS as LAYOUT_KINDS
 from mlir_smem.layout.tcgen05 import (
     InstructionDescriptor,
     Tcgen05Descriptor,
+    chunked_blocks,
     swizzles_of,
     tcgen05_addresses,
 )
@@ -80,6 +81,25 @@ def test_both_rules_read_the_same_rows_of_48_bytes(first, second, unit, always, 
     bits = descriptor.encode()
     found = matrix_bytes(matrix(bits, False, 1, 48), 8, False, rows, 48)
     assert (found == tcgen05_addresses(bits, "e2m1", "k", rows, 48)[:, ::2]).all()
+
+
+@pytest.mark.parametrize("order", Order, ids=str)
+@pytest.mark.parametrize(
+    "role, shape", [(Role.A, (256, 768)), (Role.B, (480, 384)), (Role.A, (128, 96))]
+)
+def test_a_tile_of_rows_of_48_bytes_is_read_as_it_is_written(role, shape, order):
+    operand = tile_of_atoms(element("e2m1"), shape, 1, Swizzle.B128, order)
+    found = chunked_blocks(role.orient(operand), role, LAYOUT_KINDS["mxf4nvf4"])
+    offsets, at = operand.offsets(), 0
+    for mn, piece in enumerate(found.pieces):
+        for k in range(shape[1] // 96):
+            bits = found.block_descriptor(mn, k, 0x800).encode()
+            read = matrix_bytes(matrix(bits, False, 1, 48), 8, False, piece, 48)
+            written = offsets[at : at + piece, 96 * k : 96 * (k + 1) : 2]
+            assert (read == 0x800 + written).all()
+        at += piece
+    first, moved = found.block_descriptor(0, 0, 0x800), found.descriptor(0x800, 1)
+    assert moved.encode() == first.encode() | 1 << 49
 
 
 @pytest.mark.parametrize(
