@@ -236,7 +236,11 @@ def test_both_rules_say_the_same_of_an_instruction(chosen, any_bit, kind, group)
     flipped = 1 << any_bit if any_bit % 2 else 0
     low &= 8 if any_bit % 4 else 15
     bits = low | d << 4 | a << 7 | b << 10 | negate << 13 | major << 15 | n << 17 | m << 24
-    bits ^= flipped
+    agree(bits ^ flipped, kind, group)
+
+
+def agree(bits, kind, group=1):
+    """Asserts that both rules say the same of an instruction of a kind that does not scale."""
     try:
         found = instruction(bits, kind, group)
     except UnknownInstruction:
@@ -244,13 +248,67 @@ def test_both_rules_say_the_same_of_an_instruction(chosen, any_bit, kind, group)
     except ValueError:
         assert refuses(checked, bits, kind, group)
         return
-    expected = checked(bits, kind, group)
+    same(found, checked(bits, kind, group))
+
+
+def same(found, expected):
     assert (found.m, found.n, found.accumulator) == (expected.m, expected.n, expected.d)
     assert (found.a_mn_major, found.b_mn_major) == (expected.a_mn_major, expected.b_mn_major)
     assert (found.a_sign < 0, found.b_sign < 0) == (expected.negate_a, expected.negate_b)
     assert found.saturates == expected.saturate
     for type_, its in ((found.a, expected.a), (found.b, expected.b)):
-        assert type_.dtype.itemsize * 8 == its.bits
+        # Two of 4 bits lie in a byte where they are not padded.
+        name = "e2m1x2" if its.name == "e2m1" else its.name.split("_")[0]
+        assert type_ == TENSOR_MULTIPLICANDS[name]
+
+
+#: Of each kind an instruction, and the fields of all: first bit and width.
+PLAIN = {"f16": 0x08400010, "tf32": 0x08400910, "f8f6f4": 0x08400010, "i8": 0x084004A0}
+SCALED = [("mxf8f6f4", 32, 0x08A01000), ("mxf4", 32, 0x08C00480), ("mxf4nvf4", 16, 0x08400480)]
+FIELDS = (
+    (0, 2),
+    (2, 1),
+    (3, 1),
+    (4, 2),
+    (6, 1),
+    (7, 3),
+    (10, 3),
+    (13, 1),
+    (14, 1),
+    (15, 1),
+    (16, 1),
+)
+FIELDS += ((17, 6), (23, 1), (24, 5), (29, 2), (31, 1))
+
+
+def others(bits):
+    """An instruction with each of its fields replaced by each number that it can hold."""
+    for first, width in FIELDS:
+        for value in range(1 << width):
+            yield bits & ~((1 << width) - 1 << first) | value << first
+
+
+@pytest.mark.parametrize("kind", PLAIN)
+def test_both_rules_say_the_same_of_each_field(kind):
+    for bits in others(PLAIN[kind]):
+        agree(bits, kind)
+        agree(bits ^ (0x18 << 24), kind, 2)
+
+
+@pytest.mark.parametrize("kind, block, bits", SCALED)
+def test_layouts_know_each_field_of_what_scales(kind, block, bits):
+    known = 0
+    for other in others(bits):
+        try:
+            found = scaled_instruction(other, kind, block)
+        except (ValueError, UnknownInstruction):
+            continue
+        expected, known = checked(other, kind, 1), known + 1
+        same(found, expected)
+        assert (found.scales.factors, found.k_bytes) == (expected.scale, expected.k_bytes)
+        assert (found.scales.a_first, found.scales.b_first) == (expected.a_scale, expected.b_scale)
+        assert expected.encode() == other
+    assert known > 40
 
 
 @pytest.mark.parametrize(
