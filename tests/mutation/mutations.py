@@ -38,6 +38,7 @@ _FUNCTIONS = {"min": "max", "max": "min", "any": "all", "all": "any"}
 
 #: What says something to people, and what only the type checker reads.
 _NOT_EDITED = (ast.Raise, ast.JoinedStr, ast.Assert, ast.Import, ast.ImportFrom)
+_TYPES = {"tuple", "dict", "list", "Mapping", "Callable", "ClassVar"}
 _NOT_EDITED_IN = {"__str__", "__repr__", "__hash__", "__getstate__"}
 
 #: Canonical forms as the ISA writes them.
@@ -144,7 +145,7 @@ def _is_left_alone(node: ast.AST, above: list[ast.AST]) -> bool:
     """Whether a place is no arithmetic."""
     inner = node
     for outer in above:
-        types = isinstance(inner, ast.Tuple) and isinstance(outer, ast.Subscript)
+        types = isinstance(outer, ast.Subscript) and _text(outer.value) in _TYPES
         if types or isinstance(outer, _NOT_EDITED) or inner is getattr(outer, "annotation", None):
             return True
         if isinstance(outer, ast.FunctionDef) and (
@@ -189,7 +190,7 @@ def _edits(node: ast.AST, file: str) -> list[Callable[[], ast.AST]]:
                     function, [*args[:i], args[i + 1], args[i], *args[i + 2 :]], keywords
                 )
                 for i in range(len(args) - 1)
-                if _differ(args[i], args[i + 1])
+                if _differ(args[i], args[i + 1]) and _text(function) != "TypeVar"
             ]
     return []
 

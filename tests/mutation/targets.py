@@ -33,7 +33,6 @@ DECODED = (
 COMPLETE: dict[str, tuple[str, ...]] = {
     "layout/descriptor.py": (
         "START",
-        "UNUSED_LBO",
         "field_of",
         "mask_of",
         "encode_address",
