@@ -74,6 +74,21 @@ def test_a_canonical_layout_is_read_as_the_isa_writes_it(form, kind):
     assert (found == 0x400 + layout.offsets()).all()
 
 
+@pytest.mark.parametrize("form", FORMS.values(), ids=lambda f: f"{f.major}-{f.swizzle}")
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_lbo_and_sbo_step_over_what_the_form_says(form, kind):
+    # Both are multiples of every pattern, which then changes no distance.
+    lbo, sbo = 8192, 16384
+    bits = WgmmaDescriptor(0, lbo, sbo, swizzle=form.swizzle).encode()
+    found = operand_bytes(bits, kind.bits, form.major is Major.MN, 256, 64)
+    for name, stride in (("LBO", lbo), ("SBO", sbo)):
+        if step := form.step(name, kind):
+            dim, count = step
+            along = found[:, 0] if dim == 0 else found[0]
+            assert along[count] == stride
+            assert along[:count].max() < lbo
+
+
 #: Bits of a descriptor that belong to no field.
 UNUSED = 3 << 14 | 3 << 30 | 7 << 46 | 0x3FF << 52
 

@@ -11,6 +11,7 @@ EXPLAINED: dict[str, str] = {
     _MMA + "1 -> ": _LOW_BITS,
     _MMA + "31 -> ": _LOW_BITS,
     _MMA + "32 -> 33": _LOW_BITS,
+    "layout/modes.py: Term.at: ": "tests alone compute a term so; kernels do by `ir/emit.py`'s term_value",
 }
 
 

@@ -12,6 +12,7 @@ TEXTUAL = ("notation.py", "path.py", "text_error.py", "proposals.py", "__init__.
 
 #: Where descriptors are emitted, and what they are made of.
 EMITTED = (
+    "ir/emit.py",
     "ir/matrix_descriptors.py",
     "passes/materialize_descriptors/__init__.py",
     "passes/materialize_descriptors/said.py",
@@ -72,9 +73,9 @@ COMPLETE: dict[str, tuple[str, ...]] = {
         "_joined",
     ),
     "layout/wgmma/operand.py": ("SPARSE_B",),
-    "layout/modes.py": ("Term.at",),
     "layout/tcgen05/chunks.py": ("Chunks",),
     "layout/tcgen05/scales.py": ("ScaleBlocks.operand", "ScaleBlocks.descriptor", "scale_step"),
+    "ir/emit.py": ("term_value",),
     "ir/matrix_descriptors.py": ("START_MASK", "Descriptors", "first_byte", "_base"),
     "passes/lower_mma/tcgen05/mma.py": ("_instruction", "checked_bits"),
     "passes/lower_mma/tcgen05/scaled.py": ("_descriptors",),
