@@ -11,7 +11,11 @@ EXPLAINED: dict[str, str] = {
     _MMA + "1 -> ": _LOW_BITS,
     _MMA + "31 -> ": _LOW_BITS,
     _MMA + "32 -> 33": _LOW_BITS,
-    "layout/modes.py: Term.at: ": "tests alone compute a term so; kernels do by `ir/emit.py`'s term_value",
+    "layout/modes.py: Term.at: ": "tests alone compute terms so; kernels do as `ir/emit.py` has it",
+    "passes/lower_mma/tcgen05/scaled.py: _descriptors: second < 0 -> second <= 0": "equivalent: a second "
+    "chunk is never the first block's first",
+    "passes/lower_mma/tcgen05/scaled.py: _descriptors: 0 -> 1 [2]": "equivalent: a second chunk is never "
+    "the first block's first, and -1 is none",
 }
 
 
