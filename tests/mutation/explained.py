@@ -13,6 +13,8 @@ EXPLAINED: dict[str, str] = {
     _MMA + "32 -> 33": _LOW_BITS,
     "layout/tcgen05/instruction_descriptor.py: _B_SCALE, _SCALE_TYPE, _A_SCALE, _LONG_K: 1 -> 2 [1]": "a "
     "descriptor has no bit 32, so that only the picture of its fields is another",
+    "layout/tile_copy.py: TileCopyUse.judge: (part, self.other) if self.reads": "a copy costs the same "
+    "either way: for tiles of each swizzle and major, only the wording of refusals is another",
     "layout/modes.py: Term.at: ": "tests alone compute terms so; kernels do as `ir/emit.py` has it",
     "passes/lower_mma/tcgen05/scaled.py: _descriptors: second < 0 -> second <= 0": "equivalent: a second "
     "chunk is never the first block's first",
