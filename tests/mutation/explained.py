@@ -4,6 +4,7 @@
 #: that can occur.
 _MMA = "passes/lower_mma/tcgen05/mma.py: checked_bits: "
 _LOW_BITS = "equivalent: of a number that is too large, MLIR's i32 attribute keeps the low 32 bits"
+_WIDEST = "passes cut the widest instruction first, which has each stride that a narrower one has"
 
 EXPLAINED: dict[str, str] = {
     _MMA + "bits - (1 << 32) if bits >> 31 else bits -> ": _LOW_BITS,
@@ -15,6 +16,8 @@ EXPLAINED: dict[str, str] = {
     "descriptor has no bit 32, so that only the picture of its fields is another",
     "layout/tile_copy.py: TileCopyUse.judge: (part, self.other) if self.reads": "a copy costs the same "
     "either way: for tiles of each swizzle and major, only the wording of refusals is another",
+    "layout/operand.py: _joined: b.lbo if a.lbo is None else a.lbo -> a.lbo": _WIDEST,
+    "layout/operand.py: _joined: b.sbo if a.sbo is None else a.sbo -> a.sbo": _WIDEST,
     "layout/modes.py: Term.at: ": "tests alone compute terms so; kernels do as `ir/emit.py` has it",
     "passes/lower_mma/tcgen05/scaled.py: _descriptors: second < 0 -> second <= 0": "equivalent: a second "
     "chunk is never the first block's first",

@@ -179,6 +179,13 @@ def test_an_instruction_that_needs_no_lbo_takes_the_others(columns):
     assert found.steps == ((0, 128), (columns[0] * 64 // 16, columns[0] * 64 // 16 + 128))
 
 
+@pytest.mark.parametrize("rows", [(256, 8), (8, 256)])
+def test_an_instruction_that_needs_no_sbo_takes_the_others(rows):
+    operand = tile_of_atoms(BF16, (264, 32), 1, Swizzle.B64)
+    found = blocks(operand, rows, WgmmaDescriptor)
+    assert (found.canonical.lbo, found.canonical.sbo) == (None, 512)
+
+
 # One instruction's reads, by hand.
 
 
