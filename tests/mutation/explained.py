@@ -1,11 +1,11 @@
 """Mutants that fewer than two sides notice, and why."""
 
-#: By the beginning of their names. What is equivalent computes the same as the original for every input
-#: that can occur.
 _MMA = "passes/lower_mma/tcgen05/mma.py: checked_bits: "
 _LOW_BITS = "equivalent: of a number that is too large, MLIR's i32 attribute keeps the low 32 bits"
 _WIDEST = "passes cut the widest instruction first, which has each stride that a narrower one has"
 
+#: By the beginning of their names. What is equivalent computes the same as the original for every input
+#: that can occur.
 EXPLAINED: dict[str, str] = {
     _MMA + "bits - (1 << 32) if bits >> 31 else bits -> ": _LOW_BITS,
     _MMA + "bits >> 31 ->": _LOW_BITS,
