@@ -85,7 +85,7 @@ def _count(row: dict) -> int:
 
 
 def _is_equivalent(row: dict) -> bool:
-    return _count(row) == 0 and explanation(row["mutant"]).startswith("equivalent")
+    return _count(row) < 2 and explanation(row["mutant"]).startswith("equivalent")
 
 
 def _survivors(rows: list[dict]) -> None:

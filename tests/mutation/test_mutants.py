@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from mutation import targets
+from mutation.explained import EXPLAINED
 from mutation.mutations import ROOT, mutants_of, parsed
 
 RECORD = ROOT / "benchmarks" / "results" / "mutants.json"
@@ -43,6 +44,12 @@ def test_a_file_that_is_gone_is_missed(monkeypatch):
     monkeypatch.setattr(targets, "EMITTED", ("passes/gone.py",))
     with pytest.raises(FileNotFoundError, match=r"not there: \['passes/gone.py'\]"):
         targets.files()
+
+
+def test_what_is_explained_is_a_mutant():
+    names = {mutant.name for file in targets.files() for mutant in mutants_of(file)}
+    for key in EXPLAINED:
+        assert key in names or any(name.startswith(key.removesuffix("…")) for name in names), key
 
 
 def test_mutants_of_the_record_are_still_noticed():
