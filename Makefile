@@ -37,6 +37,7 @@ docs: .venv/installed  ## write the generated pages of docs/ anew from the code
 	$(BIN)/python docs/reference.py > docs/reference.md
 	$(BIN)/python docs/faults.py > docs/faults.md
 	$(BIN)/python docs/conformance.py > docs/conformance.md
+	$(BIN)/python docs/mutants.py > docs/mutants.md
 	$(BIN)/python docs/math_functions.py > docs/math_functions.md
 	$(BIN)/python docs/layouts.py > docs/layouts.md
 	$(BIN)/python docs/layouts.py docs/figures

@@ -33,11 +33,10 @@ class Descriptors:
         unit = part.slice.layout.element.unit
         check_units(part, mma, f"reads {name} from", "descriptors count {} elements (16 bytes)")
         offset = first_byte(part, found)
-        constant = found.encoding.of(found.canonical, 0)
-        key = (part.root.operation, constant.encode(), offset)
+        constant = found.encoding.of(found.canonical, 0).encode()
+        key = (part.root.operation, constant, offset)
         if key not in self._bases:
-            swizzle = found.canonical.swizzle
-            self._bases[key] = _base(part.root, constant.encode(), offset, swizzle)
+            self._bases[key] = _base(part.root, constant, offset, found.canonical.swizzle)
         made = []
         for own in found.terms:
             total = self._bases[key]

@@ -57,14 +57,14 @@ def emitted(text, arch):
         for op in _each(module.operation):
             given = list(op.operands)
             if op.name.startswith("nvvm.tcgen05.mma"):
-                a, b, instruction = (_folded(value) for value in given[1:4])
+                a, b, instruction = (folded(value) for value in given[1:4])
                 found.multiplied.append(Multiplied(_opcode(op), a, b, instruction))
             elif op.name == "nvvm.tcgen05.cp":
-                found.copied.append(_folded(given[1]))
+                found.copied.append(folded(given[1]))
             elif op.name == "nvvm.tcgen05.commit":
-                found.masks.append(_folded(given[1]) if len(given) > 1 else None)
+                found.masks.append(folded(given[1]) if len(given) > 1 else None)
             elif op.name == "nvvm.tcgen05.alloc":
-                found.columns.append(_folded(given[1]))
+                found.columns.append(folded(given[1]))
     return found
 
 
@@ -88,7 +88,7 @@ def _opcode(op):
     return f"tcgen05.mma.cta_group::{said['ctaGroup'][-1]}.kind::{said['kind']}{scaled}"
 
 
-def _folded(value):
+def folded(value):
     """The number that a value is in a block of rank RANK, whose shared memory begins at SHARED."""
     op = value.owner
     assert isinstance(op, ir.Operation | ir.OpView), "an argument"
@@ -100,7 +100,7 @@ def _folded(value):
         return SHARED
     if op.name == "nvvm.read.ptx.sreg.cluster.ctarank":
         return RANK
-    given = [_folded(each) for each in op.operands]
+    given = [folded(each) for each in op.operands]
     if op.name == "llvm.inline_asm":
         assert ir.StringAttr(op.attributes["asm_string"]).value == ""
         return given[0]

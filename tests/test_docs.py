@@ -20,7 +20,9 @@ SESSIONS = [
 
 
 # tests/emulator/test_faults.py compares docs/faults.md, since it seeds the same faults.
-@pytest.mark.parametrize("page", ["reference", "conformance", "layouts", "math_functions"])
+@pytest.mark.parametrize(
+    "page", ["reference", "conformance", "layouts", "math_functions", "mutants"]
+)
 def test_a_generated_page_is_what_the_code_says(page):
     script = ROOT / "docs" / f"{page}.py"
     said = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)

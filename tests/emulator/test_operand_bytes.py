@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mlir_smem.emulator.tensor_core.operands import Matrix
 from mlir_smem.emulator.wgmma.descriptors import matrix, operand_bytes
 from mlir_smem.emulator.wgmma.fragments import to_elements, to_matrix
-from mlir_smem.layout import WgmmaDescriptor, fragment_d, operand_addresses
+from mlir_smem.layout import FORMS, Major, WgmmaDescriptor, element, fragment_d, operand_addresses
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 
 ROWS = [8 * n for n in range(1, 33)]
@@ -56,6 +56,37 @@ def test_both_rules_read_the_same_bytes_of_a_sparse_b(descriptor, element, mn_ma
     bits = descriptor.encode()
     expected = operand_addresses(bits, name, "mn" if mn_major else "k", rows, sparse=True)
     assert (operand_bytes(bits, size, mn_major, rows, k_bytes=64) == expected).all()
+
+
+KINDS = [element(name) for name in ("bf16", "tf32", "s8")]
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=lambda f: f"{f.major}-{f.swizzle}")
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_a_canonical_layout_is_read_as_the_isa_writes_it(form, kind):
+    # Two strides that are told apart, over a K-major pattern and over two MN-major ones.
+    m, k, lbo, sbo = (3, 1, 0x1230, 0x2460) if form.major is Major.K else (2, 2, 0x1230, 0x5670)
+    layout = form.layout(kind, m, k, lbo, sbo)
+    rows, columns = layout.shape
+    bits = WgmmaDescriptor(0x400, lbo, sbo, swizzle=form.swizzle).encode()
+    k_bytes = columns * kind.bits // 8
+    found = operand_bytes(bits, kind.bits, form.major is Major.MN, rows, k_bytes)
+    assert (found == 0x400 + layout.offsets()).all()
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=lambda f: f"{f.major}-{f.swizzle}")
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_lbo_and_sbo_step_over_what_the_form_says(form, kind):
+    # Both are multiples of every pattern, which then changes no distance.
+    lbo, sbo = 8192, 16384
+    bits = WgmmaDescriptor(0, lbo, sbo, swizzle=form.swizzle).encode()
+    found = operand_bytes(bits, kind.bits, form.major is Major.MN, 256, 64)
+    for name, stride in (("LBO", lbo), ("SBO", sbo)):
+        if step := form.step(name, kind):
+            dim, count = step
+            along = found[:, 0] if dim == 0 else found[0]
+            assert along[count] == stride
+            assert along[:count].max() < lbo
 
 
 #: Bits of a descriptor that belong to no field.

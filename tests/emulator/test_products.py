@@ -32,6 +32,14 @@ FORMS = [
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("case", dict.fromkeys(FORMS), ids=str)
 def test_a_product_is_right(case):
+    check(case)
+
+
+def test_instructions_of_which_the_first_alone_needs_lbo():
+    check(Case("bf16", "bf16", "f32", n=320, b_major="mn"))
+
+
+def check(case):
     inputs = case.inputs()
     compiled = mlir_smem.compile(case.text, emit="nvvm")
     case.check(run_on_cpu(compiled, "product", inputs, ["D"], (1,))["D"], inputs)

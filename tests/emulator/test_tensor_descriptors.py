@@ -16,11 +16,13 @@ from mlir_smem.emulator.tcgen05.narrow_floats import TENSOR_MULTIPLICANDS
 from mlir_smem.emulator.tcgen05.scaled_instructions import scaled_instruction
 from mlir_smem.emulator.tensor_core.multiplicands import MULTIPLICANDS
 from mlir_smem.emulator.tensor_core.operands import matrix_bytes
-from mlir_smem.layout import Major, Swizzle, element
+from mlir_smem.layout import Major, Order, Role, Swizzle, element, tile_of_atoms
+from mlir_smem.layout.canonical import DENSE_FORMS
 from mlir_smem.layout.tcgen05 import KINDS as LAYOUT_KINDS
 from mlir_smem.layout.tcgen05 import (
     InstructionDescriptor,
     Tcgen05Descriptor,
+    chunked_blocks,
     swizzles_of,
     tcgen05_addresses,
 )
@@ -48,6 +50,26 @@ def test_both_rules_read_the_same_bytes(operand, rows):
     assert (found == tcgen05_addresses(bits, name, major, rows)).all()
 
 
+FORMS_OF = [
+    (form, kind)
+    for form in DENSE_FORMS.values()
+    for kind in map(element, ("f16", "tf32", "s8"))
+    if form.swizzle in swizzles_of(kind, form.major)
+]
+
+
+@pytest.mark.parametrize("form, kind", FORMS_OF, ids=lambda x: str(getattr(x, "text", x)))
+def test_a_canonical_layout_is_read_as_the_isa_writes_it(form, kind):
+    mn_major = form.major is Major.MN
+    m, k, lbo, sbo = (2, 2, 0x1230, 0x5670) if mn_major else (3, 1, 0x1230, 0x2460)
+    layout = form.layout(kind, m, k, lbo, sbo)
+    rows, columns = layout.shape
+    bits = Tcgen05Descriptor(0x400, lbo, sbo, swizzle=form.swizzle).encode()
+    operand = matrix(bits, mn_major, kind.bits // 8)
+    found = matrix_bytes(operand, kind.bits, mn_major, rows, columns * kind.bits // 8)
+    assert (found == 0x400 + layout.offsets()).all()
+
+
 @given(*[st.integers(0, 255)] * 2, st.integers(0, 7), st.booleans(), st.sampled_from([8, 24, 128]))
 def test_both_rules_read_the_same_rows_of_48_bytes(first, second, unit, always, rows):
     # Two buffers of 128 bytes a row, and where in the first an instruction begins.
@@ -59,6 +81,25 @@ def test_both_rules_read_the_same_rows_of_48_bytes(first, second, unit, always, 
     bits = descriptor.encode()
     found = matrix_bytes(matrix(bits, False, 1, 48), 8, False, rows, 48)
     assert (found == tcgen05_addresses(bits, "e2m1", "k", rows, 48)[:, ::2]).all()
+
+
+@pytest.mark.parametrize("order", Order, ids=str)
+@pytest.mark.parametrize(
+    "role, shape", [(Role.A, (256, 768)), (Role.B, (480, 384)), (Role.A, (128, 96))]
+)
+def test_a_tile_of_rows_of_48_bytes_is_read_as_it_is_written(role, shape, order):
+    operand = tile_of_atoms(element("e2m1"), shape, 1, Swizzle.B128, order)
+    found = chunked_blocks(role.orient(operand), role, LAYOUT_KINDS["mxf4nvf4"])
+    offsets, at = operand.offsets(), 0
+    for mn, piece in enumerate(found.pieces):
+        for k in range(shape[1] // 96):
+            bits = found.block_descriptor(mn, k, 0x800).encode()
+            read = matrix_bytes(matrix(bits, False, 1, 48), 8, False, piece, 48)
+            written = offsets[at : at + piece, 96 * k : 96 * (k + 1) : 2]
+            assert (read == 0x800 + written).all()
+        at += piece
+    first, moved = found.block_descriptor(0, 0, 0x800), found.descriptor(0x800, 1)
+    assert moved.encode() == first.encode() | 1 << 49
 
 
 @pytest.mark.parametrize(
@@ -195,7 +236,11 @@ def test_both_rules_say_the_same_of_an_instruction(chosen, any_bit, kind, group)
     flipped = 1 << any_bit if any_bit % 2 else 0
     low &= 8 if any_bit % 4 else 15
     bits = low | d << 4 | a << 7 | b << 10 | negate << 13 | major << 15 | n << 17 | m << 24
-    bits ^= flipped
+    agree(bits ^ flipped, kind, group)
+
+
+def agree(bits, kind, group=1):
+    """Asserts that both rules say the same of an instruction of a kind that does not scale."""
     try:
         found = instruction(bits, kind, group)
     except UnknownInstruction:
@@ -203,13 +248,67 @@ def test_both_rules_say_the_same_of_an_instruction(chosen, any_bit, kind, group)
     except ValueError:
         assert refuses(checked, bits, kind, group)
         return
-    expected = checked(bits, kind, group)
+    same(found, checked(bits, kind, group))
+
+
+def same(found, expected):
     assert (found.m, found.n, found.accumulator) == (expected.m, expected.n, expected.d)
     assert (found.a_mn_major, found.b_mn_major) == (expected.a_mn_major, expected.b_mn_major)
     assert (found.a_sign < 0, found.b_sign < 0) == (expected.negate_a, expected.negate_b)
     assert found.saturates == expected.saturate
     for type_, its in ((found.a, expected.a), (found.b, expected.b)):
-        assert type_.dtype.itemsize * 8 == its.bits
+        # Two of 4 bits lie in a byte where they are not padded.
+        name = "e2m1x2" if its.name == "e2m1" else its.name.split("_")[0]
+        assert type_ == TENSOR_MULTIPLICANDS[name]
+
+
+#: Of each kind an instruction, and the fields of all: first bit and width.
+PLAIN = {"f16": 0x08400010, "tf32": 0x08400910, "f8f6f4": 0x08400010, "i8": 0x084004A0}
+SCALED = [("mxf8f6f4", 32, 0x08A01000), ("mxf4", 32, 0x08C00480), ("mxf4nvf4", 16, 0x08400480)]
+FIELDS = (
+    (0, 2),
+    (2, 1),
+    (3, 1),
+    (4, 2),
+    (6, 1),
+    (7, 3),
+    (10, 3),
+    (13, 1),
+    (14, 1),
+    (15, 1),
+    (16, 1),
+)
+FIELDS += ((17, 6), (23, 1), (24, 5), (29, 2), (31, 1))
+
+
+def others(bits):
+    """An instruction with each of its fields replaced by each number that it can hold."""
+    for first, width in FIELDS:
+        for value in range(1 << width):
+            yield bits & ~((1 << width) - 1 << first) | value << first
+
+
+@pytest.mark.parametrize("kind", PLAIN)
+def test_both_rules_say_the_same_of_each_field(kind):
+    for bits in others(PLAIN[kind]):
+        agree(bits, kind)
+        agree(bits ^ (0x18 << 24), kind, 2)
+
+
+@pytest.mark.parametrize("kind, block, bits", SCALED)
+def test_layouts_know_each_field_of_what_scales(kind, block, bits):
+    known = 0
+    for other in others(bits):
+        try:
+            found = scaled_instruction(other, kind, block)
+        except (ValueError, UnknownInstruction):
+            continue
+        expected, known = checked(other, kind, 1), known + 1
+        same(found, expected)
+        assert (found.scales.factors, found.k_bytes) == (expected.scale, expected.k_bytes)
+        assert (found.scales.a_first, found.scales.b_first) == (expected.a_scale, expected.b_scale)
+        assert expected.encode() == other
+    assert known > 40
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,18 @@ def test_merging_modes_changes_nothing(form, kind, m, k, lbo, sbo):
     assert match(layout.coalesced()) == match(layout)
 
 
+@pytest.mark.parametrize("form", FORMS.values(), ids=lambda f: f"{f.major}-{f.swizzle}")
+@pytest.mark.parametrize("name", ["LBO", "SBO"])
+def test_what_a_stride_steps_over(form, name):
+    kind, lbo, sbo = element("bf16"), 8192, 16384
+    step = form.step(name, kind)
+    assert (step is None) == (name not in form.text)
+    if step:
+        dim, count = step
+        offsets = form.layout(kind, 2, 2, lbo, sbo).offsets()
+        assert offsets.take(count, dim).flat[0] == {"LBO": lbo, "SBO": sbo}[name]
+
+
 def test_a_part_of_a_pattern_matches():
     layout = parse_layout("Swizzle<3,4,3> o (32,16):(1,64)", element("bf16"))
     assert match(layout) == Canonical(FORMS[Major.MN, Swizzle.B128], None, 1024)

@@ -252,3 +252,11 @@ def test_fields_are_where_values_are_encoded(kind):
         assert changed >> bit << bit == changed < 1 << bit + width
     first = [bit for bit, _ in fields.values()]
     assert first == sorted(first)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=str)
+def test_fields_are_apart_and_within_32_bits(kind):
+    fields = sorted(InstructionDescriptor.fields(kind).values())
+    ends = [first + width for first, width in fields]
+    assert all(end <= first for end, (first, _) in zip(ends, fields[1:], strict=False))
+    assert ends[-1] <= 32

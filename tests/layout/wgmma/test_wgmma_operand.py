@@ -170,6 +170,22 @@ def test_whatever_is_accepted_is_read_as_it_says(data, operand):
         assert np.array_equal(reads(found, tile.element, 0x400), 0x400 + changed.offsets())
 
 
+@pytest.mark.parametrize("columns", [(256, 64), (64, 256)])
+def test_an_instruction_that_needs_no_lbo_takes_the_others(columns):
+    operand = tile_of_atoms(BF16, (320, 32), 0, Swizzle.B128)
+    found = blocks(operand, columns, WgmmaDescriptor)
+    # From 64 columns to the next: 32 rows of k of 128 bytes.
+    assert (found.canonical.lbo, found.canonical.sbo) == (4096, 1024)
+    assert found.steps == ((0, 128), (columns[0] * 64 // 16, columns[0] * 64 // 16 + 128))
+
+
+@pytest.mark.parametrize("rows", [(256, 8), (8, 256)])
+def test_an_instruction_that_needs_no_sbo_takes_the_others(rows):
+    operand = tile_of_atoms(BF16, (264, 32), 1, Swizzle.B64)
+    found = blocks(operand, rows, WgmmaDescriptor)
+    assert (found.canonical.lbo, found.canonical.sbo) == (None, 512)
+
+
 # One instruction's reads, by hand.
 
 

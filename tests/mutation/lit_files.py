@@ -1,0 +1,143 @@
+"""The lit tests within this process: what their commands print, and whether FileCheck accepts it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+SUITE = Path(__file__).parents[2] / "lit_tests"
+
+#: What redirects, and how many words it takes.
+_REDIRECTIONS = {"2>&1": 1, "2>": 2, ">": 2, "<": 2}
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of a pipe, `smem-opt` or `FileCheck`.
+
+    Attributes:
+        program: which.
+        arguments: its arguments, with `%s` and `%t` as they are written.
+        redirected: the redirections, each with its file.
+    """
+
+    program: str
+    arguments: tuple[str, ...]
+    redirected: dict[str, str]
+
+
+#: Commands each of which reads what the one before it prints.
+Pipe = list[Command]
+
+
+@cache
+def tests() -> dict[str, list[Pipe]]:
+    """The pipes of each lit test all of whose commands run here, by the name of the test."""
+    found = {}
+    for file in sorted(SUITE.rglob("*.mlir")):
+        lines = re.findall(r"RUN: (.*)", file.read_text(errors="replace"))
+        pipes = [_parsed(line) for line in lines]
+        if pipes and all(pipes) and "Output" not in file.parts:
+            found[str(file.relative_to(SUITE.parent))] = pipes
+    return found
+
+
+def passes(test: str) -> bool:
+    """Whether a test of `tests` passes."""
+    with TemporaryDirectory() as folder:
+        names = {"%s": str(SUITE.parent / test), "%t": f"{folder}/t"}
+        return all(_succeeds(pipe, names, folder) for pipe in tests()[test])
+
+
+def _parsed(line: str) -> Pipe:
+    """The pipe that a line is; nothing if it does not run here."""
+    pipe = []
+    for part in " ".join(shlex.quote(word) for word in shlex.split(line)).split(" '|' "):
+        program, *words = shlex.split(part)
+        if program not in ("smem-opt", "FileCheck") or any(
+            "%" in re.sub("%[st]", "", word) for word in words
+        ):
+            return []
+        arguments, redirected = [], {}
+        while words:
+            taken = _REDIRECTIONS.get(words[0], 0)
+            if taken:
+                redirected[words[0]] = words[taken - 1]
+            else:
+                arguments.append(words[0])
+            words = words[taken or 1 :]
+        pipe.append(Command(program, tuple(arguments), redirected))
+    return pipe
+
+
+def _succeeds(pipe: Pipe, names: dict[str, str], folder: str) -> bool:
+    """Whether every command of a pipe ends with 0."""
+
+    def named(word: str) -> str:
+        return re.sub("%[st]", lambda found: names[found[0]], word)
+
+    printed = None
+    for command in pipe:
+        arguments = [named(word) for word in command.arguments]
+        files = {how: named(word) for how, word in command.redirected.items()}
+        given = files.get("<", printed)
+        if command.program == "FileCheck":
+            inputs = [f"--input-file={given}"] if given else []
+            if not _accepts([*arguments, *inputs]):
+                return False
+            continue
+        printed = files.get(">", f"{folder}/printed{len(os.listdir(folder))}")
+        errors = printed if "2>&1" in files else files.get("2>", os.devnull)
+        if not _runs(arguments if given is None else [*arguments, given], printed, errors):
+            return False
+    return True
+
+
+def _runs(arguments: list[str], printed: str, errors: str) -> bool:
+    from mlir_smem.tools.smem_opt import smem_opt
+
+    with _redirected(printed, errors):
+        return not smem_opt(arguments)
+
+
+def _accepts(arguments: list[str]) -> bool:
+    from filecheck.matcher import Matcher
+    from filecheck.options import parse_argv_options
+
+    with (
+        open(os.devnull, "w") as nowhere,
+        contextlib.redirect_stdout(nowhere),
+        contextlib.redirect_stderr(nowhere),
+    ):
+        return Matcher.from_opts(parse_argv_options(["filecheck", *arguments])).run() == 0
+
+
+@contextlib.contextmanager
+def _redirected(printed: str, errors: str) -> Iterator[None]:
+    """Standard output and standard errors go to files, or to the same one."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept, streams = (os.dup(1), os.dup(2)), (sys.stdout, sys.stderr)
+    with open(printed, "wb") as out, open(errors, "ab") as err:
+        os.dup2(out.fileno(), 1)
+        os.dup2(out.fileno() if errors == printed else err.fileno(), 2)
+    # Errors are printed at once, as those of a process are.
+    sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", buffering=1, closefd=False)  # noqa: SIM115
+    try:
+        yield
+    finally:
+        sys.stderr.flush()
+        sys.stdout.flush()
+        sys.stdout, sys.stderr = streams
+        for number, was in zip((1, 2), kept, strict=True):
+            os.dup2(was, number)
+            os.close(was)

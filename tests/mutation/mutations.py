@@ -1,0 +1,238 @@
+"""The mutants of a file: edits of its arithmetic, one at a time, in its syntax tree."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+#: What stands in place of an operator or a comparison.
+_OPERATORS: dict[type, type] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.FloorDiv,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.FloorDiv,
+    ast.LShift: ast.RShift,
+    ast.RShift: ast.LShift,
+    ast.BitXor: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+    ast.BitAnd: ast.BitOr,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+_FUNCTIONS = {"min": "max", "max": "min", "any": "all", "all": "any"}
+
+#: What says something to people, and what only the type checker reads.
+_NOT_EDITED = (ast.Raise, ast.JoinedStr, ast.Assert, ast.Import, ast.ImportFrom)
+_TYPES = {"tuple", "dict", "list", "Mapping", "Callable", "ClassVar"}
+_NOT_EDITED_IN = {"__str__", "__repr__", "__hash__", "__getstate__"}
+
+#: Canonical forms as the ISA writes them.
+_FORM = re.compile(r"\(\(.*\)\):\(\(.*\)\)")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """An edit of one place of a file.
+
+    Attributes:
+        file: relative to the repository.
+        place: the classes and the function around it, or the name that is assigned.
+        what: what was there, and what is there instead.
+        nth: which of the edits of that place that are the same in words.
+        line: of the place.
+        node: the place among the nodes of the tree, in the order of `ast.walk`.
+        choice: which of the edits of that node.
+    """
+
+    file: str
+    place: str
+    what: str
+    nth: int
+    line: int
+    node: int
+    choice: int
+
+    @property
+    def name(self) -> str:
+        """A name that is unique, and outlives edits elsewhere in the file."""
+        which = f" [{self.nth}]" if self.nth else ""
+        return f"{self.file}: {self.place}: {self.what}{which}"
+
+    def tree(self) -> ast.Module:
+        """The file's tree with the edit."""
+        tree = parsed(self.file)
+        nodes = list(ast.walk(tree))
+        place = nodes[self.node]
+        new = _edits(place, self.file)[self.choice]()
+        for parent in nodes:
+            for field, value in ast.iter_fields(parent):
+                if value is place:
+                    setattr(parent, field, new)
+                elif isinstance(value, list) and any(each is place for each in value):
+                    value[[each is place for each in value].index(True)] = new
+        return ast.fix_missing_locations(tree)
+
+    def code(self):
+        """The file's compiled code with the edit."""
+        return compile(self.tree(), str(ROOT / self.file), "exec")
+
+
+def mutants_of(file: str) -> list[Mutant]:
+    """Every mutant of a file, in the order of its lines."""
+    tree = parsed(file)
+    nodes = list(ast.walk(tree))
+    parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
+    found = []
+    for i, node in enumerate(nodes):
+        above = list(_above(node, parents))
+        if not hasattr(node, "lineno") or _is_left_alone(node, above):
+            continue
+        for choice, edit in enumerate(_edits(node, file)):
+            what = f"{_text(node)} -> {_text(edit())}"
+            found.append((node.lineno, i, choice, _place(above), what))
+    seen: Counter[tuple[str, str]] = Counter()
+    mutants = []
+    for line, i, choice, place, what in sorted(found):
+        mutants.append(Mutant(file, place, what, seen[place, what], line, i, choice))
+        seen[place, what] += 1
+    return mutants
+
+
+def parsed(file: str) -> ast.Module:
+    """The tree of a file of the repository."""
+    return ast.parse((ROOT / file).read_text())
+
+
+def _text(node: ast.AST) -> str:
+    return " ".join(ast.unparse(node).split())
+
+
+def _above(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[ast.AST]:
+    while node in parents:
+        node = parents[node]
+        yield node
+
+
+def _place(above: list[ast.AST]) -> str:
+    """The names of the classes and the functions around a place, and of what is assigned there."""
+    names = []
+    for node in reversed(above):
+        match node:
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
+                names.append(name)
+            case ast.Assign(targets=[target]) | ast.AnnAssign(target=target):
+                if not any(isinstance(each, ast.FunctionDef) for each in above):
+                    names.append(_text(target).strip("()"))
+    return ".".join(names)
+
+
+def _is_left_alone(node: ast.AST, above: list[ast.AST]) -> bool:
+    """Whether a place is no arithmetic."""
+    inner = node
+    for outer in above:
+        types = isinstance(outer, ast.Subscript) and _text(outer.value) in _TYPES
+        if types or isinstance(outer, _NOT_EDITED) or inner is getattr(outer, "annotation", None):
+            return True
+        if isinstance(outer, ast.FunctionDef) and (
+            outer.name in _NOT_EDITED_IN or inner is outer.returns or inner in outer.decorator_list
+        ):
+            return True
+        if isinstance(outer, ast.ClassDef) and inner not in outer.body:
+            return True
+        inner = outer
+    return False
+
+
+def _edits(node: ast.AST, file: str) -> list[Callable[[], ast.AST]]:
+    """What a place may be replaced by."""
+    match node:
+        case ast.Constant(value=int() as value) if not isinstance(value, bool):
+            others = (value + 1, value - 1) if value else (1,)
+            return [lambda other=other: ast.Constant(other) for other in others]
+        case ast.Constant(value=str() as text) if _FORM.fullmatch(text):
+            return [lambda form=form: ast.Constant(form) for form in _other_forms(text)]
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            if not _is_text(left):
+                return [lambda: ast.BinOp(left, _OPERATORS[type(op)](), right)]
+        case ast.Compare(left=left, ops=[op], comparators=compared):
+            return [lambda: ast.Compare(left, [_OPERATORS[type(op)]()], compared)]
+        case ast.BoolOp(op=op, values=values):
+            other = ast.Or if isinstance(op, ast.And) else ast.And
+            return [lambda: ast.BoolOp(other(), values)]
+        case ast.UnaryOp(op=ast.USub() | ast.Not() | ast.Invert(), operand=operand):
+            return [lambda: operand]
+        case ast.IfExp(body=body, orelse=orelse) if not (_is_text(body) or _is_text(orelse)):
+            return [lambda: body, lambda: orelse]
+        case ast.Tuple(elts=[first, second], ctx=ast.Load()) if _differ(first, second):
+            return [lambda: ast.Tuple([second, first], ast.Load())]
+        case ast.Call(func=ast.Attribute(value=of, attr="encode"), args=[]) if _text(of) != "self":
+            return _bits(of, file)
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if name in _FUNCTIONS:
+            return [lambda: ast.Call(ast.Name(_FUNCTIONS[name], ast.Load()), args, keywords)]
+        case ast.Call(func=function, args=args, keywords=keywords):
+            return [
+                lambda i=i: ast.Call(
+                    function, [*args[:i], args[i + 1], args[i], *args[i + 2 :]], keywords
+                )
+                for i in range(len(args) - 1)
+                if _differ(args[i], args[i + 1]) and _text(function) != "TypeVar"
+            ]
+    return []
+
+
+def _other_forms(text: str) -> Iterator[str]:
+    """A form with one factor or stride changed, and with LBO and SBO exchanged."""
+    for found in re.finditer(r"\d+", text):
+        yield text[: found.start()] + str(2 * int(found[0])) + text[found.end() :]
+    if "LBO" in text and "SBO" in text:
+        yield text.replace("LBO", "?").replace("SBO", "LBO").replace("?", "SBO")
+
+
+def _bits(descriptor: ast.expr, file: str) -> list[Callable[[], ast.AST]]:
+    """Each bit of what a descriptor is encoded as where it is emitted, exchanged."""
+    of, folder = _text(descriptor), file.partition("/")[0]
+    matrices = {"WgmmaDescriptor": 64, "Tcgen05Descriptor": 64}
+    kinds = {"ir": matrices, "passes": {"InstructionDescriptor": 32}}.get(folder, {})
+    return [
+        lambda kind=kind, bit=bit: (
+            ast.parse(
+                f"(lambda d: d.encode() ^ (type(d).__name__ == {kind!r}) << {bit})({of})",
+                mode="eval",
+            ).body
+        )
+        for kind, width in kinds.items()
+        for bit in range(width)
+    ]
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+
+
+def _differ(one: ast.AST, other: ast.AST) -> bool:
+    """Whether two quantities that are told apart by their places alone may be exchanged."""
+    return all(map(_is_quantity, (one, other))) and ast.dump(one) != ast.dump(other)
+
+
+def _is_quantity(node: ast.AST) -> bool:
+    """Whether it is a name, or an attribute of something else than a class."""
+    if isinstance(node, ast.Attribute):
+        return not (isinstance(node.value, ast.Name) and node.value.id[:1].isupper())
+    return isinstance(node, ast.Name)

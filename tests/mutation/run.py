@@ -1,0 +1,280 @@
+"""Counts who notices mutants of the code that computes layouts and descriptors.
+
+    python tests/mutation/run.py --jobs 16 --record benchmarks/results/mutants.json
+
+Each side judges each mutant in a process of its own, which is a fork of one that has loaded others'
+packages and nothing of this one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import importlib
+import json
+import os
+import platform
+import random
+import resource
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+from mutation import lit_files
+from mutation.importing import import_with
+from mutation.mutations import ROOT, Mutant
+from mutation.sides import EMULATOR, LIT, ORACLE, noticed_by
+from mutation.targets import SHARE, drawn
+
+SIDES = (LIT, EMULATOR, ORACLE)
+
+#: What a process that judges may take: seconds of wall clock, and bytes of memory.
+SECONDS, BYTES = 120, 12 << 30
+
+
+def load() -> None:
+    """Loads what every process needs of others' packages."""
+    for name in (
+        "filecheck.matcher",
+        "hypothesis",
+        "ml_dtypes",
+        "numpy",
+        "pytest",
+        "torch_mlir.ir",
+    ):
+        importlib.import_module(name)
+
+    ours = [name for name in sys.modules if name.partition(".")[0] == "mlir_smem"]
+    assert not ours, f"loaded before any mutant: {ours}"
+
+
+@dataclass(eq=False)
+class Judging:
+    """A process that judges a mutant.
+
+    Attributes:
+        mutant: None for the package as it is.
+        side: one of `SIDES`.
+        test: the test of lit that is asked; None for all of the side.
+        file: where it writes what it finds; beside it lies what it prints.
+    """
+
+    mutant: Mutant | None
+    side: str
+    test: str | None
+    file: Path
+    pid: int = 0
+    until: float = 0.0
+
+    def start(self) -> None:
+        self.until = time.monotonic() + SECONDS
+        self.pid = os.fork()
+        if self.pid:
+            return
+        try:
+            os.setpgid(0, 0)
+            self._judge()
+            os._exit(0)
+        except BaseException as error:
+            print(f"{type(error).__name__}: {error}", flush=True)
+        os._exit(1)
+
+    def _judge(self) -> None:
+        said = os.open(self.said, os.O_WRONLY | os.O_CREAT)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(said, 1)
+        os.dup2(said, 2)
+        resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        imported = import_with(self.mutant) if self.mutant else []
+        one = self.test
+        noticed = (None if lit_files.passes(one) else one) if one else noticed_by(self.side)
+        self.file.write_text(json.dumps([noticed, bool(imported)]))
+
+    @property
+    def said(self) -> Path:
+        """What it prints."""
+        return self.file.with_suffix(".said")
+
+    def ended(self) -> bool:
+        """Whether it has ended; one that takes too long is ended."""
+        if os.waitpid(self.pid, os.WNOHANG)[0]:
+            return True
+        if time.monotonic() > self.until:
+            os.killpg(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+            return True
+        return False
+
+    def found(self) -> tuple[str | None, bool]:
+        """The test that notices the mutant, None if all pass; and whether the mutant was imported."""
+        if self.file.exists():
+            noticed, imported = json.loads(self.file.read_text())
+            return noticed, imported
+        late = time.monotonic() > self.until
+        return ("the process does not end" if late else "the process dies"), True
+
+
+def judge(asked: list[Judging], jobs: int, until: float, done) -> None:
+    """Has all of them judge, so many at a time, each after those before it; none starts after `until`.
+
+    Args:
+        done: is called with each that has ended.
+    """
+    waiting, running = asked[::-1], []
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            if time.monotonic() > until:
+                waiting.clear()
+                break
+            running.append(waiting.pop())
+            running[-1].start()
+        time.sleep(0.01)
+        ended = [each for each in running if each.ended()]
+        running = [each for each in running if each not in ended]
+        for each in ended:
+            done(each)
+
+
+def check_baseline(folder: Path, jobs: int) -> None:
+    """Exits unless every side passes without a mutant; says how long each takes."""
+    began, failed = time.monotonic(), []
+
+    def done(each: Judging) -> None:
+        print(f"{each.side}: {time.monotonic() - began:.0f} s without a mutant", flush=True)
+        if each.found()[0]:
+            failed.append(f"{each.side}: {each.found()[0]}\n{each.said.read_text()[-4000:]}")
+
+    judge([Judging(None, side, None, folder / side) for side in SIDES], jobs, began + 600, done)
+    if failed:
+        sys.exit("fails without a mutant: " + "\n".join(failed))
+
+
+def judge_all(mutants: list[Mutant], folder: Path, jobs: int, until: float) -> dict[Mutant, dict]:
+    """Who notices each mutant; those that not all sides have judged are left out."""
+    found: dict[Mutant, dict[str, str | None]] = {mutant: {} for mutant in mutants}
+    loaded: set[Mutant] = set()
+    began = time.monotonic()
+
+    def done(each: Judging) -> None:
+        mutant, (noticed, imported) = each.mutant, each.found()
+        found[mutant][each.side] = noticed
+        if imported:
+            loaded.add(mutant)
+        for file in (each.file, each.said):
+            file.unlink(missing_ok=True)
+        if len(found[mutant]) == len(SIDES):
+            by = [side for side in SIDES if found[mutant][side]]
+            said = f"{len(by)} notice it" + ("" if len(by) > 1 else f": {by}")
+            print(f"{time.monotonic() - began:5.0f} s  {mutant.name}: {said}", flush=True)
+            if mutant not in loaded:
+                sys.exit(f"no side imports {mutant.file}")
+
+    asked = [
+        Judging(mutant, side, None, folder / f"{i}-{side}")
+        for i, mutant in enumerate(mutants)
+        for side in SIDES
+    ]
+    judge(asked, jobs, until, done)
+    return {mutant: by for mutant, by in found.items() if len(by) == len(SIDES)}
+
+
+def again(record: Path, count: int, folder: Path, jobs: int) -> None:
+    """Exits unless some of the mutants of a record are still noticed by the test that noticed them."""
+    rows = json.loads(record.read_text())["mutants"]
+    tests = {row["mutant"]: row["noticed"][LIT] for row in rows}
+    chosen = random.Random(0).sample(
+        [
+            mutant
+            for mutant in drawn(1.0)
+            if (tests.get(mutant.name) or "").startswith("lit_tests/")
+        ],
+        count,
+    )
+    missed = []
+
+    def done(each: Judging) -> None:
+        print(f"{each.mutant.name}: {each.found()[0]}", flush=True)
+        if not each.found()[0]:
+            missed.append(f"{each.test} no longer notices {each.mutant.name}")
+
+    asked = [Judging(m, LIT, tests[m.name], folder / str(i)) for i, m in enumerate(chosen)]
+    judge(asked, jobs, time.monotonic() + 600, done)
+    if missed:
+        sys.exit("\n".join(missed))
+
+
+def write(record: Path, found: dict[Mutant, dict], share: float, count: int, seconds: float):
+    """Writes the record: for each mutant, the first test of each side that notices it."""
+    import numpy
+
+    rows = [
+        {"mutant": m.name, "line": m.line, "noticed": {side: by[side] for side in SIDES}}
+        for m, by in sorted(
+            found.items(), key=lambda item: (item[0].file, item[0].line, item[0].name)
+        )
+    ]
+    facts = {
+        "command": " ".join(["python tests/mutation/run.py", *sys.argv[1:]]),
+        "date": datetime.date.today().isoformat(),
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "share": share,
+        "drawn": count,
+        "judged": len(rows),
+        "seconds": round(seconds),
+        "mutants": rows,
+    }
+    record.write_text(json.dumps(facts, indent=1) + "\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--record", type=Path, metavar="FILE", help="write the results to FILE")
+    parser.add_argument("--share", type=float, default=SHARE, help="of what is not complete")
+    parser.add_argument("--only", default="", help="mutants whose names contain this")
+    parser.add_argument("--jobs", type=int, default=1, help="processes that judge at a time")
+    parser.add_argument("--seconds", type=float, default=1e9, help="start no other after so many")
+    parser.add_argument(
+        "--again",
+        type=int,
+        metavar="N",
+        help="only see whether N mutants of FILE are still noticed",
+    )
+    options = parser.parse_args()
+    if os.environ.get("PYTHONHASHSEED") != "0":
+        # Sets are then in the same order each time.
+        os.execve(
+            sys.executable, [sys.executable, *sys.argv], {**os.environ, "PYTHONHASHSEED": "0"}
+        )
+    if options.record:
+        options.record = options.record.resolve()
+    os.chdir(ROOT)
+    load()
+    with TemporaryDirectory() as name:
+        folder, began = Path(name), time.monotonic()
+        if options.again:
+            again(options.record, options.again, folder, options.jobs)
+            return
+        every = drawn(options.share)
+        mutants = [m for m in every if options.only in m.name]
+        random.Random(0).shuffle(mutants)
+        print(f"{len(mutants)} of {len(every)} mutants", flush=True)
+        check_baseline(folder, options.jobs)
+        until = began + options.seconds
+        found = judge_all(mutants, folder, options.jobs, until)
+        seconds = time.monotonic() - began
+    twice = sum(sum(map(bool, by.values())) > 1 for by in found.values())
+    print(f"{len(found)} judged in {seconds:.0f} s; two sides or more notice {twice}")
+    if options.record:
+        write(options.record, found, options.share, len(every), seconds)
+
+
+if __name__ == "__main__":
+    main()

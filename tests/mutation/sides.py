@@ -1,0 +1,182 @@
+"""The three sides that judge a mutant: for each a fixed list of tests, in a fixed order.
+
+What most mutants fail comes first, since a side stops at the first test that fails.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from typing import Any
+
+from mutation import lit_files
+from mutation.mutations import ROOT
+
+LIT, EMULATOR, ORACLE = "lit", "emulator", "oracle"
+
+#: What the names of lit tests begin with that are asked first. The others follow by name.
+LIT_FIRST = (
+    "lit_tests/canonical/",
+    "lit_tests/passes/materialize-descriptors/",
+    "lit_tests/tcgen05/",
+    "lit_tests/passes/lower-mma/",
+    "lit_tests/passes/assign-layouts/",
+    "lit_tests/passes/lower-copies/",
+)
+
+#: Of each file, how many cases of each of its tests are asked, and the tests if it is not all.
+Files = dict[str, tuple[int, tuple[str, ...]]]
+
+#: Kernels that the pipeline compiles and the emulator runs against NumPy. Those of one group are
+#: collected together.
+EMULATED: tuple[Files, ...] = (
+    {"emulator/test_products": (12, ()), "emulator/test_operand_bytes": (24, ())},
+    {
+        "emulator/test_tensor_descriptors": (24, ()),
+        "emulator/test_tcgen05_programs": (8, ("a_product_is_right", "the_example")),
+        "emulator/test_block_programs": (3, ("a_product_is_right", "rows_of_48_bytes")),
+        "emulator/test_relayouts": (5, ()),
+        "emulator/test_epilogues": (5, ()),
+    },
+    {
+        "emulator/test_tile_copies": (6, ()),
+        "emulator/test_narrow_programs": (5, ()),
+        "emulator/test_scale_tiles": (4, ()),
+        "emulator/test_scaled_parts": (2, ()),
+        "emulator/test_tensor_a": (3, ()),
+        "emulator/test_views": (4, ()),
+        "emulator/test_bulk_copies": (4, ()),
+        "emulator/test_wgmma_assembly": (2, ()),
+        "emulator/test_tma_ring": (1, ()),
+    },
+)
+
+#: What layouts and descriptors are by CuTe's headers, by the ISA's worked examples and by what the chip
+#: was seen to read; and what the library says of them and refuses.
+COMPARED: tuple[Files, ...] = (
+    {
+        "layout/wgmma/test_wgmma_descriptor": (8, ()),
+        "layout/tcgen05/test_tcgen05_descriptor": (8, ()),
+        "layout/tcgen05/test_instruction_descriptor": (12, ()),
+        "layout/test_isa_examples": (12, ()),
+        "layout/test_swizzle": (8, ()),
+        "layout/test_canonical": (8, ()),
+        "layout/wgmma/test_wgmma_operand": (8, ()),
+        "layout/tcgen05/test_tcgen05_operand": (8, ()),
+    },
+    {"passes/test_emitted_oracle": (16, ()), "advisor/test_chosen_emitted": (2, ())},
+    {
+        "layout/test_oracle": (2, ()),
+        "layout/tcgen05/test_tcgen05_oracle": (2, ()),
+        "advisor/test_tcgen05_oracle_answers": (2, ()),
+        "advisor/test_chosen_oracle": (2, ("the_steps", "the_layout")),
+        "layout/tcgen05/test_chunks": (8, ()),
+        "layout/tcgen05/test_scales": (8, ()),
+        "layout/tcgen05/test_accumulator": (8, ()),
+        "layout/tcgen05/test_tcgen05_isa": (8, ()),
+        "layout/wgmma/test_sparsity": (6, ()),
+        "layout/wgmma/test_sparse_operand": (6, ()),
+        "layout/wgmma/test_wgmma_shapes": (8, ()),
+        "layout/wgmma/test_wgmma_types": (8, ()),
+        "layout/test_tile": (6, ()),
+        "layout/test_cut_parts": (6, ()),
+        "layout/test_fragments": (6, ()),
+        "layout/test_fragment_access": (6, ()),
+        "layout/test_fragment_use": (6, ()),
+        "layout/test_elements": (6, ()),
+        "layout/test_element_map": (6, ()),
+        "layout/test_atoms": (6, ()),
+        "layout/test_banks": (6, ()),
+        "layout/test_arch": (6, ()),
+        "layout/test_choice": (6, ()),
+        "layout/test_extents": (6, ()),
+        "layout/test_multiplied_types": (6, ()),
+        "layout/test_tensor_box": (6, ()),
+        "layout/test_tile_copy": (6, ()),
+        "layout/test_transfer": (6, ()),
+        "layout/test_transposition": (6, ()),
+    },
+)
+
+#: Tests that take seconds or need other programs, and say nothing of layouts that others do not.
+_LEFT_OUT = {
+    "test_no_canonical_tile_that_is_turned_conflicts",
+    "test_no_canonical_tile_conflicts",
+    "test_long_text_is_read_at_once",
+    "test_choice_of_an_a_that_is_loaded_into_registers",
+    "test_choice_of_an_operand",
+    "test_ptxas_takes_the_same_text",
+}
+
+_OPTIONS = (
+    *("-q", "-x", "-s", "--tb=line", "--assert=plain"),
+    *("-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:warnings"),
+)
+
+
+def noticed_by(side: str) -> str | None:
+    """The first test of a side that fails within this process; None if all pass."""
+    if side == LIT:
+        return next((name for name in _lit_tests() if not lit_files.passes(name)), None)
+    groups = {EMULATOR: EMULATED, ORACLE: COMPARED}[side]
+    return next(filter(None, map(_failing, groups)), None)
+
+
+def _lit_tests() -> list[str]:
+    def rank(name: str) -> int:
+        return next((i for i, first in enumerate(LIT_FIRST) if name.startswith(first)), 99)
+
+    return sorted(lit_files.tests(), key=lambda name: (rank(name), name))
+
+
+def _failing(files: Files) -> str | None:
+    """The first test of those that fails, or what cannot be collected."""
+    import pytest
+
+    # As where CI is set: the same cases everywhere, those that hypothesis draws too.
+    os.environ["CI"] = "1"
+    some = _Some(files)
+    paths = [str(ROOT / "tests" / f"{name}.py") for name in files]
+    code = pytest.main([*_OPTIONS, f"--rootdir={ROOT}", *paths], plugins=[some])
+    return None if code == 0 else some.failed or f"pytest ends with {int(code)}"
+
+
+class _Some:
+    """A plugin of pytest: of a test with many cases, it takes some, evenly."""
+
+    def __init__(self, files: Files) -> None:
+        self._files = {f"tests/{name}.py": asked for name, asked in files.items()}
+        self.failed: str | None = None
+
+    def pytest_collection(self) -> None:
+        from hypothesis import Phase, settings
+
+        # Nobody reads the smallest example.
+        phases = (Phase.explicit, Phase.generate)
+        settings.register_profile(
+            "mutants", settings.get_profile("ci"), phases=phases, max_examples=25
+        )
+        settings.load_profile("mutants")
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        of = defaultdict(list)
+        for item in items:
+            _, names = self._files[item.nodeid.partition("::")[0]]
+            name = item.originalname
+            asked = name not in _LEFT_OUT and (not names or name.removeprefix("test_") in names)
+            if asked:
+                of[item.nodeid.partition("[")[0]].append(item)
+        kept = []
+        for test, cases in of.items():
+            most, _ = self._files[test.partition("::")[0]]
+            count = min(most, len(cases))
+            kept += [cases[i * len(cases) // count] for i in range(count)]
+        items[:] = kept
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.failed and not self.failed:
+            self.failed = report.nodeid
+
+    def pytest_collectreport(self, report: Any) -> None:
+        if report.failed and not self.failed:
+            self.failed = f"{report.nodeid}: cannot be collected"

@@ -1,0 +1,117 @@
+"""What is mutated, and which mutants of it are drawn."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from mutation.mutations import ROOT, Mutant, mutants_of
+
+#: Files of `layout/` whose arithmetic is that of text.
+TEXTUAL = ("notation.py", "path.py", "text_error.py", "proposals.py", "__init__.py")
+
+#: Where descriptors are emitted, and what they are made of.
+EMITTED = (
+    "ir/emit.py",
+    "ir/matrix_descriptors.py",
+    "passes/materialize_descriptors/__init__.py",
+    "passes/materialize_descriptors/said.py",
+    "passes/materialize_descriptors/scaled.py",
+    "passes/lower_mma/steps.py",
+    "passes/lower_mma/tcgen05/mma.py",
+    "passes/lower_mma/tcgen05/scaled.py",
+)
+
+#: Where the emulator reads them.
+DECODED = (
+    "emulator/wgmma/descriptors.py",
+    "emulator/tcgen05/descriptors.py",
+    "emulator/tensor_core/operands.py",
+)
+
+#: The places all of whose mutants are judged: each field, stride and XOR. By file, what their names
+#: begin with.
+COMPLETE: dict[str, tuple[str, ...]] = {
+    "layout/descriptor.py": (
+        "START",
+        "field_of",
+        "mask_of",
+        "encode_address",
+        "Descriptor.encode",
+        "Descriptor.of",
+        "base_offset",
+    ),
+    "layout/wgmma/descriptor.py": ("WgmmaDescriptor",),
+    "layout/tcgen05/descriptor.py": (
+        "LBO_MODE",
+        "VERSION",
+        "Tcgen05Descriptor.mode",
+        "Tcgen05Descriptor.fixed",
+        "Tcgen05Descriptor.encode",
+    ),
+    "layout/tcgen05/instruction_descriptor.py": ("_", "InstructionDescriptor.encode"),
+    "layout/tcgen05/kinds.py": ("_FLOAT_8_CODES", "SCALE_TYPES", "_MX", "KINDS"),
+    "layout/elements.py": ("UNIT_BYTES", "WINDOW_BYTES"),
+    "layout/swizzle.py": (
+        "PHASE_BIT",
+        *(
+            f"Swizzle.{name}"
+            for name in (
+                *("unit_bytes", "width", "lines", "pattern_bytes", "atom_bytes"),
+                *("wgmma_field", "tcgen05_field", "apply"),
+            )
+        ),
+    ),
+    "layout/canonical.py": (
+        *("Form.step", "Form.layout", "FORMS", "DENSE_FORMS", "MAX_STRIDE_BYTES"),
+        *("_fitted", "_value"),
+    ),
+    "layout/operand.py": (
+        "addresses",
+        "OperandBlocks.descriptor",
+        "OperandBlocks.steps",
+        "_joined",
+    ),
+    "layout/wgmma/operand.py": ("SPARSE_B",),
+    "layout/tcgen05/chunks.py": ("Chunks",),
+    "layout/tcgen05/scales.py": ("ScaleBlocks.operand", "ScaleBlocks.descriptor", "scale_step"),
+    "ir/emit.py": ("term_value",),
+    "ir/matrix_descriptors.py": ("START_MASK", "Descriptors", "first_byte", "_base"),
+    "passes/lower_mma/tcgen05/mma.py": ("_instruction", "checked_bits"),
+    "passes/lower_mma/tcgen05/scaled.py": ("_descriptors",),
+}
+
+#: Of each file's other mutants, this share is drawn.
+SHARE = 0.02
+
+
+def files() -> list[str]:
+    """The files that are mutated.
+
+    Raises:
+        FileNotFoundError: if one that is named here is no longer there.
+    """
+    found = sorted(str(f.relative_to(ROOT)) for f in (ROOT / "layout").rglob("*.py"))
+    computed = [f for f in found if Path(f).name not in TEXTUAL]
+    named = {*COMPLETE, *EMITTED, *DECODED}
+    missing = sorted(f for f in named if not (ROOT / f).exists())
+    if missing:
+        raise FileNotFoundError(f"{Path(__file__).name} names files that are not there: {missing}")
+    return [*computed, *EMITTED, *DECODED]
+
+
+def is_complete(mutant: Mutant) -> bool:
+    """Whether it is of a place all of whose mutants are judged."""
+    return mutant.place.startswith(COMPLETE.get(mutant.file, ("?",)))
+
+
+def drawn(share: float = SHARE) -> list[Mutant]:
+    """All mutants of what is complete, and a share of the others of each file, at least 3."""
+    taken = []
+    for file in files():
+        every = mutants_of(file)
+        others = [m for m in every if not is_complete(m)]
+        count = min(len(others), max(3, round(share * len(others))))
+        some = set(random.Random(file).sample(others, count))
+        taken += [m for m in every if m in some or is_complete(m)]
+    return taken

@@ -1,0 +1,58 @@
+"""Mutants are other programs, every bit of a descriptor is among them, and lit still notices some."""
+
+import ast
+import subprocess
+import sys
+
+import pytest
+from mutation import targets
+from mutation.explained import EXPLAINED
+from mutation.mutations import ROOT, mutants_of, parsed
+
+RECORD = ROOT / "benchmarks" / "results" / "mutants.json"
+
+
+@pytest.mark.parametrize("file", ["layout/swizzle.py", "layout/tcgen05/descriptor.py"])
+def test_mutants_compile_and_are_other_programs(file):
+    before = ast.dump(parsed(file))
+    for mutant in mutants_of(file)[::3]:
+        assert ast.dump(mutant.tree()) != before, mutant.name
+        mutant.code()
+
+
+def test_every_bit_of_a_descriptor_is_drawn():
+    names = {mutant.name for mutant in targets.drawn(0)}
+    for kind, width in (("Wgmma", 64), ("Tcgen05", 64), ("Instruction", 32)):
+        for bit in range(width):
+            end = f"(type(d).__name__ == '{kind}Descriptor') << {bit})("
+            assert any(end in name for name in names), (kind, bit)
+
+
+def test_what_is_named_complete_has_mutants():
+    for file, places in targets.COMPLETE.items():
+        found = {mutant.place for mutant in mutants_of(file)}
+        for place in places:
+            assert any(each.startswith(place) for each in found), (file, place)
+
+
+def test_mutants_have_names_of_their_own():
+    names = [mutant.name for file in targets.files() for mutant in mutants_of(file)]
+    assert len(set(names)) == len(names)
+
+
+def test_a_file_that_is_gone_is_missed(monkeypatch):
+    monkeypatch.setattr(targets, "EMITTED", ("passes/gone.py",))
+    with pytest.raises(FileNotFoundError, match=r"not there: \['passes/gone.py'\]"):
+        targets.files()
+
+
+def test_what_is_explained_is_a_mutant():
+    names = {mutant.name for file in targets.files() for mutant in mutants_of(file)}
+    for key in EXPLAINED:
+        assert key in names or any(name.startswith(key.removesuffix("…")) for name in names), key
+
+
+def test_mutants_of_the_record_are_still_noticed():
+    command = [sys.executable, "tests/mutation/run.py", "--again", "6", "--record", str(RECORD)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
