@@ -70,6 +70,7 @@ COMPARED: tuple[Files, ...] = (
         "layout/tcgen05/test_tcgen05_oracle": (2, ()),
         "advisor/test_tcgen05_oracle_answers": (2, ()),
         "advisor/test_chosen_oracle": (2, ("the_steps", "the_layout")),
+        "advisor/test_scale_tile": (4, ("the_copies_read", "the_emulator_copies")),
         "layout/tcgen05/test_chunks": (8, ()),
         "layout/tcgen05/test_scales": (8, ()),
         "layout/tcgen05/test_accumulator": (8, ()),
