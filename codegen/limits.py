@@ -32,7 +32,9 @@ _FOREIGN = re.compile(
 )
 
 #: Types that PTX has no registers for and that LLVM does not compute in parts; tf32 is f32 in registers.
-_NO_TYPE = re.compile(r'(?<![\w."-])(f80|f128|tf32|vector<[\dx]*\[)')
+_NO_TYPE = re.compile(
+    r'(?<![\w."-])(f80|f128|tf32|!llvm\.(?:metadata|token|ppc_fp128|x86_amx)|vector<[\dx]*\[)'
+)
 
 #: Elements of a vector: one value of LLVM's instruction selection has at most 65,535 parts, and it
 #: rounds up to a power of two.

@@ -70,5 +70,7 @@ def test_a_records_command_names_files_that_are_there():
     for record in (ROOT / "benchmarks" / "results").glob("*.json"):
         command = json.loads(record.read_text())["command"].split()
         files = [word for word in command if word.endswith(".py")]
+        if "-m" in command:
+            files.append(command[command.index("-m") + 1].replace(".", "/") + ".py")
         assert files, record
         assert all((ROOT / file).exists() for file in files), record
