@@ -15,6 +15,9 @@ from .targets import Target
 #: Dialects whose ops are LLVM IR, and whose attributes say something to its translation.
 TRANSLATED = ("llvm", "nvvm", "gpu")
 
+#: Of the processor's time, after which LLVM is taken to go round and round: a GEMM takes less than one.
+MAX_SECONDS = 600
+
 #: What an op passes on to LLVM as text, which LLVM quotes where it refuses it.
 _QUOTED = {
     "llvm.call_intrinsic": ("intrin",),
@@ -58,7 +61,7 @@ def _compiled(kernels: Any, target: Target | None) -> tuple[str, str | None]:
     bytecode = io.BytesIO()
     kernels.operation.write_bytecode(bytecode)
     library = find_libdevice().absolute() if target and _calls_libdevice(kernels) else None
-    request = Request(bytecode.getvalue(), PACKAGE, TRANSLATED, target, library)
+    request = Request(bytecode.getvalue(), PACKAGE, TRANSLATED, target, library, MAX_SECONDS)
     made: dict[Answer, Any] = {}
     errors: list[tuple[str, str]] = []
     try:

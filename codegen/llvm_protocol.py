@@ -17,6 +17,7 @@ class Request:
         dialects: those whose attributes say something to the translation.
         target: what PTX is wanted for; None for LLVM IR alone.
         library: CUDA's libdevice, where functions of it are called.
+        seconds: of the processor's time that it may take.
     """
 
     bytecode: bytes
@@ -24,6 +25,7 @@ class Request:
     dialects: tuple[str, ...]
     target: Target | None
     library: Path | None
+    seconds: int
 
 
 class Answer(Enum):

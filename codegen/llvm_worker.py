@@ -1,10 +1,12 @@
 """The process that runs LLVM for another one: requests on standard input, answers on standard output."""
 
+import math
 import os
 import pickle
 import resource
 import signal
 import sys
+import time
 from importlib import import_module
 from queue import SimpleQueue
 from threading import Thread
@@ -39,6 +41,12 @@ def _receive(stream: BinaryIO, requests: SimpleQueue[Request]) -> None:
 
 
 def _answer(request: Request, answers: BinaryIO) -> None:
+    # MLIR lets no other thread run, so that nothing else ends what goes round and round.
+    end = math.ceil(time.process_time()) + request.seconds
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    end = end if most == resource.RLIM_INFINITY else min(end, most)
+    resource.setrlimit(resource.RLIMIT_CPU, (end, most))
+
     def say(what: Answer, value: Any = None) -> None:
         pickle.dump((what, value), answers)
         answers.flush()

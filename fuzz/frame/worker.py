@@ -11,6 +11,7 @@ import struct
 import sys
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -86,6 +87,9 @@ class Worker:
         self.pid = os.fork()
         if not self.pid:
             self._be(inputs, deadline, out)
+        # Either of the two may be first.
+        with suppress(OSError):
+            os.setpgid(self.pid, self.pid)
         os.close(out)
 
     # -- in the process ----------------------------------------------------------------------------
@@ -93,6 +97,8 @@ class Worker:
     def _be(
         self, inputs: Iterable[tuple[int, Callable[[], str]]], deadline: float, out: int
     ) -> NoReturn:
+        # What it starts ends with it.
+        os.setpgid(0, 0)
         os.close(self.pipe)
         os.chdir(self._folder.name)
         devnull = os.open(os.devnull, os.O_RDWR)
@@ -176,7 +182,7 @@ class Worker:
         """Ends it while it hangs; where it was."""
         os.kill(self.pid, signal.SIGUSR1)
         time.sleep(0.2)
-        os.kill(self.pid, signal.SIGKILL)
+        os.killpg(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
         message = f"longer than {self._fuzzer.seconds:g} s"
         return self._found(Failure("hang", file_of(self._frame()), message))

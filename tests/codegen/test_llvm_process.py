@@ -11,7 +11,7 @@ import pytest
 from programs import kernel, module
 
 import mlir_smem
-from mlir_smem.codegen import CompileError, llvm_process
+from mlir_smem.codegen import CompileError, back_end, llvm_dialect, llvm_process
 from mlir_smem.codegen.llvm_process import LLVMProcess, prepare
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir
@@ -148,6 +148,24 @@ def test_a_process_that_says_nothing():
     with pytest.raises(llvm_process.LLVMDied, match=r"Segmentation fault \(SIGSEGV\)"):
         list(process.answers(None))
     process.end()
+
+
+ROUND_AND_ROUND = """gpu.module @m {
+  gpu.func @kernel(%p: !llvm.ptr) kernel {
+    %x = llvm.load %p : !llvm.ptr -> !llvm.metadata
+    llvm.store %x, %p : !llvm.metadata, !llvm.ptr
+    gpu.return
+  }
+}"""
+
+
+def test_what_llvm_never_ends_with(monkeypatch):
+    monkeypatch.setattr(llvm_dialect, "check_limits", lambda module: None)
+    monkeypatch.setattr(back_end, "MAX_SECONDS", 1)
+    with pytest.raises(CompileError) as error:
+        mlir_smem.compile(ROUND_AND_ROUND, emit="ptx")
+    assert "'llvm.func' at " in str(error.value)
+    assert "LLVM dies of it: CPU time limit exceeded (SIGXCPU)" in str(error.value)
 
 
 def test_interrupting_ends_the_process():
