@@ -60,6 +60,9 @@ def root_multiple(root: Any) -> int:
 
 def gep(base: Any, offset: Any, element: str = "i8") -> Any:
     """`base` advanced by `offset` elements: a number, or an integer value."""
+    if isinstance(offset, int) and not _DYNAMIC < offset < -_DYNAMIC:
+        # Addresses are numbers modulo 2^64.
+        offset = emit.constant((offset + (1 << 63)) % (1 << 64) - (1 << 63), emit.i64())
     static = isinstance(offset, int)
     if static and offset == 0:
         return base

@@ -146,7 +146,7 @@ class CopyOp(AnyCopy, name="copy"):
 
     @verifier
     def verify_region_invariants(self) -> None:
-        _check_copy(self, asynchronous=False)
+        check_copy(self)
 
 
 class CopyAsyncOp(AnyCopy, name="copy_async"):
@@ -170,7 +170,7 @@ class CopyAsyncOp(AnyCopy, name="copy_async"):
 
     @verifier
     def verify_region_invariants(self) -> None:
-        _check_copy(self, asynchronous=True)
+        check_copy(self)
 
 
 class CopyCommitOp(SmemOp, name="copy_commit"):
@@ -203,8 +203,13 @@ def check_groups(wait: Any) -> None:
         raise Invalid(f"has pending = {pending}; expected 0 or more groups")
 
 
-def _check_copy(op: Any, asynchronous: bool) -> None:
-    """Checks the attributes of a copy, and its operands by them."""
+def check_copy(op: Any) -> None:
+    """Checks the attributes of a copy, and its operands by them.
+
+    Raises:
+        Invalid: if they do not fit each other.
+    """
+    asynchronous = isinstance(op, CopyAsyncOp)
     for name in op.attributes:
         if name not in (PERMUTATION, RELAYOUT) and "." not in name:
             raise Invalid(f"has the attribute {name}; expected {PERMUTATION} or {RELAYOUT}")
@@ -212,6 +217,8 @@ def _check_copy(op: Any, asynchronous: bool) -> None:
         raise Invalid(
             "has relayout, but cp.async moves bytes as they are; only smem.copy can turn them around"
         )
+    if op.source == op.tile:
+        raise Invalid("copies a tile to itself; expected another one")
     _check(op.source.type, op.tile.type, asynchronous, op.permutation, op.relayout)
 
 

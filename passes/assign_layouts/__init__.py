@@ -5,9 +5,10 @@ from typing import Any
 
 from ...dialect.diagnostics import Invalid, remark
 from ...dialect.ops import AllocOp, PartOp, RootOp, TileMma
+from ...dialect.ops.copy import AnyCopy, check_copy
 from ...dialect.ops.memory import check_offset
 from ...dialect.ops.product_rules import operand_element
-from ...dialect.types import layout_of, shape_of, tile_element, with_layout
+from ...dialect.types import TileType, layout_of, shape_of, tile_element, with_layout
 from ...ir.errors import OpError
 from ...ir.products import check_multiplied
 from ...ir.walk import gather
@@ -31,12 +32,15 @@ class AssignLayouts(Pass):
     explain: bool = option(False, "print each tile's candidates and verdicts as remarks")
 
     def run(self, module: Any) -> None:
-        roots, products = gather(module, [RootOp], [TileMma])
+        roots, products, copies = gather(module, [RootOp], [TileMma], [AnyCopy])
         for mma in products:
             a, b = operand_element(mma.a.type), operand_element(mma.b.type)
             check_multiplied(mma, a, b, self.arch)
         for root in roots:
             self._assign(root)
+        for copy in copies:
+            if isinstance(copy.source.type, TileType):
+                _check_copied(copy)
 
     def _assign(self, root: Any) -> None:
         uses = uses_of(root, self.max_swizzle, self.arch)
@@ -83,6 +87,14 @@ class AssignLayouts(Pass):
                 root.location, f"layout {choice.picked.layout} was chosen for {self.arch}\n  {why}"
             )
         return choice.picked.layout
+
+
+def _check_copied(copy: Any) -> None:
+    """Checks a copy between tiles, whose layouts may have been chosen at once, as parts of one."""
+    try:
+        check_copy(copy)
+    except Invalid as error:
+        raise OpError(copy, str(error)) from None
 
 
 def _set_layout(tile: Any, layout: TileLayout) -> None:

@@ -246,9 +246,11 @@ class Values:
         memref, dim = op.operands[0], self.of(op.operands[1]).constant
         owner = memref.owner
         own = isinstance(owner, ir.Block) and owner.owner.operation == self._function
-        if dim is None or not own:
+        ranked = isinstance(memref.type, ir.MemRefType)
+        # What a dimension that is not there has for an extent, nobody knows.
+        if dim is None or not own or (ranked and not 0 <= dim < memref.type.rank):
             return one(self._symbol(("value", op.results[0]), spread=Spread.THREAD, within=op))
-        if isinstance(memref.type, ir.MemRefType) and not memref.type.is_dynamic_dim(dim):
+        if ranked and not memref.type.is_dynamic_dim(dim):
             return number(memref.type.shape[dim])
         mapped = any(_is_copied_in_bulk(memref, use.owner) for use in memref.uses)
         return one(self._symbol(("extent", memref, dim), least=int(mapped)))

@@ -198,6 +198,7 @@ def test_a_place_in_an_aggregate_that_is_cut_to_32_bits(line, at):
     [
         ('"smem.fence() : () -> ()', "a string that does not end in its line"),
         ("@ next", "'@' without a name"),
+        ('"a.\\8Bb"() : () -> ()', "an op with a name of other characters than those of ASCII"),
         ("%v = ub.poison : vector<4294967296xf32>", "a vector of more than 16777216 elements"),
         ("%v = ub.poison : vector<4096x5000xi1>", "a vector of more than 16777216 elements"),
     ],
