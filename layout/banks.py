@@ -53,7 +53,9 @@ def warp_access(addresses: np.ndarray, size: int) -> Access:
         raise ValueError(f"a warp has 1 to 32 lanes, not an array of shape {addresses.shape}")
     misaligned = addresses[addresses % size != 0].tolist()
     if misaligned:
-        raise ValueError(f"address {misaligned[0]:#x} is not aligned to the {size} bytes of the access")
+        raise ValueError(
+            f"address {misaligned[0]:#x} is not aligned to the {size} bytes of the access"
+        )
     # Aligned accesses of one size never share some banks only: each fills its own slot of a row.
     slot_bytes = max(size, BANK_BYTES)
     slots = BANKS * BANK_BYTES // slot_bytes

@@ -114,3 +114,15 @@ func.func @part_of_an_atom() -> !narrow attributes {known_block_size = array<i32
   %r = "smem.load"(%p) : (!part) -> !narrow
   return %r : !narrow
 }
+
+// Columns 48 to 111 begin inside an atom and leave it: matrices of 8 columns lie together still.
+!two = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
+!across = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+// CHECK-LABEL: func.func @part_of_two_atoms
+func.func @part_of_two_atoms() -> !a attributes {known_block_size = array<i32: 128, 1, 1>} {
+  // CHECK-COUNT-4: nvvm.ldmatrix
+  %t = "smem.alloc"() {offset = 0 : i64} : () -> !two
+  %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 48>} : (!two) -> !across
+  %r = "smem.load"(%p) : (!across) -> !a
+  return %r : !a
+}
