@@ -111,7 +111,10 @@ def _runs(program: str, arguments: list[str], printed: str, errors: str) -> bool
     name = program.replace("-", "_")
     command = getattr(importlib.import_module(f"mlir_smem.tools.{name}"), name)
     with _redirected(printed, errors):
-        return not command(arguments)
+        try:
+            return not command(arguments)
+        except SystemExit as end:  # as `--help` does
+            return not end.code
 
 
 def _accepts(arguments: list[str]) -> bool:

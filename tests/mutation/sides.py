@@ -17,6 +17,7 @@ LIT, EMULATOR, ORACLE = "lit", "emulator", "oracle"
 #: What the names of lit tests begin with that are asked first. The others follow by name.
 LIT_FIRST = (
     "lit_tests/canonical/",
+    "lit_tests/layout/",
     "lit_tests/passes/materialize-descriptors/",
     "lit_tests/tcgen05/",
     "lit_tests/passes/lower-mma/",
