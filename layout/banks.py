@@ -51,9 +51,11 @@ def warp_access(addresses: np.ndarray, size: int) -> Access:
         raise ValueError(f"a lane accesses 1, 2, 4, 8 or 16 bytes, not {size}")
     if addresses.ndim != 1 or not 0 < len(addresses) <= 32:
         raise ValueError(f"a warp has 1 to 32 lanes, not an array of shape {addresses.shape}")
-    if np.any(addresses % size):
-        bad = int(addresses[np.flatnonzero(addresses % size)[0]])
-        raise ValueError(f"address {bad:#x} is not aligned to the {size} bytes of the access")
+    misaligned = addresses[addresses % size != 0].tolist()
+    if misaligned:
+        raise ValueError(
+            f"address {misaligned[0]:#x} is not aligned to the {size} bytes of the access"
+        )
     # Aligned accesses of one size never share some banks only: each fills its own slot of a row.
     slot_bytes = max(size, BANK_BYTES)
     slots = BANKS * BANK_BYTES // slot_bytes

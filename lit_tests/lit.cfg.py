@@ -17,6 +17,9 @@ import lit.formats
 here = Path(__file__).parent
 environment = config.environment
 
+#: The commands that lit runs.
+_COMMANDS = ("smem-opt", "smem-compile", "smem-layout")
+
 config.name = "mlir-smem"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
@@ -81,5 +84,5 @@ config.substitutions += [
     # `%{refused} COMMAND`: the command refuses its input as a compiler should; see the script.
     ("%{refused}", f"{sys.executable} {here / 'refused.py'}"),
     (r"\bFileCheck\b", file_check()),
-    *((rf"\b{command}\b", f"{start} {command}") for command in ("smem-opt", "smem-compile")),
+    *((rf"\b{command}\b", f"{start} {command}") for command in _COMMANDS),
 ]

@@ -16,7 +16,7 @@ def serve(path: str) -> None:
     import select
     import signal
 
-    from mlir_smem.tools import entry, smem_compile, smem_opt  # noqa: F401
+    from mlir_smem.tools import entry, smem_compile, smem_layout, smem_opt  # noqa: F401
 
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)

@@ -71,8 +71,8 @@ class Tcgen05Instruction(MmaInstruction):
         """See `MmaInstruction.check_mn`."""
         each = f" in each of {self.ctas} blocks" if self.ctas > 1 else ""
         legal = self.legal_m if role is Role.A else self.legal_n(element)
-        step = legal[0]
-        if (extent % step) if role is Role.A else (widest_first(legal, extent) is None):
+        if widest_first(legal, extent) is None:
+            step = legal[0]
             raise LayoutError(
                 f"{role.name}: {role.extent_name} is {extent}{each}; kind::{self.kind} takes multiples "
                 f"of {step}{each}, {nearest(extent, step)}"

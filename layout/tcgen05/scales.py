@@ -236,8 +236,9 @@ def scale_step(step: int, factors: int) -> tuple[int, int]:
         LayoutError: if no instruction reads so many, or the step is negative.
     """
     if factors not in SCALE_IDS:
-        known = ", ".join(map(str, SCALE_IDS))
-        raise LayoutError(f"no instruction reads {factors} factors of a row; expected {known}")
+        raise LayoutError(
+            f"no instruction reads {factors} factors of a row; expected {', '.join(map(str, SCALE_IDS))}"
+        )
     if step < 0:
         raise LayoutError(f"a K step of {step}; expected 0 or more")
     word, id_ = divmod(step * factors, BLOCK_FACTORS)

@@ -62,7 +62,7 @@ class Scaling:
         """What each instruction that reads 48 bytes of a row reads in one of `ctas` blocks."""
         return chunked_blocks(tile, role, self.kind, ctas)
 
-    def unreadable(self, tile: TileLayout, role: Role, ctas: int = 1) -> str | None:
+    def unreadable(self, tile: TileLayout, role: Role, ctas: int) -> str | None:
         """Why no instruction reads a tile in one of `ctas` blocks; None if some do."""
         found = self.blocks(tile, role, ctas)
         if isinstance(found, OperandBlocks):
@@ -88,8 +88,8 @@ class ScaledUse:
     what: str
     role: Role
     scaling: Scaling
-    long: bool = False
-    ctas: int = 1
+    long: bool
+    ctas: int
     path: tuple[Step, ...] = ()
 
     @refusing

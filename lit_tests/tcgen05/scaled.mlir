@@ -106,3 +106,33 @@ func.func @long(%a: i64, %b: i64, %sa: i64, %sb: i64) attributes {known_block_si
     b_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>} : (i64, i64, i64, i64) -> !f32
   return
 }
+
+// -----
+
+!f32 = !smem.fragment<tensor<128x320xf32>, #smem.in_flight>
+
+// 320 columns are instructions of 256 (0x08400480) and of 64 (0x08100480). A word of B's factors, of 384 rows,
+// takes 12 columns; those of columns 256 and up are 8 columns into it. A's two words are before B's.
+// CHECK-LABEL: func.func @two_instructions_along_n
+// CHECK: [[BASE:%[0-9]+]] = llvm.load %{{.*}} : !llvm.ptr<3> -> i32
+// CHECK: [[AT_A0:%[0-9]+]] = arith.addi [[FIRST:%[0-9]+]], %c480_i32
+// CHECK-NEXT: [[AT_B0:%[0-9]+]] = arith.addi [[FIRST]], %c488_i32
+// CHECK: [[A0:%[0-9]+]] = llvm.inttoptr [[AT_A0]]
+// CHECK: [[AT_A1:%[0-9]+]] = arith.addi [[FIRST]], %c484_i32
+// CHECK-NEXT: [[A1:%[0-9]+]] = llvm.inttoptr [[AT_A1]]
+// CHECK: [[B00:%[0-9]+]] = llvm.inttoptr [[AT_B0]]
+// CHECK: [[AT_B01:%[0-9]+]] = arith.addi [[FIRST]], %c500_i32
+// CHECK-NEXT: [[B01:%[0-9]+]] = llvm.inttoptr [[AT_B01]]
+// CHECK: [[AT_B10:%[0-9]+]] = arith.addi [[FIRST]], %c496_i32
+// CHECK-NEXT: [[B10:%[0-9]+]] = llvm.inttoptr [[AT_B10]]
+// CHECK: [[AT_B11:%[0-9]+]] = arith.addi [[FIRST]], %c508_i32
+// CHECK-NEXT: [[B11:%[0-9]+]] = llvm.inttoptr [[AT_B11]]
+// CHECK: nvvm.tcgen05.mma.block_scale {{.*}}, %c138413184_i32, %false, [[A0]], [[B00]]
+// CHECK: nvvm.tcgen05.mma.block_scale {{.*}}, %c135267456_i32, %false, [[A0]], [[B10]]
+// CHECK: nvvm.tcgen05.mma.block_scale {{.*}}, %c138413184_i32, %true, [[A1]], [[B01]]
+// CHECK: nvvm.tcgen05.mma.block_scale {{.*}}, %c135267456_i32, %true, [[A1]], [[B11]]
+func.func @two_instructions_along_n(%a: i64, %b: i64, %sa: i64, %sb: i64) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %barriers = "smem.tensor_memory"() {columns = 512 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
+  %0 = "smem.tcgen05_scaled"(%a, %b, %sa, %sb) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2>, b_steps = array<i64: 0, 2, 1280, 1282>, scale = "ue4m3", block = 16 : i64, a_scale_steps = array<i64: 0, 32>, b_scale_steps = array<i64: 0, 32, 64, 96, 128, 160>} : (i64, i64, i64, i64) -> !f32
+  return
+}

@@ -7,6 +7,7 @@ from ...dialect.diagnostics import remark
 from ...dialect.ops import Tcgen05ScaledOp
 from ...dialect.ops.mma_scaled import scaling_of
 from ...dialect.types import shape_of
+from ...ir import emit
 from ...ir.errors import OpError
 from ...ir.matrix_descriptors import Descriptors
 from ...ir.shared_memory import root_alignment
@@ -30,7 +31,7 @@ def describe_scaled(mma: Any, arch: Arch, made: Descriptors, explains: bool) -> 
     context = mma.operation.context
     attributes = modifiers_of(mma) | {
         "scale": ir.StringAttr.get(scaling.scale),
-        "block": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), scaling.block),
+        "block": ir.IntegerAttr.get(emit.i64(), scaling.block),
     }
     (k, n), ctas = shape_of(mma.b.type), mma.ctas
     chunks = None

@@ -53,6 +53,7 @@ def test_other_names_are_refused(text):
 def test_descriptors_and_swizzles():
     assert [arch.descriptor for arch in Arch] == [WgmmaDescriptor, *[Tcgen05Descriptor] * 2]
     assert [arch.swizzles for arch in Arch] == [WIDEST_FIRST, *[TCGEN05_WIDEST_FIRST] * 2]
+    assert all(len(set(arch.swizzles)) == len(arch.swizzles) for arch in Arch)
     for arch in Arch:
         assert set(arch.descriptor.modes) == set(arch.swizzles)
         assert {swizzle for _, swizzle in arch.forms} == set(arch.swizzles)

@@ -113,6 +113,10 @@ def test_as_few_copies_as_can_be(shape, copies):
     assert len(tensor_box(tile_of_atoms(BF16, shape, 1, Swizzle.B128)).places) == copies
 
 
+def test_a_box_may_have_an_odd_number_of_lines():
+    assert tensor_box(parse_layout("(258,64):(64,1)", BF16)).shape == (129, 64)
+
+
 def test_a_line_of_bits_is_one_of_bytes():
     box = tensor_box(tile_of_atoms(element("b1"), (64, 1024), 1, Swizzle.B128))
     assert box.shape == (64, 1024)

@@ -242,6 +242,7 @@ def test_rank_of_shape_and_modes():
     "shape, modes",
     [
         ((0,), ((Mode(0, 1),),)),
+        ((0,), ((Mode(8, 1),),)),
         ((8,), ((),)),
         ((8,), ((Mode(8, -1),),)),
         ((8,), ((Mode(-8, 1), Mode(-1, 8)),)),

@@ -118,6 +118,16 @@ def test_tiles_that_do_not_fit(contiguous, text, problem):
     assert Transfer(BF16, (64, 64), contiguous, 128).fits(parse_layout(text, BF16)) == problem
 
 
+def test_a_tile_that_is_read_has_to_fit_too():
+    narrow = parse_layout("(64,64):(68,1)", BF16)
+    assert Transfer(BF16, (64, 64), 1, 128, source=narrow).fits(
+        tile(BF16, (64, 64), 1, Swizzle.B128)
+    ) == (
+        "of the tile that is read: 16-byte accesses need 8 elements in a row and strides that are "
+        "multiples of it; the tile has runs of 64 and strides [68]"
+    )
+
+
 def test_a_staged_tile_is_copied_stage_by_stage():
     problem = Transfer(BF16, (64, 64), 1, 128).fits(tile(BF16, (4, 64, 64), 1, Swizzle.B128))
     assert problem and "rank 3" in problem

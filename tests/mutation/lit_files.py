@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import re
 import shlex
@@ -15,13 +16,16 @@ from tempfile import TemporaryDirectory
 
 SUITE = Path(__file__).parents[2] / "lit_tests"
 
+#: The commands of this package that run here.
+_OURS = ("smem-opt", "smem-layout")
+
 #: What redirects, and how many words it takes.
 _REDIRECTIONS = {"2>&1": 1, "2>": 2, ">": 2, "<": 2}
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command of a pipe, `smem-opt` or `FileCheck`.
+    """A command of a pipe, of `_OURS` or `FileCheck`.
 
     Attributes:
         program: which.
@@ -42,7 +46,7 @@ Pipe = list[Command]
 def tests() -> dict[str, list[Pipe]]:
     """The pipes of each lit test all of whose commands run here, by the name of the test."""
     found = {}
-    for file in sorted(SUITE.rglob("*.mlir")):
+    for file in sorted([*SUITE.rglob("*.mlir"), *SUITE.rglob("*.test")]):
         lines = re.findall(r"RUN: (.*)", file.read_text(errors="replace"))
         pipes = [_parsed(line) for line in lines]
         if pipes and all(pipes) and "Output" not in file.parts:
@@ -62,7 +66,7 @@ def _parsed(line: str) -> Pipe:
     pipe = []
     for part in " ".join(shlex.quote(word) for word in shlex.split(line)).split(" '|' "):
         program, *words = shlex.split(part)
-        if program not in ("smem-opt", "FileCheck") or any(
+        if program not in (*_OURS, "FileCheck") or any(
             "%" in re.sub("%[st]", "", word) for word in words
         ):
             return []
@@ -96,16 +100,21 @@ def _succeeds(pipe: Pipe, names: dict[str, str], folder: str) -> bool:
             continue
         printed = files.get(">", f"{folder}/printed{len(os.listdir(folder))}")
         errors = printed if "2>&1" in files else files.get("2>", os.devnull)
-        if not _runs(arguments if given is None else [*arguments, given], printed, errors):
+        if not _runs(
+            command.program, arguments if given is None else [*arguments, given], printed, errors
+        ):
             return False
     return True
 
 
-def _runs(arguments: list[str], printed: str, errors: str) -> bool:
-    from mlir_smem.tools.smem_opt import smem_opt
-
+def _runs(program: str, arguments: list[str], printed: str, errors: str) -> bool:
+    name = program.replace("-", "_")
+    command = getattr(importlib.import_module(f"mlir_smem.tools.{name}"), name)
     with _redirected(printed, errors):
-        return not smem_opt(arguments)
+        try:
+            return not command(arguments)
+        except SystemExit as end:  # as `--help` does
+            return not end.code
 
 
 def _accepts(arguments: list[str]) -> bool:

@@ -24,8 +24,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
+from benchmarks.record import circumstances
 from mutation import lit_files
 from mutation.importing import import_with
 from mutation.mutations import ROOT, Mutant
@@ -210,6 +212,17 @@ def again(record: Path, count: int, folder: Path, jobs: int) -> None:
         sys.exit("\n".join(missed))
 
 
+def kept_of(record: Path, every: list[Mutant]) -> dict[Mutant, dict]:
+    """Who notices the mutants that a record has."""
+    rows = {row["mutant"]: row["noticed"] for row in json.loads(record.read_text())["mutants"]}
+    return {mutant: rows[mutant.name] for mutant in every if mutant.name in rows}
+
+
+def by_two(by: dict[str, str | None]) -> bool:
+    """Whether two sides or more notice a mutant."""
+    return sum(map(bool, by.values())) > 1
+
+
 def write(record: Path, found: dict[Mutant, dict], share: float, count: int, seconds: float):
     """Writes the record: for each mutant, the first test of each side that notices it."""
     import numpy
@@ -221,7 +234,7 @@ def write(record: Path, found: dict[Mutant, dict], share: float, count: int, sec
         )
     ]
     facts = {
-        "command": " ".join(["python tests/mutation/run.py", *sys.argv[1:]]),
+        "command": circumstances()["command"],
         "date": datetime.date.today().isoformat(),
         "python": platform.python_version(),
         "numpy": numpy.__version__,
@@ -239,6 +252,11 @@ def main() -> None:
     parser.add_argument("--record", type=Path, metavar="FILE", help="write the results to FILE")
     parser.add_argument("--share", type=float, default=SHARE, help="of what is not complete")
     parser.add_argument("--only", default="", help="mutants whose names contain this")
+    parser.add_argument(
+        "--left",
+        action="store_true",
+        help="keep what FILE says, and judge what it lacks, then what fewer than two sides notice",
+    )
     parser.add_argument("--jobs", type=int, default=1, help="processes that judge at a time")
     parser.add_argument("--seconds", type=float, default=1e9, help="start no other after so many")
     parser.add_argument(
@@ -248,6 +266,8 @@ def main() -> None:
         help="only see whether N mutants of FILE are still noticed",
     )
     options = parser.parse_args()
+    if options.left and not options.record:
+        parser.error("--left reads the record that --record names")
     if os.environ.get("PYTHONHASHSEED") != "0":
         # Sets are then in the same order each time.
         os.execve(
@@ -265,15 +285,17 @@ def main() -> None:
         every = drawn(options.share)
         mutants = [m for m in every if options.only in m.name]
         random.Random(0).shuffle(mutants)
+        kept = kept_of(options.record, every) if options.left else {}
+        mutants = sorted((m for m in mutants if not by_two(kept.get(m, {}))), key=kept.__contains__)
         print(f"{len(mutants)} of {len(every)} mutants", flush=True)
         check_baseline(folder, options.jobs)
         until = began + options.seconds
         found = judge_all(mutants, folder, options.jobs, until)
         seconds = time.monotonic() - began
-    twice = sum(sum(map(bool, by.values())) > 1 for by in found.values())
+    twice = sum(map(by_two, found.values()))
     print(f"{len(found)} judged in {seconds:.0f} s; two sides or more notice {twice}")
     if options.record:
-        write(options.record, found, options.share, len(every), seconds)
+        write(options.record, kept | found, options.share, len(every), seconds)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from mutation import targets
+from mutation import sides, targets
 from mutation.explained import EXPLAINED
 from mutation.mutations import ROOT, mutants_of, parsed
 
@@ -33,6 +33,14 @@ def test_what_is_named_complete_has_mutants():
         found = {mutant.place for mutant in mutants_of(file)}
         for place in places:
             assert any(each.startswith(place) for each in found), (file, place)
+
+
+def test_what_sides_name_is_a_test():
+    for files in (*sides.EMULATED, *sides.COMPARED):
+        for file, (_, names) in files.items():
+            text = (ROOT / "tests" / f"{file}.py").read_text()
+            for name in names:
+                assert f"\ndef test_{name}" in text, (file, name)
 
 
 def test_mutants_have_names_of_their_own():

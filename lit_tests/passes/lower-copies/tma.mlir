@@ -5,6 +5,7 @@
 
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !stages = !smem.tile<tensor<4x128x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!rows = !smem.tile<tensor<258x64xbf16>, #smem.layout<"(258,64):(64,1)">>
 !stage = !smem.tile<tensor<128x64xbf16>, #smem.auto>
 
 gpu.module @kernels {
@@ -171,6 +172,17 @@ gpu.module @stores {
     // CHECK: %[[NORMAL:.*]] = llvm.inline_asm "createpolicy.fractional.L2::evict_normal.b64 $0, 1.0;"
     // CHECK: l2_cache_hint = %[[NORMAL]]
     "smem.tma_store"(%t, %m, %i, %j) {cache = "evict_normal"} : (!wide, !m, index, index) -> ()
+    gpu.return
+  }
+
+  // A box has 256 rows at most: of 258, the largest part is 129.
+  // CHECK-LABEL: gpu.func @two_boxes
+  // CHECK-SAME: box = array<i64: 129, 64>
+  gpu.func @two_boxes(%m: !m, %step: index, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %r = "smem.ring"() {offset = 65536 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+    // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global
+    %t = "smem.alloc"() {offset = 0 : i64} : () -> !rows
+    "smem.tma_load"(%m, %t, %r, %step, %i, %j) : (!m, !rows, !smem.barriers, index, index, index) -> ()
     gpu.return
   }
 }

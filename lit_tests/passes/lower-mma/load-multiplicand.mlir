@@ -97,3 +97,32 @@ func.func @m_major_s8() -> !a8 attributes {known_block_size = array<i32: 128, 1,
   %a = "smem.load"(%t) : (!m8) -> !a8
   return %a : !a8
 }
+
+// Columns 48 to 63 begin inside an atom, at a multiple of 16 bytes: as 96 bytes further.
+!part = !smem.tile<tensor<64x16xbf16>, #smem.auto>
+!narrow = !smem.fragment<tensor<64x16xbf16>, #smem.multiplicand>
+// CHECK-LABEL: func.func @part_of_an_atom
+func.func @part_of_an_atom() -> !narrow attributes {known_block_size = array<i32: 128, 1, 1>} {
+  // CHECK: %[[AT:.*]] = arith.addi %{{.*}}, %c96_i32 : i32
+  // CHECK-NEXT: %[[SHIFTED:.*]] = arith.shrui %[[AT]], %c3_i32 : i32
+  // CHECK-NEXT: %[[PHASE:.*]] = arith.andi %[[SHIFTED]], %c112_i32 : i32
+  // CHECK-NEXT: %[[SWIZZLED:.*]] = arith.xori %[[AT]], %[[PHASE]] : i32
+  // CHECK-NEXT: %[[P:.*]] = llvm.getelementptr %{{.*}}[%[[SWIZZLED]]]
+  // CHECK-NEXT: nvvm.ldmatrix %[[P]] {{.*}}num = 4 : i32
+  %t = "smem.alloc"() {offset = 0 : i64} : () -> !k
+  %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 48>} : (!k) -> !part
+  %r = "smem.load"(%p) : (!part) -> !narrow
+  return %r : !narrow
+}
+
+// Columns 48 to 111 begin inside an atom and leave it: matrices of 8 columns lie together still.
+!two = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
+!across = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+// CHECK-LABEL: func.func @part_of_two_atoms
+func.func @part_of_two_atoms() -> !a attributes {known_block_size = array<i32: 128, 1, 1>} {
+  // CHECK-COUNT-4: nvvm.ldmatrix
+  %t = "smem.alloc"() {offset = 0 : i64} : () -> !two
+  %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 48>} : (!two) -> !across
+  %r = "smem.load"(%p) : (!across) -> !a
+  return %r : !a
+}

@@ -1,0 +1,93 @@
+"""Products of parts of a tile: where they begin, as the compiler knows it or only the running kernel."""
+
+import numpy as np
+import pytest
+from ml_dtypes import bfloat16
+
+import mlir_smem
+from mlir_smem.runtime import run_on_cpu
+
+TEXT = """
+!m = memref<128x128xbf16>
+!n = memref<64x64xbf16>
+!t = !smem.tile<tensor<128x128xbf16>, #smem.swizzle<"SWIZZLE", "row-major">>
+!p = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+gpu.module @kernels {
+  gpu.func @kernel(%A: !m {smem.name = "A"}, %B: !n {smem.name = "B"},
+                   %O: memref<64x64xf32> {smem.name = "O"}, %N: memref<2xi32> {smem.name = "N"})
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    WHOLE
+    %b = "smem.alloc"() : () -> !p
+    "smem.copy"(%A, %t) : (!m, !t) -> ()
+    "smem.copy"(%B, %b) : (!n, !p) -> ()
+    "smem.fence"() : () -> ()
+    gpu.barrier
+    PART
+    %d = "smem.mma"(%p, %b) : (!p, !p) -> !d
+    %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+    "smem.store"(%e, %O) : (!c, memref<64x64xf32>) -> ()
+    gpu.return
+  }
+}
+"""
+
+ALLOC = '%t = "smem.alloc"() : () -> !t'
+
+#: Memory that begins so many bytes behind one of 1024.
+VIEW = """%bytes = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
+    %begin = arith.constant BEGIN : index
+    %memory = memref.view %bytes[%begin][] : memref<?xi8, #gpu.address_space<workgroup>>
+      to memref<16384xbf16, #gpu.address_space<workgroup>>
+    %t = "smem.view"(%memory) {alignment = 128 : i64}
+      : (memref<16384xbf16, #gpu.address_space<workgroup>>) -> !t"""
+
+KNOWN = '%p = "smem.subtile"(%t) {static_offsets = array<i64: ROW, COLUMN>} : (!t) -> !p'
+
+READ = """%c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %n0 = memref.load %N[%c0] : memref<2xi32>
+    %n1 = memref.load %N[%c1] : memref<2xi32>
+    %i = arith.index_cast %n0 : i32 to index
+    %j = arith.index_cast %n1 : i32 to index
+    %by = arith.constant 16 : index
+    %row = arith.muli %i, %by : index
+    %column = arith.muli %j, %by : index
+    %p = "smem.subtile"(%t, %row, %column)
+      {static_offsets = array<i64: -9223372036854775808, -9223372036854775808>}
+      : (!t, index, index) -> !p"""
+
+
+def check(whole, part, swizzle, row, column, reserved=0):
+    text = TEXT
+    for name, value in (("WHOLE", whole), ("PART", part), ("SWIZZLE", swizzle)):
+        text = text.replace(name, value)
+    text = text.replace("ROW", str(row)).replace("COLUMN", str(column))
+    random = np.random.default_rng(0)
+    a = random.integers(-3, 4, (128, 128)).astype(bfloat16)
+    b = random.integers(-3, 4, (64, 64)).astype(bfloat16)
+    inputs = {"A": a, "B": b, "N": np.array([row // 16, column // 16], np.int32)}
+    compiled = mlir_smem.compile(text, emit="nvvm", reserved_bytes=reserved)
+    found = run_on_cpu(compiled, "kernel", inputs, ["O"], (1, 1, 1))["O"]
+    rows = a[row : row + 64, column : column + 64].astype(np.float32)
+    assert (found == rows @ b.astype(np.float32)).all()
+
+
+@pytest.mark.parametrize("row, column", [(64, 0), (64, 16), (0, 48), (64, 64)])
+@pytest.mark.parametrize("swizzle", ["128B", "64B", "32B", "none"])
+def test_a_part_that_begins_where_the_compiler_knows(swizzle, row, column):
+    check(ALLOC, KNOWN, swizzle, row, column)
+
+
+@pytest.mark.parametrize("row, column", [(64, 48), (16, 16)])
+@pytest.mark.parametrize("swizzle", ["128B", "64B"])
+def test_a_part_that_begins_where_only_the_running_kernel_knows(swizzle, row, column):
+    check(ALLOC, READ, swizzle, row, column)
+
+
+@pytest.mark.parametrize("line", [1, 2, 5])
+@pytest.mark.parametrize("swizzle", ["128B", "64B", "32B"])
+def test_a_pattern_that_begins_at_any_line(swizzle, line):
+    whole = VIEW.replace("BEGIN", str(128 * line))
+    check(whole, KNOWN, swizzle, 64, 16, reserved=40960)
