@@ -32,7 +32,7 @@ A mutant is one edit of one place of a file: a number by one more or one less; a
 a shift or a choice exchanged; two arguments or the two parts of a pair exchanged; a factor or a stride of
 a canonical form doubled; one bit of a descriptor that is emitted. Of the fields of descriptors, the
 strides and the XOR of swizzles all mutants are drawn, of the rest of each file a share of {share}:
-{drawn} mutants in all. {judged} of them were judged, in {seconds} s. Three sides judge each:
+{drawn} mutants in all. {judged} of them were judged. Three sides judge each:
 
 - **lit**: `smem-opt` prints what the CHECK lines of [`lit_tests/`](../lit_tests) say;
 - **emulator**: kernels that the mutant lowers compute on the emulator what NumPy computes;
