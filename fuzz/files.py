@@ -289,7 +289,8 @@ def _check_run(name: str, *arguments: str) -> None:
         if mode != kept:
             raise Wrong("another mode", name, f"{file}: {mode:o}; expected {kept:o}")
     for file in changed:
-        if file.endswith(".json") and name == "smem-compile":
+        # The manifest, unless it is the output that is called so.
+        if file.endswith(".json") and name == "smem-compile" and Path(file).name not in arguments:
             json.loads(Path(file).read_text())
 
 

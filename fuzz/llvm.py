@@ -7,7 +7,7 @@ import re
 from random import Random
 
 import mlir_smem
-from mlir_smem.codegen import CompileError
+from mlir_smem.codegen import CompileError, back_end
 from mlir_smem.dialect.bindings import ir
 from mlir_smem.passes import OptionError
 
@@ -108,6 +108,9 @@ def check(text: str) -> None:
         if compiled.ptx and not re.search(rf"\.entry {re.escape(name)}\(", compiled.ptx):
             raise Wrong("no entry", "compile", f"the manifest has the kernel '{name}'")
 
+
+# What goes round and round is refused after ten minutes of work; here, before it is taken for a hang.
+back_end.MAX_SECONDS = 8
 
 FUZZER = Fuzzer("llvm", draw, check, lifetime=500)
 

@@ -196,7 +196,24 @@ def test_bad_input_is_one_message(plot, arguments, message):
         ),
         (
             ["--tile", "8x64xbf16", "--start", "0x4g0"],
-            ["malformed address: expected a number of bytes", "0x4g0", "   ^", "0x400"],
+            ["malformed address: unexpected 'g'", "0x4g0", "   ^", "0x400"],
+        ),
+        (
+            ["--tile", "8x64xbf16", "--start", "18446744073709551616"],
+            ["malformed address: it does not fit 64 bits", "18446744073709551616", "^", "0x400"],
+        ),
+        (
+            ["--tile", "8x64xbf16", "--at", "9223372036854775808,0"],
+            ["malformed place: it does not fit 63 bits", "9223372036854775808,0", "^", "0,16"],
+        ),
+        (
+            ["--accumulator", "9223372036854775808x8"],
+            [
+                "malformed --accumulator: expected rows and columns of D",
+                "9223372036854775808x8",
+                "^",
+                "128x256",
+            ],
         ),
     ],
 )

@@ -80,17 +80,18 @@ def accumulator(options: argparse.Namespace) -> "AccumulatorPicture":
     from ....advisor.pictures import AccumulatorPicture
     from ....layout.tcgen05 import Shape, ShapeError
     from ....layout.tcgen05.accumulator import Accumulator
-    from ....layout.text_error import TextError
+    from ....layout.text_error import TextError, number_of
 
     if options.layout is not None or options.tile is not None:
         raise InputError("--accumulator goes without a layout and --tile")
     found = re.fullmatch(r"(\d+)x(\d+)", options.accumulator)
-    if found is None:
+    m, n = map(number_of, found.groups()) if found else (None, None)
+    if m is None or n is None:
         problem = "expected rows and columns of D"
         raise TextError("--accumulator", options.accumulator, 0, problem, "128x256")
     ctas = 1 if options.ctas is None else options.ctas
     try:
-        return AccumulatorPicture(Accumulator(Shape(int(found[1]), int(found[2]), ctas)))
+        return AccumulatorPicture(Accumulator(Shape(m, n, ctas)))
     except ShapeError as error:
         raise InputError(str(error)) from None
 
@@ -152,20 +153,19 @@ def _layout(options: argparse.Namespace) -> "TileLayout":
 
 
 def _place(text: str) -> tuple[int, int]:
-    from ....layout.text_error import TextError
+    from ....layout.text_error import TextError, number_of
 
     found = re.match(r"(\d+)(?:(,)(\d+)?)?", text)
     if found and found.end() == len(text) and found[3]:
-        return int(found[1]), int(found[3])
+        row, column = number_of(found[1]), number_of(found[3])
+        if row is not None and column is not None:
+            return row, column
+        raise TextError("place", text, 0, "it does not fit 63 bits", "0,16")
     at = found.end() if found else 0
     raise TextError("place", text, at, "expected a row and a column", "0,16")
 
 
 def _address(text: str) -> int:
-    from ....layout.text_error import TextError
+    from ....advisor.numbers import parse_number
 
-    found = re.match(r"0[xX][0-9a-fA-F]+|\d+", text)
-    if found and found.end() == len(text):
-        return int(text, 0) if text[:2].lower() == "0x" else int(text)
-    at = found.end() if found else 0
-    raise TextError("address", text, at, "expected a number of bytes", "0x400")
+    return parse_number("address", text, "0x400")
