@@ -34,7 +34,7 @@ a canonical form doubled; one bit of a descriptor that is emitted. Of the fields
 strides and the XOR of swizzles all mutants are drawn, of the rest of each file a share of {share}:
 {drawn} mutants in all. {judged} of them were judged. Three sides judge each:
 
-- **lit**: `smem-opt` prints what the CHECK lines of [`lit_tests/`](../lit_tests) say;
+- **lit**: `smem-opt` prints what the CHECK lines of `lit_tests/` say;
 - **emulator**: kernels that the mutant lowers compute on the emulator what NumPy computes;
 - **oracle**: [`tests/layout/`](../tests/layout/test_oracle.py) compares with CuTe's headers and the ISA's
   examples, and has wrong input refused; `tests/advisor/` compares what is chosen and what is emitted.
