@@ -49,7 +49,9 @@ _ATOMIC = re.compile(
 _PLACE = re.compile(r"llvm\.(?:insert|extract)value\b[^\n]*?[\[,:]\s*(?P<at>\d{10,})\s*[\],>]")
 
 #: The name of an op in text that is not UTF-8, as which Python reads it.
-_NAME = re.compile(r'"(?:[^"\\\n]|\\.)*\\[89A-Fa-f][0-9A-Fa-f](?:[^"\\\n]|\\.)*"\s*\(')
+_NAME = re.compile(
+    r'(?m)(?:^|[={}])[ \t]*(?P<name>"(?:[^"\\\n]|\\.)*\\[89A-Fa-f][0-9A-Fa-f](?:[^"\\\n]|\\.)*")\s*\('
+)
 
 #: The extents of a vector, one of several digits.
 _VECTOR = re.compile(r"\bvector<((?:\[?\d+\]?x)*\[?\d{4,}\]?x(?:\[?\d+\]?x)*)")
@@ -93,7 +95,7 @@ def _problem(text: str) -> tuple[int, str] | None:
         if len(found["at"]) > MAX_DIGITS or int(found["at"]) >> 32:
             return found.start("at"), "a position of more than 32 bits"
     if found := next(_in_code(_NAME, text), None):
-        return found.start(), "an op with a name of other characters than those of ASCII"
+        return found.start("name"), "an op with a name of other characters than those of ASCII"
     for found in _in_code(_VECTOR, text):
         if prod(int(digits[:MAX_DIGITS]) for digits in re.findall(r"\d+", found[1])) > MAX_VECTOR:
             return found.start(), f"a vector of more than {MAX_VECTOR} elements"

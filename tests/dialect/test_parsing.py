@@ -214,3 +214,10 @@ def test_what_the_parser_passes_over_or_dies_of(line, message):
         parse_module(text.replace("LINE", "// " + line))
     said = refusal(text.replace("LINE", line))
     assert message in said and ":3:" in said
+
+
+def test_a_function_may_have_a_name_of_other_characters():
+    with new_context():
+        text = str(parse_module('func.func @"é"() { return }'))
+        assert '@"\\C3\\A9"()' in text
+        parse_module(text)
