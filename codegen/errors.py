@@ -22,3 +22,14 @@ def located(op: Any, message: str) -> LocatedError:
 
     emit_op_error(op, message)
     return LocatedError(f"'{op.operation.name}' at {format_location(op.location)} {message}")
+
+
+def unreadable(op: Any, what: str) -> LocatedError | None:
+    """Emits a diagnostic for an attribute of an op that the bindings cannot read, and gives the error to
+    raise, which calls the op `what`; None if they can read all."""
+    from ..dialect.diagnostics import emit_unreadable, format_location
+
+    if not emit_unreadable(op):
+        return None
+    place = format_location(op.location)
+    return LocatedError(f"an attribute of {what} at {place} cannot be read")

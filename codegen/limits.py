@@ -9,9 +9,9 @@ from math import prod
 from typing import Any
 
 from ..dialect.bindings import ir
-from ..dialect.diagnostics import UNREADABLE, emit_unreadable, format_location
+from ..dialect.diagnostics import UNREADABLE
 from ..ir.walk import walk
-from .errors import LocatedError, located
+from .errors import located, unreadable
 
 #: An identifier of PTX (PTX ISA 4.4) without '%', which LLVM does not write.
 _IDENTIFIER = re.compile(r"[A-Za-z][\w$]*|[_$][\w$]+", re.ASCII)
@@ -63,10 +63,9 @@ def _apply(check: Callable[[Any], None], op: Any) -> None:
     try:
         check(op)
     except UNREADABLE:
-        if not emit_unreadable(op):
+        if (error := unreadable(op, f"'{op.name}'")) is None:
             raise
-        place = format_location(op.location)
-        raise LocatedError(f"an attribute of '{op.name}' at {place} cannot be read") from None
+        raise error from None
 
 
 def _check_name(op: Any) -> None:

@@ -19,7 +19,7 @@ may then be started before they end.
 from typing import Any
 
 from ..dialect.bindings import ir
-from ..dialect.diagnostics import UNREADABLE, Invalid, emit_unreadable, format_location
+from ..dialect.diagnostics import UNREADABLE, Invalid, format_location
 from ..dialect.memrefs import is_dynamic, strides_of
 from ..ir.cluster import cluster_size
 from ..ir.errors import OpError
@@ -31,7 +31,7 @@ from ..layout.lines import unaligned_dim
 from ..layout.swizzle import Swizzle
 from ..layout.tensor_box import PADDED_ALIGNMENT
 from .alignment import Access, element_bytes, widest_access
-from .errors import CompileError, LocatedError, located
+from .errors import CompileError, LocatedError, located, unreadable
 
 VERSION = 1
 
@@ -105,10 +105,9 @@ def _located_kernel(function: Any) -> dict[str, Any]:
     except OpError as error:
         raise located(error.op, error.message) from None
     except UNREADABLE:
-        if not emit_unreadable(function):
+        if (error := unreadable(function, "the kernel")) is None:
             raise
-        place = format_location(function.location)
-        raise LocatedError(f"an attribute of the kernel at {place} cannot be read") from None
+        raise error from None
 
 
 def _kernel(function: Any) -> dict[str, Any]:
