@@ -48,6 +48,16 @@ _ATOMIC = re.compile(
 #: A place in an aggregate that the verifier takes for another, because it reads its last 32 bits.
 _PLACE = re.compile(r"llvm\.(?:insert|extract)value\b[^\n]*?[\[,:]\s*(?P<at>\d{10,})\s*[\],>]")
 
+#: A count that a verifier takes for another, because it adds to it in 32 bits.
+_COUNT = re.compile(r"\bworkgroup_attributions\s*=\s*(?P<count>\d{10,}|0x[\da-fA-F]{8,})")
+
+#: A constant without its value, which verifiers of other ops read before its own has seen it.
+_CONSTANT = re.compile(
+    r'"(?P<name>tosa\.const)"\(\s*\)(?:(?!\bvalues\s*=|->).)*->'
+    r'|"(?P<other>[\w.]+\.[cC]onstant)"\(\s*\)(?:(?!\bvalue\s*=|->).)*->',
+    re.S,
+)
+
 #: The name of an op in text that is not UTF-8, as which Python reads it.
 _NAME = re.compile(
     r'(?m)(?:^|[={}])[ \t]*(?P<name>"(?:[^"\\\n]|\\.)*\\[89A-Fa-f][0-9A-Fa-f](?:[^"\\\n]|\\.)*")\s*\('
@@ -94,6 +104,11 @@ def _problem(text: str) -> tuple[int, str] | None:
     for found in _in_code(_PLACE, text):
         if len(found["at"]) > MAX_DIGITS or int(found["at"]) >> 32:
             return found.start("at"), "a position of more than 32 bits"
+    if found := next(_in_code(_COUNT, text), None):
+        return found.start("count"), "a count of more than 31 bits"
+    if found := next(_in_code(_CONSTANT, text), None):
+        name, value = (found["name"], "values") if found["name"] else (found["other"], "value")
+        return found.start(), f"'{name}' op requires attribute '{value}'"
     if found := next(_in_code(_NAME, text), None):
         return found.start("name"), "an op with a name of other characters than those of ASCII"
     for found in _in_code(_VECTOR, text):

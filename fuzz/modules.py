@@ -29,6 +29,9 @@ _TRIES = 6
 #: What is of the dialect.
 _LEFT = re.compile(r"[!#]smem\.|\"smem\.\w+\"\(")
 
+#: What stands in strings that are no names of ops.
+_SAID = re.compile(r'"(?:[^"\\\n]|\\.)*"(?!\()')
+
 _ARCHS = ("sm_90", "sm_90", "sm_100", "sm_103")
 
 #: What no message may hold: it would be Python's word, not ours.
@@ -192,8 +195,8 @@ def _printed(text: str) -> str | None:
 
 def _check_lowered(text: str) -> None:
     """Checks that nothing of the dialect is left."""
-    left = _LEFT.search(text)
-    if left:
+    text = _SAID.sub('""', text)
+    if left := _LEFT.search(text):
         line = text[text.rfind("\n", 0, left.start()) + 1 :].partition("\n")[0]
         raise Wrong("left over", "smem-to-nvvm", line.strip())
 

@@ -1,5 +1,6 @@
 """One context that many modules share: making one takes as long as checking twenty modules."""
 
+import atexit
 from contextlib import ExitStack
 from functools import cache
 from typing import Any
@@ -19,8 +20,7 @@ def context() -> Any:
     """The context of this process, which is the current one from now on."""
     entered = ExitStack()
     made = entered.enter_context(new_context())
-    # The context is left when the process ends.
-    context.entered = entered  # type: ignore[attr-defined]
+    atexit.register(entered.close)
     return made
 
 

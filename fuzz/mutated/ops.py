@@ -53,7 +53,15 @@ def _out(random: Random, op: Any, ops: list[Any]) -> None:
             return
     users = {use.owner for value in _values(inside) for use in value.uses}
     if all(user in inside for user in users):
-        op.erase()
+        _erase(op)
+
+
+def _erase(op: Any) -> None:
+    """Erases an op one of whose regions may use values of another, which `erase` alone frees first."""
+    # A region drops all that is used in it before it frees any of it.
+    gone = ir.Module.create(loc=op.location)
+    op.detach_from_parent()
+    gone.body.append(op)
 
 
 def _again(random: Random, op: Any, ops: list[Any]) -> None:

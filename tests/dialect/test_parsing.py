@@ -193,6 +193,46 @@ def test_a_place_in_an_aggregate_that_is_cut_to_32_bits(line, at):
     assert "a position of more than 32 bits" in refusal(function.replace("AT", str(at)))
 
 
+COUNT = """gpu.module @kernels {
+  "gpu.func"() <{function_type = () -> (), workgroup_attributions = AT}> ({
+  ^bb0(%a: memref<4xf32, #gpu.address_space<workgroup>>):
+    "gpu.return"() : () -> ()
+  }) {sym_name = "f"} : () -> ()
+}"""
+
+
+@pytest.mark.parametrize("at", ["4294967295", "9223372036854775807", "0xffffffff"])
+def test_a_count_that_is_added_to_in_32_bits(at):
+    with new_context():
+        parse_module(COUNT.replace("AT", "1"))
+    assert "a count of more than 31 bits" in refusal(COUNT.replace("AT", at))
+
+
+#: The loop's verifier reads the constant, whose own has not run.
+CONSTANT = """"builtin.module"() ({
+  "scf.for"(%1, %arg0, %2) ({
+  ^bb0(%arg1: index):
+    %3 = "smem.fill"(%4) : (f32) -> !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+    "scf.yield"() : () -> ()
+  }) : (index, index, index) -> ()
+  "func.func"() <{function_type = (index, f32) -> (), sym_name = "f"}> ({
+  ^bb0(%arg0: index, %4: f32):
+    %1 = "CONSTANT"() HAS : () -> index
+    %2 = "arith.constant"() <{value = 1 : index}> : () -> index
+  }) : () -> ()
+}) : () -> ()"""
+
+
+@pytest.mark.parametrize("has", ["", "<{x = 1 : index}>", "{\n}"], ids=["none", "another", "lines"])
+@pytest.mark.parametrize(
+    "name", ["arith.constant", "index.constant", "spirv.Constant", "tosa.const"]
+)
+def test_a_constant_without_its_value(name, has):
+    text = CONSTANT.replace("CONSTANT", name).replace("HAS", has)
+    value = "values" if name == "tosa.const" else "value"
+    assert f"'{name}' op requires attribute '{value}'" in refusal(text)
+
+
 @pytest.mark.parametrize(
     "line, message",
     [
