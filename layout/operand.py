@@ -104,7 +104,7 @@ class OperandBlocks:
         # The hash of another process is another.
         return {name: value for name, value in vars(self).items() if name != "_hash"}
 
-    def descriptor(self, start: int = 0, base_offset: int = 0) -> Descriptor:
+    def descriptor(self, start: int, base_offset: int = 0) -> Descriptor:
         """The descriptor of the first block of a tile at byte address `start`."""
         first = start + self.starts[0][0]
         return self.encoding.of(self.canonical, first, base_offset)
@@ -166,7 +166,8 @@ def blocks(
 
     Args:
         operand: the operand's layout, (m/n, k).
-        pieces: the extents along m/n of successive instructions; their sum is the operand's.
+        pieces: the extents along m/n of successive instructions, the widest first; their sum is the
+            operand's.
         encoding: the descriptors of the instructions.
         k_bytes: bytes along k that one instruction reads of each row.
         forms: the canonical layouts that the instructions read.
@@ -203,8 +204,8 @@ def blocks(
                     f"{where} starts {part.multiple} elements{some} into the tile, which is not a "
                     f"multiple of {UNIT_BYTES} bytes"
                 )
-            # Blocks of one tile have its strides; they differ only in which of them matter.
-            found = canonical if found is None else _joined(found, canonical)
+            # Blocks of one tile have its strides, and the first, the widest, needs all that others do.
+            found = found or canonical
             row.append(part.offset * kind.bits // 8)
             own = tuple(replace(term, added=(at, k)[term.dim]) for term in part.terms)
             base.append(terms.setdefault(own, len(terms)))
@@ -213,13 +214,3 @@ def blocks(
         at += piece
     assert found is not None
     return OperandBlocks(found, pieces, tuple(starts), encoding, tuple(terms), tuple(bases))
-
-
-def _joined(a: Canonical, b: Canonical) -> Canonical:
-    """The canonical layout of two blocks, each of which may lack a stride that it does not need."""
-    assert all(x is None or y is None or x == y for x, y in ((a.lbo, b.lbo), (a.sbo, b.sbo)))
-    return Canonical(
-        a.form,
-        b.lbo if a.lbo is None else a.lbo,
-        b.sbo if a.sbo is None else a.sbo,
-    )

@@ -44,19 +44,17 @@ class Chunks(OperandBlocks):
 
     @property
     def second_steps(self) -> tuple[tuple[int, ...], ...]:
-        """What is added to the first block's start for each block's second chunk, in 16-byte units;
-        -1 for a block that has none."""
-        first = self.starts[0][0]
+        """What is added to the first block's start, which is the tile's, for each block's second chunk,
+        in 16-byte units; -1 for a block that has none."""
         return tuple(
-            tuple(-1 if s is None else (s - first) // UNIT_BYTES for s in row)
-            for row in self.seconds
+            tuple(-1 if s is None else s // UNIT_BYTES for s in row) for row in self.seconds
         )
 
-    def descriptor(self, start: int = 0, base_offset: int = 0) -> Tcgen05Descriptor:
+    def descriptor(self, start: int, base_offset: int = 0) -> Tcgen05Descriptor:
         """The descriptor of the first block of a tile at byte address `start`; see `block_descriptor`."""
         return replace(self.block_descriptor(0, 0, start), base_offset=base_offset)
 
-    def block_descriptor(self, mn: int, k: int, start: int = 0) -> Tcgen05Descriptor:
+    def block_descriptor(self, mn: int, k: int, start: int) -> Tcgen05Descriptor:
         """The descriptor of a block of a tile at byte address `start`, which is aligned to the pattern.
 
         Raises:

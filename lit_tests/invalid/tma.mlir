@@ -397,3 +397,14 @@ func.func @before_the_first(%m: !m, %t: !t, %i: index) {
 
 // expected-error@+1 {{'smem.tma_wait' op has the attribute reads; expected pending or read}}
 "smem.tma_wait"() {pending = 0 : i32, reads} : () -> ()
+
+// -----
+
+!m = memref<?x?xbf16, strided<[?, 1]>>
+!t = !smem.tile<tensor<2x64xbf16>, #smem.layout<"(2,64):(72,1)">>
+func.func @two_lines_apart(%m: !m, %t: !t, %i: index) {
+  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  // expected-error@+1 {{'smem.tma_load' op lines of 64 elements lie 72 apart; a box of a tensor map has its lines next to each other}}
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index) -> ()
+  return
+}

@@ -123,7 +123,7 @@ def test_a_tile_that_begins_inside_a_pattern_has_a_base_offset():
 def test_every_operand_has_descriptors(operand):
     found = operand_of(operand.stored, operand.role)
     answer = encode_operand(found)
-    assert answer.descriptors[0][0] == answer.bits == found.blocks.descriptor().encode()
+    assert answer.descriptors[0][0] == answer.bits == found.blocks.descriptor(0).encode()
     assert found.blocks.canonical.major is operand.major
 
 

@@ -48,11 +48,12 @@ def options(kernel, config, grid):
         (Problem(), (1, 1), 2, (256, 128, 128)),
         (Problem(), (2, 1), 2, (200, 264, 136)),
         (Problem(b_major="k"), (1, 2), 2, (136, 256, 64)),
-        (Problem(a_major="m"), (2, 2), 1, (256, 256, 72)),
+        # More steps along K than stages: blocks wait for others of their row and column.
+        (Problem(a_major="m"), (2, 2), 1, (256, 256, 200)),
     ],
 )
 def test_it_is_right(problem, cluster, consumers, extents):
-    config = Config(tile=(128, 128, 64), cluster=cluster, consumers=consumers)
+    config = Config(tile=(128, 128, 64), cluster=cluster, consumers=consumers, stages=2)
     kernel = compiled(problem, config)
     a, b, c = matrices(problem, *extents)
     run_text(kernel.located, "gemm", (a, b, c), **options(kernel, config, cluster))

@@ -124,7 +124,7 @@ def test_blocks():
     assert Arch.SM_90.blocks(tile, Role.A) == operand_blocks(tile, Role.A)
     assert Arch.SM_100.blocks(tile, Role.A).pieces == (128, 128)
     assert Arch.SM_100.blocks(tile, Role.A, rows=64).pieces == (64,) * 4
-    assert isinstance(Arch.SM_100.blocks(tile, Role.A).descriptor(), Tcgen05Descriptor)
+    assert isinstance(Arch.SM_100.blocks(tile, Role.A).descriptor(0), Tcgen05Descriptor)
 
 
 @pytest.mark.parametrize(

@@ -227,7 +227,7 @@ def test_instructions_read_a_part_anywhere(cut, known_row, known_k):
 
 def test_static_cuts_keep_one_descriptor():
     found = operand_blocks(WIDE.slice((0, 48), (64, 64)).layout, Role.A)
-    assert found.descriptor().encode() == 0x4000_0040_0001_0006
+    assert found.descriptor(0).encode() == 0x4000_0040_0001_0006
     assert found.steps == ((0, 506, 508, 510),)
     assert found.terms == ((),)
 

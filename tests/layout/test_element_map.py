@@ -56,6 +56,12 @@ def test_one_wrong_element_is_found(row, column):
     assert (best.actual, best.expected) == (expected ^ 0x1000, expected)
 
 
+def test_elements_may_lie_in_the_same_place():
+    places = np.broadcast_to(np.arange(8), (8, 8))
+    best = inferred(places, BF16)[0]
+    assert best.wrong == 0 and str(best.layout) == "Swizzle<0,4,3> o (8,8):(0,1)"
+
+
 def test_a_tile_starts_at_its_pattern():
     best = inferred(places_of(parse_layout("(8,8):(8,1)", BF16)) + 4, BF16)[0]
     assert (best.wrong, best.first, best.actual, best.expected) == (64, (0, 0), 4, 0)

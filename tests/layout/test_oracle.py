@@ -163,7 +163,7 @@ def test_accepted(name):
     expected = case(name)
     assert expected["accepted"]
     found = blocks(layout, (piece,) * (layout.shape[0] // piece), WgmmaDescriptor)
-    assert found.descriptor().encode() == int(expected["desc_hex"], 16)
+    assert found.descriptor(0).encode() == int(expected["desc_hex"], 16)
     # (_1,m/n blocks,k blocks):(_0,step,step); a single block has the step 0.
     counts, steps = (
         [int(n) for n in re.findall(r"\d+", part)]

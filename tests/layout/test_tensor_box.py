@@ -20,6 +20,7 @@ from mlir_smem.layout import (
 )
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 from mlir_smem.layout.tensor_box import MAX_BOX, check_start, share_of, tensor_box
+from mlir_smem.layout.uses import BulkUse
 
 BF16 = element("bf16")
 
@@ -294,3 +295,20 @@ def test_tiles_that_blocks_cannot_share(shape, blocks, problem):
     with pytest.raises(LayoutError) as error:
         share_of(tile_of_atoms(BF16, shape, 1, Swizzle.B128), blocks)
     assert str(error.value) == problem
+
+
+# What a bulk copy says of a layout that is to be chosen.
+
+
+@pytest.mark.parametrize(
+    "columns, blocks, said",
+    [
+        (64, 1, "one copy of 128x64"),
+        (128, 1, "2 copies of 128x64"),
+        (64, 2, "one copy of 64x64 in each of 2 blocks"),
+        (128, 2, "one copy of 128x64 in each of 2 blocks"),
+    ],
+)
+def test_a_use_says_how_many_copies_it_takes(columns, blocks, said):
+    tile = tile_of_atoms(BF16, (128, columns), 1, Swizzle.B128)
+    assert BulkUse("the copy", 1, blocks).judge(tile).reason == said

@@ -188,6 +188,20 @@ def test_data_is_turned_around_where_it_must_be():
         assert choose(KIND, (64, 64), [use(True, **known)], contiguous=0).picked is None
 
 
+@pytest.mark.parametrize("reads", [False, True])
+def test_a_refusal_says_which_tile_is_read(reads):
+    row_major = tile_of_atoms(KIND, (64, 64), 1, Swizzle.B128)
+    column_major = tile_of_atoms(KIND, (64, 64), 0, Swizzle.B128)
+    read, written = ("column", "row") if reads else ("row", "column")
+    assert (
+        use(reads, row_major)
+        .judge(column_major)
+        .reason.startswith(
+            f"the tile that is read is {read}-major, but the one that is written is {written}-major"
+        )
+    )
+
+
 def test_a_part_is_what_counts():
     other = tile_of_atoms(KIND, (32, 32), 1, Swizzle.B128)
     path = (Step((0, 4), (32, 32)),)

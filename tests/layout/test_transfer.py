@@ -128,6 +128,16 @@ def test_a_tile_that_is_read_has_to_fit_too():
     )
 
 
+def test_runs_of_a_line_go_down_the_lines_before_the_line_goes_on():
+    transfer = Transfer(BF16, (16, 128), 1, 128, run=4, lines=8)
+    line, along = transfer.place(np.arange(transfer.total))
+    assert list(along[:6]) == [0, 8, 16, 24, 0, 8] and list(line[:6]) == [0, 0, 0, 0, 1, 1]
+    # Four runs of eight lines; then the lines from the eighth on.
+    assert (line[32], along[32]) == (0, 32) and (line[96], along[96]) == (0, 96)
+    assert (line[128], along[128]) == (8, 0)
+    assert len(set(zip(line.tolist(), along.tolist(), strict=True))) == transfer.total
+
+
 def test_a_staged_tile_is_copied_stage_by_stage():
     problem = Transfer(BF16, (64, 64), 1, 128).fits(tile(BF16, (4, 64, 64), 1, Swizzle.B128))
     assert problem and "rank 3" in problem

@@ -51,6 +51,7 @@ EMULATED: tuple[Files, ...] = (
         "emulator/test_bulk_copies": (4, ()),
         "emulator/test_wgmma_assembly": (2, ()),
         "emulator/test_tma_ring": (1, ()),
+        "emulator/test_gemm_on_cpu": (4, ("it_is_right",)),
     },
 )
 

@@ -70,7 +70,6 @@ COMPLETE: dict[str, tuple[str, ...]] = {
         "addresses",
         "OperandBlocks.descriptor",
         "OperandBlocks.steps",
-        "_joined",
     ),
     "layout/wgmma/operand.py": ("SPARSE_B",),
     "layout/tcgen05/chunks.py": ("Chunks",),

@@ -226,6 +226,7 @@ def test_a_shape_error_is_a_value_error():
         (1 << 32, "f16", "0x100000000 is not a 32-bit value"),
         (1 << 6, "f16", "0x00000040 sets bits 0x00000040, which belong to no field of kind::f16"),
         (1 << 3, "mxf4", "0x00000008 sets bits 0x00000008, which belong to no field of kind::mxf4"),
+        (1 << 6, "mxf4", "0x00000040 sets bits 0x00000040, which belong to no field of kind::mxf4"),
         (2 << 7, "f8f6f4", "the type of A is 2; expected 0 (e4m3), 1 (e5m2), 3 (e2m3_p32)"),
         (2 << 4, "f16", "the type of D is 2; expected 1 (f32), 0 (f16)"),
     ],

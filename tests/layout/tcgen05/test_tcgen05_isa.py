@@ -43,6 +43,12 @@ def test_shapes_are_those_of_one_cta():
     assert (Tcgen05().rows(256), Tcgen05().rows(192)) == (128, 64)
 
 
+@pytest.mark.parametrize("long_k, k_bytes, least", [(False, 32, 8), (True, 48, 16)])
+def test_rows_of_48_bytes_have_an_n_of_their_own(long_k, k_bytes, least):
+    made = Tcgen05Instruction(KINDS["mxf4"], long_k=long_k)
+    assert made.k_bytes == k_bytes and made.legal_n(E2M1)[0] == least
+
+
 @pytest.mark.parametrize(
     "isa, asked, message",
     [

@@ -108,6 +108,6 @@ def test_accepted():
     assert case["accepted"]
     tile = tile_of_atoms(element("e4m3"), (128, 64), 0, Swizzle.B128, Order.ALONG)
     found = blocks(tile, (64, 64), encoding=Tcgen05Descriptor)
-    assert found.descriptor().encode() == int(case["desc_hex"], 16)
+    assert found.descriptor(0).encode() == int(case["desc_hex"], 16)
     assert case["desc_layout_u128"] == "(_1,_2,_2):(_0,_4,_256)"
     assert found.steps == ((0, 256), (4, 260))

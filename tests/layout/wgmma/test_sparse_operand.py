@@ -166,7 +166,7 @@ def test_wider_swizzles_hold_64_bytes_in_a_row(swizzle):
     found = operand_blocks(tile.transposed(), Role.B, sparse=True)
     assert found.canonical.lbo is None
     assert found.canonical.form == FORMS[Major.K, swizzle]
-    assert found.descriptor().lbo == 16
+    assert found.descriptor(0).lbo == 16
 
 
 def test_a_dense_operand_has_no_such_lbo():
