@@ -14,6 +14,9 @@ from .ring import WARPS
 #: Registers of a thread that `setmaxnreg` takes: multiples of 8 (PTX ISA 9.7.19.5).
 REGISTER_STEP, MIN_REGISTERS, MAX_REGISTERS = 8, 24, 256
 
+#: Warpgroups of a block of 1,024 threads (CUDA programming guide, table of compute capabilities).
+MAX_WARPGROUPS = 8
+
 #: Threads of which `smem.elect` takes one.
 SCOPES = ("warpgroup", "block")
 
@@ -45,6 +48,11 @@ class RolesOp(SmemOp, name="roles", traits=[ir.NoTerminatorTrait]):
                 raise Invalid(f"holds '{role.operation.name}'; expected smem.role alone")
         if not roles:
             raise Invalid("holds no smem.role")
+        total = sum(role.warpgroups.value for role in roles)
+        if total > MAX_WARPGROUPS:
+            raise Invalid(
+                f"has {total} warpgroups; a block has at most {MAX_WARPGROUPS}, of 128 threads each"
+            )
 
 
 class RoleOp(SmemOp, name="role", traits=[ir.NoTerminatorTrait]):

@@ -122,3 +122,14 @@ func.func @__smem_dynamic(%m: memref<64x64xbf16>) attributes {known_block_size =
   "smem.copy"(%m, %t) : (memref<64x64xbf16>, !t) -> ()
   return
 }
+
+// -----
+
+// smem-assign-layouts, which would have refused it, has not run.
+func.func @turned_around(%m: memref<64x64xbf16>) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %t = "smem.alloc"() {offset = 0 : i64} : () -> !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "column-major">>
+  %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 0>} : (!smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "column-major">>) -> !smem.tile<tensor<64x64xbf16>, #smem.auto>
+  // expected-error@+1 {{'smem.copy' op the data in global memory is row-major, but the tile is column-major; smem.copy with the unit attribute relayout turns it around}}
+  "smem.copy"(%m, %p) : (memref<64x64xbf16>, !smem.tile<tensor<64x64xbf16>, #smem.auto>) -> ()
+  return
+}

@@ -17,6 +17,18 @@
 
 // -----
 
+// expected-error@+1 {{'smem.roles' op has 9 warpgroups; a block has at most 8, of 128 threads each}}
+"smem.roles"() ({
+  "smem.role"() ({
+    "smem.fence"() : () -> ()
+  }) {warpgroups = 1 : i32} : () -> ()
+  "smem.role"() ({
+    "smem.fence"() : () -> ()
+  }) {warpgroups = 8 : i32} : () -> ()
+}) : () -> ()
+
+// -----
+
 // expected-error@+1 {{'smem.roles' op has a region of 0 blocks; expected one}}
 "smem.roles"() ({}) : () -> ()
 

@@ -4,6 +4,7 @@ from math import prod
 from typing import Any
 
 from ...dialect.ops import CopyAsyncOp, CopyOp
+from ...ir.errors import OpError
 from ...ir.kernel import required_block_size
 from ...ir.subtiles import Part, check_units, part_from
 from ...ir.threads import linear_thread
@@ -25,6 +26,8 @@ def lower_copy(copy: Any, _: Any) -> None:
         return
     read = _part(copy, copy.source, "reads") if copy.reads_tile else None
     transfer = copy.transfer(prod(size), read.slice.layout if read else None)
+    if problem := transfer.fits(part.slice.layout):
+        raise OpError(copy, problem)
     plan = transfer.plan(part.slice.layout)
     thread = linear_thread(size)
     source = TileEnd(read) if read else GlobalSource(copy)
