@@ -22,7 +22,7 @@ def partners(a: Element) -> tuple[Element, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def unreadable(tile: TileLayout, role: Role, sparse: bool = False, ctas: int = 1) -> str | None:
+def unreadable(tile: TileLayout, role: Role, sparse: bool, ctas: int) -> str | None:
     """Why the instructions of no architecture read a tile of a multiplicand; None if some do.
 
     Args:

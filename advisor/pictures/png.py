@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from io import BytesIO
 from typing import Any
 
@@ -10,6 +11,9 @@ from .drawing import Drawing, Line, Rect, Text
 
 #: Pixels of the file for one of the drawing: sharp on dense screens.
 _SCALE = 2
+
+#: Pixels of a file: few programs open larger ones, and each takes 3 bytes of memory here.
+_MOST = 1 << 27
 
 _ANCHORS = {"start": "lm", "middle": "mm", "end": "rm"}
 
@@ -21,16 +25,23 @@ def png(drawing: Drawing) -> bytes:
     """The drawing as a PNG file, two pixels for each of its own.
 
     Raises:
-        LayoutError: if Pillow is not installed.
+        LayoutError: if Pillow is not installed, or the drawing is too large for a PNG.
     """
+    width, height = drawing.width * _SCALE, drawing.height * _SCALE
+    if width * height > _MOST:
+        raise LayoutError(
+            f"a PNG of {width}x{height} pixels; expected at most {_MOST} in all: draw fewer lines "
+            "(--lines), leave out --elements, or write .svg"
+        )
     try:
         from PIL import Image, ImageDraw, ImageFont
     except ImportError:
         raise LayoutError(
             "PNG needs Pillow, which is not installed: pip install 'mlir-smem[png]', or write .svg"
         ) from None
-    image = Image.new("RGB", (drawing.width * _SCALE, drawing.height * _SCALE), "#ffffff")
+    image = Image.new("RGB", (width, height), "#ffffff")
     canvas = ImageDraw.Draw(image)
+    font_of = cache(ImageFont.load_default)
     for shape in drawing.shapes:
         if isinstance(shape, Rect):
             left, top = shape.x * _SCALE, shape.y * _SCALE
@@ -40,9 +51,10 @@ def png(drawing: Drawing) -> bytes:
         elif isinstance(shape, Line):
             _line(canvas, shape)
         else:
-            _text(canvas, shape, ImageFont.load_default(shape.size * _SCALE))
+            _text(canvas, shape, font_of(shape.size * _SCALE))
     file = BytesIO()
-    image.save(file, "png", optimize=True)
+    # Cells compress well either way; Pillow's own choice takes four times as long.
+    image.save(file, "png", compress_level=3)
     return file.getvalue()
 
 

@@ -408,3 +408,14 @@ func.func @two_lines_apart(%m: !m, %t: !t, %i: index) {
   "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index) -> ()
   return
 }
+
+// -----
+
+!m = memref<?x?xbf16, strided<[?, 1]>>
+!t = !smem.tile<tensor<64x512xbf16>, #smem.layout<"(64,512):(512,1)">>
+func.func @wider_than_a_box(%m: !m, %t: !t, %i: index) {
+  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  // expected-error@+1 {{'smem.tma_load' op lines of 256 elements lie 512 apart; a box of a tensor map has its lines next to each other}}
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index) -> ()
+  return
+}

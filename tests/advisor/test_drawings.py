@@ -100,3 +100,13 @@ def test_without_pillow_the_extra_is_named(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(LayoutError, match=r"pip install 'mlir-smem\[png\]', or write \.svg"):
         png(DRAWING)
+
+
+def test_a_png_is_not_larger_than_programs_open():
+    pytest.importorskip("PIL")
+    from mlir_smem.advisor.pictures.png import png
+
+    with pytest.raises(
+        LayoutError, match="a PNG of 20000x10000 pixels; expected at most 134217728"
+    ):
+        png(Drawing(10000, 5000, "", ()))

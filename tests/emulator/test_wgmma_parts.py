@@ -86,6 +86,37 @@ def test_a_part_that_begins_where_only_the_running_kernel_knows(swizzle, row, co
     check(ALLOC, READ, swizzle, row, column)
 
 
+#: Products are added of parts that begin at the counter of a loop; then that of the first part.
+COUNTED = """%zero = arith.constant 0 : index
+    %next = arith.constant 16 : index
+    %end = arith.constant 80 : index
+    %p = "smem.subtile"(%t, %zero) {static_offsets = array<i64: -9223372036854775808, 0>}
+      : (!t, index) -> !p
+    %none = arith.constant 0.0 : f32
+    %start = "smem.fill"(%none) : (f32) -> !d
+    %sum = scf.for %i = %zero to %end step %next iter_args(%so_far = %start) -> (!d) {
+      %q = "smem.subtile"(%t, %i) {static_offsets = array<i64: -9223372036854775808, 0>}
+        : (!t, index) -> !p
+      %more = "smem.mma"(%q, %b, %so_far) : (!p, !p, !d) -> !d
+      scf.yield %more : !d
+    }"""
+
+
+def test_a_part_that_begins_where_a_loop_is():
+    text = TEXT.replace('%d = "smem.mma"(%p, %b)', '%d = "smem.mma"(%p, %b, %sum)')
+    text = text.replace(": (!p, !p) -> !d", ": (!p, !p, !d) -> !d")
+    for name, value in (("WHOLE", ALLOC), ("PART", COUNTED), ("SWIZZLE", "128B")):
+        text = text.replace(name, value)
+    random = np.random.default_rng(0)
+    a = random.integers(-3, 4, (128, 128)).astype(bfloat16)
+    b = random.integers(-3, 4, (64, 64)).astype(bfloat16)
+    inputs = {"A": a, "B": b, "N": np.zeros(2, np.int32)}
+    compiled = mlir_smem.compile(text, emit="nvvm")
+    found = run_on_cpu(compiled, "kernel", inputs, ["O"], (1, 1, 1))["O"]
+    rows = sum(a[i : i + 64, :64].astype(np.float32) for i in (0, *range(0, 80, 16)))
+    assert (found == rows @ b.astype(np.float32)).all()
+
+
 @pytest.mark.parametrize("line", [1, 2, 5])
 @pytest.mark.parametrize("swizzle", ["128B", "64B", "32B"])
 def test_a_pattern_that_begins_at_any_line(swizzle, line):

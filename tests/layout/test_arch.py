@@ -216,7 +216,7 @@ def test_no_sparse_blocks():
 )  # fmt: skip
 def test_what_is_read_nowhere(name, contiguous, swizzle, sparse, problem):
     tile = tile_of_atoms(element(name), (128, 128), contiguous, swizzle)
-    found = unreadable(tile, Role.A, sparse)
+    found = unreadable(tile, Role.A, sparse, 1)
     assert found is problem is None or found.endswith(problem)
 
 

@@ -200,7 +200,7 @@ def test_the_others_know_of_it(toy):
 
 def test_a_tile_that_only_it_reads(toy):
     tile = tile_of_atoms(BF16, (32, 64), 1, Swizzle.B64)
-    assert unreadable(tile, Role.A) is None
+    assert unreadable(tile, Role.A, False, 1) is None
     Arch.unregister(toy)
-    assert unreadable(tile, Role.A).startswith("M is 32, not a multiple of 64")
+    assert unreadable(tile, Role.A, False, 1).startswith("M is 32, not a multiple of 64")
     Arch.register(toy)

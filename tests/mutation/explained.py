@@ -87,6 +87,7 @@ SEEN_BY_ONE: dict[str, tuple[str, ...]] = {
     "only the words of a refusal, or of a remark, are others": (
         "layout/tile.py: TileLayout.__post_init__: 1 -> 0",
         "layout/tcgen05/instruction.py: Tcgen05Instruction.check_mn: 0 -> 1",
+        "layout/tcgen05/instruction.py: Tcgen05Instruction.k_bytes: LONG_K_BYTES if self.long_k else …",
         "layout/wgmma/sparsity.py: compress: 0 -> 1",
         "passes/materialize_descriptors/said.py: explain: part.terms or any(found.terms) -> …",
     ),

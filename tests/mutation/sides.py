@@ -93,7 +93,7 @@ COMPARED: tuple[Files, ...] = (
         "layout/test_element_map": (6, ()),
         "layout/test_atoms": (6, ()),
         "layout/test_banks": (6, ()),
-        "layout/test_arch": (6, ()),
+        "layout/test_arch": (12, ()),
         "layout/test_choice": (6, ()),
         "layout/test_extents": (6, ()),
         "layout/test_multiplied_types": (6, ()),
