@@ -103,11 +103,24 @@ def check(text: str) -> None:
         return
     seen = emulated(found.compiled, kernel)
     if edit != "none":
+        if found.said.verdict == "wrong" and not seen:
+            seen = _seen_with_fewer_steps(text)
         _check_edited(kernel, f"{edit} {op.partition(' ')[0]}", found, seen)
     elif seen:
         raise Wrong(f"emulator: {seen.partition(':')[0]}", "whole", seen)
     elif found.said.verdict == "wrong":
         raise Wrong("called wrong", "whole", found.said.messages[0])
+
+
+def _seen_with_fewer_steps(text: str) -> str:
+    """What the emulator says of the same kernel with one step along K: with more steps than stages, a
+    ring may order what the checker, which knows no numbers of steps, has to call wrong."""
+    choose = Read(f"{text}\nsteps = 1")
+    kernel = kernel_of(choose)
+    if kernel is None:
+        return ""
+    _, _, kernel = _edited(choose, kernel)
+    return emulated(judged(kernel).compiled, kernel)
 
 
 def _check_edited(kernel: Kernel, edit: str, found: Judged, seen: str) -> None:
