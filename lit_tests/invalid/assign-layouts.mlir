@@ -350,3 +350,16 @@ func.func @contiguous_along_nothing() {
   "smem.copy"(%p, %t) : (!part, !part) -> ()
   return
 }
+
+// -----
+
+!f = !smem.tile<tensor<64x64xf32>, #smem.auto>
+!k = !smem.tile<tensor<64x64xtf32>, #smem.swizzle<"128B", "row-major">>
+func.func @the_other_end_is_fixed(%m: memref<64x64xf32, strided<[1, ?]>>, %b: !k) {
+  %s = "smem.alloc"() : () -> !k
+  // expected-error-re@+1 {{refused  swizzle 128B, column-major, atoms across: the copy at {{[0-9:]+}}: the tile that is read is row-major, but the one that is written is column-major; smem.copy with the unit attribute relayout turns it around}}
+  %t = "smem.alloc"() : () -> !f
+  "smem.copy"(%s, %t) : (!k, !f) -> ()
+  "smem.copy"(%m, %t) : (memref<64x64xf32, strided<[1, ?]>>, !f) -> ()
+  return
+}

@@ -1,6 +1,7 @@
 """What is said of an operand beside its descriptor: attributes, and remarks."""
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 from ...dialect.bindings import ir
@@ -14,7 +15,8 @@ from ...layout import Major, OperandBlocks, Role
 
 def explain(mma: Any, name: str, part: Part, found: OperandBlocks) -> None:
     """Remarks on the descriptor of an operand, field by field."""
-    runtime = " plus what is known at run time" if part.terms or any(found.terms) else ""
+    terms = [*part.terms, *chain(*found.terms)]
+    runtime = " plus what is known at run time" if terms else ""
     own = f", {len(found.terms)} descriptors" if len(found.terms) > 1 else ""
     remark(
         mma.location,

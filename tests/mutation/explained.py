@@ -57,6 +57,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     "with such a stride, a tile does not fit shared memory": (
         "layout/canonical.py: _fitted: size > MAX_STRIDE_BYTES -> …",
     ),
+    "the stride of one element": ("layout/element_map.py: _modes: 0 -> 1",),
     "one element is inside its mode, wherever it begins": ("layout/modes.py: _static: 1 -> 0",),
     "of 8, 16 and 32 bits, the types that are read MN-major, the quotients by 7 and 8 are the same": (
         "layout/operand.py: addresses: 8 -> 7 [5]",
@@ -81,23 +82,13 @@ SEEN_BY_ONE: dict[str, tuple[str, ...]] = {
         _FIELDS + "_SELECTOR, _SATURATE, _D_TYPE: 2 -> 1",
         _FIELDS + "_SELECTOR, _SATURATE, _D_TYPE: 2 -> 3",
     ),
-    "only the wording of refusals is another; a copy costs the same either way": (
-        "layout/tile_copy.py: TileCopyUse.judge: (part, self.other) if self.reads…",
-    ),
-    "only the words of a refusal, or of a remark, are others": (
+    "only the words of a refusal are others": (
         "layout/tile.py: TileLayout.__post_init__: 1 -> 0",
-        "layout/tcgen05/instruction.py: Tcgen05Instruction.check_mn: 0 -> 1",
-        "layout/tcgen05/instruction.py: Tcgen05Instruction.k_bytes: LONG_K_BYTES if self.long_k else …",
         "layout/wgmma/sparsity.py: compress: 0 -> 1",
-        "passes/materialize_descriptors/said.py: explain: part.terms or any(found.terms) -> …",
-    ),
-    "maps of elements come from files of arrays, of which lit has none, and no pass reads them": (
-        "layout/element_map.py: …",
     ),
     "a limit of a multiprocessor that no kernel of the tests reaches": (
         "layout/fragments.py: REGISTERS: 64 -> 63",
     ),
-    "what launches check of arrays, as tests/runtime/ does": ("layout/lines.py: unaligned_dim: …",),
     "passes add where the first block begins themselves, and tiles of `smem-layout` begin with it": (
         "layout/operand.py: OperandBlocks.descriptor: start + self.starts[0][0] -> …",
     ),

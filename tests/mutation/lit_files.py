@@ -29,13 +29,15 @@ class Command:
 
     Attributes:
         program: which.
-        arguments: its arguments, with `%s` and `%t` as they are written.
+        arguments: its arguments, with `%s`, `%S` and `%t` as they are written.
         redirected: the redirections, each with its file.
+        refused: whether it has to refuse its input, as behind `%{refused}`.
     """
 
     program: str
     arguments: tuple[str, ...]
     redirected: dict[str, str]
+    refused: bool
 
 
 #: Commands each of which reads what the one before it prints.
@@ -57,7 +59,8 @@ def tests() -> dict[str, list[Pipe]]:
 def passes(test: str) -> bool:
     """Whether a test of `tests` passes."""
     with TemporaryDirectory() as folder:
-        names = {"%s": str(SUITE.parent / test), "%t": f"{folder}/t"}
+        file = SUITE.parent / test
+        names = {"%s": str(file), "%S": str(file.parent), "%t": f"{folder}/t"}
         return all(_succeeds(pipe, names, folder) for pipe in tests()[test])
 
 
@@ -66,8 +69,11 @@ def _parsed(line: str) -> Pipe:
     pipe = []
     for part in " ".join(shlex.quote(word) for word in shlex.split(line)).split(" '|' "):
         program, *words = shlex.split(part)
+        refused = program == "%{refused}"
+        if refused and words[0] == "smem-layout":
+            program, *words = words
         if program not in (*_OURS, "FileCheck") or any(
-            "%" in re.sub("%[st]", "", word) for word in words
+            "%" in re.sub("%[sSt]", "", word) for word in words
         ):
             return []
         arguments, redirected = [], {}
@@ -78,7 +84,7 @@ def _parsed(line: str) -> Pipe:
             else:
                 arguments.append(words[0])
             words = words[taken or 1 :]
-        pipe.append(Command(program, tuple(arguments), redirected))
+        pipe.append(Command(program, tuple(arguments), redirected, refused))
     return pipe
 
 
@@ -86,7 +92,7 @@ def _succeeds(pipe: Pipe, names: dict[str, str], folder: str) -> bool:
     """Whether every command of a pipe ends with 0."""
 
     def named(word: str) -> str:
-        return re.sub("%[st]", lambda found: names[found[0]], word)
+        return re.sub("%[sSt]", lambda found: names[found[0]], word)
 
     printed = None
     for command in pipe:
@@ -99,8 +105,9 @@ def _succeeds(pipe: Pipe, names: dict[str, str], folder: str) -> bool:
                 return False
             continue
         printed = files.get(">", f"{folder}/printed{len(os.listdir(folder))}")
-        errors = printed if "2>&1" in files else files.get("2>", os.devnull)
-        if not _runs(
+        joined = "2>&1" in files or command.refused
+        errors = printed if joined else files.get("2>", os.devnull)
+        if command.refused == _runs(
             command.program, arguments if given is None else [*arguments, given], printed, errors
         ):
             return False

@@ -52,6 +52,7 @@ EMULATED: tuple[Files, ...] = (
         "emulator/test_wgmma_assembly": (2, ()),
         "emulator/test_tma_ring": (1, ()),
         "emulator/test_gemm_on_cpu": (4, ("it_is_right",)),
+        "runtime/test_arguments": (9, ("lines_begin", "matrices_that_do_not_fit")),
     },
 )
 

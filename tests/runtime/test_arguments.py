@@ -292,6 +292,11 @@ def test_a_dimension_of_one_element_may_have_any_stride(shape, strides):
     check_matrix(A, Matrix(0x400, shape, strides, 2))
 
 
+def test_lines_begin_where_one_access_can():
+    # Only the first address is a multiple of 128: an access of a thread has 16 bytes at most.
+    check_matrix(argument("A", [128, 72], alignment=128), Matrix(0x400, (128, 72), (72, 1), 2))
+
+
 @pytest.mark.parametrize(
     "of, matrix, message",
     [

@@ -3,7 +3,7 @@
 !a = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 func.func @whole() {
   %t = "smem.alloc"() {offset = 4096 : i64} : () -> !a
-  // expected-remark-re@+2 {{A: 0x4000004000010000: start 0x0, LBO 16 B, SBO 1024 B, base offset 0, swizzle 128B; starts 0 bytes into the tile at {{[0-9]+}}:8}}
+  // expected-remark-re@+2 {{A: 0x4000004000010000: start 0x0, LBO 16 B, SBO 1024 B, base offset 0, swizzle 128B; starts 0 bytes into the tile at {{[0-9]+}}:8{{$}}}}
   // expected-remark-re@+1 {{B: 0x4000004000000000: start 0x0, LBO 0 B, SBO 1024 B, base offset 0, swizzle 128B; starts 0 bytes into the tile at {{[0-9]+}}:8}}
   %d = "smem.mma"(%t, %t) : (!a, !a) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
   return
