@@ -82,7 +82,11 @@ SEEN_BY_ONE: dict[str, tuple[str, ...]] = {
         _FIELDS + "_SELECTOR, _SATURATE, _D_TYPE: 2 -> 1",
         _FIELDS + "_SELECTOR, _SATURATE, _D_TYPE: 2 -> 3",
     ),
-    "only the words of a refusal are others": (
+    "the emulator decodes by code of its own, of which lit and the oracles have nothing": (
+        "emulator/…",
+    ),
+    "only the words of a refusal, or of a remark, are others": (
+        "passes/materialize_descriptors/said.py: explain: len(found.terms) > 1 -> …",
         "layout/tile.py: TileLayout.__post_init__: 1 -> 0",
         "layout/wgmma/sparsity.py: compress: 0 -> 1",
     ),
