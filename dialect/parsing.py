@@ -51,10 +51,12 @@ _PLACE = re.compile(r"llvm\.(?:insert|extract)value\b[^\n]*?[\[,:]\s*(?P<at>\d{1
 #: A count that a verifier takes for another, because it adds to it in 32 bits.
 _COUNT = re.compile(r"\bworkgroup_attributions\s*=\s*(?P<count>\d{10,}|0x[\da-fA-F]{8,})")
 
-#: A constant without its value, which verifiers of other ops read before its own has seen it.
+#: A constant without its value, which verifiers of other ops read before its own has seen it. Those of
+#: dialects that MLIR does not know may have none.
 _CONSTANT = re.compile(
     r'"(?P<name>tosa\.const)"\(\s*\)(?:(?!\bvalues\s*=|->).)*->'
-    r'|"(?P<other>[\w.]+\.[cC]onstant)"\(\s*\)(?:(?!\bvalue\s*=|->).)*->',
+    r'|"(?P<other>(?:arith|complex|emitc|func|index|llvm\.mlir)\.constant|spirv\.Constant)"'
+    r"\(\s*\)(?:(?!\bvalue\s*=|->).)*->",
     re.S,
 )
 

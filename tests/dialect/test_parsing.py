@@ -233,6 +233,12 @@ def test_a_constant_without_its_value(name, has):
     assert f"'{name}' op requires attribute '{value}'" in refusal(text)
 
 
+def test_a_constant_of_a_dialect_that_mlir_does_not_know_needs_no_value():
+    with new_context() as context:
+        context.allow_unregistered_dialects = True
+        parse_module('%0 = "host.constant"() {number = 1 : i32} : () -> i32')
+
+
 @pytest.mark.parametrize(
     "line, message",
     [
