@@ -9,6 +9,7 @@ from ..layout import LayoutError, Major, Multiple, Role, Step, Swizzle, choose
 from ..layout.arch import Arch
 from ..layout.banks import MAX_BYTES
 from ..layout.fragment_access import multiplicand_access
+from ..layout.fragments import MAX_THREADS
 from ..layout.instruction import INSTRUCTION_K_BYTES
 from ..layout.transposition import Relayout
 from ..layout.uses import BulkUse, FragmentUse, TransferUse, Use
@@ -24,9 +25,6 @@ from .tcgen05_product import Tcgen05Product, tcgen05_product_of
 #: Where the examples begin: the dynamic shared memory of a kernel without static one on sm_90
 #: (measured).
 FIRST_ADDRESS = 0x400
-
-#: Most threads of a block.
-MAX_THREADS = 1024
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,9 @@ from typing import Any
 from ..dialect.bindings import ir
 from ..dialect.diagnostics import format_location
 from ..dialect.ops import ElectOp, RoleOp
-from ..layout.fragments import WARPGROUP
+from ..layout.fragments import MAX_THREADS, WARPGROUP
 from .errors import OpError
 from .walk import walk
-
-#: Threads of a block (CUDA programming guide, table of compute capabilities).
-MAX_THREADS = 1024
 
 #: Ops that hold functions, and those that end one.
 MODULES = ("builtin.module", "gpu.module")

@@ -19,6 +19,9 @@ Index = TypeVar("Index", int, np.ndarray)
 WARPGROUP = 128
 WARPS = 4
 
+#: Threads of a block (CUDA programming guide, table of compute capabilities).
+MAX_THREADS = 1024
+
 #: Rows of a block of a fragment: those of one `wgmma`, 16 of each warp.
 BLOCK_M = 64
 

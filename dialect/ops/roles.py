@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from ...layout.fragments import MAX_THREADS, WARPGROUP
 from ..bindings import ext, ir
 from ..build import create
 from ..builder import builder
@@ -14,8 +15,8 @@ from .ring import WARPS
 #: Registers of a thread that `setmaxnreg` takes: multiples of 8 (PTX ISA 9.7.19.5).
 REGISTER_STEP, MIN_REGISTERS, MAX_REGISTERS = 8, 24, 256
 
-#: Warpgroups of a block of 1,024 threads (CUDA programming guide, table of compute capabilities).
-MAX_WARPGROUPS = 8
+#: Warpgroups of the largest block.
+MAX_WARPGROUPS = MAX_THREADS // WARPGROUP
 
 #: Threads of which `smem.elect` takes one.
 SCOPES = ("warpgroup", "block")
@@ -51,7 +52,8 @@ class RolesOp(SmemOp, name="roles", traits=[ir.NoTerminatorTrait]):
         total = sum(role.warpgroups.value for role in roles)
         if total > MAX_WARPGROUPS:
             raise Invalid(
-                f"has {total} warpgroups; a block has at most {MAX_WARPGROUPS}, of 128 threads each"
+                f"has {total} warpgroups; a block has at most {MAX_WARPGROUPS}, of {WARPGROUP} threads "
+                "each"
             )
 
 

@@ -1,7 +1,6 @@
 """What is said of an operand beside its descriptor: attributes, and remarks."""
 
 from collections.abc import Iterable
-from itertools import chain
 from typing import Any
 
 from ...dialect.bindings import ir
@@ -15,8 +14,7 @@ from ...layout import Major, OperandBlocks, Role
 
 def explain(mma: Any, name: str, part: Part, found: OperandBlocks) -> None:
     """Remarks on the descriptor of an operand, field by field."""
-    terms = [*part.terms, *chain(*found.terms)]
-    runtime = " plus what is known at run time" if terms else ""
+    runtime = " plus what is known at run time" if any((part.terms, *found.terms)) else ""
     own = f", {len(found.terms)} descriptors" if len(found.terms) > 1 else ""
     remark(
         mma.location,

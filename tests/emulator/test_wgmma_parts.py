@@ -60,18 +60,22 @@ READ = """%c0 = arith.constant 0 : index
 
 
 def check(whole, part, swizzle, row, column, reserved=0):
-    text = TEXT
+    part = part.replace("ROW", str(row)).replace("COLUMN", str(column))
+    a, b, found = computed(TEXT, whole, part, swizzle, (row // 16, column // 16), reserved)
+    assert (found == a[row : row + 64, column : column + 64] @ b).all()
+
+
+def computed(text, whole, part, swizzle, numbers=(0, 0), reserved=0):
+    """A and B as f32, and what the kernel makes of them."""
     for name, value in (("WHOLE", whole), ("PART", part), ("SWIZZLE", swizzle)):
         text = text.replace(name, value)
-    text = text.replace("ROW", str(row)).replace("COLUMN", str(column))
     random = np.random.default_rng(0)
     a = random.integers(-3, 4, (128, 128)).astype(bfloat16)
     b = random.integers(-3, 4, (64, 64)).astype(bfloat16)
-    inputs = {"A": a, "B": b, "N": np.array([row // 16, column // 16], np.int32)}
+    inputs = {"A": a, "B": b, "N": np.array(numbers, np.int32)}
     compiled = mlir_smem.compile(text, emit="nvvm", reserved_bytes=reserved)
     found = run_on_cpu(compiled, "kernel", inputs, ["O"], (1, 1, 1))["O"]
-    rows = a[row : row + 64, column : column + 64].astype(np.float32)
-    assert (found == rows @ b.astype(np.float32)).all()
+    return a.astype(np.float32), b.astype(np.float32), found
 
 
 @pytest.mark.parametrize("row, column", [(64, 0), (64, 16), (0, 48), (64, 64)])
@@ -105,16 +109,9 @@ COUNTED = """%zero = arith.constant 0 : index
 def test_a_part_that_begins_where_a_loop_is():
     text = TEXT.replace('%d = "smem.mma"(%p, %b)', '%d = "smem.mma"(%p, %b, %sum)')
     text = text.replace(": (!p, !p) -> !d", ": (!p, !p, !d) -> !d")
-    for name, value in (("WHOLE", ALLOC), ("PART", COUNTED), ("SWIZZLE", "128B")):
-        text = text.replace(name, value)
-    random = np.random.default_rng(0)
-    a = random.integers(-3, 4, (128, 128)).astype(bfloat16)
-    b = random.integers(-3, 4, (64, 64)).astype(bfloat16)
-    inputs = {"A": a, "B": b, "N": np.zeros(2, np.int32)}
-    compiled = mlir_smem.compile(text, emit="nvvm")
-    found = run_on_cpu(compiled, "kernel", inputs, ["O"], (1, 1, 1))["O"]
-    rows = sum(a[i : i + 64, :64].astype(np.float32) for i in (0, *range(0, 80, 16)))
-    assert (found == rows @ b.astype(np.float32)).all()
+    a, b, found = computed(text, ALLOC, COUNTED, "128B")
+    rows = sum(a[i : i + 64, :64] for i in (0, *range(0, 80, 16)))
+    assert (found == rows @ b).all()
 
 
 @pytest.mark.parametrize("line", [1, 2, 5])
