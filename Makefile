@@ -31,7 +31,7 @@ lint: .venv/installed-dev  ## ruff, pyright, and who imports whom
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
-	$(BIN)/python tests/import_contracts.py
+	$(BIN)/python tests/support/import_contracts.py
 
 docs: .venv/installed  ## write the generated pages of docs/ anew from the code
 	$(BIN)/python docs/reference.py > docs/reference.md

@@ -8,7 +8,7 @@ from functools import cached_property
 from ..layout import LayoutError, Major, Multiple, Role, Step, Swizzle, choose
 from ..layout.arch import Arch
 from ..layout.banks import MAX_BYTES
-from ..layout.fragment_access import multiplicand_access
+from ..layout.fragment_access import a_fragment_access
 from ..layout.fragments import MAX_THREADS
 from ..layout.instruction import INSTRUCTION_K_BYTES
 from ..layout.transposition import Relayout
@@ -16,11 +16,11 @@ from ..layout.uses import BulkUse, FragmentUse, TransferUse, Use
 from .answer import Answer
 from .chosen_operand import ChosenOperand, contiguous_of
 from .load import Load
+from .mma import Mma, mma_of
 from .multiplied import multiplier_of
 from .multiplier import Multiplier, Tcgen05, check_extents
-from .product import Product, product_of
 from .spec import TileSpec
-from .tcgen05_product import Tcgen05Product, tcgen05_product_of
+from .tcgen05_mma import Tcgen05Mma, tcgen05_mma_of
 
 #: Where the examples begin: the dynamic shared memory of a kernel without static one on sm_90
 #: (measured).
@@ -46,7 +46,7 @@ class ChosenOperands(Answer):
         return [operand for operand in (self.a, self.b) if operand]
 
     @cached_property
-    def product(self) -> Product | Tcgen05Product | None:
+    def mma(self) -> Mma | Tcgen05Mma | None:
         """The instructions that multiply them, if both are given.
 
         Raises:
@@ -55,8 +55,8 @@ class ChosenOperands(Answer):
         if self.a is None or self.b is None:
             return None
         if isinstance(self.by, Tcgen05):
-            return tcgen05_product_of(self.a, self.b, self.by)
-        return product_of(self.a, self.b)
+            return tcgen05_mma_of(self.a, self.b, self.by)
+        return mma_of(self.a, self.b)
 
 
 def choose_operands(
@@ -127,7 +127,7 @@ def choose_operands(
     for role, (spec, _, _) in given.items():
         check_extents(by, role, spec.element, spec.shape[-2:])
     if len(given) == 2:
-        _check_product(by, given[Role.A][0], given[Role.B][0])
+        _check_mma(by, given[Role.A][0], given[Role.B][0])
     found: dict[Role, ChosenOperand] = {}
     address = FIRST_ADDRESS
     for role, (spec, load, major) in given.items():
@@ -137,11 +137,11 @@ def choose_operands(
         address = made.address + made.layout.size_bytes
     _check_room(list(found.values()))
     chosen = ChosenOperands(found.get(Role.A), found.get(Role.B), by)
-    assert chosen.product or len(found) == 1
+    assert chosen.mma or len(found) == 1
     return chosen
 
 
-def _check_product(by: Multiplier, a: TileSpec, b: TileSpec) -> None:
+def _check_mma(by: Multiplier, a: TileSpec, b: TileSpec) -> None:
     if a.shape[-1] != b.shape[-2]:
         raise LayoutError(
             f"A is M x K and B is K x N, but A has {a.shape[-1]} columns and B has {b.shape[-2]} rows; "
@@ -201,7 +201,7 @@ def _chosen(
         raise LayoutError(
             f"{role.name}: {element} lies {letter}-major in global memory, TMA moves lines as they are, "
             f"and {by.name} reads {element} K-major only; expected K-major data (--{role.value}-major "
-            f"k), or threads that turn it around on its way (--load-{role.value} 16-byte)"
+            f"k), or threads that transpose it on its way (--load-{role.value} 16-byte)"
         )
     contiguous = contiguous_of(role, lies)
     filled = Load.TMA in loads or Load.VECTORS in loads
@@ -235,7 +235,7 @@ def _uses(
     path = (Step((Multiple(1), 0, 0), None),) if len(spec.shape) == 3 else ()
     uses: list[Use] = []
     if Load.LDMATRIX in loads:
-        uses.append(FragmentUse("ldmatrix", multiplicand_access, path))
+        uses.append(FragmentUse("ldmatrix", a_fragment_access, path))
     else:
         uses.append(by.use(role, path))
     if Load.TMA in loads:

@@ -12,17 +12,17 @@ from ..layout import (
     Descriptor,
     LayoutError,
     Major,
-    OperandBlocks,
+    MmaTiles,
     Role,
     TileLayout,
 )
 from ..layout.choice import Candidate
 from ..layout.elements import UNIT_BYTES
-from ..layout.fragment_access import multiplicand_access
+from ..layout.fragment_access import a_fragment_access
 from ..layout.tcgen05 import Chunks, Tcgen05Descriptor
 from ..layout.tensor_box import TensorBox, least_alignment, tensor_box
 from ..layout.transposition import Relayout
-from ..layout.uses import FragmentUse, Verdict, filled
+from ..layout.uses import Evaluation, FragmentUse, filled
 from ..layout.wgmma import INSTRUCTION_M
 from .answer import Answer
 from .fields import Field, matrix_fields
@@ -103,7 +103,7 @@ class ChosenOperand(Answer):
         return Load.LDMATRIX in self.loads
 
     @cached_property
-    def blocks(self) -> OperandBlocks | Chunks | None:
+    def blocks(self) -> MmaTiles | Chunks | None:
         """The instructions' shares; None if they are read from registers."""
         return None if self.in_registers else self.by.blocks(self.tile, self.role)
 
@@ -177,20 +177,20 @@ class ChosenOperand(Answer):
             return str(error)
 
     @cached_property
-    def stores(self) -> Verdict:
+    def stores(self) -> Evaluation:
         """How writes of 16 bytes a thread would be served, whether or not the tile is filled so."""
         contiguous = contiguous_of(self.role, self.lies)
         element, shape = self.spec.element, self.spec.shape[-2:]
         return filled(self.tile, Relayout(element, shape, contiguous, self.threads))
 
     @cached_property
-    def reads(self) -> Verdict | None:
+    def reads(self) -> Evaluation | None:
         """How loads of 64 rows (columns of B) into registers would be served, from which `wgmma`
         multiplies; None if there are fewer."""
         operand = self.role.orient(self.tile)
         if operand.shape[0] < INSTRUCTION_M or not isinstance(self.by, Wgmma):
             return None
-        return FragmentUse("ldmatrix", multiplicand_access).judge(operand)
+        return FragmentUse("ldmatrix", a_fragment_access).evaluate(operand)
 
     @property
     def extents(self) -> tuple[str, str]:

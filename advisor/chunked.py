@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..layout import Arch, LayoutError, Mismatch, Role, TileLayout
 from ..layout.elements import WINDOW_BYTES
-from ..layout.tcgen05 import LONG_K_BYTES, Chunks, Tcgen05Descriptor, chunked_blocks
+from ..layout.tcgen05 import LONG_K_BYTES, Chunks, Tcgen05Descriptor, chunked_mma_tiles
 from .answer import Answer
 
 
@@ -58,7 +58,7 @@ def encode_chunks(
     kind = arch.kind_of(tile.element)
     if kind is None:
         raise LayoutError(f"{tile.element} is no multiplicand of {arch.instructions}")
-    chunks = chunked_blocks(tile, role, kind)
+    chunks = chunked_mma_tiles(tile, role, kind)
     if isinstance(chunks, Mismatch):
         raise LayoutError(chunks.reason)
     if start + tile.size_bytes > WINDOW_BYTES:

@@ -85,7 +85,7 @@ def decode(
 
     Args:
         bits: the descriptor.
-        element: the element type; without it, only the fields are judged.
+        element: the element type; without it, only the fields are evaluated.
         major: the contiguous dimension; if it is not given, the one that leaves fewer suspicions.
         rows: the operand's extent along m or n: of A as many as the instruction has, which is what None
             stands for; N for B.

@@ -150,7 +150,7 @@ def _read(
     arch: Arch,
 ) -> np.ndarray:
     """int64[rows, k]: where the instructions read each element, in elements."""
-    parts: list[np.ndarray] = []
+    subtiles: list[np.ndarray] = []
     for step in k_steps:
         try:
             moved = replace(descriptor, start=descriptor.start + step * UNIT_BYTES)
@@ -158,8 +158,8 @@ def _read(
         except ValueError as error:
             raise LayoutError(str(error)) from None
         within = np.arange(instruction_k(kind)) * kind.bits % 8
-        parts.append((bytes_ * 8 + within) // kind.bits)
-    return np.concatenate(parts, axis=1)
+        subtiles.append((bytes_ * 8 + within) // kind.bits)
+    return np.concatenate(subtiles, axis=1)
 
 
 def lies_at(places: np.ndarray, read: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from ..layout import (
     Descriptor,
     LayoutError,
     Mismatch,
-    OperandBlocks,
+    MmaTiles,
     Role,
     Swizzle,
     TileLayout,
@@ -35,7 +35,7 @@ class Operand(Answer):
 
     tile: TileLayout
     role: Role
-    blocks: OperandBlocks
+    blocks: MmaTiles
     stage_steps: tuple[int, ...] = (0,)
     arch: Arch = Arch.SM_90
 

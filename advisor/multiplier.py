@@ -12,7 +12,7 @@ from ..layout import (
     Element,
     Mismatch,
     MmaInstruction,
-    OperandBlocks,
+    MmaTiles,
     Role,
     Step,
     TileLayout,
@@ -39,7 +39,7 @@ class _Instruction(Protocol):
         """The use of a part of a tile as an operand."""
         return self.instruction.use(self.name, role, path)
 
-    def blocks(self, tile: TileLayout, role: Role) -> OperandBlocks | None:
+    def blocks(self, tile: TileLayout, role: Role) -> MmaTiles | None:
         """The instructions' shares of a tile; None if they cannot read it."""
         found = self.instruction.blocks(tile, role)
         return None if isinstance(found, Mismatch) else found
@@ -97,12 +97,12 @@ class Tcgen05(_Instruction):
 Multiplier = Wgmma | Tcgen05
 
 
-def canonical_of(blocks: OperandBlocks) -> Canonical:
+def canonical_of(blocks: MmaTiles) -> Canonical:
     """The canonical layout of what instructions read; that of the atoms where rows come in chunks."""
     return blocks.canonical
 
 
-def first_descriptor(blocks: OperandBlocks, address: int = 0) -> Descriptor:
+def first_descriptor(blocks: MmaTiles, address: int = 0) -> Descriptor:
     """The descriptor of the first block of a tile at that byte address."""
     return blocks.descriptor(address)
 

@@ -26,15 +26,15 @@ from mlir_smem.dialect.types import layout_of
 from mlir_smem.layout import Access, TileLayout, Transfer, warp_access
 from mlir_smem.layout.fragment_access import (
     FragmentAccess,
+    a_fragment_access,
     accumulator_access,
-    multiplicand_access,
 )
 from mlir_smem.layout.fragments import WARPGROUP
 from mlir_smem.passes import add_passes
 from mlir_smem.runtime import run_on_gpu
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from product_cases import Case
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+from mma_cases import Case
 from relayouts import Product
 
 from mlir_smem.layout import instruction_k
@@ -119,9 +119,9 @@ def accumulator_moved(layout: TileLayout) -> Access:
     return total((even, odd))
 
 
-def multiplicand_moved(layout: TileLayout) -> Access:
+def a_fragment_moved(layout: TileLayout) -> Access:
     """The loads of an A in registers."""
-    access, (m, k), element = multiplicand_access(layout), layout.shape, layout.element
+    access, (m, k), element = a_fragment_access(layout), layout.shape, layout.element
     if access.matrices:
         return moved(layout, access, range(0, m, 64), range(0, k, instruction_k(element)))
     offsets = range(0, 32 // element.bits, access.vector)
@@ -187,13 +187,13 @@ def loaded(case: Case) -> Kernel:
     name = f"A of {case.a} in registers, {case.a_major.upper()}-major, {case.a_swizzle}"
     chosen = case.a_swizzle == "auto"
     return Kernel(
-        name, case.text, "product", case.inputs(), "D", multiplicand_moved(a), stores, chosen
+        name, case.text, "product", case.inputs(), "D", a_fragment_moved(a), stores, chosen
     )
 
 
 def turned(case: Product) -> Kernel:
-    """A product whose operands are turned around by their copies."""
-    name = f"{case.a} turned around, {case.a_swizzle} and {case.b_swizzle}"
+    """A product whose operands are transposed by their copies."""
+    name = f"{case.a} transposed, {case.a_swizzle} and {case.b_swizzle}"
     none = Access(0, 0)
     return Kernel(
         name, case.text, "product", case.given(), "D", none, case.wavefronts(), chosen=True

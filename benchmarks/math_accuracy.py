@@ -3,7 +3,7 @@
     python benchmarks/math_accuracy.py [--record FILE] [--only math.erf arith.remf] [--elements f32 f64]
                                        [--count 262144] [--jobs N] [--without-gpu]
 
-Each op of `tests/math_cases.py`, of each element type, is a kernel of that op alone. Operands are all
+Each op of `tests/support/math_cases.py`, of each element type, is a kernel of that op alone. Operands are all
 bit patterns (one operand of 16 bits), or `--count` rows: special numbers in all combinations, random bits
 from all parts of the patterns, and numbers of the intervals that matter. The number is computed in long
 double. ULPs are the greatest of results that are held to ULPs; the record has the absolute differences of
@@ -26,7 +26,7 @@ from tables import table
 import mlir_smem
 from mlir_smem.runtime import Kernel, LaunchError
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 from math_cases import FUNCTIONS, Array, Function
 from math_runs import (
     THREADS,

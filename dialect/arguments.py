@@ -9,7 +9,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from .bindings import PACKAGE, ir
-from .types import FragmentType, RingType, TileType
+from .types import FragmentType, PipelineType, TileType
 
 #: What `Kind.take` gives for an argument that does not fit.
 REFUSED = object()
@@ -132,7 +132,9 @@ _TILE, _FRAGMENT, _MEMREF = "!smem.tile", "!smem.fragment", "memref"
 Tile = Annotated[Any, _values(f"a tile (an MLIR value of type {_TILE})", TileType)]
 Fragment = Annotated[Any, _values(f"a fragment (an MLIR value of type {_FRAGMENT})", FragmentType)]
 Memref = Annotated[Any, _values(f"a matrix (an MLIR value of type {_MEMREF})", ir.MemRefType)]
-Ring = Annotated[Any, _values("a ring (an MLIR value of type !smem.barriers)", RingType)]
+Pipeline = Annotated[
+    Any, _values("a pipeline (an MLIR value of type !smem.pipeline)", PipelineType)
+]
 Condition = Annotated[Any, _values("an MLIR value of type i1", ir.IntegerType)]
 Index = Annotated[Any, Kind(_INDEX.expected, _take_index)]
 Scalar = Annotated[Any, Kind("a number, or an MLIR value", _take_scalar)]

@@ -33,8 +33,8 @@ class LayoutAttr(Smem.Attribute, name="layout"):
     text: ir.StringAttr
 
 
-class PartAttr(Smem.Attribute, name="part"):
-    """`#smem.part<"Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096))", "(0,16)">`: of a part that cuts atoms.
+class ComposedLayoutAttr(Smem.Attribute, name="composed_layout"):
+    """`#smem.composed_layout<"Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096))", "(0,16)">`: of a part that cuts atoms.
 
     Whole modes of the tile that it is a part of, and for each dimension where the part begins within
     them: a number, or `16n` for a multiple of 16 that only the running kernel knows. The layout of a
@@ -53,8 +53,8 @@ class InFlightAttr(Smem.Attribute, name="in_flight"):
     """`#smem.in_flight`: an accumulator that a `wgmma` may still be writing."""
 
 
-class MultiplicandAttr(Smem.Attribute, name="multiplicand"):
-    """`#smem.multiplicand`: registers as the ISA's figures of matrix A have them, four for each
+class AFragmentAttr(Smem.Attribute, name="a_fragment"):
+    """`#smem.a_fragment`: registers as the ISA's figures of matrix A have them, four for each
     instruction."""
 
 
@@ -76,6 +76,6 @@ def swizzle(width: str, order: str = "row-major") -> Any:
 def layout(text: object) -> Any:
     """`#smem.layout<text>`; takes a `TileLayout` too, of a tile or of a part."""
     if isinstance(text, TileLayout) and text.origin:
-        parts = (text.cute, format_origin(text.origin))
-        return PartAttr.get(*map(ir.StringAttr.get, parts))
+        subtiles = (text.cute, format_origin(text.origin))
+        return ComposedLayoutAttr.get(*map(ir.StringAttr.get, subtiles))
     return LayoutAttr.get(ir.StringAttr.get(str(text)))

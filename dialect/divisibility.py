@@ -32,8 +32,8 @@ def divisor(value: Any, depth: int = _DEPTH) -> int:
     operands = list(owner.operation.operands)
     match owner.operation.name:
         case "arith.muli":
-            parts = [divisor(v, depth - 1) for v in operands]
-            return min(parts[0] * parts[1], ZERO_DIVISOR)
+            subtiles = [divisor(v, depth - 1) for v in operands]
+            return min(subtiles[0] * subtiles[1], ZERO_DIVISOR)
         case "arith.addi" | "arith.subi":
             return gcd(*(divisor(v, depth - 1) for v in operands))
         case "arith.select":

@@ -22,12 +22,12 @@ from ..layout.transfer import CONTIGUITY
 from ..layout.wgmma import INSTRUCTION_M, MULTIPLICANDS, SPARSE, sparse_k
 from .attributes import (
     AccumulatorAttr,
+    AFragmentAttr,
     AutoAttr,
+    ComposedLayoutAttr,
     InFlightAttr,
     LayoutAttr,
     MetadataAttr,
-    MultiplicandAttr,
-    PartAttr,
     SwizzleAttr,
 )
 from .attributes import layout as layout_attr
@@ -42,7 +42,7 @@ class TileType(Smem.Type, name="tile"):
     """`!smem.tile<tensor<4x128x64xbf16>, #smem.auto>`: (rows, columns), or (stages, rows, columns)."""
 
     tensor: Any
-    layout: AutoAttr | SwizzleAttr | LayoutAttr | PartAttr
+    layout: AutoAttr | SwizzleAttr | LayoutAttr | ComposedLayoutAttr
 
     @classmethod
     def get(cls, *parameters: Any, context: Any = None) -> Any:
@@ -60,7 +60,7 @@ class FragmentType(Smem.Type, name="fragment"):
     """`!smem.fragment<tensor<64x256xf32>, #smem.accumulator>`: a matrix in a warpgroup's registers."""
 
     tensor: Any
-    state: AccumulatorAttr | InFlightAttr | MultiplicandAttr | MetadataAttr
+    state: AccumulatorAttr | InFlightAttr | AFragmentAttr | MetadataAttr
 
     @classmethod
     def get(cls, *parameters: Any, context: Any = None) -> Any:
@@ -96,8 +96,8 @@ class PaddedType(Smem.Type, name="padded"):
         return made
 
 
-class RingType(Smem.Type, name="barriers"):
-    """`!smem.barriers`: full and empty barriers of a tile's stages; see `smem.ring`."""
+class PipelineType(Smem.Type, name="pipeline"):
+    """`!smem.pipeline`: full and empty barriers of a tile's stages; see `smem.create_pipeline`."""
 
 
 #: Elements, of one bit each, that fill shared memory; a multiprocessor's registers are as many.
@@ -128,13 +128,13 @@ def fragment(shape: Any, element: Any, in_flight: bool = False) -> Any:
     return _made(element, tuple(shape), FragmentType, state, accumulator_of)
 
 
-def multiplicand(shape: Any, element: Any) -> Any:
+def a_fragment(shape: Any, element: Any) -> Any:
     """`!smem.fragment` of an A in registers, of that shape and MLIR element type.
 
     Raises:
         Invalid: if no registers hold such a fragment.
     """
-    return _made(element, tuple(shape), FragmentType, MultiplicandAttr, element_of)
+    return _made(element, tuple(shape), FragmentType, AFragmentAttr, element_of)
 
 
 def metadata(shape: Any, element: Any) -> Any:
@@ -213,8 +213,10 @@ def layout_of(type_: Any) -> TileLayout | None:
         raise Invalid(problem)
     if isinstance(attr, AutoAttr):
         return None
-    if not isinstance(attr, SwizzleAttr | LayoutAttr | PartAttr):
-        raise Invalid(f"expected #smem.auto, #smem.swizzle, #smem.layout or #smem.part, not {attr}")
+    if not isinstance(attr, SwizzleAttr | LayoutAttr | ComposedLayoutAttr):
+        raise Invalid(
+            f"expected #smem.auto, #smem.swizzle, #smem.layout or #smem.composed_layout, not {attr}"
+        )
     try:
         found = (
             _forced(shape, element, attr)
@@ -236,7 +238,7 @@ def layout_of(type_: Any) -> TileLayout | None:
     return found
 
 
-def root_layout_of(type_: Any) -> TileLayout | None:
+def allocation_layout_of(type_: Any) -> TileLayout | None:
     """The layout of a tile that is no part of another; None for `#smem.auto`.
 
     Raises:
@@ -248,11 +250,11 @@ def root_layout_of(type_: Any) -> TileLayout | None:
     return found
 
 
-def _check_origin(part: TileLayout) -> None:
+def _check_origin(subtile: TileLayout) -> None:
     """Checks that a part has the one origin that slicing gives it."""
-    usual = part.slice((0,) * len(part.shape), part.shape).layout
-    if usual != part:
-        raise Invalid(f"the part {part} is written {layout_attr(usual)}")
+    usual = subtile.slice((0,) * len(subtile.shape), subtile.shape).layout
+    if usual != subtile:
+        raise Invalid(f"the part {subtile} is written {layout_attr(usual)}")
 
 
 def _written(shape: tuple[int, ...], element: Element, attr: Any) -> TileLayout:
@@ -297,9 +299,9 @@ def check_fragment(type_: Any) -> None:
                 f"{INSTRUCTION_M} and N of 8"
             )
         return
-    if not isinstance(state, MultiplicandAttr | MetadataAttr):
+    if not isinstance(state, AFragmentAttr | MetadataAttr):
         raise Invalid(
-            "expected #smem.accumulator, #smem.in_flight, #smem.multiplicand or #smem.metadata, not "
+            "expected #smem.accumulator, #smem.in_flight, #smem.a_fragment or #smem.metadata, not "
             f"{state}"
         )
     element = element_of(tensor.element_type)
@@ -351,10 +353,10 @@ def is_accumulator(type_: Any) -> bool:
     return isinstance(type_.params[1].maybe_downcast(), AccumulatorAttr | InFlightAttr)
 
 
-def is_multiplicand(type_: Any) -> bool:
+def is_a_fragment(type_: Any) -> bool:
     """Whether a type is that of an A in registers."""
     return isinstance(type_, FragmentType) and isinstance(
-        type_.params[1].maybe_downcast(), MultiplicandAttr
+        type_.params[1].maybe_downcast(), AFragmentAttr
     )
 
 

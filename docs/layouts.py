@@ -20,7 +20,7 @@ from mlir_smem.layout import (
     Swizzle,
     descriptor_of,
     element,
-    operand_blocks,
+    mma_tiles,
     parse_layout,
     tile_of_atoms,
 )
@@ -217,7 +217,7 @@ def _steps_of(major: str, swizzle: str) -> str:
 def _steps() -> Iterator[tuple[Any, ...]]:
     for major, swizzle in FILLED:
         tile = tile_of_atoms(BF16, (64, 64), 1 if major is Major.K else 0, swizzle)
-        blocks = operand_blocks(tile, Role.A)
+        blocks = mma_tiles(tile, Role.A)
         assert not isinstance(blocks, Mismatch), blocks
         canonical = blocks.canonical
         lbo, sbo = ("-" if x is None else x for x in (canonical.lbo, canonical.sbo))

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
 from math_cases import FUNCTIONS, Function
@@ -43,7 +43,7 @@ are declared as they are: `llvm.func @__nv_hypotf(f32, f32) -> f32`.
 
 In units in the last place (ULP): 0.5 is the correctly rounded result. *Documented* is how many ULP from
 that result NVIDIA allows: in the CUDA C++ Programming Guide for functions, and for `exp` and logarithms
-with `fastmath`; in the PTX ISA for other instructions (`tests/math_cases.py` has the sources). The last
+with `fastmath`; in the PTX ISA for other instructions (`tests/support/math_cases.py` has the sources). The last
 rounding of 16-bit types adds half a ULP of theirs. Where an absolute difference is allowed, *chip* has
 that, and the ULP of the other results; of what has no bound it has nothing. The emulator computes in f64
 with NumPy and rounds once; *to the emulator* counts the numbers of the type between its results and the

@@ -1,4 +1,4 @@
-"""Ordinary loads and stores of a strand's threads: bounds, alignment, and the rules of shared memory."""
+"""Ordinary loads and stores of a convergent's threads: bounds, alignment, and the rules of shared memory."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from .convergent import ConvergentThreads
 from .errors import Kind, Stop
 from .local_memory import of_block as local_memory
 from .memory import (
@@ -19,14 +20,13 @@ from .memory import (
     SPACES,
     Bytes,
 )
-from .strand import Strand
 
 #: The widest access of one thread, in bytes; wider values take several.
 _WIDEST = 16
 
 
 def load(
-    strand: Strand,
+    convergent: ConvergentThreads,
     address: np.ndarray,
     space: int,
     size: int,
@@ -36,33 +36,33 @@ def load(
     """uint8[threads, size] at each thread's address, in accesses of `alignment` bytes at most.
 
     Args:
-        strand: the threads that execute the instruction.
+        convergent: the threads that execute the instruction.
         address: where, for each of those that read.
         space: the state space.
         size: bytes for each thread.
         alignment: what addresses are known to be multiples of.
-        readers: which threads read, if not all of the strand.
+        readers: which threads read, if not all of the convergent.
 
     Raises:
         Stop: if an address is misaligned or outside of memory, which is reported.
     """
-    address, who = _who(strand, address, readers)
+    address, who = _who(convergent, address, readers)
     found = np.empty((len(address), size), np.uint8)
-    shared, shadow = strand.block.shared, strand.block.shadow
+    shared, shadow = convergent.block.shared, convergent.block.shadow
     unit = _unit(size, alignment)
     for at in range(0, size, unit):
-        for memory, among, local in locate(strand, address + at, space, unit, "reads", who):
+        for memory, among, local in locate(convergent, address + at, space, unit, "reads", who):
             if memory is shared:
-                rows, threads = shared.rows(local, unit), who[among] + strand.block.first
-                shadow.check_read(threads, rows, unit, strand.block.reporter(strand))
+                rows, threads = shared.rows(local, unit), who[among] + convergent.block.first
+                shadow.check_read(threads, rows, unit, convergent.block.reporter(convergent))
             elif memory.base == LOCAL_WINDOW:
-                _check_written(strand, local, unit)
+                _check_written(convergent, local, unit)
             found[among, at : at + unit] = memory.load(local, unit)
     return found
 
 
 def store(
-    strand: Strand,
+    convergent: ConvergentThreads,
     address: np.ndarray,
     space: int,
     values: np.ndarray,
@@ -72,48 +72,48 @@ def store(
     """Writes uint8[threads, size] at each thread's address, in accesses of `alignment` bytes at most.
 
     Args:
-        strand: the threads that execute the instruction.
+        convergent: the threads that execute the instruction.
         address: where, for each of those that write.
         space: the state space.
         values: the bytes, for each of those that write.
         alignment: what addresses are known to be multiples of.
-        writers: which threads write, if not all of the strand.
+        writers: which threads write, if not all of the convergent.
 
     Raises:
         Stop: if an address is misaligned or outside of memory, which is reported.
     """
-    address, who = _who(strand, address, writers)
-    values = strand.spread(values) if writers is None else values
-    shared, shadow = strand.block.shared, strand.block.shadow
+    address, who = _who(convergent, address, writers)
+    values = convergent.spread(values) if writers is None else values
+    shared, shadow = convergent.block.shared, convergent.block.shadow
     size = values.shape[1]
     unit = _unit(size, alignment)
     for at in range(0, size, unit):
-        for memory, among, local in locate(strand, address + at, space, unit, "writes", who):
+        for memory, among, local in locate(convergent, address + at, space, unit, "writes", who):
             if memory is shared:
-                rows, threads = shared.rows(local, unit), who[among] + strand.block.first
-                shadow.check_write(threads, rows, unit, strand.block.reporter(strand))
-                shadow.wrote(threads, rows, unit, strand.current.number)
+                rows, threads = shared.rows(local, unit), who[among] + convergent.block.first
+                shadow.check_write(threads, rows, unit, convergent.block.reporter(convergent))
+                shadow.wrote(threads, rows, unit, convergent.current.number)
             elif memory.base == LOCAL_WINDOW:
-                local_memory(strand.block).note_written(local, unit)
+                local_memory(convergent.block).note_written(local, unit)
             memory.store(local, values[among, at : at + unit])
 
 
-def _check_written(strand: Strand, addresses: np.ndarray, size: int) -> None:
+def _check_written(convergent: ConvergentThreads, addresses: np.ndarray, size: int) -> None:
     """Checks that bytes of local memory, at addresses in it, were written."""
-    if not local_memory(strand.block).all_written(addresses, size):
-        strand.block.report_at(
-            strand,
+    if not local_memory(convergent.block).all_written(addresses, size):
+        convergent.block.report_at(
+            convergent,
             Kind.UNINITIALISED,
             f"reads {size} bytes of local memory, which a thread has not written",
         )
 
 
 def _who(
-    strand: Strand, address: np.ndarray, threads: np.ndarray | None
+    convergent: ConvergentThreads, address: np.ndarray, threads: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """An address for each thread that accesses memory, and these threads."""
     if threads is None:
-        return strand.spread(address), strand.lanes.threads
+        return convergent.spread(address), convergent.lanes.threads
     return address, threads
 
 
@@ -123,7 +123,7 @@ def _unit(size: int, alignment: int) -> int:
 
 
 def locate(
-    strand: Strand,
+    convergent: ConvergentThreads,
     address: np.ndarray,
     space: int,
     size: int,
@@ -133,12 +133,12 @@ def locate(
     """Which memory each access of `size` bytes lies in.
 
     Args:
-        strand: the threads that execute the instruction.
+        convergent: the threads that execute the instruction.
         address: where, for each thread.
         space: the state space.
         size: bytes for each thread.
         does: what they do there, in a word.
-        threads: who the addresses belong to, if not to all of the strand.
+        threads: who the addresses belong to, if not to all of the convergent.
 
     Yields:
         The memory, which of the threads access it (bool[threads]), and their addresses in it.
@@ -146,14 +146,14 @@ def locate(
     Raises:
         Stop: if an address is misaligned or outside of memory, which is reported.
     """
-    block = strand.block
-    who = strand.lanes.threads if threads is None else threads
+    block = convergent.block
+    who = convergent.lanes.threads if threads is None else threads
     address = address.astype(np.int64)
     astray = address % size != 0
     if astray.any():
         first = int(address[astray][0])
         block.report_at(
-            strand,
+            convergent,
             Kind.MISALIGNED,
             f"{does} {size} bytes at {SPACES.get(space, space)} address {first:#x}, which is not a "
             f"multiple of {size}",
@@ -186,14 +186,14 @@ def locate(
     for _, among in parts:
         inside |= among
     if not inside.all():
-        _report_outside(strand, who, address, window, inside, size, does)
+        _report_outside(convergent, who, address, window, inside, size, does)
         raise Stop
     for memory, among in parts:
         yield memory, among, address[among]
 
 
 def _report_outside(
-    strand: Strand,
+    convergent: ConvergentThreads,
     threads: np.ndarray,
     address: np.ndarray,
     window: np.ndarray,
@@ -201,7 +201,7 @@ def _report_outside(
     size: int,
     does: str,
 ) -> None:
-    block, first = strand.block, int(np.argmin(inside))
+    block, first = convergent.block, int(np.argmin(inside))
     thread, at = threads[first], int(address[first])
     if window[first]:
         shared = block.shared
@@ -214,4 +214,4 @@ def _report_outside(
     else:
         where = block.launch.memory.describe(at)
     message = f"thread {thread} {does} {size} bytes at {where}"
-    block.report_at(strand, Kind.OUT_OF_BOUNDS, message)
+    block.report_at(convergent, Kind.OUT_OF_BOUNDS, message)

@@ -14,8 +14,8 @@ from .program import Program
 from .rules.order import Order
 
 if TYPE_CHECKING:
+    from .convergent import ConvergentThreads
     from .launch import Launch
-    from .strand import Strand
 
 #: Mbarriers of a block at which bulk copies can complete, and threads that can issue tcgen05.mma.
 _COLUMNS = 64
@@ -59,7 +59,7 @@ class Cluster:
         for block in self.blocks:
             block.start(arguments)
         try:
-            while any(block.strands for block in self.blocks):
+            while any(block.convergent_groups for block in self.blocks):
                 progress = [block.advance() for block in self.blocks]
                 if not any(progress):
                     self._deadlock()
@@ -67,11 +67,11 @@ class Cluster:
             return
 
     def _deadlock(self) -> None:
-        stuck = [s for block in self.blocks for s in block.strands if not s.children]
+        stuck = [s for block in self.blocks for s in block.convergent_groups if not s.children]
         words = "; ".join(
-            f"{strand.lanes}{strand.block.named} at {format_location(strand.current.location)} for "
-            f"{strand.waiting}"
-            for strand in stuck
+            f"{convergent.lanes}{convergent.block.named} at {format_location(convergent.current.location)} for "
+            f"{convergent.waiting}"
+            for convergent in stuck
         )
         everyone = all(block.alive.all() for block in self.blocks)
         over = "" if everyone else "; the other threads have returned"
@@ -95,16 +95,16 @@ class ClusterBarrier:
         self._seen = self._proxied = nothing
         self._passed = nothing, nothing
 
-    def arrive(self, strand: Strand, releases: bool) -> None:
+    def arrive(self, convergent: ConvergentThreads, releases: bool) -> None:
         """Threads arrive.
 
         Args:
-            strand: the threads.
+            convergent: the threads.
             releases: whether those who wait see what these have seen.
         """
-        threads = strand.threads
+        threads = convergent.threads
         if (self._arrivals[threads] > self._waits[threads]).any():
-            self._wrong(strand, "again before it has waited (nvvm.cluster.wait)")
+            self._wrong(convergent, "again before it has waited (nvvm.cluster.wait)")
         self._arrivals[threads] += 1
         if releases:
             seen, proxied = self._cluster.order.release(threads)
@@ -112,15 +112,15 @@ class ClusterBarrier:
             self._proxied = np.maximum(self._proxied, proxied)
         self.pass_if_complete()
 
-    def wait(self, strand: Strand) -> None:
+    def wait(self, convergent: ConvergentThreads) -> None:
         """Threads wait for the arrivals of all."""
-        threads = strand.threads
+        threads = convergent.threads
         if (self._arrivals[threads] == self._waits[threads]).any():
-            self._wrong(strand, "never before it waits")
+            self._wrong(convergent, "never before it waits")
         phase = int(self._arrivals[threads].max())
         if self._phase < phase:
             missing = int((self._alive() & (self._arrivals < phase)).sum())
-            strand.wait(
+            convergent.wait(
                 lambda: self._phase >= phase,
                 f"the cluster's barrier, at which {missing} threads have not arrived",
                 again=True,
@@ -139,7 +139,7 @@ class ClusterBarrier:
     def _alive(self) -> np.ndarray:
         return np.concatenate([block.alive for block in self._cluster.blocks])
 
-    def _wrong(self, strand: Strand, when: str) -> None:
-        message = f"a thread of {strand.lanes} arrives at the cluster's barrier {when}"
-        strand.block.report_at(strand, Kind.BARRIER, message)
+    def _wrong(self, convergent: ConvergentThreads, when: str) -> None:
+        message = f"a thread of {convergent.lanes} arrives at the cluster's barrier {when}"
+        convergent.block.report_at(convergent, Kind.BARRIER, message)
         raise Stop

@@ -23,7 +23,7 @@ class Executor:
 
     Attributes:
         make: from the op to what is called at each execution.
-        raw: whether it is called as `step(strand, *operands)` with values as they are, which may be
+        raw: whether it is called as `step(convergent, *operands)` with values as they are, which may be
             poison or in flight; otherwise as `step(*operands)` with arrays that have been checked.
         waits: whether threads may have to wait at it for others.
         controls: whether it moves the threads to another place itself.
@@ -55,14 +55,14 @@ def computes(*names: str) -> Callable[[Callable[[Any], Any]], Callable[[Any], An
 def executes(
     *names: str, waits: bool = False, collective: bool = False, tracked: bool = False
 ) -> Callable[[Callable], Callable]:
-    """Registers ops that touch the block's state: `step(strand, *values)` gives what `computes`
+    """Registers ops that touch the block's state: `step(convergent, *values)` gives what `computes`
     gives, or None. See `Executor` for the others."""
     waits |= collective
     return _adds(names, raw=True, waits=waits, collective=collective, tracked=tracked)
 
 
 def controls(*names: str, waits: bool = False) -> Callable[[Callable], Callable]:
-    """Registers ops that move threads to another place: `step(strand, *values)` does it."""
+    """Registers ops that move threads to another place: `step(convergent, *values)` does it."""
     return _adds(names, raw=True, waits=waits, controls=True)
 
 

@@ -4,39 +4,39 @@ from __future__ import annotations
 
 import numpy as np
 
+from .convergent import ConvergentThreads
 from .errors import Kind, Stop
 from .lanes import WARP
-from .strand import Strand
 
 
-def whole_warps(strand: Strand) -> np.ndarray:
+def whole_warps(convergent: ConvergentThreads) -> np.ndarray:
     """The warps that execute an instruction that whole warps execute together.
 
     Raises:
         Stop: if a part of a warp does, which is reported.
     """
-    if not strand.lanes.whole_warps:
-        strand.block.report_at(
-            strand,
+    if not convergent.lanes.whole_warps:
+        convergent.block.report_at(
+            convergent,
             Kind.DIVERGENT,
-            f"is executed by {strand.lanes}, a part of a warp; all threads of a warp must execute it "
+            f"is executed by {convergent.lanes}, a part of a warp; all threads of a warp must execute it "
             "together",
         )
         raise Stop
-    return strand.lanes.warps
+    return convergent.lanes.warps
 
 
-def full_warps(strand: Strand) -> np.ndarray:
-    """The warps of a strand, where an instruction needs all 32 threads of each.
+def full_warps(convergent: ConvergentThreads) -> np.ndarray:
+    """The warps of a convergent, where an instruction needs all 32 threads of each.
 
     Raises:
         Stop: if a part of a warp executes it, or a block ends within a warp, which is reported.
     """
-    warps = whole_warps(strand)
-    if strand.lanes.count != len(warps) * WARP:
-        left = strand.block.threads % WARP
-        strand.block.report_at(
-            strand,
+    warps = whole_warps(convergent)
+    if convergent.lanes.count != len(warps) * WARP:
+        left = convergent.block.threads % WARP
+        convergent.block.report_at(
+            convergent,
             Kind.DIVERGENT,
             f"is executed by a warp of {left} threads; it needs all {WARP}, so the block's number of "
             f"threads must be a multiple of {WARP}",
@@ -45,27 +45,27 @@ def full_warps(strand: Strand) -> np.ndarray:
     return warps
 
 
-def members(strand: Strand, masks: np.ndarray) -> np.ndarray | None:
+def members(convergent: ConvergentThreads, masks: np.ndarray) -> np.ndarray | None:
     """bool[threads, 32], the lanes that each thread's member mask names, of those that execute the
     instruction with it (PTX ISA, `membermask`). Lanes that have returned, or that the block has not,
-    may be named; None if some may still return, and the strand waits for it.
+    may be named; None if some may still return, and the convergent waits for it.
 
     Args:
-        strand: the threads that execute the instruction.
+        convergent: the threads that execute the instruction.
         masks: uint32, each thread's mask.
 
     Raises:
         Stop: if a mask leaves its own thread out, or names a lane that does not come with the same
             mask, which is reported.
     """
-    block, threads = strand.block, strand.lanes.threads
-    masks = strand.spread(masks)
+    block, threads = convergent.block, convergent.lanes.threads
+    masks = convergent.spread(masks)
     named = (masks[:, None] >> np.arange(WARP, dtype=np.uint32) & 1).astype(bool)
     left_out = ~named[np.arange(len(threads)), threads % WARP]
     if left_out.any():
         first = int(np.argmax(left_out))
         _report(
-            strand,
+            convergent,
             f"is executed by thread {threads[first]}, lane {threads[first] % WARP} of its warp, which "
             f"its mask {masks[first]:#010x} does not name",
         )
@@ -78,27 +78,27 @@ def members(strand: Strand, masks: np.ndarray) -> np.ndarray | None:
     if missing.any():
         at, lane = (int(index[0]) for index in np.nonzero(missing))
         thread = int(threads[at]) // WARP * WARP + lane
-        if _runs(strand, thread):
+        if _runs(convergent, thread):
             words = f"thread {thread}, which its mask names"
-            strand.wait(lambda: not _runs(strand, thread), words, again=True)
+            convergent.wait(lambda: not _runs(convergent, thread), words, again=True)
             return None
         _report(
-            strand,
+            convergent,
             f"names lane {lane} in the mask {masks[at]:#010x} of thread {threads[at]}, but thread "
             f"{thread} does not execute it with that mask",
         )
     return named & same
 
 
-def _runs(strand: Strand, thread: int) -> bool:
+def _runs(convergent: ConvergentThreads, thread: int) -> bool:
     """Whether a thread is somewhere else, and goes on there."""
     return any(
         other.lanes.mask[thread] and other.blocked is None
-        for other in strand.block.strands
-        if other is not strand
+        for other in convergent.block.convergent_groups
+        if other is not convergent
     )
 
 
-def _report(strand: Strand, message: str) -> None:
-    strand.block.report_at(strand, Kind.DIVERGENT, message)
+def _report(convergent: ConvergentThreads, message: str) -> None:
+    convergent.block.report_at(convergent, Kind.DIVERGENT, message)
     raise Stop

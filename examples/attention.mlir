@@ -11,7 +11,7 @@
 !ones = !smem.tile<tensor<64x8xf16>, #smem.auto>
 !scores = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 !scores_flying = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
-!weights = !smem.fragment<tensor<64x64xf16>, #smem.multiplicand>
+!weights = !smem.fragment<tensor<64x64xf16>, #smem.a_fragment>
 !sums = !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
 !sums_flying = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 

@@ -2,7 +2,7 @@
 // (tcgen05 with .cta_group::2), so that each loads half of B's columns only.
 //
 // M is any multiple of 256; N and K are as there. Each block loads its own 128 rows of A and their factors, its
-// 64 columns of B, and the factors of all 128 columns, into its own ring; and it stores its own rows of C. When
+// 64 columns of B, and the factors of all 128 columns, into its own pipeline; and it stores its own rows of C. When
 // both have waited for a stage, one instruction reads it in both; both wait for the mma before they give it back.
 
 !element = f4E2M1FN
@@ -21,7 +21,7 @@
 !a = !smem.tile<tensor<128x256x!element>, #smem.auto>
 !b = !smem.tile<tensor<256x64x!element>, #smem.auto>
 !s = !smem.tile<tensor<128x16x!factor>, #smem.auto>
-!ring = !smem.barriers
+!pipeline = !smem.pipeline
 !running = !smem.fragment<tensor<128x128xf32>, #smem.in_flight>
 !readable = !smem.fragment<tensor<128x128xf32>, #smem.accumulator>
 
@@ -59,30 +59,30 @@ gpu.module @kernels {
     %bs = "smem.alloc"() : () -> !bs
     %sas = "smem.alloc"() : () -> !ss
     %sbs = "smem.alloc"() : () -> !ss
-    %ring = "smem.ring"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !ring
+    %pipeline = "smem.create_pipeline"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
 
-    "smem.roles"() ({
-      "smem.role"() ({
+    "smem.warp_specialize"() ({
+      "smem.partition"() ({
         "smem.elect"() ({
           scf.for %i = %c0 to %steps step %c1 {
             %byte = arith.muli %i, %step_bytes : index
             %factor = arith.muli %i, %step_factors : index
-            %slot = "smem.producer_acquire"(%ring, %i) : (!ring, index) -> index
+            %slot = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
             %a = "smem.stage"(%as, %slot) : (!as, index) -> !a
             %b = "smem.stage"(%bs, %slot) : (!bs, index) -> !b
             %sa = "smem.stage"(%sas, %slot) : (!ss, index) -> !s
             %sb = "smem.stage"(%sbs, %slot) : (!ss, index) -> !s
-            "smem.tma_load"(%A, %a, %ring, %i, %row, %byte) : (!A, !a, !ring, index, index, index) -> ()
-            "smem.tma_load"(%B, %b, %ring, %i, %byte, %column_of_b) : (!B, !b, !ring, index, index, index) -> ()
-            "smem.tma_load"(%SA, %sa, %ring, %i, %row, %factor) : (!S, !s, !ring, index, index, index) -> ()
-            "smem.tma_load"(%SB, %sb, %ring, %i, %column, %factor) : (!S, !s, !ring, index, index, index) -> ()
-            "smem.producer_commit"(%ring, %i) : (!ring, index) -> ()
+            "smem.tma_load"(%A, %a, %pipeline, %i, %row, %byte) : (!A, !a, !pipeline, index, index, index) -> ()
+            "smem.tma_load"(%B, %b, %pipeline, %i, %byte, %column_of_b) : (!B, !b, !pipeline, index, index, index) -> ()
+            "smem.tma_load"(%SA, %sa, %pipeline, %i, %row, %factor) : (!S, !s, !pipeline, index, index, index) -> ()
+            "smem.tma_load"(%SB, %sb, %pipeline, %i, %column, %factor) : (!S, !s, !pipeline, index, index, index) -> ()
+            "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
           }
         }) {scope = "block"} : () -> ()
       }) {warpgroups = 1 : i32} : () -> ()
 
-      "smem.role"() ({
-        %slot = "smem.consumer_wait"(%ring, %c0) : (!ring, index) -> index
+      "smem.partition"() ({
+        %slot = "smem.consumer_wait"(%pipeline, %c0) : (!pipeline, index) -> index
         %a = "smem.stage"(%as, %slot) : (!as, index) -> !a
         %b = "smem.stage"(%bs, %slot) : (!bs, index) -> !b
         %sa = "smem.stage"(%sas, %slot) : (!ss, index) -> !s
@@ -90,7 +90,7 @@ gpu.module @kernels {
         %first = "smem.mma_scaled"(%a, %b, %sa, %sb) {pair} : (!a, !b, !s, !s) -> !running
 
         %sum = scf.for %i = %c1 to %steps step %c1 iter_args(%acc = %first) -> (!running) {
-          %next = "smem.consumer_wait"(%ring, %i) : (!ring, index) -> index
+          %next = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
           %an = "smem.stage"(%as, %next) : (!as, index) -> !a
           %bn = "smem.stage"(%bs, %next) : (!bs, index) -> !b
           %san = "smem.stage"(%sas, %next) : (!ss, index) -> !s
@@ -100,12 +100,12 @@ gpu.module @kernels {
           // The mma of the step before is over, so its stage is free; that of this step goes on.
           %running = "smem.wait"(%d) {pending = 1 : i32} : (!running) -> !running
           %before = arith.subi %i, %c1 : index
-          "smem.consumer_release"(%ring, %before) : (!ring, index) -> ()
+          "smem.consumer_release"(%pipeline, %before) : (!pipeline, index) -> ()
           scf.yield %running : !running
         }
         %done = "smem.wait"(%sum) {pending = 0 : i32} : (!running) -> !readable
         %last = arith.subi %steps, %c1 : index
-        "smem.consumer_release"(%ring, %last) : (!ring, index) -> ()
+        "smem.consumer_release"(%pipeline, %last) : (!pipeline, index) -> ()
 
         %alpha = memref.load %Alpha[%c0] : memref<1xf32>
         %scaled = "smem.map"(%done) ({

@@ -161,7 +161,7 @@ def lowered(
                 module = between(module)
                 if not isinstance(each, CheckAsync):
                     each.run(module)
-                elif (said := checked(module, each)).verdict == "wrong":
+                elif (said := checked(module, each)).evaluation == "wrong":
                     raise Wrong("called wrong", each.name, said.messages[0])
             except (OpError, Invalid, LayoutError, ir.MLIRError) as error:
                 raise Wrong("refused", each.name, str(error)) from None

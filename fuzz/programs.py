@@ -26,7 +26,7 @@ from .frame import Fuzzer, Wrong, main
 from .generated.blocks import BlockCase
 from .generated.choices import Choose, Drawn, Read
 from .generated.edits import doubled, moved, omissions
-from .generated.kernels import Judged, Kernel, emulated, judged
+from .generated.kernels import Evaluated, Kernel, emulated, evaluated
 from .generated.pipelines import Pipeline
 from .generated.products import Program
 
@@ -96,47 +96,47 @@ def check(text: str) -> None:
         return
     edit, op, kernel = _edited(choose, kernel)
     try:
-        found = judged(kernel)
+        found = evaluated(kernel)
     except _REFUSALS as error:
         if edit in ("none", "without"):
             raise Wrong("refused", edit, str(error)) from None
         return
     seen = emulated(found.compiled, kernel)
     if edit != "none":
-        if found.said.verdict == "wrong" and not seen:
+        if found.said.evaluation == "wrong" and not seen:
             seen = _seen_with_fewer_steps(text)
         _check_edited(kernel, f"{edit} {op.partition(' ')[0]}", found, seen)
     elif seen:
         raise Wrong(f"emulator: {seen.partition(':')[0]}", "whole", seen)
-    elif found.said.verdict == "wrong":
+    elif found.said.evaluation == "wrong":
         raise Wrong("called wrong", "whole", found.said.messages[0])
 
 
 def _seen_with_fewer_steps(text: str) -> str:
     """What the emulator says of the same kernel with one step along K: with more steps than stages, a
-    ring may order what the checker, which knows no numbers of steps, has to call wrong."""
+    pipeline may order what the checker, which knows no numbers of steps, has to call wrong."""
     choose = Read(f"{text}\nsteps = 1")
     kernel = kernel_of(choose)
     if kernel is None:
         return ""
     _, _, kernel = _edited(choose, kernel)
-    return emulated(judged(kernel).compiled, kernel)
+    return emulated(evaluated(kernel).compiled, kernel)
 
 
-def _check_edited(kernel: Kernel, edit: str, found: Judged, seen: str) -> None:
-    verdict, messages = found.said.verdict, "; ".join(found.said.messages)
-    said = f"{verdict}: {messages}; the emulator: {seen or 'right'}"
+def _check_edited(kernel: Kernel, edit: str, found: Evaluated, seen: str) -> None:
+    evaluation, messages = found.said.evaluation, "; ".join(found.said.messages)
+    said = f"{evaluation}: {messages}; the emulator: {seen or 'right'}"
     if seen.startswith("refused"):
         raise Wrong("not emulated", edit, said)
     computes = edit.startswith("without")
-    if verdict == "proven" and seen and (computes or seen != "wrong result"):
+    if evaluation == "proven" and seen and (computes or seen != "wrong result"):
         raise Wrong("proven", f"{edit}: {seen}", said)
     if seen == "wrong result" and computes:
         raise Wrong("no rule is broken, but the result is wrong", edit, said)
     # For tcgen05 the lowering adds barriers itself. What is done twice, or later, can go right in one
     # order of the threads and wrong in another; the emulator takes one.
     added = "gpu.barrier" in edit and kernel.arch != "sm_90a"
-    if verdict == "wrong" and not seen and computes and kernel.tells and not added:
+    if evaluation == "wrong" and not seen and computes and kernel.tells and not added:
         raise Wrong("called wrong", edit, said)
 
 
@@ -145,7 +145,7 @@ def _check_given(text: str) -> None:
     none = np.zeros(0)
     kernel = Kernel(text, "", {}, "", None, none, none)
     try:
-        found = judged(kernel)
+        found = evaluated(kernel)
     except _REFUSALS:
         return
     (entry,) = found.compiled.manifest["kernels"]
@@ -165,7 +165,7 @@ def _check_given(text: str) -> None:
         seen = emulated(found.compiled, kernel)
     except LaunchError as error:
         raise Wrong("cannot be launched", "given", str(error)) from None
-    if found.said.verdict == "proven" and seen:
+    if found.said.evaluation == "proven" and seen:
         raise Wrong("proven", f"given: {seen}")
 
 

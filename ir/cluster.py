@@ -5,7 +5,7 @@ from typing import Any
 
 from ..dialect.bindings import ir
 from ..dialect.ops import TmaLoadOp
-from ..dialect.ops.ring import ring_of
+from ..dialect.ops.pipeline import pipeline_of
 from ..dialect.ops.tma import CLUSTER_DIMS
 from . import emit
 from .errors import OpError
@@ -53,7 +53,7 @@ def blocks_along(load: Any, dim: str | None) -> int:
     """How many blocks share an `smem.tma_load` whose `multicast` is `dim`.
 
     Raises:
-        OpError: if the kernel has no clusters along it, or clusters that rings do not know.
+        OpError: if the kernel has no clusters along it, or clusters that pipelines do not know.
     """
     if dim is None:
         return 1
@@ -113,19 +113,19 @@ def block_rank(dim: str) -> I32:
     return I32(emit.value(f"nvvm.read.ptx.sreg.cluster.ctaid.{dim}", (), emit.i32()))
 
 
-def peers_of(ring: Any) -> Peers:
-    """The blocks that share loads of a ring.
+def peers_of(pipeline: Any) -> Peers:
+    """The blocks that share loads of a pipeline.
 
     Raises:
         OpError: if loads are shared along what the kernel has no clusters along.
     """
     shared = set()
-    for use in ring.ring.uses:
+    for use in pipeline.pipeline.uses:
         op = use.owner
         if isinstance(op, TmaLoadOp) and (dim := op.multicast) is not None:
             blocks_along(op, dim)
             shared.add(dim)
-    x, y, _ = cluster_size(function_of(ring))
+    x, y, _ = cluster_size(function_of(pipeline))
     return Peers(x, y, frozenset(shared))
 
 
@@ -147,7 +147,7 @@ def wait_at_end(function: Any) -> None:
 
 def multicast_mask(load: Any, dim: str) -> Any:
     """The mask of the blocks that get what a block loads (i16)."""
-    peers = peers_of(ring_of(load))
+    peers = peers_of(pipeline_of(load))
     if dim == "x":
         row, other = (1 << peers.x) - 1, block_rank("y") * peers.x if peers.y > 1 else None
     else:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..dialect.bindings import ir
 from ..dialect.diagnostics import format_location
-from ..dialect.ops import ElectOp, RoleOp
+from ..dialect.ops import ElectOp, PartitionOp
 from ..layout.fragments import MAX_THREADS, WARPGROUP
 from .errors import OpError
 from .walk import walk
@@ -122,7 +122,7 @@ def check_collective(op: Any) -> None:
 
 
 def warpgroups_of(op: Any) -> tuple[int, int]:
-    """The warpgroups that execute an op: those of its role, or all of the block; the first, and the one
+    """The warpgroups that execute an op: those of its partition, or all of the block; the first, and the one
     behind the last.
 
     Raises:
@@ -130,9 +130,9 @@ def warpgroups_of(op: Any) -> tuple[int, int]:
     """
     end = prod(required_block_size(op)) // WARPGROUP
     for outer in around(op):
-        if outer.name == RoleOp.OPERATION_NAME:
-            roles = outer.parent.opview.roles
-            counts = {role.operation: role.warpgroups.value for role in roles}
+        if outer.name == PartitionOp.OPERATION_NAME:
+            partitions = outer.parent.opview.partitions
+            counts = {partition.operation: partition.warpgroups.value for partition in partitions}
             before = list(counts).index(outer)
             first = sum(list(counts.values())[:before])
             return first, first + counts[outer]

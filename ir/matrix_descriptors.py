@@ -3,13 +3,13 @@
 from typing import Any
 
 from ..dialect.bindings import ir
-from ..layout import OperandBlocks, Swizzle, Term
+from ..layout import MmaTiles, Swizzle, Term
 from ..layout.descriptor import BASE_OFFSET
 from ..layout.elements import UNIT_BYTES
 from ..layout.swizzle import PHASE_BIT
 from . import emit
-from .shared_memory import root_alignment, root_pointer
-from .subtiles import Part, Position, check_units, root_layout
+from .shared_memory import allocation_alignment, allocation_pointer
+from .subtiles import Position, Subtile, allocation_layout, check_units
 
 #: Bits of an address that matrix-descriptor-encode keeps, after its shift by 4.
 START_MASK = 0x3FFFF >> 4
@@ -23,24 +23,24 @@ class Descriptors:
     def __init__(self) -> None:
         self._bases: dict[Any, Any] = {}
 
-    def of(self, mma: Any, name: str, part: Part, found: OperandBlocks) -> Any:
+    def of(self, mma: Any, name: str, subtile: Subtile, found: MmaTiles) -> Any:
         """Emits the descriptor that the blocks of an operand of that name are constant steps from; a
         vector of several if the distance of the blocks is known at run time only.
 
         Raises:
             OpError: if the part begins between 16-byte units; it is reported at `mma`.
         """
-        unit = part.slice.layout.element.unit
-        check_units(part, mma, f"reads {name} from", "descriptors count {} elements (16 bytes)")
-        offset = first_byte(part, found)
+        unit = subtile.slice.layout.element.unit
+        check_units(subtile, mma, f"reads {name} from", "descriptors count {} elements (16 bytes)")
+        offset = first_byte(subtile, found)
         constant = found.encoding.of(found.canonical, 0).encode()
-        key = (part.root.operation, constant, offset)
+        key = (subtile.allocation.operation, constant, offset)
         if key not in self._bases:
-            self._bases[key] = _base(part.root, constant, offset, found.canonical.swizzle)
+            self._bases[key] = _base(subtile.allocation, constant, offset, found.canonical.swizzle)
         made = []
         for own in found.terms:
             total = self._bases[key]
-            terms = [*part.terms, *((term, part.origin[term.dim]) for term in own)]
+            terms = [*subtile.terms, *((term, subtile.origin[term.dim]) for term in own)]
             for term, position in _outermost_first(terms, mma):
                 value = emit.term_value(term, position, emit.i64(), unit)
                 total = emit.binary("addi", total, value)
@@ -51,25 +51,27 @@ class Descriptors:
         return emit.value("vector.from_elements", made, vector)
 
 
-def first_byte(part: Part, found: OperandBlocks) -> int:
+def first_byte(subtile: Subtile, found: MmaTiles) -> int:
     """Bytes from the root to the first block, as far as they are constant, before the swizzle."""
-    return part.slice.offset // part.slice.layout.element.unit * UNIT_BYTES + found.starts[0][0]
+    return (
+        subtile.slice.offset // subtile.slice.layout.element.unit * UNIT_BYTES + found.starts[0][0]
+    )
 
 
-def _base(root: Any, constant: int, offset: int, swizzle: Swizzle) -> Any:
+def _base(allocation: Any, constant: int, offset: int, swizzle: Swizzle) -> Any:
     """The descriptor of what lies `offset` bytes into a root, computed right after the root."""
     i64 = emit.i64()
-    with ir.InsertionPoint(root), root.location:
-        address = emit.value("llvm.ptrtoint", (root_pointer(root, offset),), i64)
+    with ir.InsertionPoint(allocation), allocation.location:
+        address = emit.value("llvm.ptrtoint", (allocation_pointer(allocation, offset),), i64)
         start = emit.binary("shrui", address, 4)
         start = emit.binary("andi", start, START_MASK)
         signed = constant - (1 << 64) if constant >> 63 else constant
         descriptor = emit.binary("ori", start, emit.constant(signed, i64))
-        if swizzle is Swizzle.NONE or root_alignment(root) % swizzle.pattern_bytes == 0:
+        if swizzle is Swizzle.NONE or allocation_alignment(allocation) % swizzle.pattern_bytes == 0:
             return _opaque(descriptor)
         # The pattern starts with the root, at an address that only the running kernel knows.
-        pattern = emit.value("llvm.ptrtoint", (root_pointer(root),), i64)
-        lines = root_layout(root).alignment >> PHASE_BIT
+        pattern = emit.value("llvm.ptrtoint", (allocation_pointer(allocation),), i64)
+        lines = allocation_layout(allocation).alignment >> PHASE_BIT
         phase = emit.binary("andi", emit.binary("shrui", pattern, PHASE_BIT), lines - 1)
         return _opaque(emit.binary("ori", descriptor, emit.binary("shli", phase, BASE_OFFSET[0])))
 

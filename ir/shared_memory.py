@@ -15,20 +15,20 @@ from .view_memory import DYNAMIC_ALIGNMENT, known_alignment, memory_of
 SYMBOL = "__smem_dynamic"
 
 
-def root_pointer(root: Any, offset: int = 0) -> Any:
-    """A shared pointer to byte `offset` of an alloc's, a ring's, a view's or a tensor memory's bytes.
+def allocation_pointer(allocation: Any, offset: int = 0) -> Any:
+    """A shared pointer to byte `offset` of an alloc's, a pipeline's, a view's or a tensor memory's bytes.
 
     Emitted at the insertion point, which the root dominates.
 
     Raises:
-        OpError: if the root is an alloc or a ring without an offset of its own.
+        OpError: if the root is an alloc or a pipeline without an offset of its own.
     """
-    if isinstance(root, ViewOp):
-        return gep(memref_pointer(root.memref, 3), offset)
-    begin = root.offset
+    if isinstance(allocation, ViewOp):
+        return gep(memref_pointer(allocation.memref, 3), offset)
+    begin = allocation.offset
     if begin is None:
-        raise OpError(root, "has no offset in shared memory; run smem-allocate before")
-    return gep(_dynamic_memory(root), begin + offset)
+        raise OpError(allocation, "has no offset in shared memory; run smem-allocate before")
+    return gep(_dynamic_memory(allocation), begin + offset)
 
 
 def assume_alignment(view: ViewOp) -> None:
@@ -37,23 +37,23 @@ def assume_alignment(view: ViewOp) -> None:
     if known_alignment(memory_of(view.memref), function_of(view)) % view.alignment == 0:
         return
     i64 = emit.i64()
-    address = emit.value("llvm.ptrtoint", (root_pointer(view),), i64)
+    address = emit.value("llvm.ptrtoint", (allocation_pointer(view),), i64)
     low_bits = emit.binary("andi", address, view.alignment - 1)
     holds = emit.compare("eq", low_bits, 0)
     emit.op("llvm.intr.assume", (holds,), op_bundle_sizes=ir.DenseI32ArrayAttr.get([]))
 
 
-def root_alignment(root: Any) -> int:
+def allocation_alignment(allocation: Any) -> int:
     """What is known of the alignment of an alloc's or view's first byte."""
-    return root.alignment if isinstance(root, ViewOp) else DYNAMIC_ALIGNMENT
+    return allocation.alignment if isinstance(allocation, ViewOp) else DYNAMIC_ALIGNMENT
 
 
-def root_multiple(root: Any) -> int:
+def allocation_multiple(allocation: Any) -> int:
     """What the address of an alloc's or view's first byte certainly is a multiple of; the offset of an
     alloc, as its memory begins at a multiple of any alignment."""
-    if isinstance(root, ViewOp):
-        return root.alignment
-    begin = root.offset
+    if isinstance(allocation, ViewOp):
+        return allocation.alignment
+    begin = allocation.offset
     assert begin is not None
     return begin
 

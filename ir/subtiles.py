@@ -5,7 +5,7 @@ from typing import Any
 
 from ..dialect.bindings import ir
 from ..dialect.diagnostics import format_location
-from ..dialect.ops import PartOp, RootOp
+from ..dialect.ops import AllocationOp, SubviewOp
 from ..dialect.types import layout_of
 from ..layout import Multiple, Slice, Term, TileLayout
 from .errors import OpError
@@ -27,7 +27,7 @@ class Position:
 
 
 @dataclass(frozen=True)
-class Part:
+class Subtile:
     """A tile as a part of the alloc or view that it comes from.
 
     Attributes:
@@ -37,7 +37,7 @@ class Part:
         origin: what the layout's origin is, for each dimension where only the running kernel knows it.
     """
 
-    root: Any
+    allocation: Any
     slice: Slice
     starts: tuple[Position, ...]
     origin: tuple[Position, ...]
@@ -63,8 +63,8 @@ def chain_of(tile: Any, user: Any) -> tuple[Any, list[Any]]:
     """
     chain: list[Any] = []
     op = tile.owner
-    while not isinstance(op, RootOp):
-        if not isinstance(op, PartOp):
+    while not isinstance(op, AllocationOp):
+        if not isinstance(op, SubviewOp):
             raise OpError(
                 user,
                 "uses a tile that does not come from an smem.alloc or smem.view by stages and "
@@ -85,7 +85,7 @@ def _origin(owner: Any) -> str:
     return f"{'a block argument in ' * block}{where}; {INSTEAD_OF_TILES}"
 
 
-def part_from(tile: Any, user: Any) -> Part:
+def subtile_from(tile: Any, user: Any) -> Subtile:
     """The part that a tile is.
 
     Args:
@@ -100,20 +100,20 @@ def part_from(tile: Any, user: Any) -> Part:
     layout = layout_of(op.tile.type)
     if layout is None:
         raise OpError(user, "uses a tile without a layout; run smem-assign-layouts before")
-    part, starts = Slice(layout, 0), []
+    subtile, starts = Slice(layout, 0), []
     origin = [Position()] * len(layout.shape)
     for step in chain:
-        inner = step.slice_of(part.layout)
-        begun = _begun(origin, part.layout, step)
+        inner = step.slice_of(subtile.layout)
+        begun = _begun(origin, subtile.layout, step)
         starts += [begun[term.dim] for term in inner.terms]
-        part = part.then(inner)
+        subtile = subtile.then(inner)
         # A stage is taken of the leading dimension, which it drops.
-        begun = begun[len(begun) - len(part.layout.shape) :]
+        begun = begun[len(begun) - len(subtile.layout.shape) :]
         origin = [
             at if isinstance(known, Multiple) else Position()
-            for at, known in zip(begun, part.layout.origins, strict=True)
+            for at, known in zip(begun, subtile.layout.origins, strict=True)
         ]
-    return Part(op, part, tuple(starts), tuple(origin))
+    return Subtile(op, subtile, tuple(starts), tuple(origin))
 
 
 def _begun(origin: list[Position], layout: TileLayout, step: Any) -> list[Position]:
@@ -127,7 +127,7 @@ def _begun(origin: list[Position], layout: TileLayout, step: Any) -> list[Positi
     ]
 
 
-def check_units(part: Part, op: Any, does: str, needs: str) -> None:
+def check_units(subtile: Subtile, op: Any, does: str, needs: str) -> None:
     """Checks that a part begins at a multiple of 16 bytes, whatever its run-time starts are.
 
     Args:
@@ -139,17 +139,17 @@ def check_units(part: Part, op: Any, does: str, needs: str) -> None:
     Raises:
         OpError: if it may begin between such units.
     """
-    unit = part.slice.layout.element.unit
-    if part.slice.multiple % unit:
+    unit = subtile.slice.layout.element.unit
+    if subtile.slice.multiple % unit:
         raise OpError(
             op,
-            f"{does} a part that begins {part.slice.multiple} elements or a multiple of that into its "
+            f"{does} a part that begins {subtile.slice.multiple} elements or a multiple of that into its "
             f"tile; {needs.format(unit)}",
         )
 
 
-def root_layout(root: Any) -> TileLayout:
+def allocation_layout(allocation: Any) -> TileLayout:
     """The layout of an alloc or view that has one."""
-    layout = layout_of(root.tile.type)
+    layout = layout_of(allocation.tile.type)
     assert layout is not None
     return layout

@@ -11,9 +11,9 @@ rows a warp holds of 128. A is read from the lanes of its rows, and the shape 16
 from math import prod
 from typing import Any
 
-from ..dialect.ops import AnyMma, MmaScaledOp, Tcgen05ScaledOp
-from ..dialect.ops.product_rules import operand_element
-from ..dialect.types import is_in_flight, is_multiplicand, shape_of
+from ..dialect.ops import AnyMma, MmaDescScaledOp, MmaScaledOp
+from ..dialect.ops.mma_rules import operand_element
+from ..dialect.types import is_a_fragment, is_in_flight, shape_of
 from ..layout.tcgen05.scales import BLOCK_COLUMNS
 
 #: Lanes of tensor memory, those that a warp reaches, and those that 64 rows take of these.
@@ -36,7 +36,7 @@ def begins(op: Any) -> bool:
 def columns_of(fragment: Any) -> int:
     """Columns that an accumulator or an A of that type takes: two blocks of rows share their lanes."""
     m, n = shape_of(fragment)
-    if is_multiplicand(fragment):
+    if is_a_fragment(fragment):
         n = operand_element(fragment).bytes(n) // COLUMN_BYTES
     return -(-m // LANES) * n
 
@@ -45,7 +45,7 @@ def needed_by(op: Any) -> list[Any]:
     """The types of what an op that results in an accumulator in flight needs columns for: the accumulator
     if it begins there, and an A from registers."""
     needed = [op.results[0].type] if begins(op) else []
-    if isinstance(op, AnyMma) and is_multiplicand(op.a.type):
+    if isinstance(op, AnyMma) and is_a_fragment(op.a.type):
         needed.append(op.a.type)
     return needed
 
@@ -53,7 +53,7 @@ def needed_by(op: Any) -> list[Any]:
 def scale_columns(op: Any) -> int:
     """Columns that the scale factors of an `smem.mma_scaled`, also one of descriptors, take: four for 4
     factors of 128 rows."""
-    if isinstance(op, Tcgen05ScaledOp):
+    if isinstance(op, MmaDescScaledOp):
         return (len(op.a_scale_steps) + len(op.b_scale_steps)) * BLOCK_COLUMNS
     scales = op.scales if isinstance(op, MmaScaledOp) else ()
     return sum(prod(shape_of(tile.type)) // LANES for tile in scales)

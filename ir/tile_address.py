@@ -11,23 +11,23 @@ from ..layout.elements import UNIT_BYTES
 from ..layout.swizzle import PHASE_BIT
 from . import emit
 from .i32 import I32
-from .shared_memory import gep, root_pointer
-from .subtiles import Part
+from .shared_memory import allocation_pointer, gep
+from .subtiles import Subtile
 
 
 class TileAddress:
     """Pointers to elements of a part of a tile."""
 
-    def __init__(self, part: Part) -> None:
-        self.part = part
-        self.layout: TileLayout = part.slice.layout
-        self._base = root_pointer(part.root)
-        self._start = self._part_start()
+    def __init__(self, subtile: Subtile) -> None:
+        self.subtile = subtile
+        self.layout: TileLayout = subtile.slice.layout
+        self._base = allocation_pointer(subtile.allocation)
+        self._start = self._subtile_start()
         bits = self.layout.element.bits
         #: Whether the part begins with a pattern of the swizzle. Whole patterns do not change the phase:
         #: the thread's own offset is then swizzled alone, so that it does not depend on the stage.
         self.starts_pattern = (
-            part.slice.multiple * bits // 8 % self.layout.swizzle.pattern_bytes == 0
+            subtile.slice.multiple * bits // 8 % self.layout.swizzle.pattern_bytes == 0
         )
 
     def within(self, row: I32, column: I32) -> I32:
@@ -57,14 +57,14 @@ class TileAddress:
         mask = swizzle.width - unit
         return offset ^ (offset >> (PHASE_BIT - unit.bit_length() + 1) & mask)
 
-    def _part_start(self) -> Any:
+    def _subtile_start(self) -> Any:
         """Bytes from the root to the part, before the swizzle (i32); a number if it is constant."""
         unit = self.layout.element.unit
-        start: Any = self.part.slice.offset // unit * UNIT_BYTES
-        if not self.part.terms:
+        start: Any = self.subtile.slice.offset // unit * UNIT_BYTES
+        if not self.subtile.terms:
             return start
         total: Any = None
-        for term, value in self.part.terms:
+        for term, value in self.subtile.terms:
             scaled = emit.term_value(term, value, emit.i32(), unit)
             total = scaled if total is None else emit.binary("addi", total, scaled)
         return emit.binary("addi", emit.binary("muli", total, UNIT_BYTES), start)
@@ -74,7 +74,7 @@ class TileAddress:
         origin = self.layout.origins[dim]
         if isinstance(origin, int):
             return origin
-        position = self.part.origin[dim]
+        position = self.subtile.origin[dim]
         return I32(emit.position_value(position.values, position.constant, emit.i32()))
 
     def _along(self, index: I32, dim: int) -> I32:

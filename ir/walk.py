@@ -14,7 +14,7 @@ Wanted = str | type[SmemOp]
 _ADVANCE = ir.WalkResult.ADVANCE
 
 
-def walk(root: Any, *wanted: Wanted) -> Iterator[Any]:
+def walk(allocation: Any, *wanted: Wanted) -> Iterator[Any]:
     """The ops that are wanted (all if nothing is said), in the order of the text; collected before any
     is changed."""
     if not wanted:
@@ -24,12 +24,12 @@ def walk(root: Any, *wanted: Wanted) -> Iterator[Any]:
             found.append(op)
             return _ADVANCE
 
-        root.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+        allocation.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
         return iter(found)
-    return iter(gather(root, wanted)[0])
+    return iter(gather(allocation, wanted)[0])
 
 
-def gather(root: Any, *groups: Iterable[Wanted]) -> list[list[Any]]:
+def gather(allocation: Any, *groups: Iterable[Wanted]) -> list[list[Any]]:
     """The ops of each group, in the order of the text: one walk where each group would take its own."""
     found: list[list[Any]] = [[] for _ in groups]
     adders: dict[str, Any] = {}
@@ -49,13 +49,13 @@ def gather(root: Any, *groups: Iterable[Wanted]) -> list[list[Any]]:
             add(op)
         return _ADVANCE
 
-    root.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    allocation.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found
 
 
-def holds(root: Any, *wanted: Wanted) -> bool:
+def holds(allocation: Any, *wanted: Wanted) -> bool:
     """Whether one of the ops that are wanted is in an op."""
-    return next(walk(root, *wanted), None) is not None
+    return next(walk(allocation, *wanted), None) is not None
 
 
 @cache

@@ -16,11 +16,11 @@ from .elements import ELEMENTS, Element, element
 from .fragments import Fragment, fragment_a, fragment_d
 from .instruction import instruction_k
 from .isa import MmaInstruction, MmaIsa, OperandUse
+from .mma_support import accumulators, partners, unreadable
 from .modes import LayoutError, Mode, Multiple, Term
 from .notation import parse_layout, parse_origin
-from .operand import OperandBlocks, Role
+from .operand import MmaTiles, Role
 from .path import Step
-from .products import accumulators, partners, unreadable
 from .swizzle import Swizzle
 from .tile import Slice, TileLayout
 from .tile_copy import TileCopy, TileCopyUse
@@ -33,8 +33,8 @@ from .wgmma import (
     compress,
     decompress,
     descriptor_of,
+    mma_tiles,
     operand_addresses,
-    operand_blocks,
     prune,
 )
 
@@ -58,9 +58,9 @@ __all__ = [
     "Mismatch",
     "MmaInstruction",
     "MmaIsa",
+    "MmaTiles",
     "Mode",
     "Multiple",
-    "OperandBlocks",
     "OperandUse",
     "Order",
     "Relayout",
@@ -87,8 +87,8 @@ __all__ = [
     "fragment_d",
     "instruction_k",
     "match",
+    "mma_tiles",
     "operand_addresses",
-    "operand_blocks",
     "parse_layout",
     "parse_origin",
     "partners",

@@ -13,7 +13,7 @@ from .descriptor import Descriptor
 from .elements import Element
 from .instruction import INSTRUCTION_K_BYTES
 from .isa import MmaIsa
-from .operand import OperandBlocks, Role
+from .operand import MmaTiles, Role
 from .path import Step
 from .swizzle import Swizzle
 from .text_error import TextError
@@ -189,7 +189,7 @@ class Arch(metaclass=_Table):
         same = self.isa.elements == first.isa.elements
         return self.isa.name if same else f"{self.isa.name} on {self}"
 
-    def objection(
+    def refusal(
         self, a: Element, b: Element, sparse: bool = False, scaled: bool = False, ctas: int = 1
     ) -> str | None:
         """Why a product cannot be computed; None if it can.
@@ -246,7 +246,7 @@ class Arch(metaclass=_Table):
         sparse: bool = False,
         ctas: int = 1,
         rows: int | None = None,
-    ) -> OperandBlocks | Mismatch:
+    ) -> MmaTiles | Mismatch:
         """What each instruction reads of a tile, (M, K) for A and (K, N) for B, or why none can.
 
         Args:

@@ -62,7 +62,7 @@ class Form:
 
     @cached_property
     def _lists(self) -> list[list[str]]:
-        return [part.split(",") for part in re.findall(r"\(([^()]+)\)", self.text)]
+        return [subtile.split(",") for subtile in re.findall(r"\(([^()]+)\)", self.text)]
 
     def layout(self, element: Element, m: int, k: int, lbo: int, sbo: int) -> TileLayout:
         """The form with its letters filled in, mode by mode as the ISA writes it.

@@ -13,20 +13,20 @@ from .proposals import proposed
 from .swizzle import WIDEST_FIRST, Swizzle
 from .tile import TileLayout, size_problem
 from .transfer import CONTIGUITY
-from .uses import Use, Verdict
+from .uses import Evaluation, Use
 
 
 class Cost(NamedTuple):
     """What a layout costs; layouts are compared by the first that differs.
 
     Attributes:
-        dear: whether a loop pays for it.
-        turned: whether data has to be turned around for it.
+        in_loop: whether a loop pays for it.
+        turned: whether data has to be transposed for it.
         conflicts: passes over the banks beyond the least, of one access of each use.
     """
 
-    dear: bool
-    turned: bool
+    in_loop: bool
+    transposed: bool
     conflicts: int
 
 
@@ -37,32 +37,32 @@ class Candidate:
     Attributes:
         layout: the layout.
         name: it in words.
-        verdicts: what each use said; the tile itself speaks first.
+        evaluations: what each use said; the tile itself speaks first.
     """
 
     layout: TileLayout
     name: str
-    verdicts: tuple[tuple[str, Verdict], ...]
+    evaluations: tuple[tuple[str, Evaluation], ...]
 
     @property
     def accepted(self) -> bool:
         """Whether nothing speaks against it."""
-        return all(v.accepted for _, v in self.verdicts)
+        return all(v.accepted for _, v in self.evaluations)
 
     @property
     def cost(self) -> Cost:
         """What it costs all uses together."""
-        said = [verdict for _, verdict in self.verdicts]
+        said = [evaluation for _, evaluation in self.evaluations]
         return Cost(
-            any(v.dear for v in said),
-            any(v.turned for v in said),
+            any(v.in_loop for v in said),
+            any(v.transposed for v in said),
             sum(v.conflicts for v in said),
         )
 
     @property
-    def objection(self) -> str:
+    def refusal(self) -> str:
         """The first refusal, with who refused; empty if there is none."""
-        return next((f"{who}: {v.reason}" for who, v in self.verdicts if not v.accepted), "")
+        return next((f"{who}: {v.reason}" for who, v in self.evaluations if not v.accepted), "")
 
 
 @dataclass(frozen=True)
@@ -70,17 +70,17 @@ class Line:
     """What a choice says of a candidate.
 
     Attributes:
-        verdict: "picked", "possible" or "refused".
+        evaluation: "picked", "possible" or "refused".
         candidate: the layout.
         why: what its uses say; why another is preferred; or who refused it, and why.
     """
 
-    verdict: str
+    evaluation: str
     candidate: Candidate
     why: str
 
     def __str__(self) -> str:
-        return f"{self.verdict:8} {self.candidate.name}: {self.why}"
+        return f"{self.evaluation:8} {self.candidate.name}: {self.why}"
 
 
 @dataclass(frozen=True)
@@ -101,29 +101,29 @@ class Choice:
         return tuple(map(self._line, self.candidates))
 
     def explain(self) -> str:
-        """One line a candidate: the verdict, and why."""
+        """One line a candidate: the evaluation, and why."""
         return "\n".join(map(str, self.lines))
 
     def _line(self, candidate: Candidate) -> Line:
         if candidate is self.picked:
-            said = "; ".join(f"{who}: {v.reason}" for who, v in candidate.verdicts[1:])
+            said = "; ".join(f"{who}: {v.reason}" for who, v in candidate.evaluations[1:])
             return Line("picked", candidate, said or "nothing uses the tile")
         if candidate.accepted:
             return Line("possible", candidate, self._preferred_to(candidate))
-        return Line("refused", candidate, candidate.objection)
+        return Line("refused", candidate, candidate.refusal)
 
     def _preferred_to(self, candidate: Candidate) -> str:
         """Why the picked one was preferred to another that everything accepts."""
         assert self.picked is not None
         pairs = zip(Cost._fields, candidate.cost, self.picked.cost, strict=True)
-        dearer = next((field for field, its, best in pairs if its > best), None)
-        if dearer is None:
+        costlier = next((field for field, its, best in pairs if its > best), None)
+        if costlier is None:
             return "the picked one is preferred"
-        both = zip(candidate.verdicts, self.picked.verdicts, strict=True)
+        both = zip(candidate.evaluations, self.picked.evaluations, strict=True)
         who, why = next(
             (who, its.reason)
             for (who, its), (_, best) in both
-            if getattr(its, dearer) > getattr(best, dearer)
+            if getattr(its, costlier) > getattr(best, costlier)
         )
         return f"{who}: {why}; the picked one costs less"
 
@@ -140,7 +140,7 @@ def choose(
     """Picks a tile's layout: of those that every use takes, the widest swizzle whose atoms divide the
     tile, unless a narrower one has fewer bank conflicts.
 
-    Layouts for which no data is turned around on its way come before those for which some is.
+    Layouts for which no data is transposed on its way come before those for which some is.
 
     A wide swizzle spreads a column of 16-byte units over all banks and makes the largest bulk
     copies; CuTe's selector has the same rule, and the same exception. Between equals, columns
@@ -156,7 +156,7 @@ def choose(
         uses: what the program does with the tile.
         max_swizzle: the widest swizzle to consider.
         contiguous: 0 or 1 to consider only layouts with rows or columns contiguous.
-        exhaustive: judge the candidates after the one that is picked too, for explanations.
+        exhaustive: evaluate the candidates after the one that is picked too, for explanations.
         swizzles: the modes that the architecture has, the preferred first.
 
     Raises:
@@ -174,7 +174,7 @@ def choose(
     return Choice(tuple(candidates), min(accepted, key=lambda c: c.cost, default=None))
 
 
-def judge(layout: TileLayout, uses: Sequence[Use]) -> Candidate:
+def evaluate(layout: TileLayout, uses: Sequence[Use]) -> Candidate:
     """What the uses say of a layout that was given."""
     return Candidate(layout, str(layout), _said(layout, uses))
 
@@ -189,7 +189,7 @@ def _candidates(
 ) -> Iterator[Candidate]:
     """The layouts that are considered, in the order of preference, with what is said of each."""
     for found in proposed(element, shape, uses):
-        own = ("the tile", Verdict(True, "a use of it proposes this"))
+        own = ("the tile", Evaluation(True, "a use of it proposes this"))
         yield Candidate(found.layout, found.name, (own, *_said(found.layout, uses)))
     for swizzle in swizzles:
         if swizzle.width > max_swizzle.width:
@@ -200,24 +200,24 @@ def _candidates(
                 layout = tile_of_atoms(element, shape, direction, swizzle, order)
                 if layout not in seen:
                     seen.add(layout)
-                    yield _judged(layout, direction, order, uses)
+                    yield _evaluated(layout, direction, order, uses)
 
 
-def _said(layout: TileLayout, uses: Sequence[Use]) -> tuple[tuple[str, Verdict], ...]:
-    return tuple((use.what, use.judge(layout)) for use in uses)
+def _said(layout: TileLayout, uses: Sequence[Use]) -> tuple[tuple[str, Evaluation], ...]:
+    return tuple((use.what, use.evaluate(layout)) for use in uses)
 
 
-def _judged(layout: TileLayout, direction: int, order: Order, uses: Sequence[Use]) -> Candidate:
+def _evaluated(layout: TileLayout, direction: int, order: Order, uses: Sequence[Use]) -> Candidate:
     line = layout.swizzle.atom_elements(layout.element)
     extent = layout.shape[-2:][direction]
     name = f"swizzle {layout.swizzle}, {CONTIGUITY[direction]}, atoms {order.value}"
     if extent % line:
-        own = Verdict(
+        own = Evaluation(
             False,
             f"its contiguous extent of {extent} elements is no multiple of the atom's {line}: "
             f"{padding(layout)} bytes would be padding",
         )
     else:
-        own = Verdict(True, f"{extent} is a multiple of the atom's {line} elements")
-    verdicts = _said(layout, uses) if own.accepted else ()
-    return Candidate(layout, name, (("the tile", own), *verdicts))
+        own = Evaluation(True, f"{extent} is a multiple of the atom's {line} elements")
+    evaluations = _said(layout, uses) if own.accepted else ()
+    return Candidate(layout, name, (("the tile", own), *evaluations))

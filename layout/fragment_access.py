@@ -88,7 +88,7 @@ def accumulator_access(layout: TileLayout) -> FragmentAccess:
     return FragmentAccess(2 if lies_together(layout, 1, 2) else 1)
 
 
-def multiplicand_access(layout: TileLayout) -> FragmentAccess:
+def a_fragment_access(layout: TileLayout) -> FragmentAccess:
     """How the elements of an A in registers are accessed in a tile of that layout.
 
     Raises:

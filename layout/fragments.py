@@ -30,7 +30,7 @@ BLOCK_M = 64
 REGISTERS = 64 * 1024
 
 #: 32-bit registers of a thread that hold its part of one instruction's A.
-MULTIPLICAND_REGISTERS = 4
+A_FRAGMENT_REGISTERS = 4
 
 
 def rows_of_warp(rows: int) -> int:
@@ -83,7 +83,7 @@ def fragment_a(element: Element) -> Fragment:
     k16 of 16-bit types, k8 of tf32, k32 of 8-bit types, k256 of b1 (9.7.15.5.1.1.1 to .4).
     """
     packed = 32 // element.bits
-    thread, i = _grid(MULTIPLICAND_REGISTERS * packed)
+    thread, i = _grid(A_FRAGMENT_REGISTERS * packed)
     row = _row(thread) + 8 * (i // packed % 2)
     column = packed * (thread % 4) + i % packed + 4 * packed * (i // (2 * packed))
     return Fragment(row, column)

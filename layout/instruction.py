@@ -21,7 +21,7 @@ def instruction_k(element: Element, k_bytes: int = INSTRUCTION_K_BYTES) -> int:
     return k_bytes * 8 // element.bits
 
 
-def cut_columns(legal: tuple[int, ...], n: int, part: int = 64) -> tuple[int, ...] | None:
+def cut_columns(legal: tuple[int, ...], n: int, subtile: int = 64) -> tuple[int, ...] | None:
     """N columns cut into instructions whose N are legal; None if they cannot be.
 
     The cut depends on N alone, so that accumulators pass between mma of different layouts. Cuts lie
@@ -33,7 +33,7 @@ def cut_columns(legal: tuple[int, ...], n: int, part: int = 64) -> tuple[int, ..
     if n < 1:
         return None
     count = -(-n // MAX_N)
-    if n % (part * count) == 0:
+    if n % (subtile * count) == 0:
         return (n // count,) * count
     return widest_first(legal, n)
 

@@ -19,11 +19,11 @@ from .descriptor import Descriptor
 from .elements import Element
 from .instruction import INSTRUCTION_K_BYTES, instruction_k, nearest
 from .modes import LayoutError
-from .operand import OperandBlocks, Role
+from .operand import MmaTiles, Role
 from .path import Step, follow
 from .swizzle import Swizzle
 from .tile import TileLayout
-from .uses import Use, Verdict, refusing
+from .uses import Evaluation, Use, refusing
 
 
 class MmaInstruction(Protocol):
@@ -52,9 +52,7 @@ class MmaInstruction(Protocol):
         ...
 
     @abstractmethod
-    def blocks(
-        self, tile: TileLayout, role: Role, rows: int | None = None
-    ) -> OperandBlocks | Mismatch:
+    def blocks(self, tile: TileLayout, role: Role, rows: int | None = None) -> MmaTiles | Mismatch:
         """What each instruction reads of a tile, (M, K) for A and (K, N) for B, or why none can.
 
         Args:
@@ -231,14 +229,14 @@ class OperandUse:
     path: tuple[Step, ...] = ()
 
     @refusing
-    def judge(self, layout: TileLayout) -> Verdict:
+    def evaluate(self, layout: TileLayout) -> Evaluation:
         """Whether the tile, having that layout, can be used so."""
-        part = follow(layout, self.path).layout
-        return read_by(self.instruction.blocks(part, self.role))
+        subtile = follow(layout, self.path).layout
+        return read_by(self.instruction.blocks(subtile, self.role))
 
 
-def read_by(found: OperandBlocks | Mismatch) -> Verdict:
+def read_by(found: MmaTiles | Mismatch) -> Evaluation:
     """What is said of a tile whose parts instructions read so, or cannot read."""
     if isinstance(found, Mismatch):
-        return Verdict(False, found.reason)
-    return Verdict(True, str(found), dear=len(found.terms) > 1)
+        return Evaluation(False, found.reason)
+    return Evaluation(True, str(found), in_loop=len(found.terms) > 1)

@@ -66,7 +66,7 @@ class Role(Enum):
 
 
 @dataclass(frozen=True)
-class OperandBlocks:
+class MmaTiles:
     """The instructions' shares of an operand tile: one descriptor plus constant steps.
 
     Only a part that cuts atoms where the running kernel says has blocks whose distance varies; each
@@ -132,14 +132,14 @@ def shape_problem(tile: TileLayout) -> Mismatch | None:
     return Mismatch(problem) if problem else None
 
 
-def blocks_of_tile(
+def mma_tiles_of(
     tile: TileLayout,
     role: Role,
     pieces: tuple[int, ...],
     encoding: type[Descriptor],
     k_bytes: int = INSTRUCTION_K_BYTES,
     forms: Forms = DENSE_FORMS,
-) -> OperandBlocks | Mismatch:
+) -> MmaTiles | Mismatch:
     """Cuts a tile, (M, K) for A and (K, N) for B, as `blocks` does an operand.
 
     Args:
@@ -151,8 +151,8 @@ def blocks_of_tile(
     if isinstance(found, Mismatch) or role is Role.A:
         return found
     # Terms speak of the tile's dimensions, which B's blocks have transposed.
-    turned = [tuple(replace(t, dim=1 - t.dim) for t in terms) for terms in found.terms]
-    return replace(found, terms=tuple(turned))
+    transposed = [tuple(replace(t, dim=1 - t.dim) for t in terms) for terms in found.terms]
+    return replace(found, terms=tuple(transposed))
 
 
 def blocks(
@@ -161,7 +161,7 @@ def blocks(
     encoding: type[Descriptor],
     k_bytes: int = INSTRUCTION_K_BYTES,
     forms: Forms = DENSE_FORMS,
-) -> OperandBlocks | Mismatch:
+) -> MmaTiles | Mismatch:
     """Cuts an operand of shape (m/n, k) into what each instruction reads.
 
     Args:
@@ -192,25 +192,25 @@ def blocks(
         for k in range(0, operand.shape[1], step):
             where = f"the instruction's block of {piece}x{step} at ({at}, {k})"
             try:
-                part = operand.slice((at, k), (piece, step))
+                subtile = operand.slice((at, k), (piece, step))
             except LayoutError as error:
                 return Mismatch(f"{where}: {error}")
-            canonical = match(part.layout, forms)
+            canonical = match(subtile.layout, forms)
             if isinstance(canonical, Mismatch):
                 return replace(canonical, reason=f"{where}: {canonical.reason}")
-            if part.multiple * kind.bits % (UNIT_BYTES * 8):
-                some = " or a multiple of that" if part.terms else ""
+            if subtile.multiple * kind.bits % (UNIT_BYTES * 8):
+                some = " or a multiple of that" if subtile.terms else ""
                 return Mismatch(
-                    f"{where} starts {part.multiple} elements{some} into the tile, which is not a "
+                    f"{where} starts {subtile.multiple} elements{some} into the tile, which is not a "
                     f"multiple of {UNIT_BYTES} bytes"
                 )
             # Blocks of one tile have its strides, and the first, the widest, needs all that others do.
             found = found or canonical
-            row.append(part.offset * kind.bits // 8)
-            own = tuple(replace(term, added=(at, k)[term.dim]) for term in part.terms)
+            row.append(subtile.offset * kind.bits // 8)
+            own = tuple(replace(term, added=(at, k)[term.dim]) for term in subtile.terms)
             base.append(terms.setdefault(own, len(terms)))
         starts.append(tuple(row))
         bases.append(tuple(base))
         at += piece
     assert found is not None
-    return OperandBlocks(found, pieces, tuple(starts), encoding, tuple(terms), tuple(bases))
+    return MmaTiles(found, pieces, tuple(starts), encoding, tuple(terms), tuple(bases))

@@ -30,17 +30,17 @@ def follow(layout: TileLayout, path: Sequence[Step]) -> Slice:
         LayoutError: if a step leaves the tile, or the part does not begin at a multiple of 16
             bytes.
     """
-    part = Slice(layout, 0)
+    subtile = Slice(layout, 0)
     for step in path:
-        inner = part.layout
-        part = part.then(
+        inner = subtile.layout
+        subtile = subtile.then(
             inner.stage(step.starts[0])
             if step.sizes is None
             else inner.slice(step.starts, step.sizes)
         )
-    if part.first_multiple * layout.element.bits % (UNIT_BYTES * 8):
+    if subtile.first_multiple * layout.element.bits % (UNIT_BYTES * 8):
         raise LayoutError(
-            f"the part begins {part.first_multiple} elements of {layout.element} or a multiple of that "
+            f"the part begins {subtile.first_multiple} elements of {layout.element} or a multiple of that "
             f"into the tile; tensor cores and 16-byte accesses need multiples of {UNIT_BYTES} bytes"
         )
-    return part
+    return subtile

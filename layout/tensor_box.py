@@ -70,7 +70,7 @@ def tensor_box(layout: TileLayout) -> TensorBox:
         extent = min(extent, swizzle.atom_elements(element))
     # Bits are copied as bytes.
     packed = max(1, 8 // element.bits)
-    extent = _largest_part(extent, packed * MAX_BOX)
+    extent = _largest_subtile(extent, packed * MAX_BOX)
     if extent * element.bits % (8 * UNIT_BYTES):
         raise LayoutError(
             f"a line of {extent} elements of {element} is no multiple of {UNIT_BYTES} bytes"
@@ -86,7 +86,7 @@ def tensor_box(layout: TileLayout) -> TensorBox:
             "lines next to each other"
         )
     least = least_alignment(layout)
-    lines = _largest_part(across.extent, MAX_BOX, -(-8 * least // (extent * element.bits)))
+    lines = _largest_subtile(across.extent, MAX_BOX, -(-8 * least // (extent * element.bits)))
     shape = (lines, extent) if contiguous == 1 else (extent, lines)
     if layout.shape[0] % shape[0] or layout.shape[1] % shape[1]:
         raise LayoutError(
@@ -112,16 +112,16 @@ def least_alignment(layout: TileLayout) -> int:
     return max(ALIGNMENT, layout.alignment)
 
 
-def check_start(part: Slice) -> None:
+def check_start(subtile: Slice) -> None:
     """Checks that a part of a tile begins where copies can.
 
     Raises:
         LayoutError: if it may begin elsewhere.
     """
-    least, bits = least_alignment(part.layout), part.layout.element.bits
-    if part.multiple * bits % (8 * least):
+    least, bits = least_alignment(subtile.layout), subtile.layout.element.bits
+    if subtile.multiple * bits % (8 * least):
         raise LayoutError(
-            f"the part begins at multiples of {part.multiple * bits // 8} bytes in its tile; TMA needs "
+            f"the part begins at multiples of {subtile.multiple * bits // 8} bytes in its tile; TMA needs "
             f"multiples of {least}"
         )
 
@@ -132,10 +132,13 @@ def _places(shape: tuple[int, ...], box: tuple[int, int]) -> Iterator[tuple[int,
             yield row, column
 
 
-def _largest_part(extent: int, limit: int, multiple: int = 1) -> int:
+def _largest_subtile(extent: int, limit: int, multiple: int = 1) -> int:
     """The largest divisor of an extent within a limit: all of it, or else a multiple, if one is."""
-    parts = [part for part in range(min(extent, limit), 0, -1) if extent % part == 0]
-    return next((part for part in parts if part == extent or part % multiple == 0), parts[0])
+    subtiles = [subtile for subtile in range(min(extent, limit), 0, -1) if extent % subtile == 0]
+    return next(
+        (subtile for subtile in subtiles if subtile == extent or subtile % multiple == 0),
+        subtiles[0],
+    )
 
 
 @dataclass(frozen=True)
@@ -151,7 +154,7 @@ class Share:
 
     dim: int
     extent: int
-    part: Slice
+    subtile: Slice
     box: TensorBox
 
 
@@ -166,14 +169,14 @@ def share_of(layout: TileLayout, blocks: int) -> Share:
     """
     contiguous = tensor_box(layout).contiguous
     shares: list[Share] = []
-    objections = []
+    refusals = []
     for dim in (1 - contiguous, contiguous):
         try:
             shares.append(_share(layout, dim, blocks))
         except LayoutError as error:
-            objections.append(str(error))
+            refusals.append(str(error))
     if not shares:
-        raise LayoutError(f"{blocks} blocks cannot share its copy: " + "; ".join(objections))
+        raise LayoutError(f"{blocks} blocks cannot share its copy: " + "; ".join(refusals))
     return min(shares, key=lambda share: len(share.box.places))
 
 
@@ -184,6 +187,6 @@ def _share(layout: TileLayout, dim: int, blocks: int) -> Share:
     starts: list[Start] = [0, 0]
     sizes = list(layout.shape)
     starts[dim], sizes[dim] = Multiple(extent), extent
-    part = layout.slice(starts, sizes)
-    check_start(part)
-    return Share(dim, extent, part, tensor_box(part.layout))
+    subtile = layout.slice(starts, sizes)
+    check_start(subtile)
+    return Share(dim, extent, subtile, tensor_box(subtile.layout))

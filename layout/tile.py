@@ -290,23 +290,23 @@ class TileLayout:
                     f"{self.shape[dim]}"
                 )
         whole = self.coalesced().modes
-        parts = [
+        subtiles = [
             slice_dim(dim, whole[dim], self.origins[dim], start, size)
             for dim, (start, size) in enumerate(zip(starts, sizes, strict=True))
         ]
-        modes = tuple(part.modes for part in parts)
-        origin = _or_none([part.origin for part in parts])
+        modes = tuple(subtile.modes for subtile in subtiles)
+        origin = _or_none([subtile.origin for subtile in subtiles])
         layout = TileLayout(self.element, tuple(sizes), modes, self.swizzle, origin)
-        terms = tuple(term for part in parts for term in part.terms)
-        return Slice(layout.coalesced(), sum(part.offset for part in parts), terms)
+        terms = tuple(term for subtile in subtiles for term in subtile.terms)
+        return Slice(layout.coalesced(), sum(subtile.offset for subtile in subtiles), terms)
 
     def stage(self, index: Start) -> Slice:
         """One pipeline stage: element `index` of the leading dimension, which is dropped."""
-        part = self.slice((index, *[0] * (len(self.shape) - 1)), (1, *self.shape[1:]))
-        layout = part.layout
+        subtile = self.slice((index, *[0] * (len(self.shape) - 1)), (1, *self.shape[1:]))
+        layout = subtile.layout
         origin = _or_none(layout.origins[1:])
         dropped = replace(layout, shape=self.shape[1:], modes=layout.modes[1:], origin=origin)
-        return replace(part, layout=dropped)
+        return replace(subtile, layout=dropped)
 
     def __str__(self) -> str:
         begins = f" from {format_origin(self.origin)}" if self.origin else ""

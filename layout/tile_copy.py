@@ -9,7 +9,7 @@ from .path import Step, follow
 from .tile import TileLayout
 from .transfer import CONTIGUITY, Transfer
 from .transposition import Relayout
-from .uses import Verdict, filled, refusing
+from .uses import Evaluation, filled, refusing
 
 
 @dataclass(frozen=True)
@@ -61,25 +61,25 @@ class TileCopyUse:
     path: tuple[Step, ...] = ()
 
     @refusing
-    def judge(self, layout: TileLayout) -> Verdict:
-        part = follow(layout, self.path).layout
+    def evaluate(self, layout: TileLayout) -> Evaluation:
+        subtile = follow(layout, self.path).layout
         if self.other is None:
-            return self._judge_alone(part)
-        source, target = (part, self.other) if self.reads else (self.other, part)
+            return self._evaluate_alone(subtile)
+        source, target = (subtile, self.other) if self.reads else (self.other, subtile)
         return filled(target, self.copy.transfer(source))
 
-    def _judge_alone(self, part: TileLayout) -> Verdict:
-        contiguous = part.contiguous_dim
+    def _evaluate_alone(self, subtile: TileLayout) -> Evaluation:
+        contiguous = subtile.contiguous_dim
         if contiguous is None:
-            return Verdict(False, "the tile is contiguous along no dimension")
-        own = Transfer(part.element, part.shape, contiguous, self.copy.threads)
-        turned = bool(self.directions) and contiguous not in self.directions
-        if turned and not self.copy.relayout:
-            return Verdict(
+            return Evaluation(False, "the tile is contiguous along no dimension")
+        own = Transfer(subtile.element, subtile.shape, contiguous, self.copy.threads)
+        transposed = bool(self.directions) and contiguous not in self.directions
+        if transposed and not self.copy.relayout:
+            return Evaluation(
                 False,
                 f"the tile is {CONTIGUITY[contiguous]}, but the other's uses want the same data "
-                f"{CONTIGUITY[1 - contiguous]}; smem.copy with the unit attribute relayout turns it "
-                "around",
+                f"{CONTIGUITY[1 - contiguous]}; smem.copy with the unit attribute relayout "
+                "transposes it",
             )
-        verdict = filled(part, own)
-        return replace(verdict, turned=turned)
+        evaluation = filled(subtile, own)
+        return replace(evaluation, transposed=transposed)

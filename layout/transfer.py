@@ -110,7 +110,7 @@ class Transfer:
             return f"{data} is {CONTIGUITY[self.contiguous]}, but {tile} is " + (
                 "contiguous along no dimension"
                 if has is None
-                else f"{CONTIGUITY[has]}; smem.copy with the unit attribute relayout turns it around"
+                else f"{CONTIGUITY[has]}; smem.copy with the unit attribute relayout transposes it"
             )
         return source_problem(self.source) or _vectors_problem(layout, self.contiguous)
 

@@ -32,7 +32,7 @@ _PHASES = 8
 
 @dataclass(frozen=True)
 class Transposition:
-    """Blocks that each thread reads, turns around in its registers and writes, dealt to the threads.
+    """Blocks that each thread reads, transposes in its registers and writes, dealt to the threads.
 
     A *line* of the tile runs along its contiguous dimension; what is read, global memory or another
     tile, is contiguous across the lines. A block is `read` lines of `stored` elements. Its thread
@@ -182,19 +182,19 @@ def _reads(element: Element) -> list[int]:
 
 
 def transposition_problem(layout: TileLayout) -> str | None:
-    """Why a tile cannot be filled by blocks that are turned around; None if it can."""
+    """Why a tile cannot be filled by blocks that are transposed; None if it can."""
     contiguous, least = layout.contiguous_dim, _reads(layout.element)[-1]
     if contiguous is None:
         return "the tile is contiguous along no dimension"
     try:
-        # Each line of a block is an access as those of a copy that turns nothing around.
+        # Each line of a block is an access as those of a copy that transposes nothing.
         problem = Transfer(layout.element, layout.shape, contiguous, WARP).fits(layout)
     except LayoutError as error:
         return str(error)
     across = layout.shape[1 - contiguous]
     if problem is None and across % least:
         return (
-            f"{layout.element} is turned around in blocks of {least} or more elements of global "
+            f"{layout.element} is transposed in blocks of {least} or more elements of global "
             f"memory; the tile has {across} {('rows', 'columns')[1 - contiguous]}"
         )
     return problem
@@ -261,8 +261,8 @@ class Relayout:
     threads: int
     source: TileLayout | None = None
 
-    def turns(self, layout: TileLayout) -> bool:
-        """Whether the data is to be turned around."""
+    def transposes(self, layout: TileLayout) -> bool:
+        """Whether the data is to be transposed."""
         return len(layout.shape) == 2 and layout.contiguous_dim == 1 - self.contiguous
 
     def plan(self, layout: TileLayout) -> Transfer | Transposition:
@@ -276,13 +276,13 @@ class Relayout:
             raise LayoutError(problem)
         return (
             transposition(layout, self.threads, self.source)
-            if self.turns(layout)
+            if self.transposes(layout)
             else self._transfer().plan(layout)
         )
 
     def fits(self, layout: TileLayout) -> str | None:
         """Why the tile cannot be filled; None if it can."""
-        if self.turns(layout):
+        if self.transposes(layout):
             return source_problem(self.source) or transposition_problem(layout)
         try:
             return self._transfer().fits(layout)

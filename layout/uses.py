@@ -18,21 +18,21 @@ from .transposition import Relayout
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Evaluation:
     """What one use says of one layout.
 
     Attributes:
         accepted: whether the layout can be used so.
         reason: why, or how; or why not.
-        dear: whether a loop pays for it, with descriptors that are computed at run time.
-        turned: whether data has to be turned around for it, which costs instructions.
+        in_loop: whether a loop pays for it, with descriptors that are computed at run time.
+        turned: whether data has to be transposed for it, which costs instructions.
         conflicts: passes over the banks that an access takes beyond the least.
     """
 
     accepted: bool
     reason: str
-    dear: bool = False
-    turned: bool = False
+    in_loop: bool = False
+    transposed: bool = False
     conflicts: int = 0
 
 
@@ -44,25 +44,25 @@ class Use(Protocol):
         """The use in words, for explanations."""
         ...
 
-    def judge(self, layout: TileLayout) -> Verdict:
+    def evaluate(self, layout: TileLayout) -> Evaluation:
         """Whether the tile, having that layout, can be used so."""
         ...
 
 
-_Judge = TypeVar("_Judge", bound=Callable[..., Verdict])
+_Evaluate = TypeVar("_Evaluate", bound=Callable[..., Evaluation])
 
 
-def refusing(judge: _Judge) -> _Judge:
-    """Makes the refusal that it means of a `LayoutError` in a use's `judge`."""
+def refusing(evaluate: _Evaluate) -> _Evaluate:
+    """Makes the refusal that it means of a `LayoutError` in a use's `evaluate`."""
 
-    @wraps(judge)
-    def verdict(self: Any, layout: TileLayout) -> Verdict:
+    @wraps(evaluate)
+    def evaluation(self: Any, layout: TileLayout) -> Evaluation:
         try:
-            return judge(self, layout)
+            return evaluate(self, layout)
         except LayoutError as error:
-            return Verdict(False, str(error))
+            return Evaluation(False, str(error))
 
-    return cast(_Judge, verdict)
+    return cast(_Evaluate, evaluation)
 
 
 @dataclass(frozen=True)
@@ -74,20 +74,20 @@ class TransferUse:
     path: tuple[Step, ...] = ()
 
     @refusing
-    def judge(self, layout: TileLayout) -> Verdict:
-        part = follow(layout, self.path).layout
-        return filled(part, self.transfer)
+    def evaluate(self, layout: TileLayout) -> Evaluation:
+        subtile = follow(layout, self.path).layout
+        return filled(subtile, self.transfer)
 
 
 @lru_cache(maxsize=1024)
-def filled(part: TileLayout, transfer: Transfer | Relayout) -> Verdict:
+def filled(subtile: TileLayout, transfer: Transfer | Relayout) -> Evaluation:
     """What is said of a tile that is filled so."""
-    problem = transfer.fits(part)
+    problem = transfer.fits(subtile)
     if problem:
-        return Verdict(False, problem)
-    turned = isinstance(transfer, Relayout) and transfer.turns(part)
-    how = "turned around in registers, " if turned else ""
-    return _served(transfer.plan(part).conflicts(part), how, turned)
+        return Evaluation(False, problem)
+    transposed = isinstance(transfer, Relayout) and transfer.transposes(subtile)
+    how = "transposed in registers, " if transposed else ""
+    return _served(transfer.plan(subtile).conflicts(subtile), how, transposed)
 
 
 @dataclass(frozen=True)
@@ -103,10 +103,10 @@ class FragmentUse:
     path: tuple[Step, ...] = ()
 
     @refusing
-    def judge(self, layout: TileLayout) -> Verdict:
-        part = follow(layout, self.path).layout
-        access = self.access(part)
-        return _served(access.conflicts(part), f"{access}, ")
+    def evaluate(self, layout: TileLayout) -> Evaluation:
+        subtile = follow(layout, self.path).layout
+        access = self.access(subtile)
+        return _served(access.conflicts(subtile), f"{access}, ")
 
 
 @dataclass(frozen=True)
@@ -126,25 +126,25 @@ class BulkUse:
     stores: bool = False
 
     @refusing
-    def judge(self, layout: TileLayout) -> Verdict:
-        part = follow(layout, self.path)
-        whole = tensor_box(part.layout)
-        check_start(part)
-        box = share_of(part.layout, self.blocks).box if self.blocks > 1 else whole
+    def evaluate(self, layout: TileLayout) -> Evaluation:
+        subtile = follow(layout, self.path)
+        whole = tensor_box(subtile.layout)
+        check_start(subtile)
+        box = share_of(subtile.layout, self.blocks).box if self.blocks > 1 else whole
         if box.contiguous != self.contiguous:
-            return Verdict(
+            return Evaluation(
                 False,
                 f"the data in global memory is {CONTIGUITY[self.contiguous]}, but the tile is "
                 f"{CONTIGUITY[box.contiguous]}; TMA moves lines as they are",
             )
         copies = f"{len(box.places)} copies" if len(box.places) > 1 else "one copy"
         each = f" in each of {self.blocks} blocks" if self.blocks > 1 else ""
-        return Verdict(True, f"{copies} of {box.shape[0]}x{box.shape[1]}{each}")
+        return Evaluation(True, f"{copies} of {box.shape[0]}x{box.shape[1]}{each}")
 
 
-def _served(access: Access, how: str, turned: bool = False) -> Verdict:
+def _served(access: Access, how: str, transposed: bool = False) -> Evaluation:
     """What is said of an access that can be."""
     banks = "no bank conflicts"
     if access.conflicts:
         banks = f"bank conflicts: {access.wavefronts} passes where {access.ideal} would do"
-    return Verdict(True, how + banks, turned=turned, conflicts=access.conflicts)
+    return Evaluation(True, how + banks, transposed=transposed, conflicts=access.conflicts)

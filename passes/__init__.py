@@ -9,7 +9,7 @@ from .driver.manager import add_pass, add_passes, add_pipeline
 from .driver.registry import add_own, pass_named, passes
 from .lower_copies import LowerCopies
 from .lower_mma import LowerMma
-from .lower_roles import LowerRoles
+from .lower_warp_specialize import LowerWarpSpecialize
 from .materialize_descriptors import MaterializeDescriptors
 from .place_accumulators import PlaceAccumulators
 from .smem_to_nvvm import SmemToNvvm
@@ -34,6 +34,6 @@ add_own(
     MaterializeDescriptors,
     LowerMma,
     LowerCopies,
-    LowerRoles,
+    LowerWarpSpecialize,
     SmemToNvvm,
 )

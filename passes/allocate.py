@@ -9,9 +9,9 @@ from ..dialect.build import i64
 from ..dialect.diagnostics import Invalid, format_location
 from ..dialect.effects import Completion
 from ..dialect.op import effects_of
-from ..dialect.ops import AllocOp, PartOp, ViewOp
+from ..dialect.ops import AllocOp, SubviewOp, ViewOp
 from ..dialect.ops.memory import MAX_OFFSET
-from ..dialect.ops.ring import MBARRIER_BYTES
+from ..dialect.ops.pipeline import MBARRIER_BYTES
 from ..dialect.smem import Smem
 from ..dialect.types import layout_of
 from ..ir.barriers import is_block_barrier
@@ -32,7 +32,7 @@ _BULK = (Completion.BULK_GROUP, Completion.MBARRIER)
 
 @dataclass(frozen=True)
 class Live:
-    """The bytes of a tile, or of a ring's mbarriers, and the span of the function's ops in which it
+    """The bytes of a tile, or of a pipeline's mbarriers, and the span of the function's ops in which it
     needs them."""
 
     alloc: Any
@@ -52,7 +52,7 @@ class Allocate(Pass):
     kernel declares, and an `smem.view` shows, is aligned as the view promises.
 
     A tile is live from its first use to the barrier after its last: until then some thread, or a
-    `wgmma` that is not waited for, may still read it. Rings, and tiles that TMA fills or reads, are live
+    `wgmma` that is not waited for, may still read it. Pipelines, and tiles that TMA fills or reads, are live
     all the time.
     """
 
@@ -214,8 +214,8 @@ def _users(tile: Any) -> list[Any]:
     users, tiles = [], [tile]
     while tiles:
         for op in (use.owner for use in tiles.pop().uses):
-            if isinstance(op, PartOp):
-                tiles.append(op.part)
+            if isinstance(op, SubviewOp):
+                tiles.append(op.result)
             else:
                 users.append(op)
     return users

@@ -12,7 +12,7 @@ from .check_async import CheckAsync
 from .driver.base import Pass, option
 from .lower_copies import LowerCopies
 from .lower_mma import LowerMma
-from .lower_roles import LowerRoles
+from .lower_warp_specialize import LowerWarpSpecialize
 from .materialize_descriptors import MaterializeDescriptors
 from .place_accumulators import PlaceAccumulators
 
@@ -26,7 +26,7 @@ class SmemToNvvm(Pass):
 
     arch: Arch = option(Arch.SM_90, "the architecture: sm_90, sm_100 or sm_103")
     max_swizzle: Swizzle = option(Swizzle.B128, "the widest swizzle to choose, in bytes")
-    explain: bool = option(False, "print layouts, verdicts and descriptors as remarks")
+    explain: bool = option(False, "print layouts, evaluations and descriptors as remarks")
     max_bytes: int = option(MAX_BYTES, "shared memory of a block, in bytes")
     reserved_bytes: int = option(0, "bytes at the start of dynamic shared memory to leave alone")
 
@@ -39,4 +39,4 @@ class SmemToNvvm(Pass):
         yield MaterializeDescriptors(arch=self.arch, explain=self.explain)
         yield LowerMma(arch=self.arch)
         yield LowerCopies()
-        yield LowerRoles()
+        yield LowerWarpSpecialize()

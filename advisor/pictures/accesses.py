@@ -11,7 +11,7 @@ import numpy as np
 from ...layout.arch import Arch
 from ...layout.banks import Access, warp_access
 from ...layout.elements import E2M1, UNIT_BYTES
-from ...layout.fragment_access import lies_together, multiplicand_access
+from ...layout.fragment_access import a_fragment_access, lies_together
 from ...layout.instruction import MAX_N, instruction_k
 from ...layout.modes import LayoutError
 from ...layout.operand import Role
@@ -126,7 +126,7 @@ def _lanes(
         rest = (layout.shape[0] - at[0], layout.shape[1] - at[1])
         row, column = Transfer(layout.element, rest, contiguous, WARP).coordinates(0)
     elif kind is AccessKind.LDMATRIX:
-        plan = multiplicand_access(layout)
+        plan = a_fragment_access(layout)
         if not plan.matrices:
             raise LayoutError(
                 f"ldmatrix does not transpose {layout.element}: it reads rows of 16 bytes along k"

@@ -27,8 +27,8 @@ def cuda_source(chosen: ChosenOperands, command: str) -> str:
     """
     by = f"{chosen.by.name} ({chosen.by.arch}a)"
     head = [f"Tiles in shared memory that {by} reads. Printed by", f"  {command}"]
-    if chosen.product:
-        head += ["", *text(chosen.product).splitlines()]
+    if chosen.mma:
+        head += ["", *text(chosen.mma).splitlines()]
     return "\n\n".join([_comment(head), *map(_struct, chosen.each)]) + "\n"
 
 

@@ -17,36 +17,28 @@ from .fence import FenceOp, fence
 from .fill import FillOp, fill
 from .load import LoadOp, load
 from .map import MapOp, YieldOp, map
-from .memory import RootOp
+from .memory import AllocationOp
 from .mma import AnyMma, DescriptorMma, MmaOp, MmaSpOp, TileMma, mma, mma_sp
+from .mma_desc import MmaDescOp, MmaDescSpOp
+from .mma_desc_scaled import MmaDescScaledOp
 from .mma_scaled import MmaScaledOp, mma_scaled
-from .part import PartOp
-from .ring import (
+from .pipeline import (
     ConsumerReleaseOp,
     ConsumerWaitOp,
+    CreatePipelineOp,
     ProducerAcquireOp,
     ProducerCommitOp,
-    RingOp,
     consumer_release,
     consumer_wait,
+    create_pipeline,
     producer_acquire,
     producer_commit,
-    ring,
-)
-from .roles import (
-    ElectOp,
-    RoleOp,
-    RolesOp,
-    WarpgroupBarrierOp,
-    elect,
-    roles,
-    warpgroup_barrier,
 )
 from .scale_d import ScaleDOp, scale_d
 from .stage import StageOp, stage
 from .store import StoreOp, store
 from .subtile import SubtileOp, subtile
-from .tcgen05_scaled import Tcgen05ScaledOp
+from .subview import SubviewOp
 from .tensor_memory import TensorMemoryOp, tensor_memory
 from .tma import (
     TmaCommitOp,
@@ -60,10 +52,19 @@ from .tma import (
 )
 from .view import ViewOp, view
 from .wait import WaitOp, wait
-from .wgmma import WgmmaOp, WgmmaSpOp
+from .warp_specialize import (
+    ElectOp,
+    PartitionOp,
+    WarpgroupBarrierOp,
+    WarpSpecializeOp,
+    elect,
+    warp_specialize,
+    warpgroup_barrier,
+)
 
 __all__ = [
     "AllocOp",
+    "AllocationOp",
     "AnyMma",
     "ColumnsOp",
     "ConsumerReleaseOp",
@@ -73,27 +74,27 @@ __all__ = [
     "CopyCommitOp",
     "CopyOp",
     "CopyWaitOp",
+    "CreatePipelineOp",
     "DescriptorMma",
     "ElectOp",
     "FenceOp",
     "FillOp",
     "LoadOp",
     "MapOp",
+    "MmaDescOp",
+    "MmaDescScaledOp",
+    "MmaDescSpOp",
     "MmaOp",
     "MmaScaledOp",
     "MmaSpOp",
-    "PartOp",
+    "PartitionOp",
     "ProducerAcquireOp",
     "ProducerCommitOp",
-    "RingOp",
-    "RoleOp",
-    "RolesOp",
-    "RootOp",
     "ScaleDOp",
     "StageOp",
     "StoreOp",
     "SubtileOp",
-    "Tcgen05ScaledOp",
+    "SubviewOp",
     "TensorMemoryOp",
     "TileMma",
     "TmaCommitOp",
@@ -102,9 +103,8 @@ __all__ = [
     "TmaWaitOp",
     "ViewOp",
     "WaitOp",
+    "WarpSpecializeOp",
     "WarpgroupBarrierOp",
-    "WgmmaOp",
-    "WgmmaSpOp",
     "YieldOp",
     "alloc",
     "columns",
@@ -115,6 +115,7 @@ __all__ = [
     "copy_async",
     "copy_commit",
     "copy_wait",
+    "create_pipeline",
     "elect",
     "fence",
     "fill",
@@ -125,8 +126,6 @@ __all__ = [
     "mma_sp",
     "producer_acquire",
     "producer_commit",
-    "ring",
-    "roles",
     "scale_d",
     "stage",
     "store",
@@ -138,5 +137,6 @@ __all__ = [
     "tma_wait",
     "view",
     "wait",
+    "warp_specialize",
     "warpgroup_barrier",
 ]

@@ -10,11 +10,11 @@ from ..build import create
 from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Effects
-from ..types import TileType, layout_of, root_layout_of, tile
-from .memory import RootOp, check_offset, offset_of
+from ..types import TileType, allocation_layout_of, layout_of, tile
+from .memory import AllocationOp, check_offset, offset_of
 
 
-class AllocOp(RootOp, name="alloc"):
+class AllocOp(AllocationOp, name="alloc"):
     """Reserves shared memory for a tile, for as long as it is used.
 
     Its tile is used by itself, or by `smem.stage` and `smem.subtile`. Loops carry no tiles, branches
@@ -41,7 +41,7 @@ class AllocOp(RootOp, name="alloc"):
 
     @verifier
     def verify_region_invariants(self) -> None:
-        layout = root_layout_of(self.tile.type)
+        layout = allocation_layout_of(self.tile.type)
         if layout is None:
             check_offset(self, 1, 0)
         else:

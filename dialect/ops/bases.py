@@ -1,4 +1,4 @@
-"""Operands of `smem.wgmma` that need several descriptors, because blocks are apart by what only the
+"""Operands of `smem.mma_desc` that need several descriptors, because blocks are apart by what only the
 running kernel knows: a vector of them, and for each block which one it is a constant step from."""
 
 from collections.abc import Sequence

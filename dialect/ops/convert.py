@@ -12,11 +12,11 @@ from ..effects import Effects, Scope
 from ..op import SmemOp
 from ..types import (
     FragmentType,
+    a_fragment,
     check_fragment,
     check_readable,
     fragment_accumulator,
-    is_multiplicand,
-    multiplicand,
+    is_a_fragment,
     shape_of,
     tensor_of,
 )
@@ -54,10 +54,10 @@ class ConvertOp(SmemOp, name="convert"):
 @cached_in_context
 def _check(source: Any, result: Any) -> None:
     check_fragment(result)
-    if not is_multiplicand(result):
-        raise Invalid(f"results in {result}; expected #smem.multiplicand")
+    if not is_a_fragment(result):
+        raise Invalid(f"results in {result}; expected #smem.a_fragment")
     kept = tensor_of(result).element_type
-    if is_multiplicand(source):
+    if is_a_fragment(source):
         held = tensor_of(source).element_type
         if (str(held), str(kept)) != ("f32", "tf32"):
             raise Invalid(f"converts a multiplicand of {held} to {kept}; expected f32 to tf32")
@@ -75,4 +75,4 @@ def _check(source: Any, result: Any) -> None:
 @builder
 def convert(value: Fragment, element: ElementType) -> Any:
     """The accumulator (or multiplicand of f32) `value` as a multiplicand of the MLIR type `element`."""
-    return create(ConvertOp, [value], [multiplicand(shape_of(value.type), element)]).result
+    return create(ConvertOp, [value], [a_fragment(shape_of(value.type), element)]).result

@@ -18,7 +18,7 @@ from ..effects import Completion, Effects, Scope, read, write
 from ..elements import element_of
 from ..memrefs import check_global, check_vectors, contiguous_dim
 from ..op import SmemOp
-from ..said import is_said
+from ..optional_attributes import has_unit_attribute
 from ..types import TileType, layout_of, shape_of, tensor_of, tile_element
 from ..uses import Chooser, Path
 from .factor_blocks import check_blocks, holds_blocks, refuse_rows
@@ -61,7 +61,7 @@ class AnyCopy(SmemOp):
         Raises:
             Invalid: if the attribute is no unit attribute.
         """
-        return is_said(self, RELAYOUT)
+        return has_unit_attribute(self, RELAYOUT)
 
     @property
     def reads_blocks(self) -> bool:
@@ -126,9 +126,9 @@ class CopyOp(AnyCopy, name="copy"):
 
     The unit attribute `relayout` lets the copy change that, and changes no index: where the tile's
     layout is contiguous along the other dimension, each thread reads a block of up to 16 x 16
-    elements, turns it around in its registers (at most 64 of them) and writes 16 bytes at a time (of
+    elements, transposes it in its registers (at most 64 of them) and writes 16 bytes at a time (of
     i1, blocks of 32 x 32 and 4 bytes). So an mma can read 8-bit, 32-bit and i1 data that is
-    M- or N-major in global memory. A tile whose layout is open is only turned around if no layout
+    M- or N-major in global memory. A tile whose layout is open is only transposed if no layout
     does without.
 
     Scale factors, a tile of (rows, factors), come from a memref of the blocks in which cuBLAS has them,
@@ -215,7 +215,7 @@ def check_copy(op: Any) -> None:
             raise Invalid(f"has the attribute {name}; expected {PERMUTATION} or {RELAYOUT}")
     if asynchronous and RELAYOUT in op.attributes:
         raise Invalid(
-            "has relayout, but cp.async moves bytes as they are; only smem.copy can turn them around"
+            "has relayout, but cp.async moves bytes as they are; only smem.copy can transpose them"
         )
     if op.source == op.tile:
         raise Invalid("copies a tile to itself; expected another one")
@@ -259,7 +259,7 @@ def _check(
     _check_elements(source, tile, asynchronous)
     if relayout and tile_element(tile) == E2M1:
         raise Invalid(
-            "has relayout, but elements of 4 bits are not turned around; expected data that is K-major"
+            "has relayout, but elements of 4 bits are not transposed; expected data that is K-major"
         )
     expected = _source_shape(source, tile, permutation)
     if tuple(source.shape) != expected:

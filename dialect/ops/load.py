@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...layout import LayoutError, TileLayout
-from ...layout.fragment_access import FragmentAccess, accumulator_access, multiplicand_access
+from ...layout.fragment_access import FragmentAccess, a_fragment_access, accumulator_access
 from ...layout.fragments import WARPGROUP
 from ...layout.uses import FragmentUse, Use
 from ...layout.wgmma import INSTRUCTION_M, metadata_words
@@ -23,9 +23,9 @@ from ..types import (
     TileType,
     check_fragment,
     fragment_accumulator,
+    is_a_fragment,
     is_in_flight,
     is_metadata,
-    is_multiplicand,
     layout_of,
     shape_of,
     tensor_of,
@@ -39,7 +39,7 @@ LOADED = {"f32": ("f32", "f16", "bf16"), "f16": ("f16",), "s32": ("i32",)}
 class LoadOp(SmemOp, name="load"):
     """Loads a matrix into a fragment of a warpgroup; the result's type says into which.
 
-    - `#smem.multiplicand`, from a tile of A's shape and element type: by `ldmatrix` where 16 bytes of
+    - `#smem.a_fragment`, from a tile of A's shape and element type: by `ldmatrix` where 16 bytes of
       K (of M, for 16-bit types) lie together, else element by element.
     - `#smem.accumulator`, from a tile or a matrix in global memory: a residual, or an accumulator that
       goes on. f16 and bf16 become f32 on the way.
@@ -62,8 +62,8 @@ class LoadOp(SmemOp, name="load"):
     @property
     def access(self) -> Callable[[TileLayout], FragmentAccess]:
         """How the threads access a tile, by its layout."""
-        to_a = is_multiplicand(self.fragment.type)
-        return multiplicand_access if to_a else accumulator_access
+        to_a = is_a_fragment(self.fragment.type)
+        return a_fragment_access if to_a else accumulator_access
 
     @verifier
     def verify_region_invariants(self) -> None:
@@ -79,7 +79,7 @@ def _check(source: Any, result: Any) -> None:
         _check_metadata(source, result)
     elif isinstance(source, TileType):
         _check_tile(source, result)
-    elif is_multiplicand(result):
+    elif is_a_fragment(result):
         raise Invalid(f"loads a multiplicand from a tile, not from {source}; copy it to one")
     else:
         check_matrix(source, result, "loads", "from", LOADED[fragment_accumulator(result).name])
@@ -106,14 +106,14 @@ def _check_tile(tile: Any, result: Any) -> None:
             f"loads {tensor_of(result)} from {tensor_of(tile)}; take a stage or a subtile of that shape"
         )
     held, kept = tensor_of(tile).element_type, tensor_of(result).element_type
-    if is_multiplicand(result):
+    if is_a_fragment(result):
         if held != kept:
             raise Invalid(f"loads a multiplicand of {kept} from a tile of {held}; expected {kept}")
     elif str(held) not in (fitting := held_in_tiles(LOADED[fragment_accumulator(result).name])):
         raise Invalid(f"loads {kept} from a tile of {held}; expected {', '.join(fitting)}")
     layout = layout_of(tile)
     if layout is not None:
-        access = multiplicand_access if is_multiplicand(result) else accumulator_access
+        access = a_fragment_access if is_a_fragment(result) else accumulator_access
         try:
             access(layout)
         except LayoutError as error:

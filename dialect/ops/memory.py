@@ -12,7 +12,7 @@ from ..op import SmemOp
 MAX_OFFSET = (1 << 31) - 1
 
 
-class RootOp(SmemOp):
+class AllocationOp(SmemOp):
     """An op that makes a tile which is no part of another, as its only result."""
 
 

@@ -12,10 +12,10 @@ from ..caching import cached_in_context
 from ..diagnostics import Invalid, format_location, verifier
 from ..effects import Completion, Effects, Proxy, Scope, read
 from ..op import SmemOp
-from ..said import is_said
+from ..optional_attributes import has_unit_attribute
 from ..types import FragmentType, TileType, fragment, tensor_of, tile_element
 from ..uses import Chooser, Path
-from .product_rules import (
+from .mma_rules import (
     PAIR,
     Beside,
     check_modifiers,
@@ -43,7 +43,7 @@ class AnyMma(SmemOp):
         Raises:
             Invalid: if the attribute has a value.
         """
-        return is_said(self, PAIR)
+        return has_unit_attribute(self, PAIR)
 
     @property
     def ctas(self) -> int:
@@ -77,7 +77,7 @@ class MmaOp(TileMma, name="mma"):
 
     A is M x K, B is K x N; M is a multiple of 64, K of the instruction's, N what `wgmma` takes (PTX
     ISA 9.7.15.2); of 8-bit types that lie N-major, which tcgen05 reads, N is a multiple of 16. B is a
-    tile; A a tile, or a fragment (`#smem.multiplicand`) that the warpgroup holds in its registers.
+    tile; A a tile, or a fragment (`#smem.a_fragment`) that the warpgroup holds in its registers.
     All 128 threads of a warpgroup execute it together with the same operands. The result is in
     flight until `smem.wait`; until then the tiles must not be overwritten.
 

@@ -25,7 +25,7 @@ from ..builder import builder
 from ..caching import cached_in_context
 from ..diagnostics import Invalid, format_location, verifier
 from ..effects import Completion, Effects, Proxy, Scope, read
-from ..said import is_said
+from ..optional_attributes import has_unit_attribute
 from ..types import (
     FragmentType,
     TileType,
@@ -40,7 +40,7 @@ from ..types import (
 )
 from ..uses import Chooser, Path
 from .mma import TileMma
-from .product_rules import (
+from .mma_rules import (
     MODIFIERS,
     PAIR,
     TRUNCATE,
@@ -185,7 +185,7 @@ def check_scaled_modifiers(op: Any) -> None:
         Invalid: for the first that is none.
     """
     for name in (*MODIFIERS, TRUNCATE):
-        if is_said(op, name) and not name.startswith("negate"):
+        if has_unit_attribute(op, name) and not name.startswith("negate"):
             raise Invalid(
                 f"has {name}, a modifier of integers or tf32; expected negate_a or negate_b"
             )

@@ -11,7 +11,7 @@ from ..effects import Effects, Scope
 from ..op import SmemOp
 from ..types import FragmentType, check_fragment, is_accumulator
 from .mma import AnyMma
-from .product_rules import check_single_use
+from .mma_rules import check_single_use
 
 I1 = ir.IntegerType[1]
 

@@ -12,10 +12,10 @@ from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..divisibility import constant_of
 from ..types import TileType, shape_of
-from .part import PartOp, check_part, part_type
+from .subview import SubviewOp, check_subtile, subtile_type
 
 
-class StageOp(PartOp, name="stage"):
+class StageOp(SubviewOp, name="stage"):
     """Takes stage `index` of a tile (stages, rows, columns): a tile (rows, columns).
 
     An index that is not constant must be less than the number of stages; this is not checked.
@@ -23,7 +23,7 @@ class StageOp(PartOp, name="stage"):
 
     tile: ext.Operand[TileType]
     index: ext.Operand[ir.IndexType]
-    part: ext.Result[TileType]
+    result: ext.Result[TileType]
 
     @property
     def starts(self) -> tuple[Start, ...]:
@@ -38,17 +38,17 @@ class StageOp(PartOp, name="stage"):
 
     @verifier
     def verify_region_invariants(self) -> None:
-        source, result = self.tile.type, self.part.type
+        source, result = self.tile.type, self.result.type
         shape, (start,), stages = _stage_shape(source), self.starts, shape_of(source)[0]
         if isinstance(start, int) and not 0 <= start < stages:
             raise Invalid(f"takes stage {start} of a tile that has {stages}")
-        check_part(self, source, result, shape)
+        check_subtile(self, source, result, shape)
 
 
 @builder
 def stage(tile: Tile, at: Index) -> Any:
     """Stage `at` (an index value or an integer) of a tile."""
-    result = part_type(tile.type, _stage_shape(tile.type))
+    result = subtile_type(tile.type, _stage_shape(tile.type))
     return create(StageOp, [tile, index(at)], [result]).result
 
 

@@ -13,10 +13,10 @@ from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..divisibility import divisor
 from ..types import TileType, shape_of
-from .part import DYNAMIC, PartOp, check_part, part_type
+from .subview import DYNAMIC, SubviewOp, check_subtile, subtile_type
 
 
-class SubtileOp(PartOp, name="subtile"):
+class SubtileOp(SubviewOp, name="subtile"):
     """Takes the rectangle of the result's shape that begins at (row, column), in elements.
 
     `static_offsets` holds both; an entry of -2^63 stands for the next operand. What is known of an
@@ -31,7 +31,7 @@ class SubtileOp(PartOp, name="subtile"):
 
     tile: ext.Operand[TileType]
     offsets: Sequence[ext.Operand[ir.IndexType]]
-    part: ext.Result[TileType]
+    result: ext.Result[TileType]
     static_offsets: Any
 
     @property
@@ -75,20 +75,20 @@ class SubtileOp(PartOp, name="subtile"):
 
     @verifier
     def verify_region_invariants(self) -> None:
-        source, result = self.tile.type, self.part.type
-        shape, part = shape_of(source), shape_of(result)
+        source, result = self.tile.type, self.result.type
+        shape, taken = shape_of(source), shape_of(result)
         if len(shape) != 2:
             raise Invalid(
                 f"takes a part of a tile (rows, columns), not {list(shape)}; take a stage"
             )
         for dim, start in enumerate(self.starts):
-            if len(part) == 2 and isinstance(start, int):
-                last = start + part[dim] - 1
+            if len(taken) == 2 and isinstance(start, int):
+                last = start + taken[dim] - 1
                 if start < 0 or last >= shape[dim]:
                     raise Invalid(
                         f"takes elements {start} to {last} of dimension {dim}, which has {shape[dim]}"
                     )
-        check_part(self, source, result, part if len(part) == 2 else shape)
+        check_subtile(self, source, result, taken if len(taken) == 2 else shape)
 
 
 @builder
@@ -101,7 +101,7 @@ def subtile(
     """The part of `tile` that begins at `offsets` (integers or index values) and has `sizes`."""
     static = [o if isinstance(o, int) else DYNAMIC for o in offsets]
     operands = [tile, *(o for o in offsets if not isinstance(o, int))]
-    result = part_type(tile.type, sizes)
+    result = subtile_type(tile.type, sizes)
     return create(
         SubtileOp, operands, [result], static_offsets=static, multiple_of=multiple_of
     ).result

@@ -9,11 +9,11 @@ from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
 from ..op import SmemOp
-from ..said import is_said
-from ..types import RingType
+from ..optional_attributes import has_unit_attribute
+from ..types import PipelineType
 from .memory import check_offset, offset_of
-from .product_rules import PAIR
-from .ring import MBARRIER_BYTES
+from .mma_rules import PAIR
+from .pipeline import MBARRIER_BYTES
 
 #: Columns of tensor memory of a block, and the fewest that are allocated (PTX ISA 9.7.16.1).
 MAX_COLUMNS, LEAST_COLUMNS = 512, 32
@@ -44,7 +44,7 @@ class TensorMemoryOp(SmemOp, name="tensor_memory"):
     depth: ir.IntegerAttr
     first: ir.IntegerAttr
     warpgroups: ir.IntegerAttr
-    barriers: ext.Result[RingType]
+    barriers: ext.Result[PipelineType]
 
     i32 = ("columns", "depth", "first", "warpgroups")
     i64 = ("offset",)
@@ -76,7 +76,7 @@ class TensorMemoryOp(SmemOp, name="tensor_memory"):
         Raises:
             Invalid: if the attribute has a value.
         """
-        return is_said(self, PAIR)
+        return has_unit_attribute(self, PAIR)
 
     @property
     def barriers_of_each(self) -> int:
@@ -97,7 +97,7 @@ def tensor_memory(
     which can have `depth` mma under way, of pairs of blocks or of one."""
     return create(
         TensorMemoryOp,
-        results=[RingType.get()],
+        results=[PipelineType.get()],
         columns=columns,
         depth=depth,
         first=first,

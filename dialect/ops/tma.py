@@ -7,7 +7,7 @@ from ...layout import Arch
 from ...layout.tcgen05 import ScaleUse
 from ...layout.tensor_box import PADDED_ALIGNMENT, PADDED_BOX, TensorBox, tensor_box
 from ...layout.uses import BulkUse, Use
-from ..arguments import Index, Memref, Ring, Tile
+from ..arguments import Index, Memref, Pipeline, Tile
 from ..bindings import ext, ir
 from ..build import create, index
 from ..builder import builder
@@ -17,12 +17,12 @@ from ..divisibility import constant_of
 from ..effects import Completion, Effects, Proxy, read, write
 from ..memrefs import check_global, is_dynamic, strides_of
 from ..op import SmemOp
-from ..said import is_said, text_said
-from ..types import RingType, TileType, layout_of, shape_of, tensor_of, tile_element
+from ..optional_attributes import has_unit_attribute, string_attribute
+from ..types import PipelineType, TileType, layout_of, shape_of, tensor_of, tile_element
 from ..uses import Chooser, Path
 from .copy import check_groups, is_packed, packed
 from .factor_blocks import check_block_load, holds_blocks, refuse_rows
-from .ring import ring_of
+from .pipeline import pipeline_of
 
 #: Says along which dimension of the cluster blocks load the same tile together.
 MULTICAST = "multicast"
@@ -50,7 +50,7 @@ class BulkCopyOp(SmemOp):
         Raises:
             Invalid: if the attribute is no such hint.
         """
-        return text_said(self, CACHE, CACHE_HINTS)
+        return string_attribute(self, CACHE, CACHE_HINTS)
 
 
 class TmaLoadOp(BulkCopyOp, name="tma_load"):
@@ -62,7 +62,7 @@ class TmaLoadOp(BulkCopyOp, name="tma_load"):
     tile's layout; the manifest tells the host what to encode. Along the contiguous dimension, the part
     begins at a multiple of 16 bytes: the chip stops at any other.
 
-    The bytes count for the stage of `step` of the ring, which is full when they have come and its
+    The bytes count for the stage of `step` of the pipeline, which is full when they have come and its
     producers have committed. A tile of tf32 takes f32, one of i1 or f4E2M1FN takes i8, with eight or two
     elements to a byte.
 
@@ -82,7 +82,7 @@ class TmaLoadOp(BulkCopyOp, name="tma_load"):
 
     source: ext.Operand[ir.MemRefType]
     tile: ext.Operand[TileType]
-    ring: ext.Operand[RingType]
+    pipeline: ext.Operand[PipelineType]
     step: ext.Operand[ir.IndexType]
     coordinates: Sequence[ext.Operand[ir.IndexType]]
 
@@ -101,7 +101,7 @@ class TmaLoadOp(BulkCopyOp, name="tma_load"):
         Raises:
             Invalid: if the attribute names none.
         """
-        return text_said(self, MULTICAST, CLUSTER_DIMS)
+        return string_attribute(self, MULTICAST, CLUSTER_DIMS)
 
     def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use:
         """What it asks of its tile's layout.
@@ -119,7 +119,7 @@ class TmaLoadOp(BulkCopyOp, name="tma_load"):
     @verifier
     def verify_region_invariants(self) -> None:
         source, tile = self.source.type, self.tile.type
-        ring_of(self)
+        pipeline_of(self)
         _check_attributes(self, (MULTICAST, CACHE))
         multicast = self.multicast
         if holds_blocks(source):
@@ -200,7 +200,7 @@ class TmaWaitOp(SmemOp, name="tma_wait"):
         Raises:
             Invalid: if the attribute has a value.
         """
-        return is_said(self, "read")
+        return has_unit_attribute(self, "read")
 
     @verifier
     def verify_region_invariants(self) -> None:
@@ -351,7 +351,7 @@ def map_box(memref: Any, tile: Any, box: TensorBox) -> tuple[int, ...]:
 def tma_load(
     source: Memref,
     tile: Tile,
-    ring: Ring,
+    pipeline: Pipeline,
     step: Index,
     coordinates: Sequence[Index],
     multicast: str | None = None,
@@ -362,12 +362,12 @@ def tma_load(
     Args:
         source: an argument of the kernel.
         tile: the tile.
-        ring, step: the stage that the bytes count for.
+        pipeline, step: the stage that the bytes count for.
         coordinates: where the tile begins, for each dimension of the source.
         multicast: "x" or "y".
         cache: "evict_first", "evict_last" or "evict_normal".
     """
-    operands = [source, tile, ring, index(step), *map(index, coordinates)]
+    operands = [source, tile, pipeline, index(step), *map(index, coordinates)]
     create(TmaLoadOp, operands, multicast=multicast, cache=cache)
 
 

@@ -11,11 +11,11 @@ from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..elements import element_of
 from ..memrefs import is_workgroup, strides_of
-from ..types import TileType, layout_of, root_layout_of, tile
-from .memory import RootOp
+from ..types import TileType, allocation_layout_of, layout_of, tile
+from .memory import AllocationOp
 
 
-class ViewOp(RootOp, name="view"):
+class ViewOp(AllocationOp, name="view"):
     """Makes a tile, with a layout that is given, of a contiguous memref in workgroup memory.
 
     The optional attribute `alignment` promises the alignment of the memref's first element in
@@ -52,7 +52,7 @@ class ViewOp(RootOp, name="view"):
     @verifier
     def verify_region_invariants(self) -> None:
         source, result = self.memref.type, self.tile.type
-        layout = root_layout_of(result)
+        layout = allocation_layout_of(result)
         if layout is None:
             raise Invalid("needs a layout: memory that is already there cannot be given one")
         if not is_workgroup(source):

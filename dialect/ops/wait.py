@@ -11,7 +11,7 @@ from ..effects import Completion, Effects, Scope
 from ..op import SmemOp
 from ..types import FragmentType, fragment, is_accumulator, is_in_flight, shape_of, tensor_of
 from .mma import AnyMma
-from .product_rules import check_single_use
+from .mma_rules import check_single_use
 
 
 class WaitOp(SmemOp, name="wait"):

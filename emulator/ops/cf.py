@@ -4,26 +4,26 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from ..convergent import ConvergentThreads
 from ..errors import Kind, Stop
 from ..program import Code, Op
 from ..registry import controls
-from ..strand import Strand
 
 
-def _go(strand: Strand, target: Code, values: tuple[Any, ...] = ()) -> None:
-    frame = strand.frames[-1]
+def _go(convergent: ConvergentThreads, target: Code, values: tuple[Any, ...] = ()) -> None:
+    frame = convergent.frames[-1]
     if values:
-        strand.write_all(target.arguments, values)
+        convergent.write_all(target.arguments, values)
     if target is frame.until:
-        strand.frames.clear()
+        convergent.frames.clear()
     else:
         frame.code, frame.index = target, 0
 
 
 @controls("cf.br", "llvm.br")
 def _branch(op: Op) -> Any:
-    def step(strand: Strand, *values: Any) -> None:
-        _go(strand, op.successors[0], values)
+    def step(convergent: ConvergentThreads, *values: Any) -> None:
+        _go(convergent, op.successors[0], values)
 
     return step
 
@@ -35,24 +35,24 @@ def _conditional(op: Op) -> Any:
     yes, no = op.successors
 
     def to(target: Code, numbers: tuple[int, ...]) -> Any:
-        def action(side: Strand) -> None:
+        def action(side: ConvergentThreads) -> None:
             _go(side, target, tuple(side.read(number) for number in numbers))
 
         return action
 
     take = to(yes, passed[0]), to(no, passed[1])
 
-    def step(strand: Strand, condition: Any, *_: Any) -> None:
-        frame = strand.frames[-1]
+    def step(convergent: ConvergentThreads, condition: Any, *_: Any) -> None:
+        frame = convergent.frames[-1]
         meeting, waits = _meeting(frame.code)
 
-        def meet(whole: Strand) -> None:
+        def meet(whole: ConvergentThreads) -> None:
             if meeting is not None and meeting is not frame.until:
                 whole.frames.append(replace(frame, code=meeting, index=0))
 
-        chosen = strand.spread(strand.checked(condition))
-        masks = strand.lanes.where(chosen), strand.lanes.where(~chosen)
-        strand.branch(list(zip(masks, take, strict=True)), waits, 1, meet, meeting)
+        chosen = convergent.spread(convergent.checked(condition))
+        masks = convergent.lanes.where(chosen), convergent.lanes.where(~chosen)
+        convergent.branch(list(zip(masks, take, strict=True)), waits, 1, meet, meeting)
 
     return step
 
@@ -93,10 +93,10 @@ def _before(code: Code, meeting: Code | None) -> list[Code]:
 def _assert(op: Op) -> Any:
     message = op.string("msg")
 
-    def step(strand: Strand, condition: Any) -> None:
-        if not strand.checked(condition).all():
-            strand.block.report_at(
-                strand, Kind.ASSERTION, f"asserts that {message}, which is false"
+    def step(convergent: ConvergentThreads, condition: Any) -> None:
+        if not convergent.checked(condition).all():
+            convergent.block.report_at(
+                convergent, Kind.ASSERTION, f"asserts that {message}, which is false"
             )
             raise Stop
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..arguments import number
+from ..convergent import ConvergentThreads
 from ..lanes import WARP
 from ..program import Op
 from ..registry import controls, executes
-from ..strand import Strand
 from ..types import dtype_of
 from ..values import MemRef
 
@@ -25,25 +25,25 @@ def _same(value: int) -> np.ndarray:
     return np.array([value], np.uint64)
 
 
-def thread_index(strand: Strand, dim: int) -> np.ndarray:
+def thread_index(convergent: ConvergentThreads, dim: int) -> np.ndarray:
     """Each thread's index along x, y or z."""
-    x, y, _ = strand.block.launch.size
-    linear = strand.lanes.threads
+    x, y, _ = convergent.block.launch.size
+    linear = convergent.lanes.threads
     return ((linear % x), (linear // x % y), (linear // (x * y)))[dim].astype(np.uint64)
 
 
 @executes("gpu.thread_id")
 def _thread(op: Op) -> Any:
     dim = _dimension(op)
-    return lambda strand: thread_index(strand, dim)
+    return lambda convergent: thread_index(convergent, dim)
 
 
 @executes("gpu.block_id", "gpu.block_dim", "gpu.grid_dim")
 def _extent(op: Op) -> Any:
     dim, name = _dimension(op), op.name
 
-    def step(strand: Strand) -> np.ndarray:
-        block = strand.block
+    def step(convergent: ConvergentThreads) -> np.ndarray:
+        block = convergent.block
         of = {
             "gpu.block_id": block.index,
             "gpu.block_dim": block.launch.size,
@@ -54,10 +54,10 @@ def _extent(op: Op) -> Any:
     return step
 
 
-def _place(strand: Strand, name: str) -> np.ndarray:
+def _place(convergent: ConvergentThreads, name: str) -> np.ndarray:
     """Along x, y, z: the block's place in its cluster, the cluster's in the grid, or the extents of
     either."""
-    block = strand.block
+    block = convergent.block
     grid, cluster = np.array(block.launch.grid), np.array(block.launch.cluster)
     return {
         "cluster_block_id": block.index % cluster,
@@ -70,17 +70,17 @@ def _place(strand: Strand, name: str) -> np.ndarray:
 @executes("gpu.cluster_block_id", "gpu.cluster_dim_blocks", "gpu.cluster_id", "gpu.cluster_dim")
 def _cluster_extent(op: Op) -> Any:
     dim, name = _dimension(op), op.name.removeprefix("gpu.")
-    return lambda strand: _same(_place(strand, name)[dim])
+    return lambda convergent: _same(_place(convergent, name)[dim])
 
 
 @executes("gpu.global_id")
 def _global_thread(op: Op) -> Any:
     dim = _dimension(op)
 
-    def step(strand: Strand) -> np.ndarray:
-        block = strand.block
+    def step(convergent: ConvergentThreads) -> np.ndarray:
+        block = convergent.block
         first = block.index[dim] * block.launch.size[dim]
-        return thread_index(strand, dim) + np.uint64(first)
+        return thread_index(convergent, dim) + np.uint64(first)
 
     return step
 
@@ -98,10 +98,10 @@ def _special_register(op: Op) -> Any:
     name, dim = _SPECIAL[op.name]
     dtype = dtype_of(op.result_types[0], op.location)
 
-    def step(strand: Strand) -> np.ndarray:
-        block = strand.block
+    def step(convergent: ConvergentThreads) -> np.ndarray:
+        block = convergent.block
         if name == "tid":
-            return thread_index(strand, dim).astype(dtype)
+            return thread_index(convergent, dim).astype(dtype)
         of = {"ctaid": block.index, "ntid": block.launch.size, "nctaid": block.launch.grid}
         return _same(of[name][dim]).astype(dtype)
 
@@ -125,15 +125,15 @@ _OF_CLUSTER = {
 def _cluster_register(op: Op) -> Any:
     word, dim = _OF_CLUSTER[op.name]
     dtype = dtype_of(op.result_types[0], op.location)
-    return lambda strand: _same(_place(strand, word)[dim]).astype(dtype)
+    return lambda convergent: _same(_place(convergent, word)[dim]).astype(dtype)
 
 
 @executes("nvvm.read.ptx.sreg.cluster.ctarank", "nvvm.read.ptx.sreg.cluster.nctarank")
 def _cluster_rank(op: Op) -> Any:
     dtype = dtype_of(op.result_types[0], op.location)
     if op.name.endswith("nctarank"):
-        return lambda strand: _same(len(strand.block.cluster.blocks)).astype(dtype)
-    return lambda strand: _same(strand.block.rank).astype(dtype)
+        return lambda convergent: _same(len(convergent.block.cluster.blocks)).astype(dtype)
+    return lambda convergent: _same(convergent.block.rank).astype(dtype)
 
 
 @executes(
@@ -142,8 +142,8 @@ def _cluster_rank(op: Op) -> Any:
 def _within_warp(op: Op) -> Any:
     dtype = dtype_of(op.result_types[0], op.location)
     if "lane" in op.name:
-        return lambda strand: (strand.lanes.threads % WARP).astype(dtype)
-    return lambda strand: (strand.lanes.threads // WARP).astype(dtype)
+        return lambda convergent: (convergent.lanes.threads % WARP).astype(dtype)
+    return lambda convergent: (convergent.lanes.threads // WARP).astype(dtype)
 
 
 @executes("gpu.barrier", waits=True)
@@ -152,13 +152,13 @@ def _barrier(op: Op) -> Any:
         raise op.refuse(
             "is of another scope than the whole block, which the emulator does not know"
         )
-    return lambda strand: strand.block.barriers.arrive(strand, 0, None, wait=True)
+    return lambda convergent: convergent.block.barriers.arrive(convergent, 0, None, wait=True)
 
 
 @executes("gpu.dynamic_shared_memory")
 def _dynamic_memory(op: Op) -> Any:
-    def step(strand: Strand) -> MemRef:
-        launch = strand.block.launch
+    def step(convergent: ConvergentThreads) -> MemRef:
+        launch = convergent.block.launch
         size = max(launch.shared_end - launch.dynamic_start, 0)
         return MemRef(number(launch.dynamic_start), number(0), (number(size),), (number(1),))
 
@@ -167,4 +167,4 @@ def _dynamic_memory(op: Op) -> Any:
 
 @controls("gpu.return")
 def _return(op: Op) -> Any:
-    return lambda strand: strand.block.finish(strand)
+    return lambda convergent: convergent.block.finish(convergent)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ..convergent import ConvergentThreads
 from ..program import Op
 from ..registry import assembled, assembles, executes
-from ..strand import Strand
 from ..types import struct_members
 from ..values import Registers
 from .llvm import made_registers
@@ -21,7 +21,7 @@ _POLICY = re.compile(r"createpolicy\.fractional\.L2::\w+\.b64 \$0, 1\.0;")
 
 #: What is done with an instruction's inputs: those that are tied to outputs, and the others by their
 #: numbers in the text.
-Action = Callable[[Strand, list[Any], dict[int, Any]], Any]
+Action = Callable[[ConvergentThreads, list[Any], dict[int, Any]], Any]
 
 
 @executes("llvm.inline_asm")
@@ -36,7 +36,7 @@ def _inline_asm(op: Op) -> Any:
 @assembles
 def _policy(op: Op, text: str) -> Any:
     if _POLICY.fullmatch(text) and op.string("constraints") == "=l" and not op.operand_types:
-        return lambda strand: np.zeros(1, np.uint64)
+        return lambda convergent: np.zeros(1, np.uint64)
     return None
 
 
@@ -67,9 +67,9 @@ class Operands:
     def step(self, action: Action) -> Callable[..., Any]:
         """A step that gives an action its inputs."""
 
-        def step(strand: Strand, *values: Any) -> Any:
+        def step(convergent: ConvergentThreads, *values: Any) -> Any:
             passed = [values[at] for at in self.tied]
-            return action(strand, passed, {n: values[at] for n, at in self.others.items()})
+            return action(convergent, passed, {n: values[at] for n, at in self.others.items()})
 
         return step
 
@@ -102,8 +102,8 @@ def operands_of(op: Op) -> Operands:
 
 def passing(
     op: Op,
-    before: Callable[[Strand], None] | None = None,
-    after: Callable[[Strand], None] | None = None,
+    before: Callable[[ConvergentThreads], None] | None = None,
+    after: Callable[[ConvergentThreads], None] | None = None,
 ) -> Callable[..., Any]:
     """A step by which registers pass through an instruction, or through none.
 
@@ -124,21 +124,21 @@ def passing(
     if is_struct and len({str(op.operand_types[at]) for at in operands.tied}) > 1:
         raise op.refuse("gives registers of several types, which the emulator does not know")
 
-    def passes(strand: Strand, passed: list[Any], _: dict[int, Any]) -> Any:
+    def passes(convergent: ConvergentThreads, passed: list[Any], _: dict[int, Any]) -> Any:
         if before:
-            before(strand)
+            before(convergent)
         through = passed[0] if passed else None
         # When a value was written is told by a stamp, which a bare number lacks.
         if is_struct or (after and passed):
-            through = joined(strand, passed)
+            through = joined(convergent, passed)
         if after:
-            after(strand)
+            after(convergent)
         return through
 
     return operands.step(passes)
 
 
-def joined(strand: Strand, values: list[Any]) -> Registers:
+def joined(convergent: ConvergentThreads, values: list[Any]) -> Registers:
     """Values as the registers of a struct. Those of which it is not known when they were written
     count as written now: LLVM may compute them wherever nothing holds them back."""
     if all(isinstance(value, Registers) for value in values):
@@ -146,13 +146,13 @@ def joined(strand: Strand, values: list[Any]) -> Registers:
         pending = np.max([value.pending for value in values], axis=0)
         stamp = np.max([value.stamp for value in values], axis=0)
         return Registers(data, pending, stamp, np.ones(len(values), bool))
-    columns = [strand.spread(strand.checked(value)) for value in values]
-    return made_registers(strand, np.stack(columns, axis=1), np.ones(len(values), bool))
+    columns = [convergent.spread(convergent.checked(value)) for value in values]
+    return made_registers(convergent, np.stack(columns, axis=1), np.ones(len(values), bool))
 
 
-def overwritten(strand: Strand, values: list[Any], dtype: np.dtype) -> Registers:
+def overwritten(convergent: ConvergentThreads, values: list[Any], dtype: np.dtype) -> Registers:
     """The registers of an accumulator that nobody looks at, so that they may be poison."""
     if all(isinstance(value, Registers) for value in values):
-        return joined(strand, values)
-    blank = np.zeros((strand.lanes.count, len(values)), dtype)
-    return made_registers(strand, blank, np.zeros(len(values), bool))
+        return joined(convergent, values)
+    blank = np.zeros((convergent.lanes.count, len(values)), dtype)
+    return made_registers(convergent, blank, np.zeros(len(values), bool))

@@ -10,13 +10,13 @@ import numpy as np
 
 from ...dialect.bindings import ir
 from ..access import load, store
+from ..convergent import ConvergentThreads
 from ..errors import Kind
 from ..lanes import WARP
 from ..local_memory import of_block as local_memory
 from ..memory import CLUSTER, GENERIC, LOCAL_BYTES, RANK_SHIFT, SHARED, SHARED_WINDOW
 from ..program import Op
 from ..registry import computes, executes
-from ..strand import Strand
 from ..types import bits_of, dtype_of, is_pointer, shape_of, signed, space_of, struct_members
 from ..values import POISON, Registers
 
@@ -31,8 +31,8 @@ _DYNAMIC = -(1 << 31)
 def _address_of(op: Op) -> Any:
     symbol = ir.FlatSymbolRefAttr(op.attribute("global_name")).value
 
-    def step(strand: Strand) -> np.ndarray:
-        symbols = strand.block.launch.symbols
+    def step(convergent: ConvergentThreads) -> np.ndarray:
+        symbols = convergent.block.launch.symbols
         if symbol not in symbols:
             raise op.refuse(f"takes the address of '{symbol}', which is not in shared memory")
         return np.array([symbols[symbol]], np.int64)
@@ -67,7 +67,7 @@ def _integer_to_pointer(op: Op) -> Any:
 def _change_space(op: Op) -> Any:
     source, target = space_of(str(op.operand_types[0])), space_of(str(op.result_types[0]))
     cast = _cast(op, source, target)
-    return lambda strand, pointer: cast(strand.block.rank, strand.checked(pointer))
+    return lambda convergent, pointer: cast(convergent.block.rank, convergent.checked(pointer))
 
 
 def _cast(op: Op, source: int, target: int) -> Callable[[int, np.ndarray], np.ndarray]:
@@ -110,9 +110,9 @@ def _variable(op: Op) -> Any:
     if space_of(str(op.result_types[0])) != GENERIC:
         raise op.refuse(f"gives a {op.result_types[0]}; the emulator knows those of !llvm.ptr")
 
-    def step(strand: Strand, count: Any) -> np.ndarray:
-        sizes = strand.spread(strand.checked(count)).astype(np.int64) * size
-        found = local_memory(strand.block).make(strand.lanes.threads, sizes, alignment)
+    def step(convergent: ConvergentThreads, count: Any) -> np.ndarray:
+        sizes = convergent.spread(convergent.checked(count)).astype(np.int64) * size
+        found = local_memory(convergent.block).make(convergent.lanes.threads, sizes, alignment)
         if found is None:
             raise op.refuse(f"has no room; the emulator has {LOCAL_BYTES} bytes for each thread")
         return found
@@ -128,8 +128,8 @@ def _load(op: Op) -> Any:
     alignment = op.number("alignment", natural_alignment(type_, op.location))
     space = _space(op, 0)
 
-    def step(strand: Strand, pointer: Any) -> np.ndarray:
-        raw = load(strand, strand.checked(pointer), space, size, alignment)
+    def step(convergent: ConvergentThreads, pointer: Any) -> np.ndarray:
+        raw = load(convergent, convergent.checked(pointer), space, size, alignment)
         return raw.view(dtype).reshape(len(raw), *shape)
 
     return step
@@ -141,10 +141,10 @@ def _store(op: Op) -> Any:
     alignment = op.number("alignment", natural_alignment(type_, op.location))
     space = _space(op, 1)
 
-    def step(strand: Strand, value: Any, pointer: Any) -> None:
-        values = strand.checked(value)
+    def step(convergent: ConvergentThreads, value: Any, pointer: Any) -> None:
+        values = convergent.checked(value)
         raw = np.ascontiguousarray(values).reshape(len(values), -1).view(np.uint8)
-        store(strand, strand.checked(pointer), space, raw, alignment)
+        store(convergent, convergent.checked(pointer), space, raw, alignment)
 
     return step
 
@@ -155,10 +155,10 @@ def _store(op: Op) -> Any:
 @executes("llvm.mlir.zero", "llvm.mlir.poison", "llvm.mlir.undef", "ub.poison")
 def _whole(op: Op) -> Any:
     type_, defined = op.result_types[0], op.name == "llvm.mlir.zero"
-    return lambda strand: _filled(strand, type_, defined, op.location)
+    return lambda convergent: _filled(convergent, type_, defined, op.location)
 
 
-def _filled(strand: Strand, type_: Any, defined: bool, location: Any) -> Any:
+def _filled(convergent: ConvergentThreads, type_: Any, defined: bool, location: Any) -> Any:
     """A value of zeros, or of poison."""
     members = struct_members(type_)
     if members is None:
@@ -167,10 +167,10 @@ def _filled(strand: Strand, type_: Any, defined: bool, location: Any) -> Any:
         dtype = np.dtype(np.int64) if is_pointer(str(type_)) else dtype_of(type_, location)
         return np.zeros((1, *shape_of(type_)), dtype)
     if not _is_uniform(members):
-        return tuple(_filled(strand, member, defined, location) for member in members)
+        return tuple(_filled(convergent, member, defined, location) for member in members)
     found = made_registers(
-        strand,
-        np.zeros((strand.lanes.count, len(members)), dtype_of(members[0], location)),
+        convergent,
+        np.zeros((convergent.lanes.count, len(members)), dtype_of(members[0], location)),
         np.full(len(members), defined),
     )
     # No instruction writes poison: what is inserted says when the registers were written.
@@ -184,10 +184,12 @@ def _is_uniform(members: list[Any]) -> bool:
     return all(member == members[0] for member in members)
 
 
-def made_registers(strand: Strand, data: np.ndarray, defined: np.ndarray) -> Registers:
-    """Registers that the strand's threads write now by an ordinary instruction."""
-    warps = strand.lanes.threads // WARP
-    stamp = strand.block.groups.fences[warps]
+def made_registers(
+    convergent: ConvergentThreads, data: np.ndarray, defined: np.ndarray
+) -> Registers:
+    """Registers that the convergent's threads write now by an ordinary instruction."""
+    warps = convergent.lanes.threads // WARP
+    stamp = convergent.block.groups.fences[warps]
     return Registers(data, np.zeros(len(stamp), np.int32), stamp, defined)
 
 
@@ -195,7 +197,7 @@ def made_registers(strand: Strand, data: np.ndarray, defined: np.ndarray) -> Reg
 def _extract(op: Op) -> Any:
     position = op.numbers("position")
 
-    def step(strand: Strand, struct: Any) -> Any:
+    def step(convergent: ConvergentThreads, struct: Any) -> Any:
         for at in position:
             struct = member(struct, at)
         return struct
@@ -218,16 +220,16 @@ def member(struct: Any, at: int) -> Any:
 def _insert(op: Op) -> Any:
     position = op.numbers("position")
 
-    def step(strand: Strand, struct: Any, member: Any) -> Any:
-        return _inserted(strand, struct, member, position)
+    def step(convergent: ConvergentThreads, struct: Any, member: Any) -> Any:
+        return _inserted(convergent, struct, member, position)
 
     return step
 
 
-def _inserted(strand: Strand, struct: Any, member: Any, position: list[int]) -> Any:
+def _inserted(convergent: ConvergentThreads, struct: Any, member: Any, position: list[int]) -> Any:
     at, rest = position[0], position[1:]
     if not isinstance(struct, Registers):
-        inner = _inserted(strand, struct[at], member, rest) if rest else member
+        inner = _inserted(convergent, struct[at], member, rest) if rest else member
         return (*struct[:at], inner, *struct[at + 1 :])
     pending, stamp = struct.pending, struct.stamp
     if isinstance(member, Registers):
@@ -235,7 +237,7 @@ def _inserted(strand: Strand, struct: Any, member: Any, position: list[int]) -> 
         stamp = np.maximum(stamp, member.stamp)
         member = member.data[:, 0]
     elif not struct.pending.any():
-        stamp = strand.block.groups.fences[strand.lanes.threads // WARP]
+        stamp = convergent.block.groups.fences[convergent.lanes.threads // WARP]
     data, defined = struct.data.copy(), struct.defined.copy()
     defined[at] = member is not POISON
     if defined[at]:
@@ -245,10 +247,10 @@ def _inserted(strand: Strand, struct: Any, member: Any, position: list[int]) -> 
 
 @executes("llvm.intr.assume")
 def _assume(op: Op) -> Any:
-    def step(strand: Strand, condition: Any, *_: Any) -> None:
-        if not strand.checked(condition).all():
-            strand.block.report_at(
-                strand,
+    def step(convergent: ConvergentThreads, condition: Any, *_: Any) -> None:
+        if not convergent.checked(condition).all():
+            convergent.block.report_at(
+                convergent,
                 Kind.ASSERTION,
                 "assumes what is false; of an smem.view, that its memory is aligned as it promises",
             )

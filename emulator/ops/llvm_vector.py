@@ -6,20 +6,22 @@ from typing import Any
 
 import numpy as np
 
+from ..convergent import ConvergentThreads
 from ..errors import EmulationError, Kind, Stop
 from ..program import Op
 from ..registry import executes
-from ..strand import Strand
 from ..types import dtype_of, shape_of, signed
 from ..values import POISON, Registers
 from .llvm import made_registers, member
 
 
-def inserted(strand: Strand, vector: Any, element: Any, at: np.ndarray, blank: np.ndarray) -> Any:
+def inserted(
+    convergent: ConvergentThreads, vector: Any, element: Any, at: np.ndarray, blank: np.ndarray
+) -> Any:
     """A vector with one element replaced.
 
     Args:
-        strand: whose vector it is.
+        convergent: whose vector it is.
         vector: an array, registers of which some are poison, or poison.
         element: a value, or poison.
         at: the position in each thread's vector.
@@ -35,34 +37,34 @@ def inserted(strand: Strand, vector: Any, element: Any, at: np.ndarray, blank: n
         vector, defined = blank, np.zeros(blank.shape[1], bool)
     if (at != at[0]).any() and not (defined.all() and element is not POISON):
         raise EmulationError(
-            f"'{strand.current.name}' makes a vector of poison at positions on which threads disagree, "
+            f"'{convergent.current.name}' makes a vector of poison at positions on which threads disagree, "
             "which the emulator does not follow",
-            strand.current.location,
+            convergent.current.location,
         )
     if element is POISON:
         defined[at[0]] = False
     else:
-        element = strand.checked(element)
+        element = convergent.checked(element)
         rows = max(len(vector), len(element), len(at))
         vector = np.array(np.broadcast_to(vector, (rows, *vector.shape[1:])))
         vector[np.arange(rows), at] = element
         defined[at[0]] = True
     if defined.all():
         return vector
-    return made_registers(strand, strand.spread(vector), defined)
+    return made_registers(convergent, convergent.spread(vector), defined)
 
 
-def _positions(op: Op, strand: Strand, position: Any, length: int) -> np.ndarray:
+def _positions(op: Op, convergent: ConvergentThreads, position: Any, length: int) -> np.ndarray:
     """The position in each thread's vector.
 
     Raises:
         Stop: if it is none, which is reported.
     """
-    at = signed(strand.checked(position)).astype(np.int64)
+    at = signed(convergent.checked(position)).astype(np.int64)
     if (at < 0).any() or (at >= length).any():
         wrong = at[(at < 0) | (at >= length)][0]
-        strand.block.report_at(
-            strand, Kind.POISON, f"takes element {wrong} of a vector of {length} elements"
+        convergent.block.report_at(
+            convergent, Kind.POISON, f"takes element {wrong} of a vector of {length} elements"
         )
         raise Stop
     return at
@@ -73,9 +75,9 @@ def _insert(op: Op) -> Any:
     (length,) = shape_of(op.result_types[0])
     blank = np.zeros((1, length), dtype_of(op.result_types[0], op.location))
 
-    def step(strand: Strand, vector: Any, element: Any, position: Any) -> Any:
-        at = _positions(op, strand, position, length)
-        return inserted(strand, vector, element, at, blank)
+    def step(convergent: ConvergentThreads, vector: Any, element: Any, position: Any) -> Any:
+        at = _positions(op, convergent, position, length)
+        return inserted(convergent, vector, element, at, blank)
 
     return step
 
@@ -84,11 +86,11 @@ def _insert(op: Op) -> Any:
 def _extract(op: Op) -> Any:
     (length,) = shape_of(op.operand_types[0])
 
-    def step(strand: Strand, vector: Any, position: Any) -> Any:
-        at = _positions(op, strand, position, length)
+    def step(convergent: ConvergentThreads, vector: Any, position: Any) -> Any:
+        at = _positions(op, convergent, position, length)
         if isinstance(vector, Registers) and (at == at[0]).all():
             return member(vector, int(at[0]))
-        vector = strand.checked(vector)
+        vector = convergent.checked(vector)
         rows = max(len(vector), len(at))
         vector, at = np.broadcast_to(vector, (rows, length)), np.broadcast_to(at, rows)
         return vector[np.arange(rows), at]
@@ -102,10 +104,10 @@ def _shuffle(op: Op) -> Any:
     (length,) = shape_of(op.operand_types[0])
     taken = [m for m in mask if m >= 0]
 
-    def step(strand: Strand, first: Any, second: Any) -> Any:
+    def step(convergent: ConvergentThreads, first: Any, second: Any) -> Any:
         # Often one of both is poison, and none of its elements is taken.
         sources = [
-            strand.checked(v) if any(m // length == side for m in taken) else None
+            convergent.checked(v) if any(m // length == side for m in taken) else None
             for side, v in enumerate((first, second))
         ]
         known = [source for source in sources if source is not None]
@@ -118,6 +120,6 @@ def _shuffle(op: Op) -> Any:
         found = pool[:, np.maximum(mask, 0)]
         if len(taken) == len(mask):
             return found
-        return made_registers(strand, strand.spread(found), np.array(mask) >= 0)
+        return made_registers(convergent, convergent.spread(found), np.array(mask) >= 0)
 
     return step

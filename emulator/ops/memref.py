@@ -10,11 +10,11 @@ import numpy as np
 from ...dialect.bindings import ir
 from ..access import load, store
 from ..arguments import number, static_memref
+from ..convergent import ConvergentThreads
 from ..errors import EmulationError
 from ..memory import GENERIC, GLOBAL, SHARED
 from ..program import Op
 from ..registry import computes, executes
-from ..strand import Strand
 from ..types import bits_of, dtype_of, shape_of, signed
 from ..values import MemRef
 
@@ -176,8 +176,8 @@ def _global(op: Op) -> Any:
     symbol = ir.FlatSymbolRefAttr(op.attribute("name")).value
     type_ = op.result_types[0]
 
-    def step(strand: Strand) -> MemRef:
-        symbols = strand.block.launch.symbols
+    def step(convergent: ConvergentThreads) -> MemRef:
+        symbols = convergent.block.launch.symbols
         if symbol not in symbols:
             raise op.refuse(f"names '{symbol}', which is not in shared memory")
         return static_memref(type_, number(symbols[symbol]))
@@ -200,10 +200,10 @@ def _load(op: Op) -> Any:
     dtype, space = dtype_of(source.element_type, op.location), space_of(source, op.location)
     size, shape = bits_of(source.element_type, op.location) // 8, shape_of(source.element_type)
 
-    def step(strand: Strand, memref: Any, *indices: Any) -> np.ndarray:
-        known = tuple(strand.checked(i) for i in indices)
-        address = element_address(strand.checked(memref), known, size)
-        raw = load(strand, address, space, size, size)
+    def step(convergent: ConvergentThreads, memref: Any, *indices: Any) -> np.ndarray:
+        known = tuple(convergent.checked(i) for i in indices)
+        address = element_address(convergent.checked(memref), known, size)
+        raw = load(convergent, address, space, size, size)
         return raw.view(dtype).reshape(len(raw), *shape)
 
     return step
@@ -215,11 +215,11 @@ def _store(op: Op) -> Any:
     space = space_of(target, op.location)
     size = bits_of(target.element_type, op.location) // 8
 
-    def step(strand: Strand, value: Any, memref: Any, *indices: Any) -> None:
-        known = tuple(strand.checked(i) for i in indices)
-        address = element_address(strand.checked(memref), known, size)
-        values = strand.checked(value)
+    def step(convergent: ConvergentThreads, value: Any, memref: Any, *indices: Any) -> None:
+        known = tuple(convergent.checked(i) for i in indices)
+        address = element_address(convergent.checked(memref), known, size)
+        values = convergent.checked(value)
         raw = np.ascontiguousarray(values).reshape(len(values), -1).view(np.uint8)
-        store(strand, address, space, raw, size)
+        store(convergent, address, space, raw, size)
 
     return step

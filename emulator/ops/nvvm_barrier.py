@@ -6,33 +6,33 @@ from typing import Any
 
 import numpy as np
 
+from ..convergent import ConvergentThreads
 from ..errors import Kind, Stop
 from ..lanes import split_warps
 from ..program import Op
 from ..registry import executes
-from ..strand import Strand
 
 
-def _parted(strand: Strand, values: list[Any]) -> list[int] | None:
-    """The numbers that an instruction of a warp is given; None if the strand's warps disagree on
-    them, and go on as strands of their own that execute it again.
+def _parted(convergent: ConvergentThreads, values: list[Any]) -> list[int] | None:
+    """The numbers that an instruction of a warp is given; None if the convergent's warps disagree on
+    them, and go on as convergent_groups of their own that execute it again.
 
     Raises:
         Stop: if threads of a warp disagree.
     """
-    given = [strand.spread(strand.checked(value)) for value in values]
+    given = [convergent.spread(convergent.checked(value)) for value in values]
     if all((numbers == numbers[0]).all() for numbers in given):
         return [int(numbers[0]) for numbers in given]
     wanted, which = np.unique(np.stack(given), axis=1, return_inverse=True)
-    masks = [strand.lanes.where(which.reshape(-1) == i) for i in range(wanted.shape[1])]
-    if any(len(split_warps(mask | ~strand.lanes.mask)) for mask in masks):
-        strand.block.report_at(
-            strand,
+    masks = [convergent.lanes.where(which.reshape(-1) == i) for i in range(wanted.shape[1])]
+    if any(len(split_warps(mask | ~convergent.lanes.mask)) for mask in masks):
+        convergent.block.report_at(
+            convergent,
             Kind.DIVERGENT,
             "has a barrier number or a number of threads that threads of a warp disagree on",
         )
         raise Stop
-    strand.part([(mask, Strand.repeat) for mask in masks])
+    convergent.part([(mask, ConvergentThreads.repeat) for mask in masks])
     return None
 
 
@@ -44,12 +44,12 @@ def _barrier(op: Op) -> Any:
         if any(others):
             raise op.refuse("reduces a predicate, which the emulator does not know")
 
-    def step(strand: Strand, *values: Any) -> None:
-        given = _parted(strand, list(values))
+    def step(convergent: ConvergentThreads, *values: Any) -> None:
+        given = _parted(convergent, list(values))
         if given is not None:
             number = given[0] if has_id else 0
             count = given[-1] if has_count else None
-            strand.block.barriers.arrive(strand, number, count, wait=True)
+            convergent.block.barriers.arrive(convergent, number, count, wait=True)
 
     return step
 
@@ -58,11 +58,11 @@ def _barrier(op: Op) -> Any:
 def _arrive(op: Op) -> Any:
     has_id = len(op.operand_types) == 2
 
-    def step(strand: Strand, *values: Any) -> None:
-        given = _parted(strand, list(values))
+    def step(convergent: ConvergentThreads, *values: Any) -> None:
+        given = _parted(convergent, list(values))
         if given is not None:
             number = given[0] if has_id else 0
-            strand.block.barriers.arrive(strand, number, given[-1], wait=False)
+            convergent.block.barriers.arrive(convergent, number, given[-1], wait=False)
 
     return step
 
@@ -73,5 +73,5 @@ def _proxy_fence(op: Op) -> Any:
     if "async" not in kind:
         raise op.refuse(f"is of kind {kind}, which the emulator does not know")
     if "global" in kind:
-        return lambda strand: None
-    return lambda strand: strand.block.order.fence(strand.threads)
+        return lambda convergent: None
+    return lambda convergent: convergent.block.order.fence(convergent.threads)

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ..convergent import ConvergentThreads
 from ..errors import Kind, Stop
 from ..memory import RANK_SHIFT, SHARED
 from ..program import Op
 from ..registry import executes
-from ..strand import Strand
 from ..types import space_of
 from ..warps import whole_warps
 
@@ -19,10 +19,10 @@ from ..warps import whole_warps
 def _arrive(op: Op) -> Any:
     releases, aligned = not op.name.endswith("relaxed"), op.has("aligned")
 
-    def step(strand: Strand) -> None:
+    def step(convergent: ConvergentThreads) -> None:
         if aligned:
-            whole_warps(strand)
-        strand.block.cluster.barrier.arrive(strand, releases)
+            whole_warps(convergent)
+        convergent.block.cluster.barrier.arrive(convergent, releases)
 
     return step
 
@@ -31,10 +31,10 @@ def _arrive(op: Op) -> Any:
 def _wait(op: Op) -> Any:
     aligned = op.has("aligned")
 
-    def step(strand: Strand) -> None:
+    def step(convergent: ConvergentThreads) -> None:
         if aligned:
-            whole_warps(strand)
-        strand.block.cluster.barrier.wait(strand)
+            whole_warps(convergent)
+        convergent.block.cluster.barrier.wait(convergent)
 
     return step
 
@@ -44,12 +44,12 @@ def _map_address(op: Op) -> Any:
     if space_of(str(op.operand_types[0])) != SHARED:
         raise op.refuse("maps another address than one of shared memory")
 
-    def step(strand: Strand, pointer: Any, rank: Any) -> np.ndarray:
-        address, ranks = strand.checked(pointer), strand.checked(rank).astype(np.int64)
-        blocks = len(strand.block.cluster.blocks)
+    def step(convergent: ConvergentThreads, pointer: Any, rank: Any) -> np.ndarray:
+        address, ranks = convergent.checked(pointer), convergent.checked(rank).astype(np.int64)
+        blocks = len(convergent.block.cluster.blocks)
         if (ranks >= blocks).any():
-            strand.block.report_at(
-                strand,
+            convergent.block.report_at(
+                convergent,
                 Kind.OUT_OF_BOUNDS,
                 f"names block {ranks.max()} of a cluster of {blocks}",
             )

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..access import locate
+from ..convergent import ConvergentThreads
 from ..memory import GLOBAL, SHARED
 from ..program import Op
 from ..registry import executes
-from ..strand import Strand
 
 _KEY = "cp.async"
 
@@ -52,8 +52,8 @@ class _Copy:
         return _Copy(self.threads[mask], self.rows[mask], self.size, self.group[mask], self.number)
 
 
-def _copies(strand: Strand) -> _Copies:
-    block = strand.block
+def _copies(convergent: ConvergentThreads) -> _Copies:
+    block = convergent.block
     if _KEY not in block.state:
         block.state[_KEY] = _Copies(np.zeros(block.threads, np.int32))
     return block.state[_KEY]
@@ -65,27 +65,27 @@ def _copy(op: Op) -> Any:
     if len(op.operand_types) != 2:
         raise op.refuse("copies fewer bytes than it writes, which the emulator does not know")
 
-    def step(strand: Strand, target: Any, source: Any) -> None:
-        block, copies = strand.block, _copies(strand)
-        to, from_ = (strand.spread(strand.checked(value)) for value in (target, source))
+    def step(convergent: ConvergentThreads, target: Any, source: Any) -> None:
+        block, copies = convergent.block, _copies(convergent)
+        to, from_ = (convergent.spread(convergent.checked(value)) for value in (target, source))
         data = np.empty((len(from_), size), np.uint8)
-        for memory, among, local in locate(strand, from_, GLOBAL, size, "reads"):
+        for memory, among, local in locate(convergent, from_, GLOBAL, size, "reads"):
             data[among] = memory.load(local, size)
-        for memory, among, local in locate(strand, to, SHARED, size, "writes"):
-            rows, threads = memory.rows(local, size), strand.lanes.threads[among]
-            block.shadow.check_write(threads + block.first, rows, size, block.reporter(strand))
-            block.shadow.started_copy(rows, size, strand.current.number)
+        for memory, among, local in locate(convergent, to, SHARED, size, "writes"):
+            rows, threads = memory.rows(local, size), convergent.lanes.threads[among]
+            block.shadow.check_write(threads + block.first, rows, size, block.reporter(convergent))
+            block.shadow.started_copy(rows, size, convergent.current.number)
             memory.store(local, data[among])
             group = copies.committed[threads]
-            copies.under_way.append(_Copy(threads, rows, size, group, strand.current.number))
+            copies.under_way.append(_Copy(threads, rows, size, group, convergent.current.number))
 
     return step
 
 
 @executes("nvvm.cp.async.commit.group")
 def _commit(op: Op) -> Any:
-    def step(strand: Strand) -> None:
-        _copies(strand).committed[strand.lanes.index] += 1
+    def step(convergent: ConvergentThreads) -> None:
+        _copies(convergent).committed[convergent.lanes.index] += 1
 
     return step
 
@@ -94,11 +94,11 @@ def _commit(op: Op) -> Any:
 def _wait(op: Op) -> Any:
     pending = op.number("n")
 
-    def step(strand: Strand) -> None:
-        block, copies = strand.block, _copies(strand)
+    def step(convergent: ConvergentThreads) -> None:
+        block, copies = convergent.block, _copies(convergent)
         left: list[_Copy] = []
         for copy in copies.under_way:
-            waits = strand.lanes.mask[copy.threads]
+            waits = convergent.lanes.mask[copy.threads]
             done = waits & (copy.group < copies.committed[copy.threads] - pending)
             if done.any():
                 over = copy.of(done)

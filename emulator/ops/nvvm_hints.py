@@ -11,15 +11,15 @@ from ..registry import executes
 @executes("nvvm.setmaxregister", collective=True)
 def _set_registers(op: Op) -> Any:
     # The op's verifier knows which numbers there are.
-    return lambda strand: None
+    return lambda convergent: None
 
 
 @executes("nvvm.prefetch")
 def _prefetch(op: Op) -> Any:
-    return lambda strand, pointer, *policy: None
+    return lambda convergent, pointer, *policy: None
 
 
 @executes("nvvm.griddepcontrol")
 def _grid_dependency(op: Op) -> Any:
     # One kernel is run at a time: those before it have ended.
-    return lambda strand: None
+    return lambda convergent: None

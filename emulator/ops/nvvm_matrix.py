@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from ..access import load, store
+from ..convergent import ConvergentThreads
 from ..lanes import WARP
 from ..program import Op
 from ..registry import executes
-from ..strand import Strand
 from ..types import space_of
 from ..warps import full_warps
 from .llvm import made_registers
@@ -29,18 +29,20 @@ _ROWS = 8
 _ROW = 16
 
 
-def _matrices(op: Op, count: int) -> Callable[[Strand, Any], tuple[np.ndarray, np.ndarray, int]]:
+def _matrices(
+    op: Op, count: int
+) -> Callable[[ConvergentThreads, Any], tuple[np.ndarray, np.ndarray, int]]:
     """What both instructions need of an op: a function that gives the threads whose addresses
     count, those addresses, and the number of warps."""
     shape, element = op.text("shape"), op.text("eltType")
     if re.findall(r"= (\d+)", shape) != ["8", "8"] or "<b16>" not in element:
         raise op.refuse(f"moves matrices {shape} of {element}, which the emulator does not know")
 
-    def rows(strand: Strand, pointer: Any) -> tuple[np.ndarray, np.ndarray, int]:
-        warps = len(full_warps(strand))
-        address = strand.spread(strand.checked(pointer))
-        gives = strand.lanes.threads % WARP < _ROWS * count
-        return strand.lanes.threads[gives], address[gives], warps
+    def rows(convergent: ConvergentThreads, pointer: Any) -> tuple[np.ndarray, np.ndarray, int]:
+        warps = len(full_warps(convergent))
+        address = convergent.spread(convergent.checked(pointer))
+        gives = convergent.lanes.threads % WARP < _ROWS * count
+        return convergent.lanes.threads[gives], address[gives], warps
 
     return rows
 
@@ -54,9 +56,9 @@ def _load(op: Op) -> Any:
     count, transposed = op.number("num"), _is_transposed(op)
     rows, space = _matrices(op, count), space_of(str(op.operand_types[0]))
 
-    def step(strand: Strand, pointer: Any) -> Any:
-        readers, address, warps = rows(strand, pointer)
-        raw = load(strand, address, space, _ROW, _ROW, readers)
+    def step(convergent: ConvergentThreads, pointer: Any) -> Any:
+        readers, address, warps = rows(convergent, pointer)
+        raw = load(convergent, address, space, _ROW, _ROW, readers)
         elements = raw.view(np.uint16).reshape(warps, count, _ROWS, _ROWS)
         if transposed:
             elements = elements.swapaxes(2, 3)
@@ -64,7 +66,7 @@ def _load(op: Op) -> Any:
         data = np.ascontiguousarray(words.swapaxes(1, 2)).reshape(warps * WARP, count)
         if count == 1:
             return data[:, 0]
-        return made_registers(strand, data, np.ones(count, bool))
+        return made_registers(convergent, data, np.ones(count, bool))
 
     return step
 
@@ -74,14 +76,16 @@ def _store(op: Op) -> Any:
     count, transposed = len(op.operand_types) - 1, _is_transposed(op)
     rows, space = _matrices(op, count), space_of(str(op.operand_types[0]))
 
-    def step(strand: Strand, pointer: Any, *sources: Any) -> None:
-        writers, address, warps = rows(strand, pointer)
-        data = np.stack([strand.spread(strand.checked(source)) for source in sources], axis=1)
+    def step(convergent: ConvergentThreads, pointer: Any, *sources: Any) -> None:
+        writers, address, warps = rows(convergent, pointer)
+        data = np.stack(
+            [convergent.spread(convergent.checked(source)) for source in sources], axis=1
+        )
         words = np.ascontiguousarray(data.reshape(warps, WARP, count).swapaxes(1, 2))
         elements = words.view(np.uint16).reshape(warps, count, _ROWS, _ROWS)
         if transposed:
             elements = elements.swapaxes(2, 3)
         raw = np.ascontiguousarray(elements).view(np.uint8).reshape(-1, _ROW)
-        store(strand, address, space, raw, _ROW, writers)
+        store(convergent, address, space, raw, _ROW, writers)
 
     return step

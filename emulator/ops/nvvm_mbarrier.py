@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ..convergent import ConvergentThreads
 from ..lanes import split_warps
 from ..program import Op
 from ..registry import executes
 from ..rules.mbarriers import MBarrier, changed, count_arrivals, count_bytes, of_block, used, wrong
-from ..strand import Strand
 
 #: Arrivals that one can count.
 _MAX_COUNT = (1 << 20) - 1
@@ -18,14 +18,14 @@ _MAX_COUNT = (1 << 20) - 1
 #: Fruitless looks at one phase after which nobody is expected to complete it.
 _PATIENCE = 100_000
 
-#: An mbarrier, and the rows of a strand's threads that use it.
+#: An mbarrier, and the rows of a convergent's threads that use it.
 _Use = tuple[MBarrier, np.ndarray]
 
 
-def _number(strand: Strand, value: Any, what: str) -> int:
-    numbers = strand.checked(value)
+def _number(convergent: ConvergentThreads, value: Any, what: str) -> int:
+    numbers = convergent.checked(value)
     if (numbers != numbers[0]).any():
-        wrong(strand, f"has a {what} that threads disagree on")
+        wrong(convergent, f"has a {what} that threads disagree on")
     return int(numbers[0])
 
 
@@ -34,12 +34,12 @@ def _init(op: Op) -> Any:
     if len(op.operand_types) != 2:
         raise op.refuse("is predicated, which the emulator does not know")
 
-    def step(strand: Strand, pointer: Any, count: Any) -> None:
-        arrivals = _number(strand, count, "count")
+    def step(convergent: ConvergentThreads, pointer: Any, count: Any) -> None:
+        arrivals = _number(convergent, count, "count")
         if not 1 <= arrivals <= _MAX_COUNT:
-            wrong(strand, f"is to count {arrivals} arrivals; expected 1 to {_MAX_COUNT}")
-        nothing = np.full(len(strand.block.order.epoch), -1, np.int32)
-        for block, at, _ in changed(op, strand, pointer):
+            wrong(convergent, f"is to count {arrivals} arrivals; expected 1 to {_MAX_COUNT}")
+        nothing = np.full(len(convergent.block.order.epoch), -1, np.int32)
+        for block, at, _ in changed(op, convergent, pointer):
             of_block(block)[at] = MBarrier(arrivals, arrivals, nothing, nothing, (nothing, nothing))
 
     return step
@@ -47,10 +47,10 @@ def _init(op: Op) -> Any:
 
 @executes("nvvm.mbarrier.inval")
 def _invalidate(op: Op) -> Any:
-    def step(strand: Strand, pointer: Any) -> None:
-        for block, at, _ in changed(op, strand, pointer):
+    def step(convergent: ConvergentThreads, pointer: Any) -> None:
+        for block, at, _ in changed(op, convergent, pointer):
             if of_block(block).pop(at, None) is None:
-                wrong(strand, f"ends an mbarrier at {at:#x}, where none was initialised")
+                wrong(convergent, f"ends an mbarrier at {at:#x}, where none was initialised")
 
     return step
 
@@ -58,7 +58,7 @@ def _invalidate(op: Op) -> Any:
 @executes("nvvm.fence.mbarrier.init")
 def _init_fence(op: Op) -> Any:
     # A barrier, of the block or the cluster, makes an mbarrier known; without this fence, too.
-    return lambda strand: None
+    return lambda convergent: None
 
 
 @executes("nvvm.mbarrier.arrive", "nvvm.mbarrier.arrive.expect_tx")
@@ -69,19 +69,19 @@ def _arrive(op: Op) -> Any:
     releases = "true" not in op.text("relaxed")
     has_token = bool(op.result_types)
 
-    def step(strand: Strand, pointer: Any, amount: Any = None) -> np.ndarray | None:
-        number = 1 if amount is None else _number(strand, amount, "number")
-        token = np.zeros(strand.lanes.count, np.uint64)
-        for block, barrier, threads in used(op, strand, pointer):
-            token[np.isin(strand.threads, threads)] = barrier.phase
-            if block is not strand.block:
+    def step(convergent: ConvergentThreads, pointer: Any, amount: Any = None) -> np.ndarray | None:
+        number = 1 if amount is None else _number(convergent, amount, "number")
+        token = np.zeros(convergent.lanes.count, np.uint64)
+        for block, barrier, threads in used(op, convergent, pointer):
+            token[np.isin(convergent.threads, threads)] = barrier.phase
+            if block is not convergent.block:
                 for thread in threads:
-                    block.note_sent(strand, int(thread))
+                    block.note_sent(convergent, int(thread))
             if releases:
-                barrier.release(*strand.block.order.release(threads))
+                barrier.release(*convergent.block.order.release(threads))
             if expects:
-                count_bytes(strand, barrier, number * len(threads))
-            count_arrivals(strand, barrier, len(threads) * (1 if expects else number))
+                count_bytes(convergent, barrier, number * len(threads))
+            count_arrivals(convergent, barrier, len(threads) * (1 if expects else number))
         return token if has_token else None
 
     return step
@@ -91,19 +91,19 @@ def _arrive(op: Op) -> Any:
 def _transaction(op: Op) -> Any:
     sign = 1 if op.name.endswith("expect_tx") else -1
 
-    def step(strand: Strand, pointer: Any, count: Any) -> None:
-        number = _number(strand, count, "number of bytes")
-        for _, barrier, threads in used(op, strand, pointer):
-            count_bytes(strand, barrier, sign * number * len(threads))
+    def step(convergent: ConvergentThreads, pointer: Any, count: Any) -> None:
+        number = _number(convergent, count, "number of bytes")
+        for _, barrier, threads in used(op, convergent, pointer):
+            count_bytes(convergent, barrier, sign * number * len(threads))
 
     return step
 
 
-def _looked(op: Op, strand: Strand, pointer: Any) -> list[_Use]:
+def _looked(op: Op, convergent: ConvergentThreads, pointer: Any) -> list[_Use]:
     """The mbarriers that threads look at."""
     return [
-        (barrier, np.isin(strand.threads, threads))
-        for _, barrier, threads in used(op, strand, pointer)
+        (barrier, np.isin(convergent.threads, threads))
+        for _, barrier, threads in used(op, convergent, pointer)
     ]
 
 
@@ -115,22 +115,22 @@ def _is_complete(barrier: MBarrier, wanted: np.ndarray, by_parity: bool) -> np.n
 
 
 def _look(
-    strand: Strand,
+    convergent: ConvergentThreads,
     looked: list[_Use],
     wanted: np.ndarray,
     by_parity: bool,
 ) -> np.ndarray:
     """Whether each thread's phase is complete; those who see it see what was passed on."""
-    found = np.zeros(strand.lanes.count, bool)
+    found = np.zeros(convergent.lanes.count, bool)
     for barrier, rows in looked:
         complete = _is_complete(barrier, wanted[rows], by_parity)
         found[rows] = complete
         if complete.any():
-            strand.block.order.acquire(strand.threads[rows][complete], *barrier.passed)
+            convergent.block.order.acquire(convergent.threads[rows][complete], *barrier.passed)
         else:
             barrier.looks += 1
             if barrier.looks > _PATIENCE:
-                wrong(strand, f"looked {_PATIENCE} times for a phase that nobody completes")
+                wrong(convergent, f"looked {_PATIENCE} times for a phase that nobody completes")
     return found
 
 
@@ -138,11 +138,11 @@ def _look(
 def _test_wait(op: Op) -> Any:
     by_parity = str(op.operand_types[1]) == "i32"
 
-    def step(strand: Strand, pointer: Any, wanted: Any) -> np.ndarray:
-        looked = _looked(op, strand, pointer)
-        found = _look(strand, looked, strand.spread(strand.checked(wanted)), by_parity)
+    def step(convergent: ConvergentThreads, pointer: Any, wanted: Any) -> np.ndarray:
+        looked = _looked(op, convergent, pointer)
+        found = _look(convergent, looked, convergent.spread(convergent.checked(wanted)), by_parity)
         # Others may run before the next look.
-        strand.wait(lambda: True, "its next look at an mbarrier")
+        convergent.wait(lambda: True, "its next look at an mbarrier")
         return found
 
     return step
@@ -153,16 +153,18 @@ def _try_wait(op: Op) -> Any:
     by_parity = str(op.operand_types[1]) == "i32"
     has_result = bool(op.result_types)
 
-    def step(strand: Strand, pointer: Any, wanted: Any, *ticks: Any) -> np.ndarray | None:
-        phases = strand.spread(strand.checked(wanted))
-        looked = _looked(op, strand, pointer)
-        found = _look(strand, looked, phases, by_parity)
+    def step(
+        convergent: ConvergentThreads, pointer: Any, wanted: Any, *ticks: Any
+    ) -> np.ndarray | None:
+        phases = convergent.spread(convergent.checked(wanted))
+        looked = _looked(op, convergent, pointer)
+        found = _look(convergent, looked, phases, by_parity)
         if found.all():
             return found if has_result else None
-        masks = [strand.lanes.where(rows) for _, rows in looked]
-        if len(masks) > 1 and not any(len(split_warps(m | ~strand.lanes.mask)) for m in masks):
+        masks = [convergent.lanes.where(rows) for _, rows in looked]
+        if len(masks) > 1 and not any(len(split_warps(m | ~convergent.lanes.mask)) for m in masks):
             # Warps that wait for one phase do not wait for another.
-            strand.part([(mask, Strand.repeat) for mask in masks])
+            convergent.part([(mask, ConvergentThreads.repeat) for mask in masks])
             return None
         barriers = [barrier for barrier, _ in looked]
         before = [barrier.phase for barrier in barriers]
@@ -170,7 +172,7 @@ def _try_wait(op: Op) -> Any:
             f"{barrier.pending} of {barrier.count} arrivals and {barrier.bytes} bytes"
             for barrier in barriers
         )
-        strand.wait(
+        convergent.wait(
             lambda: before != [barrier.phase for barrier in barriers],
             f"an mbarrier's phase, which lacks {waits_for}",
             again=True,

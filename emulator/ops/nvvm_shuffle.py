@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from ..convergent import ConvergentThreads
 from ..errors import Kind
 from ..lanes import WARP
 from ..program import Op
 from ..registry import executes
-from ..strand import Strand
 from ..types import dtype_of
 from ..warps import members
 
 
 def shuffled(
-    strand: Strand,
+    convergent: ConvergentThreads,
     kind: str,
     mask: np.ndarray,
     value: np.ndarray,
@@ -28,7 +28,7 @@ def shuffled(
     threads must wait for others.
 
     Args:
-        strand: the threads that execute the instruction.
+        convergent: the threads that execute the instruction.
         kind: "up", "down", "bfly" or "idx".
         mask: which lanes of the warp take part.
         value: of any type.
@@ -38,13 +38,13 @@ def shuffled(
     Raises:
         Stop: if the mask does not fit the threads that execute the instruction, which is reported.
     """
-    named = members(strand, mask)
+    named = members(convergent, mask)
     if named is None:
         return None
-    threads, value = strand.lanes.threads, strand.spread(value)
+    threads, value = convergent.lanes.threads, convergent.spread(value)
     lane = threads % WARP
-    by = strand.spread(offset).astype(np.int64) & WARP - 1
-    c = strand.spread(mask_and_clamp).astype(np.int64)
+    by = convergent.spread(offset).astype(np.int64) & WARP - 1
+    c = convergent.spread(mask_and_clamp).astype(np.int64)
     clamp, segment = c & WARP - 1, c >> 8 & WARP - 1
     least = lane & segment
     most = least | clamp & ~segment
@@ -59,14 +59,14 @@ def shuffled(
     absent = ~named[np.arange(len(threads)), source]
     if absent.any():
         first = int(np.argmax(absent))
-        strand.block.report_at(
-            strand,
+        convergent.block.report_at(
+            convergent,
             Kind.POISON,
             f"gives thread {threads[first]} the value of lane {source[first]} of its warp, which does "
             "not take part",
         )
         source = np.where(absent, lane, source)
-    row = np.zeros(strand.block.threads, np.int64)
+    row = np.zeros(convergent.block.threads, np.int64)
     row[threads] = np.arange(len(threads))
     return value[row[threads - lane + source]], valid
 
@@ -76,9 +76,9 @@ def _shuffle(op: Op) -> Any:
     kind = op.text("kind").rsplit(" ", 1)[-1].rstrip(">")
     says_valid = op.has("return_value_and_is_valid")
 
-    def step(strand: Strand, *operands: Any) -> Any:
-        mask, value, offset, mask_and_clamp = (strand.checked(operand) for operand in operands)
-        found = shuffled(strand, kind, mask, value, offset, mask_and_clamp)
+    def step(convergent: ConvergentThreads, *operands: Any) -> Any:
+        mask, value, offset, mask_and_clamp = (convergent.checked(operand) for operand in operands)
+        found = shuffled(convergent, kind, mask, value, offset, mask_and_clamp)
         # With the predicate, the result is a struct.
         return found if says_valid or found is None else found[0]
 
@@ -95,12 +95,12 @@ def _gpu_shuffle(op: Op) -> Any:
     if dtype_of(op.operand_types[0], op.location).itemsize != 4:
         raise op.refuse(f"moves {op.operand_types[0]}, which the emulator does not know")
 
-    def step(strand: Strand, *operands: Any) -> Any:
-        value, offset, width = (strand.checked(operand) for operand in operands)
+    def step(convergent: ConvergentThreads, *operands: Any) -> Any:
+        value, offset, width = (convergent.checked(operand) for operand in operands)
         # As upstream lowers it: the first `width` lanes take part.
         left_out = np.uint32(WARP) - width
         mask = np.uint32(0xFFFFFFFF) >> left_out
         clamp = left_out if kind == "up" else width - np.uint32(1)
-        return shuffled(strand, kind, mask, value, offset, clamp)
+        return shuffled(convergent, kind, mask, value, offset, clamp)
 
     return step

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..convergent import ConvergentThreads
 from ..lanes import WARP
 from ..program import Op
 from ..registry import executes
-from ..strand import Strand
 from ..warps import members, whole_warps
 
 
@@ -18,11 +18,11 @@ def _elect(op: Op) -> Any:
     if op.operand_types:
         raise op.refuse("is for some threads of a warp, which the emulator does not know")
 
-    def step(strand: Strand) -> np.ndarray:
-        whole_warps(strand)
+    def step(convergent: ConvergentThreads) -> np.ndarray:
+        whole_warps(convergent)
         # Any one thread may be elected; the hardware takes the first.
-        _, first = np.unique(strand.lanes.threads // WARP, return_index=True)
-        elected = np.zeros(strand.lanes.count, bool)
+        _, first = np.unique(convergent.lanes.threads // WARP, return_index=True)
+        elected = np.zeros(convergent.lanes.count, bool)
         elected[first] = True
         return elected
 
@@ -31,15 +31,15 @@ def _elect(op: Op) -> Any:
 
 @executes("nvvm.bar.warp.sync")
 def _barrier(op: Op) -> Any:
-    def step(strand: Strand, mask: Any) -> None:
-        named = members(strand, strand.checked(mask))
+    def step(convergent: ConvergentThreads, mask: Any) -> None:
+        named = members(convergent, convergent.checked(mask))
         if named is None:
             return
-        threads = strand.lanes.threads
+        threads = convergent.lanes.threads
         # Threads of one mask of one warp are a group of their own.
         groups = np.column_stack([threads // WARP, named @ (1 << np.arange(WARP))])
         _, group = np.unique(groups, axis=0, return_inverse=True)
         for number in range(int(group.max()) + 1):
-            strand.block.order.synchronise(strand.threads[group.reshape(-1) == number])
+            convergent.block.order.synchronise(convergent.threads[group.reshape(-1) == number])
 
     return step

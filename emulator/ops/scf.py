@@ -4,26 +4,26 @@ from typing import Any
 
 import numpy as np
 
+from ..convergent import ConvergentThreads, Frame
 from ..program import Op, Region
 from ..registry import controls
-from ..strand import Frame, Strand
 from ..types import signed
 
 
-def _nothing(strand: Strand) -> None:
-    """The sides of an op meet right after it, where the strand already is."""
+def _nothing(convergent: ConvergentThreads) -> None:
+    """The sides of an op meet right after it, where the convergent already is."""
 
 
-def _condition(strand: Strand, value: Any) -> np.ndarray:
-    return strand.spread(strand.checked(value))
+def _condition(convergent: ConvergentThreads, value: Any) -> np.ndarray:
+    return convergent.spread(convergent.checked(value))
 
 
 @controls("scf.yield")
 def _yield(op: Op) -> Any:
-    def step(strand: Strand, *values: Any) -> None:
-        leave = strand.frames[-1].leave
+    def step(convergent: ConvergentThreads, *values: Any) -> None:
+        leave = convergent.frames[-1].leave
         assert leave is not None
-        leave(strand, values)
+        leave(convergent, values)
 
     return step
 
@@ -33,23 +33,23 @@ def _if(op: Op) -> Any:
     results = op.result_numbers
     waits = any(region.waits for region in op.regions)
 
-    def leave(strand: Strand, values: tuple[Any, ...]) -> None:
-        strand.frames.pop()
-        strand.write_all(results, values)
+    def leave(convergent: ConvergentThreads, values: tuple[Any, ...]) -> None:
+        convergent.frames.pop()
+        convergent.write_all(results, values)
 
     def enter(region: Region | None) -> Any:
         return (
-            (lambda strand: strand.frames.append(Frame(region.entry, leave=leave)))
+            (lambda convergent: convergent.frames.append(Frame(region.entry, leave=leave)))
             if region
             else _nothing
         )
 
     yes, no = (enter(region) for region in (*op.regions, None)[:2])
 
-    def step(strand: Strand, condition: Any) -> None:
-        chosen = _condition(strand, condition)
-        sides = [(strand.lanes.where(chosen), yes), (strand.lanes.where(~chosen), no)]
-        strand.branch(sides, waits, 0, _nothing)
+    def step(convergent: ConvergentThreads, condition: Any) -> None:
+        chosen = _condition(convergent, condition)
+        sides = [(convergent.lanes.where(chosen), yes), (convergent.lanes.where(~chosen), no)]
+        convergent.branch(sides, waits, 0, _nothing)
 
     return step
 
@@ -61,36 +61,36 @@ def _for(op: Op) -> Any:
     limit, stride = op.hidden(), op.hidden()
     unsigned = op.has("unsignedCmp")
 
-    def go_on(strand: Strand, own: int, again: Any, done: Any) -> None:
-        now, end = strand.read(counter), strand.read(limit)
+    def go_on(convergent: ConvergentThreads, own: int, again: Any, done: Any) -> None:
+        now, end = convergent.read(counter), convergent.read(limit)
         inside = now < end if unsigned else signed(now) < signed(end)
-        inside = strand.spread(inside)
-        sides = [(strand.lanes.where(inside), again), (strand.lanes.where(~inside), done)]
-        strand.branch(sides, body.waits, own, _nothing)
+        inside = convergent.spread(inside)
+        sides = [(convergent.lanes.where(inside), again), (convergent.lanes.where(~inside), done)]
+        convergent.branch(sides, body.waits, own, _nothing)
 
-    def results_from(strand: Strand) -> None:
-        strand.write_all(results, [strand.read(number) for number in carried])
+    def results_from(convergent: ConvergentThreads) -> None:
+        convergent.write_all(results, [convergent.read(number) for number in carried])
 
-    def enter(strand: Strand) -> None:
-        strand.frames.append(Frame(body.entry, leave=leave))
+    def enter(convergent: ConvergentThreads) -> None:
+        convergent.frames.append(Frame(body.entry, leave=leave))
 
-    def again(strand: Strand) -> None:
-        strand.frames[-1].index = 0
+    def again(convergent: ConvergentThreads) -> None:
+        convergent.frames[-1].index = 0
 
-    def done(strand: Strand) -> None:
-        strand.frames.pop()
-        results_from(strand)
+    def done(convergent: ConvergentThreads) -> None:
+        convergent.frames.pop()
+        results_from(convergent)
 
-    def leave(strand: Strand, values: tuple[Any, ...]) -> None:
-        strand.write(counter, strand.read(counter) + strand.read(stride))
-        strand.write_all(carried, values)
-        go_on(strand, 1, again, done)
+    def leave(convergent: ConvergentThreads, values: tuple[Any, ...]) -> None:
+        convergent.write(counter, convergent.read(counter) + convergent.read(stride))
+        convergent.write_all(carried, values)
+        go_on(convergent, 1, again, done)
 
-    def step(strand: Strand, lower: Any, upper: Any, by: Any, *initial: Any) -> None:
+    def step(convergent: ConvergentThreads, lower: Any, upper: Any, by: Any, *initial: Any) -> None:
         for number, value in ((counter, lower), (limit, upper), (stride, by)):
-            strand.write(number, strand.checked(value))
-        strand.write_all(carried, initial)
-        go_on(strand, 0, enter, results_from)
+            convergent.write(number, convergent.checked(value))
+        convergent.write_all(carried, initial)
+        go_on(convergent, 0, enter, results_from)
 
     return step
 
@@ -101,31 +101,31 @@ def _while(op: Op) -> Any:
     results = op.result_numbers
     waits = before.waits or after.waits
 
-    def enter_before(strand: Strand, values: tuple[Any, ...]) -> None:
-        strand.write_all(before.entry.arguments, values)
-        strand.frames.append(Frame(before.entry, leave=decide))
+    def enter_before(convergent: ConvergentThreads, values: tuple[Any, ...]) -> None:
+        convergent.write_all(before.entry.arguments, values)
+        convergent.frames.append(Frame(before.entry, leave=decide))
 
-    def again(strand: Strand, values: tuple[Any, ...]) -> None:
-        strand.frames.pop()
-        enter_before(strand, values)
+    def again(convergent: ConvergentThreads, values: tuple[Any, ...]) -> None:
+        convergent.frames.pop()
+        enter_before(convergent, values)
 
-    def decide(strand: Strand, values: tuple[Any, ...]) -> None:
+    def decide(convergent: ConvergentThreads, values: tuple[Any, ...]) -> None:
         condition, *forwarded = values
-        chosen = _condition(strand, condition)
+        chosen = _condition(convergent, condition)
         # Each side takes its own threads' values, so they wait where all can read them.
-        strand.write_all(after.entry.arguments, forwarded)
-        sides = [(strand.lanes.where(chosen), go_on), (strand.lanes.where(~chosen), done)]
-        strand.branch(sides, waits, 1, _nothing)
+        convergent.write_all(after.entry.arguments, forwarded)
+        sides = [(convergent.lanes.where(chosen), go_on), (convergent.lanes.where(~chosen), done)]
+        convergent.branch(sides, waits, 1, _nothing)
 
-    def go_on(strand: Strand) -> None:
-        strand.frames[-1] = Frame(after.entry, leave=again)
+    def go_on(convergent: ConvergentThreads) -> None:
+        convergent.frames[-1] = Frame(after.entry, leave=again)
 
-    def done(strand: Strand) -> None:
-        strand.frames.pop()
-        strand.write_all(results, [strand.read(number) for number in after.entry.arguments])
+    def done(convergent: ConvergentThreads) -> None:
+        convergent.frames.pop()
+        convergent.write_all(results, [convergent.read(number) for number in after.entry.arguments])
 
-    def step(strand: Strand, *initial: Any) -> None:
-        enter_before(strand, initial)
+    def step(convergent: ConvergentThreads, *initial: Any) -> None:
+        enter_before(convergent, initial)
 
     return step
 

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from ...dialect.bindings import ir
+from ..convergent import ConvergentThreads
 from ..program import Op
 from ..registry import computes, executes
-from ..strand import Strand
 from ..types import dtype_of, shape_of
 from ..values import Registers
 from .llvm import member
@@ -48,10 +48,10 @@ def _position(op: Op, operands: int) -> tuple[int, ...]:
 def _extract(op: Op) -> Any:
     position = _position(op, 1)
 
-    def step(strand: Strand, a: Any) -> Any:
+    def step(convergent: ConvergentThreads, a: Any) -> Any:
         if isinstance(a, Registers) and len(position) == 1:
             return member(a, position[0])
-        return strand.checked(a)[(slice(None), *position)]
+        return convergent.checked(a)[(slice(None), *position)]
 
     return step
 
@@ -61,10 +61,12 @@ def _insert(op: Op) -> Any:
     position = _position(op, 2)
     shape, dtype = shape_of(op.result_types[0]), dtype_of(op.result_types[0], op.location)
 
-    def step(strand: Strand, element: Any, a: Any) -> Any:
+    def step(convergent: ConvergentThreads, element: Any, a: Any) -> Any:
         if len(shape) == len(position) == 1:
-            return inserted(strand, a, element, np.array(position), np.zeros((1, *shape), dtype))
-        element, a = strand.checked(element), strand.checked(a)
+            return inserted(
+                convergent, a, element, np.array(position), np.zeros((1, *shape), dtype)
+            )
+        element, a = convergent.checked(element), convergent.checked(a)
         rows = max(len(element), len(a))
         found = np.array(np.broadcast_to(a, (rows, *a.shape[1:])))
         found[(slice(None), *position)] = element

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..access import load, store
+from ..convergent import ConvergentThreads
 from ..program import Op
 from ..registry import executes
-from ..strand import Strand
 from ..types import bits_of, dtype_of, shape_of
 from .memref import element_address, space_of
 
@@ -29,10 +29,10 @@ def _load(op: Op) -> Any:
     space, size, alignment = _access(op, memref, vector)
     dtype, (count,) = dtype_of(vector, op.location), shape_of(vector)
 
-    def step(strand: Strand, source: Any, *indices: Any) -> np.ndarray:
-        known = tuple(strand.checked(i) for i in indices)
-        address = element_address(strand.checked(source), known, size)
-        return load(strand, address, space, size * count, alignment).view(dtype)
+    def step(convergent: ConvergentThreads, source: Any, *indices: Any) -> np.ndarray:
+        known = tuple(convergent.checked(i) for i in indices)
+        address = element_address(convergent.checked(source), known, size)
+        return load(convergent, address, space, size * count, alignment).view(dtype)
 
     return step
 
@@ -42,10 +42,10 @@ def _store(op: Op) -> Any:
     vector, memref = op.operand_types[:2]
     space, size, alignment = _access(op, memref, vector)
 
-    def step(strand: Strand, value: Any, target: Any, *indices: Any) -> None:
-        known = tuple(strand.checked(i) for i in indices)
-        address = element_address(strand.checked(target), known, size)
-        raw = np.ascontiguousarray(strand.checked(value)).view(np.uint8)
-        store(strand, address, space, raw, alignment)
+    def step(convergent: ConvergentThreads, value: Any, target: Any, *indices: Any) -> None:
+        known = tuple(convergent.checked(i) for i in indices)
+        address = element_address(convergent.checked(target), known, size)
+        raw = np.ascontiguousarray(convergent.checked(value)).view(np.uint8)
+        store(convergent, address, space, raw, alignment)
 
     return step

@@ -12,7 +12,7 @@ from ..lanes import WARP
 
 if TYPE_CHECKING:
     from ..block import ThreadBlock
-    from ..strand import Strand
+    from ..convergent import ConvergentThreads
 
 #: How many barriers a block has.
 COUNT = 16
@@ -26,14 +26,14 @@ class _Barrier:
         arrived: bool[threads].
         expected: how many must, or None for all threads that have not returned.
         generation: how often it has been passed.
-        waiting: the strands that wait at it.
+        waiting: the convergent_groups that wait at it.
         passed: what those have done who only arrived; see `Order.release`.
     """
 
     arrived: np.ndarray
     expected: int | None = None
     generation: int = 0
-    waiting: list[Strand] = field(default_factory=list)
+    waiting: list[ConvergentThreads] = field(default_factory=list)
     passed: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
 
 
@@ -44,16 +44,18 @@ class Barriers:
         self._block = block
         self._barriers: dict[int, _Barrier] = {}
 
-    def arrive(self, strand: Strand, number: int, count: int | None, wait: bool) -> None:
+    def arrive(
+        self, convergent: ConvergentThreads, number: int, count: int | None, wait: bool
+    ) -> None:
         """Threads arrive at a barrier, and wait there unless they only arrive.
 
         Args:
-            strand: the threads.
+            convergent: the threads.
             number: the barrier's number.
             count: how many threads take part; all if None.
             wait: whether they wait for the others.
         """
-        report = self._block.reporter(strand)
+        report = self._block.reporter(convergent)
         if not 0 <= number < COUNT:
             report(Kind.BARRIER, f"uses barrier {number}; a block has {COUNT}")
             raise Stop
@@ -64,10 +66,10 @@ class Barriers:
                 f"{self._block.threads}",
             )
             raise Stop
-        if not strand.lanes.whole_warps:
+        if not convergent.lanes.whole_warps:
             report(
                 Kind.DIVERGENT,
-                f"is reached by {strand.lanes}, a part of a warp; all threads of a warp must execute "
+                f"is reached by {convergent.lanes}, a part of a warp; all threads of a warp must execute "
                 "a barrier together",
             )
             raise Stop
@@ -78,23 +80,23 @@ class Barriers:
                 f"arrives at barrier {number} for {count} threads, but others did for "
                 f"{barrier.expected}",
             )
-        if (barrier.arrived & strand.lanes.mask).any():
+        if (barrier.arrived & convergent.lanes.mask).any():
             report(
                 Kind.BARRIER,
-                f"arrives again at barrier {number} before the others came: {strand.lanes}",
+                f"arrives again at barrier {number} before the others came: {convergent.lanes}",
             )
             raise Stop
         barrier.expected = count
-        barrier.arrived |= strand.lanes.mask
+        barrier.arrived |= convergent.lanes.mask
         if wait:
             generation = barrier.generation
-            barrier.waiting.append(strand)
-            strand.wait(
+            barrier.waiting.append(convergent)
+            convergent.wait(
                 lambda: barrier.generation > generation,
                 f"barrier {number}, at which {int(barrier.arrived.sum())} threads have arrived",
             )
         else:
-            barrier.passed.append(self._block.order.release(strand.threads))
+            barrier.passed.append(self._block.order.release(convergent.threads))
         self._pass_if_complete(barrier)
 
     def someone_left(self) -> None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ..access import locate
+from ..convergent import ConvergentThreads
 from ..errors import Kind, Stop
 from ..program import Op
-from ..strand import Strand
 from ..types import space_of
 from .order import Order
 
@@ -71,86 +71,92 @@ def of_block(block: ThreadBlock) -> dict[int, MBarrier]:
     return block.state.setdefault(_KEY, {})
 
 
-def located(op: Op, strand: Strand, pointer: Any) -> Iterator[tuple[ThreadBlock, int, np.ndarray]]:
-    """Where the mbarriers lie that a strand's threads use: the block in whose shared memory each is,
+def located(
+    op: Op, convergent: ConvergentThreads, pointer: Any
+) -> Iterator[tuple[ThreadBlock, int, np.ndarray]]:
+    """Where the mbarriers lie that a convergent's threads use: the block in whose shared memory each is,
     its address, and those threads."""
-    blocks = strand.block.cluster.blocks
-    address = strand.spread(strand.checked(pointer))
+    blocks = convergent.block.cluster.blocks
+    address = convergent.spread(convergent.checked(pointer))
     space = space_of(str(op.operand_types[0]))
-    for memory, among, local in locate(strand, address, space, SIZE, "uses"):
+    for memory, among, local in locate(convergent, address, space, SIZE, "uses"):
         block = next((block for block in blocks if block.shared is memory), None)
         if block is None:
             raise op.refuse("is in global memory; mbarriers are in shared memory")
         for at in np.unique(local):
-            yield block, int(at), strand.threads[among][local == at]
+            yield block, int(at), convergent.threads[among][local == at]
 
 
-def changed(op: Op, strand: Strand, pointer: Any) -> Iterator[tuple[ThreadBlock, int, np.ndarray]]:
+def changed(
+    op: Op, convergent: ConvergentThreads, pointer: Any
+) -> Iterator[tuple[ThreadBlock, int, np.ndarray]]:
     """Like `located`, of mbarriers that begin or end there."""
-    for block, at, threads in located(op, strand, pointer):
+    for block, at, threads in located(op, convergent, pointer):
         rows = block.shared.rows(np.full(len(threads), at), SIZE)
-        block.shadow.check_write(threads, rows, SIZE, strand.block.reporter(strand))
-        block.shadow.wrote(threads, rows, SIZE, strand.current.number)
+        block.shadow.check_write(threads, rows, SIZE, convergent.block.reporter(convergent))
+        block.shadow.wrote(threads, rows, SIZE, convergent.current.number)
         yield block, at, threads
 
 
 def used(
-    op: Op, strand: Strand, pointer: Any
+    op: Op, convergent: ConvergentThreads, pointer: Any
 ) -> Iterator[tuple[ThreadBlock, MBarrier, np.ndarray]]:
-    """Each mbarrier that threads of a strand use: its block, itself, and these threads."""
-    for block, at, threads in located(op, strand, pointer):
-        yield block, known(strand, block, at, threads), threads
+    """Each mbarrier that threads of a convergent use: its block, itself, and these threads."""
+    for block, at, threads in located(op, convergent, pointer):
+        yield block, known(convergent, block, at, threads), threads
 
 
-def known(strand: Strand, block: ThreadBlock, at: int, threads: np.ndarray) -> MBarrier:
-    """The mbarrier of a block at an address; checks that some of a strand's threads may use it."""
+def known(
+    convergent: ConvergentThreads, block: ThreadBlock, at: int, threads: np.ndarray
+) -> MBarrier:
+    """The mbarrier of a block at an address; checks that some of a convergent's threads may use it."""
     rows = block.shared.rows(np.full(len(threads), at), SIZE)
-    block.shadow.check_read(threads, rows, SIZE, strand.block.reporter(strand))
+    block.shadow.check_read(threads, rows, SIZE, convergent.block.reporter(convergent))
     if at not in of_block(block):
-        wrong(strand, f"uses an mbarrier at {at:#x}{block.named}, where none was initialised")
+        wrong(convergent, f"uses an mbarrier at {at:#x}{block.named}, where none was initialised")
     return of_block(block)[at]
 
 
-def wrong(strand: Strand, message: str) -> NoReturn:
+def wrong(convergent: ConvergentThreads, message: str) -> NoReturn:
     """Notes that an mbarrier is used in a way that it cannot be, and stops."""
-    strand.block.report_at(strand, Kind.BARRIER, message)
+    convergent.block.report_at(convergent, Kind.BARRIER, message)
     raise Stop
 
 
-def count_bytes(strand: Strand, barrier: MBarrier, number: int) -> None:
+def count_bytes(convergent: ConvergentThreads, barrier: MBarrier, number: int) -> None:
     """Makes the current phase wait for bytes, or for as many fewer; it may be complete then."""
     barrier.bytes += number
     if abs(barrier.bytes) > _MAX_BYTES:
         wrong(
-            strand,
+            convergent,
             f"makes a phase of an mbarrier wait for {barrier.bytes} bytes; at most {_MAX_BYTES} are "
             "possible",
         )
-    settle(strand, barrier)
+    settle(convergent, barrier)
 
 
-def count_arrivals(strand: Strand, barrier: MBarrier, arrivals: int) -> None:
+def count_arrivals(convergent: ConvergentThreads, barrier: MBarrier, arrivals: int) -> None:
     """Counts arrivals, which may complete more than one phase."""
     while arrivals:
         if not barrier.pending:
             wrong(
-                strand,
+                convergent,
                 f"arrives at an mbarrier whose {barrier.count} arrivals of this phase have all come; "
                 f"it still waits for {barrier.bytes} bytes",
             )
         taken = min(arrivals, barrier.pending)
         barrier.pending -= taken
         arrivals -= taken
-        settle(strand, barrier)
+        settle(convergent, barrier)
 
 
-def settle(strand: Strand, barrier: MBarrier) -> None:
+def settle(convergent: ConvergentThreads, barrier: MBarrier) -> None:
     """Begins the mbarrier's next phase if nothing is pending."""
     if barrier.pending == 0 and barrier.bytes < 0:
         wrong(
-            strand,
+            convergent,
             f"leaves an mbarrier whose {barrier.count} arrivals of this phase have all come with "
             f"{-barrier.bytes} bytes that nobody expected: mbarrier.arrive.expect_tx (or "
             "mbarrier.expect_tx) must name all bytes that bulk copies write",
         )
-    barrier.complete_if_done(strand.block.order)
+    barrier.complete_if_done(convergent.block.order)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..block import ThreadBlock
+from ..convergent import ConvergentThreads
 from ..errors import Kind, Stop
 from ..lanes import WARP
-from ..strand import Strand
 from ..tensor_core.operands import matrix_bytes
 from ..tensor_core.reads import bytes_read
 from .descriptors import UnknownInstruction, matrix
@@ -19,12 +19,14 @@ from .tensor_memory import LANES, Cells, of_block, split, wrong
 _ROW_BYTES = 16
 
 
-def execute(strand: Strand, row: int, address: int, descriptor: int, group: int) -> None:
+def execute(
+    convergent: ConvergentThreads, row: int, address: int, descriptor: int, group: int
+) -> None:
     """Copies 32 rows of 16 bytes to the lanes of each quarter of tensor memory (shape 32x128b with
     warpx4); the cells are in flight. Of a pair, each block copies from its shared to its tensor memory.
 
     Args:
-        strand: the threads.
+        convergent: the threads.
         row: which of them issues it.
         address: of the first cell.
         descriptor: of the rows: without swizzle, so that 8 of them lie densely, and SBO after that the
@@ -40,22 +42,22 @@ def execute(strand: Strand, row: int, address: int, descriptor: int, group: int)
         found = matrix(descriptor, False, 1)
     except ValueError as error:
         message = f"has a descriptor that is none: {error}"
-        strand.block.report_at(strand, Kind.DESCRIPTOR, message)
+        convergent.block.report_at(convergent, Kind.DESCRIPTOR, message)
         raise Stop from None
     if found.width > _ROW_BYTES:
         raise UnknownInstruction("copies rows that are swizzled")
     source = matrix_bytes(found, 8, False, WARP, _ROW_BYTES)
-    at = bytes_read(strand, "rows", source, 1)
+    at = bytes_read(convergent, "rows", source, 1)
     lane, column = split(address)
     if lane:
-        wrong(strand, f"copies to lane {lane} of tensor memory; expected 0 for shape 32x128b")
+        wrong(convergent, f"copies to lane {lane} of tensor memory; expected 0 for shape 32x128b")
     cells = Cells(*np.ix_(np.arange(LANES), column + np.arange(_ROW_BYTES // 4)))
-    for block in blocks_of(strand, group):
-        _copy(strand, block, int(strand.threads[row]), source, at, cells)
+    for block in blocks_of(convergent, group):
+        _copy(convergent, block, int(convergent.threads[row]), source, at, cells)
 
 
 def _copy(
-    strand: Strand,
+    convergent: ConvergentThreads,
     block: ThreadBlock,
     thread: int,
     source: np.ndarray,
@@ -63,12 +65,12 @@ def _copy(
     cells: Cells,
 ) -> None:
     """Copies what a block has at addresses, `source`, and so at positions, `at`, to its cells."""
-    column, number = of_cluster(block.cluster).column(thread), strand.current.number
-    report, memory = block.reporter(strand), of_block(block)
+    column, number = of_cluster(block.cluster).column(thread), convergent.current.number
+    report, memory = block.reporter(convergent), of_block(block)
     block.shadow.check_tensor_read("tcgen05.cp", thread, column, at, number, report)
-    memory.check_allocated(strand, cells, "writes")
-    if block is not strand.block:
-        block.note_sent(strand, column)
-    memory.shadow.copy(strand, thread, cells)
+    memory.check_allocated(convergent, cells, "writes")
+    if block is not convergent.block:
+        block.note_sent(convergent, column)
+    memory.shadow.copy(convergent, thread, cells)
     words = block.shared.load(source, 1)[..., 0].view(np.uint32)
     memory.data[cells.lanes, cells.columns] = np.tile(words, (LANES // WARP, 1))

@@ -8,8 +8,8 @@ from typing import NoReturn
 import numpy as np
 
 from ..block import ThreadBlock
+from ..convergent import ConvergentThreads
 from ..errors import Kind, Stop
-from ..strand import Strand
 from ..tensor_core.arithmetic import ACCUMULATORS, multiply_add, multiply_add_integers
 from ..tensor_core.multiplicands import UNIT_BYTES, Multiplicand
 from ..tensor_core.operands import K_BYTES, matrix_bytes
@@ -40,7 +40,7 @@ class Scaling:
 
 
 def execute(
-    strand: Strand,
+    convergent: ConvergentThreads,
     row: int,
     kind: str,
     d: int,
@@ -56,7 +56,7 @@ def execute(
     Of a pair, each block has its rows of A and of D, and its columns of B.
 
     Args:
-        strand: the threads.
+        convergent: the threads.
         row: which of them issues it.
         kind: the instruction's kind.
         d: the address of D.
@@ -78,28 +78,28 @@ def execute(
         else:
             form = instruction(descriptor, kind, group)
     except ValueError as error:
-        _refuse(strand, f"has an instruction descriptor that is none: {error}")
-    blocks, thread = blocks_of(strand, group), int(strand.threads[row])
-    memories, cells = [of_block(block) for block in blocks], _cells_of_d(strand, d, form, group)
+        _refuse(convergent, f"has an instruction descriptor that is none: {error}")
+    blocks, thread = blocks_of(convergent, group), int(convergent.threads[row])
+    memories, cells = [of_block(block) for block in blocks], _cells_of_d(convergent, d, form, group)
     for memory in memories:
-        memory.check_allocated(strand, cells, "writes")
-        if memory.block is not strand.block:
-            memory.block.note_sent(strand, of_cluster(strand.block.cluster).column(thread))
+        memory.check_allocated(convergent, cells, "writes")
+        if memory.block is not convergent.block:
+            memory.block.note_sent(convergent, of_cluster(convergent.block.cluster).column(thread))
     if a[1]:
-        lefts = [_a_in_tensor_memory(strand, m, thread, a[0], d, form, group) for m in memories]
+        lefts = [_a_in_tensor_memory(convergent, m, thread, a[0], d, form, group) for m in memories]
     else:
         given = "A", a[0], form.a, form.a_mn_major, form.m // group, form.k_bytes
-        lefts = [_operand(strand, block, thread, *given) for block in blocks]
+        lefts = [_operand(convergent, block, thread, *given) for block in blocks]
     given = "B", b, form.b, form.b_mn_major, form.n // group, form.k_bytes
-    right = np.concatenate([_operand(strand, block, thread, *given) for block in blocks])
+    right = np.concatenate([_operand(convergent, block, thread, *given) for block in blocks])
     for memory, left in zip(memories, lefts, strict=True):
         factors = left, right
         if scaling and form.scales:
             factors = (
-                scaled(strand, memory, thread, "A", left, scaling.a, form.scales),
-                scaled(strand, memory, thread, "B", right, scaling.b, form.scales),
+                scaled(convergent, memory, thread, "A", left, scaling.a, form.scales),
+                scaled(convergent, memory, thread, "B", right, scaling.b, form.scales),
             )
-        memory.shadow.multiply(strand, thread, cells, adds, (d, form.m, form.n))
+        memory.shadow.multiply(convergent, thread, cells, adds, (d, form.m, form.n))
         at, dtype = (cells.lanes, cells.columns), ACCUMULATORS[form.accumulator]
         shape = form.m // group, form.n
         c = _accumulators(memory.data[at], dtype) if adds else np.zeros(shape, dtype)
@@ -131,19 +131,21 @@ def _words(elements: np.ndarray) -> np.ndarray:
     return elements.view(np.dtype(f"u{size}")) | np.uint32(0xFFFF0000 if size == 2 else 0)
 
 
-def _refuse(strand: Strand, message: str) -> NoReturn:
-    strand.block.report_at(strand, Kind.DESCRIPTOR, message)
+def _refuse(convergent: ConvergentThreads, message: str) -> NoReturn:
+    convergent.block.report_at(convergent, Kind.DESCRIPTOR, message)
     raise Stop
 
 
-def _cells_of_d(strand: Strand, address: int, form: Instruction, group: int) -> Cells:
+def _cells_of_d(
+    convergent: ConvergentThreads, address: int, form: Instruction, group: int
+) -> Cells:
     """Where D is in each block: a row is a lane, a column is one; but of the 64 rows that each block
     of a pair may have, the second half of the columns is on the other 64 lanes (layout B)."""
     lane, column = split(address)
     lanes = (0, 16) if form.m == 64 else (0,)
     if lane not in lanes:
         wrong(
-            strand,
+            convergent,
             f"has D at lane {lane} of tensor memory; expected {' or '.join(map(str, lanes))} if M is "
             f"{form.m}",
         )
@@ -161,7 +163,7 @@ def _cells_of_rows(lane: int, column: int, rows: int, columns: int) -> Cells:
 
 
 def _a_in_tensor_memory(
-    strand: Strand,
+    convergent: ConvergentThreads,
     memory: TensorMemory,
     thread: int,
     address: int,
@@ -173,17 +175,17 @@ def _a_in_tensor_memory(
     (9.7.16.10.5). If a block of a pair has 64 rows, [2, 64, k]: they are on all lanes that D's are."""
     lane, column = split(address)
     if lane != split(d)[0]:
-        wrong(strand, f"has A at lane {lane} of tensor memory and D at lane {split(d)[0]}")
+        wrong(convergent, f"has A at lane {lane} of tensor memory and D at lane {split(d)[0]}")
     if form.a_mn_major:
-        _refuse(strand, "has an A in tensor memory that is M-major")
+        _refuse(convergent, "has an A in tensor memory that is M-major")
     if form.a.is_padded or form.k_bytes != K_BYTES:
         raise UnknownInstruction(
             "has an A in tensor memory of less than 8 bits, or of 48 bytes along K"
         )
     rows = LANES if group == 2 else form.m
     cells = _cells_of_rows(lane, column, rows, K_BYTES // 4)
-    memory.check_allocated(strand, cells, "reads A from")
-    memory.shadow.take(strand, thread, cells)
+    memory.check_allocated(convergent, cells, "reads A from")
+    memory.shadow.take(convergent, thread, cells)
     words = np.ascontiguousarray(memory.data[cells.lanes, cells.columns])
     numbers = form.a.values(words.view(form.a.dtype))
     own = form.m // group
@@ -191,7 +193,7 @@ def _a_in_tensor_memory(
 
 
 def _operand(
-    strand: Strand,
+    convergent: ConvergentThreads,
     block: ThreadBlock,
     thread: int,
     name: str,
@@ -206,11 +208,11 @@ def _operand(
     try:
         found = matrix(descriptor, mn_major, size, k_bytes)
     except ValueError as error:
-        _refuse(strand, f"has a descriptor of {name} that is none: {error}")
+        _refuse(convergent, f"has a descriptor of {name} that is none: {error}")
     address = matrix_bytes(found, size * 8, mn_major, extent, k_bytes)
     held = np.arange(address.shape[1]) * size % UNIT_BYTES < type_.held_bytes
-    at = bytes_read(strand, name, address[:, held], size)
-    column, number = of_cluster(block.cluster).column(thread), strand.current.number
-    report = block.reporter(strand)
+    at = bytes_read(convergent, name, address[:, held], size)
+    column, number = of_cluster(block.cluster).column(thread), convergent.current.number
+    report = block.reporter(convergent)
     block.shadow.check_tensor_read("tcgen05.mma", thread, column, at, number, report)
     return numbers_at(block, address, type_)

@@ -9,12 +9,12 @@ import numpy as np
 
 from ..access import store
 from ..block import ThreadBlock
+from ..convergent import ConvergentThreads
 from ..errors import Kind, Stop
 from ..lanes import WARP
 from ..program import Op
 from ..registry import executes
 from ..rules.mbarriers import count_arrivals, known, located
-from ..strand import Strand
 from ..types import is_pointer, shape_of, space_of
 from ..warps import full_warps
 from .cp import execute as copy
@@ -37,28 +37,30 @@ def group_of(op: Op, name: str = "group") -> int:
     return found
 
 
-def _one(strand: Strand, warp: int, value: np.ndarray, what: str) -> int:
+def _one(convergent: ConvergentThreads, warp: int, value: np.ndarray, what: str) -> int:
     """What all threads of a warp are given.
 
     Raises:
         Stop: if they disagree, which is reported.
     """
-    of_warp = strand.spread(value)[strand.lanes.threads // WARP == warp]
+    of_warp = convergent.spread(value)[convergent.lanes.threads // WARP == warp]
     if (of_warp != of_warp[0]).any():
-        wrong(strand, f"has {what} that the threads of warp {warp} disagree on")
+        wrong(convergent, f"has {what} that the threads of warp {warp} disagree on")
     return int(of_warp[0])
 
 
 # -- allocation ------------------------------------------------------------------------------------
 
 
-def _alone(strand: Strand) -> int | None:
-    """The warp that a strand is; None if it is several, which part: each may have to wait for itself."""
-    warp, *others = full_warps(strand)
+def _alone(convergent: ConvergentThreads) -> int | None:
+    """The warp that a convergent is; None if it is several, which part: each may have to wait for itself."""
+    warp, *others = full_warps(convergent)
     if not others:
         return int(warp)
-    of_warp = strand.lanes.threads // WARP
-    strand.part([(strand.lanes.where(of_warp == w), Strand.repeat) for w in (warp, *others)])
+    of_warp = convergent.lanes.threads // WARP
+    convergent.part(
+        [(convergent.lanes.where(of_warp == w), ConvergentThreads.repeat) for w in (warp, *others)]
+    )
     return None
 
 
@@ -66,37 +68,39 @@ def _alone(strand: Strand) -> int | None:
 def _allocate(op: Op) -> Any:
     group, space = group_of(op), space_of(str(op.operand_types[0]))
 
-    def step(strand: Strand, slot: Any, columns: Any) -> None:
-        warp = _alone(strand)
+    def step(convergent: ConvergentThreads, slot: Any, columns: Any) -> None:
+        warp = _alone(convergent)
         if warp is None:
             return
-        count = _one(strand, warp, strand.checked(columns), "a number of columns")
-        address = _one(strand, warp, strand.checked(slot), "an address")
-        start = (_allocated_by_pair if group == 2 else _allocated)(strand, warp, count, address)
+        count = _one(convergent, warp, convergent.checked(columns), "a number of columns")
+        address = _one(convergent, warp, convergent.checked(slot), "an address")
+        start = (_allocated_by_pair if group == 2 else _allocated)(convergent, warp, count, address)
         if start is None:
             return
         raw = np.array([[start]], np.uint32).view(np.uint8)
-        store(strand, np.array([address]), space, raw, 4, strand.lanes.threads[:1])
+        store(convergent, np.array([address]), space, raw, 4, convergent.lanes.threads[:1])
         # All threads of the warp may read what was written (9.7.16.6.1), and no others.
-        strand.block.order.synchronise(strand.threads)
+        convergent.block.order.synchronise(convergent.threads)
 
     return step
 
 
-def _allocated(strand: Strand, warp: int, count: int, address: int) -> int | None:
+def _allocated(convergent: ConvergentThreads, warp: int, count: int, address: int) -> int | None:
     """The first of new columns; None if the warp has to wait until others are freed."""
-    memory = of_block(strand.block)
-    memory.check_allocate(strand, count)
+    memory = of_block(convergent.block)
+    memory.check_allocate(convergent, count)
     start = memory.allocate(count)
     if start is None:
         words = f"{count} columns of tensor memory to be freed"
-        strand.wait(lambda: memory.has_room(count), words, again=True)
+        convergent.wait(lambda: memory.has_room(count), words, again=True)
     return start
 
 
-def _allocated_by_pair(strand: Strand, warp: int, count: int, address: int) -> int | None:
+def _allocated_by_pair(
+    convergent: ConvergentThreads, warp: int, count: int, address: int
+) -> int | None:
     """As `_allocated`, of both blocks of a pair: the same columns, once a warp of each asks for them."""
-    pair = pair_of(strand)
+    pair = pair_of(convergent)
 
     def allocate() -> int:
         first, second = (memory.allocate(count) for memory in pair.memories)
@@ -104,10 +108,10 @@ def _allocated_by_pair(strand: Strand, warp: int, count: int, address: int) -> i
         return first
 
     return pair.together(
-        strand,
+        convergent,
         warp,
         f"allocates {count} columns of tensor memory and has {address:#x} for their address",
-        lambda: of_block(strand.block).check_allocate(strand, count),
+        lambda: of_block(convergent.block).check_allocate(convergent, count),
         allocate,
         lambda: all(memory.has_room(count) for memory in pair.memories),
     )
@@ -117,23 +121,23 @@ def _allocated_by_pair(strand: Strand, warp: int, count: int, address: int) -> i
 def _free(op: Op) -> Any:
     group = group_of(op)
 
-    def step(strand: Strand, address: Any, columns: Any) -> None:
-        warp = _alone(strand)
+    def step(convergent: ConvergentThreads, address: Any, columns: Any) -> None:
+        warp = _alone(convergent)
         if warp is None:
             return
-        count = _one(strand, warp, strand.checked(columns), "a number of columns")
-        at = _one(strand, warp, strand.checked(address), "an address")
-        memory = of_block(strand.block)
+        count = _one(convergent, warp, convergent.checked(columns), "a number of columns")
+        at = _one(convergent, warp, convergent.checked(address), "an address")
+        memory = of_block(convergent.block)
         if group == 1:
-            memory.check_free(strand, at, count)
+            memory.check_free(convergent, at, count)
             memory.free(at)
             return
-        pair = pair_of(strand)
+        pair = pair_of(convergent)
         pair.together(
-            strand,
+            convergent,
             warp,
             f"frees {count} columns of tensor memory at {at:#010x}",
-            lambda: memory.check_free(strand, at, count),
+            lambda: memory.check_free(convergent, at, count),
             lambda: pair.each(lambda memory: memory.free(at)),
         )
 
@@ -144,16 +148,18 @@ def _free(op: Op) -> Any:
 def _relinquish(op: Op) -> Any:
     group = group_of(op)
 
-    def step(strand: Strand) -> None:
-        warp = _alone(strand)
+    def step(convergent: ConvergentThreads) -> None:
+        warp = _alone(convergent)
         if warp is None:
             return
         if group == 1:
-            of_block(strand.block).relinquish()
+            of_block(convergent.block).relinquish()
             return
-        pair = pair_of(strand)
+        pair = pair_of(convergent)
         words = "gives up the right to allocate tensor memory"
-        pair.together(strand, warp, words, lambda: None, lambda: pair.each(TensorMemory.relinquish))
+        pair.together(
+            convergent, warp, words, lambda: None, lambda: pair.each(TensorMemory.relinquish)
+        )
 
     return step
 
@@ -188,13 +194,13 @@ def _multiplies(op: Op, kind: str, group: int, block: int | None = None) -> Any:
     that is given."""
     a_in_tensor_memory = is_pointer(str(op.operand_types[1]))
 
-    def step(strand: Strand, *operands: Any) -> None:
-        columns = [strand.spread(strand.checked(value)) for value in operands]
-        for row in range(strand.lanes.count):
+    def step(convergent: ConvergentThreads, *operands: Any) -> None:
+        columns = [convergent.spread(convergent.checked(value)) for value in operands]
+        for row in range(convergent.lanes.count):
             d, a, b, descriptor, adds, *factors = (int(column[row]) for column in columns)
             left, scaling = (a, a_in_tensor_memory), Scaling(block, *factors) if block else None
             try:
-                execute(strand, row, kind, d, left, b, descriptor, bool(adds), group, scaling)
+                execute(convergent, row, kind, d, left, b, descriptor, bool(adds), group, scaling)
             except UnknownInstruction as unknown:
                 raise op.refuse(f"{unknown}, which the emulator does not know") from None
 
@@ -207,11 +213,13 @@ def _copy(op: Op) -> Any:
     if said != ("shape_32x128b", "warpx4") or op.has("srcFormat"):
         raise op.refuse("is not of shape 32x128b with warpx4, the one that the emulator knows")
 
-    def step(strand: Strand, *operands: Any) -> None:
-        addresses, descriptors = (strand.spread(strand.checked(value)) for value in operands)
-        for row in range(strand.lanes.count):
+    def step(convergent: ConvergentThreads, *operands: Any) -> None:
+        addresses, descriptors = (
+            convergent.spread(convergent.checked(value)) for value in operands
+        )
+        for row in range(convergent.lanes.count):
             try:
-                copy(strand, row, int(addresses[row]), int(descriptors[row]), group)
+                copy(convergent, row, int(addresses[row]), int(descriptors[row]), group)
             except UnknownInstruction as unknown:
                 raise op.refuse(f"{unknown}, which the emulator does not know") from None
 
@@ -222,31 +230,31 @@ def _copy(op: Op) -> Any:
 def _commit(op: Op) -> Any:
     group_of(op)
 
-    def step(strand: Strand, pointer: Any, mask: Any = None) -> None:
-        masks = None if mask is None else strand.spread(strand.checked(mask))
-        order = tensor_order(strand.block.cluster)
-        for block, at, threads in located(op, strand, pointer):
+    def step(convergent: ConvergentThreads, pointer: Any, mask: Any = None) -> None:
+        masks = None if mask is None else convergent.spread(convergent.checked(mask))
+        order = tensor_order(convergent.block.cluster)
+        for block, at, threads in located(op, convergent, pointer):
             for thread in threads:
-                row = int(np.flatnonzero(strand.threads == thread)[0])
-                blocks = [block] if masks is None else _named(strand, int(masks[row]))
-                barriers = [(b, known(strand, b, at, np.array([thread]))) for b in blocks]
+                row = int(np.flatnonzero(convergent.threads == thread)[0])
+                blocks = [block] if masks is None else _named(convergent, int(masks[row]))
+                barriers = [(b, known(convergent, b, at, np.array([thread]))) for b in blocks]
                 for other, _ in barriers:
-                    if other is not strand.block:
-                        other.note_sent(strand, int(thread))
+                    if other is not convergent.block:
+                        other.note_sent(convergent, int(thread))
                 passed = order.commit(int(thread))
                 for _, barrier in barriers:
                     barrier.release(*passed)
-                    count_arrivals(strand, barrier, 1)
+                    count_arrivals(convergent, barrier, 1)
 
     return step
 
 
-def _named(strand: Strand, mask: int) -> list[ThreadBlock]:
+def _named(convergent: ConvergentThreads, mask: int) -> list[ThreadBlock]:
     """The blocks of the cluster whose ranks are the bits of a mask."""
-    blocks = strand.block.cluster.blocks
+    blocks = convergent.block.cluster.blocks
     if mask >> len(blocks):
-        strand.block.report_at(
-            strand,
+        convergent.block.report_at(
+            convergent,
             Kind.OUT_OF_BOUNDS,
             f"names block {mask.bit_length() - 1} of a cluster of {len(blocks)}",
         )
@@ -258,11 +266,11 @@ def _named(strand: Strand, mask: int) -> list[ThreadBlock]:
 def _fence(op: Op) -> Any:
     before = "before" in op.text("kind")
 
-    def step(strand: Strand) -> None:
+    def step(convergent: ConvergentThreads) -> None:
         if before:
-            of_block(strand.block).shadow.fence_before(strand.lanes.threads)
+            of_block(convergent.block).shadow.fence_before(convergent.lanes.threads)
         else:
-            tensor_order(strand.block.cluster).fence_after(strand.threads)
+            tensor_order(convergent.block.cluster).fence_after(convergent.threads)
 
     return step
 
@@ -273,11 +281,13 @@ def _fence(op: Op) -> Any:
 @executes("nvvm.tcgen05.wait")
 def _wait(op: Op) -> Any:
     name = "ld" if "load" in op.text("kind") else "st"
-    return lambda strand: of_block(strand.block).shadow.wait(full_warps(strand), name)
+    return lambda convergent: of_block(convergent.block).shadow.wait(full_warps(convergent), name)
 
 
-def _cells(op: Op, type_: Any, does: str) -> Callable[[Strand, Any], Iterator[tuple[int, Cells]]]:
-    """What a load or store needs: a function that gives the warps of a strand, and the cells that the
+def _cells(
+    op: Op, type_: Any, does: str
+) -> Callable[[ConvergentThreads, Any], Iterator[tuple[int, Cells]]]:
+    """What a load or store needs: a function that gives the warps of a convergent, and the cells that the
     registers of each warp's threads hold, [32 threads, registers]."""
     shape = op.text("shape").rsplit("shape_", 1)[-1].rstrip(">")
     if shape not in SHAPES:
@@ -287,19 +297,19 @@ def _cells(op: Op, type_: Any, does: str) -> Callable[[Strand, Any], Iterator[tu
     lanes, columns = cells_of(shape, *shape_of(type_))
     height = lanes_of(shape)
 
-    def cells(strand: Strand, address: Any) -> Iterator[tuple[int, Cells]]:
-        addresses, memory = strand.checked(address), of_block(strand.block)
-        for warp in full_warps(strand):
-            lane, column = split(_one(strand, warp, addresses, "an address"))
+    def cells(convergent: ConvergentThreads, address: Any) -> Iterator[tuple[int, Cells]]:
+        addresses, memory = convergent.checked(address), of_block(convergent.block)
+        for warp in full_warps(convergent):
+            lane, column = split(_one(convergent, warp, addresses, "an address"))
             if lane % height:
                 wrong(
-                    strand,
+                    convergent,
                     f"{does} tensor memory from lane {lane} on; expected a multiple of {height} for "
                     f"shape {shape}",
                 )
             found = Cells(lane + lanes, column + columns)
-            memory.check_quarter(strand, warp, found, does)
-            memory.check_allocated(strand, found, does)
+            memory.check_quarter(convergent, warp, found, does)
+            memory.check_allocated(convergent, found, does)
             yield int(warp), found
 
     return cells
@@ -309,10 +319,10 @@ def _cells(op: Op, type_: Any, does: str) -> Callable[[Strand, Any], Iterator[tu
 def _load(op: Op) -> Any:
     cells = _cells(op, op.result_types[0], "reads")
 
-    def step(strand: Strand, address: Any) -> np.ndarray:
-        memory, found = of_block(strand.block), []
-        for warp, at in cells(strand, address):
-            memory.shadow.load(strand, warp, at)
+    def step(convergent: ConvergentThreads, address: Any) -> np.ndarray:
+        memory, found = of_block(convergent.block), []
+        for warp, at in cells(convergent, address):
+            memory.shadow.load(convergent, warp, at)
             found.append(memory.data[at.lanes, at.columns])
         return np.concatenate(found)
 
@@ -325,11 +335,11 @@ def _store(op: Op) -> Any:
     if len(op.operand_types) > 2:
         raise op.refuse("has an offset, which shapes of one part have not")
 
-    def step(strand: Strand, address: Any, value: Any) -> None:
-        memory, values = of_block(strand.block), strand.spread(strand.checked(value))
+    def step(convergent: ConvergentThreads, address: Any, value: Any) -> None:
+        memory, values = of_block(convergent.block), convergent.spread(convergent.checked(value))
         rows = iter(values.reshape(-1, WARP, values.shape[1]))
-        for warp, at in cells(strand, address):
-            memory.shadow.store(strand, warp, at)
+        for warp, at in cells(convergent, address):
+            memory.shadow.store(convergent, warp, at)
             memory.data[at.lanes, at.columns] = next(rows)
 
     return step

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..block import ThreadBlock
-from ..strand import Strand
+from ..convergent import ConvergentThreads
 from .tensor_memory import TensorMemory, of_block, wrong
 
 _KEY = "tensor pairs"
@@ -52,7 +52,7 @@ class Pair:
 
     def together(
         self,
-        strand: Strand,
+        convergent: ConvergentThreads,
         warp: int,
         said: str,
         begin: Callable[[], None],
@@ -63,7 +63,7 @@ class Pair:
         for that of the other block, and comes again.
 
         Args:
-            strand: the threads.
+            convergent: the threads.
             warp: which of their warps takes part.
             said: what it gives to the instruction, in words; both must say the same.
             begin: is called once for each warp, when it takes part.
@@ -73,15 +73,15 @@ class Pair:
         Raises:
             Stop: if the warps say different things, which is reported.
         """
-        name = strand.current.name
-        taking, rank = self.taking.setdefault(name, {}), strand.block.rank
+        name = convergent.current.name
+        taking, rank = self.taking.setdefault(name, {}), convergent.block.rank
         if rank not in taking:
             begin()
             taking[rank] = _Taking(warp, said)
         mine = taking[rank]
         if mine.warp != warp:
             words = f"warp {mine.warp} of its block, which executes {name} before it"
-            strand.wait(lambda: taking.get(rank) is not mine, words, again=True)
+            convergent.wait(lambda: taking.get(rank) is not mine, words, again=True)
             return None
 
         def both() -> _Taking | None:
@@ -92,7 +92,7 @@ class Pair:
         if mine.result is None and other:
             if other.said != said:
                 wrong(
-                    strand,
+                    convergent,
                     f"{said}, but the cluster's block {rank ^ 1} {other.said}; the blocks of a pair must "
                     "do the same",
                 )
@@ -101,36 +101,38 @@ class Pair:
             words = f"the cluster's block {rank ^ 1}, which must execute {name} with it"
             if rank ^ 1 in taking:
                 words = "columns of tensor memory to be freed"
-            strand.wait(lambda: mine.result is not None or both() is not None, words, again=True)
+            convergent.wait(
+                lambda: mine.result is not None or both() is not None, words, again=True
+            )
             return None
         del taking[rank]
         return mine.result
 
 
-def pair_of(strand: Strand) -> Pair:
-    """The pair that a strand's block belongs to.
+def pair_of(convergent: ConvergentThreads) -> Pair:
+    """The pair that a convergent's block belongs to.
 
     Raises:
         Stop: if the block is alone, which is reported.
     """
-    cluster, rank = strand.block.cluster, strand.block.rank
+    cluster, rank = convergent.block.cluster, convergent.block.rank
     even = rank & ~1
     blocks = cluster.blocks[even : even + 2]
     if len(blocks) < 2:
         wrong(
-            strand,
+            convergent,
             f"is of a pair of blocks, but block {rank} of a cluster of {len(cluster.blocks)} is in none; "
             "expected a cluster of an even number of blocks",
         )
     return cluster.state.setdefault(_KEY, {}).setdefault(even, Pair((blocks[0], blocks[1])))
 
 
-def blocks_of(strand: Strand, group: int) -> tuple[ThreadBlock, ...]:
+def blocks_of(convergent: ConvergentThreads, group: int) -> tuple[ThreadBlock, ...]:
     """The blocks that an instruction of a group of one block, or two, concerns, by their rank.
 
     Raises:
         Stop: if the cluster has no second, which is reported.
     """
     if group == 1:
-        return (strand.block,)
-    return pair_of(strand).blocks
+        return (convergent.block,)
+    return pair_of(convergent).blocks

@@ -22,7 +22,7 @@ from .order import of_cluster
 
 if TYPE_CHECKING:
     from ..block import ThreadBlock
-    from ..strand import Strand
+    from ..convergent import ConvergentThreads
     from .tensor_memory import Cells
 
 
@@ -118,65 +118,76 @@ class TensorShadow:
 
     # -- accesses ----------------------------------------------------------------------------------
 
-    def load(self, strand: Strand, warp: int, cells: Cells) -> None:
+    def load(self, convergent: ConvergentThreads, warp: int, cells: Cells) -> None:
         """A warp reads cells."""
-        self._check_written(strand, cells)
-        self._check_complete(strand, self._threads(warp), cells, "reads", {"mma", "st"})
-        self.loaded[cells.lanes, cells.columns] = self._note(strand, "ld", warp)
+        self._check_written(convergent, cells)
+        self._check_complete(convergent, self._threads(warp), cells, "reads", {"mma", "st"})
+        self.loaded[cells.lanes, cells.columns] = self._note(convergent, "ld", warp)
 
-    def store(self, strand: Strand, warp: int, cells: Cells) -> None:
+    def store(self, convergent: ConvergentThreads, warp: int, cells: Cells) -> None:
         """A warp writes cells."""
-        self._check_complete(strand, self._threads(warp), cells, "writes", {"mma", "st", "ld"})
+        self._check_complete(convergent, self._threads(warp), cells, "writes", {"mma", "st", "ld"})
         self._overwrite(cells)
-        self.stored[cells.lanes, cells.columns] = self._note(strand, "st", warp)
+        self.stored[cells.lanes, cells.columns] = self._note(convergent, "st", warp)
 
     def multiply(
-        self, strand: Strand, thread: int, cells: Cells, reads: bool, shape: tuple[int, ...]
+        self,
+        convergent: ConvergentThreads,
+        thread: int,
+        cells: Cells,
+        reads: bool,
+        shape: tuple[int, ...],
     ) -> None:
         """A thread makes an mma write cells, and read them before if it adds to them.
 
         Args:
-            strand: who issues it.
+            convergent: who issues it.
             thread: which of its threads, by the number in the cluster.
             cells: where D is.
             reads: whether it adds to D.
             shape: D's address and extents.
         """
         if reads:
-            self._check_written(strand, cells)
+            self._check_written(convergent, cells)
         self._check_complete(
-            strand, np.array([thread]), cells, "writes", {"mma", "st", "ld"}, ("mma", shape)
+            convergent, np.array([thread]), cells, "writes", {"mma", "st", "ld"}, ("mma", shape)
         )
         self._overwrite(cells)
-        self.multiplied[cells.lanes, cells.columns] = self._issue(strand, "mma", thread, shape)
+        self.multiplied[cells.lanes, cells.columns] = self._issue(convergent, "mma", thread, shape)
 
-    def take(self, strand: Strand, thread: int, cells: Cells) -> None:
+    def take(self, convergent: ConvergentThreads, thread: int, cells: Cells) -> None:
         """A thread makes an mma read cells as its A, or its scale factors."""
-        self._check_written(strand, cells)
-        self._check_complete(strand, np.array([thread]), cells, "reads", {"mma", "st"}, ("mma", ()))
-        self.taken[cells.lanes, cells.columns] = self._issue(strand, "mma", thread, ())
+        self._check_written(convergent, cells)
+        self._check_complete(
+            convergent, np.array([thread]), cells, "reads", {"mma", "st"}, ("mma", ())
+        )
+        self.taken[cells.lanes, cells.columns] = self._issue(convergent, "mma", thread, ())
 
-    def copy(self, strand: Strand, thread: int, cells: Cells) -> None:
+    def copy(self, convergent: ConvergentThreads, thread: int, cells: Cells) -> None:
         """A thread makes a cp write cells."""
         names = {"mma", "st", "ld"}
-        self._check_complete(strand, np.array([thread]), cells, "writes", names, ("cp", ()))
+        self._check_complete(convergent, np.array([thread]), cells, "writes", names, ("cp", ()))
         self._overwrite(cells)
-        self.multiplied[cells.lanes, cells.columns] = self._issue(strand, "cp", thread, ())
+        self.multiplied[cells.lanes, cells.columns] = self._issue(convergent, "cp", thread, ())
 
-    def _issue(self, strand: Strand, name: str, thread: int, shape: tuple[int, ...]) -> int:
+    def _issue(
+        self, convergent: ConvergentThreads, name: str, thread: int, shape: tuple[int, ...]
+    ) -> int:
         """The number of a new mma or cp."""
         column = self._known.column(thread)
         epoch, commit = int(self._order.epoch[thread]), int(self._order.epoch[column])
-        issued = _Multiplication(name, strand.current.number, thread, epoch, column, commit, shape)
+        issued = _Multiplication(
+            name, convergent.current.number, thread, epoch, column, commit, shape
+        )
         self._multiplications.append(issued)
         if name == "mma":
             self._last[thread] = len(self._multiplications)
         return len(self._multiplications)
 
-    def check_free(self, strand: Strand, cells: Cells) -> None:
+    def check_free(self, convergent: ConvergentThreads, cells: Cells) -> None:
         """Checks that threads may free cells. Freeing is not asynchronous, so that it needs no fence."""
         self._check_complete(
-            strand, strand.threads, cells, "frees", {"mma", "st", "ld"}, None, False
+            convergent, convergent.threads, cells, "frees", {"mma", "st", "ld"}, None, False
         )
 
     def forget(self, columns: slice) -> None:
@@ -184,9 +195,9 @@ class TensorShadow:
         for array in (self.written, self.multiplied, self.stored, self.loaded, self.taken):
             array[:, columns] = 0
 
-    def _note(self, strand: Strand, name: str, warp: int) -> int:
+    def _note(self, convergent: ConvergentThreads, name: str, warp: int) -> int:
         """The number of a new transfer."""
-        transfer = _Transfer(name, strand.current.number, warp)
+        transfer = _Transfer(name, convergent.current.number, warp)
         self._transfers.append(transfer)
         self._open.append(transfer)
         return len(self._transfers)
@@ -199,17 +210,17 @@ class TensorShadow:
 
     # -- rules -------------------------------------------------------------------------------------
 
-    def _check_written(self, strand: Strand, cells: Cells) -> None:
+    def _check_written(self, convergent: ConvergentThreads, cells: Cells) -> None:
         if not self.written[cells.lanes, cells.columns].all():
             self._block.report_at(
-                strand,
+                convergent,
                 Kind.UNINITIALISED,
                 f"reads {cells} of tensor memory{self._block.named}, of which nothing has written some",
             )
 
     def _check_complete(
         self,
-        strand: Strand,
+        convergent: ConvergentThreads,
         threads: np.ndarray,
         cells: Cells,
         does: str,
@@ -220,7 +231,7 @@ class TensorShadow:
         """Checks that what accesses cells is complete, for threads that access them now.
 
         Args:
-            strand: who executes the instruction.
+            convergent: who executes the instruction.
             threads: which of its threads, by their numbers in the cluster.
             cells: what they access.
             does: how.
@@ -238,7 +249,7 @@ class TensorShadow:
                 if missing and not (by and self._is_pipelined(number, verb, int(threads[0]), *by)):
                     where = format_location(self._block.program.locations[issued.op])
                     what = f"the tcgen05.{issued.name} at {where} may still {verb}"
-                    self._report(strand, does, cells, what, missing)
+                    self._report(convergent, does, cells, what, missing)
         for name, array in (("st", self.stored), ("ld", self.loaded)):
             for number in _numbers(array[at]) if name in names else ():
                 transfer = self._transfers[number - 1]
@@ -247,12 +258,14 @@ class TensorShadow:
                     where = format_location(self._block.program.locations[transfer.op])
                     verb = "read" if name == "ld" else "write"
                     what = f"the tcgen05.{name} of warp {transfer.warp} at {where} may still {verb}"
-                    self._report(strand, does, cells, what, missing)
+                    self._report(convergent, does, cells, what, missing)
 
-    def _report(self, strand: Strand, does: str, cells: Cells, what: str, missing: str) -> None:
+    def _report(
+        self, convergent: ConvergentThreads, does: str, cells: Cells, what: str, missing: str
+    ) -> None:
         kind = Kind.OVERWRITTEN if what.endswith("read") else Kind.TENSOR_IN_FLIGHT
         self._block.report_at(
-            strand,
+            convergent,
             kind,
             f"{does} {cells} of tensor memory{self._block.named}, which {what}: {missing}",
         )

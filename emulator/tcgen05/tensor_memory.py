@@ -8,9 +8,9 @@ from typing import NoReturn
 import numpy as np
 
 from ..block import ThreadBlock
+from ..convergent import ConvergentThreads
 from ..errors import Kind, Stop
 from ..lanes import WARP
-from ..strand import Strand
 from .shadow import TensorShadow
 
 LANES = 128
@@ -60,7 +60,7 @@ class TensorMemory:
 
     # -- allocation --------------------------------------------------------------------------------
 
-    def check_allocate(self, strand: Strand, count: int) -> None:
+    def check_allocate(self, convergent: ConvergentThreads, count: int) -> None:
         """Checks that the block may allocate so many columns.
 
         Raises:
@@ -68,15 +68,15 @@ class TensorMemory:
         """
         if count & count - 1 or not _LEAST <= count <= COLUMNS:
             wrong(
-                strand,
+                convergent,
                 f"allocates {count} columns of tensor memory; expected a power of two from {_LEAST} to "
                 f"{COLUMNS}",
             )
         if self.relinquished:
-            wrong(strand, "allocates tensor memory after tcgen05.relinquish_alloc_permit")
+            wrong(convergent, "allocates tensor memory after tcgen05.relinquish_alloc_permit")
         if count > self.smallest:
             wrong(
-                strand,
+                convergent,
                 f"allocates {count} columns of tensor memory after {self.smallest}; a block's "
                 "allocations must not grow",
             )
@@ -101,7 +101,7 @@ class TensorMemory:
         free = ~self._is_allocated().reshape(-1, count).any(axis=1)
         return int(np.flatnonzero(free)[-1]) * count if free.any() else None
 
-    def check_free(self, strand: Strand, address: int, count: int) -> None:
+    def check_free(self, convergent: ConvergentThreads, address: int, count: int) -> None:
         """Checks that threads of the block may free columns.
 
         Raises:
@@ -110,12 +110,12 @@ class TensorMemory:
         lane, start = split(address)
         if lane or self.allocated.get(start) != count:
             wrong(
-                strand,
+                convergent,
                 f"frees {count} columns of tensor memory at {address:#010x}; allocated "
                 f"{self._allocations()}",
             )
         cells = Cells(*np.ix_(np.arange(LANES), np.arange(start, start + count)))
-        self.shadow.check_free(strand, cells)
+        self.shadow.check_free(convergent, cells)
 
     def free(self, address: int) -> None:
         """Ends the allocation at an address."""
@@ -135,11 +135,11 @@ class TensorMemory:
         spans = [f"{start} to {start + n - 1}" for start, n in sorted(self.allocated.items())]
         return f"are columns {', '.join(spans)}" if spans else "is nothing"
 
-    def _check_freed(self, strand: Strand) -> None:
+    def _check_freed(self, convergent: ConvergentThreads) -> None:
         """Checks, when the last thread returns, that nothing is allocated."""
         if self.allocated:
-            strand.block.report_at(
-                strand,
+            convergent.block.report_at(
+                convergent,
                 Kind.TENSOR_MEMORY,
                 f"the last thread{self.block.named} returns, but of tensor memory there "
                 f"{self._allocations()} allocated: tcgen05.dealloc is missing before it",
@@ -147,7 +147,7 @@ class TensorMemory:
 
     # -- access ------------------------------------------------------------------------------------
 
-    def check_allocated(self, strand: Strand, cells: Cells, does: str) -> None:
+    def check_allocated(self, convergent: ConvergentThreads, cells: Cells, does: str) -> None:
         """Checks that cells exist, and that their columns are allocated.
 
         Raises:
@@ -156,11 +156,13 @@ class TensorMemory:
         inside = cells.lanes.max() < LANES and cells.columns.max() < COLUMNS
         if not inside or not self._is_allocated()[cells.columns].all():
             wrong(
-                strand,
+                convergent,
                 f"{does} {cells} of tensor memory{self.block.named}; allocated {self._allocations()}",
             )
 
-    def check_quarter(self, strand: Strand, warp: int, cells: Cells, does: str) -> None:
+    def check_quarter(
+        self, convergent: ConvergentThreads, warp: int, cells: Cells, does: str
+    ) -> None:
         """Checks that a warp reaches cells: those of the quarter that its number says.
 
         Raises:
@@ -169,7 +171,7 @@ class TensorMemory:
         first = warp % 4 * WARP
         if cells.lanes.min() < first or cells.lanes.max() >= first + WARP:
             wrong(
-                strand,
+                convergent,
                 f"{does} {cells} of tensor memory; warp {warp} reaches lanes {first} to "
                 f"{first + WARP - 1} only",
             )
@@ -187,7 +189,7 @@ def split(address: int) -> tuple[int, int]:
     return address >> 16 & 0xFFFF, address & 0xFFFF
 
 
-def wrong(strand: Strand, message: str) -> NoReturn:
+def wrong(convergent: ConvergentThreads, message: str) -> NoReturn:
     """Notes that tensor memory is used in a way that it cannot be, and stops."""
-    strand.block.report_at(strand, Kind.TENSOR_MEMORY, message)
+    convergent.block.report_at(convergent, Kind.TENSOR_MEMORY, message)
     raise Stop

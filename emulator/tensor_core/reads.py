@@ -5,21 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from ..block import ThreadBlock
+from ..convergent import ConvergentThreads
 from ..errors import Kind, Stop
-from ..strand import Strand
 from .multiplicands import Multiplicand
 
 
-def bytes_read(strand: Strand, name: str, addresses: np.ndarray, size: int) -> np.ndarray:
+def bytes_read(
+    convergent: ConvergentThreads, name: str, addresses: np.ndarray, size: int
+) -> np.ndarray:
     """The offsets in the block's shared memory of every byte of elements at those addresses.
 
     Raises:
         Stop: if they lead out of it, which is reported.
     """
-    shared = strand.block.shared
+    shared = convergent.block.shared
     if not shared.inside(addresses, size).all():
-        strand.block.report_at(
-            strand,
+        convergent.block.report_at(
+            convergent,
             Kind.OUT_OF_BOUNDS,
             f"reads {name} from {addresses.min():#x} to {addresses.max() + size - 1:#x}; the block's "
             f"shared memory lies from {shared.base:#x} to {shared.base + shared.size - 1:#x}",

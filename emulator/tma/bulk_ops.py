@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from ..access import locate
+from ..convergent import ConvergentThreads
 from ..errors import Kind, Stop
 from ..memory import GLOBAL, RANK_SHIFT, SHARED
 from ..program import Op
 from ..registry import executes
 from ..rules.mbarriers import SIZE
-from ..strand import Strand
 from ..types import space_of
 from .bulk_tensor_ops import deliver, targets
 from .tensor_map import UNIT
@@ -23,47 +23,47 @@ def _load(op: Op) -> Any:
     has_mask = op.numbers("operandSegmentSizes")[4]
     space = space_of(str(op.operand_types[0]))
 
-    def step(strand: Strand, *operands: Any) -> None:
-        given = [strand.spread(strand.checked(value)) for value in operands[: 4 + has_mask]]
-        for row, thread in enumerate(strand.threads):
+    def step(convergent: ConvergentThreads, *operands: Any) -> None:
+        given = [convergent.spread(convergent.checked(value)) for value in operands[: 4 + has_mask]]
+        for row, thread in enumerate(convergent.threads):
             start, source, barrier, size, *mask = (int(value[row]) for value in given)
-            blocks = targets(op, strand, space, start, *mask)
+            blocks = targets(op, convergent, space, start, *mask)
             start &= (1 << RANK_SHIFT) - 1
-            _check(strand, start, source, size)
+            _check(convergent, start, source, size)
             who = np.array([thread])
             # It is at the same place in each block.
-            list(locate(strand, np.array([barrier]), SHARED, SIZE, "completes at", who))
+            list(locate(convergent, np.array([barrier]), SHARED, SIZE, "completes at", who))
             units = np.arange(0, size, UNIT)
             data = np.empty((len(units), UNIT), np.uint8)
             readers = np.repeat(who, len(units))
             for memory, among, local in locate(
-                strand, source + units, GLOBAL, UNIT, "reads", readers
+                convergent, source + units, GLOBAL, UNIT, "reads", readers
             ):
                 data[among] = memory.load(local, UNIT)
             for block in blocks:
-                deliver(strand, who, block, barrier, start + units, data)
+                deliver(convergent, who, block, barrier, start + units, data)
 
     return step
 
 
-def _check(strand: Strand, start: int, source: int, size: int) -> None:
+def _check(convergent: ConvergentThreads, start: int, source: int, size: int) -> None:
     """Checks that a copy is of whole 16 bytes on both sides, inside shared memory.
 
     Raises:
         Stop: if it is not, which is reported.
     """
-    block, shared = strand.block, strand.block.shared
+    block, shared = convergent.block, convergent.block.shared
     for what, number in (("to", start), ("from", source), ("of", size)):
         if number % UNIT:
             block.report_at(
-                strand,
+                convergent,
                 Kind.MISALIGNED,
                 f"copies bytes {what} {number:#x}; a bulk copy takes multiples of {UNIT}",
             )
             raise Stop
     if not shared.inside(start + np.arange(0, size, UNIT), UNIT).all():
         block.report_at(
-            strand,
+            convergent,
             Kind.OUT_OF_BOUNDS,
             f"writes {size} bytes from shared address {start:#x} on; the block's shared memory lies from "
             f"{shared.base:#x} to {shared.base + shared.size - 1:#x}",

@@ -16,13 +16,13 @@ import numpy as np
 from ...dialect.diagnostics import format_location
 from ..access import locate
 from ..block import ThreadBlock
+from ..convergent import ConvergentThreads
 from ..errors import Kind, Stop
 from ..memory import CLUSTER, RANK_SHIFT, SHARED
 from ..program import Op
 from ..registry import executes
 from ..rules.mbarriers import SIZE, count_bytes, known
 from ..rules.shadow import Report
-from ..strand import Strand
 from ..types import signed, space_of
 from .tensor_map import UNIT, TensorMap
 
@@ -70,13 +70,13 @@ def _groups(block: ThreadBlock) -> _Groups:
     return block.state[_KEY]
 
 
-def _check_read(strand: Strand) -> None:
+def _check_read(convergent: ConvergentThreads) -> None:
     """Checks that all stores have read their memory, which is another block's after the kernel's end."""
-    block = strand.block
+    block = convergent.block
     if reading := _groups(block).under_way:
         where = format_location(block.program.locations[reading[0].op])
         block.report_at(
-            strand,
+            convergent,
             Kind.EXITED,
             f"the last thread{block.named} returns, but the bulk store at {where} may still read its "
             "memory: nvvm.cp.async.bulk.wait_group 0 by the thread that issued it is missing before it",
@@ -87,14 +87,14 @@ def _check_read(strand: Strand) -> None:
 
 
 def _each(
-    op: Op, strand: Strand, map_: Any, coordinates: Sequence[Any], *others: Any
+    op: Op, convergent: ConvergentThreads, map_: Any, coordinates: Sequence[Any], *others: Any
 ) -> Iterator[tuple[int, TensorMap, list[int], list[int]]]:
-    """The copies that a strand's threads issue: the row of each among them, its tensor map, its
+    """The copies that a convergent's threads issue: the row of each among them, its tensor map, its
     coordinates, and its other operands."""
-    maps = strand.block.launch.tensor_maps
-    addresses = strand.spread(strand.checked(map_))
-    at = [strand.spread(signed(strand.checked(value))) for value in coordinates]
-    given = [strand.spread(strand.checked(value)) for value in others]
+    maps = convergent.block.launch.tensor_maps
+    addresses = convergent.spread(convergent.checked(map_))
+    at = [convergent.spread(signed(convergent.checked(value))) for value in coordinates]
+    given = [convergent.spread(convergent.checked(value)) for value in others]
     for row, address in enumerate(addresses):
         if int(address) not in maps:
             raise op.refuse("is given a pointer that is no tensor map")
@@ -107,17 +107,17 @@ def _each(
         yield row, found, [int(c[row]) for c in at], [int(value[row]) for value in given]
 
 
-def _placed(strand: Strand, found: TensorMap, start: int, does: str) -> np.ndarray:
+def _placed(convergent: ConvergentThreads, found: TensorMap, start: int, does: str) -> np.ndarray:
     """Where each 16 bytes of a box lie in a block's shared memory.
 
     Raises:
         Stop: if the address is misaligned, or the box leaves shared memory, which is reported.
     """
-    block, shared = strand.block, strand.block.shared
+    block, shared = convergent.block, convergent.block.shared
     if start % found.alignment:
         swizzle = f" with the swizzle {found.width}B" if found.width else ""
         block.report_at(
-            strand,
+            convergent,
             Kind.MISALIGNED,
             f"{does} a box of {found.name} at shared address {start:#x}; expected a multiple of "
             f"{found.alignment}{swizzle}",
@@ -126,7 +126,7 @@ def _placed(strand: Strand, found: TensorMap, start: int, does: str) -> np.ndarr
     addresses = found.addresses(start)
     if not shared.inside(addresses, UNIT).all():
         block.report_at(
-            strand,
+            convergent,
             Kind.OUT_OF_BOUNDS,
             f"{does} {found.bytes} bytes from shared address {start:#x} on; the block's shared memory "
             f"lies from {shared.base:#x} to {shared.base + shared.size - 1:#x}",
@@ -135,7 +135,9 @@ def _placed(strand: Strand, found: TensorMap, start: int, does: str) -> np.ndarr
     return addresses
 
 
-def _check_place(strand: Strand, found: TensorMap, at: Sequence[int], does: str) -> None:
+def _check_place(
+    convergent: ConvergentThreads, found: TensorMap, at: Sequence[int], does: str
+) -> None:
     """Checks what the chip stops at: a copy begins at a multiple of 16 bytes of the array's lines, or of
     128 elements where they are padded.
 
@@ -144,8 +146,8 @@ def _check_place(strand: Strand, found: TensorMap, at: Sequence[int], does: str)
     """
     if at[0] % found.step:
         size, unit = (1, "elements") if found.is_padded else (found.dtype.itemsize, "bytes")
-        strand.block.report_at(
-            strand,
+        convergent.block.report_at(
+            convergent,
             Kind.MISALIGNED,
             f"{does} a box that begins {at[0] * size} {unit} into the lines of {found.name}; expected a "
             f"multiple of {found.step * size}",
@@ -153,7 +155,7 @@ def _check_place(strand: Strand, found: TensorMap, at: Sequence[int], does: str)
         raise Stop
 
 
-def _check_written(strand: Strand, found: TensorMap, at: Sequence[int]) -> None:
+def _check_written(convergent: ConvergentThreads, found: TensorMap, at: Sequence[int]) -> None:
     """Checks where a store goes: the chip takes no place before an array's first element (measured on
     an H200).
 
@@ -161,8 +163,8 @@ def _check_written(strand: Strand, found: TensorMap, at: Sequence[int]) -> None:
         Stop: if it goes there, which is reported.
     """
     if min(at) < 0:
-        strand.block.report_at(
-            strand,
+        convergent.block.report_at(
+            convergent,
             Kind.OUT_OF_BOUNDS,
             f"writes a box at {list(at)} of {found.name}; a store takes no coordinate below 0",
         )
@@ -181,42 +183,42 @@ def _load(op: Op) -> Any:
         )
     space = space_of(str(op.operand_types[0]))
 
-    def step(strand: Strand, target: Any, map_: Any, *rest: Any) -> None:
+    def step(convergent: ConvergentThreads, target: Any, map_: Any, *rest: Any) -> None:
         coordinates, others = rest[:rank], [target, *rest[rank : rank + 1 + has_mask]]
         for row, found, at, (start, barrier, *mask) in _each(
-            op, strand, map_, coordinates, *others
+            op, convergent, map_, coordinates, *others
         ):
-            _check_place(strand, found, at, "reads")
-            blocks = targets(op, strand, space, start, *mask)
-            addresses = _placed(strand, found, start & (1 << RANK_SHIFT) - 1, "writes")
-            thread = strand.threads[row : row + 1]
+            _check_place(convergent, found, at, "reads")
+            blocks = targets(op, convergent, space, start, *mask)
+            addresses = _placed(convergent, found, start & (1 << RANK_SHIFT) - 1, "writes")
+            thread = convergent.threads[row : row + 1]
             # It is at the same place in each block.
-            list(locate(strand, np.array([barrier]), SHARED, SIZE, "completes at", thread))
-            data = found.read(strand.block.launch.memory, at).reshape(-1, UNIT)
+            list(locate(convergent, np.array([barrier]), SHARED, SIZE, "completes at", thread))
+            data = found.read(convergent.block.launch.memory, at).reshape(-1, UNIT)
             for block in blocks:
-                deliver(strand, thread, block, barrier, addresses, data)
+                deliver(convergent, thread, block, barrier, addresses, data)
 
     return step
 
 
 def targets(
-    op: Op, strand: Strand, space: int, start: int, mask: int | None = None
+    op: Op, convergent: ConvergentThreads, space: int, start: int, mask: int | None = None
 ) -> list[ThreadBlock]:
     """The blocks to whose shared memory a load writes.
 
     Raises:
         Stop: if the mask names none, or one that the cluster has not, which is reported.
     """
-    blocks = strand.block.cluster.blocks
+    blocks = convergent.block.cluster.blocks
     if mask is None:
-        if space == CLUSTER and start >> RANK_SHIFT != strand.block.rank:
+        if space == CLUSTER and start >> RANK_SHIFT != convergent.block.rank:
             raise op.refuse(
                 "writes to another block without a multicast mask, which the emulator does not know"
             )
-        return [strand.block]
+        return [convergent.block]
     if not 0 < mask < 1 << len(blocks):
-        strand.block.report_at(
-            strand,
+        convergent.block.report_at(
+            convergent,
             Kind.OUT_OF_BOUNDS,
             f"has the multicast mask {mask:#06x} in a cluster of {len(blocks)} blocks",
         )
@@ -225,7 +227,7 @@ def targets(
 
 
 def deliver(
-    strand: Strand,
+    convergent: ConvergentThreads,
     thread: np.ndarray,
     block: ThreadBlock,
     at: int,
@@ -233,22 +235,22 @@ def deliver(
     data: np.ndarray,
 ) -> None:
     """Writes what a thread loads to one block, and completes the bytes at its mbarrier."""
-    barrier = known(strand, block, at, thread)
+    barrier = known(convergent, block, at, thread)
     if barrier.column is None:
         barrier.column = block.order.column((block.rank, at))
-    block.note_sent(strand, barrier.column)
+    block.note_sent(convergent, barrier.column)
     rows = block.shared.rows(addresses, UNIT)
-    block.shadow.check_bulk_write(int(thread[0]), rows, UNIT, _reporter(strand, block))
+    block.shadow.check_bulk_write(int(thread[0]), rows, UNIT, _reporter(convergent, block))
     writer = np.array([barrier.column])
-    block.shadow.wrote(writer, rows, UNIT, strand.current.number)
+    block.shadow.wrote(writer, rows, UNIT, convergent.current.number)
     block.shared.store(addresses, data)
-    count_bytes(strand, barrier, -data.size)
+    count_bytes(convergent, barrier, -data.size)
 
 
-def _reporter(strand: Strand, block: ThreadBlock) -> Report:
-    """Notes violations at a strand's instruction, and in whose shared memory they are."""
-    report = strand.block.reporter(strand)
-    if block is strand.block:
+def _reporter(convergent: ConvergentThreads, block: ThreadBlock) -> Report:
+    """Notes violations at a convergent's instruction, and in whose shared memory they are."""
+    report = convergent.block.reporter(convergent)
+    if block is convergent.block:
         return report
     return lambda kind, message: report(kind, f"in shared memory{block.named}, {message}")
 
@@ -264,28 +266,28 @@ def _store(op: Op) -> Any:
             f"is predicated, or of mode {op.text('mode')}; the emulator knows plain tiles"
         )
 
-    def step(strand: Strand, map_: Any, source: Any, *rest: Any) -> None:
-        block, groups = strand.block, _groups(strand.block)
-        for row, found, at, (start,) in _each(op, strand, map_, rest[:rank], source):
+    def step(convergent: ConvergentThreads, map_: Any, source: Any, *rest: Any) -> None:
+        block, groups = convergent.block, _groups(convergent.block)
+        for row, found, at, (start,) in _each(op, convergent, map_, rest[:rank], source):
             if found.is_padded:
                 raise op.refuse(
                     f"stores padded elements of {found.element}; the emulator loads them"
                 )
-            _check_place(strand, found, at, "writes")
-            _check_written(strand, found, at)
-            addresses = _placed(strand, found, start, "reads")
-            thread, groups.copies = int(strand.lanes.threads[row]), groups.copies + 1
+            _check_place(convergent, found, at, "writes")
+            _check_written(convergent, found, at)
+            addresses = _placed(convergent, found, start, "reads")
+            thread, groups.copies = int(convergent.lanes.threads[row]), groups.copies + 1
             bytes_ = (addresses[:, None] + np.arange(UNIT) - block.shared.base).reshape(-1)
             block.shadow.started_bulk_read(
                 block.first + thread,
                 groups.copies,
                 bytes_,
-                strand.current.number,
-                block.reporter(strand),
+                convergent.current.number,
+                block.reporter(convergent),
             )
             group = int(groups.committed[thread])
             groups.under_way.append(
-                _Read(thread, group, groups.copies, bytes_, strand.current.number)
+                _Read(thread, group, groups.copies, bytes_, convergent.current.number)
             )
             found.write(block.launch.memory, at, block.shared.load(addresses, UNIT))
 
@@ -294,8 +296,8 @@ def _store(op: Op) -> Any:
 
 @executes("nvvm.cp.async.bulk.commit.group")
 def _commit(op: Op) -> Any:
-    def step(strand: Strand) -> None:
-        _groups(strand.block).committed[strand.lanes.index] += 1
+    def step(convergent: ConvergentThreads) -> None:
+        _groups(convergent.block).committed[convergent.lanes.index] += 1
 
     return step
 
@@ -305,12 +307,12 @@ def _wait(op: Op) -> Any:
     # Global memory has no history, so that all writes are done is no more than that all reads are.
     pending = op.number("group")
 
-    def step(strand: Strand) -> None:
-        block, groups = strand.block, _groups(strand.block)
+    def step(convergent: ConvergentThreads) -> None:
+        block, groups = convergent.block, _groups(convergent.block)
         left: list[_Read] = []
         for read in groups.under_way:
             done = read.group < groups.committed[read.thread] - pending
-            if done and strand.lanes.mask[read.thread]:
+            if done and convergent.lanes.mask[read.thread]:
                 block.shadow.finished_bulk_read(block.first + read.thread, read.copy, read.at)
             else:
                 left.append(read)

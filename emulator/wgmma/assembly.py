@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from ..tensor_core.arithmetic import ACCUMULATORS
 from ..tensor_core.multiplicands import MULTIPLICANDS, Multiplicand
 from .fragments import A_REGISTERS, ROWS
-from .mma import Form
+from .mma import MmaQualifiers
 
 _TEXT = re.compile(
     r"\{\s*\.reg \.pred p;\s*setp\.ne\.b32 p, (?P<scale_d>[01]|\$\d+), 0;\s*"
@@ -53,7 +53,7 @@ class Assembly:
         scale_d: that says whether it adds to the accumulator, if the text does not.
     """
 
-    form: Form
+    form: MmaQualifiers
     d: tuple[int, ...]
     a: tuple[int, ...]
     b: int
@@ -106,7 +106,7 @@ def parse(text: str) -> Assembly | None:
     selector = take("a selector", "0" if a.dtype.itemsize == 1 else "[01]") if metadata else None
     take("p", "p")
     # What follows is taken in the order of the text.
-    form = Form(
+    form = MmaQualifiers(
         n,
         a,
         b,

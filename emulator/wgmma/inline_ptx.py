@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..convergent import ConvergentThreads
 from ..errors import Kind
 from ..lanes import WARP
 from ..ops.inline_ptx import Operands, joined, operands_of, overwritten, passing
 from ..program import Op
 from ..registry import assembles
-from ..strand import Strand
 from ..types import dtype_of
 from .assembly import Assembly, parse
 from .mma import execute
@@ -36,7 +36,7 @@ def _wait(op: Op, text: str) -> Any:
     if not found:
         return None
     pending = int(found[1])
-    return passing(op, before=lambda strand: wait_group(strand, pending))
+    return passing(op, before=lambda convergent: wait_group(convergent, pending))
 
 
 @assembles
@@ -76,16 +76,16 @@ def _multiplying(op: Op, multiply: Assembly) -> Any:
     op.collective = op.waits = True
     form, dtype = multiply.form, dtype_of(op.operand_types[operands.tied[0]], op.location)
 
-    def multiplies(strand: Strand, passed: list[Any], others: dict[int, Any]) -> Any:
-        scale_d = None if multiply.scale_d is None else strand.checked(others[multiply.scale_d])
+    def multiplies(convergent: ConvergentThreads, passed: list[Any], others: dict[int, Any]) -> Any:
+        scale_d = None if multiply.scale_d is None else convergent.checked(others[multiply.scale_d])
         adds = form.accumulates if scale_d is None else bool((scale_d != 0).any())
-        accumulator = joined(strand, passed) if adds else overwritten(strand, passed, dtype)
+        accumulator = joined(convergent, passed) if adds else overwritten(convergent, passed, dtype)
         a = [others[number] for number in multiply.a]
         if len(a) > 1:
-            a = [joined(strand, a)]
-            _check_given(strand, op.result_numbers[0], a[0].data)
+            a = [joined(convergent, a)]
+            _check_given(convergent, op.result_numbers[0], a[0].data)
         return execute(
-            strand,
+            convergent,
             form,
             accumulator,
             a[0],
@@ -97,12 +97,12 @@ def _multiplying(op: Op, multiply: Assembly) -> Any:
     return operands.step(multiplies)
 
 
-def _check_given(strand: Strand, op: int, data: np.ndarray) -> None:
+def _check_given(convergent: ConvergentThreads, op: int, data: np.ndarray) -> None:
     """Checks that no wgmma may still read what registers of A held before (PTX ISA 9.7.15.7.3)."""
-    warps = strand.lanes.threads[::WARP] // WARP
-    if strand.block.groups.give(op, warps, data):
-        strand.block.report_at(
-            strand,
+    warps = convergent.lanes.threads[::WARP] // WARP
+    if convergent.block.groups.give(op, warps, data):
+        convergent.block.report_at(
+            convergent,
             Kind.OVERWRITTEN,
             "is given registers of A that were written again while a wgmma may still be reading them: "
             "smem.wait (wgmma.wait_group) is missing before they are",

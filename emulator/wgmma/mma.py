@@ -1,4 +1,4 @@
-"""One `wgmma.mma_async` of a strand's warpgroups: bytes by the descriptors, products, registers."""
+"""One `wgmma.mma_async` of a convergent's warpgroups: bytes by the descriptors, products, registers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..convergent import ConvergentThreads
 from ..errors import Kind, Stop
 from ..lanes import WARP, WARPGROUP
-from ..strand import Strand
 from ..tensor_core.arithmetic import multiply_add, multiply_add_integers
 from ..tensor_core.multiplicands import Multiplicand
 from ..tensor_core.operands import K_BYTES
@@ -21,7 +21,7 @@ from .metadata import kept_elements
 
 
 @dataclass(frozen=True)
-class Form:
+class MmaQualifiers:
     """What a `wgmma.mma_async` says beside its operands.
 
     Attributes:
@@ -49,18 +49,18 @@ class Form:
 
 
 def execute(
-    strand: Strand,
-    form: Form,
+    convergent: ConvergentThreads,
+    form: MmaQualifiers,
     accumulator: Registers,
     a: Any,
     b: Any,
     metadata: Any = None,
     scale_d: Any = None,
 ) -> Registers:
-    """Multiplies, for each warpgroup of a strand; the result is in flight.
+    """Multiplies, for each warpgroup of a convergent; the result is in flight.
 
     Args:
-        strand: the threads.
+        convergent: the threads.
         form: the instruction.
         accumulator: the registers of D.
         a: A's descriptor, or its four registers if it has that many.
@@ -72,89 +72,95 @@ def execute(
         Stop: if a descriptor is none, or leads out of shared memory, or if metadata is undefined, or
             threads disagree, which is reported.
     """
-    adds = _adds(strand, form, scale_d)
-    _check_fenced(strand, accumulator, adds, "registers")
+    adds = _adds(convergent, form, scale_d)
+    _check_fenced(convergent, accumulator, adds, "registers")
     if adds.any() and not accumulator.defined.all():
-        strand.block.found_poison(strand)
+        convergent.block.found_poison(convergent)
     if isinstance(a, Registers) and a.data.shape[1] > 1:
-        strand.block.check_registers(strand, a)
-        _check_fenced(strand, a, np.ones_like(adds), "registers of A")
+        convergent.block.check_registers(convergent, a)
+        _check_fenced(convergent, a, np.ones_like(adds), "registers of A")
         a = a.data
-    a, b, words = (_rows(strand, value) for value in (a, b, metadata))
+    a, b, words = (_rows(convergent, value) for value in (a, b, metadata))
     data = np.empty_like(accumulator.data)
-    for part in range(0, strand.lanes.count, WARPGROUP):
+    for part in range(0, convergent.lanes.count, WARPGROUP):
         rows = slice(part, part + WARPGROUP)
-        left = _left(strand, form, rows, a)
-        right = _right(strand, form, rows, b)
+        left = _left(convergent, form, rows, a)
+        right = _right(convergent, form, rows, b)
         if words is not None:
-            right = right[_kept(strand, form, words[rows]).T]
+            right = right[_kept(convergent, form, words[rows]).T]
         c = accumulator.data[rows] if adds[part] else np.zeros_like(accumulator.data[rows])
         data[rows] = _product(left, right, c, form)
-    warps = strand.lanes.threads // WARP
-    pending = strand.block.groups.current[warps]
+    warps = convergent.lanes.threads // WARP
+    pending = convergent.block.groups.current[warps]
     by_matrix = np.full(len(warps), -1, np.int32)
     return Registers(data, pending, by_matrix, np.ones(data.shape[1], bool))
 
 
-def _rows(strand: Strand, value: Any) -> Any:
-    return None if value is None else strand.spread(strand.checked(value))
+def _rows(convergent: ConvergentThreads, value: Any) -> Any:
+    return None if value is None else convergent.spread(convergent.checked(value))
 
 
-def _adds(strand: Strand, form: Form, scale_d: Any) -> np.ndarray:
+def _adds(convergent: ConvergentThreads, form: MmaQualifiers, scale_d: Any) -> np.ndarray:
     """Whether each thread's warpgroup adds to the accumulator."""
     if scale_d is None:
-        return np.full(strand.lanes.count, form.accumulates)
-    adds = _rows(strand, scale_d) != 0
+        return np.full(convergent.lanes.count, form.accumulates)
+    adds = _rows(convergent, scale_d) != 0
     for part in range(0, len(adds), WARPGROUP):
-        _uniform(strand, adds[part : part + WARPGROUP], "scale-d")
+        _uniform(convergent, adds[part : part + WARPGROUP], "scale-d")
     return adds
 
 
-def _check_fenced(strand: Strand, given: Registers, read: np.ndarray, what: str) -> None:
+def _check_fenced(
+    convergent: ConvergentThreads, given: Registers, read: np.ndarray, what: str
+) -> None:
     """Checks that registers may be given to the tensor core.
 
     Args:
-        strand: the threads.
+        convergent: the threads.
         given: the registers.
         read: whether each thread's are read, and not only written.
         what: the registers in words.
     """
-    fences = strand.block.groups.fences[strand.lanes.threads // WARP]
+    fences = convergent.block.groups.fences[convergent.lanes.threads // WARP]
     written = (given.stamp >= 0) & (given.stamp == fences)
     if np.where(read, written, fences == 0).any():
-        strand.block.report_at(
-            strand,
+        convergent.block.report_at(
+            convergent,
             Kind.REGISTERS_UNFENCED,
             f"gives the tensor core {what} that other instructions may still be writing: "
             "wgmma.fence is missing before it",
         )
 
 
-def _uniform(strand: Strand, values: np.ndarray, what: str) -> int:
+def _uniform(convergent: ConvergentThreads, values: np.ndarray, what: str) -> int:
     first = int(values[0])
     if (values != values[0]).any():
-        strand.block.report_at(
-            strand, Kind.DIVERGENT, f"has a {what} that the threads of a warpgroup disagree on"
+        convergent.block.report_at(
+            convergent, Kind.DIVERGENT, f"has a {what} that the threads of a warpgroup disagree on"
         )
         raise Stop
     return first
 
 
-def _left(strand: Strand, form: Form, rows: slice, a: np.ndarray) -> np.ndarray:
+def _left(
+    convergent: ConvergentThreads, form: MmaQualifiers, rows: slice, a: np.ndarray
+) -> np.ndarray:
     """A's numbers, [64, k]."""
     if a.ndim > 1:
         return form.a.values(bytes_of_a(a[rows]).view(form.a.dtype))
-    return _operand(strand, rows, "A", a, form.a, form.a_mn_major, ROWS, K_BYTES)
+    return _operand(convergent, rows, "A", a, form.a, form.a_mn_major, ROWS, K_BYTES)
 
 
-def _right(strand: Strand, form: Form, rows: slice, b: np.ndarray) -> np.ndarray:
+def _right(
+    convergent: ConvergentThreads, form: MmaQualifiers, rows: slice, b: np.ndarray
+) -> np.ndarray:
     """B's numbers, [k, n]."""
     k_bytes = K_BYTES if form.selector is None else 2 * K_BYTES
-    return _operand(strand, rows, "B", b, form.b, form.b_mn_major, form.n, k_bytes).T
+    return _operand(convergent, rows, "B", b, form.b, form.b_mn_major, form.n, k_bytes).T
 
 
 def _operand(
-    strand: Strand,
+    convergent: ConvergentThreads,
     rows: slice,
     name: str,
     descriptors: np.ndarray,
@@ -164,32 +170,36 @@ def _operand(
     k_bytes: int,
 ) -> np.ndarray:
     """An operand's numbers, [m or n, k], as they are in shared memory."""
-    block, size = strand.block, type_.dtype.itemsize
-    descriptor = _uniform(strand, descriptors[rows], "descriptor")
+    block, size = convergent.block, type_.dtype.itemsize
+    descriptor = _uniform(convergent, descriptors[rows], "descriptor")
     try:
         address = operand_bytes(descriptor, size * 8, mn_major, extent, k_bytes)
     except ValueError as error:
         message = f"has a descriptor of {name} that is none: {error}"
-        block.report_at(strand, Kind.DESCRIPTOR, message)
+        block.report_at(convergent, Kind.DESCRIPTOR, message)
         raise Stop from None
-    at = bytes_read(strand, name, address, size)
-    warpgroup = int(strand.lanes.threads[rows.start]) // WARPGROUP
+    at = bytes_read(convergent, name, address, size)
+    warpgroup = int(convergent.lanes.threads[rows.start]) // WARPGROUP
     first_warp = warpgroup * WARPGROUP // WARP
     group = int(block.groups.current[first_warp])
-    block.shadow.check_matrix_read(warpgroup, group, at, block.reporter(strand))
+    block.shadow.check_matrix_read(warpgroup, group, at, block.reporter(convergent))
     return numbers_at(block, address, type_)
 
 
-def _kept(strand: Strand, form: Form, words: np.ndarray) -> np.ndarray:
+def _kept(convergent: ConvergentThreads, form: MmaQualifiers, words: np.ndarray) -> np.ndarray:
     """The elements of K that each row of a sparse A has, [64, k / 2]."""
     try:
         return kept_elements(words, form.a.dtype.itemsize, form.selector or 0)
     except ValueError as error:
-        strand.block.report_at(strand, Kind.METADATA, f"has metadata that is undefined: {error}")
+        convergent.block.report_at(
+            convergent, Kind.METADATA, f"has metadata that is undefined: {error}"
+        )
         raise Stop from None
 
 
-def _product(a: np.ndarray, b: np.ndarray, registers: np.ndarray, form: Form) -> np.ndarray:
+def _product(
+    a: np.ndarray, b: np.ndarray, registers: np.ndarray, form: MmaQualifiers
+) -> np.ndarray:
     """The registers of D, [thread, register]."""
     a, b = a * form.a_sign, b * form.b_sign
     c = to_matrix(np.ascontiguousarray(registers).view(form.accumulator), form.n)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ..convergent import ConvergentThreads
 from ..lanes import WARP
 from ..program import Op
 from ..registry import executes
-from ..strand import Strand
 from ..tensor_core.arithmetic import ACCUMULATORS
 from ..tensor_core.multiplicands import MULTIPLICANDS
 from ..warps import whole_warps
 from .fragments import ROWS
-from .mma import Form, execute
+from .mma import MmaQualifiers, execute
 
 
 @executes("nvvm.wgmma.fence.aligned")
@@ -21,29 +21,29 @@ def _fence(op: Op) -> Any:
     return fence
 
 
-def fence(strand: Strand) -> None:
+def fence(convergent: ConvergentThreads) -> None:
     """`wgmma.fence`."""
-    strand.block.groups.fences[whole_warps(strand)] += 1
+    convergent.block.groups.fences[whole_warps(convergent)] += 1
 
 
 @executes("nvvm.wgmma.commit.group.sync.aligned")
 def _commit(op: Op) -> Any:
-    return lambda strand: strand.block.groups.commit(whole_warps(strand))
+    return lambda convergent: convergent.block.groups.commit(whole_warps(convergent))
 
 
 @executes("nvvm.wgmma.wait.group.sync.aligned")
 def _wait(op: Op) -> Any:
     pending = op.number("group")
-    return lambda strand: wait_group(strand, pending)
+    return lambda convergent: wait_group(convergent, pending)
 
 
-def wait_group(strand: Strand, pending: int) -> None:
+def wait_group(convergent: ConvergentThreads, pending: int) -> None:
     """`wgmma.wait_group`."""
-    block, warps = strand.block, whole_warps(strand)
+    block, warps = convergent.block, whole_warps(convergent)
     block.groups.wait(warps, pending, block.order.epoch[block.first + warps * WARP])
 
 
-def _form(op: Op) -> Form:
+def _form(op: Op) -> MmaQualifiers:
     said = {name: op.text(name) for name in ("shape", "typeA", "typeB", "typeD")}
     word = {name: text.rsplit("<", 1)[-1].rstrip(">") for name, text in said.items()}
     m, n, k = map(int, re.findall(r"= (\d+)", said["shape"]))
@@ -55,7 +55,7 @@ def _form(op: Op) -> Form:
             "which the emulator does not know"
         )
     # Upstream says the layout of each matrix as if stored: A is M-major if `col`, B N-major if `row`.
-    return Form(
+    return MmaQualifiers(
         n,
         a,
         b,
@@ -72,4 +72,4 @@ def _form(op: Op) -> Form:
 @executes("nvvm.wgmma.mma_async", collective=True)
 def _multiply(op: Op) -> Any:
     form = _form(op)
-    return lambda strand, accumulator, a, b: execute(strand, form, accumulator, a, b)
+    return lambda convergent, accumulator, a, b: execute(convergent, form, accumulator, a, b)

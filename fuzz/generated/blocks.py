@@ -186,7 +186,7 @@ class BlockCase:
         lines += ['"smem.fence"() : () -> ()', "gpu.barrier"]
         types = dict(tiles)
         if self.registers:
-            types["A"] = f"!smem.fragment<tensor<{self.m}x{self.k}x{self.a}>, #smem.multiplicand>"
+            types["A"] = f"!smem.fragment<tensor<{self.m}x{self.k}x{self.a}>, #smem.a_fragment>"
             lines.append(f'%ra = "smem.load"(%a) : ({tiles["A"]}) -> {types["A"]}')
         operands = ", ".join(
             "%ra" if self.registers and n == "A" else f"%{n.lower()}" for n in tiles

@@ -13,7 +13,7 @@ _LINE = re.compile(rf'^ *(?:"smem\.({_DROPPED})"\(.*|(gpu\.barrier))$')
 
 #: Waits that give the index of a stage, which is computed instead.
 _STAGE = re.compile(r'^ *(%\w+) = "smem\.(producer_acquire|consumer_wait)"\((%\w+), (%\w+)\) : .*$')
-_RING = re.compile(r'^ *(%\w+) = "smem\.ring"\(\) \{stages = (\d+)', re.MULTILINE)
+_PIPELINE = re.compile(r'^ *(%\w+) = "smem\.pipeline"\(\) \{stages = (\d+)', re.MULTILINE)
 
 #: Waits for mma after which some are still under way: for one fewer.
 _WAIT = re.compile(
@@ -24,7 +24,7 @@ _WAIT = re.compile(
 def omissions(text: str) -> dict[str, str]:
     """The kernels that lack one synchronisation, by what they lack."""
     lines = text.splitlines(keepends=True)
-    stages = dict(_RING.findall(text))
+    stages = dict(_PIPELINE.findall(text))
     found: dict[str, str] = {}
     seen: Counter[str] = Counter()
     for at, line in enumerate(lines):
@@ -41,9 +41,9 @@ def _lacking(line: str, stages: dict[str, str]) -> tuple[str, str] | None:
     if match := _LINE.match(line):
         return match[1] or match[2], ""
     if match := _STAGE.match(line):
-        slot, name, ring, step = match.groups()
+        slot, name, pipeline, step = match.groups()
         count = f"{slot}_count"
-        constant = f"{count} = arith.constant {stages[ring]} : index"
+        constant = f"{count} = arith.constant {stages[pipeline]} : index"
         return name, f"{constant}\n{slot} = arith.remui {step}, {count} : index"
     if match := _WAIT.match(line):
         return "wait", f"{match[1]}{int(match[2]) + 1}{match[3]}"

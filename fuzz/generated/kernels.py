@@ -57,12 +57,12 @@ class Kernel:
 class Said:
     """What the checker says: "proven", "wrong" or "undecided", and the messages."""
 
-    verdict: str
+    evaluation: str
     messages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Judged:
+class Evaluated:
     """What the checker says of a kernel, and what it is lowered to whatever that is."""
 
     said: Said
@@ -80,7 +80,7 @@ def checked(module: ir.Module, check: Pass | None = None) -> Said:
     return Said("undecided" if remarks else "proven", tuple(remarks))
 
 
-def judged(kernel: Kernel) -> Judged:
+def evaluated(kernel: Kernel) -> Evaluated:
     """Lowers a kernel, also one that the checker refuses, and folds its constants.
 
     Raises:
@@ -94,7 +94,7 @@ def judged(kernel: Kernel) -> Judged:
                 said = checked(module, each)
             else:
                 each.run(module)
-        return Judged(said, folded(module, context, kernel.arch))
+        return Evaluated(said, folded(module, context, kernel.arch))
 
 
 def folded(module: ir.Module, context: ir.Context, arch: str) -> Compiled:

@@ -6,7 +6,7 @@ from .pipelines import Pipeline
 
 _DYNAMIC = -(1 << 63)
 
-_STEP = "(!ring, index)"
+_STEP = "(!pipeline, index)"
 
 
 def text_of(p: Pipeline) -> str:
@@ -18,15 +18,15 @@ class _Text:
     """The parts of a kernel.
 
     Attributes:
-        rings: of each ring its name, and the operands that it brings.
+        pipelines: of each pipeline its name, and the operands that it brings.
     """
 
     def __init__(self, p: Pipeline) -> None:
         self.p = p
         names = [["A", "B"]] if len(p.stages) == 1 else [["A"], ["B"]]
         if p.kind.factor:
-            names = [[*ring, *(f"S{name}" for name in ring)] for ring in names]
-        self.rings = {f"%ring{i}": ring for i, ring in enumerate(names)}
+            names = [[*pipeline, *(f"S{name}" for name in pipeline)] for pipeline in names]
+        self.pipelines = {f"%pipeline{i}": pipeline for i, pipeline in enumerate(names)}
 
     def module(self) -> str:
         p = self.p
@@ -34,7 +34,7 @@ class _Text:
         constants = "\n    ".join(
             f"%{name} = arith.constant {number} : index" for name, number in self._numbers().items()
         )
-        names = [name for names in self.rings.values() for name in names]
+        names = [name for names in self.pipelines.values() for name in names]
         arguments = ", ".join(f'%{n}: !{n} {{smem.name = "{n}"}}' for n in (*sorted(names), "D"))
         x, y = p.cluster
         cluster = f", known_cluster_size = array<i32: {x}, {y}, 1>" if x * y > 1 else ""
@@ -54,11 +54,11 @@ gpu.module @kernels {{
     %half = arith.muli %rank, %n : index
     {steps}
     {self._shared()}
-    "smem.roles"() ({{
-      "smem.role"() ({{
+    "smem.warp_specialize"() ({{
+      "smem.partition"() ({{
         {self._loaders()}
       }}) {{warpgroups = 1 : i32}} : () -> ()
-      "smem.role"() ({{
+      "smem.partition"() ({{
       ^bb0(%wg: index):
         {self._consumer()}
       }}) {{warpgroups = {p.consumers} : i32}} : () -> ()
@@ -105,7 +105,7 @@ gpu.module @kernels {{
         columns = n if p.static else "?"
         fragment = f"!smem.fragment<tensor<{p.rows}x{{}}x{kind.accumulator}>, #smem.{{}}>"
         return types | {
-            "ring": "!smem.barriers",
+            "pipeline": "!smem.pipeline",
             "running": fragment.format(p.columns, "in_flight"),
             "ready": fragment.format(p.columns, "accumulator"),
             "some": fragment.format(p.part, "accumulator"),
@@ -139,16 +139,16 @@ gpu.module @kernels {{
         p = self.p
         lines = [
             f'%{name}s = "smem.alloc"() : () -> !{name}s'
-            for names in self.rings.values()
+            for names in self.pipelines.values()
             for name in names
         ]
         if p.store != "direct":
             lines.append('%Ds = "smem.alloc"() : () -> !Ds')
-        for stages, (ring, names) in zip(p.stages, self.rings.items(), strict=True):
+        for stages, (pipeline, names) in zip(p.stages, self.pipelines.items(), strict=True):
             producers = p.loaders if "A" in names and "B" in names else 1
-            lines.append(_ring(ring, stages, producers, p.consumers))
+            lines.append(_pipeline(pipeline, stages, producers, p.consumers))
         if p.store == "handed":
-            lines.append(_ring("%stored", p.store_stages, 1, 1))
+            lines.append(_pipeline("%stored", p.store_stages, 1, 1))
         return "\n    ".join(lines)
 
     # -- loading -----------------------------------------------------------------------------------
@@ -163,17 +163,19 @@ gpu.module @kernels {{
 
     def _loader(self, operands: str, warp: int) -> str:
         lines = []
-        for ring, names in self.rings.items():
+        for pipeline, names in self.pipelines.items():
             own = [name for name in names if name[-1] in operands]
             if own:
-                slot = f"%slot{ring[1:]}"
-                lines.append(f'{slot} = "smem.producer_acquire"({ring}, %step) : {_STEP} -> index')
+                slot = f"%slot{pipeline[1:]}"
+                lines.append(
+                    f'{slot} = "smem.producer_acquire"({pipeline}, %step) : {_STEP} -> index'
+                )
                 for name in own:
                     lines += [
                         f'%{name}t = "smem.stage"(%{name}s, {slot}) : (!{name}s, index) -> !{name}t',
-                        self._load(name, ring),
+                        self._load(name, pipeline),
                     ]
-                lines.append(f'"smem.producer_commit"({ring}, %step) : {_STEP} -> ()')
+                lines.append(f'"smem.producer_commit"({pipeline}, %step) : {_STEP} -> ()')
         body = "\n              ".join(lines)
         return f"""\
 "smem.elect"() ({{
@@ -189,7 +191,7 @@ gpu.module @kernels {{
           }}
         }}) {{scope = "warpgroup", warp = {warp} : i32}} : () -> ()"""
 
-    def _load(self, name: str, ring: str) -> str:
+    def _load(self, name: str, pipeline: str) -> str:
         p = self.p
         column = "%own" if p.pair else "%column"
         at = {
@@ -202,8 +204,8 @@ gpu.module @kernels {{
         shared = {"A": ("y", along_n), "B": ("x", along_m)}.get(name, ("", 1))
         said = f' {{multicast = "{shared[0]}"}}' if shared[1] > 1 and not p.pair else ""
         return (
-            f'"smem.tma_load"(%{name}, %{name}t, {ring}, %step, {at[0]}, {at[1]}){said}'
-            f" : (!{name}, !{name}t, !ring, index, index, index) -> ()"
+            f'"smem.tma_load"(%{name}, %{name}t, {pipeline}, %step, {at[0]}, {at[1]}){said}'
+            f" : (!{name}, !{name}t, !pipeline, index, index, index) -> ()"
         )
 
     def _sender(self, warp: int) -> str:
@@ -292,9 +294,9 @@ gpu.module @kernels {{
     def _multiplied(self, result: str, step: str, accumulator: str = "") -> str:
         """Lines that wait for a step and multiply it."""
         p, lines, operands = self.p, [], {}
-        for ring, names in self.rings.items():
-            slot = f"%slot{ring[1:]}{result[1:]}"
-            lines.append(f'{slot} = "smem.consumer_wait"({ring}, {step}) : {_STEP} -> index')
+        for pipeline, names in self.pipelines.items():
+            slot = f"%slot{pipeline[1:]}{result[1:]}"
+            lines.append(f'{slot} = "smem.consumer_wait"({pipeline}, {step}) : {_STEP} -> index')
             for name in names:
                 tile = f"%{name}{result[1:]}"
                 lines.append(
@@ -318,7 +320,10 @@ gpu.module @kernels {{
         return "\n            ".join(lines)
 
     def _release(self, step: str) -> str:
-        lines = [f'"smem.consumer_release"({ring}, {step}) : {_STEP} -> ()' for ring in self.rings]
+        lines = [
+            f'"smem.consumer_release"({pipeline}, {step}) : {_STEP} -> ()'
+            for pipeline in self.pipelines
+        ]
         return "\n            ".join(lines)
 
     # -- storing -----------------------------------------------------------------------------------
@@ -377,8 +382,8 @@ def _tile_of_d() -> str:
             %first = arith.muli %t, %steps : index"""
 
 
-def _ring(name: str, stages: int, producers: int, consumers: int) -> str:
+def _pipeline(name: str, stages: int, producers: int, consumers: int) -> str:
     counts = (
         f"stages = {stages} : i32, producers = {producers} : i32, consumers = {consumers} : i32"
     )
-    return f'{name} = "smem.ring"() {{{counts}}} : () -> !ring'
+    return f'{name} = "smem.create_pipeline"() {{{counts}}} : () -> !pipeline'

@@ -1,7 +1,7 @@
-"""Random kernels of roles: threads that load by TMA into rings, warpgroups that multiply and store.
+"""Random kernels of partitions: threads that load by TMA into pipelines, warpgroups that multiply and store.
 
-With one ring or one for each operand; by single blocks, clusters that share loads, or pairs; of scaled
-blocks or not; tile after tile, so that rings come round again.
+With one pipeline or one for each operand; by single blocks, clusters that share loads, or pairs; of scaled
+blocks or not; tile after tile, so that pipelines come round again.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Pipeline:
         steps: along K.
         tail: units of 16 bytes along K that the last step lacks; zeros are loaded for them.
         tiles: of D that each block computes, next to each other.
-        stages: of the ring, or of A's and B's.
+        stages: of the pipeline, or of A's and B's.
         loaders: threads that load: one, or one for A and one for B.
         cluster: blocks along M, which share B, and along N, which share A.
         pair: whether the two blocks of a cluster multiply together.
@@ -211,13 +211,13 @@ class Pipeline:
 
     @property
     def store_stages(self) -> int:
-        """Stages of the ring by which buffers are handed over. Each is of one part of every tile, so that
+        """Stages of the pipeline by which buffers are handed over. Each is of one part of every tile, so that
         who waits for it sees all of its phases."""
         return self.stores * -(-self.buffers // self.stores)
 
     @property
     def _goes_round(self) -> bool:
-        """Whether each stage of each ring is used at least three times."""
+        """Whether each stage of each pipeline is used at least three times."""
         stored = self.store != "handed" or self.tiles * self.stores > 2 * self.store_stages
         return self.tiles * self.steps > 2 * max(self.stages) and stored
 

@@ -23,7 +23,7 @@ def text_of(p: Program) -> str:
         "tb": _tile((bk, bn), element, _layout(p.b, b_rows)),
         "pa": _tile((p.m, p.k), element, "#smem.auto"),
         "pb": _tile((p.k, p.n), element, "#smem.auto"),
-        "fa": f"!smem.fragment<tensor<{p.m}x{p.k}x{element}>, #smem.multiplicand>",
+        "fa": f"!smem.fragment<tensor<{p.m}x{p.k}x{element}>, #smem.a_fragment>",
         "flying": f"!smem.fragment<tensor<{p.m}x{p.n}xf32>, #smem.in_flight>",
         "ready": f"!smem.fragment<tensor<{p.m}x{p.n}xf32>, #smem.accumulator>",
         "bytes": "memref<?xi8, #gpu.address_space<workgroup>>",

@@ -192,7 +192,7 @@ class Program:
     def product(self, inputs: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """D in float64, and how far the result may be from it.
 
-        The bound is that of `tests/gpu/reference.py`, and half a unit in the last place of the result.
+        The bound is that of `tests/support/reference.py`, and half a unit in the last place of the result.
         """
         a, b = (inputs[name].astype(np.float64) for name in "AB")
         m, n = self.m * self.warpgroups, self.n

@@ -4,13 +4,13 @@ No such chip was at hand: this follows the PTX ISA and, where that is silent, Cu
 against both; nothing here was measured.
 """
 
-from .chunks import Chunks, chunked_blocks
+from .chunks import Chunks, chunked_mma_tiles
 from .descriptor import LBO_MODE, TCGEN05_WIDEST_FIRST, VERSION, Tcgen05Descriptor
 from .instruction import Tcgen05Instruction
 from .instruction_descriptor import InstructionDescriptor
 from .isa import Tcgen05
 from .kinds import KINDS, Kind, kind_of, scaled_kind
-from .operand import swizzles_of, tcgen05_addresses, tcgen05_blocks
+from .operand import swizzles_of, tcgen05_addresses, tcgen05_mma_tiles
 from .scales import (
     SCALE_ELEMENTS,
     ScaleBlocks,
@@ -49,7 +49,7 @@ __all__ = [
     "blocked",
     "check_scale_id",
     "check_shape",
-    "chunked_blocks",
+    "chunked_mma_tiles",
     "kind_of",
     "scale_blocks",
     "scale_factors",
@@ -59,6 +59,6 @@ __all__ = [
     "scaled_rows",
     "swizzles_of",
     "tcgen05_addresses",
-    "tcgen05_blocks",
+    "tcgen05_mma_tiles",
     "unblocked",
 ]

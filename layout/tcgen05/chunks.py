@@ -15,7 +15,7 @@ from ..descriptor import UNUSED_LBO_K_MAJOR
 from ..elements import UNIT_BYTES
 from ..instruction import instruction_k
 from ..modes import LayoutError, format_origin
-from ..operand import OperandBlocks, Role
+from ..operand import MmaTiles, Role
 from ..swizzle import Swizzle
 from ..tile import TileLayout
 from .descriptor import Tcgen05Descriptor
@@ -25,12 +25,12 @@ from .shapes import LONG_K_BYTES
 
 
 @dataclass(frozen=True)
-class Chunks(OperandBlocks):
+class Chunks(MmaTiles):
     """The instructions' shares of an operand with K steps of 48 bytes. A block in two chunks needs the
     second one's address besides its step.
 
     Attributes:
-        canonical, pieces, starts, encoding: as for `OperandBlocks`.
+        canonical, pieces, starts, encoding: as for `MmaTiles`.
         seconds: where the second chunk of each block's first row begins in the tile, in bytes, before the
             swizzle; None where a block has one chunk.
     """
@@ -80,7 +80,7 @@ class Chunks(OperandBlocks):
         return f"K-major, 48 bytes a step; of {len(self.seconds[0])} steps {which} in two chunks"
 
 
-def chunked_blocks(tile: TileLayout, role: Role, kind: Kind, ctas: int = 1) -> Chunks | Mismatch:
+def chunked_mma_tiles(tile: TileLayout, role: Role, kind: Kind, ctas: int = 1) -> Chunks | Mismatch:
     """Cuts a tile of one block, (M, K) for A and (K, N) for B, into what each instruction reads.
 
     Args:
@@ -146,16 +146,16 @@ def _atom(
     """The canonical layout of the rows of an instruction in the atoms at `k`, and where they begin."""
     where = f"the atoms of {piece}x{extent} at ({at}, {k})"
     try:
-        part = operand.slice((at, k), (piece, extent))
+        subtile = operand.slice((at, k), (piece, extent))
     except LayoutError as error:
         return Mismatch(f"{where}: {error}")
-    if part.terms or not part.layout.settled:
+    if subtile.terms or not subtile.layout.settled:
         return Mismatch(f"{where} begin where only the running kernel knows; take whole tiles")
-    if part.layout.origin:
-        begin = format_origin(part.layout.origin)
+    if subtile.layout.origin:
+        begin = format_origin(subtile.layout.origin)
         return Mismatch(f"{where} are parts of atoms: they begin at {begin} in them")
-    canonical = match(part.layout)
+    canonical = match(subtile.layout)
     if isinstance(canonical, Mismatch):
         return Mismatch(f"{where}: {canonical.reason}")
     assert canonical.major is Major.K
-    return canonical, part.offset * operand.element.bits // 8
+    return canonical, subtile.offset * operand.element.bits // 8

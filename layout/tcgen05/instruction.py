@@ -11,12 +11,12 @@ from ..elements import Element
 from ..instruction import INSTRUCTION_K_BYTES, instruction_k, nearest, widest_first
 from ..isa import MmaInstruction
 from ..modes import LayoutError
-from ..operand import OperandBlocks, Role
+from ..operand import MmaTiles, Role
 from ..swizzle import Swizzle
 from ..tile import TileLayout
-from .chunks import chunked_blocks
+from .chunks import chunked_mma_tiles
 from .kinds import Kind
-from .operand import tcgen05_blocks
+from .operand import tcgen05_mma_tiles
 from .shapes import LONG_K_BYTES, legal_m, legal_n
 
 
@@ -51,13 +51,11 @@ class Tcgen05Instruction(MmaInstruction):
         legal = legal_n(self.kind, b, self.ctas, major is Major.MN, self.k_bytes)
         return tuple(n // self.ctas for n in legal)
 
-    def blocks(
-        self, tile: TileLayout, role: Role, rows: int | None = None
-    ) -> OperandBlocks | Mismatch:
-        """See `tcgen05_blocks`; with a K of 48 bytes `chunked_blocks`, which knows no `rows`."""
+    def blocks(self, tile: TileLayout, role: Role, rows: int | None = None) -> MmaTiles | Mismatch:
+        """See `tcgen05_mma_tiles`; with a K of 48 bytes `chunked_mma_tiles`, which knows no `rows`."""
         if self.long_k:
-            return chunked_blocks(tile, role, self.kind, self.ctas)
-        return tcgen05_blocks(tile, role, self.kind, self.ctas, rows)
+            return chunked_mma_tiles(tile, role, self.kind, self.ctas)
+        return tcgen05_mma_tiles(tile, role, self.kind, self.ctas, rows)
 
     def check_types(self, a: Element, b: Element) -> None:
         """See `MmaInstruction.check_types`."""

@@ -10,7 +10,7 @@ from ..canonical import Major, Mismatch
 from ..elements import Element
 from ..elements import element as element_named
 from ..instruction import INSTRUCTION_K_BYTES, MAX_N, cut_columns, instruction_k
-from ..operand import OperandBlocks, Role, addresses, blocks_of_tile, shape_problem
+from ..operand import MmaTiles, Role, addresses, mma_tiles_of, shape_problem
 from ..swizzle import WIDEST_FIRST, Swizzle
 from ..tile import TileLayout
 from .descriptor import Tcgen05Descriptor
@@ -76,9 +76,9 @@ def tcgen05_addresses(
 
 
 @lru_cache(maxsize=4096)
-def tcgen05_blocks(
+def tcgen05_mma_tiles(
     tile: TileLayout, role: Role, kind: Kind, ctas: int = 1, rows: int | None = None
-) -> OperandBlocks | Mismatch:
+) -> MmaTiles | Mismatch:
     """Cuts a tile of one block, (M, K) for A and (K, N) for B, into what each instruction reads.
 
     Args:
@@ -104,7 +104,7 @@ def tcgen05_blocks(
     pieces = operand_pieces(operand, role, kind, ctas, rows=rows)
     if isinstance(pieces, Mismatch):
         return pieces
-    return blocks_of_tile(tile, role, pieces, Tcgen05Descriptor)
+    return mma_tiles_of(tile, role, pieces, Tcgen05Descriptor)
 
 
 def reading_problem(operand: TileLayout, role: Role) -> str | None:

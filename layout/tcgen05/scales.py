@@ -17,12 +17,12 @@ import numpy as np
 from ..canonical import FORMS, Canonical, Major, Mismatch
 from ..elements import E4M3, UE8M0, UNIT_BYTES, Element
 from ..modes import LayoutError, Mode, format_origin
-from ..operand import OperandBlocks
+from ..operand import MmaTiles
 from ..path import Step, follow
 from ..proposals import Proposal
 from ..swizzle import Swizzle
 from ..tile import TileLayout
-from ..uses import Verdict, refusing
+from ..uses import Evaluation, refusing
 from .descriptor import Tcgen05Descriptor
 from .kinds import Kind
 from .shapes import Shape
@@ -91,7 +91,7 @@ class ScaleBlocks:
         return within % LANES, self.column(block, word) + within // LANES, byte
 
     @property
-    def operand(self) -> OperandBlocks:
+    def operand(self) -> MmaTiles:
         """The blocks as an operand, which `tcgen05.cp` reads through a shared memory descriptor.
 
         A copy of 16 bytes of 32 lines steps through 8 of them at a time and reaches no second unit of
@@ -100,7 +100,7 @@ class ScaleBlocks:
         """
         lines = Canonical(FORMS[Major.K, Swizzle.NONE], None, 8 * UNIT_BYTES)
         pieces = (BLOCK_ROWS,) * len(self.offsets)
-        return OperandBlocks(lines, pieces, self.offsets, Tcgen05Descriptor)
+        return MmaTiles(lines, pieces, self.offsets, Tcgen05Descriptor)
 
     def descriptor(self, block: int, word: int, start: int = 0) -> Tcgen05Descriptor:
         """The shared memory descriptor by which `tcgen05.cp` reads a block of a tile at byte address
@@ -319,14 +319,14 @@ class ScaleUse:
     path: tuple[Step, ...] = ()
 
     @refusing
-    def judge(self, layout: TileLayout) -> Verdict:
+    def evaluate(self, layout: TileLayout) -> Evaluation:
         """Whether the tile, having that layout, can be used so."""
         found = scale_blocks(follow(layout, self.path).layout)
         if isinstance(found, Mismatch):
-            return Verdict(False, found.reason)
+            return Evaluation(False, found.reason)
         count = len(found.offsets) * len(found.offsets[0])
         many = f"{count} blocks" if count > 1 else "a block"
-        return Verdict(True, f"{many} of {BLOCK_ROWS}x{BLOCK_FACTORS} factors")
+        return Evaluation(True, f"{many} of {BLOCK_ROWS}x{BLOCK_FACTORS} factors")
 
     def propose(self, element: Element, shape: Sequence[int]) -> Proposal | None:
         """The layout that scale factors have, which no swizzle's atoms make; None if a tile of that shape

@@ -8,13 +8,13 @@ from ..canonical import Mismatch
 from ..elements import Element
 from ..instruction import FLOAT_N, cut_columns, instruction_k
 from ..isa import read_by
-from ..operand import OperandBlocks, Role
+from ..operand import MmaTiles, Role
 from ..path import Step, follow
 from ..tile import TileLayout
-from ..uses import Verdict, refusing
-from .chunks import Chunks, chunked_blocks
+from ..uses import Evaluation, refusing
+from .chunks import Chunks, chunked_mma_tiles
 from .kinds import Kind
-from .operand import tcgen05_blocks
+from .operand import tcgen05_mma_tiles
 from .scales import BLOCK_ROWS
 from .shapes import LONG_K_BYTES
 
@@ -54,18 +54,18 @@ class Scaling:
             bool(self.long_k) and k % self.long_k == 0 and len(cut_columns(FLOAT_N, n) or ()) == 1
         )
 
-    def blocks(self, tile: TileLayout, role: Role, ctas: int = 1) -> OperandBlocks | Mismatch:
+    def blocks(self, tile: TileLayout, role: Role, ctas: int = 1) -> MmaTiles | Mismatch:
         """What each instruction that reads 32 bytes of a row reads in one of `ctas` blocks."""
-        return tcgen05_blocks(tile, role, self.kind, ctas)
+        return tcgen05_mma_tiles(tile, role, self.kind, ctas)
 
     def chunks(self, tile: TileLayout, role: Role, ctas: int = 1) -> Chunks | Mismatch:
         """What each instruction that reads 48 bytes of a row reads in one of `ctas` blocks."""
-        return chunked_blocks(tile, role, self.kind, ctas)
+        return chunked_mma_tiles(tile, role, self.kind, ctas)
 
     def unreadable(self, tile: TileLayout, role: Role, ctas: int) -> str | None:
         """Why no instruction reads a tile in one of `ctas` blocks; None if some do."""
         found = self.blocks(tile, role, ctas)
-        if isinstance(found, OperandBlocks):
+        if isinstance(found, MmaTiles):
             return None
         if self.long_k and isinstance(self.chunks(tile, role, ctas), Chunks):
             return None
@@ -93,14 +93,14 @@ class ScaledUse:
     path: tuple[Step, ...] = ()
 
     @refusing
-    def judge(self, layout: TileLayout) -> Verdict:
+    def evaluate(self, layout: TileLayout) -> Evaluation:
         """Whether the tile, having that layout, can be used so."""
-        part = follow(layout, self.path).layout
+        subtile = follow(layout, self.path).layout
         if self.long:
-            found = self.scaling.chunks(part, self.role, self.ctas)
+            found = self.scaling.chunks(subtile, self.role, self.ctas)
             if isinstance(found, Chunks):
                 return read_by(found)
-        return read_by(self.scaling.blocks(part, self.role, self.ctas))
+        return read_by(self.scaling.blocks(subtile, self.role, self.ctas))
 
 
 def scaled_rows(n: int) -> int:

@@ -8,8 +8,8 @@ from .isa import Wgmma, WgmmaInstruction
 from .operand import (
     SPARSE_B_FORMS,
     descriptor_of,
+    mma_tiles,
     operand_addresses,
-    operand_blocks,
 )
 from .shapes import INSTRUCTION_M, legal_n, n_pieces, n_rule
 from .sparsity import SPARSITY, compress, decompress, metadata_words, prune, selector, sparse_k
@@ -31,10 +31,10 @@ __all__ = [
     "descriptor_of",
     "legal_n",
     "metadata_words",
+    "mma_tiles",
     "n_pieces",
     "n_rule",
     "operand_addresses",
-    "operand_blocks",
     "prune",
     "selector",
     "sparse_k",

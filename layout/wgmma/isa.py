@@ -14,11 +14,11 @@ from ..elements import Element
 from ..instruction import nearest
 from ..isa import MmaInstruction, MmaIsa
 from ..modes import LayoutError
-from ..operand import OperandBlocks, Role
+from ..operand import MmaTiles, Role
 from ..swizzle import WIDEST_FIRST, Swizzle
 from ..tile import TileLayout
 from .descriptor import WgmmaDescriptor
-from .operand import operand_addresses, operand_blocks
+from .operand import mma_tiles, operand_addresses
 from .shapes import INSTRUCTION_M, legal_n, n_rule
 from .types import ACCUMULATED, MIXES, MN_MAJOR, MULTIPLICANDS
 
@@ -43,11 +43,9 @@ class WgmmaInstruction(MmaInstruction):
         """Every N, ascending; the same for both majors."""
         return legal_n(b)
 
-    def blocks(
-        self, tile: TileLayout, role: Role, rows: int | None = None
-    ) -> OperandBlocks | Mismatch:
-        """See `operand_blocks`."""
-        return operand_blocks(tile, role, self.sparse, rows)
+    def blocks(self, tile: TileLayout, role: Role, rows: int | None = None) -> MmaTiles | Mismatch:
+        """See `mma_tiles`."""
+        return mma_tiles(tile, role, self.sparse, rows)
 
     def check_types(self, a: Element, b: Element) -> None:
         """See `MmaInstruction.check_types`."""

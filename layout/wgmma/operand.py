@@ -11,7 +11,7 @@ from ..canonical import FORMS, Canonical, Form, Forms, Major, Mismatch
 from ..elements import Element
 from ..elements import element as element_named
 from ..instruction import INSTRUCTION_K_BYTES, instruction_k
-from ..operand import OperandBlocks, Role, addresses, blocks_of_tile, shape_problem
+from ..operand import MmaTiles, Role, addresses, mma_tiles_of, shape_problem
 from ..swizzle import Swizzle
 from ..tile import TileLayout
 from .descriptor import WgmmaDescriptor
@@ -67,9 +67,9 @@ def descriptor_of(canonical: Canonical, start: int, base_offset: int = 0) -> Wgm
 
 
 @lru_cache(maxsize=4096)
-def operand_blocks(
+def mma_tiles(
     tile: TileLayout, role: Role, sparse: bool = False, rows: int | None = None
-) -> OperandBlocks | Mismatch:
+) -> MmaTiles | Mismatch:
     """Cuts a tile, (M, K) for A and (K, N) for B, into what each instruction of an mma reads.
 
     Args:
@@ -104,7 +104,7 @@ def operand_blocks(
         read = SPARSE_B_K_BYTES, SPARSE_B_FORMS
     else:
         read = INSTRUCTION_K_BYTES, FORMS
-    return blocks_of_tile(tile, role, pieces, WgmmaDescriptor, *read)
+    return mma_tiles_of(tile, role, pieces, WgmmaDescriptor, *read)
 
 
 def _others_that_read_mn_major(kind: Element) -> str:

@@ -164,8 +164,8 @@ def pack(nibbles: np.ndarray, element: Element | str) -> np.ndarray:
     words = metadata_words(kind, groups * _group(kind))
     whole = np.full((rows, words * _groups_of_words(kind)), _FIRST, np.uint32)
     whole[:, :groups] = nibbles
-    parts = whole.reshape(rows // INSTRUCTION_M, 4, 2, 8, words, *_word_axes(kind))
-    ordered = parts.transpose(_by_thread(kind)).reshape(-1, words, WARPGROUP, _PER_WORD)
+    subtiles = whole.reshape(rows // INSTRUCTION_M, 4, 2, 8, words, *_word_axes(kind))
+    ordered = subtiles.transpose(_by_thread(kind)).reshape(-1, words, WARPGROUP, _PER_WORD)
     return np.bitwise_or.reduce(ordered << _SHIFTS, axis=3).view(np.int32)
 
 
@@ -185,8 +185,10 @@ def unpack(words: np.ndarray, element: Element | str, k: int) -> np.ndarray:
     by_thread = _by_thread(kind)
     nibbles = (words.astype(np.uint32)[..., None] >> _SHIFTS & 15).astype(np.uint8)
     extents = (len(words), 4, 2, 8, count, *_word_axes(kind))
-    parts = nibbles.reshape([extents[axis] for axis in by_thread]).transpose(np.argsort(by_thread))
-    return parts.reshape(len(words) * INSTRUCTION_M, -1)[:, : k // _group(kind)]
+    subtiles = nibbles.reshape([extents[axis] for axis in by_thread]).transpose(
+        np.argsort(by_thread)
+    )
+    return subtiles.reshape(len(words) * INSTRUCTION_M, -1)[:, : k // _group(kind)]
 
 
 _SHIFTS = np.arange(0, 32, 4, dtype=np.uint32)

@@ -20,7 +20,7 @@ gpu.module @kernels {
     // CHECK-NEXT: %[[D_BITS:.*]] = arith.ori %{{.*}}, %[[BITS]] : i64
     // CHECK-NEXT: %[[D:.*]] = llvm.inline_asm "", "=l,0" %[[D_BITS]]
     // CHECK-NEXT: "smem.alloc"() {{.*}} : () -> !smem.tile<tensor<128x64xbf16>
-    // CHECK: "smem.wgmma"(%[[D]], %{{.*}}) {{.*}}a_major = "k", a_steps = array<i64: 0, 256, 512, 768, 64, 320, 576, 832>
+    // CHECK: "smem.mma_desc"(%[[D]], %{{.*}}) {{.*}}a_major = "k", a_steps = array<i64: 0, 256, 512, 768, 64, 320, 576, 832>
     %d = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<128x128xf32>, #smem.in_flight>
     gpu.return
   }

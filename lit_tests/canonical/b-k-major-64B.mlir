@@ -20,7 +20,7 @@ gpu.module @kernels {
     // CHECK-NEXT: %[[D_BITS:.*]] = arith.ori %{{.*}}, %[[BITS]] : i64
     // CHECK-NEXT: %[[D:.*]] = llvm.inline_asm "", "=l,0" %[[D_BITS]]
     // CHECK-NEXT: "smem.alloc"() {{.*}} : () -> !smem.tile<tensor<64x128xbf16>
-    // CHECK: "smem.wgmma"(%{{.*}}, %[[D]]) {{.*}}b_major = "k", b_steps = array<i64: 0, 2, 512, 514>
+    // CHECK: "smem.mma_desc"(%{{.*}}, %[[D]]) {{.*}}b_major = "k", b_steps = array<i64: 0, 2, 512, 514>
     %d = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<128x128xf32>, #smem.in_flight>
     gpu.return
   }

@@ -47,15 +47,15 @@
 gpu.module @kernels {
   gpu.func @fetch(%A: !matrix {smem.name = "A"}) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
     %c0 = arith.constant 0 : index
-    %ring = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+    %pipeline = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
     %t = "smem.alloc"() : () -> !tile
     "smem.elect"() ({
-      %slot = "smem.producer_acquire"(%ring, %c0) : (!smem.barriers, index) -> index
-      "smem.tma_load"(%A, %t, %ring, %c0, %c0, %c0) {multicast = "x", cache = "evict_last"} : (!matrix, !tile, !smem.barriers, index, index, index) -> ()
-      "smem.producer_commit"(%ring, %c0) : (!smem.barriers, index) -> ()
+      %slot = "smem.producer_acquire"(%pipeline, %c0) : (!smem.pipeline, index) -> index
+      "smem.tma_load"(%A, %t, %pipeline, %c0, %c0, %c0) {multicast = "x", cache = "evict_last"} : (!matrix, !tile, !smem.pipeline, index, index, index) -> ()
+      "smem.producer_commit"(%pipeline, %c0) : (!smem.pipeline, index) -> ()
     }) {scope = "block"} : () -> ()
-    %ready = "smem.consumer_wait"(%ring, %c0) : (!smem.barriers, index) -> index
-    "smem.consumer_release"(%ring, %c0) : (!smem.barriers, index) -> ()
+    %ready = "smem.consumer_wait"(%pipeline, %c0) : (!smem.pipeline, index) -> index
+    "smem.consumer_release"(%pipeline, %c0) : (!smem.pipeline, index) -> ()
     gpu.return
   }
 }

@@ -46,8 +46,8 @@ func.func @as_they_are(%m: memref<128x64xbf16>, %t: !rows) {
 !k_major = !smem.tile<tensor<64x128xf8E4M3FN>, #smem.swizzle<"128B", "row-major">>
 !bits = !smem.tile<tensor<64x256xi1>, #smem.swizzle<"32B", "row-major">>
 
-// CHECK-LABEL: func.func @turned_around
-func.func @turned_around(%m: memref<64x128xf8E4M3FN, strided<[1, 64]>>, %n: memref<128x64xf8E4M3FN>,
+// CHECK-LABEL: func.func @transposed
+func.func @transposed(%m: memref<64x128xf8E4M3FN, strided<[1, 64]>>, %n: memref<128x64xf8E4M3FN>,
                          %o: memref<256x8xi8, strided<[?, 1]>>, %t: !k_major, %u: !bits) {
   // CHECK: "smem.copy"(%{{.*}}, %{{.*}}) {relayout} : (memref<64x128xf8E4M3FN, strided<[1, 64]>>, !smem.tile<
   "smem.copy"(%m, %t) {relayout} : (memref<64x128xf8E4M3FN, strided<[1, 64]>>, !k_major) -> ()

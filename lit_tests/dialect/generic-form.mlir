@@ -9,7 +9,7 @@
 !rows = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !view = !smem.tile<tensor<64x64xbf16>, #smem.layout<"Swizzle<3,4,3> o (64,64):(64,1)">>
 !b = !smem.tile<tensor<128x64xbf16>, #smem.auto>
-!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 !metadata = !smem.fragment<tensor<64x128xbf16>, #smem.metadata>
 !running = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !done = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
@@ -26,7 +26,7 @@
 // CHECK: "smem.copy_wait"
 // CHECK: "smem.fence"
 // CHECK: "smem.mma"
-// CHECK: "smem.wgmma"
+// CHECK: "smem.mma_desc"
 // CHECK: "smem.wait"
 // CHECK: "smem.store"
 // CHECK: "smem.load"
@@ -35,10 +35,10 @@
 // CHECK: "smem.convert"
 // CHECK: "smem.scale_d"
 // CHECK: "smem.mma_sp"
-// CHECK: "smem.wgmma_sp"
-// CHECK: "smem.ring"
-// CHECK: "smem.roles"
-// CHECK: "smem.role"
+// CHECK: "smem.mma_desc_sp"
+// CHECK: "smem.create_pipeline"
+// CHECK: "smem.warp_specialize"
+// CHECK: "smem.partition"
 // CHECK: "smem.elect"
 // CHECK: "smem.producer_acquire"
 // CHECK: "smem.tma_load"
@@ -68,7 +68,7 @@ gpu.module @kernels {
       "smem.copy_wait"() {pending = 0 : i32} : () -> ()
       "smem.fence"() : () -> ()
       %x = "smem.mma"(%s, %p, %acc) : (!rows, !rows, !running) -> !running
-      %y = "smem.wgmma"(%d, %d, %x) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64, !running) -> !running
+      %y = "smem.mma_desc"(%d, %d, %x) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64, !running) -> !running
       scf.yield %y : !running
     }
     %e = "smem.wait"(%sum) {pending = 0 : i32} : (!running) -> !done
@@ -81,21 +81,21 @@ gpu.module @kernels {
     %a = "smem.convert"(%f) : (!done) -> !a
     %scaled = "smem.scale_d"(%e, %keep) : (!done, i1) -> !done
     %z = "smem.mma_sp"(%a, %b, %metadata, %scaled) : (!a, !b, !metadata, !done) -> !running
-    %last = "smem.wgmma_sp"(%a, %d, %metadata, %z) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64>, b_steps = array<i64: 0, 4, 8, 12>} : (!a, i64, !metadata, !running) -> !running
-    %ring = "smem.ring"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
-    "smem.roles"() ({
-      "smem.role"() ({
+    %last = "smem.mma_desc_sp"(%a, %d, %metadata, %z) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64>, b_steps = array<i64: 0, 4, 8, 12>} : (!a, i64, !metadata, !running) -> !running
+    %pipeline = "smem.create_pipeline"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
+    "smem.warp_specialize"() ({
+      "smem.partition"() ({
         "smem.elect"() ({
-          %slot = "smem.producer_acquire"(%ring, %n) : (!smem.barriers, index) -> index
+          %slot = "smem.producer_acquire"(%pipeline, %n) : (!smem.pipeline, index) -> index
           %stage = "smem.stage"(%t, %slot) : (!stages, index) -> !rows
-          "smem.tma_load"(%m, %stage, %ring, %n, %c0, %c0) {cache = "evict_first"} : (memref<64x64xbf16>, !rows, !smem.barriers, index, index, index) -> ()
-          "smem.producer_commit"(%ring, %n) : (!smem.barriers, index) -> ()
+          "smem.tma_load"(%m, %stage, %pipeline, %n, %c0, %c0) {cache = "evict_first"} : (memref<64x64xbf16>, !rows, !smem.pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %n) : (!smem.pipeline, index) -> ()
         }) {scope = "block"} : () -> ()
       }) {warpgroups = 1 : i32} : () -> ()
-      "smem.role"() ({
+      "smem.partition"() ({
       ^bb0(%number: index):
-        %slot = "smem.consumer_wait"(%ring, %number) : (!smem.barriers, index) -> index
-        "smem.consumer_release"(%ring, %number) : (!smem.barriers, index) -> ()
+        %slot = "smem.consumer_wait"(%pipeline, %number) : (!smem.pipeline, index) -> index
+        "smem.consumer_release"(%pipeline, %number) : (!smem.pipeline, index) -> ()
         %columns = "smem.columns"(%e) {first = 8 : i64} : (!done) -> !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
         "smem.warpgroup_barrier"() : () -> ()
         "smem.tma_store"(%v, %m, %c0, %c0) : (!view, memref<64x64xbf16>, index, index) -> ()

@@ -7,8 +7,8 @@
 !acc = !smem.fragment<tensor<64x32xf32>, #smem.accumulator>
 
 func.func @load(%a: !a, %t: !f32, %g: memref<64x32xf16, strided<[?, 1], offset: ?>>, %e: memref<2x1x128xi32, 1>) {
-  // CHECK: "smem.load"(%{{.*}}) : (!smem.tile<tensor<64x64xbf16>, #smem.auto>) -> !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
-  %0 = "smem.load"(%a) : (!a) -> !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+  // CHECK: "smem.load"(%{{.*}}) : (!smem.tile<tensor<64x64xbf16>, #smem.auto>) -> !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
+  %0 = "smem.load"(%a) : (!a) -> !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
   // CHECK: "smem.load"(%{{.*}}) : (!smem.tile<tensor<64x32xf32>, #smem.swizzle<"128B", "row-major">>) -> !smem.fragment<tensor<64x32xf32>, #smem.accumulator>
   %1 = "smem.load"(%t) : (!f32) -> !acc
   // CHECK: "smem.load"(%{{.*}}) : (memref<64x32xf16, strided<[?, 1], offset: ?>>) -> !smem.fragment<tensor<64x32xf32>, #smem.accumulator>

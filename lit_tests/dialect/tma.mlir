@@ -8,13 +8,13 @@
 
 // CHECK-LABEL: func.func @load
 func.func @load(%m: !rows, %n: !columns, %t: !tile, %i: index) {
-  %r = "smem.ring"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
-  // CHECK: "smem.tma_load"(%{{.*}}, %{{.*}}, %{{.*}}, %[[I:.*]], %[[I]], %[[I]]) : (memref<?x?xbf16, strided<[?, 1]>>, !smem.tile<tensor<128x64xbf16>, #smem.auto>, !smem.barriers, index, index, index) -> ()
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!rows, !tile, !smem.barriers, index, index, index) -> ()
+  %r = "smem.create_pipeline"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
+  // CHECK: "smem.tma_load"(%{{.*}}, %{{.*}}, %{{.*}}, %[[I:.*]], %[[I]], %[[I]]) : (memref<?x?xbf16, strided<[?, 1]>>, !smem.tile<tensor<128x64xbf16>, #smem.auto>, !smem.pipeline, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!rows, !tile, !smem.pipeline, index, index, index) -> ()
   // CHECK: {multicast = "x"} : (memref<?x?xbf16, strided<[1, ?]>>,
-  "smem.tma_load"(%n, %t, %r, %i, %i, %i) {multicast = "x"} : (!columns, !tile, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%n, %t, %r, %i, %i, %i) {multicast = "x"} : (!columns, !tile, !smem.pipeline, index, index, index) -> ()
   // CHECK: {cache = "evict_first", multicast = "y"}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {cache = "evict_first", multicast = "y"} : (!rows, !tile, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {cache = "evict_first", multicast = "y"} : (!rows, !tile, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -23,9 +23,9 @@ func.func @load(%m: !rows, %n: !columns, %t: !tile, %i: index) {
 
 // CHECK-LABEL: func.func @rank_5
 func.func @rank_5(%m: !batches, %t: !tile, %i: index) {
-  %r = "smem.ring"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
-  // CHECK: "smem.tma_load"({{.*}}) : (memref<2x3x4x256x512xbf16>, !smem.tile<tensor<128x64xbf16>, #smem.auto>, !smem.barriers, index, index, index, index, index, index) -> ()
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i, %i, %i, %i) : (!batches, !tile, !smem.barriers, index, index, index, index, index, index) -> ()
+  %r = "smem.create_pipeline"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
+  // CHECK: "smem.tma_load"({{.*}}) : (memref<2x3x4x256x512xbf16>, !smem.tile<tensor<128x64xbf16>, #smem.auto>, !smem.pipeline, index, index, index, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i, %i, %i, %i) : (!batches, !tile, !smem.pipeline, index, index, index, index, index, index) -> ()
   return
 }
 
@@ -64,8 +64,8 @@ func.func @store(%t: !tile, %m: !rows, %i: index) {
 
 // CHECK-LABEL: func.func @blocks_of_scale_factors
 func.func @blocks_of_scale_factors(%m: memref<?x?x32x4x4xf8E8M0FNU>, %t: !factors, %i: index) {
-  %ring = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
-  // CHECK: "smem.tma_load"(%{{.*}}) {cache = "evict_last"} : (memref<?x?x32x4x4xf8E8M0FNU>, !smem.tile<tensor<256x8xf8E8M0FNU>, #smem.auto>, !smem.barriers, index, index, index) -> ()
-  "smem.tma_load"(%m, %t, %ring, %i, %i, %i) {cache = "evict_last"} : (memref<?x?x32x4x4xf8E8M0FNU>, !factors, !smem.barriers, index, index, index) -> ()
+  %pipeline = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
+  // CHECK: "smem.tma_load"(%{{.*}}) {cache = "evict_last"} : (memref<?x?x32x4x4xf8E8M0FNU>, !smem.tile<tensor<256x8xf8E8M0FNU>, #smem.auto>, !smem.pipeline, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %pipeline, %i, %i, %i) {cache = "evict_last"} : (memref<?x?x32x4x4xf8E8M0FNU>, !factors, !smem.pipeline, index, index, index) -> ()
   return
 }

@@ -41,5 +41,5 @@ gpu.module @kernels {
 
 // -----
 
-// expected-error@+1 {{'smem.ring' op is in no function; shared memory belongs to a kernel}}
-%r = "smem.ring"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+// expected-error@+1 {{'smem.create_pipeline' op is in no function; shared memory belongs to a kernel}}
+%r = "smem.create_pipeline"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline

@@ -17,7 +17,7 @@ func.func @given_for_mma(%b: !part) {
 !t = !smem.tile<tensor<2x64x64xbf16>, #smem.swizzle<"128B", "column-major">>
 !stage = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @given_for_copy(%m: memref<64x64xbf16>, %i: index) {
-  // expected-error-re@+1 {{'smem.alloc' op has the layout Swizzle<3,4,3> o (2,64,64):(4096,1,64), which cannot be: the copy at {{[0-9:]+}}: the data in global memory is row-major, but the tile is column-major; smem.copy with the unit attribute relayout turns it around}}
+  // expected-error-re@+1 {{'smem.alloc' op has the layout Swizzle<3,4,3> o (2,64,64):(4096,1,64), which cannot be: the copy at {{[0-9:]+}}: the data in global memory is row-major, but the tile is column-major; smem.copy with the unit attribute relayout transposes it}}
   %t = "smem.alloc"() : () -> !t
   %s = "smem.stage"(%t, %i) : (!t, index) -> !stage
   "smem.copy"(%m, %s) : (memref<64x64xbf16>, !stage) -> ()
@@ -221,7 +221,7 @@ func.func @block_size(%m: memref<64x64xbf16>) attributes {known_block_size = "12
 !t = !smem.tile<tensor<64x128xf8E4M3FN>, #smem.auto>
 !b = !smem.tile<tensor<128x64xf8E4M3FN>, #smem.auto>
 func.func @m_major(%m: memref<128x64xf8E4M3FN>, %b: !b) {
-  // expected-error-re@+1 {{refused  swizzle 128B, row-major, atoms across: the copy at {{[0-9:]+}}: the data in global memory is column-major, but the tile is row-major; smem.copy with the unit attribute relayout turns it around}}
+  // expected-error-re@+1 {{refused  swizzle 128B, row-major, atoms across: the copy at {{[0-9:]+}}: the data in global memory is column-major, but the tile is row-major; smem.copy with the unit attribute relayout transposes it}}
   %t = "smem.alloc"() : () -> !t
   "smem.copy"(%m, %t) {permutation = array<i64: 1, 0>} : (memref<128x64xf8E4M3FN>, !t) -> ()
   %d = "smem.mma"(%t, %b) : (!t, !b) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
@@ -230,11 +230,11 @@ func.func @m_major(%m: memref<128x64xf8E4M3FN>, %b: !b) {
 
 // -----
 
-// Not every tile can be turned around.
+// Not every tile can be transposed.
 
 !t = !smem.tile<tensor<62x128xf8E4M3FN>, #smem.auto>
 func.func @no_whole_blocks(%m: memref<128x62xf8E4M3FN, strided<[64, 1]>>) {
-  // expected-error-re@+1 {{refused  swizzle 128B, row-major, atoms across: the copy at {{[0-9:]+}}: e4m3 is turned around in blocks of 4 or more elements of global memory; the tile has 62 rows}}
+  // expected-error-re@+1 {{refused  swizzle 128B, row-major, atoms across: the copy at {{[0-9:]+}}: e4m3 is transposed in blocks of 4 or more elements of global memory; the tile has 62 rows}}
   %t = "smem.alloc"() : () -> !t
   "smem.copy"(%m, %t) {permutation = array<i64: 1, 0>, relayout} : (memref<128x62xf8E4M3FN, strided<[64, 1]>>, !t) -> ()
   return
@@ -290,10 +290,10 @@ func.func @cut(%m: !m, %i: index) {
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<33x24xbf16>, #smem.auto>
 func.func @indivisible(%m: !m, %i: index) attributes {known_cluster_size = array<i32: 2, 1, 1>} {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error-re@+1 {{the tma_load at {{[0-9:]+}}: 2 blocks cannot share its copy: 33 elements do not divide by 2; the part cuts an atom}}
   %t = "smem.alloc"() : () -> !t
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "x"} : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "x"} : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -302,10 +302,10 @@ func.func @indivisible(%m: !m, %i: index) attributes {known_cluster_size = array
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @no_cluster(%m: !m, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.alloc"() : () -> !t
   // expected-error@+1 {{'smem.tma_load' op has multicast = "y", but the kernel has clusters of 1x1x1 blocks; set known_cluster_size = array<i32: x, y, z> on it}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "y"} : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "y"} : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -316,7 +316,7 @@ func.func @no_cluster(%m: !m, %i: index) {
 !f = !smem.tile<tensor<64x64xf32>, #smem.auto>
 !k = !smem.tile<tensor<64x64xtf32>, #smem.swizzle<"128B", "row-major">>
 func.func @both_ends_are_fixed(%m: memref<64x64xf32, strided<[1, ?]>>, %b: !k) {
-  // expected-error-re@+1 {{refused  swizzle 128B, column-major, atoms across: the copy at {{[0-9:]+}}: the tile that is read is column-major, but the one that is written is row-major; smem.copy with the unit attribute relayout turns it around}}
+  // expected-error-re@+1 {{refused  swizzle 128B, column-major, atoms across: the copy at {{[0-9:]+}}: the tile that is read is column-major, but the one that is written is row-major; smem.copy with the unit attribute relayout transposes it}}
   %s = "smem.alloc"() : () -> !f
   %t = "smem.alloc"() : () -> !k
   "smem.copy"(%m, %s) : (memref<64x64xf32, strided<[1, ?]>>, !f) -> ()
@@ -329,7 +329,7 @@ func.func @both_ends_are_fixed(%m: memref<64x64xf32, strided<[1, ?]>>, %b: !k) {
 !f = !smem.tile<tensor<64x64xf32>, #smem.auto>
 !r = !smem.tile<tensor<64x64xtf32>, #smem.auto>
 func.func @both_ends_are_fixed_by_uses(%m: memref<64x64xf32, strided<[1, ?]>>, %b: !smem.tile<tensor<64x64xtf32>, #smem.swizzle<"128B", "column-major">>) {
-  // expected-error-re@+1 {{refused  swizzle 128B, column-major, atoms across: the copy at {{[0-9:]+}}: the tile is column-major, but the other's uses want the same data row-major; smem.copy with the unit attribute relayout turns it around}}
+  // expected-error-re@+1 {{refused  swizzle 128B, column-major, atoms across: the copy at {{[0-9:]+}}: the tile is column-major, but the other's uses want the same data row-major; smem.copy with the unit attribute relayout transposes it}}
   %s = "smem.alloc"() : () -> !f
   %t = "smem.alloc"() : () -> !r
   "smem.copy"(%m, %s) : (memref<64x64xf32, strided<[1, ?]>>, !f) -> ()
@@ -357,7 +357,7 @@ func.func @contiguous_along_nothing() {
 !k = !smem.tile<tensor<64x64xtf32>, #smem.swizzle<"128B", "row-major">>
 func.func @the_other_end_is_fixed(%m: memref<64x64xf32, strided<[1, ?]>>, %b: !k) {
   %s = "smem.alloc"() : () -> !k
-  // expected-error-re@+1 {{refused  swizzle 128B, column-major, atoms across: the copy at {{[0-9:]+}}: the tile that is read is row-major, but the one that is written is column-major; smem.copy with the unit attribute relayout turns it around}}
+  // expected-error-re@+1 {{refused  swizzle 128B, column-major, atoms across: the copy at {{[0-9:]+}}: the tile that is read is row-major, but the one that is written is column-major; smem.copy with the unit attribute relayout transposes it}}
   %t = "smem.alloc"() : () -> !f
   "smem.copy"(%s, %t) : (!k, !f) -> ()
   "smem.copy"(%m, %t) : (memref<64x64xf32, strided<[1, ?]>>, !f) -> ()

@@ -20,9 +20,9 @@ func.func @into_flight(%c: !c) {
 
 // -----
 
-!a = !smem.fragment<tensor<64x32xbf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x32xbf16>, #smem.a_fragment>
 func.func @multiplicand(%a: !a) {
-  // expected-error@+1 {{'smem.columns' op takes an accumulator, not !smem.fragment<tensor<64x32xbf16>, #smem.multiplicand>}}
+  // expected-error@+1 {{'smem.columns' op takes an accumulator, not !smem.fragment<tensor<64x32xbf16>, #smem.a_fragment>}}
   %0 = "smem.columns"(%a) {first = 0 : i64} : (!a) -> !a
   return
 }

@@ -1,7 +1,7 @@
 // RUN: smem-opt %s --split-input-file --verify-diagnostics
 
 func.func @to_an_accumulator(%x: !smem.fragment<tensor<64x64xf32>, #smem.accumulator>) {
-  // expected-error@+1 {{'smem.convert' op results in !smem.fragment<tensor<64x64xf16>, #smem.accumulator>; expected #smem.multiplicand}}
+  // expected-error@+1 {{'smem.convert' op results in !smem.fragment<tensor<64x64xf16>, #smem.accumulator>; expected #smem.a_fragment}}
   %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x64xf32>, #smem.accumulator>) -> !smem.fragment<tensor<64x64xf16>, #smem.accumulator>
   return
 }
@@ -9,7 +9,7 @@ func.func @to_an_accumulator(%x: !smem.fragment<tensor<64x64xf32>, #smem.accumul
 // -----
 
 func.func @to_metadata(%x: !smem.fragment<tensor<64x64xf32>, #smem.accumulator>) {
-  // expected-error@+1 {{'smem.convert' op results in !smem.fragment<tensor<64x64xf16>, #smem.metadata>; expected #smem.multiplicand}}
+  // expected-error@+1 {{'smem.convert' op results in !smem.fragment<tensor<64x64xf16>, #smem.metadata>; expected #smem.a_fragment}}
   %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x64xf32>, #smem.accumulator>) -> !smem.fragment<tensor<64x64xf16>, #smem.metadata>
   return
 }
@@ -18,7 +18,7 @@ func.func @to_metadata(%x: !smem.fragment<tensor<64x64xf32>, #smem.accumulator>)
 
 func.func @in_flight(%x: !smem.fragment<tensor<64x64xf32>, #smem.in_flight>) {
   // expected-error@+1 {{'smem.convert' op reads an accumulator in flight; put an smem.wait before it}}
-  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x64xf32>, #smem.in_flight>) -> !smem.fragment<tensor<64x64xf16>, #smem.multiplicand>
+  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x64xf32>, #smem.in_flight>) -> !smem.fragment<tensor<64x64xf16>, #smem.a_fragment>
   return
 }
 
@@ -26,7 +26,7 @@ func.func @in_flight(%x: !smem.fragment<tensor<64x64xf32>, #smem.in_flight>) {
 
 func.func @from_metadata(%x: !smem.fragment<tensor<64x64xf16>, #smem.metadata>) {
   // expected-error@+1 {{'smem.convert' op takes an accumulator, not !smem.fragment<tensor<64x64xf16>, #smem.metadata>}}
-  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x64xf16>, #smem.metadata>) -> !smem.fragment<tensor<64x64xf16>, #smem.multiplicand>
+  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x64xf16>, #smem.metadata>) -> !smem.fragment<tensor<64x64xf16>, #smem.a_fragment>
   return
 }
 
@@ -34,7 +34,7 @@ func.func @from_metadata(%x: !smem.fragment<tensor<64x64xf16>, #smem.metadata>) 
 
 func.func @no_accumulator(%x: !smem.fragment<tensor<64x64xf64>, #smem.accumulator>) {
   // expected-error@+1 {{'smem.convert' op has an accumulator of f64; expected f32, f16, i32}}
-  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x64xf64>, #smem.accumulator>) -> !smem.fragment<tensor<64x64xf16>, #smem.multiplicand>
+  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x64xf64>, #smem.accumulator>) -> !smem.fragment<tensor<64x64xf16>, #smem.a_fragment>
   return
 }
 
@@ -42,7 +42,7 @@ func.func @no_accumulator(%x: !smem.fragment<tensor<64x64xf64>, #smem.accumulato
 
 func.func @floats_to_integers(%x: !smem.fragment<tensor<64x64xf32>, #smem.accumulator>) {
   // expected-error@+1 {{'smem.convert' op converts f32 to i8; expected f16, bf16, tf32, f8E4M3FN, f8E5M2}}
-  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x64xf32>, #smem.accumulator>) -> !smem.fragment<tensor<64x64xi8>, #smem.multiplicand>
+  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x64xf32>, #smem.accumulator>) -> !smem.fragment<tensor<64x64xi8>, #smem.a_fragment>
   return
 }
 
@@ -52,7 +52,7 @@ func.func @floats_to_integers(%x: !smem.fragment<tensor<64x64xf32>, #smem.accumu
 
 func.func @unrounded(%x: !smem.fragment<tensor<64x64xf32>, #smem.accumulator>) {
   // expected-error@+1 {{'smem.convert' op converts f32 to f32; expected f16, bf16, tf32, f8E4M3FN, f8E5M2}}
-  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x64xf32>, #smem.accumulator>) -> !smem.fragment<tensor<64x64xf32>, #smem.multiplicand>
+  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x64xf32>, #smem.accumulator>) -> !smem.fragment<tensor<64x64xf32>, #smem.a_fragment>
   return
 }
 
@@ -60,7 +60,7 @@ func.func @unrounded(%x: !smem.fragment<tensor<64x64xf32>, #smem.accumulator>) {
 
 func.func @halves_to_bf16(%x: !smem.fragment<tensor<64x64xf16>, #smem.accumulator>) {
   // expected-error@+1 {{'smem.convert' op converts f16 to bf16; expected f16, f8E4M3FN, f8E5M2}}
-  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x64xf16>, #smem.accumulator>) -> !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x64xf16>, #smem.accumulator>) -> !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
   return
 }
 
@@ -68,15 +68,15 @@ func.func @halves_to_bf16(%x: !smem.fragment<tensor<64x64xf16>, #smem.accumulato
 
 func.func @integers_to_floats(%x: !smem.fragment<tensor<64x64xi32>, #smem.accumulator>) {
   // expected-error@+1 {{'smem.convert' op converts i32 to f8E5M2; expected i8, si8, ui8, i1}}
-  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x64xi32>, #smem.accumulator>) -> !smem.fragment<tensor<64x64xf8E5M2>, #smem.multiplicand>
+  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x64xi32>, #smem.accumulator>) -> !smem.fragment<tensor<64x64xf8E5M2>, #smem.a_fragment>
   return
 }
 
 // -----
 
-func.func @multiplicands(%x: !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>) {
+func.func @multiplicands(%x: !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>) {
   // expected-error@+1 {{'smem.convert' op converts a multiplicand of bf16 to f16; expected f32 to tf32}}
-  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>) -> !smem.fragment<tensor<64x64xf16>, #smem.multiplicand>
+  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>) -> !smem.fragment<tensor<64x64xf16>, #smem.a_fragment>
   return
 }
 
@@ -84,15 +84,15 @@ func.func @multiplicands(%x: !smem.fragment<tensor<64x64xbf16>, #smem.multiplica
 
 func.func @shape(%x: !smem.fragment<tensor<64x64xf32>, #smem.accumulator>) {
   // expected-error@+1 {{'smem.convert' op converts tensor<64x64xf32> to tensor<64x32xf16>; the shapes differ}}
-  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x64xf32>, #smem.accumulator>) -> !smem.fragment<tensor<64x32xf16>, #smem.multiplicand>
+  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x64xf32>, #smem.accumulator>) -> !smem.fragment<tensor<64x32xf16>, #smem.a_fragment>
   return
 }
 
 // -----
 
-func.func @multiplicand_shape(%x: !smem.fragment<tensor<64x64xf32>, #smem.multiplicand>) {
+func.func @multiplicand_shape(%x: !smem.fragment<tensor<64x64xf32>, #smem.a_fragment>) {
   // expected-error@+1 {{'smem.convert' op converts tensor<64x64xf32> to tensor<64x32xtf32>; the shapes differ}}
-  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x64xf32>, #smem.multiplicand>) -> !smem.fragment<tensor<64x32xtf32>, #smem.multiplicand>
+  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x64xf32>, #smem.a_fragment>) -> !smem.fragment<tensor<64x32xtf32>, #smem.a_fragment>
   return
 }
 
@@ -102,7 +102,7 @@ func.func @multiplicand_shape(%x: !smem.fragment<tensor<64x64xf32>, #smem.multip
 
 func.func @k(%x: !smem.fragment<tensor<64x8xf32>, #smem.accumulator>) {
   // expected-error@+1 {{'smem.convert' op has a multiplicand of [64, 8]; expected (M, K) with M a multiple of 64 and K of 16 for f16}}
-  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x8xf32>, #smem.accumulator>) -> !smem.fragment<tensor<64x8xf16>, #smem.multiplicand>
+  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x8xf32>, #smem.accumulator>) -> !smem.fragment<tensor<64x8xf16>, #smem.a_fragment>
   return
 }
 
@@ -110,6 +110,6 @@ func.func @k(%x: !smem.fragment<tensor<64x8xf32>, #smem.accumulator>) {
 
 func.func @bits(%x: !smem.fragment<tensor<64x128xi32>, #smem.accumulator>) {
   // expected-error@+1 {{'smem.convert' op has a multiplicand of [64, 128]; expected (M, K) with M a multiple of 64 and K of 256 for b1}}
-  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x128xi32>, #smem.accumulator>) -> !smem.fragment<tensor<64x128xi1>, #smem.multiplicand>
+  %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x128xi32>, #smem.accumulator>) -> !smem.fragment<tensor<64x128xi1>, #smem.a_fragment>
   return
 }

@@ -20,7 +20,7 @@ func.func @stages() attributes {known_block_size = array<i32: 128, 1, 1>} {
   %t = "smem.alloc"() : () -> !t
   %a = "smem.stage"(%t, %c0) : (!t, index) -> !s
   %b = "smem.stage"(%t, %c1) : (!t, index) -> !s
-  // expected-error@+1 {{'smem.copy' op the tile that is read is column-major, but the one that is written is row-major; smem.copy with the unit attribute relayout turns it around}}
+  // expected-error@+1 {{'smem.copy' op the tile that is read is column-major, but the one that is written is row-major; smem.copy with the unit attribute relayout transposes it}}
   "smem.copy"(%a, %b) {permutation = array<i64: 1, 0>} : (!s, !s) -> ()
   return
 }

@@ -67,7 +67,7 @@ func.func @short_line(%m: memref<64x60xbf16, strided<[?, 1]>>, %t: !t) {
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "column-major">>
 func.func @turned(%m: memref<64x64xbf16>, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op the data in global memory is row-major, but the tile is column-major; smem.copy with the unit attribute relayout turns it around}}
+  // expected-error@+1 {{'smem.copy' op the data in global memory is row-major, but the tile is column-major; smem.copy with the unit attribute relayout transposes it}}
   "smem.copy"(%m, %t) : (memref<64x64xbf16>, !t) -> ()
   return
 }
@@ -76,7 +76,7 @@ func.func @turned(%m: memref<64x64xbf16>, %t: !t) {
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 func.func @turned(%m: memref<64x64xbf16, strided<[1, ?]>>, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op the data in global memory is column-major, but the tile is row-major; smem.copy with the unit attribute relayout turns it around}}
+  // expected-error@+1 {{'smem.copy' op the data in global memory is column-major, but the tile is row-major; smem.copy with the unit attribute relayout transposes it}}
   "smem.copy"(%m, %t) : (memref<64x64xbf16, strided<[1, ?]>>, !t) -> ()
   return
 }
@@ -204,7 +204,7 @@ func.func @shape_exchanged(%m: memref<64x128xbf16>, %t: !t) {
 
 !t = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
 func.func @indices_alone(%m: memref<128x64xbf16>, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op the data in global memory is column-major, but the tile is row-major; smem.copy with the unit attribute relayout turns it around}}
+  // expected-error@+1 {{'smem.copy' op the data in global memory is column-major, but the tile is row-major; smem.copy with the unit attribute relayout transposes it}}
   "smem.copy"(%m, %t) {permutation = array<i64: 1, 0>} : (memref<128x64xbf16>, !t) -> ()
   return
 }
@@ -252,18 +252,18 @@ func.func @unknown_word(%m: memref<64x64xbf16>, %t: !t) {
 
 !t = !smem.tile<tensor<64x128xi8>, #smem.auto>
 func.func @async_relayout(%m: memref<128x64xi8>, %t: !t) {
-  // expected-error@+1 {{'smem.copy_async' op has relayout, but cp.async moves bytes as they are; only smem.copy can turn them around}}
+  // expected-error@+1 {{'smem.copy_async' op has relayout, but cp.async moves bytes as they are; only smem.copy can transpose them}}
   "smem.copy_async"(%m, %t) {permutation = array<i64: 1, 0>, relayout} : (memref<128x64xi8>, !t) -> ()
   return
 }
 
 // -----
 
-// What is turned around is made of whole blocks, and of accesses as those of any copy.
+// What is transposed is made of whole blocks, and of accesses as those of any copy.
 
 !t = !smem.tile<tensor<62x128xi8>, #smem.swizzle<"128B", "row-major">>
 func.func @no_whole_blocks(%m: memref<62x128xi8, strided<[1, 64]>>, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op s8 is turned around in blocks of 4 or more elements of global memory; the tile has 62 rows}}
+  // expected-error@+1 {{'smem.copy' op s8 is transposed in blocks of 4 or more elements of global memory; the tile has 62 rows}}
   "smem.copy"(%m, %t) {relayout} : (memref<62x128xi8, strided<[1, 64]>>, !t) -> ()
   return
 }
@@ -342,7 +342,7 @@ func.func @bits_of_a_tile(%s: !t, %t: !t) {
 !s = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "column-major">>
 func.func @turned(%s: !s, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op the tile that is read is row-major, but the one that is written is column-major; smem.copy with the unit attribute relayout turns it around}}
+  // expected-error@+1 {{'smem.copy' op the tile that is read is row-major, but the one that is written is column-major; smem.copy with the unit attribute relayout transposes it}}
   "smem.copy"(%s, %t) : (!s, !t) -> ()
   return
 }

@@ -47,9 +47,9 @@ func.func @narrow(%a: !a, %b: !b) {
 
 !t = !smem.tile<tensor<64x128xf6E2M3FN>, #smem.auto>
 func.func @padded(%m: memref<64x96xi8>, %i: index) {
-  %ring = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %pipeline = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.alloc"() : () -> !t
   // expected-error@+1 {{'smem.tma_load' op loads e2m3_p32, which TMA of sm_90 does not pad; sm_100 and sm_103 do}}
-  "smem.tma_load"(%m, %t, %ring, %i, %i, %i) : (memref<64x96xi8>, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %pipeline, %i, %i, %i) : (memref<64x96xi8>, !t, !smem.pipeline, index, index, index) -> ()
   return
 }

@@ -69,8 +69,8 @@ func.func @no_rows(%v: f32) {
 // -----
 
 func.func @multiplicand(%v: f16) {
-  // expected-error@+1 {{'smem.fill' op fills an accumulator, not !smem.fragment<tensor<64x16xf16>, #smem.multiplicand>}}
-  %0 = "smem.fill"(%v) : (f16) -> !smem.fragment<tensor<64x16xf16>, #smem.multiplicand>
+  // expected-error@+1 {{'smem.fill' op fills an accumulator, not !smem.fragment<tensor<64x16xf16>, #smem.a_fragment>}}
+  %0 = "smem.fill"(%v) : (f16) -> !smem.fragment<tensor<64x16xf16>, #smem.a_fragment>
   return
 }
 

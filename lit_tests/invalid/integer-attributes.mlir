@@ -20,15 +20,15 @@ func.func @wait(%flying: !smem.fragment<tensor<64x8xf32>, #smem.in_flight>) {
 
 // -----
 
-// expected-error@+1 {{'smem.ring' op has stages = 4 : i64; expected an i32, as in stages = 4 : i32}}
-%0 = "smem.ring"() {stages = 4, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+// expected-error@+1 {{'smem.create_pipeline' op has stages = 4 : i64; expected an i32, as in stages = 4 : i32}}
+%0 = "smem.create_pipeline"() {stages = 4, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
 
 // -----
 
 // What is no number at all is another message.
 
-// expected-error@+1 {{'smem.ring' op has offset = "x"; expected a multiple of 8 from 0}}
-%0 = "smem.ring"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32, offset = "x"} : () -> !smem.barriers
+// expected-error@+1 {{'smem.create_pipeline' op has offset = "x"; expected a multiple of 8 from 0}}
+%0 = "smem.create_pipeline"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32, offset = "x"} : () -> !smem.pipeline
 
 // -----
 
@@ -37,9 +37,9 @@ func.func @wait(%flying: !smem.fragment<tensor<64x8xf32>, #smem.in_flight>) {
 
 // -----
 
-"smem.roles"() ({
-  // expected-error@+1 {{'smem.role' op has registers = 40 : i64; expected an i32, as in registers = 40 : i32}}
-  "smem.role"() ({
+"smem.warp_specialize"() ({
+  // expected-error@+1 {{'smem.partition' op has registers = 40 : i64; expected an i32, as in registers = 40 : i32}}
+  "smem.partition"() ({
   ^bb0:
   }) {warpgroups = 1 : i32, registers = 40} : () -> ()
 }) : () -> ()

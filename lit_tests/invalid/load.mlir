@@ -115,7 +115,7 @@ func.func @misaligned_start(%s: !m) {
 !t = !smem.tile<tensor<4x64x64xbf16>, #smem.auto>
 func.func @stages(%s: !t) {
   // expected-error@+1 {{'smem.load' op loads tensor<64x64xbf16> from tensor<4x64x64xbf16>; take a stage or a subtile of that shape}}
-  %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+  %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
   return
 }
 
@@ -169,7 +169,7 @@ func.func @tile_of_integers(%s: !t) {
 !t = !smem.tile<tensor<64x64xi32>, #smem.auto>
 func.func @no_multiplicand(%s: !t) {
   // expected-error@+1 {{'smem.load' op has a multiplicand of i32, which no instruction takes from registers}}
-  %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64x64xi32>, #smem.multiplicand>
+  %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64x64xi32>, #smem.a_fragment>
   return
 }
 
@@ -177,7 +177,7 @@ func.func @no_multiplicand(%s: !t) {
 
 func.func @multiplicand_of_global_memory(%s: memref<64x64xbf16>) {
   // expected-error@+1 {{'smem.load' op loads a multiplicand from a tile, not from memref<64x64xbf16>; copy it to one}}
-  %0 = "smem.load"(%s) : (memref<64x64xbf16>) -> !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+  %0 = "smem.load"(%s) : (memref<64x64xbf16>) -> !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
   return
 }
 
@@ -186,7 +186,7 @@ func.func @multiplicand_of_global_memory(%s: memref<64x64xbf16>) {
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @multiplicand_element(%s: !t) {
   // expected-error@+1 {{'smem.load' op loads a multiplicand of f16 from a tile of bf16; expected f16}}
-  %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64x64xf16>, #smem.multiplicand>
+  %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64x64xf16>, #smem.a_fragment>
   return
 }
 
@@ -195,7 +195,7 @@ func.func @multiplicand_element(%s: !t) {
 !t = !smem.tile<tensor<64x24xbf16>, #smem.auto>
 func.func @multiplicand_k(%s: !t) {
   // expected-error@+1 {{'smem.load' op has a multiplicand of [64, 24]; expected (M, K) with M a multiple of 64 and K of 16 for bf16}}
-  %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64x24xbf16>, #smem.multiplicand>
+  %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64x24xbf16>, #smem.a_fragment>
   return
 }
 
@@ -204,7 +204,7 @@ func.func @multiplicand_k(%s: !t) {
 !t = !smem.tile<tensor<32x64xbf16>, #smem.auto>
 func.func @multiplicand_rows(%s: !t) {
   // expected-error@+1 {{'smem.load' op has a multiplicand of [32, 64]; expected (M, K) with M a multiple of 64 and K of 16 for bf16}}
-  %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<32x64xbf16>, #smem.multiplicand>
+  %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<32x64xbf16>, #smem.a_fragment>
   return
 }
 
@@ -213,7 +213,7 @@ func.func @multiplicand_rows(%s: !t) {
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @multiplicand_rank(%s: !t) {
   // expected-error@+1 {{'smem.load' op has a multiplicand of [64]; expected (M, K) with M a multiple of 64 and K of 16 for bf16}}
-  %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64xbf16>, #smem.multiplicand>
+  %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64xbf16>, #smem.a_fragment>
   return
 }
 
@@ -224,7 +224,7 @@ func.func @multiplicand_rank(%s: !t) {
 !t = !smem.tile<tensor<64x256xi1>, #smem.swizzle<"none", "column-major">>
 func.func @bits_apart(%s: !t) {
   // expected-error@+1 {{'smem.load' op cannot load from a tile of layout Swizzle<0,4,3> o (64,256):(1,128): registers hold 32 elements of b1 along k, which must lie together; expected contiguous rows at multiples of 32 elements}}
-  %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64x256xi1>, #smem.multiplicand>
+  %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64x256xi1>, #smem.a_fragment>
   return
 }
 

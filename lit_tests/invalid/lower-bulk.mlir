@@ -3,8 +3,8 @@
 gpu.module @kernels {
   gpu.func @in_a_branch(%c: i1) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     scf.if %c {
-      // expected-error@+1 {{'smem.ring' op is not at the top of the kernel, where all threads execute it once}}
-      %r = "smem.ring"() {offset = 0 : i64, stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+      // expected-error@+1 {{'smem.create_pipeline' op is not at the top of the kernel, where all threads execute it once}}
+      %r = "smem.create_pipeline"() {offset = 0 : i64, stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
     }
     gpu.return
   }
@@ -13,16 +13,16 @@ gpu.module @kernels {
 // -----
 
 func.func @no_offset() attributes {known_block_size = array<i32: 128, 1, 1>} {
-  // expected-error@+1 {{'smem.ring' op has no offset in shared memory; run smem-allocate before}}
-  %r = "smem.ring"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  // expected-error@+1 {{'smem.create_pipeline' op has no offset in shared memory; run smem-allocate before}}
+  %r = "smem.create_pipeline"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   return
 }
 
 // -----
 
 func.func @no_block_size() {
-  // expected-error@+1 {{'smem.ring' op is shared by threads of the block, but the kernel does not say how many there are; set known_block_size = array<i32: x, y, z> on it}}
-  %r = "smem.ring"() {offset = 0 : i64, stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  // expected-error@+1 {{'smem.create_pipeline' op is shared by threads of the block, but the kernel does not say how many there are; set known_block_size = array<i32: x, y, z> on it}}
+  %r = "smem.create_pipeline"() {offset = 0 : i64, stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   return
 }
 
@@ -32,7 +32,7 @@ func.func @no_block_size() {
 
 // expected-error@+1 {{'func.func' op has known_cluster_size = [2, 1, 1]; expected array<i32: x, y, z>}}
 func.func @no_array() attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = [2, 1, 1]} {
-  %r = "smem.ring"() {offset = 0 : i64, stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {offset = 0 : i64, stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   return
 }
 
@@ -40,7 +40,7 @@ func.func @no_array() attributes {known_block_size = array<i32: 128, 1, 1>, know
 
 // expected-error@+1 {{'func.func' op has known_cluster_size = array<i32: 1, 1, 1, 1>; expected array<i32: x, y, z>}}
 func.func @four_extents() attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 1, 1, 1, 1>} {
-  %r = "smem.ring"() {offset = 0 : i64, stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {offset = 0 : i64, stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   return
 }
 
@@ -48,7 +48,7 @@ func.func @four_extents() attributes {known_block_size = array<i32: 128, 1, 1>, 
 
 // expected-error@+1 {{'func.func' op has clusters of 4x4x1 blocks; expected 1 to 8 blocks}}
 func.func @too_many() attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 4, 4>} {
-  %r = "smem.ring"() {offset = 0 : i64, stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {offset = 0 : i64, stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   return
 }
 
@@ -56,7 +56,7 @@ func.func @too_many() attributes {known_block_size = array<i32: 128, 1, 1>, know
 
 // expected-error@+1 {{'func.func' op has clusters of 0x1x1 blocks; expected 1 to 8 blocks}}
 func.func @no_blocks() attributes {known_block_size = array<i32: 128, 1, 1>, nvvm.cluster_dim = array<i32: 0, 1, 1>} {
-  %r = "smem.ring"() {offset = 0 : i64, stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {offset = 0 : i64, stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   return
 }
 
@@ -67,10 +67,10 @@ func.func @no_blocks() attributes {known_block_size = array<i32: 128, 1, 1>, nvv
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 func.func @alone(%m: !m, %i: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %r = "smem.ring"() {offset = 8192 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {offset = 8192 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
   // expected-error@+1 {{'smem.tma_load' op has multicast = "x", but the kernel has clusters of 1x1x1 blocks; set known_cluster_size = array<i32: x, y, z> on it}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "x"} : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "x"} : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -79,10 +79,10 @@ func.func @alone(%m: !m, %i: index) attributes {known_block_size = array<i32: 12
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 func.func @other_dimension(%m: !m, %i: index) attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
-  %r = "smem.ring"() {offset = 8192 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {offset = 8192 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
   // expected-error@+1 {{'smem.tma_load' op has multicast = "y", but the kernel has clusters of 2x1x1 blocks; set known_cluster_size = array<i32: x, y, z> on it}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "y"} : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "y"} : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -91,10 +91,10 @@ func.func @other_dimension(%m: !m, %i: index) attributes {known_block_size = arr
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 func.func @three_dimensions(%m: !m, %i: index) attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 2>} {
-  %r = "smem.ring"() {offset = 8192 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {offset = 8192 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
   // expected-error@+1 {{'smem.tma_load' op is in a kernel with clusters of 2x1x2 blocks; blocks share loads in clusters along x and y}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "x"} : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "x"} : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -105,10 +105,10 @@ func.func @three_dimensions(%m: !m, %i: index) attributes {known_block_size = ar
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<8x64xbf16>, #smem.swizzle<"128B", "row-major">>
 func.func @one_pattern(%m: !m, %i: index) attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
-  %r = "smem.ring"() {offset = 8192 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {offset = 8192 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
   // expected-error@+1 {{'smem.tma_load' op 2 blocks cannot share its copy: the part begins at multiples of 512 bytes in its tile; TMA needs multiples of 1024; the part begins at multiples of 64 bytes in its tile; TMA needs multiples of 1024}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "x"} : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "x"} : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -131,12 +131,12 @@ func.func @made_here(%i: index) attributes {known_block_size = array<i32: 128, 1
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 func.func @of_a_block(%m: !m, %i: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %r = "smem.ring"() {offset = 8192 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {offset = 8192 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
   cf.br ^bb1(%m : !m)
 ^bb1(%n: !m):
   // expected-error@+1 {{'smem.tma_load' op takes a memref that is no argument of the kernel; the host encodes a tensor map of a whole argument, and the coordinates say where a part begins}}
-  "smem.tma_load"(%n, %t, %r, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%n, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -161,11 +161,11 @@ func.func @inside_a_pattern(%m: !m, %i: index) attributes {known_block_size = ar
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"none", "row-major">>
 !p = !smem.tile<tensor<8x8xbf16>, #smem.layout<"(8,8):(8,1)">>
 func.func @sixteen_bytes(%m: !m, %i: index, %row: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %r = "smem.ring"() {offset = 8192 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {offset = 8192 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
   %p = "smem.subtile"(%t, %row) {static_offsets = array<i64: -9223372036854775808, 0>} : (!t, index) -> !p
   // expected-error@+1 {{'smem.tma_load' op the part begins at multiples of 16 bytes in its tile; TMA needs multiples of 128}}
-  "smem.tma_load"(%m, %p, %r, %i, %i, %i) : (!m, !p, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %p, %r, %i, %i, %i) : (!m, !p, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -187,10 +187,10 @@ func.func @placed_by_hand(%m: !m, %i: index) attributes {known_block_size = arra
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 func.func @base_offset(%m: !m, %w: memref<8192xi8, 3>, %i: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %r = "smem.ring"() {offset = 0 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {offset = 0 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.view"(%w) {alignment = 256 : i64} : (memref<8192xi8, 3>) -> !t
   // expected-error@+1 {{'smem.tma_load' op copies a tile that begins at multiples of 256 bytes; TMA needs multiples of 1024}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -210,8 +210,8 @@ func.func @no_layout(%m: !m, %i: index) attributes {known_block_size = array<i32
 // A warp of a consumer arrives as one.
 
 func.func @release(%i: index) attributes {known_block_size = array<i32: 160, 1, 1>} {
-  // expected-error@+1 {{'smem.ring' op is in a kernel of 160 threads; expected a multiple of 128, whole warpgroups}}
-  %r = "smem.ring"() {offset = 0 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
-  "smem.consumer_release"(%r, %i) : (!smem.barriers, index) -> ()
+  // expected-error@+1 {{'smem.create_pipeline' op is in a kernel of 160 threads; expected a multiple of 128, whole warpgroups}}
+  %r = "smem.create_pipeline"() {offset = 0 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
+  "smem.consumer_release"(%r, %i) : (!smem.pipeline, index) -> ()
   return
 }

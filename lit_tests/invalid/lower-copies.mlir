@@ -75,7 +75,7 @@ func.func @too_early() {
 func.func @before_lower_mma() {
   // expected-error@+1 {{'smem.alloc' op is still used by 'smem.load'; run smem-lower-mma before}}
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
-  %a = "smem.load"(%t) : (!t) -> !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+  %a = "smem.load"(%t) : (!t) -> !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
   return
 }
 
@@ -96,9 +96,9 @@ func.func @misaligned_source() attributes {known_block_size = array<i32: 128, 1,
 // -----
 
 func.func @used_by_others() attributes {known_block_size = array<i32: 128, 1, 1>} {
-  // expected-error@+1 {{'smem.ring' op is still used by 'builtin.unrealized_conversion_cast'; expected ops of smem}}
-  %r = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32, offset = 0 : i64} : () -> !smem.barriers
-  %x = builtin.unrealized_conversion_cast %r : !smem.barriers to i32
+  // expected-error@+1 {{'smem.create_pipeline' op is still used by 'builtin.unrealized_conversion_cast'; expected ops of smem}}
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32, offset = 0 : i64} : () -> !smem.pipeline
+  %x = builtin.unrealized_conversion_cast %r : !smem.pipeline to i32
   return
 }
 
@@ -126,10 +126,10 @@ func.func @__smem_dynamic(%m: memref<64x64xbf16>) attributes {known_block_size =
 // -----
 
 // smem-assign-layouts, which would have refused it, has not run.
-func.func @turned_around(%m: memref<64x64xbf16>) attributes {known_block_size = array<i32: 128, 1, 1>} {
+func.func @transposed(%m: memref<64x64xbf16>) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "column-major">>
   %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 0>} : (!smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "column-major">>) -> !smem.tile<tensor<64x64xbf16>, #smem.auto>
-  // expected-error@+1 {{'smem.copy' op the data in global memory is row-major, but the tile is column-major; smem.copy with the unit attribute relayout turns it around}}
+  // expected-error@+1 {{'smem.copy' op the data in global memory is row-major, but the tile is column-major; smem.copy with the unit attribute relayout transposes it}}
   "smem.copy"(%m, %p) : (memref<64x64xbf16>, !smem.tile<tensor<64x64xbf16>, #smem.auto>) -> ()
   return
 }

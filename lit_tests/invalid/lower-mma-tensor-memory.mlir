@@ -3,4 +3,4 @@
 // RUN: smem-opt %s --split-input-file --verify-diagnostics --smem-lower-mma
 
 // expected-error@+1 {{'smem.tensor_memory' op allocates tensor memory, which sm_90 has not}}
-%0 = "smem.tensor_memory"() {columns = 8 : i32, depth = 4 : i32, first = 0 : i32, warpgroups = 1 : i32, offset = 0 : i64} : () -> !smem.barriers
+%0 = "smem.tensor_memory"() {columns = 8 : i32, depth = 4 : i32, first = 0 : i32, warpgroups = 1 : i32, offset = 0 : i64} : () -> !smem.pipeline

@@ -73,7 +73,7 @@ func.func @may_begin_between_units(%i: index) attributes {known_block_size = arr
 // -----
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
-!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 func.func @no_layout() attributes {known_block_size = array<i32: 128, 1, 1>} {
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
   // expected-error@+1 {{'smem.load' op uses a tile without a layout; run smem-assign-layouts before}}
@@ -84,7 +84,7 @@ func.func @no_layout() attributes {known_block_size = array<i32: 128, 1, 1>} {
 // -----
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
-!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 func.func @no_offset() attributes {known_block_size = array<i32: 128, 1, 1>} {
   // expected-error@+1 {{'smem.alloc' op has no offset in shared memory; run smem-allocate before}}
   %t = "smem.alloc"() : () -> !t
@@ -95,7 +95,7 @@ func.func @no_offset() attributes {known_block_size = array<i32: 128, 1, 1>} {
 // -----
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
-!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 func.func @unknown_tile(%t: !t) attributes {known_block_size = array<i32: 128, 1, 1>} {
   // expected-error-re@+1 {{'smem.load' op uses a tile that does not come from an smem.alloc or smem.view by stages and subtiles alone, but from an argument of 'func.func' at {{[0-9:]+}}; make it in the kernel}}
   %0 = "smem.load"(%t) : (!t) -> !a
@@ -128,7 +128,7 @@ func.func @no_block_size_of_map(%c: !c, %m: memref<64x64xf32>) {
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @no_block_size_of_convert(%c: !c, %m: memref<64x64xf32>) {
   // expected-error@+1 {{'smem.convert' op is shared by threads of the block, but the kernel does not say how many there are; set known_block_size = array<i32: x, y, z> on it}}
-  %0 = "smem.convert"(%c) : (!c) -> !smem.fragment<tensor<64x64xf8E5M2>, #smem.multiplicand>
+  %0 = "smem.convert"(%c) : (!c) -> !smem.fragment<tensor<64x64xf8E5M2>, #smem.a_fragment>
   return
 }
 
@@ -136,8 +136,8 @@ func.func @no_block_size_of_convert(%c: !c, %m: memref<64x64xf32>) {
 
 func.func @elected(%a: i64, %b: i64) attributes {known_block_size = array<i32: 128, 1, 1>} {
   "smem.elect"() ({
-    // expected-error-re@+1 {{'smem.wgmma' op is in the smem.elect at {{[0-9:]+}}, which one thread executes; all threads of a warpgroup execute it together}}
-    %0 = "smem.wgmma"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
+    // expected-error-re@+1 {{'smem.mma_desc' op is in the smem.elect at {{[0-9:]+}}, which one thread executes; all threads of a warpgroup execute it together}}
+    %0 = "smem.mma_desc"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
   }) {scope = "warpgroup"} : () -> ()
   return
 }

@@ -25,9 +25,9 @@ func.func @result_in_flight(%x0: !c) {
 // -----
 
 !c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
-!a = !smem.fragment<tensor<64x16xf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x16xf16>, #smem.a_fragment>
 func.func @multiplicand(%x0: !a) {
-  // expected-error@+1 {{'smem.map' op takes an accumulator, not !smem.fragment<tensor<64x16xf16>, #smem.multiplicand>}}
+  // expected-error@+1 {{'smem.map' op takes an accumulator, not !smem.fragment<tensor<64x16xf16>, #smem.a_fragment>}}
   %0 = "smem.map"(%x0) ({
   ^bb0(%v: f16):
     %w = arith.extf %v : f16 to f32
@@ -41,9 +41,9 @@ func.func @multiplicand(%x0: !a) {
 // smem.convert does that.
 
 !c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
-!a = !smem.fragment<tensor<64x16xbf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x16xbf16>, #smem.a_fragment>
 func.func @to_a_multiplicand(%x0: !c) {
-  // expected-error@+1 {{'smem.map' op results in !smem.fragment<tensor<64x16xbf16>, #smem.multiplicand>; expected #smem.accumulator}}
+  // expected-error@+1 {{'smem.map' op results in !smem.fragment<tensor<64x16xbf16>, #smem.a_fragment>; expected #smem.accumulator}}
   %0 = "smem.map"(%x0) ({
   ^bb0(%v: f32):
     %w = arith.truncf %v : f32 to bf16

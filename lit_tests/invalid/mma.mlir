@@ -271,9 +271,9 @@ func.func @metadata_of_a_dense_a(%a: !a, %b: !b, %c: !c) {
 
 !a = !smem.tile<tensor<64x16xbf16>, #smem.auto>
 !b = !smem.tile<tensor<16x16xbf16>, #smem.auto>
-!c = !smem.fragment<tensor<64x16xf32>, #smem.multiplicand>
+!c = !smem.fragment<tensor<64x16xf32>, #smem.a_fragment>
 func.func @multiplicand_added(%a: !a, %b: !b, %c: !c) {
-  // expected-error@+1 {{'smem.mma' op adds to !smem.fragment<tensor<64x16xf32>, #smem.multiplicand>, which is no accumulator}}
+  // expected-error@+1 {{'smem.mma' op adds to !smem.fragment<tensor<64x16xf32>, #smem.a_fragment>, which is no accumulator}}
   %0 = "smem.mma"(%a, %b, %c) : (!a, !b, !c) -> !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
   return
 }
@@ -285,7 +285,7 @@ func.func @multiplicand_added(%a: !a, %b: !b, %c: !c) {
 !a = !smem.fragment<tensor<64x16xf16>, #smem.accumulator>
 !b = !smem.tile<tensor<16x16xf16>, #smem.auto>
 func.func @a_is_readable(%a: !a, %b: !b) {
-  // expected-error@+1 {{'smem.mma' op takes A in registers as #smem.multiplicand, not !smem.fragment<tensor<64x16xf16>, #smem.accumulator>; smem.convert makes one of an accumulator, smem.load of a tile}}
+  // expected-error@+1 {{'smem.mma' op takes A in registers as #smem.a_fragment, not !smem.fragment<tensor<64x16xf16>, #smem.accumulator>; smem.convert makes one of an accumulator, smem.load of a tile}}
   %0 = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
   return
 }
@@ -295,14 +295,14 @@ func.func @a_is_readable(%a: !a, %b: !b) {
 !a = !smem.fragment<tensor<64x16xf16>, #smem.in_flight>
 !b = !smem.tile<tensor<16x16xf16>, #smem.auto>
 func.func @a_is_in_flight(%a: !a, %b: !b) {
-  // expected-error@+1 {{'smem.mma' op takes A in registers as #smem.multiplicand, not !smem.fragment<tensor<64x16xf16>, #smem.in_flight>; smem.convert makes one of an accumulator, smem.load of a tile}}
+  // expected-error@+1 {{'smem.mma' op takes A in registers as #smem.a_fragment, not !smem.fragment<tensor<64x16xf16>, #smem.in_flight>; smem.convert makes one of an accumulator, smem.load of a tile}}
   %0 = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
   return
 }
 
 // -----
 
-!a = !smem.fragment<tensor<64xf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64xf16>, #smem.a_fragment>
 !b = !smem.tile<tensor<16x16xf16>, #smem.auto>
 func.func @a_of_one_dimension(%a: !a, %b: !b) {
   // expected-error@+1 {{'smem.mma' op has a multiplicand of [64]; expected (M, K) with M a multiple of 64 and K of 16 for f16}}
@@ -312,7 +312,7 @@ func.func @a_of_one_dimension(%a: !a, %b: !b) {
 
 // -----
 
-!a = !smem.fragment<tensor<64x24xf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x24xf16>, #smem.a_fragment>
 !b = !smem.tile<tensor<24x16xf16>, #smem.auto>
 func.func @k_of_registers(%a: !a, %b: !b) {
   // expected-error@+1 {{'smem.mma' op has a multiplicand of [64, 24]; expected (M, K) with M a multiple of 64 and K of 16 for f16}}
@@ -323,7 +323,7 @@ func.func @k_of_registers(%a: !a, %b: !b) {
 // -----
 
 !a = !smem.tile<tensor<64x16xbf16>, #smem.auto>
-!b = !smem.fragment<tensor<64x16xbf16>, #smem.multiplicand>
+!b = !smem.fragment<tensor<64x16xbf16>, #smem.a_fragment>
 func.func @b_in_registers(%a: !a, %b: !b) {
   // expected-error@+1 {{expected base type 'smem.tile' but got 'smem.fragment'}}
   %0 = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
@@ -332,7 +332,7 @@ func.func @b_in_registers(%a: !a, %b: !b) {
 
 // -----
 
-!a = !smem.fragment<tensor<64x16xf32>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x16xf32>, #smem.a_fragment>
 !b = !smem.tile<tensor<16x16xtf32>, #smem.auto>
 func.func @unrounded_registers(%a: !a, %b: !b) {
   // expected-error@+1 {{'smem.mma' op reads f32 data as tf32, which cuts 13 bits off; copy to a tile of tf32, which rounds them, or say that they are to be cut with the unit attribute truncate}}
@@ -345,8 +345,8 @@ func.func @unrounded_registers(%a: !a, %b: !b) {
 !a = !smem.tile<tensor<64x16xbf16>, #smem.auto>
 !b = !smem.tile<tensor<16x16xbf16>, #smem.auto>
 func.func @multiplicand_result(%a: !a, %b: !b) {
-  // expected-error@+1 {{'smem.mma' op results in !smem.fragment<tensor<64x16xf32>, #smem.multiplicand>; expected !smem.fragment<tensor<64x16xf32>, #smem.in_flight>}}
-  %0 = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x16xf32>, #smem.multiplicand>
+  // expected-error@+1 {{'smem.mma' op results in !smem.fragment<tensor<64x16xf32>, #smem.a_fragment>; expected !smem.fragment<tensor<64x16xf32>, #smem.in_flight>}}
+  %0 = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x16xf32>, #smem.a_fragment>
   return
 }
 

@@ -378,9 +378,9 @@ func.func @adds_type(%a: !a, %b: !b, %sa: !sa, %sb: !sb, %c: !c) {
 !b = !smem.tile<tensor<128x64xf8E4M3FN>, #smem.auto>
 !sa = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.auto>
 !sb = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.auto>
-!c = !smem.fragment<tensor<128x64xf32>, #smem.multiplicand>
+!c = !smem.fragment<tensor<128x64xf32>, #smem.a_fragment>
 func.func @adds_multiplicand(%a: !a, %b: !b, %sa: !sa, %sb: !sb, %c: !c) {
-  // expected-error@+1 {{'smem.mma_scaled' op adds to !smem.fragment<tensor<128x64xf32>, #smem.multiplicand>, which is no accumulator}}
+  // expected-error@+1 {{'smem.mma_scaled' op adds to !smem.fragment<tensor<128x64xf32>, #smem.a_fragment>, which is no accumulator}}
   %0 = "smem.mma_scaled"(%a, %b, %sa, %sb, %c) : (!a, !b, !sa, !sb, !c) -> !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
   return
 }
@@ -509,7 +509,7 @@ func.func @no_scales(%a: !a, %b: !b) {
 
 // A scaled A is a tile.
 
-!a = !smem.fragment<tensor<128x128xf8E4M3FN>, #smem.multiplicand>
+!a = !smem.fragment<tensor<128x128xf8E4M3FN>, #smem.a_fragment>
 !b = !smem.tile<tensor<128x64xf8E4M3FN>, #smem.auto>
 !s = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.auto>
 func.func @a_in_registers(%a: !a, %b: !b, %s: !s) {

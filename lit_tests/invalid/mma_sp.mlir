@@ -93,7 +93,7 @@ func.func @elements(%a: !a, %b: !b, %e: !e) {
 !b = !smem.tile<tensor<64x16xbf16>, #smem.auto>
 !e = !smem.fragment<tensor<64x64xbf16>, #smem.metadata>
 func.func @a_is_an_accumulator(%a: !a, %b: !b, %e: !e) {
-  // expected-error@+1 {{'smem.mma_sp' op takes A in registers as #smem.multiplicand, not !smem.fragment<tensor<64x32xf32>, #smem.accumulator>; smem.convert makes one of an accumulator, smem.load of a tile}}
+  // expected-error@+1 {{'smem.mma_sp' op takes A in registers as #smem.a_fragment, not !smem.fragment<tensor<64x32xf32>, #smem.accumulator>; smem.convert makes one of an accumulator, smem.load of a tile}}
   %0 = "smem.mma_sp"(%a, %b, %e) : (!a, !b, !e) -> !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
   return
 }

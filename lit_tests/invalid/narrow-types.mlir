@@ -38,8 +38,8 @@ func.func @packed_as_itself(%m: memref<64x128xf4E2M1FN>, %t: !t) {
 // -----
 
 !t = !smem.tile<tensor<64x128xf4E2M1FN>, #smem.auto>
-func.func @turned_around(%m: memref<64x64xi8>, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op has relayout, but elements of 4 bits are not turned around; expected data that is K-major}}
+func.func @transposed(%m: memref<64x64xi8>, %t: !t) {
+  // expected-error@+1 {{'smem.copy' op has relayout, but elements of 4 bits are not transposed; expected data that is K-major}}
   "smem.copy"(%m, %t) {relayout} : (memref<64x64xi8>, !t) -> ()
   return
 }
@@ -57,9 +57,9 @@ func.func @too_few_bytes(%m: memref<64x128xi8>, %t: !t) {
 
 !t = !smem.tile<tensor<64x128xf6E3M2FN>, #smem.auto>
 func.func @loaded_from_floats(%m: memref<64x128xf6E3M2FN>, %t: !t, %i: index) {
-  %ring = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %pipeline = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op loads from a memref of f6E3M2FN, with a tile of f6E3M2FN; expected i8, whose bytes hold elements of 6 bits, packed}}
-  "smem.tma_load"(%m, %t, %ring, %i, %i, %i) : (memref<64x128xf6E3M2FN>, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %pipeline, %i, %i, %i) : (memref<64x128xf6E3M2FN>, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -67,9 +67,9 @@ func.func @loaded_from_floats(%m: memref<64x128xf6E3M2FN>, %t: !t, %i: index) {
 
 !t = !smem.tile<tensor<64x128xf6E3M2FN>, #smem.auto>
 func.func @a_stride(%m: memref<64x96xi8, strided<[112, 1]>>, %t: !t, %i: index) {
-  %ring = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %pipeline = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{the stride of 112 elements is no multiple of 32 (32 bytes), which TMA needs}}
-  "smem.tma_load"(%m, %t, %ring, %i, %i, %i) : (memref<64x96xi8, strided<[112, 1]>>, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %pipeline, %i, %i, %i) : (memref<64x96xi8, strided<[112, 1]>>, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -77,10 +77,10 @@ func.func @a_stride(%m: memref<64x96xi8, strided<[112, 1]>>, %t: !t, %i: index) 
 
 !t = !smem.tile<tensor<64x128xf6E3M2FN>, #smem.auto>
 func.func @a_coordinate(%m: memref<64x192xi8>, %t: !t, %i: index) {
-  %ring = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %pipeline = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %c64 = arith.constant 64 : index
   // expected-error@+1 {{'smem.tma_load' op loads a part that begins at 64 along dimension 1, which is contiguous; expected a multiple of 128 elements (what TMA pads at a time)}}
-  "smem.tma_load"(%m, %t, %ring, %i, %i, %c64) : (memref<64x192xi8>, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %pipeline, %i, %i, %c64) : (memref<64x192xi8>, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -88,9 +88,9 @@ func.func @a_coordinate(%m: memref<64x192xi8>, %t: !t, %i: index) {
 
 !t = !smem.tile<tensor<64x64xf6E3M2FN>, #smem.swizzle<"64B", "row-major">>
 func.func @a_box(%m: memref<64x192xi8>, %t: !t, %i: index) {
-  %ring = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %pipeline = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{lines of 64 elements of e3m2_p32, but TMA pads lines of exactly 128, with swizzle 128B or 128B_ATOM_32B}}
-  "smem.tma_load"(%m, %t, %ring, %i, %i, %i) : (memref<64x192xi8>, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %pipeline, %i, %i, %i) : (memref<64x192xi8>, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -138,7 +138,7 @@ func.func @m_major(%a: !a, %b: !b) {
 !t = !smem.tile<tensor<64x64xf6E2M3FN>, #smem.auto>
 func.func @in_registers(%t: !t) {
   // expected-error@+1 {{'smem.load' op has a multiplicand of f6E2M3FN, which no instruction takes from registers}}
-  %a = "smem.load"(%t) : (!t) -> !smem.fragment<tensor<64x64xf6E2M3FN>, #smem.multiplicand>
+  %a = "smem.load"(%t) : (!t) -> !smem.fragment<tensor<64x64xf6E2M3FN>, #smem.a_fragment>
   return
 }
 

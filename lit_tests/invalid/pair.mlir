@@ -12,7 +12,7 @@ func.func @m(%a: !a, %b: !b) {
 
 // -----
 
-!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 !b = !smem.tile<tensor<64x32xbf16>, #smem.auto>
 func.func @m_of_registers(%a: !a, %b: !b) {
   // expected-error@+1 {{'smem.mma' op has M = 64 with pair; expected a multiple of 128 in each block}}
@@ -164,32 +164,32 @@ func.func @sparse(%a: !a, %b: !b, %e: !e) {
 // -----
 
 func.func @descriptors(%a: i64, %b: i64) {
-  // expected-error@+1 {{'smem.wgmma' op has M = 64 with pair; expected a multiple of 128 in each block}}
-  %0 = "smem.wgmma"(%a, %b) {pair, a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
+  // expected-error@+1 {{'smem.mma_desc' op has M = 64 with pair; expected a multiple of 128 in each block}}
+  %0 = "smem.mma_desc"(%a, %b) {pair, a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
   return
 }
 
 // -----
 
 func.func @columns_of_descriptors(%a: i64, %b: i64) {
-  // expected-error@+1 {{'smem.wgmma' op has B of 12 columns in each of two blocks: N is 24; kind::f16 with cta_group::2 has multiples of 16 up to 256, for example 16 or 32}}
-  %0 = "smem.wgmma"(%a, %b) {pair, a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !smem.fragment<tensor<128x24xf32>, #smem.in_flight>
+  // expected-error@+1 {{'smem.mma_desc' op has B of 12 columns in each of two blocks: N is 24; kind::f16 with cta_group::2 has multiples of 16 up to 256, for example 16 or 32}}
+  %0 = "smem.mma_desc"(%a, %b) {pair, a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !smem.fragment<tensor<128x24xf32>, #smem.in_flight>
   return
 }
 
 // -----
 
 func.func @bits_of_descriptors(%a: i64, %b: i64) {
-  // expected-error@+1 {{'smem.wgmma' op has pair with B of b1; pairs of blocks multiply what tcgen05 does}}
-  %0 = "smem.wgmma"(%a, %b) {pair, a_element = "b1", b_element = "b1", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !smem.fragment<tensor<128x16xi32>, #smem.in_flight>
+  // expected-error@+1 {{'smem.mma_desc' op has pair with B of b1; pairs of blocks multiply what tcgen05 does}}
+  %0 = "smem.mma_desc"(%a, %b) {pair, a_element = "b1", b_element = "b1", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !smem.fragment<tensor<128x16xi32>, #smem.in_flight>
   return
 }
 
 // -----
 
 func.func @value_at_descriptors(%a: i64, %b: i64) {
-  // expected-error@+1 {{'smem.wgmma' op has pair = false; expected a unit attribute, without a value}}
-  %0 = "smem.wgmma"(%a, %b) {pair = false, a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
+  // expected-error@+1 {{'smem.mma_desc' op has pair = false; expected a unit attribute, without a value}}
+  %0 = "smem.mma_desc"(%a, %b) {pair = false, a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
   return
 }
 

@@ -4,9 +4,9 @@
 !b = !smem.tile<tensor<16x8xbf16>, #smem.auto>
 !c = !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
-func.func @multiplicand(%x: !smem.fragment<tensor<64x16xbf16>, #smem.multiplicand>, %keep: i1) {
-  // expected-error@+1 {{'smem.scale_d' op takes an accumulator, not !smem.fragment<tensor<64x16xbf16>, #smem.multiplicand>}}
-  %0 = "smem.scale_d"(%x, %keep) : (!smem.fragment<tensor<64x16xbf16>, #smem.multiplicand>, i1) -> !smem.fragment<tensor<64x16xbf16>, #smem.multiplicand>
+func.func @multiplicand(%x: !smem.fragment<tensor<64x16xbf16>, #smem.a_fragment>, %keep: i1) {
+  // expected-error@+1 {{'smem.scale_d' op takes an accumulator, not !smem.fragment<tensor<64x16xbf16>, #smem.a_fragment>}}
+  %0 = "smem.scale_d"(%x, %keep) : (!smem.fragment<tensor<64x16xbf16>, #smem.a_fragment>, i1) -> !smem.fragment<tensor<64x16xbf16>, #smem.a_fragment>
   return
 }
 

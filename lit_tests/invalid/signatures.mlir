@@ -1,14 +1,14 @@
-// Nobody can pass a tile or a ring to a function: nothing of either is left behind in its type.
+// Nobody can pass a tile or a pipeline to a function: nothing of either is left behind in its type.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics --smem-to-nvvm
 
-// expected-error@+1 {{'func.func' op takes or gives !smem.tile<tensor<64x64xbf16>, #smem.auto>; a kernel makes its tiles and rings itself (smem.alloc, smem.view, smem.ring)}}
+// expected-error@+1 {{'func.func' op takes or gives !smem.tile<tensor<64x64xbf16>, #smem.auto>; a kernel makes its tiles and pipelines itself (smem.alloc, smem.view, smem.create_pipeline)}}
 func.func @taken(%t: !smem.tile<tensor<64x64xbf16>, #smem.auto>) { return }
 
 // -----
 
-// expected-error@+1 {{'func.func' op takes or gives !smem.barriers; a kernel makes its tiles and rings itself (smem.alloc, smem.view, smem.ring)}}
-func.func @taken(%r: !smem.barriers) { return }
+// expected-error@+1 {{'func.func' op takes or gives !smem.pipeline; a kernel makes its tiles and pipelines itself (smem.alloc, smem.view, smem.create_pipeline)}}
+func.func @taken(%r: !smem.pipeline) { return }
 
 // -----
 
@@ -25,9 +25,9 @@ gpu.module @kernels {
 // -----
 
 func.func @used(%m: memref<64x64xbf16>, %t: !smem.tile<tensor<64x64xbf16>, #smem.auto>, %i: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op uses a tile that does not come from an smem.alloc or smem.view by stages and subtiles alone}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (memref<64x64xbf16>, !smem.tile<tensor<64x64xbf16>, #smem.auto>, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (memref<64x64xbf16>, !smem.tile<tensor<64x64xbf16>, #smem.auto>, !smem.pipeline, index, index, index) -> ()
   return
 }
 

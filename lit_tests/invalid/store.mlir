@@ -94,9 +94,9 @@ func.func @neither(%c: !smem.fragment<tensor<64x64xf32>, #smem.accumulator>, %t:
 
 // -----
 
-func.func @multiplicand(%c: !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>, %t: memref<64x64xbf16>) {
-  // expected-error@+1 {{'smem.store' op takes an accumulator, not !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>}}
-  "smem.store"(%c, %t) : (!smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>, memref<64x64xbf16>) -> ()
+func.func @multiplicand(%c: !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>, %t: memref<64x64xbf16>) {
+  // expected-error@+1 {{'smem.store' op takes an accumulator, not !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>}}
+  "smem.store"(%c, %t) : (!smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>, memref<64x64xbf16>) -> ()
   return
 }
 

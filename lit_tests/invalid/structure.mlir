@@ -74,5 +74,5 @@
 // -----
 
 %c = arith.constant 0 : i64
-// expected-error@+1 {{'smem.wgmma' op attribute "a_element" is expected but not provided}}
-%0 = "smem.wgmma"(%c, %c) {b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
+// expected-error@+1 {{'smem.mma_desc' op attribute "a_element" is expected but not provided}}
+%0 = "smem.mma_desc"(%c, %c) {b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !smem.fragment<tensor<64x8xf32>, #smem.in_flight>

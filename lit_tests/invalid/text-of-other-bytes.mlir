@@ -11,8 +11,8 @@ func.func @in_a_type() {
 // -----
 
 func.func @in_an_attribute() attributes {known_block_size = array<i32: 128, 1, 1>} {
-  "smem.roles"() ({
-    "smem.role"() ({
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
       // expected-error@+1 {{'smem.elect' op has scope = "\8B"; expected UTF-8}}
       "smem.elect"() ({
       }) {scope = "\8B"} : () -> ()

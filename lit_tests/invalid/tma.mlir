@@ -5,9 +5,9 @@
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @multicast(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op has multicast = "z"; expected "x" or "y"}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "z"} : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "z"} : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -16,9 +16,9 @@ func.func @multicast(%m: !m, %t: !t, %i: index) {
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @multicast_number(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op has multicast = 2 : i32; expected "x" or "y"}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = 2 : i32} : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = 2 : i32} : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -27,9 +27,9 @@ func.func @multicast_number(%m: !m, %t: !t, %i: index) {
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @cache(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op has cache = "evict"; expected "evict_first" or "evict_last" or "evict_normal"}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {cache = "evict"} : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {cache = "evict"} : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -48,9 +48,9 @@ func.func @cache_of_store(%m: !m, %t: !t, %i: index) {
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @unknown(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op has the attribute multicasts; expected multicast or cache}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicasts = "x"} : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicasts = "x"} : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -71,9 +71,9 @@ func.func @multicast_of_store(%m: !m, %t: !t, %i: index) {
 !m = memref<64x64xbf16, #gpu.address_space<workgroup>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @workgroup(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op loads from global memory, not from memory space #gpu.address_space<workgroup>}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -92,9 +92,9 @@ func.func @space(%m: !m, %t: !t, %i: index) {
 !m = memref<?xbf16>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @vector(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op loads from memref<?xbf16>; a tensor map has 2 to 5 dimensions, not 1}}
-  "smem.tma_load"(%m, %t, %r, %i, %i) : (!m, !t, !smem.barriers, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i) : (!m, !t, !smem.pipeline, index, index) -> ()
   return
 }
 
@@ -113,9 +113,9 @@ func.func @rank_6(%m: !m, %t: !t, %i: index) {
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @coordinates(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op loads from memref<?x?xbf16, strided<[?, 1]>> at 3 coordinates; expected 2}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index, index) -> ()
   return
 }
 
@@ -134,9 +134,9 @@ func.func @no_batch(%m: !m, %t: !t, %i: index) {
 !m = memref<64x64xbf16, strided<[64, 1], offset: 8>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @offset(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op loads from memref<64x64xbf16, strided<[64, 1], offset: 8>>, which has an offset; give the start by the coordinates}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -155,9 +155,9 @@ func.func @unknown_offset(%m: !m, %t: !t, %i: index) {
 !m = memref<64x64xbf16, affine_map<(i, j) -> (j floordiv 2, i)>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @no_strides(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op takes memrefs with strides, for example strided<[?, 1], offset: ?>, not memref<64x64xbf16, affine_map<(d0, d1) -> (d1 floordiv 2, d0)>>}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -166,9 +166,9 @@ func.func @no_strides(%m: !m, %t: !t, %i: index) {
 !m = memref<?x?xbf16, strided<[?, ?]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @nowhere_contiguous(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op takes memref<?x?xbf16, strided<[?, ?]>>, in which neither of the last two dimensions has the stride 1; TMA needs one, for example strided<[?, 1]>}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -177,9 +177,9 @@ func.func @nowhere_contiguous(%m: !m, %t: !t, %i: index) {
 !m = memref<?x?x?xbf16, strided<[1, ?, ?]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @contiguous_in_front(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op takes memref<?x?x?xbf16, strided<[1, ?, ?]>>, in which neither of the last two dimensions has the stride 1; TMA needs one, for example strided<[?, 1]>}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index, index) -> ()
   return
 }
 
@@ -190,9 +190,9 @@ func.func @contiguous_in_front(%m: !m, %t: !t, %i: index) {
 !m = memref<64x60xbf16>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @rows(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op loads from memref<64x60xbf16>: the stride of 60 elements is no multiple of 8 (16 bytes), which TMA needs}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -213,9 +213,9 @@ func.func @batches(%m: !m, %t: !t, %i: index) {
 !m = memref<64x64xf16>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @element(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op loads from a memref of f16, with a tile of bf16; expected bf16}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -234,9 +234,9 @@ func.func @element_of_store(%m: !m, %t: !t, %i: index) {
 !m = memref<64x64xbf16>
 !t = !smem.tile<tensor<64x32xtf32>, #smem.auto>
 func.func @rounded(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op loads from a memref of bf16, with a tile of tf32; expected f32}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -245,9 +245,9 @@ func.func @rounded(%m: !m, %t: !t, %i: index) {
 !m = memref<64x64xi1>
 !t = !smem.tile<tensor<64x128xi1>, #smem.auto>
 func.func @bits(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op loads from a memref of i1, with a tile of i1; expected i8, whose bytes hold 8 elements}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -268,9 +268,9 @@ func.func @no_number(%m: !m, %t: !t, %i: index) {
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<4x64x64xbf16>, #smem.auto>
 func.func @stages(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op loads a tile (rows, columns), not [4, 64, 64]; take a stage}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -281,9 +281,9 @@ func.func @stages(%m: !m, %t: !t, %i: index) {
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "column-major">>
 func.func @turned(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op the data in global memory is row-major, but the tile is column-major; TMA moves lines as they are}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -302,20 +302,20 @@ func.func @turned_store(%m: !m, %t: !t, %i: index) {
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x72xbf16>, #smem.swizzle<"128B", "row-major">>
 func.func @padded(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op boxes of 64x64 elements do not divide a tile of 64x72}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
 // -----
 
 !m = memref<?x?xbf16, strided<[?, 1]>>
-!t = !smem.tile<tensor<64x64xbf16>, #smem.part<"Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096))", "(0,16)">>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.composed_layout<"Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096))", "(0,16)">>
 func.func @cut(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op the part cuts an atom; boxes are whole atoms}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -324,9 +324,9 @@ func.func @cut(%m: !m, %t: !t, %i: index) {
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.layout<"(64,64):(72,1)">>
 func.func @apart(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op lines of 64 elements lie 72 apart; a box of a tensor map has its lines next to each other}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -357,9 +357,9 @@ func.func @no_lines(%m: !m, %t: !t, %i: index) {
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<12x512xbf16>, #smem.layout<"(12,(8,64)):(8,(1,96))">>
 func.func @misaligned_boxes(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op a box of 12x8 begins 192 bytes into the tile, no multiple of 128}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -370,10 +370,10 @@ func.func @misaligned_boxes(%m: !m, %t: !t, %i: index) {
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @between_units(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %c = arith.constant 12 : index
   // expected-error@+1 {{'smem.tma_load' op loads a part that begins at 12 along dimension 1, which is contiguous; expected a multiple of 8 elements (16 bytes)}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %c) : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %c) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -403,9 +403,9 @@ func.func @before_the_first(%m: !m, %t: !t, %i: index) {
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<2x64xbf16>, #smem.layout<"(2,64):(72,1)">>
 func.func @two_lines_apart(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op lines of 64 elements lie 72 apart; a box of a tensor map has its lines next to each other}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -414,8 +414,8 @@ func.func @two_lines_apart(%m: !m, %t: !t, %i: index) {
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x512xbf16>, #smem.layout<"(64,512):(512,1)">>
 func.func @wider_than_a_box(%m: !m, %t: !t, %i: index) {
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.tma_load' op lines of 256 elements lie 512 apart; a box of a tensor map has its lines next to each other}}
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }

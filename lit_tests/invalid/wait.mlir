@@ -81,16 +81,16 @@ func.func @conditional(%t: !t, %b: i1) {
 
 !d = !smem.fragment<tensor<64x64xf16>, #smem.in_flight>
 func.func @multiplicand(%d: !d) {
-  // expected-error@+1 {{'smem.wait' op results in !smem.fragment<tensor<64x64xf16>, #smem.multiplicand>; expected #smem.accumulator or #smem.in_flight}}
-  %0 = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !smem.fragment<tensor<64x64xf16>, #smem.multiplicand>
+  // expected-error@+1 {{'smem.wait' op results in !smem.fragment<tensor<64x64xf16>, #smem.a_fragment>; expected #smem.accumulator or #smem.in_flight}}
+  %0 = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !smem.fragment<tensor<64x64xf16>, #smem.a_fragment>
   return
 }
 
 // -----
 
-!a = !smem.fragment<tensor<64x64xf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x64xf16>, #smem.a_fragment>
 func.func @waits_for_a_multiplicand(%a: !a) {
-  // expected-error@+1 {{'smem.wait' op waits for !smem.fragment<tensor<64x64xf16>, #smem.multiplicand>, which is not in flight}}
+  // expected-error@+1 {{'smem.wait' op waits for !smem.fragment<tensor<64x64xf16>, #smem.a_fragment>, which is not in flight}}
   %0 = "smem.wait"(%a) {pending = 0 : i32} : (!a) -> !a
   return
 }
@@ -102,8 +102,8 @@ func.func @waits_for_a_multiplicand(%a: !a) {
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
 func.func @descriptors(%a: i64) {
-  %0 = "smem.wgmma"(%a, %a) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
-  %1 = "smem.wgmma"(%a, %a) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
+  %0 = "smem.mma_desc"(%a, %a) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
+  %1 = "smem.mma_desc"(%a, %a) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
   // expected-error@+1 {{'smem.wait' op has pending = 2, but only 1 mma are known to follow the one that it waits for, which may thus still run; expected pending = 1 or less, or a result that stays in flight}}
   %2 = "smem.wait"(%0) {pending = 2 : i32} : (!d) -> !c
   return

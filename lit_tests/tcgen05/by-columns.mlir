@@ -20,8 +20,8 @@
 // CHECK: return
 func.func private @between()
 func.func @by_columns(%a: i64, %b: i64) -> !some attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %barriers = "smem.tensor_memory"() {columns = 64 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
-  %0 = "smem.wgmma"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "k", b_major = "k", a_steps = array<i64: 0, 64>, b_steps = array<i64: 0>} : (i64, i64) -> !flying
+  %barriers = "smem.tensor_memory"() {columns = 64 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.pipeline
+  %0 = "smem.mma_desc"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "k", b_major = "k", a_steps = array<i64: 0, 64>, b_steps = array<i64: 0>} : (i64, i64) -> !flying
   %1 = "smem.wait"(%0) {pending = 0 : i32} : (!flying) -> !ready
   func.call @between() : () -> ()
   %2 = "smem.columns"(%1) {first = 16 : i64} : (!ready) -> !some
@@ -41,10 +41,10 @@ func.func @by_columns(%a: i64, %b: i64) -> !some attributes {known_block_size = 
 // CHECK-NOT: nvvm.tcgen05.ld
 // CHECK: return
 func.func @overwritten(%a: i64, %b: i64) -> !some attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %barriers = "smem.tensor_memory"() {columns = 32 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
-  %0 = "smem.wgmma"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !flying
+  %barriers = "smem.tensor_memory"() {columns = 32 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.pipeline
+  %0 = "smem.mma_desc"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !flying
   %1 = "smem.wait"(%0) {pending = 0 : i32} : (!flying) -> !ready
-  %2 = "smem.wgmma"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !flying
+  %2 = "smem.mma_desc"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !flying
   %3 = "smem.columns"(%1) {first = 8 : i64} : (!ready) -> !some
   return %3 : !some
 }

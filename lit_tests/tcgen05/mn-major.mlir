@@ -15,7 +15,7 @@ func.func @bytes() {
   // CHECK: arith.constant -9223301530671644672 : i64
   %b = "smem.alloc"() {offset = 4096 : i64} : () -> !bytes_b
   // One instruction: 128 rows, 64 columns, 32 of K.
-  // CHECK: "smem.wgmma"{{.*}} a_major = "mn", a_steps = array<i64: 0>, b_element = "e5m2", b_major = "mn", b_steps = array<i64: 0>
+  // CHECK: "smem.mma_desc"{{.*}} a_major = "mn", a_steps = array<i64: 0>, b_element = "e5m2", b_major = "mn", b_steps = array<i64: 0>
   %d = "smem.mma"(%a, %b) : (!bytes_a, !bytes_b) -> !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
   return
 }
@@ -33,7 +33,7 @@ func.func @tf32() {
   // CHECK: arith.constant 2305913515396825088 : i64
   %b = "smem.alloc"() {offset = 8192 : i64} : () -> !tf32_b
   // The next 8 of k: two atoms further.
-  // CHECK: "smem.wgmma"{{.*}} a_major = "mn", a_steps = array<i64: 0, 64>, {{.*}} b_steps = array<i64: 0, 64>
+  // CHECK: "smem.mma_desc"{{.*}} a_major = "mn", a_steps = array<i64: 0, 64>, {{.*}} b_steps = array<i64: 0, 64>
   %d = "smem.mma"(%a, %b) : (!tf32_a, !tf32_b) -> !smem.fragment<tensor<128x32xf32>, #smem.in_flight>
   return
 }

@@ -18,8 +18,8 @@
 // CHECK: nvvm.tcgen05.mma.block_scale [[D]], %{{.*}}, %{{.*}}, %c1754271920_i32, %true, [[SA]], [[SB]]
 // CHECK: nvvm.tcgen05.commit
 func.func @mxf8f6f4(%a: i64, %b: i64, %sa: i64, %sb: i64) attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %barriers = "smem.tensor_memory"() {columns = 72 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
-  %0 = "smem.tcgen05_scaled"(%a, %b, %sa, %sb) {a_element = "e5m2", b_element = "e3m2_p32", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2, 4, 6>, b_steps = array<i64: 0, 2, 4, 6>, scale = "ue8m0", block = 32 : i64, a_scale_steps = array<i64: 0>, b_scale_steps = array<i64: 0>} : (i64, i64, i64, i64) -> !f32
+  %barriers = "smem.tensor_memory"() {columns = 72 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.pipeline
+  %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e5m2", b_element = "e3m2_p32", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2, 4, 6>, b_steps = array<i64: 0, 2, 4, 6>, scale = "ue8m0", block = 32 : i64, a_scale_steps = array<i64: 0>, b_scale_steps = array<i64: 0>} : (i64, i64, i64, i64) -> !f32
   return
 }
 
@@ -35,8 +35,8 @@ func.func @mxf8f6f4(%a: i64, %b: i64, %sa: i64, %sb: i64) attributes {known_bloc
 // CHECK-NOT: nvvm.tcgen05.mma
 // CHECK: return
 func.func @mxf4(%a: i64, %b: i64, %sa: i64, %sb: i64) attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %barriers = "smem.tensor_memory"() {columns = 72 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
-  %0 = "smem.tcgen05_scaled"(%a, %b, %sa, %sb) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2>, b_steps = array<i64: 0, 2>, scale = "ue8m0", block = 32 : i64, a_scale_steps = array<i64: 0>, b_scale_steps = array<i64: 0>, negate_a} : (i64, i64, i64, i64) -> !f32
+  %barriers = "smem.tensor_memory"() {columns = 72 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.pipeline
+  %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2>, b_steps = array<i64: 0, 2>, scale = "ue8m0", block = 32 : i64, a_scale_steps = array<i64: 0>, b_scale_steps = array<i64: 0>, negate_a} : (i64, i64, i64, i64) -> !f32
   return
 }
 
@@ -64,8 +64,8 @@ func.func @mxf4(%a: i64, %b: i64, %sa: i64, %sb: i64) attributes {known_block_si
 // CHECK: nvvm.tcgen05.mma.block_scale {{.*}}, %c136840320_i32, %true, [[A01]], [[B01]]
 // CHECK: nvvm.tcgen05.mma.block_scale {{.*}}, %c136840320_i32, %true, [[A11]], [[B01]]
 func.func @mxf4nvf4(%a: i64, %b: i64, %sa: i64, %sb: i64) attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %barriers = "smem.tensor_memory"() {columns = 352 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
-  %0 = "smem.tcgen05_scaled"(%a, %b, %sa, %sb) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2, 1024, 1026>, b_steps = array<i64: 0, 2>, scale = "ue4m3", block = 16 : i64, a_scale_steps = array<i64: 0, 32, 64, 96>, b_scale_steps = array<i64: 0, 32, 64, 96>} : (i64, i64, i64, i64) -> !f32
+  %barriers = "smem.tensor_memory"() {columns = 352 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.pipeline
+  %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2, 1024, 1026>, b_steps = array<i64: 0, 2>, scale = "ue4m3", block = 16 : i64, a_scale_steps = array<i64: 0, 32, 64, 96>, b_scale_steps = array<i64: 0, 32, 64, 96>} : (i64, i64, i64, i64) -> !f32
   return
 }
 
@@ -97,8 +97,8 @@ func.func @mxf4nvf4(%a: i64, %b: i64, %sa: i64, %sb: i64) attributes {known_bloc
 // CHECK: nvvm.tcgen05.mma.block_scale
 // CHECK: nvvm.tcgen05.mma.block_scale
 func.func @long(%a: i64, %b: i64, %sa: i64, %sb: i64) attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %barriers = "smem.tensor_memory"() {columns = 160 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
-  %0 = "smem.tcgen05_scaled"(%a, %b, %sa, %sb) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k",
+  %barriers = "smem.tensor_memory"() {columns = 160 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.pipeline
+  %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k",
     a_steps = array<i64: 0, 3, 6, 1025, 1028, 1031, 2050, 2053>, a_seconds = array<i64: -1, -1, 1024, -1, -1, 2048, -1, -1>,
     b_steps = array<i64: 0, 3, 6, 513, 516, 519, 1026, 1029>, b_seconds = array<i64: -1, -1, 512, -1, -1, 1024, -1, -1>,
     scale = "ue4m3", block = 16 : i64,
@@ -132,7 +132,7 @@ func.func @long(%a: i64, %b: i64, %sa: i64, %sb: i64) attributes {known_block_si
 // CHECK: nvvm.tcgen05.mma.block_scale {{.*}}, %c138413184_i32, %true, [[A1]], [[B01]]
 // CHECK: nvvm.tcgen05.mma.block_scale {{.*}}, %c135267456_i32, %true, [[A1]], [[B11]]
 func.func @two_instructions_along_n(%a: i64, %b: i64, %sa: i64, %sb: i64) attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %barriers = "smem.tensor_memory"() {columns = 512 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
-  %0 = "smem.tcgen05_scaled"(%a, %b, %sa, %sb) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2>, b_steps = array<i64: 0, 2, 1280, 1282>, scale = "ue4m3", block = 16 : i64, a_scale_steps = array<i64: 0, 32>, b_scale_steps = array<i64: 0, 32, 64, 96, 128, 160>} : (i64, i64, i64, i64) -> !f32
+  %barriers = "smem.tensor_memory"() {columns = 512 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.pipeline
+  %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2>, b_steps = array<i64: 0, 2, 1280, 1282>, scale = "ue4m3", block = 16 : i64, a_scale_steps = array<i64: 0, 32>, b_scale_steps = array<i64: 0, 32, 64, 96, 128, 160>} : (i64, i64, i64, i64) -> !f32
   return
 }

@@ -15,14 +15,14 @@
 // CHECK: nvvm.tcgen05.mma
 // CHECK: nvvm.tcgen05.mma
 func.func @rows(%a: i64, %b: i64) attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %barriers = "smem.tensor_memory"() {columns = 16 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
-  %0 = "smem.wgmma"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "k", b_major = "k", a_steps = array<i64: 0, 512, 1024>, b_steps = array<i64: 0>} : (i64, i64) -> !wide
+  %barriers = "smem.tensor_memory"() {columns = 16 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.pipeline
+  %0 = "smem.mma_desc"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "k", b_major = "k", a_steps = array<i64: 0, 512, 1024>, b_steps = array<i64: 0>} : (i64, i64) -> !wide
   return
 }
 
 // -----
 
-!a = !smem.fragment<tensor<64x32xbf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x32xbf16>, #smem.a_fragment>
 !flying = !smem.fragment<tensor<64x24xf32>, #smem.in_flight>
 !ready = !smem.fragment<tensor<64x24xf32>, #smem.accumulator>
 
@@ -37,8 +37,8 @@ func.func @rows(%a: i64, %b: i64) attributes {known_block_size = array<i32: 128,
 // CHECK: nvvm.tcgen05.ld %{{.*}} : vector<8xi32>
 // CHECK: nvvm.tcgen05.ld %{{.*}} : vector<4xi32>
 func.func @a_in_tensor_memory(%a: !a, %b: i64) -> !ready attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %barriers = "smem.tensor_memory"() {columns = 40 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
-  %0 = "smem.wgmma"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64>, b_steps = array<i64: 0, 2>} : (!a, i64) -> !flying
+  %barriers = "smem.tensor_memory"() {columns = 40 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.pipeline
+  %0 = "smem.mma_desc"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64>, b_steps = array<i64: 0, 2>} : (!a, i64) -> !flying
   %1 = "smem.wait"(%0) {pending = 0 : i32} : (!flying) -> !ready
   return %1 : !ready
 }
@@ -66,9 +66,9 @@ func.func @a_in_tensor_memory(%a: !a, %b: i64) -> !ready attributes {known_block
 // CHECK: arith.remui [[LAST]],
 // CHECK: nvvm.mbarrier.try_wait.parity
 func.func @filled(%a: i64, %b: i64, %value: i32) -> !flying attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %barriers = "smem.tensor_memory"() {columns = 8 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
+  %barriers = "smem.tensor_memory"() {columns = 8 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.pipeline
   %0 = "smem.fill"(%value) : (i32) -> !flying
-  %1 = "smem.wgmma"(%a, %b, %0) {a_element = "s8", b_element = "s8", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64, !flying) -> !flying
+  %1 = "smem.mma_desc"(%a, %b, %0) {a_element = "s8", b_element = "s8", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64, !flying) -> !flying
   %2 = "smem.wait"(%1) {pending = 1 : i32} : (!flying) -> !flying
   return %2 : !flying
 }
@@ -90,8 +90,8 @@ func.func @filled(%a: i64, %b: i64, %value: i32) -> !flying attributes {known_bl
 // CHECK: arith.constant 1048576 : i32
 // CHECK: nvvm.tcgen05.ld %{{.*}} : vector<4xi32>
 func.func @tall(%a: i64, %b: i64) -> !ready attributes {known_block_size = array<i32: 128, 1, 1>} {
-  %barriers = "smem.tensor_memory"() {columns = 8 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.barriers
-  %0 = "smem.wgmma"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !flying
+  %barriers = "smem.tensor_memory"() {columns = 8 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.pipeline
+  %0 = "smem.mma_desc"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !flying
   %1 = "smem.wait"(%0) {pending = 0 : i32} : (!flying) -> !ready
   return %1 : !ready
 }

@@ -4,17 +4,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...dialect.diagnostics import Invalid, remark
-from ...dialect.ops import AllocOp, PartOp, RootOp, TileMma
+from ...dialect.ops import AllocationOp, AllocOp, SubviewOp, TileMma
 from ...dialect.ops.copy import AnyCopy, check_copy
 from ...dialect.ops.memory import check_offset
-from ...dialect.ops.product_rules import operand_element
+from ...dialect.ops.mma_rules import operand_element
 from ...dialect.types import TileType, layout_of, shape_of, tile_element, with_layout
 from ...ir.errors import OpError
-from ...ir.products import check_multiplied
+from ...ir.mma_support import check_mma_support
 from ...ir.walk import gather
 from ...layout import LayoutError, Swizzle, TileLayout, choose
 from ...layout.arch import Arch
-from ...layout.choice import judge
+from ...layout.choice import evaluate
 from ...layout.uses import Use
 from ..driver.base import Pass, option
 from .tile_uses import uses_of
@@ -29,47 +29,49 @@ class AssignLayouts(Pass):
 
     arch: Arch = option(Arch.SM_90, "the architecture: sm_90, sm_100 or sm_103")
     max_swizzle: Swizzle = option(Swizzle.B128, "the widest swizzle to choose, in bytes")
-    explain: bool = option(False, "print each tile's candidates and verdicts as remarks")
+    explain: bool = option(False, "print each tile's candidates and evaluations as remarks")
 
     def run(self, module: Any) -> None:
-        roots, products, copies = gather(module, [RootOp], [TileMma], [AnyCopy])
+        allocations, products, copies = gather(module, [AllocationOp], [TileMma], [AnyCopy])
         for mma in products:
             a, b = operand_element(mma.a.type), operand_element(mma.b.type)
-            check_multiplied(mma, a, b, self.arch)
-        for root in roots:
-            self._assign(root)
+            check_mma_support(mma, a, b, self.arch)
+        for allocation in allocations:
+            self._assign(allocation)
         for copy in copies:
             if isinstance(copy.source.type, TileType):
                 _check_copied(copy)
 
-    def _assign(self, root: Any) -> None:
-        uses = uses_of(root, self.max_swizzle, self.arch)
-        given = layout_of(root.tile.type)
-        layout = self._check(root, given, uses) if given else self._choose(root, uses)
+    def _assign(self, allocation: Any) -> None:
+        uses = uses_of(allocation, self.max_swizzle, self.arch)
+        given = layout_of(allocation.tile.type)
+        layout = self._check(allocation, given, uses) if given else self._choose(allocation, uses)
         try:
-            if isinstance(root, AllocOp):
-                check_offset(root, layout.alignment, layout.size_bytes)
-            _set_layout(root.tile, layout)
+            if isinstance(allocation, AllocOp):
+                check_offset(allocation, layout.alignment, layout.size_bytes)
+            _set_layout(allocation.tile, layout)
         except Invalid as error:
-            raise OpError(root, str(error)) from None
+            raise OpError(allocation, str(error)) from None
 
-    def _check(self, root: Any, given: TileLayout, uses: list[Use]) -> TileLayout:
+    def _check(self, allocation: Any, given: TileLayout, uses: list[Use]) -> TileLayout:
         if given.swizzle not in self.arch.swizzles:
             others = ", ".join(str(arch) for arch in Arch if given.swizzle in arch.swizzles)
             raise OpError(
-                root,
+                allocation,
                 f"has the layout {given}, but {self.arch} has no swizzle {given.swizzle}; {others} have",
             )
-        verdict = judge(given, uses)
-        if not verdict.accepted:
-            raise OpError(root, f"has the layout {given}, which cannot be: {verdict.objection}")
+        evaluation = evaluate(given, uses)
+        if not evaluation.accepted:
+            raise OpError(
+                allocation, f"has the layout {given}, which cannot be: {evaluation.refusal}"
+            )
         if self.explain:
-            said = "".join(f"\n  {who}: {v.reason}" for who, v in verdict.verdicts)
-            remark(root.location, f"layout {given} was given, and fits {self.arch}{said}")
+            said = "".join(f"\n  {who}: {v.reason}" for who, v in evaluation.evaluations)
+            remark(allocation.location, f"layout {given} was given, and fits {self.arch}{said}")
         return given
 
-    def _choose(self, root: Any, uses: list[Use]) -> TileLayout:
-        type_ = root.tile.type
+    def _choose(self, allocation: Any, uses: list[Use]) -> TileLayout:
+        type_ = allocation.tile.type
         element, shape = tile_element(type_), shape_of(type_)
         choice = choose(
             element,
@@ -81,10 +83,13 @@ class AssignLayouts(Pass):
         )
         why = "\n  ".join(choice.explain().splitlines())
         if choice.picked is None:
-            raise OpError(root, f"has no layout that all its uses accept on {self.arch}\n  {why}")
+            raise OpError(
+                allocation, f"has no layout that all its uses accept on {self.arch}\n  {why}"
+            )
         if self.explain:
             remark(
-                root.location, f"layout {choice.picked.layout} was chosen for {self.arch}\n  {why}"
+                allocation.location,
+                f"layout {choice.picked.layout} was chosen for {self.arch}\n  {why}",
             )
         return choice.picked.layout
 
@@ -104,9 +109,9 @@ def _set_layout(tile: Any, layout: TileLayout) -> None:
         value, own = tiles.pop()
         value.set_type(with_layout(value.type, own))
         for op in (use.owner for use in value.uses):
-            if isinstance(op, PartOp):
+            if isinstance(op, SubviewOp):
                 try:
-                    tiles.append((op.part, op.slice_of(own).layout))
+                    tiles.append((op.result, op.slice_of(own).layout))
                 except LayoutError as error:
                     # No use of the part has objected, because it has none.
                     raise OpError(op, str(error)) from None

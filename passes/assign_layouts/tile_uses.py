@@ -5,13 +5,13 @@ from typing import Any
 
 from ...dialect.diagnostics import Invalid, format_location
 from ...dialect.op import operand_names
-from ...dialect.ops import PartOp
+from ...dialect.ops import SubviewOp
 from ...dialect.types import TileType, layout_of, shape_of, tile_element
 from ...dialect.uses import OtherEnd, Path
 from ...ir.cluster import blocks_along
 from ...ir.errors import OpError
 from ...ir.kernel import function_of, threads_of
-from ...ir.subtiles import INSTEAD_OF_TILES, chain_of, part_from
+from ...ir.subtiles import INSTEAD_OF_TILES, chain_of, subtile_from
 from ...layout import Step, Swizzle, choose
 from ...layout.arch import Arch
 from ...layout.uses import Use
@@ -20,7 +20,7 @@ from ...layout.uses import Use
 _USUAL_THREADS = 128
 
 
-def uses_of(root: Any, max_swizzle: Swizzle, arch: Arch) -> list[Use]:
+def uses_of(allocation: Any, max_swizzle: Swizzle, arch: Arch) -> list[Use]:
     """What is done with the tile of an alloc or view, and with its parts.
 
     Args:
@@ -31,7 +31,7 @@ def uses_of(root: Any, max_swizzle: Swizzle, arch: Arch) -> list[Use]:
     Raises:
         OpError: if something is done with it of which no layout follows.
     """
-    return list(_Uses(root, max_swizzle, arch).of(root.tile, ()).values())
+    return list(_Uses(allocation, max_swizzle, arch).of(allocation.tile, ()).values())
 
 
 class _Uses:
@@ -41,9 +41,11 @@ class _Uses:
     false where just these others are wanted.
     """
 
-    def __init__(self, root: Any, max_swizzle: Swizzle, arch: Arch, deep: bool = True) -> None:
+    def __init__(
+        self, allocation: Any, max_swizzle: Swizzle, arch: Arch, deep: bool = True
+    ) -> None:
         self.arch = arch
-        self._root, self._max_swizzle, self._deep = root, max_swizzle, deep
+        self._allocation, self._max_swizzle, self._deep = allocation, max_swizzle, deep
 
     def of(self, value: Any, path: Path) -> dict[Any, Use]:
         """The uses of the part that is at the end of a path, by what they ask whoever asks it."""
@@ -53,18 +55,18 @@ class _Uses:
         ]
         while True:
             uses, path, found = open_[-1]
-            part = None
+            subtile = None
             for each in uses:
                 op = each.owner
-                if isinstance(op, PartOp):
-                    part = op
+                if isinstance(op, SubviewOp):
+                    subtile = op
                     break
                 if (use := self._use(op, each.operand_number, path)) is not None:
                     found[_asked(use)] = use
-            if part is not None:
-                starts = part.starts
-                sizes = None if len(starts) == 1 else shape_of(part.part.type)
-                open_.append((iter(list(part.part.uses)), (*path, Step(starts, sizes)), {}))
+            if subtile is not None:
+                starts = subtile.starts
+                sizes = None if len(starts) == 1 else shape_of(subtile.result.type)
+                open_.append((iter(list(subtile.result.uses)), (*path, Step(starts, sizes)), {}))
                 continue
             open_.pop()
             if not open_:
@@ -81,9 +83,9 @@ class _Uses:
         if not hasattr(op, "use_of"):
             where = f"'{op.operation.name}' at {format_location(op.location)}"
             if _hands_on(op):
-                raise OpError(self._root, f"is handed on by {where}; {INSTEAD_OF_TILES}")
+                raise OpError(self._allocation, f"is handed on by {where}; {INSTEAD_OF_TILES}")
             raise OpError(
-                self._root,
+                self._allocation,
                 f"is used by {where}, of which no layout follows; take its stages and subtiles where "
                 "they are copied or multiplied",
             )
@@ -104,17 +106,17 @@ class _Uses:
 
     def other_end(self, op: Any, tile: Any) -> OtherEnd | None:
         """What is known of a tile at the other end of a copy."""
-        root, _ = chain_of(tile, op)
-        if layout_of(root.tile.type) is not None:
-            return OtherEnd(part_from(tile, op).slice.layout)
-        return OtherEnd(None, self._directions(root)) if self._deep else None
+        allocation, _ = chain_of(tile, op)
+        if layout_of(allocation.tile.type) is not None:
+            return OtherEnd(subtile_from(tile, op).slice.layout)
+        return OtherEnd(None, self._directions(allocation)) if self._deep else None
 
-    def _directions(self, root: Any) -> list[int]:
+    def _directions(self, allocation: Any) -> list[int]:
         """The dimensions (0 for rows) along which a tile without a layout can be contiguous, as far as
         its uses other than copies from and to such tiles say."""
-        type_ = root.tile.type
-        other = _Uses(root, self._max_swizzle, self.arch, deep=False)
-        uses = list(other.of(root.tile, ()).values())
+        type_ = allocation.tile.type
+        other = _Uses(allocation, self._max_swizzle, self.arch, deep=False)
+        uses = list(other.of(allocation.tile, ()).values())
         return [
             dim
             for dim in (0, 1)

@@ -24,11 +24,11 @@ class CheckAsync(Pass):
     Accesses by `memref`, `vector`, `affine` and `gpu` ops to memory that an `smem.view` shows count as
     reads and writes of it, of bytes that are not known.
 
-    In a kernel with `smem.ring` or `smem.roles`, of each role by itself:
+    In a kernel with `smem.create_pipeline` or `smem.warp_specialize`, of each partition by itself:
 
-    - the steps of a ring are taken one after the other, each is handed on once (by
+    - the steps of a pipeline are taken one after the other, each is handed on once (by
       `smem.producer_commit` or `smem.consumer_release`), and as many stages are held as there are; the
-      warpgroups of a role may take steps in turns if waits still tell their phases apart,
+      warpgroups of a partition may take steps in turns if waits still tell their phases apart,
     - a stage is accessed while its step is held; when it is handed on, mma and bulk stores that read it
       are waited for, what threads wrote is fenced if the tensor cores or TMA read it, and what they
       read or wrote is fenced if TMA overwrites it,
@@ -36,9 +36,9 @@ class CheckAsync(Pass):
     - an `smem.tma_store` comes after the `smem.fence` and the barrier of the warpgroup that wrote, the
       next write after its `smem.tma_wait` and another barrier, and none is unfinished at the end;
 
-    and of all together: as many threads and warpgroups hand a step on as the ring counts, no step is
-    waited for that nobody hands on, each step writes what is read, and no roles wait for each other in a
-    circle: where rings do not connect them as the edges of a tree do, they take the steps of all at one
+    and of all together: as many threads and warpgroups hand a step on as the pipeline counts, no step is
+    waited for that nobody hands on, each step writes what is read, and no partitions wait for each other in a
+    circle: where pipelines do not connect them as the edges of a tree do, they take the steps of all at one
     pace, in an order that some clock can follow. Steps are compared as polynomials of sizes and
     of the counts of `scf.for`; what else they are computed from leaves a remark.
 
@@ -47,7 +47,7 @@ class CheckAsync(Pass):
     """
 
     name = "smem-check-async"
-    description = "prove that copies, fences, barriers, rings and mma are in order"
+    description = "prove that copies, fences, barriers, pipelines and mma are in order"
 
     def run(self, module: Any) -> None:
         for function in functions_of(module):

@@ -4,16 +4,16 @@ from typing import Any
 
 from ...dialect.diagnostics import remark
 from ...dialect.effects import Completion
-from ...dialect.ops import RingOp, RolesOp
+from ...dialect.ops import CreatePipelineOp, WarpSpecializeOp
 from ...dialect.smem import Smem
 from ...ir.errors import OpError
 from ...ir.walk import holds
 from . import report
 from .pairs import check_pairs
+from .pipelines import check_pipelines
 from .program import Load, Mma, Program
 from .prove import Proof, refute
-from .regions import Root
-from .rings import check_rings
+from .regions import Allocation
 from .translate import translate
 from .warpgroups import check_warpgroups
 
@@ -29,11 +29,11 @@ def check(function: Any) -> None:
         return
     check_pairs(function)
     check_warpgroups(function)
-    if holds(function, RolesOp, RingOp, *filter(_is_bulk, Smem.operations)):
+    if holds(function, WarpSpecializeOp, CreatePipelineOp, *filter(_is_bulk, Smem.operations)):
         if len(blocks) > 1:
             _remark_blocks(function)
         else:
-            check_rings(function, blocks[0])
+            check_pipelines(function, blocks[0])
         return
     program = translate(function, blocks)
     if not program.readers and not program.copies:
@@ -63,19 +63,19 @@ def _remark_blocks(function: Any) -> None:
 
 def _check_contents(program: Program) -> None:
     """Checks that something writes what is read."""
-    for reader, root in _unwritten(program):
-        if not root.outside:
-            raise OpError(reader.op, f"reads the {report.at(root.op)}, which nothing writes")
+    for reader, allocation in _unwritten(program):
+        if not allocation.outside:
+            raise OpError(reader.op, f"reads the {report.at(allocation.op)}, which nothing writes")
 
 
-def _unwritten(program: Program) -> list[tuple[Mma | Load, Root]]:
+def _unwritten(program: Program) -> list[tuple[Mma | Load, Allocation]]:
     """What reads a tile that no copy of the function writes."""
-    written = {copy.place.root.memory for copy in program.copies}
+    written = {copy.place.allocation.memory for copy in program.copies}
     return [
-        (reader, place.root)
+        (reader, place.allocation)
         for reader in program.readers
         for place in reader.places
-        if place.root.memory not in written and not place.root.of_registers
+        if place.allocation.memory not in written and not place.allocation.of_registers
     ]
 
 
@@ -85,10 +85,10 @@ def _undecided(program: Program, proof: Proof) -> dict[tuple[Any, str], str]:
         (op, reason): f"cannot prove that accesses of tiles are in order: {reason}"
         for op, reason in (*proof.skipped.items(), *program.unknown.items())
     }
-    for reader, root in _unwritten(program):
+    for reader, allocation in _unwritten(program):
         reason = "no copy of this function writes it"
         found[reader.op, reason] = (
-            f"cannot prove that the {report.at(root.op)} is written: {reason}"
+            f"cannot prove that the {report.at(allocation.op)} is written: {reason}"
         )
     for conflict in proof.conflicts:
         found.setdefault((conflict.op, report.reason(conflict)), report.remark(conflict))

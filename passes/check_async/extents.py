@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 
 from ...dialect.types import shape_of
 from ...ir.subtiles import chain_of
-from .forms import Form, Spread, Symbol, number
 from .memory import starts_of
+from .polynomials import Polynomial, Spread, Symbol, number
 from .values import Values
 
 
 class Extent(NamedTuple):
     """Where something begins along a dimension (None if not known), its size, and the tile's."""
 
-    start: Form | None
+    start: Polynomial | None
     size: int
     whole: int
 
@@ -36,7 +36,7 @@ class Extent(NamedTuple):
         distance = None if None in (self.start, other.start) else _minus(self, other).constant
         return None if distance is None else -self.size < distance < other.size
 
-    def parts_from(self, other: Extent, symbol: Symbol) -> bool:
+    def subtiles_from(self, other: Extent, symbol: Symbol) -> bool:
         """Whether they have nothing in common if the symbol is not the same for both, and all else that
         they are made of is."""
         if self.start is None or other.start is None:
@@ -54,12 +54,12 @@ class Extent(NamedTuple):
         )
 
 
-def _minus(one: Extent, other: Extent) -> Form:
+def _minus(one: Extent, other: Extent) -> Polynomial:
     assert one.start is not None and other.start is not None
     return one.start - other.start
 
 
-class Part(NamedTuple):
+class Subtile(NamedTuple):
     """A tile as a part of the alloc or view that it comes from.
 
     Attributes:
@@ -68,22 +68,22 @@ class Part(NamedTuple):
         extents: stages, rows and columns.
     """
 
-    root: Any
+    allocation: Any
     chain: list[Any]
     extents: tuple[Extent, Extent, Extent]
 
 
-def part_of(tile: Any, user: Any, values: Values) -> Part:
+def subtile_of(tile: Any, user: Any, values: Values) -> Subtile:
     """The part of a root that a tile is.
 
     Raises:
         OpError: if it comes from no alloc or view.
     """
-    root, chain = chain_of(tile, user)
-    starts = [Form(), Form(), Form()]
-    for part in chain:
-        for dim, start in starts_of(part, values.of, number):
+    allocation, chain = chain_of(tile, user)
+    starts = [Polynomial(), Polynomial(), Polynomial()]
+    for subtile in chain:
+        for dim, start in starts_of(subtile, values.of, number):
             starts[dim] = starts[dim] + start
-    sizes, whole = (1, *shape_of(tile.type)[-2:]), (1, *shape_of(root.tile.type))[-3:]
+    sizes, whole = (1, *shape_of(tile.type)[-2:]), (1, *shape_of(allocation.tile.type))[-3:]
     stages, rows, columns = (Extent(*each) for each in zip(starts, sizes, whole, strict=True))
-    return Part(root, chain, (stages, rows, columns))
+    return Subtile(allocation, chain, (stages, rows, columns))

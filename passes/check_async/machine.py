@@ -208,14 +208,14 @@ class Machine:
         proxy: Proxy,
         unsure: str = "",
     ) -> None:
-        if region.root.of_memref and other.root.of_memref:
+        if region.allocation.of_memref and other.allocation.of_memref:
             # Nothing of a tile; what other dialects' ops do to each other is not looked at.
             return
         writes, unsure = (
             isinstance(step, (Copy, Define)),
             unsure if region.meets(other) else _SAME_BYTES,
         )
-        of_tile = other if region.root.of_memref else region
+        of_tile = other if region.allocation.of_memref else region
         trail = tuple(self.trail)
         self.meet(Conflict(step.op, of_tile, writes, hazard, age, unsure, trail, proxy))
 

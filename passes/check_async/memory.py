@@ -7,13 +7,13 @@ from ...dialect.bindings import ir
 from ...dialect.diagnostics import format_location
 from ...dialect.divisibility import constant_of
 from ...dialect.memrefs import is_workgroup
-from ...dialect.ops import PartOp, ViewOp
+from ...dialect.ops import SubviewOp, ViewOp
 from ...dialect.types import layout_of, shape_of
 from ...ir.subtiles import chain_of
 from ...ir.walk import walk
 from ...layout import Multiple
 from .memrefs import ALIASES, Accessed, accessed_memrefs, base_of, defining_op, is_known
-from .regions import Place, Root, Start
+from .regions import Allocation, Place, Start
 
 #: Ops that make a memref whose bytes no other memref has.
 _ALLOCATIONS = ("memref.alloc", "memref.alloca")
@@ -25,14 +25,14 @@ _NAMED = ("gpu.dynamic_shared_memory", "memref.get_global")
 _VIEWS = ("memref.view", "memref.cast")
 
 
-class Roots:
+class Allocations:
     """The roots of a function's tiles, found as their parts are used."""
 
     def __init__(self, function: Any, number: Callable[[Any], int]) -> None:
         self._function = function
         self._number = number
         self._places: dict[Any, Place | None] = {}
-        self._roots: dict[Any, Root | None] = {}
+        self._allocations: dict[Any, Allocation | None] = {}
         self._shown = {self._memory(base_of(view.memref))[0] for view in walk(function, ViewOp)}
         #: The memrefs of one memory: ops that name it, and arguments, of which any two may be the same.
         self._bases = self._all_bases() if self._shown else {}
@@ -64,35 +64,35 @@ class Roots:
         shown = [memory for memory in found if memory is not None and memory in self._shown]
         start: Start = (0, ())
         return tuple(
-            Place(Root(op, memory, None, 1, 1, 1, of_memref=True), start, start, start, 1, 1)
+            Place(Allocation(op, memory, None, 1, 1, 1, of_memref=True), start, start, start, 1, 1)
             for memory in shown
         )
 
     def _place(self, tile: Any, op: Any, chain: list[Any]) -> Place | None:
-        root = self._root(op)
-        if root is None:
+        allocation = self._allocation(op)
+        if allocation is None:
             return None
         starts: list[Start] = [(0, ()), (0, ()), (0, ())]
-        for part in chain:
-            for dim, start in starts_of(part, self._start, lambda n: (n, ())):
+        for subtile in chain:
+            for dim, start in starts_of(subtile, self._start, lambda n: (n, ())):
                 starts[dim] = _sum(starts[dim], start)
         height, width = shape_of(tile.type)[-2:]
         stage, row, column = starts
-        return Place(root, stage, row, column, height, width)
+        return Place(allocation, stage, row, column, height, width)
 
     def _start(self, value: Any) -> Start:
         constant = constant_of(value)
         return (0, (self._number(value),)) if constant is None else (constant, ())
 
-    def _root(self, op: Any) -> Root | None:
-        if op not in self._roots:
-            self._roots[op] = self._made(op)
-        return self._roots[op]
+    def _allocation(self, op: Any) -> Allocation | None:
+        if op not in self._allocations:
+            self._allocations[op] = self._made(op)
+        return self._allocations[op]
 
-    def _made(self, op: Any) -> Root | None:
+    def _made(self, op: Any) -> Allocation | None:
         stages, rows, columns = (1, *shape_of(op.tile.type))[-3:]
         if not isinstance(op, ViewOp):
-            return Root(op, op, None, stages, rows, columns)
+            return Allocation(op, op, None, stages, rows, columns)
         source, shift = _source(op.memref)
         memory, outside = self._memory(source)
         if shift is None or memory is None:
@@ -107,7 +107,7 @@ class Roots:
         layout = layout_of(op.tile.type)
         assert layout is not None
         span = (shift, shift + layout.size_bytes)
-        return Root(op, memory, span, stages, rows, columns, outside)
+        return Allocation(op, memory, span, stages, rows, columns, outside)
 
     def _all_bases(self) -> dict[Any, list[Any]]:
         """Memrefs by what stands for their memory, if not the memref itself does."""
@@ -140,10 +140,12 @@ class Roots:
         return None, True
 
 
-def starts_of(part: PartOp, at_run_time: Callable, static: Callable) -> Iterator[tuple[int, Any]]:
+def starts_of(
+    subtile: SubviewOp, at_run_time: Callable, static: Callable
+) -> Iterator[tuple[int, Any]]:
     """Where a part begins, as made of a value or of a number, with the dimension: 0 for stages, 1 for
     rows, 2 for columns."""
-    starts, values = part.starts, iter(part.run_time_starts)
+    starts, values = subtile.starts, iter(subtile.run_time_starts)
     first = 0 if len(starts) == 1 else 1
     for dim, start in enumerate(starts, first):
         yield dim, at_run_time(next(values)) if isinstance(start, Multiple) else static(start)

@@ -6,14 +6,14 @@ from typing import Any
 from ...dialect.diagnostics import remark
 from ...dialect.ops import (
     ConsumerWaitOp,
-    PartOp,
+    PartitionOp,
     ProducerAcquireOp,
-    RoleOp,
-    RolesOp,
     ScaleDOp,
     StageOp,
+    SubviewOp,
     TileMma,
     ViewOp,
+    WarpSpecializeOp,
 )
 from ...dialect.types import is_in_flight
 from ...ir.errors import OpError
@@ -21,16 +21,16 @@ from ...ir.kernel import around
 from ...ir.subtiles import chain_of
 from ...ir.walk import walk
 from .declared import accessed_tiles
-from .forms import Form, number
 from .memory import starts_of
+from .polynomials import Polynomial, number
 from .report import at
 from .values import Values
 
 #: Ops around a product by which threads go ways of their own, those of the same number in both blocks
 #: the same.
-_ROLES = (RolesOp, RoleOp)
+_PARTITIONS = (WarpSpecializeOp, PartitionOp)
 
-#: Ops that wait for a step of a ring, and give its stage.
+#: Ops that wait for a step of a pipeline, and give its stage.
 _STEPS = (ConsumerWaitOp, ProducerAcquireOp)
 
 
@@ -59,25 +59,25 @@ def check_pairs(function: Any) -> None:
 
 def _places(values: Values, op: Any, tile: Any) -> Iterator[tuple[Any, str]]:
     """What is not known of the place of a tile."""
-    root, chain = chain_of(tile, op)
-    starts = [start for part in chain for start in _starts(values, part)]
+    allocation, chain = chain_of(tile, op)
+    starts = [start for subtile in chain for start in _starts(values, subtile)]
     if any(values.differs_in_pair(start) for start in starts):
         raise OpError(
             op,
-            f"reads another part of the {at(root)} in each block of a pair; one instruction reads both "
+            f"reads another part of the {at(allocation)} in each block of a pair; one instruction reads both "
             "blocks at the same place, so have each copy what it multiplies there",
         )
-    if isinstance(root, ViewOp):
-        yield op, f"it is not known whether the {at(root)} shows the same place in both"
+    if isinstance(allocation, ViewOp):
+        yield op, f"it is not known whether the {at(allocation)} shows the same place in both"
     elif not all(start.alike for start in starts):
-        yield op, f"it is not known whether it reads the same part of the {at(root)} in both"
+        yield op, f"it is not known whether it reads the same part of the {at(allocation)} in both"
 
 
-def _starts(values: Values, part: PartOp) -> list[Form]:
-    """Where a part begins in its tile; of a ring's stage, the step."""
-    if isinstance(part, StageOp) and isinstance(part.index.owner, _STEPS):
-        return [values.of(part.index.owner.step)]
-    return [start for _, start in starts_of(part, values.of, number)]
+def _starts(values: Values, subtile: SubviewOp) -> list[Polynomial]:
+    """Where a part begins in its tile; of a pipeline's stage, the step."""
+    if isinstance(subtile, StageOp) and isinstance(subtile.index.owner, _STEPS):
+        return [values.of(subtile.index.owner.step)]
+    return [start for _, start in starts_of(subtile, values.of, number)]
 
 
 def _ways(values: Values, function: Any, products: list[Any]) -> Iterator[tuple[Any, str]]:
@@ -93,5 +93,5 @@ def _ways(values: Values, function: Any, products: list[Any]) -> Iterator[tuple[
         elif op.name == "scf.if":
             if not values.of(op.operands[0]).alike:
                 yield op, "it is not known whether both take the same branch"
-        elif not isinstance(op.opview, _ROLES):
+        elif not isinstance(op.opview, _PARTITIONS):
             yield op, "it is not known whether both run it alike"

@@ -10,7 +10,7 @@ Env = dict[int, Integer]
 
 
 @dataclass(frozen=True, eq=False)
-class Root:
+class Allocation:
     """The alloc or view that tiles come from.
 
     Attributes:
@@ -37,7 +37,7 @@ class Root:
 class Region(NamedTuple):
     """A rectangle of one stage of a root; starts that are not known are None."""
 
-    root: Root
+    allocation: Allocation
     stage: int | None
     row: int | None
     column: int | None
@@ -46,13 +46,13 @@ class Region(NamedTuple):
 
     def meets(self, other: "Region") -> bool | None:
         """Whether both have bytes in common; None if that is not known."""
-        if self.root is not other.root:
-            return _spans_meet(self.root, other.root)
+        if self.allocation is not other.allocation:
+            return _spans_meet(self.allocation, other.allocation)
         sides = (
-            _intervals_meet(self.stage, 1, other.stage, 1, self.root.stages),
-            _intervals_meet(self.row, self.rows, other.row, other.rows, self.root.rows),
+            _intervals_meet(self.stage, 1, other.stage, 1, self.allocation.stages),
+            _intervals_meet(self.row, self.rows, other.row, other.rows, self.allocation.rows),
             _intervals_meet(
-                self.column, self.columns, other.column, other.columns, self.root.columns
+                self.column, self.columns, other.column, other.columns, self.allocation.columns
             ),
         )
         return False if False in sides else None if None in sides else True
@@ -62,15 +62,15 @@ class Region(NamedTuple):
         known = (
             start is not None or size == whole
             for start, size, whole in (
-                (self.stage, 1, self.root.stages),
-                (self.row, self.rows, self.root.rows),
-                (self.column, self.columns, self.root.columns),
+                (self.stage, 1, self.allocation.stages),
+                (self.row, self.rows, self.allocation.rows),
+                (self.column, self.columns, self.allocation.columns),
             )
         )
         return self == other and all(known)
 
 
-def _spans_meet(a: Root, b: Root) -> bool | None:
+def _spans_meet(a: Allocation, b: Allocation) -> bool | None:
     if a.memory != b.memory:
         return False
     if a.span is None or b.span is None:
@@ -95,7 +95,7 @@ Start = tuple[int, tuple[int, ...]]
 class Place:
     """A tile that an op uses: a region, once the program's integers are known."""
 
-    root: Root
+    allocation: Allocation
     stage: Start
     row: Start
     column: Start
@@ -104,11 +104,11 @@ class Place:
 
     def region(self, env: Env) -> Region:
         """The region, as far as it is known."""
-        root = self.root
-        stage = _value(self.stage, env, root.stages - 1)
-        row = _value(self.row, env, root.rows - self.rows)
-        column = _value(self.column, env, root.columns - self.columns)
-        return Region(root, stage, row, column, self.rows, self.columns)
+        allocation = self.allocation
+        stage = _value(self.stage, env, allocation.stages - 1)
+        row = _value(self.row, env, allocation.rows - self.rows)
+        column = _value(self.column, env, allocation.columns - self.columns)
+        return Region(allocation, stage, row, column, self.rows, self.columns)
 
 
 def _value(start: Start, env: Env, last: int) -> int | None:

@@ -17,7 +17,7 @@ def error(conflict: Conflict) -> str:
     if reads_and_writes and conflict.other.op == conflict.op and not _iteration(conflict):
         tile = _tile(conflict.region)
         return f"reads and writes the same bytes of {tile}; copy to a part that does not meet the other"
-    if conflict.region.root.of_registers:
+    if conflict.region.allocation.of_registers:
         waits = wait_for(WaitOp, conflict.age or 0)
         return (
             f"writes registers that the {at(conflict.other.op)} may still be reading"
@@ -31,7 +31,7 @@ def error(conflict: Conflict) -> str:
 
 def remark(conflict: Conflict) -> str:
     """What is said of a conflict that is not known to happen."""
-    if conflict.region.root.of_registers:
+    if conflict.region.allocation.of_registers:
         return (
             f"cannot prove that the {at(conflict.other.op)} is over when this writes its registers "
             f"again: {reason(conflict)}"
@@ -52,8 +52,8 @@ def at(op: Any) -> str:
 
 
 def _tile(region: Region) -> str:
-    tile = f"the {at(region.root.op)}"
-    if region.root.stages == 1:
+    tile = f"the {at(region.allocation.op)}"
+    if region.allocation.stages == 1:
         return tile
     return f"{'a stage' if region.stage is None else f'stage {region.stage}'} of {tile}"
 

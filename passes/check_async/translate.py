@@ -14,7 +14,7 @@ from ...ir.launch_attributes import MULTIPLES
 from .declared import accessed_tiles, has_effect, pending_of
 from .harmless import is_harmless
 from .integers import COMPARISONS, OPERATIONS, UNKNOWN, Integer, exactly
-from .memory import Roots
+from .memory import Allocations
 from .program import (
     Barrier,
     Block,
@@ -34,7 +34,7 @@ from .program import (
     Program,
     Wait,
 )
-from .regions import Place, Root, Start
+from .regions import Allocation, Place, Start
 from .registers import Registers
 from .scales import Scales
 
@@ -68,7 +68,7 @@ def translate(function: Any, blocks: list[Any]) -> Program:
         body,
         tuple(translator.copies),
         tuple(translator.readers),
-        translator.roots.unknown,
+        translator.allocations.unknown,
         *translator.scales.widening(),
         translator.furthest,
         _promised(function),
@@ -79,7 +79,7 @@ class Translator:
     """Translates ops one by one; integers are numbered as they are met."""
 
     def __init__(self, function: Any) -> None:
-        self.roots = Roots(function, self._number)
+        self.allocations = Allocations(function, self._number)
         self._function = function
         self._registers = Registers(function)
         self._defined: dict[Any, Place] = {}
@@ -127,9 +127,9 @@ class Translator:
     def _definition(self, op: Any) -> Place:
         """The registers that an op writes for an mma."""
         if op not in self._defined:
-            root = Root(op, ("registers", op), None, 1, 1, 1, of_registers=True)
+            allocation = Allocation(op, ("registers", op), None, 1, 1, 1, of_registers=True)
             start: Start = (0, ())
-            self._defined[op] = Place(root, start, start, start, 1, 1)
+            self._defined[op] = Place(allocation, start, start, start, 1, 1)
         return self._defined[op]
 
     def _translated(self, op: Any) -> list[Any]:
@@ -156,7 +156,7 @@ class Translator:
 
     def _of_memrefs(self, op: Any) -> list[Any]:
         """The accesses of an op of another dialect to memory that tiles show."""
-        places = self.roots.of_memrefs(op)
+        places = self.allocations.of_memrefs(op)
         if places is None:
             return []
         readers = [Load(op, places.reads)] if places.reads else []
@@ -254,7 +254,7 @@ class Translator:
         unknown: list[Opaque] = []
         for tile, access in accessed_tiles(op):
             step = _STEPS.get((access.writes, access.proxy, access.completion), Opaque)
-            place = self.roots.place(tile, op) if step is not Opaque else None
+            place = self.allocations.place(tile, op) if step is not Opaque else None
             if step is Opaque:
                 unknown = [Opaque(op, "it accesses them in a way that is not followed")]
             elif step is not Copy:
@@ -329,7 +329,7 @@ def _synchronizes(step: Any) -> bool:
     if isinstance(step, For):
         return step.body.synchronizes
     if isinstance(step, Copy):
-        return not step.place.root.of_memref
+        return not step.place.allocation.of_memref
     if isinstance(step, Load):
-        return not any(place.root.of_memref for place in step.places)
+        return not any(place.allocation.of_memref for place in step.places)
     return isinstance(step, (Mma, *_ORDERINGS, Opaque))

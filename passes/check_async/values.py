@@ -7,11 +7,11 @@ from ...dialect.bindings import ir
 from ...dialect.divisibility import constant_of
 from ...dialect.effects import Proxy, accessed
 from ...dialect.op import SmemOp
-from ...dialect.ops import RoleOp
+from ...dialect.ops import PartitionOp
 from ...ir.cluster import cluster_size
 from ...ir.kernel import block_size
 from ...layout.fragments import WARPGROUP, WARPS
-from .forms import Form, Spread, Symbol, number, one
+from .polynomials import Polynomial, Spread, Symbol, number, one
 
 #: Ops whose result is their operand.
 _CASTS = ("arith.index_cast", "arith.index_castui", "arith.extui")
@@ -46,7 +46,9 @@ class Loop:
         bounds: its lower and upper bound and its step.
     """
 
-    def __init__(self, count: Symbol, trips: Form, bounds: tuple[Form, Form, Form]) -> None:
+    def __init__(
+        self, count: Symbol, trips: Polynomial, bounds: tuple[Polynomial, Polynomial, Polynomial]
+    ) -> None:
         self.count = count
         self.trips = trips
         self.bounds = bounds
@@ -54,19 +56,19 @@ class Loop:
 
 class Values:
     """The forms of a function's index values; the same computation gives the same form wherever it
-    stands, so that those of different roles can be compared."""
+    stands, so that those of different partitions can be compared."""
 
     def __init__(self, function: Any) -> None:
         self._function = function
         self._cluster = cluster_size(function)
-        self._known: dict[Any, Form] = {}
+        self._known: dict[Any, Polynomial] = {}
         self._symbols: dict[Any, Symbol] = {}
         self._loops: dict[Any, Loop] = {}
-        self._steps: dict[str, Callable[[Any], Form]] = {
+        self._steps: dict[str, Callable[[Any], Polynomial]] = {
             "arith.constant": self._constant,
-            "arith.addi": lambda op: self._both(op, Form.__add__),
-            "arith.subi": lambda op: self._both(op, Form.__sub__),
-            "arith.muli": lambda op: self._both(op, Form.__mul__),
+            "arith.addi": lambda op: self._both(op, Polynomial.__add__),
+            "arith.subi": lambda op: self._both(op, Polynomial.__sub__),
+            "arith.muli": lambda op: self._both(op, Polynomial.__mul__),
             "arith.shli": self._shift,
             **dict.fromkeys(_CASTS, lambda op: self.of(op.operands[0])),
             "memref.dim": self._dimension,
@@ -77,7 +79,7 @@ class Values:
             **dict.fromkeys(_LAUNCH, lambda op: self._launch(op, _LAUNCH[op.name])),
         }
 
-    def of(self, value: Any) -> Form:
+    def of(self, value: Any) -> Polynomial:
         """The form of an index value."""
         if value not in self._known:
             self._known[value] = self._made(value)
@@ -94,10 +96,10 @@ class Values:
             self._loops[op] = Loop(count, self._trips(lower, upper, step), bounds)
         return self._loops[op]
 
-    def warpgroup(self, role: RoleOp) -> Symbol:
-        """Which of a role's warpgroups it is."""
-        key = ("warpgroup", role)
-        return self._symbol(key, spread=Spread.WARPGROUP, least=0, by=role, alike=True)
+    def warpgroup(self, partition: PartitionOp) -> Symbol:
+        """Which of a partition's warpgroups it is."""
+        key = ("warpgroup", partition)
+        return self._symbol(key, spread=Spread.WARPGROUP, least=0, by=partition, alike=True)
 
     def is_warpgroup(self, symbol: Symbol) -> bool:
         """Whether a symbol is the number of a thread's warpgroup in the block."""
@@ -112,15 +114,15 @@ class Values:
             return size == WARPGROUP and y == z == 1
         return divided.symbol is self._symbols.get(warp) and size == WARPS
 
-    def differs_in_pair(self, form: Form) -> bool:
+    def differs_in_pair(self, form: Polynomial) -> bool:
         """Whether two blocks that are next to each other along x are known not to have the same."""
         symbols = (self._symbols.get((name, "x")) for name in _BLOCKS)
         splits = [form.split(symbol) for symbol in symbols if symbol is not None]
         return any(split is not None and split[0] and split[1].alike for split in splits)
 
-    def replaced(self, form: Form, symbol: Symbol, by: Form) -> Form | None:
+    def replaced(self, form: Polynomial, symbol: Symbol, by: Polynomial) -> Polynomial | None:
         """A form with another in the place of a symbol; None if it is not known what becomes of it."""
-        result = Form()
+        result = Polynomial()
         for symbols, coefficient in form.terms:
             product = number(coefficient)
             for each in symbols:
@@ -131,7 +133,7 @@ class Values:
             result = result + product
         return result
 
-    def _replaced_symbol(self, each: Symbol, symbol: Symbol, by: Form) -> Form | None:
+    def _replaced_symbol(self, each: Symbol, symbol: Symbol, by: Polynomial) -> Polynomial | None:
         if each is symbol:
             return by
         if not symbol.varies & each.varies:
@@ -145,7 +147,7 @@ class Values:
     def _symbol(
         self,
         key: Any,
-        operands: tuple[Form, ...] = (),
+        operands: tuple[Polynomial, ...] = (),
         spread: Spread = Spread.CLUSTER,
         least: int | None = None,
         by: Any = None,
@@ -164,7 +166,7 @@ class Values:
             self._symbols[key] = Symbol(new, name, more, operands, varies, spread, least, alike)
         return self._symbols[key]
 
-    def _made(self, value: Any) -> Form:
+    def _made(self, value: Any) -> Polynomial:
         owner = value.owner
         if isinstance(owner, ir.Block):
             return self._argument(value, owner)
@@ -179,7 +181,7 @@ class Values:
             return self._computed(op.name, f"{more} {op.results[0].type}", operands)
         return one(self._symbol(("value", value), spread=Spread.THREAD, within=op))
 
-    def _computed(self, name: str, more: str, operands: tuple[Form, ...]) -> Form:
+    def _computed(self, name: str, more: str, operands: tuple[Polynomial, ...]) -> Polynomial:
         """What an op computes that is no sum or product."""
         by = operands[-1].constant
         if name in _DIVISIONS and by:
@@ -196,7 +198,7 @@ class Values:
             least = max(_DIVISIONS[name](known, by), 0)
         return one(self._symbol((name, more, operands), operands, spread, least))
 
-    def _same_in_cluster(self, form: Form, by: int) -> bool:
+    def _same_in_cluster(self, form: Polynomial, by: int) -> bool:
         """Whether all blocks of a cluster get the same if they divide a form: their indices are
         neighbours, the first a multiple of the cluster's size."""
         symbol = form.symbol
@@ -209,39 +211,39 @@ class Values:
 
     # Ops.
 
-    def _constant(self, op: Any) -> Form:
+    def _constant(self, op: Any) -> Polynomial:
         known = constant_of(op.results[0])
         if known is None:
             return one(self._symbol(("value", op.results[0]), spread=Spread.THREAD))
         return number(known)
 
-    def _both(self, op: Any, compute: Callable[[Form, Form], Form]) -> Form:
+    def _both(self, op: Any, compute: Callable[[Polynomial, Polynomial], Polynomial]) -> Polynomial:
         return compute(self.of(op.operands[0]), self.of(op.operands[1]))
 
-    def _shift(self, op: Any) -> Form:
+    def _shift(self, op: Any) -> Polynomial:
         by = self.of(op.operands[1]).constant
         if by is None or not 0 <= by < 64:
             return self._computed(op.name, "", tuple(self.of(x) for x in op.operands))
         return self.of(op.operands[0]) * number(1 << by)
 
-    def _launch(self, op: Any, least: int, spread: Spread = Spread.CLUSTER) -> Form:
+    def _launch(self, op: Any, least: int, spread: Spread = Spread.CLUSTER) -> Polynomial:
         # Blocks of a pair are next to each other along x.
         key, alike = (op.name, _dimension_of(op)), _dimension_of(op) != "x"
         return one(self._symbol(key, spread=spread, least=least, alike=alike))
 
-    def _thread_id(self, op: Any) -> Form:
+    def _thread_id(self, op: Any) -> Polynomial:
         key = (op.name, _dimension_of(op))
         return one(self._symbol(key, spread=Spread.THREAD, least=0, alike=True))
 
-    def _subgroup_id(self, op: Any) -> Form:
+    def _subgroup_id(self, op: Any) -> Polynomial:
         return one(self._symbol((op.name, ""), spread=Spread.THREAD, least=0, alike=True))
 
-    def _block_id(self, op: Any) -> Form:
+    def _block_id(self, op: Any) -> Polynomial:
         dim = _dimension_of(op)
         alone = self._cluster["xyz".index(dim)] == 1
         return self._launch(op, 0, Spread.CLUSTER if alone else Spread.BLOCK)
 
-    def _dimension(self, op: Any) -> Form:
+    def _dimension(self, op: Any) -> Polynomial:
         """`memref.dim`; no tensor map has an extent of 0 (CUDA driver API, cuTensorMapEncodeTiled)."""
         memref, dim = op.operands[0], self.of(op.operands[1]).constant
         owner = memref.owner
@@ -257,8 +259,8 @@ class Values:
 
     # Arguments of blocks, and loops.
 
-    def _argument(self, value: Any, block: Any) -> Form:
-        if isinstance(block.owner, RoleOp):
+    def _argument(self, value: Any, block: Any) -> Polynomial:
+        if isinstance(block.owner, PartitionOp):
             alone = block.owner.warpgroups.value == 1
             return number(0) if alone else one(self.warpgroup(block.owner))
         op = block.owner.operation
@@ -270,11 +272,11 @@ class Values:
         spread = Spread.CLUSTER if op == self._function else Spread.THREAD
         return one(self._symbol(("value", value), spread=spread, within=op))
 
-    def _after(self, op: Any, result: Any) -> Form:
+    def _after(self, op: Any, result: Any) -> Polynomial:
         """What a loop hands on."""
         return self._carried(op, result.result_number, self.loop(op).trips)
 
-    def _carried(self, op: Any, which: int, count: Form) -> Form:
+    def _carried(self, op: Any, which: int, count: Polynomial) -> Polynomial:
         """The value that a loop carries when its body was run `count` times: it grows evenly, or is not
         known."""
         block = op.regions[0].blocks[0]
@@ -291,7 +293,7 @@ class Values:
             return one(self._symbol(unknown, spread=Spread.THREAD, by=op, within=op))
         return self.of(list(op.operands)[which + 3]) + count * growth
 
-    def _trips(self, lower: Form, upper: Form, step: Form) -> Form:
+    def _trips(self, lower: Polynomial, upper: Polynomial, step: Polynomial) -> Polynomial:
         distance, by = upper - lower, step.constant
         if distance.constant is not None and by:
             return number(max(-(-distance.constant // by), 0))

@@ -5,8 +5,8 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.op import SmemOp, effects_of
-from ...dialect.ops import AnyMma, PartOp, RootOp, ViewOp
-from ...dialect.types import RingType, TileType
+from ...dialect.ops import AllocationOp, AnyMma, SubviewOp, ViewOp
+from ...dialect.types import PipelineType, TileType
 from ...ir.errors import OpError
 from ...ir.kernel import functions_of
 from ...ir.lowerings import load
@@ -32,7 +32,7 @@ class LowerCopies(Pass):
     description = "lower copies and fences to NVVM and LLVM, and erase what only named tiles"
 
     def run(self, module: Any) -> None:
-        ops, tiles = gather(module, LOWERINGS.classes, [RootOp, PartOp])
+        ops, tiles = gather(module, LOWERINGS.classes, [AllocationOp, SubviewOp])
         maps = TensorMaps()
         for op in ops:
             with ir.InsertionPoint(op), op.location:
@@ -41,7 +41,7 @@ class LowerCopies(Pass):
                 except LayoutError as error:
                     raise OpError(op, str(error)) from None
         maps.prefetch()
-        # What a ring's blocks share is read off its loads, so these are there until all is lowered.
+        # What a pipeline's blocks share is read off its loads, so these are there until all is lowered.
         for op in reversed(ops):
             _erase(op)
         for tile in reversed(tiles):
@@ -64,11 +64,11 @@ def _check_signature(function: Any) -> None:
     if not isinstance(type_, ir.FunctionType):
         return
     for each in (*type_.inputs, *type_.results):
-        if isinstance(each.maybe_downcast(), TileType | RingType):
+        if isinstance(each.maybe_downcast(), TileType | PipelineType):
             raise OpError(
                 function,
-                f"takes or gives {each}; a kernel makes its tiles and rings itself (smem.alloc, "
-                "smem.view, smem.ring)",
+                f"takes or gives {each}; a kernel makes its tiles and pipelines itself (smem.alloc, "
+                "smem.view, smem.create_pipeline)",
             )
 
 

@@ -1,4 +1,4 @@
-"""A copy by blocks that each thread turns around in its registers; see `layout.transposition`."""
+"""A copy by blocks that each thread transposes in its registers; see `layout.transposition`."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from ...ir.i32 import I32
 from ...layout import Transposition
 from ...layout.transposition import REGISTER_BYTES
 from .ends import Block, Source, TileEnd
-from .squares import turned
+from .transpose import transposed
 
 #: Registers by line of what was read, or will be written.
 Lines = list[list[Any]]
@@ -51,7 +51,7 @@ class Blocks:
         size = plan.read * plan.element.bits // 8
         lines = self.source.lines(Block(plan, round_, along, across, first))
         read = self._skewed([self._loaded(line, size) for line in lines], first, plan.source_skew)
-        self._write(self._turned(read), across, along)
+        self._write(self._transposed(read), across, along)
 
     def _loaded(self, source: Any, size: int) -> list[Any]:
         alignment = ir.IntegerAttr.get(emit.i64(), size)
@@ -74,7 +74,7 @@ class Blocks:
             return register
         return emit.to_tf32(emit.value("llvm.bitcast", (register,), ir.F32Type.get()))
 
-    def _turned(self, read: Lines) -> Lines:
+    def _transposed(self, read: Lines) -> Lines:
         """The registers of the block's lines of the tile."""
         side = self.plan.per_register
         bits = self.plan.element.bits
@@ -83,7 +83,7 @@ class Blocks:
             for column in range(len(read[0])):
                 square = [line[column] for line in read[first : first + side]]
                 wanted = min(side, self.plan.read)
-                for i, register in enumerate(turned(square, bits, wanted)):
+                for i, register in enumerate(transposed(square, bits, wanted)):
                     written[column * side + i].append(register)
         return written
 

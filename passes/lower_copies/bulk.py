@@ -6,19 +6,19 @@ from ...dialect.bindings import ir
 from ...dialect.ops import TmaLoadOp, TmaStoreOp
 from ...dialect.ops.copy import packed
 from ...dialect.ops.factor_blocks import holds_blocks
-from ...dialect.ops.ring import ring_of
+from ...dialect.ops.pipeline import pipeline_of
 from ...ir import emit
 from ...ir.cluster import block_rank, blocks_along, multicast_mask
 from ...ir.errors import OpError
 from ...ir.i32 import I32
-from ...ir.shared_memory import gep, root_multiple
-from ...ir.subtiles import Part, Position, part_from
+from ...ir.shared_memory import allocation_multiple, gep
+from ...ir.subtiles import Position, Subtile, subtile_from
 from ...ir.tile_address import TileAddress
 from ...layout import Slice
 from ...layout.tensor_box import TensorBox, check_start, least_alignment, share_of, tensor_box
 from .factors import load_blocks
 from .lowerings import LOWERINGS
-from .rings import RingStep
+from .pipelines import PipelineStep
 from .tensor_maps import TensorMaps
 
 #: What `createpolicy` is told for all of the lines of a copy.
@@ -33,22 +33,22 @@ def lower_load(op: Any, maps: TensorMaps) -> None:
         OpError: if the part of the tile cannot be copied so.
     """
     source, tile = op.source, op.tile
-    part = part_from(tile, op)
-    layout = part.slice.layout
-    full = RingStep(ring_of(op), op.step).full()
+    subtile = subtile_from(tile, op)
+    layout = subtile.slice.layout
+    full = PipelineStep(pipeline_of(op), op.step).full()
     size = layout.element.bytes(layout.shape[0] * layout.shape[1])
     emit.op("nvvm.mbarrier.expect_tx", (full, emit.constant(size, emit.i32())))
     if holds_blocks(source.type):
-        load_blocks(op, part, full, _hints(op))
+        load_blocks(op, subtile, full, _hints(op))
         return
     dim = op.multicast
     coordinates = _coordinates(op.coordinates)
     if dim is None:
-        box, start, masks = tensor_box(layout), _start(op, part), ()
+        box, start, masks = tensor_box(layout), _start(op, subtile), ()
     else:
         share = share_of(layout, blocks_along(op, dim))
         first = (block_rank(dim) * share.extent).value
-        own = part_of_share(part, share.dim, share.extent, share.part, first)
+        own = subtile_of_share(subtile, share.dim, share.extent, share.subtile, first)
         box, start, masks = share.box, _start(op, own), (multicast_mask(op, dim),)
         place = len(coordinates) - 2 + share.dim
         step = emit.binary("divui", first, _packed(tile, share.dim, box))
@@ -69,12 +69,12 @@ def lower_load(op: Any, maps: TensorMaps) -> None:
         )
 
 
-def part_of_share(part: Part, dim: int, extent: int, share: Slice, first: Any) -> Part:
+def subtile_of_share(subtile: Subtile, dim: int, extent: int, share: Slice, first: Any) -> Subtile:
     """The share of a part that begins at the run-time element `first`, a multiple of `extent`, along
     dimension `dim`."""
     position = Position((first,))
-    starts = (*part.starts, *(position for _ in share.terms))
-    return Part(part.root, part.slice.then(share), starts, part.origin)
+    starts = (*subtile.starts, *(position for _ in share.terms))
+    return Subtile(subtile.allocation, subtile.slice.then(share), starts, subtile.origin)
 
 
 @LOWERINGS.of(TmaStoreOp)
@@ -85,9 +85,9 @@ def lower_store(op: Any, maps: TensorMaps) -> None:
         OpError: if the part of the tile cannot be copied so.
     """
     tile, target = op.tile, op.target
-    part = part_from(tile, op)
-    layout = part.slice.layout
-    box, start, hints = tensor_box(layout), _start(op, part), _hints(op)
+    subtile = subtile_from(tile, op)
+    layout = subtile.slice.layout
+    box, start, hints = tensor_box(layout), _start(op, subtile), _hints(op)
     pointer = maps.of(op, target, tile, box)
     coordinates = _coordinates(op.coordinates)
     for place, offset in zip(box.places, box.offsets, strict=True):
@@ -101,16 +101,16 @@ def lower_store(op: Any, maps: TensorMaps) -> None:
         )
 
 
-def _start(op: Any, part: Part) -> Any:
+def _start(op: Any, subtile: Subtile) -> Any:
     """The pointer to where a part begins.
 
     Raises:
         LayoutError: if that may be inside a pattern of the swizzle.
         OpError: if its tile may begin inside one.
     """
-    address = TileAddress(part)
-    check_start(part.slice)
-    least, begins = least_alignment(part.slice.layout), root_multiple(part.root)
+    address = TileAddress(subtile)
+    check_start(subtile.slice)
+    least, begins = least_alignment(subtile.slice.layout), allocation_multiple(subtile.allocation)
     if begins % least:
         raise OpError(
             op,

@@ -6,7 +6,7 @@ from typing import Any
 from ...dialect.ops import CopyAsyncOp, CopyOp
 from ...ir.errors import OpError
 from ...ir.kernel import required_block_size
-from ...ir.subtiles import Part, check_units, part_from
+from ...ir.subtiles import Subtile, check_units, subtile_from
 from ...ir.threads import linear_thread
 from ...layout import Transposition
 from .blocks import Blocks
@@ -20,30 +20,30 @@ from .vectors import Vectors
 def lower_copy(copy: Any, _: Any) -> None:
     """Deals what the copy moves to the threads; see `layout.transfer` and `layout.transposition`."""
     size = required_block_size(copy)
-    part = _part(copy, copy.tile, "writes")
+    subtile = _subtile(copy, copy.tile, "writes")
     if copy.reads_blocks:
-        lower_blocks(copy, part, linear_thread(size), prod(size))
+        lower_blocks(copy, subtile, linear_thread(size), prod(size))
         return
-    read = _part(copy, copy.source, "reads") if copy.reads_tile else None
+    read = _subtile(copy, copy.source, "reads") if copy.reads_tile else None
     transfer = copy.transfer(prod(size), read.slice.layout if read else None)
-    if problem := transfer.fits(part.slice.layout):
+    if problem := transfer.fits(subtile.slice.layout):
         raise OpError(copy, problem)
-    plan = transfer.plan(part.slice.layout)
+    plan = transfer.plan(subtile.slice.layout)
     thread = linear_thread(size)
     source = TileEnd(read) if read else GlobalSource(copy)
-    target = TileEnd(part)
+    target = TileEnd(subtile)
     if isinstance(plan, Transposition):
         Blocks(copy, source, target, plan, thread).emit()
     else:
         Vectors(copy, source, target, plan, thread).emit()
 
 
-def _part(copy: Any, tile: Any, does: str) -> Part:
+def _subtile(copy: Any, tile: Any, does: str) -> Subtile:
     """The part that an operand of a copy is.
 
     Raises:
         OpError: if it does not begin at a multiple of 16 bytes.
     """
-    part = part_from(tile, copy)
-    check_units(part, copy, does, "16-byte accesses need multiples of {}")
-    return part
+    subtile = subtile_from(tile, copy)
+    check_units(subtile, copy, does, "16-byte accesses need multiples of {}")
+    return subtile

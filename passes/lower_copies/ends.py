@@ -13,14 +13,14 @@ from ...dialect.ops.copy import packed
 from ...ir import emit
 from ...ir.i32 import I32
 from ...ir.shared_memory import gep, memory_type, memref_pointer, stride_value
-from ...ir.subtiles import Part
+from ...ir.subtiles import Subtile
 from ...ir.tile_address import SteppedAddress, TileAddress
 from ...layout import Multiple, TileLayout, Transfer, Transposition
 
 
 @dataclass(frozen=True)
 class Block:
-    """A thread's block of a copy that turns data around.
+    """A thread's block of a copy that transposes data.
 
     Attributes:
         plan: of the copy.
@@ -54,7 +54,7 @@ class VectorSource(Protocol):
 
 
 class Source(VectorSource, Protocol):
-    """What a copy reads by vectors, or turns around."""
+    """What a copy reads by vectors, or transposes."""
 
     def lines(self, block: Block) -> Iterator[Any]:
         """Pointers to the lines of a thread's block."""
@@ -98,12 +98,12 @@ class GlobalSource:
 class TileEnd:
     """A tile that a copy reads or writes; steps are bytes."""
 
-    def __init__(self, part: Part) -> None:
-        self._layout: TileLayout = part.slice.layout
+    def __init__(self, subtile: Subtile) -> None:
+        self._layout: TileLayout = subtile.slice.layout
         contiguous = self._layout.contiguous_dim
         assert contiguous is not None
         self._contiguous = contiguous
-        self._address = TileAddress(part)
+        self._address = TileAddress(subtile)
         self._rounds: _Rounds | None = None
 
     def pointer(self, line: Any, along: Any) -> Any:

@@ -8,7 +8,7 @@ from ...dialect.bindings import ir
 from ...ir import emit
 from ...ir.i32 import I32
 from ...ir.shared_memory import gep, memref_pointer, stride_value
-from ...ir.subtiles import Part
+from ...ir.subtiles import Subtile
 from ...ir.tile_address import TileAddress
 from ...layout import Mismatch, Transfer
 from ...layout.elements import UNIT_BYTES
@@ -18,24 +18,24 @@ from .ends import TileEnd
 from .vectors import Vectors
 
 
-def blocks_of(part: Part) -> ScaleBlocks:
+def blocks_of(subtile: Subtile) -> ScaleBlocks:
     """The blocks of a tile that ops have been checked to fill by blocks."""
-    found = scale_blocks(part.slice.layout)
+    found = scale_blocks(subtile.slice.layout)
     assert not isinstance(found, Mismatch)
     return found
 
 
-def lower_blocks(copy: Any, part: Part, thread: Any, threads: int) -> None:
+def lower_blocks(copy: Any, subtile: Subtile, thread: Any, threads: int) -> None:
     """Emits a copy, 16 bytes of each thread at a time."""
-    found = blocks_of(part)
+    found = blocks_of(subtile)
     lines = found.lines
     transfer = Transfer(lines.element, lines.shape, 1, threads)
-    target = TileEnd(replace(part, slice=replace(part.slice, layout=lines)))
+    target = TileEnd(replace(subtile, slice=replace(subtile.slice, layout=lines)))
     source = BlockSource(copy.source, LANES * len(found.offsets[0]))
     Vectors(copy, source, target, transfer, thread).emit()
 
 
-def load_blocks(op: Any, part: Part, full: Any, hints: tuple[Any, ...]) -> None:
+def load_blocks(op: Any, subtile: Subtile, full: Any, hints: tuple[Any, ...]) -> None:
     """Emits the bulk copies of an `smem.tma_load`: one of each row of blocks where these lie next to each
     other on both sides, else one of each block.
 
@@ -45,11 +45,11 @@ def load_blocks(op: Any, part: Part, full: Any, hints: tuple[Any, ...]) -> None:
         full: the mbarrier at which the bytes complete.
         hints: the cache policy, if there is one.
     """
-    offsets, source = blocks_of(part).offsets, BlockSource(op.source, LANES)
+    offsets, source = blocks_of(subtile).offsets, BlockSource(op.source, LANES)
     along = range(0, BLOCK_BYTES * len(offsets[0]), BLOCK_BYTES)
     dense = all(each - row[0] == at for row in offsets for each, at in zip(row, along, strict=True))
     count = len(along) if dense and source.is_dense else 1
-    start = TileAddress(part).at_swizzled(I32(0))
+    start = TileAddress(subtile).at_swizzled(I32(0))
     first = source.block(op.coordinates)
     size = emit.constant(BLOCK_BYTES * count, emit.i32())
     segments = ir.DenseI32ArrayAttr.get([1, 1, 1, 1, 0, len(hints)])

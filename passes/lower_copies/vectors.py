@@ -67,5 +67,5 @@ class Vectors:
 def _rounded(loaded: Any) -> Any:
     """Four f32, as the bits of an i32 vector, rounded to tf32."""
     floats = emit.value("llvm.bitcast", (loaded,), ir.VectorType.get([4], ir.F32Type.get()))
-    parts = [emit.to_tf32(emit.extracted(floats, i)) for i in range(4)]
-    return emit.value("vector.from_elements", parts, loaded.type)
+    subtiles = [emit.to_tf32(emit.extracted(floats, i)) for i in range(4)]
+    return emit.value("vector.from_elements", subtiles, loaded.type)

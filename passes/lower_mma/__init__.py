@@ -12,9 +12,9 @@ from ...ir.walk import gather
 from ...layout.arch import Arch
 from ..driver.base import Pass, option
 from . import fragments, tcgen05, wgmma
-from .form import check_operands
 from .fragments.lowerings import FRAGMENTS
 from .fragments.types import convert_types
+from .mma_qualifiers import check_operands
 from .target import MmaTarget, target_of
 from .typed import TypedOp
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
-from ...dialect.ops.product_rules import operand_element
+from ...dialect.ops.mma_rules import operand_element
 from ...dialect.types import (
     check_fragment,
     fragment_accumulator,
@@ -17,7 +17,7 @@ from ...dialect.types import (
 from ...ir import emit
 from ...layout import Accumulator
 from ...layout.accumulators import ACC_F32
-from ...layout.fragments import MULTIPLICAND_REGISTERS, first_rows, rows_of_warp
+from ...layout.fragments import A_FRAGMENT_REGISTERS, first_rows, rows_of_warp
 from ...layout.instruction import instruction_k
 from ...layout.wgmma import INSTRUCTION_M, metadata_words
 
@@ -61,7 +61,7 @@ class Registers:
         return [block for block in self.blocks if block[0] % self.rows == 0]
 
     def k_blocks(self, wgmma: Any) -> int:
-        """How many instructions of an `smem.wgmma` follow each other along K."""
+        """How many instructions of an `smem.mma_desc` follow each other along K."""
         return len(wgmma.b_steps) // self.across
 
     @property
@@ -86,21 +86,21 @@ class Registers:
         """Each block's struct of a fragment; those that it was joined from, if it was."""
         if len(self.blocks) == 1:
             return [fragment]
-        parts: list[Any] = []
+        subtiles: list[Any] = []
         whole = fragment
-        while len(parts) < len(self.blocks):
+        while len(subtiles) < len(self.blocks):
             owner = whole.owner
             if isinstance(owner, ir.Block) or owner.name != "llvm.insertvalue":
                 return [extract(fragment, i, self.block_type(i)) for i in range(len(self.blocks))]
-            whole, part = owner.operands
-            parts.append(part)
-        return parts[::-1]
+            whole, subtile = owner.operands
+            subtiles.append(subtile)
+        return subtiles[::-1]
 
-    def join(self, parts: list[Any]) -> Any:
+    def join(self, subtiles: list[Any]) -> Any:
         """The fragment made of all blocks' structs."""
-        if len(parts) == 1:
-            return parts[0]
-        return struct_of(self.type, parts)
+        if len(subtiles) == 1:
+            return subtiles[0]
+        return struct_of(self.type, subtiles)
 
     def scalars(self, fragment: Any) -> Iterator[tuple[int, list[Any]]]:
         """Each block's index and its registers, one value each."""
@@ -150,7 +150,7 @@ def word_count(fragment: Any) -> int:
     element = operand_element(fragment)
     if is_metadata(fragment):
         return m // INSTRUCTION_M * metadata_words(element, k)
-    return m // INSTRUCTION_M * (k // instruction_k(element)) * MULTIPLICAND_REGISTERS
+    return m // INSTRUCTION_M * (k // instruction_k(element)) * A_FRAGMENT_REGISTERS
 
 
 def words_of(fragment: Any, count: int) -> list[Any]:

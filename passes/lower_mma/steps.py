@@ -17,7 +17,7 @@ class Steps:
         self._stepped: dict[tuple[Any, Any, int], Any] = {}
 
     def of_blocks(self, op: Any, operand: str, function: Any) -> list[Any]:
-        """The descriptor of each block of operand "a" or "b" of an `smem.wgmma`."""
+        """The descriptor of each block of operand "a" or "b" of an `smem.mma_desc`."""
         value, bases = getattr(op, operand), bases_of(op, operand)
         steps = list(op.attributes[f"{operand}_steps"])
         if bases is None:

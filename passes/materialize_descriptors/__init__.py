@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...dialect.bindings import ir
-from ...dialect.ops import TileMma, WgmmaOp, WgmmaSpOp
-from ...dialect.types import is_multiplicand
+from ...dialect.ops import MmaDescOp, MmaDescSpOp, TileMma
+from ...dialect.types import is_a_fragment
 from ...ir.errors import OpError
 from ...ir.matrix_descriptors import Descriptors
-from ...ir.subtiles import Part, part_from
+from ...ir.subtiles import Subtile, subtile_from
 from ...ir.walk import walk
-from ...layout import Mismatch, OperandBlocks, Role
+from ...layout import Mismatch, MmaTiles, Role
 from ...layout.arch import Arch
 from ..driver.base import Pass, option
 from .said import explain, in_registers, modifiers_of, said_of
@@ -19,8 +19,8 @@ from .scaled import describe_scaled
 
 @dataclass(frozen=True)
 class MaterializeDescriptors(Pass):
-    """Replaces `smem.mma` by `smem.wgmma`, whose operands are descriptors; a scaled one by
-    `smem.tcgen05_scaled`.
+    """Replaces `smem.mma` by `smem.mma_desc`, whose operands are descriptors; a scaled one by
+    `smem.mma_desc_scaled`.
 
     At the root of a tile, one constant is OR'd with the encoded address; what stages and subtiles
     add at run time follows where they are used, what does not change in a loop first. The
@@ -59,9 +59,9 @@ class _Operands:
     def __init__(self, arch: Arch) -> None:
         self.descriptors = Descriptors()
         self._arch = arch
-        self._found: dict[Any, tuple[Part, OperandBlocks]] = {}
+        self._found: dict[Any, tuple[Subtile, MmaTiles]] = {}
 
-    def of(self, mma: Any, role: Role, tile: Any) -> tuple[Part, OperandBlocks]:
+    def of(self, mma: Any, role: Role, tile: Any) -> tuple[Subtile, MmaTiles]:
         """The part that a tile is, and the instructions' shares of it.
 
         Raises:
@@ -70,16 +70,16 @@ class _Operands:
         sparse, ctas = mma.metadata is not None, mma.ctas
         key = (tile, role, sparse, ctas)
         if key not in self._found:
-            part = part_from(tile, mma)
-            blocks = self._arch.blocks(part.slice.layout, role, sparse, ctas)
+            subtile = subtile_from(tile, mma)
+            blocks = self._arch.blocks(subtile.slice.layout, role, sparse, ctas)
             if isinstance(blocks, Mismatch):
                 raise OpError(mma, f"cannot read {role.name}: {blocks.reason}")
-            self._found[key] = part, blocks
+            self._found[key] = subtile, blocks
         return self._found[key]
 
 
 def _describe(mma: Any, read: _Operands, explains: bool) -> Any:
-    """Emits an `smem.wgmma` that multiplies what an `smem.mma` does.
+    """Emits an `smem.mma_desc` that multiplies what an `smem.mma` does.
 
     Raises:
         OpError: if instructions cannot read an operand.
@@ -88,15 +88,15 @@ def _describe(mma: Any, read: _Operands, explains: bool) -> Any:
     attributes = modifiers_of(mma)
     for position, (role, operand) in enumerate(zip(Role, (mma.a, mma.b), strict=True)):
         type_ = operand.type
-        if is_multiplicand(type_):
+        if is_a_fragment(type_):
             attributes |= in_registers(type_, role)
             continue
-        part, found = read.of(mma, role, operand)
+        subtile, found = read.of(mma, role, operand)
         if explains:
-            explain(mma, role.name, part, found)
-        operands[position] = read.descriptors.of(mma, role.name, part, found)
+            explain(mma, role.name, subtile, found)
+        operands[position] = read.descriptors.of(mma, role.name, subtile, found)
         attributes |= said_of(type_, role, found)
-    op = WgmmaOp if mma.metadata is None else WgmmaSpOp
+    op = MmaDescOp if mma.metadata is None else MmaDescSpOp
     return ir.Operation.create(
         op.OPERATION_NAME,
         results=[mma.result.type],

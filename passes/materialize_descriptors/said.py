@@ -6,26 +6,26 @@ from typing import Any
 from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
 from ...dialect.diagnostics import format_location, remark
-from ...dialect.ops.product_rules import MODIFIERS, PAIR, operand_element
+from ...dialect.ops.mma_rules import MODIFIERS, PAIR, operand_element
 from ...ir.matrix_descriptors import first_byte
-from ...ir.subtiles import Part
-from ...layout import Major, OperandBlocks, Role
+from ...ir.subtiles import Subtile
+from ...layout import Major, MmaTiles, Role
 
 
-def explain(mma: Any, name: str, part: Part, found: OperandBlocks) -> None:
+def explain(mma: Any, name: str, subtile: Subtile, found: MmaTiles) -> None:
     """Remarks on the descriptor of an operand, field by field."""
-    runtime = " plus what is known at run time" if any((part.terms, *found.terms)) else ""
+    runtime = " plus what is known at run time" if any((subtile.terms, *found.terms)) else ""
     own = f", {len(found.terms)} descriptors" if len(found.terms) > 1 else ""
     remark(
         mma.location,
         f"{name}: {found.encoding.of(found.canonical, 0)}; starts "
-        f"{first_byte(part, found)} bytes{runtime} into the tile at "
-        f"{format_location(part.root.location)}{own}",
+        f"{first_byte(subtile, found)} bytes{runtime} into the tile at "
+        f"{format_location(subtile.allocation.location)}{own}",
     )
 
 
 @cached_in_context
-def said_of(type_: Any, role: Role, found: OperandBlocks) -> dict[str, Any]:
+def said_of(type_: Any, role: Role, found: MmaTiles) -> dict[str, Any]:
     """The attributes of an operand of that type whose blocks are those."""
     letter = role.value
     attributes: dict[str, Any] = {

@@ -4,14 +4,14 @@ from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.diagnostics import remark
-from ...dialect.ops import Tcgen05ScaledOp
+from ...dialect.ops import MmaDescScaledOp
 from ...dialect.ops.mma_scaled import scaling_of
 from ...dialect.types import shape_of
 from ...ir import emit
 from ...ir.errors import OpError
 from ...ir.matrix_descriptors import Descriptors
-from ...ir.shared_memory import root_alignment
-from ...ir.subtiles import Part, part_from
+from ...ir.shared_memory import allocation_alignment
+from ...ir.subtiles import Subtile, subtile_from
 from ...layout import Mismatch, Role, Swizzle
 from ...layout.arch import Arch
 from ...layout.tcgen05 import Chunks, Scaling, scale_blocks
@@ -19,7 +19,7 @@ from .said import explain, modifiers_of, numbers, said_of
 
 
 def describe_scaled(mma: Any, arch: Arch, made: Descriptors, explains: bool) -> Any:
-    """Emits an `smem.tcgen05_scaled` that multiplies what an `smem.mma_scaled` does.
+    """Emits an `smem.mma_desc_scaled` that multiplies what an `smem.mma_scaled` does.
 
     Raises:
         OpError: if instructions cannot read an operand.
@@ -27,7 +27,7 @@ def describe_scaled(mma: Any, arch: Arch, made: Descriptors, explains: bool) -> 
     operands = list(mma.operands)
     tiles = (mma.a, mma.b, *mma.scales)
     scaling = scaling_of(mma.a.type, mma.b.type, mma.a_scales.type)
-    parts = [part_from(tile, mma) for tile in tiles]
+    subtiles = [subtile_from(tile, mma) for tile in tiles]
     context = mma.operation.context
     attributes = modifiers_of(mma) | {
         "scale": ir.StringAttr.get(scaling.scale),
@@ -36,7 +36,7 @@ def describe_scaled(mma: Any, arch: Arch, made: Descriptors, explains: bool) -> 
     (k, n), ctas = shape_of(mma.b.type), mma.ctas
     chunks = None
     if arch.has_absolute_lbo and scaling.reads_long(k, n * ctas):
-        chunks = _chunks(scaling, parts[:2], ctas)
+        chunks = _chunks(scaling, subtiles[:2], ctas)
         if isinstance(chunks, str):
             if explains:
                 remark(mma.location, f"instructions read 32 bytes along K, not 48: it {chunks}")
@@ -46,40 +46,40 @@ def describe_scaled(mma: Any, arch: Arch, made: Descriptors, explains: bool) -> 
             if explains:
                 remark(mma.location, f"{role.name}: {chunks[i]}")
             attributes[f"{role.value}_seconds"] = numbers(context, chunks[i].second_steps)
-        found = chunks[i] if chunks else scaling.blocks(parts[i].slice.layout, role, ctas)
+        found = chunks[i] if chunks else scaling.blocks(subtiles[i].slice.layout, role, ctas)
         if isinstance(found, Mismatch):
             raise OpError(mma, f"cannot read {role.name}: {found.reason}")
         attributes |= said_of(tiles[i].type, role, found)
         what = f"the factors of {role.name}"
-        factors = scale_blocks(parts[2 + i].slice.layout)
+        factors = scale_blocks(subtiles[2 + i].slice.layout)
         if isinstance(factors, Mismatch):
             raise OpError(mma, f"cannot read {what}: {factors.reason}")
         attributes[f"{role.value}_scale_steps"] = numbers(context, factors.operand.steps)
         for position, name, blocks in ((i, role.name, found), (2 + i, what, factors.operand)):
             if explains:
-                explain(mma, name, parts[position], blocks)
-            operands[position] = made.of(mma, name, parts[position], blocks)
+                explain(mma, name, subtiles[position], blocks)
+            operands[position] = made.of(mma, name, subtiles[position], blocks)
     return ir.Operation.create(
-        Tcgen05ScaledOp.OPERATION_NAME,
+        MmaDescScaledOp.OPERATION_NAME,
         results=[mma.result.type],
         operands=operands,
         attributes=attributes,
     )
 
 
-def _chunks(scaling: Scaling, parts: list[Part], ctas: int) -> list[Chunks] | str:
+def _chunks(scaling: Scaling, subtiles: list[Subtile], ctas: int) -> list[Chunks] | str:
     """What instructions that read 48 bytes along K read of A and B, or why they cannot: both are read so
     or neither."""
     pattern = Swizzle.B128.pattern_bytes
     chunks: list[Chunks] = []
-    for part, role in zip(parts, Role, strict=True):
-        found = scaling.chunks(part.slice.layout, role, ctas)
+    for subtile, role in zip(subtiles, Role, strict=True):
+        found = scaling.chunks(subtile.slice.layout, role, ctas)
         if isinstance(found, Mismatch):
             return f"cannot read {role.name}: {found.reason}"
-        if root_alignment(part.root) % pattern:
+        if allocation_alignment(subtile.allocation) % pattern:
             return (
                 f"reads {role.name} from a tile that begins at a multiple of "
-                f"{root_alignment(part.root)}; with an absolute leading dimension the base offset is 0, "
+                f"{allocation_alignment(subtile.allocation)}; with an absolute leading dimension the base offset is 0, "
                 f"so it begins at a multiple of {pattern}"
             )
         chunks.append(found)

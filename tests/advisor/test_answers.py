@@ -56,9 +56,9 @@ def test_what_is_registered_is_said_instead():
 def test_answers_that_hold_others_are_said_like_these(say):
     chosen = choose_operands("64x64xbf16", "64x64xbf16")
     method = {data: Answer.data, text: Answer.__str__, html: Answer._repr_html_}[say]
-    for answer in (chosen, chosen.a, chosen.product):
+    for answer in (chosen, chosen.a, chosen.mma):
         assert method(answer) == say(answer)
-    for part in (chosen.a, chosen.product):
+    for part in (chosen.a, chosen.mma):
         assert json.dumps(say(part))[1:-1] in json.dumps(say(chosen))
 
 
@@ -66,7 +66,7 @@ def test_every_way_of_saying_loads_what_it_needs():
     code = (
         "from mlir_smem.advisor import *\n"
         "chosen = choose_operands('128x64xbf16', '64x128xbf16')\n"
-        "print(chosen.a.data()['bytes'], chosen.product._repr_html_()[:16])"
+        "print(chosen.a.data()['bytes'], chosen.mma._repr_html_()[:16])"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "16384 <pre>D = A * B:"

@@ -49,13 +49,13 @@ BF16 = {"a": "128x64xbf16", "b": "64x256xbf16"}
         (
             {"a": "64x64xtf32", "a_major": "m"},
             "A: tf32 lies M-major in global memory, TMA moves lines as they are, and wgmma reads tf32 "
-            "K-major only; expected K-major data (--a-major k), or threads that turn it around on its "
+            "K-major only; expected K-major data (--a-major k), or threads that transpose it on its "
             "way (--load-a 16-byte)",
         ),
         (
             {"b": "64x64xe4m3", "b_major": "n"},
             "B: e4m3 lies N-major in global memory, TMA moves lines as they are, and wgmma reads e4m3 "
-            "K-major only; expected K-major data (--b-major k), or threads that turn it around on its "
+            "K-major only; expected K-major data (--b-major k), or threads that transpose it on its "
             "way (--load-b 16-byte)",
         ),
         (
@@ -121,11 +121,11 @@ def test_b_of_other_widths_lies_k_major_by_default():
     assert str(choose_operands(b="64x64xe4m3").b.major) == "K-major"
 
 
-def test_threads_turn_around_what_tma_cannot():
+def test_threads_transpose_what_tma_cannot():
     a = choose_operands("64x64xtf32", a_major="m", load_a="16-byte").a
     assert str(a.major) == "K-major"
-    assert a.stores.turned
-    assert a.stores.reason == "turned around in registers, no bank conflicts"
+    assert a.stores.transposed
+    assert a.stores.reason == "transposed in registers, no bank conflicts"
 
 
 def test_examples_lie_one_after_the_other_and_aligned():
@@ -163,7 +163,7 @@ def test_a_strided_load_narrows_the_swizzle():
 
 
 def test_instructions_of_a_wide_product():
-    product = choose_operands("128x32xs8", "32x296xs8").product
+    product = choose_operands("128x32xs8", "32x296xs8").mma
     assert product.instructions == {
         "wgmma.mma_async.sync.aligned.m64n256k32.s32.s8.s8": 2,
         "wgmma.mma_async.sync.aligned.m64n32k32.s32.s8.s8": 2,
@@ -174,7 +174,7 @@ def test_instructions_of_a_wide_product():
 
 
 def test_an_operand_in_registers_is_not_transposed_by_the_instruction():
-    product = choose_operands("64x64xf16", "64x64xf16", load_a="ldmatrix", a_major="m").product
+    product = choose_operands("64x64xf16", "64x64xf16", load_a="ldmatrix", a_major="m").mma
     assert product.transposes == {"imm-trans-b": 1}
 
 
@@ -188,10 +188,10 @@ KEYS = [
 
 def test_keys_for_programs_are_stable():
     data = json.loads(json.dumps(choose_operands(**BF16).data()))
-    assert list(data) == ["arch", "a", "b", "product"]
+    assert list(data) == ["arch", "a", "b", "mma"]
     a = data["a"]
     assert list(a) == KEYS
-    assert list(a["candidates"][0]) == ["verdict", "name", "layout", "why", "uses", "operand"]
+    assert list(a["candidates"][0]) == ["evaluation", "name", "layout", "why", "uses", "operand"]
     assert list(a["descriptor"]) == ["form", "constant", "fields", "example", "blocks"]
     assert list(a["descriptor"]["fields"][0]) == ["name", "bits", "value", "encoded", "meaning"]
     assert a["descriptor"]["blocks"][1] == {
@@ -206,12 +206,12 @@ def test_keys_for_programs_are_stable():
         "swizzle": "CU_TENSOR_MAP_SWIZZLE_128B",
         "copies": [{"row": 0, "column": 0, "offset": 0}],
     }
-    assert data["product"]["imm_trans_b"] == 1
+    assert data["mma"]["imm_trans_b"] == 1
 
 
-def test_verdicts_are_those_of_the_choice():
+def test_evaluations_are_those_of_the_choice():
     a = choose_operands("64x64xtf32").a
-    told = [f"{c['verdict']:8} {c['name']}: {c['why']}" for c in a.data()["candidates"]]
+    told = [f"{c['evaluation']:8} {c['name']}: {c['why']}" for c in a.data()["candidates"]]
     assert "\n".join(told) == a.choice.explain()
 
 

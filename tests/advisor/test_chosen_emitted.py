@@ -1,9 +1,9 @@
 """What `choose` says of two tiles for `tcgen05` is what the lowering emits for them."""
 
-import narrow_products
+import narrow_mmas
 import pytest
-from emitted_products import RANK, emitted
-from product_cases import Case
+from emitted_mmas import RANK, emitted
+from mma_cases import Case
 
 from fuzz.generated.blocks import BlockCase
 from mlir_smem.advisor import choose_operands
@@ -38,7 +38,7 @@ def chosen(a, b, m, n, k, **options):
 
 def agree(said, found):
     """Asserts that the instructions are those that are said, and nothing else is."""
-    product, (a, b) = said.product, said.each
+    product, (a, b) = said.mma, said.each
     # Where tiles lie is the allocator's affair; each begins with its first instruction's operand.
     begin_a, begin_b = (
         Tcgen05Descriptor.decode(getattr(found.multiplied[0], name)).start for name in "ab"
@@ -180,12 +180,12 @@ def test_rows_of_48_bytes(case):
     assert any(Tcgen05Descriptor.decode(each.a).absolute for each in found.multiplied)
 
 
-@pytest.mark.parametrize("mix", narrow_products.MIXES[::4], ids=" ".join)
+@pytest.mark.parametrize("mix", narrow_mmas.MIXES[::4], ids=" ".join)
 @pytest.mark.parametrize("scaled", [False, True])
 def test_padded_types(mix, scaled):
-    m, n = narrow_products.M, narrow_products.N
+    m, n = narrow_mmas.M, narrow_mmas.N
     scale = "ue8m0" if scaled else None
-    found = emitted(narrow_products.kernel(*mix, scaled=scaled), "sm_103a")
+    found = emitted(narrow_mmas.kernel(*mix, scaled=scaled), "sm_103a")
     agree(chosen(*mix, m, n, 128, arch="sm_103", scale=scale), found)
 
 
@@ -193,7 +193,7 @@ def test_padded_types(mix, scaled):
     "case", [BlockCase(), BlockCase(*E2M1, "f8E4M3FN", 16, n=96, pair=True)], ids=str
 )
 def test_copies_of_scale_factors(case):
-    factors = said_of_blocks(case, arch="sm_100").product.factors
+    factors = said_of_blocks(case, arch="sm_100").mma.factors
     copied = emitted(case.text, "sm_100a").copied
     counts = [len(tile.data()["copies"]) for tile in factors.tiles]
     assert len(copied) == sum(counts)

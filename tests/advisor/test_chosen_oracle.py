@@ -145,4 +145,4 @@ def test_the_command_prints_the_same(capsys):
     assert smem_layout(["choose", "--b", "64x256xbf16", "--max-swizzle", "64", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed["b"] == told("b", "bf16", 256, 64, 1, "MN", 64)
-    assert list(printed) == ["arch", "a", "b", "product"]
+    assert list(printed) == ["arch", "a", "b", "mma"]

@@ -201,7 +201,7 @@ def test_the_kind_follows_from_the_types():
     found = {
         (a, b, scale): choose_operands(
             f"128x256x{a}", f"256x64x{b}", arch="sm_100", scale=scale, b_major="k"
-        ).data()["product"]["kind"]
+        ).data()["mma"]["kind"]
         for a, b, scale in kinds
     }
     assert found == kinds
@@ -229,7 +229,7 @@ def test_b_lies_row_major_where_that_is_read():
     ],
 )
 def test_instructions_and_columns(a, b, ctas, shapes, columns):
-    product = choose_operands(a, b, arch="sm_100", ctas=ctas).data()["product"]
+    product = choose_operands(a, b, arch="sm_100", ctas=ctas).data()["mma"]
     assert {(i["m"], i["n"]): i["count"] for i in product["instructions"]} == shapes
     assert product["columns"] == columns
     assert product["allocated_columns"] in (32, 64, 128, 256, 512)
@@ -239,7 +239,7 @@ def test_instructions_and_columns(a, b, ctas, shapes, columns):
 def test_instruction_descriptors_say_what_is_multiplied():
     product = choose_operands(
         "128x64xe5m2", "64x64xe4m3", arch="sm_100", ctas=2, scale="ue8m0", a_major="m"
-    ).data()["product"]
+    ).data()["mma"]
     (instruction,) = product["instructions"]
     found = InstructionDescriptor.decode(int(instruction["descriptor"], 16), KINDS["mxf8f6f4"])
     assert (str(found.a), str(found.b), found.m, found.n) == ("e5m2", "e4m3", 256, 128)
@@ -251,13 +251,13 @@ def test_instruction_descriptors_say_what_is_multiplied():
 
 def test_a_known_instruction_descriptor():
     # 128x256, f16 by f16 in f32, as NVIDIA's headers encode it.
-    product = choose_operands("128x64xf16", "64x256xf16", arch="sm_100", b_major="k").product
+    product = choose_operands("128x64xf16", "64x256xf16", arch="sm_100", b_major="k").mma
     assert product.descriptor(128, 256).encode() == 0x08400010
 
 
 def test_bf16_is_not_added_in_f16():
     types = {
-        kind: choose_operands(f"128x64x{kind}", f"64x64x{kind}", arch="sm_100").data()["product"]
+        kind: choose_operands(f"128x64x{kind}", f"64x64x{kind}", arch="sm_100").data()["mma"]
         for kind in ("f16", "bf16")
     }
     assert {kind: said["accumulators"] for kind, said in types.items()} == {
@@ -283,7 +283,7 @@ def test_rows_in_two_chunks():
 def test_a_chunked_product_says_so_in_its_instruction_descriptor():
     product = choose_operands(
         "128x768xe2m1", "768x128xe2m1", arch="sm_103", scale="ue4m3", k_bytes=48, ctas=2
-    ).product
+    ).mma
     assert product.descriptor(256, 256).encode() == 0x90400480
     told = product.data()["instructions"][0]
     assert (told["fields"]["k_bytes"], told["fields"]["scale"]) == (48, "ue4m3")
@@ -315,7 +315,7 @@ def test_keys_for_programs_are_stable():
     assert names == [
         *("start address", "LBO", "SBO", "version", "base offset", "LBO mode", "swizzle"),
     ]
-    assert list(data["product"]) == [
+    assert list(data["mma"]) == [
         *("m", "n", "k", "kind", "ctas", "scale", "block", "accumulators", "instructions"),
         *("scale_factors", "columns", "allocated_columns", "commit_mask"),
     ]
@@ -338,11 +338,11 @@ def test_the_ninth_form_is_not_the_isas():
 
 def test_two_blocks_commit_to_both():
     chosen = choose_operands("128x64xbf16", "64x64xbf16", arch="sm_100", ctas=2)
-    assert chosen.data()["product"]["commit_mask"] == "0x0003"
-    assert [chosen.product.commit_mask(rank) for rank in range(4)] == [3, 3, 12, 12]
+    assert chosen.data()["mma"]["commit_mask"] == "0x0003"
+    assert [chosen.mma.commit_mask(rank) for rank in range(4)] == [3, 3, 12, 12]
     assert "multicast::cluster.b64, mask 0x0003 << its rank\n" in str(chosen)
     one = choose_operands("128x64xbf16", "64x64xbf16", arch="sm_100")
-    assert one.data()["product"]["commit_mask"] is None
+    assert one.data()["mma"]["commit_mask"] is None
     assert "commit" not in str(one)
 
 

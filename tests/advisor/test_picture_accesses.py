@@ -12,7 +12,7 @@ from mlir_smem.layout import (
     Role,
     Swizzle,
     element,
-    operand_blocks,
+    mma_tiles,
     parse_layout,
     tile_of_atoms,
 )
@@ -102,7 +102,7 @@ def test_what_a_wgmma_reads_and_what_its_descriptor_adds(role, contiguous, step)
     layout = atoms(Swizzle.B128, contiguous)
     at = (0, 16 * step) if role is Role.A else (16 * step, 0)
     picture = Picture(layout, access=AccessKind.MMA, at=at, role=role)
-    added = operand_blocks(layout, role).steps[0][step]
+    added = mma_tiles(layout, role).steps[0][step]
     over = picture.touched
     assert over is not None
     assert f"k {16 * step} to {16 * step + 15}: descriptor + {added} " in over.what

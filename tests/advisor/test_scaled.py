@@ -8,9 +8,7 @@ from mlir_smem.layout.tcgen05 import KINDS, InstructionDescriptor
 
 
 def factors_of(a, b, **options):
-    return choose_operands(a, b, **({"arch": "sm_100"} | options)).data()["product"][
-        "scale_factors"
-    ]
+    return choose_operands(a, b, **({"arch": "sm_100"} | options)).data()["mma"]["scale_factors"]
 
 
 def test_tiles_copies_and_steps():
@@ -71,7 +69,7 @@ def test_two_blocks_each_hold_the_factors_of_all_of_b():
 
 def test_factors_count_among_the_columns():
     product = choose_operands("128x256xe2m1", "256x256xe2m1", arch="sm_100", scale="ue8m0").data()[
-        "product"
+        "mma"
     ]
     assert (product["columns"], product["allocated_columns"]) == (256, 512)
     with pytest.raises(LayoutError, match="512 columns of tensor memory, and scale factors 16; a "):
@@ -90,7 +88,7 @@ def test_factors_count_among_the_columns():
 def test_the_kind_follows_from_the_factors(scale, block, said):
     chosen = choose_operands(
         "128x256xe2m1", "256x64xe2m1", arch="sm_100", scale=scale, block=block
-    ).data()["product"]
+    ).data()["mma"]
     assert (chosen["kind"], chosen["block"]) == said
     assert chosen["scale_factors"]["factors"] == 64 // said[1]
     assert chosen["instructions"][0]["instruction"].endswith(f".block_scale.block{said[1]}")

@@ -6,7 +6,7 @@ from drawn import check_positions, read
 
 from mlir_smem.advisor.pictures import AccessKind, Color, Outline, Picture, View
 from mlir_smem.layout import Arch, LayoutError, Role, Swizzle, element, parse_layout, tile_of_atoms
-from mlir_smem.layout.tcgen05 import KINDS, chunked_blocks, scale_layout, tcgen05_addresses
+from mlir_smem.layout.tcgen05 import KINDS, chunked_mma_tiles, scale_layout, tcgen05_addresses
 
 NINTH = parse_layout("Swizzle<2,5,2> o ((32,2),(4,2)):((1,256),(32,128))", element("tf32"))
 
@@ -77,7 +77,7 @@ def test_cells_have_the_colour_of_the_instruction_that_reads_them(role):
         layout, color=Color.INSTRUCTION, role=role, arch=Arch.SM_103, k_bytes=48, lines=384
     )
     cells = picture.cells
-    chunks = chunked_blocks(layout, role, KINDS["mxf4"])
+    chunks = chunked_mma_tiles(layout, role, KINDS["mxf4"])
     read_by = {}
     for k in range(8):
         descriptor = chunks.block_descriptor(0, k, 0).encode()

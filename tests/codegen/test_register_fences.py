@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from product_cases import MIXES, Case, forms
+from mma_cases import MIXES, Case, forms
 
 from mlir_smem.codegen.back_end import to_llvm
 from mlir_smem.codegen.llvm_dialect import device_module, lower_to_llvm_dialect

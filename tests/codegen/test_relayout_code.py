@@ -64,7 +64,7 @@ def test_a_line_costs_one_xor():
         ("f32", 32, 1, 4, "v2.b32", 0, 0, 2),
     ],
 )
-def test_a_tile_is_turned_around(
+def test_a_tile_is_transposed(
     name, lines, permuted, blocks, loads, load, permutes, selects, stores
 ):
     case = Between(name, (lines, lines), End(contiguous=int(permuted)), End(), permuted)

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-import narrow_products
+import narrow_mmas
 import pytest
+from mma_cases import MIXES, Case, majors, modified, more_of_tcgen05
 from pair_gemm import PairGemm
-from product_cases import MIXES, Case, majors, modified, more_of_tcgen05
 from scaled_gemm import FORMATS, TILES
 
 import mlir_smem
@@ -45,8 +45,8 @@ def test_every_form_is_assembled(case):
 
 @pytest.mark.parametrize("arch", ["sm_100a", "sm_103a"])
 def test_narrow_types_are_assembled(arch):
-    for a, b in narrow_products.MIXES[:: 2 if arch == "sm_100a" else 5]:
-        report = mlir_smem.compile(narrow_products.kernel(a, b), arch=arch).report
+    for a, b in narrow_mmas.MIXES[:: 2 if arch == "sm_100a" else 5]:
+        report = mlir_smem.compile(narrow_mmas.kernel(a, b), arch=arch).report
         assert (report.warnings, report.spill_bytes) == ((), 0), (a, b)
 
 
@@ -129,8 +129,8 @@ def test_scaled_products_and_pairs_are_assembled(case):
 
 
 def test_scaled_products_of_padded_types_are_assembled():
-    for a, b in narrow_products.MIXES[::5]:
-        text = narrow_products.kernel(a, b, scaled=True)
+    for a, b in narrow_mmas.MIXES[::5]:
+        text = narrow_mmas.kernel(a, b, scaled=True)
         assert mlir_smem.compile(text, arch="sm_100a").report.warnings == (), (a, b)
 
 

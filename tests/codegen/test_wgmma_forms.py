@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from product_cases import MIXES, Case, every_case, forms, modified
+from mma_cases import MIXES, Case, every_case, forms, modified
 
 import mlir_smem
 from mlir_smem.codegen import CompileError

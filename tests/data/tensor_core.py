@@ -2,7 +2,7 @@
 
     python tests/data/tensor_core.py
 
-For each element type and kind of operands (`tests/extremes.py`) it holds 8 rows of A, 8 columns of B
+For each element type and kind of operands (`tests/support/edge_cases.py`) it holds 8 rows of A, 8 columns of B
 and their products, for K = 32: two instructions, of which the second adds to the first.
 """
 
@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
-from extremes import DTYPES, KINDS, operands, product_of
+from edge_cases import DTYPES, KINDS, operands, product_of
 
 import mlir_smem
 from mlir_smem.runtime import run_on_gpu

@@ -16,7 +16,7 @@ FILES = sorted((Path(__file__).parents[2] / "lit_tests" / "dialect").glob("*.mli
 
 SPARSE = """
 func.func @sparse(%a: i64, %b: i64, %e: !smem.fragment<tensor<64x64xbf16>, #smem.metadata>) {
-  %0 = "smem.wgmma_sp"(%a, %b, %e) {a_element = "bf16", b_element = "bf16", a_major = "k",
+  %0 = "smem.mma_desc_sp"(%a, %b, %e) {a_element = "bf16", b_element = "bf16", a_major = "k",
       b_major = "mn", a_steps = array<i64: 0, 2>, b_steps = array<i64: 0, 256>}
       : (i64, i64, !smem.fragment<tensor<64x64xbf16>, #smem.metadata>)
       -> !smem.fragment<tensor<64x8xf32>, #smem.in_flight>

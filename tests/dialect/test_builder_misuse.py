@@ -5,7 +5,7 @@ from inspect import signature
 from pathlib import PurePosixPath
 
 import pytest
-from builder_calls import ROLES, builders, calls, value
+from builder_calls import PARTITIONS, builders, calls, value
 
 from mlir_smem.dialect import new_context, ops, register
 from mlir_smem.dialect.bindings import PACKAGE, arith, ir
@@ -44,8 +44,8 @@ each_builder = pytest.mark.parametrize("name", builders())
 @each_builder
 def test_the_right_arguments_of_every_builder_are_known(name, made):
     assert name in made
-    if name == "roles":
-        ops.roles(*ROLES)
+    if name == "partitions":
+        ops.partitions(*PARTITIONS)
     else:
         builders()[name](**made[name])
 
@@ -108,7 +108,7 @@ def _is_taken(name, parameter, wrong):
 
 @each_builder
 def test_a_parameter_that_is_not_there(name, made):
-    if name == "roles":
+    if name == "partitions":
         return
     known = ", ".join(made[name])
     said = refused(lambda: builders()[name](**made[name], negate_c=True))
@@ -152,10 +152,10 @@ WRONG = [
     ("stage", {"at": True}, f"at is True; expected {IS_INDEX}"),
     ("stage", {"at": 1 << 63}, f"at is 9223372036854775808; expected {IS_INDEX}"),
     ("stage", {"at": "i32"}, f"at is a value of type i32; expected {IS_INDEX}"),
-    ("ring", {"stages": "index"}, f"stages is a value of type index; expected {IS_INTEGER}"),
-    ("ring", {"stages": 1 << 31}, f"stages is 2147483648; expected {IS_INTEGER}"),
-    ("ring", {"stages": 4.0}, f"stages is 4.0; expected {IS_INTEGER}"),
-    ("ring", {"stages": True}, f"stages is True; expected {IS_INTEGER}"),
+    ("pipeline", {"stages": "index"}, f"stages is a value of type index; expected {IS_INTEGER}"),
+    ("pipeline", {"stages": 1 << 31}, f"stages is 2147483648; expected {IS_INTEGER}"),
+    ("pipeline", {"stages": 4.0}, f"stages is 4.0; expected {IS_INTEGER}"),
+    ("pipeline", {"stages": True}, f"stages is True; expected {IS_INTEGER}"),
     ("alloc", {"shape": 64}, f"shape is 64; expected a sequence, each of it {IS_INTEGER}"),
     ("alloc", {"shape": "64x64"}, "shape is '64x64'; expected a sequence, each of it a 32-bit"),
     ("alloc", {"shape": (64, 1.5)}, "shape is [64, 1.5]; expected a sequence, each of it a 32-bit"),
@@ -170,7 +170,11 @@ WRONG = [
     ("view", {"memref": "f32"}, "memref is a value of type f32; expected a matrix (an MLIR value"),
     ("subtile", {"offsets": 0}, "offsets is 0; expected a sequence, each of it an integer, or an"),
     ("tma_load", {"coordinates": [None]}, "coordinates is [None]; expected a sequence, each of it"),
-    ("tma_load", {"ring": None}, "ring is None; expected a ring (an MLIR value of type !smem.barr"),
+    (
+        "tma_load",
+        {"pipeline": None},
+        "pipeline is None; expected a pipeline (an MLIR value of type !smem.barr",
+    ),
     ("tma_load", {"cache": 3}, "cache is 3; expected text or None"),
     ("map", {"inputs": []}, "maps no fragment; expected one or more"),
     (
@@ -224,14 +228,17 @@ def test_what_is_missing_is_said(made):
     assert (
         refused(lambda: ops.mma(made["mma"]["a"])) == f"smem.mma: b is missing; expected {IS_TILE}"
     )
-    assert refused(ops.ring) == "smem.ring: stages is missing; expected a 32-bit integer"
+    assert (
+        refused(ops.pipeline)
+        == "smem.create_pipeline: stages is missing; expected a 32-bit integer"
+    )
 
 
-def test_roles_are_tuples(place):
+def test_partitions_are_tuples(place):
     said = "expected (a 32-bit integer, a 32-bit integer or None, a function)"
     for wrong, heard in (((1, 2), "[1, 2]"), ((1, None, 3), "[1, None, 3]"), (None, "None")):
-        assert refused(lambda wrong=wrong: ops.roles(wrong)) == (
-            f"smem.roles: an argument is {heard}; {said}"
+        assert refused(lambda wrong=wrong: ops.partitions(wrong)) == (
+            f"smem.warp_specialize: an argument is {heard}; {said}"
         )
 
 

@@ -329,7 +329,7 @@ def test_mma_scaled(modifiers, n, attributes_text):
 def test_tensor_memory_of_a_pair():
     assert built(lambda: ops.tensor_memory(64, 2, pair=True)) == parsed(
         '%0 = "smem.tensor_memory"() {columns = 64 : i32, depth = 4 : i32, first = 0 : i32, pair, '
-        "warpgroups = 2 : i32} : () -> !smem.barriers"
+        "warpgroups = 2 : i32} : () -> !smem.pipeline"
     )
 
 

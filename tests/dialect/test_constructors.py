@@ -64,7 +64,7 @@ BAD_TILES = {
     ),
     "a part that cuts nothing": (
         "tensor<8x8xbf16>",
-        '#smem.part<"(10,8):(8,1)", "(2,0)">',
+        '#smem.composed_layout<"(10,8):(8,1)", "(2,0)">',
         'is written #smem.layout<"Swizzle<0,4,3> o (8,8):(8,1)">',
     ),
 }
@@ -122,7 +122,7 @@ def test_a_tile_is_not_made_with_what_is_no_layout(layout):
 def test_a_fragment_is_not_made_with_what_is_no_state(state):
     with pytest.raises(
         ValueError,
-        match=re.escape("expected #smem.accumulator, #smem.in_flight, #smem.multiplicand or"),
+        match=re.escape("expected #smem.accumulator, #smem.in_flight, #smem.a_fragment or"),
     ):
         types.FragmentType.get(ir.Type.parse("tensor<64x8xf32>"), ir.Attribute.parse(state))
 
@@ -139,7 +139,7 @@ def test_a_negative_extent_is_not_made():
     [
         (lambda none: types.tile([8, 8], none, attributes.auto()), "has the element type none"),
         (lambda none: types.fragment([64, 8], none), "has an accumulator of none; expected f32"),
-        (lambda none: types.multiplicand([64, 16], none), "has the element type none"),
+        (lambda none: types.a_fragment([64, 16], none), "has the element type none"),
         (lambda none: types.metadata([64, 32], none), "has the element type none"),
     ],
 )

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from builder_calls import ROLES, builders, calls
+from builder_calls import PARTITIONS, builders, calls
 from builder_kernels import KERNELS, built
 
 import mlir_smem
@@ -80,13 +80,13 @@ def test_a_builder_builds_its_op_alone(name):
         known = calls()
         before = names_in(module)
         given = known[name]
-        builders()[name](*(ROLES if name == "roles" else ()), **given)
+        builders()[name](*(PARTITIONS if name == "partitions" else ()), **given)
     after = names_in(module)
     for each in before:
         after.remove(each)
     inner = {
         "elect": ["smem.tma_commit"],
         "map": ["arith.addf", "smem.yield"],
-        "roles": ["smem.role"] * 2,
+        "partitions": ["smem.partition"] * 2,
     }.get(name, [])
     assert sorted(n for n in after if n != "arith.constant") == sorted([f"smem.{name}", *inner])

@@ -250,9 +250,11 @@ def test_a_constant_of_a_dialect_that_mlir_does_not_know_needs_no_value():
     ],
 )
 def test_what_the_parser_passes_over_or_dies_of(line, message):
-    ring = '"smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32}'
+    pipeline = (
+        '"smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32}'
+    )
     text = f"""func.func @f() {{ // "no string, @ no name, vector<4294967296xf32>
-  %r = {ring} : () -> !smem.barriers
+  %r = {pipeline} : () -> !smem.pipeline
   LINE
   return
 }}"""

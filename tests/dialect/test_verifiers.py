@@ -56,8 +56,8 @@ MEMREFS = [
 ]
 VALUES = ["f32", "bf16", "i1", "index", MEMREFS[0], TILES[0], FRAGMENTS[0]]
 
-#: The type of a ring; where an op takes one, it is made beside it.
-RING = "!smem.barriers"
+#: The type of a pipeline; where an op takes one, it is made beside it.
+PIPELINE = "!smem.pipeline"
 
 #: Operands and results of each op.
 SIGNATURES = {
@@ -76,10 +76,10 @@ SIGNATURES = {
     "wait": ([FRAGMENTS], [FRAGMENTS]),
     "wgmma": ([["i64"], ["i64"], FRAGMENTS], [FRAGMENTS]),
     "columns": ([FRAGMENTS], [FRAGMENTS]),
-    "ring": ([], [[RING]]),
-    "producer_acquire": ([[RING], ["index"]], [["index"]]),
-    "consumer_release": ([[RING], ["index"]], []),
-    "tma_load": ([MEMREFS, TILES, [RING], *[["index"]] * 4], []),
+    "pipeline": ([], [[PIPELINE]]),
+    "producer_acquire": ([[PIPELINE], ["index"]], [["index"]]),
+    "consumer_release": ([[PIPELINE], ["index"]], []),
+    "tma_load": ([MEMREFS, TILES, [PIPELINE], *[["index"]] * 4], []),
     "tma_store": ([TILES, MEMREFS, *[["index"]] * 3], []),
     "tma_commit": ([], []),
     "tma_wait": ([], []),
@@ -109,7 +109,7 @@ _CACHE = ['"evict_first"', '"evict"', "5"]
 OWN_ATTRIBUTES = {
     "columns": {"first": ["0 : i64", "8 : i32", "-8 : i64", '"x"']},
     "copy": {"permutation": ["array<i64: 1, 0>", "array<i64: 1>", "5"], "relayout": ["unit", "5"]},
-    "ring": {
+    "pipeline": {
         **{key: ["1 : i32", "0 : i32", '"x"'] for key in ("stages", "producers", "consumers")},
         "offset": ["0 : i64", "4 : i64", '"x"'],
     },
@@ -133,17 +133,17 @@ def ops(draw):
         for key, values in OWN_ATTRIBUTES.get(name, ATTRIBUTES).items()
         if draw(st.integers(0, 9))
     ]
-    arguments = ", ".join(f"%a{i}: {t}" for i, t in enumerate(operands) if t != RING)
-    names = ", ".join("%ring" if t == RING else f"%a{i}" for i, t in enumerate(operands))
+    arguments = ", ".join(f"%a{i}: {t}" for i, t in enumerate(operands) if t != PIPELINE)
+    names = ", ".join("%pipeline" if t == PIPELINE else f"%a{i}" for i, t in enumerate(operands))
     types = f"({', '.join(operands)}) -> ({', '.join(results)})"
     op = f'"smem.{name}"({names}) {{{", ".join(attributes)}}} : {types}'
     counts = ", ".join(f"{name} = 2 : i32" for name in ("stages", "producers", "consumers"))
-    ring = f'%ring = "smem.ring"() {{{counts}}} : () -> {RING}'
-    body = f"{ring}\n{'%r = ' * len(results)}{op}"
+    pipeline = f'%pipeline = "smem.create_pipeline"() {{{counts}}} : () -> {PIPELINE}'
+    body = f"{pipeline}\n{'%r = ' * len(results)}{op}"
     return f"func.func private @f({arguments}) {{\n{body}\nreturn }}"
 
 
-def verdict(text):
+def evaluation(text):
     """Whether text parses and verifies; what it is refused for must have a place."""
     with new_context():
         try:
@@ -156,14 +156,14 @@ def verdict(text):
 
 @given(ops())
 def test_ops_are_accepted_or_refused(text):
-    verdict(text)
+    evaluation(text)
 
 
 @pytest.mark.parametrize("alignment", ['"x"', "1.0 : f32", "array<i64: 128>"])
 def test_an_alignment_that_is_no_number(alignment):
     memref = "memref<64x64xbf16, #gpu.address_space<workgroup>>"
     tile = f"!smem.tile<tensor<64x64xbf16>, {FORCED}>"
-    assert not verdict(
+    assert not evaluation(
         f"""func.func private @f(%m: {memref}) {{
           %t = "smem.view"(%m) {{alignment = {alignment}}} : ({memref}) -> {tile}
           return }}"""
@@ -173,7 +173,7 @@ def test_an_alignment_that_is_no_number(alignment):
 def test_contiguous_memory_of_run_time_extents_can_be_viewed():
     memref = "memref<?x?x?xi8, #gpu.address_space<workgroup>>"
     tile = f"!smem.tile<tensor<64x64xbf16>, {FORCED}>"
-    assert verdict(
+    assert evaluation(
         f"""func.func private @f(%m: {memref}) {{
           %t = "smem.view"(%m) : ({memref}) -> {tile}
           return }}"""

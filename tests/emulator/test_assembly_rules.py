@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 import pytest
-from assembly import FENCE, Product, inline, needs_ptxas, structure
-from kernels import faults, run
+from emulated import faults, run
+from wgmma_assembly import FENCE, Product, inline, needs_ptxas, structure
 
 from mlir_smem.codegen import CompileError
 from mlir_smem.emulator import EmulationError, Kind

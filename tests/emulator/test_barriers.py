@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from kernels import faults, only_fault, run
+from emulated import faults, only_fault, run
 
 from mlir_smem.emulator import Kind
 
@@ -76,7 +76,7 @@ CONSUME = f"""
 SYNC = "\n      nvvm.barrier id = %one number_of_threads = %n256"
 ARRIVE = "\n      nvvm.barrier.arrive id = %one number_of_threads = %n256"
 
-ROLES = {
+PARTITIONS = {
     "one if": "scf.if %first {{ {produce} {signal} }} else {{ {wait} {consume} }}",
     "the consumer first": """
     %other = arith.xori %first, %first_is : i1
@@ -92,20 +92,20 @@ ROLES = {
 }
 
 
-def roles(form, produce=PRODUCE, signal=SYNC, wait=SYNC, consume=CONSUME):
-    text = ROLES[form].format(produce=produce, signal=signal, wait=wait, consume=consume)
+def partitions(form, produce=PRODUCE, signal=SYNC, wait=SYNC, consume=CONSUME):
+    text = PARTITIONS[form].format(produce=produce, signal=signal, wait=wait, consume=consume)
     return SETUP + "%first_is = arith.constant true\n    " + text
 
 
 @pytest.mark.parametrize("signal", [SYNC, ARRIVE], ids=["waits", "arrives"])
-@pytest.mark.parametrize("form", ROLES)
+@pytest.mark.parametrize("form", PARTITIONS)
 def test_a_producer_and_a_consumer(form, signal):
     out = np.zeros(256, np.int32)
-    run(roles(form, signal=signal), out, block=256, symbols=SYMBOLS)
+    run(partitions(form, signal=signal), out, block=256, symbols=SYMBOLS)
     assert out.tolist() == [0] * 128 + [2 * t for t in range(128)]
 
 
-@pytest.mark.parametrize("form", ROLES)
+@pytest.mark.parametrize("form", PARTITIONS)
 def test_warps_are_one_again_at_the_next_barrier(form):
     rest = f"""
     gpu.barrier
@@ -114,18 +114,18 @@ def test_warps_are_one_again_at_the_next_barrier(form):
     %q = memref.load %s[%k] : {SPACE}
     memref.store %q, %A[%tid] : memref<256xi32>"""
     out = np.zeros(256, np.int32)
-    run(roles(form) + rest, out, block=256, symbols=SYMBOLS)
+    run(partitions(form) + rest, out, block=256, symbols=SYMBOLS)
     assert out.tolist() == [2 * (t % 128) for t in range(256)]
 
 
-@pytest.mark.parametrize("form", ROLES)
+@pytest.mark.parametrize("form", PARTITIONS)
 def test_what_is_written_after_an_arrival_is_not_seen(form):
-    body = roles(form, produce="", signal=ARRIVE + PRODUCE)
+    body = partitions(form, produce="", signal=ARRIVE + PRODUCE)
     found = faults(body, np.zeros(256, np.int32), block=256, symbols=SYMBOLS)
     assert Kind.RACE in {fault.kind for fault in found}
 
 
-@pytest.mark.parametrize("form", ROLES)
+@pytest.mark.parametrize("form", PARTITIONS)
 def test_who_only_arrives_sees_nothing(form):
     # The consumer writes before the barrier; the producer, who did not wait, reads it.
     early = f"\n      memref.store %one, %s[%tid] : {SPACE}"
@@ -133,7 +133,7 @@ def test_who_only_arrives_sees_nothing(form):
       %p = arith.addi %tid, %c128 : index
       %o = memref.load %s[%p] : {SPACE}
       memref.store %o, %A[%tid] : memref<256xi32>"""
-    body = roles(form, produce="", signal=ARRIVE + peek, wait=early + SYNC, consume="")
+    body = partitions(form, produce="", signal=ARRIVE + peek, wait=early + SYNC, consume="")
     found = faults(body, np.zeros(256, np.int32), block=256, symbols=SYMBOLS)
     assert {fault.kind for fault in found} & {Kind.RACE, Kind.UNINITIALISED}
 
@@ -235,7 +235,7 @@ def test_a_barrier_that_some_warps_never_reach():
     assert "for barrier 2, at which 128 threads have arrived" in fault.message
 
 
-def test_two_roles_that_wait_for_each_other_crosswise():
+def test_two_partitions_that_wait_for_each_other_crosswise():
     one, other = (f"\n nvvm.barrier id = %{n} number_of_threads = %n256" for n in ("one", "two"))
     fault = wrong(f"scf.if %first {{ {one} {other} \n }} else {{ {other} {one} \n }}")
     assert fault.kind is Kind.DEADLOCK

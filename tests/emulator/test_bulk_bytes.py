@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from kernels import faults, run
+from emulated import faults, run
 
 from mlir_smem.emulator import Kind
 

@@ -7,11 +7,11 @@ see go wrong.
 import re
 from dataclasses import replace
 
-from faults.edits import without
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
+from seeded_faults.edits import without
 
-from fuzz.generated.kernels import emulated, judged
+from fuzz.generated.kernels import emulated, evaluated
 from fuzz.generated.products import Program
 
 #: Damages that may, or may not, make a program wrong.
@@ -55,9 +55,9 @@ def test_what_is_proven_holds_and_what_is_refused_fails(data):
     text = DAMAGES[damage](program.text)
     note(text)
     kernel = replace(program.kernel(), text=text)
-    found = judged(kernel)
+    found = evaluated(kernel)
     seen = emulated(found.compiled, kernel)
-    if found.said.verdict == "proven":
+    if found.said.evaluation == "proven":
         assert seen == ""
-    if found.said.verdict == "wrong":
+    if found.said.evaluation == "wrong":
         assert seen not in ("", "wrong result")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from kernels import faults_of, memref, run_text
+from emulated import faults_of, memref, run_text
 
 from mlir_smem.emulator import EmulationError, Kind
 

@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from arithmetic import FORMATS, Format
-from kernels import ELEMENTS, run
+from emulated import ELEMENTS, run
 
 from mlir_smem.emulator import EmulationError
 

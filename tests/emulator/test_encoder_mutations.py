@@ -19,8 +19,8 @@ from encoder_edits import (
     is_right_unedited,
     made,
 )
-from products import PRODUCT, lowered
-from tensor_kernels import matrix_of, product
+from mma_programs import PRODUCT, lowered
+from tcgen05_kernels import matrix_of, product
 from test_tensor_products import Operands, values
 
 from mlir_smem.layout import Swizzle, WgmmaDescriptor, element

@@ -4,11 +4,11 @@ import runpy
 from pathlib import Path
 
 import pytest
-from faults.bases import NAMES, base
-from faults.catalogue import FAULTS
-from faults.verdicts import Verdict, verdict
+from seeded_faults.bases import NAMES, base
+from seeded_faults.catalogue import FAULTS
+from seeded_faults.evaluations import Evaluation, evaluation
 
-from fuzz.generated.kernels import emulated, judged
+from fuzz.generated.kernels import emulated, evaluated
 
 pytestmark = pytest.mark.sampled(2)
 
@@ -20,14 +20,14 @@ PAGE = (DOCS / "faults.md").read_text()
 @pytest.mark.parametrize("name", NAMES)
 def test_a_correct_kernel_raises_nothing(name):
     kernel = base(name)
-    found = judged(kernel)
-    assert found.said.verdict == "proven"
+    found = evaluated(kernel)
+    assert found.said.evaluation == "proven"
     assert emulated(found.compiled, kernel) == ""
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_a_fault_is_found_as_the_page_says(fault):
-    found = verdict(fault)
+    found = evaluation(fault)
     assert found.found
     assert SCRIPT["row"](fault, found) in PAGE.splitlines(), "run `make docs`"
 
@@ -46,5 +46,5 @@ def test_there_are_faults_of_every_kind():
 
 
 def test_a_remark_alone_finds_nothing():
-    assert not Verdict("remark", "").found
-    assert not Verdict("", "").found
+    assert not Evaluation("remark", "").found
+    assert not Evaluation("", "").found

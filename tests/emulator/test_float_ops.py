@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from arithmetic import FORMATS, same
-from kernels import elementwise
+from emulated import elementwise
 
 each_format = pytest.mark.parametrize("element", FORMATS)
 

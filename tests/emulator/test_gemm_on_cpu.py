@@ -5,7 +5,7 @@ import re
 import ml_dtypes
 import numpy as np
 import pytest
-from kernels import faults_of, run_text
+from emulated import faults_of, run_text
 
 import mlir_smem
 from mlir_smem.dialect import new_context

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from kernels import ELEMENTS, faults, memref, only_fault, run
+from emulated import ELEMENTS, faults, memref, only_fault, run
 
 from mlir_smem.emulator import EmulationError, Kind, emulate
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from arithmetic import WIDTHS, as_signed, integer_pairs
-from kernels import elementwise
+from emulated import elementwise
 
 
 def _truncated(a, b):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from kernels import only_fault, run
+from emulated import only_fault, run
 
 from mlir_smem.emulator import EmulationError, Kind
 

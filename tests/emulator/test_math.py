@@ -7,9 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 from arithmetic import FORMATS, WIDTHS, integers, same
+from emulated import elementwise, run
 from hypothesis import given
 from hypothesis import strategies as st
-from kernels import elementwise, run
 
 from mlir_smem.emulator import EmulationError
 

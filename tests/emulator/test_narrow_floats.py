@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tensor_kernels import product
+from tcgen05_kernels import product
 from test_tensor_products import NARROW, Operands, bytes_of
 
 from mlir_smem.emulator import Kind

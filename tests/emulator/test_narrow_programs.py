@@ -3,7 +3,7 @@
 import ml_dtypes
 import numpy as np
 import pytest
-from narrow_products import FIRST, MIXES, M, N, drawn, kernel
+from narrow_mmas import FIRST, MIXES, M, N, drawn, kernel
 
 import mlir_smem
 from mlir_smem.layout.tcgen05 import blocked

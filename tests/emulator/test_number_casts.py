@@ -6,9 +6,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 from arithmetic import FORMATS, WIDTHS, as_signed, integers, same
+from emulated import elementwise
 from hypothesis import given
 from hypothesis import strategies as st
-from kernels import elementwise
 
 WIDER = [(a, b) for a in WIDTHS for b in WIDTHS if a < b]
 

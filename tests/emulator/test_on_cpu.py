@@ -7,7 +7,7 @@ from dataclasses import replace
 import ml_dtypes
 import numpy as np
 import pytest
-from products import AGAIN, ASYNC
+from mma_programs import AGAIN, ASYNC
 from programs import PRODUCT, kernel, module
 
 import mlir_smem

@@ -1,13 +1,13 @@
-"""A GEMM of pairs of blocks, whose rings and accumulators come round again: right, and not without what
+"""A GEMM of pairs of blocks, whose pipelines and accumulators come round again: right, and not without what
 is between the two."""
 
 import re
 
 import numpy as np
 import pytest
-from kernels import faults_of
+from emulated import faults_of
 from pair_gemm import CASES
-from ring_mutations import checked
+from pipeline_mutations import checked
 
 import mlir_smem
 from mlir_smem.emulator import Kind
@@ -54,7 +54,7 @@ def test_blocks_that_go_different_ways_wait_for_ever(name):
     assert CASES[0].text.count(was) == 1
     text = CASES[0].text.replace(was, is_)
     said = checked(text)
-    assert said.verdict == "undecided"
+    assert said.evaluation == "undecided"
     assert all("both blocks of a pair multiply the same" in message for message in said.messages)
     assert Kind.DEADLOCK in faults_in(mlir_smem.compile(text, arch="sm_100a", emit="nvvm"))
 

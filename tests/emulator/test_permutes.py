@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from emulated import elementwise, run
 from hypothesis import given
 from hypothesis import strategies as st
-from kernels import elementwise, run
 
 WORDS = st.integers(0, 2**32 - 1)
 

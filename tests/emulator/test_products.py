@@ -1,7 +1,7 @@
 """Every form of wgmma on the emulator, against exact sums."""
 
 import pytest
-from product_cases import MIXES, Case, forms, majors, modified
+from mma_cases import MIXES, Case, forms, majors, modified
 
 import mlir_smem
 from mlir_smem.runtime import run_on_cpu

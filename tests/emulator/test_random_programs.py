@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+from emulated import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernels import run
 
 OPS = {
     "addi": lambda a, b: a + b,

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from kernels import kernel, run, run_text
+from emulated import kernel, run, run_text
 
 from mlir_smem.emulator import EmulationError, emulate
 

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from kernels import run
+from emulated import run
 
 from mlir_smem import emulator
 from mlir_smem.emulator import EmulationError, registry
@@ -26,7 +26,7 @@ def _exp10(op):
 def _double(op, text):
     if text != "add.f32 $0, $1, $1;":
         return None
-    return lambda strand, value: 2 * strand.checked(value)
+    return lambda convergent, value: 2 * convergent.checked(value)
 '''
 
 BODY = """

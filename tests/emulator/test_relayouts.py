@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from each import for_each
-from product_cases import MIXES
+from mma_cases import MIXES
 from relayouts import ELEMENTS, SWIZZLES, Filled, Product
 
 import mlir_smem

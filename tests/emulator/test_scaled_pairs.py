@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scaled_products import FACTORS, factor_bytes
-from tensor_kernels import BASE, BYTES, at, cp, scaled_mma
-from tensor_pair_kernels import meeting, multiplied, pair_matrix, pair_product
+from cta_pair_kernels import meeting, multiplied, pair_matrix, pair_product
+from scaled_mmas import FACTORS, factor_bytes
+from tcgen05_kernels import BASE, BYTES, at, cp, scaled_mma
 from test_tensor_pair_rules import leaving
 from test_tensor_pairs import operands
 

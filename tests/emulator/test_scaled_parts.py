@@ -104,11 +104,11 @@ def test_a_loop_that_adds(case, arch):
 @pytest.mark.parametrize("case, arch", [(MX, "sm_100a"), (LONG, "sm_103a"), (PAIR, "sm_100a")])
 def test_the_second_of_two_roles(case, arch):
     mma, rest, _ = mma_of(case)
-    roles = f""""smem.roles"() ({{
-      "smem.role"() ({{
+    roles = f""""smem.warp_specialize"() ({{
+      "smem.partition"() ({{
       ^bb0:
       }}) {{warpgroups = 1 : i32}} : () -> ()
-      "smem.role"() ({{
+      "smem.partition"() ({{
         {mma}{rest}
       }}) {{warpgroups = 2 : i32}} : () -> ()
     }}) : () -> ()

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scaled_products import FACTORS, M, ScaledProduct, factor_bytes
-from tensor_kernels import AFTER, BEFORE, BYTES, WAIT_STORE, at, matrix_of, store
+from scaled_mmas import FACTORS, M, ScaledProduct, factor_bytes
+from tcgen05_kernels import AFTER, BEFORE, BYTES, WAIT_STORE, at, matrix_of, store
 from test_tensor_products import bytes_of
 
 from mlir_smem.layout import element

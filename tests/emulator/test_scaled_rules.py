@@ -2,8 +2,8 @@
 they can be."""
 
 import pytest
-from scaled_products import ScaledProduct
-from tensor_kernels import (
+from scaled_mmas import ScaledProduct
+from tcgen05_kernels import (
     AFTER,
     BEFORE,
     COMMIT,

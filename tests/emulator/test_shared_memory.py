@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from kernels import SHARED, only_fault, run
+from emulated import SHARED, only_fault, run
 
 from mlir_smem.emulator import Kind
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from kernels import run, triple
+from emulated import run, triple
 
 BLOCKS = [1, 5, 32, 33, 64, 100, 128, (4, 3, 5), 256]
 

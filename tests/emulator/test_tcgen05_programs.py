@@ -8,8 +8,8 @@ import attention
 import ml_dtypes
 import numpy as np
 import pytest
-from kernels import faults_of
-from product_cases import MIXES, Case, majors, modified, more_of_tcgen05
+from emulated import faults_of
+from mma_cases import MIXES, Case, majors, modified, more_of_tcgen05
 
 import mlir_smem
 from fuzz.generated.products import Program
@@ -92,7 +92,7 @@ def test_attention_whose_scores_go_through_tensor_memory():
         (128, (1, 1), 1, (264, 136, 200)),
     ],
 )
-def test_the_gemm_with_its_roles_rings_and_clusters(rows, cluster, consumers, extents):
+def test_the_gemm_with_its_partitions_pipelines_and_clusters(rows, cluster, consumers, extents):
     """With 64 rows of a consumer, and with 128, which a whole instruction multiplies."""
     config = Config((rows * consumers, 128, 64), 2, cluster, consumers, store_columns=64)
     with new_context(), ir.Location.unknown():

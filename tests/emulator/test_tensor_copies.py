@@ -5,8 +5,8 @@ import itertools
 import ml_dtypes
 import numpy as np
 import pytest
-from kernels import ELEMENTS, faults_of, run_text
-from tensor_copies import FENCE, FILL, START, WAIT, WIDTHS, dump, kernel, load, map_type, store
+from emulated import ELEMENTS, faults_of, run_text
+from tma_copies import FENCE, FILL, START, WAIT, WIDTHS, dump, kernel, load, map_type, store
 
 from mlir_smem.emulator import EmulationError, Kind
 

@@ -1,7 +1,7 @@
 """What bulk tensor copies may do when: waits, fences, alignment, bytes that are expected."""
 
 import pytest
-from tensor_copies import FENCE, FILL, WAIT, dump, load, store, wrong
+from tma_copies import FENCE, FILL, WAIT, dump, load, store, wrong
 
 from mlir_smem.emulator import Kind
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from extremes import DTYPES, KINDS
+from edge_cases import DTYPES, KINDS
 
 from mlir_smem.emulator.tensor_core.arithmetic import multiply_add
 from mlir_smem.emulator.tensor_core.multiplicands import BF16, F16

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tensor_kernels import (
+from tcgen05_kernels import (
     AFTER,
     ARRIVE,
     BASE,

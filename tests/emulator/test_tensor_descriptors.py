@@ -22,7 +22,7 @@ from mlir_smem.layout.tcgen05 import KINDS as LAYOUT_KINDS
 from mlir_smem.layout.tcgen05 import (
     InstructionDescriptor,
     Tcgen05Descriptor,
-    chunked_blocks,
+    chunked_mma_tiles,
     swizzles_of,
     tcgen05_addresses,
 )
@@ -89,7 +89,7 @@ def test_both_rules_read_the_same_rows_of_48_bytes(first, second, unit, always, 
 )
 def test_a_tile_of_rows_of_48_bytes_is_read_as_it_is_written(role, shape, order):
     operand = tile_of_atoms(element("e2m1"), shape, 1, Swizzle.B128, order)
-    found = chunked_blocks(role.orient(operand), role, LAYOUT_KINDS["mxf4nvf4"])
+    found = chunked_mma_tiles(role.orient(operand), role, LAYOUT_KINDS["mxf4nvf4"])
     offsets, at = operand.offsets(), 0
     for mn, piece in enumerate(found.pieces):
         for k in range(shape[1] // 96):

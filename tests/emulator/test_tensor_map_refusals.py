@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from kernels import run_text
-from tensor_copies import WAIT, kernel, load, map_type, store, wrong
+from emulated import run_text
+from tma_copies import WAIT, kernel, load, map_type, store, wrong
 
 from mlir_smem.emulator import EmulationError
 

@@ -1,7 +1,7 @@
 """Tensor memory: who allocates it, who reaches it, and what an mma can be given."""
 
 import pytest
-from tensor_kernels import (
+from tcgen05_kernels import (
     ALLOC,
     ARRIVE,
     COMMIT,

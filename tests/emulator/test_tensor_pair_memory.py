@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from tensor_kernels import ALLOC, COMMIT, DEALLOC
-from tensor_pair_kernels import COMMIT_BOTH, PairKernel, pair_product, paired
+from cta_pair_kernels import COMMIT_BOTH, PairKernel, pair_product, paired
+from tcgen05_kernels import ALLOC, COMMIT, DEALLOC
 from test_tensor_pairs import operands
 
 from mlir_smem.emulator import EmulationError, Kind

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tensor_kernels import AFTER, BEFORE, DEALLOC, PROXY_FENCE, WAIT_LOAD, at
-from tensor_pair_kernels import (
+from cta_pair_kernels import (
     COMMIT_BOTH,
     PairKernel,
     finish,
@@ -19,6 +18,7 @@ from tensor_pair_kernels import (
     paired,
     written,
 )
+from tcgen05_kernels import AFTER, BEFORE, DEALLOC, PROXY_FENCE, WAIT_LOAD, at
 from test_tensor_pairs import operands, product_of
 from test_tensor_rules import REFILL
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from tensor_kernels import AFTER, BEFORE, BYTES, WAIT_STORE, at, store
-from tensor_pair_kernels import pair_matrix, pair_product
+from cta_pair_kernels import pair_matrix, pair_product
+from tcgen05_kernels import AFTER, BEFORE, BYTES, WAIT_STORE, at, store
 from test_tensor_products import DTYPES, Operands, values
 
 from mlir_smem.layout import Swizzle, element

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from kernels import faults_of
-from tensor_copies import START, kernel, map_type
-from tensor_kernels import AFTER, WAIT_LOAD, mma, transfer
+from emulated import faults_of
+from tcgen05_kernels import AFTER, WAIT_LOAD, mma, transfer
+from tma_copies import START, kernel, map_type
 
 from mlir_smem.emulator import Kind
 

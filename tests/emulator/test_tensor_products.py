@@ -8,7 +8,7 @@ from itertools import product as every
 import ml_dtypes
 import numpy as np
 import pytest
-from tensor_kernels import BASE, BYTES, matrix_of, product
+from tcgen05_kernels import BASE, BYTES, matrix_of, product
 
 from mlir_smem.emulator import EmulationError
 from mlir_smem.layout import Swizzle, element

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from kernels import faults_of, kernel
-from tensor_kernels import (
+from emulated import faults_of, kernel
+from tcgen05_kernels import (
     BYTES,
     SYMBOLS,
     WAIT_LOAD,

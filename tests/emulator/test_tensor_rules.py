@@ -5,7 +5,7 @@ Each test takes one instruction out of a kernel that keeps every rule, or puts o
 
 import numpy as np
 import pytest
-from tensor_kernels import (
+from tcgen05_kernels import (
     AFTER,
     ARRIVE,
     BASE,

@@ -10,23 +10,23 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from kernels import run_text
+from emulated import run_text
 from ml_dtypes import bfloat16
 from programs import fragment, kernel, matrix, module, tile
 
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir, passmanager
-from mlir_smem.dialect.ops import WaitOp, WgmmaOp
+from mlir_smem.dialect.ops import MmaDescOp, WaitOp
 from mlir_smem.emulator import registry
 from mlir_smem.emulator.ops.inline_ptx import joined, operands_of, overwritten
 from mlir_smem.emulator.tensor_core.multiplicands import MULTIPLICANDS
-from mlir_smem.emulator.wgmma.mma import Form, execute
+from mlir_smem.emulator.wgmma.mma import MmaQualifiers, execute
 from mlir_smem.ir import emit
 from mlir_smem.ir.kernel import function_of
 from mlir_smem.ir.launch_attributes import SHARED_BYTES
 from mlir_smem.ir.lowerings import Lowerings
 from mlir_smem.layout import Arch, Descriptor, Swizzle
-from mlir_smem.layout.operand import blocks_of_tile
+from mlir_smem.layout.operand import mma_tiles_of
 from mlir_smem.layout.wgmma import Wgmma, WgmmaDescriptor, WgmmaInstruction
 from mlir_smem.passes import add_passes
 from mlir_smem.passes.lower_mma import target as targets
@@ -67,7 +67,7 @@ class ToyInstruction(WgmmaInstruction):
 
     def blocks(self, tile, role, rows=None):
         extent = role.orient(tile).shape[0]
-        return blocks_of_tile(tile, role, (64,) * (extent // 64), ToyDescriptor)
+        return mma_tiles_of(tile, role, (64,) * (extent // 64), ToyDescriptor)
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def define_target():
     return ToyTarget
 
 
-@LOWERINGS.of(WgmmaOp)
+@LOWERINGS.of(MmaDescOp)
 def lower_mma(typed, target):
     op, registers = typed.op, target.registers(typed.result)
     function = function_of(op)
@@ -143,13 +143,13 @@ def assembled(op, text):
     operands = operands_of(op)
     op.collective = op.waits = True
     adds, bf16 = found[1] == "add", MULTIPLICANDS["bf16"]
-    form = Form(64, bf16, bf16, np.dtype(np.float32), b_mn_major=True, accumulates=adds)
+    form = MmaQualifiers(64, bf16, bf16, np.dtype(np.float32), b_mn_major=True, accumulates=adds)
 
-    def multiplies(strand, passed, others):
+    def multiplies(convergent, passed, others):
         floats = np.dtype(np.float32)
-        sums = joined(strand, passed) if adds else overwritten(strand, passed, floats)
-        a, b = (_as_wgmma(strand.checked(others[number])) for number in (64, 65))
-        return execute(strand, form, sums, a, b)
+        sums = joined(convergent, passed) if adds else overwritten(convergent, passed, floats)
+        a, b = (_as_wgmma(convergent.checked(others[number])) for number in (64, 65))
+        return execute(convergent, form, sums, a, b)
 
     return operands.step(multiplies)
 
@@ -227,7 +227,7 @@ def test_without_a_target_it_is_not_lowered_to(toy, monkeypatch):
 
 def test_what_it_does_not_multiply_is_refused(toy):
     bf16 = toy.elements["bf16"]
-    assert toy.objection(bf16, bf16) is None
-    assert toy.objection(bf16, bf16, sparse=True) == (
+    assert toy.refusal(bf16, bf16) is None
+    assert toy.refusal(bf16, bf16, sparse=True) == (
         "multiplies a sparse A, which is lowered for wgmma (sm_90) only, not for sm_7"
     )

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from kernels import faults_of, run_text
+from emulated import faults_of, run_text
 from transposed import EXTENTS, given, text_of
 
 import mlir_smem
@@ -63,7 +63,7 @@ def test_no_bank_conflict_is_predicted(capfd):
         mlir_smem.compile(text_of(element), emit="nvvm", explain=True)
         picked = [line for line in capfd.readouterr().err.splitlines() if "picked   " in line]
         assert len(picked) == 2
-        assert "turned around in registers, no bank conflicts" in picked[1]
+        assert "transposed in registers, no bank conflicts" in picked[1]
         assert all("swizzle 128B" in line for line in picked)
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from emulated import ELEMENTS, elementwise, run
 from hypothesis import given
 from hypothesis import strategies as st
-from kernels import ELEMENTS, elementwise, run
 
 from mlir_smem.emulator import EmulationError
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from emulated import run
 from hypothesis import given
 from hypothesis import strategies as st
-from kernels import run
 
 SOURCE = np.arange(120, dtype=np.int32).reshape(4, 5, 6)
 TYPE = "memref<4x5x6xi32>"

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from emulated import faults, only_fault, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernels import faults, only_fault, run
 
 from mlir_smem.emulator import EmulationError, Kind
 

@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 import pytest
-from kernels import faults_of, kernel
-from products import PRODUCT, lowered
+from emulated import faults_of, kernel
+from mma_programs import PRODUCT, lowered
 
 from mlir_smem.emulator import Kind
 

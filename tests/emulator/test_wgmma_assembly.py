@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from assembly import B_AT, Product, needs_ptxas
+from wgmma_assembly import B_AT, Product, needs_ptxas
 
 from mlir_smem.emulator.tensor_core.arithmetic import multiply_add
 from mlir_smem.emulator.tensor_core.multiplicands import MULTIPLICANDS

@@ -6,7 +6,7 @@ Each test takes one instruction out of a lowered kernel that keeps every rule.
 import re
 
 import pytest
-from products import AGAIN, ASYNC, PRODUCT, lowered
+from mma_programs import AGAIN, ASYNC, PRODUCT, lowered
 
 from mlir_smem.emulator import Kind
 

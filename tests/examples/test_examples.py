@@ -63,7 +63,7 @@ def test_scaled_blocks(name, example):
     form, (m, n) = FORMATS[name], TILES[example]
     for arch in ("sm_100a", "sm_103a") if form.is_long else ("sm_100a",):
         compiled = mlir_smem.compile(form.text(example), arch=arch, emit="nvvm")
-        # Once less than the ring has stages, and more often.
+        # Once less than the pipeline has stages, and more often.
         for rows, columns, steps in ((2 * m, n, 1), (m, 2 * n, 2 * form.stages + 1)):
             values = form.values(rows, columns, steps * form.k)
             found = run_on_cpu(compiled, example, form.inputs(values), ["C"])["C"]

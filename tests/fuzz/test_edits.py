@@ -6,13 +6,13 @@ import pytest
 
 from fuzz.generated.choices import Drawn, Read
 from fuzz.generated.edits import doubled, moved, omissions
-from fuzz.generated.kernels import emulated, judged
+from fuzz.generated.kernels import emulated, evaluated
 from fuzz.generated.pipelines import Pipeline
 
 TEXT = """\
-%ring = "smem.ring"() {stages = 3 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !ring
+%pipeline = "smem.create_pipeline"() {stages = 3 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
 scf.for %i = %c0 to %n step %c1 {
-  %slot = "smem.consumer_wait"(%ring, %i) : (!ring, index) -> index
+  %slot = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
   "smem.copy"(%A, %a) : (!A, !a) -> ()
   "smem.fence"() : () -> ()
   gpu.barrier
@@ -37,7 +37,7 @@ def test_each_synchronisation_is_left_out_once():
 
 def test_a_wait_that_gives_a_stage_is_computed():
     gone, new = changed(omissions(TEXT)["consumer_wait 1"])
-    assert gone == ['%slot = "smem.consumer_wait"(%ring, %i) : (!ring, index) -> index']
+    assert gone == ['%slot = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index']
     assert new == [
         "%slot_count = arith.constant 3 : index",
         "%slot = arith.remui %i, %slot_count : index",
@@ -82,6 +82,6 @@ def test_a_pipeline_is_right(seed):
     random = Random(seed)
     pipeline = next(p for p in iter(lambda: Pipeline.draw(Drawn(random)), None) if p.fits)
     kernel = pipeline.kernel()
-    found = judged(kernel)
-    assert found.said.verdict != "wrong", found.said.messages
+    found = evaluated(kernel)
+    assert found.said.evaluation != "wrong", found.said.messages
     assert emulated(found.compiled, kernel) == ""

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-import toy
+import toy_fuzzer
 
 from fuzz import cache, files, layout, llvm, metamorphic, programs
 from fuzz.frame import generator
@@ -16,17 +16,17 @@ HOUSE = Path(__file__).parents[2]
 
 #: What each number of the toy is called.
 FAILURES = {
-    "1": "KeyError in tests/fuzz/toy.py: raises",
+    "1": "KeyError in tests/support/toy_fuzzer.py: raises",
     "2": "kind in where",
-    "3": "SIGABRT in tests/fuzz/toy.py: check",
+    "3": "SIGABRT in tests/support/toy_fuzzer.py: check",
     "4": "exit 1 in no frame: LLVM ERROR: bad input ",
-    "5": "hang in tests/fuzz/toy.py",
-    "6": "MemoryError in tests/fuzz/toy.py: <lambda>",
+    "5": "hang in tests/support/toy_fuzzer.py",
+    "6": "MemoryError in tests/support/toy_fuzzer.py: <lambda>",
 }
 
 
 def run(*arguments):
-    command = [sys.executable, toy.__file__, *map(str, arguments)]
+    command = [sys.executable, toy_fuzzer.__file__, *map(str, arguments)]
     environment = {"PYTHONPATH": str(HOUSE)}
     return subprocess.run(
         command, env=environment, capture_output=True, text=True, check=False, timeout=500
@@ -61,7 +61,7 @@ def test_failures_are_kept_once_and_small(tmp_path):
 
 def test_an_input_follows_from_its_seed_and_number(tmp_path):
     told = run("--seed", 3, "--only", 7)
-    assert told.stdout == toy.draw(generator(3, 7))
+    assert told.stdout == toy_fuzzer.draw(generator(3, 7))
     assert told.stdout != run("--seed", 4, "--only", 7).stdout
 
 
@@ -76,7 +76,7 @@ def test_what_was_done_is_recorded(tmp_path):
     record = json.loads((tmp_path / "toy.json").read_text())
     assert (record["seed"], record["inputs"]) == (3, 31)
     assert f" {sum(record['failures'].values())} failures " in told.stdout.splitlines()[-1]
-    assert record["command"].endswith("--record benchmarks/results/toy.json")
+    assert record["command"].endswith("--record benchmarks/results/toy_fuzzer.json")
 
 
 def test_a_fresh_seed_is_said(tmp_path):

@@ -8,7 +8,7 @@ be the emulator's.
 
 import numpy as np
 import pytest
-from product_cases import every_case
+from mma_cases import every_case
 
 import mlir_smem
 from mlir_smem.runtime import run_on_cpu, run_on_gpu

@@ -6,10 +6,10 @@ pytest tests/gpu/test_emulator_agrees.py -n 14 --record FILE
 from pathlib import Path
 
 import numpy as np
+import pipeline_kernel
 import pytest
-import ring
-import tma_ring
-from extremes import KINDS, operands, product_of
+import tma_pipeline
+from edge_cases import KINDS, operands, product_of
 from reference import operand
 
 import mlir_smem
@@ -61,18 +61,20 @@ def test_the_example(m, n, k, record_property):
     assert_same_bytes(emulated, measured, record_property)
 
 
-def test_roles_that_hand_over_stages(record_property):
-    rows = np.arange(ring.STEPS * ring.LANES, dtype=np.int32).reshape(ring.STEPS, ring.LANES)
-    emulated, measured = both(ring.TEXT, "ring", {"A": rows}, "D", (1,))
+def test_partitions_that_hand_over_stages(record_property):
+    rows = np.arange(pipeline_kernel.STEPS * pipeline_kernel.LANES, dtype=np.int32).reshape(
+        pipeline_kernel.STEPS, pipeline_kernel.LANES
+    )
+    emulated, measured = both(pipeline_kernel.TEXT, "pipeline", {"A": rows}, "D", (1,))
     assert_same_bytes(emulated, measured, record_property)
     assert (measured == rows[:, ::-1]).all()
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 4])
-def test_a_ring_of_bulk_copies(blocks, record_property):
-    given = tma_ring.data(blocks, blocks)
-    text = tma_ring.text(blocks, 2 * blocks)
-    emulated, measured = both(text, "ring", {"A": given}, "D", (2 * blocks,))
+def test_a_pipeline_of_bulk_copies(blocks, record_property):
+    given = tma_pipeline.data(blocks, blocks)
+    text = tma_pipeline.text(blocks, 2 * blocks)
+    emulated, measured = both(text, "pipeline", {"A": given}, "D", (2 * blocks,))
     assert_same_bytes(emulated, measured, record_property)
     assert (measured == given).all()
 

@@ -76,7 +76,7 @@ def test_majors(kind, m, n, k, a_major, b_major):
 @pytest.mark.parametrize("a_major, b_major", [(1, 0), (1, 1), (0, 0)])
 @pytest.mark.parametrize("m, n, k", [(384, 272, 208), (1000, 776, 500), (16, 16, 3)])
 @pytest.mark.parametrize("kind", ["tf32", "e4m3", "e5m2-e4m3", "s8", "s8-u8"])
-def test_operands_that_are_turned_around(kind, m, n, k, a_major, b_major):
+def test_operands_that_are_transposed(kind, m, n, k, a_major, b_major):
     first, second, result = TYPES[kind]
 
     def padded(rows, columns, dtype, major):

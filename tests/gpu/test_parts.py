@@ -1,7 +1,7 @@
 """Operands that are parts of tiles: inside a swizzle pattern, across atoms, at a base offset."""
 
 import pytest
-from one_product import SWIZZLES, kernel, product
+from one_mma import SWIZZLES, kernel, product
 from reference import assert_product, operand
 
 import mlir_smem

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from product_cases import MIXES
+from mma_cases import MIXES
 from relayouts import ELEMENTS, SWIZZLES, Filled, Product
 
 import mlir_smem

@@ -136,7 +136,7 @@ def test_a_product_with_such_rows_is_copied(gpu, monkeypatch):
     assert out.given == (made[0], (slice(None), slice(None, 131)))
 
 
-def test_operands_that_are_read_k_major_only_are_turned_around(gpu, monkeypatch):
+def test_operands_that_are_read_k_major_only_are_transposed(gpu, monkeypatch):
     made = []
 
     def empty(shape, dtype):

@@ -97,7 +97,7 @@ A, B, C = array((128, 64)), array((64, 32)), array((128, 32))
         ),
         (
             (array((128, 64), "i8"), array((64, 32), "ui8"), array((128, 32), "i32")),
-            "B of ui8 is N-major; tensor cores read that type K-major alone; matmul turns it around",
+            "B of ui8 is N-major; tensor cores read that type K-major alone; matmul transposes it",
         ),
     ],
 )

@@ -14,8 +14,8 @@ from mlir_smem.layout import (
     Swizzle,
     WgmmaDescriptor,
     element,
+    mma_tiles,
     operand_addresses,
-    operand_blocks,
     tile_of_atoms,
     unreadable,
 )
@@ -121,7 +121,7 @@ def test_a_k_that_it_has_not(arch, k_bytes, has):
 
 def test_blocks():
     tile = tile_of_atoms(BF16, (256, 64), 1, Swizzle.B128)
-    assert Arch.SM_90.blocks(tile, Role.A) == operand_blocks(tile, Role.A)
+    assert Arch.SM_90.blocks(tile, Role.A) == mma_tiles(tile, Role.A)
     assert Arch.SM_100.blocks(tile, Role.A).pieces == (128, 128)
     assert Arch.SM_100.blocks(tile, Role.A, rows=64).pieces == (64,) * 4
     assert isinstance(Arch.SM_100.blocks(tile, Role.A).descriptor(0), Tcgen05Descriptor)
@@ -141,7 +141,7 @@ def test_what_is_not_multiplied(arch, name, reason):
 
 
 @pytest.mark.parametrize(
-    "arch, a, b, sparse, objection",
+    "arch, a, b, sparse, refusal",
     [
         (Arch.SM_90, "e4m3", "e5m2", False, None),
         (Arch.SM_90, "e4m3", "e5m2", True, None),
@@ -178,13 +178,13 @@ def test_what_is_not_multiplied(arch, name, reason):
         ),
     ],
 )
-def test_what_is_multiplied_where(arch, a, b, sparse, objection):
-    assert arch.objection(element(a), element(b), sparse) == objection
+def test_what_is_multiplied_where(arch, a, b, sparse, refusal):
+    assert arch.refusal(element(a), element(b), sparse) == refusal
 
 
 def test_no_sparse_blocks():
     tile = tile_of_atoms(BF16, (64, 64), 1, Swizzle.B128)
-    assert Arch.SM_90.blocks(tile, Role.A, sparse=True) == operand_blocks(tile, Role.A, sparse=True)
+    assert Arch.SM_90.blocks(tile, Role.A, sparse=True) == mma_tiles(tile, Role.A, sparse=True)
     reason = "no sparse operands are lowered for sm_100"
     assert Arch.SM_100.blocks(tile, Role.A, sparse=True) == Mismatch(reason)
 
@@ -223,8 +223,8 @@ def test_what_is_read_nowhere(name, contiguous, swizzle, sparse, problem):
 @pytest.mark.parametrize("arch", Arch, ids=str)
 def test_uses(arch):
     use = arch.use("A", Role.A, BF16)
-    assert use.judge(tile_of_atoms(BF16, (128, 64), 1, Swizzle.B128)).accepted
-    assert not use.judge(tile_of_atoms(BF16, (32, 64), 1, Swizzle.B128)).accepted
+    assert use.evaluate(tile_of_atoms(BF16, (128, 64), 1, Swizzle.B128)).accepted
+    assert not use.evaluate(tile_of_atoms(BF16, (32, 64), 1, Swizzle.B128)).accepted
 
 
 def test_how_the_widths_of_instructions_differ():

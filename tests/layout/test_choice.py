@@ -18,14 +18,14 @@ from mlir_smem.layout import (
     TransferUse,
     choose,
     element,
-    operand_blocks,
+    mma_tiles,
     parse_layout,
     tile_of_atoms,
 )
-from mlir_smem.layout.choice import judge
+from mlir_smem.layout.choice import evaluate
 from mlir_smem.layout.path import follow
 from mlir_smem.layout.swizzle import WIDEST_FIRST
-from mlir_smem.layout.uses import Verdict
+from mlir_smem.layout.uses import Evaluation
 from mlir_smem.layout.wgmma import WgmmaInstruction
 
 BF16 = element("bf16")
@@ -100,7 +100,7 @@ def test_stages():
 def test_nothing_divides_the_tile():
     choice = choose(BF16, (60, 60), [])
     assert choice.picked is None
-    assert choice.candidates[0].objection == (
+    assert choice.candidates[0].refusal == (
         "the tile: its contiguous extent of 60 elements is no multiple of the atom's 64: 480 bytes "
         "would be padding"
     )
@@ -114,7 +114,7 @@ def test_what_is_picked_suits_every_use(operand, uses):
     layout = operand.stored
     picked = choose(layout.element, layout.shape, uses).picked
     if picked:
-        assert all(operand_blocks(picked.layout, use.role) for use in uses)
+        assert all(mma_tiles(picked.layout, use.role) for use in uses)
 
 
 @given(operands())
@@ -132,7 +132,7 @@ def test_a_use_that_allows_only_one_direction_decides_it():
 def test_uses_that_contradict_each_other_leave_nothing():
     choice = choose(TF32, (64, 64), [A, B])
     assert choice.picked is None
-    assert {c.objection.split(",")[0] for c in choice.candidates} == {
+    assert {c.refusal.split(",")[0] for c in choice.candidates} == {
         "mma B: the tile is N-major",
         "mma A: the tile is M-major",
     }
@@ -142,37 +142,37 @@ def test_global_data_decides_the_direction():
     copy = TransferUse("copy", Transfer(BF16, (64, 64), 0, 128))
     choice = choose(BF16, (64, 64), [copy])
     assert choice.picked.layout.contiguous_dim == 0
-    assert choice.candidates[0].objection == (
+    assert choice.candidates[0].refusal == (
         "copy: the data in global memory is column-major, but the tile is row-major; smem.copy with "
-        "the unit attribute relayout turns it around"
+        "the unit attribute relayout transposes it"
     )
 
 
-def test_a_given_layout_is_judged():
-    given = judge(parse_layout("Swizzle<3,4,3> o (64,64):(72,1)", BF16), [A])
+def test_a_given_layout_is_evaluated():
+    given = evaluate(parse_layout("Swizzle<3,4,3> o (64,64):(72,1)", BF16), [A])
     assert not given.accepted
     assert given.name == "Swizzle<3,4,3> o (64,64):(72,1)"
-    assert given.objection.startswith("mma A: the instruction's block of 64x16 at (0, 0): ")
+    assert given.refusal.startswith("mma A: the instruction's block of 64x16 at (0, 0): ")
 
 
 def test_a_given_layout_is_accepted():
-    given = judge(tile((64, 64), 1, Swizzle.B128), [A])
+    given = evaluate(tile((64, 64), 1, Swizzle.B128), [A])
     assert given.accepted
-    assert given.objection == ""
+    assert given.refusal == ""
 
 
 def test_a_staged_tile_is_not_copied_whole():
-    verdict = TransferUse("copy", Transfer(BF16, (64, 64), 1, 128)).judge(
+    evaluation = TransferUse("copy", Transfer(BF16, (64, 64), 1, 128)).evaluate(
         tile((4, 64, 64), 1, Swizzle.B128)
     )
-    assert not verdict.accepted
+    assert not evaluation.accepted
 
 
 def test_bank_conflicts_are_told_but_not_refused():
     # Lines of 1024 bytes begin in the same bank, and threads have too few of a line each.
     use = TransferUse("copy", Transfer(BF16, (64, 8), 1, 128))
-    verdict = use.judge(parse_layout("(64,8):(512,1)", BF16, (64, 8)))
-    assert (verdict.accepted, verdict.reason) == (
+    evaluation = use.evaluate(parse_layout("(64,8):(512,1)", BF16, (64, 8)))
+    assert (evaluation.accepted, evaluation.reason) == (
         True,
         "bank conflicts: 32 passes where 4 would do",
     )
@@ -185,7 +185,9 @@ def test_copies_to_canonical_layouts_have_no_bank_conflicts(kind, contiguous, sw
     atom = swizzle.atom_elements(kind)
     shape = (64, 4 * atom) if contiguous else (4 * atom, 64)
     use = TransferUse("copy", Transfer(kind, shape, contiguous, 128))
-    assert use.judge(tile_of_atoms(kind, shape, contiguous, swizzle)).reason == "no bank conflicts"
+    assert (
+        use.evaluate(tile_of_atoms(kind, shape, contiguous, swizzle)).reason == "no bank conflicts"
+    )
 
 
 # Parts of tiles.
@@ -227,16 +229,16 @@ def test_a_use_of_a_part_leaves_the_tile_its_atoms():
     ],
 )
 def test_parts_that_cannot_be_used(use, step, reason):
-    verdict = use(path=(step,)).judge(tile((64, 128), 1, Swizzle.B128))
-    assert not verdict.accepted
-    assert verdict.reason.startswith(reason)
+    evaluation = use(path=(step,)).evaluate(tile((64, 128), 1, Swizzle.B128))
+    assert not evaluation.accepted
+    assert evaluation.reason.startswith(reason)
 
 
 def test_a_part_that_cuts_a_wide_atom_gets_a_narrower_one():
     use = WGMMA.use("mma B", Role.B, (Step((0, Multiple(32)), (64, 64)),))
     choice = choose(BF16, (64, 128), [use], contiguous=1)
     assert choice.picked.layout.swizzle is Swizzle.B64
-    assert "cuts an atom" in choice.candidates[0].objection
+    assert "cuts an atom" in choice.candidates[0].refusal
 
 
 # Parts that cut atoms.
@@ -246,7 +248,7 @@ def test_a_static_cut_costs_nothing_and_leaves_the_widest_swizzle():
     use = WGMMA.use("mma A", Role.A, (Step((0, 48), (64, 64)),))
     choice = choose(BF16, (64, 128), [use], contiguous=1)
     assert choice.picked.layout.swizzle is Swizzle.B128
-    assert not choice.picked.cost.dear
+    assert not choice.picked.cost.in_loop
 
 
 @pytest.mark.parametrize("exhaustive", [False, True])
@@ -267,13 +269,13 @@ def test_descriptors_computed_at_run_time_are_better_than_no_layout(exhaustive):
     class Wide:
         what = "the other use"
 
-        def judge(self, layout):
-            return Verdict(layout.swizzle is Swizzle.B128, "")
+        def evaluate(self, layout):
+            return Evaluation(layout.swizzle is Swizzle.B128, "")
 
     use = WGMMA.use("mma A", Role.A, (Step((0, Multiple(32)), (64, 64)),))
     choice = choose(BF16, (64, 128), [Wide(), use], contiguous=1, exhaustive=exhaustive)
     assert choice.picked is choice.candidates[0]
-    assert choice.picked.cost.dear
+    assert choice.picked.cost.in_loop
 
 
 def test_a_copy_to_a_part_that_cuts_atoms_is_not_avoided():
@@ -328,10 +330,10 @@ def test_the_first_that_is_accepted_ends_a_search_that_is_not_exhaustive():
     assert len(first.candidates) < len(every.candidates)
 
 
-# Data that may be turned around on its way.
+# Data that may be transposed on its way.
 
 
-def test_data_is_turned_around_where_the_mma_wants_it_otherwise():
+def test_data_is_transposed_where_the_mma_wants_it_otherwise():
     e4m3 = element("e4m3")
     uses = [
         WGMMA.use("mma A", Role.A),
@@ -340,33 +342,33 @@ def test_data_is_turned_around_where_the_mma_wants_it_otherwise():
     choice = choose(e4m3, (64, 128), uses)
     assert choice.picked.layout.contiguous_dim == 1
     assert choice.picked.layout.swizzle is Swizzle.B128
-    assert choice.picked.cost.turned
-    assert choice.picked.verdicts[2] == (
+    assert choice.picked.cost.transposed
+    assert choice.picked.evaluations[2] == (
         "copy",
-        Verdict(True, "turned around in registers, no bank conflicts", turned=True),
+        Evaluation(True, "transposed in registers, no bank conflicts", transposed=True),
     )
 
 
 @pytest.mark.parametrize("exhaustive", [True, False])
-def test_data_is_not_turned_around_where_it_need_not_be(exhaustive):
-    # Row-major layouts come first, and 128 bytes before 64: both would turn the data around.
+def test_data_is_not_transposed_where_it_need_not_be(exhaustive):
+    # Row-major layouts come first, and 128 bytes before 64: both would transpose the data.
     uses = [
         WGMMA.use("mma B", Role.B),
         TransferUse("copy", Relayout(BF16, (64, 32), 1, 128)),
     ]
     choice = choose(BF16, (64, 32), uses, exhaustive=exhaustive)
-    assert choice.candidates[1].accepted and choice.candidates[1].cost.turned
+    assert choice.candidates[1].accepted and choice.candidates[1].cost.transposed
     assert choice.picked.layout.contiguous_dim == 1
     assert choice.picked.layout.swizzle is Swizzle.B64
-    assert not choice.picked.cost.turned
+    assert not choice.picked.cost.transposed
 
 
-def test_what_is_wrong_with_a_tile_that_is_to_be_turned_around():
+def test_what_is_wrong_with_a_tile_that_is_to_be_transposed():
     e4m3 = element("e4m3")
     use = TransferUse("copy", Relayout(e4m3, (62, 128), 0, 128))
     choice = choose(e4m3, (62, 128), [use], contiguous=1)
     assert choice.picked is None
-    assert choice.candidates[0].objection == (
-        "copy: e4m3 is turned around in blocks of 4 or more elements of global memory; the tile has "
+    assert choice.candidates[0].refusal == (
+        "copy: e4m3 is transposed in blocks of 4 or more elements of global memory; the tile has "
         "62 rows"
     )

@@ -23,8 +23,8 @@ from mlir_smem.layout import (
     element,
     instruction_k,
     match,
+    mma_tiles,
     operand_addresses,
-    operand_blocks,
     parse_layout,
     parse_origin,
     tile_of_atoms,
@@ -217,7 +217,7 @@ def test_instructions_read_a_part_anywhere(cut, known_row, known_k):
     ]
     run = Run(tile)
     run.slice(known, begin, sizes)
-    found = operand_blocks(role.orient(run.layout), role)
+    found = mma_tiles(role.orient(run.layout), role)
     assert not isinstance(found, Mismatch), found.reason
     base = 0x400 + kind.bytes(run.offset)
     positions = run.origin if role is Role.A else run.origin[::-1]
@@ -226,14 +226,14 @@ def test_instructions_read_a_part_anywhere(cut, known_row, known_k):
 
 
 def test_static_cuts_keep_one_descriptor():
-    found = operand_blocks(WIDE.slice((0, 48), (64, 64)).layout, Role.A)
+    found = mma_tiles(WIDE.slice((0, 48), (64, 64)).layout, Role.A)
     assert found.descriptor(0).encode() == 0x4000_0040_0001_0006
     assert found.steps == ((0, 506, 508, 510),)
     assert found.terms == ((),)
 
 
 def test_run_time_cuts_have_a_descriptor_for_each_step_of_k():
-    found = operand_blocks(WIDE.slice((0, Multiple(16)), (64, 48)).layout, Role.A)
+    found = mma_tiles(WIDE.slice((0, Multiple(16)), (64, 48)).layout, Role.A)
     assert found.steps == ((0, 0, 0),)
     assert found.bases == ((0, 1, 2),)
     assert [
@@ -243,14 +243,14 @@ def test_run_time_cuts_have_a_descriptor_for_each_step_of_k():
 
 def test_rows_of_blocks_share_the_descriptors_of_a_run_time_cut():
     tile = tile_of_atoms(BF16, (128, 128), 1, Swizzle.B128)
-    found = operand_blocks(tile.slice((0, Multiple(16)), (128, 32)).layout, Role.A)
+    found = mma_tiles(tile.slice((0, Multiple(16)), (128, 32)).layout, Role.A)
     assert found.steps == ((0, 0), (512, 512))
     assert found.bases == ((0, 1), (0, 1))
 
 
 def test_terms_of_b_speak_of_the_tiles_dimensions():
     tile = tile_of_atoms(BF16, (128, 64), 0, Swizzle.B128)
-    found = operand_blocks(tile.slice((Multiple(16), 0), (32, 64)).layout, Role.B)
+    found = mma_tiles(tile.slice((Multiple(16), 0), (32, 64)).layout, Role.B)
     assert {t.dim for terms in found.terms for t in terms} == {0}
 
 
@@ -287,7 +287,7 @@ def test_terms_of_b_speak_of_the_tiles_dimensions():
     ],
 )
 def test_blocks_that_no_descriptor_reads(tile, starts, sizes, role, reason):
-    found = operand_blocks(tile.slice(starts, sizes).layout, role)
+    found = mma_tiles(tile.slice(starts, sizes).layout, role)
     assert isinstance(found, Mismatch) and reason in found.reason
 
 
@@ -301,7 +301,7 @@ def test_a_part_has_no_canonical_layout_where_it_cuts():
 
 def test_a_run_time_block_between_16_byte_units_is_named():
     tile = parse_layout("Swizzle<1,4,3> o ((8,8),(32,4)):((16,128),(1,1028))", BF16)
-    found = operand_blocks(tile.slice((0, Multiple(16)), (64, 48)).layout, Role.A)
+    found = mma_tiles(tile.slice((0, Multiple(16)), (64, 48)).layout, Role.A)
     assert found == Mismatch(
         "the instruction's block of 64x16 at (0, 0) starts 4 elements or a multiple of that into the "
         "tile, which is not a multiple of 16 bytes"

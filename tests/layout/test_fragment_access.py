@@ -21,7 +21,7 @@ from mlir_smem.layout import (
     parse_layout,
     tile_of_atoms,
 )
-from mlir_smem.layout.fragment_access import accumulator_access, lies_together, multiplicand_access
+from mlir_smem.layout.fragment_access import a_fragment_access, accumulator_access, lies_together
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 
 THREADS = np.arange(128)
@@ -122,18 +122,18 @@ def access_of(choose, drawn, columns):
 
 @given(accessed(0))
 def test_a_reaches_the_registers_of_the_figures(drawn):
-    check_multiplicand(drawn)
+    check_a_fragment(drawn)
 
 
 @given(accessed(0, ["b1"]))
 def test_bits_reach_the_registers_of_the_figures(drawn):
-    check_multiplicand(drawn)
+    check_a_fragment(drawn)
 
 
-def check_multiplicand(drawn):
+def check_a_fragment(drawn):
     tile, (row, column), _ = drawn
     kind, memory = tile.element, Memory(tile)
-    access = access_of(multiplicand_access, drawn, instruction_k(kind))
+    access = access_of(a_fragment_access, drawn, instruction_k(kind))
     rows, columns = access.start(THREADS)
     if access.matrices:
         held = memory.matrices(rows + row, columns + column, 4, access.transposed)
@@ -255,7 +255,7 @@ ACCUMULATORS = {
     [
         (choose, *key, found)
         for choose, table in (
-            (multiplicand_access, MULTIPLICANDS),
+            (a_fragment_access, MULTIPLICANDS),
             (accumulator_access, ACCUMULATORS),
         )
         for key, found in table.items()
@@ -275,13 +275,13 @@ def test_conflicts_in_canonical_layouts(choose, bits, contiguous, conflicts, ord
 def test_conflicts_of_a_plain_layout_and_what_padding_does():
     for stride, passes in ((64, 32), (72, 4)):
         layout = parse_layout(f"(64,64):({stride},1)", element("bf16"))
-        assert multiplicand_access(layout).conflicts(layout) == Access(passes, 4)
+        assert a_fragment_access(layout).conflicts(layout) == Access(passes, 4)
 
 
 def test_conflicts_where_a_run_time_start_cuts_atoms_are_those_of_start_0():
     tile = tile_of_atoms(element("bf16"), (64, 128), 1, Swizzle.B128)
     part = tile.slice((0, Multiple(16)), (64, 64)).layout
-    assert multiplicand_access(part).conflicts(part) == Access(4, 4)
+    assert a_fragment_access(part).conflicts(part) == Access(4, 4)
 
 
 # What is taken where, in words.
@@ -305,21 +305,21 @@ def test_conflicts_where_a_run_time_start_cuts_atoms_are_those_of_start_0():
 )
 def test_the_widest_access_that_the_layout_allows(name, layout, of_a, of_d):
     parsed = parse_layout(layout, element(name))
-    assert str(multiplicand_access(parsed)) == of_a
+    assert str(a_fragment_access(parsed)) == of_a
     assert str(accumulator_access(parsed)) == of_d
 
 
 @pytest.mark.parametrize("layout", ["(64,256):(1,64)", "(64,256):(264,1)"])
 def test_bits_of_a_register_lie_together(layout):
     with pytest.raises(LayoutError) as error:
-        multiplicand_access(parse_layout(layout, element("b1")))
+        a_fragment_access(parse_layout(layout, element("b1")))
     assert str(error.value) == (
         "registers hold 32 elements of b1 along k, which must lie together; expected contiguous rows "
         "at multiples of 32 elements"
     )
 
 
-@pytest.mark.parametrize("choose", [multiplicand_access, accumulator_access])
+@pytest.mark.parametrize("choose", [a_fragment_access, accumulator_access])
 def test_a_stage_is_accessed_at_a_time(choose):
     staged = tile_of_atoms(element("bf16"), (2, 64, 64), 1, Swizzle.B128)
     with pytest.raises(LayoutError) as error:

@@ -17,14 +17,14 @@ from mlir_smem.layout import (
     parse_layout,
     tile_of_atoms,
 )
-from mlir_smem.layout.choice import judge
-from mlir_smem.layout.fragment_access import accumulator_access, multiplicand_access
+from mlir_smem.layout.choice import evaluate
+from mlir_smem.layout.fragment_access import a_fragment_access, accumulator_access
 from mlir_smem.layout.swizzle import WIDEST_FIRST
-from mlir_smem.layout.uses import FragmentUse, Verdict
+from mlir_smem.layout.uses import Evaluation, FragmentUse
 from mlir_smem.layout.wgmma import WgmmaInstruction
 
 BF16, TF32, E4M3, B1 = (element(name) for name in ("bf16", "tf32", "e4m3", "b1"))
-LOAD = FragmentUse("the load", multiplicand_access)
+LOAD = FragmentUse("the load", a_fragment_access)
 STORE = FragmentUse("the store", accumulator_access)
 
 
@@ -35,31 +35,31 @@ class Rated:
         self.what = what
         self._conflicts = {Swizzle[name]: count for name, count in conflicts.items()}
 
-    def judge(self, layout):
+    def evaluate(self, layout):
         count = self._conflicts.get(layout.swizzle, 0)
-        return Verdict(True, f"{count} too many" if count else "fine", conflicts=count)
+        return Evaluation(True, f"{count} too many" if count else "fine", conflicts=count)
 
 
 # What one use says.
 
 
 @pytest.mark.parametrize(
-    "use, layout, verdict",
+    "use, layout, evaluation",
     [
         (
             LOAD,
             tile_of_atoms(BF16, (64, 64), 1, Swizzle.B128),
-            Verdict(True, "8x8 matrices, no bank conflicts"),
+            Evaluation(True, "8x8 matrices, no bank conflicts"),
         ),
         (
             LOAD,
             tile_of_atoms(BF16, (64, 64), 0, Swizzle.B64),
-            Verdict(True, "8x8 matrices, transposed, no bank conflicts"),
+            Evaluation(True, "8x8 matrices, transposed, no bank conflicts"),
         ),
         (
             LOAD,
             tile_of_atoms(TF32, (64, 32), 0, Swizzle.B128),
-            Verdict(
+            Evaluation(
                 True,
                 "1 element at a time, bank conflicts: 2 passes where 1 would do",
                 conflicts=1,
@@ -68,7 +68,7 @@ class Rated:
         (
             STORE,
             tile_of_atoms(TF32, (64, 32), 1, Swizzle.B128),
-            Verdict(
+            Evaluation(
                 True,
                 "2 elements at a time, bank conflicts: 4 passes where 2 would do",
                 conflicts=2,
@@ -77,7 +77,7 @@ class Rated:
         (
             LOAD,
             tile_of_atoms(B1, (128, 256), 0, Swizzle.NONE),
-            Verdict(
+            Evaluation(
                 False,
                 "registers hold 32 elements of b1 along k, which must lie together; "
                 "expected contiguous rows at multiples of 32 elements",
@@ -86,12 +86,12 @@ class Rated:
         (
             STORE,
             tile_of_atoms(BF16, (2, 64, 64), 1, Swizzle.B128),
-            Verdict(False, "a tile of rank 3 is accessed one stage at a time"),
+            Evaluation(False, "a tile of rank 3 is accessed one stage at a time"),
         ),
     ],
 )
-def test_what_is_said_of_a_layout(use, layout, verdict):
-    assert use.judge(layout) == verdict
+def test_what_is_said_of_a_layout(use, layout, evaluation):
+    assert use.evaluate(layout) == evaluation
 
 
 @pytest.mark.parametrize(
@@ -106,29 +106,29 @@ def test_what_is_said_of_a_layout(use, layout, verdict):
     ],
 )
 def test_parts_that_cannot_be_accessed(step, reason):
-    for access in (multiplicand_access, accumulator_access):
-        verdict = FragmentUse("use", access, (step,)).judge(
+    for access in (a_fragment_access, accumulator_access):
+        evaluation = FragmentUse("use", access, (step,)).evaluate(
             tile_of_atoms(BF16, (64, 128), 1, Swizzle.B128)
         )
-        assert verdict == Verdict(False, reason)
+        assert evaluation == Evaluation(False, reason)
 
 
-def test_a_part_is_judged_as_it_lies():
+def test_a_part_is_evaluated_as_it_lies():
     # 32 of the 64 rows of a column-major tile, in 4 of which it begins, are no whole runs of 8.
     whole = tile_of_atoms(BF16, (128, 64), 0, Swizzle.B128)
     for start, said in (
         (64, "8x8 matrices, transposed"),
         (Multiple(8), "8x8 matrices, transposed"),
     ):
-        use = FragmentUse("use", multiplicand_access, (Step((start, 0), (64, 64)),))
-        assert use.judge(whole).reason.startswith(said)
+        use = FragmentUse("use", a_fragment_access, (Step((start, 0), (64, 64)),))
+        assert use.evaluate(whole).reason.startswith(said)
     staged = tile_of_atoms(BF16, (2, 64, 64), 1, Swizzle.B128)
     stage = FragmentUse("use", accumulator_access, (Step((Multiple(1),), None),))
-    assert stage.judge(staged) == Verdict(True, "8x8 matrices, no bank conflicts")
+    assert stage.evaluate(staged) == Evaluation(True, "8x8 matrices, no bank conflicts")
 
 
 def test_a_given_layout_is_not_refused_for_its_conflicts():
-    given = judge(parse_layout("(64,64):(64,1)", BF16), [LOAD])
+    given = evaluate(parse_layout("(64,64):(64,1)", BF16), [LOAD])
     assert given.accepted
     assert given.cost == (False, False, 28)
 
@@ -185,17 +185,17 @@ def test_the_first_of_those_with_fewest_conflicts(conflicts, exhaustive):
         assert len({c.layout.swizzle for c in choice.candidates}) == 4
 
 
-def test_conflicts_are_better_than_data_that_is_turned_around():
+def test_conflicts_are_better_than_data_that_is_transposed():
     # Global memory is row-major; the store would rather have columns.
     copy = TransferUse("the copy", Relayout(TF32, (64, 64), 1, 128))
     store = FragmentUse("the store", accumulator_access)
     choice = choose(TF32, (64, 64), [copy, store], max_swizzle=Swizzle.B128)
     assert choice.picked is not None
     assert choice.picked.layout.contiguous_dim == 1
-    assert not choice.picked.cost.turned
+    assert not choice.picked.cost.transposed
     column_major = next(c for c in choice.candidates if c.layout.contiguous_dim == 0)
     assert column_major.accepted
-    assert column_major.cost.turned and column_major.cost > choice.picked.cost
+    assert column_major.cost.transposed and column_major.cost > choice.picked.cost
 
 
 def test_conflicts_are_better_than_descriptors_that_are_computed_at_run_time():
@@ -261,12 +261,12 @@ def test_a_use_that_has_the_same_conflicts_everywhere_is_not_named():
 
 
 def test_the_first_difference_in_cost_is_the_one_that_is_said():
-    # Turned around, and with conflicts: that it is turned around is why it is not picked.
+    # Turned around, and with conflicts: that it is transposed is why it is not picked.
     copy = TransferUse("the copy", Relayout(TF32, (64, 64), 1, 128))
     choice = choose(TF32, (64, 64), [Rated("other", B64=1), copy])
     line = next(
         line for line in choice.explain().splitlines() if "swizzle 64B, column-major" in line
     )
     assert line.startswith(
-        "possible swizzle 64B, column-major, atoms across: the copy: turned around in registers"
+        "possible swizzle 64B, column-major, atoms across: the copy: transposed in registers"
     )

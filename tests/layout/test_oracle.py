@@ -20,11 +20,11 @@ from mlir_smem.layout import (
     element,
     instruction_k,
     match,
-    operand_blocks,
+    mma_tiles,
     parse_layout,
     tile_of_atoms,
 )
-from mlir_smem.layout.fragment_access import multiplicand_access
+from mlir_smem.layout.fragment_access import a_fragment_access
 from mlir_smem.layout.operand import blocks
 from mlir_smem.layout.uses import FragmentUse
 from mlir_smem.layout.wgmma import MN_MAJOR, WgmmaInstruction
@@ -110,7 +110,7 @@ def test_choice_of_a_tile_that_nothing_uses():
 
 
 def test_choice_of_an_a_that_is_loaded_into_registers():
-    assert differing("sm90_rs", [FragmentUse("load", multiplicand_access)]) == []
+    assert differing("sm90_rs", [FragmentUse("load", a_fragment_access)]) == []
 
 
 def test_choice_for_registers_differs_from_that_for_shared_memory():
@@ -186,11 +186,11 @@ REFUSED = {
         r"along m/n, the stride of factor 8 is 72 elements where 8T = 64 is needed",
     ),
     "n4_mn4": (
-        lambda: operand_blocks(tile_of_atoms(F16, (64, 4), 0, Swizzle.B128), Role.B).reason,
+        lambda: mma_tiles(tile_of_atoms(F16, (64, 4), 0, Swizzle.B128), Role.B).reason,
         r"N is 4; expected a multiple of 8, for example 8",
     ),
     "n5_tile_not_div": (
-        lambda: choose(F16, (64, 32), [], contiguous=1).candidates[0].objection,
+        lambda: choose(F16, (64, 32), [], contiguous=1).candidates[0].refusal,
         r"its contiguous extent of 32 elements is no multiple of the atom's 64",
     ),
     "n13_sw128_rowmajor_128wide": (

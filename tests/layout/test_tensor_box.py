@@ -311,4 +311,4 @@ def test_tiles_that_blocks_cannot_share(shape, blocks, problem):
 )
 def test_a_use_says_how_many_copies_it_takes(columns, blocks, said):
     tile = tile_of_atoms(BF16, (128, columns), 1, Swizzle.B128)
-    assert BulkUse("the copy", 1, blocks).judge(tile).reason == said
+    assert BulkUse("the copy", 1, blocks).evaluate(tile).reason == said

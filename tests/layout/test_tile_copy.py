@@ -179,12 +179,12 @@ def test_a_tile_lies_as_the_other_can(contiguous):
         assert choose(KIND, (64, 64), uses).picked.layout.contiguous_dim == contiguous
 
 
-def test_data_is_turned_around_where_it_must_be():
+def test_data_is_transposed_where_it_must_be():
     row_major = tile_of_atoms(KIND, (64, 64), 1, Swizzle.B128)
     for known in ({"other": row_major}, {"directions": (1,)}):
         uses = [use(True, **known, relayout=True)]
         picked = choose(KIND, (64, 64), uses, contiguous=0).picked
-        assert picked.cost.turned
+        assert picked.cost.transposed
         assert choose(KIND, (64, 64), [use(True, **known)], contiguous=0).picked is None
 
 
@@ -195,7 +195,7 @@ def test_a_refusal_says_which_tile_is_read(reads):
     read, written = ("column", "row") if reads else ("row", "column")
     assert (
         use(reads, row_major)
-        .judge(column_major)
+        .evaluate(column_major)
         .reason.startswith(
             f"the tile that is read is {read}-major, but the one that is written is {written}-major"
         )
@@ -206,16 +206,18 @@ def test_a_part_is_what_counts():
     other = tile_of_atoms(KIND, (32, 32), 1, Swizzle.B128)
     path = (Step((0, 4), (32, 32)),)
     assert (
-        use(True, other, path=path).judge(tile_of_atoms(KIND, (64, 64), 1, Swizzle.B128)).accepted
+        use(True, other, path=path)
+        .evaluate(tile_of_atoms(KIND, (64, 64), 1, Swizzle.B128))
+        .accepted
     )
-    verdict = use(True, other, path=(Step((0, 2), (32, 32)),)).judge(
+    evaluation = use(True, other, path=(Step((0, 2), (32, 32)),)).evaluate(
         tile_of_atoms(KIND, (64, 64), 1, Swizzle.B128)
     )
-    assert "need multiples of 16 bytes" in verdict.reason
+    assert "need multiples of 16 bytes" in evaluation.reason
 
 
 def test_what_is_contiguous_along_nothing_is_refused():
     nothing = parse_layout("(64,64):(128,2)", KIND)
     with pytest.raises(LayoutError, match="the tile that is read is contiguous along no dimension"):
         TileCopy((0, 1), True, 128).transfer(nothing)
-    assert not use(True).judge(nothing).accepted
+    assert not use(True).evaluate(nothing).accepted

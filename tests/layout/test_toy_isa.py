@@ -27,7 +27,7 @@ from mlir_smem.layout import (
 )
 from mlir_smem.layout.accumulators import ACC_F32
 from mlir_smem.layout.instruction import widest_first
-from mlir_smem.layout.operand import addresses, blocks_of_tile
+from mlir_smem.layout.operand import addresses, mma_tiles_of
 from mlir_smem.layout.text_error import TextError
 
 BF16, B1, E2M1 = element("bf16"), element("b1"), element("e2m1")
@@ -66,7 +66,7 @@ class ToyInstruction(MmaInstruction):
         pieces = widest_first((rows,) if rows else legal, extent)
         if pieces is None:
             return Mismatch(f"{role.extent_name} is {extent}; expected a multiple of {legal[0]}")
-        return blocks_of_tile(tile, role, pieces, ToyDescriptor, self.k_bytes)
+        return mma_tiles_of(tile, role, pieces, ToyDescriptor, self.k_bytes)
 
     def check_types(self, a, b):
         if {a, b} != {BF16}:
@@ -189,9 +189,9 @@ def test_what_it_refuses(toy):
 
 
 def test_the_others_know_of_it(toy):
-    assert toy.objection(BF16, BF16) is None
-    assert toy.objection(B1, B1).endswith("which toy does not; wgmma (sm_90) does")
-    assert Arch.SM_100.objection(BF16, BF16, sparse=True).startswith(
+    assert toy.refusal(BF16, BF16) is None
+    assert toy.refusal(B1, B1).endswith("which toy does not; wgmma (sm_90) does")
+    assert Arch.SM_100.refusal(BF16, BF16, sparse=True).startswith(
         "multiplies a sparse A, which is lowered for wgmma (sm_90) only"
     )
     assert accumulators(BF16, BF16) == (ACC_F32,)

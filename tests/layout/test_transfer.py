@@ -87,13 +87,13 @@ def test_a_few_threads_conflict_less():
             1,
             "(64,64):(1,64)",
             "the data in global memory is row-major, but the tile is column-major; smem.copy with the "
-            "unit attribute relayout turns it around",
+            "unit attribute relayout transposes it",
         ),
         (
             0,
             "(64,64):(64,1)",
             "the data in global memory is column-major, but the tile is row-major; smem.copy with the "
-            "unit attribute relayout turns it around",
+            "unit attribute relayout transposes it",
         ),
         (
             1,

@@ -182,13 +182,13 @@ def test_without_skew_narrow_atoms_would_conflict():
         (
             "(62,64):(64,1)",
             E4M3,
-            "e4m3 is turned around in blocks of 4 or more elements of global memory; the tile has 62 "
+            "e4m3 is transposed in blocks of 4 or more elements of global memory; the tile has 62 "
             "rows",
         ),
         (
             "(256,60):(1,256)",
             B1,
-            "b1 is turned around in blocks of 8 or more elements of global memory; the tile has 60 "
+            "b1 is transposed in blocks of 8 or more elements of global memory; the tile has 60 "
             "columns",
         ),
     ],

@@ -40,7 +40,8 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     ),
     "the phase of an aligned pattern is computed, and 0": (
         _BASE + "0 -> 1",
-        _BASE + "swizzle is Swizzle.NONE or root_alignment(root) % swizzle.pattern_bytes == 0 -> "
+        _BASE
+        + "swizzle is Swizzle.NONE or allocation_alignment(root) % swizzle.pattern_bytes == 0 -> "
         "swizzle is Swizzle.NONE and …",
     ),
     "addresses in shared memory are below 2**18 and multiples of 16": (
@@ -94,7 +95,7 @@ SEEN_BY_ONE: dict[str, tuple[str, ...]] = {
         "layout/fragments.py: REGISTERS: 64 -> 63",
     ),
     "passes add where the first block begins themselves, and tiles of `smem-layout` begin with it": (
-        "layout/operand.py: OperandBlocks.descriptor: start + self.starts[0][0] -> …",
+        "layout/operand.py: MmaTiles.descriptor: start + self.starts[0][0] -> …",
     ),
     "for others to call; passes call `Descriptor.of`": (
         "layout/wgmma/operand.py: descriptor_of: WgmmaDescriptor.of(canonical, start, base_offset) -> …",

@@ -2,7 +2,7 @@
 
     python tests/mutation/run.py --jobs 16 --record benchmarks/results/mutants.json
 
-Each side judges each mutant in a process of its own, which is a fork of one that has loaded others'
+Each side evaluates each mutant in a process of its own, which is a fork of one that has loaded others'
 packages and nothing of this one.
 """
 
@@ -24,6 +24,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 sys.path.insert(0, str(Path(__file__).parents[2]))
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
@@ -36,7 +37,7 @@ from mutation.targets import SHARE, drawn
 
 SIDES = (LIT, EMULATOR, ORACLE)
 
-#: What a process that judges may take: seconds of wall clock, and bytes of memory.
+#: What a process that evaluates may take: seconds of wall clock, and bytes of memory.
 SECONDS, BYTES = 120, 12 << 30
 
 
@@ -57,8 +58,8 @@ def load() -> None:
 
 
 @dataclass(eq=False)
-class Judging:
-    """A process that judges a mutant.
+class Evaluating:
+    """A process that evaluates a mutant.
 
     Attributes:
         mutant: None for the package as it is.
@@ -81,13 +82,13 @@ class Judging:
             return
         try:
             os.setpgid(0, 0)
-            self._judge()
+            self._evaluate()
             os._exit(0)
         except BaseException as error:
             print(f"{type(error).__name__}: {error}", flush=True)
         os._exit(1)
 
-    def _judge(self) -> None:
+    def _evaluate(self) -> None:
         said = os.open(self.said, os.O_WRONLY | os.O_CREAT)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(said, 1)
@@ -123,8 +124,8 @@ class Judging:
         return ("the process does not end" if late else "the process dies"), True
 
 
-def judge(asked: list[Judging], jobs: int, until: float, done) -> None:
-    """Has all of them judge, so many at a time, each after those before it; none starts after `until`.
+def evaluate(asked: list[Evaluating], jobs: int, until: float, done) -> None:
+    """Has all of them evaluate, so many at a time, each after those before it; none starts after `until`.
 
     Args:
         done: is called with each that has ended.
@@ -148,23 +149,27 @@ def check_baseline(folder: Path, jobs: int) -> None:
     """Exits unless every side passes without a mutant; says how long each takes."""
     began, failed = time.monotonic(), []
 
-    def done(each: Judging) -> None:
+    def done(each: Evaluating) -> None:
         print(f"{each.side}: {time.monotonic() - began:.0f} s without a mutant", flush=True)
         if each.found()[0]:
             failed.append(f"{each.side}: {each.found()[0]}\n{each.said.read_text()[-4000:]}")
 
-    judge([Judging(None, side, None, folder / side) for side in SIDES], jobs, began + 600, done)
+    evaluate(
+        [Evaluating(None, side, None, folder / side) for side in SIDES], jobs, began + 600, done
+    )
     if failed:
         sys.exit("fails without a mutant: " + "\n".join(failed))
 
 
-def judge_all(mutants: list[Mutant], folder: Path, jobs: int, until: float) -> dict[Mutant, dict]:
-    """Who notices each mutant; those that not all sides have judged are left out."""
+def evaluate_all(
+    mutants: list[Mutant], folder: Path, jobs: int, until: float
+) -> dict[Mutant, dict]:
+    """Who notices each mutant; those that not all sides have evaluated are left out."""
     found: dict[Mutant, dict[str, str | None]] = {mutant: {} for mutant in mutants}
     loaded: set[Mutant] = set()
     began = time.monotonic()
 
-    def done(each: Judging) -> None:
+    def done(each: Evaluating) -> None:
         mutant, (noticed, imported) = each.mutant, each.found()
         found[mutant][each.side] = noticed
         if imported:
@@ -179,11 +184,11 @@ def judge_all(mutants: list[Mutant], folder: Path, jobs: int, until: float) -> d
                 sys.exit(f"no side imports {mutant.file}")
 
     asked = [
-        Judging(mutant, side, None, folder / f"{i}-{side}")
+        Evaluating(mutant, side, None, folder / f"{i}-{side}")
         for i, mutant in enumerate(mutants)
         for side in SIDES
     ]
-    judge(asked, jobs, until, done)
+    evaluate(asked, jobs, until, done)
     return {mutant: by for mutant, by in found.items() if len(by) == len(SIDES)}
 
 
@@ -201,13 +206,13 @@ def again(record: Path, count: int, folder: Path, jobs: int) -> None:
     )
     missed = []
 
-    def done(each: Judging) -> None:
+    def done(each: Evaluating) -> None:
         print(f"{each.mutant.name}: {each.found()[0]}", flush=True)
         if not each.found()[0]:
             missed.append(f"{each.test} no longer notices {each.mutant.name}")
 
-    asked = [Judging(m, LIT, tests[m.name], folder / str(i)) for i, m in enumerate(chosen)]
-    judge(asked, jobs, time.monotonic() + 600, done)
+    asked = [Evaluating(m, LIT, tests[m.name], folder / str(i)) for i, m in enumerate(chosen)]
+    evaluate(asked, jobs, time.monotonic() + 600, done)
     if missed:
         sys.exit("\n".join(missed))
 
@@ -240,7 +245,7 @@ def write(record: Path, found: dict[Mutant, dict], share: float, count: int, sec
         "numpy": numpy.__version__,
         "share": share,
         "drawn": count,
-        "judged": len(rows),
+        "evaluated": len(rows),
         "seconds": round(seconds),
         "mutants": rows,
     }
@@ -255,9 +260,9 @@ def main() -> None:
     parser.add_argument(
         "--left",
         action="store_true",
-        help="keep what FILE says, and judge what it lacks, then what fewer than two sides notice",
+        help="keep what FILE says, and evaluate what it lacks, then what fewer than two sides notice",
     )
-    parser.add_argument("--jobs", type=int, default=1, help="processes that judge at a time")
+    parser.add_argument("--jobs", type=int, default=1, help="processes that evaluate at a time")
     parser.add_argument("--seconds", type=float, default=1e9, help="start no other after so many")
     parser.add_argument(
         "--again",
@@ -290,10 +295,10 @@ def main() -> None:
         print(f"{len(mutants)} of {len(every)} mutants", flush=True)
         check_baseline(folder, options.jobs)
         until = began + options.seconds
-        found = judge_all(mutants, folder, options.jobs, until)
+        found = evaluate_all(mutants, folder, options.jobs, until)
         seconds = time.monotonic() - began
     twice = sum(map(by_two, found.values()))
-    print(f"{len(found)} judged in {seconds:.0f} s; two sides or more notice {twice}")
+    print(f"{len(found)} evaluated in {seconds:.0f} s; two sides or more notice {twice}")
     if options.record:
         write(options.record, kept | found, options.share, len(every), seconds)
 

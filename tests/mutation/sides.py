@@ -1,4 +1,4 @@
-"""The three sides that judge a mutant: for each a fixed list of tests, in a fixed order.
+"""The three sides that evaluate a mutant: for each a fixed list of tests, in a fixed order.
 
 What most mutants fail comes first, since a side stops at the first test that fails.
 """
@@ -50,7 +50,7 @@ EMULATED: tuple[Files, ...] = (
         "emulator/test_views": (4, ()),
         "emulator/test_bulk_copies": (4, ()),
         "emulator/test_wgmma_assembly": (2, ()),
-        "emulator/test_tma_ring": (1, ()),
+        "emulator/test_tma_pipeline": (1, ()),
         "emulator/test_gemm_on_cpu": (4, ("it_is_right",)),
         "runtime/test_arguments": (9, ("lines_begin", "matrices_that_do_not_fit")),
     },

@@ -29,7 +29,7 @@ DECODED = (
     "emulator/tensor_core/operands.py",
 )
 
-#: The places all of whose mutants are judged: each field, stride and XOR. By file, what their names
+#: The places all of whose mutants are evaluated: each field, stride and XOR. By file, what their names
 #: begin with.
 COMPLETE: dict[str, tuple[str, ...]] = {
     "layout/descriptor.py": (
@@ -68,8 +68,8 @@ COMPLETE: dict[str, tuple[str, ...]] = {
     ),
     "layout/operand.py": (
         "addresses",
-        "OperandBlocks.descriptor",
-        "OperandBlocks.steps",
+        "MmaTiles.descriptor",
+        "MmaTiles.steps",
     ),
     "layout/wgmma/operand.py": ("SPARSE_B",),
     "layout/tcgen05/chunks.py": ("Chunks",),
@@ -100,7 +100,7 @@ def files() -> list[str]:
 
 
 def is_complete(mutant: Mutant) -> bool:
-    """Whether it is of a place all of whose mutants are judged."""
+    """Whether it is of a place all of whose mutants are evaluated."""
     return mutant.place.startswith(COMPLETE.get(mutant.file, ("?",)))
 
 

@@ -106,7 +106,7 @@ def text_of(steps):
       return }}"""
 
 
-def verdict(steps):
+def evaluation(steps):
     """What the pass says: "proven", "wrong" or "undecided"."""
     remarks = []
     with new_context():
@@ -242,7 +242,7 @@ programs = st.lists(
 
 @given(programs)
 def test_silence_is_a_proof_and_an_error_is_a_wrong_run(steps):
-    said = verdict(steps)
+    said = evaluation(steps)
     wrong = [run for run in runs(steps) if is_wrong(run)]
     nothing_written = "copy" not in str(steps).replace("copy_wait", "")
     event(f"{said}, {'wrong' if wrong else 'right'}")

@@ -1,7 +1,7 @@
 """The descriptors that are emitted for `wgmma` are CuTe's."""
 
 import pytest
-from emitted_products import SHARED, folded
+from emitted_mmas import SHARED, folded
 from oracle import ROWS, SWIZZLES, name_of
 
 import mlir_smem
@@ -52,7 +52,7 @@ def test_a_descriptor_and_its_steps(row):
             for function in module.body.operations
             if function.operation.name == "func.func"
             for op in function.regions[0].blocks[0]
-            if op.operation.name == "smem.wgmma"
+            if op.operation.name == "smem.mma_desc"
         )
         bits = folded(mma.operands[0])
         steps = list(ir.DenseI64ArrayAttr(mma.attributes["a_steps"]))

@@ -89,15 +89,15 @@ def test_reads_of_another_kind_are_not_passed_over(said_of):
     assert said.endswith("in order: it accesses them in a way that is not followed")
 
 
-RING = (
-    '%r = "smem.ring"() {consumers = 1 : i32, producers = 1 : i32, stages = 1 : i32} : () -> '
-    "!smem.barriers"
+PIPELINE = (
+    '%r = "smem.create_pipeline"() {consumers = 1 : i32, producers = 1 : i32, stages = 1 : i32} : () -> '
+    "!smem.pipeline"
 )
 
 
-def role(*ops):
+def partition(*ops):
     """What one warpgroup does."""
-    return f'"smem.role"() ({{ ^bb0: {lines(*ops)} }}) {{warpgroups = 1 : i32}} : () -> ()'
+    return f'"smem.partition"() ({{ ^bb0: {lines(*ops)} }}) {{warpgroups = 1 : i32}} : () -> ()'
 
 
 def elected(*ops):
@@ -120,18 +120,18 @@ def elected(*ops):
         ((COPY, SETTLE, PEEK, SETTLE, COPY, SETTLE, FETCH, SETTLE), None),
     ],
 )
-def test_it_is_followed_beside_rings(said_of, ops, said):
-    found = said_of(RING, *ops)
+def test_it_is_followed_beside_pipelines(said_of, ops, said):
+    found = said_of(PIPELINE, *ops)
     assert [said in each for each in found] == ([] if said is None else [True])
 
 
-def test_what_all_threads_share_is_wrong_in_a_role(said_of):
-    together = role(PEEK.replace("peek", "peek_together"))
-    roles = f'"smem.roles"() ({{ {role()} {together} }}) : () -> ()'
-    (said,) = said_of(COPY, SETTLE, roles)
+def test_what_all_threads_share_is_wrong_in_a_partition(said_of):
+    together = partition(PEEK.replace("peek", "peek_together"))
+    partitions = f'"smem.warp_specialize"() ({{ {partition()} {together} }}) : () -> ()'
+    (said,) = said_of(COPY, SETTLE, partitions)
     assert said == (
         "is executed by 1 of the block's warpgroups, but all threads of the block share it; put it "
-        "before the smem.roles"
+        "before the smem.warp_specialize"
     )
 
 

@@ -152,9 +152,9 @@ def test_values_that_are_refused(options, message):
 
 def test_a_pass_without_options_says_so():
     with pytest.raises(
-        OptionError, match="smem-lower-roles has no option 'fast'; its options: none"
+        OptionError, match="smem-lower-warp-specialize has no option 'fast'; its options: none"
     ):
-        pass_named("smem-lower-roles").from_text("fast")
+        pass_named("smem-lower-warp-specialize").from_text("fast")
 
 
 def test_a_swizzle_can_be_given_by_its_width():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from accessed_parts import Accessed, accumulator_of
+from accessed_subtiles import Accessed, accumulator_of
 from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 from relayouts import ELEMENTS
@@ -17,7 +17,7 @@ from mlir_smem.layout import (
     instruction_k,
     tile_of_atoms,
 )
-from mlir_smem.layout.fragment_access import accumulator_access, multiplicand_access
+from mlir_smem.layout.fragment_access import a_fragment_access, accumulator_access
 from mlir_smem.layout.path import follow
 from mlir_smem.runtime import run_on_cpu
 
@@ -40,7 +40,7 @@ def begins(case, layout, shape, steps):
     """Whether a part may begin at any multiple of these steps."""
     try:
         part = follow(layout, [Step(tuple(map(Multiple, steps)), shape)])
-        choose = multiplicand_access if case[0] == "multiply" else accumulator_access
+        choose = a_fragment_access if case[0] == "multiply" else accumulator_access
         return part.multiple % choose(part.layout).vector == 0
     except LayoutError:
         return False

@@ -14,5 +14,5 @@ def _(chosen: ChosenOperands) -> dict[str, Any]:
         "arch": str(chosen.by.arch),
         "a": chosen.a and data(chosen.a),
         "b": chosen.b and data(chosen.b),
-        "product": chosen.product and data(chosen.product),
+        "mma": chosen.mma and data(chosen.mma),
     }

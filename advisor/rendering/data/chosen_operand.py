@@ -7,7 +7,7 @@ from typing import Any
 from ....layout import TileLayout
 from ....layout.choice import Line
 from ....layout.tensor_box import TensorBox
-from ....layout.uses import Verdict
+from ....layout.uses import Evaluation
 from ...answer import data
 from ...chosen_operand import ChosenOperand, one_stage
 from ...fields import Field
@@ -39,8 +39,8 @@ def _(chosen: ChosenOperand) -> dict[str, Any]:
         "descriptor": _descriptor(chosen),
         "tma": _box(chosen.box, chosen.tile),
         "banks": {
-            "stores": _verdict(chosen.stores),
-            "ldmatrix": chosen.reads and _verdict(chosen.reads),
+            "stores": _evaluation(chosen.stores),
+            "ldmatrix": chosen.reads and _evaluation(chosen.reads),
         },
     }
 
@@ -50,11 +50,11 @@ def _candidate(line: Line, chosen: ChosenOperand) -> dict[str, Any]:
     blocks = chosen.by.blocks(one_stage(layout), chosen.role)
     canonical = blocks and canonical_of(blocks)
     return {
-        "verdict": line.verdict,
+        "evaluation": line.evaluation,
         "name": line.candidate.name,
         "layout": str(layout),
         "why": line.why,
-        "uses": [{"use": who, **_verdict(said)} for who, said in line.candidate.verdicts],
+        "uses": [{"use": who, **_evaluation(said)} for who, said in line.candidate.evaluations],
         "operand": blocks
         and canonical
         and {
@@ -68,12 +68,12 @@ def _candidate(line: Line, chosen: ChosenOperand) -> dict[str, Any]:
     }
 
 
-def _verdict(said: Verdict) -> dict[str, Any]:
+def _evaluation(said: Evaluation) -> dict[str, Any]:
     return {
         "accepted": said.accepted,
         "reason": said.reason,
         "conflicts": said.conflicts,
-        "turned": said.turned,
+        "transposed": said.transposed,
     }
 
 

@@ -8,5 +8,5 @@ from ...chosen import ChosenOperands
 
 @html.register
 def _(chosen: ChosenOperands) -> str:
-    parts = [html(operand) for operand in chosen.each]
-    return "".join([*parts, *([html(chosen.product)] if chosen.product else [])])
+    subtiles = [html(operand) for operand in chosen.each]
+    return "".join([*subtiles, *([html(chosen.mma)] if chosen.mma else [])])

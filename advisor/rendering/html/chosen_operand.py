@@ -13,7 +13,7 @@ from ..text import chosen_operand as said
 
 @html.register
 def _(chosen: ChosenOperand) -> str:
-    parts = [
+    subtiles = [
         f"<h4>{escape(said.title(chosen))}</h4>",
         html_table(("", ""), said.facts(chosen)),
         svg(drawing(Picture(chosen.tile))),
@@ -21,10 +21,10 @@ def _(chosen: ChosenOperand) -> str:
         html_table(said.CANDIDATE_HEADS, said.candidate_rows(chosen)),
     ]
     if chosen.fields:
-        parts += [
+        subtiles += [
             f"<h5>{escape(said.descriptor_head(chosen))}</h5>",
             html_table(said.FIELD_HEADS, said.field_rows(chosen)),
             f"<h5>{escape(said.STEPS_HEAD)}</h5>",
             html_table(said.block_heads(chosen), said.block_rows(chosen)),
         ]
-    return "".join(parts)
+    return "".join(subtiles)

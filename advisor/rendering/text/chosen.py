@@ -8,5 +8,5 @@ from ...chosen import ChosenOperands
 
 @text.register
 def _(chosen: ChosenOperands) -> str:
-    parts = [text(operand) for operand in chosen.each]
-    return "\n\n\n".join([*parts, *([text(chosen.product)] if chosen.product else [])])
+    subtiles = [text(operand) for operand in chosen.each]
+    return "\n\n\n".join([*subtiles, *([text(chosen.mma)] if chosen.mma else [])])

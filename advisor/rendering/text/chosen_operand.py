@@ -106,18 +106,18 @@ def tma_text(chosen: ChosenOperand) -> str:
 
 
 def candidate_rows(chosen: ChosenOperand) -> list[tuple[str, str, str]]:
-    """(verdict, candidate, why) of each layout that was considered, the picked one first.
+    """(evaluation, candidate, why) of each layout that was considered, the picked one first.
 
     Those of which the same is said are together, and only the first of them says it.
     """
     order = ("picked", "possible", "refused")
-    lines = sorted(chosen.choice.lines, key=lambda line: order.index(line.verdict))
+    lines = sorted(chosen.choice.lines, key=lambda line: order.index(line.evaluation))
     alike: dict[tuple[str, str], list[str]] = {}
     for line in lines:
-        alike.setdefault((line.verdict, line.why), []).append(line.candidate.name)
+        alike.setdefault((line.evaluation, line.why), []).append(line.candidate.name)
     return [
-        (verdict, name, why) if name is names[0] else ("", name, "")
-        for (verdict, why), names in alike.items()
+        (evaluation, name, why) if name is names[0] else ("", name, "")
+        for (evaluation, why), names in alike.items()
         for name in names
     ]
 

@@ -21,8 +21,12 @@ def _(factors: Factors) -> str:
         f"Scale factors: {factors.by.scale}, one for {factors.size} elements along K; an instruction "
         f"reads {factors.each} of each row"
     )
-    parts = (columns(_TILE_HEADS, tiles), _copies(factors), columns(_STEP_HEADS, _steps(factors)))
-    return "\n\n".join([head, *(indent(part, "  ") for part in parts)])
+    subtiles = (
+        columns(_TILE_HEADS, tiles),
+        _copies(factors),
+        columns(_STEP_HEADS, _steps(factors)),
+    )
+    return "\n\n".join([head, *(indent(subtile, "  ") for subtile in subtiles)])
 
 
 def _tile_row(tile: FactorTile) -> tuple[str, ...]:

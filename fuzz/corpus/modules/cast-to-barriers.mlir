@@ -1,2 +1,2 @@
 // pass: smem-to-nvvm
-%r = builtin.unrealized_conversion_cast to !smem.barriers
+%r = builtin.unrealized_conversion_cast to !smem.pipeline

@@ -4,9 +4,9 @@
   ^bb0(%arg0: memref<?x?xbf16, strided<[?, 1]>>, %arg1: index):
     %1 = "arith.constant"() <{value = 0 : index}> : () -> index
     %2 = "arith.constant"() <{value = 1 : index}> : () -> index
-    %5 = "smem.ring"() {consumers = 1 : i32, producers = 1 : i32, stages = 2 : i32} : () -> !smem.barriers
-    "smem.roles"() ({
-      "smem.role"() ({
+    %5 = "smem.create_pipeline"() {consumers = 1 : i32, producers = 1 : i32, stages = 2 : i32} : () -> !smem.pipeline
+    "smem.warp_specialize"() ({
+      "smem.partition"() ({
         "smem.elect"() ({
           "scf.for"(%1, %arg1, %2) ({
           ^bb0(%arg2: index):

@@ -3,7 +3,7 @@
 !b = !smem.tile<tensor<16x8xbf16>, #smem.auto>
 !f = !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
-!m = !smem.fragment<tensor<64x16xbf16>, #smem.multiplicand>
+!m = !smem.fragment<tensor<64x16xbf16>, #smem.a_fragment>
 gpu.module @kernels {
   gpu.func @kernel(%A: memref<64x16xbf16> {smem.name = "A"}, %B: memref<16x8xbf16> {smem.name = "B"}, %O: memref<64x8xf32> {smem.name = "O"})
       kernel attributes {known_block_size = array<i32: 128, 1, 1>} {

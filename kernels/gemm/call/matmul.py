@@ -15,7 +15,7 @@ from .device import gpu_name
 from .libraries import assign, current_stream, element_named, empty, finish, wait_for
 from .operands import Operands, operands, whole_columns
 from .remembered import known
-from .turning import k_major
+from .transposing import k_major
 
 #: Products whose arguments stay packed, and kernels that stay loaded, so that calling again costs little.
 _PREPARED, _KERNELS = 256, 64
@@ -35,7 +35,7 @@ def matmul(
 
     Element types are those of `Problem`: bf16, f16, f32 (multiplied as tf32), e4m3, e5m2, int8, uint8.
     One dimension of each is contiguous, either one; rows (or columns) begin at multiples of 16 bytes. Of
-    types that tensor cores read K-major only, another operand is turned around first, in new memory. Of
+    types that tensor cores read K-major only, another operand is transposed first, in new memory. Of
     a new array whose rows are no multiples of 16 bytes, the result is the part without the padding.
 
     Args:
@@ -55,7 +55,7 @@ def matmul(
     stream = current_stream(a) if stream is None else stream
     for each in (a, b):
         wait_for(each)
-    # What is turned around lives until the product is enqueued behind it.
+    # What is transposed lives until the product is enqueued behind it.
     _a, first = k_major("A", a, seen("A", a), 1, stream)
     _b, second = k_major("B", b, seen("B", b), 0, stream)
     given = None if out is None else seen("C", out)

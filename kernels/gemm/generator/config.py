@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import ceil
 
-from ....dialect.ops.ring import MBARRIER_BYTES
+from ....dialect.ops.pipeline import MBARRIER_BYTES
 from ....ir.cluster import MAX_BLOCKS
 from ....layout.banks import MAX_BYTES
 from ....layout.elements import UNIT_BYTES
@@ -97,7 +97,7 @@ class Config:
 
     @property
     def store_stages(self) -> int:
-        """Stages of the ring by which buffers are handed out: each is of one part of every tile, so that
+        """Stages of the pipeline by which buffers are handed out: each is of one part of every tile, so that
         the warpgroup that waits for it sees all of its phases."""
         return self.stores * ceil(self.store_buffers / self.stores)
 
@@ -170,7 +170,7 @@ class Config:
             )
 
     def _shared(self, problem: Problem) -> tuple[int, int, int]:
-        """Bytes of the stages, of the tiles that are stored, and of the mbarriers of their rings."""
+        """Bytes of the stages, of the tiles that are stored, and of the mbarriers of their pipelines."""
         m, n, k = self.tile
         stage = m * k * item_bytes(problem.a) + k * n * item_bytes(problem.b)
         buffer = m // self.consumers * self.store_columns * item_bytes(problem.c)

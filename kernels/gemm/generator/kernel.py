@@ -87,8 +87,8 @@ class _Gemm:
         shape = (config.store_buffers, self.rows, config.store_columns)
         self.tiles_c = smem.alloc(shape, stored)
         # The thread that stores hands out buffers, so it is the producer.
-        self.buffers = smem.ring(config.store_stages, producers=1, consumers=1)
-        self.ring = smem.ring(config.stages, producers=1, consumers=config.consumers)
+        self.buffers = smem.create_pipeline(config.store_stages, producers=1, consumers=1)
+        self.pipeline = smem.create_pipeline(config.stages, producers=1, consumers=config.consumers)
         self.loop = TileLoop(config, memref.dim(a, _index(0)), memref.dim(b, _index(1)))
         depth = memref.dim(a, _index(1))
         self.steps = arith.divui(arith.addi(depth, _index(k - 1)), _index(k))
@@ -96,7 +96,7 @@ class _Gemm:
     def body(self) -> None:
         consumers = self.config.consumers
         producer_registers, consumer_registers = REGISTERS[consumers]
-        smem.roles(
+        smem.warp_specialize(
             (1, producer_registers, lambda _: self.move()),
             (consumers, consumer_registers, self.consume),
         )
@@ -119,11 +119,11 @@ class _Gemm:
             with ir.InsertionPoint(for_k.body):
                 step = arith.addi(before(self.steps), for_k.induction_variable)
                 at = arith.muli(for_k.induction_variable, _index(depth))
-                slot = smem.producer_acquire(self.ring, step)
+                slot = smem.producer_acquire(self.pipeline, step)
                 smem.tma_load(
                     self.a,
                     smem.stage(self.tiles_a, slot),
-                    self.ring,
+                    self.pipeline,
                     step,
                     (row, at),
                     multicast="y" if along_n > 1 else None,
@@ -131,12 +131,12 @@ class _Gemm:
                 smem.tma_load(
                     self.b,
                     smem.stage(self.tiles_b, slot),
-                    self.ring,
+                    self.pipeline,
                     step,
                     (at, column),
                     multicast="x" if along_m > 1 else None,
                 )
-                smem.producer_commit(self.ring, step)
+                smem.producer_commit(self.pipeline, step)
                 scf.yield_([])
 
     def consume(self, warpgroup: Any) -> None:
@@ -150,15 +150,15 @@ class _Gemm:
                 step = arith.addi(first, for_k.induction_variable)
                 product = self.multiply(own_row, step, for_k.inner_iter_args[0])
                 product = smem.wait(product, pending=1, in_flight=True)
-                smem.consumer_release(self.ring, arith.subi(step, _index(1)))
+                smem.consumer_release(self.pipeline, arith.subi(step, _index(1)))
                 scf.yield_([product])
             done = smem.wait(for_k.results[0])
             last = arith.subi(arith.addi(first, self.steps), _index(1))
-            smem.consumer_release(self.ring, last)
+            smem.consumer_release(self.pipeline, last)
             self.store(done, warpgroup, before(_index(1)))
 
     def multiply(self, own_row: Any, step: Any, accumulator: Any = None) -> Any:
-        slot = smem.consumer_wait(self.ring, step)
+        slot = smem.consumer_wait(self.pipeline, step)
         a = smem.stage(self.tiles_a, slot)
         if self.config.consumers > 1:
             a = smem.subtile(a, (own_row, 0), (self.rows, self.config.tile[2]))
@@ -199,7 +199,7 @@ class _Gemm:
                 own = arith.addi(row, arith.muli(warpgroup, _index(self.rows)))
                 first = arith.muli(start, _index(self.config.store_columns))
                 step = arith.addi(self.first_store(before(_index(1)), _index(0)), part)
-                # The ring's stage is given back when the warpgroup has written the buffer.
+                # The pipeline's stage is given back when the warpgroup has written the buffer.
                 smem.producer_acquire(self.buffers, arith.addi(step, _index(stages)))
                 smem.tma_store(self.buffer(step), self.c, (own, arith.addi(column, first)))
                 smem.tma_commit()

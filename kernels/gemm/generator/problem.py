@@ -76,7 +76,7 @@ class Problem:
             if major != "k" and multiplicand(held) not in MN_MAJOR:
                 raise ProblemError(
                     f"{name} of {held} is {major.upper()}-major; tensor cores read that type K-major "
-                    "alone; matmul turns it around before, a prepared product cannot"
+                    "alone; matmul transposes it before, a prepared product cannot"
                 )
 
 

@@ -1,7 +1,7 @@
-"""A matrix turned around: the same indices, the other dimension contiguous.
+"""A matrix transposed: the same indices, the other dimension contiguous.
 
 wgmma reads 8-bit and 32-bit operands K-major only; an A that is M-major, or a B that is N-major, is
-turned around by this kernel before.
+transposed by this kernel before.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ class TransposeConfig:
     """The kernel's shape. A block takes one window after the other.
 
     Attributes:
-        window: (rows, columns) of what a block turns around at a time, in elements.
+        window: (rows, columns) of what a block transposes at a time, in elements.
         stages: windows that are loaded ahead.
-        buffers: windows that are turned around, or on their way back; at least 2.
-        warpgroups: of a block; all of its threads turn the data around.
+        buffers: windows that are transposed, or on their way back; at least 2.
+        warpgroups: of a block; all of its threads transpose the data.
     """
 
     window: tuple[int, int]
@@ -92,8 +92,10 @@ class _Transpose:
     def __init__(self, element: Any, config: TransposeConfig, x: Any, y: Any) -> None:
         self.config, self.x, self.y = config, x, y
         self.loaded = smem.alloc((config.stages, *config.window), element)
-        self.turned = smem.alloc((config.buffers, *config.window), element)
-        self.ring = smem.ring(config.stages, producers=1, consumers=config.warpgroups)
+        self.transposed = smem.alloc((config.buffers, *config.window), element)
+        self.pipeline = smem.create_pipeline(
+            config.stages, producers=1, consumers=config.warpgroups
+        )
         rows, columns = (
             arith.divui(arith.addi(memref.dim(x, _index(dim)), _index(extent - 1)), _index(extent))
             for dim, extent in enumerate(config.window)
@@ -115,17 +117,17 @@ class _Transpose:
         windows = scf.ForOp(self.first, self.total, self.blocks, [_index(0)])
         with ir.InsertionPoint(windows.body):
             window, step = windows.induction_variable, windows.inner_iter_args[0]
-            slot = smem.consumer_wait(self.ring, step)
-            turned = smem.stage(self.turned, arith.remui(step, _index(config.buffers)))
-            smem.copy(smem.stage(self.loaded, slot), turned, relayout=True)
-            smem.consumer_release(self.ring, step)
+            slot = smem.consumer_wait(self.pipeline, step)
+            transposed = smem.stage(self.transposed, arith.remui(step, _index(config.buffers)))
+            smem.copy(smem.stage(self.loaded, slot), transposed, relayout=True)
+            smem.consumer_release(self.pipeline, step)
             smem.fence()
             # The next window's buffer is known to be free when all threads are past the barrier.
             smem.elect(lambda: smem.tma_wait(config.buffers - 2, read=True), scope="block")
             gpu.barrier()
 
             def send_and_load() -> None:
-                smem.tma_store(turned, self.y, self.place(window))
+                smem.tma_store(transposed, self.y, self.place(window))
                 smem.tma_commit()
                 self.load(arith.addi(step, _index(config.stages)))
 
@@ -139,10 +141,10 @@ class _Transpose:
         there = arith.cmpi(arith.CmpIPredicate.ult, window, self.total)
         branch = scf.IfOp(there)
         with ir.InsertionPoint(branch.then_block):
-            slot = smem.producer_acquire(self.ring, step)
+            slot = smem.producer_acquire(self.pipeline, step)
             tile = smem.stage(self.loaded, slot)
-            smem.tma_load(self.x, tile, self.ring, step, self.place(window))
-            smem.producer_commit(self.ring, step)
+            smem.tma_load(self.x, tile, self.pipeline, step, self.place(window))
+            smem.producer_commit(self.pipeline, step)
             scf.yield_([])
 
     def place(self, window: Any) -> tuple[Any, Any]:

@@ -31,15 +31,15 @@ func.func @negative() {
 // -----
 
 func.func @stages() {
-  // expected-error@+1 {{'smem.ring' op takes 34359738352 bytes of shared memory; a block has less than 262144}}
-  %0 = "smem.ring"() {stages = 2147483647 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  // expected-error@+1 {{'smem.create_pipeline' op takes 34359738352 bytes of shared memory; a block has less than 262144}}
+  %0 = "smem.create_pipeline"() {stages = 2147483647 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   return
 }
 
 // -----
 
-func.func @far_ring() {
-  // expected-error@+1 {{'smem.ring' op has offset = 2147483640 : i64; expected a multiple of 8 from 0 to 2147483624}}
-  %0 = "smem.ring"() {offset = 2147483640 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+func.func @far_pipeline() {
+  // expected-error@+1 {{'smem.create_pipeline' op has offset = 2147483640 : i64; expected a multiple of 8 from 0 to 2147483624}}
+  %0 = "smem.create_pipeline"() {offset = 2147483640 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   return
 }

@@ -57,7 +57,7 @@ func.func @stored(%m: memref<?x?xbf16, strided<[?, 1]>>, %i: index) {
 
 // -----
 
-!a = !smem.fragment<tensor<64x16xf32>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x16xf32>, #smem.a_fragment>
 !b = !smem.tile<tensor<16x9223372036854775807xtf32>, #smem.auto>
 func.func @columns(%a: !a, %b: !b) {
   // expected-error@+1 {{'smem.mma' op has the shape [16, 9223372036854775807]}}

@@ -13,9 +13,9 @@ func.func @row_major(%m: !m, %i: index) {
   // CHECK: layout Swizzle<3,4,3> o (64,64):(64,1) was chosen
   // CHECK-NEXT: picked   swizzle 128B, row-major, atoms across: the tma_load at {{[0-9:]+}}: one copy of 64x64
   // CHECK-NEXT: refused  swizzle 128B, column-major, atoms across: the tma_load at {{[0-9:]+}}: the data in global memory is row-major, but the tile is column-major; TMA moves lines as they are
-  %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.alloc"() : () -> !t
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -23,10 +23,10 @@ func.func @row_major(%m: !m, %i: index) {
 func.func @column_major_stages(%n: !n, %i: index) attributes {known_cluster_size = array<i32: 2, 1, 1>} {
   // CHECK: layout Swizzle<3,4,3> o (4,64,128):(8192,1,64) was chosen
   // CHECK: picked   swizzle 128B, column-major, atoms across: the tma_load at {{[0-9:]+}}: one copy of 64x64 in each of 2 blocks
-  %r = "smem.ring"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.alloc"() : () -> !s
   %s = "smem.stage"(%t, %i) : (!s, index) -> !r
-  "smem.tma_load"(%n, %s, %r, %i, %i, %i) {multicast = "x"} : (!n, !r, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%n, %s, %r, %i, %i, %i) {multicast = "x"} : (!n, !r, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -48,9 +48,9 @@ func.func @shared(%m: !m, %i: index) attributes {known_cluster_size = array<i32:
   // CHECK: layout Swizzle<1,4,3> o (8,(16,4)):(16,(1,128)) was chosen
   // CHECK-NEXT: refused  swizzle 128B, row-major, atoms across: the tma_load at {{[0-9:]+}}: 4 blocks cannot share its copy: the part begins at multiples of 256 bytes in its tile; TMA needs multiples of 1024; the part begins at multiples of 32 bytes in its tile; TMA needs multiples of 1024
   // CHECK: picked   swizzle 32B, row-major, atoms across: the tma_load at {{[0-9:]+}}: one copy of 8x16 in each of 4 blocks
-  %r = "smem.ring"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+  %r = "smem.create_pipeline"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.alloc"() : () -> !one
-  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "x"} : (!m, !one, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "x"} : (!m, !one, !smem.pipeline, index, index, index) -> ()
   return
 }
 

@@ -8,13 +8,13 @@
 !b = !smem.tile<tensor<128x64xi8>, #smem.auto>
 !d = !smem.fragment<tensor<64x64xi32>, #smem.in_flight>
 
-// The mma reads K-major alone, what comes from global memory is M-major: turned around between the two.
+// The mma reads K-major alone, what comes from global memory is M-major: transposed between the two.
 // CHECK-LABEL: func.func @turned
 func.func @turned(%m: memref<64x128xi8, strided<[1, ?]>>, %b: !b) {
   // CHECK: "smem.alloc"() : () -> !smem.tile<tensor<64x128xi8>, #smem.layout<"Swizzle<2,4,3> o (64,128):(1,64)">>
   %s = "smem.alloc"() : () -> !a
   // CHECK: "smem.alloc"() : () -> !smem.tile<tensor<64x128xi8>, #smem.layout<"Swizzle<3,4,3> o (64,128):(128,1)">>
-  // SAID: picked   swizzle 128B, row-major, atoms across: A of the mma at {{[0-9:]+}}: K-major, {{.*}}; the copy at {{[0-9:]+}}: turned around in registers, no bank conflicts
+  // SAID: picked   swizzle 128B, row-major, atoms across: A of the mma at {{[0-9:]+}}: K-major, {{.*}}; the copy at {{[0-9:]+}}: transposed in registers, no bank conflicts
   %t = "smem.alloc"() : () -> !a
   "smem.copy"(%m, %s) : (memref<64x128xi8, strided<[1, ?]>>, !a) -> ()
   gpu.barrier
@@ -23,7 +23,7 @@ func.func @turned(%m: memref<64x128xi8, strided<[1, ?]>>, %b: !b) {
   return
 }
 
-// Nothing else is said of what is read: it lies as the other must, and nothing is turned around.
+// Nothing else is said of what is read: it lies as the other must, and nothing is transposed.
 !k = !smem.tile<tensor<64x64xtf32>, #smem.swizzle<"128B", "row-major">>
 !f = !smem.tile<tensor<64x64xf32>, #smem.auto>
 !r = !smem.tile<tensor<64x64xtf32>, #smem.auto>

@@ -19,7 +19,7 @@ func.func @m_major(%m: !m) {
   // SAID: picked   swizzle 32B, column-major, atoms across: {{.*}}the load at {{[0-9:]+}}: 1 element at a time, no bank conflicts
   %t = "smem.alloc"() : () -> !a
   "smem.copy"(%m, %t) : (!m, !a) -> ()
-  %a = "smem.load"(%t) : (!a) -> !smem.fragment<tensor<64x32xtf32>, #smem.multiplicand>
+  %a = "smem.load"(%t) : (!a) -> !smem.fragment<tensor<64x32xtf32>, #smem.a_fragment>
   return
 }
 
@@ -32,7 +32,7 @@ func.func @matrices(%c: !c) {
   // SAID: picked   swizzle 128B, row-major, atoms across: {{.*}}the store at {{[0-9:]+}}: 8x8 matrices, no bank conflicts
   %t = "smem.alloc"() : () -> !h
   "smem.store"(%c, %t) : (!c, !h) -> ()
-  %a = "smem.load"(%t) : (!h) -> !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+  %a = "smem.load"(%t) : (!h) -> !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
   return
 }
 
@@ -43,7 +43,7 @@ func.func @bits() {
   // SAID: picked   swizzle 32B, row-major, atoms across: the load at {{[0-9:]+}}: 8x8 matrices, no bank conflicts
   // SAID: refused  swizzle none, column-major, atoms across: the load at {{[0-9:]+}}: registers hold 32 elements of b1 along k, which must lie together; expected contiguous rows at multiples of 32 elements
   %t = "smem.alloc"() : () -> !i1
-  %a = "smem.load"(%t) : (!i1) -> !smem.fragment<tensor<128x256xi1>, #smem.multiplicand>
+  %a = "smem.load"(%t) : (!i1) -> !smem.fragment<tensor<128x256xi1>, #smem.a_fragment>
   return
 }
 
@@ -58,7 +58,7 @@ func.func @pairs(%c: !c) {
   return
 }
 
-// What is given is kept, and judged.
+// What is given is kept, and evaluated.
 !given = !smem.tile<tensor<64x64xf32>, #smem.swizzle<"none", "row-major">>
 // CHECK-LABEL: func.func @given
 func.func @given(%c: !c) {

@@ -5,15 +5,15 @@
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.barriers
-!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!r = !smem.pipeline
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 func.func @read(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
-  "smem.roles"() ({
-    "smem.role"() ({
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
           %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
@@ -23,7 +23,7 @@ func.func @read(%g: !g, %n: index) attributes {known_block_size = array<i32: 256
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
-    "smem.role"() ({
+    "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
         %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
@@ -43,15 +43,15 @@ func.func @read(%g: !g, %n: index) attributes {known_block_size = array<i32: 256
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.barriers
-!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!r = !smem.pipeline
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 func.func @read_and_fenced(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
-  "smem.roles"() ({
-    "smem.role"() ({
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
           %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
@@ -61,7 +61,7 @@ func.func @read_and_fenced(%g: !g, %n: index) attributes {known_block_size = arr
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
-    "smem.role"() ({
+    "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
         %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
@@ -81,15 +81,15 @@ func.func @read_and_fenced(%g: !g, %n: index) attributes {known_block_size = arr
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.barriers
+!r = !smem.pipeline
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @written(%g: !g, %n: index, %zero: f32) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
-  "smem.roles"() ({
-    "smem.role"() ({
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
           %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
@@ -99,7 +99,7 @@ func.func @written(%g: !g, %n: index, %zero: f32) attributes {known_block_size =
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
-    "smem.role"() ({
+    "smem.partition"() ({
       %f = "smem.fill"(%zero) : (f32) -> !c
       scf.for %i = %c0 to %n step %c1 {
         %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index

@@ -97,7 +97,7 @@ func.func @counted_slots(%m: !m, %n: index, %tiles: index, %f: f32) {
   return
 }
 
-!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 
 // Threads load what other threads copied: a barrier, and no fence.

@@ -3,7 +3,7 @@
 // RUN: smem-opt %s --smem-check-async --split-input-file --verify-diagnostics
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
-!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 !m = memref<64x64xbf16>
@@ -30,7 +30,7 @@ func.func @in_flight(%g: !m, %n: index, %zero: f32) {
 // Right: the mma is waited for before, is given what no op of the loop writes, or other ops write for each.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
-!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 !m = memref<64x64xbf16>
@@ -62,7 +62,7 @@ func.func @right(%g: !m, %n: index, %zero: f32) {
 // What a loop carries is written when it comes round.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
-!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !m = memref<64x64xbf16>
 func.func @carried(%g: !m, %n: index, %zero: f32) {
@@ -85,22 +85,22 @@ func.func @carried(%g: !m, %n: index, %zero: f32) {
 
 // -----
 
-// In a role, with rings.
+// In a partition, with pipelines.
 
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.barriers
-!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!r = !smem.pipeline
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
-func.func @in_a_role(%g: !g, %n: index, %zero: f32) attributes {known_block_size = array<i32: 256, 1, 1>} {
+func.func @in_a_partition(%g: !g, %n: index, %zero: f32) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %s = "smem.alloc"() : () -> !s
   %q = "smem.alloc"() : () -> !t
-  %r = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
-  "smem.roles"() ({
-    "smem.role"() ({
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
           %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
@@ -110,7 +110,7 @@ func.func @in_a_role(%g: !g, %n: index, %zero: f32) attributes {known_block_size
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
-    "smem.role"() ({
+    "smem.partition"() ({
       %o = "smem.fill"(%zero) : (f32) -> !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
       "smem.store"(%o, %q) : (!smem.fragment<tensor<64x64xf32>, #smem.accumulator>, !t) -> ()
       "smem.fence"() : () -> ()

@@ -209,7 +209,7 @@ func.func @moving(%n: index) {
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
-!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 func.func @load_after_another_order(%m: !m) {
   %t = "smem.alloc"() : () -> !t
   "smem.copy"(%m, %t) : (!m, !t) -> ()
@@ -227,7 +227,7 @@ func.func @load_after_another_order(%m: !m) {
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
-!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @store_in_a_branch(%c: !c, %if: i1) {
   %t = "smem.alloc"() : () -> !t
@@ -246,7 +246,7 @@ func.func @store_in_a_branch(%c: !c, %if: i1) {
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
-!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 !w = memref<4096xbf16, #gpu.address_space<workgroup>>
 func.func @loaded_view(%w: !w) {
   %t = "smem.view"(%w) : (!w) -> !t

@@ -99,16 +99,16 @@ func.func @right(%a: !m, %b: !h, %zero: f32, %n: index) {
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.barriers
+!r = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @loads(%g: !g, %h: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
-  "smem.roles"() ({
-    "smem.role"() ({
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
           %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
@@ -120,7 +120,7 @@ func.func @loads(%g: !g, %h: !g, %n: index) attributes {known_block_size = array
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
-    "smem.role"() ({
+    "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
         %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
@@ -135,15 +135,15 @@ func.func @loads(%g: !g, %h: !g, %n: index) attributes {known_block_size = array
 
 // -----
 
-// In a role, two stores to a tile with nothing between; right with a barrier of its warpgroup.
+// In a partition, two stores to a tile with nothing between; right with a barrier of its warpgroup.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-func.func @stores_of_a_role(%zero: f32, %one: f32) attributes {known_block_size = array<i32: 128, 1, 1>} {
+func.func @stores_of_a_partition(%zero: f32, %one: f32) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %t = "smem.alloc"() : () -> !t
   %u = "smem.alloc"() : () -> !t
-  "smem.roles"() ({
-    "smem.role"() ({
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
       %f = "smem.fill"(%zero) : (f32) -> !c
       %h = "smem.fill"(%one) : (f32) -> !c
       "smem.store"(%f, %t) : (!c, !t) -> ()

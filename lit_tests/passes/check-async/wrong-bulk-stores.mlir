@@ -5,7 +5,7 @@
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.barriers
+!r = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @no_fence(%g: !g, %n: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -13,8 +13,8 @@ func.func @no_fence(%g: !g, %n: index) attributes {known_block_size = array<i32:
   %c1 = arith.constant 1 : index
   %zero = arith.constant 0.0 : f32
   %o = "smem.alloc"() : () -> !t
-  "smem.roles"() ({
-    "smem.role"() ({
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
       %x = "smem.fill"(%zero) : (f32) -> !c
       scf.for %i = %c0 to %n step %c1 {
         "smem.elect"() ({
@@ -42,7 +42,7 @@ func.func @no_fence(%g: !g, %n: index) attributes {known_block_size = array<i32:
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.barriers
+!r = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @no_barrier(%g: !g, %n: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -50,8 +50,8 @@ func.func @no_barrier(%g: !g, %n: index) attributes {known_block_size = array<i3
   %c1 = arith.constant 1 : index
   %zero = arith.constant 0.0 : f32
   %o = "smem.alloc"() : () -> !t
-  "smem.roles"() ({
-    "smem.role"() ({
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
       %x = "smem.fill"(%zero) : (f32) -> !c
       scf.for %i = %c0 to %n step %c1 {
         "smem.elect"() ({
@@ -79,7 +79,7 @@ func.func @no_barrier(%g: !g, %n: index) attributes {known_block_size = array<i3
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.barriers
+!r = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @no_wait(%g: !g, %n: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -87,8 +87,8 @@ func.func @no_wait(%g: !g, %n: index) attributes {known_block_size = array<i32: 
   %c1 = arith.constant 1 : index
   %zero = arith.constant 0.0 : f32
   %o = "smem.alloc"() : () -> !t
-  "smem.roles"() ({
-    "smem.role"() ({
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
       %x = "smem.fill"(%zero) : (f32) -> !c
       scf.for %i = %c0 to %n step %c1 {
         "smem.warpgroup_barrier"() : () -> ()
@@ -114,7 +114,7 @@ func.func @no_wait(%g: !g, %n: index) attributes {known_block_size = array<i32: 
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.barriers
+!r = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @no_commit_of_stores(%g: !g, %n: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -122,8 +122,8 @@ func.func @no_commit_of_stores(%g: !g, %n: index) attributes {known_block_size =
   %c1 = arith.constant 1 : index
   %zero = arith.constant 0.0 : f32
   %o = "smem.alloc"() : () -> !t
-  "smem.roles"() ({
-    "smem.role"() ({
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
       %x = "smem.fill"(%zero) : (f32) -> !c
       scf.for %i = %c0 to %n step %c1 {
         "smem.elect"() ({
@@ -151,7 +151,7 @@ func.func @no_commit_of_stores(%g: !g, %n: index) attributes {known_block_size =
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.barriers
+!r = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @no_barrier_after_the_wait(%g: !g, %n: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -159,8 +159,8 @@ func.func @no_barrier_after_the_wait(%g: !g, %n: index) attributes {known_block_
   %c1 = arith.constant 1 : index
   %zero = arith.constant 0.0 : f32
   %o = "smem.alloc"() : () -> !t
-  "smem.roles"() ({
-    "smem.role"() ({
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
       %x = "smem.fill"(%zero) : (f32) -> !c
       scf.for %i = %c0 to %n step %c1 {
         "smem.elect"() ({
@@ -188,15 +188,15 @@ func.func @no_barrier_after_the_wait(%g: !g, %n: index) attributes {known_block_
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.barriers
+!r = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @not_waited_for_at_the_end(%g: !g) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f32
   %o = "smem.alloc"() : () -> !t
-  "smem.roles"() ({
-    "smem.role"() ({
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
       %x = "smem.fill"(%zero) : (f32) -> !c
       "smem.store"(%x, %o) : (!c, !t) -> ()
       "smem.fence"() : () -> ()
@@ -216,17 +216,17 @@ func.func @not_waited_for_at_the_end(%g: !g) attributes {known_block_size = arra
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.barriers
+!r = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-func.func @copied_by_a_role(%m: memref<64x64xbf16>) attributes {known_block_size = array<i32: 256, 1, 1>} {
+func.func @copied_by_a_partition(%m: memref<64x64xbf16>) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %o = "smem.alloc"() : () -> !t
-  "smem.roles"() ({
-    "smem.role"() ({
-      // expected-error@+1 {{'smem.copy' op is executed by 1 of the block's warpgroups, but all threads of the block share a copy; put it before the smem.roles}}
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      // expected-error@+1 {{'smem.copy' op is executed by 1 of the block's warpgroups, but all threads of the block share a copy; put it before the smem.warp_specialize}}
       "smem.copy"(%m, %o) : (memref<64x64xbf16>, !t) -> ()
     }) {warpgroups = 1 : i32} : () -> ()
-    "smem.role"() ({
+    "smem.partition"() ({
       %nothing = arith.constant 0 : index
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()

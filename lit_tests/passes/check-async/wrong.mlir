@@ -159,7 +159,7 @@ func.func @never_written() {
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
-!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 func.func @loaded_too_early(%m: !m) {
   %t = "smem.alloc"() : () -> !t
   "smem.copy"(%m, %t) : (!m, !t) -> ()
@@ -174,7 +174,7 @@ func.func @loaded_too_early(%m: !m) {
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
-!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 func.func @fence_for_a_load(%m: !m) {
   %t = "smem.alloc"() : () -> !t
   "smem.copy"(%m, %t) : (!m, !t) -> ()
@@ -188,7 +188,7 @@ func.func @fence_for_a_load(%m: !m) {
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
-!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 func.func @copy_async_not_waited_for(%m: !m) {
   %t = "smem.alloc"() : () -> !t
   "smem.copy_async"(%m, %t) : (!m, !t) -> ()
@@ -205,7 +205,7 @@ func.func @copy_async_not_waited_for(%m: !m) {
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
-!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 func.func @overwritten_by_a_copy(%m: !m) {
   %t = "smem.alloc"() : () -> !t
   "smem.copy"(%m, %t) : (!m, !t) -> ()
@@ -220,7 +220,7 @@ func.func @overwritten_by_a_copy(%m: !m) {
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
-!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @overwritten_by_a_store(%m: !m, %c: !c) {
   %t = "smem.alloc"() : () -> !t
@@ -236,7 +236,7 @@ func.func @overwritten_by_a_store(%m: !m, %c: !c) {
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
-!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @stored_and_loaded(%c: !c) {
   %t = "smem.alloc"() : () -> !t
@@ -320,7 +320,7 @@ func.func @stored_before_others_have_waited(%c: !c) {
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
-!ra = !smem.fragment<tensor<64x32xbf16>, #smem.multiplicand>
+!ra = !smem.fragment<tensor<64x32xbf16>, #smem.a_fragment>
 !e = !smem.fragment<tensor<64x64xbf16>, #smem.metadata>
 func.func @sparse(%m: !m, %a: !ra, %e: !e) {
   %t = "smem.alloc"() : () -> !t
@@ -335,7 +335,7 @@ func.func @sparse(%m: !m, %a: !ra, %e: !e) {
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
-!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 func.func @loaded_but_never_written() {
   %t = "smem.alloc"() : () -> !t
   // expected-error-re@+1 {{'smem.load' op reads the smem.alloc at {{[0-9:]+}}, which nothing writes}}
@@ -350,7 +350,7 @@ func.func @loaded_but_never_written() {
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
-!a = !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 func.func @too_late(%m: !m, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -30,8 +30,8 @@ func.func @as_it_lies() attributes {known_block_size = array<i32: 256, 1, 1>} {
 // every further one is a constant or an XOR away.
 !m = !smem.tile<tensor<128x64xi8>, #smem.swizzle<"128B", "column-major">>
 !k = !smem.tile<tensor<128x64xi8>, #smem.swizzle<"64B", "row-major">>
-// CHECK-LABEL: func.func @turned_around
-func.func @turned_around() attributes {known_block_size = array<i32: 128, 1, 1>} {
+// CHECK-LABEL: func.func @transposed
+func.func @transposed() attributes {known_block_size = array<i32: 128, 1, 1>} {
   // CHECK: arith.shrui
   // CHECK: %[[FIRST:.*]] = arith.xori
   // CHECK-NEXT: llvm.getelementptr %{{.*}}[%[[FIRST]]]

@@ -12,7 +12,7 @@ gpu.module @kernels {
   // CHECK-LABEL: gpu.func @along_x
   // CHECK-SAME: box = array<i64: 64, 64>
   gpu.func @along_x(%m: !m, %step: index, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
-    %r = "smem.ring"() {offset = 16384 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+    %r = "smem.create_pipeline"() {offset = 16384 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
     %t = "smem.alloc"() {offset = 0 : i64} : () -> !tile
     // CHECK: %[[BYTES:.*]] = arith.constant 16384 : i32
     // CHECK-NEXT: nvvm.mbarrier.expect_tx %[[FULL:.*]], %[[BYTES]] : !llvm.ptr<3>, i32
@@ -28,7 +28,7 @@ gpu.module @kernels {
     // CHECK: %[[OWN:.*]] = arith.addi %[[ROW]], %[[FIRST]] : i32
     // CHECK: %[[TO:.*]] = llvm.addrspacecast %[[AT]] : !llvm.ptr<3> to !llvm.ptr<7>
     // CHECK-NEXT: nvvm.cp.async.bulk.tensor.shared.cluster.global %[[TO]], %{{.*}}, %[[FULL]], box[%[[COLUMN]], %[[OWN]]] multicast_mask = %[[MASK]] : !llvm.ptr<7>, !llvm.ptr
-    "smem.tma_load"(%m, %t, %r, %step, %i, %j) {multicast = "x"} : (!m, !tile, !smem.barriers, index, index, index) -> ()
+    "smem.tma_load"(%m, %t, %r, %step, %i, %j) {multicast = "x"} : (!m, !tile, !smem.pipeline, index, index, index) -> ()
     gpu.return
   }
 
@@ -36,7 +36,7 @@ gpu.module @kernels {
   // CHECK-LABEL: gpu.func @along_y
   // CHECK-SAME: box = array<i64: 32, 64>
   gpu.func @along_y(%m: !m, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 4, 1>} {
-    %r = "smem.ring"() {offset = 16384 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+    %r = "smem.create_pipeline"() {offset = 16384 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
     %t = "smem.alloc"() {offset = 0 : i64} : () -> !tile
     // CHECK: %[[Y:.*]] = nvvm.read.ptx.sreg.cluster.ctaid.y : i32
     // CHECK: arith.muli %[[Y]], %c32_i32{{.*}} : i32
@@ -45,16 +45,16 @@ gpu.module @kernels {
     // CHECK-NEXT: %[[SHIFTED:.*]] = arith.shli %[[COLUMN]], %[[X]] : i32
     // CHECK-NEXT: %[[MASK:.*]] = arith.trunci %[[SHIFTED]] : i32 to i16
     // CHECK: l2_cache_hint = %{{.*}}
-    "smem.tma_load"(%m, %t, %r, %i, %i, %j) {multicast = "y", cache = "evict_last"} : (!m, !tile, !smem.barriers, index, index, index) -> ()
+    "smem.tma_load"(%m, %t, %r, %i, %i, %j) {multicast = "y", cache = "evict_last"} : (!m, !tile, !smem.pipeline, index, index, index) -> ()
     gpu.return
   }
 
-  // The rows of a cluster of 4 x 2. Two loads of a ring may go both ways.
+  // The rows of a cluster of 4 x 2. Two loads of a pipeline may go both ways.
   // CHECK-LABEL: gpu.func @both
   // CHECK-SAME: box = array<i64: 32, 64>
   // CHECK-SAME: box = array<i64: 64, 64>
   gpu.func @both(%m: !m, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 4, 2, 1>} {
-    %r = "smem.ring"() {offset = 32768 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+    %r = "smem.create_pipeline"() {offset = 32768 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
     %t = "smem.alloc"() {offset = 0 : i64} : () -> !tile
     %u = "smem.alloc"() {offset = 16384 : i64} : () -> !tile
     // CHECK: %[[Y:.*]] = nvvm.read.ptx.sreg.cluster.ctaid.y : i32
@@ -62,12 +62,12 @@ gpu.module @kernels {
     // CHECK: %[[ROW:.*]] = arith.constant 15 : i32
     // CHECK-NEXT: arith.shli %[[ROW]], %[[ABOVE]] : i32
     // CHECK: multicast_mask
-    "smem.tma_load"(%m, %t, %r, %i, %i, %j) {multicast = "x"} : (!m, !tile, !smem.barriers, index, index, index) -> ()
+    "smem.tma_load"(%m, %t, %r, %i, %i, %j) {multicast = "x"} : (!m, !tile, !smem.pipeline, index, index, index) -> ()
     // CHECK: %[[X:.*]] = nvvm.read.ptx.sreg.cluster.ctaid.x : i32
     // CHECK: %[[COLUMN:.*]] = arith.constant 17 : i32
     // CHECK-NEXT: arith.shli %[[COLUMN]], %[[X]] : i32
     // CHECK: multicast_mask
-    "smem.tma_load"(%m, %u, %r, %i, %i, %j) {multicast = "y"} : (!m, !tile, !smem.barriers, index, index, index) -> ()
+    "smem.tma_load"(%m, %u, %r, %i, %i, %j) {multicast = "y"} : (!m, !tile, !smem.pipeline, index, index, index) -> ()
     gpu.return
   }
 
@@ -75,7 +75,7 @@ gpu.module @kernels {
   // CHECK-LABEL: gpu.func @columns
   // CHECK-SAME: box = array<i64: 64, 64>
   gpu.func @columns(%m: !m, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
-    %r = "smem.ring"() {offset = 16384 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+    %r = "smem.create_pipeline"() {offset = 16384 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
     %t = "smem.alloc"() {offset = 0 : i64} : () -> !wide
     // CHECK: nvvm.mbarrier.expect_tx
     // CHECK: %[[ROW:.*]] = arith.index_cast %arg1 : index to i32
@@ -86,7 +86,7 @@ gpu.module @kernels {
     // CHECK: box[%[[OWN]], %[[ROW]]]
     // CHECK-NOT: nvvm.cp.async.bulk
     // CHECK: gpu.return
-    "smem.tma_load"(%m, %t, %r, %i, %i, %j) {multicast = "x"} : (!m, !wide, !smem.barriers, index, index, index) -> ()
+    "smem.tma_load"(%m, %t, %r, %i, %i, %j) {multicast = "x"} : (!m, !wide, !smem.pipeline, index, index, index) -> ()
     gpu.return
   }
 }
@@ -98,7 +98,7 @@ gpu.module @kernels {
 gpu.module @bits {
   // CHECK-LABEL: gpu.func @bits
   gpu.func @bits(%m: !i8, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
-    %r = "smem.ring"() {offset = 16384 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+    %r = "smem.create_pipeline"() {offset = 16384 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
     %t = "smem.alloc"() {offset = 0 : i64} : () -> !bits
     // CHECK: nvvm.mbarrier.expect_tx
     // CHECK: %[[COLUMN:.*]] = arith.index_cast %arg2 : index to i32
@@ -106,7 +106,7 @@ gpu.module @bits {
     // CHECK: %[[BYTES:.*]] = arith.divui %[[FIRST]], %c8_i32{{.*}} : i32
     // CHECK-NEXT: %[[OWN:.*]] = arith.addi %[[COLUMN]], %[[BYTES]] : i32
     // CHECK: box[%[[OWN]], %{{.*}}]
-    "smem.tma_load"(%m, %t, %r, %i, %i, %j) {multicast = "x"} : (!i8, !bits, !smem.barriers, index, index, index) -> ()
+    "smem.tma_load"(%m, %t, %r, %i, %i, %j) {multicast = "x"} : (!i8, !bits, !smem.pipeline, index, index, index) -> ()
     gpu.return
   }
 }

@@ -3,7 +3,7 @@
 // RUN: smem-opt %s --split-input-file --smem-lower-copies | FileCheck %s
 
 !tile = !smem.tile<tensor<64x256xf6E2M3FN>, #smem.layout<"Swizzle<3,4,3> o (64,(128,2)):(128,(1,8192))">>
-!ring = !smem.barriers
+!pipeline = !smem.pipeline
 
 // 256 elements of 6 bits take 192 bytes of the matrix and 256 of the tile, padding included: two boxes of 128.
 // CHECK-LABEL: func.func @padded
@@ -16,15 +16,15 @@
 func.func @padded(%m: memref<64x384xi8>, %row: index, %column: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %c0 = arith.constant 0 : index
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !tile
-  %ring = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32, offset = 16384 : i64} : () -> !ring
-  "smem.tma_load"(%m, %t, %ring, %c0, %row, %column) : (memref<64x384xi8>, !tile, !ring, index, index, index) -> ()
+  %pipeline = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32, offset = 16384 : i64} : () -> !pipeline
+  "smem.tma_load"(%m, %t, %pipeline, %c0, %row, %column) : (memref<64x384xi8>, !tile, !pipeline, index, index, index) -> ()
   return
 }
 
 // -----
 
 !tile = !smem.tile<tensor<64x256xf4E2M1FN>, #smem.layout<"Swizzle<3,4,3> o (64,256):(256,1)">>
-!ring = !smem.barriers
+!pipeline = !smem.pipeline
 
 // CHECK-LABEL: func.func @packed
 // CHECK-SAME: smem.tensor_map = {argument = 0 : i64, box = array<i64: 64, 128>, contiguous = 1 : i64, element = "i8", swizzle = "128B"}
@@ -33,7 +33,7 @@ func.func @padded(%m: memref<64x384xi8>, %row: index, %column: index) attributes
 func.func @packed(%m: memref<64x384xi8>, %row: index, %column: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %c0 = arith.constant 0 : index
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !tile
-  %ring = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32, offset = 16384 : i64} : () -> !ring
-  "smem.tma_load"(%m, %t, %ring, %c0, %row, %column) : (memref<64x384xi8>, !tile, !ring, index, index, index) -> ()
+  %pipeline = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32, offset = 16384 : i64} : () -> !pipeline
+  "smem.tma_load"(%m, %t, %pipeline, %c0, %row, %column) : (memref<64x384xi8>, !tile, !pipeline, index, index, index) -> ()
   return
 }

@@ -19,11 +19,11 @@ gpu.module @kernels {
     %c1 = arith.constant 1 : index
     %t = "smem.alloc"() : () -> !t
     %u = "smem.alloc"() : () -> !u
-    %r = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+    %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
     // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[A]]
-    "smem.tma_load"(%m, %t, %r, %c0, %c0, %c0) : (memref<?x?xbf16>, !t, !smem.barriers, index, index, index) -> ()
+    "smem.tma_load"(%m, %t, %r, %c0, %c0, %c0) : (memref<?x?xbf16>, !t, !smem.pipeline, index, index, index) -> ()
     // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[B]]
-    "smem.tma_load"(%n, %t, %r, %c1, %c0, %c0) : (memref<?x?xbf16>, !t, !smem.barriers, index, index, index) -> ()
+    "smem.tma_load"(%n, %t, %r, %c1, %c0, %c0) : (memref<?x?xbf16>, !t, !smem.pipeline, index, index, index) -> ()
     // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta %[[A]]
     "smem.tma_store"(%t, %m, %c0, %c0) : (!t, memref<?x?xbf16>, index, index) -> ()
     // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta %[[C]]

@@ -11,7 +11,7 @@ func.func @rows_of_blocks(%m: memref<?x?x32x4x4xf8E8M0FNU, strided<[?, 512, 16, 
     attributes {known_block_size = array<i32: 128, 1, 1>} {
   %c0 = arith.constant 0 : index
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
-  %ring = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32, offset = 4096 : i64} : () -> !smem.barriers
+  %pipeline = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32, offset = 4096 : i64} : () -> !smem.pipeline
   // CHECK: %[[ALL:.*]] = arith.constant 2048 : i32
   // CHECK: nvvm.mbarrier.expect_tx %{{.*}}, %[[ALL]]
   // CHECK: %[[ROW:.*]] = arith.constant 1024 : i32
@@ -21,7 +21,7 @@ func.func @rows_of_blocks(%m: memref<?x?x32x4x4xf8E8M0FNU, strided<[?, 512, 16, 
   // CHECK: nvvm.cp.async.bulk.shared.cluster.global
   // CHECK-NOT: nvvm.cp.async.bulk.shared.cluster.global
   // CHECK: return
-  "smem.tma_load"(%m, %t, %ring, %c0, %row, %factor) : (memref<?x?x32x4x4xf8E8M0FNU, strided<[?, 512, 16, 4, 1]>>, !t, !smem.barriers, index, index, index) -> ()
+  "smem.tma_load"(%m, %t, %pipeline, %c0, %row, %factor) : (memref<?x?x32x4x4xf8E8M0FNU, strided<[?, 512, 16, 4, 1]>>, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
@@ -33,7 +33,7 @@ func.func @single_blocks(%m: memref<2x2x32x4x4xf8E8M0FNU, strided<[?, ?, 16, 4, 
     attributes {known_block_size = array<i32: 128, 1, 1>} {
   %c0 = arith.constant 0 : index
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
-  %ring = "smem.ring"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32, offset = 4096 : i64} : () -> !smem.barriers
-  "smem.tma_load"(%m, %t, %ring, %c0, %i, %i) : (memref<2x2x32x4x4xf8E8M0FNU, strided<[?, ?, 16, 4, 1]>>, !t, !smem.barriers, index, index, index) -> ()
+  %pipeline = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32, offset = 4096 : i64} : () -> !smem.pipeline
+  "smem.tma_load"(%m, %t, %pipeline, %c0, %i, %i) : (memref<2x2x32x4x4xf8E8M0FNU, strided<[?, ?, 16, 4, 1]>>, !t, !smem.pipeline, index, index, index) -> ()
   return
 }

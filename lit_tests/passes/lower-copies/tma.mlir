@@ -17,9 +17,9 @@ gpu.module @kernels {
     // CHECK-NEXT: scf.if %[[FIRST]] {
     // CHECK-NEXT: nvvm.prefetch tensormap, %[[MAP]] : !llvm.ptr
     // CHECK-NEXT: }
-    %r = "smem.ring"() {offset = 65536 : i64, stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+    %r = "smem.create_pipeline"() {offset = 65536 : i64, stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
     %t = "smem.alloc"() {offset = 0 : i64} : () -> !stages
-    %slot = "smem.producer_acquire"(%r, %step) : (!smem.barriers, index) -> index
+    %slot = "smem.producer_acquire"(%r, %step) : (!smem.pipeline, index) -> index
     %s = "smem.stage"(%t, %slot) : (!stages, index) -> !stage
     // The bytes are expected before they can come, at the full mbarrier of the step.
     // CHECK: nvvm.mbarrier.try_wait.parity
@@ -37,7 +37,7 @@ gpu.module @kernels {
     // CHECK: %[[TO:.*]] = llvm.addrspacecast %[[AT]] : !llvm.ptr<3> to !llvm.ptr<7>
     // CHECK-NEXT: nvvm.cp.async.bulk.tensor.shared.cluster.global %[[TO]], %[[MAP]], %[[FULL]], box[%[[COLUMN]], %[[ROW]]] : !llvm.ptr<7>, !llvm.ptr
     // CHECK-NEXT: gpu.return
-    "smem.tma_load"(%m, %s, %r, %step, %i, %j) : (!m, !stage, !smem.barriers, index, index, index) -> ()
+    "smem.tma_load"(%m, %s, %r, %step, %i, %j) : (!m, !stage, !smem.pipeline, index, index, index) -> ()
     gpu.return
   }
 }
@@ -50,7 +50,7 @@ gpu.module @boxes {
   // CHECK-SAME: box = array<i64: 256, 64>
   // CHECK-NOT: smem.tensor_map
   gpu.func @several(%m: !m, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-    %r = "smem.ring"() {offset = 131072 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+    %r = "smem.create_pipeline"() {offset = 131072 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
     %t = "smem.alloc"() {offset = 0 : i64} : () -> !wide
     // CHECK: arith.constant 131072 : i32
     // CHECK-NEXT: nvvm.mbarrier.expect_tx
@@ -69,7 +69,7 @@ gpu.module @boxes {
     // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
     // CHECK-NOT: nvvm.cp.async.bulk
     // CHECK: gpu.return
-    "smem.tma_load"(%m, %t, %r, %i, %i, %j) : (!m, !wide, !smem.barriers, index, index, index) -> ()
+    "smem.tma_load"(%m, %t, %r, %i, %i, %j) : (!m, !wide, !smem.pipeline, index, index, index) -> ()
     gpu.return
   }
 }
@@ -85,14 +85,14 @@ gpu.module @batches {
   // CHECK-SAME: (%arg0: f32, %arg1: memref<4x?x?xbf16, strided<[?, 1, ?]>>, %arg2: index, %arg3: index, %arg4: index, %[[MAP:[a-z0-9]+]]: !llvm.ptr {smem.tensor_map = {argument = 1 : i64, box = array<i64: 1, 64, 128>, contiguous = 1 : i64, element = "bf16", swizzle = "128B"}})
   // CHECK-SAME: workgroup(%[[BUFFER:[a-z0-9]+]] : memref<4xf32, #gpu.address_space<workgroup>>)
   gpu.func @rank_3(%x: f32, %m: !batch, %b: index, %i: index, %j: index) workgroup(%w : !buffer) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-    %r = "smem.ring"() {offset = 16384 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+    %r = "smem.create_pipeline"() {offset = 16384 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
     %t = "smem.alloc"() {offset = 0 : i64} : () -> !columns
     // CHECK: nvvm.mbarrier.expect_tx
     // CHECK-NEXT: %[[B:.*]] = arith.index_cast %arg2 : index to i32
     // CHECK-NEXT: %[[ROW:.*]] = arith.index_cast %arg3 : index to i32
     // CHECK-NEXT: %[[COLUMN:.*]] = arith.index_cast %arg4 : index to i32
     // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[MAP]], %{{.*}}, box[%[[ROW]], %[[COLUMN]], %[[B]]] : !llvm.ptr<7>, !llvm.ptr
-    "smem.tma_load"(%m, %t, %r, %b, %b, %i, %j) : (!batch, !columns, !smem.barriers, index, index, index, index) -> ()
+    "smem.tma_load"(%m, %t, %r, %b, %b, %i, %j) : (!batch, !columns, !smem.pipeline, index, index, index, index) -> ()
     // CHECK: memref.store %arg0, %[[BUFFER]]
     memref.store %x, %w[%i] : !buffer
     gpu.return
@@ -114,18 +114,18 @@ gpu.module @elements {
   gpu.func @tf32_and_bits(%m: !f32, %n: !i8, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     // CHECK: nvvm.prefetch tensormap, %[[TF32]]
     // CHECK-NEXT: nvvm.prefetch tensormap, %[[BITS]]
-    %r = "smem.ring"() {offset = 32768 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+    %r = "smem.create_pipeline"() {offset = 32768 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
     %t = "smem.alloc"() {offset = 0 : i64} : () -> !tf32
     %u = "smem.alloc"() {offset = 8192 : i64} : () -> !bits
     // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[TF32]]
-    "smem.tma_load"(%m, %t, %r, %i, %i, %j) : (!f32, !tf32, !smem.barriers, index, index, index) -> ()
+    "smem.tma_load"(%m, %t, %r, %i, %i, %j) : (!f32, !tf32, !smem.pipeline, index, index, index) -> ()
     // CHECK: nvvm.mbarrier.expect_tx
     // CHECK: %[[BYTE:.*]] = arith.index_cast %arg3 : index to i32
     // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[BITS]], %{{.*}}, box[%[[BYTE]], %{{.*}}]
     // CHECK: llvm.getelementptr %{{.*}}[8192]
     // CHECK: %[[FURTHER:.*]] = arith.addi %[[BYTE]], %c128_i32{{.*}} : i32
     // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[BITS]], %{{.*}}, box[%[[FURTHER]], %{{.*}}]
-    "smem.tma_load"(%n, %u, %r, %i, %i, %j) : (!i8, !bits, !smem.barriers, index, index, index) -> ()
+    "smem.tma_load"(%n, %u, %r, %i, %i, %j) : (!i8, !bits, !smem.pipeline, index, index, index) -> ()
     // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta %[[TF32]]
     "smem.tma_store"(%t, %m, %i, %j) : (!tf32, !f32, index, index) -> ()
     gpu.return
@@ -164,11 +164,11 @@ gpu.module @stores {
 
   // CHECK-LABEL: gpu.func @hints
   gpu.func @hints(%m: !m, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-    %r = "smem.ring"() {offset = 131072 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+    %r = "smem.create_pipeline"() {offset = 131072 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
     %t = "smem.alloc"() {offset = 0 : i64} : () -> !wide
     // CHECK: %[[FIRST:.*]] = llvm.inline_asm "createpolicy.fractional.L2::evict_first.b64 $0, 1.0;"
     // CHECK-COUNT-4: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}}] l2_cache_hint = %[[FIRST]] : !llvm.ptr<7>, !llvm.ptr
-    "smem.tma_load"(%m, %t, %r, %i, %i, %j) {cache = "evict_first"} : (!m, !wide, !smem.barriers, index, index, index) -> ()
+    "smem.tma_load"(%m, %t, %r, %i, %i, %j) {cache = "evict_first"} : (!m, !wide, !smem.pipeline, index, index, index) -> ()
     // CHECK: %[[NORMAL:.*]] = llvm.inline_asm "createpolicy.fractional.L2::evict_normal.b64 $0, 1.0;"
     // CHECK: l2_cache_hint = %[[NORMAL]]
     "smem.tma_store"(%t, %m, %i, %j) {cache = "evict_normal"} : (!wide, !m, index, index) -> ()
@@ -179,10 +179,10 @@ gpu.module @stores {
   // CHECK-LABEL: gpu.func @two_boxes
   // CHECK-SAME: box = array<i64: 129, 64>
   gpu.func @two_boxes(%m: !m, %step: index, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-    %r = "smem.ring"() {offset = 65536 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+    %r = "smem.create_pipeline"() {offset = 65536 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
     // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global
     %t = "smem.alloc"() {offset = 0 : i64} : () -> !rows
-    "smem.tma_load"(%m, %t, %r, %step, %i, %j) : (!m, !rows, !smem.barriers, index, index, index) -> ()
+    "smem.tma_load"(%m, %t, %r, %step, %i, %j) : (!m, !rows, !smem.pipeline, index, index, index) -> ()
     gpu.return
   }
 }

@@ -3,7 +3,7 @@
 // RUN: smem-opt %s --smem-lower-mma --canonicalize | FileCheck %s
 
 !c16 = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
-!a16 = !smem.fragment<tensor<64x16xbf16>, #smem.multiplicand>
+!a16 = !smem.fragment<tensor<64x16xbf16>, #smem.a_fragment>
 
 // 16-bit elements stay where they are.
 // CHECK: func.func @halves(%[[C:.*]]: !llvm.struct
@@ -23,7 +23,7 @@ func.func @halves(%c: !c16) -> !a16 attributes {known_block_size = array<i32: 12
 // 8-bit ones: a thread takes two pairs of 8 columns from each of two threads, and keeps its half of both.
 // 7199 is shfl's mask for segments of 4 lanes.
 !c32 = !smem.fragment<tensor<64x32xf32>, #smem.accumulator>
-!a8 = !smem.fragment<tensor<64x32xf8E4M3FN>, #smem.multiplicand>
+!a8 = !smem.fragment<tensor<64x32xf8E4M3FN>, #smem.a_fragment>
 // CHECK-LABEL: func.func @bytes
 func.func @bytes(%c: !c32) -> !a8 attributes {known_block_size = array<i32: 128, 1, 1>} {
   // CHECK: %[[PLACE:.*]] = arith.remui %{{.*}}, %c4_i32 : i32
@@ -46,7 +46,7 @@ func.func @bytes(%c: !c32) -> !a8 attributes {known_block_size = array<i32: 128,
 
 // tf32: both of the holder's elements are taken, and one of them kept.
 !c8 = !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
-!a32 = !smem.fragment<tensor<64x8xtf32>, #smem.multiplicand>
+!a32 = !smem.fragment<tensor<64x8xtf32>, #smem.a_fragment>
 // CHECK-LABEL: func.func @tf32
 func.func @tf32(%c: !c8) -> !a32 attributes {known_block_size = array<i32: 128, 1, 1>} {
   // CHECK: %[[HOLDER:.*]] = arith.divui %{{.*}}, %c2_i32 : i32
@@ -62,7 +62,7 @@ func.func @tf32(%c: !c8) -> !a32 attributes {known_block_size = array<i32: 128, 
 }
 
 // What a tile of f32 held is rounded where it is.
-!af = !smem.fragment<tensor<64x8xf32>, #smem.multiplicand>
+!af = !smem.fragment<tensor<64x8xf32>, #smem.a_fragment>
 // CHECK: func.func @rounded(%[[A:.*]]: !llvm.struct<(i32, i32, i32, i32)>)
 func.func @rounded(%a: !af) -> !a32 attributes {known_block_size = array<i32: 128, 1, 1>} {
   // CHECK: %[[WORD:.*]] = llvm.extractvalue %[[A]][0]
@@ -76,7 +76,7 @@ func.func @rounded(%a: !af) -> !a32 attributes {known_block_size = array<i32: 12
 
 // b1: each thread's bits of 32 columns in their places; words are exchanged with neighbours in two rounds.
 !i = !smem.fragment<tensor<64x256xi32>, #smem.accumulator>
-!a1 = !smem.fragment<tensor<64x256xi1>, #smem.multiplicand>
+!a1 = !smem.fragment<tensor<64x256xi1>, #smem.a_fragment>
 // CHECK: func.func @bits(%[[C:.*]]: !llvm.struct
 func.func @bits(%c: !i) -> !a1 attributes {known_block_size = array<i32: 128, 1, 1>} {
   // CHECK: %[[C0:.*]] = llvm.extractvalue %[[C]][0]

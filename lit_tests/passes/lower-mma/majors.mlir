@@ -7,12 +7,12 @@
 
 func.func @majors(%a: i64, %b: i64) {
   // CHECK: A[<f16>, <one>, <row>], B[<f16>, <one>, <col>]
-  %0 = "smem.wgmma"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
+  %0 = "smem.mma_desc"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
   // CHECK: A[<f16>, <one>, <row>], B[<f16>, <one>, <row>]
-  %1 = "smem.wgmma"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "k", b_major = "mn", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
+  %1 = "smem.mma_desc"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "k", b_major = "mn", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
   // CHECK: A[<f16>, <one>, <col>], B[<f16>, <one>, <col>]
-  %2 = "smem.wgmma"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "mn", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
+  %2 = "smem.mma_desc"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "mn", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
   // CHECK: A[<f16>, <one>, <col>], B[<f16>, <one>, <row>]
-  %3 = "smem.wgmma"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "mn", b_major = "mn", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
+  %3 = "smem.mma_desc"(%a, %b) {a_element = "f16", b_element = "f16", a_major = "mn", b_major = "mn", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
   return
 }

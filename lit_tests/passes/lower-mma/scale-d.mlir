@@ -18,7 +18,7 @@ func.func @scale_d(%a: i64, %b: i64, %c: !c, %keep: i1) -> !d {
   // CHECK-NEXT: nvvm.wgmma.mma_async %{{.*}}, %{{.*}}, %[[D]], <m = 64, n = 8, k = 16>, D[<f32>, <one>]
   // CHECK-NEXT: nvvm.wgmma.commit.group.sync.aligned
   %s = "smem.scale_d"(%c, %keep) : (!c, i1) -> !c
-  %0 = "smem.wgmma"(%a, %b, %s) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0, 2>, b_steps = array<i64: 0, 128>} : (i64, i64, !c) -> !d
+  %0 = "smem.mma_desc"(%a, %b, %s) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0, 2>, b_steps = array<i64: 0, 128>} : (i64, i64, !c) -> !d
   return %0 : !d
 }
 
@@ -33,6 +33,6 @@ func.func @two_blocks(%a: i64, %b: i64, %c: !d2, %keep: i1) -> !d2 {
   // CHECK: nvvm.wgmma.mma_async {{.*}} D[<f16>, <one>]
   // CHECK-NOT: nvvm.wgmma.mma_async
   %s = "smem.scale_d"(%c, %keep) : (!d2, i1) -> !d2
-  %0 = "smem.wgmma"(%a, %b, %s) {a_element = "f16", b_element = "f16", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2, 512, 514>, b_steps = array<i64: 0, 2>} : (i64, i64, !d2) -> !d2
+  %0 = "smem.mma_desc"(%a, %b, %s) {a_element = "f16", b_element = "f16", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2, 512, 514>, b_steps = array<i64: 0, 2>} : (i64, i64, !d2) -> !d2
   return %0 : !d2
 }

@@ -20,7 +20,7 @@ func.func @made_here(%a0: i64, %a1: i64, %b: i64) {
   // CHECK-NEXT: nvvm.wgmma.mma_async %[[A3]], %[[B1]],
   // CHECK-NEXT: nvvm.wgmma.commit.group.sync.aligned
   %a = vector.from_elements %a0, %a1 : vector<2xi64>
-  %0 = "smem.wgmma"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0, 0, 512, 512>, a_bases = array<i64: 0, 1, 0, 1>, b_steps = array<i64: 0, 2>} : (vector<2xi64>, i64) -> !d
+  %0 = "smem.mma_desc"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0, 0, 512, 512>, a_bases = array<i64: 0, 1, 0, 1>, b_steps = array<i64: 0, 2>} : (vector<2xi64>, i64) -> !d
   return
 }
 
@@ -30,6 +30,6 @@ func.func @given(%a: vector<2xi64>, %b: i64) {
   // CHECK-NEXT: %[[A1:.*]] = vector.extract %[[V]][1] : i64 from vector<2xi64>
   // CHECK: nvvm.wgmma.mma_async %[[A0]], %[[B]],
   // CHECK: nvvm.wgmma.mma_async %[[A1]], %
-  %0 = "smem.wgmma"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0, 0, 512, 512>, a_bases = array<i64: 0, 1, 0, 1>, b_steps = array<i64: 0, 2>} : (vector<2xi64>, i64) -> !d
+  %0 = "smem.mma_desc"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0, 0, 512, 512>, a_bases = array<i64: 0, 1, 0, 1>, b_steps = array<i64: 0, 2>} : (vector<2xi64>, i64) -> !d
   return
 }

@@ -22,7 +22,7 @@ func.func @rows(%a: i64, %b: i64) {
   // The fragment is a struct of the blocks' structs.
   // CHECK: %[[F:.*]] = llvm.insertvalue %[[E0]], %{{.*}}[0] : !llvm.struct<(struct<(f32, f32, f32, f32)>, struct<(f32, f32, f32, f32)>)>
   // CHECK: llvm.insertvalue %[[E1]], %[[F]][1]
-  %0 = "smem.wgmma"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0, 2, 512, 514>, b_steps = array<i64: 0, 128>} : (i64, i64) -> !smem.fragment<tensor<128x8xf32>, #smem.in_flight>
+  %0 = "smem.mma_desc"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0, 2, 512, 514>, b_steps = array<i64: 0, 128>} : (i64, i64) -> !smem.fragment<tensor<128x8xf32>, #smem.in_flight>
   return
 }
 
@@ -34,7 +34,7 @@ func.func @columns(%a: i64, %b: i64) {
   // CHECK: nvvm.wgmma.mma_async %[[A]], %[[B1]], %{{.*}}, <m = 64, n = 256, k = 16>
   // CHECK-NOT: nvvm.wgmma.mma_async
   // CHECK: nvvm.wgmma.commit.group.sync.aligned
-  %0 = "smem.wgmma"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0, 2048>} : (i64, i64) -> !smem.fragment<tensor<64x512xf32>, #smem.in_flight>
+  %0 = "smem.mma_desc"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0, 2048>} : (i64, i64) -> !smem.fragment<tensor<64x512xf32>, #smem.in_flight>
   return
 }
 
@@ -44,11 +44,11 @@ func.func @uneven(%a: i64, %b: i64) {
   // CHECK: nvvm.wgmma.mma_async {{.*}}, <m = 64, n = 192, k = 16>
   // CHECK: nvvm.wgmma.mma_async {{.*}}, <m = 64, n = 192, k = 16>
   // CHECK: nvvm.wgmma.commit.group.sync.aligned
-  %0 = "smem.wgmma"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0, 1536>} : (i64, i64) -> !smem.fragment<tensor<64x384xf32>, #smem.in_flight>
+  %0 = "smem.mma_desc"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0, 1536>} : (i64, i64) -> !smem.fragment<tensor<64x384xf32>, #smem.in_flight>
   // CHECK: nvvm.wgmma.mma_async {{.*}}, <m = 64, n = 256, k = 16>
   // CHECK: nvvm.wgmma.mma_async {{.*}}, <m = 64, n = 64, k = 16>
   // CHECK: nvvm.wgmma.commit.group.sync.aligned
-  %1 = "smem.wgmma"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0, 2048>} : (i64, i64) -> !smem.fragment<tensor<64x320xf32>, #smem.in_flight>
+  %1 = "smem.mma_desc"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0, 2048>} : (i64, i64) -> !smem.fragment<tensor<64x320xf32>, #smem.in_flight>
   return
 }
 
@@ -61,6 +61,6 @@ func.func @both(%a: i64, %b: i64) {
   // CHECK: nvvm.wgmma.mma_async %[[A]], %[[B1]], %{{.*}}, <m = 64, n = 256
   // CHECK: nvvm.wgmma.mma_async %[[A1]], %[[B]], %{{.*}}, <m = 64, n = 256
   // CHECK: nvvm.wgmma.mma_async %[[A1]], %[[B1]], %{{.*}}, <m = 64, n = 256
-  %0 = "smem.wgmma"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0, 512>, b_steps = array<i64: 0, 2048>} : (i64, i64) -> !smem.fragment<tensor<128x512xf32>, #smem.in_flight>
+  %0 = "smem.mma_desc"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0, 512>, b_steps = array<i64: 0, 2048>} : (i64, i64) -> !smem.fragment<tensor<128x512xf32>, #smem.in_flight>
   return
 }

@@ -20,12 +20,12 @@ func.func @loop(%a: i64, %b: i64, %n: index, %v: f32) {
     // CHECK-NEXT: nvvm.wgmma.mma_async %[[A]], %[[B]],
     // CHECK-NEXT: nvvm.wgmma.mma_async %[[A1]], %[[B1]],
     // CHECK-NEXT: nvvm.wgmma.commit.group.sync.aligned
-    %0 = "smem.wgmma"(%a, %b, %acc) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0, 2>, b_steps = array<i64: 0, 128>} : (i64, i64, !d) -> !d
+    %0 = "smem.mma_desc"(%a, %b, %acc) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0, 2>, b_steps = array<i64: 0, 128>} : (i64, i64, !d) -> !d
     // CHECK-NEXT: nvvm.wgmma.fence.aligned
     // CHECK-NEXT: nvvm.wgmma.mma_async %[[A]], %[[B]],
     // CHECK-NEXT: nvvm.wgmma.mma_async %[[A1]], %[[B1]],
     // CHECK-NEXT: nvvm.wgmma.commit.group.sync.aligned
-    %1 = "smem.wgmma"(%a, %b, %0) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0, 2>, b_steps = array<i64: 0, 128>} : (i64, i64, !d) -> !d
+    %1 = "smem.mma_desc"(%a, %b, %0) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0, 2>, b_steps = array<i64: 0, 128>} : (i64, i64, !d) -> !d
     // CHECK-NEXT: scf.yield
     scf.yield %1 : !d
   }

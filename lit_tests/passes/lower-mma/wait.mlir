@@ -11,7 +11,7 @@
 // CHECK-LABEL: func.func @readable
 func.func @readable(%a: i64, %b: i64) -> f32 {
   // CHECK: %[[D:.*]] = nvvm.wgmma.mma_async
-  %0 = "smem.wgmma"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
+  %0 = "smem.mma_desc"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
   // CHECK: %[[R0:.*]] = llvm.extractvalue %[[D]][0]
   // CHECK: %[[R1:.*]] = llvm.extractvalue %[[D]][1]
   // CHECK: %[[R2:.*]] = llvm.extractvalue %[[D]][2]
@@ -27,7 +27,7 @@ func.func @readable(%a: i64, %b: i64) -> f32 {
 // CHECK-LABEL: func.func @in_flight
 func.func @in_flight(%a: i64, %b: i64) -> f32 {
   // CHECK: %[[D:.*]] = nvvm.wgmma.mma_async
-  %0 = "smem.wgmma"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
+  %0 = "smem.mma_desc"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
   // CHECK-NEXT: nvvm.wgmma.commit.group.sync.aligned
   // CHECK-NEXT: nvvm.wgmma.wait.group.sync.aligned 2
   %1 = "smem.wait"(%0) {pending = 2 : i32} : (!d) -> !d
@@ -40,7 +40,7 @@ func.func @in_flight(%a: i64, %b: i64) -> f32 {
 // behind it.
 // CHECK-LABEL: func.func @two_blocks
 func.func @two_blocks(%a: i64, %b: i64) {
-  %0 = "smem.wgmma"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0, 512>, b_steps = array<i64: 0>} : (i64, i64) -> !d2
+  %0 = "smem.mma_desc"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0, 512>, b_steps = array<i64: 0>} : (i64, i64) -> !d2
   // CHECK: %[[C0:.*]] = llvm.inline_asm has_side_effects "wgmma.wait_group.sync.aligned 0;", "=f,=f,=f,=f,0,1,2,3,~{memory}"
   // CHECK-NOT: wgmma.wait_group
   // CHECK: %[[C1:.*]] = llvm.inline_asm has_side_effects "", "=f,=f,=f,=f,0,1,2,3,~{memory}"

@@ -18,7 +18,7 @@ gpu.module @kernels {
     // CHECK-NEXT: nvvm.wgmma.mma_async %[[A1]], %[[B1]], %[[D0]], <m = 64, n = 8, k = 16>, D[<f32>, <one>], A[<bf16>, <one>, <row>], B[<bf16>, <one>, <row>]
     // CHECK-NEXT: nvvm.wgmma.commit.group.sync.aligned
     // CHECK-NEXT: gpu.return
-    %0 = "smem.wgmma"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0, 2>, b_steps = array<i64: 0, 128>} : (i64, i64) -> !d
+    %0 = "smem.mma_desc"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0, 2>, b_steps = array<i64: 0, 128>} : (i64, i64) -> !d
     gpu.return
   }
 
@@ -29,12 +29,12 @@ gpu.module @kernels {
     // CHECK-NEXT: %[[D0:.*]] = nvvm.wgmma.mma_async %{{.*}}, %{{.*}}, %[[C]], <m = 64, n = 8, k = 16>, D[<f32>, <one>]
     // CHECK-NEXT: nvvm.wgmma.commit.group.sync.aligned
     %c = "smem.fill"(%v) : (f32) -> !c
-    %0 = "smem.wgmma"(%a, %b, %c) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64, !c) -> !d
+    %0 = "smem.mma_desc"(%a, %b, %c) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64, !c) -> !d
     // The next adds to the one in flight, with a fence of its own.
     // CHECK-NEXT: nvvm.wgmma.fence.aligned
     // CHECK-NEXT: nvvm.wgmma.mma_async %{{.*}}, %{{.*}}, %[[D0]], <m = 64, n = 8, k = 16>, D[<f32>, <one>]
     // CHECK-NEXT: nvvm.wgmma.commit.group.sync.aligned
-    %1 = "smem.wgmma"(%a, %b, %0) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64, !d) -> !d
+    %1 = "smem.mma_desc"(%a, %b, %0) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64, !d) -> !d
     gpu.return
   }
 }

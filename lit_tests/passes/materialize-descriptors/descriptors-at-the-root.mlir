@@ -22,7 +22,7 @@ gpu.module @kernels {
     // CHECK-NEXT: %[[A:.*]] = llvm.inline_asm "", "=l,0" %[[A_BITS]]
     // CHECK: %[[B_BITS:.*]] = arith.ori
     // CHECK-NEXT: %[[B:.*]] = llvm.inline_asm "", "=l,0" %[[B_BITS]]
-    // CHECK: "smem.wgmma"(%[[A]], %[[B]]) {a_element = "bf16", a_major = "k", a_steps = array<i64: 0, 2, 4, 6>, b_element = "bf16", b_major = "mn", b_steps = array<i64: 0, 128, 256, 384>} : (i64, i64) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+    // CHECK: "smem.mma_desc"(%[[A]], %[[B]]) {a_element = "bf16", a_major = "k", a_steps = array<i64: 0, 2, 4, 6>, b_element = "bf16", b_major = "mn", b_steps = array<i64: 0, 128, 256, 384>} : (i64, i64) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
     %a = "smem.alloc"() {offset = 16384 : i64} : () -> !a
     %b = "smem.alloc"() {offset = 0 : i64} : () -> !a
     %d = "smem.mma"(%a, %b) : (!a, !a) -> !d
@@ -37,8 +37,8 @@ gpu.module @kernels {
     // CHECK: %[[B_BITS:.*]] = arith.ori
     // CHECK-NEXT: %[[B:.*]] = llvm.inline_asm "", "=l,0" %[[B_BITS]]
     // CHECK-NOT: arith.ori
-    // CHECK: %[[D:.*]] = "smem.wgmma"(%[[A]], %[[B]]) {
-    // CHECK: "smem.wgmma"(%[[A]], %[[B]], %[[D]]) {
+    // CHECK: %[[D:.*]] = "smem.mma_desc"(%[[A]], %[[B]]) {
+    // CHECK: "smem.mma_desc"(%[[A]], %[[B]], %[[D]]) {
     %a = "smem.alloc"() {offset = 16384 : i64} : () -> !a
     %b = "smem.alloc"() {offset = 0 : i64} : () -> !a
     %d = "smem.mma"(%a, %b) : (!a, !a) -> !d

@@ -11,7 +11,7 @@ func.func @branch(%i: index) {
   cf.br ^next
 ^next:
   // CHECK: arith.index_cast %[[I]] : index to i64
-  // CHECK: "smem.wgmma"
+  // CHECK: "smem.mma_desc"
   %s = "smem.stage"(%t, %i) : (!t, index) -> !s
   %d = "smem.mma"(%s, %s) : (!s, !s) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
   return

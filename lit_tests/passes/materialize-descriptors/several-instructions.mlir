@@ -8,7 +8,7 @@
 // CHECK-LABEL: func.func @columns_k_major
 !bk = !smem.tile<tensor<32x512xbf16>, #smem.swizzle<"64B", "column-major">>
 func.func @columns_k_major() {
-  // CHECK: "smem.wgmma"{{.*}}b_major = "k", b_steps = array<i64: 0, 2, 1024, 1026>
+  // CHECK: "smem.mma_desc"{{.*}}b_major = "k", b_steps = array<i64: 0, 2, 1024, 1026>
   %a = "smem.alloc"() {offset = 0 : i64} : () -> !a
   %b = "smem.alloc"() {offset = 32768 : i64} : () -> !bk
   %d = "smem.mma"(%a, %b) : (!a, !bk) -> !smem.fragment<tensor<64x512xf32>, #smem.in_flight>
@@ -22,7 +22,7 @@ func.func @columns_k_major() {
 !bmn = !smem.tile<tensor<32x320xbf16>, #smem.swizzle<"128B", "row-major">>
 func.func @columns_mn_major() {
   // CHECK: arith.constant 4611686293322072064 : i64
-  // CHECK: "smem.wgmma"{{.*}}b_major = "mn", b_steps = array<i64: 0, 128, 1024, 1152>
+  // CHECK: "smem.mma_desc"{{.*}}b_major = "mn", b_steps = array<i64: 0, 128, 1024, 1152>
   %a = "smem.alloc"() {offset = 0 : i64} : () -> !a
   %b = "smem.alloc"() {offset = 32768 : i64} : () -> !bmn
   %d = "smem.mma"(%a, %b) : (!a, !bmn) -> !smem.fragment<tensor<64x320xf32>, #smem.in_flight>

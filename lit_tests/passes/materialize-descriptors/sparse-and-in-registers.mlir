@@ -3,7 +3,7 @@
 // RUN: smem-opt %s --smem-materialize-descriptors | FileCheck %s
 
 !a = !smem.tile<tensor<64x32xbf16>, #smem.swizzle<"64B", "row-major">>
-!r = !smem.fragment<tensor<64x32xbf16>, #smem.multiplicand>
+!r = !smem.fragment<tensor<64x32xbf16>, #smem.a_fragment>
 !b = !smem.tile<tensor<64x16xbf16>, #smem.swizzle<"128B", "column-major">>
 !e = !smem.fragment<tensor<64x64xbf16>, #smem.metadata>
 !d = !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
@@ -19,19 +19,19 @@ func.func @sparse(%r: !r, %e: !e) {
   %a = "smem.alloc"() {offset = 0 : i64} : () -> !a
   %b = "smem.alloc"() {offset = 8192 : i64} : () -> !b
   // An instruction reads 32 bytes of a row of A, and 64 of a column of B.
-  // CHECK: %[[D:[0-9]+]] = "smem.wgmma_sp"(%[[A]], %[[B]], %[[E]]) {a_element = "bf16", a_major = "k", a_steps = array<i64: 0, 2>, b_element = "bf16", b_major = "k", b_steps = array<i64: 0, 4>}
+  // CHECK: %[[D:[0-9]+]] = "smem.mma_desc_sp"(%[[A]], %[[B]], %[[E]]) {a_element = "bf16", a_major = "k", a_steps = array<i64: 0, 2>, b_element = "bf16", b_major = "k", b_steps = array<i64: 0, 4>}
   %0 = "smem.mma_sp"(%a, %b, %e) : (!a, !b, !e) -> !d
-  // CHECK: "smem.wgmma_sp"(%[[R]], %[[B]], %[[E]], %[[D]]) {a_element = "bf16", a_major = "k", a_steps = array<i64>, b_element = "bf16", b_major = "k", b_steps = array<i64: 0, 4>, negate_b}
+  // CHECK: "smem.mma_desc_sp"(%[[R]], %[[B]], %[[E]], %[[D]]) {a_element = "bf16", a_major = "k", a_steps = array<i64>, b_element = "bf16", b_major = "k", b_steps = array<i64: 0, 4>, negate_b}
   %1 = "smem.mma_sp"(%r, %b, %e, %0) {negate_b} : (!r, !b, !e, !d) -> !d
   return
 }
 
 // CHECK-LABEL: func.func @registers(
 // CHECK-SAME: %[[R:[a-z0-9]+]]:
-func.func @registers(%r: !smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>) {
+func.func @registers(%r: !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>) {
   // CHECK: %[[B:[0-9]+]] = llvm.inline_asm "", "=l,0"
   %b = "smem.alloc"() {offset = 8192 : i64} : () -> !b
-  // CHECK: "smem.wgmma"(%[[R]], %[[B]]) {a_element = "bf16", a_major = "k", a_steps = array<i64>, b_element = "bf16", b_major = "k", b_steps = array<i64: 0, 2, 4, 6>}
-  %0 = "smem.mma"(%r, %b) : (!smem.fragment<tensor<64x64xbf16>, #smem.multiplicand>, !b) -> !d
+  // CHECK: "smem.mma_desc"(%[[R]], %[[B]]) {a_element = "bf16", a_major = "k", a_steps = array<i64>, b_element = "bf16", b_major = "k", b_steps = array<i64: 0, 2, 4, 6>}
+  %0 = "smem.mma"(%r, %b) : (!smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>, !b) -> !d
   return
 }

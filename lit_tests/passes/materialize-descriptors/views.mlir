@@ -19,7 +19,7 @@ func.func @aligned(%w: !w) {
   // CHECK: %[[A_BITS:.*]] = arith.ori
   // CHECK-NEXT: %[[A:.*]] = llvm.inline_asm "", "=l,0" %[[A_BITS]]
   // CHECK-NEXT: "smem.view"
-  // CHECK: "smem.wgmma"(%[[A]],
+  // CHECK: "smem.mma_desc"(%[[A]],
   %a = "smem.view"(%w) : (!w) -> !b128
   %b = "smem.alloc"() {offset = 0 : i64} : () -> !b
   %d = "smem.mma"(%a, %b) : (!b128, !b) -> !d
@@ -40,7 +40,7 @@ func.func @base_offset_128B(%w: !w) {
   // CHECK-NEXT: %[[A_BITS:.*]] = arith.ori %[[DESCRIPTOR]], %[[FIELD]] : i64
   // CHECK-NEXT: %[[A:.*]] = llvm.inline_asm "", "=l,0" %[[A_BITS]]
   // CHECK-NEXT: "smem.view"
-  // CHECK: "smem.wgmma"(%[[A]],
+  // CHECK: "smem.mma_desc"(%[[A]],
   %a = "smem.view"(%w) {alignment = 128 : i64} : (!w) -> !b128
   %b = "smem.alloc"() {offset = 0 : i64} : () -> !b
   %d = "smem.mma"(%a, %b) : (!b128, !b) -> !d
@@ -95,7 +95,7 @@ func.func @no_swizzle(%w: !w) {
   // CHECK: %[[A_BITS:.*]] = arith.ori
   // CHECK-NEXT: %[[A:.*]] = llvm.inline_asm "", "=l,0" %[[A_BITS]]
   // CHECK-NEXT: "smem.view"
-  // CHECK: "smem.wgmma"(%[[A]],
+  // CHECK: "smem.mma_desc"(%[[A]],
   %a = "smem.view"(%w) {alignment = 16 : i64} : (!w) -> !none
   %b = "smem.alloc"() {offset = 0 : i64} : () -> !b
   %d = "smem.mma"(%a, %b) : (!none, !b) -> !d

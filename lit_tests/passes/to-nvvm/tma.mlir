@@ -50,34 +50,34 @@ gpu.module @kernels {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
-    %ring = "smem.ring"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.barriers
+    %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
     %as = "smem.alloc"() : () -> !a
     %bs = "smem.alloc"() : () -> !a
     %out = "smem.alloc"() : () -> !smem.tile<tensor<64x32xbf16>, #smem.auto>
-    "smem.roles"() ({
-      "smem.role"() ({
+    "smem.warp_specialize"() ({
+      "smem.partition"() ({
         "smem.elect"() ({
           scf.for %i = %c0 to %steps step %c1 {
             %at = arith.muli %i, %c64 : index
-            %slot = "smem.producer_acquire"(%ring, %i) : (!smem.barriers, index) -> index
+            %slot = "smem.producer_acquire"(%pipeline, %i) : (!smem.pipeline, index) -> index
             %a = "smem.stage"(%as, %slot) : (!a, index) -> !stage
             %b = "smem.stage"(%bs, %slot) : (!a, index) -> !stage
-            "smem.tma_load"(%A, %a, %ring, %i, %c0, %at) : (!matrix, !stage, !smem.barriers, index, index, index) -> ()
-            "smem.tma_load"(%B, %b, %ring, %i, %at, %c0) : (!matrix, !stage, !smem.barriers, index, index, index) -> ()
-            "smem.producer_commit"(%ring, %i) : (!smem.barriers, index) -> ()
+            "smem.tma_load"(%A, %a, %pipeline, %i, %c0, %at) : (!matrix, !stage, !smem.pipeline, index, index, index) -> ()
+            "smem.tma_load"(%B, %b, %pipeline, %i, %at, %c0) : (!matrix, !stage, !smem.pipeline, index, index, index) -> ()
+            "smem.producer_commit"(%pipeline, %i) : (!smem.pipeline, index) -> ()
           }
         }) {scope = "warpgroup"} : () -> ()
       }) {warpgroups = 1 : i32, registers = 40 : i32} : () -> ()
-      "smem.role"() ({
+      "smem.partition"() ({
         %zero = arith.constant 0.0 : f32
         %start = "smem.fill"(%zero) : (f32) -> !done
         %sum = scf.for %i = %c0 to %steps step %c1 iter_args(%acc = %start) -> !done {
-          %slot = "smem.consumer_wait"(%ring, %i) : (!smem.barriers, index) -> index
+          %slot = "smem.consumer_wait"(%pipeline, %i) : (!smem.pipeline, index) -> index
           %a = "smem.stage"(%as, %slot) : (!a, index) -> !stage
           %b = "smem.stage"(%bs, %slot) : (!a, index) -> !stage
           %d = "smem.mma"(%a, %b, %acc) : (!stage, !stage, !done) -> !running
           %e = "smem.wait"(%d) {pending = 0 : i32} : (!running) -> !done
-          "smem.consumer_release"(%ring, %i) : (!smem.barriers, index) -> ()
+          "smem.consumer_release"(%pipeline, %i) : (!smem.pipeline, index) -> ()
           scf.yield %e : !done
         }
         %half = "smem.columns"(%sum) {first = 0 : i64} : (!done) -> !smem.fragment<tensor<64x32xf32>, #smem.accumulator>

@@ -22,9 +22,9 @@ def lower_columns(typed: TypedOp, target: MmaTarget) -> Any:
         row, column, _ = source.blocks[position]
         for i in range(0, len(scalars), per_step):
             held[row, column + i // per_step * STEP] = scalars[i : i + per_step]
-    parts = []
+    subtiles = []
     for position, (row, column, count) in enumerate(result.blocks):
         begin = first + column
         members = [v for at in range(begin, begin + count, STEP) for v in held[row, at]]
-        parts.append(struct_of(result.block_type(position), members))
-    return result.join(parts)
+        subtiles.append(struct_of(result.block_type(position), members))
+    return result.join(subtiles)

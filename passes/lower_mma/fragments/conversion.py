@@ -9,11 +9,11 @@ from typing import Any
 
 from ....dialect.bindings import ir
 from ....dialect.ops import ConvertOp
-from ....dialect.ops.product_rules import operand_element
-from ....dialect.types import is_multiplicand, tensor_of
+from ....dialect.ops.mma_rules import operand_element
+from ....dialect.types import is_a_fragment, tensor_of
 from ....ir import emit
 from ....ir.i32 import I32
-from ....layout.fragments import MULTIPLICAND_REGISTERS
+from ....layout.fragments import A_FRAGMENT_REGISTERS
 from ....layout.instruction import instruction_k
 from ..registers import of_words, registers_of, word_count, words_of
 from ..target import MmaTarget
@@ -30,7 +30,7 @@ def lower_convert(typed: TypedOp, target: MmaTarget) -> Any:
     """The multiplicand that an `smem.convert` makes."""
     value, source, result = typed.op.source, typed.type_of("source"), typed.result
     thread = typed.thread()
-    if is_multiplicand(source):
+    if is_a_fragment(source):
         words = words_of(value, word_count(source))
         return of_words([emit.to_tf32(_bitcast(word, ir.F32Type.get())) for word in words])
     element = operand_element(result)
@@ -135,7 +135,7 @@ def _bits(pairs: _Pairs, kept: Any, quad: _Quad) -> list[Any]:
     """b1: bits 32q to 32q + 31 of 128 belong to the thread at place q."""
     shift = quad.place * 2
     upper, odd = quad.has(2), quad.has(1)
-    found: list[Any] = [None] * MULTIPLICAND_REGISTERS
+    found: list[Any] = [None] * A_FRAGMENT_REGISTERS
     for half in (0, 1):
         words = [
             _gathered([both[half] for both in pairs[i : i + 4]], shift)

@@ -47,14 +47,14 @@ def lower_map(typed: TypedOp, target: MmaTarget) -> Any:
     positions = _Positions(thread, registers.warp_rows) if positioned else None
     made = []
     operands = zip(*(r.scalars(v) for r, v in zip(inputs, op.inputs, strict=True)), strict=True)
-    for parts in operands:
-        position = parts[0][0]
+    for subtiles in operands:
+        position = subtiles[0][0]
         first_row, first_column, columns = registers.blocks[position]
         found: list[Any] = []
         for i in range(0, columns // 2, 2):
             pairs = [
                 Pair.held(r.accumulator, scalars, i).elements
-                for r, (_, scalars) in zip(inputs, parts, strict=True)
+                for r, (_, scalars) in zip(inputs, subtiles, strict=True)
             ]
             results = []
             for j in (0, 1):

@@ -4,14 +4,14 @@ from typing import Any
 
 from ....dialect.bindings import ir
 from ....dialect.ops import LoadOp
-from ....dialect.ops.product_rules import operand_element
-from ....dialect.types import TileType, is_metadata, is_multiplicand, shape_of, tensor_of
+from ....dialect.ops.mma_rules import operand_element
+from ....dialect.types import TileType, is_a_fragment, is_metadata, shape_of, tensor_of
 from ....ir import emit
 from ....ir.i32 import I32
 from ....ir.shared_memory import gep, memref_pointer, stride_value
-from ....layout.fragment_access import accumulator_access, multiplicand_access
+from ....layout.fragment_access import a_fragment_access, accumulator_access
 from ....layout.fragments import (
-    MULTIPLICAND_REGISTERS,
+    A_FRAGMENT_REGISTERS,
     WARPGROUP,
     accumulator_column,
     accumulator_row,
@@ -35,8 +35,8 @@ def lower_load(typed: TypedOp, target: MmaTarget) -> Any:
     source = op.source
     if is_metadata(fragment):
         return _load_metadata(source, word_count(fragment), thread)
-    if is_multiplicand(fragment):
-        return _load_multiplicand(op, source, thread, target.rows(shape_of(fragment)[0]))
+    if is_a_fragment(fragment):
+        return _load_a_fragment(op, source, thread, target.rows(shape_of(fragment)[0]))
     registers = target.registers(fragment)
     if isinstance(source.type, TileType):
         places: Places = TilePlaces(op, source, accumulator_access, thread, registers.warp_rows)
@@ -48,7 +48,7 @@ def lower_load(typed: TypedOp, target: MmaTarget) -> Any:
 
 
 def _load_accumulator(registers: Registers, element: Any, held: Any, places: Places) -> Any:
-    parts = []
+    subtiles = []
     for position, (first_row, first_column, columns) in enumerate(registers.blocks):
         if places.access.matrices:
             pairs = _matrix_pairs(first_row, first_column, columns, held, places)
@@ -67,8 +67,8 @@ def _load_accumulator(registers: Registers, element: Any, held: Any, places: Pla
             for pair in pairs
             for register in Pair.loaded(pair, element).registers(registers.accumulator)
         )
-        parts.append(struct_of(registers.block_type(position), held_in))
-    return registers.join(parts)
+        subtiles.append(struct_of(registers.block_type(position), held_in))
+    return registers.join(subtiles)
 
 
 def _pair(row: int, column: int, held: Any, places: Places) -> Any:
@@ -92,20 +92,20 @@ def _matrix_pairs(row: int, column: int, columns: int, held: Any, places: Places
     return pairs
 
 
-def _load_multiplicand(op: Any, tile: Any, thread: Any, rows: int) -> Any:
+def _load_a_fragment(op: Any, tile: Any, thread: Any, rows: int) -> Any:
     """Loads A: four registers a thread for each K of an instruction, of `rows` rows, and 64 rows."""
     m, columns = shape_of(tile.type)
-    places = TilePlaces(op, tile, multiplicand_access, thread, rows_of_warp(rows))
+    places = TilePlaces(op, tile, a_fragment_access, thread, rows_of_warp(rows))
     element = operand_element(tile.type)
     words: list[Any] = []
     for row in first_rows(m, rows):
         for column in range(0, columns, instruction_k(element)):
             if places.access.matrices:
                 words += _load_matrices(
-                    places.pointer(row, column), MULTIPLICAND_REGISTERS, places.access.transposed
+                    places.pointer(row, column), A_FRAGMENT_REGISTERS, places.access.transposed
                 )
                 continue
-            for register in range(MULTIPLICAND_REGISTERS):
+            for register in range(A_FRAGMENT_REGISTERS):
                 at = (row + 8 * (register % 2), column + element.unit * (register // 2))
                 words.append(_load_word(*at, element.bits, places))
     return of_words(words)
@@ -114,11 +114,11 @@ def _load_multiplicand(op: Any, tile: Any, thread: Any, rows: int) -> Any:
 def _load_word(row: int, column: int, bits: int, places: Places) -> Any:
     """One register of A, of as many loads as it needs."""
     step = places.access.vector
-    i32, part = emit.i32(), ir.IntegerType.get_signless(bits * step)
+    i32, subtile = emit.i32(), ir.IntegerType.get_signless(bits * step)
     word = None
     for i in range(0, 32 // bits, step):
-        loaded = _load(places.pointer(row, column + i), part, bits * step // 8)
-        if part != i32:
+        loaded = _load(places.pointer(row, column + i), subtile, bits * step // 8)
+        if subtile != i32:
             loaded = emit.binary("shli", emit.value("arith.extui", (loaded,), i32), i * bits)
         word = loaded if word is None else emit.value("arith.ori", (word, loaded), i32)
     return word

@@ -53,7 +53,7 @@ class Pair:
     def elements(self) -> tuple[Any, ...]:
         """One after the other."""
         if not self._elements:
-            self._elements = _parts(self._vector)
+            self._elements = _subtiles(self._vector)
         return self._elements
 
     @property
@@ -83,10 +83,10 @@ class Pair:
             return self.elements
         both = self.stored(element)
         if isinstance(both.type, ir.VectorType):
-            return _parts(both)
+            return _subtiles(both)
         i8 = ir.IntegerType.get_signless(8)
-        parts = (both, emit.binary("shrui", both, 8))
-        return tuple(emit.value("arith.trunci", (part,), i8) for part in parts)
+        subtiles = (both, emit.binary("shrui", both, 8))
+        return tuple(emit.value("arith.trunci", (subtile,), i8) for subtile in subtiles)
 
 
 def as_register(vector: Any) -> Any:
@@ -94,7 +94,7 @@ def as_register(vector: Any) -> Any:
     return emit.value("llvm.bitcast", (vector,), emit.i32())
 
 
-def _parts(vector: Any) -> tuple[Any, ...]:
+def _subtiles(vector: Any) -> tuple[Any, ...]:
     return emit.extracted(vector, 0), emit.extracted(vector, 1)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from ....ir import emit
 from ....ir.i32 import I32
 from ....ir.shared_memory import gep, memory_type, memref_pointer, stride_value
-from ....ir.subtiles import check_units, part_from
+from ....ir.subtiles import check_units, subtile_from
 from ....ir.tile_address import SteppedAddress, TileAddress
 from ....layout.fragment_access import FragmentAccess
 from ....layout.fragments import WARPGROUP
@@ -37,13 +37,13 @@ class TilePlaces:
             thread: the thread's index in its block (i32).
             warp_rows: rows from what one warp holds to what the next does.
         """
-        part = part_from(tile, op)
-        self.access = replace(access(part.slice.layout), warp_rows=warp_rows)
+        subtile = subtile_from(tile, op)
+        self.access = replace(access(subtile.slice.layout), warp_rows=warp_rows)
         needs = "addresses are computed from multiples of {} elements (16 bytes)"
-        check_units(part, op, "accesses", needs)
+        check_units(subtile, op, "accesses", needs)
         starts = self.access.start(np.arange(WARPGROUP, dtype=np.int64))
         start = self.access.start(I32(thread) % WARPGROUP)
-        self._address = SteppedAddress(TileAddress(part), starts, start)
+        self._address = SteppedAddress(TileAddress(subtile), starts, start)
 
     def pointer(self, rows: int, columns: int) -> Any:
         return self._address.pointer(rows, columns)

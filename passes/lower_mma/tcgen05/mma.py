@@ -4,22 +4,22 @@ from typing import Any
 
 from ....dialect.bindings import ir
 from ....dialect.caching import cached_in_context
-from ....dialect.ops import ColumnsOp, FillOp, WaitOp, WgmmaOp, WgmmaSpOp
+from ....dialect.ops import ColumnsOp, FillOp, MmaDescOp, MmaDescSpOp, WaitOp
 from ....dialect.types import FragmentType, is_in_flight, shape_of
 from ....ir import emit
 from ....ir.errors import OpError
 from ....ir.kernel import function_of
 from ....layout.tcgen05 import InstructionDescriptor, Kind
-from ..form import Form, form_of
 from ..fragments.columns import lower_columns
 from ..fragments.elementwise import lower_fill
+from ..mma_qualifiers import MmaQualifiers, qualifiers_of
 from ..registers import word_count, words_of
 from ..typed import TypedOp
 from .target import LOWERINGS, Tcgen05Target
 from .tensor_memory import pointer
 
 
-@LOWERINGS.of(WgmmaOp, WgmmaSpOp)
+@LOWERINGS.of(MmaDescOp, MmaDescSpOp)
 def lower_tcgen05(typed: TypedOp, target: Tcgen05Target) -> Any:
     """Emits the instructions of one mma, which one thread of the warpgroup starts; the accumulator's
     address.
@@ -29,7 +29,7 @@ def lower_tcgen05(typed: TypedOp, target: Tcgen05Target) -> Any:
     """
     op, registers, steps = typed.op, target.registers(typed.result), target.steps
     kernel, a_type = target.kernel_of(op), typed.type_of("a")
-    form, in_registers = form_of(op, registers.accumulator), isinstance(a_type, FragmentType)
+    form, in_registers = qualifiers_of(op, registers.accumulator), isinstance(a_type, FragmentType)
     kind = next(k for k in target.arch.kinds if k.multiplies(form.a, form.b) and not k.scales)
     function = function_of(op)
     b = steps.of_blocks(op, "b", function)
@@ -90,7 +90,7 @@ def lower_fill_in_place(typed: TypedOp, target: Tcgen05Target) -> Any:
     return target.kernel_of(typed.op).begin(typed.result, target.registers(typed.result), filled)
 
 
-def _instruction(op: Any, form: Form, kind: Kind, m: int, n: int) -> int:
+def _instruction(op: Any, form: MmaQualifiers, kind: Kind, m: int, n: int) -> int:
     """The instruction descriptor, as a signed number of 32 bits.
 
     Raises:

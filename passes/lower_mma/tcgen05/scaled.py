@@ -1,11 +1,11 @@
-"""`smem.tcgen05_scaled`: scale factors copied to tensor memory, and the instructions that read them."""
+"""`smem.mma_desc_scaled`: scale factors copied to tensor memory, and the instructions that read them."""
 
 from typing import Any
 
 from ....dialect.bindings import ir
 from ....dialect.caching import cached_in_context
-from ....dialect.ops import Tcgen05ScaledOp
-from ....dialect.ops.tcgen05_scaled import k_bytes_of, scaling_of_descriptors
+from ....dialect.ops import MmaDescScaledOp
+from ....dialect.ops.mma_desc_scaled import k_bytes_of, scaling_of_descriptors
 from ....dialect.types import shape_of
 from ....ir import emit
 from ....ir.kernel import function_of
@@ -13,7 +13,7 @@ from ....ir.matrix_descriptors import START_MASK
 from ....layout.descriptor import LBO
 from ....layout.tcgen05 import LBO_MODE, LONG_K_BYTES, TCGEN05_M, InstructionDescriptor
 from ....layout.tcgen05.scales import BLOCK_COLUMNS, BLOCK_ROWS, LANES, scale_step
-from ..form import form_of
+from ..mma_qualifiers import qualifiers_of
 from ..steps import Steps
 from ..typed import TypedOp
 from .mma import checked_bits
@@ -21,7 +21,7 @@ from .target import LOWERINGS, Tcgen05Target
 from .tensor_memory import TensorMemory, pointer
 
 
-@LOWERINGS.of(Tcgen05ScaledOp)
+@LOWERINGS.of(MmaDescScaledOp)
 def lower_scaled(typed: TypedOp, target: Tcgen05Target) -> Any:
     """Emits the copies and the instructions of one scaled mma, which one thread of the warpgroup starts;
     the accumulator's address.
@@ -32,7 +32,7 @@ def lower_scaled(typed: TypedOp, target: Tcgen05Target) -> Any:
     """
     op, registers, steps = typed.op, target.registers(typed.result), target.steps
     kernel = target.kernel_of(op)
-    scaling, form = scaling_of_descriptors(op), form_of(op, registers.accumulator)
+    scaling, form = scaling_of_descriptors(op), qualifiers_of(op, registers.accumulator)
     m = shape_of(typed.result)[0]
     k_bytes = k_bytes_of(op, scaling, m)
     a, b = (_descriptors(op, operand, k_bytes, steps) for operand in "ab")

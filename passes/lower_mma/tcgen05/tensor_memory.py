@@ -6,7 +6,7 @@ from typing import Any
 
 from ....dialect.bindings import ir
 from ....dialect.ops import warpgroup_barrier
-from ....dialect.ops.ring import MBARRIER_BYTES
+from ....dialect.ops.pipeline import MBARRIER_BYTES
 from ....dialect.ops.tensor_memory import (
     ADDRESS_BYTES,
     LEAST_COLUMNS,
@@ -16,14 +16,14 @@ from ....ir.cluster import cluster_barrier
 from ....ir.i32 import I32
 from ....ir.kernel import function_of, required_block_size, returns_of
 from ....ir.mbarriers import wait_for_phase
-from ....ir.shared_memory import gep, root_pointer
+from ....ir.shared_memory import allocation_pointer, gep
 from ....ir.tensor_memory import LANE_BIT, WARP_LANES, place_of
 from ....ir.threads import linear_thread
 from ....layout.fragments import WARPGROUP, first_rows
 from ....layout.transfer import WARP
 from ....layout.wgmma import INSTRUCTION_M
 from ..registers import Registers, struct_of
-from .block_pair import MEETING_ARRIVALS, BlockPair
+from .cta_pair import MEETING_ARRIVALS, CtaPair
 
 #: Columns that one access in the shape 16x256b moves, times a power of two up to 32.
 _ACCESS_COLUMNS, _MOST_ACCESSES = 8, 32
@@ -54,10 +54,10 @@ class TensorMemory:
             attribute.value for attribute in (op.columns, op.first, op.warpgroups, op.depth)
         )
         self.columns, barriers = columns, op.barriers_of_each
-        self._pair = BlockPair() if op.pair else None
+        self._pair = CtaPair() if op.pair else None
         self.group = ir.Attribute.parse(f"#nvvm.cta_group<cta_{2 if self._pair else 1}>")
         count = max(LEAST_COLUMNS, 1 << (columns * warpgroups - 1).bit_length())
-        slot, self._thread = root_pointer(op), linear_thread(size)
+        slot, self._thread = allocation_pointer(op), linear_thread(size)
         in_first_warp = emit.compare("ult", self._thread, WARP)
         with emit.guarded(in_first_warp):
             number = emit.constant(count, emit.i32())
@@ -153,7 +153,7 @@ class TensorMemory:
             registers: its registers.
             whole: the columns of the accumulator, if these are some of them.
         """
-        parts = []
+        subtiles = []
         for position, (at, counts) in enumerate(self._accesses(address, registers, whole)):
             scalars: list[Any] = []
             for place, count in zip(at, counts, strict=True):
@@ -172,9 +172,9 @@ class TensorMemory:
                     emit.permuted(low, high, _LOW_HALVES)
                     for low, high in zip(scalars[::2], scalars[1::2], strict=True)
                 ]
-            parts.append(struct_of(registers.block_type(position), scalars))
+            subtiles.append(struct_of(registers.block_type(position), scalars))
         emit.op("nvvm.tcgen05.wait", kind=ir.Attribute.parse("#nvvm.tcgen05_wait<load>"))
-        return registers.join(parts)
+        return registers.join(subtiles)
 
     def store(self, address: Any, registers: Registers, fragment: Any) -> None:
         """Emits the stores of an accumulator's registers."""

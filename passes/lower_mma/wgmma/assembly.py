@@ -13,7 +13,7 @@ from ....layout.accumulators import ACC_F32
 from ....layout.elements import B1
 from ....layout.instruction import instruction_k
 from ....layout.wgmma import INSTRUCTION_M, MN_MAJOR, SPARSITY
-from ..form import Form
+from ..mma_qualifiers import MmaQualifiers
 from ..registers import extract
 
 
@@ -37,7 +37,7 @@ def pin_registers(scalars: list[Any]) -> Any:
 
 
 def multiply(
-    form: Form,
+    form: MmaQualifiers,
     n: int,
     adds: Any,
     accumulator: Any,
@@ -92,7 +92,7 @@ def multiply(
     )
 
 
-def _name(form: Form, n: int, sparse: bool) -> str:
+def _name(form: MmaQualifiers, n: int, sparse: bool) -> str:
     """The instruction with its qualifiers (PTX ISA 9.7.15.5.2 and 9.7.15.6.2)."""
     k = instruction_k(form.a) * (SPARSITY if sparse else 1)
     qualifiers = [
@@ -108,7 +108,7 @@ def _name(form: Form, n: int, sparse: bool) -> str:
     return ".".join(qualifiers)
 
 
-def _immediates(form: Form, a_in_registers: bool) -> list[str]:
+def _immediates(form: MmaQualifiers, a_in_registers: bool) -> list[str]:
     """What the instruction says behind scale-d: signs of floats, transposes of 16-bit types."""
     if form.accumulator.integer:
         return []

@@ -1,19 +1,19 @@
-"""`smem.wgmma` as a group of `nvvm.wgmma.mma_async`, and the wait for groups."""
+"""`smem.mma_desc` as a group of `nvvm.wgmma.mma_async`, and the wait for groups."""
 
 from typing import Any
 
 from ....dialect.bindings import ir
 from ....dialect.caching import cached_in_context
-from ....dialect.ops import FillOp, WaitOp, WgmmaOp, WgmmaSpOp
+from ....dialect.ops import FillOp, MmaDescOp, MmaDescSpOp, WaitOp
 from ....dialect.types import FragmentType, is_in_flight
 from ....ir import emit
 from ....ir.kernel import function_of
 from ....layout.elements import B1
-from ....layout.fragments import MULTIPLICAND_REGISTERS
+from ....layout.fragments import A_FRAGMENT_REGISTERS
 from ....layout.instruction import instruction_k
 from ....layout.wgmma import INSTRUCTION_M
-from ..form import Form, form_of
 from ..fragments.elementwise import lower_fill
+from ..mma_qualifiers import MmaQualifiers, qualifiers_of
 from ..registers import Registers, word_count, words_of
 from ..scale_d import scaled
 from ..target import MmaTarget
@@ -23,7 +23,7 @@ from .metadata import Metadata
 from .target import LOWERINGS
 
 
-@LOWERINGS.of(WgmmaOp, WgmmaSpOp)
+@LOWERINGS.of(MmaDescOp, MmaDescSpOp)
 def lower_wgmma(typed: TypedOp, target: MmaTarget) -> Any:
     """Emits the instructions of one mma between a fence and a commit; the registers, in flight.
 
@@ -33,7 +33,7 @@ def lower_wgmma(typed: TypedOp, target: MmaTarget) -> Any:
     op, registers, steps = typed.op, target.registers(typed.result), target.steps
     a_type, function = typed.type_of("a"), function_of(op)
     a_words = word_count(a_type) if isinstance(a_type, FragmentType) else 0
-    form = form_of(op, registers.accumulator)
+    form = qualifiers_of(op, registers.accumulator)
     columns = registers.across
     row_blocks = len(registers.blocks) // columns
     k_blocks = registers.k_blocks(op)
@@ -42,9 +42,9 @@ def lower_wgmma(typed: TypedOp, target: MmaTarget) -> Any:
         # One in flight was pinned when it was filled, or an earlier mma has written it.
         accumulator = _pinned(accumulator, registers)
     words = _fence(op, a_words)
-    parts = _parts(accumulator, registers)
+    subtiles = _subtiles(accumulator, registers)
     if words:
-        count = MULTIPLICAND_REGISTERS
+        count = A_FRAGMENT_REGISTERS
         a = [tuple(words[i : i + count]) for i in range(0, a_words, count)]
     else:
         a = [(descriptor,) for descriptor in steps.of_a(op, registers, function)]
@@ -63,18 +63,18 @@ def lower_wgmma(typed: TypedOp, target: MmaTarget) -> Any:
             if in_assembly or condition is not None:
                 scale_d = adds if condition is None else condition
                 kept = metadata.of(row, k)
-                parts[i] = multiply(form, n, scale_d, parts[i], first, second, kept)
+                subtiles[i] = multiply(form, n, scale_d, subtiles[i], first, second, kept)
                 continue
             if (n, adds) not in said:
                 said[n, adds] = _attributes(ir.Context.current, form, n, adds)
-            parts[i] = ir.Operation.create(
+            subtiles[i] = ir.Operation.create(
                 "nvvm.wgmma.mma_async",
-                results=[parts[i].type],
-                operands=[parts[i], *first, second],
+                results=[subtiles[i].type],
+                operands=[subtiles[i], *first, second],
                 attributes=said[n, adds],
             ).result
     emit.op("nvvm.wgmma.commit.group.sync.aligned")
-    return registers.join(parts)
+    return registers.join(subtiles)
 
 
 def _fence(op: Any, a_words: int) -> list[Any]:
@@ -100,7 +100,7 @@ def _pinned(fragment: Any, registers: Registers) -> Any:
     return registers.join([pin_registers(scalars) for _, scalars in registers.scalars(fragment)])
 
 
-def _parts(accumulator: Any, registers: Registers) -> list[Any]:
+def _subtiles(accumulator: Any, registers: Registers) -> list[Any]:
     """Each instruction block's registers before the first product; poison where there are none."""
     if accumulator is not None:
         return registers.split(accumulator)
@@ -109,7 +109,7 @@ def _parts(accumulator: Any, registers: Registers) -> list[Any]:
 
 
 @cached_in_context
-def _attributes(context: Any, form: Form, n: int, accumulate: bool) -> dict[str, Any]:
+def _attributes(context: Any, form: MmaQualifiers, n: int, accumulate: bool) -> dict[str, Any]:
     def parse(text: str) -> Any:
         return ir.Attribute.parse(f"#nvvm.{text}", context)
 

@@ -8,7 +8,7 @@ from mlir_smem.layout.tcgen05 import (
     KINDS,
     Tcgen05Descriptor,
     Tcgen05Instruction,
-    chunked_blocks,
+    chunked_mma_tiles,
     tcgen05_addresses,
 )
 
@@ -17,7 +17,7 @@ TILE = tile_of_atoms(E2M1, (128, 768), 1, Swizzle.B128)
 
 
 def test_descriptors_of_a_tile_of_384_bytes():
-    found = chunked_blocks(TILE, Role.A, NVF4)
+    found = chunked_mma_tiles(TILE, Role.A, NVF4)
     bits = [found.block_descriptor(0, k, 0x800).encode() for k in range(8)]
     # Those of k steps 2 and 5 are CUTLASS's; it makes the others absolute, too, which changes nothing.
     assert [hex(b) for b in bits] == [
@@ -41,7 +41,7 @@ def test_descriptors_of_a_tile_of_384_bytes():
 )
 def test_what_is_read_is_what_was_written(role, shape, order):
     operand = tile_of_atoms(E2M1, shape, 1, Swizzle.B128, order)
-    found = chunked_blocks(role.orient(operand), role, NVF4)
+    found = chunked_mma_tiles(role.orient(operand), role, NVF4)
     offsets, at = operand.offsets(), 0
     for mn, piece in enumerate(found.pieces):
         for k in range(shape[1] // 96):
@@ -54,7 +54,7 @@ def test_what_is_read_is_what_was_written(role, shape, order):
 
 
 def test_a_row_that_holds_all_steps_has_no_second_chunk():
-    found = chunked_blocks(tile_of_atoms(E2M1, (128, 192), 1, Swizzle.B128), Role.A, NVF4)
+    found = chunked_mma_tiles(tile_of_atoms(E2M1, (128, 192), 1, Swizzle.B128), Role.A, NVF4)
     assert found.seconds == ((None, None),)
     assert "of 2 steps none in two chunks" in str(found)
 
@@ -63,7 +63,7 @@ def test_an_absolute_address_needs_an_aligned_tile():
     with pytest.raises(
         ValueError, match="the tile begins at 0x80; with an absolute leading dimension"
     ):
-        chunked_blocks(TILE, Role.A, NVF4).block_descriptor(0, 2, 0x80)
+        chunked_mma_tiles(TILE, Role.A, NVF4).block_descriptor(0, 2, 0x80)
 
 
 @pytest.mark.parametrize(
@@ -114,15 +114,15 @@ def test_an_absolute_address_needs_an_aligned_tile():
     ids=lambda value: value[:30] if isinstance(value, str) else "",
 )
 def test_what_cannot_be_read_so(tile, kind, message):
-    found = chunked_blocks(tile, Role.A, KINDS[kind])
+    found = chunked_mma_tiles(tile, Role.A, KINDS[kind])
     assert isinstance(found, Mismatch)
     assert message in found.reason
 
 
 def test_a_use_says_how_it_reads():
     use = Tcgen05Instruction(NVF4, long_k=True).use("mma A", Role.A)
-    assert use.judge(TILE).reason.startswith("K-major, 48 bytes a step; of 8 steps")
-    assert not use.judge(tile_of_atoms(E2M1, (128, 768), 1, Swizzle.B32)).accepted
+    assert use.evaluate(TILE).reason.startswith("K-major, 48 bytes a step; of 8 steps")
+    assert not use.evaluate(tile_of_atoms(E2M1, (128, 768), 1, Swizzle.B32)).accepted
 
 
 def test_only_the_base_offset_zero_is_absolute():

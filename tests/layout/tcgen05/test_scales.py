@@ -240,7 +240,7 @@ def test_the_choice_takes_what_the_use_proposes():
     assert choice.explain().splitlines()[0] == (
         "picked   blocks of 128x4 factors: B's factors: 2 blocks of 128x4 factors"
     )
-    assert [line.verdict for line in choice.lines[1:]] == ["refused"] * 8
+    assert [line.evaluation for line in choice.lines[1:]] == ["refused"] * 8
     quick = choose(UE8M0, (128, 4), [ScaleUse("A's factors")], exhaustive=False)
     assert len(quick.candidates) == 1
 

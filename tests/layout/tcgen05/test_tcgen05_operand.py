@@ -3,7 +3,7 @@
 import pytest
 
 from mlir_smem.layout import Mismatch, Role, Swizzle, element, parse_layout, tile_of_atoms
-from mlir_smem.layout.tcgen05 import KINDS, Tcgen05Instruction, kind_of, tcgen05_blocks
+from mlir_smem.layout.tcgen05 import KINDS, Tcgen05Instruction, kind_of, tcgen05_mma_tiles
 
 BF16 = element("bf16")
 F16_KIND = KINDS["f16"]
@@ -25,7 +25,7 @@ F16_KIND = KINDS["f16"]
 )
 def test_a_tile_is_cut_into_instructions(shape, role, ctas, pieces):
     tile = tile_of_atoms(BF16, shape, 1 if role is Role.A else 0, Swizzle.B128)
-    assert tcgen05_blocks(tile, role, F16_KIND, ctas).pieces == pieces
+    assert tcgen05_mma_tiles(tile, role, F16_KIND, ctas).pieces == pieces
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_tile_is_cut_into_instructions(shape, role, ctas, pieces):
 )
 def test_rows_of_each_instruction(shape, role, ctas, rows, pieces):
     tile = tile_of_atoms(BF16, shape, 1 if role is Role.A else 0, Swizzle.B128)
-    found = tcgen05_blocks(tile, role, F16_KIND, ctas, rows)
+    found = tcgen05_mma_tiles(tile, role, F16_KIND, ctas, rows)
     assert (found.reason if isinstance(found, Mismatch) else found.pieces) == pieces
 
 
@@ -137,17 +137,17 @@ def test_rows_of_each_instruction(shape, role, ctas, rows, pieces):
     ids=lambda value: value[:30] if isinstance(value, str) else "",
 )
 def test_what_cannot_be_read(tile, role, kind, ctas, message):
-    found = tcgen05_blocks(tile, role, KINDS[kind], ctas)
+    found = tcgen05_mma_tiles(tile, role, KINDS[kind], ctas)
     assert isinstance(found, Mismatch)
     assert message in found.reason
 
 
-def test_a_use_judges_a_part():
+def test_a_use_evaluates_a_part():
     use = Tcgen05Instruction(F16_KIND).use("mma A", Role.A)
-    assert use.judge(tile_of_atoms(BF16, (128, 64), 1, Swizzle.B128)).reason == (
+    assert use.evaluate(tile_of_atoms(BF16, (128, 64), 1, Swizzle.B128)).reason == (
         "K-major, Swizzle<3,4,3> o ((8,m),(T,2k)):((8T,SBO),(1,T))"
     )
-    assert not use.judge(tile_of_atoms(BF16, (100, 64), 1, Swizzle.B128)).accepted
+    assert not use.evaluate(tile_of_atoms(BF16, (100, 64), 1, Swizzle.B128)).accepted
 
 
 @pytest.mark.parametrize(

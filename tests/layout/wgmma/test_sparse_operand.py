@@ -19,8 +19,8 @@ from mlir_smem.layout import (
     element,
     instruction_k,
     match,
+    mma_tiles,
     operand_addresses,
-    operand_blocks,
     parse_layout,
     tile_of_atoms,
 )
@@ -60,7 +60,7 @@ def reads(found, kind, start, role):
 def test_blocks_read_the_tile(data, operand):
     tile, role = operand
     base = data.draw(st.integers(1, 1 << 16)) // tile.alignment * tile.alignment
-    found = operand_blocks(role.orient(tile), role, sparse=True)
+    found = mma_tiles(role.orient(tile), role, sparse=True)
     assert not isinstance(found, Mismatch), found
     assert np.array_equal(reads(found, tile.element, base, role), base + tile.offsets())
 
@@ -72,7 +72,7 @@ def test_blocks_read_a_part_of_the_tile(data, operand):
     row = data.draw(st.integers(0, tile.shape[0] // 8 - 1)) * 8
     k = data.draw(st.integers(0, tile.shape[1] // step - 1)) * step
     cut = tile.slice((row, k), (8, step))
-    found = operand_blocks(role.orient(cut.layout), role, sparse=True)
+    found = mma_tiles(role.orient(cut.layout), role, sparse=True)
     base = 2 * tile.alignment
     read = reads(found, tile.element, base + tile.element.bytes(cut.offset), role)
     assert np.array_equal(read, base + tile.offsets()[row : row + 8, k : k + step])
@@ -146,7 +146,7 @@ def test_lbo_of_dense_swizzled_k_major_has_no_effect(kind, swizzle, start, lbo, 
 
 def test_the_two_columns_of_the_32b_swizzle_lie_lbo_apart():
     tile = tile_of_atoms(BF16, (128, 64), 1, Swizzle.B32)
-    found = operand_blocks(tile.transposed(), Role.B, sparse=True)
+    found = mma_tiles(tile.transposed(), Role.B, sparse=True)
     assert found.canonical == Canonical(SPARSE_B_FORMS[Major.K, Swizzle.B32], 128 * 32, 256)
     assert found.canonical.form.text == "((8,m),(T,2,k)):((2T,SBO),(1,T,LBO))"
     assert found.descriptor(0x400).encode() == 0xC000_0010_0100_0040
@@ -163,7 +163,7 @@ def test_adjacent_columns_lie_their_32_bytes_apart():
 @pytest.mark.parametrize("swizzle", [Swizzle.B64, Swizzle.B128], ids=str)
 def test_wider_swizzles_hold_64_bytes_in_a_row(swizzle):
     tile = tile_of_atoms(S8, (64, 256), 1, swizzle)
-    found = operand_blocks(tile.transposed(), Role.B, sparse=True)
+    found = mma_tiles(tile.transposed(), Role.B, sparse=True)
     assert found.canonical.lbo is None
     assert found.canonical.form == FORMS[Major.K, swizzle]
     assert found.descriptor(0).lbo == 16
@@ -171,8 +171,8 @@ def test_wider_swizzles_hold_64_bytes_in_a_row(swizzle):
 
 def test_a_dense_operand_has_no_such_lbo():
     tile = tile_of_atoms(BF16, (128, 64), 1, Swizzle.B32)
-    assert operand_blocks(tile.transposed(), Role.B).canonical.lbo is None
-    assert operand_blocks(tile, Role.A, sparse=True).canonical.lbo is None
+    assert mma_tiles(tile.transposed(), Role.B).canonical.lbo is None
+    assert mma_tiles(tile, Role.A, sparse=True).canonical.lbo is None
     columns = tile.slice((0, 0), (128, 32)).layout
     assert match(columns, SPARSE_B_FORMS) == Canonical(
         SPARSE_B_FORMS[Major.K, Swizzle.B32], 4096, 256
@@ -219,7 +219,7 @@ def test_strides_along_k_that_no_descriptor_has():
 def test_what_no_sparse_instruction_reads(kind, shape, role, reason):
     contiguous = 1 if role is Role.A else 0
     tile = tile_of_atoms(element(kind), shape, contiguous, Swizzle.NONE)
-    assert operand_blocks(tile, role, sparse=True) == Mismatch(reason)
+    assert mma_tiles(tile, role, sparse=True) == Mismatch(reason)
 
 
 def test_addresses_of_sparse_b1():
@@ -227,9 +227,9 @@ def test_addresses_of_sparse_b1():
         operand_addresses(0, "b1", "k", 64, sparse=True)
 
 
-def test_a_use_is_judged_as_sparse():
+def test_a_use_is_evaluated_as_sparse():
     tile = tile_of_atoms(BF16, (48, 64), 0, Swizzle.B32)
     dense, sparse = (WgmmaInstruction(sparse).use("B", Role.B) for sparse in (False, True))
-    assert dense.judge(tile).accepted
-    assert not sparse.judge(tile).accepted
-    assert "k is 48, not a multiple of 32" in sparse.judge(tile).reason
+    assert dense.evaluate(tile).accepted
+    assert not sparse.evaluate(tile).accepted
+    assert "k is 48, not a multiple of 32" in sparse.evaluate(tile).reason

@@ -26,8 +26,8 @@ from mlir_smem.layout import (
     element,
     instruction_k,
     match,
+    mma_tiles,
     operand_addresses,
-    operand_blocks,
     parse_layout,
     tile_of_atoms,
 )
@@ -62,7 +62,7 @@ def pattern_aligned(tile):
 @given(st.data(), operands())
 def test_blocks_read_the_tile(data, operand):
     base = data.draw(pattern_aligned(operand.tile))
-    found = operand_blocks(operand.stored, operand.role)
+    found = mma_tiles(operand.stored, operand.role)
     assert found and found.canonical.major is operand.major
     read = reads(found, operand.tile.element, base)
     assert np.array_equal(read, base + operand.tile.offsets())
@@ -73,7 +73,7 @@ def test_blocks_read_a_pattern_that_starts_at_any_line(data, operand):
     tile = operand.tile
     line = 16 if tile.swizzle is Swizzle.NONE else 128
     base = data.draw(st.integers(8, 1000)) * line
-    found = operand_blocks(operand.stored, operand.role)
+    found = mma_tiles(operand.stored, operand.role)
     read = reads(found, tile.element, base, base_offset(base, tile.swizzle))
     stored = tile.swizzle.apply(tile.linear() * tile.element.bits // 8)
     assert np.array_equal(read, base + stored)
@@ -106,7 +106,7 @@ def test_blocks_read_a_part_of_the_tile(data, part):
     tile, role = operand.tile, operand.role
     base = data.draw(pattern_aligned(tile))
     cut = tile.slice((row, k), (rows, ks))
-    found = operand_blocks(role.orient(cut.layout), role)
+    found = mma_tiles(role.orient(cut.layout), role)
     read = reads(found, tile.element, base + tile.element.bytes(cut.offset))
     assert np.array_equal(read, base + tile.offsets()[row : row + rows, k : k + ks])
 
@@ -133,7 +133,7 @@ def test_blocks_read_each_stage(kind, contiguous, swizzle):
     tile = tile_of_atoms(kind, (3, 128, 3 * instruction_k(kind)), contiguous, swizzle)
     for index in range(3):
         stage = tile.stage(index)
-        found = operand_blocks(stage.layout, Role.A)
+        found = mma_tiles(stage.layout, Role.A)
         read = reads(found, kind, 0x400 + kind.bytes(stage.offset))
         assert np.array_equal(read, 0x400 + tile.offsets()[index])
 
@@ -165,7 +165,7 @@ def test_whatever_is_accepted_is_read_as_it_says(data, operand):
     i = data.draw(st.integers(0, len(dim) - 1))
     dim[i] = Mode(dim[i].extent, data.draw(st.integers(0, 100)) * tile.element.unit)
     changed = replace(tile, modes=tuple(map(tuple, modes)))
-    found = operand_blocks(role.orient(changed), role)
+    found = mma_tiles(role.orient(changed), role)
     if not isinstance(found, Mismatch):
         assert np.array_equal(reads(found, tile.element, 0x400), 0x400 + changed.offsets())
 
@@ -221,7 +221,7 @@ def test_reads_have_the_instructions_shape(kind):
 
 def test_a_k_major_operand_steps_within_its_lines():
     tile = tile_of_atoms(element("f16"), (128, 64), 1, Swizzle.B128)
-    found = operand_blocks(tile, Role.A)
+    found = mma_tiles(tile, Role.A)
     assert found.descriptor(0).encode() == 0x4000_0040_0001_0000
     assert found.pieces == (64, 64)
     assert found.steps == ((0, 2, 4, 6), (512, 514, 516, 518))
@@ -229,7 +229,7 @@ def test_a_k_major_operand_steps_within_its_lines():
 
 def test_an_mn_major_operand_steps_over_lines():
     tile = tile_of_atoms(element("f16"), (64, 128), 1, Swizzle.B128)
-    found = operand_blocks(tile, Role.B)
+    found = mma_tiles(tile, Role.B)
     assert found.descriptor(0).encode() == 0x4000_0040_0200_0000
     assert found.pieces == (128,)
     assert found.steps == ((0, 128, 256, 384),)
@@ -238,13 +238,13 @@ def test_an_mn_major_operand_steps_over_lines():
 def test_strides_are_of_the_tile_not_of_the_block():
     tile = tile_of_atoms(BF16, (128, 64), 1, Swizzle.B128, Order.ALONG)
     wide = tile_of_atoms(BF16, (128, 256), 1, Swizzle.B128, Order.ALONG)
-    assert operand_blocks(tile, Role.A).canonical.sbo == 1024
-    assert operand_blocks(wide, Role.A).canonical.sbo == 4096
+    assert mma_tiles(tile, Role.A).canonical.sbo == 1024
+    assert mma_tiles(wide, Role.A).canonical.sbo == 4096
 
 
 def test_the_narrowest_block_still_has_the_strides_of_the_others():
     tile = tile_of_atoms(BF16, (264, 16), 1, Swizzle.NONE).transposed()
-    found = operand_blocks(tile, Role.B)
+    found = mma_tiles(tile, Role.B)
     assert found.pieces == (256, 8)
     assert found.canonical == Canonical(FORMS[Major.K, Swizzle.NONE], 33 * 128, 128)
 
@@ -270,7 +270,7 @@ def test_roles():
 )
 def test_extents_that_no_instruction_has(kind, shape, role, reason):
     contiguous = 1 if role is Role.A else 0
-    found = operand_blocks(tile_of_atoms(element(kind), shape, contiguous, Swizzle.NONE), role)
+    found = mma_tiles(tile_of_atoms(element(kind), shape, contiguous, Swizzle.NONE), role)
     assert isinstance(found, Mismatch) and re.search(reason, found.reason)
 
 
@@ -281,24 +281,24 @@ def test_extents_that_no_instruction_has(kind, shape, role, reason):
 def test_only_16_bit_types_are_read_mn_major(kind, role, contiguous, major):
     tile = tile_of_atoms(element(kind), (256, 256), contiguous, Swizzle.NONE)
     reason = f"the tile is {major}, but wgmma reads {kind} K-major only .* 16-bit types"
-    found = operand_blocks(tile, role)
+    found = mma_tiles(tile, role)
     assert isinstance(found, Mismatch) and re.search(reason, found.reason)
 
 
 def test_modes_of_one_element_do_not_hide_the_major():
     tile = parse_layout("Swizzle<3,4,3> o ((1,32,2),8):((0,1,256),32)", TF32)
-    found = operand_blocks(tile, Role.A)
+    found = mma_tiles(tile, Role.A)
     assert isinstance(found, Mismatch) and "the tile is M-major" in found.reason
 
 
 def test_a_staged_tile_is_no_operand():
-    found = operand_blocks(tile_of_atoms(BF16, (4, 64, 64), 1, Swizzle.B128), Role.A)
+    found = mma_tiles(tile_of_atoms(BF16, (4, 64, 64), 1, Swizzle.B128), Role.A)
     assert isinstance(found, Mismatch) and "rank 3" in found.reason
 
 
 def test_a_block_that_is_not_canonical_is_named():
     tile = parse_layout("Swizzle<3,4,3> o (128,64):(72,1)", BF16)
-    found = operand_blocks(tile, Role.A)
+    found = mma_tiles(tile, Role.A)
     assert isinstance(found, Mismatch) and found.reason.startswith(
         "the instruction's block of 64x16 at (0, 0): along m/n, the stride of factor 8 is 72"
     )
@@ -342,7 +342,7 @@ def test_addresses_of_nothing_that_wgmma_reads(arguments, message):
 @pytest.mark.parametrize("rows, count", [(None, 1), (64, 4), (128, 2), (256, 1)])
 def test_the_rows_of_each_instruction_can_be_given(rows, count):
     tile = tile_of_atoms(BF16, (64, 256), 1, Swizzle.B128)
-    assert operand_blocks(tile, Role.B, rows=rows).pieces == (256 // count,) * count
+    assert mma_tiles(tile, Role.B, rows=rows).pieces == (256 // count,) * count
 
 
 @pytest.mark.parametrize(
@@ -355,4 +355,4 @@ def test_the_rows_of_each_instruction_can_be_given(rows, count):
 )
 def test_rows_that_no_instruction_has(role, rows, reason):
     tile = tile_of_atoms(BF16, (64, 64), 1, Swizzle.B128)
-    assert operand_blocks(tile, role, rows=rows) == Mismatch(reason)
+    assert mma_tiles(tile, role, rows=rows) == Mismatch(reason)

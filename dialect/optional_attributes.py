@@ -1,0 +1,34 @@
+"""Attributes that need not be there: what is said of an op by them."""
+
+from typing import Any
+
+from .bindings import ir
+from .diagnostics import Invalid
+
+
+def has_unit_attribute(op: Any, name: str) -> bool:
+    """Whether an op has the unit attribute of that name.
+
+    Raises:
+        Invalid: if the attribute has a value: `false` would say the same as `true`.
+    """
+    if name not in op.attributes:
+        return False
+    given = op.attributes[name].maybe_downcast()
+    if not isinstance(given, ir.UnitAttr):
+        raise Invalid(f"has {name} = {given}; expected a unit attribute, without a value")
+    return True
+
+
+def string_attribute(op: Any, name: str, values: tuple[str, ...]) -> str | None:
+    """A string attribute of an op; None without.
+
+    Raises:
+        Invalid: if it is none of the values.
+    """
+    if name not in op.attributes:
+        return None
+    given = op.attributes[name].maybe_downcast()
+    if not isinstance(given, ir.StringAttr) or given.value not in values:
+        raise Invalid(f"has {name} = {given}; expected " + " or ".join(f'"{v}"' for v in values))
+    return given.value

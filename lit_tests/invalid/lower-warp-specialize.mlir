@@ -1,0 +1,104 @@
+// RUN: smem-opt %s --smem-lower-warp-specialize --split-input-file --verify-diagnostics
+
+func.func @unknown_size() {
+  // expected-error@+1 {{'smem.warp_specialize' op is shared by threads of the block, but the kernel does not say how many there are; set known_block_size = array<i32: x, y, z> on it}}
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.fence"() : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+func.func @too_many_warpgroups() attributes {known_block_size = array<i32: 128, 2, 1>} {
+  // expected-error@+1 {{'smem.warp_specialize' op has partitions of 1 + 2 warpgroups in a block of 256 threads; expected 2 in all}}
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.fence"() : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      "smem.fence"() : () -> ()
+    }) {warpgroups = 2 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+func.func @idle_warpgroup() attributes {known_block_size = array<i32: 384, 1, 1>} {
+  // expected-error@+1 {{'smem.warp_specialize' op has partitions of 2 warpgroups in a block of 384 threads; expected 3 in all}}
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.fence"() : () -> ()
+    }) {warpgroups = 2 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+func.func @some_with_registers() attributes {known_block_size = array<i32: 256, 1, 1>} {
+  // expected-error@+1 {{'smem.warp_specialize' op has partitions with registers and partitions without; expected all or none}}
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.fence"() : () -> ()
+    }) {warpgroups = 1 : i32, registers = 40 : i32} : () -> ()
+    "smem.partition"() ({
+      "smem.fence"() : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+func.func @too_many_registers() attributes {known_block_size = array<i32: 384, 1, 1>} {
+  // expected-error@+1 {{'smem.warp_specialize' op has partitions of 1 x 128 x 40 + 2 x 128 x 240 = 66560 registers; a multiprocessor has 65536}}
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.fence"() : () -> ()
+    }) {warpgroups = 1 : i32, registers = 40 : i32} : () -> ()
+    "smem.partition"() ({
+      "smem.fence"() : () -> ()
+    }) {warpgroups = 2 : i32, registers = 240 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+func.func @elect() attributes {known_block_size = array<i32: 32, 1, 1>} {
+  // expected-error@+1 {{'smem.elect' op is in a kernel of 32 threads; expected a multiple of 128, whole warpgroups}}
+  "smem.elect"() ({
+    "smem.fence"() : () -> ()
+  }) {scope = "block"} : () -> ()
+  return
+}
+
+// -----
+
+func.func @barrier() {
+  // expected-error@+1 {{'smem.warpgroup_barrier' op is shared by threads of the block, but the kernel does not say how many there are; set known_block_size = array<i32: x, y, z> on it}}
+  "smem.warpgroup_barrier"() : () -> ()
+  return
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has blocks of 1024 x 2 x 1 threads; expected 1 to 1024 threads}}
+func.func @too_many_threads() attributes {known_block_size = array<i32: 1024, 2, 1>} {
+  "smem.warpgroup_barrier"() : () -> ()
+  return
+}
+
+// -----
+
+func.func @no_such_warp() attributes {known_block_size = array<i32: 256, 1, 1>} {
+  // expected-error@+1 {{'smem.elect' op takes a thread of warp 8; the block has warps 0 to 7}}
+  "smem.elect"() ({
+    "smem.fence"() : () -> ()
+  }) {scope = "block", warp = 8 : i32} : () -> ()
+  return
+}

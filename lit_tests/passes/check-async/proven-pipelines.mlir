@@ -1,0 +1,400 @@
+// Pipelines, partitions and bulk stores in order: nothing is said. Because one remark is expected at the end, any
+// other would fail the test.
+
+// RUN: smem-opt %s --smem-check-async --verify-diagnostics
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.pipeline
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+
+// A thread loads, a warpgroup multiplies.
+func.func @loads(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// A tile without stages, by a pipeline of one stage.
+func.func @without_stages(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !t
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          "smem.tma_load"(%g, %s, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %d = "smem.mma"(%s, %s) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// One warpgroup does both.
+func.func @by_itself(%g: !g, %n: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  scf.for %i = %c0 to %n step %c1 {
+    "smem.elect"() ({
+      %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+      %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+      "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+      "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+    }) {scope = "block"} : () -> ()
+    %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+    %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+    %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+    %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+    "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+  }
+  return
+}
+
+// Threads write a stage, and all of them commit it.
+func.func @written_by_threads(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !r
+  %zero = arith.constant 0.0 : f32
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      %x = "smem.fill"(%zero) : (f32) -> !c
+      scf.for %i = %c0 to %n step %c1 {
+        %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+        "smem.store"(%x, %t) : (!c, !t) -> ()
+        "smem.fence"() : () -> ()
+        "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// A thread for all, who meet before.
+func.func @committed_by_one(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %zero = arith.constant 0.0 : f32
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      %x = "smem.fill"(%zero) : (f32) -> !c
+      scf.for %i = %c0 to %n step %c1 {
+        %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+        "smem.store"(%x, %t) : (!c, !t) -> ()
+        "smem.fence"() : () -> ()
+        "smem.warpgroup_barrier"() : () -> ()
+        "smem.elect"() ({
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }) {scope = "warpgroup"} : () -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// The step before is given back while an mma runs.
+func.func @pipelined(%g: !g) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %n = memref.dim %g, %c0 : !g
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      %w0 = "smem.consumer_wait"(%r, %c0) : (!r, index) -> index
+      %t0 = "smem.stage"(%s, %w0) : (!s, index) -> !t
+      %d0 = "smem.mma"(%t0, %t0) : (!t, !t) -> !d
+      scf.for %i = %c1 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 1 : i32} : (!d) -> !d
+        %k = arith.subi %i, %c1 : index
+        "smem.consumer_release"(%r, %k) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// Threads store a tile, one of them sends it.
+func.func @stores(%g: !g, %n: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %o = "smem.alloc"() : () -> !t
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      %x = "smem.fill"(%zero) : (f32) -> !c
+      scf.for %i = %c0 to %n step %c1 {
+        "smem.elect"() ({
+          "smem.tma_wait"() {pending = 0 : i32, read} : () -> ()
+        }) {scope = "warpgroup"} : () -> ()
+        "smem.warpgroup_barrier"() : () -> ()
+        "smem.store"(%x, %o) : (!c, !t) -> ()
+        "smem.fence"() : () -> ()
+        "smem.warpgroup_barrier"() : () -> ()
+        "smem.elect"() ({
+          "smem.tma_store"(%o, %g, %c0, %c0) : (!t, !g, index, index) -> ()
+          "smem.tma_commit"() : () -> ()
+        }) {scope = "warpgroup"} : () -> ()
+      }
+      "smem.elect"() ({
+        "smem.tma_wait"() {pending = 0 : i32, read} : () -> ()
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// A fence by all threads after the barrier will do, too.
+func.func @fenced_after_the_barrier(%g: !g, %n: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %o = "smem.alloc"() : () -> !t
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      %x = "smem.fill"(%zero) : (f32) -> !c
+      scf.for %i = %c0 to %n step %c1 {
+        "smem.elect"() ({
+          "smem.tma_wait"() {pending = 0 : i32, read} : () -> ()
+        }) {scope = "warpgroup"} : () -> ()
+        "smem.warpgroup_barrier"() : () -> ()
+        "smem.store"(%x, %o) : (!c, !t) -> ()
+        "smem.warpgroup_barrier"() : () -> ()
+        "smem.fence"() : () -> ()
+        "smem.elect"() ({
+          "smem.tma_store"(%o, %g, %c0, %c0) : (!t, !g, index, index) -> ()
+          "smem.tma_commit"() : () -> ()
+        }) {scope = "warpgroup"} : () -> ()
+      }
+      "smem.elect"() ({
+        "smem.tma_wait"() {pending = 0 : i32, read} : () -> ()
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// A stage may be given by its number, too.
+func.func @by_number(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %k = arith.remui %i, %c2 : index
+        %t = "smem.stage"(%s, %k) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// A thread hands buffers to two warpgroups in turns, and sends what they write.
+func.func @buffers(%g: !g, %n: index) attributes {known_block_size = array<i32: 384, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        "smem.producer_commit"(%r, %c0) : (!r, index) -> ()
+        "smem.producer_commit"(%r, %c1) : (!r, index) -> ()
+        scf.for %i = %c0 to %n step %c1 {
+          %two = arith.muli %i, %c2 : index
+          %first = arith.addi %two, %c2 : index
+          scf.for %j = %c0 to %c2 step %c1 {
+            %step = arith.addi %first, %j : index
+            %p = "smem.producer_acquire"(%r, %step) : (!r, index) -> index
+            %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+            "smem.tma_store"(%t, %g, %c0, %c0) : (!t, !g, index, index) -> ()
+            "smem.tma_commit"() : () -> ()
+            "smem.tma_wait"() {pending = 0 : i32, read} : () -> ()
+            "smem.producer_commit"(%r, %step) : (!r, index) -> ()
+          }
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+    ^bb0(%which: index):
+      %x = "smem.fill"(%zero) : (f32) -> !c
+      scf.for %i = %c0 to %n step %c1 {
+        %two = arith.muli %i, %c2 : index
+        %step = arith.addi %two, %which : index
+        %w = "smem.consumer_wait"(%r, %step) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        "smem.store"(%x, %t) : (!c, !t) -> ()
+        "smem.fence"() : () -> ()
+        "smem.consumer_release"(%r, %step) : (!r, index) -> ()
+      }
+    }) {warpgroups = 2 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// Two pipelines between the same partitions: a step of each in each round, so one clock orders all waits.
+func.func @two_pipelines(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %u = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %q = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          %p2 = "smem.producer_acquire"(%q, %i) : (!r, index) -> index
+          %t2 = "smem.stage"(%u, %p2) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t2, %q, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%q, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %w2 = "smem.consumer_wait"(%q, %i) : (!r, index) -> index
+        %t2 = "smem.stage"(%u, %w2) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t2) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%q, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// The one thing that is not known.
+func.func @undecided(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: nothing waits for its stages}}
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      %nothing = arith.constant 0 : index
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}

@@ -1,0 +1,792 @@
+// What is not decided of pipelines and partitions is said in remarks.
+
+// RUN: smem-opt %s --smem-check-async --split-input-file --verify-diagnostics
+
+// A consumer that waits for steps before the loads of which others may come.
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.pipeline
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @skips(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %k = arith.addi %i, %c1 : index
+        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: it leaves out 1 step}}
+        %w = "smem.consumer_wait"(%r, %k) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %k) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.pipeline
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @unknown_step(%g: !g, %n: index, %x: memref<?xindex>) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %h = memref.load %x[%i] : memref<?xindex>
+        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: it is not known whether its step is the one after the last}}
+        %w = "smem.consumer_wait"(%r, %h) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %h) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+// All steps are handed on one too early, which may be right.
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.pipeline
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @shifted(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        %k = arith.addi %i, %c1 : index
+        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: there may be a path on which it hands on a step that has not begun; put smem.consumer_wait of that step before it}}
+        "smem.consumer_release"(%r, %k) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.pipeline
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @other_stage(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %c0) : (!s, index) -> !t
+        // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: it is not known whether what it reads of the smem.alloc at {{[0-9:]+}} was written before}}
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.pipeline
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @more_stages(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: the smem.alloc at {{[0-9:]+}} has 2 stages, the smem.create_pipeline at {{[0-9:]+}} 1; give both as many}}
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: the smem.alloc at {{[0-9:]+}} has 2 stages, the smem.create_pipeline at {{[0-9:]+}} 1; give both as many}}
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+// Every other warpgroup goes another way.
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.pipeline
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @divergent(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      %h = gpu.thread_id x
+      // expected-remark@+1 {{cannot prove that accesses of tiles are in order: its bounds are not known to be the same for all threads}}
+      scf.for %i = %c0 to %h step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.pipeline
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @after_the_partitions(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: it comes after the smem.warp_specialize}}
+  gpu.barrier
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.pipeline
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @each_thread_loads(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          // expected-remark@+1 {{cannot prove that accesses of tiles are in order: it is executed by 128 threads, each of which loads the tile}}
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!u = !smem.tile<tensor<128x64xbf16>, #smem.auto>
+!p = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.pipeline
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @no_barrier_before(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %o = "smem.alloc"() : () -> !u
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %zero = arith.constant 0.0 : f32
+  %x = "smem.fill"(%zero) : (f32) -> !c
+  %thread = gpu.thread_id x
+  %warpgroup = arith.divui %thread, %c128 : index
+  %row = arith.muli %warpgroup, %c64 : index
+  %part = "smem.subtile"(%o, %row) {static_offsets = array<i64: -9223372036854775808, 0>, multiple_of = array<i64: 64>} : (!u, index) -> !p
+  "smem.store"(%x, %part) : (!c, !p) -> ()
+  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: no barrier comes after the accesses before it}}
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.pipeline
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @outside_of_the_partitions(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %w0 = "smem.consumer_wait"(%r, %c0) : (!r, index) -> index
+  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: pipelines are used outside of it}}
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+// Two partitions, each of which waits for the other before it gives what that waits for.
+
+!r = !smem.pipeline
+func.func @circle(%n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !r
+  // expected-remark-re@+1 {{the smem.partition at {{[0-9:]+}} and others may wait for each other by several pipelines: one of them waits before it has handed on what another needs to go on}}
+  %q = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%q, %i) : (!r, index) -> index
+        "smem.consumer_release"(%q, %i) : (!r, index) -> ()
+        %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+        "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        %p = "smem.producer_acquire"(%q, %i) : (!r, index) -> index
+        "smem.producer_commit"(%q, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+// One of the pipelines is taken once in each of two loops: how far it is ahead of the other is not one number.
+
+!r = !smem.pipeline
+func.func @other_pace(%n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !r
+  // expected-remark-re@+1 {{may wait for each other by several pipelines: how many steps of the smem.create_pipeline at {{[0-9:]+}} its partition has taken at the smem.{{[a-z_]+}} at {{[0-9:]+}} is not the same in each round}}
+  %q = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %first = arith.muli %i, %c4 : index
+        scf.for %j = %c0 to %c4 step %c1 {
+          %step = arith.addi %first, %j : index
+          %p = "smem.producer_acquire"(%r, %step) : (!r, index) -> index
+          "smem.producer_commit"(%r, %step) : (!r, index) -> ()
+        }
+        %p = "smem.producer_acquire"(%q, %i) : (!r, index) -> index
+        "smem.producer_commit"(%q, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %first = arith.muli %i, %c4 : index
+        scf.for %j = %c0 to %c4 step %c1 {
+          %step = arith.addi %first, %j : index
+          %w = "smem.consumer_wait"(%r, %step) : (!r, index) -> index
+          "smem.consumer_release"(%r, %step) : (!r, index) -> ()
+        }
+        %w = "smem.consumer_wait"(%q, %i) : (!r, index) -> index
+        "smem.consumer_release"(%q, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+// What two partitions write, without a pipeline.
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.pipeline
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @of_another_partition(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %o = "smem.alloc"() : () -> !t
+  %zero = arith.constant 0.0 : f32
+  %x = "smem.fill"(%zero) : (f32) -> !c
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+      // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: nothing orders it and the smem.store at {{[0-9:]+}} of other threads}}
+      "smem.store"(%x, %o) : (!c, !t) -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+      // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: nothing orders it and the smem.store at {{[0-9:]+}} of other threads}}
+      "smem.store"(%x, %o) : (!c, !t) -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.pipeline
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @first_steps(%g: !g, %n: index) attributes {known_block_size = array<i32: 384, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %two = arith.muli %i, %c2 : index
+          %first = arith.addi %two, %c0 : index
+          scf.for %j = %c0 to %c2 step %c1 {
+            %step = arith.addi %first, %j : index
+            %p = "smem.producer_acquire"(%r, %step) : (!r, index) -> index
+            %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+            // expected-remark@+1 {{cannot prove that accesses of tiles are in order: its stage may be of the first steps, before which no consumer has written it}}
+            "smem.tma_store"(%t, %g, %c0, %c0) : (!t, !g, index, index) -> ()
+            "smem.tma_commit"() : () -> ()
+            "smem.tma_wait"() {pending = 0 : i32, read} : () -> ()
+            "smem.producer_commit"(%r, %step) : (!r, index) -> ()
+          }
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+    ^bb0(%which: index):
+      %x = "smem.fill"(%zero) : (f32) -> !c
+      scf.for %i = %c0 to %n step %c1 {
+        %two = arith.muli %i, %c2 : index
+        %step = arith.addi %two, %which : index
+        %w = "smem.consumer_wait"(%r, %step) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        "smem.store"(%x, %t) : (!c, !t) -> ()
+        "smem.fence"() : () -> ()
+        "smem.consumer_release"(%r, %step) : (!r, index) -> ()
+      }
+    }) {warpgroups = 2 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.pipeline
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @same_bytes(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %o = "smem.alloc"() : () -> !t
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      %x = "smem.fill"(%zero) : (f32) -> !c
+      scf.for %i = %c0 to %n step %c1 {
+        "smem.elect"() ({
+          "smem.tma_wait"() {pending = 0 : i32, read} : () -> ()
+        }) {scope = "warpgroup"} : () -> ()
+        "smem.warpgroup_barrier"() : () -> ()
+        // expected-remark-re@+2 {{cannot prove that accesses of tiles are in order: another warpgroup of its partition may access the same bytes by the smem.store at {{[0-9:]+}}}}
+        // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: another warpgroup of its partition may access the same bytes by the smem.tma_store at {{[0-9:]+}}}}
+        "smem.store"(%x, %o) : (!c, !t) -> ()
+        "smem.fence"() : () -> ()
+        "smem.warpgroup_barrier"() : () -> ()
+        "smem.elect"() ({
+          "smem.tma_store"(%o, %g, %c0, %c0) : (!t, !g, index, index) -> ()
+          "smem.tma_commit"() : () -> ()
+        }) {scope = "warpgroup"} : () -> ()
+      }
+      "smem.elect"() ({
+        "smem.tma_wait"() {pending = 0 : i32, read} : () -> ()
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 2 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.pipeline
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @in_a_loop(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  scf.for %l = %c0 to %n step %c1 {
+  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: it is not at the top of the kernel, once}}
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  }
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.pipeline
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @not_followed(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: 'smem.copy_commit' is not followed beside pipelines and partitions}}
+  "smem.copy_commit"() : () -> ()
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.pipeline
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @some_threads(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: not all threads of the block execute it}}
+        gpu.barrier
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+// Threads of several warps, beside those of all.
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!r = !smem.pipeline
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @warps(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %s = "smem.alloc"() : () -> !s
+  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.elect"() ({
+          %nothing = arith.constant 0 : index
+        }) {scope = "warpgroup", warp = 1 : i32} : () -> ()
+        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: threads of several warps run beside the others}}
+        "smem.elect"() ({
+          %nothing = arith.constant 0 : index
+        }) {scope = "warpgroup"} : () -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}

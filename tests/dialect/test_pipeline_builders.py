@@ -1,0 +1,181 @@
+"""The functions that build pipelines, bulk copies and partitions: what they build is what the text says."""
+
+import pytest
+from programs import READABLE, fragment, tile
+
+from mlir_smem.dialect import new_context, ops
+from mlir_smem.dialect.bindings import arith, ir
+
+PIPELINE = "!smem.pipeline"
+MATRIX = "memref<?x?xbf16, strided<[?, 1]>>"
+FROM_NOWHERE = "builtin.unrealized_conversion_cast"
+
+
+@pytest.fixture(autouse=True)
+def context():
+    with new_context() as made:
+        yield made
+
+
+def built(build, *types):
+    """The module that `build` makes of values of those types."""
+    module = ir.Module.create()
+    with ir.InsertionPoint(module.body):
+        made = [ir.Operation.create(FROM_NOWHERE, results=[ir.Type.parse(t)]) for t in types]
+        build(*(value.result for value in made))
+    assert module.operation.verify()
+    return str(module)
+
+
+def parsed(body, **values):
+    """The module of that text, after values of those types."""
+    made = [f"%{name} = {FROM_NOWHERE} to {type_}" for name, type_ in values.items()]
+    return str(ir.Module.parse("\n".join([*made, body])))
+
+
+def pipeline_text(stages=4, producers=1, consumers=1):
+    attributes = f"stages = {stages} : i32, producers = {producers} : i32, consumers = {consumers}"
+    return f'%r = "smem.create_pipeline"() {{{attributes} : i32}} : () -> {PIPELINE}'
+
+
+def test_a_pipeline_has_one_producer_and_one_consumer():
+    assert built(lambda: ops.create_pipeline(4) and None) == parsed(pipeline_text())
+
+
+def test_what_producers_and_consumers_do():
+    def build(step):
+        pipeline = ops.create_pipeline(3, producers=128, consumers=2)
+        assert ops.producer_acquire(pipeline, step).type == ir.IndexType.get()
+        ops.producer_commit(pipeline, step)
+        assert ops.consumer_wait(pipeline, step).type == ir.IndexType.get()
+        ops.consumer_release(pipeline, step)
+
+    assert built(build, "index") == parsed(
+        f"""
+        {pipeline_text(3, 128, 2)}
+        %0 = "smem.producer_acquire"(%r, %step) : ({PIPELINE}, index) -> index
+        "smem.producer_commit"(%r, %step) : ({PIPELINE}, index) -> ()
+        %1 = "smem.consumer_wait"(%r, %step) : ({PIPELINE}, index) -> index
+        "smem.consumer_release"(%r, %step) : ({PIPELINE}, index) -> ()""",
+        step="index",
+    )
+
+
+def test_a_step_may_be_a_number():
+    assert built(lambda: ops.producer_commit(ops.create_pipeline(4), 2)) == parsed(
+        f"""
+        {pipeline_text()}
+        %0 = arith.constant 2 : index
+        "smem.producer_commit"(%r, %0) : ({PIPELINE}, index) -> ()""",
+    )
+
+
+@pytest.mark.parametrize(
+    "options, text",
+    [
+        ({}, ""),
+        ({"multicast": "x"}, '{multicast = "x"}'),
+        ({"multicast": None, "cache": "evict_last"}, '{cache = "evict_last"}'),
+        (
+            {"multicast": "y", "cache": "evict_first"},
+            '{cache = "evict_first", multicast = "y"}',
+        ),
+    ],
+)
+def test_tma_load(options, text):
+    def build(matrix, step):
+        pipeline = ops.create_pipeline(4)
+        made = ops.alloc((64, 64), ir.BF16Type.get())
+        ops.tma_load(matrix, made, pipeline, step, (step, step), **options)
+
+    assert built(build, MATRIX, "index") == parsed(
+        f"""
+        {pipeline_text()}
+        %t = "smem.alloc"() : () -> {tile(64, 64)}
+        "smem.tma_load"(%m, %t, %r, %step, %step, %step) {text}
+          : ({MATRIX}, {tile(64, 64)}, {PIPELINE}, index, index, index) -> ()""",
+        m=MATRIX,
+        step="index",
+    )
+
+
+def test_coordinates_may_be_numbers():
+    def build(matrix):
+        ops.tma_store(ops.alloc((64, 64), ir.BF16Type.get()), matrix, (0, 64), cache="evict_normal")
+
+    assert built(build, MATRIX) == parsed(
+        f"""
+        %t = "smem.alloc"() : () -> {tile(64, 64)}
+        %0 = arith.constant 0 : index
+        %1 = arith.constant 64 : index
+        "smem.tma_store"(%t, %m, %0, %1) {{cache = "evict_normal"}}
+          : ({tile(64, 64)}, {MATRIX}, index, index) -> ()""",
+        m=MATRIX,
+    )
+
+
+def test_groups_of_stores():
+    def build():
+        ops.tma_commit()
+        ops.tma_wait()
+        ops.tma_wait(2, read=True)
+
+    assert built(build) == parsed(
+        """
+        "smem.tma_commit"() : () -> ()
+        "smem.tma_wait"() {pending = 0 : i32} : () -> ()
+        "smem.tma_wait"() {pending = 2 : i32, read} : () -> ()""",
+    )
+
+
+def test_a_wait_for_reads_has_no_value():
+    with pytest.raises(
+        ir.MLIRError, match="has read = false; expected a unit attribute, without a"
+    ):
+        parsed('"smem.tma_wait"() {pending = 0 : i32, read = false} : () -> ()')
+
+
+def test_partitions():
+    def consume(warpgroup):
+        arith.addi(warpgroup, warpgroup)
+        ops.warpgroup_barrier()
+
+    def build():
+        ops.partitions((1, 40, lambda _: ops.elect(ops.tma_commit)), (2, None, consume))
+        ops.elect(ops.fence, scope="block")
+        ops.elect(ops.fence, warp=2)
+
+    # What is built always has the warpgroup's number.
+    assert built(build) == parsed(
+        """
+        "smem.warp_specialize"() ({
+          "smem.partition"() ({
+          ^bb0(%w: index):
+            "smem.elect"() ({
+              "smem.tma_commit"() : () -> ()
+            }) {scope = "warpgroup"} : () -> ()
+          }) {registers = 40 : i32, warpgroups = 1 : i32} : () -> ()
+          "smem.partition"() ({
+          ^bb0(%w: index):
+            %0 = arith.addi %w, %w : index
+            "smem.warpgroup_barrier"() : () -> ()
+          }) {warpgroups = 2 : i32} : () -> ()
+        }) : () -> ()
+        "smem.elect"() ({
+          "smem.fence"() : () -> ()
+        }) {scope = "block"} : () -> ()
+        "smem.elect"() ({
+          "smem.fence"() : () -> ()
+        }) {scope = "warpgroup", warp = 2 : i32} : () -> ()""",
+    )
+
+
+def test_columns():
+    source, taken = fragment(64, 64, READABLE), fragment(64, 16, READABLE)
+
+    def build(value):
+        assert str(ops.columns(value, 8, 16).type) == taken
+
+    assert built(build, source) == parsed(
+        f'%0 = "smem.columns"(%c) {{first = 8 : i64}} : ({source}) -> {taken}', c=source
+    )

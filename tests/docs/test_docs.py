@@ -1,0 +1,76 @@
+"""Documentation that is generated is up to date, and links lead somewhere."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+
+#: Pages whose commands are run.
+SESSIONS = [
+    ROOT / "docs" / "index.md",
+    ROOT / "docs" / "tutorial.md",
+    *sorted(ROOT.glob("docs/howto/*.md")),
+]
+
+
+# tests/emulator/test_faults.py compares docs/faults.md, since it seeds the same faults.
+@pytest.mark.parametrize(
+    "page", ["reference", "conformance", "layouts", "math_functions", "mutants"]
+)
+def test_a_generated_page_is_what_the_code_says(page):
+    script = ROOT / "docs" / f"{page}.py"
+    said = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert said.stdout == (ROOT / "docs" / f"{page}.md").read_text(), "run `make docs`"
+
+
+def test_a_record_fills_in_the_page_of_math(tmp_path, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    import math_functions
+
+    case = {"function": "math.erf", "element": "f32", "chip": 1.234, "apart": 2.0}
+    record = tmp_path / "math.json"
+    record.write_text(json.dumps({"rows": 1 << 18, "cases": [case]}))
+    monkeypatch.setattr(math_functions, "_RECORD", record)
+    math_functions.main()
+    said = capsys.readouterr().out
+    assert "262,144 rows" in said
+    assert "| `math.erf` | 2 | 2 | 1.234 |  |  |  | 2 |  |  |  |" in said
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_to_files_of_the_repository_exist(page):
+    text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    targets = re.findall(r"\]\(([^)#:]+)\)", text)
+    missing = [t for t in targets if not (page.parent / t).exists()]
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", SESSIONS, ids=lambda p: p.stem)
+def test_commands_say_what_the_page_shows(page, tmp_path):
+    renewed = tmp_path / page.name
+    renewed.write_text(page.read_text())
+    subprocess.run([sys.executable, ROOT / "docs" / "sessions.py", renewed], check=True)
+    assert renewed.read_text() == page.read_text(), "run `make docs`"
+
+
+def test_a_notebook_is_kept_without_outputs():
+    for notebook in ROOT.glob("docs/*.ipynb"):
+        cells = json.loads(notebook.read_text())["cells"]
+        kept = [cell["id"] for cell in cells if cell.get("outputs") or cell.get("execution_count")]
+        assert kept == [], f"clear the outputs of {notebook.name}"
+
+
+def test_a_records_command_names_files_that_are_there():
+    for record in (ROOT / "benchmarks" / "results").glob("*.json"):
+        command = json.loads(record.read_text())["command"].split()
+        files = [word for word in command if word.endswith(".py")]
+        if "-m" in command:
+            files.append(command[command.index("-m") + 1].replace(".", "/") + ".py")
+        assert files, record
+        assert all((ROOT / file).exists() for file in files), record

@@ -1,0 +1,43 @@
+"""Who finds a fault: the static checker, the emulator's rules, or the wrong result."""
+
+from dataclasses import dataclass, replace
+
+from fuzz.generated.kernels import emulated, evaluated
+from mlir_smem.codegen import Compiled
+from seeded_faults.bases import base
+from seeded_faults.catalogue import Fault
+
+#: What the table says of the checker's evaluations.
+CHECKER = {"proven": "", "undecided": "remark", "wrong": "error"}
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What was found in a kernel.
+
+    Attributes:
+        checker: "error" or "remark" of `smem-check-async`, or "".
+        emulator: the rules that the emulator saw broken, "wrong result", or "".
+    """
+
+    checker: str
+    emulator: str
+
+    @property
+    def found(self) -> bool:
+        """Whether anyone found anything that stops the kernel from being trusted."""
+        return self.checker == "error" or bool(self.emulator)
+
+
+def evaluation(fault: Fault) -> Evaluation:
+    """What is found in a kernel with a fault."""
+    kernel = base(fault.base)
+    if not fault.lowered:
+        broken = replace(kernel, text=fault.edit(kernel.text))
+        found = evaluated(broken)
+        return Evaluation(CHECKER[found.said.evaluation], emulated(found.compiled, broken))
+    return Evaluation("", emulated(_edited(evaluated(kernel).compiled, fault), kernel))
+
+
+def _edited(compiled: Compiled, fault: Fault) -> Compiled:
+    return Compiled(compiled.manifest, compiled.nvvm, located=fault.edit(compiled.nvvm))

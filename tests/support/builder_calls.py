@@ -1,0 +1,122 @@
+"""For each builder, arguments of a call that is right, by the names of its parameters."""
+
+from mlir_smem.dialect import attributes, ops, types
+from mlir_smem.dialect.bindings import arith, ir
+
+FROM_NOWHERE = "builtin.unrealized_conversion_cast"
+
+
+def value(type_):
+    """A value of that type, or of that text's, that comes from nowhere."""
+    made = ir.Type.parse(type_) if isinstance(type_, str) else type_
+    return ir.Operation.create(FROM_NOWHERE, results=[made]).result
+
+
+def builders():
+    """The builders by name: what `ops` exports in lower case."""
+    return {name: getattr(ops, name) for name in ops.__all__ if name[0].islower()}
+
+
+def calls():
+    """The arguments of each builder, made at the insertion point. `partitions` has no names for its own."""
+    bf16, f32 = ir.BF16Type.get(), ir.F32Type.get()
+    a, b = ops.alloc((64, 32), bf16), ops.alloc((32, 64), bf16)
+    kept = ops.alloc((64, 16), bf16)
+    stages = ops.alloc((4, 64, 64), bf16)
+    tile = ops.alloc((64, 64), bf16)
+    step = arith.constant(ir.IndexType.get(), 1)
+    matrix, pipeline = value("memref<64x64xbf16>"), ops.create_pipeline(4)
+    flying, done = ops.fill(0, (64, 64), in_flight=True), ops.fill(0, (64, 64))
+    fp4, factors = (ir.Type.parse(name) for name in ("f4E2M1FN", "f8E4M3FN"))
+    steps = {"pipeline": pipeline, "step": step}
+    return {
+        "alloc": {"shape": (64, 64), "element": bf16, "layout": attributes.swizzle("128B")},
+        "columns": {"value": done, "first": 8, "count": 16},
+        "consumer_release": steps,
+        "consumer_wait": steps,
+        "convert": {"value": done, "element": bf16},
+        "copy": {"source": matrix, "tile": tile, "permutation": [1, 0], "relayout": True},
+        "copy_async": {"source": matrix, "tile": tile, "permutation": [0, 1]},
+        "copy_commit": {},
+        "copy_wait": {"pending": 1},
+        "elect": {"build": ops.tma_commit, "scope": "block", "warp": 1},
+        "fence": {},
+        "fill": {"value": 0.5, "shape": (64, 8), "in_flight": True, "element": f32},
+        "load": {"source": tile, "result": done.type},
+        "map": {
+            "inputs": [done],
+            "function": lambda x, row, column: arith.addf(x, x),
+            "with_position": True,
+        },
+        "mma": {
+            "a": a,
+            "b": b,
+            "accumulator": done,
+            "element": f32,
+            "negate_a": True,
+            "negate_b": False,
+            "satfinite": False,
+            "truncate": False,
+            "pair": False,
+        },
+        "mma_scaled": {
+            "a": ops.alloc((128, 64), fp4),
+            "b": ops.alloc((64, 96), fp4),
+            "a_scales": ops.alloc((128, 4), factors),
+            "b_scales": ops.alloc((128, 4), factors),
+            "accumulator": ops.fill(0, (128, 96)),
+            "negate_a": True,
+            "negate_b": False,
+            "pair": False,
+        },
+        "mma_sp": {
+            "a": kept,
+            "b": b,
+            "metadata": value(types.metadata((64, 32), bf16)),
+            "accumulator": done,
+            "element": f32,
+            "negate_a": True,
+            "negate_b": False,
+            "satfinite": False,
+            "truncate": False,
+        },
+        "producer_acquire": steps,
+        "producer_commit": steps,
+        "pipeline": {"stages": 4, "producers": 1, "consumers": 2},
+        "partitions": {},
+        "scale_d": {"accumulator": done, "keep": value("i1")},
+        "stage": {"tile": stages, "at": step},
+        "store": {"value": done, "target": tile},
+        "subtile": {"tile": tile, "offsets": (step, 8), "sizes": (8, 8), "multiple_of": [8]},
+        "tensor_memory": {"columns": 64, "warpgroups": 1, "first": 0, "depth": 4, "pair": True},
+        "tma_commit": {},
+        "tma_load": {
+            "source": matrix,
+            "tile": tile,
+            "pipeline": pipeline,
+            "step": step,
+            "coordinates": (step, 8),
+            "multicast": "x",
+            "cache": "evict_first",
+        },
+        "tma_store": {
+            "tile": tile,
+            "target": matrix,
+            "coordinates": [0, 8],
+            "cache": "evict_last",
+        },
+        "tma_wait": {"pending": 1, "read": True},
+        "view": {
+            "memref": value("memref<64x64xbf16, #gpu.address_space<workgroup>>"),
+            "shape": (64, 64),
+            "element": bf16,
+            "layout": attributes.swizzle("128B"),
+            "alignment": 1024,
+        },
+        "wait": {"value": flying, "pending": 0, "in_flight": True},
+        "warpgroup_barrier": {},
+    }
+
+
+#: The arguments of `partitions` that are right.
+PARTITIONS = ((1, 24, lambda warpgroup: None), (2, None, lambda warpgroup: None))

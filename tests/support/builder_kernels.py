@@ -1,0 +1,143 @@
+"""Kernels that together use every builder."""
+
+from mlir_smem.dialect import attributes, types
+from mlir_smem.dialect.bindings import arith, gpu, ir, memref
+
+WORKGROUP = "#gpu.address_space<workgroup>"
+
+
+def product(ops, a, b, d):
+    """D = f(A * B) * B by one warpgroup, through tiles of every kind."""
+    bf16 = a.type.element_type
+    shared = memref.get_global(ir.Type.parse(f"memref<64x64xbf16, {WORKGROUP}>"), "shared")
+    a_stages, b_tile = ops.alloc((2, 64, 64), bf16), ops.alloc((64, 64), bf16)
+    a_tile = ops.stage(a_stages, 1)
+    ops.copy(a, a_tile)
+    ops.copy_async(b, b_tile)
+    ops.copy_commit()
+    ops.copy_wait()
+    ops.fence()
+    gpu.barrier()
+    never = arith.constant(ir.IntegerType.get_signless(1), 0)
+    start = ops.scale_d(ops.fill(0, (64, 64)), never)
+    parts = ops.subtile(a_tile, (0, 32), (64, 32)), ops.subtile(b_tile, (32, 0), (32, 64))
+    first = ops.wait(ops.mma(*parts, start))
+    doubled = ops.map([first], lambda x: arith.addf(x, x))
+    done = ops.wait(ops.mma(ops.convert(doubled, bf16), b_tile))
+    view = ops.view(shared, (64, 64), bf16, attributes.swizzle("128B"))
+    ops.store(done, view)
+    gpu.barrier()
+    ops.store(ops.columns(ops.load(view, done.type), 8, 16), d)
+
+
+def pipeline(ops, a, b, d):
+    """D = A * B of two partitions: one loads by TMA, one multiplies and stores by TMA."""
+    bf16 = a.type.element_type
+    full = ops.create_pipeline(2)
+    a_stages, b_stages = (ops.alloc((2, 64, 64), bf16) for _ in range(2))
+    d_tile = ops.alloc((64, 64), bf16)
+
+    def load():
+        step = ops.producer_acquire(full, 0)
+        ops.tma_load(a, ops.stage(a_stages, step), full, 0, (0, 0))
+        ops.tma_load(b, ops.stage(b_stages, step), full, 0, (0, 0), cache="evict_last")
+        ops.producer_commit(full, 0)
+
+    def store():
+        ops.tma_store(d_tile, d, (0, 0))
+        ops.tma_commit()
+        ops.tma_wait()
+
+    def multiply(_):
+        step = ops.consumer_wait(full, 0)
+        done = ops.wait(ops.mma(ops.stage(a_stages, step), ops.stage(b_stages, step)))
+        ops.consumer_release(full, 0)
+        ops.store(done, d_tile)
+        ops.fence()
+        ops.warpgroup_barrier()
+        ops.elect(store)
+
+    ops.partitions((1, 40, lambda _: ops.elect(load)), (1, 232, multiply))
+
+
+def sparse(ops, a, b, metadata, d):
+    """D = A * B of a sparse A."""
+    a_tile, b_tile = (ops.alloc(each.type.shape, each.type.element_type) for each in (a, b))
+    ops.copy(a, a_tile)
+    ops.copy(b, b_tile)
+    ops.fence()
+    gpu.barrier()
+    kept = ops.load(metadata, types.metadata((64, 64), a.type.element_type))
+    ops.store(ops.wait(ops.mma_sp(a_tile, b_tile, kept)), d)
+
+
+def scaled(ops, a, b, a_scales, b_scales, d):
+    """D = A * B of 4-bit floats whose blocks are scaled."""
+    fp4, factors = ir.Type.parse("f4E2M1FN"), a_scales.type.element_type
+    tiles = [ops.alloc((128, 64), fp4), ops.alloc((64, 128), fp4)]
+    tiles += [ops.alloc((128, 4), factors) for _ in range(2)]
+    for memory, tile in zip((a, b, a_scales, b_scales), tiles, strict=True):
+        ops.copy(memory, tile)
+    ops.fence()
+    gpu.barrier()
+    ops.store(ops.wait(ops.mma_scaled(*tiles)), d)
+
+
+def own_columns(ops):
+    """Tensor memory, which passes place; kernels do not."""
+    ops.tensor_memory(64, warpgroups=1)
+
+
+#: Each kernel: what builds it by the functions of `ops`, its architecture, the types of its arguments by
+#: name, and the warpgroups of its block.
+KERNELS = {
+    "product": (
+        product,
+        "sm_90a",
+        {"A": "64x64xbf16", "B": "64x64xbf16", "D": "64x16xf32"},
+        1,
+    ),
+    "pipeline": (pipeline, "sm_90a", dict.fromkeys("ABD", "64x64xbf16"), 2),
+    "sparse": (
+        sparse,
+        "sm_90a",
+        {"A": "64x32xbf16", "B": "64x64xbf16", "E": "1x1x128xi32", "D": "64x64xf32"},
+        1,
+    ),
+    "scaled": (
+        scaled,
+        "sm_100a",
+        {
+            "A": "128x32xi8",
+            "B": "32x128xi8, strided<[1, 32]>",
+            "SA": "1x1x32x4x4xf8E4M3FN",
+            "SB": "1x1x32x4x4xf8E4M3FN",
+            "D": "128x128xf32",
+        },
+        1,
+    ),
+    "own_columns": (own_columns, None, {}, 1),
+}
+
+
+def built(name, ops):
+    """A module with a kernel, built by the functions of `ops`, in the current context."""
+    build, _, arguments, warpgroups = KERNELS[name]
+    matrices = [ir.Type.parse(f"memref<{text}>") for text in arguments.values()]
+    module = ir.Module.create()
+    with ir.InsertionPoint(module.body):
+        block = gpu.GPUModuleOp("kernels").bodyRegion.blocks.append()
+    with ir.InsertionPoint(block):
+        shared = ir.Operation.parse(f"memref.global @shared : memref<64x64xbf16, {WORKGROUP}>")
+        ir.InsertionPoint.current.insert(shared)
+        function = gpu.GPUFuncOp(
+            ir.FunctionType.get(matrices, []),
+            name,
+            kernel=True,
+            known_block_size=[128 * warpgroups, 1, 1],
+            arg_attrs=[{"smem.name": ir.StringAttr.get(each)} for each in arguments],
+        )
+    with ir.InsertionPoint(function.add_entry_block()):
+        build(ops, *function.entry_block.arguments)
+        gpu.ReturnOp([])
+    return module

@@ -1,0 +1,172 @@
+"""Compares the code that this tree makes with that of another revision.
+
+    python tests/support/compare_ptx.py 18f0b51
+
+For changes of structure, which change no code. Compiles in both trees, each with its own package and its
+own inputs,
+
+* every example for every architecture, to PTX;
+* the GEMM of several problems and configurations for every architecture, to PTX;
+* and runs every `smem-opt` that `lit_tests/` runs on a file of its own;
+
+and prints a unified diff of each that differs, messages included. The exit status is 1 if anything
+differs, or if a case is in one tree only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import io
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from pathlib import Path
+
+from linked_package import linked_package
+
+ROOT = Path(__file__).resolve().parents[2]
+ARCHS = ("sm_90a", "sm_100a", "sm_103a")
+
+#: Types of A, B and C, and majors of A and B.
+PROBLEMS = (
+    ("f16", "f16", "f16", "k", "n"),
+    ("bf16", "bf16", "bf16", "m", "k"),
+    ("f32", "f32", "f32", "k", "k"),
+    ("f8E4M3FN", "f8E5M2", "bf16", "k", "k"),
+    ("i8", "i8", "i32", "k", "k"),
+)
+CONFIGS = (
+    {},
+    {"tile": (256, 128, 64), "cluster": (2, 1)},
+    {"tile": (128, 128, 64), "consumers": 1, "stages": 3},
+    {"tile": (192, 128, 32), "consumers": 3, "cluster": (1, 2), "store_columns": 64},
+    {"tile": (128, 128, 32), "stages": 3, "store_columns": 32},
+)
+
+
+def modules(tree: Path) -> Iterator[tuple[str, str]]:
+    """(name, text) of the modules that are compiled to PTX."""
+    for path in sorted((tree / "examples").glob("*.mlir")):
+        yield path.name, path.read_text()
+    try:
+        from mlir_smem.kernels.gemm import Config, ConfigError, Problem
+        from mlir_smem.kernels.gemm.generator.kernel import text
+    except ImportError:  # where it was until mlir_smem.kernels was made
+        from mlir_smem.examples.gemm import Config, ConfigError, Problem
+        from mlir_smem.examples.gemm.kernel import text
+    for a, b, c, a_major, b_major in PROBLEMS:
+        problem = Problem(a, b, c, a_major=a_major, b_major=b_major)
+        for options in CONFIGS:
+            with suppress(ConfigError):
+                yield f"gemm {problem} {options}", text(problem, Config(**options))
+
+
+def commands(tree: Path) -> Iterator[tuple[str, list[str]]]:
+    """(name, arguments) of each `smem-opt` that a lit test runs on its own file."""
+    paths = (p for p in (tree / "lit_tests").rglob("*.mlir") if "Output" not in p.parts)
+    for path in sorted(paths):
+        runs = re.findall(r"RUN: (?:%{refused} |not )?smem-opt (.*)", path.read_text())
+        for i, run in enumerate(runs):
+            words = shlex.split(re.split(r"\d?[|<>&]", run)[0])
+            if "%s" in words and not any(word.startswith("-o") for word in words):
+                arguments = [os.fspath(path) if word == "%s" else word for word in words]
+                yield f"{path.relative_to(tree)} {i}", arguments
+
+
+def emit(tree: Path, out: Path) -> None:
+    """Writes the code and the messages of all cases, by name, to a JSON file."""
+    # An editable install would add its own of the folders that the tree does not have.
+    sys.meta_path[:] = [
+        f for f in sys.meta_path if "__editable__" not in getattr(f, "__module__", "")
+    ]
+    found: dict[str, str] = {}
+    for name, text in modules(tree):
+        for arch in ARCHS:
+            found[f"{name} {arch}"] = _compiled(text, arch)
+    for name, arguments in commands(tree):
+        found[name] = _printed(arguments).replace(os.fspath(tree), "")
+    out.write_text(json.dumps(found))
+
+
+def _compiled(text: str, arch: str) -> str:
+    from mlir_smem import compile
+    from mlir_smem.dialect import diagnostics
+
+    remarks: list[str] = []
+    with diagnostics.remark_handler(lambda _, message: remarks.append(message)):
+        try:
+            code = compile(text, arch=arch, emit="ptx").ptx
+        except Exception as error:  # whatever a tree raises is compared
+            code = f"{type(error).__name__}: {error}"
+    return "\n".join([str(code), *remarks])
+
+
+def _printed(arguments: list[str]) -> str:
+    from mlir_smem.tools.smem_opt import smem_opt
+
+    streams = io.StringIO(), io.StringIO()
+    with redirect_stdout(streams[0]), redirect_stderr(streams[1]):
+        try:
+            status = smem_opt(arguments)
+        except (Exception, SystemExit) as error:
+            status = f"{type(error).__name__}: {error}"
+    return "\n".join([*(stream.getvalue() for stream in streams), f"exit {status}"])
+
+
+def code_of(tree: Path, work: Path) -> dict[str, str]:
+    """What `emit` writes, run on a tree's package."""
+    out = work / "code.json"
+    path = os.fspath(linked_package(tree, work / "path"))
+    command = [sys.executable, __file__, "--emit", os.fspath(out), "--tree", os.fspath(tree)]
+    subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": path}, cwd=work)
+    return json.loads(out.read_text())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("revision", nargs="?", help="the git revision to compare with")
+    parser.add_argument("--emit", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--tree", type=Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.emit:
+        emit(arguments.tree, arguments.emit)
+        return 0
+    if not arguments.revision:
+        parser.error("name a revision")
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        (old_work := work / "old").mkdir()
+        (new_work := work / "new").mkdir()
+        tree = old_work / "tree"
+        git = ["git", "-C", os.fspath(ROOT), "worktree"]
+        subprocess.run([*git, "add", "--quiet", "--detach", tree, arguments.revision], check=True)
+        try:
+            old = code_of(tree, old_work)
+        finally:
+            subprocess.run([*git, "remove", "--force", tree], check=True)
+        new = code_of(ROOT, new_work)
+    return report(old, new)
+
+
+def report(old: dict[str, str], new: dict[str, str]) -> int:
+    """Prints what differs; 1 if anything does."""
+    differing = 0
+    for name in sorted(old.keys() | new.keys()):
+        if old.get(name) == new.get(name):
+            continue
+        differing += 1
+        lines = [each.get(name, "(no such case)\n").splitlines() for each in (old, new)]
+        print(*difflib.unified_diff(*lines, f"old {name}", f"new {name}", lineterm=""), sep="\n")
+    print(f"{len(old)} cases before, {len(new)} now, {differing} differ")
+    return 1 if differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,215 @@
+"""Kernels around the CUDA C++ that `smem-layout choose` prints, and what each must compute."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from mlir_smem.advisor import ChosenOperands, choose_operands, cuda_source
+
+#: For each element type, the one of C++ and of NumPy by which it is moved.
+_MOVED = {
+    "f16": ("unsigned short", np.float16),
+    "bf16": ("unsigned short", ml_dtypes.bfloat16),
+    "tf32": ("float", np.float32),
+    "e4m3": ("unsigned char", ml_dtypes.float8_e4m3fn),
+    "e5m2": ("unsigned char", ml_dtypes.float8_e5m2),
+    "s8": ("unsigned char", np.int8),
+    "u8": ("unsigned char", np.uint8),
+    "b1": ("unsigned char", np.uint8),
+}
+
+#: Whole numbers that each type holds, from and to.
+_NUMBERS = {"s8": (-128, 127), "u8": (0, 255), "b1": (0, 1)}
+
+_KERNEL = """
+extern "C" __global__ void __launch_bounds__(128)
+product({a_type} const* a, {b_type} const* b, {d_type}* d) {{
+  extern __shared__ unsigned char shared[];
+  unsigned const first = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  // Wherever shared memory begins, the tiles begin with their patterns.
+  unsigned const begin = (first + 1023) / 1024 * 1024;
+  unsigned const a_at = begin + {a_stage};
+  unsigned const b_at = begin + ({a_bytes} + 1023) / 1024 * 1024 + {b_stage};
+  unsigned const thread = threadIdx.x;
+  for (unsigned i = thread; i < {m} * ({k} / {packed}); i += 128) {{
+    unsigned const row = i / ({k} / {packed}), column = i % ({k} / {packed}) * {packed};
+    *reinterpret_cast<{a_type}*>(shared + (a_at - first) + TileA::offset(row, column)) = a[i];
+  }}
+  for (unsigned i = thread; i < ({k} / {packed}) * {n}; i += 128) {{
+    unsigned const row = i / {n} * {packed}, column = i % {n};
+    *reinterpret_cast<{b_type}*>(shared + (b_at - first) + TileB::offset(row, column)) = b[i];
+  }}
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  for (unsigned m = 0; m < {m}; m += 64) {{
+{pieces}
+  }}
+}}
+"""
+
+_PIECE = """
+    {{
+      {d_type} sums[{count}];
+#pragma unroll
+      for (int i = 0; i < {count}; ++i) sums[i] = 0;
+      asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#pragma unroll
+      for (unsigned k = 0; k < {k}; k += TileA::kInstructionK)
+        mma_{n}(sums, TileA::descriptor(a_at) + TileA::step(m, k),
+                TileB::descriptor(b_at) + TileB::step(k, {begin}));
+      asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+      asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+#pragma unroll
+      for (int i = 0; i < {count}; ++i) {{
+        unsigned const row = m + thread / 32 * 16 + thread % 32 / 4 + i / 2 % 2 * 8;
+        unsigned const column = {begin} + thread % 4 * 2 + i % 2 + i / 4 * 8;
+        d[row * {width} + column] = sums[i];
+      }}
+    }}"""
+
+
+@dataclass(frozen=True)
+class EmittedCase:
+    """A product of two tiles.
+
+    Attributes:
+        a, b: the tiles, as on the command line.
+        options: what else `choose_operands` is given.
+    """
+
+    a: str
+    b: str
+    options: dict[str, Any] = field(default_factory=dict, hash=False)
+
+    def __str__(self) -> str:
+        return "-".join([self.a, self.b, *(f"{k}.{v}" for k, v in self.options.items())])
+
+    @cached_property
+    def chosen(self) -> ChosenOperands:
+        return choose_operands(self.a, self.b, **self.options)
+
+    @property
+    def _packed(self) -> int:
+        """Elements along K that are moved at once."""
+        return 8 if self.a.endswith("b1") else 1
+
+    @property
+    def shared_bytes(self) -> int:
+        """Dynamic shared memory, with room to align both tiles."""
+        return sum(operand.layout.size_bytes for operand in self.chosen.each) + 2 * 1024
+
+    @property
+    def source(self) -> str:
+        """The emitted code and a kernel `product(A, B, D)` of one warpgroup; all are row-major."""
+        product, a, b = self.chosen.mma, self.chosen.a, self.chosen.b
+        assert product and a and b
+        float_, pieces, begin = product.accumulator.name == "f32", [], 0
+        d_type = "float" if float_ else "int"
+        for n in product.pieces:
+            pieces.append(
+                _PIECE.format(
+                    d_type=d_type, count=n // 2, n=n, k=product.k, begin=begin, width=product.n
+                )
+            )
+            begin += n
+        kernel = _KERNEL.format(
+            a_type=_MOVED[str(a.spec.element)][0],
+            b_type=_MOVED[str(b.spec.element)][0],
+            d_type=d_type,
+            a_stage=a.layout.size_bytes - a.stage_bytes,
+            b_stage=b.layout.size_bytes - b.stage_bytes,
+            a_bytes=a.layout.size_bytes,
+            m=product.m,
+            n=product.n,
+            k=product.k,
+            packed=self._packed,
+            pieces="".join(pieces),
+        )
+        functions = "".join(self._mma(n, float_) for n in sorted(set(product.pieces)))
+        return cuda_source(self.chosen, "smem-layout choose ...") + functions + kernel
+
+    def _mma(self, n: int, float_: bool) -> str:
+        """A function that executes the instruction of that N."""
+        product = self.chosen.mma
+        assert product
+        count = n // 2
+        registers = ", ".join(f"%{i}" for i in range(count))
+        immediates = [1, 1] if float_ else []
+        immediates += product.transposes.values()
+        tail = "".join(f", {value}" for value in immediates)
+        letter = "f" if float_ else "r"
+        sums = ", ".join(f'"+{letter}"(sums[{i}])' for i in range(count))
+        return f"""
+__device__ __forceinline__ void mma_{n}({"float" if float_ else "int"} (&sums)[{count}],
+                                        unsigned long long a, unsigned long long b) {{
+  asm volatile("{{\\n.reg .pred p;\\nsetp.ne.b32 p, 1, 0;\\n"
+               "{product.opcode(n)} {{{registers}}}, %{count}, %{count + 1}, p{tail};\\n}}\\n"
+               : {sums} : "l"(a), "l"(b));
+}}
+"""
+
+    def inputs(self) -> tuple[np.ndarray, np.ndarray]:
+        """A and B, of whole numbers that the types hold."""
+        random = np.random.default_rng(7)
+        product, found = self.chosen.mma, []
+        assert product
+        shapes = ((product.m, product.k), (product.k, product.n))
+        for operand, shape in zip(self.chosen.each, shapes, strict=True):
+            low, high = _NUMBERS.get(str(operand.spec.element), (-4, 4))
+            numbers = random.integers(low, high, shape, endpoint=True)
+            found.append(numbers.astype(_MOVED[str(operand.spec.element)][1]))
+        return found[0], found[1]
+
+    def moved(self) -> tuple[np.ndarray, np.ndarray]:
+        """The inputs as the kernel takes them: bits of b1 eight to a byte along K."""
+        a, b = self.inputs()
+        if self._packed == 1:
+            return a, b
+        return np.packbits(a, 1, bitorder="little"), np.packbits(b, 0, bitorder="little")
+
+    def expected(self) -> np.ndarray:
+        """The product, which every type adds exactly."""
+        a, b = (x.astype(np.float64) for x in self.inputs())
+        product = self.chosen.mma
+        assert product
+        return (a @ b).astype(np.float32 if product.accumulator.name == "f32" else np.int32)
+
+
+def emitted_cases() -> list[EmittedCase]:
+    """Every type; every swizzle and major of both operands; N of several instructions; stages."""
+    cases = [
+        EmittedCase(
+            "128x128xbf16",
+            "128x192xbf16",
+            {"a_major": a_major, "b_major": b_major, "max_swizzle": swizzle},
+        )
+        for a_major in "km"
+        for b_major in "kn"
+        for swizzle in (128, 64, 32, 0)
+    ]
+    k_major = [
+        ("128x128xf16", "128x96xf16"),
+        ("128x64xtf32", "64x72xtf32"),
+        ("64x256xe4m3", "256x256xe4m3"),
+        ("64x256xe4m3", "256x64xe5m2"),
+        ("64x256xe5m2", "256x8xe4m3"),
+        ("128x256xs8", "256x40xs8"),
+        ("64x256xu8", "256x96xs8"),
+        ("64x256xs8", "256x96xu8"),
+        ("128x2048xb1", "2048x40xb1"),
+    ]
+    cases += [
+        EmittedCase(a, b, {"max_swizzle": swizzle})
+        for a, b in k_major
+        for swizzle in (128, 64, 32, 0)
+    ]
+    cases += [
+        EmittedCase("128x128xbf16", "128x264xbf16", {"b_major": "k"}),
+        EmittedCase("64x64xbf16", "64x320xbf16"),
+        EmittedCase("128x64xbf16", "64x128xbf16", {"stages": 3}),
+        EmittedCase("64x32xtf32", "32x64xtf32", {"a_major": "m", "load_a": "16-byte"}),
+    ]
+    return cases

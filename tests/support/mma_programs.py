@@ -1,0 +1,91 @@
+"""Products of tiles, lowered by the pipeline and then broken line by line."""
+
+import re
+from dataclasses import dataclass, replace
+
+import ml_dtypes
+import numpy as np
+from emulated import faults_of
+from programs import DONE, PRODUCT, A, B, D, fragment, kernel, module, tile
+
+import mlir_smem
+
+TILE_A, TILE_B, FLYING = tile(64, 64), tile(64, 8), fragment(64, 8)
+
+SYNC = """
+    "smem.fence"() : () -> ()
+    gpu.barrier"""
+
+#: PRODUCT with asynchronous copies.
+ASYNC = PRODUCT.replace("smem.copy", "smem.copy_async").replace(
+    '"smem.fence"',
+    '"smem.copy_commit"() : () -> ()\n'
+    '    "smem.copy_wait"() {pending = 0 : i32} : () -> ()\n    "smem.fence"',
+)
+
+#: D = A * B + A * B, by tiles that are written again after the first mma.
+AGAIN = f"""
+    %a = "smem.alloc"() : () -> {TILE_A}
+    %b = "smem.alloc"() : () -> {TILE_B}
+    "smem.copy"(%A, %a) : ({A}, {TILE_A}) -> ()
+    "smem.copy"(%B, %b) : ({B}, {TILE_B}) -> ()
+    {SYNC}
+    %one = "smem.mma"(%a, %b) : ({TILE_A}, {TILE_B}) -> {FLYING}
+    %half = "smem.wait"(%one) {{pending = 0 : i32}} : ({FLYING}) -> {DONE}
+    gpu.barrier
+    "smem.copy"(%A, %a) : ({A}, {TILE_A}) -> () // the second copy
+    {SYNC}
+    %two = "smem.mma"(%a, %b, %half) : ({TILE_A}, {TILE_B}, {DONE}) -> {FLYING}
+    %ready = "smem.wait"(%two) {{pending = 0 : i32}} : ({FLYING}) -> {DONE}
+    "smem.store"(%ready, %D) : ({DONE}, {D}) -> ()"""
+
+
+@dataclass(frozen=True)
+class Product:
+    """A lowered kernel, and the text that it came from."""
+
+    source: str
+    text: str
+
+    def without(self, pattern, which=0, into=""):
+        """The kernel with one of the pieces that match replaced, by nothing if nothing is said."""
+        found = list(re.finditer(pattern, self.text))
+        at = found[which]
+        return replace(self, text=self.text[: at.start()] + into + self.text[at.end() :])
+
+    def before(self, pattern, lines, which=0):
+        """The kernel with lines put before one that matches."""
+        at = list(re.finditer(pattern, self.text))[which]
+        start = self.text.rfind("\n", 0, at.start()) + 1
+        return replace(self, text=self.text[:start] + lines + "\n" + self.text[start:])
+
+    def with_descriptor(self, line):
+        """The kernel with A's descriptor %d of its first mma replaced by %bad, which a line makes."""
+        at = re.search(r"mma_async (%\w+)", self.text)
+        changed = self.without(r"mma_async %\w+", into="mma_async %bad")
+        return changed.before("mma_async", line.replace("%d", at[1]))
+
+    def run(self, block=128):
+        """What it does wrong, and D."""
+        rng = np.random.default_rng(0)
+        a, b = (rng.integers(-4, 5, s).astype(ml_dtypes.bfloat16) for s in ((64, 64), (64, 8)))
+        d = np.zeros((64, 8), np.float32)
+        size = int(re.search(r"shared_bytes = (\d+)", self.text)[1])
+        found = faults_of(self.text, "product", [a, b, d], block, 1, size, self.source)
+        return found, d, a.astype(np.float32) @ b.astype(np.float32)
+
+    def faults(self, block=128):
+        """What it does wrong."""
+        return self.run(block)[0]
+
+    def only_fault(self, block=128):
+        """The one thing that it does wrong."""
+        found = self.faults(block)
+        assert len(found) == 1, found
+        return found[0]
+
+
+def lowered(body):
+    """A kernel of that body, lowered."""
+    source = module(kernel(body))
+    return Product(source, mlir_smem.compile(source, emit="nvvm").located)

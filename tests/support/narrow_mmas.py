@@ -1,0 +1,100 @@
+"""Kernels that multiply types of 4 and 6 bits, which TMA pads on their way to shared memory."""
+
+import itertools
+
+import ml_dtypes
+import numpy as np
+
+#: By MLIR type: NumPy's of numbers, and bits of one in global memory.
+TYPES = {
+    "f8E4M3FN": (ml_dtypes.float8_e4m3fn, 8),
+    "f8E5M2": (ml_dtypes.float8_e5m2, 8),
+    "f6E2M3FN": (ml_dtypes.float6_e2m3fn, 6),
+    "f6E3M2FN": (ml_dtypes.float6_e3m2fn, 6),
+    "!smem.padded<f4E2M1FN>": (ml_dtypes.float4_e2m1fn, 4),
+}
+NARROW = [type_ for type_, (_, bits) in TYPES.items() if bits < 8]
+
+M, N, K = 128, 48, 256
+
+#: Where the product begins in A and B along K.
+FIRST = 128
+
+
+def packed(numbers, bits):
+    """Rows of numbers, bit after bit, low bits first."""
+    codes = numbers.view(np.uint8)[..., None]
+    return np.packbits(
+        np.unpackbits(codes, axis=-1, bitorder="little")[..., :bits].reshape(len(numbers), -1),
+        axis=-1,
+        bitorder="little",
+    )
+
+
+def held(type_):
+    """What memory holds of a type, elements in one of these, and the coordinate of element FIRST."""
+    bits = TYPES[type_][1]
+    return (type_, K) if bits == 8 else ("i8", K * bits // 8)
+
+
+def kernel(a, b, scaled=False):
+    """The product of 128 along K; with factors of its blocks of 32, if it is scaled."""
+    (a_held, a_k), (b_held, b_k) = held(a), held(b)
+    multiplied, more, loads = '"smem.mma"(%a, %b) : (!a, !b)', "", ""
+    if scaled:
+        multiplied = '"smem.mma_scaled"(%a, %b, %sa, %sb) : (!a, !b, !s, !s)'
+        more = ', %SA: !S {smem.name = "SA"}, %SB: !S {smem.name = "SB"}'
+        loads = """
+    %sa = "smem.alloc"() : () -> !s
+    %sb = "smem.alloc"() : () -> !s
+    "smem.copy"(%SA, %sa) : (!S, !s) -> ()
+    "smem.copy"(%SB, %sb) : (!S, !s) -> ()
+    "smem.fence"() : () -> ()
+    gpu.barrier"""
+    return f"""
+!A = memref<{M}x{a_k}x{a_held}>
+!B = memref<{b_k}x{N}x{b_held}, strided<[1, {b_k}]>>
+!D = memref<{M}x{N}xf32>
+!a = !smem.tile<tensor<{M}x128x{a}>, #smem.auto>
+!b = !smem.tile<tensor<128x{N}x{b}>, #smem.auto>
+!S = memref<1x1x32x4x4xf8E8M0FNU>
+!s = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.auto>
+!pipeline = !smem.pipeline
+!flying = !smem.fragment<tensor<{M}x{N}xf32>, #smem.in_flight>
+!ready = !smem.fragment<tensor<{M}x{N}xf32>, #smem.accumulator>
+gpu.module @kernels {{
+  gpu.func @product(%A: !A {{smem.name = "A"}}, %B: !B {{smem.name = "B"}},
+                    %D: !D {{smem.name = "D"}}{more})
+      kernel attributes {{known_block_size = array<i32: 128, 1, 1>}} {{
+    %c0 = arith.constant 0 : index
+    %first = arith.constant {FIRST} : index
+    %a = "smem.alloc"() : () -> !a
+    %b = "smem.alloc"() : () -> !b
+    {loads}
+    %pipeline = "smem.create_pipeline"() {{stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32}} : () -> !pipeline
+    "smem.elect"() ({{
+      %slot = "smem.producer_acquire"(%pipeline, %c0) : (!pipeline, index) -> index
+      "smem.tma_load"(%A, %a, %pipeline, %c0, %c0, %first) : (!A, !a, !pipeline, index, index, index) -> ()
+      "smem.tma_load"(%B, %b, %pipeline, %c0, %first, %c0) : (!B, !b, !pipeline, index, index, index) -> ()
+      "smem.producer_commit"(%pipeline, %c0) : (!pipeline, index) -> ()
+    }}) {{scope = "block"}} : () -> ()
+    %slot = "smem.consumer_wait"(%pipeline, %c0) : (!pipeline, index) -> index
+    %flying = {multiplied} -> !flying
+    %d = "smem.wait"(%flying) {{pending = 0 : i32}} : (!flying) -> !ready
+    "smem.store"(%d, %D) : (!ready, !D) -> ()
+    gpu.return
+  }}
+}}
+"""
+
+
+def drawn(type_, rows, seed):
+    """Numbers of which sums of products are exact, and what memory holds of them."""
+    dtype, bits = TYPES[type_]
+    random = np.random.default_rng(seed)
+    numbers = (random.integers(-3, 4, (rows, K)) / 2).astype(dtype)
+    return numbers.astype(np.float64), numbers if bits == 8 else packed(numbers, bits).view(np.int8)
+
+
+#: Each mix of types of A and B with a narrow one.
+MIXES = [mix for mix in itertools.product(TYPES, TYPES) if set(mix) & set(NARROW)]

@@ -1,0 +1,54 @@
+"""CuTe's answers in `tests/data/cute_sm90.json.gz`, and its tiles in our words."""
+
+import gzip
+import json
+from pathlib import Path
+
+from each import for_each
+
+from mlir_smem.layout import Order, Swizzle, element, tile_of_atoms
+
+
+def read(file):
+    """What a file of `tests/data` holds."""
+    return json.loads(gzip.decompress((Path(__file__).parents[1] / "data" / file).read_bytes()))
+
+
+DATA = read("cute_sm90.json.gz")
+ROWS = DATA["rows"]
+SWIZZLES = {
+    "INTER": Swizzle.NONE,
+    "SW32": Swizzle.B32,
+    "SW64": Swizzle.B64,
+    "SW128": Swizzle.B128,
+    "SW128_32B": Swizzle.B128_ATOM_32B,  # of sm_100 alone
+}
+
+
+def contiguous_of(row):
+    """The contiguous dimension of an operand of shape (m/n, k)."""
+    return 1 if row["major"] == "K" else 0
+
+
+def tile_of(row):
+    """A row's tile, (stages, m/n, k).
+
+    CuTe's order names a dimension, ours says whether it is the contiguous one.
+    """
+    mn_is_across = row["major"] == "K"
+    order = Order.ACROSS if (row["tile_order"] == "mn_first") == mn_is_across else Order.ALONG
+    return tile_of_atoms(
+        element(row["dtype"]),
+        (row["stages"], row["mn"], row["k"]),
+        contiguous_of(row),
+        SWIZZLES[row["swizzle"]],
+        order,
+    )
+
+
+def name_of(row):
+    shape = "x".join(str(row[n]) for n in ("stages", "mn", "k"))
+    return f"{row['dtype']}-{row['major']}-{row['swizzle']}-{shape}-{row['id']}"
+
+
+every_row = for_each("row", ROWS, name_of)

@@ -1,0 +1,286 @@
+"""Kernels whose copies turn data around: one that reads a tile back byte by byte, and products."""
+
+from dataclasses import dataclass
+
+import ml_dtypes
+import numpy as np
+from mma_cases import Case
+
+import mlir_smem
+from mlir_smem.layout import Access, Swizzle, TileLayout, element, tile_of_atoms, transposition
+
+#: The ISA's names of the MLIR types of tiles, what memory holds in their place, and NumPy's types.
+ELEMENTS = {
+    "f16": ("f16", "f16", np.float16),
+    "bf16": ("bf16", "bf16", ml_dtypes.bfloat16),
+    "tf32": ("tf32", "f32", np.float32),
+    "f32": ("tf32", "f32", np.float32),
+    "f8E4M3FN": ("e4m3", "f8E4M3FN", ml_dtypes.float8_e4m3fn),
+    "f8E5M2": ("e5m2", "f8E5M2", ml_dtypes.float8_e5m2),
+    "i8": ("s8", "i8", np.int8),
+    "ui8": ("u8", "ui8", np.uint8),
+    "i1": ("b1", "i8", np.int8),
+}
+
+SWIZZLES = ("none", "32B", "64B", "128B")
+
+#: What stands for an offset that an operand gives.
+DYNAMIC = -(1 << 63)
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A kernel that fills a tile from global memory that lies otherwise, and gives the tile's bytes.
+
+    Attributes:
+        name: MLIR type of the tile's elements.
+        swizzle: of the tile.
+        lines, along: extents across and along the tile's contiguous dimension; 128 bytes along if it
+            is 0.
+        columns: whether the tile is column-major rather than row-major.
+        permuted: whether rows and columns are exchanged on the way.
+        threads: of the block.
+        start: (line, element) at which a part of that shape lies in a tile twice as large each way;
+            the whole tile if it is None.
+        run_time: whether the start is known at run time only.
+    """
+
+    name: str
+    swizzle: str = "128B"
+    lines: int = 64
+    along: int = 0
+    columns: bool = False
+    permuted: bool = False
+    threads: int = 128
+    start: tuple[int, int] | None = None
+    run_time: bool = False
+
+    def __str__(self) -> str:
+        said = [self.name, self.swizzle, f"{self.lines}x{self.extent_along}", f"t{self.threads}"]
+        said += ["columns"] * self.columns + ["permuted"] * self.permuted
+        said += [f"at{self.start[0]}.{self.start[1]}"] if self.start else []
+        return "-".join([*said, *["run-time"] * self.run_time])
+
+    @property
+    def extent_along(self) -> int:
+        """Elements of a line."""
+        return self.along or Swizzle.B128.atom_elements(element(ELEMENTS[self.name][0]))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(rows, columns) of what is copied."""
+        shape = (self.lines, self.extent_along)
+        return shape[::-1] if self.columns else shape
+
+    @property
+    def whole(self) -> TileLayout:
+        """The layout of the tile, of which the part that is copied may be a part."""
+        rows, columns = self.shape
+        shape = (2 * rows, 2 * columns) if self.start else (rows, columns)
+        return _tile(self.name, shape, 0 if self.columns else 1, self.swizzle)
+
+    @property
+    def starts(self) -> tuple[int, int]:
+        """(row, column) at which the part begins."""
+        start = self.start or (0, 0)
+        return start[::-1] if self.columns else start
+
+    @property
+    def text(self) -> str:
+        """The kernel."""
+        held, size = ELEMENTS[self.name][1], self.whole.size_bytes
+        source = self.inputs()["A"]
+        strides = [stride // source.itemsize for stride in source.strides]
+        outer = max(strides)
+        extents = [self.extent_along, self._held(self.lines)]
+        extents = extents if strides[0] == outer else extents[::-1]
+        at = [0 if stride == outer else self._lead for stride in strides]
+        view = f"memref<{extents[0]}x{extents[1]}x{held}, strided<{strides}, offset: {self._lead}>>"
+        order = "column-major" if self.columns else "row-major"
+        whole, part = ("x".join(map(str, shape)) for shape in (self.whole.shape, self.shape))
+        attributes = "permutation = array<i64: 1, 0>, relayout" if self.permuted else "relayout"
+        static = f"{DYNAMIC}, {DYNAMIC}" if self.run_time else ", ".join(map(str, self.starts))
+        promise = f", multiple_of = array<i64: {_promised(self.starts)}>" if self.run_time else ""
+        operands = "%tile, %row, %column" if self.run_time else "%tile"
+        types = "!tile, index, index" if self.run_time else "!tile"
+        return f"""
+!A = memref<{source.shape[0]}x{source.shape[1]}x{held}, strided<{strides}>>
+!source = {view}
+!bytes = memref<{size}xi8, #gpu.address_space<workgroup>>
+!tile = !smem.tile<tensor<{whole}x{self.name}>, #smem.swizzle<"{self.swizzle}", "{order}">>
+!part = !smem.tile<tensor<{part}x{self.name}>, #smem.auto>
+!spare = !smem.tile<tensor<8x8xbf16>, #smem.auto>
+gpu.module @kernels {{
+  gpu.func @fill(%A: !A {{smem.name = "A"}}, %D: memref<{size}xi8> {{smem.name = "D"}})
+      kernel attributes {{known_block_size = array<i32: {self.threads}, 1, 1>}} {{
+    %spare = "smem.alloc"() : () -> !spare
+    %thread = gpu.thread_id x
+    %threads = gpu.block_dim x
+    %nought = gpu.block_id y
+    %r = arith.constant {self.starts[0]} : index
+    %c = arith.constant {self.starts[1]} : index
+    %row = arith.addi %nought, %r : index
+    %column = arith.addi %nought, %c : index
+    %zero = arith.constant 0 : index
+    %size = arith.constant {size} : index
+    %none = arith.constant 0 : i8
+    %all = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
+    %bytes = memref.view %all[%zero][] : memref<?xi8, #gpu.address_space<workgroup>> to !bytes
+    scf.for %i = %thread to %size step %threads {{
+      memref.store %none, %bytes[%i] : !bytes
+    }}
+    gpu.barrier
+    %tile = "smem.view"(%bytes) : (!bytes) -> !tile
+    %part = "smem.subtile"({operands}) {{static_offsets = array<i64: {static}>{promise}}}
+      : ({types}) -> !part
+    %source = memref.subview %A{at} {extents} [1, 1] : !A to !source
+    "smem.copy"(%source, %part) {{{attributes}}} : (!source, !part) -> ()
+    gpu.barrier
+    scf.for %i = %thread to %size step %threads {{
+      %byte = memref.load %bytes[%i] : !bytes
+      memref.store %byte, %D[%i] : memref<{size}xi8>
+    }}
+    gpu.return
+  }}
+}}
+"""
+
+    def _held(self, elements: int) -> int:
+        """Elements of memory that hold some of the tile's."""
+        return elements // 8 if self.name == "i1" else elements
+
+    @property
+    def _lead(self) -> int:
+        """Elements of memory before the part of each of its lines that is copied: 16 bytes."""
+        return self._held(element(ELEMENTS[self.name][0]).unit)
+
+    def inputs(self) -> dict[str, np.ndarray]:
+        """The source: contiguous across the tile's lines, with more on both sides."""
+        numbers = self._numbers()
+        # Lines of memory run across those of the tile.
+        memory = numbers if self.columns else numbers.T
+        if self.name == "i1":
+            memory = np.packbits(memory, axis=1, bitorder="little").view(np.int8)
+        behind = self._lead + -memory.shape[1] % self._lead
+        memory = np.ascontiguousarray(np.pad(memory, ((0, 0), (self._lead, behind))))
+        return {"A": memory if self.columns != self.permuted else memory.T}
+
+    def _numbers(self) -> np.ndarray:
+        """What is copied, as the tile indexes it; bits are one a byte."""
+        random = np.random.default_rng(len(str(self)))
+        dtype = np.dtype(ELEMENTS[self.name][2])
+        if self.name == "i1":
+            return random.integers(0, 2, self.shape).astype(np.uint8)
+        if dtype.itemsize == 4:
+            return random.standard_normal(self.shape).astype(dtype)
+        raw = random.integers(0, 256, (*self.shape, dtype.itemsize)).astype(np.uint8)
+        return raw.view(dtype)[..., 0]
+
+    def expected(self) -> np.ndarray:
+        """The bytes of the tile."""
+        whole = self.whole
+        found = np.zeros(whole.size_bytes, np.uint8)
+        row, column = (np.arange(n) + at for n, at in zip(self.shape, self.starts, strict=True))
+        offsets = whole.offsets_at(row[:, None], column[None, :])
+        numbers = self._numbers()
+        if self.name == "i1":
+            bit = whole.linear_at(row[:, None], column[None, :]) % 8
+            np.bitwise_or.at(found, offsets, numbers << bit.astype(np.uint8))
+            return found
+        if self.name == "tf32":
+            bits = numbers.view(np.uint32) + np.uint32(1 << 12)
+            numbers = bits & np.uint32(0xFFFFE000)
+        raw = np.ascontiguousarray(numbers).view(np.uint8).reshape(*self.shape, -1)
+        for byte in range(raw.shape[-1]):
+            found[offsets + byte] = raw[..., byte]
+        return found
+
+    def compiled(self, **options):
+        """The kernel, compiled; its memory is its own."""
+        return mlir_smem.compile(self.text, reserved_bytes=self.whole.size_bytes, **options)
+
+    def check(self, result: np.ndarray) -> None:
+        """Checks the bytes that were read back."""
+        wrong = np.flatnonzero(result.view(np.uint8) != self.expected())
+        assert wrong.size == 0, f"{self}: {wrong.size} bytes are wrong, the first at {wrong[0]}"
+
+    def wavefronts(self) -> Access:
+        """The passes over the banks that the stores of the copy take, as predicted, where the whole
+        tile is filled. The kernel clears its memory before: `size_bytes // 32` passes more."""
+        assert self.start is None
+        return transposition(self.whole, self.threads).wavefronts(self.whole)
+
+
+def _promised(starts: tuple[int, int]) -> str:
+    """The largest power of two that divides each start."""
+    return ", ".join(str(start & -start or 1 << 20) for start in starts)
+
+
+@dataclass(frozen=True)
+class Product(Case):
+    """D = A * B of an A that is M-major in global memory and given as K x M, and an N-major B."""
+
+    @property
+    def text(self) -> str:
+        lines = super().text.splitlines()
+        for i, line in enumerate(lines):
+            if line.startswith("!A = "):
+                lines[i] = self._given("A", self.a, 64)
+            elif line.startswith("!B = "):
+                lines[i] = self._given("B", self.b, self.n)
+        text = "\n".join(lines)
+        for name, said in (("A", "permutation = array<i64: 1, 0>, relayout"), ("B", "relayout")):
+            element = self.a if name == "A" else self.b
+            extents = [self.k, self._held(element, 64 if name == "A" else self.n)]
+            tile = name.lower()
+            text = text.replace(
+                f'"smem.copy"(%{name}, %{tile}) : (!{name}, !{tile}) -> ()',
+                f"""%{tile}s = memref.subview %{name}[0, 0] {extents} [1, 1] : !{name} to !{name}s
+    "smem.copy"(%{tile}s, %{tile}) {{{said}}} : (!{name}s, !{tile}) -> ()""",
+            )
+        return text
+
+    def given(self) -> dict[str, np.ndarray]:
+        """`inputs` as the kernel takes them; lines are multiples of 16 bytes apart."""
+        inputs = self.inputs()
+        return {"A": self._turned(inputs["A"]), "B": self._turned(inputs["B"].T)}
+
+    def wavefronts(self) -> Access:
+        """The passes over the banks that all stores to shared memory take, as predicted; for swizzles
+        that are forced. The kernel has no other stores to shared memory than those of its copies."""
+        layouts = [
+            _tile(self.a, (64, self.k), 1, self.a_swizzle),
+            _tile(self.b, (self.k, self.n), 0, self.b_swizzle),
+        ]
+        found = [transposition(layout, 128).wavefronts(layout) for layout in layouts]
+        return Access(sum(a.wavefronts for a in found), sum(a.ideal for a in found))
+
+    def _given(self, name: str, element: str, across: int) -> str:
+        held, pitch = self._held(element, across), self._pitch(element, across)
+        kept = ELEMENTS[element][1]
+        return (
+            f"!{name} = memref<{self.k}x{pitch}x{kept}>\n"
+            f"!{name}s = memref<{self.k}x{held}x{kept}, strided<[{pitch}, 1]>>"
+        )
+
+    @staticmethod
+    def _held(element: str, elements: int) -> int:
+        return elements // 8 if element == "i1" else elements
+
+    def _pitch(self, element: str, across: int) -> int:
+        unit = 16 // np.dtype(ELEMENTS[element][2]).itemsize
+        return -(-self._held(element, across) // unit) * unit
+
+    def _turned(self, rows: np.ndarray) -> np.ndarray:
+        turned = rows.T
+        if self.a == "i1":
+            bits = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")
+            turned = np.packbits(bits.T, axis=1, bitorder="little").view(np.int8)
+        behind = -turned.shape[1] * turned.itemsize % 16 // turned.itemsize
+        return np.ascontiguousarray(np.pad(turned, ((0, 0), (0, behind))))
+
+
+def _tile(name: str, shape: tuple[int, int], contiguous: int, swizzle: str) -> TileLayout:
+    width = 0 if swizzle == "none" else int(swizzle[:-1])
+    kind = element(ELEMENTS[name][0])
+    return tile_of_atoms(kind, shape, contiguous, Swizzle.of_width(width))

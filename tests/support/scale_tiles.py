@@ -1,0 +1,168 @@
+"""Kernels that copy blocks of scale factors to a tile, or a part of one, and give its bytes back."""
+
+from dataclasses import dataclass
+
+import ml_dtypes
+import numpy as np
+
+import mlir_smem
+from mlir_smem.layout import TileLayout, element
+from mlir_smem.layout.tcgen05 import blocked, scale_layout
+
+_NAMES = {"f8E8M0FNU": "ue8m0", "f8E4M3FN": "e4m3"}
+DTYPES = {
+    "f8E8M0FNU": ml_dtypes.float8_e8m0fnu,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "i8": np.int8,
+}
+
+
+@dataclass(frozen=True)
+class ScaleCopy:
+    """A kernel. Factors of 640 rows and 32 of each row lie in global memory; it copies a part of them to
+    the part of one stage of a tile.
+
+    Attributes:
+        shape: (rows, factors) that are copied.
+        start: where they begin in global memory, and `into` where in the tile's stage.
+        whole: (rows, factors) of a stage.
+        kept: MLIR type of the tile's elements.
+        held: that of the memref's.
+        stage: the stage, of 3, which the kernel knows at run time only.
+        how: "copy", "copy_async" or "tma_load".
+        threads: of the block.
+    """
+
+    shape: tuple[int, int]
+    start: tuple[int, int] = (0, 0)
+    into: tuple[int, int] = (0, 0)
+    whole: tuple[int, int] = (256, 16)
+    kept: str = "f8E8M0FNU"
+    held: str = "f8E8M0FNU"
+    stage: int = 1
+    how: str = "copy"
+    threads: int = 128
+
+    def __str__(self) -> str:
+        said = ["{}x{}".format(*each) for each in (self.shape, self.start, self.into)]
+        how = [self.how, f"stage{self.stage}", f"t{self.threads}"]
+        return "-".join([*said, self.held, self.kept, *how])
+
+    @property
+    def layout(self) -> TileLayout:
+        """The layout of the tile, all stages."""
+        return scale_layout(element(_NAMES[self.kept]), *self.whole, stages=3)
+
+    @property
+    def text(self) -> str:
+        """The kernel."""
+        rows, factors = self.shape
+        size = self.layout.size_bytes
+        at = f"[{self.start[0] // 128}, {self.start[1] // 4}, 0, 0, 0]"
+        extents = f"{rows // 128}x{factors // 4}x32x4x4"
+        strides = "strided<[4096, 512, 16, 4, 1], offset: "
+        offset = (self.start[0] // 128 * 8 + self.start[1] // 4) * 512
+        return f"""
+!A = memref<5x8x32x4x4x{self.held}>
+!source = memref<{extents}x{self.held}, {strides}{offset}>>
+!bytes = memref<{size}xi8, #gpu.address_space<workgroup>>
+!tile = !smem.tile<tensor<3x{self.whole[0]}x{self.whole[1]}x{self.kept}>,
+  #smem.layout<"{self.layout}">>
+!stage = !smem.tile<tensor<{self.whole[0]}x{self.whole[1]}x{self.kept}>, #smem.auto>
+!part = !smem.tile<tensor<{rows}x{factors}x{self.kept}>, #smem.auto>
+gpu.module @kernels {{
+  gpu.func @fill(%A: !A {{smem.name = "A"}}, %D: memref<{size}xi8> {{smem.name = "D"}})
+      kernel attributes {{known_block_size = array<i32: {self.threads}, 1, 1>}} {{
+    %thread = gpu.thread_id x
+    %threads = gpu.block_dim x
+    %nought = gpu.block_id y
+    %stage_number = arith.constant {self.stage} : index
+    %n = arith.addi %nought, %stage_number : index
+    %zero = arith.constant 0 : index
+    %size = arith.constant {size} : index
+    %none = arith.constant 0 : i8
+    %all = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
+    %bytes = memref.view %all[%zero][] : memref<?xi8, #gpu.address_space<workgroup>> to !bytes
+    scf.for %i = %thread to %size step %threads {{
+      memref.store %none, %bytes[%i] : !bytes
+    }}
+    gpu.barrier
+    %tile = "smem.view"(%bytes) : (!bytes) -> !tile
+    %source = memref.subview %A{at} [{extents.replace("x", ", ")}] [1, 1, 1, 1, 1] : !A to !source
+    {self._load() if self.how == "tma_load" else self._copy()}
+    gpu.barrier
+    scf.for %i = %thread to %size step %threads {{
+      %byte = memref.load %bytes[%i] : !bytes
+      memref.store %byte, %D[%i] : memref<{size}xi8>
+    }}
+    gpu.return
+  }}
+}}
+"""
+
+    def _part(self, stage: str) -> str:
+        return f"""%stage = "smem.stage"(%tile, {stage}) : (!tile, index) -> !stage
+    %part = "smem.subtile"(%stage) {{static_offsets = array<i64: {self.into[0]}, {self.into[1]}>}}
+      : (!stage) -> !part"""
+
+    def _copy(self) -> str:
+        wait = """
+    "smem.copy_commit"() : () -> ()
+    "smem.copy_wait"() {pending = 0 : i32} : () -> ()"""
+        return f"""{self._part("%n")}
+    "smem.{self.how}"(%source, %part) : (!source, !part) -> (){wait * (self.how == "copy_async")}"""
+
+    def _load(self) -> str:
+        consumers = self.threads // 128
+        return f"""%row = arith.constant {self.start[0]} : index
+    %factor = arith.constant {self.start[1]} : index
+    %pipeline = "smem.create_pipeline"() {{stages = 3 : i32, producers = 1 : i32, consumers = {consumers} : i32}}
+      : () -> !smem.pipeline
+    "smem.fence"() : () -> ()
+    gpu.barrier
+    "smem.elect"() ({{
+      %slot = "smem.producer_acquire"(%pipeline, %n) : (!smem.pipeline, index) -> index
+      {self._part("%slot")}
+      "smem.tma_load"(%A, %part, %pipeline, %n, %row, %factor) {{cache = "evict_last"}}
+        : (!A, !part, !smem.pipeline, index, index, index) -> ()
+      "smem.producer_commit"(%pipeline, %n) : (!smem.pipeline, index) -> ()
+    }}) {{scope = "block"}} : () -> ()
+    %full = "smem.consumer_wait"(%pipeline, %n) : (!smem.pipeline, index) -> index"""
+
+    def inputs(self) -> dict[str, np.ndarray]:
+        """What is given: the host has ordered it by blocks."""
+        return {"A": blocked(self._factors().view(DTYPES[self.held]))}
+
+    def expected(self) -> np.ndarray:
+        """The bytes of the tile, and 0 where nothing is."""
+        found = np.zeros(self.layout.size_bytes, np.uint8)
+        row, factor = (np.arange(n) + at for n, at in zip(self.shape, self.into, strict=True))
+        offsets = self.layout.offsets_at(np.array(self.stage), row[:, None], factor[None, :])
+        (row, factor), (rows, factors) = self.start, self.shape
+        found[offsets] = self._factors()[row : row + rows, factor : factor + factors]
+        return found
+
+    def _factors(self) -> np.ndarray:
+        return np.random.default_rng(7).integers(1, 255, (640, 32), dtype=np.uint8)
+
+    def compiled(self, **options):
+        """The kernel, compiled; its memory is its own."""
+        return mlir_smem.compile(self.text, reserved_bytes=self.layout.size_bytes, **options)
+
+    def check(self, result: np.ndarray) -> None:
+        """Checks the bytes that were read back."""
+        wrong = np.flatnonzero(result.view(np.uint8) != self.expected())
+        assert wrong.size == 0, f"{self}: {wrong.size} bytes are wrong, the first at {wrong[0]}"
+
+
+CASES = [
+    ScaleCopy((256, 16)),
+    ScaleCopy((128, 4), start=(384, 20), into=(128, 8), stage=2),
+    ScaleCopy((256, 8), start=(128, 4), into=(0, 4), how="copy_async"),
+    ScaleCopy((128, 16), start=(512, 12), kept="f8E4M3FN", held="f8E4M3FN", threads=256),
+    ScaleCopy((384, 12), start=(128, 8), whole=(384, 12), held="i8"),
+    ScaleCopy((512, 16), start=(0, 16), whole=(512, 16), stage=0),
+    ScaleCopy((256, 16), start=(384, 12), how="tma_load"),
+    ScaleCopy((128, 8), start=(512, 20), into=(128, 8), stage=2, held="i8", how="tma_load"),
+    ScaleCopy((256, 4), into=(0, 12), kept="f8E4M3FN", held="f8E4M3FN", how="tma_load"),
+]

@@ -1,0 +1,108 @@
+"""What the examples of block-scaled products are given, and what they must give."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+
+from fuzz.generated.elements import DTYPES, packed
+from mlir_smem.layout.tcgen05 import blocked
+
+_EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@dataclass(frozen=True)
+class Format:
+    """What an example says, or what its comment says to change in it.
+
+    Attributes:
+        element, factor: MLIR types.
+        held: that of global memory, and `packed` how many elements one of these holds.
+        k: elements along K of a tile, of which `block` share a factor.
+        stages: of the pipeline.
+    """
+
+    element: str = "f4E2M1FN"
+    factor: str = "f8E4M3FN"
+    held: str = "i8"
+    packed: int = 2
+    k: int = 256
+    block: int = 16
+    stages: int = 4
+
+    def text(self, example: str) -> str:
+        """An example for this format."""
+        given = Format()
+        text = (_EXAMPLES / f"{example}.mlir").read_text()
+        for name in ("element", "factor", "held"):
+            was = f"!{name} = {getattr(given, name)}\n"
+            text = _changed(text, was, f"!{name} = {getattr(self, name)}\n")
+        text = _changed(text, "stages = 4", f"stages = {self.stages}")
+        text = _changed(text, "tensor<4x", f"tensor<{self.stages}x")
+        for columns in (128, 64):
+            text = text.replace(f"256x{columns}x!element", f"{self.k}x{columns}x!element")
+        text = _changed(text, "128x256x!element", f"128x{self.k}x!element")
+        text = _changed(text, "x16x!factor", f"x{self.factors}x!factor")
+        text = _changed(text, "%step_factors = arith.constant 16", self._constant("factors"))
+        text = _changed(text, "%step_bytes = arith.constant 128", self._constant("bytes"))
+        return _changed(text, '"K bytes" = 128', f'"K bytes" = {self.bytes}')
+
+    def _constant(self, of: str) -> str:
+        return f"%step_{of} = arith.constant {getattr(self, of)}"
+
+    @property
+    def is_long(self) -> bool:
+        """Whether instructions read 48 bytes along K on sm_103a."""
+        return self.k % 96 == 0
+
+    @property
+    def factors(self) -> int:
+        """Factors of a row of a tile."""
+        return self.k // self.block
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of a row of a tile of A."""
+        return self.k // self.packed
+
+    def values(self, m: int, n: int, k: int) -> dict[str, np.ndarray]:
+        """A and B, [m or n, k], and their factors: numbers of which all products and sums are exact."""
+        random = np.random.default_rng(m + 3 * n + 7 * k)
+        found = {}
+        for name, rows in (("A", m), ("B", n)):
+            drawn = random.choice([0, 0.5, 1, 1.5, 2, -1, -2, -0.5], (rows, k))
+            found[name] = drawn.astype(DTYPES[self.element])
+            powers = 2.0 ** random.integers(-2, 3, (rows, k // self.block))
+            found[f"S{name}"] = powers.astype(DTYPES[self.factor])
+        return found | {"Alpha": np.array([0.375], np.float32)}
+
+    def inputs(self, values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """The arrays that the kernel reads."""
+        a, b = (packed(values[name], self.element) for name in "AB")
+        factors = {name: blocked(values[name]) for name in ("SA", "SB")}
+        return {"A": a, "B": b.T, **factors, "Alpha": values["Alpha"]}
+
+    def expected(self, values: dict[str, np.ndarray]) -> np.ndarray:
+        """C."""
+        wide = {name: array.astype(np.float64) for name, array in values.items()}
+        a, b = (wide[name] * np.repeat(wide[f"S{name}"], self.block, 1) for name in "AB")
+        return (wide["Alpha"] * (a @ b.T)).astype(np.float32).astype(ml_dtypes.bfloat16)
+
+
+def _changed(text: str, was: str, is_: str) -> str:
+    assert was in text, was
+    return text.replace(was, is_)
+
+
+#: The formats of which the examples speak, by name.
+FORMATS = {
+    "nvfp4": Format(),
+    "mxfp4": Format(factor="f8E8M0FNU", block=32),
+    "mxfp8": Format("f8E4M3FN", "f8E8M0FNU", "f8E4M3FN", 1, 128, 32),
+    "nvfp4-long": Format(k=768, stages=2),
+    "mxfp4-long": Format(factor="f8E8M0FNU", block=32, k=768, stages=2),
+}
+
+#: M and N of a tile, by example.
+TILES = {"nvfp4": (128, 128), "nvfp4_pair": (256, 128)}

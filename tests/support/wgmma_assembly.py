@@ -1,0 +1,353 @@
+"""Products by `wgmma` in inline assembly, written by hand: the kernels, and what they must compute.
+
+A kernel copies an image of shared memory (A, unless it is in registers, and B), loads what else it
+needs, fences, multiplies one instruction after the other along K, waits, and stores its registers.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import ml_dtypes
+import numpy as np
+import pytest
+from emulated import SHARED, faults, kernel, memref, run
+
+import mlir_smem
+from mlir_smem.codegen import CompileError
+from mlir_smem.codegen.ptxas import find_ptxas
+from mlir_smem.layout import (
+    Role,
+    Swizzle,
+    compress,
+    element,
+    fragment_a,
+    fragment_d,
+    instruction_k,
+    mma_tiles,
+    prune,
+    tile_of_atoms,
+)
+from mlir_smem.layout.wgmma import MN_MAJOR, selector
+
+DTYPES = {
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "tf32": np.float32,
+    "e4m3": ml_dtypes.float8_e4m3fn,
+    "e5m2": ml_dtypes.float8_e5m2,
+    "s8": np.int8,
+    "u8": np.uint8,
+    "b1": np.uint8,
+}
+ACCUMULATORS = {"f32": np.float32, "f16": np.float16, "s32": np.int32}
+
+FENCE = "wgmma.fence.sync.aligned;"
+
+#: Where static shared memory begins, where in it the tile of B does, and its bytes. Every swizzle's
+#: pattern begins at both places.
+BASE, B_AT, IMAGE = 0x400, 0x2000, 0x8000
+
+
+def _has_ptxas():
+    try:
+        return bool(find_ptxas())
+    except CompileError:
+        return False
+
+
+needs_ptxas = pytest.mark.skipif(not _has_ptxas(), reason="there is no ptxas")
+
+
+@dataclass(frozen=True)
+class Product:
+    """D = A * B of 64 rows.
+
+    Attributes:
+        a, b, d: types of A, B and D, by their names in PTX.
+        n: columns.
+        scale_d: what stands in each instruction along K: 0, 1, or "$" for an operand.
+        sparse: whether A is sparse.
+        in_registers: whether A is in registers.
+        m_major, n_major: whether A and B are.
+        a_swizzle, b_swizzle: of their tiles.
+        signs: of A and B.
+        satfinite: whether sums saturate.
+        start: the value that the accumulator begins with, "zero" or "poison".
+    """
+
+    a: str
+    b: str
+    d: str
+    n: int = 8
+    scale_d: tuple = (1, 1)
+    sparse: bool = False
+    in_registers: bool = False
+    m_major: bool = False
+    n_major: bool = False
+    a_swizzle: Swizzle = Swizzle.B32
+    b_swizzle: Swizzle = Swizzle.B32
+    signs: tuple[int, int] = (1, 1)
+    satfinite: bool = False
+    start: str = "zero"
+
+    def __str__(self):
+        said = [self.a, self.b, self.d, f"n{self.n}", self.a_swizzle, self.b_swizzle]
+        flags = ("sparse", "in_registers", "m_major", "n_major", "satfinite")
+        said += [flag for flag in flags if getattr(self, flag)]
+        return "-".join(map(str, said))
+
+    @property
+    def kind(self):
+        """A's element type."""
+        return element(self.a)
+
+    @property
+    def k(self):
+        """K of one instruction, of the matrix that is not compressed."""
+        return instruction_k(self.kind) * (2 if self.sparse else 1)
+
+    @property
+    def registers(self):
+        """How many registers D has, and of which type."""
+        return self.n // (4 if self.d == "f16" else 2), "f32" if self.d == "f32" else "i32"
+
+    # -- the numbers -------------------------------------------------------------------------------
+
+    @cached_property
+    def matrices(self):
+        """A, [64, k], and B, [k, n], of small integers."""
+        rng = np.random.default_rng(0)
+        k = self.k * len(self.scale_d)
+
+        def numbers(name, *shape):
+            low, high = {"u8": (0, 5), "b1": (0, 2)}.get(name, (-2, 3))
+            return rng.integers(low, high, shape).astype(DTYPES[name])
+
+        a = numbers(self.a, 64, k)
+        return prune(a, self.a) if self.sparse else a, numbers(self.b, k, self.n)
+
+    def expected(self, scale_d=1):
+        """D, if the operand of scale-d is that."""
+        a, b = (matrix.astype(np.float64) for matrix in self.matrices)
+        d = np.zeros((64, self.n))
+        for i, adds in enumerate(self.scale_d):
+            part = slice(i * self.k, (i + 1) * self.k)
+            kept = scale_d if adds == "$" else adds
+            d = d * (kept != 0) + self.signs[0] * self.signs[1] * (a[:, part] @ b[part])
+        return d
+
+    # -- the kernel --------------------------------------------------------------------------------
+
+    @cached_property
+    def compressed(self):
+        """A as it is stored, and the metadata, [words, 128]."""
+        if self.sparse:
+            values, words = compress(self.matrices[0], self.a)
+            return values, words[0]
+        return self.matrices[0], np.zeros((1, 128), np.uint32)
+
+    @cached_property
+    def tiles(self):
+        """The tiles of A and B, (m/n, k)."""
+        shapes = self.compressed[0].shape, self.matrices[1].T.shape
+        majors, swizzles = (self.m_major, self.n_major), (self.a_swizzle, self.b_swizzle)
+        return tuple(
+            tile_of_atoms(element(name), shape, 0 if mn_major else 1, swizzle)
+            for name, shape, mn_major, swizzle in zip(
+                (self.a, self.b), shapes, majors, swizzles, strict=True
+            )
+        )
+
+    def descriptors(self, role):
+        """Those of the instructions along K."""
+        tile = self.tiles[0 if role is Role.A else 1]
+        found = mma_tiles(role.orient(tile), role, self.sparse)
+        first = found.descriptor(BASE if role is Role.A else BASE + B_AT).encode()
+        return [first + step for step in found.steps[0]]
+
+    def image(self):
+        """Shared memory, in words."""
+        image = np.zeros(IMAGE, np.uint8)
+        matrices = self.compressed[0], self.matrices[1].T
+        for at, tile, matrix in zip((0, B_AT), self.tiles, matrices, strict=True):
+            if tile.element.bits == 1:
+                bits = matrix << np.arange(matrix.shape[1], dtype=np.uint8) % 8
+                np.bitwise_or.at(image, at + tile.offsets(), bits)
+            else:
+                raw = np.ascontiguousarray(matrix)[..., None].view(np.uint8)
+                image[at + tile.offsets()[..., None] + np.arange(raw.shape[2])] = raw
+        return image.view(np.int32)
+
+    def a_registers(self):
+        """A's registers, [128, 4 an instruction]."""
+        fragment, step = fragment_a(self.kind), instruction_k(self.kind)
+        found = []
+        for i in range(len(self.scale_d)):
+            elements = self.compressed[0][fragment.row, i * step + fragment.column]
+            if self.kind.bits == 1:
+                elements = np.packbits(elements, axis=1, bitorder="little")
+            found.append(np.ascontiguousarray(elements).view(np.int32))
+        return np.concatenate(found, axis=1)
+
+    def assembly(self, i):
+        """The text of an instruction, and its operands beside D: (constraint, value)."""
+        count = self.registers[0]
+        left = [("r", f"%a{i}_{r}") for r in range(4)] if self.in_registers else [("l", f"%a{i}")]
+        word, selected = selector(self.a, i) if self.sparse else (0, 0)
+        given = [*left, ("l", f"%b{i}"), *[("r", f"%meta{word}")] * self.sparse]
+        said = [f"${2 * count + at}" for at in range(len(given))]
+        scale_d = self.scale_d[i]
+        if scale_d == "$":
+            scale_d, given = f"${2 * count + len(given)}", [*given, ("r", "%scale")]
+        if self.in_registers:
+            said[:4] = [f"{{{', '.join(said[:4])}}}"]
+        said.insert(0, f"{{{', '.join(f'${r}' for r in range(count))}}}")
+        said += [str(selected)] * self.sparse + ["p"]
+        if self.a not in ("s8", "u8", "b1"):
+            said += map(str, self.signs)
+        if self.kind in MN_MAJOR:
+            said += [str(int(self.m_major))] * (not self.in_registers) + [str(int(self.n_major))]
+        name = f"wgmma.mma_async{'.sp' * self.sparse}.sync.aligned.m64n{self.n}k{self.k}"
+        name += f"{'.satfinite' * self.satfinite}.{self.d}.{self.a}.{self.b}"
+        name += ".and.popc" * (self.a == "b1")
+        lines = [
+            "{",
+            ".reg .pred p;",
+            f"setp.ne.b32 p, {scale_d}, 0;",
+            f"{name} {', '.join(said)};",
+        ]
+        return r"\0A".join([*lines, "}"]), given
+
+    def body(self, threads):
+        """The kernel's lines. Arguments are the image, A's registers, metadata, scale-d and D."""
+        count, type_ = self.registers
+        struct, words = structure(type_, count), len(self.compressed[1])
+        d = f"memref<{threads}x{count}x{type_}>"
+        shared = f"memref<{IMAGE // 4}xi32, {SHARED}>"
+        lines = [
+            f"%step = arith.constant {threads} : index",
+            f"%words = arith.constant {IMAGE // 4} : index",
+            "scf.for %i = %tid to %words step %step {",
+            f"  %word = memref.load %A[%i] : memref<{IMAGE // 4}xi32>",
+            f"  memref.store %word, %S[%i] : {shared}",
+            "}",
+            "nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>,"
+            " space = #nvvm.shared_space<cta>}",
+            "gpu.barrier",
+            "%lane = arith.remui %tid, %c128 : index",
+            f"%scale = memref.load %D[%tid] : memref<{threads}xi32>",
+            f"%d0 = llvm.mlir.{self.start} : {struct}",
+        ]
+        for i in range(max(count, words, 4 * len(self.scale_d))):
+            lines.append(f"%i{i} = arith.constant {i} : index")
+        for i in range(words):
+            lines.append(f"%meta{i} = memref.load %C[%i{i}, %lane] : memref<{words}x128xi32>")
+        lines += self.fenced() if self.in_registers else ["nvvm.wgmma.fence.aligned"]
+        for i in range(len(self.scale_d)):
+            if not self.in_registers:
+                lines.append(f"%a{i} = arith.constant {self.descriptors(Role.A)[i]} : i64")
+            lines.append(f"%b{i} = arith.constant {self.descriptors(Role.B)[i]} : i64")
+            lines += [f"%d{i}_{r} = llvm.extractvalue %d{i}[{r}] : {struct}" for r in range(count)]
+            text, given = self.assembly(i)
+            tied = [(str(r), f"%d{i}_{r}") for r in range(count)]
+            lines.append(f"%d{i + 1} = {inline(text, type_, count, [*tied, *given])}")
+        lines += ["nvvm.wgmma.commit.group.sync.aligned", "nvvm.wgmma.wait.group.sync.aligned 0"]
+        for r in range(count):
+            lines += [
+                f"%r{r} = llvm.extractvalue %d{len(self.scale_d)}[{r}] : {struct}",
+                f"memref.store %r{r}, %E[%tid, %i{r}] : {d}",
+            ]
+        return "\n".join(lines)
+
+    def fenced(self):
+        """Loads A's registers, which pass through the fence."""
+        count = 4 * len(self.scale_d)
+        lines = [
+            f"%l{r} = memref.load %B[%lane, %i{r}] : memref<128x{count}xi32>" for r in range(count)
+        ]
+        given = [(str(r), f"%l{r}") for r in range(count)]
+        lines.append(f"%fenced = {inline(FENCE, 'i32', count, given)}")
+        return lines + [
+            f"%a{r // 4}_{r % 4} = llvm.extractvalue %fenced[{r}] : {structure('i32', count)}"
+            for r in range(count)
+        ]
+
+    # -- running -----------------------------------------------------------------------------------
+
+    def arguments(self, threads, scale_d, metadata):
+        """The kernel's arrays."""
+        count, type_ = self.registers
+        words = self.compressed[1] if metadata is None else metadata
+        scales = np.broadcast_to(np.asarray(scale_d, np.int32), threads).copy()
+        d = np.zeros((threads, count), np.float32 if type_ == "f32" else np.int32)
+        return self.image(), self.a_registers(), words.view(np.int32), scales, d
+
+    def run(self, threads=128, scale_d=1, edit=(), metadata=None, image=None):
+        """D, [64, n], of each warpgroup.
+
+        Args:
+            threads: of the block; each warpgroup computes the same.
+            scale_d: the operand, for all threads or each.
+            edit: pairs of what is replaced in the kernel's text, and by what.
+            metadata: in place of A's.
+            image: in place of that of A and B.
+        """
+        arguments, options = self._launch(threads, scale_d, metadata, image)
+        run(edited(self.body(threads), edit), *arguments, **options)
+        elements = np.ascontiguousarray(arguments[-1]).view(ACCUMULATORS[self.d])
+        fragment, found = fragment_d(self.n), []
+        for first in range(0, threads, 128):
+            matrix = np.zeros((64, self.n), elements.dtype)
+            matrix[fragment.row, fragment.column] = elements[first : first + 128]
+            found.append(matrix.astype(np.float64))
+        return np.array(found)
+
+    def faults(self, threads=128, scale_d=1, edit=(), metadata=None, image=None):
+        """What it does wrong; see `run`."""
+        arguments, options = self._launch(threads, scale_d, metadata, image)
+        return faults(edited(self.body(threads), edit), *arguments, **options)
+
+    def assemble(self, edit=()):
+        """Assembles the kernel by LLVM and ptxas, which raises what they refuse."""
+        _, options = self._launch(128, 1, None, None)
+        text = kernel(edited(self.body(128), edit), options["types"], buffers=options["buffers"])
+        mlir_smem.compile(text, emit="cubin")
+
+    def _launch(self, threads, scale_d, metadata, image):
+        arguments = list(self.arguments(threads, scale_d, metadata))
+        if image is not None:
+            arguments[0] = image
+        buffers = f"workgroup(%S : memref<{IMAGE // 4}xi32, {SHARED}>)"
+        types = [memref(array) for array in arguments]
+        return arguments, {"block": threads, "buffers": buffers, "types": types}
+
+
+def structure(type_, count):
+    """A struct of registers."""
+    return f"!llvm.struct<({', '.join([type_] * count)})>"
+
+
+def inline(text, type_, count, given):
+    """An op of inline assembly that gives so many registers.
+
+    Args:
+        text: the assembly.
+        type_, count: of the registers.
+        given: (constraint, value) of each input; a digit is tied to an output.
+    """
+    register = {"f32": "=f", "i32": "=r"}[type_]
+    constraints = [*[register] * count, *(constraint for constraint, _ in given)]
+    types = {"l": "i64", "r": "i32"}
+    return (
+        f'llvm.inline_asm has_side_effects "{text}", "{",".join(constraints)}" '
+        f"{', '.join(value for _, value in given)} : "
+        f"({', '.join(types.get(c, type_) for c, _ in given)}) -> {structure(type_, count)}"
+    )
+
+
+def edited(text, edit):
+    """A text with pieces replaced, each of which it has."""
+    for old, new in edit:
+        assert old in text, old
+        text = text.replace(old, new)
+    return text
