@@ -16,29 +16,28 @@ from mlir_smem.tools import smem_compile, smem_layout, smem_opt, smem_run
 #: first is what examples/matmul.mlir uses.
 GROUPS = {
     "A GEMM": (
-        ("alloc", "stage", "subtile", "copy_async", "copy_commit", "copy_wait", "fence", "fill")
-        + ("mma", "wait", "store"),
+        "alloc stage subtile copy_async copy_commit copy_wait fence fill mma wait store",
         "These are all that [`examples/matmul.mlir`](../examples/matmul.mlir) uses.",
     ),
     "Tiles and fragments": (
-        ("view", "copy", "load", "map", "yield", "convert", "columns"),
+        "view copy load map yield convert columns",
         "Tiles in memory that the host has, blocking copies, epilogues, A in registers.",
     ),
     "TMA and pipelines": (
-        ("tma_load", "tma_store", "tma_commit", "tma_wait", "create_pipeline")
-        + ("producer_acquire", "producer_commit", "consumer_wait", "consumer_release"),
+        "tma_load tma_store tma_commit tma_wait create_pipeline producer_acquire producer_commit "
+        "consumer_wait consumer_release",
         "Bulk tensor copies, and the full and empty mbarriers of stages.",
     ),
     "Warp specialization": (
-        ("warp_specialize", "partition", "elect", "warpgroup_barrier"),
+        "warp_specialize partition elect warpgroup_barrier",
         "Which warpgroups and threads execute what.",
     ),
     "Sparse and block-scaled mma": (
-        ("mma_sp", "mma_scaled", "scale_d"),
+        "mma_sp mma_scaled scale_d",
         "Forms of `smem.mma` with more operands.",
     ),
     "Ops that passes make": (
-        ("mma_desc", "mma_desc_sp", "mma_desc_scaled", "tensor_memory"),
+        "mma_desc mma_desc_sp mma_desc_scaled tensor_memory",
         "What is between the passes of `smem-to-nvvm`; nobody writes them by hand.",
     ),
 }
@@ -70,14 +69,15 @@ def main() -> None:
 def _print_ops() -> None:
     ops = {op.OPERATION_NAME.split(".")[1]: op for op in Smem.operations}
     print(f"## Ops\n\nThere are {len(ops)}, in {len(GROUPS)} groups:\n")
-    for group, (names, what) in GROUPS.items():
-        print(f"- **{group}** ({len(names)}): " + ", ".join(f"`{name}`" for name in names))
+    for group, (names, _) in GROUPS.items():
+        each = names.split()
+        print(f"- **{group}** ({len(each)}): " + ", ".join(f"`{name}`" for name in each))
     print()
     for group, (names, what) in GROUPS.items():
         print(f"### {group}\n\n{what}\n")
-        for name in names:
-            print(f"#### `{ops[name].OPERATION_NAME}`\n\n{_text(ops[name])}\n")
-            _print_fields(ops[name])
+        for op in map(ops.__getitem__, names.split()):
+            print(f"#### `{op.OPERATION_NAME}`\n\n{_text(op)}\n")
+            _print_fields(op)
 
 
 def _text(thing: Any) -> str:
