@@ -13,7 +13,7 @@ _LINE = re.compile(rf'^ *(?:"smem\.({_DROPPED})"\(.*|(gpu\.barrier))$')
 
 #: Waits that return the index of a stage, which is computed instead.
 _STAGE = re.compile(r'^ *(%\w+) = "smem\.(producer_acquire|consumer_wait)"\((%\w+), (%\w+)\) : .*$')
-_PIPELINE = re.compile(r'^ *(%\w+) = "smem\.pipeline"\(\) \{stages = (\d+)', re.MULTILINE)
+_PIPELINE = re.compile(r'^ *(%\w+) = "smem\.create_pipeline"\(\) \{stages = (\d+)', re.MULTILINE)
 
 #: Waits that leave some mma pending; the edit leaves one more.
 _WAIT = re.compile(
