@@ -30,7 +30,7 @@ func.func @read(%g: !g, %n: index) attributes {known_block_size = array<i32: 256
         %a = "smem.load"(%t) : (!t) -> !a
         // A barrier does not order the proxies.
         "smem.warpgroup_barrier"() : () -> ()
-        // expected-error-re@+1 {{'smem.consumer_release' op hands on a step read by the smem.load at {{[0-9:]+}}, for the smem.tma_load at {{[0-9:]+}} to overwrite by the async proxy; put smem.fence between them}}
+        // expected-error-re@+1 {{'smem.consumer_release' op releases a stage read by the smem.load at {{[0-9:]+}}, which the smem.tma_load at {{[0-9:]+}} overwrites by the async proxy; put smem.fence between them}}
         "smem.consumer_release"(%r, %i) : (!r, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
@@ -105,7 +105,7 @@ func.func @written(%g: !g, %n: index, %zero: f32) attributes {known_block_size =
         %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         "smem.store"(%f, %t) : (!c, !t) -> ()
-        // expected-error-re@+1 {{'smem.consumer_release' op hands on a step written by the smem.store at {{[0-9:]+}}, for the smem.tma_load at {{[0-9:]+}} to overwrite by the async proxy; put smem.fence between them}}
+        // expected-error-re@+1 {{'smem.consumer_release' op releases a stage written by the smem.store at {{[0-9:]+}}, which the smem.tma_load at {{[0-9:]+}} overwrites by the async proxy; put smem.fence between them}}
         "smem.consumer_release"(%r, %i) : (!r, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()

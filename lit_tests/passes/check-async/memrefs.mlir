@@ -92,12 +92,12 @@ gpu.module @kernels {
 gpu.module @kernels {
   memref.global @buffer : !w
   gpu.func @unknown(%m: !m) workgroup(%w: !w) kernel {
-    // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: 'test.use' at {{[0-9:]+}} uses its memory, too}}
+    // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: 'test.use' at {{[0-9:]+}} also uses its memory}}
     %t = "smem.view"(%w) : (!w) -> !t
     "smem.copy"(%m, %t) : (!m, !t) -> ()
     "test.use"(%w) : (!w) -> ()
     %shown = memref.get_global @buffer : !w
-    // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: 'test.use' at {{[0-9:]+}} uses its memory, too}}
+    // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: 'test.use' at {{[0-9:]+}} also uses its memory}}
     %u = "smem.view"(%shown) : (!w) -> !t
     "smem.copy"(%m, %u) : (!m, !t) -> ()
     %again = memref.get_global @buffer : !w

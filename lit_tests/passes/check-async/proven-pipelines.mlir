@@ -379,7 +379,7 @@ func.func @undecided(%g: !g, %n: index) attributes {known_block_size = array<i32
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: nothing waits for its stages}}
+  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: no op waits for its stages}}
   %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
   "smem.warp_specialize"() ({
     "smem.partition"() ({

@@ -7,7 +7,7 @@
 func.func @same(%zero: f32) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %t = "smem.alloc"() : () -> !t
   %f = "smem.fill"(%zero) : (f32) -> !c
-  // expected-error-re@+1 {{'smem.store' op is executed by 2 warpgroups, which write the same bytes of the smem.alloc at {{[0-9:]+}} at the same time; give each a part of its own with smem.subtile, or let one execute it}}
+  // expected-error-re@+1 {{'smem.store' op is executed by 2 warpgroups, which write the same bytes of the smem.alloc at {{[0-9:]+}} at the same time; give each a different subtile with smem.subtile, or let only one execute it}}
   "smem.store"(%f, %t) : (!c, !t) -> ()
   return
 }
@@ -59,7 +59,7 @@ func.func @overlapping(%zero: f32) attributes {known_block_size = array<i32: 256
   %warpgroup = arith.divui %thread, %c128 : index
   %row = arith.muli %warpgroup, %c32 : index
   %t = "smem.subtile"(%s, %row) {static_offsets = array<i64: -9223372036854775808, 0>, multiple_of = array<i64: 32>} : (!s, index) -> !t
-  // expected-remark-re@+1 {{cannot prove that the 2 warpgroups that execute it write different bytes of the smem.alloc at {{[0-9:]+}}; begin the part at a multiple of gpu.thread_id x / 128}}
+  // expected-remark-re@+1 {{cannot prove that the 2 warpgroups that execute it write different bytes of the smem.alloc at {{[0-9:]+}}; begin the subtile at a multiple of gpu.thread_id x / 128}}
   "smem.store"(%f, %t) : (!c, !t) -> ()
   return
 }

@@ -114,7 +114,7 @@ func.func @loads(%g: !g, %h: !g, %n: index) attributes {known_block_size = array
           %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
           "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          // expected-error-re@+1 {{'smem.tma_load' op overwrites the smem.alloc at {{[0-9:]+}} before the smem.tma_load at {{[0-9:]+}} is over; put smem.consumer_wait of its step between them}}
+          // expected-error-re@+1 {{'smem.tma_load' op overwrites the smem.alloc at {{[0-9:]+}} before the smem.tma_load at {{[0-9:]+}} is over; put smem.consumer_wait of its stage between them}}
           "smem.tma_load"(%h, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
           "smem.producer_commit"(%r, %i) : (!r, index) -> ()
         }

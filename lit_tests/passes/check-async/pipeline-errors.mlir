@@ -33,7 +33,7 @@ func.func @early(%g: !g, %n: index) attributes {known_block_size = array<i32: 25
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 1 : i32} : (!d) -> !d
-        // expected-error-re@+1 {{'smem.consumer_release' op hands on a step that may still be read by the smem.mma at {{[0-9:]+}}; put smem.wait with pending = 0 between them}}
+        // expected-error-re@+1 {{'smem.consumer_release' op releases a stage that may still be read by the smem.mma at {{[0-9:]+}}; put smem.wait with pending = 0 between them}}
         "smem.consumer_release"(%r, %i) : (!r, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
@@ -68,7 +68,7 @@ func.func @never_given_back(%g: !g, %n: index) attributes {known_block_size = ar
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        // expected-error-re@+1 {{'smem.consumer_wait' op waits for ever: 2 steps before it are not released, as many as the smem.create_pipeline at {{[0-9:]+}} has stages; put smem.consumer_release of one before it}}
+        // expected-error-re@+1 {{'smem.consumer_wait' op waits forever: the 2 pipeline indices before it are not released, and the smem.create_pipeline at {{[0-9:]+}} has 2 stages; put smem.consumer_release of one of them before it}}
         %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
@@ -97,7 +97,7 @@ func.func @never_committed(%g: !g, %n: index) attributes {known_block_size = arr
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          // expected-error-re@+1 {{'smem.producer_acquire' op waits for ever: 2 steps before it are not committed, as many as the smem.create_pipeline at {{[0-9:]+}} has stages; put smem.producer_commit of one before it}}
+          // expected-error-re@+1 {{'smem.producer_acquire' op waits forever: the 2 pipeline indices before it are not committed, and the smem.create_pipeline at {{[0-9:]+}} has 2 stages; put smem.producer_commit of one of them before it}}
           %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
           "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
@@ -144,7 +144,7 @@ func.func @not_waited_for(%g: !g, %n: index) attributes {known_block_size = arra
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        // expected-error@+1 {{'smem.consumer_release' op hands on a step that has not begun; put smem.consumer_wait of that step before it}}
+        // expected-error@+1 {{'smem.consumer_release' op releases a pipeline index before smem.consumer_wait of that index; put the wait before it}}
         "smem.consumer_release"(%r, %i) : (!r, index) -> ()
         %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
@@ -188,7 +188,7 @@ func.func @twice(%g: !g, %n: index) attributes {known_block_size = array<i32: 25
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
         "smem.consumer_release"(%r, %i) : (!r, index) -> ()
-        // expected-error@+1 {{'smem.consumer_release' op hands on a step that is released already; put the next step there}}
+        // expected-error@+1 {{'smem.consumer_release' op releases a pipeline index that is already released; give it the next index}}
         "smem.consumer_release"(%r, %i) : (!r, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
@@ -223,7 +223,7 @@ func.func @again(%g: !g, %n: index) attributes {known_block_size = array<i32: 25
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        // expected-error@+1 {{'smem.consumer_wait' op takes a step again that is released; put the next step there}}
+        // expected-error@+1 {{'smem.consumer_wait' op takes a pipeline index again that is already released; give it the next index}}
         %w = "smem.consumer_wait"(%r, %c0) : (!r, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
@@ -267,7 +267,7 @@ func.func @read_too_late(%g: !g, %n: index) attributes {known_block_size = array
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
         "smem.consumer_release"(%r, %i) : (!r, index) -> ()
-        // expected-error@+1 {{'smem.mma' op reads a stage that is released already; put it before the smem.consumer_release}}
+        // expected-error@+1 {{'smem.mma' op reads a stage that is already released; put it before the smem.consumer_release}}
         %f = "smem.mma"(%t, %t) : (!t, !t) -> !d
       }
     }) {warpgroups = 1 : i32} : () -> ()
@@ -296,7 +296,7 @@ func.func @loaded_too_late(%g: !g, %n: index) attributes {known_block_size = arr
           %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
           "smem.producer_commit"(%r, %i) : (!r, index) -> ()
-          // expected-error@+1 {{'smem.tma_load' op writes a stage that is committed already; put it before the smem.producer_commit}}
+          // expected-error@+1 {{'smem.tma_load' op writes a stage that is already committed; put it before the smem.producer_commit}}
           "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
@@ -335,7 +335,7 @@ func.func @another_step(%g: !g, %n: index) attributes {known_block_size = array<
           %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
           %k = arith.addi %i, %c1 : index
-          // expected-error@+1 {{'smem.tma_load' op writes the stage of one step, but its bytes count for the one 1 after it; give it the step of the smem.producer_acquire}}
+          // expected-error@+1 {{'smem.tma_load' op writes the stage of one pipeline index, but its bytes count for the index 1 after it; give it the index of the smem.producer_acquire}}
           "smem.tma_load"(%g, %t, %r, %k, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
           "smem.producer_commit"(%r, %i) : (!r, index) -> ()
         }
@@ -414,7 +414,7 @@ func.func @fewer_stages(%g: !g, %n: index) attributes {known_block_size = array<
         scf.for %i = %c0 to %n step %c1 {
           %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          // expected-error-re@+1 {{'smem.tma_load' op takes one of 3 stages of the smem.create_pipeline at {{[0-9:]+}} from the smem.alloc at {{[0-9:]+}}, which has 2; give both as many}}
+          // expected-error-re@+1 {{'smem.tma_load' op takes one of 3 stages of the smem.create_pipeline at {{[0-9:]+}} from the smem.alloc at {{[0-9:]+}}, which has 2; give both the same number}}
           "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
           "smem.producer_commit"(%r, %i) : (!r, index) -> ()
         }
@@ -446,7 +446,7 @@ func.func @consumers(%g: !g, %n: index) attributes {known_block_size = array<i32
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  // expected-error@+1 {{'smem.create_pipeline' op has consumers = 2, but each step is released by 1 warpgroup; set consumers = 1}}
+  // expected-error@+1 {{'smem.create_pipeline' op has consumers = 2, but each stage is released by 1 warpgroup; set consumers = 1}}
   %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 2 : i32} : () -> !r
   "smem.warp_specialize"() ({
     "smem.partition"() ({
@@ -485,7 +485,7 @@ func.func @producers(%g: !g, %n: index) attributes {known_block_size = array<i32
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  // expected-error@+1 {{'smem.create_pipeline' op has producers = 128, but each step is committed by 1 thread; set producers = 1}}
+  // expected-error@+1 {{'smem.create_pipeline' op has producers = 128, but each stage is committed by 1 thread; set producers = 1}}
   %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !r
   "smem.warp_specialize"() ({
     "smem.partition"() ({
@@ -560,7 +560,7 @@ func.func @no_commit(%g: !g, %n: index) attributes {known_block_size = array<i32
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  // expected-error@+1 {{'smem.create_pipeline' op has steps that are waited for and never committed; put smem.producer_commit}}
+  // expected-error@+1 {{'smem.create_pipeline' op has stages that are waited for and never committed; put smem.producer_commit}}
   %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
   "smem.warp_specialize"() ({
     "smem.partition"() ({
@@ -610,7 +610,7 @@ func.func @one_thread_releases(%g: !g, %n: index) attributes {known_block_size =
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
         "smem.elect"() ({
-  // expected-error@+1 {{'smem.consumer_release' op is executed by one thread, but all threads of a warpgroup release a step; put it behind the smem.elect}}
+  // expected-error@+1 {{'smem.consumer_release' op is executed by one thread, but all threads of a warpgroup release a stage; put it after the smem.elect}}
           "smem.consumer_release"(%r, %i) : (!r, index) -> ()
         }) {scope = "warpgroup"} : () -> ()
       }
@@ -635,7 +635,7 @@ func.func @one_more(%g: !g) attributes {known_block_size = array<i32: 256, 1, 1>
   %c2 = arith.constant 2 : index
   %n = memref.dim %g, %c0 : !g
   %s = "smem.alloc"() : () -> !s
-  // expected-error@+1 {{'smem.create_pipeline' op has 1 step waited for more than committed; let both be as many}}
+  // expected-error@+1 {{'smem.create_pipeline' op has 1 more pipeline index waited for than committed; make both numbers equal}}
   %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
   "smem.warp_specialize"() ({
     "smem.partition"() ({
@@ -697,7 +697,7 @@ func.func @the_other_pipelines_tile(%g: !g, %n: index) attributes {known_block_s
       scf.for %i = %c0 to %n step %c1 {
         %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
         %t = "smem.stage"(%u, %w) : (!s, index) -> !t
-        // expected-error-re@+1 {{'smem.mma' op reads the smem.alloc at {{[0-9:]+}}, which is written in steps of the smem.create_pipeline at {{[0-9:]+}}; put smem.consumer_wait of that pipeline before it}}
+        // expected-error-re@+1 {{'smem.mma' op reads the smem.alloc at {{[0-9:]+}}, which is written in stages of the smem.create_pipeline at {{[0-9:]+}}; put smem.consumer_wait of that pipeline before it}}
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
         "smem.consumer_release"(%r, %i) : (!r, index) -> ()
@@ -770,7 +770,7 @@ func.func @committed_by_one(%g: !g, %n: index) attributes {known_block_size = ar
         "smem.store"(%x, %t) : (!c, !t) -> ()
         "smem.fence"() : () -> ()
         "smem.elect"() ({
-          // expected-error-re@+1 {{'smem.producer_commit' op hands on a step that may still be written by the smem.store at {{[0-9:]+}}; put smem.warpgroup_barrier between them}}
+          // expected-error-re@+1 {{'smem.producer_commit' op commits a stage that may still be written by the smem.store at {{[0-9:]+}}; put smem.warpgroup_barrier between them}}
           "smem.producer_commit"(%r, %i) : (!r, index) -> ()
         }) {scope = "warpgroup"} : () -> ()
       }
@@ -803,7 +803,7 @@ func.func @before_itself(%g: !g, %n: index) attributes {known_block_size = array
   %s = "smem.alloc"() : () -> !s
   %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
   scf.for %i = %c0 to %n step %c1 {
-    // expected-error@+1 {{'smem.consumer_wait' op waits for ever: its stage is committed later, by the same threads; put smem.producer_commit before it}}
+    // expected-error@+1 {{'smem.consumer_wait' op waits forever: its stage is committed later, by the same threads; put smem.producer_commit before it}}
     %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
     %l = "smem.stage"(%s, %w) : (!s, index) -> !t
     %d = "smem.mma"(%l, %l) : (!t, !t) -> !d
@@ -861,7 +861,7 @@ func.func @too_few_stages(%g: !g, %n: index) attributes {known_block_size = arra
       scf.for %i = %c0 to %n step %c1 {
         %two = arith.muli %i, %c2 : index
         %step = arith.addi %two, %which : index
-        // expected-error-re@+1 {{'smem.consumer_wait' op may pass too early: its warpgroup leaves out 1 step of others, and the smem.create_pipeline at {{[0-9:]+}} has 1 stage, so that the phase before may not be over; give it 2 stages or more}}
+        // expected-error-re@+1 {{'smem.consumer_wait' op may pass too early: its warpgroup skips 1 pipeline index of other warpgroups, and the smem.create_pipeline at {{[0-9:]+}} has 1 stage, so that the previous phase may not be complete; give it 2 stages or more}}
         %w = "smem.consumer_wait"(%r, %step) : (!r, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         "smem.store"(%x, %t) : (!c, !t) -> ()
@@ -902,7 +902,7 @@ func.func @given_while_it_is_read(%g: !g, %n: index) attributes {known_block_siz
             %t = "smem.stage"(%s, %p) : (!s, index) -> !t
             "smem.tma_store"(%t, %g, %c0, %c0) : (!t, !g, index, index) -> ()
             "smem.tma_commit"() : () -> ()
-            // expected-error-re@+1 {{'smem.producer_commit' op hands on a step that may still be read by the smem.tma_store at {{[0-9:]+}}; put smem.tma_wait with pending = 0 in smem.elect between them}}
+            // expected-error-re@+1 {{'smem.producer_commit' op commits a stage that may still be read by the smem.tma_store at {{[0-9:]+}}; put smem.tma_wait with pending = 0 in smem.elect between them}}
             "smem.producer_commit"(%r, %step) : (!r, index) -> ()
           }
         }

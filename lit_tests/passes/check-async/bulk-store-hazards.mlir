@@ -223,7 +223,7 @@ func.func @copied_by_a_partition(%m: memref<64x64xbf16>) attributes {known_block
   %o = "smem.alloc"() : () -> !t
   "smem.warp_specialize"() ({
     "smem.partition"() ({
-      // expected-error@+1 {{'smem.copy' op is executed by 1 of the block's warpgroups, but all threads of the block share a copy; put it before the smem.warp_specialize}}
+      // expected-error@+1 {{'smem.copy' op is executed by 1 of the CTA's warpgroups, but all threads of the CTA share a copy; put it before the smem.warp_specialize}}
       "smem.copy"(%m, %o) : (memref<64x64xbf16>, !t) -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({

@@ -443,7 +443,7 @@ func.func @onto_itself(%m: !m) {
   gpu.barrier
   %low = "smem.subtile"(%t) {static_offsets = array<i64: 0, 0>} : (!t) -> !p
   %high = "smem.subtile"(%t) {static_offsets = array<i64: 32, 0>} : (!t) -> !p
-  // expected-error-re@+1 {{'smem.copy' op reads and writes the same bytes of the smem.alloc at {{[0-9:]+}}; copy to a part that does not meet the other}}
+  // expected-error-re@+1 {{'smem.copy' op reads and writes the same bytes of the smem.alloc at {{[0-9:]+}}; copy to a subtile that does not overlap the other}}
   "smem.copy"(%low, %high) : (!p, !p) -> ()
   return
 }

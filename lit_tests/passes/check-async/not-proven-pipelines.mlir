@@ -30,7 +30,7 @@ func.func @skips(%g: !g, %n: index) attributes {known_block_size = array<i32: 25
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
         %k = arith.addi %i, %c1 : index
-        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: it leaves out 1 step}}
+        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: it skips 1 pipeline index}}
         %w = "smem.consumer_wait"(%r, %k) : (!r, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
@@ -70,7 +70,7 @@ func.func @unknown_step(%g: !g, %n: index, %x: memref<?xindex>) attributes {know
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
         %h = memref.load %x[%i] : memref<?xindex>
-        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: it is not known whether its step is the one after the last}}
+        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: it is not known whether its pipeline index is the next one}}
         %w = "smem.consumer_wait"(%r, %h) : (!r, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
@@ -116,7 +116,7 @@ func.func @shifted(%g: !g, %n: index) attributes {known_block_size = array<i32: 
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
         %k = arith.addi %i, %c1 : index
-        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: there may be a path on which it hands on a step that has not begun; put smem.consumer_wait of that step before it}}
+        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: there may be a path on which it releases a pipeline index before smem.consumer_wait of that index; put the wait before it}}
         "smem.consumer_release"(%r, %k) : (!r, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
@@ -183,7 +183,7 @@ func.func @more_stages(%g: !g, %n: index) attributes {known_block_size = array<i
         scf.for %i = %c0 to %n step %c1 {
           %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: the smem.alloc at {{[0-9:]+}} has 2 stages, the smem.create_pipeline at {{[0-9:]+}} 1; give both as many}}
+          // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: the smem.alloc at {{[0-9:]+}} has 2 stages, the smem.create_pipeline at {{[0-9:]+}} 1; give both the same number}}
           "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
           "smem.producer_commit"(%r, %i) : (!r, index) -> ()
         }
@@ -193,7 +193,7 @@ func.func @more_stages(%g: !g, %n: index) attributes {known_block_size = array<i
       scf.for %i = %c0 to %n step %c1 {
         %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
-        // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: the smem.alloc at {{[0-9:]+}} has 2 stages, the smem.create_pipeline at {{[0-9:]+}} 1; give both as many}}
+        // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: the smem.alloc at {{[0-9:]+}} has 2 stages, the smem.create_pipeline at {{[0-9:]+}} 1; give both the same number}}
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
         "smem.consumer_release"(%r, %i) : (!r, index) -> ()
@@ -422,7 +422,7 @@ func.func @circle(%n: index) attributes {known_block_size = array<i32: 256, 1, 1
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !r
-  // expected-remark-re@+1 {{the smem.partition at {{[0-9:]+}} and others may wait for each other by several pipelines: one of them waits before it has handed on what another needs to go on}}
+  // expected-remark-re@+1 {{the smem.partition at {{[0-9:]+}} and others may deadlock on several pipelines: one of them waits before it has committed or released what another waits for}}
   %q = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !r
   "smem.warp_specialize"() ({
     "smem.partition"() ({
@@ -455,7 +455,7 @@ func.func @other_pace(%n: index) attributes {known_block_size = array<i32: 256, 
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
   %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !r
-  // expected-remark-re@+1 {{may wait for each other by several pipelines: how many steps of the smem.create_pipeline at {{[0-9:]+}} its partition has taken at the smem.{{[a-z_]+}} at {{[0-9:]+}} is not the same in each round}}
+  // expected-remark-re@+1 {{may deadlock on several pipelines: how many indices of the smem.create_pipeline at {{[0-9:]+}} its partition has taken at the smem.{{[a-z_]+}} at {{[0-9:]+}} is not the same in each iteration}}
   %q = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !r
   "smem.warp_specialize"() ({
     "smem.partition"() ({
@@ -558,7 +558,7 @@ func.func @first_steps(%g: !g, %n: index) attributes {known_block_size = array<i
             %step = arith.addi %first, %j : index
             %p = "smem.producer_acquire"(%r, %step) : (!r, index) -> index
             %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-            // expected-remark@+1 {{cannot prove that accesses of tiles are in order: its stage may be of the first steps, before which no consumer has written it}}
+            // expected-remark@+1 {{cannot prove that accesses of tiles are in order: its pipeline index may be one of the first 2, whose stages no consumer has written before}}
             "smem.tma_store"(%t, %g, %c0, %c0) : (!t, !g, index, index) -> ()
             "smem.tma_commit"() : () -> ()
             "smem.tma_wait"() {pending = 0 : i32, read} : () -> ()
@@ -638,7 +638,7 @@ func.func @in_a_loop(%g: !g, %n: index) attributes {known_block_size = array<i32
   %s = "smem.alloc"() : () -> !s
   %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
   scf.for %l = %c0 to %n step %c1 {
-  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: it is not at the top of the kernel, once}}
+  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: it is not at the top level of the kernel, once}}
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
@@ -678,7 +678,7 @@ func.func @not_followed(%g: !g, %n: index) attributes {known_block_size = array<
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
   %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
-  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: 'smem.copy_commit' is not followed beside pipelines and partitions}}
+  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: 'smem.copy_commit' is not followed in kernels with pipelines or partitions}}
   "smem.copy_commit"() : () -> ()
   "smem.warp_specialize"() ({
     "smem.partition"() ({
@@ -736,7 +736,7 @@ func.func @some_threads(%g: !g, %n: index) attributes {known_block_size = array<
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
         "smem.consumer_release"(%r, %i) : (!r, index) -> ()
-        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: not all threads of the block execute it}}
+        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: not all threads of the CTA execute it}}
         gpu.barrier
       }
     }) {warpgroups = 1 : i32} : () -> ()
@@ -781,7 +781,7 @@ func.func @warps(%g: !g, %n: index) attributes {known_block_size = array<i32: 25
         "smem.elect"() ({
           %nothing = arith.constant 0 : index
         }) {scope = "warpgroup", warp = 1 : i32} : () -> ()
-        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: threads of several warps run beside the others}}
+        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: elected threads of several warps run concurrently with other threads}}
         "smem.elect"() ({
           %nothing = arith.constant 0 : index
         }) {scope = "warpgroup"} : () -> ()

@@ -101,7 +101,7 @@ func.func @unknown_stage(%m: !m, %g: memref<8xindex>) {
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 func.func @other_loops(%m: !m, %c: i1) {
   %t = "smem.alloc"() : () -> !t
-  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: how it runs them is not known}}
+  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: how it executes its regions is not known}}
   scf.while : () -> () {
     scf.condition(%c)
   } do {
