@@ -3,7 +3,7 @@
 from ..dialect.irtypes import Op
 
 
-def is_block_barrier(op: Op) -> bool:
+def is_cta_barrier(op: Op) -> bool:
     """Whether an op waits for all threads of the CTA, and orders their accesses of shared memory."""
     if op.name == "gpu.barrier":
         scope = str(op.attributes["scope"]) if "scope" in op.attributes else "workgroup"

@@ -10,7 +10,7 @@ from ...dialect.irtypes import Block as MlirBlock
 from ...dialect.irtypes import Op, Value
 from ...dialect.op import SmemOp
 from ...dialect.ops import MapOp
-from ...ir.barriers import is_block_barrier
+from ...ir.barriers import is_cta_barrier
 from ...ir.launch_attributes import MULTIPLES
 from .declared_effects import accessed_tiles, has_effect, pending_of
 from .harmless import is_harmless
@@ -150,7 +150,7 @@ class Translator:
         translated = self._translations.get(op.name)
         if translated:
             return translated(op)
-        if is_block_barrier(op):
+        if is_cta_barrier(op):
             return Barrier()
         if len(op.regions):
             return self._opaque(op)

@@ -5,7 +5,7 @@ from ....dialect.irtypes import Block, Op
 from ....dialect.op import SmemOp
 from ....dialect.ops import ElectOp, WarpSpecializeOp
 from ....dialect.smem import Smem
-from ....ir.barriers import is_block_barrier
+from ....ir.barriers import is_cta_barrier
 from ....ir.walk import holds, walk
 from ..declared_effects import accessed_tiles, has_effect
 from .pipeline_sides import ARRIVES, WAITS, PipelineSide, pipeline_side_of
@@ -44,9 +44,9 @@ class Ops:
     def is_followed(self, op: Op) -> bool:
         """Whether an op, or one inside it, accesses memory, orders accesses or selects threads."""
         if not len(op.regions):
-            return isinstance(op, self._effective) or is_block_barrier(op)
+            return isinstance(op, self._effective) or is_cta_barrier(op)
         if op not in self._followed:
-            followed = holds(op, *self._effective) or any(map(is_block_barrier, walk(op)))
+            followed = holds(op, *self._effective) or any(map(is_cta_barrier, walk(op)))
             self._followed[op] = followed
         return self._followed[op]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....dialect.irtypes import Op
 from ....dialect.op import SmemOp
 from ....dialect.ops import ElectOp, MapOp, WarpSpecializeOp
-from ....ir.barriers import is_block_barrier
+from ....ir.barriers import is_cta_barrier
 from ..declared_effects import has_effect
 from ..harmless import is_harmless
 from ..polynomials import Divergence, Polynomial
@@ -75,7 +75,7 @@ class Walker:
             return self._region(op, state) if self._kernel.ops.is_followed(op) else [state]
         if isinstance(op, SmemOp):
             self._smem_op(op, state)
-        elif is_block_barrier(op):
+        elif is_cta_barrier(op):
             self._synchronization.cta_barrier(op, state)
         elif not is_harmless(op):
             state.known = False
