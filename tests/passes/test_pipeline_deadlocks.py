@@ -74,9 +74,9 @@ def deadlocks(partitions, pipelines, trips):
 
 def text_of(partitions, pipelines):
     lines = [
-        f'%r{i} = "smem.create_pipeline"() {{stages = {r.stages} : i32, producers = 128 : i32, '
+        f'%pipeline{i} = "smem.create_pipeline"() {{stages = {each.stages} : i32, producers = 128 : i32, '
         "consumers = 1 : i32} : () -> !smem.pipeline"
-        for i, r in enumerate(pipelines)
+        for i, each in enumerate(pipelines)
     ]
     lines.append('"smem.warp_specialize"() ({')
     for number, partition in enumerate(partitions):
@@ -106,8 +106,8 @@ def op(number, pipelines, action, pipeline, index):
     waits = "producer_acquire" if produces else "consumer_wait"
     arrives = "producer_commit" if produces else "consumer_release"
     if action == "wait":
-        return f'"smem.{waits}"(%r{pipeline}, {index}) : (!smem.pipeline, index) -> index'
-    return f'"smem.{arrives}"(%r{pipeline}, {index}) : (!smem.pipeline, index) -> ()'
+        return f'"smem.{waits}"(%pipeline{pipeline}, {index}) : (!smem.pipeline, index) -> index'
+    return f'"smem.{arrives}"(%pipeline{pipeline}, {index}) : (!smem.pipeline, index) -> ()'
 
 
 @st.composite

@@ -1,9 +1,9 @@
-// What two blocks that multiply together must do alike, and what is not known of it.
+// What both CTAs of a pair must do in the same way, and remarks where that is not proven.
 
 // RUN: smem-opt %s --smem-check-async --split-input-file --verify-diagnostics
 
-// Each warpgroup has rows of its own, the same in both blocks; loops and steps do not depend on the block. The
-// one remark is expected so that any other would fail the test.
+// Each warpgroup has its rows, the same in both CTAs; loops and pipeline indices do not depend on the CTA.
+// One remark is expected, so any other fails the test.
 
 !a = !smem.tile<tensor<256x64xbf16>, #smem.auto>
 !part = !smem.tile<tensor<128x64xbf16>, #smem.auto>
@@ -51,7 +51,7 @@ func.func @alike(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>, %n: index)
 
 // -----
 
-// One goes round more often.
+// One CTA runs more iterations.
 
 !a = !smem.tile<tensor<256x64xbf16>, #smem.auto>
 !part = !smem.tile<tensor<128x64xbf16>, #smem.auto>
@@ -82,7 +82,7 @@ func.func @loop(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>)
 
 // -----
 
-// Which accumulator is added to.
+// The accumulator depends on the CTA.
 
 !a = !smem.tile<tensor<256x64xbf16>, #smem.auto>
 !part = !smem.tile<tensor<128x64xbf16>, #smem.auto>
@@ -118,7 +118,7 @@ func.func @accumulator(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>)
 
 // -----
 
-// Whether anything is added.
+// Whether the accumulator is kept depends on the CTA.
 
 !a = !smem.tile<tensor<256x64xbf16>, #smem.auto>
 !part = !smem.tile<tensor<128x64xbf16>, #smem.auto>
@@ -149,7 +149,7 @@ func.func @keep(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>)
 
 // -----
 
-// How often, nobody says.
+// An unknown number of iterations.
 
 !a = !smem.tile<tensor<256x64xbf16>, #smem.auto>
 !part = !smem.tile<tensor<128x64xbf16>, #smem.auto>
@@ -210,7 +210,7 @@ func.func @loaded(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>, %starts: m
 
 // -----
 
-// Each block has copied all columns, and takes its half of them.
+// Each CTA has copied all columns, and reads its half of them.
 
 !a = !smem.tile<tensor<256x64xbf16>, #smem.auto>
 !part = !smem.tile<tensor<128x64xbf16>, #smem.auto>
@@ -240,7 +240,7 @@ func.func @halves(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>)
 
 // -----
 
-// Memory that is shown.
+// A view of memory.
 
 !m = memref<16384xi8, #gpu.address_space<workgroup>>
 !a = !smem.tile<tensor<128x64xbf16>, #smem.layout<"Swizzle<3,4,3> o (128,64):(64,1)">>

@@ -1,4 +1,4 @@
-// Ops of other dialects that access memory which tiles show.
+// Ops of other dialects that access memory which tiles view.
 
 // RUN: smem-opt %s --smem-check-async --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
@@ -84,7 +84,7 @@ gpu.module @kernels {
 
 // -----
 
-// What an op does with the memory is not known; nor with the memory of a symbol, through another op.
+// An op with unknown effects on the memory, and on the memory of a symbol through another op.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
@@ -108,7 +108,7 @@ gpu.module @kernels {
 
 // -----
 
-// A memref of the same symbol, got by another op.
+// A memref of the same symbol, by another op.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>

@@ -1,4 +1,4 @@
-// What several warpgroups write by one op.
+// Writes of several warpgroups by one op.
 
 // RUN: smem-opt %s --smem-check-async --split-input-file --verify-diagnostics
 
@@ -17,7 +17,7 @@ func.func @same(%zero: f32) attributes {known_block_size = array<i32: 256, 1, 1>
 !s = !smem.tile<tensor<128x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-func.func @apart(%zero: f32) attributes {known_block_size = array<i32: 256, 1, 1>} {
+func.func @disjoint(%zero: f32) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c4 = arith.constant 4 : index
   %c7 = arith.constant 7 : index
   %c64 = arith.constant 64 : index
@@ -45,7 +45,7 @@ func.func @apart(%zero: f32) attributes {known_block_size = array<i32: 256, 1, 1
 
 // -----
 
-// Parts that overlap: each begins 32 rows after the one before, and has 64.
+// Overlapping subtiles of 64 rows: each begins 32 rows after the one before.
 
 !s = !smem.tile<tensor<96x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
@@ -66,7 +66,7 @@ func.func @overlapping(%zero: f32) attributes {known_block_size = array<i32: 256
 
 // -----
 
-// In a block of two dimensions the warpgroup is not the thread's x divided by 128.
+// In a CTA of two dimensions the warpgroup is not the thread's x divided by 128.
 
 !s = !smem.tile<tensor<128x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
