@@ -13,7 +13,7 @@ from .state import State
 _SIZES = (5040 << 8, 0, 1, 2, 3, 4, 5, 8, 64, 128, 192, 256, 320, 384, 512, 1024)
 
 #: The most steps of a concrete run; the hazards of a loop occur in its first iterations.
-_MOST_STEPS = 5_000
+_STEP_LIMIT = 5_000
 
 
 class Proof(Interpreter):
@@ -43,7 +43,7 @@ class _HazardFound(Exception):
 
 
 class _Stopped(Exception):
-    """A concrete run stops: it does not know a branch, or has run the most steps."""
+    """A concrete run stops: it reached an unknown branch, or the step limit."""
 
 
 class _ConcreteRun(Interpreter):
@@ -60,7 +60,7 @@ class _ConcreteRun(Interpreter):
         self.size = size
         self.flag = flag
         self.furthest = 1 << 62
-        self.left = _MOST_STEPS
+        self.left = _STEP_LIMIT
 
     def report(self, hazard: Hazard) -> None:
         if not hazard.unsure:

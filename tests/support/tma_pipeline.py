@@ -43,7 +43,7 @@ def text(blocks: int, grid: int) -> str:
     """
     rows = ROWS * blocks
     cluster = f", known_cluster_size = array<i32: {blocks}, 1, 1>" if blocks > 1 else ""
-    mask = " multicast_mask = %all_ctas" if blocks > 1 else ""
+    mask = " multicast_mask = %everyone" if blocks > 1 else ""
     return f"""
 !A = memref<{STEPS * rows}x{LANES}xf32>
 !D = memref<{grid}x{STEPS * rows}x{LANES}xf32>
@@ -71,7 +71,7 @@ gpu.module @kernels {{
     %stages32 = arith.constant {STAGES} : i32
     %consumers = arith.constant {blocks} : i32
     %tile_bytes = arith.constant {blocks * SUBTILE_BYTES} : i32
-    %all_ctas = arith.constant {(1 << blocks) - 1} : i16
+    %everyone = arith.constant {(1 << blocks) - 1} : i16
     %all = arith.constant -1 : i32
     %ticks = arith.constant 10000000 : i32
     %tiles = memref.get_global @tiles : !tiles
@@ -102,10 +102,10 @@ gpu.module @kernels {{
         %before = arith.xori %parity, %one : i32
         nvvm.mbarrier.try_wait.parity %empty, %before, %ticks : !llvm.ptr<3>, i32, i32
         nvvm.mbarrier.arrive.expect_tx %full, %tile_bytes : !llvm.ptr<3>, i32
-        %own_row = arith.muli %rank, %part : index
-        %from = arith.addi %first_row, %own_row : index
+        %mine = arith.muli %rank, %part : index
+        %from = arith.addi %first_row, %mine : index
         %row = arith.index_cast %from : index to i32
-        %in_pipeline = arith.addi %slot, %own_row : index
+        %in_pipeline = arith.addi %slot, %mine : index
         %offset = arith.muli %in_pipeline, %row_bytes : index
         %at = arith.addi %tiles_at, %offset : index
         %number = arith.index_cast %at : index to i64
@@ -135,8 +135,8 @@ gpu.module @kernels {{
         }}
         nvvm.fence.proxy {{kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}}
         nvvm.bar.warp.sync %all : i32
-        %arrives = arith.cmpi ult, %lane, %blocks : index
-        scf.if %arrives {{
+        %sends = arith.cmpi ult, %lane, %blocks : index
+        scf.if %sends {{
           %peer = arith.index_cast %lane : index to i32
           %remote = nvvm.mapa %empty, %peer : !llvm.ptr<3> -> !llvm.ptr<7>
           nvvm.mbarrier.arrive %remote {{scope = #nvvm.mem_scope<cluster>}} : !llvm.ptr<7>
