@@ -183,7 +183,7 @@ func.func @more_stages(%g: !g, %n: index) attributes {known_block_size = array<i
         scf.for %i = %c0 to %n step %c1 {
           %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: the smem.alloc at {{[0-9:]+}} has 2 stages, the smem.create_pipeline at {{[0-9:]+}} 1; give both the same number}}
+          // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: the smem.alloc at {{[0-9:]+}} has 2 stages, the smem.create_pipeline at {{[0-9:]+}} 1; give both the same number of stages}}
           "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
           "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
@@ -193,7 +193,7 @@ func.func @more_stages(%g: !g, %n: index) attributes {known_block_size = array<i
       scf.for %i = %c0 to %n step %c1 {
         %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
-        // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: the smem.alloc at {{[0-9:]+}} has 2 stages, the smem.create_pipeline at {{[0-9:]+}} 1; give both the same number}}
+        // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: the smem.alloc at {{[0-9:]+}} has 2 stages, the smem.create_pipeline at {{[0-9:]+}} 1; give both the same number of stages}}
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
         "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()

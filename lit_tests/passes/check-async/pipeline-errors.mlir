@@ -414,7 +414,7 @@ func.func @fewer_stages(%g: !g, %n: index) attributes {known_block_size = array<
         scf.for %i = %c0 to %n step %c1 {
           %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          // expected-error-re@+1 {{'smem.tma_load' op takes one of 3 stages of the smem.create_pipeline at {{[0-9:]+}} from the smem.alloc at {{[0-9:]+}}, which has 2; give both the same number}}
+          // expected-error-re@+1 {{'smem.tma_load' op takes one of 3 stages of the smem.create_pipeline at {{[0-9:]+}} from the smem.alloc at {{[0-9:]+}}, which has 2; give both the same number of stages}}
           "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
           "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }

@@ -154,7 +154,7 @@ class TileResolver:
             self._findings.error(
                 op,
                 f"takes one of {count} stages of the {at(pipeline)} from the {at(allocation)}, which has "
-                f"{stages}; give both the same number",
+                f"{stages}; give both the same number of stages",
                 state.certain and stages > 1,
                 state,
             )
@@ -162,7 +162,7 @@ class TileResolver:
             self._findings.remark(
                 op,
                 f"the {at(allocation)} has {stages} stages, the {at(pipeline)} {count}; give both the "
-                "same number",
+                "same number of stages",
                 state,
             )
         return stages == count
