@@ -1,10 +1,10 @@
-"""Which ops are barriers of the whole block."""
+"""Ops that are barriers of the whole CTA."""
 
-from typing import Any
+from ..dialect.irtypes import Op
 
 
-def is_block_barrier(op: Any) -> bool:
-    """Whether all threads of the block have done what comes before it, once they are past it."""
+def is_cta_barrier(op: Op) -> bool:
+    """Whether an op waits for all threads of the CTA, and orders their accesses of shared memory."""
     if op.name == "gpu.barrier":
         scope = str(op.attributes["scope"]) if "scope" in op.attributes else "workgroup"
         ordered = str(op.attributes["address_spaces"]) if "address_spaces" in op.attributes else ""

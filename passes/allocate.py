@@ -14,7 +14,7 @@ from ..dialect.ops.memory import MAX_OFFSET
 from ..dialect.ops.pipeline import MBARRIER_BYTES
 from ..dialect.smem import Smem
 from ..dialect.types import layout_of
-from ..ir.barriers import is_block_barrier
+from ..ir.barriers import is_cta_barrier
 from ..ir.errors import OpError
 from ..ir.kernel import function_of
 from ..ir.launch_attributes import SHARED_BYTES
@@ -133,7 +133,7 @@ class Timeline:
         ops = [op.operation for op in block.operations]
         self.end = len(ops)
         self._at = {op: i for i, op in enumerate(ops)}
-        self._barrier = self._next(ops, is_block_barrier)
+        self._barrier = self._next(ops, is_cta_barrier)
         self._waits = {
             completion: self._next(
                 ops, lambda op, completion=completion: _waits_for_all(op.opview, completion)

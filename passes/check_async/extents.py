@@ -1,50 +1,60 @@
-"""Where parts of tiles lie along each dimension, as far as it is known."""
+"""Extents of subtiles along each dimension, with symbolic starts."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from ...dialect.irtypes import Op, Value
+from ...dialect.ops import SubviewOp
 from ...dialect.types import shape_of
 from ...ir.subtiles import chain_of
 from .memory import starts_of
-from .polynomials import Polynomial, Spread, Symbol, number
+from .polynomials import Divergence, Polynomial, Symbol, number
 from .values import Values
 
 
 class Extent(NamedTuple):
-    """Where something begins along a dimension (None if not known), its size, and the tile's."""
+    """An interval of a tile along one dimension, in elements (in stages along the first).
+
+    Attributes:
+        start: where it begins; None if not known.
+        size: its size.
+        tile_size: the tile's size along the dimension.
+    """
 
     start: Polynomial | None
     size: int
-    whole: int
+    tile_size: int
 
     @property
-    def is_all(self) -> bool:
-        """Whether it is all of the tile's."""
-        return self.size == self.whole
+    def is_whole(self) -> bool:
+        """Whether it is all of the tile."""
+        return self.size == self.tile_size
 
-    def is_same(self, other: Extent) -> bool:
+    def equals(self, other: Extent) -> bool:
         """Whether two are known to be the same."""
         if self.size != other.size:
             return False
-        return self.is_all or (self.start is not None and self.start == other.start)
+        return self.is_whole or (self.start is not None and self.start == other.start)
 
-    def meets(self, other: Extent) -> bool | None:
+    def overlaps(self, other: Extent) -> bool | None:
         """Whether two have elements in common; None if not known."""
-        if self.is_all or other.is_all:
+        if self.is_whole or other.is_whole:
             return True
         distance = None if None in (self.start, other.start) else _minus(self, other).constant
         return None if distance is None else -self.size < distance < other.size
 
-    def subtiles_from(self, other: Extent, symbol: Symbol) -> bool:
-        """Whether they have nothing in common if the symbol is not the same for both, and all else that
-        they are made of is."""
+    def is_disjoint_between(self, other: Extent, symbol: Symbol) -> bool:
+        """Whether the extents are disjoint for threads of which the symbol differs.
+
+        All other symbols must be the same for these threads, else the answer is no.
+        """
         if self.start is None or other.start is None:
             return False
         split, others = self.start.split(symbol), other.start.split(symbol)
         if split is None or others is None or split[0] != others[0]:
             return False
-        if max(split[1].spread, others[1].spread) > Spread.BLOCK:
+        if max(split[1].divergence, others[1].divergence) > Divergence.BETWEEN_CTAS:
             return False
         distance = (split[1] - others[1]).constant
         return (
@@ -60,24 +70,24 @@ def _minus(one: Extent, other: Extent) -> Polynomial:
 
 
 class Subtile(NamedTuple):
-    """A tile as a part of the alloc or view that it comes from.
+    """A tile as a subtile of the alloc or view that it comes from.
 
     Attributes:
-        root: the alloc or view.
-        chain: the ops that take the part, from the root.
-        extents: stages, rows and columns.
+        allocation: the alloc or view.
+        chain: the ops that take the subtile, from the allocation on.
+        extents: those of stages, rows and columns.
     """
 
-    allocation: Any
-    chain: list[Any]
+    allocation: Op
+    chain: list[SubviewOp]
     extents: tuple[Extent, Extent, Extent]
 
 
-def subtile_of(tile: Any, user: Any, values: Values) -> Subtile:
-    """The part of a root that a tile is.
+def subtile_of(tile: Value, user: Op, values: Values) -> Subtile:
+    """Return the subtile of an allocation that a tile is.
 
     Raises:
-        OpError: if it comes from no alloc or view.
+        OpError: if it does not come from an alloc or view.
     """
     allocation, chain = chain_of(tile, user)
     starts = [Polynomial(), Polynomial(), Polynomial()]

@@ -1,8 +1,8 @@
-"""Which ops of other dialects put no accesses of tiles in order; ours declare it."""
+"""Ops of other dialects that order no accesses of tiles; those of this dialect declare their effects."""
 
-from typing import Any
+from ...dialect.irtypes import Op
 
-#: Dialects whose ops order nothing, and the ops of others that order nothing.
+#: Dialects whose ops order nothing, and ops of other dialects that order nothing.
 _HARMLESS_DIALECTS = {
     "affine",
     "arith",
@@ -37,14 +37,14 @@ _HARMLESS = {
 }
 
 
-def is_harmless(op: Any) -> bool:
-    """Whether an op neither accesses tiles nor orders accesses of others."""
+def is_harmless(op: Op) -> bool:
+    """Whether an op neither accesses tiles nor orders the accesses of other ops."""
     dialect = op.name.partition(".")[0]
     return op.name in _HARMLESS or dialect in _HARMLESS_DIALECTS or _is_pure(op)
 
 
-def _is_pure(op: Any) -> bool:
-    """Whether an op of the GPU's own dialects orders nothing."""
+def _is_pure(op: Op) -> bool:
+    """Whether an op of the `llvm` or `nvvm` dialect orders nothing."""
     if op.name == "llvm.inline_asm":
         return "has_side_effects" not in op.attributes
     if op.name.startswith("llvm."):

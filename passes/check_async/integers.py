@@ -1,168 +1,188 @@
-"""What is known of an integer while a program is interpreted."""
+"""Abstract integers: a residue modulo some number, a lower bound, and whether all threads agree."""
 
 from collections.abc import Callable
 from math import gcd
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 
 class Integer(NamedTuple):
-    """An integer, or what is known of it. Integers are taken not to wrap around.
+    """What is known of an integer; integers are assumed not to overflow.
 
     Attributes:
-        rest: the integer, modulo `modulus`.
-        modulus: 0 if the integer is exactly `rest`.
-        least: a number that it is not below; None if none is known.
-        uniform: whether it is known to be the same for all threads of the block.
+        residue: the integer modulo `modulus`.
+        modulus: 0 if the integer is exactly `residue`.
+        lower_bound: it is not below this; None if not known.
+        uniform: whether it is known to be the same for all threads of the CTA.
     """
 
-    rest: int
+    residue: int
     modulus: int
-    least: int | None
+    lower_bound: int | None
     uniform: bool = True
 
     @property
     def exact(self) -> int | None:
-        """The integer, if it is known."""
-        return None if self.modulus else self.rest
+        """The integer; None if not known."""
+        return None if self.modulus else self.residue
 
     def widened(self, modulus: int, bound: int) -> "Integer":
-        """One of finitely many integers that are no more precise: exact up to `bound`, and known
-        modulo `modulus` beyond."""
-        if not self.modulus and abs(self.rest) <= bound:
+        """Return one of finitely many abstract integers that include this one.
+
+        It is exact up to `bound`, and a residue modulo `modulus` beyond.
+        """
+        if not self.modulus and abs(self.residue) <= bound:
             return self
         step = gcd(self.modulus, modulus)
-        least = None if self.least is None or self.least < -bound else min(self.least, bound)
-        return Integer(self.rest % step, step, least, self.uniform)
+        lower_bound = (
+            None
+            if self.lower_bound is None or self.lower_bound < -bound
+            else min(self.lower_bound, bound)
+        )
+        return Integer(self.residue % step, step, lower_bound, self.uniform)
 
 
 def exactly(number: int) -> Integer:
-    """A known integer."""
+    """Return a known integer."""
     return Integer(number, 0, number)
 
 
-#: Nothing is known, but that it is the same for all threads; and not even that.
+#: An unknown integer that is the same for all threads, and one that may differ between them.
 UNKNOWN = Integer(0, 1, None)
 VARIES = Integer(0, 1, None, uniform=False)
 
 
-def joined(x: Integer, y: Integer) -> Integer:
-    """What is known of an integer that is one of two."""
-    least = None if x.least is None or y.least is None else min(x.least, y.least)
-    return _made(x.rest, gcd(x.modulus, y.modulus, x.rest - y.rest), least, x, y)
+def join(x: Integer, y: Integer) -> Integer:
+    """Return what is known of an integer that is one of two."""
+    lower_bound = (
+        None
+        if x.lower_bound is None or y.lower_bound is None
+        else min(x.lower_bound, y.lower_bound)
+    )
+    return _derived(x.residue, gcd(x.modulus, y.modulus, x.residue - y.residue), lower_bound, x, y)
 
 
-def _made(rest: int, modulus: int, least: int | None, *sources: Integer) -> Integer:
-    """An integer that follows from others."""
+def _derived(residue: int, modulus: int, lower_bound: int | None, *sources: Integer) -> Integer:
+    """Return an integer that is computed from others."""
     if not modulus:
-        return exactly(rest)
-    return Integer(rest % modulus, modulus, least, all(s.uniform for s in sources))
+        return exactly(residue)
+    return Integer(residue % modulus, modulus, lower_bound, all(s.uniform for s in sources))
 
 
 def plus(x: Integer, y: Integer) -> Integer:
-    """The sum of two integers."""
-    least = None if x.least is None or y.least is None else x.least + y.least
-    return _made(x.rest + y.rest, gcd(x.modulus, y.modulus), least, x, y)
+    """Return the sum of two integers."""
+    lower_bound = (
+        None if x.lower_bound is None or y.lower_bound is None else x.lower_bound + y.lower_bound
+    )
+    return _derived(x.residue + y.residue, gcd(x.modulus, y.modulus), lower_bound, x, y)
 
 
 def _subtract(x: Integer, y: Integer) -> Integer:
-    least = None if x.least is None or y.modulus else x.least - y.rest
-    return _made(x.rest - y.rest, gcd(x.modulus, y.modulus), least, x, y)
+    lower_bound = None if x.lower_bound is None or y.modulus else x.lower_bound - y.residue
+    return _derived(x.residue - y.residue, gcd(x.modulus, y.modulus), lower_bound, x, y)
 
 
 def _multiply(x: Integer, y: Integer) -> Integer:
-    modulus = gcd(x.rest * y.modulus, y.rest * x.modulus, x.modulus * y.modulus)
-    positive = x.least is not None and y.least is not None and min(x.least, y.least) >= 0
-    return _made(x.rest * y.rest, modulus, 0 if positive else None, x, y)
+    modulus = gcd(x.residue * y.modulus, y.residue * x.modulus, x.modulus * y.modulus)
+    positive = (
+        x.lower_bound is not None
+        and y.lower_bound is not None
+        and min(x.lower_bound, y.lower_bound) >= 0
+    )
+    return _derived(x.residue * y.residue, modulus, 0 if positive else None, x, y)
 
 
 def _is_natural(x: Integer) -> bool:
-    return x.least is not None and x.least >= 0
+    return x.lower_bound is not None and x.lower_bound >= 0
 
 
 def _remainder(x: Integer, y: Integer) -> Integer:
-    if y.modulus or y.rest <= 0 or not _is_natural(x):
-        return _made(0, 1, None, x, y)
-    modulus = gcd(x.modulus, y.rest)
-    if modulus == y.rest or not x.modulus:
-        return exactly(x.rest % y.rest)
-    return _made(x.rest, modulus, 0, x, y)
+    if y.modulus or y.residue <= 0 or not _is_natural(x):
+        return _derived(0, 1, None, x, y)
+    modulus = gcd(x.modulus, y.residue)
+    if modulus == y.residue or not x.modulus:
+        return exactly(x.residue % y.residue)
+    return _derived(x.residue, modulus, 0, x, y)
 
 
 def _divide(x: Integer, y: Integer) -> Integer:
-    if y.modulus or y.rest <= 0 or not _is_natural(x) or x.modulus % y.rest:
-        return _made(0, 1, 0 if _is_natural(x) and _is_natural(y) else None, x, y)
-    assert x.least is not None
-    return _made(x.rest // y.rest, x.modulus // y.rest, x.least // y.rest, x, y)
+    if y.modulus or y.residue <= 0 or not _is_natural(x) or x.modulus % y.residue:
+        return _derived(0, 1, 0 if _is_natural(x) and _is_natural(y) else None, x, y)
+    assert x.lower_bound is not None
+    return _derived(
+        x.residue // y.residue, x.modulus // y.residue, x.lower_bound // y.residue, x, y
+    )
 
 
 def _and(x: Integer, y: Integer) -> Integer:
     for mask, other in ((y, x), (x, y)):
         if mask.exact == 0:
             return exactly(0)
-        low_bits = not mask.modulus and mask.rest & (mask.rest + 1) == 0
+        low_bits = not mask.modulus and mask.residue & (mask.residue + 1) == 0
         if low_bits and _is_natural(other):
-            return _remainder(other, exactly(mask.rest + 1))
+            return _remainder(other, exactly(mask.residue + 1))
     return _exact_only(int.__and__)(x, y)
 
 
 def _shift_left(x: Integer, y: Integer) -> Integer:
-    shifts = not y.modulus and 0 <= y.rest < 64
-    return _multiply(x, exactly(1 << y.rest)) if shifts else _made(0, 1, None, x, y)
+    shifts = not y.modulus and 0 <= y.residue < 64
+    return _multiply(x, exactly(1 << y.residue)) if shifts else _derived(0, 1, None, x, y)
 
 
 def _shift_right(x: Integer, y: Integer) -> Integer:
-    shifts = not y.modulus and 0 <= y.rest < 64
-    return _divide(x, exactly(1 << y.rest)) if shifts else _made(0, 1, None, x, y)
+    shifts = not y.modulus and 0 <= y.residue < 64
+    return _divide(x, exactly(1 << y.residue)) if shifts else _derived(0, 1, None, x, y)
 
 
 def _exact_only(compute: Callable[[int, int], int]) -> Callable[[Integer, Integer], Integer]:
     def result(x: Integer, y: Integer) -> Integer:
         known = not x.modulus and not y.modulus
-        return exactly(compute(x.rest, y.rest)) if known else _made(0, 1, None, x, y)
+        return exactly(compute(x.residue, y.residue)) if known else _derived(0, 1, None, x, y)
 
     return result
 
 
-def _unsigned(compute: Callable[[Integer, Integer], Integer]) -> Any:
-    """An operation that sees negative numbers as large ones, of which we know nothing."""
+def _unsigned(
+    compute: Callable[[Integer, Integer], Integer],
+) -> Callable[[Integer, Integer], Integer]:
+    """Return an unsigned operation: its result is unknown for operands that may be negative."""
 
     def result(x: Integer, y: Integer) -> Integer:
-        return compute(x, y) if _is_natural(x) and _is_natural(y) else _made(0, 1, None, x, y)
+        return compute(x, y) if _is_natural(x) and _is_natural(y) else _derived(0, 1, None, x, y)
 
     return result
 
 
 def select(condition: Integer, x: Integer, y: Integer) -> Integer:
-    """`arith.select`."""
+    """Return the result of `arith.select`."""
     if not condition.modulus:
-        return x if condition.rest else y
-    either = joined(x, y)
+        return x if condition.residue else y
+    either = join(x, y)
     return either._replace(uniform=either.uniform and condition.uniform)
 
 
 def less(x: Integer, y: Integer) -> Integer:
-    """Whether x < y: 0, 1 or not known."""
+    """Return whether x < y: 0, 1 or unknown."""
     if not x.modulus and not y.modulus:
-        return exactly(int(x.rest < y.rest))
-    if not y.modulus and x.least is not None and x.least >= y.rest:
+        return exactly(int(x.residue < y.residue))
+    if not y.modulus and x.lower_bound is not None and x.lower_bound >= y.residue:
         return exactly(0)
-    if not x.modulus and y.least is not None and y.least > x.rest:
+    if not x.modulus and y.lower_bound is not None and y.lower_bound > x.residue:
         return exactly(1)
-    return _made(0, 1, 0, x, y)
+    return _derived(0, 1, 0, x, y)
 
 
 def _equal(x: Integer, y: Integer) -> Integer:
     step = gcd(x.modulus, y.modulus)
     if not step:
-        return exactly(int(x.rest == y.rest))
-    apart = (x.rest - y.rest) % step != 0
-    if apart or less(x, y).exact == 1 or less(y, x).exact == 1:
+        return exactly(int(x.residue == y.residue))
+    different = (x.residue - y.residue) % step != 0
+    if different or less(x, y).exact == 1 or less(y, x).exact == 1:
         return exactly(0)
-    return _made(0, 1, 0, x, y)
+    return _derived(0, 1, 0, x, y)
 
 
 def _not(x: Integer) -> Integer:
-    return x if x.modulus else exactly(1 - x.rest)
+    return x if x.modulus else exactly(1 - x.residue)
 
 
 #: The comparisons of `arith.cmpi` in the order of its predicate attribute.

@@ -1,74 +1,84 @@
-"""The memory behind tiles: which roots may have bytes in common, and what else accesses them."""
+"""The memory of tiles: which allocations may have bytes in common, and what else accesses them."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator
+from typing import TypeVar
 
 from ...dialect.bindings import ir
 from ...dialect.diagnostics import format_location
 from ...dialect.divisibility import constant_of
+from ...dialect.irtypes import Op, Value
 from ...dialect.memrefs import is_workgroup
 from ...dialect.ops import SubviewOp, ViewOp
 from ...dialect.types import layout_of, shape_of
 from ...ir.subtiles import chain_of
 from ...ir.walk import walk
 from ...layout import Multiple
-from .memrefs import ALIASES, Accessed, accessed_memrefs, base_of, defining_op, is_known
-from .regions import Allocation, Place, Start
+from .memrefs import ALIASES, accessed_memrefs, base_of, defining_op, is_known
+from .rectangles import Allocation, Start, SymbolicRectangle
 
-#: Ops that make a memref whose bytes no other memref has.
+#: Ops that allocate a memref which shares no bytes with another.
 _ALLOCATIONS = ("memref.alloc", "memref.alloca")
 
-#: Ops that give the memory of a symbol.
+#: Ops that return the memory of a symbol.
 _NAMED = ("gpu.dynamic_shared_memory", "memref.get_global")
 
-#: Ops of which it is known where in the memory of a memref another one begins.
+_Start = TypeVar("_Start")
+
+#: Ops whose result is an alias of a memref, at a known offset.
 _VIEWS = ("memref.view", "memref.cast")
 
 
 class Allocations:
-    """The roots of a function's tiles, found as their parts are used."""
+    """The allocations of a function's tiles.
 
-    def __init__(self, function: Any, number: Callable[[Any], int]) -> None:
+    Args:
+        function: the function.
+        number: gives the number of an integer value; see `rectangles.Start`.
+    """
+
+    def __init__(self, function: Op, number: Callable[[Value], int]) -> None:
         self._function = function
         self._number = number
-        self._places: dict[Any, Place | None] = {}
-        self._allocations: dict[Any, Allocation | None] = {}
-        self._shown = {self._memory(base_of(view.memref))[0] for view in walk(function, ViewOp)}
-        #: The memrefs of one memory: ops that name it, and arguments, of which any two may be the same.
-        self._bases = self._all_bases() if self._shown else {}
+        self._tiles: dict[Value, SymbolicRectangle | None] = {}
+        self._allocations: dict[Op, Allocation | None] = {}
+        self._viewed = {self._memory(base_of(view.memref))[0] for view in walk(function, ViewOp)}
+        #: The memrefs that may be of one memory: results of ops that name it, or arguments.
+        self._bases = self._all_bases() if self._viewed else {}
         #: Views of whose memory not everything is known, with the reason.
-        self.unknown: dict[Any, str] = {}
+        self.unknown: dict[Op, str] = {}
 
-    def place(self, tile: Any, user: Any) -> Place | None:
-        """The place that a tile is; None if its memory is not known.
+    def rectangle(self, tile: Value, user: Op) -> SymbolicRectangle | None:
+        """Return the rectangle that a tile is; None if its memory is not known.
 
         Raises:
-            OpError: if it comes from no alloc or view.
+            OpError: if it does not come from an alloc or view.
         """
-        if tile not in self._places:
-            self._places[tile] = self._place(tile, *chain_of(tile, user))
-        return self._places[tile]
+        if tile not in self._tiles:
+            self._tiles[tile] = self._rectangle(tile, *chain_of(tile, user))
+        return self._tiles[tile]
 
-    def of_memrefs(self, op: Any) -> Accessed | None:
-        """The places that an op of another dialect reads, and those that it writes, of memory that tiles
-        show; None if there are none."""
-        if not self._shown:
-            return None
+    def of_memrefs(
+        self, op: Op
+    ) -> tuple[tuple[SymbolicRectangle, ...], tuple[SymbolicRectangle, ...]]:
+        """Return what an op of another dialect reads, and what it writes, of memory that tiles view."""
+        if not self._viewed:
+            return (), ()
         reads, writes = accessed_memrefs(op)
-        found = Accessed(self._shared(op, reads), self._shared(op, writes))
-        return found if any(found) else None
+        return self._shared(op, reads), self._shared(op, writes)
 
-    def _shared(self, op: Any, memrefs: tuple[Any, ...]) -> tuple[Place, ...]:
-        """The memory behind memrefs that tiles show, too; which bytes of it are accessed is not known."""
+    def _shared(self, op: Op, memrefs: tuple[Value, ...]) -> tuple[SymbolicRectangle, ...]:
+        """Return the memory of memrefs that tiles also view; which bytes are accessed is not known."""
         found = (self._memory(base_of(memref))[0] for memref in memrefs)
-        shown = [memory for memory in found if memory is not None and memory in self._shown]
+        viewed = [memory for memory in found if memory is not None and memory in self._viewed]
         start: Start = (0, ())
         return tuple(
-            Place(Allocation(op, memory, None, 1, 1, 1, of_memref=True), start, start, start, 1, 1)
-            for memory in shown
+            SymbolicRectangle(
+                Allocation(op, memory, None, 1, 1, 1, of_memref=True), start, start, start, 1, 1
+            )
+            for memory in viewed
         )
 
-    def _place(self, tile: Any, op: Any, chain: list[Any]) -> Place | None:
+    def _rectangle(self, tile: Value, op: Op, chain: list[SubviewOp]) -> SymbolicRectangle | None:
         allocation = self._allocation(op)
         if allocation is None:
             return None
@@ -78,18 +88,18 @@ class Allocations:
                 starts[dim] = _sum(starts[dim], start)
         height, width = shape_of(tile.type)[-2:]
         stage, row, column = starts
-        return Place(allocation, stage, row, column, height, width)
+        return SymbolicRectangle(allocation, stage, row, column, height, width)
 
-    def _start(self, value: Any) -> Start:
+    def _start(self, value: Value) -> Start:
         constant = constant_of(value)
         return (0, (self._number(value),)) if constant is None else (constant, ())
 
-    def _allocation(self, op: Any) -> Allocation | None:
+    def _allocation(self, op: Op) -> Allocation | None:
         if op not in self._allocations:
-            self._allocations[op] = self._made(op)
+            self._allocations[op] = self._new_allocation(op)
         return self._allocations[op]
 
-    def _made(self, op: Any) -> Allocation | None:
+    def _new_allocation(self, op: Op) -> Allocation | None:
         stages, rows, columns = (1, *shape_of(op.tile.type))[-3:]
         if not isinstance(op, ViewOp):
             return Allocation(op, op, None, stages, rows, columns)
@@ -102,25 +112,27 @@ class Allocations:
         user = next((user for user in users if user is not None), None)
         if user is not None:
             where = format_location(user.location)
-            self.unknown[op] = f"'{user.operation.name}' at {where} uses its memory, too"
+            self.unknown[op] = f"'{user.operation.name}' at {where} also uses its memory"
             outside = True
         layout = layout_of(op.tile.type)
         assert layout is not None
         span = (shift, shift + layout.size_bytes)
         return Allocation(op, memory, span, stages, rows, columns, outside)
 
-    def _all_bases(self) -> dict[Any, list[Any]]:
-        """Memrefs by what stands for their memory, if not the memref itself does."""
-        found: dict[Any, list[Any]] = {}
+    def _all_bases(self) -> dict[Hashable, list[Value]]:
+        """Return the memrefs that may alias others, by the key of their memory."""
+        found: dict[Hashable, list[Value]] = {}
         named = [op.results[0] for op in walk(self._function, *_NAMED)]
         arguments = self._function.regions[0].blocks[0].arguments
         for base in [*named, *filter(_is_workgroup, arguments)]:
             found.setdefault(self._memory(base)[0], []).append(base)
         return found
 
-    def _memory(self, source: Any) -> tuple[Any, bool]:
-        """What stands for the memory of a memref, and whether it has contents that the function did
-        not write; None for memory that is not known."""
+    def _memory(self, source: Value) -> tuple[Hashable, bool]:
+        """Return a key of a memref's memory, and whether others than the function may have written it.
+
+        The key is None for memory that is not known.
+        """
         owner = source.owner
         op = defining_op(source)
         if op is None:
@@ -141,30 +153,38 @@ class Allocations:
 
 
 def starts_of(
-    subtile: SubviewOp, at_run_time: Callable, static: Callable
-) -> Iterator[tuple[int, Any]]:
-    """Where a part begins, as made of a value or of a number, with the dimension: 0 for stages, 1 for
-    rows, 2 for columns."""
+    subtile: SubviewOp, at_run_time: Callable[[Value], _Start], static: Callable[[int], _Start]
+) -> Iterator[tuple[int, _Start]]:
+    """Yield the dimensions and starts of a subtile.
+
+    Args:
+        subtile: the op.
+        at_run_time: converts a start that is a value.
+        static: converts a start that is a number.
+
+    Returns:
+        Pairs of the dimension (0 for stages, 1 for rows, 2 for columns) and the converted start.
+    """
     starts, values = subtile.starts, iter(subtile.run_time_starts)
     first = 0 if len(starts) == 1 else 1
     for dim, start in enumerate(starts, first):
         yield dim, at_run_time(next(values)) if isinstance(start, Multiple) else static(start)
 
 
-def _source(memref: Any) -> tuple[Any, int | None]:
-    """The memref that another one shows, and at which byte of it that begins; None if not known."""
-    begin: int | None = 0
+def _source(memref: Value) -> tuple[Value, int | None]:
+    """Return the memref that another one is an alias of, and the offset in bytes; None if not known."""
+    offset: int | None = 0
     while not isinstance(memref.owner, ir.Block) and memref.owner.operation.name in _VIEWS:
         op = memref.owner.operation
         if op.name == "memref.view":
             shift = constant_of(op.operands[1])
-            begin = None if begin is None or shift is None else begin + shift
+            offset = None if offset is None or shift is None else offset + shift
         memref = op.operands[0]
-    return memref, begin
+    return memref, offset
 
 
-def _unknown_user(memref: Any) -> Any:
-    """An op that does with a memref what is not known; None if there is none."""
+def _unknown_user(memref: Value) -> Op | None:
+    """Return an op with unknown effects on a memref; None if there is none."""
     for use in memref.uses:
         op = use.owner.operation
         if op.name in ALIASES:
@@ -176,7 +196,7 @@ def _unknown_user(memref: Any) -> Any:
     return None
 
 
-def _is_workgroup(value: Any) -> bool:
+def _is_workgroup(value: Value) -> bool:
     return isinstance(value.type, ir.MemRefType) and is_workgroup(value.type)
 
 

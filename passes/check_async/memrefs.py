@@ -1,8 +1,10 @@
-"""What ops of other dialects do with memrefs; the bindings cannot ask them for their effects."""
+"""Effects of other dialects' ops on memrefs: the Python bindings cannot query them."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-#: Ops whose result shows the memory of their first operand.
+from ...dialect.irtypes import Op, Value
+
+#: Ops whose result aliases their first operand.
 ALIASES = frozenset(
     {
         "memref.assume_alignment",
@@ -18,11 +20,11 @@ ALIASES = frozenset(
     }
 )
 
-#: Ops that say something of a memref and access no memory.
+#: Ops with a memref operand that access no memory.
 _QUERIES = frozenset({"memref.dealloc", "memref.dim", "memref.prefetch", "memref.rank"})
 
-#: Of each op, the numbers of the memrefs among its operands that it reads, and that it writes. All are
-#: accesses by the thread itself, which are over when the op is.
+#: For each op, the numbers of the memref operands that it reads, and of those that it writes. All are
+#: accesses by the thread itself, complete when the op is.
 _ACCESSES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
     "affine.load": ((0,), ()),
     "affine.store": ((), (1,)),
@@ -49,30 +51,30 @@ _ACCESSES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
 
 
 class Accessed(NamedTuple):
-    """The values that an op reads the memory behind, and those that it writes."""
+    """The memrefs whose memory an op reads, and those whose memory it writes."""
 
-    reads: tuple[Any, ...]
-    writes: tuple[Any, ...]
+    reads: tuple[Value, ...]
+    writes: tuple[Value, ...]
 
 
-def accessed_memrefs(op: Any) -> Accessed:
-    """What an op of another dialect accesses; nothing if it is not known to access any memref."""
+def accessed_memrefs(op: Op) -> Accessed:
+    """Return what an op of another dialect accesses: nothing, if it is not known to access a memref."""
     reads, writes = _ACCESSES.get(op.name, ((), ()))
     return Accessed(*(tuple(op.operands[i] for i in numbers) for numbers in (reads, writes)))
 
 
-def is_known(op: Any) -> bool:
-    """Whether all that an op does with its memrefs is known."""
+def is_known(op: Op) -> bool:
+    """Whether all effects of an op on its memrefs are known."""
     return op.name in _ACCESSES or op.name in _QUERIES
 
 
-def base_of(memref: Any) -> Any:
-    """The memref whose memory another one shows."""
+def base_of(memref: Value) -> Value:
+    """Return the memref that a memref is an alias of."""
     while (op := defining_op(memref)) is not None and op.name in ALIASES:
         memref = op.operands[0]
     return memref
 
 
-def defining_op(value: Any) -> Any:
-    """The op that a value is a result of; None for an argument of a block."""
+def defining_op(value: Value) -> Op | None:
+    """Return the op that defines a value; None for a block argument."""
     return getattr(value.owner, "operation", None)

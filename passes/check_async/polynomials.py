@@ -1,50 +1,62 @@
-"""Polynomials over what is not known of a kernel: steps, bounds of loops and starts of parts."""
+"""Polynomials over unknown integers of a kernel: pipeline indices, loop bounds and starts of subtiles."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from math import prod
-from typing import Any
+from typing import TypeAlias
+
+from ...dialect.irtypes import Op, Value
+
+#: What a symbol can change with: a loop, a partition, or a value.
+Variable: TypeAlias = Op | Value
 
 
-class Spread(IntEnum):
-    """Among whom a number is the same: all threads of the cluster, of the block, of the warpgroup, or
-    no more than one."""
+class Divergence(IntEnum):
+    """The threads of a cluster between which an integer may differ; each member includes those before.
 
-    CLUSTER, BLOCK, WARPGROUP, THREAD = range(4)
+    An integer with `BETWEEN_CTAS`, for example, is the same for all threads of one CTA.
+    """
+
+    NONE, BETWEEN_CTAS, BETWEEN_WARPGROUPS, BETWEEN_THREADS = range(4)
 
 
 @dataclass(frozen=True, eq=False)
 class Symbol:
-    """A number that is not known.
+    """An unknown integer.
 
     Attributes:
-        number: tells it from others, and orders them.
+        number: identifies it, and orders symbols.
         name: the op that computes it from `operands`; empty if it is not computed from any.
-        more: what else the op needs to be the same.
+        more: the attributes and the type of that op.
         operands: what it is computed from.
-        varies: the loops, the partitions and the values by which it may change from one use to another.
-        spread: among whom it is the same.
-        least: a number that it is not below; None if none is known.
-        alike: whether threads of the same number have the same in both blocks of a pair.
+        varies: the loops, partitions and values with which it may change from one use to another.
+        divergence: the threads between which it may differ.
+        lower_bound: it is not below this; None if not known.
+        same_in_pair: whether threads of the same number have the same value in both CTAs of a pair.
     """
 
     number: int
     name: str
     more: str
     operands: tuple[Polynomial, ...]
-    varies: frozenset[Any]
-    spread: Spread
-    least: int | None
-    alike: bool
+    varies: frozenset[Variable]
+    divergence: Divergence
+    lower_bound: int | None
+    same_in_pair: bool
+
+
+#: A product of symbols, in the order of their numbers, and its coefficient.
+Term: TypeAlias = tuple[tuple[Symbol, ...], int]
 
 
 @dataclass(frozen=True)
 class Polynomial:
-    """A sum of products of symbols, each with its coefficient. Integers are taken not to wrap around."""
+    """A sum of products of symbols, each with its coefficient; integers are assumed not to overflow."""
 
-    terms: tuple[tuple[tuple[Symbol, ...], int], ...] = ()
+    terms: tuple[Term, ...] = ()
 
     def __add__(self, other: Polynomial) -> Polynomial:
         return _sum((*self.terms, *other.terms))
@@ -63,7 +75,7 @@ class Polynomial:
 
     @property
     def constant(self) -> int | None:
-        """The number that the form is; None if it has symbols."""
+        """The value of a constant polynomial; None if it has symbols."""
         if not self.terms:
             return 0
         (symbols, coefficient), *others = self.terms
@@ -71,47 +83,47 @@ class Polynomial:
 
     @property
     def symbols(self) -> frozenset[Symbol]:
-        """The symbols that it is made of."""
+        """The symbols in it."""
         return frozenset(symbol for symbols, _ in self.terms for symbol in symbols)
 
     @property
     def symbol(self) -> Symbol | None:
-        """The symbol that the form is; None if it is more than one."""
+        """The symbol that the polynomial is equal to; None if it is not one symbol."""
         if len(self.terms) == 1 and len(self.terms[0][0]) == 1 and self.terms[0][1] == 1:
             return self.terms[0][0][0]
         return None
 
     @property
-    def varies(self) -> frozenset[Any]:
-        """See `Symbol`."""
+    def varies(self) -> frozenset[Variable]:
+        """The loops, partitions and values with which it may change; see `Symbol`."""
         return frozenset().union(*(symbol.varies for symbol in self.symbols))
 
     @property
-    def spread(self) -> Spread:
-        """Among whom it is the same."""
-        return max((symbol.spread for symbol in self.symbols), default=Spread.CLUSTER)
+    def divergence(self) -> Divergence:
+        """The threads between which it may differ."""
+        return max((symbol.divergence for symbol in self.symbols), default=Divergence.NONE)
 
     @property
-    def alike(self) -> bool:
-        """Whether threads of the same number have the same in both blocks of a pair."""
-        return all(symbol.alike for symbol in self.symbols)
+    def same_in_pair(self) -> bool:
+        """Whether threads of the same number have the same value in both CTAs of a pair."""
+        return all(symbol.same_in_pair for symbol in self.symbols)
 
     @property
-    def least(self) -> int | None:
+    def lower_bound(self) -> int | None:
         """A number that it is not below; None if none is known."""
         total = 0
         for symbols, coefficient in self.terms:
-            least = [symbol.least for symbol in symbols]
+            bounds = [symbol.lower_bound for symbol in symbols]
             if not symbols:
                 total += coefficient
-            elif coefficient < 0 or any(x is None or x < 0 for x in least):
+            elif coefficient < 0 or any(x is None or x < 0 for x in bounds):
                 return None
             else:
-                total += coefficient * prod(x for x in least if x is not None)
+                total += coefficient * prod(x for x in bounds if x is not None)
         return total
 
     def split(self, symbol: Symbol) -> tuple[int, Polynomial] | None:
-        """(a, b) of a form that is a * symbol + b with a number a; None if it is not of that kind."""
+        """Return (a, b) with the polynomial = a * symbol + b and a constant a; None if not possible."""
         factor, rest = 0, Polynomial()
         for symbols, coefficient in self.terms:
             if symbols == (symbol,):
@@ -122,17 +134,17 @@ class Polynomial:
 
 
 def number(value: int) -> Polynomial:
-    """A number that is known."""
+    """Return a constant polynomial."""
     return Polynomial((((), value),)) if value else Polynomial()
 
 
-def one(symbol: Symbol) -> Polynomial:
-    """A symbol alone."""
+def variable(symbol: Symbol) -> Polynomial:
+    """Return the polynomial that is one symbol."""
     return Polynomial((((symbol,), 1),))
 
 
-def _sum(terms: tuple | list) -> Polynomial:
-    """The form with terms of the same symbols added, in the order of the symbols' numbers."""
+def _sum(terms: Iterable[Term]) -> Polynomial:
+    """Add the terms with the same symbols, and sort them by the symbols' numbers."""
     added: dict[tuple[Symbol, ...], int] = {}
     for symbols, coefficient in terms:
         added[symbols] = added.get(symbols, 0) + coefficient

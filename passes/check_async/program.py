@@ -1,24 +1,24 @@
-"""A function as the interpreter sees it: steps, with integers numbered."""
+"""The program that the interpreter runs for a function: steps, with numbered integers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
+from ...dialect.irtypes import Op
 from .integers import Integer
-from .regions import Place
+from .rectangles import SymbolicRectangle
 
 
 @dataclass(eq=False)
 class Block:
-    """Steps, and the integers that its terminator hands on.
+    """A list of steps, and the integers that its terminator yields.
 
     Attributes:
-        accesses: whether anything in it, however deep, accesses tiles, or memory that tiles show.
-        synchronizes: whether anything in it accesses tiles or orders accesses; ops of other dialects
-            that access the memory of tiles do not count.
+        accesses: whether a step in it, at any depth, accesses tiles, or memory that tiles view.
+        synchronizes: whether a step in it accesses tiles or orders accesses, without those of other
+            dialects' ops to the memory of tiles.
     """
 
-    steps: list[Any] = field(default_factory=list)
+    steps: list["Step"] = field(default_factory=list)
     yields: tuple[int, ...] = ()
     accesses: bool = False
     synchronizes: bool = False
@@ -39,21 +39,21 @@ class Given:
 
     Attributes:
         possible: a value that it has in some run; None if it may have any.
-        is_truth: whether it is a truth value.
+        is_bool: whether it is an `i1`.
     """
 
     result: int
     possible: int | None = None
-    is_truth: bool = False
+    is_bool: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Copy:
     """A write of a tile by the threads, such as `smem.copy`, `smem.copy_async` or `smem.store`, or of
-    memory that tiles show, such as `memref.store`."""
+    memory that tiles view, such as `memref.store`."""
 
-    op: Any
-    place: Place
+    op: Op
+    target: SymbolicRectangle
     asynchronous: bool
 
 
@@ -76,32 +76,32 @@ class Fence:
 
 @dataclass(frozen=True, eq=False)
 class Barrier:
-    """A barrier of the whole block."""
+    """A barrier of the whole CTA."""
 
 
 @dataclass(frozen=True, eq=False)
 class Mma:
-    """`smem.mma` and its like."""
+    """`smem.mma`, or another op that reads tiles as an mma."""
 
-    op: Any
-    places: tuple[Place, ...]
+    op: Op
+    sources: tuple[SymbolicRectangle, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Define:
     """A write of registers that an mma reads, by the op that defines them."""
 
-    op: Any
-    place: Place
+    op: Op
+    target: SymbolicRectangle
 
 
 @dataclass(frozen=True, eq=False)
 class Load:
     """A read of tiles by the threads' own loads, such as `smem.load` or `smem.copy` of a tile, or of
-    memory that tiles show, such as `memref.load`."""
+    memory that tiles view, such as `memref.load`."""
 
-    op: Any
-    places: tuple[Place, ...]
+    op: Op
+    sources: tuple[SymbolicRectangle, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,16 +113,16 @@ class Wait:
 
 @dataclass(frozen=True, eq=False)
 class Other:
-    """An op that may order accesses in a way that we do not know."""
+    """An op that may order accesses in an unknown way."""
 
-    op: Any
+    op: Op
 
 
 @dataclass(frozen=True, eq=False)
 class If:
-    """`scf.if`; an `else` that is not there is an empty block."""
+    """`scf.if`; a missing `else` is an empty block."""
 
-    op: Any
+    op: Op
     condition: int
     branches: tuple[Block, Block]
     results: tuple[int, ...]
@@ -132,7 +132,7 @@ class If:
 class For:
     """`scf.for`."""
 
-    op: Any
+    op: Op
     bounds: tuple[int, int, int]
     initial: tuple[int, ...]
     induction: int
@@ -143,10 +143,29 @@ class For:
 
 @dataclass(frozen=True, eq=False)
 class Opaque:
-    """An op with accesses that we do not follow, and why not."""
+    """An op with accesses that are not followed, and the reason."""
 
-    op: Any
+    op: Op
     reason: str
+
+
+Step = (
+    Let
+    | Given
+    | Copy
+    | Commit
+    | CopyWait
+    | Fence
+    | Barrier
+    | Mma
+    | Define
+    | Load
+    | Wait
+    | Other
+    | If
+    | For
+    | Opaque
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,18 +174,18 @@ class Program:
 
     Attributes:
         body: its first block.
+        copies, readers: all accesses, at any depth.
         unknown: views of whose memory not everything is known, with the reason.
-        copies, readers: all accesses, wherever they are.
-        modulus: what rests of the loops' integers are kept by.
-        bound: up to where they are kept exactly.
+        modulus: integers that loops carry are widened to residues modulo this.
+        bound: up to this they are kept exactly.
         furthest: one more than the largest number of groups that a wait leaves pending.
-        multiple: what sizes are promised to be multiples of.
+        multiple: the kernel is called with sizes that are multiples of this.
     """
 
     body: Block
     copies: tuple[Copy, ...]
     readers: tuple[Mma | Load, ...]
-    unknown: dict[Any, str]
+    unknown: dict[Op, str]
     modulus: int
     bound: int
     furthest: int

@@ -1,78 +1,83 @@
-"""The two runs of a program: one that proves it, and one that shows that it cannot be proven."""
+"""The two analyses of a program: a proof on all paths, and concrete runs that refute it."""
 
 from itertools import product
-from typing import Any
 
-from .hazards import State
+from ...dialect.irtypes import Op
 from .integers import Integer, exactly
-from .machine import Conflict, Machine
+from .interpreter import Hazard, Interpreter
 from .program import Given, Other, Program
+from .state import State
 
-#: What sizes and arguments are tried as: one that every usual tile divides, trip counts, and extents
-#: that make a few trips of usual tiles.
+#: The sizes and arguments of concrete runs: one that is a multiple of every usual tile, trip counts, and
+#: extents that make a few trips with usual tiles.
 _SIZES = (5040 << 8, 0, 1, 2, 3, 4, 5, 8, 64, 128, 192, 256, 320, 384, 512, 1024)
 
-#: Steps of a trial; what a loop does wrong shows in its first iterations.
-_PATIENCE = 5_000
+#: The most steps of a concrete run; the hazards of a loop occur in its first iterations.
+_STEP_LIMIT = 5_000
 
 
-class Proof(Machine):
-    """Runs a program with nothing known but what it says itself: what never conflicts is proven.
+class Proof(Interpreter):
+    """Abstract interpretation with unknown sizes and arguments: a program without hazards is proven.
 
     Attributes:
-        conflicts: what may go wrong.
+        hazards: those that may occur.
         skipped: ops with accesses that are not followed, with the reason.
     """
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
-        self.conflicts: list[Conflict] = []
-        self.skipped: dict[Any, str] = {}
+        self.hazards: list[Hazard] = []
+        self.skipped: dict[Op, str] = {}
 
-    def meet(self, conflict: Conflict) -> None:
-        self.conflicts.append(conflict)
+    def report(self, hazard: Hazard) -> None:
+        self.hazards.append(hazard)
 
-    def skip(self, op: Any, reason: str) -> None:
+    def skip(self, op: Op, reason: str) -> None:
         self.skipped[op] = reason
 
 
-class _Broken(Exception):
-    def __init__(self, conflict: Conflict) -> None:
+class _HazardFound(Exception):
+    def __init__(self, hazard: Hazard) -> None:
         super().__init__()
-        self.conflict = conflict
+        self.hazard = hazard
 
 
 class _Stopped(Exception):
-    """A trial cannot know how the program goes on."""
+    """A concrete run stops: it reached an unknown branch, or the step limit."""
 
 
-class _Trial(Machine):
-    """Runs a program as the machine would, with one size and one truth for everything that is not
-    known: what conflicts is wrong."""
+class _ConcreteRun(Interpreter):
+    """Runs a program with concrete integers; a hazard is an error.
 
-    def __init__(self, program: Program, size: int, truth: int) -> None:
+    Args:
+        program: the program.
+        size: the value of all unknown integers.
+        flag: the value of all unknown `i1`.
+    """
+
+    def __init__(self, program: Program, size: int, flag: int) -> None:
         super().__init__(program)
         self.size = size
-        self.truth = truth
+        self.flag = flag
         self.furthest = 1 << 62
-        self.left = _PATIENCE
+        self.left = _STEP_LIMIT
 
-    def meet(self, conflict: Conflict) -> None:
-        if not conflict.unsure:
-            raise _Broken(conflict)
+    def report(self, hazard: Hazard) -> None:
+        if not hazard.unsure:
+            raise _HazardFound(hazard)
 
     def given(self, step: Given) -> Integer:
         if step.possible is not None:
             return exactly(step.possible)
-        return exactly(self.truth if step.is_truth else self.size)
+        return exactly(self.flag if step.is_bool else self.size)
 
     def pass_other(self, step: Other, state: State) -> None:
         state.forget()
 
-    def unknown(self) -> None:
+    def unknown_branch(self) -> None:
         raise _Stopped
 
-    def kept(self, integers: tuple[Integer, ...]) -> tuple[Integer, ...]:
+    def widened(self, integers: tuple[Integer, ...]) -> tuple[Integer, ...]:
         return integers
 
     def spend(self, steps: int) -> None:
@@ -81,14 +86,14 @@ class _Trial(Machine):
             raise _Stopped
 
 
-def refute(program: Program) -> Conflict | None:
-    """What goes wrong in some run of a program; None if no trial shows anything."""
+def refute(program: Program) -> Hazard | None:
+    """Return a hazard that occurs in some concrete run of a program; None if none is found."""
     sizes = [size for size in _SIZES if size % program.multiple == 0]
-    for size, truth in product(sizes, (1, 0)):
+    for size, flag in product(sizes, (1, 0)):
         try:
-            _Trial(program, size, truth).run()
-        except _Broken as broken:
-            return broken.conflict
+            _ConcreteRun(program, size, flag).run()
+        except _HazardFound as found:
+            return found.hazard
         except _Stopped:
             continue
     return None

@@ -1,12 +1,11 @@
-"""Registers that an mma in flight reads: those of A, and of the metadata of a sparse one.
+"""Registers that an mma in flight reads: those of A, and of the metadata of a sparse mma.
 
 `wgmma` reads them after it was issued, as it reads shared memory (PTX ISA 9.7.15.7.3). An op in a loop
 writes the same registers in each iteration.
 """
 
-from typing import Any
-
 from ...dialect.bindings import ir
+from ...dialect.irtypes import Op, Value
 from ...dialect.ops import TileMma
 from ...dialect.types import FragmentType
 from ...ir.walk import walk
@@ -15,22 +14,22 @@ from ...ir.walk import walk
 class Registers:
     """The ops of a function that write registers which an mma reads."""
 
-    def __init__(self, function: Any) -> None:
-        self._writers: dict[Any, None] = {}
+    def __init__(self, function: Op) -> None:
+        self._writers: dict[Op, None] = {}
         for op in walk(function, TileMma):
             self._writers |= dict.fromkeys(self.of(op))
 
-    def of(self, mma: Any) -> list[Any]:
-        """The ops that write what an mma reads: of what a loop carries, the loop."""
+    def of(self, mma: Op) -> list[Op]:
+        """Return the ops that write the registers of an mma; for values that a loop carries, the loop."""
         named = (getattr(mma, name, None) for name in ("a", "metadata"))
         read = [x for x in named if x is not None and isinstance(x.type, FragmentType)]
         return [_writer_of(value) for value in read]
 
-    def are_written_by(self, op: Any) -> bool:
+    def are_written_by(self, op: Op) -> bool:
         """Whether an op writes such registers."""
         return op.operation in self._writers
 
 
-def _writer_of(value: Any) -> Any:
+def _writer_of(value: Value) -> Op:
     owner = value.owner
     return owner.owner.operation if isinstance(owner, ir.Block) else owner.operation

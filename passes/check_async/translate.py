@@ -1,17 +1,18 @@
-"""From a function's ops to the program that is interpreted."""
+"""Translates a function's ops to the program that is interpreted."""
 
 from collections.abc import Callable
 from math import lcm
-from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.divisibility import constant_of
 from ...dialect.effects import Completion, Proxy, Scope
+from ...dialect.irtypes import Block as MlirBlock
+from ...dialect.irtypes import Op, Value
 from ...dialect.op import SmemOp
 from ...dialect.ops import MapOp
-from ...ir.barriers import is_block_barrier
+from ...ir.barriers import is_cta_barrier
 from ...ir.launch_attributes import MULTIPLES
-from .declared import accessed_tiles, has_effect, pending_of
+from .declared_effects import accessed_tiles, has_effect, pending_of
 from .harmless import is_harmless
 from .integers import COMPARISONS, OPERATIONS, UNKNOWN, Integer, exactly
 from .memory import Allocations
@@ -32,19 +33,20 @@ from .program import (
     Opaque,
     Other,
     Program,
+    Step,
     Wait,
 )
-from .regions import Allocation, Place, Start
+from .rectangles import Allocation, Start, SymbolicRectangle
 from .registers import Registers
-from .scales import Scales
+from .widening import Widening
 
-#: Ops that other blocks or the host decide on, with a value that they have in some run.
+#: Ops whose result other CTAs or the host decide, with a value that they have in some run.
 _GIVEN = {"gpu.block_id": 0, "gpu.cluster_block_id": 0, "gpu.grid_dim": 1}
 
 _ORDERINGS = (Commit, CopyWait, Fence, Barrier, Wait)
 
-#: The kinds of accesses of tiles that are followed: whether they write, by which way, and what tells that
-#: they are over.
+#: The accesses of tiles that are followed, by whether they write, by the proxy, and by what states that
+#: they are complete.
 _STEPS = {
     (False, Proxy.GENERIC, Completion.AT_ONCE): Load,
     (False, Proxy.ASYNC, Completion.WGMMA_GROUP): Mma,
@@ -52,15 +54,15 @@ _STEPS = {
     (True, Proxy.GENERIC, Completion.CP_ASYNC_GROUP): Copy,
 }
 
-#: What waits for accesses, by what tells that they are over.
+#: The waits for accesses, by what states that these are complete.
 _WAITS = {Completion.CP_ASYNC_GROUP: CopyWait, Completion.WGMMA_GROUP: Wait}
 
 
-def translate(function: Any, blocks: list[Any]) -> Program:
-    """The program that a function stands for; only the first of its blocks is run.
+def translate(function: Op, blocks: list[MlirBlock]) -> Program:
+    """Return the program of a function; only the first of its blocks is run.
 
     Raises:
-        OpError: if an op uses a tile of which no alloc or view is known.
+        OpError: if an op uses a tile that does not come from an alloc or view.
     """
     translator = Translator(function)
     body = translator.function(blocks)
@@ -69,27 +71,27 @@ def translate(function: Any, blocks: list[Any]) -> Program:
         tuple(translator.copies),
         tuple(translator.readers),
         translator.allocations.unknown,
-        *translator.scales.widening(),
+        *translator.widening.limits(),
         translator.furthest,
-        _promised(function),
+        _size_multiple(function),
     )
 
 
 class Translator:
-    """Translates ops one by one; integers are numbered as they are met."""
+    """Translates ops one by one, and numbers integers in the order of their first use."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Op) -> None:
         self.allocations = Allocations(function, self._number)
         self._function = function
         self._registers = Registers(function)
-        self._defined: dict[Any, Place] = {}
-        self.scales = Scales()
+        self._defined: dict[Op, SymbolicRectangle] = {}
+        self.widening = Widening()
         self.copies: list[Copy] = []
         self.readers: list[Mma | Load] = []
         self.furthest = 1
-        self._numbers: dict[Any, int] = {}
-        self._dimensions: dict[Any, int] = {}
-        self._steps: dict[str, Callable[[Any], Any]] = {
+        self._numbers: dict[Value, int] = {}
+        self._dimensions: dict[tuple[Value, int | None], int] = {}
+        self._translations: dict[str, Callable[[Op], Step | None]] = {
             **dict.fromkeys(OPERATIONS, self._arithmetic),
             **dict.fromkeys(_GIVEN, self._given),
             "arith.constant": self._constant,
@@ -102,16 +104,16 @@ class Translator:
             "scf.for": self._for,
         }
 
-    def function(self, blocks: list[Any]) -> Block:
-        """The body of a function; its arguments are the same for all threads."""
+    def function(self, blocks: list[MlirBlock]) -> Block:
+        """Return the body of a function; its arguments are the same for all threads."""
         body, *_ = [self._block(block) for block in blocks]
         body.steps[:0] = map(self._argument, blocks[0].arguments)
         return body
 
-    def _argument(self, argument: Any) -> Given:
-        return Given(self._number(argument), is_truth=str(argument.type) == "i1")
+    def _argument(self, argument: Value) -> Given:
+        return Given(self._number(argument), is_bool=str(argument.type) == "i1")
 
-    def _block(self, block: Any) -> Block:
+    def _block(self, block: MlirBlock) -> Block:
         ops = list(block.operations)
         steps = [step for op in ops for step in self._steps_of(op)]
         yields: tuple[int, ...] = ()
@@ -119,79 +121,77 @@ class Translator:
             yields = tuple(map(self._number, ops[-1].operands))
         return Block(steps, yields, any(map(_accesses, steps)), any(map(_synchronizes, steps)))
 
-    def _steps_of(self, op: Any) -> list[Any]:
+    def _steps_of(self, op: Op) -> list[Step]:
         if self._registers.are_written_by(op) and op.operation.name != "scf.for":
             return [*self._translated(op), Define(op, self._definition(op.operation))]
         return self._translated(op)
 
-    def _definition(self, op: Any) -> Place:
-        """The registers that an op writes for an mma."""
+    def _definition(self, op: Op) -> SymbolicRectangle:
+        """Return the registers that an op writes for an mma."""
         if op not in self._defined:
             allocation = Allocation(op, ("registers", op), None, 1, 1, 1, of_registers=True)
             start: Start = (0, ())
-            self._defined[op] = Place(allocation, start, start, start, 1, 1)
+            self._defined[op] = SymbolicRectangle(allocation, start, start, start, 1, 1)
         return self._defined[op]
 
-    def _translated(self, op: Any) -> list[Any]:
+    def _translated(self, op: Op) -> list[Step]:
         if not isinstance(op, SmemOp):
             step = self._step(op.operation)
             return [*self._of_memrefs(op.operation), *([] if step is None else [step])]
         if isinstance(op, MapOp):
-            # Run for one element after the other; barriers of the first are as good as those of all.
+            # The region is run for each element; the accesses and barriers of one run stand for all.
             inner = self._block(op.regions[0].blocks[0])
             return inner.steps if inner.accesses or inner.synchronizes else []
         if len(op.regions):
             return [self._opaque(op)]
         return self._declared(op) if has_effect(op) else []
 
-    def _step(self, op: Any) -> Any:
-        translated = self._steps.get(op.name)
+    def _step(self, op: Op) -> Step | None:
+        translated = self._translations.get(op.name)
         if translated:
             return translated(op)
-        if is_block_barrier(op):
+        if is_cta_barrier(op):
             return Barrier()
         if len(op.regions):
             return self._opaque(op)
         return None if is_harmless(op) else Other(op)
 
-    def _of_memrefs(self, op: Any) -> list[Any]:
-        """The accesses of an op of another dialect to memory that tiles show."""
-        places = self.allocations.of_memrefs(op)
-        if places is None:
-            return []
-        readers = [Load(op, places.reads)] if places.reads else []
-        copies = [Copy(op, place, False) for place in places.writes]
+    def _of_memrefs(self, op: Op) -> list[Load | Copy]:
+        """Return the accesses of an op of another dialect to memory that tiles view."""
+        reads, writes = self.allocations.of_memrefs(op)
+        readers = [Load(op, reads)] if reads else []
+        copies = [Copy(op, target, False) for target in writes]
         self.readers += readers
         self.copies += copies
         return [*readers, *copies]
 
-    def _number(self, value: Any) -> int:
+    def _number(self, value: Value) -> int:
         return self._numbers.setdefault(value, len(self._numbers))
 
     # Integers.
 
-    def _constant(self, op: Any) -> Let | None:
+    def _constant(self, op: Op) -> Let | None:
         attribute = op.attributes["value"]
         if not isinstance(attribute, ir.IntegerAttr | ir.BoolAttr):
             return None
         number = exactly(int(attribute.value))
         result = self._number(op.results[0])
-        self.scales.constant(result, number.rest)
+        self.widening.constant(result, number.residue)
         return Let(result, lambda: number, ())
 
-    def _arithmetic(self, op: Any) -> Let:
+    def _arithmetic(self, op: Op) -> Let:
         operands = tuple(map(self._number, op.operands))
         result = self._number(op.results[0])
-        self.scales.follow(op.name, result, operands)
+        self.widening.follow(op.name, result, operands)
         return Let(result, OPERATIONS[op.name], operands)
 
-    def _compare(self, op: Any) -> Let:
+    def _compare(self, op: Op) -> Let:
         operands = tuple(map(self._number, op.operands))
         result = self._number(op.results[0])
-        self.scales.follow(op.name, result, operands)
+        self.widening.follow(op.name, result, operands)
         return Let(result, COMPARISONS[ir.IntegerAttr(op.attributes["predicate"]).value], operands)
 
-    def _truncate(self, op: Any) -> Let | None:
+    def _truncate(self, op: Op) -> Let | None:
         narrow = op.results[0].type
         if not isinstance(narrow, ir.IntegerType):
             return None
@@ -199,18 +199,18 @@ class Translator:
         remainder = OPERATIONS["arith.remui"]
         operands = (self._number(op.operands[0]),)
         result = self._number(op.results[0])
-        self.scales.follow(op.name, result, operands)
+        self.widening.follow(op.name, result, operands)
         return Let(result, lambda x: remainder(x, span), operands)
 
-    def _extend(self, op: Any) -> Let | None:
-        """A sign extension; of a bit it would be 0 or -1."""
+    def _extend(self, op: Op) -> Let | None:
+        """Translate a sign extension; that of an `i1` is 0 or -1 and is not followed."""
         return None if str(op.operands[0].type) == "i1" else self._arithmetic(op)
 
-    def _given(self, op: Any) -> Given:
+    def _given(self, op: Op) -> Given:
         return Given(self._number(op.results[0]), _GIVEN[op.name])
 
-    def _dimension(self, op: Any) -> Let | Given | None:
-        """`memref.dim`: the same dimension of the same argument is one integer."""
+    def _dimension(self, op: Op) -> Let | Given | None:
+        """Translate `memref.dim`: each dimension of an argument is one integer."""
         memref, dim = op.operands[0], constant_of(op.operands[1])
         result = self._number(op.results[0])
         if not isinstance(memref.owner, ir.Block) or memref.owner.owner.operation != self._function:
@@ -224,9 +224,10 @@ class Translator:
 
     # Accesses and what orders them.
 
-    def _declared(self, op: Any) -> list[Any]:
-        """What an op of the dialect does by its effects."""
-        effects, steps = op.effects, []
+    def _declared(self, op: Op) -> list[Step]:
+        """Return the steps of an op of the dialect, by its effects."""
+        effects = op.effects
+        steps: list[Step] = []
         if effects.awaits is not None:
             steps.append(self._wait(op))
         steps += self._accesses(op)
@@ -239,7 +240,7 @@ class Translator:
             steps.append(Barrier() if effects.barrier >= Scope.BLOCK else Other(op))
         return steps
 
-    def _wait(self, op: Any) -> CopyWait | Wait | Other:
+    def _wait(self, op: Op) -> CopyWait | Wait | Other:
         wait = _WAITS.get(op.effects.awaits)
         if wait is None:
             return Other(op)
@@ -247,45 +248,45 @@ class Translator:
         self.furthest = max(self.furthest, pending + 1)
         return wait(pending)
 
-    def _accesses(self, op: Any) -> list[Any]:
-        """The accesses of an op, reads first: those of the threads' own, and of the tensor cores."""
-        read: dict[type, list[Place]] = {}
+    def _accesses(self, op: Op) -> list[Opaque | Load | Mma | Copy]:
+        """Return the accesses of an op: reads by threads and by the tensor cores, then writes."""
+        read: dict[type, list[SymbolicRectangle]] = {}
         copies: list[Copy] = []
         unknown: list[Opaque] = []
         for tile, access in accessed_tiles(op):
             step = _STEPS.get((access.writes, access.proxy, access.completion), Opaque)
-            place = self.allocations.place(tile, op) if step is not Opaque else None
+            rectangle = self.allocations.rectangle(tile, op) if step is not Opaque else None
             if step is Opaque:
-                unknown = [Opaque(op, "it accesses them in a way that is not followed")]
+                unknown = [Opaque(op, "it accesses tiles in a way that is not followed")]
             elif step is not Copy:
-                read.setdefault(step, []).extend([] if place is None else [place])
-            elif place is not None:
-                copies.append(Copy(op, place, access.completion is not Completion.AT_ONCE))
+                read.setdefault(step, []).extend([] if rectangle is None else [rectangle])
+            elif rectangle is not None:
+                copies.append(Copy(op, rectangle, access.completion is not Completion.AT_ONCE))
         if Mma in read:
             read[Mma] += map(self._definition, self._registers.of(op))
-        readers = [reader(op, tuple(places)) for reader, places in read.items()]
+        readers = [reader(op, tuple(sources)) for reader, sources in read.items()]
         self.readers += readers
         self.copies += copies
         return [*unknown, *readers, *copies]
 
     # Control flow.
 
-    def _if(self, op: Any) -> If:
+    def _if(self, op: Op) -> If:
         branches = [self._block(r.blocks[0]) for r in op.regions if len(r.blocks)]
         then, otherwise = (*branches, Block())[:2]
         results = tuple(map(self._number, op.results))
         for result, *yielded in zip(results, then.yields, otherwise.yields, strict=False):
-            self.scales.follow("arith.select", result, tuple(yielded))
+            self.widening.follow("arith.select", result, tuple(yielded))
         return If(op, self._number(op.operands[0]), (then, otherwise), results)
 
-    def _for(self, op: Any) -> For:
+    def _for(self, op: Op) -> For:
         lower, upper, step, *initial = map(self._number, op.operands)
         block = op.regions[0].blocks[0]
         induction, *carried = map(self._number, block.arguments)
-        self.scales.carried(induction, *carried)
+        self.widening.carried(induction, *carried)
         body = self._block(block)
         if self._registers.are_written_by(op):
-            # What it carries is written when it comes round.
+            # The loop writes the registers that it carries at the end of an iteration.
             body.steps.append(Define(op, self._definition(op)))
         return For(
             op,
@@ -297,20 +298,20 @@ class Translator:
             tuple(map(self._number, op.results)),
         )
 
-    def _opaque(self, op: Any) -> Any:
-        """An op with regions of which we do not know how they are run."""
+    def _opaque(self, op: Op) -> Opaque | Other:
+        """Translate an op that executes its regions in an unknown way."""
         inner = [self._block(block) for region in op.regions for block in region.blocks]
         own = isinstance(op, SmemOp) and has_effect(op)
         followed = own or any(block.accesses or block.synchronizes for block in inner)
-        return Opaque(op, "how it runs them is not known") if followed else Other(op)
+        return Opaque(op, "how it executes its regions is not known") if followed else Other(op)
 
 
-def _promised(function: Any) -> int:
-    """What the sizes that a kernel is called with are multiples of; see the manifest."""
+def _size_multiple(function: Op) -> int:
+    """Return a common multiple of the sizes that a kernel is called with; see the manifest."""
     if MULTIPLES not in function.attributes:
         return 1
-    promised = function.attributes[MULTIPLES]
-    extents = promised if isinstance(promised, ir.DictAttr) else ()
+    multiples = function.attributes[MULTIPLES]
+    extents = multiples if isinstance(multiples, ir.DictAttr) else ()
     return lcm(*(e.attr.value for e in extents if isinstance(e.attr, ir.IntegerAttr)))
 
 
@@ -318,18 +319,18 @@ def _same(x: Integer) -> Integer:
     return x
 
 
-def _accesses(step: Any) -> bool:
+def _accesses(step: Step) -> bool:
     inner = step.branches if isinstance(step, If) else (step.body,) if isinstance(step, For) else ()
     return isinstance(step, (Copy, Load, Mma)) or any(block.accesses for block in inner)
 
 
-def _synchronizes(step: Any) -> bool:
+def _synchronizes(step: Step) -> bool:
     if isinstance(step, If):
         return any(branch.synchronizes for branch in step.branches)
     if isinstance(step, For):
         return step.body.synchronizes
     if isinstance(step, Copy):
-        return not step.place.allocation.of_memref
+        return not step.target.allocation.of_memref
     if isinstance(step, Load):
-        return not any(place.allocation.of_memref for place in step.places)
+        return not any(source.allocation.of_memref for source in step.sources)
     return isinstance(step, (Mma, *_ORDERINGS, Opaque))

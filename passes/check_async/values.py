@@ -1,48 +1,48 @@
-"""From a kernel's integers to forms."""
+"""Symbolic evaluation of a kernel's integers to polynomials."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Hashable
 
 from ...dialect.bindings import ir
 from ...dialect.divisibility import constant_of
 from ...dialect.effects import Proxy, accessed
+from ...dialect.irtypes import Attribute, Block, Op, Value
 from ...dialect.op import SmemOp
 from ...dialect.ops import PartitionOp
 from ...ir.cluster import cluster_size
 from ...ir.kernel import block_size
 from ...layout.fragments import WARPGROUP, WARPS
-from .polynomials import Polynomial, Spread, Symbol, number, one
+from .polynomials import Divergence, Polynomial, Symbol, Variable, number, variable
 
 #: Ops whose result is their operand.
 _CASTS = ("arith.index_cast", "arith.index_castui", "arith.extui")
 
-#: Ops whose result is the same for the same operands, and 0 or more.
+#: Ops whose result is 0 or more.
 _NATURAL = ("arith.remui", "arith.divui", "arith.ceildivui", "arith.minui", "arith.maxui")
 
-#: Ops that divide, with what they make of natural numbers that are known.
+#: Ops that divide, with their results for known natural numbers.
 _DIVISIONS: dict[str, Callable[[int, int], int]] = {
     "arith.divui": lambda x, by: x // by,
     "arith.ceildivui": lambda x, by: -(-x // by),
     "arith.remui": lambda x, by: x % by,
 }
 
-#: Ops that divide by their second operand, and by two to that.
+#: Ops that divide by a power of two, given by its exponent; and these with ops that divide by any number.
 _SHIFTED = ("arith.shrui", "arith.shrsi")
 _DIVIDED = ("arith.divui", "arith.divsi", *_SHIFTED)
 
-#: Ops that give a number of the launch, with the least it can be.
+#: Ops that return a number of the launch, with its lower bound.
 _LAUNCH = {"gpu.grid_dim": 1, "gpu.block_dim": 1, "gpu.cluster_id": 0}
 
-#: Ops that tell blocks next to each other apart.
-_BLOCKS = ("gpu.block_id", "gpu.cluster_block_id")
+#: Ops that return different numbers in CTAs that are neighbours.
+_CTA_IDS = ("gpu.block_id", "gpu.cluster_block_id")
 
 
 class Loop:
     """What is known of an `scf.for`.
 
     Attributes:
-        count: how often its body was run before.
-        trips: how often it is run in all.
+        count: how many iterations were run before.
+        trips: how many iterations it has.
         bounds: its lower and upper bound and its step.
     """
 
@@ -55,16 +55,18 @@ class Loop:
 
 
 class Values:
-    """The forms of a function's index values; the same computation gives the same form wherever it
-    stands, so that those of different partitions can be compared."""
+    """The polynomials of a function's index values.
 
-    def __init__(self, function: Any) -> None:
+    The same computation has the same polynomial in all partitions, so they can be compared.
+    """
+
+    def __init__(self, function: Op) -> None:
         self._function = function
         self._cluster = cluster_size(function)
-        self._known: dict[Any, Polynomial] = {}
-        self._symbols: dict[Any, Symbol] = {}
-        self._loops: dict[Any, Loop] = {}
-        self._steps: dict[str, Callable[[Any], Polynomial]] = {
+        self._known: dict[Value, Polynomial] = {}
+        self._symbols: dict[Hashable, Symbol] = {}
+        self._loops: dict[Op, Loop] = {}
+        self._evaluate: dict[str, Callable[[Op], Polynomial]] = {
             "arith.constant": self._constant,
             "arith.addi": lambda op: self._both(op, Polynomial.__add__),
             "arith.subi": lambda op: self._both(op, Polynomial.__sub__),
@@ -73,36 +75,46 @@ class Values:
             **dict.fromkeys(_CASTS, lambda op: self.of(op.operands[0])),
             "memref.dim": self._dimension,
             "gpu.block_id": self._block_id,
-            "gpu.cluster_block_id": lambda op: self._launch(op, 0, Spread.BLOCK),
+            "gpu.cluster_block_id": lambda op: self._launch(op, 0, Divergence.BETWEEN_CTAS),
             "gpu.thread_id": self._thread_id,
             "gpu.subgroup_id": self._subgroup_id,
             **dict.fromkeys(_LAUNCH, lambda op: self._launch(op, _LAUNCH[op.name])),
         }
 
-    def of(self, value: Any) -> Polynomial:
-        """The form of an index value."""
+    def of(self, value: Value) -> Polynomial:
+        """Return the polynomial of an index value."""
         if value not in self._known:
-            self._known[value] = self._made(value)
+            self._known[value] = self._evaluated(value)
         return self._known[value]
 
-    def loop(self, op: Any) -> Loop:
-        """What is known of an `scf.for`."""
+    def loop(self, op: Op) -> Loop:
+        """Return what is known of an `scf.for`."""
         if op not in self._loops:
             lower, upper, step = (self.of(x) for x in list(op.operands)[:3])
             bounds = lower, upper, step
-            spread = max(x.spread for x in bounds)
-            alike = all(x.alike for x in bounds)
-            count = self._symbol(("count", op, bounds), spread=spread, least=0, by=op, alike=alike)
+            count = self._symbol(
+                ("count", op, bounds),
+                divergence=max(x.divergence for x in bounds),
+                lower_bound=0,
+                by=op,
+                same_in_pair=all(x.same_in_pair for x in bounds),
+            )
             self._loops[op] = Loop(count, self._trips(lower, upper, step), bounds)
         return self._loops[op]
 
     def warpgroup(self, partition: PartitionOp) -> Symbol:
-        """Which of a partition's warpgroups it is."""
+        """Return the symbol for a warpgroup's number in its partition."""
         key = ("warpgroup", partition)
-        return self._symbol(key, spread=Spread.WARPGROUP, least=0, by=partition, alike=True)
+        return self._symbol(
+            key,
+            divergence=Divergence.BETWEEN_WARPGROUPS,
+            lower_bound=0,
+            by=partition,
+            same_in_pair=True,
+        )
 
     def is_warpgroup(self, symbol: Symbol) -> bool:
-        """Whether a symbol is the number of a thread's warpgroup in the block."""
+        """Whether a symbol is the number of a thread's warpgroup in the CTA."""
         if symbol.name not in _DIVIDED:
             return False
         (divided, by), (_, y, z) = symbol.operands, block_size(self._function) or (1, 2, 1)
@@ -114,16 +126,16 @@ class Values:
             return size == WARPGROUP and y == z == 1
         return divided.symbol is self._symbols.get(warp) and size == WARPS
 
-    def differs_in_pair(self, form: Polynomial) -> bool:
-        """Whether two blocks that are next to each other along x are known not to have the same."""
-        symbols = (self._symbols.get((name, "x")) for name in _BLOCKS)
-        splits = [form.split(symbol) for symbol in symbols if symbol is not None]
-        return any(split is not None and split[0] and split[1].alike for split in splits)
+    def differs_in_pair(self, polynomial: Polynomial) -> bool:
+        """Whether a value is known to differ between CTAs that are neighbours along x."""
+        symbols = (self._symbols.get((name, "x")) for name in _CTA_IDS)
+        splits = [polynomial.split(symbol) for symbol in symbols if symbol is not None]
+        return any(split is not None and split[0] and split[1].same_in_pair for split in splits)
 
-    def replaced(self, form: Polynomial, symbol: Symbol, by: Polynomial) -> Polynomial | None:
-        """A form with another in the place of a symbol; None if it is not known what becomes of it."""
+    def replaced(self, polynomial: Polynomial, symbol: Symbol, by: Polynomial) -> Polynomial | None:
+        """Replace a symbol by a polynomial; return None if the result is not known."""
         result = Polynomial()
-        for symbols, coefficient in form.terms:
+        for symbols, coefficient in polynomial.terms:
             product = number(coefficient)
             for each in symbols:
                 new = self._replaced_symbol(each, symbol, by)
@@ -137,7 +149,7 @@ class Values:
         if each is symbol:
             return by
         if not symbol.varies & each.varies:
-            return one(each)
+            return variable(each)
         operands = [self.replaced(operand, symbol, by) for operand in each.operands]
         known = tuple(operand for operand in operands if operand is not None)
         if not each.name or len(known) < len(operands):
@@ -146,62 +158,86 @@ class Values:
 
     def _symbol(
         self,
-        key: Any,
+        key: tuple,
         operands: tuple[Polynomial, ...] = (),
-        spread: Spread = Spread.CLUSTER,
-        least: int | None = None,
-        by: Any = None,
-        within: Any = None,
-        alike: bool = False,
+        divergence: Divergence = Divergence.NONE,
+        lower_bound: int | None = None,
+        by: Variable | None = None,
+        within: Op | None = None,
+        same_in_pair: bool = False,
     ) -> Symbol:
-        """The symbol of a key; one that changes by something, or with the loops around an op."""
+        """Return the symbol of a key.
+
+        Args:
+            key: identifies it; with operands, it begins with the op's name and its attributes and type.
+            operands: what it is computed from.
+            divergence: the threads between which it may differ.
+            lower_bound: it is not below this.
+            by: a loop, partition or value with which it changes.
+            within: it changes with the loops around this op.
+            same_in_pair: whether it is known to be the same in both CTAs of a pair.
+        """
         if key not in self._symbols:
             varies = frozenset(() if by is None else (by,)).union(*(x.varies for x in operands))
             if within is not None:
                 varies |= frozenset(_loops_around(within))
             name, more = key[:2] if operands else ("", "")
             new = len(self._symbols)
-            computed = bool(operands) and all(x.alike for x in operands)
-            alike = alike or computed or spread is Spread.CLUSTER
-            self._symbols[key] = Symbol(new, name, more, operands, varies, spread, least, alike)
+            computed = bool(operands) and all(x.same_in_pair for x in operands)
+            self._symbols[key] = Symbol(
+                new,
+                name,
+                more,
+                operands,
+                varies,
+                divergence,
+                lower_bound,
+                same_in_pair or computed or divergence is Divergence.NONE,
+            )
         return self._symbols[key]
 
-    def _made(self, value: Any) -> Polynomial:
+    def _evaluated(self, value: Value) -> Polynomial:
         owner = value.owner
         if isinstance(owner, ir.Block):
             return self._argument(value, owner)
         op = owner.operation
         if op.name == "scf.for":
             return self._after(op, value)
-        if op.name in self._steps:
-            return self._steps[op.name](op)
+        if op.name in self._evaluate:
+            return self._evaluate[op.name](op)
         if op.name.startswith("arith.") and len(op.results) == 1:
             more = ", ".join(f"{a.name} = {a.attr}" for a in _attributes(op))
             operands = tuple(self.of(x) for x in op.operands)
             return self._computed(op.name, f"{more} {op.results[0].type}", operands)
-        return one(self._symbol(("value", value), spread=Spread.THREAD, within=op))
+        return variable(self._unknown(value, op))
 
     def _computed(self, name: str, more: str, operands: tuple[Polynomial, ...]) -> Polynomial:
-        """What an op computes that is no sum or product."""
+        """Return the result of an op that is not a sum or product."""
         by = operands[-1].constant
         if name in _DIVISIONS and by:
             if by == 1:
                 return number(0) if name == "arith.remui" else operands[0]
             if (x := operands[0].constant) is not None and x >= 0:
                 return number(_DIVISIONS[name](x, by))
-        spread = max((x.spread for x in operands), default=Spread.CLUSTER)
+        divergence = max((x.divergence for x in operands), default=Divergence.NONE)
         if name == "arith.divui" and by and self._same_in_cluster(operands[0], by):
-            spread = Spread.CLUSTER
-        least = 0 if name in _NATURAL else None
+            divergence = Divergence.NONE
+        lower_bound = 0 if name in _NATURAL else None
         divides = name in _DIVISIONS and name != "arith.remui"
-        if divides and by and (known := operands[0].least) is not None:
-            least = max(_DIVISIONS[name](known, by), 0)
-        return one(self._symbol((name, more, operands), operands, spread, least))
+        if divides and by and (known := operands[0].lower_bound) is not None:
+            lower_bound = max(_DIVISIONS[name](known, by), 0)
+        return variable(self._symbol((name, more, operands), operands, divergence, lower_bound))
 
-    def _same_in_cluster(self, form: Polynomial, by: int) -> bool:
-        """Whether all blocks of a cluster get the same if they divide a form: their indices are
-        neighbours, the first a multiple of the cluster's size."""
-        symbol = form.symbol
+    def _unknown(self, value: Value, op: Op | None) -> Symbol:
+        """Return the symbol of a value of which nothing is known."""
+        return self._symbol(("value", value), divergence=Divergence.BETWEEN_THREADS, within=op)
+
+    def _same_in_cluster(self, dividend: Polynomial, by: int) -> bool:
+        """Whether a quotient is the same in all CTAs of a cluster.
+
+        Their indices are consecutive, and the first one is a multiple of the cluster's size.
+        """
+        symbol = dividend.symbol
         sizes = [
             self._cluster[dim]
             for dim in range(3)
@@ -211,108 +247,134 @@ class Values:
 
     # Ops.
 
-    def _constant(self, op: Any) -> Polynomial:
+    def _constant(self, op: Op) -> Polynomial:
         known = constant_of(op.results[0])
         if known is None:
-            return one(self._symbol(("value", op.results[0]), spread=Spread.THREAD))
+            return variable(self._unknown(op.results[0], None))
         return number(known)
 
-    def _both(self, op: Any, compute: Callable[[Polynomial, Polynomial], Polynomial]) -> Polynomial:
+    def _both(self, op: Op, compute: Callable[[Polynomial, Polynomial], Polynomial]) -> Polynomial:
         return compute(self.of(op.operands[0]), self.of(op.operands[1]))
 
-    def _shift(self, op: Any) -> Polynomial:
+    def _shift(self, op: Op) -> Polynomial:
         by = self.of(op.operands[1]).constant
         if by is None or not 0 <= by < 64:
             return self._computed(op.name, "", tuple(self.of(x) for x in op.operands))
         return self.of(op.operands[0]) * number(1 << by)
 
-    def _launch(self, op: Any, least: int, spread: Spread = Spread.CLUSTER) -> Polynomial:
-        # Blocks of a pair are next to each other along x.
-        key, alike = (op.name, _dimension_of(op)), _dimension_of(op) != "x"
-        return one(self._symbol(key, spread=spread, least=least, alike=alike))
+    def _launch(
+        self, op: Op, lower_bound: int, divergence: Divergence = Divergence.NONE
+    ) -> Polynomial:
+        dim = _dimension_of(op)
+        # The CTAs of a pair are neighbours along x.
+        symbol = self._symbol(
+            (op.name, dim),
+            divergence=divergence,
+            lower_bound=lower_bound,
+            same_in_pair=dim != "x",
+        )
+        return variable(symbol)
 
-    def _thread_id(self, op: Any) -> Polynomial:
-        key = (op.name, _dimension_of(op))
-        return one(self._symbol(key, spread=Spread.THREAD, least=0, alike=True))
+    def _thread_id(self, op: Op) -> Polynomial:
+        return self._in_cta((op.name, _dimension_of(op)))
 
-    def _subgroup_id(self, op: Any) -> Polynomial:
-        return one(self._symbol((op.name, ""), spread=Spread.THREAD, least=0, alike=True))
+    def _subgroup_id(self, op: Op) -> Polynomial:
+        return self._in_cta((op.name, ""))
 
-    def _block_id(self, op: Any) -> Polynomial:
+    def _in_cta(self, key: tuple) -> Polynomial:
+        """Return the number of a thread or warp in its CTA."""
+        symbol = self._symbol(
+            key, divergence=Divergence.BETWEEN_THREADS, lower_bound=0, same_in_pair=True
+        )
+        return variable(symbol)
+
+    def _block_id(self, op: Op) -> Polynomial:
         dim = _dimension_of(op)
         alone = self._cluster["xyz".index(dim)] == 1
-        return self._launch(op, 0, Spread.CLUSTER if alone else Spread.BLOCK)
+        return self._launch(op, 0, Divergence.NONE if alone else Divergence.BETWEEN_CTAS)
 
-    def _dimension(self, op: Any) -> Polynomial:
-        """`memref.dim`; no tensor map has an extent of 0 (CUDA driver API, cuTensorMapEncodeTiled)."""
+    def _dimension(self, op: Op) -> Polynomial:
+        """Evaluate `memref.dim`.
+
+        Tensor maps have no extent of 0 (CUDA driver API, cuTensorMapEncodeTiled).
+        """
         memref, dim = op.operands[0], self.of(op.operands[1]).constant
         owner = memref.owner
         own = isinstance(owner, ir.Block) and owner.owner.operation == self._function
         ranked = isinstance(memref.type, ir.MemRefType)
-        # What a dimension that is not there has for an extent, nobody knows.
+        # The extent of a dimension that does not exist is unknown.
         if dim is None or not own or (ranked and not 0 <= dim < memref.type.rank):
-            return one(self._symbol(("value", op.results[0]), spread=Spread.THREAD, within=op))
+            return variable(self._unknown(op.results[0], op))
         if ranked and not memref.type.is_dynamic_dim(dim):
             return number(memref.type.shape[dim])
         mapped = any(_is_copied_in_bulk(memref, use.owner) for use in memref.uses)
-        return one(self._symbol(("extent", memref, dim), least=int(mapped)))
+        return variable(self._symbol(("extent", memref, dim), lower_bound=int(mapped)))
 
-    # Arguments of blocks, and loops.
+    # Block arguments, and loops.
 
-    def _argument(self, value: Any, block: Any) -> Polynomial:
+    def _argument(self, value: Value, block: Block) -> Polynomial:
         if isinstance(block.owner, PartitionOp):
             alone = block.owner.warpgroups.value == 1
-            return number(0) if alone else one(self.warpgroup(block.owner))
+            return number(0) if alone else variable(self.warpgroup(block.owner))
         op = block.owner.operation
         if op.name == "scf.for":
             loop = self.loop(op)
             if value == block.arguments[0]:
-                return loop.bounds[0] + one(loop.count) * loop.bounds[2]
-            return self._carried(op, value.arg_number - 1, one(loop.count))
-        spread = Spread.CLUSTER if op == self._function else Spread.THREAD
-        return one(self._symbol(("value", value), spread=spread, within=op))
+                return loop.bounds[0] + variable(loop.count) * loop.bounds[2]
+            return self._carried(op, value.arg_number - 1, variable(loop.count))
+        is_argument = op == self._function
+        divergence = Divergence.NONE if is_argument else Divergence.BETWEEN_THREADS
+        return variable(self._symbol(("value", value), divergence=divergence, within=op))
 
-    def _after(self, op: Any, result: Any) -> Polynomial:
-        """What a loop hands on."""
+    def _after(self, op: Op, result: Value) -> Polynomial:
+        """Return a result of a loop."""
         return self._carried(op, result.result_number, self.loop(op).trips)
 
-    def _carried(self, op: Any, which: int, count: Polynomial) -> Polynomial:
-        """The value that a loop carries when its body was run `count` times: it grows evenly, or is not
-        known."""
+    def _carried(self, op: Op, position: int, count: Polynomial) -> Polynomial:
+        """Return a value that a loop carries, after `count` iterations: linear in them, or unknown.
+
+        Args:
+            op: the loop.
+            position: that of the value among those that the loop carries.
+            count: how many iterations were run.
+        """
         block = op.regions[0].blocks[0]
         own = list(block.arguments)[1:]
-        symbols = [self._symbol(("carried", x), spread=Spread.THREAD, by=x) for x in own]
+        symbols = [
+            self._symbol(("carried", x), divergence=Divergence.BETWEEN_THREADS, by=x) for x in own
+        ]
         before = self._known, self._loops
-        self._known = self._known | dict(zip(own, map(one, symbols), strict=True))
+        self._known = self._known | dict(zip(own, map(variable, symbols), strict=True))
         self._loops = dict(self._loops)
         *_, terminator = block.operations
-        growth = self.of(terminator.operands[which]) - one(symbols[which])
+        growth = self.of(terminator.operands[position]) - variable(symbols[position])
         self._known, self._loops = before
         if growth.varies & {op, *own}:
-            unknown = ("value", own[which], count)
-            return one(self._symbol(unknown, spread=Spread.THREAD, by=op, within=op))
-        return self.of(list(op.operands)[which + 3]) + count * growth
+            unknown = ("value", own[position], count)
+            divergence = Divergence.BETWEEN_THREADS
+            return variable(self._symbol(unknown, divergence=divergence, by=op, within=op))
+        return self.of(list(op.operands)[position + 3]) + count * growth
 
     def _trips(self, lower: Polynomial, upper: Polynomial, step: Polynomial) -> Polynomial:
         distance, by = upper - lower, step.constant
         if distance.constant is not None and by:
             return number(max(-(-distance.constant // by), 0))
-        if by == 1 and distance.least is not None and distance.least >= 0:
+        if by == 1 and distance.lower_bound is not None and distance.lower_bound >= 0:
             return distance
         operands = (lower, upper, step)
-        spread = max(x.spread for x in operands)
-        return one(self._symbol(("trips", "", operands), operands, spread, 0))
+        divergence = max(x.divergence for x in operands)
+        return variable(self._symbol(("trips", "", operands), operands, divergence, 0))
 
 
-def _is_copied_in_bulk(memref: Any, op: Any) -> bool:
-    """Whether an op copies an argument of the kernel in bulk, for which it needs a tensor map."""
+def _is_copied_in_bulk(memref: Value, op: Op) -> bool:
+    """Whether an op copies a memref in bulk, with a tensor map."""
     return isinstance(op, SmemOp) and any(
         value == memref and access.proxy is Proxy.ASYNC for value, access in accessed(op)
     )
 
 
-def _loops_around(op: Any) -> list[Any]:
-    """The loops that an op is in, and the op if it is one."""
+def _loops_around(op: Op | None) -> list[Op]:
+    """Return the loops that an op is in, and the op if it is one."""
     found = []
     while op is not None and op.name != "builtin.module":
         if op.name == "scf.for":
@@ -321,10 +383,10 @@ def _loops_around(op: Any) -> list[Any]:
     return found
 
 
-def _attributes(op: Any) -> list[Any]:
+def _attributes(op: Op) -> list[Attribute]:
     return [op.attributes[i] for i in range(len(op.attributes))]
 
 
-def _dimension_of(op: Any) -> str:
-    """The x, y or z of an op of the launch."""
+def _dimension_of(op: Op) -> str:
+    """Return the x, y or z of an op such as `gpu.block_id`."""
     return str(op.attributes["dimension"]).strip("<>#gpu.dim ")[-1:]

@@ -55,7 +55,7 @@ def test_blocks_that_go_different_ways_wait_for_ever(name):
     text = CASES[0].text.replace(was, is_)
     said = checked(text)
     assert said.evaluation == "undecided"
-    assert all("both blocks of a pair multiply the same" in message for message in said.messages)
+    assert all("both CTAs of a pair execute the same mma" in message for message in said.messages)
     assert Kind.DEADLOCK in faults_in(mlir_smem.compile(text, arch="sm_100a", emit="nvvm"))
 
 

@@ -1,4 +1,4 @@
-"""`smem-check-async` against runs of random programs: silence is a proof, an error a wrong run."""
+"""`smem-check-async` against runs of random programs: no message is a proof, an error is a wrong run."""
 
 from dataclasses import dataclass, field
 from itertools import product
@@ -14,9 +14,9 @@ from mlir_smem.passes import OpError
 from mlir_smem.passes.check_async import CheckAsync
 
 STAGES = 3
-TILES, STAGE, FLYING = tile(STAGES, 64, 64), tile(64, 64), fragment(64, 64)
+TILES, STAGE, IN_FLIGHT = tile(STAGES, 64, 64), tile(64, 64), fragment(64, 64)
 
-# Programs: lists of steps. A stage is a number, or ("next", n): the loop's count plus n, modulo 3.
+# Programs: lists of steps. A stage is a number, or ("next", n): the loop's iteration plus n, modulo 3.
 
 
 @dataclass
@@ -73,13 +73,13 @@ class Writer:
     def mma(self, stage, count):
         taken = self.stage(stage, count)
         self.lines.append(f"{self.name()} =")
-        self.op("smem.mma", f"{taken}, {taken}", f"{STAGE}, {STAGE}", FLYING)
+        self.op("smem.mma", f"{taken}, {taken}", f"{STAGE}, {STAGE}", IN_FLIGHT)
 
     def wait(self, pending, _):
-        flying = self.name()
-        self.lines.append(f'{flying} = "smem.fill"(%zero) : (f32) -> {FLYING}')
+        in_flight = self.name()
+        self.lines.append(f'{in_flight} = "smem.fill"(%zero) : (f32) -> {IN_FLIGHT}')
         self.lines.append(f"{self.name()} =")
-        self.op("smem.wait", flying, FLYING, FLYING, f"{{pending = {pending} : i32}}")
+        self.op("smem.wait", in_flight, IN_FLIGHT, IN_FLIGHT, f"{{pending = {pending} : i32}}")
 
     def loop(self, steps, _):
         count = self.name()
@@ -107,23 +107,23 @@ def text_of(steps):
 
 
 def evaluation(steps):
-    """What the pass says: "proven", "wrong" or "undecided"."""
+    """Return the result of the pass: "proven", "wrong" or "undecided"."""
     remarks = []
     with new_context():
         parsed = ir.Module.parse(text_of(steps))
         try:
-            with remark_handler(lambda *found: remarks.append(found)):
+            with remark_handler(lambda *remark: remarks.append(remark)):
                 CheckAsync().run(parsed)
         except OpError:
             return "wrong"
     return "undecided" if remarks else "proven"
 
 
-# Runs: the steps one after the other, and what the rules say of them.
+# Runs: the steps one after the other, and the rules that they break.
 
 
 def trace(steps, trips, taken, count=0):
-    """The steps of a run; accesses with the number of their op."""
+    """Yield the steps of a run; accesses with the number of their op."""
     for step in steps:
         name, *arguments = step
         if name == "loop":
@@ -142,17 +142,17 @@ def trace(steps, trips, taken, count=0):
 
 
 def stage_at(stage, count):
-    """The stage that is meant in a round of a loop."""
+    """Return the number of a stage in an iteration of a loop."""
     return (count + stage[1]) % STAGES if isinstance(stage, tuple) else stage
 
 
 def first(run, begin, *wanted):
-    """The first step after `begin` that is wanted; the end if there is none."""
+    """Return the first step after `begin` that is wanted; the end if there is none."""
     return next((i for i in range(begin + 1, len(run)) if run[i][0] in wanted), len(run))
 
 
 def waited(run, begin, wait, group):
-    """The wait by which the group that ends at `begin` is complete; the end if there is none."""
+    """Return the wait that completes the group which ends at `begin`; the end if there is none."""
     for i in range(begin + 1, len(run)):
         later = sum(step[0] == group for step in run[begin + 1 : i])
         if run[i][0] == wait and later >= run[i][1]:
@@ -160,8 +160,8 @@ def waited(run, begin, wait, group):
     return len(run)
 
 
-def settled(run, i, *by):
-    """The step by which a copy is complete, and then past each of some others."""
+def ordered(run, i, *by):
+    """Return the step after which a copy is complete, and each of the steps `by` has followed."""
     if run[i][0] == "copy_async":
         i = waited(run, first(run, i, "commit"), "copy_wait", "commit")
     return max((first(run, i, name) for name in by), default=i)
@@ -171,9 +171,9 @@ def is_wrong(run):
     """Whether some step of a run begins before it may."""
     for i, (name, *arguments) in enumerate(run):
         if name in ("copy", "copy_async"):
-            early = accessing({"mma"}, arguments[0], run[i : settled(run, i, "fence", "barrier")])
-            early += accessing({"load"}, arguments[0], run[i : settled(run, i, "barrier")])
-            early += accessing(WRITES, arguments[0], run[i + 1 : settled(run, i)])
+            early = accessing({"mma"}, arguments[0], run[i : ordered(run, i, "fence", "barrier")])
+            early += accessing({"load"}, arguments[0], run[i : ordered(run, i, "barrier")])
+            early += accessing(WRITES, arguments[0], run[i + 1 : ordered(run, i)])
         elif name in ("mma", "load"):
             over = first(run, waited(run, i, "wait", "mma") if name == "mma" else i, "barrier")
             early = accessing(WRITES, arguments[0], run[i:over])
@@ -185,12 +185,12 @@ def is_wrong(run):
 
 
 def may_be_wrong(run):
-    """Whether an op may write what another one has, by other threads, with no barrier between."""
+    """Whether two ops may write the same bytes by different threads, without a barrier in between."""
     return any(
         op != arguments[1]
         for i, (name, *arguments) in enumerate(run)
         if name in WRITES
-        for _, _, op in accessing(WRITES, arguments[0], run[i + 1 : settled(run, i, "barrier")])
+        for _, _, op in accessing(WRITES, arguments[0], run[i + 1 : ordered(run, i, "barrier")])
     )
 
 
@@ -198,7 +198,7 @@ WRITES = {"copy", "copy_async"}
 
 
 def accessing(names, stage, steps):
-    """The steps that access a stage in one of some ways."""
+    """Return the steps with these names that access a stage."""
     return [step for step in steps if step[0] in names and step[1] == stage]
 
 
@@ -216,12 +216,12 @@ simple = st.one_of(
     st.tuples(st.sampled_from(["copy_wait", "wait"]), pending),
     st.sampled_from([("commit",), ("fence",), ("barrier",)]),
 )
-arriving = st.tuples(pending).map(lambda p: [("copy_wait", *p), ("fence",), ("barrier",)])
-leaving = st.tuples(pending).map(lambda p: [("wait", *p), ("barrier",)])
+copies_complete = st.tuples(pending).map(lambda p: [("copy_wait", *p), ("fence",), ("barrier",)])
+mma_complete = st.tuples(pending).map(lambda p: [("wait", *p), ("barrier",)])
 several = st.one_of(
     simple.map(lambda s: [s]),
-    arriving,
-    leaving,
+    copies_complete,
+    mma_complete,
     stages.map(lambda s: [("copy_async", s), ("commit",)]),
 )
 
@@ -230,9 +230,9 @@ def flat(lists):
     return [step for steps in lists for step in steps]
 
 
-def within(kind):
+def within(region):
     body = st.lists(several, min_size=1, max_size=6).map(flat)
-    return body.map(lambda steps: [(kind, steps)])
+    return body.map(lambda steps: [(region, steps)])
 
 
 programs = st.lists(
@@ -241,13 +241,13 @@ programs = st.lists(
 
 
 @given(programs)
-def test_silence_is_a_proof_and_an_error_is_a_wrong_run(steps):
-    said = evaluation(steps)
+def test_no_message_is_a_proof_and_an_error_is_a_wrong_run(steps):
+    result = evaluation(steps)
     wrong = [run for run in runs(steps) if is_wrong(run)]
     nothing_written = "copy" not in str(steps).replace("copy_wait", "")
-    event(f"{said}, {'wrong' if wrong else 'right'}")
-    if said == "proven":
+    event(f"{result}, {'wrong' if wrong else 'right'}")
+    if result == "proven":
         assert not wrong
         assert not any(map(may_be_wrong, runs(steps)))
-    if said == "wrong":
+    if result == "wrong":
         assert wrong or nothing_written

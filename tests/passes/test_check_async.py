@@ -1,4 +1,4 @@
-"""`smem-check-async` on the example: it is right, and each thing that it says is needed."""
+"""`smem-check-async` on the example: it is proven, and without any of its ordering ops it is wrong."""
 
 import re
 from pathlib import Path
@@ -16,8 +16,8 @@ from mlir_smem.passes.check_async import CheckAsync
 EXAMPLE = (Path(__file__).parents[2] / "examples" / "matmul.mlir").read_text()
 
 
-def said_of(text):
-    """What is said: the error, else the remarks."""
+def messages_of(text):
+    """Return the error, else the remarks."""
     remarks = []
     with new_context():
         parsed = ir.Module.parse(text)
@@ -30,7 +30,7 @@ def said_of(text):
 
 
 def changed(*changes, text=EXAMPLE):
-    """The text with each (old, new) changed, which must be there."""
+    """Return the text with each (old, new) replaced; `old` must be in it."""
     for old, new in changes:
         assert old in text
         text = text.replace(old, new)
@@ -49,11 +49,11 @@ IN_LOOP = f"""      }}
 RIGHT = {
     "as it is": [],
     "a fence after the barrier": [(FENCE, ""), ("gpu.barrier", f"gpu.barrier\n{FENCE}")],
-    "three stages, if every mma is waited for": [
+    "three stages, with every mma waited for": [
         (STAGES, "%c4 = arith.constant 3"),
         ("(%d) {pending = 1", "(%d) {pending = 0"),
     ],
-    "copies that all are waited for": [(COPY_WAIT, COPY_WAIT.replace("1", "0", 1))],
+    "all copies waited for": [(COPY_WAIT, COPY_WAIT.replace("1", "0", 1))],
 }
 
 WRONG = {
@@ -64,7 +64,7 @@ WRONG = {
         [(COPY_WAIT, COPY_WAIT.replace("1", "2", 1))],
         "put smem.copy_wait with pending = 1 or less, smem.fence and gpu.barrier between them",
     ),
-    "a fence before the copies are over": (
+    "a fence before the copies are complete": (
         [(FENCE, ""), (COPY_WAIT, f"{FENCE}\n{COPY_WAIT}")],
         "put smem.fence between them",
     ),
@@ -91,25 +91,25 @@ WRONG = {
 
 @pytest.mark.parametrize("changes", RIGHT.values(), ids=RIGHT)
 def test_the_example_is_proven(changes):
-    assert said_of(changed(*changes)) == []
+    assert messages_of(changed(*changes)) == []
 
 
-@pytest.mark.parametrize("changes, message", WRONG.values(), ids=WRONG)
-def test_the_example_is_wrong_with(changes, message):
-    (said,) = said_of(changed(*changes))
-    assert message in said
-    assert "cannot prove" not in said
+@pytest.mark.parametrize("changes, expected", WRONG.values(), ids=WRONG)
+def test_the_example_is_wrong_with(changes, expected):
+    (message,) = messages_of(changed(*changes))
+    assert expected in message
+    assert "cannot prove" not in message
 
 
 def test_the_example_is_wrong_without_the_wait():
     text = re.sub(r"%running = .*", "", EXAMPLE).replace("yield %running", "yield %d")
-    (said,) = said_of(text)
-    assert "overwrites stage 0" in said
-    assert "in iteration 2 (from 0) of the loop" in said
+    (message,) = messages_of(text)
+    assert "overwrites stage 0" in message
+    assert "in iteration 2 (from 0) of the loop" in message
 
 
 def test_sizes_that_a_kernel_is_never_called_with_are_not_tried():
-    # The barrier lacks only where K is 1.
+    # The barrier is missing only where K is 1.
     sometimes = """%one = arith.constant 1 : index
     %k = memref.dim %X, %one : memref<64x?xbf16>
     %once = arith.cmpi eq, %k, %one : index
@@ -119,22 +119,22 @@ def test_sizes_that_a_kernel_is_never_called_with_are_not_tried():
     }"""
     body = changed(("gpu.barrier", sometimes), text=PRODUCT)
     arguments = f"{ARGUMENTS}, %X: memref<64x?xbf16>"
-    (said,) = set(said_of(module(kernel(body, arguments=arguments))))
-    assert "put gpu.barrier between them" in said
-    promised = ", smem.multiples = {K = 128}"
-    said = said_of(module(kernel(body, arguments=arguments, attributes=promised)))
-    assert all("there may be a path without gpu.barrier" in remark for remark in said)
+    (message,) = set(messages_of(module(kernel(body, arguments=arguments))))
+    assert "put gpu.barrier between them" in message
+    multiples = ", smem.multiples = {K = 128}"
+    remarks = messages_of(module(kernel(body, arguments=arguments, attributes=multiples)))
+    assert all("there may be a path without gpu.barrier" in remark for remark in remarks)
 
 
 def test_functions_without_tiles_are_left_alone():
-    assert said_of("func.func private @f()\nfunc.func @g() { return }") == []
+    assert messages_of("func.func private @f()\nfunc.func @g() { return }") == []
 
 
 TILES, TILE, FLYING = tile(2, 64, 64), tile(64, 64), fragment(64, 64)
 
 
-@pytest.mark.parametrize("period", [1000, 4093], ids=["many heads", "a large modulus"])
-def test_stages_that_hardly_move(period):
+@pytest.mark.parametrize("period", [1000, 4093], ids=["many loop states", "a large modulus"])
+def test_stages_that_change_rarely(period):
     body = f"""
     %s = "smem.alloc"() : () -> {TILES}
     %one = arith.constant 1 : index
@@ -152,13 +152,13 @@ def test_stages_that_hardly_move(period):
       gpu.barrier
     }}"""
     arguments = f"%A: {matrix(64, 64)}, %n: index"
-    assert said_of(module(kernel(body, arguments=arguments))) == []
+    assert messages_of(module(kernel(body, arguments=arguments))) == []
     unordered = changed(("{pending = 0", "{pending = 1"), text=body)
-    (said,) = said_of(module(kernel(unordered, arguments=arguments)))
-    assert "in iteration 1 (from 0)" in said
+    (message,) = messages_of(module(kernel(unordered, arguments=arguments)))
+    assert "in iteration 1 (from 0)" in message
 
 
-def test_many_paths_are_taken_together():
+def test_many_paths_are_joined():
     branches = "".join(
         f"""
     %x{i} = scf.if %c{i} -> index {{
@@ -173,16 +173,16 @@ def test_many_paths_are_taken_together():
         for i in range(6)
     )
     constants = "%one = arith.constant 1 : index\n%zero = arith.constant 0 : index"
-    settle = '"smem.copy_wait"() {pending = 0 : i32} : () -> ()'
-    body = changed((FENCE, f"{settle}\ngpu.barrier\n{constants}{branches}\n{FENCE}"), text=PRODUCT)
+    wait = '"smem.copy_wait"() {pending = 0 : i32} : () -> ()'
+    body = changed((FENCE, f"{wait}\ngpu.barrier\n{constants}{branches}\n{FENCE}"), text=PRODUCT)
     arguments = ARGUMENTS + "".join(f", %c{i}: i1" for i in range(6))
-    assert said_of(module(kernel(body, arguments=arguments))) == []
-    unsettled = changed((settle, ""), text=body)
-    (said,) = said_of(module(kernel(unsettled, arguments=arguments)))
-    assert "put smem.copy_wait with pending = 0" in said
+    assert messages_of(module(kernel(body, arguments=arguments))) == []
+    unwaited = changed((wait, ""), text=body)
+    (message,) = messages_of(module(kernel(unwaited, arguments=arguments)))
+    assert "put smem.copy_wait with pending = 0" in message
 
 
-def test_a_step_of_nothing_is_not_tried():
+def test_a_loop_step_of_zero_is_not_tried():
     # With a step of 0 the second iteration would overwrite what the first one reads.
     loop = f"""
     %zero = arith.constant 0 : index
@@ -194,11 +194,11 @@ def test_a_step_of_nothing_is_not_tried():
       %d = "smem.mma"(%a, %a) : ({TILE}, {TILE}) -> {FLYING}
     }}"""
     body = changed((FENCE, f"{FENCE}\ngpu.barrier{loop}"), text=PRODUCT)
-    (said,) = said_of(module(kernel(body, arguments=f"{ARGUMENTS}, %n: index")))
-    assert said.startswith("cannot prove")
+    (message,) = messages_of(module(kernel(body, arguments=f"{ARGUMENTS}, %n: index")))
+    assert message.startswith("cannot prove")
 
 
-#: An accumulator that goes through a tile to other threads, and to the tensor cores.
+#: An accumulator that is stored to a tile, and read by other threads, or by the tensor cores.
 LOADED, MULTIPLIED = Epilogue("f32", "bf16").text, Epilogue("f32", "bf16", by_mma=True).text
 STORE = '"smem.store"(%f, %t) : (!x, !t) -> ()'
 
@@ -209,11 +209,11 @@ STORE = '"smem.store"(%f, %t) : (!x, !t) -> ()'
     ids=["loaded", "multiplied", "chain", "loaded without a fence"],
 )
 def test_fragments_are_proven(text):
-    assert said_of(text) == []
+    assert messages_of(text) == []
 
 
 @pytest.mark.parametrize(
-    "text, changes, message",
+    "text, changes, expected",
     [
         (LOADED, [("gpu.barrier", "")], "put gpu.barrier between them"),
         (MULTIPLIED, [("gpu.barrier", "")], "put gpu.barrier between them"),
@@ -231,13 +231,13 @@ def test_fragments_are_proven(text):
         (LOADED, [(STORE, "")], "which nothing writes"),
     ],
 )
-def test_fragments_are_wrong_with(text, changes, message):
-    (said,) = said_of(changed(*changes, text=text))
-    assert message in said
-    assert "cannot prove" not in said
+def test_fragments_are_wrong_with(text, changes, expected):
+    (message,) = messages_of(changed(*changes, text=text))
+    assert expected in message
+    assert "cannot prove" not in message
 
 
-def test_a_barrier_of_a_region_is_met():
+def test_a_barrier_in_a_region_counts():
     barrier = changed(
         ("gpu.barrier", ""),
         (
@@ -251,4 +251,4 @@ def test_a_barrier_of_a_region_is_met():
         ),
         text=LOADED,
     )
-    assert said_of(barrier) == []
+    assert messages_of(barrier) == []

@@ -1,4 +1,4 @@
-"""`smem-check-async` on a GEMM with pipelines and partitions: what is proven runs, what is wrong goes wrong."""
+"""`smem-check-async` on a GEMM with pipelines and partitions: proven kernels run, wrong ones fail."""
 
 import re
 from dataclasses import replace
@@ -21,12 +21,12 @@ from mlir_smem.kernels.gemm.generator.config import Config
 
 pytestmark = pytest.mark.sampled(2)
 
-#: Two tiles a block, so that pipelines go round; each warpgroup's rows are stored in two parts.
+#: Two tiles for each CTA, so that stages are reused; the rows of each warpgroup are stored in two parts.
 CONFIG = Config(tile=(128, 64, 64), stages=3, store_columns=32, store_buffers=3)
 EXTENTS = (256, 64, 320)
 TEXT = text_of(CONFIG)
 
-#: Ops that are left out, moved or changed.
+#: Ops that are removed, moved or changed.
 OPS = (
     r"producer_commit|consumer_release|tma_load|smem\.store\"|smem\.fence|tma_wait|tma_store|"
     r"tma_commit"
@@ -42,7 +42,7 @@ OPS = (
         Config(tile=(64, 64, 64), stages=2, consumers=1, store_columns=32, store_buffers=1),
     ],
 )
-def test_it_is_proven_and_runs(config):
+def test_kernel_is_proven_and_runs(config):
     text = text_of(config)
     assert checked(text).evaluation == "proven"
     m, n, k = config.tile
@@ -51,16 +51,16 @@ def test_it_is_proven_and_runs(config):
 
 
 @pytest.mark.parametrize("example", TILES)
-def test_scaled_products_are_proven(example):
-    for name, form in FORMATS.items():
-        said = checked(form.text(example))
-        assert said.evaluation == "proven", (name, said.messages)
+def test_scaled_mmas_are_proven(example):
+    for name, scaled in FORMATS.items():
+        result = checked(scaled.text(example))
+        assert result.evaluation == "proven", (name, result.messages)
 
 
 @pytest.mark.parametrize("consumed, evaluation", [(10, "proven"), (11, "wrong")])
-def test_a_division_that_rounds_up_is_known_of_a_known_extent(consumed, evaluation):
+def test_a_quotient_rounded_up_is_known_for_a_known_extent(consumed, evaluation):
     text = FORMATS["nvfp4"].text("nvfp4")
-    # 9 whole steps and a part.
+    # 9 whole K blocks, and a part of one.
     text = text.replace("!A = memref<?x?x", f"!A = memref<256x{9 * 128 + 16}x")
     steps = f"%consumed = arith.constant {consumed} : index\n    %steps ="
     text = text.replace("%steps =", steps).replace("%c1 to %steps", "%c1 to %consumed")
@@ -69,7 +69,7 @@ def test_a_division_that_rounds_up_is_known_of_a_known_extent(consumed, evaluati
 
 
 @pytest.mark.parametrize("drop", ["consumer_release", "producer_commit", "tma_load", "wait"])
-def test_a_scaled_product_that_is_damaged(drop):
+def test_a_scaled_mma_without_a_needed_op_is_not_proven(drop):
     text = FORMATS["nvfp4"].text("nvfp4")
     pattern = {"wait": r'%running = "smem\.wait"'}.get(drop, drop)
     number = lines_with(text, pattern)[0]
@@ -78,79 +78,79 @@ def test_a_scaled_product_that_is_damaged(drop):
     assert checked(without_line(text, number)).evaluation != "proven"
 
 
-def test_phases_that_look_the_same_are_found():
-    # Each warpgroup leaves out the other's two stores; with two stages both would be the same phase.
+def test_phases_with_the_same_parity_are_found():
+    # Each warpgroup skips the two stores of the other; with two stages their phases have the same parity.
     assert "stages = 4" in TEXT
     text = TEXT.replace("stages = 4", "stages = 2")
-    said = checked(text)
-    assert said.evaluation == "wrong"
-    assert "leaves out 2 steps of others" in said.messages[0]
-    assert "give it 3 stages or more" in said.messages[0]
+    result = checked(text)
+    assert result.evaluation == "wrong"
+    assert "skips 2 pipeline indices of other warpgroups" in result.messages[0]
+    assert "give it 3 stages or more" in result.messages[0]
     assert emulated(text, CONFIG, EXTENTS)
 
 
-def test_one_stage_is_found():
+def test_too_few_stages_deadlock():
     text = text_of(replace(CONFIG, store_buffers=2))
     assert "tensor<3x" in text
     text = text.replace("tensor<3x", "tensor<1x").replace("stages = 3", "stages = 1")
-    said = checked(text)
-    assert said.evaluation == "wrong"
-    assert "waits for ever: 1 step before it is not released" in said.messages[0]
+    result = checked(text)
+    assert result.evaluation == "wrong"
+    assert "waits forever: the 1 pipeline index before it is not released" in result.messages[0]
     assert Kind.DEADLOCK.value in emulated(text, CONFIG, EXTENTS)
 
 
-def agree(text):
-    """Checks that what is proven runs, and that what is wrong goes wrong; gives what was said."""
-    said = checked(text)
+def check_agreement(text):
+    """Check that a proven kernel runs and a wrong one fails; return the result of the checker."""
+    result = checked(text)
     found = emulated(text, CONFIG, EXTENTS)
-    if said.evaluation == "proven":
-        # Which numbers are computed is not what it is about.
+    if result.evaluation == "proven":
+        # The checker proves the order of accesses, not the computed numbers.
         assert found in ("", "wrong result"), found
-    if said.evaluation == "wrong":
-        assert found, said.messages
-    return said
+    if result.evaluation == "wrong":
+        assert found, result.messages
+    return result
 
 
-def named(number):
+def line_id(number):
     name = re.search(r'"smem\.(\w+)"', TEXT.splitlines()[number])
     return f"{name[1] if name else ''} in line {number + 1}"
 
 
-@pytest.mark.parametrize("number", lines_with(TEXT, OPS), ids=named)
-def test_without(number):
-    said = agree(without_line(TEXT, number))
-    # All is needed but the stores to global memory, whose absence no rule sees.
-    assert said.evaluation != "proven" or "tma_store" in TEXT.splitlines()[number]
+@pytest.mark.parametrize("number", lines_with(TEXT, OPS), ids=line_id)
+def test_without_an_op(number):
+    result = check_agreement(without_line(TEXT, number))
+    # Every op is needed but the stores to global memory: no rule requires a result.
+    assert result.evaluation != "proven" or "tma_store" in TEXT.splitlines()[number]
 
 
 @pytest.mark.parametrize("by", [1, -1])
 @pytest.mark.parametrize("name", ["pending", "producers", "consumers"])
 @pytest.mark.parametrize(
-    "number", lines_with(TEXT, r"producers = |tma_wait|in_flight.*pending = 1"), ids=named
+    "number", lines_with(TEXT, r"producers = |tma_wait|in_flight.*pending = 1"), ids=line_id
 )
-def test_another_number(number, name, by):
+def test_with_another_number(number, name, by):
     changed = with_number(TEXT, number, name, by)
     if changed is not None:
-        agree(changed)
+        check_agreement(changed)
 
 
-@pytest.mark.parametrize("number", lines_with(TEXT, OPS), ids=named)
-def test_moved(number):
+@pytest.mark.parametrize("number", lines_with(TEXT, OPS), ids=line_id)
+def test_with_a_moved_op(number):
     changed = with_line_moved(TEXT, number, OPS + r"|smem\.wait|smem\.mma\"|consumer_wait|acquire")
     if changed is not None and is_valid(changed):
-        agree(changed)
+        check_agreement(changed)
 
 
 @pytest.mark.parametrize(
     "number",
     lines_with(TEXT, r"producer_commit|consumer_release|consumer_wait|producer_acquire|tma_load"),
-    ids=named,
+    ids=line_id,
 )
-def test_another_step(number):
+def test_with_another_pipeline_index(number):
     lines = TEXT.splitlines()
     step = re.findall(r"%\w+", lines[number].partition("(")[2])[3 if "load" in lines[number] else 1]
     ahead = f"%one = arith.constant 1 : index\n%ahead = arith.addi {step}, %one : index"
     changed = re.sub(rf"{step}([,)])", r"%ahead\1", lines[number])
     lines[number] = f"{ahead}\n{changed}"
-    said = agree("\n".join(lines))
-    assert said.evaluation != "proven"
+    result = check_agreement("\n".join(lines))
+    assert result.evaluation != "proven"

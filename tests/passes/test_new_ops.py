@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from programs import kernel, matrix, module, tile
 
-SCRIPT = Path(__file__).parents[1] / "new_ops.py"
+SCRIPT = Path(__file__).parents[1] / "support" / "new_ops.py"
 CHECK, ALLOCATE, ASSIGN = "smem-check-async", "smem-allocate", "smem-assign-layouts"
 
 FORCED = tile(64, 64, layout='#smem.swizzle<"128B", "row-major">')
@@ -81,12 +81,12 @@ def test_what_is_not_in_order_is_found(said_of, ops, verb, needs):
 def test_reads_of_an_op_with_a_region_are_not_passed_over(said_of):
     guard = f'"smem.guard"(%t) ({{ ^bb0: }}) : ({FORCED}) -> ()'
     (said,) = said_of(COPY, guard)
-    assert said.endswith("in order: how it runs them is not known")
+    assert said.endswith("in order: how it executes its regions is not known")
 
 
 def test_reads_of_another_kind_are_not_passed_over(said_of):
     (said,) = said_of(COPY, "gpu.barrier", PEEK.replace("peek", "stream"))
-    assert said.endswith("in order: it accesses them in a way that is not followed")
+    assert said.endswith("in order: it accesses tiles in a way that is not followed")
 
 
 PIPELINE = (
@@ -111,11 +111,11 @@ def elected(*ops):
         ((COPY, "gpu.barrier", FETCH), "smem.fence between them"),
         (
             (COPY, "gpu.barrier", elected(PEEK)),
-            "one thread executes it, where whole warpgroups must",
+            "one thread executes it, but whole warpgroups must",
         ),
         (
             (COPY, "gpu.barrier", elected(PEEK.replace("peek", "peek_alone"))),
-            "what one thread reads and writes itself is not followed",
+            "reads and writes by one elected thread itself are not followed",
         ),
         ((COPY, SETTLE, PEEK, SETTLE, COPY, SETTLE, FETCH, SETTLE), None),
     ],
@@ -130,7 +130,7 @@ def test_what_all_threads_share_is_wrong_in_a_partition(said_of):
     partitions = f'"smem.warp_specialize"() ({{ {partition()} {together} }}) : () -> ()'
     (said,) = said_of(COPY, SETTLE, partitions)
     assert said == (
-        "is executed by 1 of the block's warpgroups, but all threads of the block share it; put it "
+        "is executed by 1 of the CTA's warpgroups, but all threads of the CTA share it; put it "
         "before the smem.warp_specialize"
     )
 

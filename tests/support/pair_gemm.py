@@ -1,12 +1,11 @@
-"""A GEMM of pairs of blocks: one thread of each loads into a pipeline, one warpgroup multiplies, tile by
-tile."""
+"""A GEMM of CTA pairs: one thread of each CTA loads into a pipeline, one warpgroup executes the mma."""
 
 from dataclasses import dataclass
 
 import ml_dtypes
 import numpy as np
 
-#: Rows of each block, and K of a tile (bf16).
+#: Rows of each CTA, and K of a tile (bf16).
 ROWS, DEPTH = 128, 64
 
 
@@ -15,10 +14,10 @@ class PairGemm:
     """D = A * B of bf16, in f32.
 
     Attributes:
-        n: columns of B that each block of a pair loads; a tile of D has twice as many.
-        tiles: of D that each pair computes, next to each other.
-        stages: of the pipeline.
-        major: "k" or "n", along which B is contiguous.
+        n: columns of B that each CTA of a pair loads; a tile of D has twice this number.
+        tiles: the neighbouring tiles of D that each pair computes.
+        stages: those of the pipeline.
+        major: "k" or "n", the dimension along which B is contiguous.
     """
 
     n: int = 64
@@ -38,7 +37,7 @@ class PairGemm:
 !A = memref<?x?xbf16>
 !B = memref<?x?xbf16, strided<{strides}>>
 !D = memref<?x?xf32>
-!part = memref<{ROWS}x{columns}xf32, strided<[?, 1], offset: ?>>
+!tile = memref<{ROWS}x{columns}xf32, strided<[?, 1], offset: ?>>
 !as = !smem.tile<tensor<{self.stages}x{ROWS}x{DEPTH}xbf16>, #smem.auto>
 !bs = !smem.tile<tensor<{self.stages}x{DEPTH}x{self.n}xbf16>, #smem.auto>
 !a = !smem.tile<tensor<{ROWS}x{DEPTH}xbf16>, #smem.auto>
@@ -70,8 +69,8 @@ gpu.module @kernels {{
     %steps = arith.ceildivui %k, %depth : index
     %as = "smem.alloc"() : () -> !as
     %bs = "smem.alloc"() : () -> !bs
-    %pipeline = "smem.create_pipeline"() {{stages = {self.stages} : i32, producers = 1 : i32, consumers = 1 : i32}}
-      : () -> !pipeline
+    %pipeline = "smem.create_pipeline"()
+      {{stages = {self.stages} : i32, producers = 1 : i32, consumers = 1 : i32}} : () -> !pipeline
     "smem.warp_specialize"() ({{
       "smem.partition"() ({{
         "smem.elect"() ({{
@@ -119,8 +118,8 @@ gpu.module @kernels {{
           %end = arith.addi %first, %steps : index
           %last = arith.subi %end, %c1 : index
           "smem.consumer_release"(%pipeline, %last) : (!pipeline, index) -> ()
-          %part = memref.subview %D[%row, %column] [{ROWS}, {columns}] [1, 1] : !D to !part
-          "smem.store"(%done, %part) : (!readable, !part) -> ()
+          %d_tile = memref.subview %D[%row, %column] [{ROWS}, {columns}] [1, 1] : !D to !tile
+          "smem.store"(%done, %d_tile) : (!readable, !tile) -> ()
         }}
       }}) {{warpgroups = 1 : i32}} : () -> ()
     }}) : () -> ()
@@ -130,7 +129,7 @@ gpu.module @kernels {{
 """
 
     def inputs(self, pairs: tuple[int, int], steps: int) -> dict[str, np.ndarray]:
-        """A and B for pairs along M and N, and some steps along K: numbers of which sums are exact."""
+        """Return A and B for pairs along M and N, and K blocks: numbers whose sums are exact."""
         m, n, k = 2 * ROWS * pairs[0], 2 * self.n * self.tiles * pairs[1], DEPTH * steps
         random = np.random.default_rng(m + n + k)
         a, b = (random.integers(-3, 4, s).astype(ml_dtypes.bfloat16) for s in ((m, k), (k, n)))

@@ -1,12 +1,12 @@
-"""A kernel of two partitions: warp 0 fills the stages of a pipeline in shared memory, warp 1 empties them.
+"""A kernel of two partitions: warp 0 fills the stages of a pipeline, warp 1 empties them.
 
-Row i of the result is row i of the input in reverse. A full and an empty mbarrier of each stage hand
-it over; their phases change each time round.
+Row i of the result is row i of the input in reverse. Each stage has a full and an empty mbarrier, whose
+phases alternate each time the stage is used.
 """
 
 STEPS, STAGES, LANES = 7, 3, 32
 
-#: What both partitions compute of an iteration: the stage's mbarriers, where it lies, the phase's parity.
+#: What both partitions compute in an iteration: the stage's first element, mbarriers and phase parity.
 _STAGE = """%stage = arith.remui %i, %stages : index
         %slot = arith.muli %stage, %lanes : index
         %round = arith.divui %i, %stages : index

@@ -1,4 +1,4 @@
-"""A GEMM with pipelines and partitions, damaged in its text: what the checker and the emulator say of it."""
+"""Mutations of the text of a GEMM with pipelines and partitions, and what checker and emulator report."""
 
 import re
 
@@ -14,44 +14,46 @@ from mlir_smem.kernels.gemm.generator.problem import Problem
 
 
 def text_of(config):
-    """The kernel of `kernels/gemm`, each op on a line of its own."""
+    """Return the kernel of `kernels/gemm` with one op on each line."""
     with new_context(), ir.Location.unknown():
         return str(build(Problem(), config))
 
 
 def checked(text) -> Said:
-    """What `smem-check-async` says of a module."""
+    """Return what `smem-check-async` reports about a module."""
     with new_context():
         return kernels.checked(ir.Module.parse(text))
 
 
 def emulated(text, config, extents):
-    """What the emulator says of a module, whatever the checker says: the rules that it breaks, "wrong
-    result", or nothing."""
+    """Return what the emulator reports about a module: the rules that it breaks, "wrong result", or "".
+
+    The module is run also if the checker rejects it.
+    """
     m, n, k = extents
     random = np.random.default_rng(0)
     a, b = (random.integers(-3, 4, shape).astype(ml_dtypes.bfloat16) for shape in ((m, k), (k, n)))
-    right = (a.astype(np.float32) @ b.astype(np.float32)).astype(ml_dtypes.bfloat16)
-    exact = right.astype(np.float64)
+    product = (a.astype(np.float32) @ b.astype(np.float32)).astype(ml_dtypes.bfloat16)
+    exact = product.astype(np.float64)
     inputs = {"A": a, "B": b, "C": np.zeros((m, n), ml_dtypes.bfloat16)}
     kernel = Kernel(text, "gemm", inputs, "C", config.cluster, exact, np.zeros_like(exact))
     return kernels.emulated(kernels.evaluated(kernel).compiled, kernel)
 
 
 def lines_with(text, pattern):
-    """The numbers of the lines in which a pattern is found."""
+    """Return the numbers of the lines that match a pattern."""
     return [i for i, line in enumerate(text.splitlines()) if re.search(pattern, line)]
 
 
 def without_line(text, number):
-    """The text with a line that does nothing in the place of another."""
+    """Replace a line by one that does nothing."""
     lines = text.splitlines()
     lines[number] = f"%nothing{number} = arith.constant 0 : index"
     return "\n".join(lines)
 
 
 def with_number(text, number, name, by):
-    """The text with an attribute of a line changed; None if it has none, or it would be negative."""
+    """Change an attribute of a line; return None if there is none, or it would be too small."""
     lines = text.splitlines()
     found = re.search(rf"{name} = (\d+)", lines[number])
     if not found or int(found[1]) + by < (name != "pending"):
@@ -61,7 +63,7 @@ def with_number(text, number, name, by):
 
 
 def with_line_moved(text, number, pattern):
-    """The text with a line behind the next one of its block that has a pattern; None if none has."""
+    """Move a line after the next one of its block that matches a pattern; return None if none does."""
     lines = text.splitlines()
     for other in range(number + 1, len(lines)):
         if lines[other].strip().startswith("}") or lines[other].endswith("{"):

@@ -1,4 +1,4 @@
-"""What the examples of block-scaled products are given, and what they must give."""
+"""Inputs and expected results of the examples with block-scaled mma."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +14,13 @@ _EXAMPLES = Path(__file__).parents[2] / "examples"
 
 @dataclass(frozen=True)
 class Format:
-    """What an example says, or what its comment says to change in it.
+    """The format that an example has, or that its comment describes.
 
     Attributes:
         element, factor: MLIR types.
-        held: that of global memory, and `packed` how many elements one of these holds.
-        k: elements along K of a tile, of which `block` share a factor.
-        stages: of the pipeline.
+        held: MLIR type in global memory, of which one holds `packed` elements.
+        k: elements along K of a tile; each `block` of them share a factor.
+        stages: those of the pipeline.
     """
 
     element: str = "f4E2M1FN"
@@ -32,12 +32,12 @@ class Format:
     stages: int = 4
 
     def text(self, example: str) -> str:
-        """An example for this format."""
-        given = Format()
+        """Return an example for this format."""
+        default = Format()
         text = (_EXAMPLES / f"{example}.mlir").read_text()
         for name in ("element", "factor", "held"):
-            was = f"!{name} = {getattr(given, name)}\n"
-            text = _changed(text, was, f"!{name} = {getattr(self, name)}\n")
+            old = f"!{name} = {getattr(default, name)}\n"
+            text = _changed(text, old, f"!{name} = {getattr(self, name)}\n")
         text = _changed(text, "stages = 4", f"stages = {self.stages}")
         text = _changed(text, "tensor<4x", f"tensor<{self.stages}x")
         for columns in (128, 64):
@@ -58,7 +58,7 @@ class Format:
 
     @property
     def factors(self) -> int:
-        """Factors of a row of a tile."""
+        """Scale factors of a row of a tile."""
         return self.k // self.block
 
     @property
@@ -67,7 +67,7 @@ class Format:
         return self.k // self.packed
 
     def values(self, m: int, n: int, k: int) -> dict[str, np.ndarray]:
-        """A and B, [m or n, k], and their factors: numbers of which all products and sums are exact."""
+        """Return A and B, [m or n, k], and their factors: numbers with exact products and sums."""
         random = np.random.default_rng(m + 3 * n + 7 * k)
         found = {}
         for name, rows in (("A", m), ("B", n)):
@@ -78,24 +78,24 @@ class Format:
         return found | {"Alpha": np.array([0.375], np.float32)}
 
     def inputs(self, values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """The arrays that the kernel reads."""
+        """Return the arrays that the kernel reads."""
         a, b = (packed(values[name], self.element) for name in "AB")
         factors = {name: blocked(values[name]) for name in ("SA", "SB")}
         return {"A": a, "B": b.T, **factors, "Alpha": values["Alpha"]}
 
     def expected(self, values: dict[str, np.ndarray]) -> np.ndarray:
-        """C."""
+        """Return C."""
         wide = {name: array.astype(np.float64) for name, array in values.items()}
         a, b = (wide[name] * np.repeat(wide[f"S{name}"], self.block, 1) for name in "AB")
         return (wide["Alpha"] * (a @ b.T)).astype(np.float32).astype(ml_dtypes.bfloat16)
 
 
-def _changed(text: str, was: str, is_: str) -> str:
-    assert was in text, was
-    return text.replace(was, is_)
+def _changed(text: str, old: str, new: str) -> str:
+    assert old in text, old
+    return text.replace(old, new)
 
 
-#: The formats of which the examples speak, by name.
+#: The formats that the examples describe, by name.
 FORMATS = {
     "nvfp4": Format(),
     "mxfp4": Format(factor="f8E8M0FNU", block=32),

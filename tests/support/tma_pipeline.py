@@ -1,7 +1,7 @@
-"""A pipeline that bulk tensor copies fill: warp 0 of each block loads, warp 1 reads and writes results.
+"""A pipeline that bulk tensor copies fill: warp 0 of each CTA loads, warp 1 reads and writes results.
 
-The blocks of a cluster load a part of each tile each, and send it to all of them. A full mbarrier of a
-stage counts the bytes; an empty one counts the cluster's consumers, who arrive at that of every block.
+Each CTA of a cluster loads a subtile of each tile, and multicasts it to all of them. The full mbarrier of
+a stage counts the bytes; the empty one counts the cluster's consumers, which arrive at that of every CTA.
 The tile is swizzled (128B): its rows are 32 f32.
 """
 
@@ -9,13 +9,13 @@ import numpy as np
 
 STEPS, STAGES, LANES = 5, 2, 32
 
-#: Rows of a tile that one block loads.
+#: Rows of a tile that one CTA loads.
 ROWS = 8
 
-#: Bytes of them.
-PART = ROWS * LANES * 4
+#: Bytes of these rows.
+SUBTILE_BYTES = ROWS * LANES * 4
 
-#: What both partitions compute of an iteration: where the stage and its mbarriers lie, the phase's parity.
+#: What both partitions compute in an iteration: the stage's first row, its mbarriers and phase parity.
 _STAGE = """%stage = arith.remui %i, %stages : index
         %slot = arith.muli %stage, %rows : index
         %round = arith.divui %i, %stages : index
@@ -29,17 +29,17 @@ _STAGE = """%stage = arith.remui %i, %stages : index
 
 
 def data(seed: int, blocks: int) -> np.ndarray:
-    """The array of all tiles."""
+    """Return the array of all tiles."""
     rows = STEPS * ROWS * blocks
     return np.random.default_rng(seed).standard_normal((rows, LANES)).astype(np.float32)
 
 
 def text(blocks: int, grid: int) -> str:
-    """The kernel.
+    """Return the kernel.
 
     Args:
-        blocks: of a cluster.
-        grid: of the launch; D has a copy of A from each.
+        blocks: the CTAs of a cluster.
+        grid: the CTAs of the launch; each writes its copy of A to D.
     """
     rows = ROWS * blocks
     cluster = f", known_cluster_size = array<i32: {blocks}, 1, 1>" if blocks > 1 else ""
@@ -70,7 +70,7 @@ gpu.module @kernels {{
     %one = arith.constant 1 : i32
     %stages32 = arith.constant {STAGES} : i32
     %consumers = arith.constant {blocks} : i32
-    %tile_bytes = arith.constant {blocks * PART} : i32
+    %tile_bytes = arith.constant {blocks * SUBTILE_BYTES} : i32
     %everyone = arith.constant {(1 << blocks) - 1} : i16
     %all = arith.constant -1 : i32
     %ticks = arith.constant 10000000 : i32
@@ -123,8 +123,8 @@ gpu.module @kernels {{
         %word = arith.remui %lane, %c4 : index
         scf.for %r = %c0 to %rows step %c1 {{
           %phase = arith.andi %r, %c7 : index
-          %turned = arith.xori %unit, %phase : index
-          %column = arith.muli %turned, %c4 : index
+          %swizzled = arith.xori %unit, %phase : index
+          %column = arith.muli %swizzled, %c4 : index
           %in_row = arith.addi %column, %word : index
           %row = arith.addi %slot, %r : index
           %before = arith.muli %row, %lanes : index

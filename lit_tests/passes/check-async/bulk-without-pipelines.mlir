@@ -44,12 +44,12 @@ func.func @not_fenced(%m: !m, %zero: f32) attributes {known_block_size = array<i
 
 // -----
 
-// Right.
+// Proven.
 
 !t = !smem.tile<tensor<64x64xf32>, #smem.auto>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 !m = memref<64x64xf32>
-func.func @right(%m: !m, %zero: f32) attributes {known_block_size = array<i32: 128, 1, 1>} {
+func.func @proven(%m: !m, %zero: f32) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %c0 = arith.constant 0 : index
   %t = "smem.alloc"() : () -> !t
   %f = "smem.fill"(%zero) : (f32) -> !c

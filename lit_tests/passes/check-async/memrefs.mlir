@@ -1,4 +1,4 @@
-// Ops of other dialects that access memory which tiles show.
+// Ops of other dialects that access memory which tiles view.
 
 // RUN: smem-opt %s --smem-check-async --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
@@ -84,7 +84,7 @@ gpu.module @kernels {
 
 // -----
 
-// What an op does with the memory is not known; nor with the memory of a symbol, through another op.
+// An op with unknown effects on the memory, and on the memory of a symbol through another op.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
@@ -92,12 +92,12 @@ gpu.module @kernels {
 gpu.module @kernels {
   memref.global @buffer : !w
   gpu.func @unknown(%m: !m) workgroup(%w: !w) kernel {
-    // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: 'test.use' at {{[0-9:]+}} uses its memory, too}}
+    // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: 'test.use' at {{[0-9:]+}} also uses its memory}}
     %t = "smem.view"(%w) : (!w) -> !t
     "smem.copy"(%m, %t) : (!m, !t) -> ()
     "test.use"(%w) : (!w) -> ()
     %shown = memref.get_global @buffer : !w
-    // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: 'test.use' at {{[0-9:]+}} uses its memory, too}}
+    // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: 'test.use' at {{[0-9:]+}} also uses its memory}}
     %u = "smem.view"(%shown) : (!w) -> !t
     "smem.copy"(%m, %u) : (!m, !t) -> ()
     %again = memref.get_global @buffer : !w
@@ -108,7 +108,7 @@ gpu.module @kernels {
 
 // -----
 
-// A memref of the same symbol, got by another op.
+// A memref of the same symbol, by another op.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>

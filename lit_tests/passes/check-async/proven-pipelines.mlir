@@ -1,12 +1,12 @@
-// Pipelines, partitions and bulk stores in order: nothing is said. Because one remark is expected at the end, any
-// other would fail the test.
+// Pipelines, partitions and bulk stores in order: no remarks. One remark is expected at the end, so any other
+// fails the test.
 
 // RUN: smem-opt %s --smem-check-async --verify-diagnostics
 
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 
@@ -16,25 +16,25 @@ func.func @loads(%g: !g, %n: index) attributes {known_block_size = array<i32: 25
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -47,23 +47,23 @@ func.func @without_stages(%g: !g, %n: index) attributes {known_block_size = arra
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !t
-  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
-          "smem.tma_load"(%g, %s, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
+          "smem.tma_load"(%g, %s, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %d = "smem.mma"(%s, %s) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -71,24 +71,24 @@ func.func @without_stages(%g: !g, %n: index) attributes {known_block_size = arra
 }
 
 // One warpgroup does both.
-func.func @by_itself(%g: !g, %n: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
+func.func @one_warpgroup(%g: !g, %n: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   scf.for %i = %c0 to %n step %c1 {
     "smem.elect"() ({
-      %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+      %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
       %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-      "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-      "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+      "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+      "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
     }) {scope = "block"} : () -> ()
-    %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+    %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
     %t = "smem.stage"(%s, %w) : (!s, index) -> !t
     %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
     %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-    "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+    "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
   }
   return
 }
@@ -99,104 +99,104 @@ func.func @written_by_threads(%g: !g, %n: index) attributes {known_block_size = 
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !pipeline
   %zero = arith.constant 0.0 : f32
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       %x = "smem.fill"(%zero) : (f32) -> !c
       scf.for %i = %c0 to %n step %c1 {
-        %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+        %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %p) : (!s, index) -> !t
         "smem.store"(%x, %t) : (!c, !t) -> ()
         "smem.fence"() : () -> ()
-        "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
   return
 }
 
-// A thread for all, who meet before.
+// One thread commits for all threads, after their barrier.
 func.func @committed_by_one(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   %zero = arith.constant 0.0 : f32
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       %x = "smem.fill"(%zero) : (f32) -> !c
       scf.for %i = %c0 to %n step %c1 {
-        %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+        %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %p) : (!s, index) -> !t
         "smem.store"(%x, %t) : (!c, !t) -> ()
         "smem.fence"() : () -> ()
         "smem.warpgroup_barrier"() : () -> ()
         "smem.elect"() ({
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }) {scope = "warpgroup"} : () -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
   return
 }
 
-// The step before is given back while an mma runs.
+// The previous stage is released while an mma runs.
 func.func @pipelined(%g: !g) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %n = memref.dim %g, %c0 : !g
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
-      %w0 = "smem.consumer_wait"(%r, %c0) : (!r, index) -> index
+      %w0 = "smem.consumer_wait"(%pipeline, %c0) : (!pipeline, index) -> index
       %t0 = "smem.stage"(%s, %w0) : (!s, index) -> !t
       %d0 = "smem.mma"(%t0, %t0) : (!t, !t) -> !d
       scf.for %i = %c1 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 1 : i32} : (!d) -> !d
         %k = arith.subi %i, %c1 : index
-        "smem.consumer_release"(%r, %k) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %k) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
   return
 }
 
-// Threads store a tile, one of them sends it.
+// Threads store to a tile, and one of them copies it to global memory.
 func.func @stores(%g: !g, %n: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -226,7 +226,7 @@ func.func @stores(%g: !g, %n: index) attributes {known_block_size = array<i32: 1
   return
 }
 
-// A fence by all threads after the barrier will do, too.
+// A fence by all threads after the barrier is enough, too.
 func.func @fenced_after_the_barrier(%g: !g, %n: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -256,62 +256,62 @@ func.func @fenced_after_the_barrier(%g: !g, %n: index) attributes {known_block_s
   return
 }
 
-// A stage may be given by its number, too.
+// A stage may also be given by its number.
 func.func @by_number(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %k = arith.remui %i, %c2 : index
         %t = "smem.stage"(%s, %k) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
   return
 }
 
-// A thread hands buffers to two warpgroups in turns, and sends what they write.
+// Two warpgroups take buffers alternately; a thread copies what they write to global memory.
 func.func @buffers(%g: !g, %n: index) attributes {known_block_size = array<i32: 384, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %zero = arith.constant 0.0 : f32
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
-        "smem.producer_commit"(%r, %c0) : (!r, index) -> ()
-        "smem.producer_commit"(%r, %c1) : (!r, index) -> ()
+        "smem.producer_commit"(%pipeline, %c0) : (!pipeline, index) -> ()
+        "smem.producer_commit"(%pipeline, %c1) : (!pipeline, index) -> ()
         scf.for %i = %c0 to %n step %c1 {
           %two = arith.muli %i, %c2 : index
           %first = arith.addi %two, %c2 : index
           scf.for %j = %c0 to %c2 step %c1 {
             %step = arith.addi %first, %j : index
-            %p = "smem.producer_acquire"(%r, %step) : (!r, index) -> index
+            %p = "smem.producer_acquire"(%pipeline, %step) : (!pipeline, index) -> index
             %t = "smem.stage"(%s, %p) : (!s, index) -> !t
             "smem.tma_store"(%t, %g, %c0, %c0) : (!t, !g, index, index) -> ()
             "smem.tma_commit"() : () -> ()
             "smem.tma_wait"() {pending = 0 : i32, read} : () -> ()
-            "smem.producer_commit"(%r, %step) : (!r, index) -> ()
+            "smem.producer_commit"(%pipeline, %step) : (!pipeline, index) -> ()
           }
         }
       }) {scope = "warpgroup"} : () -> ()
@@ -322,73 +322,73 @@ func.func @buffers(%g: !g, %n: index) attributes {known_block_size = array<i32: 
       scf.for %i = %c0 to %n step %c1 {
         %two = arith.muli %i, %c2 : index
         %step = arith.addi %two, %which : index
-        %w = "smem.consumer_wait"(%r, %step) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %step) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         "smem.store"(%x, %t) : (!c, !t) -> ()
         "smem.fence"() : () -> ()
-        "smem.consumer_release"(%r, %step) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %step) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 2 : i32} : () -> ()
   }) : () -> ()
   return
 }
 
-// Two pipelines between the same partitions: a step of each in each round, so one clock orders all waits.
+// Two pipelines between the same partitions: one index of each per iteration, so a logical clock orders all waits.
 func.func @two_pipelines(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
   %u = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
-  %q = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
+  %pipeline2 = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
-          %p2 = "smem.producer_acquire"(%q, %i) : (!r, index) -> index
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
+          %p2 = "smem.producer_acquire"(%pipeline2, %i) : (!pipeline, index) -> index
           %t2 = "smem.stage"(%u, %p2) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t2, %q, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%q, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t2, %pipeline2, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline2, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
-        %w2 = "smem.consumer_wait"(%q, %i) : (!r, index) -> index
+        %w2 = "smem.consumer_wait"(%pipeline2, %i) : (!pipeline, index) -> index
         %t2 = "smem.stage"(%u, %w2) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t2) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
-        "smem.consumer_release"(%q, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
+        "smem.consumer_release"(%pipeline2, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
   return
 }
 
-// The one thing that is not known.
-func.func @undecided(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+// The expected remark.
+func.func @not_proven(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: nothing waits for its stages}}
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: no op waits for its stages}}
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()

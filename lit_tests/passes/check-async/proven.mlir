@@ -1,9 +1,9 @@
-// Programs in order: nothing is said, and nothing changes. Because one remark is expected at the end,
-// any other would fail the test.
+// Programs in order: no remarks, and no changes. One remark is expected at the end, so any other fails the
+// test.
 
 // RUN: smem-opt %s --smem-check-async --verify-diagnostics
 // RUN: smem-opt %s -o %t.before
-// RUN: smem-opt %s --smem-check-async 2> %t.said | diff %t.before -
+// RUN: smem-opt %s --smem-check-async 2> %t.stderr | diff %t.before -
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.swizzle<"128B", "row-major">>
@@ -43,7 +43,7 @@ func.func @overwritten_after_the_wait(%m: !m) {
   return
 }
 
-// From a tile to a tile: barriers are enough, until an mma reads what was written.
+// A copy from a tile to a tile needs barriers only, until an mma reads what it wrote.
 func.func @from_a_tile(%m: !m) {
   %t = "smem.alloc"() : () -> !t
   %u = "smem.alloc"() : () -> !t
@@ -57,7 +57,7 @@ func.func @from_a_tile(%m: !m) {
   return
 }
 
-// Two halves of a tile are two tiles.
+// Two halves of a tile have no bytes in common.
 !h = !smem.tile<tensor<64x64xbf16>, #smem.layout<"Swizzle<3,4,3> o (64,64):(64,1)">>
 !both = !smem.tile<tensor<128x64xbf16>, #smem.swizzle<"128B", "row-major">>
 func.func @halves(%m: !m) {
@@ -72,22 +72,22 @@ func.func @halves(%m: !m) {
   return
 }
 
-// A slot that is counted by hand, through two loops.
-func.func @counted_slots(%m: !m, %n: index, %tiles: index, %f: f32) {
+// A stage number that two loops carry.
+func.func @carried_stage(%m: !m, %n: index, %tiles: index, %f: f32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
   %end = scf.for %i = %c0 to %tiles step %c1 iter_args(%outer = %c0) -> (index) {
-    %last = scf.for %j = %c0 to %n step %c1 iter_args(%slot = %outer) -> (index) {
-      %t = "smem.stage"(%s, %slot) : (!s, index) -> !t
+    %last = scf.for %j = %c0 to %n step %c1 iter_args(%stage = %outer) -> (index) {
+      %t = "smem.stage"(%s, %stage) : (!s, index) -> !t
       "smem.copy"(%m, %t) : (!m, !t) -> ()
       "smem.fence"() : () -> ()
       gpu.barrier
       %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
       %w = "smem.wait"(%d) {pending = 1 : i32} : (!d) -> !d
       gpu.barrier
-      %next = arith.addi %slot, %c1 : index
+      %next = arith.addi %stage, %c1 : index
       %wraps = arith.cmpi eq, %next, %c2 : index
       %following = arith.select %wraps, %c0, %next : index
       scf.yield %following : index
@@ -111,7 +111,7 @@ func.func @loaded(%m: !m) {
   return
 }
 
-// cp.async is waited for by the thread that did it, then by all.
+// Each thread waits for its cp.async, then all meet at a barrier.
 func.func @loaded_after_copy_async(%m: !m) {
   %t = "smem.alloc"() : () -> !t
   "smem.copy_async"(%m, %t) : (!m, !t) -> ()
@@ -122,7 +122,7 @@ func.func @loaded_after_copy_async(%m: !m) {
   return
 }
 
-// An accumulator goes through a tile to another mma, and again when that is over.
+// An accumulator is stored to a tile for another mma, and again when that is complete.
 func.func @stored(%c: !c) {
   %t = "smem.alloc"() : () -> !t
   "smem.store"(%c, %t) : (!c, !t) -> ()
@@ -135,7 +135,7 @@ func.func @stored(%c: !c) {
   return
 }
 
-// What goes through a tile to other threads.
+// An accumulator is stored to a tile for other threads.
 func.func @exchanged(%c: !c) {
   %t = "smem.alloc"() : () -> !t
   "smem.store"(%c, %t) : (!c, !t) -> ()
@@ -146,7 +146,7 @@ func.func @exchanged(%c: !c) {
   return
 }
 
-// Loads do not disturb each other, nor mma that read.
+// Loads are no hazard for other loads, nor for mma.
 func.func @read_by_both(%m: !m) {
   %t = "smem.alloc"() : () -> !t
   "smem.copy"(%m, %t) : (!m, !t) -> ()
@@ -165,8 +165,8 @@ func.func @stages(%m: !m, %n: index) {
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
   scf.for %i = %c0 to %n step %c1 {
-    %slot = arith.remui %i, %c2 : index
-    %t = "smem.stage"(%s, %slot) : (!s, index) -> !t
+    %stage = arith.remui %i, %c2 : index
+    %t = "smem.stage"(%s, %stage) : (!s, index) -> !t
     "smem.copy"(%m, %t) : (!m, !t) -> ()
     gpu.barrier
     %a = "smem.load"(%t) : (!t) -> !a
@@ -181,7 +181,7 @@ func.func @global(%g: memref<64x64xf32>) {
   return
 }
 
-// The region of an smem.map is run in the place of its op.
+// The region of an smem.map is executed at its op.
 func.func @barrier_in_a_region(%m: !m, %c: !c) {
   %t = "smem.alloc"() : () -> !t
   "smem.copy"(%m, %t) : (!m, !t) -> ()
@@ -194,12 +194,12 @@ func.func @barrier_in_a_region(%m: !m, %c: !c) {
   return
 }
 
-// The one thing that is not known.
-func.func @undecided(%m: !m, %g: memref<8xindex>) {
+// The expected remark.
+func.func @not_proven(%m: !m, %g: memref<8xindex>) {
   %s = "smem.alloc"() : () -> !s
   %c0 = arith.constant 0 : index
-  %slot = memref.load %g[%c0] : memref<8xindex>
-  %t = "smem.stage"(%s, %slot) : (!s, index) -> !t
+  %stage = memref.load %g[%c0] : memref<8xindex>
+  %t = "smem.stage"(%s, %stage) : (!s, index) -> !t
   %u = "smem.stage"(%s, %c0) : (!s, index) -> !t
   "smem.copy"(%m, %u) : (!m, !t) -> ()
   "smem.fence"() : () -> ()

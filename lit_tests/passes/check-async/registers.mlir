@@ -27,14 +27,14 @@ func.func @in_flight(%g: !m, %n: index, %zero: f32) {
 
 // -----
 
-// Right: the mma is waited for before, is given what no op of the loop writes, or other ops write for each.
+// Proven: the mma is waited for before, reads what no op of the loop writes, or each mma reads other registers.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 !m = memref<64x64xbf16>
-func.func @right(%g: !m, %n: index, %zero: f32) {
+func.func @proven(%g: !m, %n: index, %zero: f32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %t = "smem.alloc"() : () -> !t
@@ -59,7 +59,7 @@ func.func @right(%g: !m, %n: index, %zero: f32) {
 
 // -----
 
-// What a loop carries is written when it comes round.
+// Registers that a loop carries are written at the end of an iteration.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
@@ -90,7 +90,7 @@ func.func @carried(%g: !m, %n: index, %zero: f32) {
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 func.func @in_a_partition(%g: !g, %n: index, %zero: f32) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -98,15 +98,15 @@ func.func @in_a_partition(%g: !g, %n: index, %zero: f32) attributes {known_block
   %c1 = arith.constant 1 : index
   %s = "smem.alloc"() : () -> !s
   %q = "smem.alloc"() : () -> !t
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
@@ -117,13 +117,13 @@ func.func @in_a_partition(%g: !g, %n: index, %zero: f32) attributes {known_block
       "smem.warpgroup_barrier"() : () -> ()
       %f = "smem.fill"(%zero) : (f32) -> !d
       %e = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %f) -> (!d) {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         // expected-error-re@+1 {{'smem.load' op writes registers that the smem.mma at {{[0-9:]+}} may still be reading; put smem.wait with pending = 0 between them}}
         %a = "smem.load"(%t) : (!t) -> !a
         "smem.fence"() : () -> ()
         %d = "smem.mma"(%a, %q, %acc) : (!a, !t, !d) -> !d
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
         scf.yield %d : !d
       }
     }) {warpgroups = 1 : i32} : () -> ()

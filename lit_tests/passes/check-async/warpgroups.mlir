@@ -1,4 +1,4 @@
-// What several warpgroups write by one op.
+// Writes of several warpgroups by one op.
 
 // RUN: smem-opt %s --smem-check-async --split-input-file --verify-diagnostics
 
@@ -7,7 +7,7 @@
 func.func @same(%zero: f32) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %t = "smem.alloc"() : () -> !t
   %f = "smem.fill"(%zero) : (f32) -> !c
-  // expected-error-re@+1 {{'smem.store' op is executed by 2 warpgroups, which write the same bytes of the smem.alloc at {{[0-9:]+}} at the same time; give each a part of its own with smem.subtile, or let one execute it}}
+  // expected-error-re@+1 {{'smem.store' op is executed by 2 warpgroups, which write the same bytes of the smem.alloc at {{[0-9:]+}} at the same time; give each a different subtile with smem.subtile, or let only one execute it}}
   "smem.store"(%f, %t) : (!c, !t) -> ()
   return
 }
@@ -17,7 +17,7 @@ func.func @same(%zero: f32) attributes {known_block_size = array<i32: 256, 1, 1>
 !s = !smem.tile<tensor<128x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-func.func @apart(%zero: f32) attributes {known_block_size = array<i32: 256, 1, 1>} {
+func.func @disjoint(%zero: f32) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c4 = arith.constant 4 : index
   %c7 = arith.constant 7 : index
   %c64 = arith.constant 64 : index
@@ -45,7 +45,7 @@ func.func @apart(%zero: f32) attributes {known_block_size = array<i32: 256, 1, 1
 
 // -----
 
-// Parts that overlap: each begins 32 rows after the one before, and has 64.
+// Overlapping subtiles of 64 rows: each begins 32 rows after the one before.
 
 !s = !smem.tile<tensor<96x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
@@ -59,14 +59,14 @@ func.func @overlapping(%zero: f32) attributes {known_block_size = array<i32: 256
   %warpgroup = arith.divui %thread, %c128 : index
   %row = arith.muli %warpgroup, %c32 : index
   %t = "smem.subtile"(%s, %row) {static_offsets = array<i64: -9223372036854775808, 0>, multiple_of = array<i64: 32>} : (!s, index) -> !t
-  // expected-remark-re@+1 {{cannot prove that the 2 warpgroups that execute it write different bytes of the smem.alloc at {{[0-9:]+}}; begin the part at a multiple of gpu.thread_id x / 128}}
+  // expected-remark-re@+1 {{cannot prove that the 2 warpgroups that execute it write different bytes of the smem.alloc at {{[0-9:]+}}; begin the subtile at a multiple of gpu.thread_id x / 128}}
   "smem.store"(%f, %t) : (!c, !t) -> ()
   return
 }
 
 // -----
 
-// In a block of two dimensions the warpgroup is not the thread's x divided by 128.
+// In a CTA of two dimensions the warpgroup is not the thread's x divided by 128.
 
 !s = !smem.tile<tensor<128x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>

@@ -1,4 +1,4 @@
-// Bytes that are written again before the first write is over.
+// Bytes that are written again before the first write is complete (WAW).
 
 // RUN: smem-opt %s --smem-check-async --split-input-file --verify-diagnostics
 
@@ -35,7 +35,7 @@ func.func @same_copy_in_flight(%a: !m, %n: index) {
 
 // -----
 
-// A warpgroup stores what it holds, all threads copy: other threads write the same bytes.
+// A warpgroup stores what it holds, then all threads copy: different threads write the same bytes.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
@@ -51,7 +51,7 @@ func.func @store_then_copy(%a: !m, %zero: f32) {
 
 // -----
 
-// Which threads copy which bytes is not known before copies are lowered.
+// The threads that copy each byte are not known before copies are lowered.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !m = memref<64x64xbf16>
@@ -66,15 +66,15 @@ func.func @copies(%a: !m, %b: !n) {
 
 // -----
 
-// Right: a barrier between them; the same copy again, which gives each thread the same bytes; and parts
-// that lie apart.
+// Proven: a barrier between them; the same copy again, which gives each thread the same bytes; and disjoint
+// subtiles.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !u = !smem.tile<tensor<32x64xbf16>, #smem.auto>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 !m = memref<64x64xbf16>
 !h = memref<32x64xbf16>
-func.func @right(%a: !m, %b: !h, %zero: f32, %n: index) {
+func.func @proven(%a: !m, %b: !h, %zero: f32, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %t = "smem.alloc"() : () -> !t
@@ -94,39 +94,39 @@ func.func @right(%a: !m, %b: !h, %zero: f32, %n: index) {
 
 // -----
 
-// Two loads of one step to the same bytes.
+// Two loads of one pipeline index to the same bytes.
 
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @loads(%g: !g, %h: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          // expected-error-re@+1 {{'smem.tma_load' op overwrites the smem.alloc at {{[0-9:]+}} before the smem.tma_load at {{[0-9:]+}} is over; put smem.consumer_wait of its step between them}}
-          "smem.tma_load"(%h, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          // expected-error-re@+1 {{'smem.tma_load' op overwrites the smem.alloc at {{[0-9:]+}} before the smem.tma_load at {{[0-9:]+}} is over; put smem.consumer_wait of its stage between them}}
+          "smem.tma_load"(%h, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -135,7 +135,7 @@ func.func @loads(%g: !g, %h: !g, %n: index) attributes {known_block_size = array
 
 // -----
 
-// In a partition, two stores to a tile with nothing between; right with a barrier of its warpgroup.
+// Two stores to a tile in a partition, without and with a barrier of its warpgroup in between.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>

@@ -1,27 +1,26 @@
-"""Kernels whose partitions wait for each other by pipelines: each partition by itself, and then all together."""
-
-from typing import Any
+"""Checks of kernels with pipelines: each partition on its own, then all partitions together."""
 
 from ....dialect.diagnostics import remark
-from .contents import Contents
+from ....dialect.irtypes import Block, Op
 from .findings import Findings
 from .kernel import Kernel
 from .partitions import Partitions
-from .totals import Totals
+from .pipeline_counts import PipelineCounts
+from .races import Races
 
 
-def check_pipelines(function: Any, block: Any) -> None:
-    """Checks a function with pipelines or partitions; what is neither proven nor wrong is said in remarks.
+def check_pipelines(function: Op, block: Block) -> None:
+    """Check a function with pipelines or partitions; remarks state what is neither proven nor wrong.
 
     Raises:
-        OpError: if it is wrong.
+        OpError: if some run breaks a rule.
     """
     kernel, findings = Kernel.of(function), Findings()
     Partitions(kernel, findings).follow(kernel.ops.of(block))
-    contents = Contents(kernel, findings)
-    contents.check_written()
-    if not findings.unproven:
-        Totals(kernel, findings).check()
-        contents.check()
-    for op, reason in findings.unproven:
+    races = Races(kernel, findings)
+    races.check_written()
+    if not findings.remarks:
+        PipelineCounts(kernel, findings).check()
+        races.check()
+    for op, reason in findings.remarks:
         remark(op.location, f"cannot prove that accesses of tiles are in order: {reason}")

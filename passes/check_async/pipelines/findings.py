@@ -1,35 +1,42 @@
-"""What is found of a kernel with pipelines: errors are raised, remarks are gathered."""
+"""Findings about a kernel with pipelines: errors are raised, remarks are collected."""
 
-from typing import Any
-
+from ....dialect.irtypes import Op
 from ....ir.errors import OpError
 from .state import State
 
 
 class Findings:
-    """What is not known to be in order, once for each op and reason.
+    """What is not proven to be in order, once for each op and reason.
 
     Attributes:
-        unproven: the ops with the reasons.
+        remarks: the ops with the reasons.
     """
 
     def __init__(self) -> None:
-        self.unproven: dict[tuple[Any, str], None] = {}
+        self.remarks: dict[tuple[Op, str], None] = {}
 
-    def unknown(self, op: Any, reason: str, state: State | None = None) -> None:
-        """Notes what is not decided. What follows it on its path may not be as it seems: of each path
-        only the first is noted."""
-        if state is None or not state.told:
-            self.unproven[op, reason] = None
+    def remark(self, op: Op, reason: str, state: State | None = None) -> None:
+        """Note why something is not proven.
+
+        Only the first remark of each path is kept: later ones may follow from it.
+        """
+        if state is None or not state.reported:
+            self.remarks[op, reason] = None
         if state is not None:
-            state.known, state.told = False, True
+            state.known, state.reported = False, True
 
-    def wrong(self, op: Any, message: str, certain: bool, state: State | None = None) -> None:
-        """Notes a rule that an op breaks on some path.
+    def error(self, op: Op, message: str, certain: bool, state: State | None = None) -> None:
+        """Note a rule that an op breaks on some path.
+
+        Args:
+            op: the op.
+            message: what it does wrong, and the fix.
+            certain: whether some run is known to take the path; else a remark is noted.
+            state: the path's state.
 
         Raises:
-            OpError: if some run takes that path.
+            OpError: if `certain`.
         """
         if certain:
             raise OpError(op, message)
-        self.unknown(op, f"there may be a path on which it {message}", state)
+        self.remark(op, f"there may be a path on which it {message}", state)

@@ -1,83 +1,85 @@
-"""What is known of a kernel before its ops are followed, and what is noted on the way."""
+"""What is known of a kernel, and what following its partitions has recorded."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ....dialect.effects import Completion
+from ....dialect.irtypes import Op
 from ....dialect.op import effects_of
 from ....dialect.ops import CreatePipelineOp
 from ....dialect.smem import Smem
 from ....ir.subtiles import chain_of
 from ....ir.walk import gather, walk
-from ..declared import accessed_tiles, pending_of
+from ..declared_effects import accessed_tiles, pending_of
 from ..polynomials import Symbol
 from ..registers import Registers
 from ..values import Values
 from .ops import Ops
-from .spots import Spot, Turning
-from .state import Reader
+from .pipeline_sides import PipelineSide
+from .state import Reader, State
+from .tile_rectangles import TileRectangle
 
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Threads that run the same ops: those of a partition, of one warp of its warpgroups, or of the block.
+    """Threads that run the same ops: an `smem.partition`, one warp of it, or the whole CTA.
 
     Attributes:
-        op: the `smem.partition`, or the function; of the threads of one warp, their `smem.elect`.
-        warpgroups: how many they are; None if that is not known.
-        whole: whether they are all threads of the block.
-        first: whether the block's first warpgroup is one of them.
-        symbol: which of the partition's warpgroups it is; None if all are the block's.
+        op: the `smem.partition`, or the function; for the threads of one warp, their `smem.elect`.
+        warpgroups: how many warpgroups they are; None if not known.
+        whole: whether they are all threads of the CTA.
+        first: whether the CTA's first warpgroup is one of them.
+        symbol: the number of a warpgroup in the partition; None if the partition is the whole CTA.
     """
 
-    op: Any
+    op: Op
     warpgroups: int | None
     whole: bool
     first: bool
     symbol: Symbol | None
 
 
-class Handover(NamedTuple):
+class Arrival(NamedTuple):
     """An `smem.producer_commit` or `smem.consumer_release`.
 
     Attributes:
-        turning: the pipeline, and the side that hands a step on.
-        step: the step, if it is a constant.
-        ago: how many steps began since, and with, it.
-        arrivals: how many threads commit it, or warpgroups release it; None if that is not known.
-        written: the parts of its stage that were written before.
-        unfenced: of those by the threads' own writes, which are not fenced: the tile, and the op.
-        certain: whether some run does it so.
+        pipeline_side: the pipeline, and the side that arrives.
+        pipeline_index: its pipeline index, if it is a constant.
+        lag: how many indices were taken since, and including, it.
+        participants: how many threads commit it, or warpgroups release it; None if not known.
+        written: the rectangles of its stage that were written before.
+        unfenced: those written by the threads themselves without a fence: the tile, and the op.
+        certain: whether some run is known to reach it in this state.
     """
 
     partition: Partition
-    op: Any
-    turning: Turning
-    step: int | None
-    ago: int
-    arrivals: int | None
-    written: frozenset[Spot]
-    unfenced: frozenset[tuple[Any, Any]]
+    op: Op
+    pipeline_side: PipelineSide
+    pipeline_index: int | None
+    lag: int
+    participants: int | None
+    written: frozenset[TileRectangle]
+    unfenced: frozenset[tuple[Op, Op]]
     certain: bool
 
 
 class Event(NamedTuple):
-    """A wait for a step of a pipeline, or its handover.
+    """A wait or an arrival on a pipeline.
 
     Attributes:
-        waits: which of both.
-        turning: the pipeline, and the side that the partition takes.
-        ahead: for each side of a pipeline that the partition has begun to take before, how far the step that it
-            takes next is beyond the event's own; None if that is not the same number in each run.
+        waits: whether it is a wait.
+        pipeline_side: the pipeline, and the partition's side.
+        ahead: for each pipeline side that the partition has taken indices of before, the next index of
+            that side minus the index of the event; None if that is not one constant.
     """
 
     partition: Partition
-    op: Any
+    op: Op
     waits: bool
-    turning: Turning
-    ahead: dict[Turning, int | None]
+    pipeline_side: PipelineSide
+    ahead: dict[PipelineSide, int | None]
 
 
 class TileAccess(NamedTuple):
@@ -85,11 +87,12 @@ class TileAccess(NamedTuple):
 
     Attributes:
         by: what reads it; None for a write.
+        certain: whether some run is known to reach it in this state.
     """
 
     partition: Partition
-    op: Any
-    spot: Spot
+    op: Op
+    rectangle: TileRectangle
     by: Reader | None
     certain: bool
 
@@ -108,43 +111,43 @@ class Kernel:
         values: its integers.
         registers: the ops that write registers which its mma read.
         furthest: one more than the largest number of groups that a wait leaves pending.
-        fills: for each tile without stages, the pipeline by which it is loaded.
-        written: the tiles that anything writes.
-        loaded: those that bulk loads write, with one that does.
-        handovers, accesses: what was found on all paths.
-        events: the waits and handovers of all partitions.
-        held: for each partition and side of a pipeline, the most steps that it holds while it waits for one.
-        ends: for each partition the states in which it ends.
+        filling_pipelines: for each tile without stages, the pipeline that its loads count for.
+        written: the tiles that any op writes.
+        loaded: the tiles that bulk loads write, each with one such load.
+        arrivals, accesses: those of all paths.
+        events: the waits and arrivals of all partitions.
+        held: for each partition and pipeline side, the most indices that it holds while it waits.
+        ends: for each partition, the states in which it ends.
     """
 
-    function: Any
+    function: Op
     ops: Ops
     values: Values
     registers: Registers
     furthest: int
-    fills: dict[Any, Any]
-    written: set[Any]
-    loaded: dict[Any, Any]
-    handovers: dict[Handover, None] = field(default_factory=dict)
+    filling_pipelines: dict[Op, CreatePipelineOp]
+    written: set[Op]
+    loaded: dict[Op, Op]
+    arrivals: dict[Arrival, None] = field(default_factory=dict)
     accesses: dict[TileAccess, None] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
-    held: dict[tuple[Partition, Turning], int] = field(default_factory=dict)
-    ends: dict[Partition, list[Any]] = field(default_factory=dict)
+    held: dict[tuple[Partition, PipelineSide], int] = field(default_factory=dict)
+    ends: dict[Partition, list[State]] = field(default_factory=dict)
 
     @staticmethod
-    def of(function: Any) -> Kernel:
-        """What is known of a function."""
+    def of(function: Op) -> Kernel:
+        """Return what is known of a function before its ops are followed."""
         groups = (Completion.WGMMA_GROUP, Completion.BULK_GROUP)
         waits, writes = gather(
             function,
             [op for op in Smem.operations if op.effects.awaits in groups],
             [op for op in Smem.operations if any(a.writes for a in op.effects.accesses)],
         )
-        fills, written, loaded = {}, set(), {}
+        filling_pipelines, written, loaded = {}, set(), {}
         for op in writes:
             for tile, access in accessed_tiles(op):
                 if access.writes and access.completion is Completion.MBARRIER:
-                    fills[tile.owner] = op.pipeline.owner
+                    filling_pipelines[tile.owner] = op.pipeline.owner
                     loaded[chain_of(tile, op)[0]] = op
                 if access.writes:
                     written.add(chain_of(tile, op)[0])
@@ -155,25 +158,25 @@ class Kernel:
             Values(function),
             Registers(function),
             furthest,
-            fills,
+            filling_pipelines,
             written,
             loaded,
         )
 
     def pipelines(self) -> list[CreatePipelineOp]:
-        """The function's pipelines."""
+        """Return the function's pipelines."""
         return list(walk(self.function, CreatePipelineOp))
 
-    def loads(self, pipeline: CreatePipelineOp) -> list[Any]:
-        """The ops whose bytes count for a pipeline, such as `smem.tma_load`."""
+    def loads(self, pipeline: CreatePipelineOp) -> list[Op]:
+        """Return the ops whose bytes count for a pipeline, such as `smem.tma_load`."""
         users = (use.owner for use in pipeline.pipeline.uses)
         return [op for op in users if effects_of(op).completion is Completion.MBARRIER]
 
     def shares_loads(self, pipeline: CreatePipelineOp) -> bool:
-        """Whether blocks of a cluster load stages of a pipeline together."""
+        """Whether the CTAs of a cluster load stages of a pipeline together."""
         return any(op.multicast is not None for op in self.loads(pipeline))
 
 
 def stages_of(pipeline: CreatePipelineOp) -> int:
-    """How many stages a pipeline has."""
+    """Return how many stages a pipeline has."""
     return pipeline.stages.value

@@ -1,35 +1,44 @@
-"""What a partition has done up to a point: steps of pipelines, and accesses that are not over."""
+"""The abstract state of a partition: its pipeline states, and the accesses that may not be complete."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
+from ....dialect.irtypes import Op
 from ....dialect.ops import ElectOp, FenceOp, TmaCommitOp, TmaWaitOp, WaitOp, WarpgroupBarrierOp
 from ..polynomials import Polynomial
 from ..report import wait_for
-from .spots import Spot, Turning
+from .pipeline_sides import PipelineSide
+from .tile_rectangles import TileRectangle
 
 
-class Turn(NamedTuple):
-    """Where a partition is in a pipeline.
+class PipelineState(NamedTuple):
+    """How far a partition is in a pipeline (CUTLASS, `PipelineState`).
 
     Attributes:
-        next: the step that it takes next.
-        held: how many of those before it has not handed on.
-        share: how many steps in a row each of its warpgroups takes in its turn; None if all take all.
-        taken: how many of them this warpgroup has taken in this turn.
+        next_index: the pipeline index that it takes next.
+        held: how many of the indices before it it has taken and not committed or released.
+        chunk: how many consecutive indices each warpgroup takes, where the warpgroups of the partition
+            alternate; None if every warpgroup takes all indices.
+        in_chunk: how many indices of its current chunk the warpgroup has taken.
     """
 
-    next: Polynomial = Polynomial()
+    next_index: Polynomial = Polynomial()
     held: int = 0
-    share: int | None = None
-    taken: int = 0
+    chunk: int | None = None
+    in_chunk: int = 0
 
-    def holds_stage_of(self, ago: int, stages: int) -> bool:
-        """Whether a step that began so long ago, and is not held, has the stage of one that is."""
-        return any((ago - held) % stages == 0 for held in range(1, self.held + 1))
+    def holds_stage_of(self, lag: int, stages: int) -> bool:
+        """Whether the stage of an index that is not held is also the stage of one that is.
+
+        Args:
+            lag: how many indices were taken since, and including, the index that is not held.
+            stages: those of the pipeline.
+        """
+        return any((lag - held) % stages == 0 for held in range(1, self.held + 1))
 
 
 class Reader(Enum):
@@ -43,49 +52,49 @@ class Write(NamedTuple):
 
     Attributes:
         fenced: whether its threads have executed `smem.fence` since.
-        met: whether a barrier of its threads came since.
-        in_bulk: whether it is a bulk load, which is over when a consumer has waited for its step.
+        past_barrier: whether a barrier of its threads came since.
+        in_bulk: whether it is a bulk load, which is complete when a consumer has waited for its stage.
     """
 
-    op: Any
-    spot: Spot
+    op: Op
+    rectangle: TileRectangle
     fenced: bool = False
-    met: bool = False
+    past_barrier: bool = False
     in_bulk: bool = False
 
     def missing(self, by: Reader) -> list[str]:
-        """The ops that are missing between it and a read, in any order."""
+        """Return the ops that are missing between the write and a read, in any order."""
         fences = [] if self.fenced or by is Reader.THREADS else [FenceOp.OPERATION_NAME]
-        return [*fences, *([] if self.met else [WarpgroupBarrierOp.OPERATION_NAME])]
+        return [*fences, *([] if self.past_barrier else [WarpgroupBarrierOp.OPERATION_NAME])]
 
 
 class Read(NamedTuple):
-    """A read of a tile that may not be over.
+    """A read of a tile that may not be complete.
 
     Attributes:
-        age: how many groups of mma, or of bulk stores, came after its own; -1 if that is not closed, and
-            None if it is waited for.
-        scope: the scope of the `smem.elect` of a bulk store.
-        fenced, met: whether its threads have executed `smem.fence`, and come to a barrier, since.
+        age: how many groups of mma, or of bulk stores, came after its own; -1 if its own is not
+            committed, None if the read was waited for.
+        scope: the scope of the `smem.elect` around a bulk store.
+        fenced, past_barrier: whether its threads have executed `smem.fence`, and a barrier, since.
     """
 
-    op: Any
-    spot: Spot
+    op: Op
+    rectangle: TileRectangle
     by: Reader
     age: int | None
     scope: str = ""
     fenced: bool = False
-    met: bool = False
+    past_barrier: bool = False
 
     @property
     def is_unfenced(self) -> bool:
-        """Whether a bulk load of the same stage may yet come before it."""
-        by_threads = self.by is Reader.THREADS and self.spot.turning is not None
+        """Whether a later bulk load of the same stage may be performed before the read."""
+        by_threads = self.by is Reader.THREADS and self.rectangle.pipeline_side is not None
         return by_threads and not self.fenced
 
     @property
     def missing(self) -> list[str]:
-        """The ops that would wait for it."""
+        """The ops that would wait for the read."""
         if self.age is None:
             return []
         if self.by is Reader.MMA:
@@ -95,26 +104,30 @@ class Read(NamedTuple):
         return [*commit, wait]
 
 
+_Access = TypeVar("_Access", Read, Write)
+
+
 @dataclass
 class State:
-    """A point of a path.
+    """The abstract state at a point of a path.
 
     Attributes:
-        turns: where the partition is in each pipeline.
-        filled: what was written of tiles of which no pipeline gives the stages.
-        furthest: ages beyond it are the same to every wait.
-        known: whether all that was done on the path is known.
-        told: whether what is not known was said.
-        forked: whether the path is one of several, of which no run may take this one.
+        furthest: no wait distinguishes ages beyond it.
+        pipelines: how far the partition is in each pipeline.
+        writes, reads: the accesses that may not be complete.
+        filled: what was written of tiles without a pipeline.
+        known: whether everything on the path so far is known.
+        reported: whether a remark about the path was given.
+        forked: whether the path is one of several, so that possibly no run takes it.
     """
 
     furthest: int
-    turns: dict[Turning, Turn] = field(default_factory=dict)
+    pipelines: dict[PipelineSide, PipelineState] = field(default_factory=dict)
     writes: frozenset[Write] = frozenset()
     reads: frozenset[Read] = frozenset()
-    filled: frozenset[Spot] = frozenset()
+    filled: frozenset[TileRectangle] = frozenset()
     known: bool = True
-    told: bool = False
+    reported: bool = False
     forked: bool = field(default=False, compare=False)
 
     @property
@@ -123,37 +136,51 @@ class State:
         return self.known and not self.forked
 
     def copy(self) -> State:
-        """The same state, to be changed apart."""
-        return replace(self, turns=dict(self.turns))
+        """Return a copy that can be changed independently."""
+        return replace(self, pipelines=dict(self.pipelines))
 
-    def turn(self, turning: Turning) -> Turn:
-        """Where the partition is in a pipeline."""
-        return self.turns.get(turning, Turn())
+    def pipeline_state(self, pipeline_side: PipelineSide) -> PipelineState:
+        """Return how far the partition is in a pipeline."""
+        return self.pipelines.get(pipeline_side, PipelineState())
 
-    # Steps of pipelines.
+    # Pipelines.
 
-    def begin(self, turning: Turning, step: Polynomial, one: Polynomial) -> None:
-        """A step begins; those before are one longer ago."""
-        turn = self.turn(turning)
-        taken = 0 if turn.share is None else turn.taken + 1
-        self.turns[turning] = Turn(step + one, turn.held + 1, turn.share, taken)
+    def take(self, pipeline_side: PipelineSide, following: Polynomial) -> None:
+        """Take a pipeline index; all earlier ones lag by one more.
 
-        def later(access: Any) -> Any:
-            spot = access.spot
-            own = spot.turning == turning
-            return access._replace(spot=spot._replace(ago=spot.ago + 1)) if own else access
+        Args:
+            pipeline_side: the pipeline, and the partition's side.
+            following: the index after the one that is taken.
+        """
+        before = self.pipeline_state(pipeline_side)
+        in_chunk = 0 if before.chunk is None else before.in_chunk + 1
+        self.pipelines[pipeline_side] = PipelineState(
+            following, before.held + 1, before.chunk, in_chunk
+        )
 
-        self.writes = frozenset(map(later, self.writes))
-        self.reads = frozenset(map(later, self.reads))
+        def lagging(access: _Access) -> _Access:
+            rectangle = access.rectangle
+            if rectangle.pipeline_side != pipeline_side:
+                return access
+            return access._replace(rectangle=rectangle._replace(lag=rectangle.lag + 1))
 
-    def end(self, turning: Turning, ago: int) -> tuple[list[Write], list[Read]]:
-        """A step is handed on; gives the accesses of its stage, which are no longer followed."""
-        turn = self.turn(turning)
-        self.turns[turning] = turn._replace(held=turn.held - 1)
+        self.writes = frozenset(map(lagging, self.writes))
+        self.reads = frozenset(map(lagging, self.reads))
 
-        def is_own(access: Any) -> bool:
-            spot = access.spot
-            return spot.turning == turning and spot.ago + spot.late == ago
+    def arrive(self, pipeline_side: PipelineSide, lag: int) -> tuple[list[Write], list[Read]]:
+        """Commit or release a stage.
+
+        Returns:
+            The accesses of the stage, which the state no longer contains.
+        """
+        before = self.pipeline_state(pipeline_side)
+        self.pipelines[pipeline_side] = before._replace(held=before.held - 1)
+
+        def is_own(access: Read | Write) -> bool:
+            rectangle = access.rectangle
+            return (
+                rectangle.pipeline_side == pipeline_side and rectangle.lag + rectangle.shift == lag
+            )
 
         writes = [write for write in self.writes if is_own(write)]
         reads = [read for read in self.reads if is_own(read)]
@@ -164,43 +191,49 @@ class State:
     # Accesses, and what orders them.
 
     def start_group(self, by: Reader) -> None:
-        """A group of reads is closed; those before are one older."""
-        self._replace_reads(by, lambda age: min(age + 1, self.furthest))
+        """Close a group of reads; earlier groups become one older."""
+        self._replace_ages(by, lambda age: min(age + 1, self.furthest))
 
     def wait(self, by: Reader, pending: int) -> None:
-        """All but the latest groups are over."""
-        self._replace_reads(by, lambda age: None if age >= pending else age)
+        """Complete all groups of reads but the latest `pending`."""
+        self._replace_ages(by, lambda age: None if age >= pending else age)
 
-    def _replace_reads(self, by: Reader, change: Any) -> None:
+    def _replace_ages(self, by: Reader, change: Callable[[int], int | None]) -> None:
         self.reads = frozenset(
             read if read.by is not by or read.age is None else read._replace(age=change(read.age))
             for read in self.reads
         )
 
     def fence(self) -> None:
-        """The threads' own accesses are fenced."""
-        self._settle(fenced=True)
+        """Fence the threads' own accesses."""
+        self._update_writes(fenced=True)
         self.reads = frozenset(read._replace(fenced=True) for read in self.reads)
 
     def barrier(self) -> None:
-        """All threads that write and read know what the others have done."""
-        self._settle(met=True)
+        """Order the accesses of all threads that execute the barrier."""
+        self._update_writes(past_barrier=True)
         self.reads = frozenset(
-            read if read.age is not None else read._replace(met=True)
+            read if read.age is not None else read._replace(past_barrier=True)
             for read in self.reads
             if read.age is not None or read.is_unfenced
         )
 
-    def _settle(self, **what: bool) -> None:
-        settled = [write._replace(**what) for write in self.writes]
+    def _update_writes(self, **changes: bool) -> None:
+        updated = [write._replace(**changes) for write in self.writes]
         self.writes = frozenset(
-            w for w in settled if not (w.fenced and w.met) or w.spot.turning is not None
+            w
+            for w in updated
+            if not (w.fenced and w.past_barrier) or w.rectangle.pipeline_side is not None
         )
 
     # Loops.
 
-    def leaves(self, loop: Any) -> None:
-        """What changes with a loop is not known outside of an iteration."""
-        self.filled = frozenset(spot.without(loop) for spot in self.filled)
-        self.writes = frozenset(w._replace(spot=w.spot.without(loop)) for w in self.writes)
-        self.reads = frozenset(r._replace(spot=r.spot.without(loop)) for r in self.reads)
+    def forget_loop(self, loop: Op) -> None:
+        """Forget the starts that change with a loop: they are known only inside an iteration."""
+        self.filled = frozenset(each.outside_loop(loop) for each in self.filled)
+        self.writes = frozenset(
+            w._replace(rectangle=w.rectangle.outside_loop(loop)) for w in self.writes
+        )
+        self.reads = frozenset(
+            r._replace(rectangle=r.rectangle.outside_loop(loop)) for r in self.reads
+        )

@@ -1,4 +1,4 @@
-"""Who executes an op: all threads of an partition, or those that an `smem.elect` takes of them."""
+"""The threads that execute an op: all of a partition, or those that an `smem.elect` selects."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,11 +8,11 @@ from .kernel import Partition
 
 
 class Threads:
-    """The threads of an partition that execute what is followed at the time.
+    """The threads of a partition that execute the current op.
 
     Attributes:
         partition: all of them.
-        scope: the scope of the `smem.elect` around; empty if all threads execute the ops.
+        scope: the scope of the enclosing `smem.elect`; empty if all threads execute the ops.
     """
 
     def __init__(self, partition: Partition) -> None:
@@ -21,7 +21,7 @@ class Threads:
 
     @property
     def count(self) -> int | None:
-        """How many threads execute an op here; None if that is not known."""
+        """How many threads execute the current op; None if not known."""
         if self.scope == "block":
             return 1
         count = self.partition.warpgroups
@@ -29,7 +29,7 @@ class Threads:
 
     @contextmanager
     def elected(self, scope: str) -> Iterator[None]:
-        """Lets one thread of each warpgroup, or of the block, execute what is followed within."""
+        """Restrict execution to one thread of each warpgroup, or of the CTA, inside the context."""
         self.scope = scope
         try:
             yield

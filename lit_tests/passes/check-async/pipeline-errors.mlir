@@ -1,40 +1,40 @@
-// Pipelines that are used against their rules, one error each.
+// Pipelines that are used wrongly, one error each.
 
 // RUN: smem-opt %s --smem-check-async --split-input-file --verify-diagnostics
 
-// A step is given back one too early: its mma still runs.
+// A stage is released too early: its mma may still read it.
 
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-func.func @early(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+func.func @released_too_early(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 1 : i32} : (!d) -> !d
-        // expected-error-re@+1 {{'smem.consumer_release' op hands on a step that may still be read by the smem.mma at {{[0-9:]+}}; put smem.wait with pending = 0 between them}}
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        // expected-error-re@+1 {{'smem.consumer_release' op releases a stage that may still be read by the smem.mma at {{[0-9:]+}}; put smem.wait with pending = 0 between them}}
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -46,30 +46,30 @@ func.func @early(%g: !g, %n: index) attributes {known_block_size = array<i32: 25
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-func.func @never_given_back(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+func.func @never_released(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        // expected-error-re@+1 {{'smem.consumer_wait' op waits for ever: 2 steps before it are not released, as many as the smem.create_pipeline at {{[0-9:]+}} has stages; put smem.consumer_release of one before it}}
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        // expected-error-re@+1 {{'smem.consumer_wait' op waits forever: the 2 pipeline indices before it are not released, and the smem.create_pipeline at {{[0-9:]+}} has 2 stages; put smem.consumer_release of one of them before it}}
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
@@ -84,7 +84,7 @@ func.func @never_given_back(%g: !g, %n: index) attributes {known_block_size = ar
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @never_committed(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -92,25 +92,25 @@ func.func @never_committed(%g: !g, %n: index) attributes {known_block_size = arr
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          // expected-error-re@+1 {{'smem.producer_acquire' op waits for ever: 2 steps before it are not committed, as many as the smem.create_pipeline at {{[0-9:]+}} has stages; put smem.producer_commit of one before it}}
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          // expected-error-re@+1 {{'smem.producer_acquire' op waits forever: the 2 pipeline indices before it are not committed, and the smem.create_pipeline at {{[0-9:]+}} has 2 stages; put smem.producer_commit of one of them before it}}
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -122,7 +122,7 @@ func.func @never_committed(%g: !g, %n: index) attributes {known_block_size = arr
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @not_waited_for(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -130,23 +130,23 @@ func.func @not_waited_for(%g: !g, %n: index) attributes {known_block_size = arra
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        // expected-error@+1 {{'smem.consumer_release' op hands on a step that has not begun; put smem.consumer_wait of that step before it}}
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        // expected-error@+1 {{'smem.consumer_release' op releases a pipeline index before smem.consumer_wait of that index; put the wait before it}}
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
@@ -161,35 +161,35 @@ func.func @not_waited_for(%g: !g, %n: index) attributes {known_block_size = arra
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-func.func @twice(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+func.func @released_twice(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
-        // expected-error@+1 {{'smem.consumer_release' op hands on a step that is released already; put the next step there}}
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
+        // expected-error@+1 {{'smem.consumer_release' op releases a pipeline index that is already released; give it the next index}}
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -201,34 +201,34 @@ func.func @twice(%g: !g, %n: index) attributes {known_block_size = array<i32: 25
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-func.func @again(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+func.func @waited_for_twice(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        // expected-error@+1 {{'smem.consumer_wait' op takes a step again that is released; put the next step there}}
-        %w = "smem.consumer_wait"(%r, %c0) : (!r, index) -> index
+        // expected-error@+1 {{'smem.consumer_wait' op takes a pipeline index again that is already released; give it the next index}}
+        %w = "smem.consumer_wait"(%pipeline, %c0) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %c0) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %c0) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -240,7 +240,7 @@ func.func @again(%g: !g, %n: index) attributes {known_block_size = array<i32: 25
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @read_too_late(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -248,26 +248,26 @@ func.func @read_too_late(%g: !g, %n: index) attributes {known_block_size = array
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
-        // expected-error@+1 {{'smem.mma' op reads a stage that is released already; put it before the smem.consumer_release}}
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
+        // expected-error@+1 {{'smem.mma' op reads a stage that is already released; put it before the smem.consumer_release}}
         %f = "smem.mma"(%t, %t) : (!t, !t) -> !d
       }
     }) {warpgroups = 1 : i32} : () -> ()
@@ -280,7 +280,7 @@ func.func @read_too_late(%g: !g, %n: index) attributes {known_block_size = array
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @loaded_too_late(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -288,26 +288,26 @@ func.func @loaded_too_late(%g: !g, %n: index) attributes {known_block_size = arr
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
-          // expected-error@+1 {{'smem.tma_load' op writes a stage that is committed already; put it before the smem.producer_commit}}
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
+          // expected-error@+1 {{'smem.tma_load' op writes a stage that is already committed; put it before the smem.producer_commit}}
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -319,35 +319,35 @@ func.func @loaded_too_late(%g: !g, %n: index) attributes {known_block_size = arr
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-func.func @another_step(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+func.func @bytes_of_another_index(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
           %k = arith.addi %i, %c1 : index
-          // expected-error@+1 {{'smem.tma_load' op writes the stage of one step, but its bytes count for the one 1 after it; give it the step of the smem.producer_acquire}}
-          "smem.tma_load"(%g, %t, %r, %k, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          // expected-error@+1 {{'smem.tma_load' op writes the stage of one pipeline index, but its bytes count for the index 1 after it; give it the index of the smem.producer_acquire}}
+          "smem.tma_load"(%g, %t, %pipeline, %k, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -359,35 +359,35 @@ func.func @another_step(%g: !g, %n: index) attributes {known_block_size = array<
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-func.func @another_pipeline(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+func.func @bytes_of_another_pipeline(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
-  %q = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
+  %pipeline2 = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
           // expected-error-re@+1 {{'smem.tma_load' op writes a stage of the smem.create_pipeline at {{[0-9:]+}}, but its bytes count for the smem.create_pipeline at {{[0-9:]+}}; take both from one pipeline}}
-          "smem.tma_load"(%g, %t, %q, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline2, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -399,7 +399,7 @@ func.func @another_pipeline(%g: !g, %n: index) attributes {known_block_size = ar
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @fewer_stages(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -407,26 +407,26 @@ func.func @fewer_stages(%g: !g, %n: index) attributes {known_block_size = array<
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 3 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 3 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          // expected-error-re@+1 {{'smem.tma_load' op takes one of 3 stages of the smem.create_pipeline at {{[0-9:]+}} from the smem.alloc at {{[0-9:]+}}, which has 2; give both as many}}
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          // expected-error-re@+1 {{'smem.tma_load' op takes one of 3 stages of the smem.create_pipeline at {{[0-9:]+}} from the smem.alloc at {{[0-9:]+}}, which has 2; give both the same number of stages}}
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -438,7 +438,7 @@ func.func @fewer_stages(%g: !g, %n: index) attributes {known_block_size = array<
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @consumers(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -446,26 +446,26 @@ func.func @consumers(%g: !g, %n: index) attributes {known_block_size = array<i32
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  // expected-error@+1 {{'smem.create_pipeline' op has consumers = 2, but each step is released by 1 warpgroup; set consumers = 1}}
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 2 : i32} : () -> !r
+  // expected-error@+1 {{'smem.create_pipeline' op has consumers = 2, but each stage is released by 1 warpgroup; set consumers = 1}}
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 2 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -477,7 +477,7 @@ func.func @consumers(%g: !g, %n: index) attributes {known_block_size = array<i32
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @producers(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -485,26 +485,26 @@ func.func @producers(%g: !g, %n: index) attributes {known_block_size = array<i32
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  // expected-error@+1 {{'smem.create_pipeline' op has producers = 128, but each step is committed by 1 thread; set producers = 1}}
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !r
+  // expected-error@+1 {{'smem.create_pipeline' op has producers = 128, but each stage is committed by 1 thread; set producers = 1}}
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -513,12 +513,12 @@ func.func @producers(%g: !g, %n: index) attributes {known_block_size = array<i32
 
 // -----
 
-// Nothing acquires or commits.
+// No op acquires or commits.
 
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @no_producer(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -526,7 +526,7 @@ func.func @no_producer(%g: !g, %n: index) attributes {known_block_size = array<i
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
@@ -535,12 +535,12 @@ func.func @no_producer(%g: !g, %n: index) attributes {known_block_size = array<i
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         // expected-error-re@+1 {{'smem.mma' op reads the smem.alloc at {{[0-9:]+}}, which nothing writes}}
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -552,7 +552,7 @@ func.func @no_producer(%g: !g, %n: index) attributes {known_block_size = array<i
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @no_commit(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -560,8 +560,8 @@ func.func @no_commit(%g: !g, %n: index) attributes {known_block_size = array<i32
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  // expected-error@+1 {{'smem.create_pipeline' op has steps that are waited for and never committed; put smem.producer_commit}}
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  // expected-error@+1 {{'smem.create_pipeline' op has stages that are waited for and never committed; put smem.producer_commit}}
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
@@ -570,8 +570,8 @@ func.func @no_commit(%g: !g, %n: index) attributes {known_block_size = array<i32
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -583,7 +583,7 @@ func.func @no_commit(%g: !g, %n: index) attributes {known_block_size = array<i32
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @one_thread_releases(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -591,27 +591,27 @@ func.func @one_thread_releases(%g: !g, %n: index) attributes {known_block_size =
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
         "smem.elect"() ({
-  // expected-error@+1 {{'smem.consumer_release' op is executed by one thread, but all threads of a warpgroup release a step; put it behind the smem.elect}}
-          "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+  // expected-error@+1 {{'smem.consumer_release' op is executed by one thread, but all threads of a warpgroup release a stage; put it after the smem.elect}}
+          "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
         }) {scope = "warpgroup"} : () -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
@@ -626,36 +626,36 @@ func.func @one_thread_releases(%g: !g, %n: index) attributes {known_block_size =
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-func.func @one_more(%g: !g) attributes {known_block_size = array<i32: 256, 1, 1>} {
+func.func @one_more_index(%g: !g) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %n = memref.dim %g, %c0 : !g
   %s = "smem.alloc"() : () -> !s
-  // expected-error@+1 {{'smem.create_pipeline' op has 1 step waited for more than committed; let both be as many}}
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  // expected-error@+1 {{'smem.create_pipeline' op has 1 more pipeline index waited for than committed; make both numbers equal}}
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       %m = arith.addi %n, %c1 : index
       scf.for %i = %c0 to %m step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -667,7 +667,7 @@ func.func @one_more(%g: !g) attributes {known_block_size = array<i32: 256, 1, 1>
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @the_other_pipelines_tile(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -675,32 +675,32 @@ func.func @the_other_pipelines_tile(%g: !g, %n: index) attributes {known_block_s
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
-  %q = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
+  %pipeline2 = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   %u = "smem.alloc"() : () -> !s
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
-          %p2 = "smem.producer_acquire"(%q, %i) : (!r, index) -> index
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
+          %p2 = "smem.producer_acquire"(%pipeline2, %i) : (!pipeline, index) -> index
           %t2 = "smem.stage"(%u, %p2) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t2, %q, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%q, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t2, %pipeline2, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline2, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%u, %w) : (!s, index) -> !t
-        // expected-error-re@+1 {{'smem.mma' op reads the smem.alloc at {{[0-9:]+}}, which is written in steps of the smem.create_pipeline at {{[0-9:]+}}; put smem.consumer_wait of that pipeline before it}}
+        // expected-error-re@+1 {{'smem.mma' op reads the smem.alloc at {{[0-9:]+}}, which is written in stages of the smem.create_pipeline at {{[0-9:]+}}; put smem.consumer_wait of that pipeline before it}}
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -712,7 +712,7 @@ func.func @the_other_pipelines_tile(%g: !g, %n: index) attributes {known_block_s
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @unfenced(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -720,26 +720,26 @@ func.func @unfenced(%g: !g, %n: index) attributes {known_block_size = array<i32:
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !pipeline
   %zero = arith.constant 0.0 : f32
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       %x = "smem.fill"(%zero) : (f32) -> !c
       scf.for %i = %c0 to %n step %c1 {
-        %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+        %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %p) : (!s, index) -> !t
         "smem.store"(%x, %t) : (!c, !t) -> ()
-        "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         // expected-error-re@+1 {{'smem.mma' op reads the smem.alloc at {{[0-9:]+}} before the smem.store at {{[0-9:]+}} is over; put smem.fence before the smem.producer_commit at {{[0-9:]+}}}}
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -751,7 +751,7 @@ func.func @unfenced(%g: !g, %n: index) attributes {known_block_size = array<i32:
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @committed_by_one(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -759,29 +759,29 @@ func.func @committed_by_one(%g: !g, %n: index) attributes {known_block_size = ar
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   %zero = arith.constant 0.0 : f32
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       %x = "smem.fill"(%zero) : (f32) -> !c
       scf.for %i = %c0 to %n step %c1 {
-        %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+        %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %p) : (!s, index) -> !t
         "smem.store"(%x, %t) : (!c, !t) -> ()
         "smem.fence"() : () -> ()
         "smem.elect"() ({
-          // expected-error-re@+1 {{'smem.producer_commit' op hands on a step that may still be written by the smem.store at {{[0-9:]+}}; put smem.warpgroup_barrier between them}}
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          // expected-error-re@+1 {{'smem.producer_commit' op commits a stage that may still be written by the smem.store at {{[0-9:]+}}; put smem.warpgroup_barrier between them}}
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }) {scope = "warpgroup"} : () -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -793,27 +793,27 @@ func.func @committed_by_one(%g: !g, %n: index) attributes {known_block_size = ar
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-func.func @before_itself(%g: !g, %n: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
+func.func @waits_for_itself(%g: !g, %n: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   scf.for %i = %c0 to %n step %c1 {
-    // expected-error@+1 {{'smem.consumer_wait' op waits for ever: its stage is committed later, by the same threads; put smem.producer_commit before it}}
-    %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+    // expected-error@+1 {{'smem.consumer_wait' op waits forever: its stage is committed later, by the same threads; put smem.producer_commit before it}}
+    %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
     %l = "smem.stage"(%s, %w) : (!s, index) -> !t
     %d = "smem.mma"(%l, %l) : (!t, !t) -> !d
     %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-    "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+    "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
     "smem.elect"() ({
-      %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+      %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
       %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-      "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-      "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+      "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+      "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
     }) {scope = "block"} : () -> ()
   }
   return
@@ -821,12 +821,12 @@ func.func @before_itself(%g: !g, %n: index) attributes {known_block_size = array
 
 // -----
 
-// Each warpgroup takes every other step: a wait tells only two phases apart.
+// Each warpgroup takes every other index: a wait distinguishes only two phases.
 
 !s = !smem.tile<tensor<1x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @too_few_stages(%g: !g, %n: index) attributes {known_block_size = array<i32: 384, 1, 1>} {
@@ -835,22 +835,22 @@ func.func @too_few_stages(%g: !g, %n: index) attributes {known_block_size = arra
   %c2 = arith.constant 2 : index
   %zero = arith.constant 0.0 : f32
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
-        "smem.producer_commit"(%r, %c0) : (!r, index) -> ()
+        "smem.producer_commit"(%pipeline, %c0) : (!pipeline, index) -> ()
         scf.for %i = %c0 to %n step %c1 {
           %two = arith.muli %i, %c2 : index
           %first = arith.addi %two, %c1 : index
           scf.for %j = %c0 to %c2 step %c1 {
             %step = arith.addi %first, %j : index
-            %p = "smem.producer_acquire"(%r, %step) : (!r, index) -> index
+            %p = "smem.producer_acquire"(%pipeline, %step) : (!pipeline, index) -> index
             %t = "smem.stage"(%s, %p) : (!s, index) -> !t
             "smem.tma_store"(%t, %g, %c0, %c0) : (!t, !g, index, index) -> ()
             "smem.tma_commit"() : () -> ()
             "smem.tma_wait"() {pending = 0 : i32, read} : () -> ()
-            "smem.producer_commit"(%r, %step) : (!r, index) -> ()
+            "smem.producer_commit"(%pipeline, %step) : (!pipeline, index) -> ()
           }
         }
       }) {scope = "warpgroup"} : () -> ()
@@ -861,12 +861,12 @@ func.func @too_few_stages(%g: !g, %n: index) attributes {known_block_size = arra
       scf.for %i = %c0 to %n step %c1 {
         %two = arith.muli %i, %c2 : index
         %step = arith.addi %two, %which : index
-        // expected-error-re@+1 {{'smem.consumer_wait' op may pass too early: its warpgroup leaves out 1 step of others, and the smem.create_pipeline at {{[0-9:]+}} has 1 stage, so that the phase before may not be over; give it 2 stages or more}}
-        %w = "smem.consumer_wait"(%r, %step) : (!r, index) -> index
+        // expected-error-re@+1 {{'smem.consumer_wait' op may pass too early: its warpgroup skips 1 pipeline index of other warpgroups, and the smem.create_pipeline at {{[0-9:]+}} has 1 stage, so that the previous phase may not be complete; give it 2 stages or more}}
+        %w = "smem.consumer_wait"(%pipeline, %step) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         "smem.store"(%x, %t) : (!c, !t) -> ()
         "smem.fence"() : () -> ()
-        "smem.consumer_release"(%r, %step) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %step) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 2 : i32} : () -> ()
   }) : () -> ()
@@ -878,32 +878,32 @@ func.func @too_few_stages(%g: !g, %n: index) attributes {known_block_size = arra
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-func.func @given_while_it_is_read(%g: !g, %n: index) attributes {known_block_size = array<i32: 384, 1, 1>} {
+func.func @committed_while_it_is_read(%g: !g, %n: index) attributes {known_block_size = array<i32: 384, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %zero = arith.constant 0.0 : f32
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
-        "smem.producer_commit"(%r, %c0) : (!r, index) -> ()
-        "smem.producer_commit"(%r, %c1) : (!r, index) -> ()
+        "smem.producer_commit"(%pipeline, %c0) : (!pipeline, index) -> ()
+        "smem.producer_commit"(%pipeline, %c1) : (!pipeline, index) -> ()
         scf.for %i = %c0 to %n step %c1 {
           %two = arith.muli %i, %c2 : index
           %first = arith.addi %two, %c2 : index
           scf.for %j = %c0 to %c2 step %c1 {
             %step = arith.addi %first, %j : index
-            %p = "smem.producer_acquire"(%r, %step) : (!r, index) -> index
+            %p = "smem.producer_acquire"(%pipeline, %step) : (!pipeline, index) -> index
             %t = "smem.stage"(%s, %p) : (!s, index) -> !t
             "smem.tma_store"(%t, %g, %c0, %c0) : (!t, !g, index, index) -> ()
             "smem.tma_commit"() : () -> ()
-            // expected-error-re@+1 {{'smem.producer_commit' op hands on a step that may still be read by the smem.tma_store at {{[0-9:]+}}; put smem.tma_wait with pending = 0 in smem.elect between them}}
-            "smem.producer_commit"(%r, %step) : (!r, index) -> ()
+            // expected-error-re@+1 {{'smem.producer_commit' op commits a stage that may still be read by the smem.tma_store at {{[0-9:]+}}; put smem.tma_wait with pending = 0 in smem.elect between them}}
+            "smem.producer_commit"(%pipeline, %step) : (!pipeline, index) -> ()
           }
         }
       }) {scope = "warpgroup"} : () -> ()
@@ -914,11 +914,11 @@ func.func @given_while_it_is_read(%g: !g, %n: index) attributes {known_block_siz
       scf.for %i = %c0 to %n step %c1 {
         %two = arith.muli %i, %c2 : index
         %step = arith.addi %two, %which : index
-        %w = "smem.consumer_wait"(%r, %step) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %step) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         "smem.store"(%x, %t) : (!c, !t) -> ()
         "smem.fence"() : () -> ()
-        "smem.consumer_release"(%r, %step) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %step) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 2 : i32} : () -> ()
   }) : () -> ()
@@ -930,33 +930,33 @@ func.func @given_while_it_is_read(%g: !g, %n: index) attributes {known_block_siz
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-func.func @buffers_unfenced(%g: !g, %n: index) attributes {known_block_size = array<i32: 384, 1, 1>} {
+func.func @unfenced_buffers(%g: !g, %n: index) attributes {known_block_size = array<i32: 384, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %zero = arith.constant 0.0 : f32
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
-        "smem.producer_commit"(%r, %c0) : (!r, index) -> ()
-        "smem.producer_commit"(%r, %c1) : (!r, index) -> ()
+        "smem.producer_commit"(%pipeline, %c0) : (!pipeline, index) -> ()
+        "smem.producer_commit"(%pipeline, %c1) : (!pipeline, index) -> ()
         scf.for %i = %c0 to %n step %c1 {
           %two = arith.muli %i, %c2 : index
           %first = arith.addi %two, %c2 : index
           scf.for %j = %c0 to %c2 step %c1 {
             %step = arith.addi %first, %j : index
-            %p = "smem.producer_acquire"(%r, %step) : (!r, index) -> index
+            %p = "smem.producer_acquire"(%pipeline, %step) : (!pipeline, index) -> index
             %t = "smem.stage"(%s, %p) : (!s, index) -> !t
             // expected-error-re@+1 {{'smem.tma_store' op reads the smem.alloc at {{[0-9:]+}} before the smem.store at {{[0-9:]+}} is over; put smem.fence before the smem.consumer_release at {{[0-9:]+}}}}
             "smem.tma_store"(%t, %g, %c0, %c0) : (!t, !g, index, index) -> ()
             "smem.tma_commit"() : () -> ()
             "smem.tma_wait"() {pending = 0 : i32, read} : () -> ()
-            "smem.producer_commit"(%r, %step) : (!r, index) -> ()
+            "smem.producer_commit"(%pipeline, %step) : (!pipeline, index) -> ()
           }
         }
       }) {scope = "warpgroup"} : () -> ()
@@ -967,10 +967,10 @@ func.func @buffers_unfenced(%g: !g, %n: index) attributes {known_block_size = ar
       scf.for %i = %c0 to %n step %c1 {
         %two = arith.muli %i, %c2 : index
         %step = arith.addi %two, %which : index
-        %w = "smem.consumer_wait"(%r, %step) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %step) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         "smem.store"(%x, %t) : (!c, !t) -> ()
-        "smem.consumer_release"(%r, %step) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %step) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 2 : i32} : () -> ()
   }) : () -> ()

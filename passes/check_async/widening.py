@@ -1,16 +1,16 @@
-"""By which modulus a loop's integers must be kept so that the stages that follow are known."""
+"""How the integers of loops are widened, so that the stages computed from them stay known."""
 
 from math import lcm
 
-#: Larger moduli, and larger numbers that something is compared with, are given up.
+#: Larger moduli, and larger constants in comparisons, are ignored.
 _LIMIT = 4096
 _COMPARED = 64
 
 
-class Scales:
-    """Follows the integers that loops carry to the remainders that are taken of them.
+class Widening:
+    """Finds the remainders that are computed from integers that loops carry.
 
-    An integer has the scale s if it is about 1/s of a carried one: a remainder by r of it needs the
+    An integer has the scale s if it is about 1/s of a carried one: its remainder by r needs the
     carried one modulo s * r.
     """
 
@@ -21,15 +21,15 @@ class Scales:
         self._bound = 1
 
     def constant(self, result: int, number: int) -> None:
-        """Notes that an integer is a constant."""
+        """Note that an integer is a constant."""
         self._constants[result] = number
 
     def carried(self, *integers: int) -> None:
-        """Notes integers that a loop changes."""
+        """Note integers that a loop changes."""
         self._scale.update(dict.fromkeys(integers, 1))
 
     def follow(self, name: str, result: int, operands: tuple[int, ...]) -> None:
-        """Notes an op on integers."""
+        """Note an op on integers."""
         scales = [self._scale[x] for x in operands if x in self._scale]
         if not scales:
             return
@@ -54,6 +54,6 @@ class Scales:
         if together <= _LIMIT:
             self._modulus = together
 
-    def widening(self) -> tuple[int, int]:
-        """The modulus, and the bound up to which integers are kept exactly."""
+    def limits(self) -> tuple[int, int]:
+        """Return the modulus, and the bound up to which integers are kept exactly."""
         return self._modulus, max(self._modulus, self._bound)

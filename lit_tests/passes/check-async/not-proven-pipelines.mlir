@@ -1,13 +1,13 @@
-// What is not decided of pipelines and partitions is said in remarks.
+// Remarks state what is not proven of pipelines and partitions.
 
 // RUN: smem-opt %s --smem-check-async --split-input-file --verify-diagnostics
 
-// A consumer that waits for steps before the loads of which others may come.
+// A consumer that skips an index, whose load may complete later.
 
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @skips(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -15,27 +15,27 @@ func.func @skips(%g: !g, %n: index) attributes {known_block_size = array<i32: 25
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
         %k = arith.addi %i, %c1 : index
-        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: it leaves out 1 step}}
-        %w = "smem.consumer_wait"(%r, %k) : (!r, index) -> index
+        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: it skips 1 pipeline index}}
+        %w = "smem.consumer_wait"(%pipeline, %k) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %k) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %k) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -47,35 +47,35 @@ func.func @skips(%g: !g, %n: index) attributes {known_block_size = array<i32: 25
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-func.func @unknown_step(%g: !g, %n: index, %x: memref<?xindex>) attributes {known_block_size = array<i32: 256, 1, 1>} {
+func.func @unknown_index(%g: !g, %n: index, %x: memref<?xindex>) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
         %h = memref.load %x[%i] : memref<?xindex>
-        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: it is not known whether its step is the one after the last}}
-        %w = "smem.consumer_wait"(%r, %h) : (!r, index) -> index
+        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: it is not known whether its pipeline index is the next one}}
+        %w = "smem.consumer_wait"(%pipeline, %h) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %h) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %h) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -84,40 +84,40 @@ func.func @unknown_step(%g: !g, %n: index, %x: memref<?xindex>) attributes {know
 
 // -----
 
-// All steps are handed on one too early, which may be right.
+// All indices are released one too early, which may be right.
 
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-func.func @shifted(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+func.func @shifted_indices(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
         %k = arith.addi %i, %c1 : index
-        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: there may be a path on which it hands on a step that has not begun; put smem.consumer_wait of that step before it}}
-        "smem.consumer_release"(%r, %k) : (!r, index) -> ()
+        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: there may be a path on which it releases a pipeline index before smem.consumer_wait of that index; put the wait before it}}
+        "smem.consumer_release"(%pipeline, %k) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -129,7 +129,7 @@ func.func @shifted(%g: !g, %n: index) attributes {known_block_size = array<i32: 
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @other_stage(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -137,26 +137,26 @@ func.func @other_stage(%g: !g, %n: index) attributes {known_block_size = array<i
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %c0) : (!s, index) -> !t
         // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: it is not known whether what it reads of the smem.alloc at {{[0-9:]+}} was written before}}
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -168,7 +168,7 @@ func.func @other_stage(%g: !g, %n: index) attributes {known_block_size = array<i
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @more_stages(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -176,27 +176,27 @@ func.func @more_stages(%g: !g, %n: index) attributes {known_block_size = array<i
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: the smem.alloc at {{[0-9:]+}} has 2 stages, the smem.create_pipeline at {{[0-9:]+}} 1; give both as many}}
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: the smem.alloc at {{[0-9:]+}} has 2 stages, the smem.create_pipeline at {{[0-9:]+}} 1; give both the same number of stages}}
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
-        // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: the smem.alloc at {{[0-9:]+}} has 2 stages, the smem.create_pipeline at {{[0-9:]+}} 1; give both as many}}
+        // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: the smem.alloc at {{[0-9:]+}} has 2 stages, the smem.create_pipeline at {{[0-9:]+}} 1; give both the same number of stages}}
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -205,12 +205,12 @@ func.func @more_stages(%g: !g, %n: index) attributes {known_block_size = array<i
 
 // -----
 
-// Every other warpgroup goes another way.
+// The loop bound differs between threads.
 
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @divergent(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -218,15 +218,15 @@ func.func @divergent(%g: !g, %n: index) attributes {known_block_size = array<i32
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
@@ -234,11 +234,11 @@ func.func @divergent(%g: !g, %n: index) attributes {known_block_size = array<i32
       %h = gpu.thread_id x
       // expected-remark@+1 {{cannot prove that accesses of tiles are in order: its bounds are not known to be the same for all threads}}
       scf.for %i = %c0 to %h step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -250,7 +250,7 @@ func.func @divergent(%g: !g, %n: index) attributes {known_block_size = array<i32
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @after_the_partitions(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -258,25 +258,25 @@ func.func @after_the_partitions(%g: !g, %n: index) attributes {known_block_size 
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -290,7 +290,7 @@ func.func @after_the_partitions(%g: !g, %n: index) attributes {known_block_size 
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @each_thread_loads(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -298,24 +298,24 @@ func.func @each_thread_loads(%g: !g, %n: index) attributes {known_block_size = a
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
           // expected-remark@+1 {{cannot prove that accesses of tiles are in order: it is executed by 128 threads, each of which loads the tile}}
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -329,7 +329,7 @@ func.func @each_thread_loads(%g: !g, %n: index) attributes {known_block_size = a
 !u = !smem.tile<tensor<128x64xbf16>, #smem.auto>
 !p = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @no_barrier_before(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -337,7 +337,7 @@ func.func @no_barrier_before(%g: !g, %n: index) attributes {known_block_size = a
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   %o = "smem.alloc"() : () -> !u
   %c64 = arith.constant 64 : index
   %c128 = arith.constant 128 : index
@@ -353,20 +353,20 @@ func.func @no_barrier_before(%g: !g, %n: index) attributes {known_block_size = a
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -378,7 +378,7 @@ func.func @no_barrier_before(%g: !g, %n: index) attributes {known_block_size = a
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @outside_of_the_partitions(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -386,27 +386,27 @@ func.func @outside_of_the_partitions(%g: !g, %n: index) attributes {known_block_
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
-  %w0 = "smem.consumer_wait"(%r, %c0) : (!r, index) -> index
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
+  %w0 = "smem.consumer_wait"(%pipeline, %c0) : (!pipeline, index) -> index
   // expected-remark@+1 {{cannot prove that accesses of tiles are in order: pipelines are used outside of it}}
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -415,30 +415,30 @@ func.func @outside_of_the_partitions(%g: !g, %n: index) attributes {known_block_
 
 // -----
 
-// Two partitions, each of which waits for the other before it gives what that waits for.
+// Two partitions, each of which waits for the other before it commits.
 
-!r = !smem.pipeline
-func.func @circle(%n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+!pipeline = !smem.pipeline
+func.func @circular_wait(%n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !r
-  // expected-remark-re@+1 {{the smem.partition at {{[0-9:]+}} and others may wait for each other by several pipelines: one of them waits before it has handed on what another needs to go on}}
-  %q = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !pipeline
+  // expected-remark-re@+1 {{the smem.partition at {{[0-9:]+}} and others may deadlock on several pipelines: one of them waits before it has committed or released what another waits for}}
+  %pipeline2 = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%q, %i) : (!r, index) -> index
-        "smem.consumer_release"(%q, %i) : (!r, index) -> ()
-        %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
-        "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+        %w = "smem.consumer_wait"(%pipeline2, %i) : (!pipeline, index) -> index
+        "smem.consumer_release"(%pipeline2, %i) : (!pipeline, index) -> ()
+        %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
+        "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
-        %p = "smem.producer_acquire"(%q, %i) : (!r, index) -> index
-        "smem.producer_commit"(%q, %i) : (!r, index) -> ()
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
+        %p = "smem.producer_acquire"(%pipeline2, %i) : (!pipeline, index) -> index
+        "smem.producer_commit"(%pipeline2, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -447,27 +447,27 @@ func.func @circle(%n: index) attributes {known_block_size = array<i32: 256, 1, 1
 
 // -----
 
-// One of the pipelines is taken once in each of two loops: how far it is ahead of the other is not one number.
+// One pipeline is used in two loops, so its distance from the other pipeline is not constant.
 
-!r = !smem.pipeline
-func.func @other_pace(%n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+!pipeline = !smem.pipeline
+func.func @other_rate(%n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !r
-  // expected-remark-re@+1 {{may wait for each other by several pipelines: how many steps of the smem.create_pipeline at {{[0-9:]+}} its partition has taken at the smem.{{[a-z_]+}} at {{[0-9:]+}} is not the same in each round}}
-  %q = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !pipeline
+  // expected-remark-re@+1 {{may deadlock on several pipelines: how many indices of the smem.create_pipeline at {{[0-9:]+}} its partition has taken at the smem.{{[a-z_]+}} at {{[0-9:]+}} is not the same in each iteration}}
+  %pipeline2 = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
         %first = arith.muli %i, %c4 : index
         scf.for %j = %c0 to %c4 step %c1 {
           %step = arith.addi %first, %j : index
-          %p = "smem.producer_acquire"(%r, %step) : (!r, index) -> index
-          "smem.producer_commit"(%r, %step) : (!r, index) -> ()
+          %p = "smem.producer_acquire"(%pipeline, %step) : (!pipeline, index) -> index
+          "smem.producer_commit"(%pipeline, %step) : (!pipeline, index) -> ()
         }
-        %p = "smem.producer_acquire"(%q, %i) : (!r, index) -> index
-        "smem.producer_commit"(%q, %i) : (!r, index) -> ()
+        %p = "smem.producer_acquire"(%pipeline2, %i) : (!pipeline, index) -> index
+        "smem.producer_commit"(%pipeline2, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
@@ -475,11 +475,11 @@ func.func @other_pace(%n: index) attributes {known_block_size = array<i32: 256, 
         %first = arith.muli %i, %c4 : index
         scf.for %j = %c0 to %c4 step %c1 {
           %step = arith.addi %first, %j : index
-          %w = "smem.consumer_wait"(%r, %step) : (!r, index) -> index
-          "smem.consumer_release"(%r, %step) : (!r, index) -> ()
+          %w = "smem.consumer_wait"(%pipeline, %step) : (!pipeline, index) -> index
+          "smem.consumer_release"(%pipeline, %step) : (!pipeline, index) -> ()
         }
-        %w = "smem.consumer_wait"(%q, %i) : (!r, index) -> index
-        "smem.consumer_release"(%q, %i) : (!r, index) -> ()
+        %w = "smem.consumer_wait"(%pipeline2, %i) : (!pipeline, index) -> index
+        "smem.consumer_release"(%pipeline2, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -488,20 +488,20 @@ func.func @other_pace(%n: index) attributes {known_block_size = array<i32: 256, 
 
 // -----
 
-// What two partitions write, without a pipeline.
+// Two partitions write the same tile without a pipeline.
 
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-func.func @of_another_partition(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+func.func @without_a_pipeline(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   %o = "smem.alloc"() : () -> !t
   %zero = arith.constant 0.0 : f32
   %x = "smem.fill"(%zero) : (f32) -> !c
@@ -509,10 +509,10 @@ func.func @of_another_partition(%g: !g, %n: index) attributes {known_block_size 
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
       // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: nothing orders it and the smem.store at {{[0-9:]+}} of other threads}}
@@ -520,11 +520,11 @@ func.func @of_another_partition(%g: !g, %n: index) attributes {known_block_size 
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
       // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: nothing orders it and the smem.store at {{[0-9:]+}} of other threads}}
       "smem.store"(%x, %o) : (!c, !t) -> ()
@@ -538,16 +538,16 @@ func.func @of_another_partition(%g: !g, %n: index) attributes {known_block_size 
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-func.func @first_steps(%g: !g, %n: index) attributes {known_block_size = array<i32: 384, 1, 1>} {
+func.func @first_indices(%g: !g, %n: index) attributes {known_block_size = array<i32: 384, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %zero = arith.constant 0.0 : f32
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
@@ -556,13 +556,13 @@ func.func @first_steps(%g: !g, %n: index) attributes {known_block_size = array<i
           %first = arith.addi %two, %c0 : index
           scf.for %j = %c0 to %c2 step %c1 {
             %step = arith.addi %first, %j : index
-            %p = "smem.producer_acquire"(%r, %step) : (!r, index) -> index
+            %p = "smem.producer_acquire"(%pipeline, %step) : (!pipeline, index) -> index
             %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-            // expected-remark@+1 {{cannot prove that accesses of tiles are in order: its stage may be of the first steps, before which no consumer has written it}}
+            // expected-remark@+1 {{cannot prove that accesses of tiles are in order: its pipeline index may be one of the first 2, whose stages no consumer has written before}}
             "smem.tma_store"(%t, %g, %c0, %c0) : (!t, !g, index, index) -> ()
             "smem.tma_commit"() : () -> ()
             "smem.tma_wait"() {pending = 0 : i32, read} : () -> ()
-            "smem.producer_commit"(%r, %step) : (!r, index) -> ()
+            "smem.producer_commit"(%pipeline, %step) : (!pipeline, index) -> ()
           }
         }
       }) {scope = "warpgroup"} : () -> ()
@@ -573,11 +573,11 @@ func.func @first_steps(%g: !g, %n: index) attributes {known_block_size = array<i
       scf.for %i = %c0 to %n step %c1 {
         %two = arith.muli %i, %c2 : index
         %step = arith.addi %two, %which : index
-        %w = "smem.consumer_wait"(%r, %step) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %step) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         "smem.store"(%x, %t) : (!c, !t) -> ()
         "smem.fence"() : () -> ()
-        "smem.consumer_release"(%r, %step) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %step) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 2 : i32} : () -> ()
   }) : () -> ()
@@ -589,7 +589,7 @@ func.func @first_steps(%g: !g, %n: index) attributes {known_block_size = array<i
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @same_bytes(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -628,7 +628,7 @@ func.func @same_bytes(%g: !g, %n: index) attributes {known_block_size = array<i3
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @in_a_loop(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -636,27 +636,27 @@ func.func @in_a_loop(%g: !g, %n: index) attributes {known_block_size = array<i32
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   scf.for %l = %c0 to %n step %c1 {
-  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: it is not at the top of the kernel, once}}
+  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: it is not at the top level of the kernel, once}}
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -669,7 +669,7 @@ func.func @in_a_loop(%g: !g, %n: index) attributes {known_block_size = array<i32
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @not_followed(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -677,27 +677,27 @@ func.func @not_followed(%g: !g, %n: index) attributes {known_block_size = array<
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
-  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: 'smem.copy_commit' is not followed beside pipelines and partitions}}
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
+  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: 'smem.copy_commit' is not followed in kernels with pipelines or partitions}}
   "smem.copy_commit"() : () -> ()
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()
@@ -709,7 +709,7 @@ func.func @not_followed(%g: !g, %n: index) attributes {known_block_size = array<
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @some_threads(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -717,26 +717,26 @@ func.func @some_threads(%g: !g, %n: index) attributes {known_block_size = array<
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
-        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: not all threads of the block execute it}}
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
+        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: not all threads of the CTA execute it}}
         gpu.barrier
       }
     }) {warpgroups = 1 : i32} : () -> ()
@@ -746,42 +746,42 @@ func.func @some_threads(%g: !g, %n: index) attributes {known_block_size = array<
 
 // -----
 
-// Threads of several warps, beside those of all.
+// Elected threads of several warps, next to ops of all threads.
 
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-func.func @warps(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+func.func @elected_warps(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
-  %r = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !r
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({
         scf.for %i = %c0 to %n step %c1 {
-          %p = "smem.producer_acquire"(%r, %i) : (!r, index) -> index
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
           %t = "smem.stage"(%s, %p) : (!s, index) -> !t
-          "smem.tma_load"(%g, %t, %r, %i, %c0, %c0) : (!g, !t, !r, index, index, index) -> ()
-          "smem.producer_commit"(%r, %i) : (!r, index) -> ()
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
         }
       }) {scope = "warpgroup"} : () -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({
       scf.for %i = %c0 to %n step %c1 {
-        %w = "smem.consumer_wait"(%r, %i) : (!r, index) -> index
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
         %t = "smem.stage"(%s, %w) : (!s, index) -> !t
         %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
         %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-        "smem.consumer_release"(%r, %i) : (!r, index) -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
         "smem.elect"() ({
           %nothing = arith.constant 0 : index
         }) {scope = "warpgroup", warp = 1 : i32} : () -> ()
-        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: threads of several warps run beside the others}}
+        // expected-remark@+1 {{cannot prove that accesses of tiles are in order: elected threads of several warps run concurrently with other threads}}
         "smem.elect"() ({
           %nothing = arith.constant 0 : index
         }) {scope = "warpgroup"} : () -> ()

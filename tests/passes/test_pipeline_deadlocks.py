@@ -1,19 +1,18 @@
-"""Pipelines that connect partitions in circles, against runs of the same program: what is proven never waits for
-ever."""
+"""Pipelines that connect partitions in circles, against runs: a proven program never deadlocks."""
 
 from dataclasses import dataclass
 
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
-from test_check_async import said_of
+from test_check_async import messages_of
 
-#: Iterations that runs have.
+#: The numbers of iterations of runs.
 TRIPS = range(6)
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A pipeline: who fills it and who reads it, and how many of its steps are done before the loop."""
+    """A pipeline: the partitions that fill and read it, and whether index 0 is filled before the loop."""
 
     producer: int
     consumer: int
@@ -22,17 +21,17 @@ class Pipeline:
 
 
 @dataclass(frozen=True)
-class Role:
-    """What a partition does in each iteration: (wait or hand on, the pipeline's number), in order."""
+class Partition:
+    """What a partition does in each iteration: ("wait" or "arrive", the pipeline's number), in order."""
 
     body: tuple[tuple[str, int], ...]
 
 
-def steps(partition, number, pipelines, trips):
-    """What a partition does in all: (wait or hand on, pipeline, step)."""
+def actions(partition, number, pipelines, trips):
+    """Yield all actions of a partition: ("wait" or "arrive", pipeline, pipeline index)."""
 
     def first(action, pipeline):
-        # A producer does step 0 before the loop; a consumer waits for it there.
+        # A producer commits index 0 before the loop; a consumer waits for it there.
         waits_early = pipelines[pipeline].early and (
             action == "wait" or pipelines[pipeline].producer == number
         )
@@ -49,40 +48,40 @@ def steps(partition, number, pipelines, trips):
             yield action, pipeline, trips
 
 
-def waits_for_ever(partitions, pipelines, trips):
-    """Whether a run comes to where no partition can go on."""
-    left = [list(steps(partition, i, pipelines, trips)) for i, partition in enumerate(partitions)]
+def deadlocks(partitions, pipelines, trips):
+    """Whether a run reaches a point where no partition can continue."""
+    left = [list(actions(partition, i, pipelines, trips)) for i, partition in enumerate(partitions)]
     committed, released = [0] * len(pipelines), [0] * len(pipelines)
-    going = True
-    while going and any(left):
-        going = False
+    progress = True
+    while progress and any(left):
+        progress = False
         for number, todo in enumerate(left):
             while todo:
-                action, pipeline, step = todo[0]
+                action, pipeline, index = todo[0]
                 produces = pipelines[pipeline].producer == number
-                if action == "hand":
-                    (committed if produces else released)[pipeline] = step + 1
-                elif step >= (
+                if action == "arrive":
+                    (committed if produces else released)[pipeline] = index + 1
+                elif index >= (
                     released[pipeline] + pipelines[pipeline].stages
                     if produces
                     else committed[pipeline]
                 ):
                     break
                 todo.pop(0)
-                going = True
+                progress = True
     return any(left)
 
 
 def text_of(partitions, pipelines):
     lines = [
-        f'%r{i} = "smem.create_pipeline"() {{stages = {r.stages} : i32, producers = 128 : i32, '
+        f'%pipeline{i} = "smem.create_pipeline"() {{stages = {each.stages} : i32, producers = 128 : i32, '
         "consumers = 1 : i32} : () -> !smem.pipeline"
-        for i, r in enumerate(pipelines)
+        for i, each in enumerate(pipelines)
     ]
     lines.append('"smem.warp_specialize"() ({')
     for number, partition in enumerate(partitions):
         lines.append('"smem.partition"() ({')
-        before = list(steps(partition, number, pipelines, 0))
+        before = list(actions(partition, number, pipelines, 0))
         early = [s for s in before if s[0] == "wait" or pipelines[s[1]].producer == number]
         lines += [op(number, pipelines, action, pipeline, "%c0") for action, pipeline, _ in early]
         lines.append("scf.for %i = %c0 to %n step %c1 {")
@@ -102,13 +101,13 @@ def text_of(partitions, pipelines):
       return }}"""
 
 
-def op(number, pipelines, action, pipeline, step):
+def op(number, pipelines, action, pipeline, index):
     produces = pipelines[pipeline].producer == number
     waits = "producer_acquire" if produces else "consumer_wait"
-    hands = "producer_commit" if produces else "consumer_release"
+    arrives = "producer_commit" if produces else "consumer_release"
     if action == "wait":
-        return f'"smem.{waits}"(%r{pipeline}, {step}) : (!smem.pipeline, index) -> index'
-    return f'"smem.{hands}"(%r{pipeline}, {step}) : (!smem.pipeline, index) -> ()'
+        return f'"smem.{waits}"(%pipeline{pipeline}, {index}) : (!smem.pipeline, index) -> index'
+    return f'"smem.{arrives}"(%pipeline{pipeline}, {index}) : (!smem.pipeline, index) -> ()'
 
 
 @st.composite
@@ -129,50 +128,52 @@ def programs(draw):
         order = draw(st.permutations([i for i in own for _ in range(2)]))
         seen, body = set(), []
         for pipeline in order:
-            body.append(("hand" if pipeline in seen else "wait", pipeline))
+            body.append(("arrive" if pipeline in seen else "wait", pipeline))
             seen.add(pipeline)
-        partitions.append(Role(tuple(body)))
+        partitions.append(Partition(tuple(body)))
     return tuple(partitions), tuple(pipelines)
 
 
 @settings(max_examples=150)
 @given(programs())
-def test_what_is_proven_never_waits_for_ever(program):
+def test_a_proven_program_never_deadlocks(program):
     partitions, pipelines = program
-    said = said_of(text_of(partitions, pipelines))
-    hangs = any(waits_for_ever(partitions, pipelines, trips) for trips in TRIPS)
-    event(f"{'undecided or wrong' if said else 'proven'}, {'hangs' if hangs else 'runs'}")
-    if not said:
+    messages = messages_of(text_of(partitions, pipelines))
+    hangs = any(deadlocks(partitions, pipelines, trips) for trips in TRIPS)
+    event(f"{'undecided or wrong' if messages else 'proven'}, {'deadlocks' if hangs else 'runs'}")
+    if not messages:
         assert not hangs
 
 
-#: Two pipelines of one stage from one partition to another, taken in these orders.
-SAME = Role((("wait", 0), ("hand", 0), ("wait", 1), ("hand", 1)))
-TWISTED = Role((("wait", 1), ("hand", 1), ("wait", 0), ("hand", 0)))
+#: Two pipelines from one partition to another, taken in these orders.
+SAME = Partition((("wait", 0), ("arrive", 0), ("wait", 1), ("arrive", 1)))
+SWAPPED = Partition((("wait", 1), ("arrive", 1), ("wait", 0), ("arrive", 0)))
 FORWARD = (Pipeline(0, 1, 2, False), Pipeline(0, 1, 2, False))
 
 
 def test_the_same_order_is_proven():
-    assert said_of(text_of((SAME, SAME), FORWARD)) == []
+    assert messages_of(text_of((SAME, SAME), FORWARD)) == []
 
 
-def test_another_order_is_proven_as_nothing_is_held():
-    assert said_of(text_of((SAME, TWISTED), FORWARD)) == []
+def test_another_order_is_proven_because_nothing_is_held():
+    assert messages_of(text_of((SAME, SWAPPED), FORWARD)) == []
 
 
-def test_a_partition_that_answers_another_is_proven():
-    # The first partition gives a step and waits for the second's; the second waits, then gives its own.
-    asks = Role((("wait", 0), ("hand", 0), ("wait", 1), ("hand", 1)))
-    answers = Role((("wait", 0), ("hand", 0), ("wait", 1), ("hand", 1)))
+def test_a_request_and_a_reply_are_proven():
+    # The first partition commits, then waits for the second one, which waits and then commits.
+    requests = Partition((("wait", 0), ("arrive", 0), ("wait", 1), ("arrive", 1)))
+    replies = Partition((("wait", 0), ("arrive", 0), ("wait", 1), ("arrive", 1)))
     pipelines = (Pipeline(0, 1, 1, False), Pipeline(1, 0, 1, False))
-    assert not any(waits_for_ever((asks, answers), pipelines, n) for n in TRIPS)
-    assert said_of(text_of((asks, answers), pipelines)) == []
+    assert not any(deadlocks((requests, replies), pipelines, n) for n in TRIPS)
+    assert messages_of(text_of((requests, replies), pipelines)) == []
 
 
-def test_partitions_that_wait_for_each_other_first_are_not_proven():
-    asks = Role((("wait", 1), ("hand", 1), ("wait", 0), ("hand", 0)))
-    answers = Role((("wait", 0), ("hand", 0), ("wait", 1), ("hand", 1)))
+def test_partitions_that_first_wait_for_each_other_are_not_proven():
+    requests = Partition((("wait", 1), ("arrive", 1), ("wait", 0), ("arrive", 0)))
+    replies = Partition((("wait", 0), ("arrive", 0), ("wait", 1), ("arrive", 1)))
     pipelines = (Pipeline(0, 1, 1, False), Pipeline(1, 0, 1, False))
-    assert waits_for_ever((asks, answers), pipelines, 1)
-    (said,) = said_of(text_of((asks, answers), pipelines))
-    assert said.endswith("one of them waits before it has handed on what another needs to go on")
+    assert deadlocks((requests, replies), pipelines, 1)
+    (message,) = messages_of(text_of((requests, replies), pipelines))
+    assert message.endswith(
+        "one of them waits before it has committed or released what another waits for"
+    )

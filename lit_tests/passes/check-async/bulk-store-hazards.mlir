@@ -1,11 +1,11 @@
-// Bulk stores of tiles that are not over, or begin too early, one error each.
+// Bulk stores of tiles that are not complete, or begin too early, one error each.
 
 // RUN: smem-opt %s --smem-check-async --split-input-file --verify-diagnostics
 
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @no_fence(%g: !g, %n: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -42,7 +42,7 @@ func.func @no_fence(%g: !g, %n: index) attributes {known_block_size = array<i32:
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @no_barrier(%g: !g, %n: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -79,7 +79,7 @@ func.func @no_barrier(%g: !g, %n: index) attributes {known_block_size = array<i3
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @no_wait(%g: !g, %n: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -114,7 +114,7 @@ func.func @no_wait(%g: !g, %n: index) attributes {known_block_size = array<i32: 
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @no_commit_of_stores(%g: !g, %n: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -151,7 +151,7 @@ func.func @no_commit_of_stores(%g: !g, %n: index) attributes {known_block_size =
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @no_barrier_after_the_wait(%g: !g, %n: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -188,7 +188,7 @@ func.func @no_barrier_after_the_wait(%g: !g, %n: index) attributes {known_block_
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @not_waited_for_at_the_end(%g: !g) attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -216,14 +216,14 @@ func.func @not_waited_for_at_the_end(%g: !g) attributes {known_block_size = arra
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !g = memref<?x?xbf16, strided<[?, 1]>>
-!r = !smem.pipeline
+!pipeline = !smem.pipeline
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @copied_by_a_partition(%m: memref<64x64xbf16>) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %o = "smem.alloc"() : () -> !t
   "smem.warp_specialize"() ({
     "smem.partition"() ({
-      // expected-error@+1 {{'smem.copy' op is executed by 1 of the block's warpgroups, but all threads of the block share a copy; put it before the smem.warp_specialize}}
+      // expected-error@+1 {{'smem.copy' op is executed by 1 of the CTA's warpgroups, but all threads of the CTA share a copy; put it before the smem.warp_specialize}}
       "smem.copy"(%m, %o) : (memref<64x64xbf16>, !t) -> ()
     }) {warpgroups = 1 : i32} : () -> ()
     "smem.partition"() ({

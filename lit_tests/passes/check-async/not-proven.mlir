@@ -1,11 +1,11 @@
-// What is neither proven nor wrong is said in remarks, once for each op and reason.
+// Remarks state what is neither proven nor wrong, once for each op and reason.
 
 // RUN: smem-opt %s --smem-check-async --allow-unregistered-dialect --split-input-file --verify-diagnostics
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
-func.func @threads_part_ways(%m: !m) {
+func.func @divergent_branch(%m: !m) {
   %c128 = arith.constant 128 : index
   %t = "smem.alloc"() : () -> !t
   %thread = gpu.thread_id x
@@ -25,7 +25,7 @@ func.func @threads_part_ways(%m: !m) {
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
-func.func @threads_go_round_differently(%m: !m, %g: memref<8xindex>) {
+func.func @divergent_loop(%m: !m, %g: memref<8xindex>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %t = "smem.alloc"() : () -> !t
@@ -57,7 +57,7 @@ func.func @other_order(%m: !m) {
 
 // -----
 
-// Conditions that depend on each other.
+// Correlated conditions.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
@@ -85,9 +85,9 @@ func.func @correlated(%m: !m, %c: i1) {
 func.func @unknown_stage(%m: !m, %g: memref<8xindex>) {
   %c0 = arith.constant 0 : index
   %s = "smem.alloc"() : () -> !s
-  %slot = memref.load %g[%c0] : memref<8xindex>
+  %stage = memref.load %g[%c0] : memref<8xindex>
   %t = "smem.stage"(%s, %c0) : (!s, index) -> !t
-  %u = "smem.stage"(%s, %slot) : (!s, index) -> !t
+  %u = "smem.stage"(%s, %stage) : (!s, index) -> !t
   "smem.copy"(%m, %t) : (!m, !t) -> ()
   // expected-remark-re@+1 {{cannot prove that the smem.copy at {{[0-9:]+}} is over when this reads a stage of the smem.alloc at {{[0-9:]+}}: it is not known whether they share bytes}}
   %d = "smem.mma"(%u, %u) : (!t, !t) -> !d
@@ -101,7 +101,7 @@ func.func @unknown_stage(%m: !m, %g: memref<8xindex>) {
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 func.func @other_loops(%m: !m, %c: i1) {
   %t = "smem.alloc"() : () -> !t
-  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: how it runs them is not known}}
+  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: how it executes its regions is not known}}
   scf.while : () -> () {
     scf.condition(%c)
   } do {
@@ -126,7 +126,7 @@ func.func @several_blocks(%m: !m) {
 
 // -----
 
-// Memory that others write.
+// Memory that code outside of the function may write.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !w = memref<4096xbf16, #gpu.address_space<workgroup>>
@@ -160,7 +160,7 @@ gpu.module @kernels {
 
 // -----
 
-// Two views of the same memory; two that begin apart.
+// Two views of the same bytes, and two of different bytes.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
@@ -188,7 +188,7 @@ func.func @views(%m: !m) {
 
 // -----
 
-// Memory that is not the same each time.
+// A view whose offset is not constant.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !w = memref<4096xbf16, #gpu.address_space<workgroup>>

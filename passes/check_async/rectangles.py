@@ -1,8 +1,10 @@
-"""Which bytes an op accesses, and whether two accesses meet."""
+"""Which bytes an op accesses, and whether two accesses have bytes in common."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from ...dialect.irtypes import Op
 from .integers import VARIES, Integer
 
 #: What an interpreter knows of the integers of a program, by their numbers.
@@ -15,16 +17,16 @@ class Allocation:
 
     Attributes:
         op: the op.
-        memory: two roots can have bytes in common only if this is the same.
-        span: first byte and end of a root within its memory; None if not known.
+        memory: two allocations can have bytes in common only if this is the same.
+        span: first byte and end of the allocation in its memory; None if not known.
         stages, rows, columns: the tile's shape.
-        outside: whether others than the function's ops may have written it.
-        of_registers: whether it is no tile but the registers that an op writes for an mma.
-        of_memref: whether it is what an op of another dialect accesses of a memref that tiles show.
+        outside: whether code outside of the function may have written it.
+        of_registers: whether it stands for the registers that an op writes for an mma, not for a tile.
+        of_memref: whether it stands for the memory of a memref that tiles view and other ops access.
     """
 
-    op: Any
-    memory: Any
+    op: Op
+    memory: Hashable
     span: tuple[int, int] | None
     stages: int
     rows: int
@@ -34,8 +36,8 @@ class Allocation:
     of_registers: bool = False
 
 
-class Region(NamedTuple):
-    """A rectangle of one stage of a root; starts that are not known are None."""
+class Rectangle(NamedTuple):
+    """A rectangle of one stage of an allocation; unknown starts are None."""
 
     allocation: Allocation
     stage: int | None
@@ -44,20 +46,20 @@ class Region(NamedTuple):
     rows: int
     columns: int
 
-    def meets(self, other: "Region") -> bool | None:
-        """Whether both have bytes in common; None if that is not known."""
+    def overlaps(self, other: "Rectangle") -> bool | None:
+        """Whether both have bytes in common; None if not known."""
         if self.allocation is not other.allocation:
-            return _spans_meet(self.allocation, other.allocation)
+            return _spans_overlap(self.allocation, other.allocation)
         sides = (
-            _intervals_meet(self.stage, 1, other.stage, 1, self.allocation.stages),
-            _intervals_meet(self.row, self.rows, other.row, other.rows, self.allocation.rows),
-            _intervals_meet(
+            _intervals_overlap(self.stage, 1, other.stage, 1, self.allocation.stages),
+            _intervals_overlap(self.row, self.rows, other.row, other.rows, self.allocation.rows),
+            _intervals_overlap(
                 self.column, self.columns, other.column, other.columns, self.allocation.columns
             ),
         )
         return False if False in sides else None if None in sides else True
 
-    def is_same(self, other: "Region") -> bool:
+    def equals(self, other: "Rectangle") -> bool:
         """Whether both are known to be the same bytes."""
         known = (
             start is not None or size == whole
@@ -70,16 +72,16 @@ class Region(NamedTuple):
         return self == other and all(known)
 
 
-def _spans_meet(a: Allocation, b: Allocation) -> bool | None:
+def _spans_overlap(a: Allocation, b: Allocation) -> bool | None:
     if a.memory != b.memory:
         return False
     if a.span is None or b.span is None:
         return None
-    # Spans are exact, but which of their bytes a part has is not.
+    # Spans are exact, but which of their bytes a subtile has is not.
     return None if a.span[0] < b.span[1] and b.span[0] < a.span[1] else False
 
 
-def _intervals_meet(
+def _intervals_overlap(
     a: int | None, a_size: int, b: int | None, b_size: int, whole: int
 ) -> bool | None:
     if a is None or b is None:
@@ -87,13 +89,13 @@ def _intervals_meet(
     return a < b + b_size and b < a + a_size
 
 
-#: A start: the sum of a number and of integers of the program.
+#: A start: the sum of a constant and of integers of the program, by their numbers.
 Start = tuple[int, tuple[int, ...]]
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
-    """A tile that an op uses: a region, once the program's integers are known."""
+class SymbolicRectangle:
+    """A tile operand of an op: a rectangle whose starts depend on the program's integers."""
 
     allocation: Allocation
     stage: Start
@@ -102,17 +104,17 @@ class Place:
     rows: int
     columns: int
 
-    def region(self, env: Env) -> Region:
-        """The region, as far as it is known."""
+    def evaluate(self, env: Env) -> Rectangle:
+        """Return the rectangle for some values of the integers."""
         allocation = self.allocation
         stage = _value(self.stage, env, allocation.stages - 1)
         row = _value(self.row, env, allocation.rows - self.rows)
         column = _value(self.column, env, allocation.columns - self.columns)
-        return Region(allocation, stage, row, column, self.rows, self.columns)
+        return Rectangle(allocation, stage, row, column, self.rows, self.columns)
 
 
 def _value(start: Start, env: Env, last: int) -> int | None:
-    """A start, if it is known and not beyond the last that there is."""
+    """Return a start; None if it is not known, or after the last valid one."""
     total, terms = start
     for term in terms:
         known = env.get(term, VARIES).exact

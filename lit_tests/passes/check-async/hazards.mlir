@@ -1,3 +1,5 @@
+// Accesses of tiles that are out of order (RAW, WAR), one error each.
+
 // RUN: smem-opt %s --smem-check-async --split-input-file --verify-diagnostics
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
@@ -13,7 +15,7 @@ func.func @nothing_between(%m: !m) {
 
 // -----
 
-// What comes before the copy does not count.
+// A fence and a barrier before the copy do not order it.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
@@ -46,7 +48,7 @@ func.func @no_group(%m: !m) {
 
 // -----
 
-// The group before the latest.
+// A wait that leaves one group pending does not complete the latest one.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
@@ -82,7 +84,7 @@ func.func @overwritten(%m: !m) {
 
 // -----
 
-// Other warpgroups may not have waited yet.
+// Without a barrier, other warpgroups may not have waited yet.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
@@ -101,7 +103,7 @@ func.func @no_barrier_after_the_wait(%m: !m) {
 
 // -----
 
-// The second time round.
+// A hazard between iterations.
 
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
@@ -113,8 +115,8 @@ func.func @loop(%m: !m, %n: index) {
   %c2 = arith.constant 2 : index
   %s = "smem.alloc"() : () -> !s
   scf.for %i = %c0 to %n step %c1 {
-    %slot = arith.remui %i, %c2 : index
-    %t = "smem.stage"(%s, %slot) : (!s, index) -> !t
+    %stage = arith.remui %i, %c2 : index
+    %t = "smem.stage"(%s, %stage) : (!s, index) -> !t
     // expected-error-re@+1 {{'smem.copy' op overwrites stage 0 of the smem.alloc at {{[0-9:]+}} before the smem.mma at {{[0-9:]+}} is over, in iteration 2 (from 0) of the loop at {{[0-9:]+}}; put smem.wait with pending = 1 or less and gpu.barrier between them}}
     "smem.copy"(%m, %t) : (!m, !t) -> ()
     "smem.fence"() : () -> ()
@@ -126,7 +128,7 @@ func.func @loop(%m: !m, %n: index) {
 
 // -----
 
-// What happens only if a condition holds, and then is wrong.
+// A hazard only if a condition is true.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
@@ -155,7 +157,7 @@ func.func @never_written() {
 
 // -----
 
-// A load by other threads than those that copied.
+// Other threads load than those that copied.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
@@ -170,7 +172,7 @@ func.func @loaded_too_early(%m: !m) {
 
 // -----
 
-// A fence is for the tensor cores.
+// A fence does not order a load: it orders accesses of the tensor cores.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
@@ -201,7 +203,7 @@ func.func @copy_async_not_waited_for(%m: !m) {
 
 // -----
 
-// Other threads may still load.
+// Other threads may still be loading.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
@@ -248,7 +250,7 @@ func.func @stored_and_loaded(%c: !c) {
 
 // -----
 
-// Ordinary stores, as those of smem.copy.
+// smem.store writes by the generic proxy, as smem.copy does.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
@@ -359,9 +361,9 @@ func.func @too_late(%m: !m, %n: index) {
   %first = "smem.stage"(%s, %c0) : (!s, index) -> !t
   "smem.copy"(%m, %first) : (!m, !t) -> ()
   scf.for %i = %c0 to %n step %c1 {
-    %slot = arith.remui %i, %c2 : index
+    %stage = arith.remui %i, %c2 : index
     gpu.barrier
-    %t = "smem.stage"(%s, %slot) : (!s, index) -> !t
+    %t = "smem.stage"(%s, %stage) : (!s, index) -> !t
     %a = "smem.load"(%t) : (!t) -> !a
     // expected-error-re@+1 {{'smem.copy' op overwrites stage 0 of the smem.alloc at {{[0-9:]+}} before the smem.load at {{[0-9:]+}} is over; put gpu.barrier between them}}
     "smem.copy"(%m, %t) : (!m, !t) -> ()
@@ -401,7 +403,7 @@ func.func @overwritten_too_early(%m: !m) {
 
 // -----
 
-// What was written by it is for an mma only after a fence.
+// What it wrote is visible to an mma only after a fence.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !m = memref<64x64xbf16>
@@ -432,7 +434,7 @@ func.func @nothing_to_copy() {
 
 // -----
 
-// Of the 64 rows, 32 are read and written.
+// 32 of the 64 rows are read and written.
 
 !t = !smem.tile<tensor<96x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !p = !smem.tile<tensor<64x64xbf16>, #smem.layout<"Swizzle<3,4,3> o (64,64):(64,1)">>
@@ -443,7 +445,7 @@ func.func @onto_itself(%m: !m) {
   gpu.barrier
   %low = "smem.subtile"(%t) {static_offsets = array<i64: 0, 0>} : (!t) -> !p
   %high = "smem.subtile"(%t) {static_offsets = array<i64: 32, 0>} : (!t) -> !p
-  // expected-error-re@+1 {{'smem.copy' op reads and writes the same bytes of the smem.alloc at {{[0-9:]+}}; copy to a part that does not meet the other}}
+  // expected-error-re@+1 {{'smem.copy' op reads and writes the same bytes of the smem.alloc at {{[0-9:]+}}; copy to a subtile that does not overlap the other}}
   "smem.copy"(%low, %high) : (!p, !p) -> ()
   return
 }

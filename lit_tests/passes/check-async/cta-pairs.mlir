@@ -1,9 +1,9 @@
-// What two blocks that multiply together must do alike, and what is not known of it.
+// What both CTAs of a pair must do in the same way, and remarks where that is not proven.
 
 // RUN: smem-opt %s --smem-check-async --split-input-file --verify-diagnostics
 
-// Each warpgroup has rows of its own, the same in both blocks; loops and steps do not depend on the block. The
-// one remark is expected so that any other would fail the test.
+// Each warpgroup has its rows, the same in both CTAs; loops and pipeline indices do not depend on the CTA.
+// One remark is expected, so any other fails the test.
 
 !a = !smem.tile<tensor<256x64xbf16>, #smem.auto>
 !part = !smem.tile<tensor<128x64xbf16>, #smem.auto>
@@ -41,7 +41,7 @@ func.func @alike(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>, %n: index)
   }
   %rank = gpu.cluster_block_id x
   %maybe = arith.cmpi eq, %rank, %c0 : index
-  // expected-remark@+1 {{it is not known whether both take the same branch}}
+  // expected-remark@+1 {{it is not known whether both CTAs take the same branch}}
   scf.if %maybe {
     %d = "smem.mma"(%pa, %pb) {pair} : (!part, !half) -> !d
     %r = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !r
@@ -51,7 +51,7 @@ func.func @alike(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>, %n: index)
 
 // -----
 
-// One goes round more often.
+// One CTA runs more iterations.
 
 !a = !smem.tile<tensor<256x64xbf16>, #smem.auto>
 !part = !smem.tile<tensor<128x64xbf16>, #smem.auto>
@@ -72,7 +72,7 @@ func.func @loop(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>)
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %x = gpu.block_id x
-  // expected-remark@+1 {{cannot prove that both blocks of a pair multiply the same: it is not known whether both run it as often}}
+  // expected-remark@+1 {{cannot prove that both CTAs of a pair execute the same mma: it is not known whether both CTAs run the same number of iterations}}
   scf.for %i = %c0 to %x step %c1 {
     %d = "smem.mma"(%pa, %pb) {pair} : (!part, !half) -> !d
     %r = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !r
@@ -82,7 +82,7 @@ func.func @loop(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>)
 
 // -----
 
-// Which accumulator is added to.
+// The accumulator depends on the CTA.
 
 !a = !smem.tile<tensor<256x64xbf16>, #smem.auto>
 !part = !smem.tile<tensor<128x64xbf16>, #smem.auto>
@@ -105,7 +105,7 @@ func.func @accumulator(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>)
   %even = arith.cmpi eq, %rank, %c0 : index
   %0 = "smem.mma"(%pa, %pb) {pair} : (!part, !half) -> !d
   %1 = "smem.mma"(%pa, %pb) {pair} : (!part, !half) -> !d
-  // expected-remark@+1 {{it is not known whether both take the same branch}}
+  // expected-remark@+1 {{it is not known whether both CTAs take the same branch}}
   %2 = scf.if %even -> !d {
     scf.yield %0 : !d
   } else {
@@ -118,7 +118,7 @@ func.func @accumulator(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>)
 
 // -----
 
-// Whether anything is added.
+// Whether the accumulator is kept depends on the CTA.
 
 !a = !smem.tile<tensor<256x64xbf16>, #smem.auto>
 !part = !smem.tile<tensor<128x64xbf16>, #smem.auto>
@@ -140,7 +140,7 @@ func.func @keep(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>)
   %rank = gpu.cluster_block_id x
   %even = arith.cmpi eq, %rank, %c0 : index
   %0 = "smem.mma"(%pa, %pb) {pair} : (!part, !half) -> !d
-  // expected-remark@+1 {{it is not known whether both keep the accumulator}}
+  // expected-remark@+1 {{it is not known whether both CTAs keep the accumulator}}
   %1 = "smem.scale_d"(%0, %even) : (!d, i1) -> !d
   %2 = "smem.mma"(%pa, %pb, %1) {pair} : (!part, !half, !d) -> !d
   %3 = "smem.wait"(%2) {pending = 0 : i32} : (!d) -> !r
@@ -149,7 +149,7 @@ func.func @keep(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>)
 
 // -----
 
-// How often, nobody says.
+// An unknown number of iterations.
 
 !a = !smem.tile<tensor<256x64xbf16>, #smem.auto>
 !part = !smem.tile<tensor<128x64xbf16>, #smem.auto>
@@ -167,8 +167,8 @@ func.func @while(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>, %more: i1)
   gpu.barrier
   %pa = "smem.subtile"(%a) {static_offsets = array<i64: 0, 0>} : (!a) -> !part
   %pb = "smem.subtile"(%b) {static_offsets = array<i64: 0, 0>} : (!b) -> !half
-  // expected-remark@+2 {{how it runs them is not known}}
-  // expected-remark@+1 {{it is not known whether both run it alike}}
+  // expected-remark@+2 {{how it executes its regions is not known}}
+  // expected-remark@+1 {{it is not known whether both CTAs execute it in the same way}}
   scf.while : () -> () {
     scf.condition(%more)
   } do {
@@ -202,7 +202,7 @@ func.func @loaded(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>, %starts: m
   %c0 = arith.constant 0 : index
   %at = memref.load %starts[%c0] : memref<4xindex>
   %own = "smem.subtile"(%a, %at) {static_offsets = array<i64: -9223372036854775808, 0>, multiple_of = array<i64: 64>} : (!a, index) -> !part
-  // expected-remark-re@+1 {{it is not known whether it reads the same part of the smem.alloc at {{.*}} in both}}
+  // expected-remark-re@+1 {{it is not known whether it reads the same subtile of the smem.alloc at {{.*}} in both CTAs}}
   %d = "smem.mma"(%own, %pb) {pair} : (!part, !half) -> !d
   %r = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !r
   return
@@ -210,7 +210,7 @@ func.func @loaded(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>, %starts: m
 
 // -----
 
-// Each block has copied all columns, and takes its half of them.
+// Each CTA has copied all columns, and reads its half of them.
 
 !a = !smem.tile<tensor<256x64xbf16>, #smem.auto>
 !part = !smem.tile<tensor<128x64xbf16>, #smem.auto>
@@ -232,7 +232,7 @@ func.func @halves(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>)
   %rank = gpu.cluster_block_id x
   %column = arith.muli %rank, %c64 : index
   %own = "smem.subtile"(%b, %column) {static_offsets = array<i64: 0, -9223372036854775808>} : (!b, index) -> !half
-  // expected-error-re@+1 {{'smem.mma' op reads another part of the smem.alloc at {{.*}} in each block of a pair; one instruction reads both blocks at the same place, so have each copy what it multiplies there}}
+  // expected-error-re@+1 {{'smem.mma' op reads different subtiles of the smem.alloc at {{.*}} in the two CTAs of a pair, but one instruction reads both CTAs at the same address; copy what each multiplies to the same subtile}}
   %d = "smem.mma"(%pa, %own) {pair} : (!part, !half) -> !d
   %r = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !r
   return
@@ -240,7 +240,7 @@ func.func @halves(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>)
 
 // -----
 
-// Memory that is shown.
+// A view of memory.
 
 !m = memref<16384xi8, #gpu.address_space<workgroup>>
 !a = !smem.tile<tensor<128x64xbf16>, #smem.layout<"Swizzle<3,4,3> o (128,64):(64,1)">>
@@ -255,7 +255,7 @@ func.func @view(%ga: memref<128x64xbf16>, %gb: memref<64x64xbf16>, %m: !m)
   "smem.copy"(%gb, %b) : (memref<64x64xbf16>, !b) -> ()
   "smem.fence"() : () -> ()
   gpu.barrier
-  // expected-remark-re@+1 {{it is not known whether the smem.view at {{.*}} shows the same place in both}}
+  // expected-remark-re@+1 {{it is not known whether the smem.view at {{.*}} is at the same address in both CTAs}}
   %d = "smem.mma"(%a, %b) {pair} : (!a, !b) -> !d
   %r = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !r
   return

@@ -1,0 +1,177 @@
+"""Races of partitions: what is read must be written, and no bytes accessed without an order."""
+
+from __future__ import annotations
+
+from ....dialect.irtypes import Op
+from ....dialect.ops import CreatePipelineOp, FenceOp, TmaWaitOp
+from ....ir.errors import OpError
+from ..report import at
+from .findings import Findings
+from .kernel import Arrival, Kernel, TileAccess, stages_of
+from .pipeline_sides import PipelineSide, Side
+from .state import Reader
+from .tile_rectangles import TileRectangle
+
+
+class Races:
+    """The accesses of tiles by all partitions of a kernel.
+
+    Args:
+        kernel: what was recorded of all partitions.
+        findings: receives errors and remarks.
+    """
+
+    def __init__(self, kernel: Kernel, findings: Findings) -> None:
+        self._kernel = kernel
+        self._findings = findings
+
+    def check_written(self) -> None:
+        """Check that some op writes what is read.
+
+        Raises:
+            OpError: if no op of the function does.
+        """
+        for access in self._kernel.accesses:
+            if not access.writes and access.rectangle.allocation not in self._kernel.written:
+                allocation = access.rectangle.allocation
+                raise OpError(access.op, f"reads the {at(allocation)}, which nothing writes")
+
+    def check(self) -> None:
+        """Check the tiles.
+
+        Raises:
+            OpError: if some run breaks a rule.
+        """
+        allocations: dict[Op, list[TileAccess]] = {}
+        for access in self._kernel.accesses:
+            allocations.setdefault(access.rectangle.allocation, []).append(access)
+            if not access.writes and access.rectangle.pipeline_side is not None:
+                self._check_filled(access, *access.rectangle.pipeline_side)
+        for allocation, accesses in allocations.items():
+            self._check_one_pipeline(allocation, accesses)
+            self._check_empty(allocation, accesses)
+            for write in (access for access in accesses if access.writes):
+                for other in accesses:
+                    self._check_ordered(write, other)
+        self._check_ends()
+
+    def _check_ends(self) -> None:
+        """Check that no bulk store is incomplete when the kernel ends."""
+        for states in self._kernel.ends.values():
+            for state in states:
+                for read in state.reads:
+                    if read.by is Reader.BULK and read.age is not None:
+                        message = "may still read its tile when the kernel ends"
+                        fix = f"put {TmaWaitOp.OPERATION_NAME} with pending = 0 before the end"
+                        self._findings.error(read.op, f"{message}; {fix}", state.certain)
+
+    # Stages.
+
+    def _check_filled(self, read: TileAccess, pipeline: CreatePipelineOp, side: Side) -> None:
+        """Check that the other side writes, and fences, what is read, before each arrival."""
+        allocation = read.rectangle.allocation
+        given = [a for a in self._kernel.arrivals if a.pipeline_side == (pipeline, side.other)]
+        if not _is_filled(read.rectangle, given):
+            others = [each for each in self._writing_sides(allocation) if each.pipeline != pipeline]
+            if others and not self._takes(read, others[0].pipeline):
+                written = f"which is written in stages of the {at(others[0].pipeline)}"
+                message = f"reads the {at(allocation)}, {written}"
+                fix = f"put {others[0].side.other.wait_name} of that pipeline before it"
+                self._findings.error(read.op, f"{message}; {fix}", read.certain)
+            filled = f"each index of the {at(pipeline)} fills the {at(allocation)}"
+            reason = f"it is not known whether {filled}"
+            self._findings.remark(read.op, reason)
+        for arrival in given:
+            for written, write in arrival.unfenced:
+                if written == allocation and read.by is not Reader.THREADS:
+                    message = f"reads the {at(allocation)} before the {at(write)} is over"
+                    fix = f"put {FenceOp.OPERATION_NAME} before the {at(arrival.op)}"
+                    certain = read.certain and arrival.certain
+                    self._findings.error(read.op, f"{message}; {fix}", certain)
+
+    def _writing_sides(self, allocation: Op) -> list[PipelineSide]:
+        written = (
+            a.rectangle.pipeline_side
+            for a in self._kernel.accesses
+            if a.writes and a.rectangle.allocation == allocation
+        )
+        return list({each: None for each in written if each is not None})
+
+    def _takes(self, access: TileAccess, pipeline: CreatePipelineOp) -> bool:
+        """Whether the partition of an access takes indices of a pipeline."""
+        return any(
+            partition is access.partition and of == pipeline
+            for partition, (of, _) in self._kernel.held
+        )
+
+    def _check_one_pipeline(self, allocation: Op, accesses: list[TileAccess]) -> None:
+        """Check that one pipeline gives all stages of a tile, or no pipeline any."""
+        pipelines: dict[CreatePipelineOp | None, TileAccess] = {
+            access.rectangle.pipeline_side and access.rectangle.pipeline_side.pipeline: access
+            for access in accesses
+        }
+        if len(pipelines) > 1:
+            access = pipelines.get(None) or accesses[-1]
+            given = next(pipeline for pipeline in pipelines if pipeline is not None)
+            others = f"some stages of the {at(allocation)} come from the {at(given)}"
+            reason = f"{others}, and this one does not"
+            self._findings.remark(access.op, reason)
+
+    def _check_empty(self, allocation: Op, accesses: list[TileAccess]) -> None:
+        """Check that a stage is empty when it is committed, if the tile has fewer than its pipeline.
+
+        The index that used the stage before, one round of the tile's stages earlier, must be released.
+        """
+        stages = accesses[0].rectangle.extents[0].tile_size
+        pipelines = {
+            access.rectangle.pipeline_side.pipeline: None
+            for access in accesses
+            if access.rectangle.pipeline_side
+        }
+        for pipeline in pipelines:
+            for arrival in self._kernel.arrivals:
+                first = arrival.pipeline_index is not None and arrival.pipeline_index < stages
+                enough = arrival.lag > stages_of(pipeline) - stages
+                if arrival.pipeline_side == (pipeline, Side.PRODUCER) and not (first or enough):
+                    reason = (
+                        f"the stage of the {at(allocation)} that it commits may still be in use"
+                    )
+                    self._findings.remark(arrival.op, reason)
+
+    # Partitions, and the warpgroups of one.
+
+    def _check_ordered(self, write: TileAccess, other: TileAccess) -> None:
+        """Check that no other warpgroup accesses what one writes, without an order."""
+        partition, pipeline_side = write.partition, write.rectangle.pipeline_side
+        if partition is not other.partition:
+            before = partition.whole and partition.symbol is None
+            if pipeline_side is None and not before:
+                reason = f"nothing orders it and the {at(other.op)} of other threads"
+                self._findings.remark(write.op, reason)
+            elif pipeline_side is not None and pipeline_side == other.rectangle.pipeline_side:
+                reason = f"the {at(other.op)} of other threads may access the same stage"
+                self._findings.remark(write.op, reason)
+            return
+        if partition.symbol is None or partition.warpgroups == 1 or self._alternates(write):
+            return
+        disjoint = write.rectangle.is_disjoint_between(other.rectangle, partition.symbol)
+        if pipeline_side == other.rectangle.pipeline_side and not disjoint:
+            reason = f"another warpgroup of its partition may access the same bytes by the {at(other.op)}"
+            self._findings.remark(write.op, reason)
+
+    def _alternates(self, write: TileAccess) -> bool:
+        """Whether the warpgroups of a partition alternate in taking the indices of a pipeline."""
+        pipeline_side = write.rectangle.pipeline_side
+        return pipeline_side is not None and all(
+            state.pipeline_state(pipeline_side).chunk is not None
+            for state in self._kernel.ends[write.partition]
+        )
+
+
+def _is_filled(read: TileRectangle, given: list[Arrival]) -> bool:
+    """Whether some partition writes all that is read, before each of its arrivals."""
+    for partition in {arrival.partition: None for arrival in given}:
+        own = [arrival.written for arrival in given if arrival.partition is partition]
+        if all(any(each.covers(read) for each in written) for written in own):
+            return True
+    return False

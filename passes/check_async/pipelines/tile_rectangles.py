@@ -1,0 +1,90 @@
+"""Rectangles of tiles that are accessed, in a stage of a pipeline or in a tile without one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ....dialect.irtypes import Op
+from ....dialect.ops import PartitionOp
+from ..extents import Extent
+from ..polynomials import Symbol
+from .pipeline_sides import PipelineSide
+
+
+class TileRectangle(NamedTuple):
+    """A rectangle of a stage of a tile.
+
+    Attributes:
+        allocation: the `smem.alloc`, or an op that writes registers which an mma reads.
+        pipeline_side: the pipeline that gives the stage, and the side that takes it; None without a
+            pipeline.
+        lag: how many indices of the pipeline the partition has taken since the stage's own, including it.
+        shift: how many indices before its own a producer commits the stage: a tile whose stage is
+            index % stages may have fewer stages than the pipeline.
+        extents: those of stages, rows and columns.
+    """
+
+    allocation: Op
+    pipeline_side: PipelineSide | None
+    lag: int
+    shift: int
+    extents: tuple[Extent, Extent, Extent]
+
+    def covers(self, other: TileRectangle) -> bool:
+        """Whether all of `other` is known to be in this rectangle.
+
+        Stages that a pipeline gives are taken to be the same.
+        """
+        pairs = zip(self.extents, other.extents, strict=True)
+        stage, *sides = [mine.is_whole or mine.equals(its) for mine, its in pairs]
+        return (
+            self.allocation == other.allocation
+            and all(sides)
+            and (stage or self.pipeline_side is not None)
+        )
+
+    def overlaps(self, other: TileRectangle) -> bool | None:
+        """Whether both have bytes in common; None if not known.
+
+        Both must be without a pipeline, or in the same stage of one.
+        """
+        if self.allocation != other.allocation:
+            return False
+        sides = [a.overlaps(b) for a, b in zip(self.extents, other.extents, strict=True)]
+        return False if False in sides else None if None in sides else True
+
+    def has_same_stage(self, other: TileRectangle) -> bool:
+        """Whether both are in the stage of one pipeline index, or both without a pipeline."""
+        mine, its = (
+            each.pipeline_side and (each.pipeline_side, each.lag + each.shift)
+            for each in (self, other)
+        )
+        return mine == its
+
+    def equals(self, other: TileRectangle) -> bool:
+        """Whether both are known to be the same bytes."""
+        pairs = zip(self.extents, other.extents, strict=True)
+        return self.allocation == other.allocation and all(mine.equals(its) for mine, its in pairs)
+
+    def is_disjoint_between(self, other: TileRectangle, symbol: Symbol) -> bool:
+        """Whether the rectangles of two warpgroups, numbered by `symbol`, have no bytes in common."""
+        pairs = zip(self.extents, other.extents, strict=True)
+        return any(a.is_disjoint_between(b, symbol) for a, b in pairs)
+
+    def without_variables(self) -> TileRectangle:
+        """Return the rectangle without the starts that change while a partition runs."""
+        kept = (
+            e
+            if e.start is None or all(isinstance(by, PartitionOp) for by in e.start.varies)
+            else e._replace(start=None)
+            for e in self.extents
+        )
+        return self._replace(extents=tuple(kept))
+
+    def outside_loop(self, loop: Op) -> TileRectangle:
+        """Return the rectangle without the starts that change with a loop."""
+        kept = (
+            e if e.start is None or loop not in e.start.varies else e._replace(start=None)
+            for e in self.extents
+        )
+        return self._replace(extents=tuple(kept))

@@ -1,0 +1,168 @@
+"""Resolves the tile operands of a partition's ops to rectangles of allocations and their stages."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ....dialect.bindings import ir
+from ....dialect.irtypes import Op, Value
+from ....dialect.ops import AllocOp, CreatePipelineOp, StageOp
+from ..extents import Extent, subtile_of
+from ..polynomials import number
+from ..report import at
+from .findings import Findings
+from .kernel import Kernel, stages_of
+from .pipeline_sides import WAITS, PipelineSide, Side, pipeline_side_of
+from .state import State
+from .tile_rectangles import TileRectangle
+
+
+class _Subtile(NamedTuple):
+    """A tile as a subtile of an allocation.
+
+    Attributes:
+        stage: the index of its stage; None if the allocation has no stages.
+        extents: those of stages, rows and columns.
+    """
+
+    allocation: Op
+    stage: Value | None
+    extents: tuple[Extent, Extent, Extent]
+
+
+class _StageOrigin(NamedTuple):
+    """The pipeline index that gives a stage; see `TileRectangle`."""
+
+    pipeline_side: PipelineSide | None = None
+    lag: int = 0
+    shift: int = 0
+
+
+class TileResolver:
+    """Finds the rectangles of the tiles that a partition accesses.
+
+    Args:
+        kernel: the function.
+        pipeline_sides: those that the partition takes.
+        findings: receives errors and remarks.
+    """
+
+    def __init__(
+        self, kernel: Kernel, pipeline_sides: list[PipelineSide], findings: Findings
+    ) -> None:
+        self._kernel = kernel
+        self._pipeline_sides = pipeline_sides
+        self._findings = findings
+        self._subtiles: dict[Value, _Subtile] = {}
+
+    def rectangle(
+        self, op: Op, tile: Value, state: State, loads: bool = False
+    ) -> TileRectangle | None:
+        """Return the rectangle that a tile is; None if not known, which a remark states.
+
+        Args:
+            op: the op that accesses it.
+            tile: the tile.
+            state: what the partition has done before.
+            loads: whether the bytes of the access count for a pipeline.
+        """
+        if tile not in self._subtiles:
+            self._subtiles[tile] = self._subtile(tile, op)
+        allocation, stage, extents = self._subtiles[tile]
+        origin: _StageOrigin | None = _StageOrigin()
+        if not isinstance(allocation, AllocOp):
+            self._findings.remark(
+                op, f"the {at(allocation)} views memory that others may write", state
+            )
+            return None
+        if stage is not None:
+            origin = self._of_stage(op, allocation, stage, extents[0].tile_size, state)
+        elif allocation in self._kernel.filling_pipelines:
+            origin = self._of_filled(op, allocation, loads, state)
+        return None if origin is None else TileRectangle(allocation, *origin, extents)
+
+    def _subtile(self, tile: Value, op: Op) -> _Subtile:
+        allocation, chain, extents = subtile_of(tile, op, self._kernel.values)
+        stage = None
+        for subtile in chain:
+            if isinstance(subtile, StageOp):
+                stage = subtile.index
+        return _Subtile(allocation, stage, extents)
+
+    def _of_filled(self, op: Op, allocation: Op, loads: bool, state: State) -> _StageOrigin | None:
+        """Return the pipeline index during which a tile without stages is used; None if not known."""
+        pipeline = self._kernel.filling_pipelines[allocation]
+        pipeline_side = PipelineSide(pipeline, Side.PRODUCER if loads else Side.CONSUMER)
+        if not self._fits(op, allocation, pipeline, 1, state):
+            return None
+        return _StageOrigin(pipeline_side, 1 if state.pipeline_state(pipeline_side).held else 0)
+
+    def _of_stage(
+        self, op: Op, allocation: Op, stage: Value, stages: int, state: State
+    ) -> _StageOrigin | None:
+        """Return the pipeline index that gives a stage of a tile; None if not known.
+
+        Args:
+            op: the op that accesses the tile.
+            allocation: the tile.
+            stage: the number of the stage.
+            stages: those of the tile.
+            state: what the partition has done before.
+        """
+        if not isinstance(stage.owner, WAITS):
+            return self._by_number(stage, stages, state)
+        pipeline_side = pipeline_side_of(stage.owner)
+        if not self._fits(op, allocation, pipeline_side.pipeline, stages, state):
+            return None
+        following = state.pipeline_state(pipeline_side).next_index
+        lag = (following - self._kernel.values.of(stage.owner.step)).constant
+        if lag is None:
+            self._findings.remark(op, "the pipeline index of its stage is not known", state)
+            return None
+        return _StageOrigin(pipeline_side, lag)
+
+    def _by_number(self, stage: Value, stages: int, state: State) -> _StageOrigin:
+        """Return the held pipeline index whose remainder by the tile's stages is the stage."""
+        owner = stage.owner
+        if isinstance(owner, ir.Block) or owner.operation.name != "arith.remui":
+            return _StageOrigin()
+        index, by = map(self._kernel.values.of, owner.operation.operands)
+        for pipeline_side in self._pipeline_sides if by.constant == stages else ():
+            pipeline, side = pipeline_side
+            taken = state.pipeline_state(pipeline_side)
+            shift = stages_of(pipeline) - stages
+            # A producer's stage is the one that the consumers' index of one round earlier made empty.
+            shift, earlier = (
+                (shift, (shift, shift + stages)) if side is Side.PRODUCER else (0, (0,))
+            )
+            for offset in earlier:
+                lag = (taken.next_index - index - number(offset)).constant
+                if (
+                    lag is not None
+                    and 1 <= lag <= taken.held - shift
+                    and stages_of(pipeline) >= stages
+                ):
+                    return _StageOrigin(pipeline_side, lag, shift)
+        return _StageOrigin()
+
+    def _fits(
+        self, op: Op, allocation: Op, pipeline: CreatePipelineOp, stages: int, state: State
+    ) -> bool:
+        """Check that a tile has the same number of stages as the pipeline that gives one."""
+        count = stages_of(pipeline)
+        if stages < count:
+            self._findings.error(
+                op,
+                f"takes one of {count} stages of the {at(pipeline)} from the {at(allocation)}, which has "
+                f"{stages}; give both the same number of stages",
+                state.certain and stages > 1,
+                state,
+            )
+        elif stages > count:
+            self._findings.remark(
+                op,
+                f"the {at(allocation)} has {stages} stages, the {at(pipeline)} {count}; give both the "
+                "same number of stages",
+                state,
+            )
+        return stages == count
