@@ -90,7 +90,7 @@ def test_another_package_can_say_answers(tmp_path, monkeypatch):
     )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(advisor.answer, "_packages", [*advisor.answer._packages])
-    advisor.answer.say_by("spoken")
+    advisor.answer.register_renderings("spoken")
     counted = importlib.import_module("counting").Counted(3)
     assert (str(counted), counted.data()) == ("3 of them", {"count": 3})
 
@@ -102,8 +102,8 @@ def test_a_row_is_said_by_its_data():
 
 def test_a_layout_that_is_near():
     nearest = Nearest(TILE, "a name", 3, 64)
-    assert str(nearest) == f"{TILE} (a name): 3 of 64 elements lie elsewhere in it"
-    assert nearest.data() == {"layout": str(TILE), "name": "a name", "moved": 3, "total": 64}
+    assert str(nearest) == f"{TILE} (a name): 3 of 64 elements have another offset"
+    assert nearest.data() == {"layout": str(TILE), "name": "a name", "different": 3, "total": 64}
 
 
 def test_a_picture_without_a_drawing():

@@ -48,15 +48,15 @@ BF16 = {"a": "128x64xbf16", "b": "64x256xbf16"}
         ),
         (
             {"a": "64x64xtf32", "a_major": "m"},
-            "A: tf32 lies M-major in global memory, TMA moves lines as they are, and wgmma reads tf32 "
-            "K-major only; expected K-major data (--a-major k), or threads that transpose it on its "
-            "way (--load-a 16-byte)",
+            "A: tf32 is M-major in global memory, TMA does not transpose, and wgmma reads tf32 "
+            "K-major only; expected K-major data (--a-major k), or threads that transpose it "
+            "(--load-a 16-byte)",
         ),
         (
             {"b": "64x64xe4m3", "b_major": "n"},
-            "B: e4m3 lies N-major in global memory, TMA moves lines as they are, and wgmma reads e4m3 "
-            "K-major only; expected K-major data (--b-major k), or threads that transpose it on its "
-            "way (--load-b 16-byte)",
+            "B: e4m3 is N-major in global memory, TMA does not transpose, and wgmma reads e4m3 "
+            "K-major only; expected K-major data (--b-major k), or threads that transpose it "
+            "(--load-b 16-byte)",
         ),
         (
             {"b": "64x64xbf16", "load_b": "tma,ldmatrix"},
@@ -76,7 +76,7 @@ BF16 = {"a": "128x64xbf16", "b": "64x256xbf16"}
         ),
         (
             {**BF16, "stages": 5},
-            "A takes 81920 and B takes 163840 bytes; a block has 232448 bytes of shared memory: "
+            "A takes 81920 and B takes 163840 bytes; a CTA has 232448 bytes of shared memory: "
             "expected smaller tiles or fewer stages",
         ),
     ],
@@ -92,7 +92,7 @@ def test_a_refusal_by_all_layouts_lists_them():
     with pytest.raises(LayoutError) as refused:
         choose_operands("64x512xb1", load_a="ldmatrix", a_major="m", max_swizzle=0)
     assert str(refused.value) == (
-        "A: no layout of 64x512xb1 suits all that is done with it\n"
+        "A: no layout of 64x512xb1 fits every use of the tile\n"
         "  refused  swizzle none, column-major, atoms across: the tile: its contiguous extent of 64 "
         "elements is no multiple of the atom's 128: 4096 bytes would be padding"
     )
@@ -151,7 +151,7 @@ def test_stages_are_multiples_of_the_pattern():
 
 def test_an_a_in_registers_has_no_descriptor():
     a = choose_operands("64x64xbf16", load_a="ldmatrix").a
-    assert (a.each_block, a.fields) == ([], [])
+    assert (a.each_mma_tile, a.fields) == ([], [])
     with pytest.raises(LayoutError, match="A is read from registers; it has no descriptor"):
         a.descriptor()
 
@@ -181,7 +181,17 @@ def test_an_operand_in_registers_is_not_transposed_by_the_instruction():
 # How it is said.
 
 KEYS = [
-    *("role", "shape", "stages", "element", "lies", "loads", "major", "layout", "staged_layout"),
+    *(
+        "role",
+        "shape",
+        "stages",
+        "element",
+        "global_major",
+        "loads",
+        "major",
+        "layout",
+        "staged_layout",
+    ),
     *("swizzle", "bytes", "stage_bytes", "alignment", "candidates", "descriptor", "tma", "banks"),
 ]
 
@@ -192,9 +202,9 @@ def test_keys_for_programs_are_stable():
     a = data["a"]
     assert list(a) == KEYS
     assert list(a["candidates"][0]) == ["evaluation", "name", "layout", "why", "uses", "operand"]
-    assert list(a["descriptor"]) == ["form", "constant", "fields", "example", "blocks"]
+    assert list(a["descriptor"]) == ["form", "constant", "fields", "example", "mma_tiles"]
     assert list(a["descriptor"]["fields"][0]) == ["name", "bits", "value", "encoded", "meaning"]
-    assert a["descriptor"]["blocks"][1] == {
+    assert a["descriptor"]["mma_tiles"][1] == {
         "m": 0,
         "k": 16,
         "extent": 64,

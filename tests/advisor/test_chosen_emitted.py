@@ -44,8 +44,8 @@ def agree(said, found):
         Tcgen05Descriptor.decode(getattr(found.multiplied[0], name)).start for name in "ab"
     )
     assert begin_a % a.alignment == begin_b % b.alignment == 0
-    ids = {step.k: step.id for step in product.factors.steps} if product.factors else {}
-    ctas = product.by.ctas
+    ids = {step.k: step.id for step in product.factors.k_blocks} if product.factors else {}
+    ctas = product.op.ctas
     expected = [
         (
             product.opcode,
@@ -53,8 +53,8 @@ def agree(said, found):
             b.descriptor_of(other, begin_b).encode(),
             product.descriptor(one.extent * ctas, other.extent * ctas, ids.get(one.k, 0)).encode(),
         )
-        for one in a.each_block
-        for other in b.each_block
+        for one in a.each_mma_tile
+        for other in b.each_mma_tile
         if one.k == other.k
     ]
     given = [(each.opcode, each.a, each.b, each.instruction) for each in found.multiplied]
@@ -67,14 +67,14 @@ def agree(said, found):
 def read_by_the_emulators_rules(said, last, begins):
     """Asserts that the last instruction reads the end of the tiles, by code that shares nothing with the
     choice and the lowering."""
-    by = said.by
+    by = said.op
     kind, ctas = str(by.kind), by.ctas
     if by.block:
         form = scaled_instruction(last.instruction, kind, by.block, ctas)
         assert (form.scales.factors, form.scales.block) == (by.scale, by.block)
     else:
         form = instruction(last.instruction, kind, ctas)
-    shape = tuple(operand.blocks.pieces[-1] * ctas for operand in said.each)
+    shape = tuple(operand.mma_tiles.pieces[-1] * ctas for operand in said.each)
     assert ((form.m, form.n), form.k_bytes) == (shape, by.k_bytes)
     sides = (
         (said.a, last.a, form.a, form.a_mn_major),
@@ -85,7 +85,7 @@ def read_by_the_emulators_rules(said, last, begins):
         name = {"e2m1": "e2m1x2"}.get(element.name, element.name.split("_")[0])
         assert multiplicand == TENSOR_MULTIPLICANDS[name]
         size, packed = max(1, element.bits // 8), 2 if element.bits == 4 else 1
-        rows, k = operand.blocks.pieces[-1], operand.instruction_k
+        rows, k = operand.mma_tiles.pieces[-1], operand.instruction_k
         source = matrix(bits, mn_major, size, by.k_bytes)
         read = matrix_bytes(source, 8 * size, mn_major, rows, by.k_bytes)
         written = begin + operand.role.orient(operand.layout).offsets()[-rows:, -k::packed]

@@ -75,7 +75,7 @@ def test_every_choice_is_cutes(role):
         ),
         (
             {"a": "128x64xs8", "b": "64x64xe4m3", "arch": "sm_100"},
-            "tcgen05 does not multiply s8 by e4m3; beside an A of s8, B is u8 or s8",
+            "tcgen05 does not multiply s8 by e4m3; with an A of s8, B is u8 or s8",
         ),
         (
             {"a": "128x256xe2m1", "arch": "sm_100"},
@@ -92,20 +92,19 @@ def test_every_choice_is_cutes(role):
         ),
         (
             {"a": "128x64xf16", "arch": "sm_100", "ctas": 3},
-            "3 blocks; tcgen05 multiplies in 1 or 2 together",
+            "3 CTAs; tcgen05 has cta_group::1 and cta_group::2",
         ),
         (
             {"a": "128x64xf16", "ctas": 2},
-            "wgmma (sm_90) has not 2 blocks that multiply together; tcgen05 has (--arch sm_100 or "
-            "sm_103)",
+            "wgmma (sm_90) has no cta_group::2; tcgen05 has (--arch sm_100 or sm_103)",
         ),
         (
             {"a": "128x64xe4m3", "scale": "ue8m0"},
-            "wgmma (sm_90) has not blocks scaled by ue8m0; tcgen05 has (--arch sm_100 or sm_103)",
+            "wgmma (sm_90) has no block scaling by ue8m0; tcgen05 has (--arch sm_100 or sm_103)",
         ),
         (
             {"a": "128x64xf16", "k_bytes": 48},
-            "wgmma (sm_90) has not a K of 48 bytes; tcgen05 has (--arch sm_100 or sm_103)",
+            "wgmma (sm_90) has no K of 48 bytes; tcgen05 has (--arch sm_100 or sm_103)",
         ),
         (
             {"a": "128x768xe2m1", "k_bytes": 48, "arch": "sm_100", "scale": "ue8m0"},
@@ -149,11 +148,11 @@ def test_every_choice_is_cutes(role):
         ),
         (
             {"a": "256x64xf16", "b": "64x512xf16", "arch": "sm_100"},
-            "D takes 1024 columns of tensor memory; a block has 512: expected smaller tiles",
+            "D takes 1024 columns of tensor memory; a CTA has 512: expected smaller tiles",
         ),
         (
             {"a": "128x64xf16", "arch": "sm_100", "load_a": "tma,ldmatrix"},
-            "A: tcgen05 multiplies no registers, which ldmatrix loads; expected tma or 16-byte",
+            "A: ldmatrix loads into registers, but tcgen05 reads shared memory; expected tma or 16-byte",
         ),
     ],
     ids=str,
@@ -269,11 +268,11 @@ def test_bf16_is_not_added_in_f16():
 def test_rows_in_two_chunks():
     # The example that CUTLASS and Triton agree about: 128 rows at 0x800.
     a = choose_operands("128x768xe2m1", arch="sm_103a", scale="ue4m3", k_bytes=48).a
-    blocks = a.each_block
+    blocks = a.each_mma_tile
     assert [i for i, block in enumerate(blocks) if block.second is not None] == [2, 5]
     there = [a.descriptor_of(block, 0x800).encode() for block in blocks]
     assert (there[2], there[5]) == (0x4010404004800086, 0x4010404008800487)
-    told = a.data()["descriptor"]["blocks"]
+    told = a.data()["descriptor"]["mma_tiles"]
     assert [block.get("second") for block in told] == [
         None if block.second is None else block.second for block in blocks
     ]
@@ -324,7 +323,7 @@ def test_keys_for_programs_are_stable():
 def test_padded_types_say_so():
     chosen = choose_operands("128x128xe3m2_p32", arch="sm_100")
     assert (
-        "16 elements of 6 bits take 16 bytes, of which the last 4 hold nothing; an element is counted "
+        "16 elements of 6 bits take 16 bytes, of which the last 4 are padding; an element counts "
         "as a byte"
     ) in str(chosen)
     assert chosen.data()["a"]["tma"]["data_type"] == "CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B"
@@ -348,4 +347,4 @@ def test_two_blocks_commit_to_both():
 
 def test_a_notebook_shows_it():
     chosen = choose_operands("128x128xe4m3", "128x128xe4m3", arch="sm_100", scale="ue8m0", ctas=2)
-    assert "D = A * B: 256x256 f32, two blocks together" in chosen._repr_html_()
+    assert "D = A * B: 256x256 f32, CTA pair" in chosen._repr_html_()

@@ -50,7 +50,7 @@ def test_in_a_notebook():
             A,
             0x38000,
             Arch.SM_103,
-            "a tile of 49152 bytes at 0x38000 ends behind 0x40000, where a descriptor's addresses end",
+            "a tile of 49152 bytes at 0x38000 ends above 0x40000, the limit of descriptor addresses",
         ),
         (
             tile_of_atoms(E2M1, (2, 128, 768), 1, Swizzle.B128),
@@ -62,7 +62,7 @@ def test_in_a_notebook():
             tile_of_atoms(element("s8"), (128, 768), 1, Swizzle.B128),
             0,
             Arch.SM_103,
-            "s8 is no multiplicand of tcgen05 on sm_103",
+            "s8 is not an A or B element type of tcgen05 on sm_103",
         ),
         (
             tile_of_atoms(element("bf16"), (128, 768), 1, Swizzle.B128),

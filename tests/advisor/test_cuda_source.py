@@ -52,10 +52,11 @@ def main_of(number, case):
             f"put({name}::offset(r, c));"
         )
         each = f"{name}::descriptor({START}) + {name}::step({{}}, {{}})"
-        if isinstance(operand.blocks, Chunks):
+        if isinstance(operand.mma_tiles, Chunks):
             each = f"{name}::descriptor({START}, {{}}, {{}})"
         lines += [
-            f"put({each.format(*first_element(operand, block))});" for block in operand.each_block
+            f"put({each.format(*first_element(operand, block))});"
+            for block in operand.each_mma_tile
         ]
     return "\n".join([*lines, "}"])
 
@@ -86,7 +87,7 @@ def executed(tmp_path_factory):
     for case in CASES:
         for operand in case.chosen.each:
             rows, columns = operand.spec.shape[-2:]
-            count, blocks = rows * columns, len(operand.each_block)
+            count, blocks = rows * columns, len(operand.each_mma_tile)
             offsets, rest = numbers[:count].reshape(rows, columns), numbers[count:]
             found[case, operand.role] = offsets.astype(np.int64), [int(x) for x in rest[:blocks]]
             numbers = rest[blocks:]
@@ -105,9 +106,9 @@ def test_offsets_are_those_of_the_layout(case, executed):
 def test_instructions_read_where_the_offsets_say(case, executed):
     for operand in case.chosen.each:
         offsets, descriptors = executed[case, operand.role]
-        kind, by = operand.spec.element, operand.by
+        kind, by = operand.spec.element, operand.op
         lies = offsets if operand.role.value == "a" else offsets.T
-        for block, descriptor in zip(operand.each_block, descriptors, strict=True):
+        for block, descriptor in zip(operand.each_mma_tile, descriptors, strict=True):
             read = by.arch.addresses(descriptor, kind, operand.major, block.extent, by.k_bytes)
             part = lies[block.mn :][: block.extent, block.k : block.k + operand.instruction_k]
             np.testing.assert_array_equal(read - START, part)
@@ -161,8 +162,8 @@ def test_rows_in_two_chunks_have_descriptors_of_their_own():
 def test_padded_elements_say_where_they_lie():
     source = cuda_source(choose_operands("128x128xe2m1_p64", arch="sm_100"), COMMAND)
     said = [
-        "//   16 elements of 4 bits take 16 bytes, of which the last 8 hold nothing",
-        "  // Of k = 0 to 15, 16 to 31, ... all lie where the first does, 4 bits each.\n",
+        "//   16 elements of 4 bits take 16 bytes, of which the last 8 are padding",
+        "  // k = 0 to 15, 16 to 31, ... are packed at the offset of the first, 4 bits each.\n",
         "tcgen05 (sm_100a)",
     ]
     assert [text for text in said if text not in source] == []

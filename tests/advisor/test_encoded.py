@@ -56,9 +56,9 @@ def test_fields_for_people():
     lines = str(encode(0x480, 16, 1024, Swizzle.B128)).split("\n")
     assert lines[0] == "0x4000004000010048 = 0x4000004000010000 | (address >> 4 & 0x3fff)"
     assert re.fullmatch(
-        r"start address +0-13 +72 +1152 \(0x480\) +where the first element lies", lines[4]
+        r"start address +0-13 +72 +1152 \(0x480\) +address of the first element", lines[4]
     )
-    assert lines[-1].startswith("suspicious (start-off-pattern): the start 0x480 lies 128 bytes")
+    assert lines[-1].startswith("suspicious (start-off-pattern): the start 0x480 is 128 bytes")
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ def test_a_tile_that_begins_inside_a_pattern_has_a_base_offset():
 def test_every_operand_has_descriptors(operand):
     found = operand_of(operand.stored, operand.role)
     answer = encode_operand(found)
-    assert answer.descriptors[0][0] == answer.bits == found.blocks.descriptor(0).encode()
-    assert found.blocks.canonical.major is operand.major
+    assert answer.descriptors[0][0] == answer.bits == found.mma_tiles.descriptor(0).encode()
+    assert found.mma_tiles.canonical.major is operand.major
 
 
 def test_a_tile_may_end_where_addresses_end():
@@ -137,7 +137,7 @@ def test_a_tile_may_end_where_addresses_end():
         (0x440, "a 128B pattern cannot start at 0x440: the base offset counts lines of 128 bytes"),
         (
             0x20010,
-            "a tile of 131072 bytes at 0x20010 ends behind 0x40000, where a descriptor's addresses end",
+            "a tile of 131072 bytes at 0x20010 ends above 0x40000, the limit of descriptor addresses",
         ),
     ],
 )
@@ -149,7 +149,7 @@ def test_where_a_tile_cannot_begin(start, problem):
 @pytest.mark.parametrize(
     "text, kind, reason",
     [
-        ("(64,16):(16,1)", "s32", "s32 is no multiplicand of wgmma"),
+        ("(64,16):(16,1)", "s32", "s32 is not an A or B element type of wgmma"),
         (
             "(2,64,16):(1020,16,1)",
             "bf16",
@@ -164,5 +164,5 @@ def test_what_is_no_operand(text, kind, reason):
 
 def test_rows_of_an_instruction():
     b = tile_of_atoms(BF16, (64, 256), 0, Swizzle.B128)
-    assert operand_of(b, Role.B, 128).blocks.pieces == (128, 128)
+    assert operand_of(b, Role.B, 128).mma_tiles.pieces == (128, 128)
     assert refused(b, Role.B, 96) == "N is 256, not a multiple of 96"

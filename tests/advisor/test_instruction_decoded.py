@@ -54,9 +54,9 @@ def test_fields():
 def test_fields_of_a_block_scaled_kind():
     answer = decoded(0xD04004A0, "mxf4nvf4", Arch.SM_103)
     fields = {name: (at, code, meaning) for name, at, code, meaning in field_rows(answer)}
-    assert fields["scale factors"] == ("23", "0", "ue4m3")
-    assert fields["A's factors"] == ("29-30", "2", "from byte 2 of their words")
-    assert fields["B's factors"] == ("4-5", "2", "from byte 2 of their words")
+    assert fields["scale type"] == ("23", "0", "ue4m3")
+    assert fields["A's scale ID"] == ("29-30", "2", "scale factors from byte 2 of the word")
+    assert fields["B's scale ID"] == ("4-5", "2", "scale factors from byte 2 of the word")
     assert fields["K"] == ("31", "1", "48 bytes, 96 elements")
     assert "D" not in fields
 

@@ -52,12 +52,12 @@ def test_passes_are_in_the_title(layout, kind, access):
     if access.conflicts:
         assert f"{access.conflicts} bank conflicts" in title
     else:
-        assert "no conflict" in title
+        assert "no bank conflicts" in title
     assert picture.data()["access"] == {
         "what": over.what,
         "touched_by": "line" if kind is AccessKind.CORE else "lane",
-        "passes": access.wavefronts,
-        "needed": access.ideal,
+        "wavefronts": access.wavefronts,
+        "ideal_wavefronts": access.ideal,
     }
 
 
@@ -132,7 +132,7 @@ def test_a_wgmma_reads_64_rows_of_a_and_256_columns_of_b():
             parse_layout("(64,64):(65,1)", BF16),
             AccessKind.STORE,
             (0, 0),
-            "a warp's 16-byte store accesses 16 bytes at a time, but the tile has no runs of 8",
+            "a warp's 16-byte store accesses 16 bytes at a time, but the tile has no 8 contiguous",
         ),
         (
             atoms(Swizzle.B128, 0, element("e4m3"), (128, 64)),
@@ -140,7 +140,7 @@ def test_a_wgmma_reads_64_rows_of_a_and_256_columns_of_b():
             (0, 0),
             "ldmatrix does not transpose e4m3",
         ),
-        (PLAIN, AccessKind.MMA, (0, 8), "a wgmma reads 16 elements of k from a multiple of that"),
+        (PLAIN, AccessKind.MMA, (0, 8), "a wgmma reads 16 elements of k from a multiple of"),
         (atoms(Swizzle.NONE, shape=(64, 8)), AccessKind.MMA, (0, 0), "not from 0 of 8"),
     ],
 )

@@ -47,13 +47,13 @@ def test_layouts_that_overlap_are_drawn_and_say_so(view, layout):
         picture = Picture(layout, view=view, lines=2000)
         text = picture._repr_svg_()
     except LayoutError as error:
-        assert "share a byte" in str(error)
+        assert "in a byte are not contiguous" in str(error)
         return
     (cells,) = read(text)
     count = check_positions(cells, picture)
     if view is View.MEMORY:
         assert count == len(picture.cells.address) - picture.collisions
-        assert (picture.collisions > 0) == ("lie where another one lies" in text)
+        assert (picture.collisions > 0) == ("have the address of another cell" in text)
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=lambda f: f"{f.major}-{f.swizzle}")
@@ -214,11 +214,14 @@ def test_the_data_has_every_cell():
         (Picture(TILE, lines=2049), "2049 lines cannot be drawn"),
         (
             Picture(parse_layout("(4096,4096):(4096,1)", BF16)),
-            "spans 33554432 bytes of bf16; shared memory, and so a picture, has at most 262144",
+            "spans 33554432 bytes of bf16; a picture shows at most the 262144",
         ),
         (Picture(parse_layout(f"(2,8):({10**18},1)", BF16)), "spans 2000"),
         (Picture(parse_layout(f"({10**18},8):(0,1)", BF16)), "spans 8000"),
-        (Picture(parse_layout("(8,8):(9,1)", element("b1"))), "elements of b1 that share a byte"),
+        (
+            Picture(parse_layout("(8,8):(9,1)", element("b1"))),
+            "the elements of b1 in a byte are not contiguous",
+        ),
         (Picture(parse_layout("(16,64):(1,17)", BF16), strides=True), "no LBO and SBO: along k"),
         (
             Picture(TileLayout(BF16, (64,), ((Mode(64, 1),),))),
@@ -236,7 +239,7 @@ def test_what_cannot_be_drawn_is_refused(picture, message):
 
 
 def test_a_layout_without_swizzle_has_nothing_to_be_compared_with():
-    with pytest.raises(LayoutError, match="no swizzle to be compared with"):
+    with pytest.raises(LayoutError, match="no swizzle to compare with"):
         Picture(parse_layout("(8,8):(8,1)", BF16)).without_swizzle()
 
 

@@ -60,10 +60,10 @@ def test_a_tile_that_matches_is_said():
         "matches      blocks of 128x4 factors, 512 bytes\n"
         "layout       Swizzle<0,4,3> o (2,(32,4),(4,2)):(1024,(16,4),(1,512))\n"
         "SBO          128 bytes\n"
-        "descriptor   0x0000400800000000, and the address OR'd in\n"
+        "descriptor   0x0000400800000000 | (address & 0x3ffff) >> 4\n"
         "blocks       +0, +32 (16-byte units; along K, then along the rows)\n"
         "stage steps  +0, +64 (16-byte units)\n"
-        "columns      8 of tensor memory, 4 a word"
+        "columns      8 of tensor memory, 4 per word of four factors"
     )
     assert match_scales(ONE)._repr_html_().startswith("<table>")
 
@@ -74,12 +74,10 @@ def test_a_tile_that_does_not_match():
     assert found.data()["nearest"] == {
         "layout": "Swizzle<0,4,3> o ((32,4),(4,2)):((16,4),(1,512))",
         "name": "blocks of 128x4 factors",
-        "moved": 1016,
+        "different": 1016,
         "total": 1024,
     }
-    assert str(found).startswith(
-        "matches none  the factors lie as Swizzle<0,4,3> o (128,8):(8,1); "
-    )
+    assert str(found).startswith("no match  the factors lie as Swizzle<0,4,3> o (128,8):(8,1); ")
     with pytest.raises(LayoutError, match=r"^the factors lie as "):
         found.encoded()
 
@@ -87,9 +85,7 @@ def test_a_tile_that_does_not_match():
 def test_no_blocks_have_such_a_shape():
     found = match_scales(parse_layout("(96,4):(4,1)", UE8M0))
     assert found.nearest is None
-    assert str(found).startswith(
-        "matches none  factors of 96 rows, no multiple of 128; expected 128 "
-    )
+    assert str(found).startswith("no match  factors of 96 rows, no multiple of 128; expected 128 ")
 
 
 def test_stages_that_begin_between_units():
@@ -102,12 +98,12 @@ def test_stages_that_begin_between_units():
 def test_descriptors_are_said():
     encoded = match_scales(FOUR).encoded(0x400)
     assert str(encoded).split("\n")[2:] == [
-        "rows     factors  begins at  column  descriptor",
-        "-------  -------  ---------  ------  ------------------",
-        "0-127    0-3      0x400      +0      0x0000400800000040",
-        "0-127    4-7      0x600      +8      0x0000400800000060",
-        "128-255  0-3      0x800      +4      0x0000400800000080",
-        "128-255  4-7      0xa00      +12     0x00004008000000a0",
+        "rows     factors  start  column  descriptor",
+        "-------  -------  -----  ------  ------------------",
+        "0-127    0-3      0x400  +0      0x0000400800000040",
+        "0-127    4-7      0x600  +8      0x0000400800000060",
+        "128-255  0-3      0x800  +4      0x0000400800000080",
+        "128-255  4-7      0xa00  +12     0x00004008000000a0",
     ]
     blocks = scale_blocks(FOUR)
     assert encoded.data()["columns"] == [[blocks.column(b, w) for w in (0, 1)] for b in (0, 1)]
@@ -118,7 +114,7 @@ def test_descriptors_are_said():
     "start, message",
     [
         (0x408, "a tile begins at a multiple of 16 bytes, not at 0x408"),
-        (0x3FF00, "a tile of 512 bytes at 0x3ff00 ends behind 0x40000, where "),
+        (0x3FF00, "a tile of 512 bytes at 0x3ff00 ends above 0x40000, the limit "),
     ],
 )
 def test_where_a_tile_cannot_begin(start, message):
@@ -168,7 +164,7 @@ def test_what_was_written_is_read():
     found = diagnose_scales(match_scales(FOUR), RIGHT.encode(), (0, 32))
     assert (found.causes, found.wrong.any()) == ((), False)
     rows, columns = np.indices(found.read.shape)
-    assert (found.lies == np.stack([rows, columns], axis=-1)).all()
+    assert (found.actual == np.stack([rows, columns], axis=-1)).all()
 
 
 @pytest.mark.parametrize(
@@ -180,8 +176,8 @@ def test_what_was_written_is_read():
             (0,),
             None,
             [
-                "SBO is 256 bytes, but the 32 lines of a block follow each other: 128",
-                "right would be 0x0000400800000040, steps 0 (16-byte units)",
+                "SBO is 256 bytes, but the 32 lines of a block are contiguous: expected 128",
+                "expected descriptor 0x0000400800000040, steps 0 (16-byte units)",
             ],
         ),
         (
@@ -191,7 +187,7 @@ def test_what_was_written_is_read():
             None,
             [
                 "step 1 is 64, where the tile has 32 (16-byte units)",
-                "right would be 0x0000400800000040, steps 0, 32 (16-byte units)",
+                "expected descriptor 0x0000400800000040, steps 0, 32 (16-byte units)",
             ],
         ),
         (
@@ -201,7 +197,7 @@ def test_what_was_written_is_read():
             0x800,
             [
                 "the start is 0x400, where the tile has 0x800",
-                "right would be 0x0000400800000080, steps 0 (16-byte units)",
+                "expected descriptor 0x0000400800000080, steps 0 (16-byte units)",
             ],
         ),
         (
@@ -211,7 +207,7 @@ def test_what_was_written_is_read():
             None,
             [
                 f"no descriptor reads the tile: {match_scales(ROW_MAJOR).found.reason}",
-                f"nearest to it: {match_scales(ROW_MAJOR).nearest}",
+                f"nearest layout: {match_scales(ROW_MAJOR).nearest}",
             ],
         ),
     ],

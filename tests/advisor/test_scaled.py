@@ -23,13 +23,13 @@ def test_tiles_copies_and_steps():
         {"offset": 1536, "descriptor": "0x0000400800000060", "column": 12},
     ]
     assert (found["a"]["columns"], found["b"]["columns"]) == (8, 16)
-    assert [(step["k"], step["word"], step["id"]) for step in found["steps"]] == [
+    assert [(step["k"], step["word"], step["id"]) for step in found["k_blocks"]] == [
         (0, 0, 0),
         (64, 0, 2),
         (128, 1, 0),
         (192, 1, 2),
     ]
-    for step in found["steps"]:
+    for step in found["k_blocks"]:
         (bits,) = step["descriptors"]
         read = InstructionDescriptor.decode(int(bits, 0), KINDS["mxf4"])
         assert (read.a_scale, read.b_scale, read.n) == (step["id"], step["id"], 192)
@@ -59,7 +59,7 @@ def test_tiles_copies_and_steps():
 def test_words_and_ids_of_each_kind(a, b, options, each, words):
     found = factors_of(a, b, **options)
     assert found["factors"] == each
-    assert [(step["word"], step["id"]) for step in found["steps"]] == words
+    assert [(step["word"], step["id"]) for step in found["k_blocks"]] == words
 
 
 def test_two_blocks_each_hold_the_factors_of_all_of_b():
@@ -99,15 +99,15 @@ def test_the_kind_follows_from_the_factors(scale, block, said):
     [
         (
             {"scale": "ue4m3", "block": 32},
-            "tcgen05 does not multiply e2m1 by e2m1 with a factor of ue4m3 for 32 elements along K; "
-            "expected one for 16",
+            "tcgen05 does not multiply e2m1 by e2m1 with one ue4m3 scale factor per 32 elements "
+            "along K; expected one per 16",
         ),
         (
             {"scale": "ue8m0", "block": 64},
-            "tcgen05 does not multiply e2m1 by e2m1 with a factor of ue8m0 for 64 elements along K; "
-            "expected one for 16 or 32",
+            "tcgen05 does not multiply e2m1 by e2m1 with one ue8m0 scale factor per 64 elements "
+            "along K; expected one per 16 or 32",
         ),
-        ({"block": 16}, "16 elements a scale factor, but no blocks are scaled (--scaled)"),
+        ({"block": 16}, "16 elements per scale factor, but no scale factors (--scaled)"),
     ],
 )
 def test_no_kind_has_such_factors(options, message):
@@ -121,17 +121,17 @@ def test_no_factors_without_scales():
 
 
 TEXT = """\
-  Scale factors: ue8m0, one for 32 elements along K; an instruction reads 1 of each row
+  Scale factors: ue8m0, one per 32 elements along K; an instruction reads 1 of each row
 
-       rows  factors  layout                                  bytes  columns  a word
-    -  ----  -------  --------------------------------------  -----  -------  ------
+       rows  factors  layout                                  bytes  columns  per word
+    -  ----  -------  --------------------------------------  -----  -------  --------
     A  128   4        Swizzle<0,4,3> o ((32,4),4):((16,4),1)  512    4        4
     B  128   4        Swizzle<0,4,3> o ((32,4),4):((16,4),1)  512    4        4
 
-    Blocks of 512 bytes, a word of 4 factors of 128 rows, go to 4 columns each:
+    A block of 512 bytes, a word of 4 factors for 128 rows, is copied to 4 columns:
     tcgen05.cp.cta_group::1.32x128b.warpx4, descriptor 0x0000400800000000 | (address & 0x3ffff) >> 4
 
-    k      word  A's column  B's column  id  instruction descriptor
+    k      word  A's column  B's column  ID  instruction descriptor
     -----  ----  ----------  ----------  --  ----------------------
     0-31   0     +0          +0          0   0x08900000
     32-63  0     +0          +0          1   0x28900010"""

@@ -46,8 +46,8 @@ def test_reserved_bits(bit):
 def test_a_descriptor_of_tcgen05():
     assert names(GOOD, bits=1 << 46) == ["tcgen05-version"]
     assert said("tcgen05-version", GOOD.encode() | 1 << 46) == (
-        "bits 46-48 are 1, the version of tcgen05's descriptors; wgmma has none there: "
-        "--arch sm_100 reads it as one of tcgen05"
+        "bits 46-48 are 1, the version of a tcgen05 descriptor; wgmma descriptors have no version: "
+        "--arch sm_100 decodes it as tcgen05"
     )
 
 
@@ -124,29 +124,29 @@ def test_base_offset_where_the_tile_is_known(swizzle, tile, base_offset, expecte
             WgmmaDescriptor(KILO, 16, KILO, 3, B128),
             None,
             "base-offset",
-            "the base offset is 3, but a tile that begins at 0x400 needs base offset 0",
+            "the base offset is 3, but a tile that starts at 0x400 needs base offset 0",
         ),
         (
             WgmmaDescriptor(KILO + 256, 16, KILO, 0, B128),
             None,
             "start-off-pattern",
-            "the start 0x500 lies 256 bytes into the 1024 of a 128B pattern, and the base offset is 0: "
-            "right for a part of a tile that is aligned to 1024, but a tile that begins here needs base "
-            "offset 2",
+            "the start 0x500 is 256 bytes into the 1024 of a 128B pattern, and the base offset is 0: "
+            "right for a subtile of a tile that is aligned to 1024, but a tile that starts here needs "
+            "base offset 2",
         ),
         (
             WgmmaDescriptor(64, 16, 256, 0, B32),
             None,
             "start-off-pattern",
-            "the start 0x40 lies 64 bytes into the 256 of a 32B pattern, and the base offset is 0: right "
-            "for a part of a tile that is aligned to 256, but a tile that begins here cannot be swizzled "
-            "so: a pattern begins at a multiple of 128",
+            "the start 0x40 is 64 bytes into the 256 of a 32B pattern, and the base offset is 0: right "
+            "for a subtile of a tile that is aligned to 256, but a tile that starts here cannot have "
+            "this swizzle: a pattern starts at a multiple of 128",
         ),
         (
             WgmmaDescriptor(KILO, 16, KILO, 0, B128),
             0x440,
             "base-offset",
-            "the base offset is 0, but the tile at 0x440 cannot be swizzled so: a pattern begins at a "
+            "the base offset is 0, but the tile at 0x440 cannot have this swizzle: a pattern starts at a "
             "multiple of 128",
         ),
     ],
@@ -165,8 +165,8 @@ def test_an_lbo_that_is_ignored(lbo, expected):
 
 def test_the_sentence_about_an_lbo_that_is_ignored():
     assert said("lbo-ignored", WgmmaDescriptor(0, 2048, 512, 0, B64).encode(), BF16, Major.K) == (
-        "LBO is 2048 bytes, but has no effect on a K-major operand with swizzle 64B; 0 and 1 (16 bytes) "
-        "are usual there"
+        "LBO is 2048 bytes, but it is not used for a K-major operand with swizzle 64B; usual values "
+        "are 0 and 1 (16 bytes)"
     )
 
 
@@ -217,8 +217,8 @@ def test_atoms_that_are_swizzled_otherwise(sbo, expected):
 def test_the_sentence_about_atoms_that_are_swizzled_otherwise():
     bits = WgmmaDescriptor(0, 544, 512, 0, B64).encode()
     assert said("lbo-off-pattern", bits, BF16, Major.MN) == (
-        "LBO is 544 bytes, no multiple of the 512 after which the swizzle 64B repeats: one atom is "
-        "swizzled otherwise than the next"
+        "LBO is 544 bytes, not a multiple of the 512 after which the swizzle 64B repeats: consecutive "
+        "atoms are swizzled differently"
     )
 
 
@@ -239,7 +239,7 @@ def test_lbo_and_sbo_exchanged(d, major, exchanged):
 
 def test_the_sentence_about_an_exchange():
     assert said("exchanged", WgmmaDescriptor(0, 1024, 16, 0, B128).encode(), BF16, Major.K) == (
-        "LBO 1024 and SBO 16 look exchanged: with LBO 16 and SBO 1024 each element has a place of its own"
+        "LBO 1024 and SBO 16 look exchanged: with LBO 16 and SBO 1024 no two elements overlap"
     )
 
 
@@ -253,7 +253,9 @@ def test_mn_major_data_of_a_type_that_is_read_k_major_only():
 
 
 def test_a_type_that_is_no_multiplicand():
-    assert said("type", GOOD.encode(), element("s32")) == "s32 is no multiplicand of wgmma"
+    assert (
+        said("type", GOOD.encode(), element("s32")) == "s32 is not an A or B element type of wgmma"
+    )
 
 
 @pytest.mark.parametrize("rows, expected", [(64, []), (32, ["swizzle-wide"])])
@@ -263,7 +265,7 @@ def test_a_swizzle_wider_than_the_operand(rows, expected):
 
 def test_the_sentence_about_a_wide_swizzle():
     assert said("swizzle-wide", GOOD.encode(), BF16, Major.MN, 32) == (
-        "a line of the 128B swizzle has 64 elements along m/n, of which the instruction reads 32: right "
+        "a line of the 128B swizzle has 64 elements along m/n, but the instruction reads 32: right "
         "only in a tile of 64 or more"
     )
 
@@ -284,12 +286,12 @@ def test_reads_beyond_the_end(start, expected):
 def test_the_sentences_about_the_end():
     over = WgmmaDescriptor(228 * KILO - 7168, 16, KILO, 0, B128).encode()
     assert said("beyond-shared-memory", over, BF16, Major.K) == (
-        "it reads up to 0x393ff, but the shared memory of a block ends at 0x39000: 227 KB, after 1 KB of "
-        "the system's"
+        "it reads up to 0x393ff, but the shared memory of a CTA ends at 0x39000: 227 KB after 1 KB "
+        "that the system reserves"
     )
     far = WgmmaDescriptor((1 << 18) - 1024, 16, KILO, 0, B128).encode()
     assert said("beyond-window", far, BF16, Major.K).endswith(
-        "but a descriptor's addresses end at 0x40000 (2^18)"
+        "but descriptor addresses end at 0x40000 (2^18)"
     )
 
 

@@ -45,8 +45,8 @@ def test_a_descriptor_of_wgmma():
     bits = Descriptor(0x800, 16, 1024, 0, Swizzle.B128).encode()
     assert suspicions(bits, "bf16", Major.K, SM_90) == {}
     assert suspicions(bits, "bf16", Major.K) == {
-        "version": "bits 46-48 are 0, but tcgen05's descriptors have their version there, 1: "
-        "--arch sm_90 reads it as one of wgmma"
+        "version": "bits 46-48 are 0, but the version of a tcgen05 descriptor is 1: "
+        "--arch sm_90 decodes it as wgmma"
     }
     # It is read as if the version were there.
     read, right = (decode(b, element("bf16"), Major.K, arch=SM_100).data() for b in (bits, GOOD))
@@ -55,7 +55,7 @@ def test_a_descriptor_of_wgmma():
 
 def test_another_version():
     assert suspicions(GOOD ^ 3 << 46)["version"] == (
-        "bits 46-48 are 2, but tcgen05's descriptors have their version there, 1"
+        "bits 46-48 are 2, but the version of a tcgen05 descriptor is 1"
     )
 
 
@@ -76,8 +76,8 @@ def test_reserved_bits(bit):
 def test_a_swizzling_mode_that_means_nothing(mode):
     bits = Tcgen05Descriptor(0x800, 2048, 128).encode() | mode << 61
     assert suspicions(bits, "bf16", Major.K) == {
-        "swizzle-mode": f"the swizzling mode is {mode}, which means nothing and is taken for none here; "
-        "there are 2 (128B), 1 (128B_ATOM_32B), 4 (64B), 6 (32B), 0 (none)"
+        "swizzle-mode": f"the swizzling mode is {mode}, which is undefined and decoded as none; "
+        "expected one of 2 (128B), 1 (128B_ATOM_32B), 4 (64B), 6 (32B), 0 (none)"
     }
 
 
@@ -86,7 +86,8 @@ def test_a_swizzling_mode_that_means_nothing(mode):
 
 def test_sm_103_alone_has_absolute_addresses():
     assert suspicions(GOOD | ABSOLUTE, "bf16", Major.K) == {
-        "absolute-arch": "bit 52 makes LBO an address, which only sm_103 has; it must be 0 on sm_100"
+        "absolute-arch": "bit 52 makes LBO an absolute address, which only sm_103 has; it must be 0 "
+        "on sm_100"
     }
 
 
@@ -94,35 +95,35 @@ def test_sm_103_alone_has_absolute_addresses():
 def test_an_absolute_lbo_with_another_swizzle(swizzle):
     bits = Tcgen05Descriptor(0x800, 0x4000, 1024, swizzle=swizzle).encode() | ABSOLUTE
     assert suspicions(bits, arch=SM_103) == {
-        "absolute-swizzle": "LBO is an address (bit 52), which goes with swizzle 128B, with atoms of 16 "
-        f"bytes, not {swizzle}; it is taken for a distance here"
+        "absolute-swizzle": "LBO is an absolute address (bit 52), which needs swizzle 128B with 16-byte "
+        f"atomicity, not {swizzle}; it is decoded as a relative offset"
     }
 
 
 def test_an_absolute_lbo_with_a_base_offset():
     assert suspicions(SPLIT | 3 << 49, "e2m1", Major.K, SM_103) == {
-        "absolute-base-offset": "LBO is an address (bit 52) and the base offset 3, but then it must be 0"
+        "absolute-base-offset": "LBO is an absolute address (bit 52), so the base offset must be 0, not 3"
     }
 
 
 def test_an_absolute_lbo_of_a_tile_that_begins_inside_a_pattern():
     assert suspicions(SPLIT + (256 >> 4), "e2m1", Major.K, SM_103) == {
-        "absolute-start": "LBO is an address (bit 52), and the start 0x960 lies 352 bytes into the 1024 "
-        "of a 128B pattern: not in its first line, as without base offset it must"
+        "absolute-start": "LBO is an absolute address (bit 52), and the start 0x960 is 352 bytes into "
+        "the 1024 of a 128B pattern; without base offset, it must be in the first line"
     }
 
 
 def test_an_absolute_lbo_where_no_tile_begins():
     assert suspicions(SPLIT + (1 << 16), "e2m1", Major.K, SM_103) == {
-        "absolute-lbo": "LBO is the address 0x4810, no multiple of 1024: the rest of each row is looked "
-        "for where no tile begins"
+        "absolute-lbo": "LBO is the address 0x4810, not a multiple of 1024: the second chunk of each row "
+        "does not start at a swizzle pattern"
     }
 
 
 def test_an_absolute_lbo_of_an_mn_major_operand():
     answer = decode(SPLIT, element("bf16"), Major.MN, arch=SM_103)
     assert [each.text for each in answer.suspicions] == [
-        "LBO is an address (bit 52), which goes with K-major operands, but this one is MN-major"
+        "LBO is an absolute address (bit 52), which needs a K-major operand, but this one is MN-major"
     ]
     assert answer.data()["reads"] is None
 
@@ -169,14 +170,14 @@ def test_a_row_that_ends_within_an_instruction():
             "bf16",
             SM_103,
             48,
-            "K is 48 bytes, which is for e2m1 with swizzle 128B, not bf16 with 128B",
+            "K is 48 bytes, which needs e2m1 with swizzle 128B, not bf16 with 128B",
         ),
         (
             Tcgen05Descriptor(0x800, 16, 512, swizzle=Swizzle.B64).encode(),
             "e2m1",
             SM_103,
             48,
-            "K is 48 bytes, which is for e2m1 with swizzle 128B, not e2m1 with 64B",
+            "K is 48 bytes, which needs e2m1 with swizzle 128B, not e2m1 with 64B",
         ),
     ],
 )
@@ -190,8 +191,8 @@ def test_the_next_step_may_read_where_the_row_went_on():
     reads = answer.reading.addresses
     assert reads.shape == (128, 96)
     assert reads[0, [0, 63, 64, 95]].tolist() == [0x860, 0x87F, 0x4800, 0x480F]
-    assert "of each row 32 bytes from 0x860, then 16 from 0x4800" in str(answer)
-    assert "address 0x4800, at which the rest of the rows begins" in str(answer)
+    assert "32 bytes of each row from 0x860 and 16 from 0x4800" in str(answer)
+    assert "address 0x4800 of the second chunk of the rows" in str(answer)
     assert answer.layout is None
 
 
@@ -226,8 +227,15 @@ def test_the_next_step_may_read_where_the_row_went_on():
             "tcgen05 reads bf16 MN-major with swizzle 128B or 64B or 32B or none, not 128B_ATOM_32B",
         ),
         (GOOD, "e2m1", Major.MN, SM_100, "type", "tcgen05 reads e2m1 K-major only"),
-        (GOOD, "b1", Major.K, SM_100, "type", "b1 is no multiplicand of tcgen05"),
-        (GOOD, "s8", Major.K, SM_103, "type", "s8 is no multiplicand of tcgen05 on sm_103"),
+        (GOOD, "b1", Major.K, SM_100, "type", "b1 is not an A or B element type of tcgen05"),
+        (
+            GOOD,
+            "s8",
+            Major.K,
+            SM_103,
+            "type",
+            "s8 is not an A or B element type of tcgen05 on sm_103",
+        ),
     ],
 )
 def test_what_is_not_read(bits, kind, major, arch, name, text):
@@ -249,8 +257,8 @@ def test_lines_of_an_atom():
     )
     odd = Tcgen05Descriptor(0, 4096 + 256, 512, swizzle=ATOMS).encode()
     assert suspicions(odd, "tf32", Major.MN)["lbo-off-pattern"] == (
-        "LBO is 4352 bytes, no multiple of the 512 after which the swizzle 128B_ATOM_32B repeats: one "
-        "atom is swizzled otherwise than the next"
+        "LBO is 4352 bytes, not a multiple of the 512 after which the swizzle 128B_ATOM_32B repeats: "
+        "consecutive atoms are swizzled differently"
     )
 
 
@@ -265,6 +273,6 @@ def test_fields_for_people():
     words = [line.split("  ")[0] for line in lines[4:11]]
     assert words == ["start address", "LBO", "SBO", "version", "base offset", "LBO mode", "swizzle"]
     assert lines[6].endswith("to the next 4 of k")
-    assert lines[9].endswith("LBO is a distance")
-    assert lines[10].endswith("128B_ATOM_32B: 32-byte units exchanged within 128 bytes")
+    assert lines[9].endswith("LBO is a relative byte offset")
+    assert lines[10].endswith("128B_ATOM_32B: 32-byte units permuted within 128 bytes")
     assert "Swizzle<2,5,2> o ((4,8,4),(4,2)):((1,4,1024),(32,128))" in lines[12]

@@ -81,7 +81,7 @@ def test_options_of_tcgen05_reach_the_choice_and_the_command(run):
     code, out, _ = run(*command.split()[1:])
     assert code == 0
     assert out.splitlines()[1] == f"//   smem-layout {command}"
-    product = json.loads(run(*command.split()[1:-2], "--json")[1])["product"]
+    product = json.loads(run(*command.split()[1:-2], "--json")[1])["mma"]
     assert (product["kind"], product["ctas"], product["scale"]) == ("mxf4nvf4", 2, "ue4m3")
     assert product["instructions"][0]["k"] == 96
 
@@ -90,14 +90,14 @@ def test_elements_that_share_a_factor_reach_the_choice(run):
     tiles = ("--a", "128x256xe2m1", "--b", "256x64xe2m1", "--arch", "sm_100", "--scaled")
     _, out, _ = run(*tiles, "--block", "16", "--emit", "cuda", "--json")
     found = json.loads(out)
-    assert (found["product"]["kind"], found["product"]["block"]) == ("mxf4nvf4", 16)
+    assert (found["mma"]["kind"], found["mma"]["block"]) == ("mxf4nvf4", 16)
     assert "--scaled ue8m0 --block 16 --emit cuda\n" in found["cuda"]
 
 
 def test_blocks_are_scaled_by_ue8m0_unless_said_otherwise(run):
     _, out, _ = run("--a", "128x128xe4m3", "--b", "128x64xe4m3", "--arch", "sm_100", "--scaled")
     assert "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.block32" in out
-    assert "Scale factors: ue8m0, one for 32 elements along K" in out
+    assert "Scale factors: ue8m0, one per 32 elements along K" in out
 
 
 def test_people_read_the_instruction_descriptor(run):

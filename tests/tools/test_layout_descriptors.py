@@ -122,11 +122,13 @@ def test_a_map(told, a_map, unit, size, dtype):
 def test_diagnose(said, told):
     used = ("--descriptor", "0x4000002000010040", "--k-steps", "0,2,4,6")
     text = said("diagnose", ATOMS, "--element", "bf16", *used)
-    assert "has 1024: m/n 8..63, k 0..15 of each instruction are read 512 to 3584 bytes" in text
+    assert (
+        "has 1024: m/n 8..63, k 0..15 of each instruction are read at addresses 512 to 3584" in text
+    )
     tile = (ATOMS, "--element", "bf16")
     data = told("diagnose", *tile, "--descriptor", DESCRIPTOR, "--major", "mn")
     assert data["causes"] == [
-        "the instruction takes the operand as MN-major, but the tile is K-major"
+        "the instruction reads the operand as MN-major, but the tile is K-major"
     ]
     data = told("diagnose", *tile, "--descriptor", DESCRIPTOR, "--at", "0x800", "--rows", "64")
     assert data["causes"][0].startswith("the start is 0x400, where the layout has 0x800")
@@ -226,11 +228,11 @@ def test_malformed_texts(refused, arguments, lines):
         (["match", *A, "--strides", "64,1"], "--shape and --strides go together"),
         (
             ["match", *A, "--swizzle", "128"],
-            "--swizzle is for --shape; a layout has its own, and a map tells it",
+            "--swizzle is for --shape; a layout has its own, and that of a map is inferred",
         ),
         (
             ["match", "(8,8,8,8):(1,8,64,512)", "--element", "bf16"],
-            "a tile has rows and columns, or stages in front: not "
+            "a tile has rows and columns, or stages, rows and columns, not "
             "Swizzle<0,4,3> o (8,8,8,8):(1,8,64,512)",
         ),
         (["encode", ATOMS], "a tile needs --element"),
@@ -266,7 +268,7 @@ def test_arguments_that_make_no_sense(refused, arguments, message):
         (
             np.arange(64).reshape(8, 8),
             ["--map-unit", "byte"],
-            "1 bytes are no whole number of bf16",
+            "1 bytes is not a multiple of the 2 bytes of bf16",
         ),
         (np.arange(64), [], "a map has rows and columns, or stages in front, not (64,)"),
     ],
@@ -278,7 +280,7 @@ def test_maps_that_make_no_sense(refused, a_map, array, more, message):
 def test_bits_are_not_counted_in_bytes(refused, a_map):
     file = a_map(np.zeros((8, 256), np.int64))
     assert refused("match", "--map", file, "--map-unit", "byte", "--element", "b1") == (
-        "--map: b1 has 8 elements a byte; count elements"
+        "--map: b1 has 8 elements per byte; expected --map-unit element"
     )
 
 

@@ -73,7 +73,7 @@ def test_diagnose(told):
     data = told(
         "diagnose", *TF32, "--descriptor", "0x2000402001000000", "--k-steps", "0,64,128,192"
     )
-    assert data["right"]
+    assert data["correct"]
     data = told("diagnose", *TF32, "--descriptor", "0x2000402001000000", "--k-steps", "0,32")
     assert data["causes"] == ["k step 1 is 32, where the layout has 64 (16-byte units)"]
 
@@ -132,7 +132,7 @@ def test_malformed_texts(refused, arguments, lines):
         (["decode", "0x1", "--instruction", "0x1"], "give one of a descriptor and --instruction"),
         (
             ["decode", "0x1", "--kind", "f16"],
-            "--kind is for --instruction; of an operand, give --element",
+            "--kind is for --instruction; for an operand, give --element",
         ),
         (
             ["decode", "--instruction", "0x1"],
@@ -156,11 +156,11 @@ def test_malformed_texts(refused, arguments, lines):
         ),
         (
             ["encode", *PACKED, "--k-bytes", "48", "--rows", "64"],
-            "--rows goes with a K of 32 bytes; others are cut as an mma does",
+            "--rows is for a K of 32 bytes; for others, N is that of the mma",
         ),
         (
             ["encode", "--lbo", "0", "--sbo", "0", "--k-bytes", "48"],
-            "--k-bytes is for a tile; of fields, --absolute tells",
+            "--k-bytes is for a tile; for fields, give --absolute",
         ),
         (
             ["encode", *TF32, "--absolute"],
@@ -168,7 +168,7 @@ def test_malformed_texts(refused, arguments, lines):
         ),
         (
             ["encode", "--lbo", "0", "--sbo", "0", "--absolute"],
-            "LBO is an address, which only sm_103 has; on sm_90 it is a distance",
+            "LBO is an absolute address, which only sm_103 has; on sm_90 it is a relative offset",
         ),
         (
             ["diagnose", *TF32, "--descriptor", "0x4000402001000000"],
@@ -187,7 +187,7 @@ def test_a_map_that_no_layout_explains(refused, tmp_path):
     places[5, 7] += 1
     np.save(file, places)
     more = ("--element", "e2m1", "--arch", "sm_103", "--k-bytes", "48")
-    assert refused("encode", "--map", str(file), *more) == "no layout explains the map"
+    assert refused("encode", "--map", str(file), *more) == "no layout matches the map"
 
 
 BLOCKS = ("((32,4,2),(4,2)):((16,4,1024),(1,512))", "--element", "ue8m0", "--role", "scales")
@@ -204,8 +204,8 @@ def test_scale_factors(told, said):
     strided = ("--shape", "128,4", "--strides", "4,1", "--element", "ue4m3", "--role", "scales")
     assert told("match", *strided, "--arch", "sm_103")["element"] == "e4m3"
     used = ("--descriptor", "0x0000400800000040", "--k-steps", "0,32")
-    assert told("diagnose", *BLOCKS, *used)["right"]
-    assert not told("diagnose", *BLOCKS, *used, "--at", "0x800")["right"]
+    assert told("diagnose", *BLOCKS, *used)["correct"]
+    assert not told("diagnose", *BLOCKS, *used, "--at", "0x800")["correct"]
     assert "nothing is suspicious" in said("decode", "0x0000400800000040", "--scales")
 
 

@@ -279,8 +279,7 @@ def test_two_outputs_at_one_place(tmp_path):
     (tmp_path / "link").symlink_to("a")
     a, link = str(tmp_path / "a"), str(tmp_path / "link")
     assert (
-        refused((a, "one"), (link, "two"))
-        == f"{link}: is the place of two outputs ({a} and {link})"
+        refused((a, "one"), (link, "two")) == f"{link}: is the path of two outputs ({a} and {link})"
     )
     assert content(tmp_path) == {"link": None}
 

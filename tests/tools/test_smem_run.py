@@ -88,7 +88,7 @@ def test_several_outputs_come_out_all_or_none(run, launches, folder):
     [
         (("--out", "D=e.npy"), "--out has D twice: d.npy and e.npy"),
         (("--in", "A=b.npy"), "--in has A twice: a.npy and b.npy"),
-        (("--out", "A=./d.npy"), "./d.npy: is the place of two outputs (d.npy and ./d.npy)"),
+        (("--out", "A=./d.npy"), "./d.npy: is the path of two outputs (d.npy and ./d.npy)"),
     ],
 )
 def test_arguments_that_are_given_twice(run, launches, folder, more, said):
@@ -123,7 +123,7 @@ def test_a_name_may_hold_an_equals_sign_in_its_file(run, launches):
             ["--in", "A=nowhere.npy", "--out", "D=d.npy"],
             "A: nowhere.npy: No such file or directory",
         ),
-        (["--in", "A=product.mlir", "--out", "D=d.npy"], "A: product.mlir is no .npy file: "),
+        (["--in", "A=product.mlir", "--out", "D=d.npy"], "A: product.mlir is not a .npy file: "),
         (
             ["--in", "A=integers.npy", "--out", "D=d.npy"],
             "A: integers.npy has elements of int32; expected bfloat16",
@@ -140,7 +140,7 @@ def test_a_name_may_hold_an_equals_sign_in_its_file(run, launches):
             "no code is generated for 'sm_80'; expected sm_90a or sm_100a or sm_103a",
         ),
         ([*ARRAYS, "--entry", "other"], "no kernel is named 'other'; the module has product"),
-        (ARRAYS[:4], "nothing would be kept; give --out Y=y.npy"),
+        (ARRAYS[:4], "no output; give --out Y=y.npy"),
     ],
 )
 def test_misuse_is_said_in_one_line(run, launches, folder, arguments, said):
