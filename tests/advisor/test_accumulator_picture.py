@@ -14,7 +14,7 @@ SHAPES = [
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_bands_hold_what_is_drawn_in_them(shape):
+def test_bands_have_the_elements_that_are_drawn(shape):
     accumulator = Accumulator(shape)
     picture = AccumulatorPicture(accumulator)
     held = set()

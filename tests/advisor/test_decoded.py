@@ -1,4 +1,4 @@
-"""Descriptors read back: fields, the operand's layout, the bytes that are read."""
+"""Decoded descriptors: fields, the operand's layout, the bytes that are read."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ K_MAJOR = Descriptor(0x400, 16, 1024, 0, Swizzle.B128).encode()
 MN_MAJOR = Descriptor(0x400, 8192, 1024, 0, Swizzle.B128).encode()
 
 
-def test_for_people():
+def test_text():
     assert str(decode(K_MAJOR, BF16, Major.K)) == (
         "0x4000004000010040, 64 x 16 bf16 of (m/n, k), K-major\n"
         "\n"
@@ -32,7 +32,7 @@ def test_for_people():
     )
 
 
-def test_for_programs():
+def test_json():
     data = decode(K_MAJOR, BF16, Major.K).data()
     reads, ranges = np.array(data.pop("reads")), data.pop("ranges")
     assert (reads == operand_addresses(K_MAJOR, "bf16", "k", 64)).all()

@@ -1,4 +1,4 @@
-"""What was written against what is read: where they differ, why, and what would be right."""
+"""A written layout compared with a descriptor: differences, causes, expected descriptor."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ RIGHT_B = Descriptor(0x400, 16384, 1024, 0, B128)
 
 
 def causes(written, descriptor, *args, **kwargs):
-    """What is said to be wrong."""
+    """Return the causes of a diagnosis."""
     return list(diagnose(written, descriptor.encode(), *args, **kwargs).causes)
 
 
@@ -39,13 +39,13 @@ def test_the_right_descriptor_reads_every_element_where_it_was_written(operand, 
     assert answer.causes == ()
 
 
-def test_nothing_is_wrong_for_people():
+def test_text_without_differences():
     answer = diagnose(A, RIGHT_A.encode(), (0, 2, 4, 6))
     assert str(answer) == "all 4096 elements are read where they were written"
     assert answer.data()["correct"] is True
 
 
-def test_an_sbo_for_people():
+def test_text_of_a_wrong_sbo():
     assert str(diagnose(A, Descriptor(0x400, 16, 512, 0, B128).encode())) == (
         "896 of 1024 elements are not read where they were written: for 896, another element is "
         "read, for 0, unwritten memory\n"
@@ -65,13 +65,13 @@ def test_an_sbo_for_people():
     )
 
 
-def test_what_lies_there_is_what_was_written_there():
+def test_actual_elements_were_written_where_they_are_read():
     answer = diagnose(A, Descriptor(0x400, 16, 512, 0, B128).encode())
     for r, k in np.argwhere(answer.wrong):
         assert answer.written[tuple(answer.actual[r, k])] == answer.read[r, k]
 
 
-def test_an_sbo_for_programs():
+def test_json_of_a_wrong_sbo():
     data = diagnose(A, Descriptor(0x400, 16, 512, 0, B128).encode()).data()
     assert (data["correct"], data["wrong"], data["total"]) == (False, 896, 1024)
     assert data["actual"][8][0] == [4, 0]
@@ -80,7 +80,7 @@ def test_an_sbo_for_programs():
     assert data["expected"]["descriptor"] == "0x4000004000010040"
 
 
-def test_nothing_was_written_there():
+def test_unwritten_memory_is_read():
     answer = diagnose(A, Descriptor(0x400, 16, 8192, 0, B128).encode())
     assert answer.data()["summary"] == (
         "896 of 1024 elements are not read where they were written: for 384, another element is "
@@ -172,14 +172,14 @@ def test_another_start():
     ]
 
 
-def test_a_first_step_that_is_not_0_moves_the_start():
+def test_a_nonzero_first_step_moves_the_start():
     assert causes(A, RIGHT_A, (2, 4)) == [
         "the start is 0x420, where the layout has 0x400: m/n 0..63, k 0..15 of each instruction are read "
         "at addresses 32 bytes too high"
     ]
 
 
-def test_a_tile_that_no_base_offset_describes():
+def test_a_tile_without_a_legal_base_offset():
     assert causes(A, RIGHT_A, tile=0x440) == [
         "a 128B pattern cannot start at 0x440: the base offset counts lines of 128 bytes"
     ]
@@ -196,7 +196,7 @@ def test_a_tile_that_no_base_offset_describes():
     st.sampled_from([None, Major.K, Major.MN]),
     st.sampled_from([None, 0x400, 0x480]),
 )
-def test_causes_are_given_exactly_where_something_is_wrong(
+def test_there_are_causes_exactly_where_elements_differ(
     written, start, lbo, sbo, offset, swizzle, k_steps, major, tile
 ):
     d = Descriptor(start, lbo, sbo, 0 if swizzle is NONE else offset, swizzle)
@@ -230,7 +230,7 @@ def test_a_row_major_tile_of_a_type_that_is_read_along_columns():
     assert "wgmma reads tf32 K-major only" in causes(tile, RIGHT_A)[0]
 
 
-def test_of_a_b_that_no_descriptor_reads_the_first_instruction_is_looked_at():
+def test_the_first_instruction_of_an_unreadable_b_is_compared():
     plain = match_tile(parse_layout("(64,512):(1,72)", BF16), Role.B)
     assert diagnose(plain, RIGHT_B.encode()).read.shape == (256, 16)
 
@@ -243,7 +243,7 @@ def test_a_b_that_no_instruction_has():
         diagnose(narrow, RIGHT_B.encode())
 
 
-def test_bits_that_mean_nothing():
+def test_undefined_bits():
     bits = RIGHT_A.encode() | 1 << 46 | 1 << 52
     first, second = diagnose(A, bits).causes
     assert first.startswith("bits 46-48 are 1, the version of a tcgen05 descriptor")
@@ -270,7 +270,7 @@ def test_in_a_notebook():
     assert "<table>" not in diagnose(A, RIGHT_A.encode())._repr_html_()
 
 
-# What cannot be.
+# Errors.
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,7 @@ def test_in_a_notebook():
         ({"tile": (1 << 64) - 16}, "a tile begins below 0x40000, not at 0xfffffffffffffff0"),
     ],
 )
-def test_what_is_not_in_the_tile(kwargs, problem):
+def test_reads_outside_the_tile(kwargs, problem):
     with pytest.raises(LayoutError, match=problem):
         diagnose(A, RIGHT_A.encode(), **kwargs)
 

@@ -1,4 +1,4 @@
-"""Descriptors of fields and of tiles."""
+"""Descriptors from fields and from tiles."""
 
 import re
 
@@ -52,7 +52,7 @@ def test_fields():
     }
 
 
-def test_fields_for_people():
+def test_text_of_fields():
     lines = str(encode(0x480, 16, 1024, Swizzle.B128)).split("\n")
     assert lines[0] == "0x4000004000010048 = 0x4000004000010000 | (address >> 4 & 0x3fff)"
     assert re.fullmatch(
@@ -78,7 +78,7 @@ def test_fields_that_a_descriptor_cannot_hold(fields, problem):
 # Tiles.
 
 
-def test_a_tile_for_people():
+def test_text_of_a_tile():
     text = str(encode_operand(operand_of(A, Role.A), 0x400))
     assert text.endswith(
         "K-major: Swizzle<3,4,3> o ((8,m),(T,2k)):((8T,SBO),(1,T))\n"
@@ -89,7 +89,7 @@ def test_a_tile_for_people():
     assert "LBO            16-29  1        16            not used" in text
 
 
-def test_a_tile_for_programs():
+def test_json_of_a_tile():
     data = encode_operand(operand_of(A, Role.A), 0x400).data()
     assert data["descriptor"] == data["descriptors"][0][0] == "0x4000004000010040"
     assert data["descriptors"][1][2] == "0x4000004000010244"
@@ -115,7 +115,7 @@ def test_in_a_notebook():
     assert "<li>M steps: +0, +512" in shown
 
 
-def test_a_tile_that_begins_inside_a_pattern_has_a_base_offset():
+def test_a_tile_that_starts_inside_a_pattern_has_a_base_offset():
     assert encode_operand(operand_of(A, Role.A), 0x480).descriptor.base_offset == 1
 
 
@@ -141,7 +141,7 @@ def test_a_tile_may_end_where_addresses_end():
         ),
     ],
 )
-def test_where_a_tile_cannot_begin(start, problem):
+def test_illegal_starts(start, problem):
     with pytest.raises(LayoutError, match=problem):
         encode_operand(operand_of(A, Role.A), start)
 
@@ -158,7 +158,7 @@ def test_where_a_tile_cannot_begin(start, problem):
         ("(60,16):(16,1)", "bf16", "M is 60, not a multiple of 64"),
     ],
 )
-def test_what_is_no_operand(text, kind, reason):
+def test_tiles_that_are_not_operands(text, kind, reason):
     assert refused(parse_layout(text, element(kind))) == reason
 
 

@@ -1,4 +1,4 @@
-"""Tiles and maps matched to canonical layouts, and what is said of those that have none."""
+"""Tiles and maps matched to canonical layouts, and the answers for those without one."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ ATOMS = tile_of_atoms(BF16, (128, 128), 1, Swizzle.B128)
 PLAIN = parse_layout("(128,64):(64,1)", BF16)
 
 
-def test_a_match_for_people():
+def test_text_of_a_match():
     assert str(match_tile(ATOMS, Role.A)) == (
         "matches     K-major: Swizzle<3,4,3> o ((8,m),(T,2k)):((8T,SBO),(1,T))\n"
         "layout      Swizzle<3,4,3> o (128,(64,2)):(64,(1,8192))\n"
@@ -35,7 +35,7 @@ def test_a_match_for_people():
     )
 
 
-def test_a_mismatch_for_people():
+def test_text_of_a_mismatch():
     assert str(match_tile(PLAIN, Role.A)).split("\n") == [
         "no match                          the instruction's block of 64x16 at (0, 0): along m/n, the "
         "stride of factor 8 is 64 elements where 1T = 8 is needed; K-major, swizzle none, is "
@@ -48,7 +48,7 @@ def test_a_mismatch_for_people():
     ]
 
 
-def test_a_mismatch_for_programs():
+def test_json_of_a_mismatch():
     data = match_tile(PLAIN, Role.A).data()
     assert data["mismatch"].pop("reason").startswith("the instruction's block of 64x16 at (0, 0): ")
     assert data == {
@@ -75,8 +75,8 @@ def test_a_mismatch_for_programs():
     }
 
 
-def test_the_nearest_moves_the_fewest_elements():
-    # The second half of M begins at no multiple of 16 bytes; the first is that of whole atoms.
+def test_the_nearest_layout_has_the_fewest_differences():
+    # The second half of M is not 16-byte aligned; the first has the layout of whole atoms.
     tile = parse_layout("Swizzle<3,4,3> o ((64,2),(64,2)):((64,4100),(1,8192))", BF16)
     nearest = match_tile(tile, Role.A).nearest
     assert (nearest.layout, nearest.total) == (ATOMS, 128 * 128)
@@ -95,7 +95,7 @@ def test_in_a_notebook():
     assert "<td>nearest</td>" in match_tile(PLAIN, Role.A)._repr_html_()
 
 
-def test_what_is_multiplied_in_no_layout_is_near_none():
+def test_a_type_without_layouts_has_no_nearest():
     found = match_tile(tile_of_atoms(element("s32"), (64, 32), 1, Swizzle.B128), Role.A)
     assert found.found == Mismatch("s32 is not an A or B element type of wgmma")
     assert (found.nearest, found.matching_swizzles) == (None, ())
@@ -145,6 +145,6 @@ def test_one_wrong_element():
     assert (answer.nearest.layout, answer.nearest.different) == (ATOMS, 1)
 
 
-def test_a_map_that_is_none():
+def test_a_map_of_rank_1():
     with pytest.raises(LayoutError, match=r"a map has rows and columns"):
         match_map(np.arange(8), BF16, Role.A)

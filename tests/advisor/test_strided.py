@@ -38,6 +38,6 @@ def test_bits():
         ((8, 0), (16, 2), "dimension 1 has no valid extents and strides"),
     ],
 )
-def test_what_is_no_tile(shape, strides, problem):
+def test_illegal_shapes_and_strides(shape, strides, problem):
     with pytest.raises(LayoutError, match=problem):
         strided(shape, strides, BF16, in_bytes=True)

@@ -1,4 +1,4 @@
-"""Each suspicion about descriptors of tcgen05: one that raises it, and its neighbours that do not."""
+"""Each suspicion about tcgen05 descriptors: one that raises it, and similar ones that do not."""
 
 import pytest
 
@@ -11,13 +11,13 @@ SM_90, SM_100, SM_103 = Arch
 ATOMS = Swizzle.B128_ATOM_32B
 GOOD = Tcgen05Descriptor(0x800, 16, 1024, swizzle=Swizzle.B128).encode()
 TF32_MN = Tcgen05Descriptor(0x800, 4096, 512, swizzle=ATOMS).encode()
-#: The third step of 48 bytes: a row's first 32 in one tile, 16 in the next.
+#: The third K block of 48 bytes: the first 32 bytes of a row in one atom, 16 in the next.
 SPLIT = Tcgen05Descriptor(0x860, 0x4800, 1024, swizzle=Swizzle.B128, absolute=True).encode()
 ABSOLUTE = 1 << 52
 
 
 def suspicions(bits, kind=None, major=None, arch=SM_100, **more):
-    """The suspicions about a descriptor, by name."""
+    """Return the suspicions about a descriptor, by name."""
     answer = decode(bits, kind and element(kind), major, arch=arch, **more)
     return {each.name: each.text for each in answer.suspicions}
 
@@ -48,7 +48,7 @@ def test_a_descriptor_of_wgmma():
         "version": "bits 46-48 are 0, but the version of a tcgen05 descriptor is 1: "
         "--arch sm_90 decodes it as wgmma"
     }
-    # It is read as if the version were there.
+    # It is decoded as if the version were set.
     read, right = (decode(b, element("bf16"), Major.K, arch=SM_100).data() for b in (bits, GOOD))
     assert read["reads"] == right["reads"]
 
@@ -73,7 +73,7 @@ def test_reserved_bits(bit):
 
 
 @pytest.mark.parametrize("mode", [3, 5, 7])
-def test_a_swizzling_mode_that_means_nothing(mode):
+def test_an_undefined_swizzling_mode(mode):
     bits = Tcgen05Descriptor(0x800, 2048, 128).encode() | mode << 61
     assert suspicions(bits, "bf16", Major.K) == {
         "swizzle-mode": f"the swizzling mode is {mode}, which is undefined and decoded as none; "
@@ -81,7 +81,7 @@ def test_a_swizzling_mode_that_means_nothing(mode):
     }
 
 
-# The LBO as an address.
+# LBO as an absolute address.
 
 
 def test_sm_103_alone_has_absolute_addresses():
@@ -106,14 +106,14 @@ def test_an_absolute_lbo_with_a_base_offset():
     }
 
 
-def test_an_absolute_lbo_of_a_tile_that_begins_inside_a_pattern():
+def test_an_absolute_lbo_with_a_start_inside_a_pattern():
     assert suspicions(SPLIT + (256 >> 4), "e2m1", Major.K, SM_103) == {
         "absolute-start": "LBO is an absolute address (bit 52), and the start 0x960 is 352 bytes into "
         "the 1024 of a 128B pattern; without base offset, it must be in the first line"
     }
 
 
-def test_an_absolute_lbo_where_no_tile_begins():
+def test_an_absolute_lbo_off_the_pattern():
     assert suspicions(SPLIT + (1 << 16), "e2m1", Major.K, SM_103) == {
         "absolute-lbo": "LBO is the address 0x4810, not a multiple of 1024: the second chunk of each row "
         "does not start at a swizzle pattern"
@@ -135,7 +135,7 @@ def test_an_absolute_lbo_with_32_bytes_of_k():
 
 
 def test_a_second_chunk_that_leaves_its_line():
-    # The descriptor of two chunks of which the second, 32 bytes, begins 112 into its line.
+    # A descriptor of two chunks; the second, of 32 bytes, starts 112 bytes into its line.
     text = (
         "LBO is the address 0x870, 112 bytes into a line of 128, but 32 bytes of each row are read from "
         "there: both chunks lie within lines (PTX ISA 9.7.16.3.1.2)"
@@ -143,7 +143,7 @@ def test_a_second_chunk_that_leaves_its_line():
     answer = decode(0x4010404000870047, element("e2m1"), Major.K, arch=SM_103)
     assert (answer.suspicions[-1].name, answer.suspicions[-1].text) == ("absolute-chunk", text)
     assert answer.data()["reads"] is None
-    # 16 bytes from there on do fit.
+    # A second chunk of 16 bytes fits.
     assert "absolute-chunk" not in suspicions(0x4010404000870046, "e2m1", Major.K, SM_103)
 
 
@@ -181,11 +181,11 @@ def test_a_row_that_ends_within_an_instruction():
         ),
     ],
 )
-def test_a_k_that_no_instruction_has(bits, kind, arch, k_bytes, text):
+def test_an_illegal_k(bits, kind, arch, k_bytes, text):
     assert suspicions(bits, kind, Major.K, arch, k_bytes=k_bytes) == {"k-bytes": text}
 
 
-def test_the_next_step_may_read_where_the_row_went_on():
+def test_two_chunks_of_a_row_are_read():
     answer = decode(SPLIT, element("e2m1"), arch=SM_103)
     assert answer.data()["chunks"] == [32, 16]
     reads = answer.reading.addresses
@@ -238,7 +238,7 @@ def test_the_next_step_may_read_where_the_row_went_on():
         ),
     ],
 )
-def test_what_is_not_read(bits, kind, major, arch, name, text):
+def test_types_that_are_not_read(bits, kind, major, arch, name, text):
     assert suspicions(bits, kind, major, arch) == {name: text}
     shown = decode(bits, element(kind), major, arch=arch)
     assert shown.data()["reads"] is None
@@ -268,7 +268,7 @@ def test_rows_that_no_operand_has(rows):
         decode(GOOD, element("bf16"), rows=rows, arch=SM_100)
 
 
-def test_fields_for_people():
+def test_text_of_fields():
     lines = str(decode(TF32_MN, element("tf32"), Major.MN, arch=SM_100)).split("\n")
     words = [line.split("  ")[0] for line in lines[4:11]]
     assert words == ["start address", "LBO", "SBO", "version", "base offset", "LBO mode", "swizzle"]

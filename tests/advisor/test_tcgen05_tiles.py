@@ -76,7 +76,7 @@ def test_fields_that_a_descriptor_cannot_hold(swizzle, offset, arch, absolute, p
 # Tiles.
 
 
-def test_a_tile_in_atoms_of_32_bytes():
+def test_a_tile_with_32_byte_atomicity():
     answer = matched(A_TF32)
     assert str(answer) == (
         "matches     MN-major: Swizzle<2,5,2> o ((T,8,m),(4,k)):((1,T,LBO),(8T,SBO))\n"
@@ -113,7 +113,7 @@ def test_stages():
     assert encode_operand(found).bits == 0x4000404000010000
 
 
-def test_32_bit_types_need_the_atoms_of_32_bytes():
+def test_mn_major_32_bit_types_need_32_byte_atomicity():
     answer = matched(tile_of_atoms(TF32, (128, 32), 0, Swizzle.B128))
     assert answer.found == Mismatch(
         "the tile is M-major with swizzle 128B, but tcgen05 reads tf32 so with 128B_ATOM_32B"
@@ -122,7 +122,7 @@ def test_32_bit_types_need_the_atoms_of_32_bytes():
     assert answer.nearest.layout == A_TF32
 
 
-def test_the_atoms_of_32_bytes_elsewhere():
+def test_32_byte_atomicity_of_other_operands():
     tile = tile_of_atoms(BF16, (128, 64), 1, ATOMS)
     assert matched(tile).matching_swizzles == (Swizzle.B128,)
     assert "tcgen05 reads bf16 so with 128B or 64B or 32B or none" in matched(tile).found.reason
@@ -131,7 +131,7 @@ def test_the_atoms_of_32_bytes_elsewhere():
     assert hopper.nearest.layout == A
 
 
-def test_integers_are_multiplied_on_sm_100_alone():
+def test_integers_are_legal_only_on_sm_100():
     tile = tile_of_atoms(element("s8"), (128, 128), 1, Swizzle.B128)
     assert isinstance(matched(tile).found, Operand)
     answer = matched(tile, arch=Arch.SM_103)
@@ -149,14 +149,14 @@ def test_a_map():
 # Diagnoses.
 
 
-def test_what_is_right():
+def test_a_right_descriptor():
     answer = diagnose(matched(A), RIGHT.encode(), (0, 2, 4, 6))
     assert str(answer) == "all 8192 elements are read where they were written"
     packed = matched(tile_of_atoms(E2M1, (128, 256), 1, Swizzle.B128), arch=Arch.SM_103)
     assert not diagnose(packed, RIGHT.encode(), (0, 2, 4, 6)).wrong.any()
 
 
-def test_elements_of_a_byte_are_told_apart():
+def test_elements_of_a_byte_are_distinguished():
     packed = matched(tile_of_atoms(E2M1, (128, 256), 1, Swizzle.B128), arch=Arch.SM_103)
     answer = diagnose(packed, RIGHT.encode() + 2, (0,), tile=0x800)
     assert (answer.actual[0, :4] == np.array([[0, 64], [0, 65], [0, 66], [0, 67]])).all()
@@ -182,18 +182,18 @@ def test_lbo_and_sbo_exchanged():
     assert "SBO is 4096, where the layout has 512: m/n 0..127, k 4..7" in answer.causes[2]
 
 
-def test_a_swizzle_with_which_the_type_is_not_read():
+def test_a_swizzle_that_is_illegal_for_the_type():
     bits = Tcgen05Descriptor(0x800, 4096, 512, swizzle=Swizzle.B128).encode()
     text = "tcgen05 reads tf32 MN-major with swizzle 128B_ATOM_32B, not 128B"
     with pytest.raises(LayoutError, match=text):
         diagnose(matched(A_TF32), bits)
-    # As a K-major operand it is read, and is not what was written.
+    # It is read as a K-major operand, which is not what was written.
     causes = diagnose(matched(A_TF32), bits, major=Major.K).causes
     assert causes[0] == "the instruction reads the operand as K-major, but the tile is MN-major"
     assert "the swizzle is 128B, where the layout has 128B_ATOM_32B" in causes
 
 
-def test_an_absolute_lbo_that_nothing_needs():
+def test_an_unneeded_absolute_lbo():
     bits = Tcgen05Descriptor(0x800, 0, 1024, swizzle=Swizzle.B128, absolute=True).encode()
     (cause,) = diagnose(matched(A, arch=Arch.SM_103), bits).causes
     assert cause.startswith("LBO is an address (bit 52), which is for a K of 48 bytes")
@@ -206,6 +206,3 @@ def test_a_tile_that_no_instruction_reads():
     causes = diagnose(plain, RIGHT.encode()).causes
     assert causes[0].startswith("no descriptor reads the tile: the tile is K-major with swizzle")
     assert causes[1] == "this descriptor reads Swizzle<3,4,3> o ((8,16),(8,2)):((64,512),(1,8))"
-
-
-

@@ -1,4 +1,4 @@
-"""Arrays in files: element types that NumPy has not, and files that hold something else."""
+"""Arrays in files: element types that NumPy does not have, and malformed files."""
 
 import ml_dtypes
 import numpy as np
@@ -13,7 +13,7 @@ F16, F32, I8, I32 = (np.dtype(t) for t in (np.float16, np.float32, np.int8, np.i
 
 @pytest.fixture
 def stored(tmp_path):
-    """Stores an array in a file."""
+    """Save an array to a file; return its path."""
 
     def store(array):
         path = tmp_path / "x.npy"
@@ -72,7 +72,7 @@ def test_f32_is_widened(stored):
 @pytest.mark.parametrize(
     "dtype", [np.dtype(np.float64), F32, F16, I8, I32, np.dtype("i8")], ids=str
 )
-def test_the_same_type_is_taken_as_it_is(stored, dtype):
+def test_the_same_type_is_not_converted(stored, dtype):
     array = load("X", stored(np.arange(6, dtype=dtype).reshape(2, 3)), dtype)
     assert array.dtype == dtype
     assert array.tolist() == [[0, 1, 2], [3, 4, 5]]
@@ -150,7 +150,7 @@ def test_an_empty_file(tmp_path):
 
 
 def with_header(path, header, data=b"", version=1):
-    """Writes a file of the format with a header that NumPy would not write."""
+    """Write a .npy file with a header that NumPy does not write."""
     text = header.encode("latin-1") + b"\n"
     size = len(text).to_bytes(2 if version == 1 else 4, "little")
     path.write_bytes(b"\x93NUMPY" + bytes([version, 0]) + size + text + data)
@@ -163,7 +163,7 @@ def header(shape, descr="'<f4'", fortran="False"):
 
 @pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize(
-    "text, said",
+    "text, problem",
     [
         (header("(1 << 20, 1 << 20)"), "is not a .npy file: "),
         (header("(1048576, 1048576)"), "has the shape (1048576, 1048576) of float32, 439804651"),
@@ -195,10 +195,10 @@ def header(shape, descr="'<f4'", fortran="False"):
         ("x" * 20000, "is not a .npy file: "),
     ],
 )
-def test_headers_that_lie_or_are_none(tmp_path, text, said, version):
+def test_malformed_headers(tmp_path, text, problem, version):
     path = with_header(tmp_path / "x.npy", text, bytes(16), version)
     message = refused(path)
-    assert said in message
+    assert problem in message
     assert "\n" not in message
 
 
@@ -236,7 +236,7 @@ def test_bf16_is_saved_as_f32(tmp_path):
 
 
 @pytest.mark.parametrize("dtype", [np.dtype(np.float64), F32, F16, I8, I32], ids=str)
-def test_other_types_are_saved_as_they_are(tmp_path, dtype):
+def test_other_types_are_saved_unchanged(tmp_path, dtype):
     path = tmp_path / "y.npy"
     save([(str(path), np.arange(4, dtype=dtype))])
     assert np.load(path).dtype == dtype
@@ -266,7 +266,7 @@ def test_a_folder_that_is_not_there(tmp_path):
     assert str(error.value) == f"{path}: No such file or directory"
 
 
-def test_what_cannot_be_put_in_its_place_leaves_nothing(tmp_path):
+def test_a_failed_save_leaves_nothing(tmp_path):
     path = tmp_path / "y.npy"
     path.mkdir()
     with pytest.raises(InputError, match="npy: Is a directory"):

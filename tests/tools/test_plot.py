@@ -15,7 +15,7 @@ LAYOUT = "Swizzle<3,4,3> o ((8,8),64):((64,512),1)"
 
 @pytest.fixture
 def plot(called, monkeypatch, tmp_path):
-    """Runs the command in an empty folder; (exit code, standard output, standard error)."""
+    """Run the command in an empty folder; return (exit code, standard output, standard error)."""
     monkeypatch.chdir(tmp_path)
     return lambda *arguments: called(smem_layout, "plot", *arguments)
 
@@ -79,7 +79,7 @@ def test_the_other_options_reach_the_picture(plot):
     assert found["cells"][0]["byte"] == 0x480
 
 
-def test_an_architecture_says_what_lbo_and_sbo_are(plot):
+def test_lbo_and_sbo_depend_on_the_architecture(plot):
     text = "Swizzle<2,5,2> o ((32,2),(4,2)):((1,256),(32,128))"
     arguments = (text, "--element", "tf32", "--operand", "a", "--json")
     code, out, _ = plot(*arguments, "--arch", "sm_100")
@@ -216,7 +216,7 @@ def test_bad_input_is_one_message(plot, arguments, message):
         ),
     ],
 )
-def test_bad_text_is_pointed_at(plot, arguments, lines):
+def test_malformed_text_has_a_caret(plot, arguments, lines):
     code, _, err = plot(*arguments, "-o", "-")
     problem, text, caret, example = err.rstrip("\n").split("\n")
     assert code == 1

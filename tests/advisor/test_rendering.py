@@ -1,4 +1,4 @@
-"""The rooms of the advisor: how answers are said is apart from what they hold."""
+"""The rendering packages: the renderings of answers are separate from their facts."""
 
 import importlib
 import pkgutil
@@ -13,7 +13,7 @@ for module in pkgutil.walk_packages(advisor.__path__, f"{advisor.__name__}."):
 
 
 def answers(base=Answer):
-    """Every class of answers of the package."""
+    """Yield every answer class of the package."""
     for kind in base.__subclasses__():
         if kind.__module__.startswith("mlir_smem."):
             yield kind
@@ -21,22 +21,22 @@ def answers(base=Answer):
 
 
 @pytest.mark.parametrize("kind", sorted(answers(), key=str), ids=lambda kind: kind.__name__)
-def test_an_answer_has_no_words_of_its_own(kind):
+def test_an_answer_does_not_override_its_renderings(kind):
     assert not {"__str__", "_repr_html_", "data"} & set(vars(kind))
 
 
-@pytest.mark.parametrize("say", [data, text, html], ids=lambda say: say.__name__)
-def test_an_answer_is_said_by_the_namesake_of_its_module(say):
+@pytest.mark.parametrize("rendering", [data, text, html], ids=lambda rendering: rendering.__name__)
+def test_a_rendering_is_in_the_module_of_the_same_name(rendering):
     def last(of):
         return of.__module__.rpartition(".")[2]
 
-    room = f"mlir_smem.advisor.rendering.{say.__name__}."
+    package = f"mlir_smem.advisor.rendering.{rendering.__name__}."
     found = {
-        kind: how
-        for kind, how in say.registry.items()
+        kind: function
+        for kind, function in rendering.registry.items()
         if kind.__module__.startswith("mlir_smem.advisor.")
     }
     assert len(found) > 5
-    assert {kind: how.__module__ for kind, how in found.items()} == {
-        kind: room + last(kind) for kind in found
+    assert {kind: function.__module__ for kind, function in found.items()} == {
+        kind: package + last(kind) for kind in found
     }

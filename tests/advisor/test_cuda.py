@@ -1,6 +1,6 @@
-"""The CUDA C++ that is printed to be pasted: compiled, and executed on the CPU as far as that can be.
+"""The CUDA C++ of `choose --emit cuda`: compiled, and its functions executed on the CPU.
 
-On the chip it is tested by `tests/gpu/test_emitted_cuda.py`, for `wgmma`.
+`tests/gpu/test_emitted_cuda.py` tests it on a GPU, for `wgmma`.
 """
 
 import shutil
@@ -15,10 +15,10 @@ from mlir_smem.layout.tcgen05 import Chunks
 
 pytestmark = pytest.mark.sampled(3)
 
-#: Where tiles begin in these tests: a multiple of every pattern.
+#: Start of tiles in these tests: a multiple of every swizzle pattern.
 START = 0x1400
 
-#: Every major and swizzle of every width of element, a pair of blocks, and rows in two chunks.
+#: Every major-ness and swizzle of every element width, a CTA pair, and rows in two chunks.
 TCGEN05 = [
     *(
         EmittedCase(
@@ -41,7 +41,7 @@ COMMAND = "smem-layout choose ..."
 
 
 def main_of(number, case):
-    """C++ that writes, for each tile, its offsets and then the descriptor of each instruction."""
+    """Return C++ that writes, for each tile, its offsets and then the descriptor of each instruction."""
     lines = [f"namespace case{number} {{ {cuda_source(case.chosen, COMMAND)} }}"]
     lines.append(f"static void write{number}() {{ using namespace case{number};")
     for operand in case.chosen.each:
@@ -62,13 +62,13 @@ def main_of(number, case):
 
 
 def first_element(operand, block):
-    """The element of the tile at which an instruction's share begins."""
+    """Return the first element of an MMA tile."""
     return (block.mn, block.k) if operand.role.value == "a" else (block.k, block.mn)
 
 
 @pytest.fixture(scope="module")
 def executed(tmp_path_factory):
-    """For each case, the numbers that its functions give on the CPU, as `main_of` writes them."""
+    """For each case, the results of its functions on the CPU, as `main_of` writes them."""
     compiler = shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
         pytest.skip("there is no C++ compiler")
@@ -103,14 +103,14 @@ def test_offsets_are_those_of_the_layout(case, executed):
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_instructions_read_where_the_offsets_say(case, executed):
+def test_instructions_read_at_the_offsets(case, executed):
     for operand in case.chosen.each:
         offsets, descriptors = executed[case, operand.role]
-        kind, by = operand.spec.element, operand.op
-        lies = offsets if operand.role.value == "a" else offsets.T
+        element, op = operand.spec.element, operand.op
+        places = offsets if operand.role.value == "a" else offsets.T
         for block, descriptor in zip(operand.each_mma_tile, descriptors, strict=True):
-            read = by.arch.addresses(descriptor, kind, operand.major, block.extent, by.k_bytes)
-            part = lies[block.mn :][: block.extent, block.k : block.k + operand.instruction_k]
+            read = op.arch.addresses(descriptor, element, operand.major, block.extent, op.k_bytes)
+            part = places[block.mn :][: block.extent, block.k : block.k + operand.instruction_k]
             np.testing.assert_array_equal(read - START, part)
 
 
@@ -131,10 +131,10 @@ def test_nvcc_compiles_it(case, tmp_path):
     assert ran.returncode == 0, ran.stderr
 
 
-def test_the_source_says_what_it_is():
+def test_the_source_is_commented():
     chosen = choose_operands("128x64xbf16", "64x256xbf16", stages=2)
     source = cuda_source(chosen, "smem-layout choose --a 128x64xbf16")
-    said = [
+    expected = [
         "//   smem-layout choose --a 128x64xbf16\n",
         "//   8 x wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16, imm-trans-a = 0, "
         "imm-trans-b = 1\n",
@@ -144,7 +144,7 @@ def test_the_source_says_what_it_is():
         "return 0x4000004000010000ull | ((address & 0x3ffff) >> 4);",
         "  //   m = 64, k = 0, 16, ...: +512, +514, +516, +518\n",
     ]
-    assert [text for text in said if text not in source] == []
+    assert [text for text in expected if text not in source] == []
 
 
 def test_an_operand_in_registers_has_offsets_only():
@@ -159,14 +159,14 @@ def test_rows_in_two_chunks_have_descriptors_of_their_own():
     assert "step(" not in source
 
 
-def test_padded_elements_say_where_they_lie():
+def test_padded_elements_are_commented():
     source = cuda_source(choose_operands("128x128xe2m1_p64", arch="sm_100"), COMMAND)
-    said = [
+    expected = [
         "//   16 elements of 4 bits take 16 bytes, of which the last 8 are padding",
         "  // k = 0 to 15, 16 to 31, ... are packed at the offset of the first, 4 bits each.\n",
         "tcgen05 (sm_100a)",
     ]
-    assert [text for text in said if text not in source] == []
+    assert [text for text in expected if text not in source] == []
 
 
 def test_cases_hold_every_swizzle_and_major_of_both():
