@@ -21,7 +21,7 @@ from .suspicions import of_bits, of_reading, without_reserved
 
 @dataclass(frozen=True, eq=False)
 class Diagnosed(Answer):
-    """The elements that instructions do not read where they were written.
+    """The elements that instructions read from a wrong address.
 
     Elements are those of the operand, (m/n, k); places are shared memory addresses in elements.
 
@@ -44,7 +44,7 @@ class Diagnosed(Answer):
 
     @property
     def wrong(self) -> np.ndarray:
-        """bool[m/n, k]: which elements are not read where they were written."""
+        """bool[m/n, k]: which elements are read from a wrong address."""
         return self.read != self.written[: self.read.shape[0], : self.read.shape[1]]
 
     @property
@@ -61,7 +61,7 @@ def diagnose(
     rows: int | None = None,
     tile: int | None = None,
 ) -> Diagnosed:
-    """Find the elements that instructions do not read where they were written.
+    """Find the elements that instructions read from a wrong address.
 
     Args:
         written: the tile as it was written, from `match_tile` or `match_map`; with stages, the first.

@@ -97,7 +97,7 @@ def _of_copy(d: Descriptor) -> Iterator[Suspicion]:
 def diagnose_scales(
     written: ScaleTile, bits: int, steps: Sequence[int] = (0,), tile: int | None = None
 ) -> Diagnosed:
-    """Find the scale factors that copies do not read where they were written.
+    """Find the scale factors that copies read from a wrong address.
 
     Args:
         written: the tile as it was written; with stages, the first.

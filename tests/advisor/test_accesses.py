@@ -21,8 +21,8 @@ BF16 = element("bf16")
 PLAIN = parse_layout("(64,64):(64,1)", BF16)
 
 
-def atoms(swizzle, contiguous=1, kind=BF16, shape=(64, 64)):
-    return tile_of_atoms(kind, shape, contiguous, swizzle)
+def atoms(swizzle, contiguous=1, element_type=BF16, shape=(64, 64)):
+    return tile_of_atoms(element_type, shape, contiguous, swizzle)
 
 
 @pytest.mark.parametrize(

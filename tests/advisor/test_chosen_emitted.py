@@ -71,15 +71,15 @@ def check_emulator_reads(choice, last, begins):
     op = choice.op
     kind, ctas = str(op.kind), op.ctas
     if op.block:
-        form = scaled_instruction(last.instruction, kind, op.block, ctas)
-        assert (form.scales.factors, form.scales.block) == (op.scale, op.block)
+        decoded = scaled_instruction(last.instruction, kind, op.block, ctas)
+        assert (decoded.scales.factors, decoded.scales.block) == (op.scale, op.block)
     else:
-        form = instruction(last.instruction, kind, ctas)
+        decoded = instruction(last.instruction, kind, ctas)
     shape = tuple(operand.mma_tiles.pieces[-1] * ctas for operand in choice.each)
-    assert ((form.m, form.n), form.k_bytes) == (shape, op.k_bytes)
+    assert ((decoded.m, decoded.n), decoded.k_bytes) == (shape, op.k_bytes)
     sides = (
-        (choice.a, last.a, form.a, form.a_mn_major),
-        (choice.b, last.b, form.b, form.b_mn_major),
+        (choice.a, last.a, decoded.a, decoded.a_mn_major),
+        (choice.b, last.b, decoded.b, decoded.b_mn_major),
     )
     for (operand, bits, multiplicand, mn_major), begin in zip(sides, begins, strict=True):
         element = operand.spec.element

@@ -124,8 +124,11 @@ def differing(selector, role, load):
 
 def fits(row):
     """Return whether a tile of whole MMA tiles fits shared memory; CuTe also selects for others."""
-    kind = element(row["dtype"])
-    return row["k"] % instruction_k(kind) == 0 and kind.bytes(row["mn"] * row["k"]) <= MAX_BYTES
+    element_type = element(row["dtype"])
+    return (
+        row["k"] % instruction_k(element_type) == 0
+        and element_type.bytes(row["mn"] * row["k"]) <= MAX_BYTES
+    )
 
 
 def test_the_choice_for_an_operand_in_shared_memory():

@@ -209,8 +209,8 @@ def test_the_kind_follows_from_the_types():
 
 def test_b_is_row_major_where_n_major_is_legal():
     majors = {
-        kind: choose_operands(b=f"128x128x{kind}", arch="sm_100").data()["b"]["major"]
-        for kind in ("bf16", "tf32", "e4m3", "e2m1_p64")
+        name: choose_operands(b=f"128x128x{name}", arch="sm_100").data()["b"]["major"]
+        for name in ("bf16", "tf32", "e4m3", "e2m1_p64")
     }
     assert majors == {"bf16": "n", "tf32": "n", "e4m3": "n", "e2m1_p64": "k"}
 
@@ -256,10 +256,10 @@ def test_a_known_instruction_descriptor():
 
 def test_bf16_has_no_f16_accumulator():
     types = {
-        kind: choose_operands(f"128x64x{kind}", f"64x64x{kind}", arch="sm_100").data()["mma"]
-        for kind in ("f16", "bf16")
+        name: choose_operands(f"128x64x{name}", f"64x64x{name}", arch="sm_100").data()["mma"]
+        for name in ("f16", "bf16")
     }
-    assert {kind: mma["accumulators"] for kind, mma in types.items()} == {
+    assert {name: mma["accumulators"] for name, mma in types.items()} == {
         "f16": ["f32", "f16"],
         "bf16": ["f32"],
     }

@@ -22,14 +22,14 @@ START = 0x1400
 TCGEN05 = [
     *(
         EmittedCase(
-            f"128x128x{kind}",
-            f"128x128x{kind}",
+            f"128x128x{name}",
+            f"128x128x{name}",
             {"arch": "sm_100", "a_major": a, "b_major": b, "max_swizzle": swizzle},
         )
-        for kind in ("bf16", "tf32", "e4m3")
+        for name in ("bf16", "tf32", "e4m3")
         for a, b in (("k", "k"), ("m", "n"))
         for swizzle in (128, 64, 32, 0)
-        if (kind, a) != ("tf32", "m") or swizzle == 128
+        if (name, a) != ("tf32", "m") or swizzle == 128
     ),
     EmittedCase("128x128xe2m1_p64", "128x64xe3m2_p32", {"arch": "sm_103", "stages": 2}),
     EmittedCase("256x256xs8", "256x48xu8", {"arch": "sm_100", "ctas": 2}),
@@ -55,15 +55,15 @@ def main_of(number, case):
         if isinstance(operand.mma_tiles, Chunks):
             each = f"{name}::descriptor({START}, {{}}, {{}})"
         lines += [
-            f"put({each.format(*first_element(operand, block))});"
-            for block in operand.each_mma_tile
+            f"put({each.format(*first_element(operand, mma_tile))});"
+            for mma_tile in operand.each_mma_tile
         ]
     return "\n".join([*lines, "}"])
 
 
-def first_element(operand, block):
+def first_element(operand, mma_tile):
     """Return the first element of an MMA tile."""
-    return (block.mn, block.k) if operand.role.value == "a" else (block.k, block.mn)
+    return (mma_tile.mn, mma_tile.k) if operand.role.value == "a" else (mma_tile.k, mma_tile.mn)
 
 
 @pytest.fixture(scope="module")
@@ -87,10 +87,10 @@ def executed(tmp_path_factory):
     for case in CASES:
         for operand in case.chosen.each:
             rows, columns = operand.spec.shape[-2:]
-            count, blocks = rows * columns, len(operand.each_mma_tile)
+            count, tiles = rows * columns, len(operand.each_mma_tile)
             offsets, rest = numbers[:count].reshape(rows, columns), numbers[count:]
-            found[case, operand.role] = offsets.astype(np.int64), [int(x) for x in rest[:blocks]]
-            numbers = rest[blocks:]
+            found[case, operand.role] = offsets.astype(np.int64), [int(x) for x in rest[:tiles]]
+            numbers = rest[tiles:]
     assert not numbers.size
     return found
 
@@ -108,9 +108,13 @@ def test_instructions_read_at_the_offsets(case, executed):
         offsets, descriptors = executed[case, operand.role]
         element, op = operand.spec.element, operand.op
         places = offsets if operand.role.value == "a" else offsets.T
-        for block, descriptor in zip(operand.each_mma_tile, descriptors, strict=True):
-            read = op.arch.addresses(descriptor, element, operand.major, block.extent, op.k_bytes)
-            part = places[block.mn :][: block.extent, block.k : block.k + operand.instruction_k]
+        for mma_tile, descriptor in zip(operand.each_mma_tile, descriptors, strict=True):
+            read = op.arch.addresses(
+                descriptor, element, operand.major, mma_tile.extent, op.k_bytes
+            )
+            part = places[mma_tile.mn :][
+                : mma_tile.extent, mma_tile.k : mma_tile.k + operand.instruction_k
+            ]
             np.testing.assert_array_equal(read - START, part)
 
 

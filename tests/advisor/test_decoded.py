@@ -62,10 +62,10 @@ def test_json():
 @pytest.mark.parametrize("swizzle", WIDEST_FIRST, ids=str)
 @pytest.mark.parametrize("rows", [8, 24, 64, 256])
 def test_the_layout_is_where_elements_are_read(name, swizzle, rows):
-    kind = element(name)
-    for major in Major if kind in (BF16, element("f16")) else (Major.K,):
+    element_type = element(name)
+    for major in Major if element_type in (BF16, element("f16")) else (Major.K,):
         d = Descriptor(0x400, 4096, 2048, 0, swizzle)
-        answer = decode(d.encode(), kind, major, rows)
+        answer = decode(d.encode(), element_type, major, rows)
         read = operand_addresses(d.encode(), name, major.value, rows)
         assert answer.layout.shape == read.shape
         assert (answer.layout.offsets() + 0x400 == read).all()

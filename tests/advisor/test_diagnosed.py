@@ -47,8 +47,8 @@ def test_text_without_differences():
 
 def test_text_of_a_wrong_sbo():
     assert str(diagnose(A, Descriptor(0x400, 16, 512, 0, B128).encode())) == (
-        "896 of 1024 elements are not read where they were written: for 896, another element is "
-        "read, for 0, unwritten memory\n"
+        "896 of 1024 elements are read from a wrong address: 896 from that of another element, "
+        "0 from unwritten memory\n"
         "SBO is 512, where the layout has 1024: m/n 8..63, k 0..15 are read at addresses 512 to 3584 "
         "bytes too low\nexpected descriptor 0x4000004000010040, k steps 0, 2, 4, 6, 1024, 1026, 1028, "
         "1030 (16-byte units)\n\n"
@@ -83,8 +83,8 @@ def test_json_of_a_wrong_sbo():
 def test_unwritten_memory_is_read():
     answer = diagnose(A, Descriptor(0x400, 16, 8192, 0, B128).encode())
     assert answer.data()["summary"] == (
-        "896 of 1024 elements are not read where they were written: for 384, another element is "
-        "read, for 512, unwritten memory"
+        "896 of 1024 elements are read from a wrong address: 384 from that of another element, "
+        "512 from unwritten memory"
     )
     assert (int(answer.wrong.sum()), answer.displaced) == (896, 384)
     assert answer.data()["actual"][63][0] is None

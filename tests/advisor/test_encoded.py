@@ -147,7 +147,7 @@ def test_illegal_starts(start, problem):
 
 
 @pytest.mark.parametrize(
-    "text, kind, reason",
+    "text, element_name, reason",
     [
         ("(64,16):(16,1)", "s32", "s32 is not an A or B element type of wgmma"),
         (
@@ -158,8 +158,8 @@ def test_illegal_starts(start, problem):
         ("(60,16):(16,1)", "bf16", "M is 60, not a multiple of 64"),
     ],
 )
-def test_tiles_that_are_not_operands(text, kind, reason):
-    assert refused(parse_layout(text, element(kind))) == reason
+def test_tiles_that_are_not_operands(text, element_name, reason):
+    assert refused(parse_layout(text, element(element_name))) == reason
 
 
 def test_rows_of_an_instruction():

@@ -14,15 +14,17 @@ for module in pkgutil.walk_packages(advisor.__path__, f"{advisor.__name__}."):
 
 def answers(base=Answer):
     """Yield every answer class of the package."""
-    for kind in base.__subclasses__():
-        if kind.__module__.startswith("mlir_smem."):
-            yield kind
-            yield from answers(kind)
+    for answer_class in base.__subclasses__():
+        if answer_class.__module__.startswith("mlir_smem."):
+            yield answer_class
+            yield from answers(answer_class)
 
 
-@pytest.mark.parametrize("kind", sorted(answers(), key=str), ids=lambda kind: kind.__name__)
-def test_an_answer_does_not_override_its_renderings(kind):
-    assert not {"__str__", "_repr_html_", "data"} & set(vars(kind))
+@pytest.mark.parametrize(
+    "answer_class", sorted(answers(), key=str), ids=lambda answer_class: answer_class.__name__
+)
+def test_an_answer_does_not_override_its_renderings(answer_class):
+    assert not {"__str__", "_repr_html_", "data"} & set(vars(answer_class))
 
 
 @pytest.mark.parametrize("rendering", [data, text, html], ids=lambda rendering: rendering.__name__)
@@ -32,11 +34,11 @@ def test_a_rendering_is_in_the_module_of_the_same_name(rendering):
 
     package = f"mlir_smem.advisor.rendering.{rendering.__name__}."
     found = {
-        kind: function
-        for kind, function in rendering.registry.items()
-        if kind.__module__.startswith("mlir_smem.advisor.")
+        answer_class: function
+        for answer_class, function in rendering.registry.items()
+        if answer_class.__module__.startswith("mlir_smem.advisor.")
     }
     assert len(found) > 5
-    assert {kind: function.__module__ for kind, function in found.items()} == {
-        kind: package + last(kind) for kind in found
+    assert {answer_class: function.__module__ for answer_class, function in found.items()} == {
+        answer_class: package + last(answer_class) for answer_class in found
     }

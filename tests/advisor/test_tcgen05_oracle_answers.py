@@ -50,9 +50,11 @@ def test_match_gives_cutes_descriptors():
 
 def test_cutes_descriptors_raise_only_true_suspicions():
     for row in ROWS[::3]:
-        major, kind = Major[row["major"]], element(row["dtype"])
-        answer = decode(int(row["desc_hex"], 16), kind, major, row["inst_mn"], arch=Arch.SM_100)
-        wide = SWIZZLES[row["swizzle"]].atom_elements(kind) > row["inst_mn"]
+        major, element_type = Major[row["major"]], element(row["dtype"])
+        answer = decode(
+            int(row["desc_hex"], 16), element_type, major, row["inst_mn"], arch=Arch.SM_100
+        )
+        wide = SWIZZLES[row["swizzle"]].atom_elements(element_type) > row["inst_mn"]
         swizzled = row["swizzle"] != "INTER"
         expected = ["swizzle-wide"] if major is Major.MN and swizzled and wide else []
         assert [each.name for each in answer.suspicions] == expected, row

@@ -16,14 +16,14 @@ SPLIT = Tcgen05Descriptor(0x860, 0x4800, 1024, swizzle=Swizzle.B128, absolute=Tr
 ABSOLUTE = 1 << 52
 
 
-def suspicions(bits, kind=None, major=None, arch=SM_100, **more):
+def suspicions(bits, name=None, major=None, arch=SM_100, **more):
     """Return the suspicions about a descriptor, by name."""
-    answer = decode(bits, kind and element(kind), major, arch=arch, **more)
+    answer = decode(bits, name and element(name), major, arch=arch, **more)
     return {each.name: each.text for each in answer.suspicions}
 
 
 @pytest.mark.parametrize(
-    "bits, kind, major, arch",
+    "bits, element_name, major, arch",
     [
         (GOOD, "bf16", Major.K, SM_100),
         (GOOD, "bf16", Major.K, SM_103),
@@ -37,8 +37,8 @@ def suspicions(bits, kind=None, major=None, arch=SM_100, **more):
         (Tcgen05Descriptor(0x400, 4096, 1024, swizzle=Swizzle.B128).encode(), "e4m3", Major.MN, SM_100),
     ],
 )  # fmt: skip
-def test_nothing(bits, kind, major, arch):
-    assert suspicions(bits, kind, major, arch) == {}
+def test_nothing(bits, element_name, major, arch):
+    assert suspicions(bits, element_name, major, arch) == {}
 
 
 def test_a_descriptor_of_wgmma():
@@ -161,7 +161,7 @@ def test_a_row_that_ends_within_an_instruction():
 
 
 @pytest.mark.parametrize(
-    "bits, kind, arch, k_bytes, text",
+    "bits, element_name, arch, k_bytes, text",
     [
         (GOOD, "e2m1", SM_100, 48, "K is 48 bytes, but sm_100 reads 32"),
         (GOOD, "e2m1", SM_103, 64, "K is 64 bytes, but sm_103 reads 32 or 48"),
@@ -181,8 +181,8 @@ def test_a_row_that_ends_within_an_instruction():
         ),
     ],
 )
-def test_an_illegal_k(bits, kind, arch, k_bytes, text):
-    assert suspicions(bits, kind, Major.K, arch, k_bytes=k_bytes) == {"k-bytes": text}
+def test_an_illegal_k(bits, element_name, arch, k_bytes, text):
+    assert suspicions(bits, element_name, Major.K, arch, k_bytes=k_bytes) == {"k-bytes": text}
 
 
 def test_two_chunks_of_a_row_are_read():
@@ -200,7 +200,7 @@ def test_two_chunks_of_a_row_are_read():
 
 
 @pytest.mark.parametrize(
-    "bits, kind, major, arch, name, text",
+    "bits, element_name, major, arch, name, text",
     [
         (
             GOOD,
@@ -238,9 +238,9 @@ def test_two_chunks_of_a_row_are_read():
         ),
     ],
 )
-def test_types_that_are_not_read(bits, kind, major, arch, name, text):
-    assert suspicions(bits, kind, major, arch) == {name: text}
-    shown = decode(bits, element(kind), major, arch=arch)
+def test_types_that_are_not_read(bits, element_name, major, arch, name, text):
+    assert suspicions(bits, element_name, major, arch) == {name: text}
+    shown = decode(bits, element(element_name), major, arch=arch)
     assert shown.data()["reads"] is None
     assert str(shown)
 

@@ -91,8 +91,8 @@ def test_a_tile_with_32_byte_atomicity():
 @pytest.mark.parametrize("name", ["e2m1", "e2m1_p64", "e2m3_p32", "e3m2_p32"])
 @pytest.mark.parametrize("arch", [Arch.SM_100, Arch.SM_103], ids=str)
 def test_narrow_types(name, arch):
-    kind = element(name)
-    tile = tile_of_atoms(kind, (128, 4 * instruction_k(kind)), 1, Swizzle.B128)
+    element_type = element(name)
+    tile = tile_of_atoms(element_type, (128, 4 * instruction_k(element_type)), 1, Swizzle.B128)
     assert matched(tile, arch=arch).encoded.operand.k_steps == (0, 2, 4, 6)
     assert matched(tile, arch=Arch.SM_90).found == Mismatch(
         f"{name} is not an A or B element type of wgmma"

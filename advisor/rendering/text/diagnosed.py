@@ -30,8 +30,8 @@ def summary(diagnosed: Diagnosed) -> str:
         return f"all {total} elements are read where they were written"
     displaced = diagnosed.displaced
     return (
-        f"{count} of {total} elements are not read where they were written: for {displaced}, another "
-        f"element is read, for {count - displaced}, unwritten memory"
+        f"{count} of {total} elements are read from a wrong address: {displaced} from that of another "
+        f"element, {count - displaced} from unwritten memory"
     )
 
 

@@ -1,5 +1,5 @@
-"""Compares the layout that a kernel writes with a descriptor: the elements that instructions do not read
-where they were written, and why."""
+"""Compares the layout that a kernel writes with a descriptor: the elements that instructions read from a
+wrong address, and why."""
 
 import argparse
 
@@ -8,7 +8,7 @@ from ..arguments import DESCRIPTOR, SCALES, add_major, major_of, number
 from ..printed import printed
 from ..tiles import add_tile, scale_tile_of, tile_of
 
-SUMMARY = "elements that are not read where they were written, and why"
+SUMMARY = "elements that are read from a wrong address, and why"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
