@@ -1,13 +1,13 @@
 """Answers about layouts and descriptors, for people who write kernels in any language.
 
-Each answer is a value of facts that says itself: as text (`str`), as plain data for JSON (`data()`), and
-in a notebook (`_repr_html_`, `_repr_svg_`); how, is registered in `rendering`. No MLIR is needed. What is
-asked for is loaded when it is first used, so that a command starts at once.
+Each answer is a frozen dataclass of facts. It renders as text (`str`), as plain data for JSON (`data()`)
+and in a notebook (`_repr_html_`, `_repr_svg_`); the renderings are registered in `rendering`. MLIR is not
+needed. A module is imported when one of its names is first used, so that a command starts fast.
 """
 
 from typing import TYPE_CHECKING, Any
 
-from .answer import Answer, say_by
+from .answer import Answer, register_renderings
 from .strided import strided
 
 if TYPE_CHECKING:
@@ -77,10 +77,10 @@ __all__ = [
     "types",
 ]
 
-say_by(f"{__name__}.rendering")
+register_renderings(f"{__name__}.rendering")
 
-#: The names that each module has. (`strided` is a module and a function, and imported above.)
-_HOMES = {
+#: The public names of each module. (`strided` is both a module and a function; it is imported above.)
+_NAMES = {
     "chosen": (
         "ChosenOperands",
         "choose_operands",
@@ -150,9 +150,9 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    home = next((module for module, names in _HOMES.items() if name in names), None)
-    if home is None:
+    source = next((module for module, names in _NAMES.items() if name in names), None)
+    if source is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f".{home}", __name__), name)
+    return getattr(import_module(f".{source}", __name__), name)

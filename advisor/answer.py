@@ -1,8 +1,8 @@
-"""What every answer is: a value that holds facts, said as text, as HTML and as data for JSON.
+"""The base class of answers, and their renderings as text, as HTML and as data for JSON.
 
-`text`, `html` and `data` are open to new answers: a module of a package of renderings registers how an
-answer is said, and the module that computes the answer knows none of them. An answer for which nothing is
-registered is said by its fields.
+`text`, `html` and `data` are generic functions. A module of a rendering package registers the rendering
+of an answer; the module that computes the answer does not import it. An answer without a registered
+rendering prints its fields.
 """
 
 from __future__ import annotations
@@ -15,56 +15,56 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-#: The packages that `say_by` added.
+#: The rendering packages, in the order of `register_renderings`.
 _packages: list[str] = []
 
 
-def say_by(package: str) -> None:
-    """Adds a package of renderings.
+def register_renderings(package: str) -> None:
+    """Add a package of renderings.
 
     Args:
-        package: its name. It has packages `text`, `html` and `data`, and in each of them modules that are
-            named like the modules of answers. One is imported when an answer of its namesake is first
-            said, and registers how.
+        package: its name. It has packages `text`, `html` and `data`. Each of them has modules with the
+            names of the answers' modules. Such a module is imported when an answer of the module of the
+            same name is first rendered, and registers the rendering.
     """
     _packages.append(package)
 
 
 @singledispatch
 def data(answer: Answer) -> Any:
-    """An answer for JSON; by default, a dictionary of its fields.
+    """Return an answer as JSON data; by default, a dictionary of its fields.
 
     Args:
-        answer: a frozen dataclass. What is neither a number, a truth value, an answer nor a sequence of
-            these is said by its `str`.
+        answer: a frozen dataclass. A field that is not a number, a bool, an answer or a sequence of these
+            becomes its `str`.
     """
-    if how := _registered(data, answer):
-        return how(answer)
+    if render := _registered(data, answer):
+        return render(answer)
     return {field.name: _plain(getattr(answer, field.name)) for field in fields(answer)}
 
 
 @singledispatch
 def text(answer: Answer) -> str:
-    """An answer for people; by default, a line for each entry of its data."""
-    if how := _registered(text, answer):
-        return how(answer)
-    return "\n".join(f"{name}: {said}" for name, said in data(answer).items())
+    """Return an answer as text; by default, one line for each entry of its data."""
+    if render := _registered(text, answer):
+        return render(answer)
+    return "\n".join(f"{name}: {value}" for name, value in data(answer).items())
 
 
 @singledispatch
 def html(answer: Answer) -> str:
-    """An answer for a notebook; by default, its text as it is."""
-    if how := _registered(html, answer):
-        return how(answer)
+    """Return an answer as HTML for a notebook; by default, its text, preformatted."""
+    if render := _registered(html, answer):
+        return render(answer)
     return f"<pre>{escape(text(answer))}</pre>"
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """A frozen dataclass of facts, which says itself by what is registered for it."""
+    """A frozen dataclass of facts, rendered by the registered functions."""
 
     def data(self) -> Any:
-        """The answer for JSON; see `data`."""
+        """Return the answer as JSON data; see `data`."""
         return data(self)
 
     def __str__(self) -> str:
@@ -74,23 +74,23 @@ class Answer:
         return html(self)
 
 
-def _registered(say: Any, answer: Answer) -> Callable[[Answer], Any] | None:
-    """What the renderings register for an answer, which are imported; None if they register nothing."""
+def _registered(generic: Any, answer: Answer) -> Callable[[Answer], Any] | None:
+    """Import the renderings of an answer; return the registered one, or None."""
     for package in _packages:
-        _import(f"{package}.{say.__name__}", type(answer).__module__.rpartition(".")[2])
-    how = say.dispatch(type(answer))
-    return None if how is say.dispatch(object) else how
+        _import(f"{package}.{generic.__name__}", type(answer).__module__.rpartition(".")[2])
+    render = generic.dispatch(type(answer))
+    return None if render is generic.dispatch(object) else render
 
 
 @cache
-def _import(room: str, module: str) -> None:
-    """Imports a module of a package, if there is one of that name."""
-    if find_spec(f"{room}.{module}"):
-        import_module(f"{room}.{module}")
+def _import(package: str, module: str) -> None:
+    """Import a module of a package, if it exists."""
+    if find_spec(f"{package}.{module}"):
+        import_module(f"{package}.{module}")
 
 
 def _plain(value: Any) -> Any:
-    """A field's value as JSON has it."""
+    """Return a field's value as JSON data."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, Answer):

@@ -1,4 +1,4 @@
-"""Which layout, which swizzle, which descriptor: the answer for what `wgmma` or `tcgen05` multiplies."""
+"""The choice of layout, swizzle and descriptor for the operands of `wgmma` or `tcgen05.mma`."""
 
 from __future__ import annotations
 
@@ -17,45 +17,45 @@ from .answer import Answer
 from .chosen_operand import ChosenOperand, contiguous_of
 from .load import Load
 from .mma import Mma, mma_of
-from .multiplied import multiplier_of
-from .multiplier import Multiplier, Tcgen05, check_extents
+from .mma_op import MmaOp, Tcgen05Op, check_extents
+from .select_mma_op import select_mma_op
 from .spec import TileSpec
 from .tcgen05_mma import Tcgen05Mma, tcgen05_mma_of
 
-#: Where the examples begin: the dynamic shared memory of a kernel without static one on sm_90
-#: (measured).
+#: Start address of the examples: the dynamic shared memory of a kernel without static shared memory
+#: begins here on sm_90 (measured).
 FIRST_ADDRESS = 0x400
 
 
 @dataclass(frozen=True)
 class ChosenOperands(Answer):
-    """The layouts of the tiles that are multiplied; either may be left out.
+    """The layouts of the tiles of A and B; one of them may be left out.
 
     Attributes:
         a, b: the operands.
-        by: what multiplies them.
+        op: the MMA operation.
     """
 
     a: ChosenOperand | None
     b: ChosenOperand | None
-    by: Multiplier
+    op: MmaOp
 
     @property
     def each(self) -> list[ChosenOperand]:
-        """Those there are."""
+        """The operands that are given."""
         return [operand for operand in (self.a, self.b) if operand]
 
     @cached_property
     def mma(self) -> Mma | Tcgen05Mma | None:
-        """The instructions that multiply them, if both are given.
+        """The MMA instructions, if both operands are given.
 
         Raises:
-            LayoutError: if there is no room for the product.
+            LayoutError: if D does not fit tensor memory.
         """
         if self.a is None or self.b is None:
             return None
-        if isinstance(self.by, Tcgen05):
-            return tcgen05_mma_of(self.a, self.b, self.by)
+        if isinstance(self.op, Tcgen05Op):
+            return tcgen05_mma_of(self.a, self.b, self.op)
         return mma_of(self.a, self.b)
 
 
@@ -76,29 +76,29 @@ def choose_operands(
     k_bytes: int = INSTRUCTION_K_BYTES,
     block: int | None = None,
 ) -> ChosenOperands:
-    """Chooses the layouts of the tiles of D = A * B in shared memory.
+    """Choose the layouts of the tiles of D = A * B in shared memory.
 
     Args:
-        a: A's tile, (M, K), for example "128x64xbf16"; pipeline stages may stand in front. Tiles are
-            those of one block.
-        b: B's tile, (K, N), as A's.
-        load_a, load_b: how each is filled: "tma" or "16-byte" (accesses of all threads); A may be
-            loaded into registers, too: "ldmatrix", or "tma,ldmatrix".
-        a_major: which dimension of A is contiguous in global memory, "k" or "m"; left out, K.
-        b_major: that of B, "k" or "n"; left out, N (a row-major matrix) for the types that the
-            architecture reads so, and K for the others.
+        a: A's tile in one CTA, (M, K), for example "128x64xbf16"; pipeline stages may be the first
+            extent.
+        b: B's tile in one CTA, (K, N), likewise.
+        load_a, load_b: how the tile is filled: "tma" or "16-byte" (vector stores of all threads). A may
+            also be loaded into registers: "ldmatrix", or "tma,ldmatrix".
+        a_major: the contiguous dimension of A in global memory, "k" or "m"; None for K.
+        b_major: that of B, "k" or "n"; None for N (a row-major matrix) where the architecture reads the
+            type N-major, and K otherwise.
         max_swizzle: the widest swizzle to consider, in bytes: 0, 32, 64 or 128.
-        threads: threads that fill tiles, where threads do.
+        threads: threads that fill a tile with vector stores.
         stages: pipeline stages of each tile.
         arch: the architecture: "sm_90" (`wgmma`), "sm_100" or "sm_103" (`tcgen05`).
-        ctas: blocks that multiply together, 1 or 2 (`tcgen05`).
-        scale: the type of the scale factors of blocks, "ue8m0" or "ue4m3" (`tcgen05`); None for none.
-        k_bytes: bytes along K of one instruction: 32, or 48 of 4-bit types on sm_103.
-        block: elements along K that share a scale factor; None for 16 of ue4m3, and else 32.
+        ctas: CTAs of an MMA, the N of `.cta_group::N`: 1 or 2 (`tcgen05`).
+        scale: the type of the scale factors, "ue8m0" or "ue4m3" (`tcgen05`); None without block scaling.
+        k_bytes: bytes along K of one instruction: 32, or 48 for 4-bit types on sm_103.
+        block: elements along K per scale factor; None for 16 with ue4m3, and 32 otherwise.
 
     Raises:
-        LayoutError: if no layout fits; the message names the operand and what would fit. A tile, load
-            or architecture that is malformed is a `TextError`.
+        LayoutError: if no layout fits; the message names the operand and what would fit.
+        TextError: if a tile, a load or an architecture is malformed.
     """
     if a is None and b is None:
         raise LayoutError("no operand is given; expected A, B or both, for example 128x64xbf16")
@@ -116,7 +116,7 @@ def choose_operands(
         )
         if spec is not None
     }
-    by = multiplier_of(
+    op = select_mma_op(
         Arch.parse(arch) if isinstance(arch, str) else arch,
         {role: spec.element for role, (spec, _, _) in given.items()},
         ctas,
@@ -125,33 +125,33 @@ def choose_operands(
         block,
     )
     for role, (spec, _, _) in given.items():
-        check_extents(by, role, spec.element, spec.shape[-2:])
+        check_extents(op, role, spec.element, spec.shape[-2:])
     if len(given) == 2:
-        _check_mma(by, given[Role.A][0], given[Role.B][0])
+        _check_mma(op, given[Role.A][0], given[Role.B][0])
     found: dict[Role, ChosenOperand] = {}
     address = FIRST_ADDRESS
     for role, (spec, load, major) in given.items():
-        lies = _lies(role, spec, major, by.arch)
-        made = _chosen(role, spec, _loads(role, load, by), lies, widest, threads, address, by)
+        stored = _global_major(role, spec, major, op.arch)
+        made = _chosen(role, spec, _loads(role, load, op), stored, widest, threads, address, op)
         found[role] = made
         address = made.address + made.layout.size_bytes
     _check_room(list(found.values()))
-    chosen = ChosenOperands(found.get(Role.A), found.get(Role.B), by)
+    chosen = ChosenOperands(found.get(Role.A), found.get(Role.B), op)
     assert chosen.mma or len(found) == 1
     return chosen
 
 
-def _check_mma(by: Multiplier, a: TileSpec, b: TileSpec) -> None:
+def _check_mma(op: MmaOp, a: TileSpec, b: TileSpec) -> None:
     if a.shape[-1] != b.shape[-2]:
         raise LayoutError(
             f"A is M x K and B is K x N, but A has {a.shape[-1]} columns and B has {b.shape[-2]} rows; "
             "expected the same K"
         )
-    by.check_types(a.element, b.element)
+    op.check_types(a.element, b.element)
 
 
 def _staged(role: Role, spec: TileSpec | str, stages: int | None) -> TileSpec:
-    """The tile with the stages that are asked for."""
+    """Parse a tile and add its pipeline stages."""
     tile = TileSpec.parse(spec) if isinstance(spec, str) else spec
     if stages is None:
         return tile
@@ -162,11 +162,12 @@ def _staged(role: Role, spec: TileSpec | str, stages: int | None) -> TileSpec:
     return TileSpec((stages, *tile.shape), tile.element)
 
 
-def _loads(role: Role, text: str, by: Multiplier) -> tuple[Load, ...]:
+def _loads(role: Role, text: str, op: MmaOp) -> tuple[Load, ...]:
     loads = Load.parse(text)
-    if Load.LDMATRIX in loads and isinstance(by, Tcgen05):
+    if Load.LDMATRIX in loads and isinstance(op, Tcgen05Op):
         raise LayoutError(
-            f"{role.name}: tcgen05 multiplies no registers, which ldmatrix loads; expected tma or 16-byte"
+            f"{role.name}: ldmatrix loads into registers, but tcgen05 reads shared memory; expected "
+            "tma or 16-byte"
         )
     if role is Role.B and Load.LDMATRIX in loads:
         raise LayoutError(
@@ -175,8 +176,8 @@ def _loads(role: Role, text: str, by: Multiplier) -> tuple[Load, ...]:
     return loads
 
 
-def _lies(role: Role, spec: TileSpec, major: str | None, arch: Arch) -> Major:
-    """Which dimension is contiguous in global memory."""
+def _global_major(role: Role, spec: TileSpec, major: str | None, arch: Arch) -> Major:
+    """Return the dimension that is contiguous in global memory."""
     row_major = Major.K if role is Role.A else Major.MN
     if major is None:
         return row_major if row_major in arch.majors_of(spec.element) else Major.K
@@ -190,36 +191,37 @@ def _chosen(
     role: Role,
     spec: TileSpec,
     loads: tuple[Load, ...],
-    lies: Major,
+    global_major: Major,
     widest: Swizzle,
     threads: int,
     address: int,
-    by: Multiplier,
+    op: MmaOp,
 ) -> ChosenOperand:
     element, letter = spec.element, role.extent_name
-    if Load.TMA in loads and Load.LDMATRIX not in loads and lies not in by.arch.majors_of(element):
+    readable = global_major in op.arch.majors_of(element)
+    if Load.TMA in loads and Load.LDMATRIX not in loads and not readable:
         raise LayoutError(
-            f"{role.name}: {element} lies {letter}-major in global memory, TMA moves lines as they are, "
-            f"and {by.name} reads {element} K-major only; expected K-major data (--{role.value}-major "
-            f"k), or threads that transpose it on its way (--load-{role.value} 16-byte)"
+            f"{role.name}: {element} is {letter}-major in global memory, TMA does not transpose, and "
+            f"{op.name} reads {element} K-major only; expected K-major data (--{role.value}-major k), "
+            f"or threads that transpose it (--load-{role.value} 16-byte)"
         )
-    contiguous = contiguous_of(role, lies)
+    contiguous = contiguous_of(role, global_major)
     filled = Load.TMA in loads or Load.VECTORS in loads
     choice = choose(
         element,
         spec.shape,
-        _uses(role, spec, loads, contiguous, threads, by),
+        _uses(role, spec, loads, contiguous, threads, op),
         widest,
-        # What fills a tile says itself which order it can have.
+        # A copy that fills the tile restricts its majorness itself.
         None if filled else contiguous,
-        swizzles=by.arch.swizzles,
+        swizzles=op.arch.swizzles,
     )
     if choice.picked is None:
         why = "\n  ".join(choice.explain().splitlines())
-        raise LayoutError(
-            f"{role.name}: no layout of {spec} suits all that is done with it\n  {why}"
-        )
-    made = ChosenOperand(role, spec, lies, loads, threads, choice, choice.picked, address, by)
+        raise LayoutError(f"{role.name}: no layout of {spec} fits every use of the tile\n  {why}")
+    made = ChosenOperand(
+        role, spec, global_major, loads, threads, choice, choice.picked, address, op
+    )
     return replace(made, address=-(-address // made.alignment) * made.alignment)
 
 
@@ -229,15 +231,15 @@ def _uses(
     loads: tuple[Load, ...],
     contiguous: int,
     threads: int,
-    by: Multiplier,
+    op: MmaOp,
 ) -> list[Use]:
-    """What is done with a tile, of which each stage is used alike."""
+    """Return the uses of a tile; every stage is used in the same way."""
     path = (Step((Multiple(1), 0, 0), None),) if len(spec.shape) == 3 else ()
     uses: list[Use] = []
     if Load.LDMATRIX in loads:
         uses.append(FragmentUse("ldmatrix", a_fragment_access, path))
     else:
-        uses.append(by.use(role, path))
+        uses.append(op.use(role, path))
     if Load.TMA in loads:
         uses.append(BulkUse("TMA", contiguous, path=path))
     if Load.VECTORS in loads:
@@ -251,6 +253,6 @@ def _check_room(operands: list[ChosenOperand]) -> None:
     if size > MAX_BYTES:
         each = " and ".join(f"{o.role.name} takes {o.layout.size_bytes}" for o in operands)
         raise LayoutError(
-            f"{each} bytes; a block has {MAX_BYTES} bytes of shared memory: expected smaller "
-            "tiles or fewer stages"
+            f"{each} bytes; a CTA has {MAX_BYTES} bytes of shared memory: expected smaller tiles or "
+            "fewer stages"
         )

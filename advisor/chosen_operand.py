@@ -1,4 +1,4 @@
-"""One operand in shared memory: the layout that is chosen, and all that follows from it."""
+"""One operand in shared memory: its chosen layout, descriptors, TMA box and bank conflicts."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from ..layout.wgmma import INSTRUCTION_M
 from .answer import Answer
 from .fields import Field, matrix_fields
 from .load import Load
-from .multiplier import Multiplier, Wgmma, canonical_of, first_descriptor
+from .mma_op import MmaOp, WgmmaOp, canonical_of, first_descriptor
 from .spec import TileSpec
 
 
 @dataclass(frozen=True)
-class Block:
-    """What one instruction reads of a tile.
+class MmaTile:
+    """The subtile that one instruction reads.
 
     Attributes:
-        mn, k: where it begins, in elements.
+        mn, k: its first element along m/n and along K.
         extent: its elements along m/n.
-        step: what is added to the descriptor of the first block, in 16-byte units.
-        second: where the second chunk of its rows begins, in bytes from the tile's start; None where
-            each has one chunk.
+        step: offset from the descriptor of the first MMA tile, in 16-byte units.
+        second: start of the second chunk of its rows, in bytes from the tile's start; None where a row
+            is one chunk.
     """
 
     mn: int
@@ -52,29 +52,29 @@ class Block:
 
 @dataclass(frozen=True)
 class ChosenOperand(Answer):
-    """The layout of an operand's tile, and why.
+    """The layout of an operand's tile, and the reasons for it.
 
     Attributes:
         role: A or B.
-        spec: the tile's shape and element type, stages in front if there are any.
-        lies: which dimension is contiguous in global memory.
-        loads: how it is filled and read.
-        threads: threads that fill it, where threads do.
-        choice: the candidates, and the one picked.
-        picked: that one.
-        address: where the tile begins in the examples, in bytes.
-        by: what multiplies it.
+        spec: the tile's shape and element type; with pipeline stages, they are the first extent.
+        global_major: the contiguous dimension in global memory.
+        loads: how the tile is filled and read.
+        threads: threads that fill it with vector stores.
+        choice: the candidates and their evaluations.
+        picked: the chosen candidate.
+        address: start of the tile in the examples, in bytes.
+        op: the MMA operation.
     """
 
     role: Role
     spec: TileSpec
-    lies: Major
+    global_major: Major
     loads: tuple[Load, ...]
     threads: int
     choice: Choice
     picked: Candidate
     address: int
-    by: Multiplier
+    op: MmaOp
 
     @property
     def layout(self) -> TileLayout:
@@ -88,72 +88,71 @@ class ChosenOperand(Answer):
 
     @property
     def stage_bytes(self) -> int:
-        """Bytes from one stage to the next; of the tile, if it has none."""
+        """Bytes from one stage to the next; without stages, those of the tile."""
         return self.layout.size_bytes // (self.spec.shape[0] if len(self.spec.shape) == 3 else 1)
 
     @property
     def alignment(self) -> int:
-        """What the tile's start is aligned to, in bytes: for base offset 0, and for TMA if that fills
-        it."""
+        """Alignment of the tile's start in bytes, for base offset 0 and, if TMA fills it, for TMA."""
         return least_alignment(self.tile) if Load.TMA in self.loads else self.layout.alignment
 
     @property
     def in_registers(self) -> bool:
-        """Whether it is multiplied from registers, so that it has no descriptor."""
+        """Whether the MMA reads the operand from registers; it then has no descriptor."""
         return Load.LDMATRIX in self.loads
 
     @cached_property
-    def blocks(self) -> MmaTiles | Chunks | None:
-        """The instructions' shares; None if they are read from registers."""
-        return None if self.in_registers else self.by.blocks(self.tile, self.role)
+    def mma_tiles(self) -> MmaTiles | Chunks | None:
+        """The MMA tiles of one stage; None if the operand is read from registers."""
+        return None if self.in_registers else self.op.mma_tiles(self.tile, self.role)
 
     @property
     def canonical(self) -> Canonical | None:
         """The canonical layout that the instructions read; None if they read registers."""
-        return self.blocks and canonical_of(self.blocks)
+        return self.mma_tiles and canonical_of(self.mma_tiles)
 
     @property
     def instruction_k(self) -> int:
         """K of one instruction, in elements."""
-        return self.by.k_bytes * 8 // self.spec.element.bits
+        return self.op.k_bytes * 8 // self.spec.element.bits
 
     @property
-    def each_block(self) -> list[Block]:
-        """The instructions' shares one by one, k first; none if they are read from registers."""
-        if self.blocks is None:
+    def each_mma_tile(self) -> list[MmaTile]:
+        """The MMA tiles in a list, K innermost; empty if the operand is read from registers."""
+        if self.mma_tiles is None:
             return []
-        pieces, k = self.blocks.pieces, self.instruction_k
+        pieces, k = self.mma_tiles.pieces, self.instruction_k
         begins = accumulate(pieces[:-1], initial=0)
-        steps = self.blocks.steps
+        steps = self.mma_tiles.steps
         seconds = (
-            self.blocks.seconds
-            if isinstance(self.blocks, Chunks)
+            self.mma_tiles.seconds
+            if isinstance(self.mma_tiles, Chunks)
             else [[None] * len(row) for row in steps]
         )
         return [
-            Block(mn, i * k, extent, step, second)
+            MmaTile(mn, i * k, extent, step, second)
             for mn, extent, row, others in zip(begins, pieces, steps, seconds, strict=True)
             for i, (step, second) in enumerate(zip(row, others, strict=True))
         ]
 
     def descriptor(self, address: int = 0) -> Descriptor:
-        """The descriptor of the first block of a tile, or stage, at that byte address.
+        """Return the descriptor of the first MMA tile of a tile (or stage) at a byte address.
 
         Raises:
             LayoutError: if the operand is read from registers.
         """
-        if self.blocks is None:
+        if self.mma_tiles is None:
             raise LayoutError(f"{self.role.name} is read from registers; it has no descriptor")
-        return first_descriptor(self.blocks, address)
+        return first_descriptor(self.mma_tiles, address)
 
-    def descriptor_of(self, block: Block, address: int) -> Descriptor:
-        """The descriptor of one of `each_block` of a tile, or stage, at that byte address."""
+    def descriptor_of(self, mma_tile: MmaTile, address: int) -> Descriptor:
+        """Return the descriptor of an MMA tile of a tile (or stage) at a byte address."""
         first = self.descriptor(address)
-        start = first.start + block.step * UNIT_BYTES
-        if block.second is None:
+        start = first.start + mma_tile.step * UNIT_BYTES
+        if mma_tile.second is None:
             return replace(first, start=start)
         return Tcgen05Descriptor(
-            start, address + block.second, first.sbo, swizzle=first.swizzle, absolute=True
+            start, address + mma_tile.second, first.sbo, swizzle=first.swizzle, absolute=True
         )
 
     @property
@@ -163,14 +162,14 @@ class ChosenOperand(Answer):
 
     @property
     def fields(self) -> list[Field]:
-        """The fields of the descriptor of a tile at address 0; none if it is read from registers."""
-        if self.blocks is None:
+        """The descriptor's fields for a tile at address 0; empty if read from registers."""
+        if self.mma_tiles is None:
             return []
-        return list(matrix_fields(self.descriptor().encode(), self.by.arch))
+        return list(matrix_fields(self.descriptor().encode(), self.op.arch))
 
     @cached_property
     def box(self) -> TensorBox | str:
-        """The box by which TMA would fill one stage; why it cannot, if it cannot."""
+        """The TMA box that fills one stage; if there is none, the reason."""
         try:
             return tensor_box(self.tile)
         except LayoutError as error:
@@ -178,17 +177,17 @@ class ChosenOperand(Answer):
 
     @cached_property
     def stores(self) -> Evaluation:
-        """How writes of 16 bytes a thread would be served, whether or not the tile is filled so."""
-        contiguous = contiguous_of(self.role, self.lies)
+        """Bank conflicts of 16-byte stores that fill the tile, whether or not it is filled so."""
+        contiguous = contiguous_of(self.role, self.global_major)
         element, shape = self.spec.element, self.spec.shape[-2:]
         return filled(self.tile, Relayout(element, shape, contiguous, self.threads))
 
     @cached_property
     def reads(self) -> Evaluation | None:
-        """How loads of 64 rows (columns of B) into registers would be served, from which `wgmma`
-        multiplies; None if there are fewer."""
+        """Bank conflicts of the loads of a 64-row `wgmma` A fragment (64 columns of B); None if the tile
+        has fewer rows."""
         operand = self.role.orient(self.tile)
-        if operand.shape[0] < INSTRUCTION_M or not isinstance(self.by, Wgmma):
+        if operand.shape[0] < INSTRUCTION_M or not isinstance(self.op, WgmmaOp):
             return None
         return FragmentUse("ldmatrix", a_fragment_access).evaluate(operand)
 
@@ -198,15 +197,15 @@ class ChosenOperand(Answer):
         return ("M", "K") if self.role is Role.A else ("K", "N")
 
     def letter(self, major: Major) -> str:
-        """The letter of the dimension that is contiguous: K, or M of A and N of B."""
+        """Return the letter of the contiguous dimension: K, or M for A and N for B."""
         return "K" if major is Major.K else self.role.extent_name
 
 
 def contiguous_of(role: Role, major: Major) -> int:
-    """The dimension of a tile, (M, K) of A or (K, N) of B, that is contiguous."""
+    """Return the contiguous dimension of a tile: (M, K) of A, or (K, N) of B."""
     return 1 if (major is Major.K) == (role is Role.A) else 0
 
 
 def one_stage(layout: TileLayout) -> TileLayout:
-    """The layout of the first stage of a tile; its own, if it has no stages."""
+    """Return the layout of the first stage; without stages, the layout itself."""
     return layout.stage(0).layout if len(layout.shape) == 3 else layout

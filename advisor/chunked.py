@@ -1,4 +1,4 @@
-"""The descriptors of an operand whose instructions read 48 bytes along K, in up to two chunks."""
+"""The descriptors of an operand with K blocks of 48 bytes, which are read in one or two chunks."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class EncodedChunks(Answer):
 
     Attributes:
         tile: the tile's layout, (M, K) for A and (K, N) for B.
-        role: which operand it is.
-        chunks: what each instruction reads.
-        start: where the tile begins.
-        arch: whose instructions read it.
+        role: A or B.
+        chunks: the MMA tiles with their chunks.
+        start: byte address of the tile.
+        arch: the architecture.
     """
 
     tile: TileLayout
@@ -30,7 +30,7 @@ class EncodedChunks(Answer):
 
     @property
     def descriptors(self) -> tuple[tuple[Tcgen05Descriptor, ...], ...]:
-        """Those of all instructions, indexed [m/n][k]."""
+        """The descriptors of all instructions, indexed [m/n][k]."""
         return tuple(
             tuple(self.chunks.block_descriptor(i, j, self.start) for j in range(len(row)))
             for i, row in enumerate(self.chunks.starts)
@@ -40,16 +40,16 @@ class EncodedChunks(Answer):
 def encode_chunks(
     tile: TileLayout, role: Role, start: int = 0, arch: Arch = Arch.SM_103
 ) -> EncodedChunks:
-    """The descriptors of an operand with K steps of 48 bytes, whose tile begins at that address.
+    """Return the descriptors of an operand with K blocks of 48 bytes.
 
     Args:
         tile: (M, K) for A, (K, N) for B.
-        role: which operand it is.
-        start: where the tile begins, a multiple of the swizzle's pattern.
-        arch: whose instructions read it.
+        role: A or B.
+        start: byte address of the tile, a multiple of the swizzle pattern.
+        arch: the architecture.
 
     Raises:
-        LayoutError: if the instructions cannot read the tile, or it cannot begin there.
+        LayoutError: if the instructions cannot read the tile, or it cannot start at that address.
     """
     if LONG_K_BYTES not in arch.k_bytes:
         raise LayoutError(f"K is {LONG_K_BYTES} bytes, which only sm_103 has; {arch} reads 32")
@@ -57,14 +57,14 @@ def encode_chunks(
         raise LayoutError(f"an operand has rank 2, but the tile has rank {len(tile.shape)}")
     kind = arch.kind_of(tile.element)
     if kind is None:
-        raise LayoutError(f"{tile.element} is no multiplicand of {arch.instructions}")
+        raise LayoutError(f"{tile.element} is not an A or B element type of {arch.instructions}")
     chunks = chunked_mma_tiles(tile, role, kind)
     if isinstance(chunks, Mismatch):
         raise LayoutError(chunks.reason)
     if start + tile.size_bytes > WINDOW_BYTES:
         raise LayoutError(
-            f"a tile of {tile.size_bytes} bytes at {start:#x} ends behind {WINDOW_BYTES:#x}, where a "
-            "descriptor's addresses end"
+            f"a tile of {tile.size_bytes} bytes at {start:#x} ends above {WINDOW_BYTES:#x}, the limit of "
+            "descriptor addresses"
         )
     made = EncodedChunks(tile, role, chunks, start, arch)
     try:

@@ -1,4 +1,4 @@
-"""A descriptor read back: its fields in words, what one instruction reads, what is suspicious."""
+"""A decoded descriptor: its fields, the bytes that one instruction reads, and suspicious values."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .suspicions import Suspicion, of_bits, of_reading, without_reserved
 
 @dataclass(frozen=True)
 class Decoded(Answer):
-    """What a descriptor of an operand in shared memory says.
+    """A decoded matrix descriptor of an operand in shared memory.
 
     Attributes:
         bits: the 64 bits.
-        reading: what an instruction takes it for; None where the element type is not known.
-        suspicions: what is wrong, or right in rare cases only.
-        assumed: whether the major was not given, and another one could be meant.
-        arch: whose descriptor it is.
+        reading: the operand that an instruction reads; None where the element type is not known.
+        suspicions: values that are wrong, or right only in rare cases.
+        assumed: whether the major-ness was not given and is assumed.
+        arch: the architecture.
     """
 
     bits: int
@@ -36,27 +36,27 @@ class Decoded(Answer):
 
     @property
     def descriptor(self) -> Descriptor:
-        """The descriptor, with bits that mean nothing taken as 0."""
+        """The descriptor, with reserved bits cleared."""
         return without_reserved(self.bits, self.arch)
 
     @property
     def layout(self) -> TileLayout | None:
-        """The canonical layout of the operand (m/n, k), LBO and SBO filled in; None if it is read in two
-        chunks, or not at all."""
+        """The operand's canonical layout, (m/n, k), with the values of LBO and SBO; None if it is read
+        in two chunks, or cannot be read."""
         reading = self.reading
         if reading is None or not reading.legal or len(reading.chunks) > 1:
             return None
         form = reading.form
         assert form is not None
-        d, kind, extents = self.descriptor, reading.element, (reading.rows, reading.k)
-        pattern = form.layout(kind, 1, 1, 0, 0).shape
+        d, element, extents = self.descriptor, reading.element, (reading.rows, reading.k)
+        pattern = form.layout(element, 1, 1, 0, 0).shape
         m, k = (-(-extent // of) for extent, of in zip(extents, pattern, strict=True))
-        whole = form.layout(kind, m, k, d.lbo, d.sbo)
+        whole = form.layout(element, m, k, d.lbo, d.sbo)
         return whole if whole.shape == extents else whole.slice((0, 0), extents).layout
 
     @cached_property
     def ranges(self) -> tuple[tuple[int, int], ...]:
-        """The bytes that one instruction reads: (first, last) of each run of them, ascending."""
+        """The byte ranges that one instruction reads: (first, last) of each, ascending."""
         if self.reading is None or not self.reading.legal:
             return ()
         size = max(1, self.reading.element.bits // 8)
@@ -81,22 +81,21 @@ def decode(
     arch: Arch = Arch.SM_90,
     k_bytes: int | None = None,
 ) -> Decoded:
-    """What a descriptor of an operand in shared memory says, and what is suspicious about it.
+    """Decode a matrix descriptor, and report suspicious values.
 
     Args:
         bits: the descriptor.
-        element: the element type; without it, only the fields are evaluated.
-        major: the contiguous dimension; if it is not given, the one that leaves fewer suspicions.
-        rows: the operand's extent along m or n: of A as many as the instruction has, which is what None
-            stands for; N for B.
-        tile: the address at which the tile begins of which the operand is a part; if it is not given,
-            the start may be anywhere in one.
-        arch: whose instruction reads it.
-        k_bytes: bytes along K that the instruction reads; None for 32, or for 48 of 4-bit types where
-            LBO is an address.
+        element: the element type; without it, only the fields are checked.
+        major: the contiguous dimension; None for the one with fewer suspicions.
+        rows: the operand's extent along m or n: N for B; None for the instruction's M.
+        tile: start address of the tile that contains the operand; without it, the operand may start
+            anywhere in its tile.
+        arch: the architecture.
+        k_bytes: bytes along K that the instruction reads; None for 32, or 48 for 4-bit types where LBO
+            is an address.
 
     Raises:
-        LayoutError: if the descriptor has more than 64 bits, or no operand has so many rows.
+        LayoutError: if the descriptor has more than 64 bits, or no operand has that number of rows.
     """
     if not 0 <= bits < 1 << 64:
         raise LayoutError(f"{bits:#x} is not a 64-bit value")

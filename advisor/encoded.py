@@ -1,4 +1,4 @@
-"""The descriptors of an operand: from its fields, or from the layout of its tile."""
+"""The descriptors of an operand, from given fields or from the layout of its tile."""
 
 from __future__ import annotations
 
@@ -23,52 +23,52 @@ from .suspicions import Suspicion, of_bits
 
 @dataclass(frozen=True)
 class Operand(Answer):
-    """A tile as an operand, and how it is cut into instructions.
+    """A tile as an operand, and its MMA tiles.
 
     Attributes:
         tile: the layout of one stage, (M, K) for A and (K, N) for B.
-        role: which operand it is.
-        blocks: what each instruction reads.
-        stage_steps: what is added to the descriptor for each stage, in 16-byte units.
-        arch: whose instructions read it.
+        role: A or B.
+        mma_tiles: the subtile that each instruction reads.
+        stage_steps: offset of the descriptor for each stage, in 16-byte units.
+        arch: the architecture.
     """
 
     tile: TileLayout
     role: Role
-    blocks: MmaTiles
+    mma_tiles: MmaTiles
     stage_steps: tuple[int, ...] = (0,)
     arch: Arch = Arch.SM_90
 
     @property
     def form(self) -> str:
-        """The canonical layout of every block, as the ISA writes it."""
-        canonical = self.blocks.canonical
+        """The canonical layout of every MMA tile, in the ISA's notation."""
+        canonical = self.mma_tiles.canonical
         return f"{canonical.swizzle.cute} o {canonical.form.text}"
 
     @property
     def k_steps(self) -> tuple[int, ...]:
-        """What is added for each instruction along k, in 16-byte units."""
-        return self.blocks.steps[0]
+        """Offset of the descriptor for each instruction along K, in 16-byte units."""
+        return self.mma_tiles.steps[0]
 
     @property
     def mn_steps(self) -> tuple[int, ...]:
-        """What is added for each instruction along m/n, in 16-byte units."""
-        return tuple(row[0] for row in self.blocks.steps)
+        """Offset of the descriptor for each instruction along m/n, in 16-byte units."""
+        return tuple(row[0] for row in self.mma_tiles.steps)
 
 
 def operand_of(
     tile: TileLayout, role: Role, rows: int | None = None, arch: Arch = Arch.SM_90
 ) -> Operand | Mismatch:
-    """A tile, or stages of tiles, as an operand; or why no instruction reads it.
+    """Return a tile as an operand, or why no instruction reads it.
 
     Args:
-        tile: (M, K) for A, (K, N) for B, or with stages in front.
-        role: which operand it is.
-        rows: the extent along m/n of each instruction; None for the M of A's, and of B as N is cut.
-        arch: whose instructions read it.
+        tile: (M, K) for A, (K, N) for B, or with stages as the first extent.
+        role: A or B.
+        rows: the extent along m/n of each instruction; None for A's M, and the MMA's N pieces for B.
+        arch: the architecture.
     """
     if not arch.multiplies(tile.element):
-        return Mismatch(f"{tile.element} is no multiplicand of {arch.instructions}")
+        return Mismatch(f"{tile.element} is not an A or B element type of {arch.instructions}")
     if problem := size_problem(tile.element, tile.shape):
         return Mismatch(problem)
     stage_steps, stage = (0,), tile
@@ -81,21 +81,21 @@ def operand_of(
             )
         stage_steps = tuple(start // (UNIT_BYTES * 8) for start in starts)
         stage = tile.stage(0).layout
-    blocks = arch.blocks(stage, role, rows=rows)
-    if isinstance(blocks, Mismatch):
-        return blocks
-    return Operand(stage, role, blocks, stage_steps, arch)
+    found = arch.blocks(stage, role, rows=rows)
+    if isinstance(found, Mismatch):
+        return found
+    return Operand(stage, role, found, stage_steps, arch)
 
 
 @dataclass(frozen=True)
 class Encoded(Answer):
-    """A descriptor, and those of the other instructions.
+    """The descriptors of an operand.
 
     Attributes:
         descriptor: that of the first instruction.
-        operand: the operand that it was made for; None if its fields were given.
-        suspicions: what is suspicious about the fields.
-        arch: whose descriptor it is.
+        operand: the operand; None if the descriptor's fields were given.
+        suspicions: suspicious values of the fields.
+        arch: the architecture.
     """
 
     descriptor: Descriptor
@@ -105,18 +105,18 @@ class Encoded(Answer):
 
     @property
     def bits(self) -> int:
-        """The descriptor."""
+        """The descriptor's 64 bits."""
         return self.descriptor.encode()
 
     @property
     def constant(self) -> int:
-        """The descriptor without its address: what a compiler folds."""
+        """The descriptor without its address, a compile-time constant."""
         return replace(self.descriptor, start=0).encode()
 
     @property
     def descriptors(self) -> tuple[tuple[int, ...], ...]:
-        """Those of all instructions of the first stage, indexed [m/n][k]."""
-        steps = self.operand.blocks.steps if self.operand else ((0,),)
+        """The descriptors of all instructions of the first stage, indexed [m/n][k]."""
+        steps = self.operand.mma_tiles.steps if self.operand else ((0,),)
         return tuple(tuple(self.bits + step for step in row) for row in steps)
 
 
@@ -129,23 +129,25 @@ def encode(
     arch: Arch = Arch.SM_90,
     absolute: bool = False,
 ) -> Encoded:
-    """The descriptor of given fields.
+    """Return the descriptor with the given fields.
 
     Args:
         start, lbo, sbo: in bytes.
         swizzle: the swizzling mode.
         offset: the base offset.
-        arch: whose descriptor it is.
-        absolute: whether `lbo` is an address, for a K of 48 bytes.
+        arch: the architecture.
+        absolute: whether `lbo` is an absolute address, for a K of 48 bytes.
 
     Raises:
-        LayoutError: if a quantity is not what its field can hold, or means nothing with the others, or
-            the architecture lacks the mode.
+        LayoutError: if a field cannot hold its value, the values contradict each other, or the
+            architecture does not have the mode.
     """
     if offset and swizzle is Swizzle.NONE:
         raise LayoutError(f"base offset is {offset}, but without swizzle it must be 0")
     if absolute and not arch.has_absolute_lbo:
-        raise LayoutError(f"LBO is an address, which only sm_103 has; on {arch} it is a distance")
+        raise LayoutError(
+            f"LBO is an absolute address, which only sm_103 has; on {arch} it is a relative offset"
+        )
     more = {"absolute": True} if absolute else {}
     try:
         descriptor = arch.descriptor(start, lbo, sbo, offset, swizzle, **more)
@@ -155,20 +157,20 @@ def encode(
 
 
 def encode_operand(operand: Operand, start: int = 0) -> Encoded:
-    """The descriptors of an operand whose tile begins at that address.
+    """Return the descriptors of an operand whose tile starts at a byte address.
 
     Raises:
-        LayoutError: if a tile cannot begin there.
+        LayoutError: if a tile cannot start there.
     """
     size = operand.tile.size_bytes + operand.stage_steps[-1] * UNIT_BYTES
     if start + size > WINDOW_BYTES:
         raise LayoutError(
-            f"a tile of {size} bytes at {start:#x} ends behind {WINDOW_BYTES:#x}, where a descriptor's "
-            "addresses end"
+            f"a tile of {size} bytes at {start:#x} ends above {WINDOW_BYTES:#x}, the limit of descriptor "
+            "addresses"
         )
     try:
         offset = base_offset(start, operand.tile.swizzle)
-        descriptor = operand.blocks.descriptor(start, offset)
+        descriptor = operand.mma_tiles.descriptor(start, offset)
     except ValueError as error:
         raise LayoutError(str(error)) from None
     return Encoded(descriptor, operand, arch=operand.arch)

@@ -1,4 +1,4 @@
-"""The fields of descriptors: which bits they are, and what these hold."""
+"""The bit fields of descriptors and their encoded values."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ class Field:
     """A field of a descriptor.
 
     Attributes:
-        name: as the ISA names it; of an instruction descriptor, the attribute of
-            `InstructionDescriptor` that it becomes.
-        bit, width: its first bit, and how many it has.
-        encoded: the bits.
+        name: the ISA's name; for an instruction descriptor, the attribute of `InstructionDescriptor`.
+        bit, width: the first bit and the number of bits.
+        encoded: the field's value in the descriptor.
     """
 
     name: str
@@ -32,7 +31,7 @@ class Field:
 
 
 def matrix_fields(bits: int, arch: Arch) -> tuple[Field, ...]:
-    """The fields of a matrix descriptor of an architecture, lowest bits first."""
+    """Return the fields of a matrix descriptor, lowest bits first."""
     places = {"start address": START, "LBO": LBO, "SBO": SBO, "base offset": BASE_OFFSET}
     places["swizzle"] = arch.descriptor.mode
     if VERSION in arch.descriptor.fixed:
@@ -42,11 +41,11 @@ def matrix_fields(bits: int, arch: Arch) -> tuple[Field, ...]:
 
 
 def instruction_fields(bits: int, descriptor: InstructionDescriptor) -> tuple[Field, ...]:
-    """The fields that an instruction descriptor of its kind has.
+    """Return the fields of an instruction descriptor; they depend on its kind.
 
     Args:
         bits: the 32 bits.
-        descriptor: what they mean.
+        descriptor: the decoded descriptor.
     """
     places = descriptor.fields(descriptor.kind)
     return tuple(Field(name, *place, field_of(bits, place)) for name, place in places.items())

@@ -1,4 +1,4 @@
-"""An instruction descriptor of tcgen05 read back: its fields in words, and whether it can be."""
+"""A decoded instruction descriptor of tcgen05: its fields, and whether it is legal."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .suspicions import Suspicion
 
 @dataclass(frozen=True)
 class DecodedInstruction(Answer):
-    """What an instruction descriptor says.
+    """A decoded instruction descriptor.
 
     Attributes:
         bits: the 32 bits.
-        descriptor: what they mean.
-        suspicions: why no instruction can be that.
-        arch: whose instruction it is.
+        descriptor: the decoded fields.
+        suspicions: why no instruction of the architecture has this descriptor.
+        arch: the architecture.
     """
 
     bits: int
@@ -29,26 +29,26 @@ class DecodedInstruction(Answer):
 
     @property
     def ctas(self) -> int:
-        """Blocks that multiply together, as M tells: 256 rows are of two, others are taken for one's."""
+        """CTAs of the MMA, by its M: 256 rows need a CTA pair, others are taken as `.cta_group::1`."""
         return 2 if self.descriptor.m == 256 else 1
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """The fields that a descriptor of its kind has."""
+        """The fields that a descriptor of this kind has."""
         return instruction_fields(self.bits, self.descriptor)
 
 
 def decode_instruction(bits: int, kind: Kind, arch: Arch = Arch.SM_100) -> DecodedInstruction:
-    """What an instruction descriptor says, and whether an instruction can be that.
+    """Decode an instruction descriptor, and check that it is legal.
 
     Args:
         bits: the descriptor.
-        kind: the instruction's kind, which the bits do not say.
-        arch: whose instruction it is.
+        kind: the instruction's `.kind`, which is not encoded in the bits.
+        arch: the architecture.
 
     Raises:
-        LayoutError: if the architecture has no such descriptors, bits that belong to no field are set,
-            or a field holds what means nothing.
+        LayoutError: if the architecture has no instruction descriptors, reserved bits are set, or a field
+            has an undefined value.
     """
     if not arch.kinds:
         others = " and ".join(str(other) for other in Arch if other.kinds)
@@ -58,11 +58,11 @@ def decode_instruction(bits: int, kind: Kind, arch: Arch = Arch.SM_100) -> Decod
     except ValueError as error:
         raise LayoutError(str(error)) from None
     made = DecodedInstruction(bits, descriptor, (), arch)
-    return replace(made, suspicions=tuple(_wrong(made)))
+    return replace(made, suspicions=tuple(_illegal(made)))
 
 
-def _wrong(made: DecodedInstruction) -> list[Suspicion]:
-    """Why no instruction of the architecture can be that."""
+def _illegal(made: DecodedInstruction) -> list[Suspicion]:
+    """Return why no instruction of the architecture has this descriptor."""
     d, arch, found = made.descriptor, made.arch, []
     if d.kind not in arch.kinds:
         found.append(Suspicion("kind", f"{arch} has no kind::{d.kind}; sm_100 has"))

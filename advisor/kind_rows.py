@@ -1,4 +1,4 @@
-"""The kinds of `tcgen05.mma`: which shapes their instructions have, and which scale factors they take."""
+"""The kinds of `tcgen05.mma`: their instruction shapes and scale factors."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class KindShapes(Answer):
     """The shapes of a kind's instructions.
 
     Attributes:
-        ctas: how many blocks multiply together.
-        m: every M of all blocks.
-        n: every N of all blocks, where B is K-major and K the first of its kind's.
+        ctas: CTAs of the MMA, the N of `.cta_group::N`.
+        m: every legal M, over all CTAs.
+        n: every legal N, over all CTAs, where B is K-major and K is the first of the kind.
     """
 
     ctas: int
@@ -38,13 +38,13 @@ class KindRow(Answer):
 
     @property
     def k(self) -> list[int]:
-        """K in elements, of each number of bytes that instructions read along K."""
+        """K in elements, for each number of bytes that instructions read along K."""
         element = next(iter(self.kind.codes))
         return [Shape(0, 0, k_bytes=size).k(element) for size in k_bytes_of(self.kind, self.arch)]
 
     @property
     def shapes(self) -> list[KindShapes]:
-        """The shapes for one block, and for two that multiply together."""
+        """The shapes for one CTA and for a CTA pair."""
         kind, element = self.kind, next(iter(self.kind.codes))
         return [
             KindShapes(ctas, tuple(legal_m(kind, ctas)), tuple(legal_n(kind, element, ctas)))
@@ -54,12 +54,12 @@ class KindRow(Answer):
 
 @dataclass(frozen=True)
 class ScaleRow(Answer):
-    """Scale factors that a kind takes.
+    """Scale factors of a kind.
 
     Attributes:
         kind: the kind.
-        scale: the factors' type.
-        block: elements along K that share one.
+        scale: the type of the scale factors.
+        block: elements along K per scale factor.
         k_bytes: bytes along K that an instruction reads.
     """
 
@@ -75,17 +75,17 @@ class ScaleRow(Answer):
 
     @property
     def factors(self) -> int:
-        """How many factors of a row an instruction reads."""
+        """Scale factors of a row that an instruction reads."""
         return scale_factors(self.kind, Shape(0, 0, k_bytes=self.k_bytes), self.block)
 
     @property
     def vector(self) -> str | None:
-        """What the ISA calls that number; None for K = 96."""
+        """The ISA's `.scale_vec` qualifier; None for K = 96."""
         return None if self.k_bytes == LONG_K_BYTES else f"scale_vec::{self.factors}X"
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """The bytes of a word at which an instruction's factors can begin."""
+        """The legal scale factor IDs: first byte of an instruction's factors in a word."""
         return tuple(SCALE_IDS[self.factors])
 
 
@@ -94,8 +94,8 @@ class ScaleBlock(Answer):
     """A block of scale factors in shared memory.
 
     Attributes:
-        layout: how its factors lie, (rows, factors).
-        blocks: what `tcgen05.cp` copies.
+        layout: its layout, (rows, factors).
+        blocks: the blocks that `tcgen05.cp` copies.
     """
 
     layout: TileLayout
@@ -103,18 +103,18 @@ class ScaleBlock(Answer):
 
 
 def k_bytes_of(kind: Kind, arch: Arch) -> tuple[int, ...]:
-    """Bytes along K that instructions of a kind read, the usual number first."""
+    """Return the bytes along K that instructions of a kind read, the default first."""
     packed = all(element.bits == 4 for element in kind.codes)
     return arch.k_bytes if packed else (INSTRUCTION_K_BYTES,)
 
 
 def kinds(arch: Arch) -> list[KindRow]:
-    """The kinds that an architecture has; `wgmma` has none."""
+    """Return the kinds of an architecture; `wgmma` has none."""
     return [KindRow(kind, arch) for kind in arch.kinds]
 
 
 def scales(arch: Arch) -> list[ScaleRow]:
-    """The scale factors that the kinds of an architecture take."""
+    """Return the scale factors of the kinds of an architecture."""
     return [
         ScaleRow(kind, scale, block, k_bytes)
         for kind in arch.kinds
@@ -124,7 +124,7 @@ def scales(arch: Arch) -> list[ScaleRow]:
 
 
 def scale_block() -> ScaleBlock:
-    """The block of scale factors that every kind takes."""
+    """Return the block of scale factors, which is the same for every kind."""
     layout = scale_layout(UE8M0, BLOCK_ROWS, BLOCK_FACTORS)
     blocks = scale_blocks(layout)
     assert isinstance(blocks, ScaleBlocks)
@@ -133,7 +133,7 @@ def scale_block() -> ScaleBlock:
 
 @dataclass(frozen=True)
 class KindTable(Answer):
-    """The kinds that an architecture has.
+    """The kinds of an architecture.
 
     Raises:
         LayoutError: if it has none.
@@ -146,13 +146,13 @@ class KindTable(Answer):
 
     @property
     def rows(self) -> list[KindRow]:
-        """A row for each."""
+        """One row per kind."""
         return kinds(self.arch)
 
 
 @dataclass(frozen=True)
 class ScaleTable(Answer):
-    """The scale factors that the kinds of an architecture take, and how they lie.
+    """The scale factors of the kinds of an architecture, and their layout.
 
     Raises:
         LayoutError: if it has no kinds.
@@ -165,12 +165,12 @@ class ScaleTable(Answer):
 
     @property
     def rows(self) -> list[ScaleRow]:
-        """A row for each."""
+        """One row per kind."""
         return scales(self.arch)
 
     @property
     def block(self) -> ScaleBlock:
-        """How they lie."""
+        """The block of scale factors in shared memory."""
         return scale_block()
 
 

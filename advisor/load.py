@@ -1,4 +1,4 @@
-"""How data gets into a tile, and from it into registers."""
+"""How a tile is filled, and loaded into registers."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from ..layout.text_error import TextError
 
 
 class Load(Enum):
-    """What is done with an operand's tile besides multiplying it."""
+    """A use of an operand's tile other than the MMA."""
 
     TMA = "tma"
     """Bulk tensor copies fill it."""
     VECTORS = "16-byte"
-    """Threads fill it, 16 bytes at a time; the data passes through registers, and may be turned
-    around there."""
+    """Threads fill it with 16-byte stores from registers, where the data may be transposed."""
     LDMATRIX = "ldmatrix"
-    """A warpgroup loads it into registers, from which A is multiplied."""
+    """A warpgroup loads it into registers, as the A fragment of `wgmma`."""
 
     @classmethod
     def parse(cls, text: str) -> tuple[Load, ...]:
-        """Reads one or several, joined by commas: `tma`, or `tma,ldmatrix`.
+        """Parse one or several loads, separated by commas: `tma`, or `tma,ldmatrix`.
 
         Raises:
-            TextError: for any other word.
+            TextError: if a word is not a load.
         """
         found: list[Load] = []
         at = 0

@@ -1,4 +1,4 @@
-"""Which canonical layout a tile has as an operand; if none, why, and the nearest that has one."""
+"""The canonical layout of a tile as an operand; or why it has none, and the nearest legal layout."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from .encoded import Encoded, Operand, encode_operand, operand_of
 
 @dataclass(frozen=True)
 class Nearest(Answer):
-    """A layout that instructions read, and how far a tile is from it.
+    """A legal layout, and the number of elements in which a tile differs from it.
 
     Attributes:
         layout: the layout.
-        name: it in words.
-        moved: how many elements lie elsewhere in it.
-        total: how many there are.
+        name: its description.
+        different: elements with another offset in it.
+        total: all elements.
     """
 
     layout: TileLayout
     name: str
-    moved: int
+    different: int
     total: int
 
 
 @dataclass(frozen=True, eq=False)
 class Matched(Answer):
-    """What a tile is to the instructions that read it.
+    """A tile, and the operand that instructions can read it as.
 
     Attributes:
         element: the element type.
-        role: which operand it is.
-        places: int64 of the tile's shape: where each element lies, from the tile's start, in elements.
-        layout: its layout; None for a map that none explains.
-        found: the operand, or why it is none.
-        nearest: if it is none, the legal layout in which the fewest elements lie elsewhere.
-        start: where a map begins, in bytes.
-        arch: whose instructions read it.
+        role: A or B.
+        places: int64 of the tile's shape: offset of each element from the tile's start, in elements.
+        layout: its layout; None for a map that no layout produces.
+        found: the operand, or why no instruction reads the tile.
+        nearest: without an operand, the legal layout in which the fewest elements have other offsets.
+        start: the first place of a map, in bytes.
+        arch: the architecture.
     """
 
     element: Element
@@ -55,12 +55,12 @@ class Matched(Answer):
 
     @property
     def encoded(self) -> Encoded | None:
-        """The descriptors, for a tile at address 0; None if it is no operand."""
+        """The descriptors of a tile at address 0; None if no instruction reads it."""
         return None if isinstance(self.found, Mismatch) else encode_operand(self.found)
 
     @property
-    def fits_with(self) -> tuple[Swizzle, ...]:
-        """If the tile is no operand: the swizzling modes with which its strides would be one's."""
+    def matching_swizzles(self) -> tuple[Swizzle, ...]:
+        """For a tile without an operand, the swizzling modes with which its strides are legal."""
         if self.layout is None or isinstance(self.found, Operand):
             return ()
         others = ((other, replace(self.layout, swizzle=other)) for other in self.arch.swizzles)
@@ -74,16 +74,16 @@ class Matched(Answer):
 def match_tile(
     tile: TileLayout, role: Role, rows: int | None = None, arch: Arch = Arch.SM_90
 ) -> Matched:
-    """What a tile is to the instructions.
+    """Match a tile to a canonical layout.
 
     Args:
-        tile: its layout, (M, K) for A and (K, N) for B, or with stages in front.
-        role: which operand it is.
-        rows: the extent along m/n of each instruction; None for the M of A's, and of B as N is cut.
-        arch: whose instructions they are.
+        tile: its layout, (M, K) for A and (K, N) for B, or with stages as the first extent.
+        role: A or B.
+        rows: the extent along m/n of each instruction; None for A's M, and the MMA's N pieces for B.
+        arch: the architecture.
 
     Raises:
-        LayoutError: if no memory holds the tile.
+        LayoutError: if the tile is larger than memory.
     """
     found, places = operand_of(tile, role, rows, arch), places_of(tile)
     nearest = _nearest(places, tile.element, role, arch) if isinstance(found, Mismatch) else None
@@ -97,15 +97,15 @@ def match_map(
     rows: int | None = None,
     arch: Arch = Arch.SM_90,
 ) -> Matched:
-    """What a tile is whose elements lie at those places.
+    """Infer the layout of a tile from a map of its elements, and match it.
 
     Args:
-        places: int64[rows, columns], where each element lies, in elements; may begin at any multiple
-            of the swizzle's pattern.
+        places: int64[rows, columns], the place of each element, in elements; the first may be any
+            multiple of the swizzle pattern.
         element, role, rows, arch: as for `match_tile`.
 
     Raises:
-        LayoutError: if no tile can be such a map.
+        LayoutError: if the map is not that of a tile.
     """
     explained = inferred(places, element)
     exact = [each for each in explained if not each.wrong]
@@ -130,10 +130,10 @@ def _of_map(
 
 
 def _unexplained(best: Inferred, total: int) -> Mismatch:
-    """Why a map is no layout, with the first element that differs."""
+    """Return why no layout produces a map, with the first element that differs."""
     return Mismatch(
-        f"no swizzle and strides explain the map: {best.layout} comes nearest, but element "
-        f"{best.first} lies at {best.actual}, not {best.expected} (in elements); {best.wrong} of "
+        f"no swizzle and strides match the map: {best.layout} is the nearest, but element "
+        f"{best.first} is at {best.actual}, not at {best.expected} (in elements); {best.wrong} of "
         f"{total} differ",
         f"the place of element {best.first}",
         best.actual,
@@ -142,7 +142,7 @@ def _unexplained(best: Inferred, total: int) -> Mismatch:
 
 
 def _nearest(places: np.ndarray, element: Element, role: Role, arch: Arch) -> Nearest | None:
-    """The legal layout in which the fewest elements lie elsewhere; None if no layout is legal."""
+    """Return the legal layout in which the fewest elements have other offsets; None if there is none."""
     if not arch.multiplies(element):
         return None
     path = (Step((0,), None),) if places.ndim == 3 else ()
@@ -153,4 +153,4 @@ def _nearest(places: np.ndarray, element: Element, role: Role, arch: Arch) -> Ne
         for c in choice.candidates
         if c.accepted
     ]
-    return min(found, key=lambda nearest: nearest.moved, default=None)
+    return min(found, key=lambda nearest: nearest.different, default=None)

@@ -1,4 +1,4 @@
-"""The `wgmma` instructions that multiply two tiles."""
+"""The `wgmma` instructions of an MMA of two tiles."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .chosen_operand import ChosenOperand
 
 @dataclass(frozen=True)
 class Mma(Answer):
-    """D = A * B, as one warpgroup computes it.
+    """D = A * B of one warpgroup.
 
     Attributes:
         a, b: the operands.
-        accumulator: the type of D; the usual one of those there are.
+        accumulator: the type of D; the first of `accumulators`.
         pieces: the N of successive instructions.
     """
 
@@ -31,7 +31,7 @@ class Mma(Answer):
 
     @property
     def accumulators(self) -> tuple[Accumulator, ...]:
-        """The types that D can have, the usual one first."""
+        """The legal types of D, the default first."""
         return tuple(accumulators(self.a.spec.element, self.b.spec.element))
 
     @property
@@ -46,17 +46,17 @@ class Mma(Answer):
 
     @property
     def k(self) -> int:
-        """Elements that each element of D is a sum of products of."""
+        """Columns of A and rows of B."""
         return self.a.spec.shape[-1]
 
     @property
     def instructions(self) -> dict[str, int]:
-        """How often each instruction is executed."""
+        """The number of executions of each instruction."""
         each = self.m // INSTRUCTION_M * (self.k // instruction_k(self.a.spec.element))
         return {self.opcode(n): count * each for n, count in Counter(self.pieces).items()}
 
     def opcode(self, n: int) -> str:
-        """The instruction of that N."""
+        """Return the instruction with a given N."""
         a, b = self.a.spec.element, self.b.spec.element
         shape = f"m{INSTRUCTION_M}n{n}k{instruction_k(a)}"
         operation = ".and.popc" if a == B1 else ""
@@ -64,8 +64,8 @@ class Mma(Answer):
 
     @property
     def transposes(self) -> dict[str, int]:
-        """The instruction's `imm-trans-a` and `imm-trans-b`: 1 for M- or N-major; 16-bit types only, and
-        of operands in shared memory."""
+        """`imm-trans-a` and `imm-trans-b` of the instruction: 1 for M- or N-major. They exist for 16-bit
+        types in shared memory only."""
         return {
             f"imm-trans-{operand.role.value}": int(operand.major is Major.MN)
             for operand in (self.a, self.b)
@@ -74,12 +74,12 @@ class Mma(Answer):
 
     @property
     def registers(self) -> int:
-        """Registers of a thread that hold 64 rows of D."""
+        """Registers per thread for 64 rows of D."""
         return INSTRUCTION_M * self.n // WARPGROUP // self.accumulator.per_register
 
 
 def mma_of(a: ChosenOperand, b: ChosenOperand) -> Mma:
-    """The product of two operands that go together."""
+    """Return the MMA of two operands with compatible types and equal K."""
     accumulator = accumulators(a.spec.element, b.spec.element)[0]
     pieces = accumulator.pieces(b.spec.shape[-1])
     assert pieces is not None

@@ -1,4 +1,4 @@
-"""Numbers as people paste them: decimal, hexadecimal, with the suffixes of C."""
+"""Numbers in command lines: decimal or hexadecimal, with the suffixes of C."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _SUFFIX = re.compile(r"[uU]?[lL]{0,2}$")
 
 
 def parse_number(what: str, text: str, example: str, bits: int = 64) -> int:
-    """Reads a number that is not negative.
+    """Parse a non-negative number.
 
     Args:
-        what: what it is, for the message.
+        what: the number's name in messages.
         text: for example `1024`, `0x400` or `0x4000004000010000ULL`.
-        example: a text of the right form.
-        bits: how many bits it must fit.
+        example: a valid text, for the message.
+        bits: the number of bits that it must fit.
 
     Raises:
-        TextError: if it is no such number.
+        TextError: if the text is not such a number.
     """
 
     def wrong(at: int, problem: str) -> TextError:
@@ -37,7 +37,7 @@ def parse_number(what: str, text: str, example: str, bits: int = 64) -> int:
             raise wrong(begin + prefix + index, f"unexpected '{digit}'{hint}")
     if not digits:
         raise wrong(begin + prefix, "expected a number")
-    # Python reads no number of thousands of decimal digits.
+    # Python's int() rejects numbers of thousands of decimal digits.
     significant = digits.lstrip("0") or "0"
     value = int(significant, base) if len(significant) <= bits else None
     if value is None or value >> bits:
@@ -46,10 +46,10 @@ def parse_number(what: str, text: str, example: str, bits: int = 64) -> int:
 
 
 def parse_numbers(what: str, text: str, example: str) -> tuple[int, ...]:
-    """Reads numbers that are joined by commas.
+    """Parse numbers that are separated by commas.
 
     Raises:
-        TextError: if one of them is none.
+        TextError: if one of them is not a number.
     """
     found: list[int] = []
     at = 0

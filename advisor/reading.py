@@ -1,4 +1,4 @@
-"""What an instruction takes a descriptor for: the operand that it would read."""
+"""The operand that an instruction reads by a descriptor."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ..layout.tcgen05 import LONG_K_BYTES, Tcgen05Descriptor
 
 @dataclass(frozen=True)
 class Reading:
-    """A descriptor together with what an instruction takes it for.
+    """A descriptor, and the properties of the instruction that reads by it.
 
     Attributes:
         descriptor: the descriptor.
         element: the element type.
-        major: the contiguous dimension, which the instruction's modifiers say.
+        major: the contiguous dimension, given by the instruction's modifiers.
         rows: the operand's extent along m or n.
-        arch: whose instruction it is.
-        k_bytes: bytes along K that it reads.
+        arch: the architecture.
+        k_bytes: bytes along K that the instruction reads.
     """
 
     descriptor: Descriptor
@@ -40,30 +40,30 @@ class Reading:
 
     @property
     def form(self) -> Form | None:
-        """The canonical layout that it stands for; None if there is none with that swizzle."""
+        """The canonical layout; None if there is none with this major-ness and swizzle."""
         return self.arch.forms.get((self.major, self.descriptor.swizzle))
 
     @property
     def absolute(self) -> bool:
-        """Whether the LBO is an address."""
+        """Whether LBO is an absolute address."""
         d = self.descriptor
         return isinstance(d, Tcgen05Descriptor) and d.absolute
 
     @property
     def chunks(self) -> tuple[int, ...]:
-        """Bytes along K that lie together: two numbers where the second chunk begins at LBO."""
+        """Bytes along K of each contiguous chunk: two numbers where a second chunk starts at LBO."""
         d = self.descriptor
         return d.chunks(self.k_bytes) if isinstance(d, Tcgen05Descriptor) else (self.k_bytes,)
 
     @property
     def row_problem(self) -> str | None:
-        """Why no instruction reads rows of so many bytes by the descriptor; None if one may."""
+        """Why no instruction reads rows of `k_bytes` bytes by the descriptor; None if one can."""
         d = self.descriptor
         return d.row_problem(self.k_bytes) if isinstance(d, Tcgen05Descriptor) else None
 
     @property
     def legal(self) -> bool:
-        """Whether the instructions read the element type so."""
+        """Whether the instructions read the element type with this swizzle, major-ness and K."""
         d = self.descriptor
         if d.swizzle not in self.arch.swizzles_of(self.element, self.major):
             return False
@@ -82,7 +82,7 @@ class Reading:
 
     @property
     def steps(self) -> dict[str, int]:
-        """The offsets that the instruction steps by, in bytes: those of LBO and SBO that matter."""
+        """Those of LBO and SBO that the instruction uses, in bytes."""
         found: dict[str, int] = {}
         assert self.form is not None
         atom = self.form.layout(self.element, 1, 1, 0, 0)
@@ -94,8 +94,8 @@ class Reading:
         return found
 
     @cached_property
-    def twins(self) -> tuple[tuple[int, int], tuple[int, int]] | None:
-        """Two elements (row, k) that are read from the same place."""
+    def overlap(self) -> tuple[tuple[int, int], tuple[int, int]] | None:
+        """Two elements (row, k) that are read from the same place; None if there are none."""
         bits = self.element.bits
         places = self.addresses * 8 + np.arange(self.addresses.shape[1]) * bits % 8
         flat = places.ravel()
@@ -103,7 +103,7 @@ class Reading:
         same = np.flatnonzero(flat[order][1:] == flat[order][:-1])
         if not same.size:
             return None
-        # The first element that lies where one before it does.
+        # The first element at the place of an earlier one.
         second = int(order[same + 1].min())
         first = int(np.flatnonzero(flat == flat[second])[0])
         k = self.addresses.shape[1]
@@ -111,12 +111,12 @@ class Reading:
 
     @property
     def exchanged(self) -> Reading:
-        """The same with LBO and SBO exchanged."""
+        """The same reading with LBO and SBO exchanged."""
         d = self.descriptor
         return replace(self, descriptor=replace(d, lbo=d.sbo, sbo=d.lbo))
 
     @property
     def collides(self) -> bool:
-        """Whether atoms lie on each other, or elements do."""
+        """Whether swizzle atoms or elements overlap."""
         atom = self.descriptor.swizzle.atom_bytes
-        return any(step < atom for step in self.steps.values()) or self.twins is not None
+        return any(step < atom for step in self.steps.values()) or self.overlap is not None

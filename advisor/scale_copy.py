@@ -1,4 +1,4 @@
-"""A descriptor of `tcgen05.cp` read back, and compared with the scale factors that were written."""
+"""A decoded descriptor of `tcgen05.cp`, and its comparison with the scale factors that were written."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from ..layout.tcgen05 import Tcgen05Descriptor
 from ..layout.tcgen05.copies import LINES_TOGETHER, copied_addresses
 from ..layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS, LANES
 from .answer import Answer
-from .diagnosed import Diagnosed, check_start, lies_at
+from .diagnosed import Diagnosed, check_start, element_at
 from .fields import Field, matrix_fields
 from .scale_tile import ScaleTile
 from .suspicions import Suspicion, of_bits, without_reserved
 
-#: Where the next lines of a block begin: SBO.
+#: SBO: bytes from 8 lines of a block to the next 8.
 _SBO = LINES_TOGETHER * UNIT_BYTES
 
 
 @dataclass(frozen=True)
 class DecodedCopy(Answer):
-    """What a descriptor says to a `tcgen05.cp.32x128b.warpx4`.
+    """A decoded descriptor of a `tcgen05.cp.32x128b.warpx4`.
 
     Attributes:
         bits: the 64 bits.
-        suspicions: what is wrong, or right in rare cases only.
-        arch: whose descriptor it is.
+        suspicions: values that are wrong, or right only in rare cases.
+        arch: the architecture.
     """
 
     bits: int
@@ -39,7 +39,7 @@ class DecodedCopy(Answer):
 
     @property
     def descriptor(self) -> Descriptor:
-        """The descriptor, with bits that mean nothing taken as 0."""
+        """The descriptor, with reserved bits cleared."""
         return without_reserved(self.bits, self.arch)
 
     @property
@@ -49,7 +49,7 @@ class DecodedCopy(Answer):
 
     @property
     def reads(self) -> np.ndarray | None:
-        """int64[rows, factors]: the byte address of each factor; None if no copy reads such a block."""
+        """int64[rows, factors]: byte address of each scale factor; None if no copy reads such a block."""
         d = self.descriptor
         if d.swizzle is not Swizzle.NONE or not isinstance(d, Tcgen05Descriptor):
             return None
@@ -57,7 +57,7 @@ class DecodedCopy(Answer):
 
 
 def decode_copy(bits: int, arch: Arch = Arch.SM_100) -> DecodedCopy:
-    """What a descriptor of a block of scale factors says, and what is suspicious about it.
+    """Decode the descriptor of a block of scale factors, and report suspicious values.
 
     Raises:
         LayoutError: if it has more than 64 bits, or the architecture has no `tcgen05.cp`.
@@ -72,7 +72,7 @@ def decode_copy(bits: int, arch: Arch = Arch.SM_100) -> DecodedCopy:
 
 
 def _of_copy(d: Descriptor) -> Iterator[Suspicion]:
-    """What is wrong with the descriptor of a copy."""
+    """Yield what is wrong with the descriptor of a copy."""
     if d.swizzle is not Swizzle.NONE:
         yield Suspicion(
             "copy-swizzle", f"the swizzle is {d.swizzle}, but blocks of scale factors have none"
@@ -80,34 +80,34 @@ def _of_copy(d: Descriptor) -> Iterator[Suspicion]:
     if d.sbo != _SBO:
         yield Suspicion(
             "copy-sbo",
-            f"SBO is {d.sbo} bytes, but the {LANES} lines of a block follow each other: {_SBO}",
+            f"SBO is {d.sbo} bytes, but the {LANES} lines of a block are contiguous: expected {_SBO}",
         )
     if d.lbo not in (0, UNIT_BYTES):
         yield Suspicion(
-            "lbo-ignored", f"LBO is {d.lbo} bytes, but has no effect on a copy of lines of 16 bytes"
+            "lbo-ignored", f"LBO is {d.lbo} bytes, but a copy of 16-byte lines does not use it"
         )
     last = d.start + (LANES // LINES_TOGETHER - 1) * d.sbo + _SBO - 1
     if last >= WINDOW_BYTES:
         yield Suspicion(
             "beyond-window",
-            f"it reads up to {last:#x}, but a descriptor's addresses end at {WINDOW_BYTES:#x} (2^18)",
+            f"it reads up to {last:#x}, but descriptor addresses end at {WINDOW_BYTES:#x} (2^18)",
         )
 
 
 def diagnose_scales(
     written: ScaleTile, bits: int, steps: Sequence[int] = (0,), tile: int | None = None
 ) -> Diagnosed:
-    """Which scale factors copies of blocks read from where they were not written.
+    """Find the scale factors that copies read from a wrong address.
 
     Args:
-        written: the tile as it was written; of stages, the first.
+        written: the tile as it was written; with stages, the first.
         bits: the descriptor that was used.
-        steps: what was added to it for each copy along K of the first 128 rows, in 16-byte units.
+        steps: the offset added to it for each copy along K of the first 128 rows, in 16-byte units.
         tile: the address at which the tile was written; None for the descriptor's start.
 
     Raises:
-        LayoutError: if the copies read more than the tile has, or what is no block, or a step leaves the
-            18 bits of an address.
+        LayoutError: if the copies read more than the tile has, or do not read a block, or an offset
+            leaves the 18 bits of an address.
     """
     factors = written.stage
     d = without_reserved(bits, written.arch)
@@ -133,17 +133,17 @@ def diagnose_scales(
         encoded = written.encoded(begin)
         added = ", ".join(map(str, encoded.steps[0]))
         right = encoded.descriptors[0][0]
-        causes.append(f"right would be {right:#018x}, steps {added} (16-byte units)")
-    lies = lies_at(places, read)
-    return Diagnosed(factors.element, places, read, lies, tuple(causes), None)
+        causes.append(f"expected descriptor {right:#018x}, steps {added} (16-byte units)")
+    actual = element_at(places, read)
+    return Diagnosed(factors.element, places, read, actual, tuple(causes), None)
 
 
 def _causes(written: ScaleTile, d: Descriptor, begin: int, steps: Sequence[int]) -> Iterator[str]:
-    """What is wrong with where the blocks are looked for, or with how the tile was written."""
+    """Yield the differences in the blocks' addresses, or why no descriptor reads the tile."""
     if isinstance(written.found, Mismatch):
         yield f"no descriptor reads the tile: {written.found.reason}"
         if written.nearest:
-            yield f"nearest to it: {written.nearest}"
+            yield f"nearest layout: {written.nearest}"
         return
     right = written.encoded(begin).steps[0][: len(steps)]
     first = begin + written.found.offsets[0][0]

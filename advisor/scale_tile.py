@@ -1,4 +1,4 @@
-"""A tile of scale factors: whether it consists of blocks, and the descriptors of their copies."""
+"""A tile of scale factors, its blocks, and the descriptors of their copies to tensor memory."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .matched import Nearest
 
 @dataclass(frozen=True)
 class ScaleTile(Answer):
-    """What a tile of scale factors is to `tcgen05.cp`.
+    """A tile of scale factors, and the blocks that `tcgen05.cp` copies.
 
     Attributes:
-        layout: the tile's, (rows, factors), or with stages in front.
-        found: the blocks of its first stage, or why it has none.
-        arch: whose instructions scale by them.
+        layout: the tile's layout, (rows, factors), or with stages as the first extent.
+        found: the blocks of its first stage, or why it does not consist of blocks.
+        arch: the architecture.
     """
 
     layout: TileLayout
@@ -31,12 +31,12 @@ class ScaleTile(Answer):
 
     @property
     def stage(self) -> TileLayout:
-        """The first stage; the tile, if it has no stages."""
+        """The layout of the first stage; without stages, that of the tile."""
         return one_stage(self.layout)
 
     @property
     def stage_steps(self) -> tuple[int, ...]:
-        """What is added to the descriptors for each stage, in 16-byte units."""
+        """Offset of the descriptors for each stage, in 16-byte units."""
         if len(self.layout.shape) != 3:
             return (0,)
         return tuple(
@@ -45,28 +45,28 @@ class ScaleTile(Answer):
 
     @property
     def nearest(self) -> Nearest | None:
-        """If it has none: the layout of blocks, and how far the tile is from it; None if no tile of that
-        shape has one."""
+        """For a tile without blocks, the layout of blocks and the number of elements that differ; None if
+        no tile of that shape consists of blocks."""
         try:
             other = scale_layout(self.layout.element, *self.stage.shape)
         except LayoutError:
             return None
-        moved = int((places_of(other) != places_of(self.stage)).sum())
+        different = int((places_of(other) != places_of(self.stage)).sum())
         name = f"blocks of {BLOCK_ROWS}x{BLOCK_FACTORS} factors"
-        return Nearest(other, name, moved, self.stage.shape[0] * self.stage.shape[1])
+        return Nearest(other, name, different, self.stage.shape[0] * self.stage.shape[1])
 
     def encoded(self, start: int = 0) -> EncodedScales:
-        """The descriptors of the copies of a tile at that byte address.
+        """Return the descriptors of the copies of a tile at a byte address.
 
         Raises:
-            LayoutError: if it has no blocks, or cannot begin there.
+            LayoutError: if it does not consist of blocks, or cannot start there.
         """
         if isinstance(self.found, Mismatch):
             raise LayoutError(self.found.reason)
         if start + self.layout.size_bytes > WINDOW_BYTES:
             raise LayoutError(
-                f"a tile of {self.layout.size_bytes} bytes at {start:#x} ends behind {WINDOW_BYTES:#x}, "
-                "where a descriptor's addresses end"
+                f"a tile of {self.layout.size_bytes} bytes at {start:#x} ends above {WINDOW_BYTES:#x}, "
+                "the limit of descriptor addresses"
             )
         if start % UNIT_BYTES:
             raise LayoutError(
@@ -82,7 +82,7 @@ class EncodedScales(Answer):
     Attributes:
         tile: the tile.
         blocks: its blocks.
-        start: where it begins.
+        start: its byte address.
     """
 
     tile: ScaleTile
@@ -96,7 +96,7 @@ class EncodedScales(Answer):
 
     @property
     def descriptors(self) -> list[list[int]]:
-        """Those of all blocks of the first stage, indexed [rows / 128][factors / 4]."""
+        """The descriptors of the blocks of the first stage, indexed [rows / 128][factors / 4]."""
         return [
             [self.blocks.descriptor(block, word, self.start).encode() for word in range(len(row))]
             for block, row in enumerate(self.blocks.offsets)
@@ -104,16 +104,20 @@ class EncodedScales(Answer):
 
     @property
     def steps(self) -> list[list[int]]:
-        """What is added to the first for each, in 16-byte units."""
+        """Offset of each descriptor from the first, in 16-byte units."""
         first = self.blocks.offsets[0][0]
         return [[(offset - first) // UNIT_BYTES for offset in row] for row in self.blocks.offsets]
 
 
 def match_scales(tile: TileLayout, arch: Arch = Arch.SM_100) -> ScaleTile:
-    """What a tile of scale factors, (rows, factors), or with stages in front, is to `tcgen05.cp`.
+    """Match a tile of scale factors to the blocks that `tcgen05.cp` copies.
+
+    Args:
+        tile: (rows, factors), or with stages as the first extent.
+        arch: the architecture.
 
     Raises:
-        LayoutError: if the architecture scales nothing, or no memory holds the tile.
+        LayoutError: if the architecture has no block scaling, or the tile is larger than memory.
     """
     if not arch.kinds:
         others = " and ".join(str(other) for other in Arch if other.kinds)

@@ -1,4 +1,4 @@
-"""The scale factors of a block-scaled product: tiles, copies to tensor memory, ids by K step."""
+"""The scale factors of a block-scaled MMA: tiles, copies to tensor memory, IDs of each K block."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ..layout.tcgen05 import (
 )
 from ..layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS
 from .answer import Answer
-from .multiplier import Tcgen05
+from .mma_op import Tcgen05Op
 
 
 @dataclass(frozen=True)
-class FactorTile(Answer):
-    """One block's tile of the factors of an operand.
+class ScaleFactorTile(Answer):
+    """One CTA's tile of an operand's scale factors.
 
     Attributes:
         role: the operand.
-        layout: the tile's, (rows, factors).
+        layout: the tile's layout, (rows, factors).
     """
 
     role: Role
@@ -33,21 +33,21 @@ class FactorTile(Answer):
 
     @cached_property
     def blocks(self) -> ScaleBlocks:
-        """What `tcgen05.cp` copies."""
+        """The blocks that `tcgen05.cp` copies."""
         found = scale_blocks(self.layout)
         assert not isinstance(found, Mismatch)
         return found
 
 
 @dataclass(frozen=True)
-class FactorStep:
-    """An instruction along K, and the factors that it reads.
+class ScaleFactorKBlock:
+    """A K block, and the scale factors that its instruction reads.
 
     Attributes:
         k: its first element along K.
-        word: the word of four factors that holds those that it reads.
-        id: the byte of the word at which they begin.
-        descriptors: the instruction's descriptor, for each shape that there is.
+        word: the word of four factors that contains them.
+        id: the scale factor ID: the first byte in the word.
+        descriptors: the instruction descriptor, for each shape of instructions.
     """
 
     k: int
@@ -57,17 +57,17 @@ class FactorStep:
 
 
 @dataclass(frozen=True)
-class Factors(Answer):
-    """The factors of both operands of a product.
+class ScaleFactors(Answer):
+    """The scale factors of both operands of an MMA.
 
     Attributes:
-        by: the block-scaled kind.
-        m, n, k: the extents of the product, of all blocks.
+        op: the block-scaled MMA operation.
+        m, n, k: the extents of the MMA, over all CTAs.
         instruction_k: elements along K that an instruction reads.
-        instructions: an instruction of each shape that there is, as the first step has it.
+        instructions: the instruction descriptor of each shape, for the first K block.
     """
 
-    by: Tcgen05
+    op: Tcgen05Op
     m: int
     n: int
     k: int
@@ -75,39 +75,39 @@ class Factors(Answer):
     instructions: tuple[InstructionDescriptor, ...]
 
     @property
-    def size(self) -> int:
-        """Elements along K that share a factor."""
-        assert self.by.block is not None
-        return self.by.block
+    def vector_size(self) -> int:
+        """Elements along K per scale factor."""
+        assert self.op.block is not None
+        return self.op.block
 
     @property
-    def each(self) -> int:
-        """Factors of a row that an instruction reads."""
-        return self.instruction_k // self.size
+    def per_row(self) -> int:
+        """Scale factors of a row that an instruction reads."""
+        return self.instruction_k // self.vector_size
 
     @cached_property
-    def tiles(self) -> tuple[FactorTile, FactorTile]:
-        """A's and B's: of A's rows in each block, and of all columns of B in both."""
-        assert self.by.scale is not None
-        element = SCALE_ELEMENTS[self.by.scale]
-        factors = -(-self.k // self.size // BLOCK_FACTORS) * BLOCK_FACTORS
+    def tiles(self) -> tuple[ScaleFactorTile, ScaleFactorTile]:
+        """The tiles of A and B in each CTA: for the CTA's rows of A, and for all columns of B."""
+        assert self.op.scale is not None
+        element = SCALE_ELEMENTS[self.op.scale]
+        factors = -(-self.k // self.vector_size // BLOCK_FACTORS) * BLOCK_FACTORS
         found = []
-        for role, extent in ((Role.A, self.m // self.by.ctas), (Role.B, self.n)):
+        for role, extent in ((Role.A, self.m // self.op.ctas), (Role.B, self.n)):
             rows = -(-extent // BLOCK_ROWS) * BLOCK_ROWS
-            found.append(FactorTile(role, scale_layout(element, rows, factors)))
+            found.append(ScaleFactorTile(role, scale_layout(element, rows, factors)))
         return found[0], found[1]
 
     @property
     def columns(self) -> int:
-        """Columns of tensor memory that both take in each block."""
+        """Columns of tensor memory for both tiles in each CTA."""
         return sum(tile.blocks.columns for tile in self.tiles)
 
     @property
-    def steps(self) -> list[FactorStep]:
-        """The instructions along K."""
+    def k_blocks(self) -> list[ScaleFactorKBlock]:
+        """The K blocks, in order."""
         found = []
-        for step in range(self.k // self.instruction_k):
-            word, id_ = scale_step(step, self.each)
-            moved = tuple(replace(d, a_scale=id_, b_scale=id_) for d in self.instructions)
-            found.append(FactorStep(step * self.instruction_k, word, id_, moved))
+        for k_block in range(self.k // self.instruction_k):
+            word, id_ = scale_step(k_block, self.per_row)
+            descriptors = tuple(replace(d, a_scale=id_, b_scale=id_) for d in self.instructions)
+            found.append(ScaleFactorKBlock(k_block * self.instruction_k, word, id_, descriptors))
         return found

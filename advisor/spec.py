@@ -1,4 +1,4 @@
-"""A tile as it is given on a command line: `128x64xbf16`."""
+"""A tile's shape and element type, parsed from a command line: `128x64xbf16`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TileSpec:
 
     @classmethod
     def parse(cls, text: str) -> TileSpec:
-        """Reads extents and an element type, joined by `x`.
+        """Parse extents and an element type, separated by `x`.
 
         Raises:
             TextError: if the text is malformed, an extent is 0, or the type is unknown.
@@ -53,7 +53,9 @@ class TileSpec:
                 raise wrong(stop, "expected 'x' after an extent")
             raise wrong(at, f"expected an element type, one of {', '.join(_TYPES)}")
         if len(shape) not in (2, 3):
-            raise wrong(0, f"{len(shape)} extents; expected rows and columns, or stages in front")
+            raise wrong(
+                0, f"{len(shape)} extents; expected rows and columns, or stages, rows and columns"
+            )
         return cls(tuple(shape), _TYPES[name])
 
     def __str__(self) -> str:

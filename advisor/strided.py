@@ -1,4 +1,4 @@
-"""A tile as NumPy describes an array: its shape and strides."""
+"""A tile from a shape and strides, as NumPy describes an array."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ def strided(
     swizzle: Swizzle = Swizzle.NONE,
     in_bytes: bool = False,
 ) -> TileLayout:
-    """The tile of that shape and those strides.
+    """Return the tile with a shape and strides.
 
     Args:
         shape: (rows, columns), or (stages, rows, columns).
-        strides: as many, in elements.
+        strides: one per extent, in elements, or in bytes.
         element: the element type.
-        swizzle: the swizzling mode that it was written with.
+        swizzle: the swizzling mode.
         in_bytes: whether the strides count bytes, as NumPy's do.
 
     Raises:
-        LayoutError: if there are not as many strides as extents, the rank is another one, or a stride in
-            bytes is no whole number of elements.
+        LayoutError: if the numbers of strides and extents differ, the rank is not 2 or 3, or a stride in
+            bytes is not a multiple of the element size.
     """
     if len(shape) != len(strides):
         raise LayoutError(
@@ -33,15 +33,15 @@ def strided(
         )
     if len(shape) not in (2, 3):
         raise LayoutError(
-            f"a tile has rows and columns, or stages in front, not {len(shape)} extents"
+            f"a tile has rows and columns, or stages, rows and columns, not {len(shape)} extents"
         )
     elements: list[int] = []
     for stride in strides:
         bits = stride * (8 if in_bytes else element.bits)
         if bits % element.bits:
             raise LayoutError(
-                f"a stride of {stride} bytes is no whole number of {element} elements of "
-                f"{element.bits // 8}"
+                f"a stride of {stride} bytes is not a multiple of the {element.bits // 8} bytes of "
+                f"{element}"
             )
         elements.append(bits // element.bits)
     modes = tuple((Mode(extent, stride),) for extent, stride in zip(shape, elements, strict=True))

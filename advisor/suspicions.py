@@ -1,4 +1,4 @@
-"""What is suspicious about a descriptor: each suspicion has a name, for programs, and a sentence."""
+"""Suspicious values of a descriptor: each suspicion has a name, for programs, and a sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..layout.tcgen05 import LBO_MODE, LONG_K_BYTES, VERSION
 from .answer import Answer
 from .reading import Reading
 
-#: Where a block's shared memory ends, after the 1 KB that the system has in front of it.
+#: End of a CTA's shared memory, which starts after 1 KB that the system reserves.
 SHARED_END = MAX_BYTES + 1024
 
 
@@ -23,11 +23,11 @@ _LINE = 1 << PHASE_BIT
 
 @dataclass(frozen=True)
 class Suspicion(Answer):
-    """Something that is wrong, or right in rare cases only.
+    """A value that is wrong, or right only in rare cases.
 
     Attributes:
-        name: which suspicion it is.
-        text: it in words, with the values.
+        name: its name.
+        text: a sentence with the values.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Suspicion(Answer):
 
 
 def without_reserved(bits: int, arch: Arch = Arch.SM_90) -> Descriptor:
-    """The descriptor, with bits that mean nothing taken as 0, and a missing version as there."""
+    """Return the descriptor with reserved bits cleared and fixed fields set."""
     encoding = arch.descriptor
     clean = bits & ~encoding.reserved()
     for field, value in encoding.fixed.items():
@@ -51,13 +51,12 @@ def without_reserved(bits: int, arch: Arch = Arch.SM_90) -> Descriptor:
 
 
 def of_bits(bits: int, tile: int | None = None, arch: Arch = Arch.SM_90) -> Iterator[Suspicion]:
-    """What the fields alone tell.
+    """Yield the suspicions that depend on the fields alone.
 
     Args:
         bits: the 64 bits.
-        tile: the address at which the tile begins of which the descriptor's start is a part, if it is
-            known.
-        arch: whose descriptor it is.
+        tile: start address of the tile that contains the operand, if it is known.
+        arch: the architecture.
     """
     encoding, reserved = arch.descriptor, bits & arch.descriptor.reserved()
     version = field_of(bits, VERSION)
@@ -66,14 +65,14 @@ def of_bits(bits: int, tile: int | None = None, arch: Arch = Arch.SM_90) -> Iter
         reserved &= ~mask_of(VERSION)
         yield Suspicion(
             "tcgen05-version",
-            "bits 46-48 are 1, the version of tcgen05's descriptors; wgmma has none there: "
-            "--arch sm_100 reads it as one of tcgen05",
+            "bits 46-48 are 1, the version of a tcgen05 descriptor; wgmma descriptors have no version: "
+            "--arch sm_100 decodes it as tcgen05",
         )
     elif versioned and version != 1:
-        hint = "" if version else ": --arch sm_90 reads it as one of wgmma"
+        hint = "" if version else ": --arch sm_90 decodes it as wgmma"
         yield Suspicion(
             "version",
-            f"bits 46-48 are {version}, but tcgen05's descriptors have their version there, 1{hint}",
+            f"bits 46-48 are {version}, but the version of a tcgen05 descriptor is 1{hint}",
         )
     if reserved:
         yield Suspicion(
@@ -86,7 +85,7 @@ def of_bits(bits: int, tile: int | None = None, arch: Arch = Arch.SM_90) -> Iter
         known = ", ".join(f"{field} ({swizzle})" for swizzle, field in encoding.modes.items())
         yield Suspicion(
             "swizzle-mode",
-            f"the swizzling mode is {mode}, which means nothing and is taken for none here; there are "
+            f"the swizzling mode is {mode}, which is undefined and decoded as none; expected one of "
             f"{known}",
         )
     descriptor, written = without_reserved(bits, arch), field_of(bits, BASE_OFFSET)
@@ -104,68 +103,68 @@ def of_bits(bits: int, tile: int | None = None, arch: Arch = Arch.SM_90) -> Iter
 
 
 def _of_absolute(d: Descriptor, written: int, arch: Arch) -> Iterator[Suspicion]:
-    """Whether the LBO can be an address (PTX ISA 9.7.16.3.1.2.1); `written` is the base offset."""
+    """Check an absolute LBO (PTX ISA 9.7.16.3.1.2.1); `written` is the base offset's field."""
     if not arch.has_absolute_lbo:
         yield Suspicion(
             "absolute-arch",
-            f"bit 52 makes LBO an address, which only sm_103 has; it must be 0 on {arch}",
+            f"bit 52 makes LBO an absolute address, which only sm_103 has; it must be 0 on {arch}",
         )
     elif d.swizzle is not Swizzle.B128:
         yield Suspicion(
             "absolute-swizzle",
-            f"LBO is an address (bit 52), which goes with swizzle 128B, with atoms of 16 bytes, not "
-            f"{d.swizzle}; it is taken for a distance here",
+            f"LBO is an absolute address (bit 52), which needs swizzle 128B with 16-byte atomicity, not "
+            f"{d.swizzle}; it is decoded as a relative offset",
         )
     else:
         if written:
             yield Suspicion(
                 "absolute-base-offset",
-                f"LBO is an address (bit 52) and the base offset {written}, but then it must be 0",
+                f"LBO is an absolute address (bit 52), so the base offset must be 0, not {written}",
             )
         pattern = d.swizzle.pattern_bytes
         if d.start % pattern >= d.swizzle.width:
             yield Suspicion(
                 "absolute-start",
-                f"LBO is an address (bit 52), and the start {d.start:#x} lies {d.start % pattern} bytes "
-                f"into the {pattern} of a {d.swizzle} pattern: not in its first line, as without base "
-                "offset it must",
+                f"LBO is an absolute address (bit 52), and the start {d.start:#x} is {d.start % pattern} "
+                f"bytes into the {pattern} of a {d.swizzle} pattern; without base offset, it must be in "
+                "the first line",
             )
         if d.lbo % pattern:
             yield Suspicion(
                 "absolute-lbo",
-                f"LBO is the address {d.lbo:#x}, no multiple of {pattern}: the rest of each row is "
-                "looked for where no tile begins",
+                f"LBO is the address {d.lbo:#x}, not a multiple of {pattern}: the second chunk of "
+                "each row does not start at a swizzle pattern",
             )
 
 
 def _of_base_offset(d: Descriptor, tile: int | None) -> Iterator[Suspicion]:
-    """Whether the base offset is that of the swizzle pattern in which the start lies."""
+    """Check that the base offset is that of the swizzle pattern at the start."""
     pattern = d.swizzle.pattern_bytes
     begin = d.start if tile is None else tile
     within, line = begin % pattern, begin // _LINE * _LINE
-    # An operand may start anywhere along the first line of its tile: so do the steps along K.
+    # An operand may start anywhere in the first line of its tile, as K blocks do.
     along_line = d.swizzle.width if tile is None else 1
     right = base_offset(line, d.swizzle) if begin - line < along_line else None
     found = d.base_offset % (pattern // _LINE)
     needs = (
         f"needs base offset {right}"
         if right is not None
-        else f"cannot be swizzled so: a pattern begins at a multiple of {_LINE}"
+        else f"cannot have this swizzle: a pattern starts at a multiple of {_LINE}"
     )
     if tile is None and within >= d.swizzle.width and not found:
         yield Suspicion(
             "start-off-pattern",
-            f"the start {d.start:#x} lies {within} bytes into the {pattern} of a {d.swizzle} pattern, "
-            f"and the base offset is 0: right for a part of a tile that is aligned to {pattern}, but a "
-            f"tile that begins here {needs}",
+            f"the start {d.start:#x} is {within} bytes into the {pattern} of a {d.swizzle} pattern, and "
+            f"the base offset is 0: right for a subtile of a tile that is aligned to {pattern}, but a "
+            f"tile that starts here {needs}",
         )
     elif found != right:
-        where = f"a tile that begins at {line:#x}" if tile is None else f"the tile at {tile:#x}"
+        where = f"a tile that starts at {line:#x}" if tile is None else f"the tile at {tile:#x}"
         yield Suspicion("base-offset", f"the base offset is {d.base_offset}, but {where} {needs}")
 
 
 def of_reading(reading: Reading) -> Iterator[Suspicion]:
-    """What the operand that an instruction would read tells."""
+    """Yield the suspicions about the operand that an instruction reads."""
     d = reading.descriptor
     if not reading.legal:
         yield _illegal(reading)
@@ -175,10 +174,10 @@ def of_reading(reading: Reading) -> Iterator[Suspicion]:
     if "LBO" not in form.text and d.lbo not in (0, UNIT_BYTES) and not reading.absolute:
         yield Suspicion(
             "lbo-ignored",
-            f"LBO is {d.lbo} bytes, but has no effect on a {reading.major} operand with swizzle "
-            f"{d.swizzle}; 0 and 1 (16 bytes) are usual there",
+            f"LBO is {d.lbo} bytes, but it is not used for a {reading.major} operand with swizzle "
+            f"{d.swizzle}; usual values are 0 and 1 (16 bytes)",
         )
-    # Four lines of the mode with units of 32 bytes, though it is aligned to eight.
+    # The mode with 32-byte atomicity repeats after four lines, but is aligned to eight.
     repeats = min(atom, d.swizzle.pattern_bytes)
     for name, step in steps.items():
         if step < atom:
@@ -190,17 +189,17 @@ def of_reading(reading: Reading) -> Iterator[Suspicion]:
         elif step % repeats:
             yield Suspicion(
                 f"{name.lower()}-off-pattern",
-                f"{name} is {step} bytes, no multiple of the {repeats} after which "
-                f"the swizzle {d.swizzle} repeats: one atom is swizzled otherwise than the next",
+                f"{name} is {step} bytes, not a multiple of the {repeats} after which the swizzle "
+                f"{d.swizzle} repeats: consecutive atoms are swizzled differently",
             )
     if reading.collides and not reading.exchanged.collides:
         yield Suspicion(
             "exchanged",
-            f"LBO {d.lbo} and SBO {d.sbo} look exchanged: with LBO {d.sbo} and SBO {d.lbo} each "
-            "element has a place of its own",
+            f"LBO {d.lbo} and SBO {d.sbo} look exchanged: with LBO {d.sbo} and SBO {d.lbo} no two "
+            "elements overlap",
         )
-    if reading.twins is not None:
-        (r, k), (r2, k2) = reading.twins
+    if reading.overlap is not None:
+        (r, k), (r2, k2) = reading.overlap
         yield Suspicion(
             "overlap",
             f"elements ({r},{k}) and ({r2},{k2}) of (m/n, k) are both read at "
@@ -210,19 +209,19 @@ def of_reading(reading: Reading) -> Iterator[Suspicion]:
 
 
 def _illegal(reading: Reading) -> Suspicion:
-    """Why the instructions do not read the type so."""
-    kind, arch, d = reading.element, reading.arch, reading.descriptor
-    modes = arch.swizzles_of(kind, reading.major)
-    if not arch.multiplies(kind):
-        return Suspicion("type", f"{kind} is no multiplicand of {arch.instructions}")
+    """Return why the instructions cannot read the operand."""
+    element, arch, d = reading.element, reading.arch, reading.descriptor
+    modes = arch.swizzles_of(element, reading.major)
+    if not arch.multiplies(element):
+        return Suspicion("type", f"{element} is not an A or B element type of {arch.instructions}")
     reader = arch.descriptor.reader
     if not modes:
         others = "" if arch.kinds else "; MN-major is for 16-bit types"
-        return Suspicion("type", f"{reader} reads {kind} K-major only{others}")
+        return Suspicion("type", f"{reader} reads {element} K-major only{others}")
     if d.swizzle not in modes:
         return Suspicion(
             "swizzle",
-            f"{reader} reads {kind} {reading.major} with swizzle {' or '.join(map(str, modes))}, not "
+            f"{reader} reads {element} {reading.major} with swizzle {' or '.join(map(str, modes))}, not "
             f"{d.swizzle}",
         )
     if reading.k_bytes not in arch.k_bytes:
@@ -233,13 +232,14 @@ def _illegal(reading: Reading) -> Suspicion:
     if reading.absolute and reading.major is Major.MN:
         return Suspicion(
             "absolute-major",
-            "LBO is an address (bit 52), which goes with K-major operands, but this one is MN-major",
+            "LBO is an absolute address (bit 52), which needs a K-major operand, but this one is "
+            "MN-major",
         )
     long = reading.k_bytes == LONG_K_BYTES
-    if long and not (kind.bits == 4 and d.swizzle is Swizzle.B128):
+    if long and not (element.bits == 4 and d.swizzle is Swizzle.B128):
         return Suspicion(
             "k-bytes",
-            f"K is {LONG_K_BYTES} bytes, which is for e2m1 with swizzle 128B, not {kind} with "
+            f"K is {LONG_K_BYTES} bytes, which needs e2m1 with swizzle 128B, not {element} with "
             f"{d.swizzle}",
         )
     assert reading.row_problem is not None
@@ -253,18 +253,18 @@ def _of_extent(reading: Reading) -> Iterator[Suspicion]:
     if reading.major is Major.MN and d.swizzle is not Swizzle.NONE and reading.rows < line:
         yield Suspicion(
             "swizzle-wide",
-            f"a line of the {d.swizzle} swizzle has {line} elements along m/n, of which the "
-            f"instruction reads {reading.rows}: right only in a tile of {line} or more",
+            f"a line of the {d.swizzle} swizzle has {line} elements along m/n, but the instruction reads "
+            f"{reading.rows}: right only in a tile of {line} or more",
         )
     last = int(reading.addresses.max()) + max(1, reading.element.bits // 8) - 1
     if last >= WINDOW_BYTES:
         yield Suspicion(
             "beyond-window",
-            f"it reads up to {last:#x}, but a descriptor's addresses end at {WINDOW_BYTES:#x} (2^18)",
+            f"it reads up to {last:#x}, but descriptor addresses end at {WINDOW_BYTES:#x} (2^18)",
         )
     elif last >= SHARED_END:
         yield Suspicion(
             "beyond-shared-memory",
-            f"it reads up to {last:#x}, but the shared memory of a block ends at {SHARED_END:#x}: "
-            "227 KB, after 1 KB of the system's",
+            f"it reads up to {last:#x}, but the shared memory of a CTA ends at {SHARED_END:#x}: 227 KB "
+            "after 1 KB that the system reserves",
         )

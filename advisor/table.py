@@ -11,63 +11,63 @@ from .answer import Answer
 
 @dataclass(frozen=True)
 class FormRow(Answer):
-    """A canonical layout, and the numbers that go with its swizzling mode."""
+    """A canonical layout, and the properties of its swizzling mode."""
 
     form: Form
     arch: Arch = Arch.SM_90
 
     @property
     def descriptor_mode(self) -> int:
-        """What the swizzling mode's field of a descriptor holds."""
+        """The encoding of the swizzling mode in a descriptor."""
         return self.arch.descriptor.modes[self.form.swizzle]
 
 
 def forms(arch: Arch = Arch.SM_90) -> list[FormRow]:
-    """The rows in the order of the ISA; a form that CuTe adds is the last."""
+    """Return the rows in the order of the ISA; a form of CuTe's is the last."""
     return [FormRow(form, arch) for form in arch.forms.values()]
 
 
 @dataclass(frozen=True)
 class FormTable(Answer):
-    """The canonical layouts that an architecture reads."""
+    """The canonical layouts of an architecture."""
 
     arch: Arch = Arch.SM_90
 
     @property
     def rows(self) -> list[FormRow]:
-        """A row for each."""
+        """One row per canonical layout."""
         return forms(self.arch)
 
 
 @dataclass(frozen=True)
 class TypeRow(Answer):
-    """A type of A or B, and how it is read from shared memory."""
+    """An element type of A or B, and how it is read from shared memory."""
 
     element: Element
     arch: Arch
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of `tcgen05.mma` that multiply it."""
+        """The kinds of `tcgen05.mma` with this element type."""
         return [kind.name for kind in self.arch.kinds if self.element in kind.codes]
 
     def swizzles(self, major: Major) -> tuple[Swizzle, ...]:
-        """The swizzling modes that it is read with where that dimension is contiguous."""
+        """Return the legal swizzling modes for a major-ness."""
         return tuple(self.arch.swizzles_of(self.element, major))
 
 
 def types(arch: Arch = Arch.SM_90) -> list[TypeRow]:
-    """The types that an architecture multiplies."""
+    """Return the element types of A and B of an architecture."""
     return [TypeRow(element, arch) for element in arch.elements.values()]
 
 
 @dataclass(frozen=True)
 class TypeTable(Answer):
-    """The types that an architecture multiplies, and how it reads each."""
+    """The element types of A and B of an architecture, and how each is read."""
 
     arch: Arch = Arch.SM_90
 
     @property
     def rows(self) -> list[TypeRow]:
-        """A row for each."""
+        """One row per element type."""
         return types(self.arch)

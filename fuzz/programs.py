@@ -33,7 +33,7 @@ from .generated.pipelines import Pipeline
 
 _REFUSALS = (OpError, Invalid, LayoutError, ir.MLIRError)
 
-_EDITS = {"without": omissions, "doubled": doubled, "moved": moved}
+_EDITS = {"without": omissions, "doubled": doubled, "different": moved}
 
 _EXPECTED = re.compile(r"^// (\w+) = (.+)$", re.MULTILINE)
 

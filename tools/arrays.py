@@ -1,4 +1,4 @@
-"""Arrays in `.npy` files, of element types that NumPy's format does not name."""
+"""Arrays in `.npy` files, including element types without a name in NumPy's format."""
 
 import io
 import os
@@ -13,7 +13,7 @@ import numpy as np
 from .inputs import InputError
 from .outputs import write_all
 
-#: Floats that NumPy's format does not name: files hold their raw bytes.
+#: Floats without a name in NumPy's format: files contain their raw bytes.
 _UNNAMED = (
     np.dtype(ml_dtypes.bfloat16),
     np.dtype(ml_dtypes.float8_e4m3fn),
@@ -23,10 +23,10 @@ _UNNAMED = (
 
 
 def read_npy(name: str, file: str) -> np.ndarray:
-    """The array in a file, as it is.
+    """Return the array in a file, with the file's element type.
 
     Raises:
-        InputError: if the file cannot be read, or is no `.npy` file, or does not fit the memory.
+        InputError: if the file cannot be read, is not a `.npy` file, or does not fit in memory.
     """
     try:
         with open(file, "rb") as stream:
@@ -38,25 +38,25 @@ def read_npy(name: str, file: str) -> np.ndarray:
     except MemoryError as error:
         raise InputError(f"{name}: {file} does not fit this machine's memory: {error}") from None
     except (ValueError, EOFError, OverflowError, TypeError) as error:
-        said = " ".join(str(error).split())
-        raise InputError(f"{name}: {file} is no .npy file: {said}") from None
+        problem = " ".join(str(error).split())
+        raise InputError(f"{name}: {file} is not a .npy file: {problem}") from None
 
 
-#: How the header of each version of the format is read. Version 3 is for names of fields beyond Latin-1.
+#: The reader of the header, by format version. Version 3 is for field names outside Latin-1.
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
 
-#: What reading a header raises besides `ValueError` where it is malformed: it is an expression of Python.
+#: Exceptions other than `ValueError` for a malformed header, which is a Python expression.
 _MALFORMED = (MemoryError, OverflowError, RecursionError, SyntaxError, TokenError, TypeError)
 
 
 def _check_header(stream: BinaryIO) -> None:
-    """Checks that the bytes after the header are those that it says: NumPy believes it.
+    """Check the size of the data against the header; NumPy does not.
 
     Raises:
-        ValueError: if they are not, or the header is none.
+        ValueError: if the header is malformed, or the data are smaller than it says.
     """
     version = np.lib.format.read_magic(stream)
     if version not in _HEADERS:
@@ -69,22 +69,25 @@ def _check_header(stream: BinaryIO) -> None:
         raise ValueError(f"its header is malformed ({type(error).__name__})") from None
     if any(type(extent) is not int or extent < 0 for extent in shape):
         raise ValueError(f"its header has the shape {shape}; expected numbers from 0")
-    there, needed = os.fstat(stream.fileno()).st_size - stream.tell(), prod(shape) * dtype.itemsize
-    if needed > there and not dtype.hasobject:
+    available, needed = (
+        os.fstat(stream.fileno()).st_size - stream.tell(),
+        prod(shape) * dtype.itemsize,
+    )
+    if needed > available and not dtype.hasobject:
         raise ValueError(
-            f"its header has the shape {shape} of {dtype}, {needed} bytes, but {there} follow"
+            f"its header has the shape {shape} of {dtype}, {needed} bytes, but {available} follow"
         )
 
 
 def load(name: str, file: str, dtype: np.dtype) -> np.ndarray:
-    """An array of the element type that a kernel's argument has.
+    """Load an array with the element type of a kernel's argument.
 
-    Files hold bf16 and 8-bit floats as raw bytes (as NumPy writes them), or any floats as f32, which is
-    rounded to nearest even, or widened. What is in f64 is there on purpose or by NumPy's default: nobody
-    but the caller knows which, so it is not rounded.
+    Files contain bf16 and 8-bit floats as raw bytes (as NumPy writes them), or any floats as f32, which
+    is rounded to nearest even, or widened. f64 is rejected: it may be on purpose or NumPy's default, so
+    it is not rounded silently.
 
     Raises:
-        InputError: if the file cannot be read, or holds other elements.
+        InputError: if the file cannot be read, or has another element type.
     """
     array, size = read_npy(name, file), dtype.itemsize
     if dtype in _UNNAMED and array.dtype in (np.dtype(f"V{size}"), np.dtype(f"u{size}")):
@@ -99,22 +102,22 @@ def load(name: str, file: str, dtype: np.dtype) -> np.ndarray:
             narrows = size < np.dtype(np.float32).itemsize
             expected += ", or float32" + (", which is rounded to it" if narrows else "")
         if array.dtype == np.float64:
-            expected += "; array.astype(numpy.float32) makes float32 of it"
+            expected += "; array.astype(numpy.float32) converts it"
     raise InputError(f"{name}: {file} has elements of {array.dtype}; expected {expected}")
 
 
 def save(arrays: Sequence[tuple[str, np.ndarray]]) -> None:
-    """Writes arrays to files, all or none; floats that NumPy does not name as f32, which holds them
-    exactly.
+    """Write arrays to files, all or none. Floats without a name in NumPy's format become f32, which is
+    exact.
 
     Raises:
-        InputError: if one cannot be written.
+        InputError: if a file cannot be written.
     """
     write_all([(file, _npy(array)) for file, array in arrays])
 
 
 def _npy(array: np.ndarray) -> bytes:
-    """The bytes of a file that holds an array."""
+    """Return the bytes of a `.npy` file of an array."""
     data = io.BytesIO()
     np.save(data, array.astype(np.float32) if array.dtype in _UNNAMED else array)
     return data.getvalue()

@@ -1,4 +1,4 @@
-"""What the commands have in common: messages instead of tracebacks, exit codes."""
+"""Common parts of the commands: error messages instead of tracebacks, and exit codes."""
 
 import argparse
 import os
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors have one line and exit code 1, as those of mlir-opt."""
+    """An argument parser with one-line errors and exit code 1, as mlir-opt."""
 
     def error(self, message: str) -> None:  # type: ignore[override]
         print(f"{self.prog}: error: {message}", file=sys.stderr)
@@ -17,17 +17,17 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def, override]
         words = sys.argv[1:] if args is None else list(args)
         for word in words:
-            # Who calls a command from Python can give what no shell can, and no file can be called.
+            # A caller in Python can pass a NUL, unlike a shell; no file name contains one.
             if "\0" in word:
                 self.error(f"the argument {word!r} has a NUL character")
-            # Python before 3.13 takes this '--' for the end of the options, and gives [] as the value.
+            # Python before 3.13 treats this '--' as the end of the options, with [] as the value.
             if word.startswith("-") and word.endswith("=--"):
                 self.error(f"argument {word.removesuffix('=--')}: expected a value, not '--'")
         return super().parse_known_args(words, namespace)
 
 
 def parser(prog: str, description: str) -> Parser:
-    """A parser with the options that every command has."""
+    """Return a parser with the options of every command."""
     made = Parser(prog=prog, description=description, allow_abbrev=False)
     made.add_argument("--debug", action="store_true", help="show tracebacks of errors")
     return made
@@ -36,24 +36,24 @@ def parser(prog: str, description: str) -> Parser:
 def run(
     prog: str, body: Callable[[], int], debug: bool, user_errors: tuple[type[Exception], ...]
 ) -> int:
-    """Runs a command's body; the exit code, with every error said in one message.
+    """Run a command, print an error as one message, and return the exit code.
 
     Args:
         prog: the command's name.
-        body: what it does.
-        debug: whether errors come with a traceback.
-        user_errors: what a user can cause; the message stands on its own.
+        body: the command; it returns the exit code.
+        debug: whether errors have a traceback.
+        user_errors: exceptions for mistakes of the user; their message is printed alone.
     """
     try:
         code = body()
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        # The reader of our output has gone; so may we, without a word.
-        _forget_output()
+        # The reader of the output has exited: no message.
+        _discard_output()
         return 1
     except OSError as error:
-        _forget_output()
+        _discard_output()
         message = f"standard output: {error.strerror}"
     except user_errors as error:
         if debug:
@@ -70,11 +70,11 @@ def run(
 
 
 def interrupted(prog: str) -> int:
-    """Says that Ctrl-C has ended a command; the exit code that shells give to that."""
+    """Print that Ctrl-C ended a command, and return the shells' exit code for it."""
     print(f"{prog}: interrupted", file=sys.stderr, flush=True)
     return 128 + signal.SIGINT
 
 
-def _forget_output() -> None:
-    """Lets what is still buffered go nowhere, so that leaving does not fail on it."""
+def _discard_output() -> None:
+    """Discard buffered output, so that the exit does not fail to write it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

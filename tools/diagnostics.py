@@ -1,4 +1,4 @@
-"""Diagnostics as a compiler prints them: position, message, the source line."""
+"""Diagnostics in a compiler's format: position, message and source line."""
 
 import sys
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ class Diagnostic:
         severity: "error", "warning", "note" or "remark".
         file: the input's name.
         line, column: from 1; 0 if the position is not known.
-        message: the text, which may have several lines.
+        message: the text, one or several lines.
     """
 
     severity: str
@@ -31,24 +31,24 @@ class Diagnostic:
 
 
 class Collector:
-    """Takes the diagnostics of a context, in their order."""
+    """Collects the diagnostics of a context, in order."""
 
     def __init__(self, file: str) -> None:
         self.file = file
         self.found: list[Diagnostic] = []
 
     def add(self, severity: str, location: Any, message: str) -> None:
-        """Notes a diagnostic at an MLIR location."""
+        """Add a diagnostic at an MLIR location."""
         line, column, file = 0, 0, self.file
         place = place_of(location)
         if place:
-            # The bindings parse text as a file named "-".
+            # The bindings parse a string as a file named "-".
             file, line, column = (self.file if place[0] == "-" else place[0], *place[1:])
         self.found.append(Diagnostic(severity, file, line, column, message))
 
     @contextmanager
     def listen(self, context: Any) -> Iterator[None]:
-        """Collects what is emitted in a context within."""
+        """Collect the diagnostics that a context emits in a `with` block."""
 
         def take(diagnostic: Any) -> bool:
             severity = _SEVERITIES[diagnostic.severity.name]
@@ -74,7 +74,7 @@ class Collector:
 
 
 def print_diagnostics(collector: Collector, source: str) -> None:
-    """Prints diagnostics to standard error; those in the input with its line and a caret."""
+    """Print diagnostics to standard error; for those in the input, its line and a caret."""
     lines = source.splitlines()
     for d in collector.found:
         where = f"{d.file}:{d.line}:{d.column}: " if d.line else f"{d.file}: "
@@ -87,5 +87,5 @@ def print_diagnostics(collector: Collector, source: str) -> None:
 
 
 def is_mlir_error(error: Exception) -> bool:
-    """Whether an exception is MLIR's, whose diagnostics have been emitted."""
+    """Return whether an exception is MLIR's; its diagnostics have been emitted."""
     return isinstance(error, ir.MLIRError)

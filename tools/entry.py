@@ -1,4 +1,4 @@
-"""Entry points of the commands: nothing is imported before errors can be said in one message."""
+"""Entry points of the commands; import errors become one message."""
 
 import gc
 import os
@@ -36,30 +36,30 @@ def smem_layout() -> None:
 
 
 def _start_llvm() -> None:
-    """Lets LLVM be loaded, in its process, while this one loads MLIR."""
+    """Start the LLVM process, which loads LLVM while this process loads MLIR."""
     from ..codegen.errors import CompileError
     from ..codegen.llvm_process import prepare
 
-    with suppress(CompileError):  # who needs it says so
+    with suppress(CompileError):  # reported when LLVM is used
         prepare()
 
 
 def _without_threads() -> None:
-    """Lets NumPy start no threads for linear algebra, of which these commands do none: it would take a
+    """Disable NumPy's threads for linear algebra, which these commands do not use; starting them takes a
     tenth of a second."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def _run(name: str) -> None:
     command = name.replace("_", "-")
-    # Extension modules make errors of their own of an interruption while they are imported.
+    # Extension modules raise other errors on an interruption while they are imported.
     before = signal.signal(signal.SIGINT, lambda *_: os._exit(interrupted(command)))
-    # What is imported stays: looking for garbage in it would take a fifth of the start.
+    # Imported modules are not garbage: collection would take a fifth of the start-up time.
     gc.disable()
     try:
         module = import_module(f".{name}", __package__)
     except ImportError as error:
-        # The MLIR bindings are looked for while modules are imported.
+        # The modules import the MLIR bindings.
         print(f"{command}: error: {error}", file=sys.stderr)
         raise SystemExit(1) from None
     gc.freeze()
@@ -69,6 +69,6 @@ def _run(name: str) -> None:
         code = getattr(module, name)(sys.argv[1:])
     except KeyboardInterrupt:
         code = interrupted(command)
-    # All is done but to leave.
+    # The command has finished: ignore Ctrl-C during the exit.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     raise SystemExit(code)

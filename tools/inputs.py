@@ -1,15 +1,15 @@
-"""Input of the commands, and the one error of what users name."""
+"""Input of the commands, and the error for files and arguments."""
 
 import sys
 from pathlib import Path
 
 
 class InputError(Exception):
-    """A file that cannot be read or written, or an argument that makes no sense."""
+    """A file that cannot be read or written, or an invalid argument."""
 
 
 def read(name: str) -> str:
-    """The text of a file; standard input for "-".
+    """Return the text of a file; "-" is standard input.
 
     Raises:
         InputError: if it cannot be read.

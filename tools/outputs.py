@@ -1,4 +1,4 @@
-"""Output of the commands: all files or none."""
+"""Output of the commands: all files are written, or none."""
 
 import contextlib
 import errno
@@ -11,14 +11,14 @@ from .inputs import InputError
 
 
 def write_all(files: Sequence[tuple[str, str | bytes]]) -> None:
-    """Writes files so that all are there whole, or all are as they were; "-" is standard output.
+    """Write files, all or none; "-" is standard output.
 
-    All are written beside their places before any takes its place; if one then cannot, those before
-    it go back. A file that was there keeps its permissions, and its owner if that is allowed; a new one
-    has what the umask leaves. What is no regular file (a pipe, a device) is written to as it is.
+    Every file is written under a temporary name in its folder, and then renamed; if a rename fails, the
+    earlier ones are reverted. An existing file keeps its permissions, and its owner if that is allowed; a
+    new file follows the umask. A pipe or a device is written to directly.
 
     Raises:
-        InputError: if one cannot be written, or two have the same place.
+        InputError: if a file cannot be written, or two outputs have the same path.
     """
     drafts: list[_Draft] = []
     streams: list[tuple[str, bytes]] = []
@@ -34,82 +34,82 @@ def write_all(files: Sequence[tuple[str, str | bytes]]) -> None:
                     continue
                 same = next((draft.name for draft in drafts if draft.path == path), None)
                 if same is not None:
-                    raise InputError(f"{name}: is the place of two outputs ({same} and {name})")
+                    raise InputError(f"{name}: is the path of two outputs ({same} and {name})")
                 draft = _Draft(name, path)
                 drafts.append(draft)
                 draft.write(data)
         for draft in drafts:
             with _named(draft.name):
-                draft.take_place()
+                draft.install()
         for name, data in streams:
             _write_stream(name, data)
     except BaseException:
         for draft in reversed(drafts):
-            draft.take_back()
+            draft.revert()
         raise
     finally:
         for draft in drafts:
-            draft.forget()
+            draft.clean_up()
 
 
 class _Draft:
-    """A file that is to take its place.
+    """An output under a temporary name, before it replaces the file at its path.
 
     Attributes:
-        name: what its user calls it.
-        path: its place.
+        name: its name on the command line.
+        path: its path.
     """
 
     def __init__(self, name: str, path: str) -> None:
         self.name, self.path = name, path
         unique = os.path.join(os.path.dirname(path), f".smem-{os.urandom(8).hex()}")
-        #: What it is written to, and how the file that was there is called when it has left.
+        #: Temporary names of the new file, and of the file that it replaces.
         self._written, self._kept = f"{unique}.new", f"{unique}.old"
         self._before: os.stat_result | None = None
-        self._takes_place = False
+        self._installed = False
 
     def write(self, data: bytes) -> None:
-        """Writes it beside its place, with the permissions that it will have.
+        """Write the file under its temporary name, with its final permissions.
 
         Raises:
-            OSError: if it cannot be written, or what is there is protected.
+            OSError: if it cannot be written, or the existing file is read-only.
         """
         with contextlib.suppress(FileNotFoundError):
             self._before = os.stat(self.path)
         if self._before and not os.access(self.path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        # Nobody else reads it before it has the permissions of what was there.
+        # Private until it has the permissions of the existing file.
         mode = 0o600 if self._before else 0o666
         handle = os.open(self._written, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
         if self._before:
-            self._own(self._before)
+            self._set_owner(self._before)
             os.chmod(self._written, stat.S_IMODE(self._before.st_mode))
 
-    def _own(self, before: os.stat_result) -> None:
-        """Gives it the owner and the group of what was there, as far as that is allowed."""
+    def _set_owner(self, before: os.stat_result) -> None:
+        """Set the owner and the group of the existing file, as far as that is allowed."""
         for owner in (before.st_uid, -1):
             with contextlib.suppress(PermissionError):
                 os.chown(self._written, owner, before.st_gid)
                 return
 
-    def take_place(self) -> None:
-        """Takes its place; what was there stays under another name.
+    def install(self) -> None:
+        """Rename it to its path; the existing file stays under a temporary name.
 
         Raises:
             OSError: if it cannot.
         """
         if self._before:
-            # A file system without links keeps nothing: what has taken its place then stays there.
+            # On a file system without hard links, the existing file cannot be restored.
             with contextlib.suppress(OSError):
                 os.link(self.path, self._kept)
-        self._takes_place = True
+        self._installed = True
         os.replace(self._written, self.path)
 
-    def take_back(self) -> None:
-        """Puts back what was there, if it has taken its place."""
-        if not self._takes_place or os.path.lexists(self._written):
+    def revert(self) -> None:
+        """Restore the existing file, if it was replaced."""
+        if not self._installed or os.path.lexists(self._written):
             return
         with contextlib.suppress(OSError):
             if os.path.lexists(self._kept):
@@ -117,8 +117,8 @@ class _Draft:
             elif not self._before:
                 os.unlink(self.path)
 
-    def forget(self) -> None:
-        """Removes what is left beside its place."""
+    def clean_up(self) -> None:
+        """Remove the temporary files."""
         for path in (self._written, self._kept):
             with contextlib.suppress(OSError):
                 os.unlink(path)
@@ -135,7 +135,7 @@ def _write_stream(name: str, data: bytes) -> None:
 
 @contextlib.contextmanager
 def _named(name: str) -> Iterator[None]:
-    """Says of errors within which file they are about."""
+    """Add a file's name to the errors of a `with` block."""
     try:
         yield
     except OSError as error:

@@ -21,10 +21,10 @@ _SUFFIXES = {"nvvm": ".nvvm.mlir", "llvm": ".ll", "ptx": ".ptx", "cubin": ".cubi
 
 
 def compile_text(text: str, file: str, emit: str, arch: str, **options: Any) -> Compiled | None:
-    """Compiles a file's text, and prints its diagnostics; None if it failed.
+    """Compile a text and print its diagnostics; return None if it failed.
 
     Raises:
-        CompileError, OptionError: for what has no place in the file.
+        CompileError, OptionError: for errors without a location in the file.
     """
     collector = Collector("<stdin>" if file == "-" else file)
     compiled = None
@@ -44,7 +44,7 @@ def compile_text(text: str, file: str, emit: str, arch: str, **options: Any) -> 
 
 
 def arguments() -> Parser:
-    """The parser of the command's arguments."""
+    """Return the parser of the command's arguments."""
     made = parser("smem-compile", "Compiles MLIR with smem ops to code for a GPU.")
     made.add_argument("file", help="the input; - for standard input")
     made.add_argument("--emit", choices=STAGES, default="cubin", help="the code to write")
@@ -53,7 +53,7 @@ def arguments() -> Parser:
         "-o", dest="output", help="the output; the input's name with a suffix if left out"
     )
     made.add_argument(
-        "--explain", action="store_true", help="say which layouts were chosen, and why"
+        "--explain", action="store_true", help="print which layouts were chosen, and why"
     )
     made.add_argument(
         "--max-swizzle",
@@ -65,7 +65,7 @@ def arguments() -> Parser:
 
 
 def smem_compile(argv: Sequence[str]) -> int:
-    """The command; its exit code."""
+    """Run the command; return its exit code."""
     options = arguments().parse_args(argv)
 
     def body() -> int:
@@ -83,7 +83,7 @@ def smem_compile(argv: Sequence[str]) -> int:
         )
         if compiled is None:
             return 1
-        output = options.output or _beside(options.file, options.emit)
+        output = options.output or _default_output(options.file, options.emit)
         files: list[tuple[str, str | bytes]] = [(output, compiled.stage(options.emit))]
         if output != "-":
             manifest = _manifest_name(output)
@@ -96,19 +96,19 @@ def smem_compile(argv: Sequence[str]) -> int:
 
 
 def _manifest_name(output: str) -> str:
-    """The manifest's name: the output's with the suffix of its stage replaced."""
+    """Return the manifest's name: the output's, with the stage's suffix replaced."""
     stem = next((output.removesuffix(s) for s in _SUFFIXES.values() if output.endswith(s)), output)
     return f"{stem}.json"
 
 
-def _beside(file: str, emit: str) -> str:
+def _default_output(file: str, emit: str) -> str:
     if file == "-":
         raise InputError("the input has no name to derive the output's from; give -o")
     return str(Path(file).with_suffix("")) + _SUFFIXES[emit]
 
 
 def _summarize(compiled: Compiled, files: list[str]) -> None:
-    """Says what was made, for a person."""
+    """Print a summary to standard error."""
     if compiled.report:
         report = compiled.report
         spills = f"{report.spill_bytes} bytes of spills" if report.spill_bytes else "no spills"

@@ -1,4 +1,4 @@
-"""`smem-opt`: parses a module, runs passes, prints it. Spelled like mlir-opt."""
+"""`smem-opt`: parses a module, runs passes and prints it, with mlir-opt's options."""
 
 import argparse
 import sys
@@ -20,13 +20,13 @@ from .verify import mismatches
 
 SEPARATOR = "// -----"
 
-#: A pass by its name, and what adds it to a pass manager.
+#: The name of a pass, and a function that adds it to a pass manager.
 Step = tuple[str, Callable[[Any], None]]
 
 
 @dataclass
 class Printing:
-    """Where the IR is printed: names of passes, or all of them."""
+    """The passes before and after which the IR is printed."""
 
     before: set[str] = field(default_factory=set)
     after: set[str] = field(default_factory=set)
@@ -34,7 +34,7 @@ class Printing:
     after_all: bool = False
 
     def add_to(self, pm: Any, name: str, when: str) -> None:
-        """Adds a pass that prints the module, if it is wanted before or after the one of that name."""
+        """Add a pass that prints the module, if requested before or after a pass."""
         names, every = (
             (self.before, self.before_all) if when == "Before" else (self.after, self.after_all)
         )
@@ -48,7 +48,7 @@ class Printing:
 
 
 def arguments() -> Parser:
-    """The parser of the command's arguments; `--NAME=OPTIONS` of passes is not among them."""
+    """Return the parser of the command's arguments, without the `--NAME=OPTIONS` of passes."""
     made = parser("smem-opt", "Runs passes over MLIR with the smem dialect.")
     made.add_argument("file", nargs="?", default="-", help="the input; standard input if left out")
     made.add_argument(
@@ -115,7 +115,7 @@ def _parsed(argv: Sequence[str]) -> tuple[argparse.Namespace, list[Leaf]]:
 
 
 def _parts(text: str, split: bool) -> list[str]:
-    """The parts to process, each padded so that its lines keep their numbers."""
+    """Return the parts to process, each padded so that its lines keep their numbers."""
     if not split:
         return [text]
     parts, current, start = [], [], 0
@@ -132,7 +132,7 @@ def _parts(text: str, split: bool) -> list[str]:
 def _process(
     text: str, steps: list[Step], options: argparse.Namespace, file: str
 ) -> tuple[str | None, Collector]:
-    """The printed module after the passes, or None if something failed; and the diagnostics."""
+    """Return the printed module after the passes, or None on failure, and the diagnostics."""
     collector = Collector(file)
     printing = Printing(
         set(options.mlir_print_ir_before),
@@ -167,7 +167,7 @@ def _process(
 
 
 def _show_lists(options: argparse.Namespace) -> bool:
-    """Prints what was asked about the program itself; whether anything was."""
+    """Print the lists of passes or dialects, if requested; return whether one was."""
     if options.list_passes:
         for name, pass_ in passes().items():
             print(f"--{name:<28} {pass_.description}")
@@ -183,7 +183,7 @@ def _show_lists(options: argparse.Namespace) -> bool:
 
 
 def smem_opt(argv: Sequence[str]) -> int:
-    """The command; its exit code."""
+    """Run the command; return its exit code."""
     options, leaves = _parsed(argv)
 
     def body() -> int:

@@ -1,4 +1,4 @@
-"""`smem-run`: compiles a file and runs a kernel of it on NumPy arrays."""
+"""`smem-run`: compiles a file and runs one of its kernels on NumPy arrays."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,10 +20,10 @@ from .smem_compile import compile_text
 
 
 def arguments() -> Parser:
-    """The parser of the command's arguments."""
+    """Return the parser of the command's arguments."""
     made = parser("smem-run", "Runs a kernel on arrays in .npy files.")
     made.add_argument("file", help="MLIR with smem ops; - for standard input")
-    made.add_argument("--entry", help="the kernel; may be left out if there is one")
+    made.add_argument("--entry", help="the kernel; not needed if there is only one")
     made.add_argument(
         "--in",
         dest="inputs",
@@ -41,19 +41,19 @@ def arguments() -> Parser:
         help="where to write an argument's array",
     )
     made.add_argument("--on", choices=("gpu", "cpu"), default="gpu", help="where to run")
-    made.add_argument("--grid", help="blocks along x,y,z; what the kernel says if left out")
+    made.add_argument("--grid", help="thread blocks along x,y,z; default: that of the kernel")
     made.add_argument("--arch", default="sm_90a", help="the architecture to compile for")
     return made
 
 
 def smem_run(argv: Sequence[str]) -> int:
-    """The command; its exit code."""
+    """Run the command; return its exit code."""
     options = arguments().parse_args(argv)
 
     def body() -> int:
         sources, targets = _pairs("--in", options.inputs), _pairs("--out", options.outputs)
         if not targets:
-            raise InputError("nothing would be kept; give --out Y=y.npy")
+            raise InputError("no output; give --out Y=y.npy")
         grid = _grid(options.grid)
         stage = "cubin" if options.on == "gpu" else "nvvm"
         text = read(options.file)
@@ -67,7 +67,7 @@ def smem_run(argv: Sequence[str]) -> int:
             if name not in elements:
                 raise InputError(f"--in {name}: {kernel['entry']} has {', '.join(elements)}")
             if elements[name] not in DTYPES:
-                raise InputError(f"{name} {_kind(elements[name])}; expected {', '.join(DTYPES)}")
+                raise InputError(f"{name} {_problem(elements[name])}; expected {', '.join(DTYPES)}")
             inputs[name] = load(name, file, DTYPES[elements[name]])
         wanted, results = list(targets), {}
         if options.on == "gpu":
@@ -93,10 +93,10 @@ def smem_run(argv: Sequence[str]) -> int:
 
 @contextmanager
 def _located(collector: Collector) -> Iterator[None]:
-    """Collects what the emulator finds wrong at an op, as a compiler would say it.
+    """Collect the emulator's errors at an op as diagnostics.
 
     Raises:
-        EmulationError: for what has no place in the kernel.
+        EmulationError: for errors without a location in the kernel.
     """
     try:
         yield
@@ -112,12 +112,12 @@ def _located(collector: Collector) -> Iterator[None]:
 
 
 def _progress(blocks: Iterable[Any], total: int) -> Iterable[Any]:
-    """A bar on a terminal, for runs that take longer than a moment."""
+    """Show a progress bar on a terminal, for runs of more than a second."""
     return tqdm(blocks, total=total, unit="block", delay=1, disable=None, leave=False)
 
 
-def _kind(element: str | None) -> str:
-    return "is a number, which no file holds" if element is None else f"has elements of {element}"
+def _problem(element: str | None) -> str:
+    return "is a scalar, not an array" if element is None else f"has elements of {element}"
 
 
 def _pairs(flag: str, words: Sequence[str]) -> dict[str, str]:

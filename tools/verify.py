@@ -1,4 +1,4 @@
-"""`--verify-diagnostics`: diagnostics against the `expected-…` comments of the input.
+"""`--verify-diagnostics`: compares diagnostics with the `expected-…` comments of the input.
 
 The forms are mlir-opt's: `// expected-error@+1 {{text}}`, with `error`, `warning`, `remark` or `note`,
 an optional `-re` (text between doubled braces within is a regular expression), and a position:
@@ -29,7 +29,7 @@ class Expected:
     met: bool = False
 
     def matches(self, diagnostic: Diagnostic) -> bool:
-        """Whether the diagnostic is the one that is expected."""
+        """Return whether the diagnostic meets the expectation."""
         if (diagnostic.severity, diagnostic.line) != (self.severity, self.line):
             return False
         if not self.regex:
@@ -43,7 +43,7 @@ class Expected:
 
 
 def expectations(source: str) -> list[Expected]:
-    """The expectations that a source's comments state."""
+    """Return the expectations in a source's comments."""
     lines = source.splitlines()
     found = []
     for number, line in enumerate(lines, 1):
@@ -74,9 +74,9 @@ def _is_comment(line: str) -> bool:
 
 
 def mismatches(diagnostics: Sequence[Diagnostic], source: str, file: str) -> list[str]:
-    """What is wrong: diagnostics that nobody expected, and expectations that were not met.
+    """Return the unexpected diagnostics and the expectations that were not met, as messages.
 
-    As in mlir-opt, notes and remarks need no expectation unless one is stated somewhere.
+    As in mlir-opt, notes and remarks need no expectation unless the source has one of their severity.
     """
     wanted = expectations(source)
     problems = []

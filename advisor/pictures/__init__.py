@@ -1,10 +1,10 @@
-"""Pictures of layouts: which element lies where, as the ISA's figures draw it.
+"""Pictures of layouts: the place of each element, as in the ISA's figures.
 
-A `Picture` is what is to be drawn; it becomes a `Drawing` (rectangles, lines and texts), and that an
-SVG or a PNG file. A notebook shows a `Picture` by itself.
+A `Picture` describes what is drawn. It becomes a `Drawing` (rectangles, lines and texts), which becomes
+an SVG or PNG file. A notebook shows a `Picture` as SVG.
 """
 
-# The panels register how pictures are drawn.
+# These modules register the functions that draw pictures.
 from . import accumulator_panel, panel  # noqa: F401
 from .accesses import AccessKind
 from .accumulator import AccumulatorPicture

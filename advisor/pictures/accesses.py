@@ -1,4 +1,4 @@
-"""One access to a tile, to be shown on its picture: who touches what, and in how many passes."""
+"""One access to a tile, shown on its picture: the elements of each lane, and the wavefronts."""
 
 from __future__ import annotations
 
@@ -26,24 +26,25 @@ class AccessKind(Enum):
     """An access that a picture can show."""
 
     STORE = "store"
-    """A warp's 16-byte store, the lanes one after the other along lines."""
+    """A warp's 16-byte store, consecutive lanes along lines."""
     LDMATRIX = "ldmatrix"
     """A warp's `ldmatrix.x4`: four matrices of 8 rows of 16 bytes, each a phase of 8 lanes."""
     CORE = "core"
-    """A core matrix: 8 lines of 16 bytes, which the tensor core reads together."""
+    """A core matrix: 8 lines of 16 bytes."""
     MMA = "mma"
-    """What one `wgmma` or `tcgen05` reads: up to 64 or 128 of m, or 256 of n, 32 or 48 bytes of k."""
+    """The MMA tile of one `wgmma` or `tcgen05.mma`: up to 64 or 128 of m, or 256 of n; 32 or 48 bytes
+    of k."""
 
 
 @dataclass(frozen=True)
 class Touched:
-    """What an access touches.
+    """The elements of an access.
 
     Attributes:
-        what: the access in words, and its passes over the banks.
-        lane: int64[rows, columns], the lane that touches each element; -1 where none does.
-        access: the passes over the banks, where they are known.
-        word: what `lane` counts: the lanes of a warp, the lines of a core matrix, or nothing.
+        what: a sentence about the access and its bank conflicts.
+        lane: int64[rows, columns], the lane that accesses each element; -1 for none.
+        access: the wavefronts, where they are known.
+        word: the unit of `lane`: "lane" of a warp, "line" of a core matrix, or "".
     """
 
     what: str
@@ -59,17 +60,17 @@ def touched(
     role: Role = Role.A,
     arch: Arch = Arch.SM_90,
 ) -> Touched:
-    """What an access touches that begins at an element of the tile.
+    """Return the elements of an access.
 
     Args:
         cells: the tile.
-        kind: which access.
-        at: (row, column) at which it begins.
-        role: which operand the tile is: (M, K) or (K, N).
+        kind: the kind of access.
+        at: (row, column) of its first element.
+        role: the operand: A as (M, K) or B as (K, N).
         arch: the architecture, for `MMA`.
 
     Raises:
-        LayoutError: if the tile cannot be accessed so, or the access leaves it.
+        LayoutError: if the tile does not allow the access, or the access leaves it.
     """
     layout = cells.layout
     if not all(0 <= a < extent for a, extent in zip(at, layout.shape, strict=True)):
@@ -82,7 +83,7 @@ def touched(
     unit, contiguous = layout.element.unit, layout.contiguous_dim
     if contiguous is None or not lies_together(layout, contiguous, unit):
         raise LayoutError(
-            f"{_NAMES[kind]} accesses 16 bytes at a time, but the tile has no runs of {unit} elements"
+            f"{_NAMES[kind]} accesses 16 bytes at a time, but the tile has no {unit} contiguous elements"
         )
     if at[contiguous] % unit:
         raise LayoutError(
@@ -106,7 +107,7 @@ def touched(
             f"{_NAMES[kind]} reaches the address {bad:#x}; expected multiples of {UNIT_BYTES}"
         )
     access = warp_access(addresses, UNIT_BYTES)
-    what = f"{_NAMES[kind]} at ({at[0]}, {at[1]}): {_passes(access)}"
+    what = f"{_NAMES[kind]} at ({at[0]}, {at[1]}): {_wavefronts(access)}"
     return Touched(what, lane, access, "line" if kind is AccessKind.CORE else "lane")
 
 
@@ -120,7 +121,7 @@ _NAMES = {
 def _lanes(
     cells: Cells, kind: AccessKind, at: tuple[int, int], contiguous: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(row, column) of the first element that each lane touches."""
+    """Return (row, column) of the first element of each lane."""
     layout = cells.layout
     if kind is AccessKind.STORE:
         rest = (layout.shape[0] - at[0], layout.shape[1] - at[1])
@@ -139,59 +140,58 @@ def _lanes(
     return np.asarray(row) + at[0], np.asarray(column) + at[1]
 
 
-def _passes(access: Access) -> str:
-    needed = f"{access.ideal} pass{'es' * (access.ideal > 1)} over the banks"
+def _wavefronts(access: Access) -> str:
     if not access.conflicts:
-        return f"{needed}, no conflict"
-    return f"{access.wavefronts} passes over the banks where {access.ideal} would do: " + (
+        return f"{access.ideal} wavefront{'s' * (access.ideal > 1)}, no bank conflicts"
+    return f"{access.wavefronts} wavefronts, {access.ideal} without conflicts: " + (
         f"{access.conflicts} bank conflict{'s' * (access.conflicts > 1)}"
     )
 
 
 def _mma(cells: Cells, at: tuple[int, int], role: Role, arch: Arch) -> Touched:
-    layout, step = cells.layout, cells.k_step
+    layout, k_extent = cells.layout, cells.k_extent
     name = arch.descriptor.reader
     mn, k = (0, 1) if role is Role.A else (1, 0)
-    if at[k] % step or layout.shape[k] < at[k] + step:
+    if at[k] % k_extent or layout.shape[k] < at[k] + k_extent:
         raise LayoutError(
-            f"a {name} reads {step} elements of k from a multiple of that on, not from {at[k]} of "
+            f"a {name} reads {k_extent} elements of k from a multiple of {k_extent}, not from {at[k]} of "
             f"{layout.shape[k]}"
         )
     size = [0, 0]
     most = arch.instruction_m[0] if role is Role.A else MAX_N
-    size[mn], size[k] = min(most, layout.shape[mn] - at[mn]), step
+    size[mn], size[k] = min(most, layout.shape[mn] - at[mn]), k_extent
     lane = np.full(layout.shape, -1, np.int64)
     lane[at[0] : at[0] + size[0], at[1] : at[1] + size[1]] = 0
-    added = _begins(layout, at)
+    added = _offset(layout, at)
     what = (
         f"one {name} reads {role.extent_name.lower()} {at[mn]} to {at[mn] + size[mn] - 1}, k {at[k]} to "
-        f"{at[k] + step - 1}: descriptor + {added // UNIT_BYTES} ({added} bytes)"
+        f"{at[k] + k_extent - 1}: descriptor + {added // UNIT_BYTES} ({added} bytes)"
     )
     line = layout.swizzle.atom_elements(layout.element)
-    if step > instruction_k(layout.element) and at[k] % line + step > line:
+    if k_extent > instruction_k(layout.element) and at[k] % line + k_extent > line:
         rest = list(at)
         rest[k] = at[k] // line * line + line
-        what += f", and LBO the address {_begins(layout, rest)} bytes into the tile"
+        what += f", LBO = address {_offset(layout, rest)} bytes into the tile"
     return Touched(what, lane)
 
 
-def _begins(layout: TileLayout, at: Sequence[int]) -> int:
-    """Bytes from a tile's start to an element, before the swizzle."""
+def _offset(layout: TileLayout, at: Sequence[int]) -> int:
+    """Return the bytes from a tile's start to an element, before the swizzle."""
     return int(layout.linear_at(*map(np.asarray, at))) * layout.element.bits // 8
 
 
-def k_step(layout: TileLayout, arch: Arch, k_bytes: int) -> int:
-    """Elements along K that an instruction reads of a tile.
+def k_extent_of(layout: TileLayout, arch: Arch, k_bytes: int) -> int:
+    """Return the elements along K that an instruction reads.
 
     Raises:
-        LayoutError: if the architecture reads not so many bytes, or not of such a tile.
+        LayoutError: if the architecture does not read that number of bytes, or not from such a tile.
     """
     if k_bytes not in arch.k_bytes:
         has = " or ".join(map(str, arch.k_bytes))
         raise LayoutError(f"K is {k_bytes} bytes, but {arch} reads {has} of each row")
     if k_bytes == LONG_K_BYTES and (layout.element, layout.swizzle) != (E2M1, Swizzle.B128):
         raise LayoutError(
-            f"K is {k_bytes} bytes, which is for {E2M1} with swizzle 128B, not {layout.element} with "
+            f"K is {k_bytes} bytes, which needs {E2M1} with swizzle 128B, not {layout.element} with "
             f"{layout.swizzle}"
         )
     return k_bytes * 8 // layout.element.bits

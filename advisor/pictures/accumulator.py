@@ -1,4 +1,4 @@
-"""A picture of D in tensor memory: which rows and columns each warp of each block reaches."""
+"""A picture of D in tensor memory: the rows and columns that each warp of each CTA can access."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from .pictured import Pictured
 
 @dataclass(frozen=True)
 class Band:
-    """Neighbouring rows of D on neighbouring lanes.
+    """Consecutive rows of D in consecutive lanes.
 
     Attributes:
-        block: the block, by its rank in the pair.
+        cta: rank of the CTA in the pair.
         lane: the first lane.
         row: the first row.
-        column: the first of the columns that lie there.
+        column: the first column of D in these lanes.
     """
 
-    block: int
+    cta: int
     lane: int
     row: int
     column: int
@@ -28,23 +28,23 @@ class Band:
 
 @dataclass(frozen=True)
 class AccumulatorPicture(Pictured):
-    """D of an instruction, as it lies in the tensor memory of each block."""
+    """D of an instruction in the tensor memory of each CTA."""
 
     accumulator: Accumulator
 
     @cached_property
     def bands(self) -> list[Band]:
-        """D in bands of 16 lanes; each holds as many columns as D takes."""
+        """D in bands of 16 lanes; each has all columns that D takes in tensor memory."""
         found: list[Band] = []
         shape, columns = self.accumulator.shape, self.accumulator.columns
         for row in range(0, shape.m, BAND_ROWS):
             for column in range(0, shape.n, columns):
-                block, lane, _ = self.accumulator.place(row, column)
-                found.append(Band(block, lane, row, column))
+                cta, lane, _ = self.accumulator.place(row, column)
+                found.append(Band(cta, lane, row, column))
         return found
 
     @property
     def title(self) -> str:
-        """What is shown, in one line."""
+        """The title, one line."""
         shape = self.accumulator.shape
         return f"D of {shape}: layout {self.accumulator.letter}"

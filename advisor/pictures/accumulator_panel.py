@@ -1,4 +1,4 @@
-"""D in tensor memory as shapes: the blocks side by side, each with its lanes, bands and warps."""
+"""The drawing of D in tensor memory: the CTAs side by side, each with its lanes, bands and warps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .drawing import Drawing, Line, Rect, Shape, Text, side_by_side
 from .panel import EMPTY, GRID, INK, PALETTE
 from .pictured import drawing
 
-#: Lanes of a block's tensor memory, and those that a warp reaches.
+#: Lanes of a CTA's tensor memory, and lanes that a warp can access.
 LANES, WARP_LANES = 128, 32
 
 _LEFT, _TOP, _WIDTH, _HEIGHT, _RIGHT, _BELOW = 62, 84, 250, 26, 90, 14
@@ -18,31 +18,30 @@ _LEFT, _TOP, _WIDTH, _HEIGHT, _RIGHT, _BELOW = 62, 84, 250, 26, 90, 14
 
 @drawing.register
 def _(picture: AccumulatorPicture) -> Drawing:
-    return side_by_side([_block(picture, i) for i in range(picture.accumulator.shape.ctas)])
+    return side_by_side([_cta(picture, i) for i in range(picture.accumulator.shape.ctas)])
 
 
-def _block(picture: AccumulatorPicture, block: int) -> Drawing:
+def _cta(picture: AccumulatorPicture, cta: int) -> Drawing:
     bottom = _TOP + LANES // BAND_ROWS * _HEIGHT
-    shapes = (*_axes(picture, block), *_cells(picture, block), *_warps())
+    shapes = (*_axes(picture, cta), *_cells(picture, cta), *_warps())
     width, height = _LEFT + _WIDTH + _RIGHT, bottom + _BELOW
     return Drawing(width, height, picture.title, shapes, 0, _TOP)
 
 
-def _axes(picture: AccumulatorPicture, block: int) -> Iterator[Shape]:
-    which = f"block {block} of the pair" if picture.accumulator.shape.ctas == 2 else "the block"
+def _axes(picture: AccumulatorPicture, cta: int) -> Iterator[Shape]:
+    which = f"CTA {cta} of the pair" if picture.accumulator.shape.ctas == 2 else "the CTA"
     yield Text(14, 22, picture.title, anchor="start", bold=True)
     yield Text(14, 40, f"tensor memory of {which}", anchor="start")
     yield Text(_LEFT - 6, _TOP - 10, "lane", anchor="end", fill=GRID)
     last = picture.accumulator.columns - 1
-    said = f"columns 0 to {last}"
-    yield Text(_LEFT, _TOP - 10, said, anchor="start", fill=GRID)
+    yield Text(_LEFT, _TOP - 10, f"columns 0 to {last}", anchor="start", fill=GRID)
     for lane in range(0, LANES, BAND_ROWS):
         middle = _TOP + lane // BAND_ROWS * _HEIGHT + _HEIGHT // 2
         yield Text(_LEFT - 6, middle, str(lane), anchor="end", fill=GRID)
 
 
-def _cells(picture: AccumulatorPicture, block: int) -> Iterator[Shape]:
-    held = {band.lane: band for band in picture.bands if band.block == block}
+def _cells(picture: AccumulatorPicture, cta: int) -> Iterator[Shape]:
+    held = {band.lane: band for band in picture.bands if band.cta == cta}
     for lane in range(0, LANES, BAND_ROWS):
         y, band = _TOP + lane // BAND_ROWS * _HEIGHT, held.get(lane)
         if band is None:
@@ -52,8 +51,8 @@ def _cells(picture: AccumulatorPicture, block: int) -> Iterator[Shape]:
         data = (("lane", lane), ("row", band.row), ("column", band.column))
         yield Rect(_LEFT, y, _WIDTH, _HEIGHT, fill, GRID, data=data)
         last = band.column + picture.accumulator.columns - 1
-        said = f"m {band.row} to {band.row + BAND_ROWS - 1}, n {band.column} to {last}"
-        yield Text(_LEFT + _WIDTH // 2, y + _HEIGHT // 2, said)
+        label = f"m {band.row} to {band.row + BAND_ROWS - 1}, n {band.column} to {last}"
+        yield Text(_LEFT + _WIDTH // 2, y + _HEIGHT // 2, label)
 
 
 def _warps() -> Iterator[Shape]:

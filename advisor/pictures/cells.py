@@ -1,4 +1,4 @@
-"""The cells of a picture: runs of elements that lie together, and what each of them is coloured by."""
+"""The cells of a picture: runs of contiguous elements, and their colours."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from ...layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS, ScaleBlocks, sca
 from ...layout.tensor_box import tensor_box
 from ...layout.tile import TileLayout
 
-#: Bytes of one line of memory in a picture: those that 32 banks hold.
+#: Bytes of one line of memory in a picture: one word of each of the 32 banks.
 LINE_BYTES = BANKS * BANK_BYTES
 
-#: Colours that cells have; their number is the period after which a line's swizzle repeats.
+#: Number of colours; it is the period after which a line's swizzle repeats.
 COLOURS = 8
 
 
 class View(Enum):
-    """What the places of a picture's cells are."""
+    """The axes of a picture."""
 
     MEMORY = "memory"
-    """Lines of 128 bytes of memory; each cell says which element lies there."""
+    """Lines of 128 bytes of memory; a cell's label is its element."""
     LOGICAL = "logical"
-    """The tile's rows and columns; each cell says at which byte it lies."""
+    """The tile's rows and columns; a cell's label is its byte address."""
 
 
 class Color(Enum):
-    """What the colour of a cell tells."""
+    """The property that a cell's colour shows."""
 
     ROW = "row"
     K = "k"
     BANK = "bank"
     INSTRUCTION = "instruction"
-    """Which of the instructions along K reads it."""
+    """The K block of the cell."""
 
 
 class Outline(Enum):
-    """What thick lines go round."""
+    """The subtiles that thick lines enclose."""
 
     ATOM = "atom"
-    """Swizzle atoms: 8 lines of the swizzle's width; without swizzle, core matrices; of scale factors,
+    """Swizzle atoms: 8 lines of the swizzle's width; without swizzle, core matrices; for scale factors,
     their blocks."""
     BOX = "box"
     """Boxes of the tensor map that fills the tile."""
@@ -59,10 +59,10 @@ class Cells:
     Attributes:
         layout: the tile's layout.
         extent: (rows, columns) of a cell, in elements.
-        start: the byte address at which the tile begins.
-        base_offset: the phase of the swizzle's pattern, as a descriptor says it.
-        k_dim: the dimension that is summed over, if the tile is an operand.
-        k_step: elements along it that an instruction reads.
+        start: byte address of the tile.
+        base_offset: the base offset of the swizzle pattern, as in a descriptor.
+        k_dim: the dimension along K, if the tile is an operand.
+        k_extent: elements along K that an instruction reads.
     """
 
     layout: TileLayout
@@ -70,7 +70,7 @@ class Cells:
     start: int = 0
     base_offset: int = 0
     k_dim: int = 1
-    k_step: int = 1
+    k_extent: int = 1
 
     @property
     def size(self) -> int:
@@ -79,7 +79,7 @@ class Cells:
 
     @property
     def grid(self) -> tuple[int, int]:
-        """How many cells there are along each dimension; the last ones may be cut."""
+        """The number of cells along each dimension; the last ones may be partial."""
         rows, columns = self.layout.shape
         return -(-rows // self.extent[0]), -(-columns // self.extent[1])
 
@@ -95,7 +95,7 @@ class Cells:
         return self.address_at(*self.first)
 
     def address_at(self, row: np.ndarray, column: np.ndarray) -> np.ndarray:
-        """The byte address of elements."""
+        """Return the byte addresses of elements."""
         linear = self.layout.linear_at(row, column) * self.layout.element.bits // 8
         return self.layout.swizzle.apply(self.start + linear, self.base_offset)
 
@@ -105,32 +105,32 @@ class Cells:
         return isinstance(scale_blocks(self.layout), ScaleBlocks)
 
     def shade(self, color: Color) -> np.ndarray:
-        """Which of the colours each cell has: int64[cells]."""
+        """Return the index of each cell's colour: int64[cells]."""
         if color is Color.BANK:
             return self.address % LINE_BYTES * COLOURS // LINE_BYTES
         if color is Color.INSTRUCTION:
-            return self.first[self.k_dim] // self.k_step % COLOURS
+            return self.first[self.k_dim] // self.k_extent % COLOURS
         dim = 0 if color is Color.ROW else 1
         return self.first[dim] // self.extent[dim] % COLOURS
 
     def shade_names(self, color: Color) -> list[str]:
-        """What each colour stands for."""
+        """Return the meaning of each colour."""
         if color is Color.BANK:
             banks = BANKS // COLOURS
             return [f"{i * banks}-{(i + 1) * banks - 1}" for i in range(COLOURS)]
         return [str(i) for i in range(COLOURS)]
 
     def shade_title(self, color: Color) -> str:
-        """What the names of the colours count."""
+        """Return the title of the colours' legend."""
         if color is Color.BANK:
             return "bank"
         if color is Color.INSTRUCTION:
-            return f"instruction along k mod {COLOURS}"
+            return f"K block mod {COLOURS}"
         name, extent = ("row", "column")[color is Color.K], self.extent[color is Color.K]
         return f"{name}{f' / {extent}' if extent > 1 else ''} mod {COLOURS}"
 
-    def block(self, outline: Outline) -> tuple[int, int]:
-        """(rows, columns) of what is outlined.
+    def outlined(self, outline: Outline) -> tuple[int, int]:
+        """Return (rows, columns) of an outlined subtile.
 
         Raises:
             LayoutError: if no box fills the tile.
@@ -147,17 +147,20 @@ class Cells:
 def cells_of(
     layout: TileLayout, elements: bool = False, start: int = 0, base_offset: int = 0
 ) -> Cells:
-    """A tile as cells of 16 bytes, if it consists of such runs; of the 4 factors that follow each other,
-    if it is one of scale factors; or else of elements (of bytes for b1).
+    """Return a tile as cells.
+
+    A cell is a run of 16 contiguous bytes, or 4 contiguous scale factors. If the tile has no such runs,
+    it is one element (one byte for types of less than 8 bits).
 
     Args:
-        layout: the layout; of stages, the first is taken, and a run-time origin as 0.
-        elements: whether cells are to be elements in any case.
-        start: the byte address at which the tile begins.
-        base_offset: the phase at which the swizzle's pattern starts, 0 to 7.
+        layout: the layout; of stages, the first is used; a run-time origin is taken as 0.
+        elements: whether a cell is one element even where 16 bytes are contiguous.
+        start: byte address of the tile.
+        base_offset: the base offset of the swizzle pattern, 0 to 7.
 
     Raises:
-        LayoutError: if the tile is too large, its bits lie apart, or it cannot begin there.
+        LayoutError: if the tile is too large, the elements of a byte are not contiguous, or the tile
+            cannot start at that address.
     """
     if start % UNIT_BYTES or not 0 <= start < WINDOW_BYTES:
         raise LayoutError(
@@ -178,8 +181,8 @@ def cells_of(
     held = max(layout.shape[0] * layout.shape[1] // least, layout.size_bytes)
     if held > WINDOW_BYTES:
         raise LayoutError(
-            f"{layout} spans {held} bytes of {layout.element}; shared memory, and so a picture, has at "
-            f"most {WINDOW_BYTES}"
+            f"{layout} spans {held} bytes of {layout.element}; a picture shows at most the "
+            f"{WINDOW_BYTES} bytes that descriptors address"
         )
     dim = 1 if layout.contiguous_dim is None else layout.contiguous_dim
     count = least if elements else layout.element.unit
@@ -188,8 +191,8 @@ def cells_of(
     while not lies_together(layout, dim, count):
         if count == least:
             raise LayoutError(
-                f"elements of {layout.element} that share a byte do not lie together; expected "
-                f"runs of {least} or more along a dimension"
+                f"the elements of {layout.element} in a byte are not contiguous along a dimension; "
+                f"expected runs of {least} or more"
             )
         count = least
     return Cells(layout, (count, 1) if dim == 0 else (1, count), start, base_offset)

@@ -1,4 +1,4 @@
-"""A drawing as data: what a renderer needs to know, and no more."""
+"""A drawing as data: shapes on a canvas, independent of the file format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Rect:
     Attributes:
         fill, stroke: colours as `#rrggbb`.
         weight: width of the stroke.
-        data: what the rectangle stands for, as names and values that a reader of the file finds.
+        data: the meaning of the rectangle as names and values, written to the file.
     """
 
     x: int
@@ -32,7 +32,7 @@ class Rect:
 
 @dataclass(frozen=True)
 class Line:
-    """A straight line; `arrows` puts a head at both ends of it."""
+    """A straight line; `arrows` adds a head at both ends."""
 
     x1: int
     y1: int
@@ -65,10 +65,10 @@ class Drawing:
 
     Attributes:
         width, height: of the canvas, in pixels.
-        title: what the drawing shows, for readers who do not see it.
-        shapes: what is drawn.
-        head: the y below the title, which keeps its place where drawings stand side by side.
-        top: the y at which they are aligned.
+        title: the accessible title.
+        shapes: the shapes.
+        head: the y below the title; side by side, titles are not moved down.
+        top: the y at which drawings are aligned side by side.
     """
 
     width: int
@@ -80,7 +80,8 @@ class Drawing:
 
 
 def side_by_side(drawings: Sequence[Drawing]) -> Drawing:
-    """Drawings from left to right on one canvas; data of shapes gets a `panel`, counted from 0."""
+    """Return drawings from left to right on one canvas; the shapes' data get a `panel`, counted from
+    0."""
     shapes: list[Shape] = []
     top = max(drawing.top for drawing in drawings)
     x = height = 0
@@ -94,7 +95,7 @@ def side_by_side(drawings: Sequence[Drawing]) -> Drawing:
 
 
 def _moved(shape: Shape, x: int, y: int, head: int, panel: int) -> Shape:
-    """The shape further to the right by `x`; further down by `y` if it is below `head`."""
+    """Return the shape moved to the right by `x`, and down by `y` if it is below `head`."""
     if isinstance(shape, Line):
         down = y if shape.y1 >= head else 0
         return replace(

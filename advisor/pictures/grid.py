@@ -1,4 +1,4 @@
-"""Cells on the grid of a picture: where each is drawn, and what is cut off."""
+"""The grid of a picture: the place of each cell, and the cells that are cut off."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from .cells import LINE_BYTES, Cells, Outline, View
 
-#: Columns of a logical view at most; a line of memory is always drawn whole.
+#: Maximum number of columns of a logical view; a line of memory is always complete.
 MOST_COLUMNS = 64
 
 
@@ -18,9 +18,9 @@ class Grid:
     """The cells in one view.
 
     Attributes:
-        cells: what is drawn.
+        cells: the tile's cells.
         view: memory or logical.
-        lines: how many lines are drawn at most.
+        lines: maximum number of lines.
     """
 
     cells: Cells
@@ -63,7 +63,7 @@ class Grid:
 
     @property
     def cut(self) -> str | None:
-        """What part is shown; None if it is all."""
+        """The part that is shown; None if it is everything."""
         parts = []
         (lines, columns), (all_lines, all_columns) = self.shown, self.whole
         rows_of, columns_of = self.cells.extent
@@ -79,25 +79,25 @@ class Grid:
         return f"only {' and '.join(parts)} shown" if parts else None
 
     def labels(self) -> list[str]:
-        """What is written in each cell that is drawn."""
+        """Return the label of each cell that is drawn."""
         if self.view is View.LOGICAL:
             return [f"{int(a):#x}" for a in self.cells.address[self.drawn]]
         row, column = (first[self.drawn] for first in self.cells.first)
         return [f"{r},{c}" for r, c in zip(row.tolist(), column.tolist(), strict=True)]
 
     def byte_at(self, line: int, column: int) -> int:
-        """The byte of memory that a place of the memory view stands for."""
+        """Return the byte address of a place of the memory view."""
         return (self.first_line + line) * LINE_BYTES + column * self.cells.size
 
     def line_names(self) -> list[str]:
-        """What stands at the left of each line."""
+        """Return the name of each line, at its left."""
         lines = range(self.shown[0])
         if self.view is View.MEMORY:
             return [f"{self.byte_at(line, 0):#x}" for line in lines]
         return [str(line * self.cells.extent[0]) for line in lines]
 
     def column_names(self) -> list[str]:
-        """What stands above each column."""
+        """Return the name of each column, above it."""
         columns = range(self.shown[1])
         if self.view is View.LOGICAL:
             return [str(column * self.cells.extent[1]) for column in columns]
@@ -107,12 +107,12 @@ class Grid:
         return [str(c * size // 4) if c * size % 4 == 0 else "" for c in columns]
 
     def axes(self) -> tuple[str, str]:
-        """What the names of lines and of columns count."""
+        """Return the titles of the line names and of the column names."""
         return ("byte", "bank") if self.view is View.MEMORY else ("row", "column")
 
-    def blocks(self, outline: Outline) -> np.ndarray:
-        """The block that each place of the grid belongs to: int64[lines, columns]; -1 for none."""
-        rows, columns = self.cells.block(outline)
+    def outlined(self, outline: Outline) -> np.ndarray:
+        """Return the index of the outlined subtile at each place: int64[lines, columns]; -1 for none."""
+        rows, columns = self.cells.outlined(outline)
         row, column = (first[self.drawn] for first in self.cells.first)
         ids = np.full(self.shown, -1, np.int64)
         line, at = (place[self.drawn] for place in self.place)

@@ -1,4 +1,4 @@
-"""A picture as shapes: its title, axes, cells, outlines, brackets and legend."""
+"""The drawing of a picture: its title, axes, cells, outlines, brackets and legend."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from .drawing import Drawing, Line, Rect, Shape, Text
 from .picture import Picture
 from .pictured import drawing
-from .strides import Step
+from .strides import Stride
 
-#: Pastels that stay apart for colour-blind eyes, also next to each other.
+#: Pastels that colour-blind readers can distinguish, also next to each other.
 PALETTE = (
     "#9ecae9",
     "#fdc086",
@@ -32,7 +32,7 @@ _LANE_HEIGHT = 34
 _TEXT_LINE = 17
 _BRACKET = 22
 _LEAST_WIDTH = 440
-#: Width of a character over the size of its font, at most.
+#: Maximum width of a character as a fraction of the font size.
 _WIDE = 0.66
 
 
@@ -42,7 +42,7 @@ def _(picture: Picture) -> Drawing:
 
 
 class _Panel:
-    """The measures of a picture in pixels, and its shapes."""
+    """The dimensions of a picture in pixels, and its shapes."""
 
     def __init__(self, picture: Picture):
         self.picture, self.grid = picture, picture.grid
@@ -56,10 +56,10 @@ class _Panel:
         names = [*self.grid.line_names(), self.grid.axes()[0]]
         self.left = _MARGIN + 8 + max(map(_wide, names))
         self.right = self.left + self.columns * self.width
-        self.across = [step for step in picture.steps if self._end(step)[0] == 0]
-        # The longest is drawn next to the cells, so that no bracket crosses the name of another.
-        down = [step for step in picture.steps if self._end(step)[0] > 0]
-        self.down = sorted(down, key=lambda step: -self._end(step)[0])
+        self.across = [each for each in picture.descriptor_strides if self._end(each)[0] == 0]
+        # The longest bracket is next to the cells, so that no bracket crosses the label of another.
+        down = [each for each in picture.descriptor_strides if self._end(each)[0] > 0]
+        self.down = sorted(down, key=lambda each: -self._end(each)[0])
         self.shades = self._shades()
         self.total = self._total()
         self.head = self._head()
@@ -68,15 +68,15 @@ class _Panel:
         self.bottom = self.top + self.lines * self.height
 
     def _total(self) -> int:
-        """The width of it all."""
+        """Return the width of the drawing."""
         legend = self.left + _wide(self._shade_title) + 10 + sum(w for _, _, w in self.shades)
-        beside = max((_wide(str(step)) for step in self.down), default=0)
+        labels = max((_wide(str(each)) for each in self.down), default=0)
         above = [self.left + self._end(s)[1] * self.width + 7 + _wide(str(s)) for s in self.across]
-        brackets = self.right + len(self.down) * _BRACKET + beside
+        brackets = self.right + len(self.down) * _BRACKET + labels
         return max(_LEAST_WIDTH, _MARGIN + max(legend, brackets, *above))
 
     def drawing(self) -> Drawing:
-        """All of it; what stands for nothing else is drawn over the cells."""
+        """Return all shapes; outlines, brackets and the legend are drawn over the cells."""
         shapes = [
             *self._title(),
             *self._axes(),
@@ -89,15 +89,15 @@ class _Panel:
         return Drawing(self.total, height, self.picture.title, tuple(shapes), self.above, self.top)
 
     def _head(self) -> list[tuple[str, str, bool]]:
-        """Lines of the title: text, colour, whether it is bold."""
+        """Return the lines of the title: text, colour, and whether it is bold."""
         over = self.picture.touched
-        said = [(self.picture.title, INK, True)]
+        sentences = [(self.picture.title, INK, True)]
         if over:
             colour = INK if over.access is None else BAD if over.access.conflicts else GOOD
-            said.append((over.what, colour, True))
-        said += [(note, BAD if "(red)" in note else INK, False) for note in self.picture.notes]
+            sentences.append((over.what, colour, True))
+        sentences += [(note, BAD if "(red)" in note else INK, False) for note in self.picture.notes]
         lines = []
-        for text, colour, bold in said:
+        for text, colour, bold in sentences:
             chars = int((self.total - 2 * _MARGIN) / (11 * (_WIDE if bold else 0.58)))
             lines += [(line, colour, bold) for line in textwrap.wrap(text, chars)]
         return lines
@@ -154,52 +154,52 @@ class _Panel:
             yield Text(x + self.width // 2, middle, label, self.label_size, fill=ink)
 
     def _outlines(self) -> Iterator[Shape]:
-        ids = self.grid.blocks(self.picture.outline)
+        ids = self.grid.outlined(self.picture.outline)
         framed = np.pad(ids, 1, constant_values=-1)
         # Between each line and the next, then between each column and the next.
         below = framed[:-1, 1:-1] != framed[1:, 1:-1]
-        beside = framed[1:-1, :-1] != framed[1:-1, 1:]
+        right = framed[1:-1, :-1] != framed[1:-1, 1:]
         for line, edge in enumerate(below):
             for begin, end in _runs(edge):
                 y = self.top + line * self.height
                 x1, x2 = (self.left + at * self.width for at in (begin, end))
                 yield Line(x1, y, x2, y, INK)
-        for column, edge in enumerate(beside.T):
+        for column, edge in enumerate(right.T):
             for begin, end in _runs(edge):
                 x = self.left + column * self.width
                 y1, y2 = (self.top + at * self.height for at in (begin, end))
                 yield Line(x, y1, x, y2, INK)
 
-    def _end(self, step: Step) -> tuple[int, int]:
-        """Lines and columns of the grid from the first cell to where a step leads."""
+    def _end(self, stride: Stride) -> tuple[int, int]:
+        """Return the lines and columns of the grid from the first cell to the end of a stride."""
         cells, grid = self.grid.cells, self.grid
-        index = (step.to[0] // cells.extent[0]) * cells.grid[1] + step.to[1] // cells.extent[1]
+        index = (stride.to[0] // cells.extent[0]) * cells.grid[1] + stride.to[1] // cells.extent[1]
         line, column = (int(place[index]) for place in grid.place)
         return line - int(grid.place[0][0]), column - int(grid.place[1][0])
 
     def _brackets(self) -> Iterator[Shape]:
         ends = [min(self.top + self._end(s)[0] * self.height, self.bottom) for s in self.down]
-        for i, (step, y, above) in enumerate(
+        for i, (stride, y, above) in enumerate(
             zip(self.down, ends, [*ends, self.top][1:], strict=True)
         ):
             x = self.right + (i + 1) * _BRACKET - 8
             yield Line(x, self.top, x, y, INK, 1, arrows=True)
             yield Line(self.right + 2, y, x + 4, y, GRID, 1)
-            yield Text(x + 7, (above + y) // 2, str(step), anchor="start", bold=True)
-        for i, step in enumerate(self.across):
+            yield Text(x + 7, (above + y) // 2, str(stride), anchor="start", bold=True)
+        for i, stride in enumerate(self.across):
             y = self.top - 38 - i * _BRACKET
             x1 = self.left
-            x2 = min(self.left + self._end(step)[1] * self.width, self.right)
+            x2 = min(self.left + self._end(stride)[1] * self.width, self.right)
             yield Line(x1, y, x2, y, INK, 1, arrows=True)
             yield Line(x2, y - 4, x2, self.top - 2, GRID, 1)
-            yield Text(x2 + 7, y, str(step), anchor="start", bold=True)
+            yield Text(x2 + 7, y, str(stride), anchor="start", bold=True)
 
     @property
     def _shade_title(self) -> str:
         return self.grid.cells.shade_title(self.picture.color)
 
     def _shades(self) -> list[tuple[str, str, int]]:
-        """The colours that are drawn: each with its name and the width of its swatch."""
+        """Return the colours that are used, each with its name and the width of its swatch."""
         cells, color, over = self.grid.cells, self.picture.color, self.picture.touched
         drawn = self.grid.drawn
         if over:
@@ -219,11 +219,11 @@ class _Panel:
 
 
 def _wide(text: str, size: int = 11) -> int:
-    """The width of a text, at most."""
+    """Return the maximum width of a text."""
     return int(len(text) * size * _WIDE)
 
 
 def _runs(edge: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Where runs of true begin and end."""
-    steps = np.flatnonzero(np.diff(np.concatenate(([False], edge, [False])).astype(np.int8)))
-    yield from zip(steps[::2].tolist(), steps[1::2].tolist(), strict=True)
+    """Yield the begin and the end of each run of true values."""
+    changes = np.flatnonzero(np.diff(np.concatenate(([False], edge, [False])).astype(np.int8)))
+    yield from zip(changes[::2].tolist(), changes[1::2].tolist(), strict=True)

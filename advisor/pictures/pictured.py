@@ -1,4 +1,4 @@
-"""What can be drawn: each kind of picture registers how it becomes a drawing."""
+"""The base class of pictures; each class registers a function that draws it."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from .svg import svg
 
 @singledispatch
 def drawing(picture: Pictured) -> Drawing:
-    """A picture as shapes.
+    """Return a picture as a drawing.
 
     Raises:
-        LayoutError: if what it shows cannot be drawn.
+        LayoutError: if it cannot be drawn.
     """
     raise NotImplementedError(f"a {type(picture).__name__} has no drawing")
 
 
 class Pictured:
-    """A picture as a value; a notebook shows it as it is drawn."""
+    """A picture as a value; a notebook shows its drawing."""
 
     def data(self) -> Any:
-        """What it says, for JSON; see `advisor.answer.data`."""
+        """Return the picture as JSON data; see `advisor.answer.data`."""
         return data(self)
 
     def drawing(self) -> Drawing:
-        """The picture as shapes; see `drawing`."""
+        """Return the picture as a drawing; see `drawing`."""
         return drawing(self)
 
     def _repr_svg_(self) -> str:

@@ -1,4 +1,4 @@
-"""Drawings as PNG, by Pillow (the extra `png`)."""
+"""Drawings as PNG, with Pillow (the extra `png`)."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from typing import Any
 from ...layout.modes import LayoutError
 from .drawing import Drawing, Line, Rect, Text
 
-#: Pixels of the file for one of the drawing: sharp on dense screens.
+#: Pixels of the file per pixel of the drawing, for dense screens.
 _SCALE = 2
 
-#: Pixels of a file: few programs open larger ones, and each takes 3 bytes of memory here.
+#: Maximum number of pixels of a file: few programs open larger ones. A pixel takes 3 bytes of memory
+#: here.
 _MOST = 1 << 27
 
 _ANCHORS = {"start": "lm", "middle": "mm", "end": "rm"}
 
-#: Length and half the width of an arrow's head.
+#: Length, and half the width, of an arrow head.
 _HEAD = (9, 4)
 
 
 def png(drawing: Drawing) -> bytes:
-    """The drawing as a PNG file, two pixels for each of its own.
+    """Return the drawing as a PNG file, with `_SCALE` pixels per pixel of the drawing.
 
     Raises:
         LayoutError: if Pillow is not installed, or the drawing is too large for a PNG.
@@ -53,7 +54,7 @@ def png(drawing: Drawing) -> bytes:
         else:
             _text(canvas, shape, font_of(shape.size * _SCALE))
     file = BytesIO()
-    # Cells compress well either way; Pillow's own choice takes four times as long.
+    # Cells compress well at any level; Pillow's default level takes four times as long.
     image.save(file, "png", compress_level=3)
     return file.getvalue()
 
@@ -66,7 +67,7 @@ def _line(canvas: Any, line: Line) -> None:
     length, half = (size * _SCALE for size in _HEAD)
     (x1, y1), (x2, y2) = ends
     far = max(abs(x2 - x1), abs(y2 - y1), 1)
-    # Lines with heads run along an axis: (dx, dy) points from an end to the other one.
+    # Lines with heads are parallel to an axis: (dx, dy) points from the first end to the second.
     dx, dy = (x2 - x1) / far, (y2 - y1) / far
     for (x, y), way in (((x1, y1), 1), ((x2, y2), -1)):
         back = (x + way * dx * length, y + way * dy * length)
@@ -76,6 +77,6 @@ def _line(canvas: Any, line: Line) -> None:
 
 def _text(canvas: Any, text: Text, font: Any) -> None:
     at = (text.x * _SCALE, text.y * _SCALE)
-    # Pillow's font has no bold letters; a thin stroke makes them.
+    # Pillow's font has no bold face; a thin stroke replaces it.
     stroke = 0.2 * _SCALE if text.bold else 0
     canvas.text(at, text.text, text.fill, font, _ANCHORS[text.anchor], stroke_width=stroke)

@@ -1,4 +1,4 @@
-"""What LBO and SBO step over, as brackets beside a picture."""
+"""LBO and SBO as strides of a tile, shown as brackets next to a picture."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ...layout.tile import TileLayout
 
 
 @dataclass(frozen=True)
-class Step:
-    """A step of a descriptor, from element (0, 0) of the tile.
+class Stride:
+    """A stride of a descriptor, from element (0, 0) of the tile.
 
     Attributes:
         name: LBO or SBO.
-        size: how long it is, in bytes.
-        to: (row, column) of the element that it leads to.
+        size: the stride in bytes.
+        to: (row, column) of the element at its end.
     """
 
     name: str
@@ -30,17 +30,17 @@ class Step:
         return f"{self.name} {self.size} bytes"
 
 
-def descriptor_steps(layout: TileLayout, role: Role, arch: Arch = Arch.SM_90) -> list[Step]:
-    """The steps that an instruction takes through its operand; the ones that it needs.
+def descriptor_strides(layout: TileLayout, role: Role, arch: Arch = Arch.SM_90) -> list[Stride]:
+    """Return LBO and SBO, if the instruction uses them.
 
     Args:
         layout: the tile, (M, K) or (K, N).
-        role: which operand it is.
+        role: A or B.
         arch: the architecture.
 
     Raises:
-        LayoutError: if the architecture has no such swizzle, or what one instruction reads along k has no
-            canonical layout.
+        LayoutError: if the architecture does not have the swizzle, or the K block has no canonical
+            layout.
     """
     if layout.swizzle not in arch.swizzles:
         have = [str(other) for other in Arch if layout.swizzle in other.swizzles]
@@ -52,12 +52,12 @@ def descriptor_steps(layout: TileLayout, role: Role, arch: Arch = Arch.SM_90) ->
     found = match(operand.slice((0, 0), (operand.shape[0], k)).layout)
     if isinstance(found, Mismatch):
         raise LayoutError(f"no LBO and SBO: {found.reason}")
-    steps = []
+    strides = []
     for name, size in (("LBO", found.lbo), ("SBO", found.sbo)):
         over = found.form.step(name, operand.element)
         if size is None or over is None:
             continue
         dim, count = over
         along_rows = (dim == 0) == (role is Role.A)
-        steps.append(Step(name, size, (count, 0) if along_rows else (0, count)))
-    return steps
+        strides.append(Stride(name, size, (count, 0) if along_rows else (0, count)))
+    return strides

@@ -10,7 +10,7 @@ _FONT = "DejaVu Sans, Verdana, Helvetica, sans-serif"
 
 
 def svg(drawing: Drawing) -> str:
-    """The drawing as an SVG document; the data of a rectangle is in its `data-` attributes."""
+    """Return the drawing as an SVG document; a rectangle's data become its `data-` attributes."""
     body = "\n".join(map(_element, drawing.shapes))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{drawing.width}" '
@@ -38,7 +38,7 @@ def _element(shape: Shape) -> str:
             f'<path d="M{shape.x1} {shape.y1}L{shape.x2} {shape.y2}" stroke="{shape.stroke}" '
             f'stroke-width="{shape.weight}" stroke-linecap="square"{heads}/>'
         )
-    # A third of the size below the middle is where the letters stand.
+    # The baseline is a third of the font size below the middle.
     attributes = f'x="{shape.x}" y="{shape.y + shape.size // 3}"'
     default = Text(0, 0, "")
     if shape.size != default.size:

@@ -1,6 +1,6 @@
-"""How answers are said: `text` for people, `html` for notebooks and `data` for JSON.
+"""Renderings of answers: `text` for a terminal, `html` for notebooks and `data` for JSON.
 
-Each of these rooms has a module for each module of answers, of the same name: `text/decoded.py` registers
-how the answers of `decoded.py` are said as text. Where a room has none, they are said as `answer.py` says
-by default. `cuda` writes a choice as CUDA C++.
+A module of these packages renders the answers of the `advisor` module with the same name:
+`text/decoded.py` registers the text of the answers of `decoded.py`. Answers without such a module have
+the default rendering of `answer.py`. `cuda` prints a choice as CUDA C++.
 """

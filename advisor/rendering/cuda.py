@@ -1,4 +1,4 @@
-"""A choice of operands' layouts as CUDA C++ to paste."""
+"""The chosen layouts of operands as CUDA C++."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _FUNCTION = "__host__ __device__ static constexpr"
 
 
 def cuda_source(chosen: ChosenOperands, command: str) -> str:
-    """A struct for each operand, `TileA` and `TileB`, that says where its elements lie and what its
-    descriptors are. It needs no header, and C++14.
+    """Return a struct for each operand, `TileA` and `TileB`, with the offsets of its elements and its
+    descriptors. The code needs C++14 and no header.
 
     Args:
         chosen: the operands.
-        command: the command that prints the same, for the comment at the top.
+        command: the command that prints this source, for the comment at the top.
     """
-    by = f"{chosen.by.name} ({chosen.by.arch}a)"
-    head = [f"Tiles in shared memory that {by} reads. Printed by", f"  {command}"]
+    reader = f"{chosen.op.name} ({chosen.op.arch}a)"
+    head = [f"Tiles in shared memory that {reader} reads. Printed by", f"  {command}"]
     if chosen.mma:
         head += ["", *text(chosen.mma).splitlines()]
     return "\n\n".join([_comment(head), *map(_struct, chosen.each)]) + "\n"
@@ -34,38 +34,38 @@ def cuda_source(chosen: ChosenOperands, command: str) -> str:
 
 def _struct(chosen: ChosenOperand) -> str:
     row, column = (letter.lower() for letter in chosen.extents)
-    index, given = f"({row}, {column})", f"(unsigned {row}, unsigned {column})"
+    index, parameters = f"({row}, {column})", f"(unsigned {row}, unsigned {column})"
     lines = [
         *_facts(chosen).splitlines(),
         f"struct Tile{chosen.role.name} {{",
         *_constants(chosen),
         "",
         f"  // Bytes from the start of {_what(chosen)} to element {index}{_bits(chosen)}.",
-        f"  {_FUNCTION} unsigned offset{given} {{",
+        f"  {_FUNCTION} unsigned offset{parameters} {{",
         f"    return {_swizzled(chosen, f'linear{index}')};",
         "  }",
     ]
-    if isinstance(chosen.blocks, Chunks):
-        lines += _chunked_descriptor(chosen, given, index)
-    elif chosen.blocks:
+    if isinstance(chosen.mma_tiles, Chunks):
+        lines += _chunked_descriptor(chosen, parameters, index)
+    elif chosen.mma_tiles:
         lines += [
             "",
-            f"  // The descriptor of {_what(chosen)} at that shared memory address",
+            f"  // The descriptor of {_what(chosen)} at a shared memory address",
             "  // (__cvta_generic_to_shared).",
             f"  {_FUNCTION} unsigned long long descriptor(unsigned address) {{",
             f"    return {descriptor_hex(chosen.descriptor().encode())}ull | ((address & 0x3ffff) >> 4);",
             "  }",
             "",
-            f"  // Added to it for the instruction whose operand begins at element {index}:",
-            *(f"  //   {said}" for said in _steps(chosen)),
-            f"  {_FUNCTION} unsigned long long step{given} {{",
+            f"  // Added to it for the instruction whose MMA tile starts at element {index}:",
+            *(f"  //   {line}" for line in _steps(chosen)),
+            f"  {_FUNCTION} unsigned long long step{parameters} {{",
             f"    return linear{index} >> 4;",
             "  }",
         ]
     lines += [
         "",
-        "  // As `offset`, before the swizzle.",
-        f"  {_FUNCTION} unsigned linear{given} {{",
+        "  // `offset` before the swizzle.",
+        f"  {_FUNCTION} unsigned linear{parameters} {{",
         f"    return {_linear(chosen, row, column)};",
         "  }",
         "};",
@@ -73,18 +73,19 @@ def _struct(chosen: ChosenOperand) -> str:
     return "\n".join(lines)
 
 
-def _chunked_descriptor(chosen: ChosenOperand, given: str, index: str) -> list[str]:
-    """The function that gives an instruction's descriptor, which may hold a second chunk's address."""
+def _chunked_descriptor(chosen: ChosenOperand, parameters: str, index: str) -> list[str]:
+    """Return the function for an instruction's descriptor, with the address of a second chunk."""
     atom = chosen.tile.swizzle.atom_elements(chosen.spec.element)
     constant = chosen.descriptor()
     chunked = replace(constant, lbo=0).encode() | mask_of(LBO_MODE)
     following = index.replace("k", f"k / {atom} * {atom} + {atom}")
     return [
         "",
-        f"  // The descriptor of the instruction whose operand begins at element {index} of",
-        f"  // {_what(chosen)} at that shared memory address (__cvta_generic_to_shared). Where rows go",
-        "  // on in the next atom, LBO is the address of their second chunk.",
-        f"  {_FUNCTION} unsigned long long descriptor(unsigned address, {given[1:]} {{",
+        f"  // The descriptor of the instruction whose MMA tile starts at element {index} of",
+        f"  // {_what(chosen)} at a shared memory address (__cvta_generic_to_shared). Where rows "
+        "continue",
+        "  // in the next atom, LBO is the address of their second chunk.",
+        f"  {_FUNCTION} unsigned long long descriptor(unsigned address, {parameters[1:]} {{",
         f"    return (k % {atom} + kInstructionK > {atom}",
         f"                ? {descriptor_hex(chunked)}ull |",
         f"                      encoded(address + linear{following}) << {LBO[0]}",
@@ -92,7 +93,7 @@ def _chunked_descriptor(chosen: ChosenOperand, given: str, index: str) -> list[s
         f"           encoded(address + linear{index});",
         "  }",
         "",
-        "  // An address in a descriptor's field.",
+        "  // An address as encoded in a descriptor.",
         f"  {_FUNCTION} unsigned long long encoded(unsigned address) {{",
         "    return (address & 0x3ffff) >> 4;",
         "  }",
@@ -113,31 +114,31 @@ def _facts(chosen: ChosenOperand) -> str:
 
 
 def _constants(chosen: ChosenOperand) -> list[str]:
-    """What a host must know, and in which steps a kernel goes through the tile."""
-    many = len(chosen.spec.shape) == 3
+    """Return the sizes and alignment that a host needs, and the strides that a kernel needs."""
+    staged = len(chosen.spec.shape) == 3
     values = [
-        ("kBytes", chosen.layout.size_bytes, "of all stages" if many else ""),
-        ("kAlignment", chosen.alignment, "of the start, in bytes; the swizzle counts on it"),
+        ("kBytes", chosen.layout.size_bytes, "of all stages" if staged else ""),
+        ("kAlignment", chosen.alignment, "of the start, in bytes; the swizzle needs it"),
     ]
-    if many:
+    if staged:
         values += [
             ("kStages", chosen.spec.shape[0], ""),
             ("kStageBytes", chosen.stage_bytes, "from one stage to the next"),
         ]
-    if chosen.blocks:
+    if chosen.mma_tiles:
         values.append(("kInstructionK", chosen.instruction_k, "elements"))
     return [
-        f"  static constexpr unsigned {name} = {value};" + (f"  // {said}" if said else "")
-        for name, value, said in values
+        f"  static constexpr unsigned {name} = {value};" + (f"  // {comment}" if comment else "")
+        for name, value, comment in values
     ]
 
 
 def _steps(chosen: ChosenOperand) -> list[str]:
-    """The steps, one line for each block along m/n."""
+    """Return the steps, one line for each MMA tile along m/n."""
     letter = chosen.role.extent_name.lower()
     rows: dict[int, list[str]] = {}
-    for block in chosen.each_block:
-        rows.setdefault(block.mn, []).append(f"+{block.step}")
+    for mma_tile in chosen.each_mma_tile:
+        rows.setdefault(mma_tile.mn, []).append(f"+{mma_tile.step}")
     k = chosen.instruction_k
     return [
         f"{letter} = {mn}, k = 0, {k}, ...: {', '.join(steps)}"
@@ -155,23 +156,22 @@ def _bits(chosen: ChosenOperand) -> str:
     element = chosen.spec.element
     if element.padding:
         bits = element.packed_bits
-        return (
-            f".\n  // Of k = 0 to 15, 16 to 31, ... all lie where the first does, {bits} bits each"
-        )
+        packed = "k = 0 to 15, 16 to 31, ... are packed at the offset of the first"
+        return f".\n  // {packed}, {bits} bits each"
     if element.bits < 8:
-        return f", which is {'bit k % 8' if element.bits == 1 else 'nibble k % 2'} there"
+        return f", which is {'bit k % 8' if element.bits == 1 else 'nibble k % 2'} of the byte"
     return ""
 
 
 def _swizzled(chosen: ChosenOperand, linear: str) -> str:
-    """The XOR of `Swizzle.apply`, for a tile whose start is aligned to its pattern."""
+    """Return the XOR of `Swizzle.apply`, for a tile that is aligned to the swizzle pattern."""
     swizzle = chosen.tile.swizzle
     mask, shift = swizzle.width // swizzle.unit_bytes - 1, swizzle.unit_bytes.bit_length() - 1
     return f"{linear} ^ ((({linear} >> {PHASE_BIT}) & {mask}) << {shift})" if mask else linear
 
 
 def _linear(chosen: ChosenOperand, row: str, column: str) -> str:
-    """The offset in bytes before the swizzle."""
+    """Return the offset in bytes before the swizzle, as an expression."""
     modes, bits = chosen.tile.coalesced().modes, chosen.spec.element.bits
     terms = [*_terms(row, modes[0]), *_terms(column, modes[1])]
     total = " + ".join(terms) or "0"
@@ -181,7 +181,7 @@ def _linear(chosen: ChosenOperand, row: str, column: str) -> str:
 
 
 def _terms(name: str, modes: tuple[Mode, ...]) -> list[str]:
-    """What a coordinate adds to the offset, in elements."""
+    """Return the terms of a coordinate in the offset, in elements."""
     terms = []
     inner = 1
     for mode in modes:

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table with a head, its columns aligned by spaces."""
+    """Return a table with a head, its columns aligned by spaces."""
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -18,30 +18,30 @@ def columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def columns_of(keys: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> str:
-    """A table of rows of data.
+    """Return a table of rows of data.
 
     Args:
-        keys: the head of each column, and what of a row stands below it.
+        keys: for the head of each column, the key of its values in a row.
         rows: the data.
     """
     return columns(list(keys), [[cell(row[key]) for key in keys.values()] for row in rows])
 
 
 def cell(value: Any) -> str:
-    """A value in a table: of a list, its items; a dash for nothing."""
+    """Return a table cell: the items of a list; a dash for None or an empty list."""
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "-"
     return "-" if value is None else str(value)
 
 
 def named(lines: Sequence[tuple[str, str]]) -> str:
-    """A line for each name and its text, the texts below each other."""
+    """Return a line for each name and its text, with the texts aligned."""
     width = max(len(name) for name, _ in lines)
     return "\n".join(f"{name:{width}}  {text}" for name, text in lines)
 
 
 def html_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The same as HTML; cells are text, not markup."""
+    """Return a table as HTML; cells are text, not markup."""
 
     def row(cells: Sequence[str], tag: str) -> str:
         return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
@@ -50,6 +50,6 @@ def html_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def html_list(sentences: Sequence[str]) -> str:
-    """A list with one item a sentence; nothing for none. Sentences are text, not markup."""
+    """Return an HTML list with one item per sentence, or "". Sentences are text, not markup."""
     items = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
     return f"<ul>{items}</ul>" if items else ""

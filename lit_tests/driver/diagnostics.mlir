@@ -1,5 +1,4 @@
-// An error names the file, the line and the column, and shows the line; notes that repeat the op are
-// left out.
+// An error has the file, the line, the column and the source line; notes that repeat the op are omitted.
 
 // RUN: %{refused} smem-opt %s | FileCheck %s
 // RUN: %{refused} smem-opt < %s | FileCheck %s --check-prefix=STDIN

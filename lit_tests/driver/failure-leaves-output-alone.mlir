@@ -1,4 +1,4 @@
-// Whatever was in the output file stays; none is made.
+// On an error, an existing output file is unchanged, and no new one is created.
 
 // RUN: rm -rf %t && mkdir %t
 // RUN: echo before > %t/out.mlir

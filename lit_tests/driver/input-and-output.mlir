@@ -1,11 +1,11 @@
 // RUN: rm -rf %t && mkdir %t
 
-// A file, standard input by default, standard input by its name.
+// Input: a file, standard input by default, or standard input as "-".
 // RUN: smem-opt %s | FileCheck %s
 // RUN: smem-opt < %s | FileCheck %s
 // RUN: smem-opt - < %s | FileCheck %s
 
-// Standard output by its name, or a file, with nothing on standard output.
+// Output: standard output as "-", or a file, with nothing on standard output.
 // RUN: smem-opt %s -o - | FileCheck %s
 // RUN: smem-opt %s -o %t/out.mlir > %t/stdout
 // RUN: FileCheck %s --input-file %t/out.mlir

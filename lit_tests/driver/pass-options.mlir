@@ -1,4 +1,4 @@
-// A pass with options, on the command line and in a pipeline, in any of the spellings.
+// A pass with options, on the command line and in a pipeline, in every spelling.
 
 // RUN: smem-opt %s --smem-assign-layouts=max-swizzle=64 --smem-allocate='reserved-bytes=512 max-bytes=65536' | FileCheck %s
 // RUN: smem-opt %s --pass-pipeline='builtin.module(smem-assign-layouts{max-swizzle=64 explain=false}, smem-allocate{ reserved-bytes=512  max-bytes=65536 })' | FileCheck %s

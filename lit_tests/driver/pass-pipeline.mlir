@@ -1,4 +1,4 @@
-// Upstream's passes and ours, in order, at any depth of ops: sums are folded where the pipeline says.
+// Upstream's passes and ours, in order, at any depth of ops: sums are folded in the pipeline's ops only.
 
 // RUN: smem-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(canonicalize)),smem-assign-layouts)' | FileCheck %s --check-prefixes=BOTH,KERNEL
 // RUN: smem-opt %s --pass-pipeline='builtin.module(func.func(canonicalize),smem-assign-layouts)' | FileCheck %s --check-prefixes=BOTH,HOST

@@ -1,11 +1,11 @@
-// The IR around passes goes to standard error, under a headline that names the pass.
+// The IR around passes goes to standard error, below a line with the name of the pass.
 
 // RUN: smem-opt %s --smem-assign-layouts --smem-allocate --mlir-print-ir-before=smem-allocate -o %t 2>&1 | FileCheck %s --check-prefix=BEFORE
 // RUN: smem-opt %s --smem-assign-layouts --smem-allocate --mlir-print-ir-after=smem-assign-layouts --mlir-print-ir-after=smem-allocate -o %t 2>&1 | FileCheck %s --check-prefix=AFTER
 // RUN: smem-opt %s --pass-pipeline='builtin.module(smem-assign-layouts,func.func(cse))' --mlir-print-ir-before-all -o %t 2>&1 | FileCheck %s --check-prefix=BEFOREALL
 // RUN: smem-opt %s --pass-pipeline='builtin.module(smem-assign-layouts,func.func(cse))' --mlir-print-ir-after-all -o %t 2>&1 | FileCheck %s --check-prefix=AFTERALL
 
-// Inside of a pipeline, its passes have their own names.
+// The passes of a pipeline are named individually.
 // RUN: smem-opt %s --smem-to-nvvm --mlir-print-ir-after=smem-allocate -o %t 2>&1 | FileCheck %s --check-prefix=INSIDE
 
 // BEFORE: // -----// IR Dump Before smem-allocate //----- //

@@ -1,5 +1,5 @@
-// An error in one part does not hide that in the next, and both have their lines in the whole file. The
-// part between is fine.
+// Errors in two parts are both reported, with their lines in the whole file. The part between them is
+// valid.
 
 // RUN: not smem-opt %s --split-input-file 2>&1 | FileCheck %s
 

@@ -1,9 +1,9 @@
-// Parts are processed each in a context of its own, and printed with the separator between them.
+// Each part is processed in its own context; the separator is printed between them.
 
 // RUN: smem-opt %s --split-input-file --smem-assign-layouts | FileCheck %s
 // RUN: %{refused} smem-opt %s | FileCheck %s --check-prefix=WHOLE
 
-// Two functions of one name, which one module cannot hold.
+// Two functions with one name, which is illegal in one module.
 // CHECK: func.func @f
 // CHECK: tensor<64x64xbf16>
 // CHECK: // -----

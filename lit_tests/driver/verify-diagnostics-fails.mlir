@@ -1,23 +1,23 @@
-// Each way in which diagnostics and expectations can differ is an error at its line. Each part here shows
-// one of them.
+// Every difference between diagnostics and expectations is an error at its line.
+// Each part of this file has one.
 
 // RUN: not smem-opt %s --split-input-file --verify-diagnostics --smem-assign-layouts=explain > %t 2>&1
 // RUN: FileCheck %s --input-file %t
 
-// An error that nobody expected.
+// An unexpected error.
 // CHECK: verify-diagnostics-fails.mlir:9:6: error: unexpected error: 'smem.alloc' op a tile has the shape
 %0 = "smem.alloc"() : () -> !smem.tile<tensor<64xbf16>, #smem.auto>
 
 // -----
 
-// One that was expected, but did not come.
+// An expected error that is not emitted.
 // CHECK-NEXT: verify-diagnostics-fails.mlir:15: error: expected error "too large" was not produced
 // expected-error@+1 {{too large}}
 "smem.fence"() : () -> ()
 
 // -----
 
-// One that came at another line.
+// An error at another line.
 // CHECK-NEXT: verify-diagnostics-fails.mlir:25:6: error: unexpected error: 'smem.alloc' op a tile has the shape
 // CHECK-NEXT: verify-diagnostics-fails.mlir:23: error: expected error "a tile has the shape" was not produced
 // expected-error@+1 {{a tile has the shape}}
@@ -26,7 +26,7 @@
 
 // -----
 
-// One of another severity. A remark must be expected as soon as one is.
+// An error of another severity. With one expected remark, every remark needs an expectation.
 // CHECK-NEXT: verify-diagnostics-fails.mlir:33:6: error: unexpected remark: layout Swizzle<3,4,3>
 // CHECK: verify-diagnostics-fails.mlir:32: error: expected error "was chosen" was not produced
 // expected-error@+1 {{was chosen}}

@@ -1,4 +1,4 @@
-// Every form of an expectation, met: nothing is printed, and the exit code is 0.
+// Every form of expectation is met: nothing is printed, and the exit code is 0.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics --smem-assign-layouts=explain > %t 2>&1
 // RUN: diff %t %{empty}
@@ -32,7 +32,7 @@
 
 // -----
 
-// Two at one place, in any order.
+// Two diagnostics at one line, in any order.
 // expected-remark@+2 {{picked   swizzle 128B}}
 // expected-remark@+2 {{picked   swizzle 64B}}
 %0 = "smem.alloc"() : () -> !smem.tile<tensor<64x64xbf16>, #smem.auto>
@@ -40,5 +40,5 @@
 
 // -----
 
-// Remarks that nobody speaks of are no mistakes.
+// Remarks without any expected remark are not errors.
 %0 = "smem.alloc"() : () -> !smem.tile<tensor<64x64xbf16>, #smem.auto>

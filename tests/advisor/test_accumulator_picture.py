@@ -14,7 +14,7 @@ SHAPES = [
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_bands_hold_what_is_drawn_in_them(shape):
+def test_bands_have_the_elements_that_are_drawn(shape):
     accumulator = Accumulator(shape)
     picture = AccumulatorPicture(accumulator)
     held = set()
@@ -22,7 +22,7 @@ def test_bands_hold_what_is_drawn_in_them(shape):
         (lane, _), (row, last_row), (column, last) = band["lanes"], band["m"], band["n"]
         for r in range(row, last_row + 1):
             for c in range(column, last + 1):
-                place = (band["block"], lane + r - row, c - column)
+                place = (band["cta"], lane + r - row, c - column)
                 assert accumulator.place(r, c) == place
                 held.add((r, c))
     assert len(held) == shape.m * shape.n
@@ -32,7 +32,7 @@ def test_bands_hold_what_is_drawn_in_them(shape):
         for rect in root.iter("{http://www.w3.org/2000/svg}rect")
         if "data-row" in rect.attrib
     ]
-    assert sorted(drawn) == sorted((b.block, b.lane, b.row, b.column) for b in picture.bands)
+    assert sorted(drawn) == sorted((b.cta, b.lane, b.row, b.column) for b in picture.bands)
     texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
     assert f"D of {shape}: layout {accumulator.letter}" in texts
     assert texts.count("warp 3") == shape.ctas

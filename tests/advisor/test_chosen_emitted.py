@@ -1,4 +1,4 @@
-"""What `choose` says of two tiles for `tcgen05` is what the lowering emits for them."""
+"""The answer of `choose` for two `tcgen05` tiles is what the lowering emits."""
 
 import narrow_mmas
 import pytest
@@ -31,63 +31,64 @@ E2M1 = ("f4E2M1FN", "f4E2M1FN")
 
 
 def chosen(a, b, m, n, k, **options):
-    """The choice for an A of (m, k) and a B of (k, n), K-major if nothing else is said."""
+    """Return the choice for an A of (m, k) and a B of (k, n), K-major by default."""
     tiles = (f"{m}x{k}x{NAMES.get(a, a)}", f"{k}x{n}x{NAMES.get(b, b)}")
     return choose_operands(*tiles, **({"b_major": "k"} | options))
 
 
-def agree(said, found):
-    """Asserts that the instructions are those that are said, and nothing else is."""
-    product, (a, b) = said.mma, said.each
-    # Where tiles lie is the allocator's affair; each begins with its first instruction's operand.
+def check_emitted(choice, found):
+    """Assert that the emitted instructions are exactly those of the choice."""
+    mma, (a, b) = choice.mma, choice.each
+    # The allocator chooses the addresses; a tile starts with its first MMA tile.
     begin_a, begin_b = (
-        Tcgen05Descriptor.decode(getattr(found.multiplied[0], name)).start for name in "ab"
+        Tcgen05Descriptor.decode(getattr(found.mmas[0], name)).start for name in "ab"
     )
     assert begin_a % a.alignment == begin_b % b.alignment == 0
-    ids = {step.k: step.id for step in product.factors.steps} if product.factors else {}
-    ctas = product.by.ctas
+    ids = {step.k: step.id for step in mma.factors.k_blocks} if mma.factors else {}
+    ctas = mma.op.ctas
     expected = [
         (
-            product.opcode,
-            a.descriptor_of(one, begin_a).encode(),
-            b.descriptor_of(other, begin_b).encode(),
-            product.descriptor(one.extent * ctas, other.extent * ctas, ids.get(one.k, 0)).encode(),
+            mma.opcode,
+            a.descriptor_of(a_tile, begin_a).encode(),
+            b.descriptor_of(b_tile, begin_b).encode(),
+            mma.descriptor(
+                a_tile.extent * ctas, b_tile.extent * ctas, ids.get(a_tile.k, 0)
+            ).encode(),
         )
-        for one in a.each_block
-        for other in b.each_block
-        if one.k == other.k
+        for a_tile in a.each_mma_tile
+        for b_tile in b.each_mma_tile
+        if a_tile.k == b_tile.k
     ]
-    given = [(each.opcode, each.a, each.b, each.instruction) for each in found.multiplied]
+    given = [(each.opcode, each.a, each.b, each.instruction) for each in found.mmas]
     assert sorted(given) == sorted(expected)
-    read_by_the_emulators_rules(said, found.multiplied[-1], (begin_a, begin_b))
-    assert found.masks == [product.commit_mask(RANK)]
-    assert found.columns == [product.allocated]
+    check_emulator_reads(choice, found.mmas[-1], (begin_a, begin_b))
+    assert found.masks == [mma.commit_mask(RANK)]
+    assert found.columns == [mma.allocated]
 
 
-def read_by_the_emulators_rules(said, last, begins):
-    """Asserts that the last instruction reads the end of the tiles, by code that shares nothing with the
-    choice and the lowering."""
-    by = said.by
-    kind, ctas = str(by.kind), by.ctas
-    if by.block:
-        form = scaled_instruction(last.instruction, kind, by.block, ctas)
-        assert (form.scales.factors, form.scales.block) == (by.scale, by.block)
+def check_emulator_reads(choice, last, begins):
+    """Assert that the last instruction reads the end of the tiles, by the emulator's independent code."""
+    op = choice.op
+    kind, ctas = str(op.kind), op.ctas
+    if op.block:
+        decoded = scaled_instruction(last.instruction, kind, op.block, ctas)
+        assert (decoded.scales.factors, decoded.scales.block) == (op.scale, op.block)
     else:
-        form = instruction(last.instruction, kind, ctas)
-    shape = tuple(operand.blocks.pieces[-1] * ctas for operand in said.each)
-    assert ((form.m, form.n), form.k_bytes) == (shape, by.k_bytes)
+        decoded = instruction(last.instruction, kind, ctas)
+    shape = tuple(operand.mma_tiles.pieces[-1] * ctas for operand in choice.each)
+    assert ((decoded.m, decoded.n), decoded.k_bytes) == (shape, op.k_bytes)
     sides = (
-        (said.a, last.a, form.a, form.a_mn_major),
-        (said.b, last.b, form.b, form.b_mn_major),
+        (choice.a, last.a, decoded.a, decoded.a_mn_major),
+        (choice.b, last.b, decoded.b, decoded.b_mn_major),
     )
     for (operand, bits, multiplicand, mn_major), begin in zip(sides, begins, strict=True):
         element = operand.spec.element
         name = {"e2m1": "e2m1x2"}.get(element.name, element.name.split("_")[0])
         assert multiplicand == TENSOR_MULTIPLICANDS[name]
         size, packed = max(1, element.bits // 8), 2 if element.bits == 4 else 1
-        rows, k = operand.blocks.pieces[-1], operand.instruction_k
-        source = matrix(bits, mn_major, size, by.k_bytes)
-        read = matrix_bytes(source, 8 * size, mn_major, rows, by.k_bytes)
+        rows, k = operand.mma_tiles.pieces[-1], operand.instruction_k
+        source = matrix(bits, mn_major, size, op.k_bytes)
+        read = matrix_bytes(source, 8 * size, mn_major, rows, op.k_bytes)
         written = begin + operand.role.orient(operand.layout).offsets()[-rows:, -k::packed]
         assert (read == written).all()
 
@@ -121,8 +122,8 @@ def test_products_of_one_block(case):
         "a_major": case.a_major.replace("mn", "m"),
         "b_major": case.b_major.replace("mn", "n"),
     }
-    said = chosen(case.a, case.b, case.m, case.n, case.k, arch="sm_100", **majors)
-    agree(said, emitted(case.text, "sm_100a"))
+    choice = chosen(case.a, case.b, case.m, case.n, case.k, arch="sm_100", **majors)
+    check_emitted(choice, emitted(case.text, "sm_100a"))
 
 
 SCALED = [
@@ -160,8 +161,8 @@ LONG = [
 ]
 
 
-def said_of_blocks(case, **options):
-    """The choice for the tiles of a case."""
+def choice_for(case, **options):
+    """Return the choice for the tiles of a case."""
     scale = {None: None, "f8E8M0FNU": "ue8m0", "f8E4M3FN": "ue4m3"}[case.scale]
     options |= {"scale": scale, "ctas": case.blocks, "block": case.block if scale else None}
     return chosen(case.a, case.b, case.m, case.n, case.k, **options)
@@ -169,15 +170,15 @@ def said_of_blocks(case, **options):
 
 @pytest.mark.parametrize("case", [*SCALED, *PAIRS], ids=str)
 def test_products_of_scaled_blocks_and_of_pairs(case):
-    agree(said_of_blocks(case, arch="sm_100"), emitted(case.text, "sm_100a"))
+    check_emitted(choice_for(case, arch="sm_100"), emitted(case.text, "sm_100a"))
 
 
 @pytest.mark.parametrize("case", LONG, ids=str)
 def test_rows_of_48_bytes(case):
-    said = said_of_blocks(case, arch="sm_103", k_bytes=48)
+    choice = choice_for(case, arch="sm_103", k_bytes=48)
     found = emitted(case.text, "sm_103a")
-    agree(said, found)
-    assert any(Tcgen05Descriptor.decode(each.a).absolute for each in found.multiplied)
+    check_emitted(choice, found)
+    assert any(Tcgen05Descriptor.decode(each.a).absolute for each in found.mmas)
 
 
 @pytest.mark.parametrize("mix", narrow_mmas.MIXES[::4], ids=" ".join)
@@ -186,14 +187,14 @@ def test_padded_types(mix, scaled):
     m, n = narrow_mmas.M, narrow_mmas.N
     scale = "ue8m0" if scaled else None
     found = emitted(narrow_mmas.kernel(*mix, scaled=scaled), "sm_103a")
-    agree(chosen(*mix, m, n, 128, arch="sm_103", scale=scale), found)
+    check_emitted(chosen(*mix, m, n, 128, arch="sm_103", scale=scale), found)
 
 
 @pytest.mark.parametrize(
     "case", [BlockCase(), BlockCase(*E2M1, "f8E4M3FN", 16, n=96, pair=True)], ids=str
 )
 def test_copies_of_scale_factors(case):
-    factors = said_of_blocks(case, arch="sm_100").mma.factors
+    factors = choice_for(case, arch="sm_100").mma.factors
     copied = emitted(case.text, "sm_100a").copied
     counts = [len(tile.data()["copies"]) for tile in factors.tiles]
     assert len(copied) == sum(counts)

@@ -1,6 +1,6 @@
 """CuTe's descriptors, layouts and choices, reproduced by `smem-layout choose --json`.
 
-`tests/layout/test_oracle.py` compares the mathematics below it; this compares what people are told.
+`tests/layout/test_oracle.py` compares the mathematics below it; this compares the answers.
 """
 
 import gzip
@@ -28,8 +28,8 @@ SWIZZLES = {"INTER": "none", "SW32": "32B", "SW64": "64B", "SW128": "128B"}
 
 
 @cache
-def told(role, dtype, mn, k, stages, major, max_swizzle=128, load="tma"):
-    """What is said of an operand of shape (m/n, k), as JSON tells it."""
+def answer_for(role, dtype, mn, k, stages, major, max_swizzle=128, load="tma"):
+    """Return the JSON answer for an operand of shape (m/n, k)."""
     extents = (mn, k) if role == "a" else (k, mn)
     spec = "x".join(map(str, (*((stages,) if stages > 1 else ()), *extents, dtype)))
     letter = "k" if major == "K" else {"a": "m", "b": "n"}[role]
@@ -40,13 +40,13 @@ def told(role, dtype, mn, k, stages, major, max_swizzle=128, load="tma"):
 
 
 def candidate(row, role="b"):
-    """What is said of a row's layout, as one of the candidates for its tile."""
+    """Return the candidate with a row's layout among those for its tile."""
     mn_is_across = row["major"] == "K"
     order = "across" if (row["tile_order"] == "mn_first") == mn_is_across else "along"
     contiguous = row["major"] == "K" if role == "a" else row["major"] != "K"
     swizzle = SWIZZLES[row["swizzle"]]
     contiguity = "row-major" if contiguous else "column-major"
-    found = told(role, row["dtype"], row["mn"], row["k"], row["stages"], row["major"])
+    found = answer_for(role, row["dtype"], row["mn"], row["k"], row["stages"], row["major"])
     by_name = {each["name"]: each for each in found["candidates"]}
     name = f"swizzle {swizzle}, {contiguity}, atoms "
     # Where both orders are the same layout, only one is a candidate.
@@ -98,7 +98,7 @@ def test_the_steps(row):
 
 
 def test_the_example_is_the_descriptor_at_its_address():
-    found = told("a", "bf16", 128, 64, 1, "K")["descriptor"]
+    found = answer_for("a", "bf16", 128, 64, 1, "K")["descriptor"]
     example = found["example"]
     assert int(example["descriptor"], 16) == int(found["constant"], 16) | example["address"] >> 4
 
@@ -107,25 +107,28 @@ def test_the_example_is_the_descriptor_at_its_address():
 
 
 def selected(row, role, load="tma"):
-    """The swizzle that is chosen for a row's tile; None if it is refused."""
+    """Return the swizzle that is chosen for a row's tile; None if it is refused."""
     try:
-        found = told(role, row["dtype"], row["mn"], row["k"], 1, row["major"], load=load)
+        found = answer_for(role, row["dtype"], row["mn"], row["k"], 1, row["major"], load=load)
     except LayoutError:
         return None
     return found["swizzle"]
 
 
 def differing(selector, role, load):
-    """The rows of a selector of which the chosen swizzle is another, or none."""
+    """Return the rows of a selector for which the chosen swizzle differs."""
     rows = [row for row in DATA["selector"] if row["selector"] == selector]
     assert rows
     return [row for row in rows if selected(row, role, load) != SWIZZLES[row["selected"]]]
 
 
 def fits(row):
-    """Whether a block has room for a tile of whole instructions; CuTe also selects for others."""
-    kind = element(row["dtype"])
-    return row["k"] % instruction_k(kind) == 0 and kind.bytes(row["mn"] * row["k"]) <= MAX_BYTES
+    """Return whether a tile of whole MMA tiles fits shared memory; CuTe also selects for others."""
+    element_type = element(row["dtype"])
+    return (
+        row["k"] % instruction_k(element_type) == 0
+        and element_type.bytes(row["mn"] * row["k"]) <= MAX_BYTES
+    )
 
 
 def test_the_choice_for_an_operand_in_shared_memory():
@@ -136,7 +139,7 @@ def test_the_choice_for_an_operand_in_shared_memory():
 
 
 def test_the_choice_for_an_a_in_registers():
-    # What is loaded into registers may lie in any order.
+    # A tile that is loaded into registers may have any majorness.
     wrong = differing("sm90_rs", "a", "ldmatrix")
     assert [row for row in wrong if fits(row) and row["mn"] % 64 == 0] == []
 
@@ -144,5 +147,5 @@ def test_the_choice_for_an_a_in_registers():
 def test_the_command_prints_the_same(capsys):
     assert smem_layout(["choose", "--b", "64x256xbf16", "--max-swizzle", "64", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
-    assert printed["b"] == told("b", "bf16", 256, 64, 1, "MN", 64)
+    assert printed["b"] == answer_for("b", "bf16", 256, 64, 1, "MN", 64)
     assert list(printed) == ["arch", "a", "b", "mma"]

@@ -1,4 +1,4 @@
-"""The choice of operands' layouts for `tcgen05`: what is refused, what is chosen, and what is said."""
+"""The choice of operands' layouts for `tcgen05`: errors, choices and renderings."""
 
 import gzip
 import json
@@ -30,11 +30,11 @@ SWIZZLES = {
 
 
 def readable(row, role):
-    """Whether instructions read the tile of a row, and a block has room; CuTe also selects for others."""
-    kind = element(row["dtype"])
-    step = 64 if role is Role.A else 16 if kind.bits == 8 and row["major"] == "MN" else 8
-    whole = row["mn"] % step == 0 and row["k"] % instruction_k(kind) == 0
-    return whole and kind.bytes(row["mn"] * row["k"]) <= MAX_BYTES
+    """Return whether a row's tile is legal and fits shared memory; CuTe also selects for others."""
+    element_type = element(row["dtype"])
+    step = 64 if role is Role.A else 16 if element_type.bits == 8 and row["major"] == "MN" else 8
+    whole = row["mn"] % step == 0 and row["k"] % instruction_k(element_type) == 0
+    return whole and element_type.bytes(row["mn"] * row["k"]) <= MAX_BYTES
 
 
 @pytest.mark.parametrize("role", Role, ids=str)
@@ -49,7 +49,7 @@ def test_every_choice_is_cutes(role):
                 role.value: "x".join(map(str, (*extents, row["dtype"]))),
                 f"{role.value}_major": "k" if row["major"] == "K" else role.extent_name.lower(),
             },
-            # That TMA fills it, too, does not change the choice.
+            # TMA, which fills the tile, does not change the choice.
             arch="sm_100",
         )
         assert chosen.data()[role.value]["swizzle"] == SWIZZLES[row["selected"]], row
@@ -57,7 +57,7 @@ def test_every_choice_is_cutes(role):
     assert compared > 250
 
 
-# What is refused.
+# Errors.
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_every_choice_is_cutes(role):
         ),
         (
             {"a": "128x64xs8", "b": "64x64xe4m3", "arch": "sm_100"},
-            "tcgen05 does not multiply s8 by e4m3; beside an A of s8, B is u8 or s8",
+            "tcgen05 does not multiply s8 by e4m3; with an A of s8, B is u8 or s8",
         ),
         (
             {"a": "128x256xe2m1", "arch": "sm_100"},
@@ -92,20 +92,19 @@ def test_every_choice_is_cutes(role):
         ),
         (
             {"a": "128x64xf16", "arch": "sm_100", "ctas": 3},
-            "3 blocks; tcgen05 multiplies in 1 or 2 together",
+            "3 CTAs; tcgen05 has cta_group::1 and cta_group::2",
         ),
         (
             {"a": "128x64xf16", "ctas": 2},
-            "wgmma (sm_90) has not 2 blocks that multiply together; tcgen05 has (--arch sm_100 or "
-            "sm_103)",
+            "wgmma (sm_90) has no cta_group::2; tcgen05 has (--arch sm_100 or sm_103)",
         ),
         (
             {"a": "128x64xe4m3", "scale": "ue8m0"},
-            "wgmma (sm_90) has not blocks scaled by ue8m0; tcgen05 has (--arch sm_100 or sm_103)",
+            "wgmma (sm_90) has no block scaling by ue8m0; tcgen05 has (--arch sm_100 or sm_103)",
         ),
         (
             {"a": "128x64xf16", "k_bytes": 48},
-            "wgmma (sm_90) has not a K of 48 bytes; tcgen05 has (--arch sm_100 or sm_103)",
+            "wgmma (sm_90) has no K of 48 bytes; tcgen05 has (--arch sm_100 or sm_103)",
         ),
         (
             {"a": "128x768xe2m1", "k_bytes": 48, "arch": "sm_100", "scale": "ue8m0"},
@@ -149,11 +148,11 @@ def test_every_choice_is_cutes(role):
         ),
         (
             {"a": "256x64xf16", "b": "64x512xf16", "arch": "sm_100"},
-            "D takes 1024 columns of tensor memory; a block has 512: expected smaller tiles",
+            "D takes 1024 columns of tensor memory; a CTA has 512: expected smaller tiles",
         ),
         (
             {"a": "128x64xf16", "arch": "sm_100", "load_a": "tma,ldmatrix"},
-            "A: tcgen05 multiplies no registers, which ldmatrix loads; expected tma or 16-byte",
+            "A: ldmatrix loads into registers, but tcgen05 reads shared memory; expected tma or 16-byte",
         ),
     ],
     ids=str,
@@ -179,13 +178,13 @@ def test_refusals(given, message):
     ],
     ids=str,
 )
-def test_what_all_layouts_are_refused_for(given, why):
+def test_reasons_that_refuse_all_layouts(given, why):
     with pytest.raises(LayoutError) as refused:
         choose_operands(**given, arch="sm_100")
     assert why in str(refused.value)
 
 
-# What is chosen.
+# Choices.
 
 
 def test_the_kind_follows_from_the_types():
@@ -208,10 +207,10 @@ def test_the_kind_follows_from_the_types():
     assert set(kinds.values()) == set(KINDS)
 
 
-def test_b_lies_row_major_where_that_is_read():
+def test_b_is_row_major_where_n_major_is_legal():
     majors = {
-        kind: choose_operands(b=f"128x128x{kind}", arch="sm_100").data()["b"]["major"]
-        for kind in ("bf16", "tf32", "e4m3", "e2m1_p64")
+        name: choose_operands(b=f"128x128x{name}", arch="sm_100").data()["b"]["major"]
+        for name in ("bf16", "tf32", "e4m3", "e2m1_p64")
     }
     assert majors == {"bf16": "n", "tf32": "n", "e4m3": "n", "e2m1_p64": "k"}
 
@@ -224,23 +223,23 @@ def test_b_lies_row_major_where_that_is_read():
         ("192x64xbf16", "64x64xbf16", 1, {(64, 64): 12}, 192),
         ("128x64xbf16", "64x288xbf16", 1, {(128, 256): 4, (128, 32): 4}, 288),
         ("128x64xbf16", "64x128xbf16", 2, {(256, 256): 4}, 256),
-        # Of two blocks with 64 rows each, each has half of the columns twice.
+        # With 64 rows per CTA of a pair, each CTA has half of the columns.
         ("64x64xbf16", "64x128xbf16", 2, {(128, 256): 4}, 128),
     ],
 )
 def test_instructions_and_columns(a, b, ctas, shapes, columns):
-    product = choose_operands(a, b, arch="sm_100", ctas=ctas).data()["mma"]
-    assert {(i["m"], i["n"]): i["count"] for i in product["instructions"]} == shapes
-    assert product["columns"] == columns
-    assert product["allocated_columns"] in (32, 64, 128, 256, 512)
-    assert columns <= product["allocated_columns"] < max(2 * columns, 33)
+    mma = choose_operands(a, b, arch="sm_100", ctas=ctas).data()["mma"]
+    assert {(i["m"], i["n"]): i["count"] for i in mma["instructions"]} == shapes
+    assert mma["columns"] == columns
+    assert mma["allocated_columns"] in (32, 64, 128, 256, 512)
+    assert columns <= mma["allocated_columns"] < max(2 * columns, 33)
 
 
-def test_instruction_descriptors_say_what_is_multiplied():
-    product = choose_operands(
+def test_instruction_descriptors_have_the_operand_types():
+    mma = choose_operands(
         "128x64xe5m2", "64x64xe4m3", arch="sm_100", ctas=2, scale="ue8m0", a_major="m"
     ).data()["mma"]
-    (instruction,) = product["instructions"]
+    (instruction,) = mma["instructions"]
     found = InstructionDescriptor.decode(int(instruction["descriptor"], 16), KINDS["mxf8f6f4"])
     assert (str(found.a), str(found.b), found.m, found.n) == ("e5m2", "e4m3", 256, 128)
     assert (found.a_mn_major, found.b_mn_major, found.scale) == (True, True, "ue8m0")
@@ -251,16 +250,16 @@ def test_instruction_descriptors_say_what_is_multiplied():
 
 def test_a_known_instruction_descriptor():
     # 128x256, f16 by f16 in f32, as NVIDIA's headers encode it.
-    product = choose_operands("128x64xf16", "64x256xf16", arch="sm_100", b_major="k").mma
-    assert product.descriptor(128, 256).encode() == 0x08400010
+    mma = choose_operands("128x64xf16", "64x256xf16", arch="sm_100", b_major="k").mma
+    assert mma.descriptor(128, 256).encode() == 0x08400010
 
 
-def test_bf16_is_not_added_in_f16():
+def test_bf16_has_no_f16_accumulator():
     types = {
-        kind: choose_operands(f"128x64x{kind}", f"64x64x{kind}", arch="sm_100").data()["mma"]
-        for kind in ("f16", "bf16")
+        name: choose_operands(f"128x64x{name}", f"64x64x{name}", arch="sm_100").data()["mma"]
+        for name in ("f16", "bf16")
     }
-    assert {kind: said["accumulators"] for kind, said in types.items()} == {
+    assert {name: mma["accumulators"] for name, mma in types.items()} == {
         "f16": ["f32", "f16"],
         "bf16": ["f32"],
     }
@@ -269,25 +268,25 @@ def test_bf16_is_not_added_in_f16():
 def test_rows_in_two_chunks():
     # The example that CUTLASS and Triton agree about: 128 rows at 0x800.
     a = choose_operands("128x768xe2m1", arch="sm_103a", scale="ue4m3", k_bytes=48).a
-    blocks = a.each_block
+    blocks = a.each_mma_tile
     assert [i for i, block in enumerate(blocks) if block.second is not None] == [2, 5]
     there = [a.descriptor_of(block, 0x800).encode() for block in blocks]
     assert (there[2], there[5]) == (0x4010404004800086, 0x4010404008800487)
-    told = a.data()["descriptor"]["blocks"]
-    assert [block.get("second") for block in told] == [
+    values = a.data()["descriptor"]["mma_tiles"]
+    assert [block.get("second") for block in values] == [
         None if block.second is None else block.second for block in blocks
     ]
-    assert told[2]["example"] == f"{a.descriptor_of(blocks[2], a.address).encode():#018x}"
+    assert values[2]["example"] == f"{a.descriptor_of(blocks[2], a.address).encode():#018x}"
 
 
-def test_a_chunked_product_says_so_in_its_instruction_descriptor():
-    product = choose_operands(
+def test_an_instruction_descriptor_has_its_k():
+    mma = choose_operands(
         "128x768xe2m1", "768x128xe2m1", arch="sm_103", scale="ue4m3", k_bytes=48, ctas=2
     ).mma
-    assert product.descriptor(256, 256).encode() == 0x90400480
-    told = product.data()["instructions"][0]
-    assert (told["fields"]["k_bytes"], told["fields"]["scale"]) == (48, "ue4m3")
-    assert told | {"descriptor": "", "fields": {}} == {
+    assert mma.descriptor(256, 256).encode() == 0x90400480
+    values = mma.data()["instructions"][0]
+    assert (values["fields"]["k_bytes"], values["fields"]["scale"]) == (48, "ue4m3")
+    assert values | {"descriptor": "", "fields": {}} == {
         "instruction": "tcgen05.mma.cta_group::2.kind::mxf4nvf4.block_scale.block16",
         "m": 256,
         "n": 256,
@@ -298,7 +297,7 @@ def test_a_chunked_product_says_so_in_its_instruction_descriptor():
     }
 
 
-# How it is said.
+# Renderings.
 
 
 @pytest.mark.parametrize("arch", [Arch.SM_100, Arch.SM_103])
@@ -308,7 +307,7 @@ def test_fields_add_up_to_the_constant(arch):
         assert bits == operand.descriptor().encode()
 
 
-def test_keys_for_programs_are_stable():
+def test_json_keys_are_stable():
     data = json.loads(json.dumps(choose_operands("128x64xf16", "64x64xf16", arch="sm_100").data()))
     assert data["arch"] == "sm_100"
     names = [field["name"] for field in data["a"]["descriptor"]["fields"]]
@@ -321,10 +320,10 @@ def test_keys_for_programs_are_stable():
     ]
 
 
-def test_padded_types_say_so():
+def test_padded_types_are_explained():
     chosen = choose_operands("128x128xe3m2_p32", arch="sm_100")
     assert (
-        "16 elements of 6 bits take 16 bytes, of which the last 4 hold nothing; an element is counted "
+        "16 elements of 6 bits take 16 bytes, of which the last 4 are padding; an element counts "
         "as a byte"
     ) in str(chosen)
     assert chosen.data()["a"]["tma"]["data_type"] == "CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B"
@@ -336,7 +335,7 @@ def test_the_ninth_form_is_not_the_isas():
     assert "to the next 4 of k" in text
 
 
-def test_two_blocks_commit_to_both():
+def test_a_cta_pair_commits_to_both_ctas():
     chosen = choose_operands("128x64xbf16", "64x64xbf16", arch="sm_100", ctas=2)
     assert chosen.data()["mma"]["commit_mask"] == "0x0003"
     assert [chosen.mma.commit_mask(rank) for rank in range(4)] == [3, 3, 12, 12]
@@ -348,4 +347,4 @@ def test_two_blocks_commit_to_both():
 
 def test_a_notebook_shows_it():
     chosen = choose_operands("128x128xe4m3", "128x128xe4m3", arch="sm_100", scale="ue8m0", ctas=2)
-    assert "D = A * B: 256x256 f32, two blocks together" in chosen._repr_html_()
+    assert "D = A * B: 256x256 f32, CTA pair" in chosen._repr_html_()

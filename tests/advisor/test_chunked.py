@@ -9,7 +9,7 @@ E2M1 = element("e2m1")
 A = tile_of_atoms(E2M1, (128, 768), 1, Swizzle.B128)
 
 
-def test_a_tile_for_programs():
+def test_json_of_a_tile():
     data = encode_chunks(A, Role.A, 0x800).data()
     assert data["starts"] == [[0x800, 0x830, 0x860, 0x4810, 0x4840, 0x4870, 0x8820, 0x8850]]
     assert data["seconds"] == [[None, None, 0x4800, None, None, 0x8800, None, None]]
@@ -19,7 +19,7 @@ def test_a_tile_for_programs():
     assert (data["sbo"], data["rows"], data["k_bytes"], data["role"]) == (1024, [128], 48, "a")
 
 
-def test_a_tile_for_people():
+def test_text_of_a_tile():
     lines = str(encode_chunks(A, Role.A, 0x800)).split("\n")
     assert lines[0] == (
         "K-major, 48 bytes a step; of 8 steps those of k steps 2, 5 in two chunks; SBO 1024 bytes, "
@@ -50,7 +50,7 @@ def test_in_a_notebook():
             A,
             0x38000,
             Arch.SM_103,
-            "a tile of 49152 bytes at 0x38000 ends behind 0x40000, where a descriptor's addresses end",
+            "a tile of 49152 bytes at 0x38000 ends above 0x40000, the limit of descriptor addresses",
         ),
         (
             tile_of_atoms(E2M1, (2, 128, 768), 1, Swizzle.B128),
@@ -62,7 +62,7 @@ def test_in_a_notebook():
             tile_of_atoms(element("s8"), (128, 768), 1, Swizzle.B128),
             0,
             Arch.SM_103,
-            "s8 is no multiplicand of tcgen05 on sm_103",
+            "s8 is not an A or B element type of tcgen05 on sm_103",
         ),
         (
             tile_of_atoms(element("bf16"), (128, 768), 1, Swizzle.B128),
@@ -78,6 +78,6 @@ def test_in_a_notebook():
         ),
     ],
 )
-def test_what_has_none(tile, start, arch, problem):
+def test_tiles_without_chunks(tile, start, arch, problem):
     with pytest.raises(LayoutError, match=problem):
         encode_chunks(tile, Role.A, start, arch)

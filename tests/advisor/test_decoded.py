@@ -1,4 +1,4 @@
-"""Descriptors read back: fields, the operand's layout, the bytes that are read."""
+"""Decoded descriptors: fields, the operand's layout, the bytes that are read."""
 
 import numpy as np
 import pytest
@@ -13,17 +13,17 @@ K_MAJOR = Descriptor(0x400, 16, 1024, 0, Swizzle.B128).encode()
 MN_MAJOR = Descriptor(0x400, 8192, 1024, 0, Swizzle.B128).encode()
 
 
-def test_for_people():
+def test_text():
     assert str(decode(K_MAJOR, BF16, Major.K)) == (
         "0x4000004000010040, 64 x 16 bf16 of (m/n, k), K-major\n"
         "\n"
         "field          bits   encoded  bytes         meaning\n"
-        "-------------  -----  -------  ------------  ----------------------------------------------\n"
-        "start address  0-13   64       1024 (0x400)  where the first element lies\n"
+        "-------------  -----  -------  ------------  ---------------------------------------------\n"
+        "start address  0-13   64       1024 (0x400)  address of the first element\n"
         "LBO            16-29  1        16            not used\n"
         "SBO            32-45  64       1024          to the next 8 rows of m/n\n"
-        "base offset    49-51  0                      lines of 128 bytes into the swizzle pattern\n"
-        "swizzle        62-63  1        128           128B: 16-byte units exchanged within 128 bytes\n"
+        "base offset    49-51  0                      128-byte lines into the swizzle pattern\n"
+        "swizzle        62-63  1        128           128B: 16-byte units permuted within 128 bytes\n"
         "\n"
         "layout  K-major: Swizzle<3,4,3> o ((8,8),(8,2)):((64,512),(1,8))\n"
         "reads   2048 bytes: 0x400-0x41f, 0x480-0x49f, 0x520-0x53f, 0x5a0-0x5bf, 0x640-0x65f, "
@@ -32,7 +32,7 @@ def test_for_people():
     )
 
 
-def test_for_programs():
+def test_json():
     data = decode(K_MAJOR, BF16, Major.K).data()
     reads, ranges = np.array(data.pop("reads")), data.pop("ranges")
     assert (reads == operand_addresses(K_MAJOR, "bf16", "k", 64)).all()
@@ -62,10 +62,10 @@ def test_for_programs():
 @pytest.mark.parametrize("swizzle", WIDEST_FIRST, ids=str)
 @pytest.mark.parametrize("rows", [8, 24, 64, 256])
 def test_the_layout_is_where_elements_are_read(name, swizzle, rows):
-    kind = element(name)
-    for major in Major if kind in (BF16, element("f16")) else (Major.K,):
+    element_type = element(name)
+    for major in Major if element_type in (BF16, element("f16")) else (Major.K,):
         d = Descriptor(0x400, 4096, 2048, 0, swizzle)
-        answer = decode(d.encode(), kind, major, rows)
+        answer = decode(d.encode(), element_type, major, rows)
         read = operand_addresses(d.encode(), name, major.value, rows)
         assert answer.layout.shape == read.shape
         assert (answer.layout.offsets() + 0x400 == read).all()
@@ -75,7 +75,7 @@ def test_the_layout_is_where_elements_are_read(name, swizzle, rows):
 def test_the_major_that_leaves_fewer_suspicions_is_assumed(bits, major):
     answer = decode(bits, BF16, rows=128)
     assert answer.reading.major is major
-    assert "(assumed: fewer suspicions; --major says which)" in str(answer)
+    assert "(assumed: fewer suspicions; --major sets it)" in str(answer)
 
 
 def test_types_that_are_read_k_major_only_need_no_assumption():

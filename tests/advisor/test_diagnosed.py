@@ -1,4 +1,4 @@
-"""What was written against what is read: where they differ, why, and what would be right."""
+"""A written layout compared with a descriptor: differences, causes, expected descriptor."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ RIGHT_B = Descriptor(0x400, 16384, 1024, 0, B128)
 
 
 def causes(written, descriptor, *args, **kwargs):
-    """What is said to be wrong."""
+    """Return the causes of a diagnosis."""
     return list(diagnose(written, descriptor.encode(), *args, **kwargs).causes)
 
 
@@ -35,25 +35,25 @@ def test_the_right_descriptor_reads_every_element_where_it_was_written(operand, 
     assert not answer.wrong.any()
     assert answer.read.shape[1] == operand.tile.shape[1]
     rows, columns = np.indices(answer.read.shape)
-    assert (answer.lies == np.stack([rows, columns], axis=-1)).all()
+    assert (answer.actual == np.stack([rows, columns], axis=-1)).all()
     assert answer.causes == ()
 
 
-def test_nothing_is_wrong_for_people():
+def test_text_without_differences():
     answer = diagnose(A, RIGHT_A.encode(), (0, 2, 4, 6))
     assert str(answer) == "all 4096 elements are read where they were written"
-    assert answer.data()["right"] is True
+    assert answer.data()["correct"] is True
 
 
-def test_an_sbo_for_people():
+def test_text_of_a_wrong_sbo():
     assert str(diagnose(A, Descriptor(0x400, 16, 512, 0, B128).encode())) == (
-        "896 of 1024 elements are read from where they were not written: 896 times another element lies "
-        "there, 0 times nothing\n"
-        "SBO is 512, where the layout has 1024: m/n 8..63, k 0..15 are read 512 to 3584 bytes too early\n"
-        "right would be 0x4000004000010040, k steps 0, 2, 4, 6, 1024, 1026, 1028, 1030 (16-byte units)\n"
-        "\n"
-        "element  written at  read at  there lies\n"
-        "-------  ----------  -------  ----------\n"
+        "896 of 1024 elements are read from a wrong address: 896 from that of another element, "
+        "0 from unwritten memory\n"
+        "SBO is 512, where the layout has 1024: m/n 8..63, k 0..15 are read at addresses 512 to 3584 "
+        "bytes too low\nexpected descriptor 0x4000004000010040, k steps 0, 2, 4, 6, 1024, 1026, 1028, "
+        "1030 (16-byte units)\n\n"
+        "element  written at  read at  element read\n"
+        "-------  ----------  -------  ------------\n"
         "(8,0)    0x800       0x640    (4,0)\n"
         "(8,8)    0x810       0x650    (4,8)\n"
         "(9,0)    0x890       0x6d0    (5,0)\n"
@@ -65,37 +65,37 @@ def test_an_sbo_for_people():
     )
 
 
-def test_what_lies_there_is_what_was_written_there():
+def test_actual_elements_were_written_where_they_are_read():
     answer = diagnose(A, Descriptor(0x400, 16, 512, 0, B128).encode())
     for r, k in np.argwhere(answer.wrong):
-        assert answer.written[tuple(answer.lies[r, k])] == answer.read[r, k]
+        assert answer.written[tuple(answer.actual[r, k])] == answer.read[r, k]
 
 
-def test_an_sbo_for_programs():
+def test_json_of_a_wrong_sbo():
     data = diagnose(A, Descriptor(0x400, 16, 512, 0, B128).encode()).data()
-    assert (data["right"], data["wrong"], data["total"]) == (False, 896, 1024)
-    assert data["lies"][8][0] == [4, 0]
+    assert (data["correct"], data["wrong"], data["total"]) == (False, 896, 1024)
+    assert data["actual"][8][0] == [4, 0]
     assert data["read"][8][0] * 2 == 0x640
     assert data["written"][8][0] * 2 == 0x800
-    assert data["should_be"]["descriptor"] == "0x4000004000010040"
+    assert data["expected"]["descriptor"] == "0x4000004000010040"
 
 
-def test_nothing_was_written_there():
+def test_unwritten_memory_is_read():
     answer = diagnose(A, Descriptor(0x400, 16, 8192, 0, B128).encode())
     assert answer.data()["summary"] == (
-        "896 of 1024 elements are read from where they were not written: 384 times another element lies "
-        "there, 512 times nothing"
+        "896 of 1024 elements are read from a wrong address: 384 from that of another element, "
+        "512 from unwritten memory"
     )
     assert (int(answer.wrong.sum()), answer.displaced) == (896, 384)
-    assert answer.data()["lies"][63][0] is None
-    assert (answer.lies[-1, 0] == -1).all()
+    assert answer.data()["actual"][63][0] is None
+    assert (answer.actual[-1, 0] == -1).all()
 
 
 def test_nothing_was_written_between_atoms():
     apart = parse_layout("Swizzle<3,4,3> o ((8,8),64):((64,1024),1)", BF16)
     answer = diagnose(match_tile(apart, Role.A), RIGHT_A.encode())
-    assert answer.data()["lies"][8][0] is None
-    assert answer.data()["lies"][16][0] == [8, 0]
+    assert answer.data()["actual"][8][0] is None
+    assert answer.data()["actual"][16][0] == [8, 0]
 
 
 # One cause each.
@@ -115,8 +115,8 @@ def test_nothing_was_written_between_atoms():
             Descriptor(0x400, 16, 1024, 0, B64),
             (0, 2),
             [
-                "the swizzle is 64B, where the layout has 128B: 16-byte units are looked for elsewhere "
-                "in their lines"
+                "the swizzle is 64B, where the layout has 128B: 16-byte units are read from other "
+                "positions of their lines"
             ],
         ),
         (
@@ -124,8 +124,8 @@ def test_nothing_was_written_between_atoms():
             Descriptor(0x400, 16, 1024, 3, B128),
             (0, 2),
             [
-                "the base offset is 3, where the layout has 0: 16-byte units are looked for elsewhere "
-                "in their lines"
+                "the base offset is 3, where the layout has 0: 16-byte units are read from other "
+                "positions of their lines"
             ],
         ),
         (A, RIGHT_A, (0, 4), ["k step 1 is 4, where the layout has 2 (16-byte units)"]),
@@ -135,7 +135,7 @@ def test_nothing_was_written_between_atoms():
             (0, 128),
             [
                 "LBO is 8192, where the layout has 16384: m/n 64..127, k 0..15 of each instruction are "
-                "read 8192 bytes too early"
+                "read at addresses 8192 bytes too low"
             ],
         ),
         (
@@ -144,7 +144,7 @@ def test_nothing_was_written_between_atoms():
             (0, 128),
             [
                 "SBO is 2048, where the layout has 1024: m/n 0..127, k 8..15 of each instruction are "
-                "read 1024 bytes too late"
+                "read at addresses 1024 bytes too high"
             ],
         ),
         (
@@ -153,10 +153,10 @@ def test_nothing_was_written_between_atoms():
             (0,),
             [
                 "LBO and SBO are exchanged",
-                "LBO is 1024, where the layout has 16384: m/n 64..127, k 0..15 are read 15360 bytes too "
-                "early",
-                "SBO is 16384, where the layout has 1024: m/n 0..127, k 8..15 are read 15360 bytes too "
-                "late",
+                "LBO is 1024, where the layout has 16384: m/n 64..127, k 0..15 are read at addresses "
+                "15360 bytes too low",
+                "SBO is 16384, where the layout has 1024: m/n 0..127, k 8..15 are read at addresses "
+                "15360 bytes too high",
             ],
         ),
     ],
@@ -167,18 +167,19 @@ def test_causes(written, descriptor, k_steps, expected):
 
 def test_another_start():
     assert causes(A, Descriptor(0x420, 16, 1024, 0, B128), tile=0x400) == [
-        "the start is 0x420, where the layout has 0x400: m/n 0..63, k 0..15 are read 32 bytes too late"
+        "the start is 0x420, where the layout has 0x400: m/n 0..63, k 0..15 are read at addresses 32 "
+        "bytes too high"
     ]
 
 
-def test_a_first_step_that_is_not_0_moves_the_start():
+def test_a_nonzero_first_step_moves_the_start():
     assert causes(A, RIGHT_A, (2, 4)) == [
         "the start is 0x420, where the layout has 0x400: m/n 0..63, k 0..15 of each instruction are read "
-        "32 bytes too late"
+        "at addresses 32 bytes too high"
     ]
 
 
-def test_a_tile_that_no_base_offset_describes():
+def test_a_tile_without_a_legal_base_offset():
     assert causes(A, RIGHT_A, tile=0x440) == [
         "a 128B pattern cannot start at 0x440: the base offset counts lines of 128 bytes"
     ]
@@ -195,7 +196,7 @@ def test_a_tile_that_no_base_offset_describes():
     st.sampled_from([None, Major.K, Major.MN]),
     st.sampled_from([None, 0x400, 0x480]),
 )
-def test_causes_are_given_exactly_where_something_is_wrong(
+def test_there_are_causes_exactly_where_elements_differ(
     written, start, lbo, sbo, offset, swizzle, k_steps, major, tile
 ):
     d = Descriptor(start, lbo, sbo, 0 if swizzle is NONE else offset, swizzle)
@@ -206,7 +207,7 @@ def test_causes_are_given_exactly_where_something_is_wrong(
 def test_another_major():
     square = match_tile(tile_of_atoms(BF16, (64, 64), 1, B128), Role.A)
     assert causes(square, RIGHT_A, major=Major.MN) == [
-        "the instruction takes the operand as MN-major, but the tile is K-major"
+        "the instruction reads the operand as MN-major, but the tile is K-major"
     ]
 
 
@@ -215,14 +216,12 @@ def test_a_tile_that_was_written_without_swizzle():
     answer = diagnose(plain, RIGHT_A.encode(), (0, 2, 4, 6))
     mismatch, reads, hint, nearest = answer.causes
     assert mismatch.startswith("no descriptor reads the tile: the instruction's block of 64x16 at")
-    assert reads == "this one reads Swizzle<3,4,3> o ((8,8),(8,2)):((64,512),(1,8))"
-    assert hint == (
-        "its strides would do: the tile is written with swizzle none, and read with 128B"
-    )
-    assert nearest.startswith("nearest to it: Swizzle<3,4,3> o (128,64):(64,1) (swizzle 128B")
+    assert reads == "this descriptor reads Swizzle<3,4,3> o ((8,8),(8,2)):((64,512),(1,8))"
+    assert hint == ("the strides match: the tile is written with swizzle none, and read with 128B")
+    assert nearest.startswith("nearest layout: Swizzle<3,4,3> o (128,64):(64,1) (swizzle 128B")
     # The XOR of a row's number leaves the units of every eighth row in place.
     assert [row for row in range(64) if not answer.wrong[row].any()] == list(range(0, 64, 8))
-    assert answer.right is None
+    assert answer.expected is None
 
 
 def test_a_row_major_tile_of_a_type_that_is_read_along_columns():
@@ -231,7 +230,7 @@ def test_a_row_major_tile_of_a_type_that_is_read_along_columns():
     assert "wgmma reads tf32 K-major only" in causes(tile, RIGHT_A)[0]
 
 
-def test_of_a_b_that_no_descriptor_reads_the_first_instruction_is_looked_at():
+def test_the_first_instruction_of_an_unreadable_b_is_compared():
     plain = match_tile(parse_layout("(64,512):(1,72)", BF16), Role.B)
     assert diagnose(plain, RIGHT_B.encode()).read.shape == (256, 16)
 
@@ -244,10 +243,10 @@ def test_a_b_that_no_instruction_has():
         diagnose(narrow, RIGHT_B.encode())
 
 
-def test_bits_that_mean_nothing():
+def test_undefined_bits():
     bits = RIGHT_A.encode() | 1 << 46 | 1 << 52
     first, second = diagnose(A, bits).causes
-    assert first.startswith("bits 46-48 are 1, the version of tcgen05's descriptors")
+    assert first.startswith("bits 46-48 are 1, the version of a tcgen05 descriptor")
     assert second.startswith("the bits 0x0010000000000000 belong to no field")
 
 
@@ -256,9 +255,7 @@ def test_a_map_that_was_written():
     places[3, 5] += 8
     answer = diagnose(match_map(places + 0x400 // 2, BF16, Role.A), RIGHT_A.encode())
     assert np.argwhere(answer.wrong).tolist() == [[3, 5]]
-    assert answer.causes[0].startswith(
-        "no descriptor reads the tile: no swizzle and strides explain"
-    )
+    assert answer.causes[0].startswith("no descriptor reads the tile: no swizzle and strides match")
 
 
 def test_of_stages_the_first():
@@ -273,7 +270,7 @@ def test_in_a_notebook():
     assert "<table>" not in diagnose(A, RIGHT_A.encode())._repr_html_()
 
 
-# What cannot be.
+# Errors.
 
 
 @pytest.mark.parametrize(
@@ -292,7 +289,7 @@ def test_in_a_notebook():
         ({"tile": (1 << 64) - 16}, "a tile begins below 0x40000, not at 0xfffffffffffffff0"),
     ],
 )
-def test_what_is_not_in_the_tile(kwargs, problem):
+def test_reads_outside_the_tile(kwargs, problem):
     with pytest.raises(LayoutError, match=problem):
         diagnose(A, RIGHT_A.encode(), **kwargs)
 

@@ -1,4 +1,4 @@
-"""Descriptors of fields and of tiles."""
+"""Descriptors from fields and from tiles."""
 
 import re
 
@@ -52,13 +52,13 @@ def test_fields():
     }
 
 
-def test_fields_for_people():
+def test_text_of_fields():
     lines = str(encode(0x480, 16, 1024, Swizzle.B128)).split("\n")
     assert lines[0] == "0x4000004000010048 = 0x4000004000010000 | (address >> 4 & 0x3fff)"
     assert re.fullmatch(
-        r"start address +0-13 +72 +1152 \(0x480\) +where the first element lies", lines[4]
+        r"start address +0-13 +72 +1152 \(0x480\) +address of the first element", lines[4]
     )
-    assert lines[-1].startswith("suspicious (start-off-pattern): the start 0x480 lies 128 bytes")
+    assert lines[-1].startswith("suspicious (start-off-pattern): the start 0x480 is 128 bytes")
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_fields_that_a_descriptor_cannot_hold(fields, problem):
 # Tiles.
 
 
-def test_a_tile_for_people():
+def test_text_of_a_tile():
     text = str(encode_operand(operand_of(A, Role.A), 0x400))
     assert text.endswith(
         "K-major: Swizzle<3,4,3> o ((8,m),(T,2k)):((8T,SBO),(1,T))\n"
@@ -89,7 +89,7 @@ def test_a_tile_for_people():
     assert "LBO            16-29  1        16            not used" in text
 
 
-def test_a_tile_for_programs():
+def test_json_of_a_tile():
     data = encode_operand(operand_of(A, Role.A), 0x400).data()
     assert data["descriptor"] == data["descriptors"][0][0] == "0x4000004000010040"
     assert data["descriptors"][1][2] == "0x4000004000010244"
@@ -115,7 +115,7 @@ def test_in_a_notebook():
     assert "<li>M steps: +0, +512" in shown
 
 
-def test_a_tile_that_begins_inside_a_pattern_has_a_base_offset():
+def test_a_tile_that_starts_inside_a_pattern_has_a_base_offset():
     assert encode_operand(operand_of(A, Role.A), 0x480).descriptor.base_offset == 1
 
 
@@ -123,8 +123,8 @@ def test_a_tile_that_begins_inside_a_pattern_has_a_base_offset():
 def test_every_operand_has_descriptors(operand):
     found = operand_of(operand.stored, operand.role)
     answer = encode_operand(found)
-    assert answer.descriptors[0][0] == answer.bits == found.blocks.descriptor(0).encode()
-    assert found.blocks.canonical.major is operand.major
+    assert answer.descriptors[0][0] == answer.bits == found.mma_tiles.descriptor(0).encode()
+    assert found.mma_tiles.canonical.major is operand.major
 
 
 def test_a_tile_may_end_where_addresses_end():
@@ -137,19 +137,19 @@ def test_a_tile_may_end_where_addresses_end():
         (0x440, "a 128B pattern cannot start at 0x440: the base offset counts lines of 128 bytes"),
         (
             0x20010,
-            "a tile of 131072 bytes at 0x20010 ends behind 0x40000, where a descriptor's addresses end",
+            "a tile of 131072 bytes at 0x20010 ends above 0x40000, the limit of descriptor addresses",
         ),
     ],
 )
-def test_where_a_tile_cannot_begin(start, problem):
+def test_illegal_starts(start, problem):
     with pytest.raises(LayoutError, match=problem):
         encode_operand(operand_of(A, Role.A), start)
 
 
 @pytest.mark.parametrize(
-    "text, kind, reason",
+    "text, element_name, reason",
     [
-        ("(64,16):(16,1)", "s32", "s32 is no multiplicand of wgmma"),
+        ("(64,16):(16,1)", "s32", "s32 is not an A or B element type of wgmma"),
         (
             "(2,64,16):(1020,16,1)",
             "bf16",
@@ -158,11 +158,11 @@ def test_where_a_tile_cannot_begin(start, problem):
         ("(60,16):(16,1)", "bf16", "M is 60, not a multiple of 64"),
     ],
 )
-def test_what_is_no_operand(text, kind, reason):
-    assert refused(parse_layout(text, element(kind))) == reason
+def test_tiles_that_are_not_operands(text, element_name, reason):
+    assert refused(parse_layout(text, element(element_name))) == reason
 
 
 def test_rows_of_an_instruction():
     b = tile_of_atoms(BF16, (64, 256), 0, Swizzle.B128)
-    assert operand_of(b, Role.B, 128).blocks.pieces == (128, 128)
+    assert operand_of(b, Role.B, 128).mma_tiles.pieces == (128, 128)
     assert refused(b, Role.B, 96) == "N is 256, not a multiple of 96"

@@ -1,4 +1,4 @@
-"""Tiles and maps matched to canonical layouts, and what is said of those that have none."""
+"""Tiles and maps matched to canonical layouts, and the answers for those without one."""
 
 import numpy as np
 import pytest
@@ -23,32 +23,32 @@ ATOMS = tile_of_atoms(BF16, (128, 128), 1, Swizzle.B128)
 PLAIN = parse_layout("(128,64):(64,1)", BF16)
 
 
-def test_a_match_for_people():
+def test_text_of_a_match():
     assert str(match_tile(ATOMS, Role.A)) == (
         "matches     K-major: Swizzle<3,4,3> o ((8,m),(T,2k)):((8T,SBO),(1,T))\n"
         "layout      Swizzle<3,4,3> o (128,(64,2)):(64,(1,8192))\n"
-        "LBO         no effect\n"
+        "LBO         not used\n"
         "SBO         1024 bytes\n"
-        "descriptor  0x4000004000010000, and the address OR'd in\n"
+        "descriptor  0x4000004000010000 | (address & 0x3ffff) >> 4\n"
         "k steps     +0, +2, +4, +6, +1024, +1026, +1028, +1030 (16-byte units; each 16 of k)\n"
         "M steps     +0, +512 (16-byte units; M = 64+64)"
     )
 
 
-def test_a_mismatch_for_people():
+def test_text_of_a_mismatch():
     assert str(match_tile(PLAIN, Role.A)).split("\n") == [
-        "matches none                      the instruction's block of 64x16 at (0, 0): along m/n, the "
+        "no match                          the instruction's block of 64x16 at (0, 0): along m/n, the "
         "stride of factor 8 is 64 elements where 1T = 8 is needed; K-major, swizzle none, is "
         "Swizzle<0,4,3> o ((8,m),(T,2k)):((1T,SBO),(1,LBO))",
         "layout                            Swizzle<0,4,3> o (128,64):(64,1)",
-        "the stride of factor 8 along m/n  64; needed 8",
+        "the stride of factor 8 along m/n  64; expected 8",
         "hint                              the same strides match with swizzle 128B",
         "nearest                           Swizzle<3,4,3> o (128,64):(64,1) (swizzle 128B, row-major, "
-        "atoms across): 7168 of 8192 elements lie elsewhere in it",
+        "atoms across): 7168 of 8192 elements have another offset",
     ]
 
 
-def test_a_mismatch_for_programs():
+def test_json_of_a_mismatch():
     data = match_tile(PLAIN, Role.A).data()
     assert data["mismatch"].pop("reason").startswith("the instruction's block of 64x16 at (0, 0): ")
     assert data == {
@@ -65,22 +65,22 @@ def test_a_mismatch_for_programs():
             "actual": 64,
             "expected": 8,
         },
-        "fits_with": ["128B"],
+        "matching_swizzles": ["128B"],
         "nearest": {
             "layout": "Swizzle<3,4,3> o (128,64):(64,1)",
             "name": "swizzle 128B, row-major, atoms across",
-            "moved": 7168,
+            "different": 7168,
             "total": 8192,
         },
     }
 
 
-def test_the_nearest_moves_the_fewest_elements():
-    # The second half of M begins at no multiple of 16 bytes; the first is that of whole atoms.
+def test_the_nearest_layout_has_the_fewest_differences():
+    # The second half of M is not 16-byte aligned; the first has the layout of whole atoms.
     tile = parse_layout("Swizzle<3,4,3> o ((64,2),(64,2)):((64,4100),(1,8192))", BF16)
     nearest = match_tile(tile, Role.A).nearest
     assert (nearest.layout, nearest.total) == (ATOMS, 128 * 128)
-    assert nearest.moved == int((places_of(ATOMS) != places_of(tile)).sum()) == 64 * 128
+    assert nearest.different == int((places_of(ATOMS) != places_of(tile)).sum()) == 64 * 128
 
 
 def test_no_layout_is_near_a_shape_that_no_instruction_reads():
@@ -95,10 +95,10 @@ def test_in_a_notebook():
     assert "<td>nearest</td>" in match_tile(PLAIN, Role.A)._repr_html_()
 
 
-def test_what_is_multiplied_in_no_layout_is_near_none():
+def test_a_type_without_layouts_has_no_nearest():
     found = match_tile(tile_of_atoms(element("s32"), (64, 32), 1, Swizzle.B128), Role.A)
-    assert found.found == Mismatch("s32 is no multiplicand of wgmma")
-    assert (found.nearest, found.fits_with) == (None, ())
+    assert found.found == Mismatch("s32 is not an A or B element type of wgmma")
+    assert (found.nearest, found.matching_swizzles) == (None, ())
 
 
 # Maps.
@@ -136,15 +136,15 @@ def test_one_wrong_element():
     answer = match_map(places, BF16, Role.A)
     assert answer.layout is None
     assert answer.found == Mismatch(
-        "no swizzle and strides explain the map: Swizzle<3,4,3> o (128,(64,2)):(64,(1,8192)) comes "
-        "nearest, but element (3, 5) lies at 229, not 221 (in elements); 1 of 16384 differ",
+        "no swizzle and strides match the map: Swizzle<3,4,3> o (128,(64,2)):(64,(1,8192)) is the "
+        "nearest, but element (3, 5) is at 229, not at 221 (in elements); 1 of 16384 differ",
         "the place of element (3, 5)",
         229,
         221,
     )
-    assert (answer.nearest.layout, answer.nearest.moved) == (ATOMS, 1)
+    assert (answer.nearest.layout, answer.nearest.different) == (ATOMS, 1)
 
 
-def test_a_map_that_is_none():
+def test_a_map_of_rank_1():
     with pytest.raises(LayoutError, match=r"a map has rows and columns"):
         match_map(np.arange(8), BF16, Role.A)

@@ -1,4 +1,4 @@
-"""Numbers as they are pasted, and what is none."""
+"""Numbers in command lines, and malformed ones."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def test_numbers(text, value):
         ("0x10000000000000000", 0, "it does not fit 64 bits"),
     ],
 )
-def test_what_is_no_number(text, at, problem):
+def test_malformed_numbers(text, at, problem):
     with pytest.raises(TextError) as error:
         parse_number("descriptor", text, "0x40")
     assert (error.value.at, error.value.problem) == (at, problem)

@@ -1,4 +1,4 @@
-"""Tiles of scale factors: matched, encoded, and descriptors of their copies read back."""
+"""Tiles of scale factors: matched, encoded, and the descriptors of their copies decoded."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ tiles = st.builds(
 
 
 @given(tiles, st.integers(0, 15).map(lambda n: 16 * n))
-def test_the_copies_read_what_the_tile_holds(tile, start):
+def test_the_copies_read_the_whole_tile(tile, start):
     found = match_scales(tile)
     encoded = found.encoded(start)
     for index in range(len(found.stage_steps)):
@@ -49,21 +49,21 @@ def test_the_copies_read_what_the_tile_holds(tile, start):
 @given(*[st.integers(0, 63)] * 2)
 def test_the_emulator_copies_the_same_bytes(start, sbo):
     descriptor = Tcgen05Descriptor(16 * start, 0, 16 * sbo)
-    # Indexed by line and byte: rows r, r + 32, r + 64 and r + 96 have 4 bytes of line r.
+    # Indexed by line and byte: rows r, r + 32, r + 64 and r + 96 have 4 bytes each in line r.
     lines = matrix_bytes(matrix(descriptor.encode(), False, 1), 8, False, 32, 16)
     expected = lines.reshape(32, 4, 4).transpose(1, 0, 2).reshape(128, 4)
     assert (copied_addresses(descriptor) == expected).all()
 
 
-def test_a_tile_that_matches_is_said():
+def test_text_of_a_matching_tile():
     assert str(match_scales(scale_layout(UE8M0, 128, 8, 2))) == (
         "matches      blocks of 128x4 factors, 512 bytes\n"
         "layout       Swizzle<0,4,3> o (2,(32,4),(4,2)):(1024,(16,4),(1,512))\n"
         "SBO          128 bytes\n"
-        "descriptor   0x0000400800000000, and the address OR'd in\n"
+        "descriptor   0x0000400800000000 | (address & 0x3ffff) >> 4\n"
         "blocks       +0, +32 (16-byte units; along K, then along the rows)\n"
         "stage steps  +0, +64 (16-byte units)\n"
-        "columns      8 of tensor memory, 4 a word"
+        "columns      8 of tensor memory, 4 per word of four factors"
     )
     assert match_scales(ONE)._repr_html_().startswith("<table>")
 
@@ -74,40 +74,36 @@ def test_a_tile_that_does_not_match():
     assert found.data()["nearest"] == {
         "layout": "Swizzle<0,4,3> o ((32,4),(4,2)):((16,4),(1,512))",
         "name": "blocks of 128x4 factors",
-        "moved": 1016,
+        "different": 1016,
         "total": 1024,
     }
-    assert str(found).startswith(
-        "matches none  the factors lie as Swizzle<0,4,3> o (128,8):(8,1); "
-    )
+    assert str(found).startswith("no match  the factors lie as Swizzle<0,4,3> o (128,8):(8,1); ")
     with pytest.raises(LayoutError, match=r"^the factors lie as "):
         found.encoded()
 
 
-def test_no_blocks_have_such_a_shape():
+def test_a_shape_without_blocks():
     found = match_scales(parse_layout("(96,4):(4,1)", UE8M0))
     assert found.nearest is None
-    assert str(found).startswith(
-        "matches none  factors of 96 rows, no multiple of 128; expected 128 "
-    )
+    assert str(found).startswith("no match  factors of 96 rows, no multiple of 128; expected 128 ")
 
 
-def test_stages_that_begin_between_units():
+def test_stages_that_are_not_aligned():
     tile = TileLayout(UE8M0, (2, 128, 4), ((Mode(2, 520),), *ONE.modes))
     assert match_scales(tile).found.reason == (
         "a stage begins 520 bytes into the tile, not at a multiple of 16"
     )
 
 
-def test_descriptors_are_said():
+def test_text_of_descriptors():
     encoded = match_scales(FOUR).encoded(0x400)
     assert str(encoded).split("\n")[2:] == [
-        "rows     factors  begins at  column  descriptor",
-        "-------  -------  ---------  ------  ------------------",
-        "0-127    0-3      0x400      +0      0x0000400800000040",
-        "0-127    4-7      0x600      +8      0x0000400800000060",
-        "128-255  0-3      0x800      +4      0x0000400800000080",
-        "128-255  4-7      0xa00      +12     0x00004008000000a0",
+        "rows     factors  start  column  descriptor",
+        "-------  -------  -----  ------  ------------------",
+        "0-127    0-3      0x400  +0      0x0000400800000040",
+        "0-127    4-7      0x600  +8      0x0000400800000060",
+        "128-255  0-3      0x800  +4      0x0000400800000080",
+        "128-255  4-7      0xa00  +12     0x00004008000000a0",
     ]
     blocks = scale_blocks(FOUR)
     assert encoded.data()["columns"] == [[blocks.column(b, w) for w in (0, 1)] for b in (0, 1)]
@@ -118,10 +114,10 @@ def test_descriptors_are_said():
     "start, message",
     [
         (0x408, "a tile begins at a multiple of 16 bytes, not at 0x408"),
-        (0x3FF00, "a tile of 512 bytes at 0x3ff00 ends behind 0x40000, where "),
+        (0x3FF00, "a tile of 512 bytes at 0x3ff00 ends above 0x40000, the limit "),
     ],
 )
-def test_where_a_tile_cannot_begin(start, message):
+def test_illegal_starts(start, message):
     with pytest.raises(LayoutError) as refused:
         match_scales(ONE).encoded(start)
     assert str(refused.value).startswith(message)
@@ -140,13 +136,13 @@ RIGHT = Tcgen05Descriptor(0x400, 0, 128)
         (Tcgen05Descriptor(0x3FF80, 0, 128), "sm_100", ["beyond-window"]),
     ],
 )
-def test_what_is_suspicious(descriptor, arch, names):
+def test_suspicions_of_copies(descriptor, arch, names):
     found = decode_copy(descriptor.encode(), Arch.parse(arch))
     assert [each.name for each in found.suspicions] == names
     assert found.data()["reads"] == copied_addresses(descriptor).tolist()
 
 
-def test_a_descriptor_of_an_operand_is_none_of_a_copy():
+def test_a_descriptor_of_an_operand_is_suspicious_for_a_copy():
     found = decode_copy(0x4000404000010040)
     assert [each.name for each in found.suspicions] == ["copy-swizzle", "copy-sbo"]
     assert found.data()["reads"] is None
@@ -155,7 +151,7 @@ def test_a_descriptor_of_an_operand_is_none_of_a_copy():
     assert "<td>to the next 8 of 32 lines</td>" in found._repr_html_()
 
 
-def test_a_descriptor_is_said():
+def test_text_of_a_descriptor():
     lines = str(decode_copy(RIGHT.encode())).split("\n")
     assert lines[0] == "0x0000400800000040, 32 lines of 16 bytes: 4 factors of 128 rows"
     assert lines[-2:] == [
@@ -164,11 +160,11 @@ def test_a_descriptor_is_said():
     ]
 
 
-def test_what_was_written_is_read():
+def test_the_right_descriptor_has_no_causes():
     found = diagnose_scales(match_scales(FOUR), RIGHT.encode(), (0, 32))
     assert (found.causes, found.wrong.any()) == ((), False)
     rows, columns = np.indices(found.read.shape)
-    assert (found.lies == np.stack([rows, columns], axis=-1)).all()
+    assert (found.actual == np.stack([rows, columns], axis=-1)).all()
 
 
 @pytest.mark.parametrize(
@@ -180,8 +176,8 @@ def test_what_was_written_is_read():
             (0,),
             None,
             [
-                "SBO is 256 bytes, but the 32 lines of a block follow each other: 128",
-                "right would be 0x0000400800000040, steps 0 (16-byte units)",
+                "SBO is 256 bytes, but the 32 lines of a block are contiguous: expected 128",
+                "expected descriptor 0x0000400800000040, steps 0 (16-byte units)",
             ],
         ),
         (
@@ -191,7 +187,7 @@ def test_what_was_written_is_read():
             None,
             [
                 "step 1 is 64, where the tile has 32 (16-byte units)",
-                "right would be 0x0000400800000040, steps 0, 32 (16-byte units)",
+                "expected descriptor 0x0000400800000040, steps 0, 32 (16-byte units)",
             ],
         ),
         (
@@ -201,7 +197,7 @@ def test_what_was_written_is_read():
             0x800,
             [
                 "the start is 0x400, where the tile has 0x800",
-                "right would be 0x0000400800000080, steps 0 (16-byte units)",
+                "expected descriptor 0x0000400800000080, steps 0 (16-byte units)",
             ],
         ),
         (
@@ -211,13 +207,13 @@ def test_what_was_written_is_read():
             None,
             [
                 f"no descriptor reads the tile: {match_scales(ROW_MAJOR).found.reason}",
-                f"nearest to it: {match_scales(ROW_MAJOR).nearest}",
+                f"nearest layout: {match_scales(ROW_MAJOR).nearest}",
             ],
         ),
     ],
     ids=["sbo", "step", "start", "row-major"],
 )
-def test_why_other_factors_are_read(tile, descriptor, steps, at, causes):
+def test_causes_of_wrong_factors(tile, descriptor, steps, at, causes):
     found = diagnose_scales(match_scales(tile), descriptor.encode(), steps, at)
     assert list(found.causes) == causes
     assert found.wrong.any()
@@ -235,7 +231,7 @@ def test_why_other_factors_are_read(tile, descriptor, steps, at, causes):
         ((ONE, RIGHT, (-65,)), "start is -16 bytes; a descriptor holds "),
     ],
 )
-def test_what_cannot_be_compared(arguments, message):
+def test_errors_of_a_comparison(arguments, message):
     tile, descriptor, *more = arguments
     with pytest.raises(LayoutError) as refused:
         diagnose_scales(match_scales(tile), descriptor.encode(), *more)
@@ -243,11 +239,11 @@ def test_what_cannot_be_compared(arguments, message):
 
 
 @pytest.mark.parametrize(
-    "asked", [lambda: match_scales(ONE, Arch.SM_90), lambda: decode_copy(0, Arch.SM_90)]
+    "call", [lambda: match_scales(ONE, Arch.SM_90), lambda: decode_copy(0, Arch.SM_90)]
 )
-def test_wgmma_takes_no_factors(asked):
+def test_wgmma_has_no_scale_factors(call):
     with pytest.raises(LayoutError) as refused:
-        asked()
+        call()
     assert str(refused.value) == "sm_90 takes no scale factors; sm_100 and sm_103 do"
 
 

@@ -1,4 +1,4 @@
-"""What the choice says of scale factors."""
+"""The scale factors of a choice."""
 
 import pytest
 
@@ -11,7 +11,7 @@ def factors_of(a, b, **options):
     return choose_operands(a, b, **({"arch": "sm_100"} | options)).data()["mma"]["scale_factors"]
 
 
-def test_tiles_copies_and_steps():
+def test_tiles_copies_and_k_blocks():
     found = factors_of("128x256xe2m1", "256x192xe2m1", scale="ue8m0")
     assert (found["type"], found["block"], found["factors"]) == ("ue8m0", 32, 2)
     # B's rows are N, rounded up to 128.
@@ -23,20 +23,20 @@ def test_tiles_copies_and_steps():
         {"offset": 1536, "descriptor": "0x0000400800000060", "column": 12},
     ]
     assert (found["a"]["columns"], found["b"]["columns"]) == (8, 16)
-    assert [(step["k"], step["word"], step["id"]) for step in found["steps"]] == [
+    assert [(k_block["k"], k_block["word"], k_block["id"]) for k_block in found["k_blocks"]] == [
         (0, 0, 0),
         (64, 0, 2),
         (128, 1, 0),
         (192, 1, 2),
     ]
-    for step in found["steps"]:
-        (bits,) = step["descriptors"]
+    for k_block in found["k_blocks"]:
+        (bits,) = k_block["descriptors"]
         read = InstructionDescriptor.decode(int(bits, 0), KINDS["mxf4"])
-        assert (read.a_scale, read.b_scale, read.n) == (step["id"], step["id"], 192)
+        assert (read.a_scale, read.b_scale, read.n) == (k_block["id"], k_block["id"], 192)
 
 
 @pytest.mark.parametrize(
-    "a, b, options, each, words",
+    "a, b, options, per_row, words",
     [
         ("128x128xe4m3", "128x64xe5m2", {"scale": "ue8m0"}, 1, [(0, 0), (0, 1), (0, 2), (0, 3)]),
         ("128x128xe2m1", "128x64xe2m1", {"scale": "ue4m3"}, 4, [(0, 0), (1, 0)]),
@@ -56,28 +56,28 @@ def test_tiles_copies_and_steps():
         ),
     ],
 )
-def test_words_and_ids_of_each_kind(a, b, options, each, words):
+def test_words_and_ids_of_each_kind(a, b, options, per_row, words):
     found = factors_of(a, b, **options)
-    assert found["factors"] == each
-    assert [(step["word"], step["id"]) for step in found["steps"]] == words
+    assert found["factors"] == per_row
+    assert [(k_block["word"], k_block["id"]) for k_block in found["k_blocks"]] == words
 
 
-def test_two_blocks_each_hold_the_factors_of_all_of_b():
+def test_each_cta_of_a_pair_has_the_factors_of_all_of_b():
     found = factors_of("128x64xe2m1", "64x128xe2m1", scale="ue8m0", ctas=2)
     assert (found["a"]["shape"], found["b"]["shape"]) == ([128, 4], [256, 4])
 
 
 def test_factors_count_among_the_columns():
-    product = choose_operands("128x256xe2m1", "256x256xe2m1", arch="sm_100", scale="ue8m0").data()[
+    mma = choose_operands("128x256xe2m1", "256x256xe2m1", arch="sm_100", scale="ue8m0").data()[
         "mma"
     ]
-    assert (product["columns"], product["allocated_columns"]) == (256, 512)
+    assert (mma["columns"], mma["allocated_columns"]) == (256, 512)
     with pytest.raises(LayoutError, match="512 columns of tensor memory, and scale factors 16; a "):
         choose_operands("256x128xe2m1", "128x256xe2m1", arch="sm_100", scale="ue8m0")
 
 
 @pytest.mark.parametrize(
-    "scale, block, said",
+    "scale, block, expected",
     [
         ("ue8m0", None, ("mxf4", 32)),
         ("ue8m0", 32, ("mxf4", 32)),
@@ -85,13 +85,13 @@ def test_factors_count_among_the_columns():
         ("ue4m3", None, ("mxf4nvf4", 16)),
     ],
 )
-def test_the_kind_follows_from_the_factors(scale, block, said):
+def test_the_kind_follows_from_the_factors(scale, block, expected):
     chosen = choose_operands(
         "128x256xe2m1", "256x64xe2m1", arch="sm_100", scale=scale, block=block
     ).data()["mma"]
-    assert (chosen["kind"], chosen["block"]) == said
-    assert chosen["scale_factors"]["factors"] == 64 // said[1]
-    assert chosen["instructions"][0]["instruction"].endswith(f".block_scale.block{said[1]}")
+    assert (chosen["kind"], chosen["block"]) == expected
+    assert chosen["scale_factors"]["factors"] == 64 // expected[1]
+    assert chosen["instructions"][0]["instruction"].endswith(f".block_scale.block{expected[1]}")
 
 
 @pytest.mark.parametrize(
@@ -99,18 +99,18 @@ def test_the_kind_follows_from_the_factors(scale, block, said):
     [
         (
             {"scale": "ue4m3", "block": 32},
-            "tcgen05 does not multiply e2m1 by e2m1 with a factor of ue4m3 for 32 elements along K; "
-            "expected one for 16",
+            "tcgen05 does not multiply e2m1 by e2m1 with one ue4m3 scale factor per 32 elements "
+            "along K; expected one per 16",
         ),
         (
             {"scale": "ue8m0", "block": 64},
-            "tcgen05 does not multiply e2m1 by e2m1 with a factor of ue8m0 for 64 elements along K; "
-            "expected one for 16 or 32",
+            "tcgen05 does not multiply e2m1 by e2m1 with one ue8m0 scale factor per 64 elements "
+            "along K; expected one per 16 or 32",
         ),
-        ({"block": 16}, "16 elements a scale factor, but no blocks are scaled (--scaled)"),
+        ({"block": 16}, "16 elements per scale factor, but no scale factors (--scaled)"),
     ],
 )
-def test_no_kind_has_such_factors(options, message):
+def test_illegal_scale_factors(options, message):
     with pytest.raises(LayoutError) as refused:
         choose_operands("128x256xe2m1", arch="sm_100", **options)
     assert str(refused.value) == message
@@ -121,17 +121,17 @@ def test_no_factors_without_scales():
 
 
 TEXT = """\
-  Scale factors: ue8m0, one for 32 elements along K; an instruction reads 1 of each row
+  Scale factors: ue8m0, one per 32 elements along K; an instruction reads 1 of each row
 
-       rows  factors  layout                                  bytes  columns  a word
-    -  ----  -------  --------------------------------------  -----  -------  ------
+       rows  factors  layout                                  bytes  columns  per word
+    -  ----  -------  --------------------------------------  -----  -------  --------
     A  128   4        Swizzle<0,4,3> o ((32,4),4):((16,4),1)  512    4        4
     B  128   4        Swizzle<0,4,3> o ((32,4),4):((16,4),1)  512    4        4
 
-    Blocks of 512 bytes, a word of 4 factors of 128 rows, go to 4 columns each:
+    A block of 512 bytes, a word of 4 factors for 128 rows, is copied to 4 columns:
     tcgen05.cp.cta_group::1.32x128b.warpx4, descriptor 0x0000400800000000 | (address & 0x3ffff) >> 4
 
-    k      word  A's column  B's column  id  instruction descriptor
+    k      word  A's column  B's column  ID  instruction descriptor
     -----  ----  ----------  ----------  --  ----------------------
     0-31   0     +0          +0          0   0x08900000
     32-63  0     +0          +0          1   0x28900010"""

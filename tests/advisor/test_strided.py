@@ -33,11 +33,11 @@ def test_bits():
     "shape, strides, problem",
     [
         ((8, 8), (8,), "2 extents and 1 strides; expected one for each dimension"),
-        ((8,), (1,), "a tile has rows and columns, or stages in front, not 1 extents"),
-        ((8, 8), (17, 2), "a stride of 17 bytes is no whole number of bf16 elements of 2"),
+        ((8,), (1,), "a tile has rows and columns, or stages, rows and columns, not 1 extents"),
+        ((8, 8), (17, 2), "a stride of 17 bytes is not a multiple of the 2 bytes of bf16"),
         ((8, 0), (16, 2), "dimension 1 has no valid extents and strides"),
     ],
 )
-def test_what_is_no_tile(shape, strides, problem):
+def test_illegal_shapes_and_strides(shape, strides, problem):
     with pytest.raises(LayoutError, match=problem):
         strided(shape, strides, BF16, in_bytes=True)

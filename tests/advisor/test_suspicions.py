@@ -1,4 +1,4 @@
-"""Each suspicion: a descriptor that raises it, and its neighbours that do not."""
+"""Each suspicion: a descriptor that raises it, and similar ones that do not."""
 
 import pytest
 from oracle import ROWS, SWIZZLES
@@ -12,14 +12,14 @@ NONE, B32, B64, B128 = Swizzle.NONE, Swizzle.B32, Swizzle.B64, Swizzle.B128
 KILO = 1024
 
 
-def names(descriptor, major=Major.K, kind="bf16", rows=64, tile=None, bits=0):
-    """The names of the suspicions about a descriptor with some more bits set."""
-    answer = decode(descriptor.encode() | bits, element(kind), major, rows, tile)
+def names(descriptor, major=Major.K, element_name="bf16", rows=64, tile=None, bits=0):
+    """Return the names of the suspicions about a descriptor with additional bits set."""
+    answer = decode(descriptor.encode() | bits, element(element_name), major, rows, tile)
     return [suspicion.name for suspicion in answer.suspicions]
 
 
-def said(name, *args, **kwargs):
-    """The sentence of a suspicion."""
+def sentence(name, *args, **kwargs):
+    """Return the sentence of a suspicion."""
     (text,) = [s.text for s in decode(*args, **kwargs).suspicions if s.name == name]
     return text
 
@@ -38,16 +38,16 @@ def test_nothing():
 @pytest.mark.parametrize("bit", [14, 15, 30, 31, 47, 48, *range(52, 62)])
 def test_reserved_bits(bit):
     assert names(GOOD, bits=1 << bit) == ["reserved-bits"]
-    assert said("reserved-bits", GOOD.encode() | 1 << bit) == (
+    assert sentence("reserved-bits", GOOD.encode() | 1 << bit) == (
         f"the bits {1 << bit:#018x} belong to no field of a wgmma descriptor and must be 0"
     )
 
 
 def test_a_descriptor_of_tcgen05():
     assert names(GOOD, bits=1 << 46) == ["tcgen05-version"]
-    assert said("tcgen05-version", GOOD.encode() | 1 << 46) == (
-        "bits 46-48 are 1, the version of tcgen05's descriptors; wgmma has none there: "
-        "--arch sm_100 reads it as one of tcgen05"
+    assert sentence("tcgen05-version", GOOD.encode() | 1 << 46) == (
+        "bits 46-48 are 1, the version of a tcgen05 descriptor; wgmma descriptors have no version: "
+        "--arch sm_100 decodes it as tcgen05"
     )
 
 
@@ -55,15 +55,15 @@ def test_a_descriptor_of_tcgen05_with_more_of_its_bits():
     assert names(GOOD, bits=1 << 46 | 1 << 52) == ["tcgen05-version", "reserved-bits"]
 
 
-def test_what_is_reserved_is_not_read():
-    told = decode(GOOD.encode() | 1 << 46 | 1 << 15, BF16, Major.K).data()
-    assert told["reads"] == decode(GOOD.encode(), BF16, Major.K).data()["reads"]
+def test_reserved_bits_are_ignored():
+    data = decode(GOOD.encode() | 1 << 46 | 1 << 15, BF16, Major.K).data()
+    assert data["reads"] == decode(GOOD.encode(), BF16, Major.K).data()["reads"]
 
 
 def test_a_base_offset_without_swizzle():
     plain = WgmmaDescriptor(KILO, 128, 256)
     assert names(plain, bits=3 << 49) == ["base-offset-without-swizzle"]
-    assert said("base-offset-without-swizzle", plain.encode() | 3 << 49) == (
+    assert sentence("base-offset-without-swizzle", plain.encode() | 3 << 49) == (
         "the base offset is 3, but without swizzle it must be 0"
     )
 
@@ -82,16 +82,16 @@ def test_a_base_offset_without_swizzle():
         (B128, KILO + 7 * 128 + 32, 7, []),
         (B64, 512 + 128, 1, []),
         (B32, 128, 1, []),
-        # The same without it: parts of aligned tiles, or wrong.
+        # The same without base offset: subtiles of aligned tiles, or wrong.
         (B128, KILO + 128, 0, ["start-off-pattern"]),
         (B64, 512 + 64, 0, ["start-off-pattern"]),
         (B32, 64, 0, ["start-off-pattern"]),
-        # Given where it is not needed, or wrong.
+        # A base offset that is not needed, or wrong.
         (B128, KILO, 1, ["base-offset"]),
         (B128, KILO + 96, 7, ["base-offset"]),
         (B128, KILO + 128, 2, ["base-offset"]),
         (B64, 512 + 64, 1, ["base-offset"]),
-        # What counts are the lines of a pattern: 4 of 64B, 2 of 32B.
+        # Modulo the lines of a pattern: 4 of 64B, 2 of 32B.
         (B64, 512, 4, []),
         (B32, 256, 2, []),
     ],
@@ -112,7 +112,7 @@ def test_base_offset_against_start(swizzle, start, base_offset, expected):
     ],
 )
 def test_base_offset_where_the_tile_is_known(swizzle, tile, base_offset, expected):
-    # A part that begins at the tile's fourth line has the base offset of the tile.
+    # A subtile at the tile's fourth line has the base offset of the tile.
     d = WgmmaDescriptor(tile // 128 * 128 + 384, 16, KILO, base_offset, swizzle)
     assert names(d, tile=tile) == expected
 
@@ -124,35 +124,35 @@ def test_base_offset_where_the_tile_is_known(swizzle, tile, base_offset, expecte
             WgmmaDescriptor(KILO, 16, KILO, 3, B128),
             None,
             "base-offset",
-            "the base offset is 3, but a tile that begins at 0x400 needs base offset 0",
+            "the base offset is 3, but a tile that starts at 0x400 needs base offset 0",
         ),
         (
             WgmmaDescriptor(KILO + 256, 16, KILO, 0, B128),
             None,
             "start-off-pattern",
-            "the start 0x500 lies 256 bytes into the 1024 of a 128B pattern, and the base offset is 0: "
-            "right for a part of a tile that is aligned to 1024, but a tile that begins here needs base "
-            "offset 2",
+            "the start 0x500 is 256 bytes into the 1024 of a 128B pattern, and the base offset is 0: "
+            "right for a subtile of a tile that is aligned to 1024, but a tile that starts here needs "
+            "base offset 2",
         ),
         (
             WgmmaDescriptor(64, 16, 256, 0, B32),
             None,
             "start-off-pattern",
-            "the start 0x40 lies 64 bytes into the 256 of a 32B pattern, and the base offset is 0: right "
-            "for a part of a tile that is aligned to 256, but a tile that begins here cannot be swizzled "
-            "so: a pattern begins at a multiple of 128",
+            "the start 0x40 is 64 bytes into the 256 of a 32B pattern, and the base offset is 0: right "
+            "for a subtile of a tile that is aligned to 256, but a tile that starts here cannot have "
+            "this swizzle: a pattern starts at a multiple of 128",
         ),
         (
             WgmmaDescriptor(KILO, 16, KILO, 0, B128),
             0x440,
             "base-offset",
-            "the base offset is 0, but the tile at 0x440 cannot be swizzled so: a pattern begins at a "
+            "the base offset is 0, but the tile at 0x440 cannot have this swizzle: a pattern starts at a "
             "multiple of 128",
         ),
     ],
 )
 def test_sentences_about_the_base_offset(d, tile, name, text):
-    assert said(name, d.encode(), tile=tile) == text
+    assert sentence(name, d.encode(), tile=tile) == text
 
 
 # The operand.
@@ -164,9 +164,11 @@ def test_an_lbo_that_is_ignored(lbo, expected):
 
 
 def test_the_sentence_about_an_lbo_that_is_ignored():
-    assert said("lbo-ignored", WgmmaDescriptor(0, 2048, 512, 0, B64).encode(), BF16, Major.K) == (
-        "LBO is 2048 bytes, but has no effect on a K-major operand with swizzle 64B; 0 and 1 (16 bytes) "
-        "are usual there"
+    assert sentence(
+        "lbo-ignored", WgmmaDescriptor(0, 2048, 512, 0, B64).encode(), BF16, Major.K
+    ) == (
+        "LBO is 2048 bytes, but it is not used for a K-major operand with swizzle 64B; usual values "
+        "are 0 and 1 (16 bytes)"
     )
 
 
@@ -190,10 +192,10 @@ def test_strides_below_an_atom(d, major, rows, expected):
 
 def test_the_sentences_about_strides_below_an_atom():
     bits = WgmmaDescriptor(0, 16, 512, 0, B128).encode()
-    assert said("sbo-small", bits, BF16, Major.K) == (
+    assert sentence("sbo-small", bits, BF16, Major.K) == (
         "SBO is 512 bytes, less than the 1024 of the 8 lines of 128 bytes that it steps over"
     )
-    assert said("overlap", bits, BF16, Major.K) == (
+    assert sentence("overlap", bits, BF16, Major.K) == (
         "elements (4,0) and (8,0) of (m/n, k) are both read at 0x240"
     )
 
@@ -205,20 +207,20 @@ def test_atoms_may_be_apart_and_still_overlap():
 
 
 def test_bits_of_one_byte_do_not_overlap():
-    assert names(GOOD, kind="b1") == []
-    assert "overlap" in names(WgmmaDescriptor(0, 16, 0, 0, B128), kind="b1")
+    assert names(GOOD, element_name="b1") == []
+    assert "overlap" in names(WgmmaDescriptor(0, 16, 0, 0, B128), element_name="b1")
 
 
 @pytest.mark.parametrize("sbo, expected", [(2048, []), (1040, ["sbo-off-pattern"])])
-def test_atoms_that_are_swizzled_otherwise(sbo, expected):
+def test_atoms_off_the_swizzle_pattern(sbo, expected):
     assert names(WgmmaDescriptor(KILO, 16, sbo, 0, B128)) == expected
 
 
-def test_the_sentence_about_atoms_that_are_swizzled_otherwise():
+def test_the_sentence_about_atoms_off_the_swizzle_pattern():
     bits = WgmmaDescriptor(0, 544, 512, 0, B64).encode()
-    assert said("lbo-off-pattern", bits, BF16, Major.MN) == (
-        "LBO is 544 bytes, no multiple of the 512 after which the swizzle 64B repeats: one atom is "
-        "swizzled otherwise than the next"
+    assert sentence("lbo-off-pattern", bits, BF16, Major.MN) == (
+        "LBO is 544 bytes, not a multiple of the 512 after which the swizzle 64B repeats: consecutive "
+        "atoms are swizzled differently"
     )
 
 
@@ -238,8 +240,8 @@ def test_lbo_and_sbo_exchanged(d, major, exchanged):
 
 
 def test_the_sentence_about_an_exchange():
-    assert said("exchanged", WgmmaDescriptor(0, 1024, 16, 0, B128).encode(), BF16, Major.K) == (
-        "LBO 1024 and SBO 16 look exchanged: with LBO 16 and SBO 1024 each element has a place of its own"
+    assert sentence("exchanged", WgmmaDescriptor(0, 1024, 16, 0, B128).encode(), BF16, Major.K) == (
+        "LBO 1024 and SBO 16 look exchanged: with LBO 16 and SBO 1024 no two elements overlap"
     )
 
 
@@ -252,8 +254,11 @@ def test_mn_major_data_of_a_type_that_is_read_k_major_only():
     assert (answer.layout, answer.ranges, answer.data()["reads"]) == (None, (), None)
 
 
-def test_a_type_that_is_no_multiplicand():
-    assert said("type", GOOD.encode(), element("s32")) == "s32 is no multiplicand of wgmma"
+def test_a_type_that_is_not_an_a_or_b_type():
+    assert (
+        sentence("type", GOOD.encode(), element("s32"))
+        == "s32 is not an A or B element type of wgmma"
+    )
 
 
 @pytest.mark.parametrize("rows, expected", [(64, []), (32, ["swizzle-wide"])])
@@ -262,8 +267,8 @@ def test_a_swizzle_wider_than_the_operand(rows, expected):
 
 
 def test_the_sentence_about_a_wide_swizzle():
-    assert said("swizzle-wide", GOOD.encode(), BF16, Major.MN, 32) == (
-        "a line of the 128B swizzle has 64 elements along m/n, of which the instruction reads 32: right "
+    assert sentence("swizzle-wide", GOOD.encode(), BF16, Major.MN, 32) == (
+        "a line of the 128B swizzle has 64 elements along m/n, but the instruction reads 32: right "
         "only in a tile of 64 or more"
     )
 
@@ -283,20 +288,20 @@ def test_reads_beyond_the_end(start, expected):
 
 def test_the_sentences_about_the_end():
     over = WgmmaDescriptor(228 * KILO - 7168, 16, KILO, 0, B128).encode()
-    assert said("beyond-shared-memory", over, BF16, Major.K) == (
-        "it reads up to 0x393ff, but the shared memory of a block ends at 0x39000: 227 KB, after 1 KB of "
-        "the system's"
+    assert sentence("beyond-shared-memory", over, BF16, Major.K) == (
+        "it reads up to 0x393ff, but the shared memory of a CTA ends at 0x39000: 227 KB after 1 KB "
+        "that the system reserves"
     )
     far = WgmmaDescriptor((1 << 18) - 1024, 16, KILO, 0, B128).encode()
-    assert said("beyond-window", far, BF16, Major.K).endswith(
-        "but a descriptor's addresses end at 0x40000 (2^18)"
+    assert sentence("beyond-window", far, BF16, Major.K).endswith(
+        "but descriptor addresses end at 0x40000 (2^18)"
     )
 
 
 # CuTe's descriptors.
 
 
-def test_cutes_descriptors_raise_what_is_true_of_them_alone():
+def test_cutes_descriptors_raise_only_true_suspicions():
     wide = 0
     for row in ROWS:
         answer = decode(

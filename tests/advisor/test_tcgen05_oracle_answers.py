@@ -1,4 +1,4 @@
-"""CuTe's descriptors for sm_100 are what `encode` and `match` answer."""
+"""`encode` and `match` give CuTe's descriptors for sm_100."""
 
 from oracle_sm100 import ROWS, SWIZZLES, tile_of
 
@@ -8,13 +8,13 @@ from mlir_smem.layout.tcgen05 import Tcgen05Descriptor
 
 
 def stored(row):
-    """A row's tile as B, (k, n), with stages in front where it has several."""
+    """Return a row's tile as B, (k, n), with stages as the first extent if it has several."""
     tile = tile_of(row)
     return (tile if row["stages"] > 1 else tile.stage(0).layout).transposed()
 
 
 def check(data, row):
-    """Whether `encode` says of a tile what CuTe does, but for fields that have no effect."""
+    """Assert that `encode` gives CuTe's descriptors, except for unused fields."""
     fields, operand = data["fields"], data["operand"]
     cutes = Tcgen05Descriptor.decode(int(row["desc_hex"], 16))
     for name in {"start", "lbo", "sbo", "base_offset", "absolute"} - set(row["dont_care"]):
@@ -39,7 +39,7 @@ def test_encode_gives_cutes_descriptors():
 
 
 def test_match_gives_cutes_descriptors():
-    # Those of `match` are the same values, with the places of all elements beside them.
+    # `match` gives the same values, and the places of all elements.
     for row in ROWS[::7]:
         data = match_tile(stored(row), Role.B, row["inst_mn"], Arch.SM_100).data()
         assert data["matches"]
@@ -48,11 +48,13 @@ def test_match_gives_cutes_descriptors():
         check(encoded, row)
 
 
-def test_cutes_descriptors_raise_what_is_true_of_them_alone():
+def test_cutes_descriptors_raise_only_true_suspicions():
     for row in ROWS[::3]:
-        major, kind = Major[row["major"]], element(row["dtype"])
-        answer = decode(int(row["desc_hex"], 16), kind, major, row["inst_mn"], arch=Arch.SM_100)
-        wide = SWIZZLES[row["swizzle"]].atom_elements(kind) > row["inst_mn"]
+        major, element_type = Major[row["major"]], element(row["dtype"])
+        answer = decode(
+            int(row["desc_hex"], 16), element_type, major, row["inst_mn"], arch=Arch.SM_100
+        )
+        wide = SWIZZLES[row["swizzle"]].atom_elements(element_type) > row["inst_mn"]
         swizzled = row["swizzle"] != "INTER"
         expected = ["swizzle-wide"] if major is Major.MN and swizzled and wide else []
         assert [each.name for each in answer.suspicions] == expected, row

@@ -1,4 +1,4 @@
-"""Pictures for `tcgen05`: the ninth form, what one instruction reads, and padded types."""
+"""Pictures for `tcgen05`: the ninth canonical layout, MMA tiles, and padded types."""
 
 import numpy as np
 import pytest
@@ -12,15 +12,15 @@ NINTH = parse_layout("Swizzle<2,5,2> o ((32,2),(4,2)):((1,256),(32,128))", eleme
 
 
 @pytest.mark.parametrize("view", View)
-def test_cells_of_the_ninth_form_are_drawn_where_they_lie(view):
+def test_cells_of_the_ninth_form_are_drawn_at_their_offsets(view):
     picture = Picture(NINTH, view)
     (cells,) = read(picture._repr_svg_())
     assert check_positions(cells, picture) == 64 * 8 // 4
 
 
 def test_brackets_of_the_ninth_form_span_its_atoms():
-    steps = Picture(NINTH, strides=True, arch=Arch.SM_100).steps
-    assert [(step.name, step.size, step.to) for step in steps] == [
+    strides = Picture(NINTH, strides=True, arch=Arch.SM_100).descriptor_strides
+    assert [(each.name, each.size, each.to) for each in strides] == [
         ("LBO", 1024, (32, 0)),
         ("SBO", 512, (0, 4)),
     ]
@@ -35,7 +35,7 @@ def test_wgmma_has_no_ninth_form():
 
 
 @pytest.mark.parametrize("arch, rows", [(Arch.SM_90, 64), (Arch.SM_100, 128), (Arch.SM_103, 128)])
-def test_what_one_instruction_reads_of_a(arch, rows):
+def test_the_mma_tile_of_a(arch, rows):
     tile = tile_of_atoms(element("bf16"), (256, 64), 1, Swizzle.B128)
     over = Picture(tile, access=AccessKind.MMA, at=(0, 16), arch=arch).touched
     assert over is not None
@@ -45,33 +45,31 @@ def test_what_one_instruction_reads_of_a(arch, rows):
     assert over.what.startswith(f"one {name} reads m 0 to {rows - 1}, k 16 to 31")
 
 
-def test_an_instruction_begins_at_a_multiple_of_its_k():
+def test_an_mma_tile_starts_at_a_multiple_of_its_k():
     tile = tile_of_atoms(element("e2m1"), (64, 256), 1, Swizzle.B128)
-    with pytest.raises(
-        LayoutError, match="a tcgen05 reads 64 elements of k from a multiple of that"
-    ):
+    with pytest.raises(LayoutError, match="a tcgen05 reads 64 elements of k from a multiple of"):
         Picture(tile, access=AccessKind.MMA, at=(0, 32), role=Role.A, arch=Arch.SM_100).drawing()
 
 
 @pytest.mark.parametrize(
     "name, note",
     [
-        ("e2m1_p64", "the last 8 hold nothing: 16 elements of 4 bits lie in the others"),
-        ("e3m2_p32", "the last 4 hold nothing: 16 elements of 6 bits lie in the others"),
+        ("e2m1_p64", "the last 8 are padding; the others contain 16 elements of 4 bits"),
+        ("e3m2_p32", "the last 4 are padding; the others contain 16 elements of 6 bits"),
     ],
 )
-def test_padded_types_say_so(name, note):
+def test_padded_types_are_explained(name, note):
     notes = Picture(tile_of_atoms(element(name), (8, 128), 1, Swizzle.B128)).notes
     assert any(note in each for each in notes)
     plain = Picture(tile_of_atoms(element("e4m3"), (8, 128), 1, Swizzle.B128)).notes
-    assert not any("hold nothing" in each for each in plain)
+    assert not any("padding" in each for each in plain)
 
 
 LONG = parse_layout("Swizzle<3,4,3> o (128,(256,3)):(256,(1,32768))", element("e2m1"))
 
 
 @pytest.mark.parametrize("role", Role)
-def test_cells_have_the_colour_of_the_instruction_that_reads_them(role):
+def test_cells_have_the_colour_of_their_k_block(role):
     layout = LONG if role is Role.A else LONG.transposed()
     picture = Picture(
         layout, color=Color.INSTRUCTION, role=role, arch=Arch.SM_103, k_bytes=48, lines=384
@@ -85,7 +83,7 @@ def test_cells_have_the_colour_of_the_instruction_that_reads_them(role):
             read_by.setdefault(address // 16 * 16, set()).add(k)
     shades = dict(zip(cells.address.tolist(), cells.shade(picture.color).tolist(), strict=True))
     assert {address: {shade} for address, shade in shades.items()} == read_by
-    assert cells.shade_title(picture.color) == "instruction along k mod 8"
+    assert cells.shade_title(picture.color) == "K block mod 8"
 
 
 def test_one_instruction_in_two_chunks():
@@ -94,7 +92,7 @@ def test_one_instruction_in_two_chunks():
     touched = np.argwhere(over.lane >= 0)
     assert (touched.min(0).tolist(), touched.max(0).tolist()) == ([0, 192], [127, 287])
     assert over.what == (
-        "one tcgen05 reads m 0 to 127, k 192 to 287: descriptor + 6 (96 bytes), and LBO the address "
+        "one tcgen05 reads m 0 to 127, k 192 to 287: descriptor + 6 (96 bytes), LBO = address "
         "16384 bytes into the tile"
     )
     one = Picture(LONG, access=AccessKind.MMA, at=(0, 288), arch=Arch.SM_103, k_bytes=48).touched
@@ -108,16 +106,16 @@ def test_one_instruction_in_two_chunks():
         (
             tile_of_atoms(element("e4m3"), (64, 384), 1, Swizzle.B128),
             Arch.SM_103,
-            "K is 48 bytes, which is for e2m1 with swizzle 128B, not e4m3 with 128B",
+            "K is 48 bytes, which needs e2m1 with swizzle 128B, not e4m3 with 128B",
         ),
         (
             tile_of_atoms(element("e2m1"), (64, 384), 1, Swizzle.B64),
             Arch.SM_103,
-            "K is 48 bytes, which is for e2m1 with swizzle 128B, not e2m1 with 64B",
+            "K is 48 bytes, which needs e2m1 with swizzle 128B, not e2m1 with 64B",
         ),
     ],
 )
-def test_what_is_not_read_in_48_bytes(layout, arch, message):
+def test_tiles_without_a_k_of_48_bytes(layout, arch, message):
     with pytest.raises(LayoutError) as refused:
         Picture(layout, color=Color.INSTRUCTION, arch=arch, k_bytes=48).drawing()
     assert str(refused.value) == message

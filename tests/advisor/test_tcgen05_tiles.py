@@ -52,14 +52,17 @@ def test_an_absolute_lbo():
     answer = encode(0x860, 0x4800, 1024, Swizzle.B128, arch=Arch.SM_103, absolute=True)
     assert answer.bits == 0x4010404004800086
     assert answer.data()["fields"]["absolute"]
-    assert "LBO is an address" in str(answer)
+    assert "LBO is an absolute address" in str(answer)
+
+
+ONLY_SM_103 = "LBO is an absolute address, which only sm_103 has; on "
 
 
 @pytest.mark.parametrize(
     "swizzle, offset, arch, absolute, problem",
     [
-        (Swizzle.B128, 0, Arch.SM_90, True, "LBO is an address, which only sm_103 has; on sm_90 it is"),
-        (Swizzle.B128, 0, Arch.SM_100, True, "LBO is an address, which only sm_103 has; on sm_100 it"),
+        (Swizzle.B128, 0, Arch.SM_90, True, f"{ONLY_SM_103}sm_90 it is a relative offset"),
+        (Swizzle.B128, 0, Arch.SM_100, True, f"{ONLY_SM_103}sm_100 it is a relative offset"),
         (Swizzle.B64, 0, Arch.SM_103, True, "the leading dimension is absolute with swizzle 64B"),
         (Swizzle.B128, 2, Arch.SM_103, True, "the leading dimension is absolute with base offset 2"),
         (ATOMS, 0, Arch.SM_90, False, "wgmma has no swizzle 128B_ATOM_32B; expected 128B, 64B, 32B"),
@@ -73,14 +76,14 @@ def test_fields_that_a_descriptor_cannot_hold(swizzle, offset, arch, absolute, p
 # Tiles.
 
 
-def test_a_tile_in_atoms_of_32_bytes():
+def test_a_tile_with_32_byte_atomicity():
     answer = matched(A_TF32)
     assert str(answer) == (
         "matches     MN-major: Swizzle<2,5,2> o ((T,8,m),(4,k)):((1,T,LBO),(8T,SBO))\n"
         "layout      Swizzle<2,5,2> o ((32,4),32):((1,1024),32)\n"
         "LBO         4096 bytes\n"
         "SBO         512 bytes\n"
-        "descriptor  0x2000402001000000, and the address OR'd in\n"
+        "descriptor  0x2000402001000000 | (address & 0x3ffff) >> 4\n"
         "k steps     +0, +64, +128, +192 (16-byte units; each 8 of k)"
     )
 
@@ -88,17 +91,19 @@ def test_a_tile_in_atoms_of_32_bytes():
 @pytest.mark.parametrize("name", ["e2m1", "e2m1_p64", "e2m3_p32", "e3m2_p32"])
 @pytest.mark.parametrize("arch", [Arch.SM_100, Arch.SM_103], ids=str)
 def test_narrow_types(name, arch):
-    kind = element(name)
-    tile = tile_of_atoms(kind, (128, 4 * instruction_k(kind)), 1, Swizzle.B128)
+    element_type = element(name)
+    tile = tile_of_atoms(element_type, (128, 4 * instruction_k(element_type)), 1, Swizzle.B128)
     assert matched(tile, arch=arch).encoded.operand.k_steps == (0, 2, 4, 6)
-    assert matched(tile, arch=Arch.SM_90).found == Mismatch(f"{name} is no multiplicand of wgmma")
+    assert matched(tile, arch=Arch.SM_90).found == Mismatch(
+        f"{name} is not an A or B element type of wgmma"
+    )
 
 
 def test_the_most_rows_that_an_instruction_has():
-    assert operand_of(A, Role.A, arch=Arch.SM_100).blocks.pieces == (128,)
-    assert operand_of(A, Role.A, 64, Arch.SM_100).blocks.pieces == (64, 64)
+    assert operand_of(A, Role.A, arch=Arch.SM_100).mma_tiles.pieces == (128,)
+    assert operand_of(A, Role.A, 64, Arch.SM_100).mma_tiles.pieces == (64, 64)
     b = tile_of_atoms(BF16, (64, 264), 0, Swizzle.B128)
-    assert operand_of(b, Role.B, arch=Arch.SM_100).blocks.pieces == (256, 8)
+    assert operand_of(b, Role.B, arch=Arch.SM_100).mma_tiles.pieces == (256, 8)
 
 
 def test_stages():
@@ -108,29 +113,29 @@ def test_stages():
     assert encode_operand(found).bits == 0x4000404000010000
 
 
-def test_32_bit_types_need_the_atoms_of_32_bytes():
+def test_mn_major_32_bit_types_need_32_byte_atomicity():
     answer = matched(tile_of_atoms(TF32, (128, 32), 0, Swizzle.B128))
     assert answer.found == Mismatch(
         "the tile is M-major with swizzle 128B, but tcgen05 reads tf32 so with 128B_ATOM_32B"
     )
-    assert answer.fits_with == (ATOMS,)
+    assert answer.matching_swizzles == (ATOMS,)
     assert answer.nearest.layout == A_TF32
 
 
-def test_the_atoms_of_32_bytes_elsewhere():
+def test_32_byte_atomicity_of_other_operands():
     tile = tile_of_atoms(BF16, (128, 64), 1, ATOMS)
-    assert matched(tile).fits_with == (Swizzle.B128,)
+    assert matched(tile).matching_swizzles == (Swizzle.B128,)
     assert "tcgen05 reads bf16 so with 128B or 64B or 32B or none" in matched(tile).found.reason
     hopper = matched(tile, arch=Arch.SM_90)
     assert hopper.found == Mismatch("wgmma has no swizzle 128B_ATOM_32B; tcgen05 has")
     assert hopper.nearest.layout == A
 
 
-def test_integers_are_multiplied_on_sm_100_alone():
+def test_integers_are_legal_only_on_sm_100():
     tile = tile_of_atoms(element("s8"), (128, 128), 1, Swizzle.B128)
     assert isinstance(matched(tile).found, Operand)
     answer = matched(tile, arch=Arch.SM_103)
-    assert answer.found == Mismatch("s8 is no multiplicand of tcgen05 on sm_103")
+    assert answer.found == Mismatch("s8 is not an A or B element type of tcgen05 on sm_103")
     assert answer.nearest is None
 
 
@@ -144,17 +149,17 @@ def test_a_map():
 # Diagnoses.
 
 
-def test_what_is_right():
+def test_a_right_descriptor():
     answer = diagnose(matched(A), RIGHT.encode(), (0, 2, 4, 6))
     assert str(answer) == "all 8192 elements are read where they were written"
     packed = matched(tile_of_atoms(E2M1, (128, 256), 1, Swizzle.B128), arch=Arch.SM_103)
     assert not diagnose(packed, RIGHT.encode(), (0, 2, 4, 6)).wrong.any()
 
 
-def test_elements_of_a_byte_are_told_apart():
+def test_elements_of_a_byte_are_distinguished():
     packed = matched(tile_of_atoms(E2M1, (128, 256), 1, Swizzle.B128), arch=Arch.SM_103)
     answer = diagnose(packed, RIGHT.encode() + 2, (0,), tile=0x800)
-    assert (answer.lies[0, :4] == np.array([[0, 64], [0, 65], [0, 66], [0, 67]])).all()
+    assert (answer.actual[0, :4] == np.array([[0, 64], [0, 65], [0, 66], [0, 67]])).all()
 
 
 def test_a_descriptor_of_wgmma():
@@ -162,11 +167,11 @@ def test_a_descriptor_of_wgmma():
     answer = diagnose(matched(A), bits, (0, 2, 4, 6))
     assert not answer.wrong.any()
     assert answer.causes == (
-        "bits 46-48 are 0, but tcgen05's descriptors have their version there, 1: "
-        "--arch sm_90 reads it as one of wgmma",
+        "bits 46-48 are 0, but the version of a tcgen05 descriptor is 1: "
+        "--arch sm_90 decodes it as wgmma",
     )
     assert str(answer).endswith(
-        f"right would be {RIGHT.encode():#018x}, k steps 0, 2, 4, 6 (16-byte units)"
+        f"expected descriptor {RIGHT.encode():#018x}, k steps 0, 2, 4, 6 (16-byte units)"
     )
 
 
@@ -177,27 +182,27 @@ def test_lbo_and_sbo_exchanged():
     assert "SBO is 4096, where the layout has 512: m/n 0..127, k 4..7" in answer.causes[2]
 
 
-def test_a_swizzle_with_which_the_type_is_not_read():
+def test_a_swizzle_that_is_illegal_for_the_type():
     bits = Tcgen05Descriptor(0x800, 4096, 512, swizzle=Swizzle.B128).encode()
     text = "tcgen05 reads tf32 MN-major with swizzle 128B_ATOM_32B, not 128B"
     with pytest.raises(LayoutError, match=text):
         diagnose(matched(A_TF32), bits)
-    # As a K-major operand it is read, and is not what was written.
+    # It is read as a K-major operand, which is not what was written.
     causes = diagnose(matched(A_TF32), bits, major=Major.K).causes
-    assert causes[0] == "the instruction takes the operand as K-major, but the tile is MN-major"
+    assert causes[0] == "the instruction reads the operand as K-major, but the tile is MN-major"
     assert "the swizzle is 128B, where the layout has 128B_ATOM_32B" in causes
 
 
-def test_an_absolute_lbo_that_nothing_needs():
+def test_an_unneeded_absolute_lbo():
     bits = Tcgen05Descriptor(0x800, 0, 1024, swizzle=Swizzle.B128, absolute=True).encode()
     (cause,) = diagnose(matched(A, arch=Arch.SM_103), bits).causes
     assert cause.startswith("LBO is an address (bit 52), which is for a K of 48 bytes")
     (cause,) = diagnose(matched(A), bits).causes
-    assert cause.startswith("bit 52 makes LBO an address, which only sm_103 has")
+    assert cause.startswith("bit 52 makes LBO an absolute address, which only sm_103 has")
 
 
 def test_a_tile_that_no_instruction_reads():
     plain = matched(tile_of_atoms(BF16, (128, 64), 1, ATOMS))
     causes = diagnose(plain, RIGHT.encode()).causes
     assert causes[0].startswith("no descriptor reads the tile: the tile is K-major with swizzle")
-    assert causes[1] == "this one reads Swizzle<3,4,3> o ((8,16),(8,2)):((64,512),(1,8))"
+    assert causes[1] == "this descriptor reads Swizzle<3,4,3> o ((8,16),(8,2)):((64,512),(1,8))"

@@ -1,4 +1,4 @@
-"""Reads an SVG picture back: where its cells are drawn, by their geometry."""
+"""Parses an SVG picture: the places of its cells, from their geometry."""
 
 from dataclasses import dataclass
 from xml.etree import ElementTree
@@ -8,7 +8,7 @@ _NAMESPACE = "{http://www.w3.org/2000/svg}"
 
 @dataclass(frozen=True)
 class Drawn:
-    """A cell as it is drawn: its place on the grid, and what it says; no row if nothing lies there."""
+    """A drawn cell: its place on the grid, its data and label; no row if it has no element."""
 
     line: int
     at: int
@@ -21,7 +21,7 @@ class Drawn:
 
 
 def read(text):
-    """The cells of each panel of an SVG document."""
+    """Return the cells of each panel of an SVG document."""
     root = ElementTree.fromstring(text)
     panels = {}
     for rect in root.iter(f"{_NAMESPACE}rect"):
@@ -56,7 +56,7 @@ def _number(rect, name):
 
 
 def check_positions(cells, picture):
-    """Asserts that each cell is drawn where `offsets` has its element, and says so; the number of
+    """Assert that each cell is drawn, and labelled, at the offset of its element; return the number of
     cells with elements."""
     logical, extent = picture.view.value == "logical", picture.cells.extent
     layout = picture.cells.layout

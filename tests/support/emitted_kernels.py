@@ -1,4 +1,4 @@
-"""Kernels around the CUDA C++ that `smem-layout choose` prints, and what each must compute."""
+"""Kernels around the CUDA C++ that `smem-layout choose` prints, and their expected results."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,7 +9,7 @@ import numpy as np
 
 from mlir_smem.advisor import ChosenOperands, choose_operands, cuda_source
 
-#: For each element type, the one of C++ and of NumPy by which it is moved.
+#: For each element type, the C++ and NumPy types that store it.
 _MOVED = {
     "f16": ("unsigned short", np.float16),
     "bf16": ("unsigned short", ml_dtypes.bfloat16),
@@ -21,7 +21,7 @@ _MOVED = {
     "b1": ("unsigned char", np.uint8),
 }
 
-#: Whole numbers that each type holds, from and to.
+#: Range of integers in the inputs of each type.
 _NUMBERS = {"s8": (-128, 127), "u8": (0, 255), "b1": (0, 1)}
 
 _KERNEL = """
@@ -29,7 +29,7 @@ extern "C" __global__ void __launch_bounds__(128)
 product({a_type} const* a, {b_type} const* b, {d_type}* d) {{
   extern __shared__ unsigned char shared[];
   unsigned const first = static_cast<unsigned>(__cvta_generic_to_shared(shared));
-  // Wherever shared memory begins, the tiles begin with their patterns.
+  // Align the tiles to their swizzle patterns, wherever shared memory starts.
   unsigned const begin = (first + 1023) / 1024 * 1024;
   unsigned const a_at = begin + {a_stage};
   unsigned const b_at = begin + ({a_bytes} + 1023) / 1024 * 1024 + {b_stage};
@@ -73,11 +73,11 @@ _PIECE = """
 
 @dataclass(frozen=True)
 class EmittedCase:
-    """A product of two tiles.
+    """An MMA of two tiles.
 
     Attributes:
         a, b: the tiles, as on the command line.
-        options: what else `choose_operands` is given.
+        options: other arguments of `choose_operands`.
     """
 
     a: str
@@ -93,7 +93,7 @@ class EmittedCase:
 
     @property
     def _packed(self) -> int:
-        """Elements along K that are moved at once."""
+        """Elements along K per stored value."""
         return 8 if self.a.endswith("b1") else 1
 
     @property
@@ -104,15 +104,13 @@ class EmittedCase:
     @property
     def source(self) -> str:
         """The emitted code and a kernel `product(A, B, D)` of one warpgroup; all are row-major."""
-        product, a, b = self.chosen.mma, self.chosen.a, self.chosen.b
-        assert product and a and b
-        float_, pieces, begin = product.accumulator.name == "f32", [], 0
+        mma, a, b = self.chosen.mma, self.chosen.a, self.chosen.b
+        assert mma and a and b
+        float_, pieces, begin = mma.accumulator.name == "f32", [], 0
         d_type = "float" if float_ else "int"
-        for n in product.pieces:
+        for n in mma.pieces:
             pieces.append(
-                _PIECE.format(
-                    d_type=d_type, count=n // 2, n=n, k=product.k, begin=begin, width=product.n
-                )
+                _PIECE.format(d_type=d_type, count=n // 2, n=n, k=mma.k, begin=begin, width=mma.n)
             )
             begin += n
         kernel = _KERNEL.format(
@@ -122,23 +120,23 @@ class EmittedCase:
             a_stage=a.layout.size_bytes - a.stage_bytes,
             b_stage=b.layout.size_bytes - b.stage_bytes,
             a_bytes=a.layout.size_bytes,
-            m=product.m,
-            n=product.n,
-            k=product.k,
+            m=mma.m,
+            n=mma.n,
+            k=mma.k,
             packed=self._packed,
             pieces="".join(pieces),
         )
-        functions = "".join(self._mma(n, float_) for n in sorted(set(product.pieces)))
+        functions = "".join(self._mma(n, float_) for n in sorted(set(mma.pieces)))
         return cuda_source(self.chosen, "smem-layout choose ...") + functions + kernel
 
     def _mma(self, n: int, float_: bool) -> str:
-        """A function that executes the instruction of that N."""
-        product = self.chosen.mma
-        assert product
+        """Return a function that executes the instruction with a given N."""
+        mma = self.chosen.mma
+        assert mma
         count = n // 2
         registers = ", ".join(f"%{i}" for i in range(count))
         immediates = [1, 1] if float_ else []
-        immediates += product.transposes.values()
+        immediates += mma.transposes.values()
         tail = "".join(f", {value}" for value in immediates)
         letter = "f" if float_ else "r"
         sums = ", ".join(f'"+{letter}"(sums[{i}])' for i in range(count))
@@ -146,17 +144,17 @@ class EmittedCase:
 __device__ __forceinline__ void mma_{n}({"float" if float_ else "int"} (&sums)[{count}],
                                         unsigned long long a, unsigned long long b) {{
   asm volatile("{{\\n.reg .pred p;\\nsetp.ne.b32 p, 1, 0;\\n"
-               "{product.opcode(n)} {{{registers}}}, %{count}, %{count + 1}, p{tail};\\n}}\\n"
+               "{mma.opcode(n)} {{{registers}}}, %{count}, %{count + 1}, p{tail};\\n}}\\n"
                : {sums} : "l"(a), "l"(b));
 }}
 """
 
     def inputs(self) -> tuple[np.ndarray, np.ndarray]:
-        """A and B, of whole numbers that the types hold."""
+        """Return A and B, with integers that the types represent exactly."""
         random = np.random.default_rng(7)
-        product, found = self.chosen.mma, []
-        assert product
-        shapes = ((product.m, product.k), (product.k, product.n))
+        mma, found = self.chosen.mma, []
+        assert mma
+        shapes = ((mma.m, mma.k), (mma.k, mma.n))
         for operand, shape in zip(self.chosen.each, shapes, strict=True):
             low, high = _NUMBERS.get(str(operand.spec.element), (-4, 4))
             numbers = random.integers(low, high, shape, endpoint=True)
@@ -164,22 +162,22 @@ __device__ __forceinline__ void mma_{n}({"float" if float_ else "int"} (&sums)[{
         return found[0], found[1]
 
     def moved(self) -> tuple[np.ndarray, np.ndarray]:
-        """The inputs as the kernel takes them: bits of b1 eight to a byte along K."""
+        """Return the inputs as the kernel takes them: 8 bits of b1 per byte along K."""
         a, b = self.inputs()
         if self._packed == 1:
             return a, b
         return np.packbits(a, 1, bitorder="little"), np.packbits(b, 0, bitorder="little")
 
     def expected(self) -> np.ndarray:
-        """The product, which every type adds exactly."""
+        """Return A * B, which is exact for every type."""
         a, b = (x.astype(np.float64) for x in self.inputs())
-        product = self.chosen.mma
-        assert product
-        return (a @ b).astype(np.float32 if product.accumulator.name == "f32" else np.int32)
+        mma = self.chosen.mma
+        assert mma
+        return (a @ b).astype(np.float32 if mma.accumulator.name == "f32" else np.int32)
 
 
 def emitted_cases() -> list[EmittedCase]:
-    """Every type; every swizzle and major of both operands; N of several instructions; stages."""
+    """Return cases: all types; all swizzles and major-ness of A and B; several N pieces; stages."""
     cases = [
         EmittedCase(
             "128x128xbf16",

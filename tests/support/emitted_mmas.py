@@ -1,11 +1,11 @@
-"""What lowered instructions of tcgen05 are given: constants, folded from the IR."""
+"""The operands of lowered tcgen05 instructions: constants, folded from the IR."""
 
 from dataclasses import dataclass
 
 import mlir_smem
 from mlir_smem.dialect.bindings import ir
 
-#: Where dynamic shared memory is taken to begin, and the block's rank in its cluster.
+#: The assumed start of dynamic shared memory, and rank of the CTA in its cluster.
 SHARED, RANK = 0x400, 5
 
 _ARITHMETIC = {
@@ -21,8 +21,8 @@ _ARITHMETIC = {
 
 
 @dataclass(frozen=True)
-class Multiplied:
-    """An instruction: what its text says of it, and its three descriptors."""
+class EmittedMma:
+    """A `tcgen05.mma`: its opcode and its three descriptors."""
 
     opcode: str
     a: int
@@ -35,20 +35,20 @@ class Emitted:
     """The instructions of a kernel.
 
     Attributes:
-        multiplied: those that multiply, in order.
-        copied: descriptors of blocks of scale factors that are copied to tensor memory, in order.
-        masks: of the commits, in a block of rank RANK; None without.
-        columns: of tensor memory, that are allocated.
+        mmas: the `tcgen05.mma`, in order.
+        copied: descriptors of the `tcgen05.cp` of scale factors, in order.
+        masks: CTA masks of the commits in a CTA of rank RANK; None without a mask.
+        columns: tensor memory columns of each allocation.
     """
 
-    multiplied: list[Multiplied]
+    mmas: list[EmittedMma]
     copied: list[int]
     masks: list[int | None]
     columns: list[int]
 
 
 def emitted(text, arch):
-    """The instructions that a kernel is lowered to."""
+    """Return the instructions that a kernel is lowered to."""
     found = Emitted([], [], [], [])
     with ir.Context() as context:
         mlir_smem.register(context)
@@ -58,7 +58,7 @@ def emitted(text, arch):
             given = list(op.operands)
             if op.name.startswith("nvvm.tcgen05.mma"):
                 a, b, instruction = (folded(value) for value in given[1:4])
-                found.multiplied.append(Multiplied(_opcode(op), a, b, instruction))
+                found.mmas.append(EmittedMma(_opcode(op), a, b, instruction))
             elif op.name == "nvvm.tcgen05.cp":
                 found.copied.append(folded(given[1]))
             elif op.name == "nvvm.tcgen05.commit":
@@ -69,7 +69,7 @@ def emitted(text, arch):
 
 
 def _each(op):
-    """An op and all in it, in order."""
+    """Yield an op and the ops inside it, in order."""
     yield op
     for region in op.regions:
         for block in region:
@@ -78,18 +78,18 @@ def _each(op):
 
 
 def _opcode(op):
-    """The instruction's name in PTX."""
-    said = {
+    """Return the instruction's name in PTX."""
+    qualifiers = {
         name: str(op.attributes[name]).split("<")[1].rstrip(">")
         for name in ("kind", "ctaGroup", "blockScale")
         if name in op.attributes
     }
-    scaled = f".block_scale.{said['blockScale']}" if "blockScale" in said else ""
-    return f"tcgen05.mma.cta_group::{said['ctaGroup'][-1]}.kind::{said['kind']}{scaled}"
+    scaled = f".block_scale.{qualifiers['blockScale']}" if "blockScale" in qualifiers else ""
+    return f"tcgen05.mma.cta_group::{qualifiers['ctaGroup'][-1]}.kind::{qualifiers['kind']}{scaled}"
 
 
 def folded(value):
-    """The number that a value is in a block of rank RANK, whose shared memory begins at SHARED."""
+    """Return the constant of a value in a CTA of rank RANK with shared memory at SHARED."""
     op = value.owner
     assert isinstance(op, ir.Operation | ir.OpView), "an argument"
     op = op.operation

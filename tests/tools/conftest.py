@@ -1,4 +1,4 @@
-"""How commands are run in tests: in this process."""
+"""Fixtures that run commands in this process."""
 
 import io
 import json
@@ -10,7 +10,7 @@ from mlir_smem.tools.smem_layout import smem_layout
 
 @pytest.fixture
 def called(capsys, monkeypatch):
-    """Runs a command, given text on standard input; (exit code, standard output, standard error)."""
+    """Run a command with a standard input; return (exit code, standard output, standard error)."""
 
     def call(command, *arguments, text=""):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
@@ -26,8 +26,8 @@ def called(capsys, monkeypatch):
 
 
 @pytest.fixture
-def said(capsys):
-    """Runs a command that succeeds; what it prints."""
+def printed(capsys):
+    """Run `smem-layout` successfully; return its output."""
 
     def run(*arguments):
         assert smem_layout(arguments) == 0
@@ -39,20 +39,20 @@ def said(capsys):
 
 
 @pytest.fixture
-def told(said):
-    """The same with `--json`."""
-    return lambda *arguments: json.loads(said(*arguments, "--json"))
+def printed_json(printed):
+    """Run `smem-layout` with `--json`; return the parsed output."""
+    return lambda *arguments: json.loads(printed(*arguments, "--json"))
 
 
 @pytest.fixture
 def refused(capsys):
-    """Runs a command that fails; its message."""
+    """Run `smem-layout` with an error; return the message."""
 
     def run(*arguments):
         try:
             code = smem_layout(arguments)
-        except SystemExit as left:  # what argparse refuses
-            code = left.code
+        except SystemExit as stop:  # raised by argparse
+            code = stop.code
         out, err = capsys.readouterr()
         assert (code, out) == (1, "")
         head = f"smem-layout {arguments[0]}: error: "

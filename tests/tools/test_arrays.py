@@ -1,4 +1,4 @@
-"""Arrays in files: element types that NumPy has not, and files that hold something else."""
+"""Arrays in files: element types that NumPy does not have, and malformed files."""
 
 import ml_dtypes
 import numpy as np
@@ -13,7 +13,7 @@ F16, F32, I8, I32 = (np.dtype(t) for t in (np.float16, np.float32, np.int8, np.i
 
 @pytest.fixture
 def stored(tmp_path):
-    """Stores an array in a file."""
+    """Save an array to a file; return its path."""
 
     def store(array):
         path = tmp_path / "x.npy"
@@ -58,8 +58,8 @@ def test_f64_is_not_narrowed(stored, dtype):
     path = stored(np.ones(4))
     also = "" if dtype == F32 else ", or float32, which is rounded to it"
     assert refused(path, dtype) == (
-        f"X: {path} has elements of float64; expected {dtype}{also}; array.astype(numpy.float32) makes "
-        "float32 of it"
+        f"X: {path} has elements of float64; expected {dtype}{also}; array.astype(numpy.float32) "
+        "converts it"
     )
 
 
@@ -72,7 +72,7 @@ def test_f32_is_widened(stored):
 @pytest.mark.parametrize(
     "dtype", [np.dtype(np.float64), F32, F16, I8, I32, np.dtype("i8")], ids=str
 )
-def test_the_same_type_is_taken_as_it_is(stored, dtype):
+def test_the_same_type_is_not_converted(stored, dtype):
     array = load("X", stored(np.arange(6, dtype=dtype).reshape(2, 3)), dtype)
     assert array.dtype == dtype
     assert array.tolist() == [[0, 1, 2], [3, 4, 5]]
@@ -127,30 +127,30 @@ def test_a_folder(tmp_path):
 
 
 def test_objects_are_not_unpickled(stored):
-    assert "is no .npy file" in refused(stored(np.array([{}], object)))
+    assert "is not a .npy file" in refused(stored(np.array([{}], object)))
 
 
 def test_text(tmp_path):
     path = tmp_path / "x.npy"
     path.write_text("1 2 3\n")
-    assert refused(path).startswith(f"X: {path} is no .npy file: ")
+    assert refused(path).startswith(f"X: {path} is not a .npy file: ")
 
 
 def test_a_file_that_is_cut_short(stored):
     path = stored(np.ones(100))
     with open(path, "r+b") as file:
         file.truncate(200)
-    assert "is no .npy file" in refused(path)
+    assert "is not a .npy file" in refused(path)
 
 
 def test_an_empty_file(tmp_path):
     path = tmp_path / "x.npy"
     path.touch()
-    assert "is no .npy file" in refused(path)
+    assert "is not a .npy file" in refused(path)
 
 
 def with_header(path, header, data=b"", version=1):
-    """Writes a file of the format with a header that NumPy would not write."""
+    """Write a .npy file with a header that NumPy does not write."""
     text = header.encode("latin-1") + b"\n"
     size = len(text).to_bytes(2 if version == 1 else 4, "little")
     path.write_bytes(b"\x93NUMPY" + bytes([version, 0]) + size + text + data)
@@ -163,42 +163,42 @@ def header(shape, descr="'<f4'", fortran="False"):
 
 @pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize(
-    "text, said",
+    "text, problem",
     [
-        (header("(1 << 20, 1 << 20)"), "is no .npy file: "),
+        (header("(1 << 20, 1 << 20)"), "is not a .npy file: "),
         (header("(1048576, 1048576)"), "has the shape (1048576, 1048576) of float32, 439804651"),
         (
             header(f"({10**30},)"),
             f"has the shape ({10**30},) of float32, {4 * 10**30} bytes, but 16",
         ),
-        (header(f"(0, {10**30})"), "is no .npy file: "),
+        (header(f"(0, {10**30})"), "is not a .npy file: "),
         (header("(5,)"), "its header has the shape (5,) of float32, 20 bytes, but 16 follow"),
         (header("(True, 4)"), "its header has the shape (True, 4); expected numbers from 0"),
         (header("(-4,)"), "its header has the shape (-4,); expected numbers from 0"),
         (header("(-2, -2)"), "its header has the shape (-2, -2); expected numbers from 0"),
-        (header("(4.0,)"), "is no .npy file: "),
-        (header("4"), "is no .npy file: "),
-        (header("[4]"), "is no .npy file: "),
-        (header("(4,)", "'<f9'"), "is no .npy file: "),
+        (header("(4.0,)"), "is not a .npy file: "),
+        (header("4"), "is not a .npy file: "),
+        (header("[4]"), "is not a .npy file: "),
+        (header("(4,)", "'<f9'"), "is not a .npy file: "),
         (header("(4,)", "'|V0'"), "has elements of"),
-        (header(f"({10**30},)", "'|V0'"), "is no .npy file: "),
-        (header("(4,)", "[('a', '<f4'), 5]"), "is no .npy file: "),
-        (header("(4,)", fortran="2"), "is no .npy file: "),
-        ("{1: 2, 'shape': 3}", "is no .npy file: "),
-        ("{[]: 2}", "is no .npy file: "),
-        ("{'shape': (4,", "is no .npy file: "),
-        ("'" * 3, "is no .npy file: "),
-        ("  x\n y", "is no .npy file: "),
-        ("(" * 4000, "is no .npy file: "),
-        ("-" * 4000 + "1", "is no .npy file: "),
-        ("\0", "is no .npy file: "),
-        ("x" * 20000, "is no .npy file: "),
+        (header(f"({10**30},)", "'|V0'"), "is not a .npy file: "),
+        (header("(4,)", "[('a', '<f4'), 5]"), "is not a .npy file: "),
+        (header("(4,)", fortran="2"), "is not a .npy file: "),
+        ("{1: 2, 'shape': 3}", "is not a .npy file: "),
+        ("{[]: 2}", "is not a .npy file: "),
+        ("{'shape': (4,", "is not a .npy file: "),
+        ("'" * 3, "is not a .npy file: "),
+        ("  x\n y", "is not a .npy file: "),
+        ("(" * 4000, "is not a .npy file: "),
+        ("-" * 4000 + "1", "is not a .npy file: "),
+        ("\0", "is not a .npy file: "),
+        ("x" * 20000, "is not a .npy file: "),
     ],
 )
-def test_headers_that_lie_or_are_none(tmp_path, text, said, version):
+def test_malformed_headers(tmp_path, text, problem, version):
     path = with_header(tmp_path / "x.npy", text, bytes(16), version)
     message = refused(path)
-    assert said in message
+    assert problem in message
     assert "\n" not in message
 
 
@@ -221,7 +221,7 @@ def test_an_array_that_does_not_fit_the_memory(stored, monkeypatch):
 def test_an_archive_of_arrays(tmp_path):
     path = tmp_path / "x.npz"
     np.savez(path, x=np.ones(4))
-    assert "is no .npy file" in refused(path)
+    assert "is not a .npy file" in refused(path)
 
 
 # Saving.
@@ -236,7 +236,7 @@ def test_bf16_is_saved_as_f32(tmp_path):
 
 
 @pytest.mark.parametrize("dtype", [np.dtype(np.float64), F32, F16, I8, I32], ids=str)
-def test_other_types_are_saved_as_they_are(tmp_path, dtype):
+def test_other_types_are_saved_unchanged(tmp_path, dtype):
     path = tmp_path / "y.npy"
     save([(str(path), np.arange(4, dtype=dtype))])
     assert np.load(path).dtype == dtype
@@ -266,7 +266,7 @@ def test_a_folder_that_is_not_there(tmp_path):
     assert str(error.value) == f"{path}: No such file or directory"
 
 
-def test_what_cannot_be_put_in_its_place_leaves_nothing(tmp_path):
+def test_a_failed_save_leaves_nothing(tmp_path):
     path = tmp_path / "y.npy"
     path.mkdir()
     with pytest.raises(InputError, match="npy: Is a directory"):

@@ -1,4 +1,4 @@
-"""What a command of `smem-layout` consists of: a module of its answer, and one of its arguments."""
+"""A subcommand of `smem-layout`: a module of its answer, and a module of its arguments."""
 
 import importlib
 import json
@@ -9,7 +9,7 @@ from mlir_smem.tools import smem_layout
 from mlir_smem.tools.smem_layout import commands
 
 ANSWER = '''
-"""How many bytes rows take."""
+"""The size of rows."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ class Counted(Answer):
 
 
 def count(rows):
-    """The answer."""
+    """Return the answer."""
     return Counted(rows, rows * 128)
 '''
 
@@ -38,12 +38,12 @@ SUMMARY = "how many bytes rows take"
 
 
 def add_arguments(parser):
-    """Adds the rows."""
+    """Add the rows."""
     parser.add_argument("rows", type=int)
 
 
 def run(options):
-    """Prints the answer."""
+    """Print the answer."""
     from row_bytes import count
 
     return printed(count(options.rows), options.json)
@@ -52,7 +52,7 @@ def run(options):
 
 @pytest.fixture
 def with_another(tmp_path, monkeypatch):
-    """`smem-layout` where somebody has added the two modules of a command, `count`."""
+    """`smem-layout` with the two modules of another subcommand, `count`."""
     (tmp_path / "commands").mkdir()
     (tmp_path / "commands" / "count.py").write_text(COMMAND)
     (tmp_path / "row_bytes.py").write_text(ANSWER)
@@ -74,6 +74,6 @@ def test_two_modules_are_a_command(with_another, capsys):
 
 
 @pytest.mark.parametrize("name", smem_layout.COMMANDS)
-def test_every_command_is_one(name):
+def test_every_command_has_its_parts(name):
     command = smem_layout.COMMANDS[name]
     assert command.__doc__ and command.SUMMARY and command.add_arguments and command.run

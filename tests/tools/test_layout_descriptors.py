@@ -1,4 +1,4 @@
-"""`smem-layout decode`, `encode`, `match` and `diagnose`: what they print, and what they refuse."""
+"""`smem-layout decode`, `encode`, `match` and `diagnose`: output and messages."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ DESCRIPTOR = "0x4000004000010040"
 
 @pytest.fixture
 def a_map(tmp_path):
-    """Stores an array in a file."""
+    """Save an array to a file; return its path."""
 
     def store(array):
         np.save(tmp_path / "map.npy", array)
@@ -28,19 +28,19 @@ def a_map(tmp_path):
 # CuTe's answers. An operand of shape (m/n, k) is B of a tile (k, n).
 
 
-def turned(row):
+def oriented(row):
     tile = tile_of(row)
     return tile if row["stages"] > 1 else tile.stage(0).layout
 
 
 def arguments_of(row):
-    text = str(turned(row).transposed())
+    text = str(oriented(row).transposed())
     rows = str(row["inst_mn"])
     return text, "--element", row["dtype"], "--role", "b", "--rows", rows
 
 
 def same(fields, row):
-    """Whether fields are those of CuTe's descriptor, but for those that have no effect."""
+    """Return whether fields are those of CuTe's descriptor, except unused ones."""
     cutes = Descriptor.decode(int(row["desc_hex"], 16))
     return all(
         fields[name] == getattr(cutes, name)
@@ -53,16 +53,16 @@ def steps_of(operand):
 
 
 @every_row
-def test_encode_gives_cutes_descriptors(told, row):
-    answer = told("encode", *arguments_of(row), "--start", str(row["smem_addr"]))
+def test_encode_gives_cutes_descriptors(printed_json, row):
+    answer = printed_json("encode", *arguments_of(row), "--start", str(row["smem_addr"]))
     assert same(answer["fields"], row)
     steps = tuple(row[name] for name in ("k_step_u128", "mn_step_u128", "stage_step_u128"))
     assert steps_of(answer["operand"]) == steps
 
 
 @every_row
-def test_match_gives_cutes_descriptors(told, row):
-    answer = told("match", *arguments_of(row))
+def test_match_gives_cutes_descriptors(printed_json, row):
+    answer = printed_json("match", *arguments_of(row))
     assert answer["matches"]
     fields = answer["encoded"]["fields"]
     assert same({**fields, "start": row["smem_addr"]}, row)
@@ -72,26 +72,26 @@ def test_match_gives_cutes_descriptors(told, row):
     assert ignored == set(row["dont_care"])
 
 
-# What each command takes.
+# Arguments of each command.
 
 
-def test_decode(said, told):
-    text = said("decode", DESCRIPTOR, "--element", "bf16", "--major", "k", "--rows", "128")
+def test_decode(printed, printed_json):
+    text = printed("decode", DESCRIPTOR, "--element", "bf16", "--major", "k", "--rows", "128")
     assert text.startswith("0x4000004000010040, 128 x 16 bf16 of (m/n, k), K-major\n")
-    data = told("decode", DESCRIPTOR, "--element", "bf16", "--at", "0x440")
+    data = printed_json("decode", DESCRIPTOR, "--element", "bf16", "--at", "0x440")
     assert [each["name"] for each in data["suspicions"]] == ["base-offset"]
-    assert told("decode", DESCRIPTOR)["element"] is None
+    assert printed_json("decode", DESCRIPTOR)["element"] is None
 
 
-def test_encode_fields(said, told):
+def test_encode_fields(printed, printed_json):
     fields = ("--start", "0x400", "--lbo", "16", "--sbo", "1024", "--swizzle", "128")
-    assert said("encode", *fields).startswith(f"{DESCRIPTOR} = 0x4000004000010000 | (address")
-    data = told("encode", *fields, "--base-offset", "2")
+    assert printed("encode", *fields).startswith(f"{DESCRIPTOR} = 0x4000004000010000 | (address")
+    data = printed_json("encode", *fields, "--base-offset", "2")
     assert (data["descriptor"], data["operand"]) == ("0x4004004000010040", None)
 
 
-def test_encode_a_layout(told):
-    data = told("encode", ATOMS, "--element", "bf16", "--start", "0x400")
+def test_encode_a_layout(printed_json):
+    data = printed_json("encode", ATOMS, "--element", "bf16", "--start", "0x400")
     assert (data["descriptor"], data["operand"]["k_steps"]) == (DESCRIPTOR, [0, 2, 4, 6])
 
 
@@ -104,35 +104,39 @@ def test_encode_a_layout(told):
     ],
     ids=["layout", "elements", "bytes"],
 )
-def test_ways_to_give_a_tile(told, tile):
-    data = told("match", *tile, "--element", "bf16")
+def test_ways_to_give_a_tile(printed_json, tile):
+    data = printed_json("match", *tile, "--element", "bf16")
     assert data["matches"]
     assert data["layout"] == ATOMS
 
 
 @pytest.mark.parametrize("unit, size", [("element", 1), ("byte", 2)])
 @pytest.mark.parametrize("dtype", [np.int64, np.int32, np.uint16])
-def test_a_map(told, a_map, unit, size, dtype):
+def test_a_map(printed_json, a_map, unit, size, dtype):
     places = places_of(tile_of_atoms(BF16, (128, 64), 1, Swizzle.B128)) * size
     file = a_map(places.astype(dtype))
-    data = told("match", "--map", file, "--map-unit", unit, "--element", "bf16")
+    data = printed_json("match", "--map", file, "--map-unit", unit, "--element", "bf16")
     assert (data["matches"], data["layout"]) == (True, ATOMS)
 
 
-def test_diagnose(said, told):
+def test_diagnose(printed, printed_json):
     used = ("--descriptor", "0x4000002000010040", "--k-steps", "0,2,4,6")
-    text = said("diagnose", ATOMS, "--element", "bf16", *used)
-    assert "has 1024: m/n 8..63, k 0..15 of each instruction are read 512 to 3584 bytes" in text
+    text = printed("diagnose", ATOMS, "--element", "bf16", *used)
+    assert (
+        "has 1024: m/n 8..63, k 0..15 of each instruction are read at addresses 512 to 3584" in text
+    )
     tile = (ATOMS, "--element", "bf16")
-    data = told("diagnose", *tile, "--descriptor", DESCRIPTOR, "--major", "mn")
+    data = printed_json("diagnose", *tile, "--descriptor", DESCRIPTOR, "--major", "mn")
     assert data["causes"] == [
-        "the instruction takes the operand as MN-major, but the tile is K-major"
+        "the instruction reads the operand as MN-major, but the tile is K-major"
     ]
-    data = told("diagnose", *tile, "--descriptor", DESCRIPTOR, "--at", "0x800", "--rows", "64")
+    data = printed_json(
+        "diagnose", *tile, "--descriptor", DESCRIPTOR, "--at", "0x800", "--rows", "64"
+    )
     assert data["causes"][0].startswith("the start is 0x400, where the layout has 0x800")
 
 
-# What they refuse. Messages have a caret where a text is malformed.
+# Errors. Messages have a caret where a text is malformed.
 
 A = (ATOMS, "--element", "bf16")
 
@@ -226,11 +230,11 @@ def test_malformed_texts(refused, arguments, lines):
         (["match", *A, "--strides", "64,1"], "--shape and --strides go together"),
         (
             ["match", *A, "--swizzle", "128"],
-            "--swizzle is for --shape; a layout has its own, and a map tells it",
+            "--swizzle is for --shape; a layout has its own, and that of a map is inferred",
         ),
         (
             ["match", "(8,8,8,8):(1,8,64,512)", "--element", "bf16"],
-            "a tile has rows and columns, or stages in front: not "
+            "a tile has rows and columns, or stages, rows and columns, not "
             "Swizzle<0,4,3> o (8,8,8,8):(1,8,64,512)",
         ),
         (["encode", ATOMS], "a tile needs --element"),
@@ -255,7 +259,7 @@ def test_malformed_texts(refused, arguments, lines):
     ],
     ids=lambda value: " ".join(value[1:3]) if isinstance(value, list) else None,
 )  # fmt: skip
-def test_arguments_that_make_no_sense(refused, arguments, message):
+def test_invalid_arguments(refused, arguments, message):
     assert refused(*arguments) == message
 
 
@@ -266,23 +270,23 @@ def test_arguments_that_make_no_sense(refused, arguments, message):
         (
             np.arange(64).reshape(8, 8),
             ["--map-unit", "byte"],
-            "1 bytes are no whole number of bf16",
+            "1 bytes is not a multiple of the 2 bytes of bf16",
         ),
         (np.arange(64), [], "a map has rows and columns, or stages in front, not (64,)"),
     ],
 )
-def test_maps_that_make_no_sense(refused, a_map, array, more, message):
+def test_invalid_maps(refused, a_map, array, more, message):
     assert message in refused("match", "--map", a_map(array), "--element", "bf16", *more)
 
 
 def test_bits_are_not_counted_in_bytes(refused, a_map):
     file = a_map(np.zeros((8, 256), np.int64))
     assert refused("match", "--map", file, "--map-unit", "byte", "--element", "b1") == (
-        "--map: b1 has 8 elements a byte; count elements"
+        "--map: b1 has 8 elements per byte; expected --map-unit element"
     )
 
 
-def test_a_file_that_is_not_there(refused, tmp_path):
+def test_a_missing_file(refused, tmp_path):
     file = str(tmp_path / "x.npy")
     assert refused("match", "--map", file, "--element", "bf16") == (
         f"--map: {file}: No such file or directory"

@@ -1,4 +1,4 @@
-"""`smem-layout` answers at once: it imports no MLIR, and takes little time of the CPU."""
+"""`smem-layout` starts fast: it does not import MLIR and uses little CPU time."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import pytest
 
 from mlir_smem.tools.smem_layout import COMMANDS
 
-#: Seconds of the CPU that a command may take, in user code and in the kernel.
+#: Maximum CPU time of a command in seconds, user and system.
 LIMIT = 0.3
 
 PLAIN = ["choose", "--a", "128x64xbf16", "--b", "64x256xbf16"]
@@ -28,7 +28,7 @@ finally:
 
 
 def started(arguments):
-    """Seconds of the CPU that a command took in a process of its own, and what it imported of MLIR."""
+    """Return the CPU time of a process in seconds, and the MLIR modules that it imported."""
     ran = subprocess.run(
         [sys.executable, "-c", CODE, *arguments], capture_output=True, text=True, check=False
     )

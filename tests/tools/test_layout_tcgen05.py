@@ -9,29 +9,31 @@ LONG = "Swizzle<3,4,3> o (128,(256,3)):(256,(1,32768))"
 PACKED = (LONG, "--element", "e2m1", "--arch", "sm_103")
 
 
-def test_decode(told, said):
-    data = told("decode", "0x4000404000010040", "--element", "e2m3_p32", "--arch", "sm_103")
+def test_decode(printed_json, printed):
+    data = printed_json("decode", "0x4000404000010040", "--element", "e2m3_p32", "--arch", "sm_103")
     assert (data["arch"], data["rows"], data["suspicions"]) == ("sm_103", 128, [])
-    data = told("decode", "0x4010404004800086", "--element", "e2m1", "--arch", "sm_103")
+    data = printed_json("decode", "0x4010404004800086", "--element", "e2m1", "--arch", "sm_103")
     assert (data["absolute"], data["chunks"]) == (True, [32, 16])
-    (found,) = told("decode", "0x4000404000010086", "--element", "e2m1", "--arch", "sm_103", "--k-bytes",
-                    "48")["suspicions"]  # fmt: skip
+    (found,) = printed_json("decode", "0x4000404000010086", "--element", "e2m1", "--arch", "sm_103",
+                    "--k-bytes", "48")["suspicions"]  # fmt: skip
     assert found["name"] == "row-end"
-    assert "suspicious (absolute-arch)" in said("decode", "0x4010404004800086", "--arch", "sm_100")
+    assert "suspicious (absolute-arch)" in printed(
+        "decode", "0x4010404004800086", "--arch", "sm_100"
+    )
 
 
-def test_decode_an_instruction(said, told):
-    text = said("decode", "--instruction", "0x08400010", "--kind", "f16")
+def test_decode_an_instruction(printed, printed_json):
+    text = printed("decode", "--instruction", "0x08400010", "--kind", "f16")
     assert text.startswith("0x08400010, kind::f16: 128 x 256 f32 from f16 and f16\n")
     arguments = ("--instruction", "0xd04004a0", "--kind", "mxf4nvf4")
-    assert told("decode", *arguments, "--arch", "sm_103")["suspicions"] == []
-    assert told("decode", *arguments)["suspicions"][0]["name"] == "k-bytes"
+    assert printed_json("decode", *arguments, "--arch", "sm_103")["suspicions"] == []
+    assert printed_json("decode", *arguments)["suspicions"][0]["name"] == "k-bytes"
 
 
-def test_encode(told):
-    assert told("encode", *TF32)["descriptor"] == "0x2000402001000000"
+def test_encode(printed_json):
+    assert printed_json("encode", *TF32)["descriptor"] == "0x2000402001000000"
     fields = ("--lbo", "4096", "--sbo", "512", "--swizzle", "128_atom_32", "--arch", "sm_100")
-    assert told("encode", *fields)["descriptor"] == "0x2000402001000000"
+    assert printed_json("encode", *fields)["descriptor"] == "0x2000402001000000"
     fields = (
         "--start",
         "0x860",
@@ -43,14 +45,14 @@ def test_encode(told):
         "128",
         "--absolute",
     )
-    assert told("encode", *fields, "--arch", "sm_103")["descriptor"] == "0x4010404004800086"
+    assert printed_json("encode", *fields, "--arch", "sm_103")["descriptor"] == "0x4010404004800086"
 
 
-def test_encode_48_bytes_of_k(told, said):
+def test_encode_48_bytes_of_k(printed_json, printed):
     arguments = ("encode", *PACKED, "--k-bytes", "48", "--start", "0x800")
-    assert told(*arguments)["descriptors"][0][5] == "0x4010404008800487"
-    assert "those of k steps 2, 5 in two chunks" in said(*arguments)
-    assert told("encode", *PACKED, "--k-bytes", "32")["operand"]["k_steps"][:5] == [
+    assert printed_json(*arguments)["descriptors"][0][5] == "0x4010404008800487"
+    assert "those of k steps 2, 5 in two chunks" in printed(*arguments)
+    assert printed_json("encode", *PACKED, "--k-bytes", "32")["operand"]["k_steps"][:5] == [
         0,
         2,
         4,
@@ -59,22 +61,24 @@ def test_encode_48_bytes_of_k(told, said):
     ]
 
 
-def test_match(told):
-    assert told("match", *TF32)["encoded"]["descriptor"] == "0x2000402001000000"
-    assert told("match", ATOMS, "--element", "tf32")["mismatch"]["reason"].startswith(
+def test_match(printed_json):
+    assert printed_json("match", *TF32)["encoded"]["descriptor"] == "0x2000402001000000"
+    assert printed_json("match", ATOMS, "--element", "tf32")["mismatch"]["reason"].startswith(
         "the tile is M-"
     )
     shape = ("--shape", "128,32", "--strides", "1,128", "--swizzle", "128_atom_32")
-    assert not told("match", *shape, "--element", "tf32", "--arch", "sm_100")["matches"]
-    assert told("match", *TF32, "--rows", "64")["encoded"]["operand"]["rows"] == [64, 64]
+    assert not printed_json("match", *shape, "--element", "tf32", "--arch", "sm_100")["matches"]
+    assert printed_json("match", *TF32, "--rows", "64")["encoded"]["operand"]["rows"] == [64, 64]
 
 
-def test_diagnose(told):
-    data = told(
+def test_diagnose(printed_json):
+    data = printed_json(
         "diagnose", *TF32, "--descriptor", "0x2000402001000000", "--k-steps", "0,64,128,192"
     )
-    assert data["right"]
-    data = told("diagnose", *TF32, "--descriptor", "0x2000402001000000", "--k-steps", "0,32")
+    assert data["correct"]
+    data = printed_json(
+        "diagnose", *TF32, "--descriptor", "0x2000402001000000", "--k-steps", "0,32"
+    )
     assert data["causes"] == ["k step 1 is 32, where the layout has 64 (16-byte units)"]
 
 
@@ -132,7 +136,7 @@ def test_malformed_texts(refused, arguments, lines):
         (["decode", "0x1", "--instruction", "0x1"], "give one of a descriptor and --instruction"),
         (
             ["decode", "0x1", "--kind", "f16"],
-            "--kind is for --instruction; of an operand, give --element",
+            "--kind is for --instruction; for an operand, give --element",
         ),
         (
             ["decode", "--instruction", "0x1"],
@@ -156,11 +160,11 @@ def test_malformed_texts(refused, arguments, lines):
         ),
         (
             ["encode", *PACKED, "--k-bytes", "48", "--rows", "64"],
-            "--rows goes with a K of 32 bytes; others are cut as an mma does",
+            "--rows is for a K of 32 bytes; for others, N is that of the mma",
         ),
         (
             ["encode", "--lbo", "0", "--sbo", "0", "--k-bytes", "48"],
-            "--k-bytes is for a tile; of fields, --absolute tells",
+            "--k-bytes is for a tile; for fields, give --absolute",
         ),
         (
             ["encode", *TF32, "--absolute"],
@@ -168,7 +172,7 @@ def test_malformed_texts(refused, arguments, lines):
         ),
         (
             ["encode", "--lbo", "0", "--sbo", "0", "--absolute"],
-            "LBO is an address, which only sm_103 has; on sm_90 it is a distance",
+            "LBO is an absolute address, which only sm_103 has; on sm_90 it is a relative offset",
         ),
         (
             ["diagnose", *TF32, "--descriptor", "0x4000402001000000"],
@@ -177,36 +181,36 @@ def test_malformed_texts(refused, arguments, lines):
     ],
     ids=lambda value: " ".join(value[-2:]) if isinstance(value, list) else None,
 )  # fmt: skip
-def test_arguments_that_make_no_sense(refused, arguments, message):
+def test_invalid_arguments_of_tcgen05(refused, arguments, message):
     assert refused(*arguments) == message
 
 
-def test_a_map_that_no_layout_explains(refused, tmp_path):
+def test_a_map_without_a_layout(refused, tmp_path):
     file = tmp_path / "map.npy"
     places = np.arange(128 * 192).reshape(128, 192)
     places[5, 7] += 1
     np.save(file, places)
     more = ("--element", "e2m1", "--arch", "sm_103", "--k-bytes", "48")
-    assert refused("encode", "--map", str(file), *more) == "no layout explains the map"
+    assert refused("encode", "--map", str(file), *more) == "no layout matches the map"
 
 
 BLOCKS = ("((32,4,2),(4,2)):((16,4,1024),(1,512))", "--element", "ue8m0", "--role", "scales")
 
 
-def test_scale_factors(told, said):
-    assert told("match", *BLOCKS)["matches"]
-    data = told("encode", *BLOCKS, "--start", "0x400")
+def test_scale_factors(printed_json, printed):
+    assert printed_json("match", *BLOCKS)["matches"]
+    data = printed_json("encode", *BLOCKS, "--start", "0x400")
     assert data["descriptors"] == [
         ["0x0000400800000040", "0x0000400800000060"],
         ["0x0000400800000080", "0x00004008000000a0"],
     ]
     assert data["constant"] == "0x0000400800000000"
     strided = ("--shape", "128,4", "--strides", "4,1", "--element", "ue4m3", "--role", "scales")
-    assert told("match", *strided, "--arch", "sm_103")["element"] == "e4m3"
+    assert printed_json("match", *strided, "--arch", "sm_103")["element"] == "e4m3"
     used = ("--descriptor", "0x0000400800000040", "--k-steps", "0,32")
-    assert told("diagnose", *BLOCKS, *used)["right"]
-    assert not told("diagnose", *BLOCKS, *used, "--at", "0x800")["right"]
-    assert "nothing is suspicious" in said("decode", "0x0000400800000040", "--scales")
+    assert printed_json("diagnose", *BLOCKS, *used)["correct"]
+    assert not printed_json("diagnose", *BLOCKS, *used, "--at", "0x800")["correct"]
+    assert "nothing is suspicious" in printed("decode", "0x0000400800000040", "--scales")
 
 
 @pytest.mark.parametrize(
@@ -243,5 +247,5 @@ def test_scale_factors(told, said):
     ],
     ids=lambda value: " ".join(value[-2:]) if isinstance(value, list) else None,
 )  # fmt: skip
-def test_arguments_that_scale_factors_have_not(refused, arguments, message):
+def test_invalid_arguments_of_scale_factors(refused, arguments, message):
     assert refused(*arguments).startswith(message)

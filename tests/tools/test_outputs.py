@@ -1,4 +1,4 @@
-"""Outputs are there whole or not at all, and what was there before is not lost to an error."""
+"""Outputs are written all or none, and an error does not lose existing files."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ from mlir_smem.tools.smem_opt import smem_opt
 
 
 def content(folder):
-    """Everything in a folder: names and what they hold."""
+    """Return the names and contents of a folder's files."""
     return {p.name: p.read_bytes() if p.is_file() else None for p in folder.iterdir()}
 
 
@@ -30,7 +30,7 @@ def test_text_and_bytes(tmp_path):
     assert content(tmp_path) == {"a": "text µ\n".encode(), "b": b"\x00\xff"}
 
 
-def test_what_was_there_is_replaced(tmp_path):
+def test_an_existing_file_is_replaced(tmp_path):
     path = tmp_path / "a"
     path.write_text("a long text that was there before")
     write_all([(str(path), "new")])
@@ -71,7 +71,7 @@ def test_an_output_keeps_its_permissions(tmp_path, kept):
     assert (mode(path), path.read_text()) == (kept, "new")
 
 
-def test_nobody_reads_an_output_before_it_has_its_permissions(tmp_path, monkeypatch):
+def test_an_output_is_private_until_it_has_its_permissions(tmp_path, monkeypatch):
     path = tmp_path / "a"
     path.write_text("before")
     path.chmod(0o600)
@@ -111,11 +111,11 @@ def test_an_owner_that_cannot_be_kept(tmp_path, monkeypatch):
     assert asked == [(there.st_uid, there.st_gid), (-1, there.st_gid)]
 
 
-def test_what_is_write_protected_is_not_replaced(tmp_path, monkeypatch):
+def test_a_read_only_file_is_not_replaced(tmp_path, monkeypatch):
     path = tmp_path / "a"
     path.write_text("before")
     path.chmod(0o444)
-    # Root may write anywhere, so that permissions alone would not tell.
+    # Root can write anywhere: permissions have no effect.
     monkeypatch.setattr(outputs.os, "access", lambda *_: False)
     assert refused((str(path), "new")) == f"{path}: Permission denied"
     assert content(tmp_path) == {"a": b"before"}
@@ -136,7 +136,7 @@ def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
     def open_(*_):
         raise PermissionError(13, "Permission denied")
 
-    # Root may write anywhere, so that permissions alone would not tell.
+    # Root can write anywhere: permissions have no effect.
     monkeypatch.setattr(outputs.os, "open", open_)
     assert refused((str(tmp_path / "a"), "new")) == f"{tmp_path / 'a'}: Permission denied"
     assert content(tmp_path) == {}
@@ -144,7 +144,7 @@ def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
 
 @pytest.fixture
 def full(monkeypatch):
-    """Makes the disk full once so many bytes are written."""
+    """Simulate a full disk after a number of bytes."""
 
     def fill(after):
         written = 0
@@ -187,7 +187,7 @@ def test_a_full_disk_leaves_nothing(tmp_path, full, after):
     assert content(tmp_path) == {}
 
 
-def test_a_full_disk_leaves_what_was_there(tmp_path, full):
+def test_a_full_disk_keeps_existing_files(tmp_path, full):
     (tmp_path / "a").write_text("before")
     full(0)
     refused((str(tmp_path / "a"), "new"))
@@ -219,7 +219,7 @@ def test_an_interruption_leaves_nothing(tmp_path, monkeypatch):
 
 @pytest.fixture
 def stuck(monkeypatch):
-    """Lets the named file not take its place."""
+    """Let the rename of a file fail."""
 
     def keep_out(name, error):
         replace = os.replace
@@ -237,7 +237,7 @@ def stuck(monkeypatch):
 BUSY = OSError(16, "Device or resource busy")
 
 
-def test_files_that_have_taken_their_places_go_back(tmp_path, stuck):
+def test_renamed_files_are_reverted(tmp_path, stuck):
     (tmp_path / "a").write_text("before")
     (tmp_path / "a").chmod(0o640)
     inode = (tmp_path / "a").stat().st_ino
@@ -248,7 +248,7 @@ def test_files_that_have_taken_their_places_go_back(tmp_path, stuck):
     assert ((tmp_path / "a").stat().st_ino, mode(tmp_path / "a")) == (inode, 0o640)
 
 
-def test_an_interruption_between_two_files_leaves_what_was_there(tmp_path, stuck):
+def test_an_interruption_between_two_files_keeps_existing_files(tmp_path, stuck):
     (tmp_path / "a").write_text("before")
     stuck("b", KeyboardInterrupt())
     with pytest.raises(KeyboardInterrupt):
@@ -268,24 +268,23 @@ def test_a_file_system_without_links_loses_nothing(tmp_path, stuck, monkeypatch)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is full")
-def test_a_stream_that_cannot_be_written_takes_the_files_back(tmp_path):
+def test_a_stream_that_cannot_be_written_reverts_the_files(tmp_path):
     (tmp_path / "a").write_text("before")
     files = [(str(tmp_path / "a"), "new"), ("/dev/full", "new"), (str(tmp_path / "b"), "new")]
     assert refused(*files) == "/dev/full: No space left on device"
     assert content(tmp_path) == {"a": b"before"}
 
 
-def test_two_outputs_at_one_place(tmp_path):
+def test_two_outputs_with_one_path(tmp_path):
     (tmp_path / "link").symlink_to("a")
     a, link = str(tmp_path / "a"), str(tmp_path / "link")
     assert (
-        refused((a, "one"), (link, "two"))
-        == f"{link}: is the place of two outputs ({a} and {link})"
+        refused((a, "one"), (link, "two")) == f"{link}: is the path of two outputs ({a} and {link})"
     )
     assert content(tmp_path) == {"link": None}
 
 
-def test_what_is_no_file_is_written_to(tmp_path):
+def test_a_pipe_is_written_directly(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -309,7 +308,7 @@ def test_a_link_is_followed(tmp_path):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with a good module, a wrong one and outputs of an earlier run."""
+    """A folder with a valid module, an invalid one and outputs of an earlier run."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "good.mlir").write_text(module())
     (tmp_path / "wrong.mlir").write_text(WRONG)
@@ -342,7 +341,7 @@ def test_a_full_disk_leaves_the_folder_as_it_was(folder, command, full, capsys):
 
 
 @each_command
-def test_a_missing_folder_is_said(folder, command, capsys):
+def test_a_missing_folder_is_reported(folder, command, capsys):
     assert command("good.mlir", "-o", "nowhere/out") == 1
     assert "error: nowhere/out: No such file or directory" in capsys.readouterr().err
 

@@ -15,7 +15,7 @@ LAYOUT = "Swizzle<3,4,3> o ((8,8),64):((64,512),1)"
 
 @pytest.fixture
 def plot(called, monkeypatch, tmp_path):
-    """Runs the command in an empty folder; (exit code, standard output, standard error)."""
+    """Run the command in an empty folder; return (exit code, standard output, standard error)."""
     monkeypatch.chdir(tmp_path)
     return lambda *arguments: called(smem_layout, "plot", *arguments)
 
@@ -52,7 +52,7 @@ def test_comparison_and_access(plot):
     assert code == 0
     assert [sum(c.lane is not None for c in cells) for cells in (left, right)] == [32, 32]
     title = " ".join(re.findall(r"<text[^>]*bold[^>]*>([^<]*)</text>", out))
-    assert "28 bank conflicts" in title and "no conflict" in title
+    assert "28 bank conflicts" in title and "no bank conflicts" in title
 
 
 def test_both_views_side_by_side(plot):
@@ -71,16 +71,15 @@ def test_the_other_options_reach_the_picture(plot):
     (found,) = json.loads(out)
     assert code == 0
     assert found["notes"] == [
-        "a cell is 1x1 element, 2 bytes, labelled with the byte where it lies; thick lines: boxes of "
-        "8x64",
-        "the tile begins at 0x480, base offset 1",
+        "a cell is 1x1 element, 2 bytes, labelled with its byte address; thick lines: boxes of 8x64",
+        "the tile starts at 0x480, base offset 1",
         "only rows 0 to 4 of 8 shown",
     ]
     assert found["strides"] == {}
     assert found["cells"][0]["byte"] == 0x480
 
 
-def test_an_architecture_says_what_lbo_and_sbo_are(plot):
+def test_lbo_and_sbo_depend_on_the_architecture(plot):
     text = "Swizzle<2,5,2> o ((32,2),(4,2)):((1,256),(32,128))"
     arguments = (text, "--element", "tf32", "--operand", "a", "--json")
     code, out, _ = plot(*arguments, "--arch", "sm_100")
@@ -101,7 +100,7 @@ def test_d_in_tensor_memory(plot):
     code, out, _ = plot("--accumulator", "128x64", "--ctas", "2", "--json")
     (found,) = json.loads(out)
     assert (code, found["layout"], found["columns"]) == (0, "B", 32)
-    assert found["bands"][1] == {"block": 0, "lanes": [64, 79], "m": [0, 15], "n": [32, 63]}
+    assert found["bands"][1] == {"cta": 0, "lanes": [64, 79], "m": [0, 15], "n": [32, 63]}
     code, out, _ = plot("--accumulator", "64x8", "-o", "-")
     assert code == 0 and "m 48 to 63, n 0 to 7" in out
 
@@ -110,7 +109,7 @@ def test_48_bytes_of_k_and_scale_factors(plot):
     text = "Swizzle<3,4,3> o (8,(256,3)):(256,(1,2048))"
     arguments = (text, "--element", "e2m1", "--arch", "sm_103", "--k-bytes", "48")
     code, out, _ = plot(*arguments, "--color", "instruction", "-o", "-")
-    assert code == 0 and "instruction along k mod 8" in out
+    assert code == 0 and "K block mod 8" in out
     code, out, _ = plot(*arguments, "--access", "mma", "--at", "0,192", "--json")
     (found,) = json.loads(out)
     assert sum("touched_by" in cell for cell in found["cells"]) == 8 * 3
@@ -144,13 +143,13 @@ def test_json_has_the_cells_of_each_picture(plot):
             ["--accumulator", "96x8", "--json"],
             "D of 96x8, cta_group::1 has 96 rows; expected one of",
         ),
-        ([LAYOUT, "--accumulator", "64x8", "--json"], "--accumulator goes without a layout and"),
+        ([LAYOUT, "--accumulator", "64x8", "--json"], "--accumulator cannot be combined with"),
         (["--tile", "8x8xbf16", "--ctas", "2", "--json"], "--ctas is for --accumulator"),
         (
             ["--tile", "64x64xbf16", "--k-bytes", "48", "--access", "mma", "--json"],
             "K is 48 bytes, but sm_90 reads 32 of each row",
         ),
-        (["--tile", "8x8xbf16"], "nowhere to draw to; expected -o FILE.svg"),
+        (["--tile", "8x8xbf16"], "no output; expected -o FILE.svg"),
         (["--tile", "8x8xbf16", "-o", "-", "--json"], "-o - and --json both write to standard"),
         (["--tile", "8x8xbf16", "-o", "x.gif"], "'x.gif' is neither .svg nor .png; for example"),
         (["--tile", "8x8xbf16", "-o", "no/x.svg"], "no/x.svg: No such file or directory"),
@@ -217,7 +216,7 @@ def test_bad_input_is_one_message(plot, arguments, message):
         ),
     ],
 )
-def test_bad_text_is_pointed_at(plot, arguments, lines):
+def test_malformed_text_has_a_caret(plot, arguments, lines):
     code, _, err = plot(*arguments, "-o", "-")
     problem, text, caret, example = err.rstrip("\n").split("\n")
     assert code == 1

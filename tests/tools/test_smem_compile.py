@@ -1,4 +1,4 @@
-"""`smem-compile` as a function: code, its manifest, and what is said of them."""
+"""`smem-compile` as a function: code, manifest and messages."""
 
 import json
 from functools import partial
@@ -14,7 +14,7 @@ from mlir_smem.tools.smem_compile import smem_compile
 
 @pytest.fixture
 def run(called, monkeypatch, tmp_path):
-    """Runs the command in an empty folder; (exit code, standard output, standard error)."""
+    """Run the command in an empty folder; return (exit code, standard output, standard error)."""
     monkeypatch.chdir(tmp_path)
     return partial(called, smem_compile)
 
@@ -35,7 +35,7 @@ SUFFIXES = {"nvvm": ".nvvm.mlir", "llvm": ".ll", "ptx": ".ptx", "cubin": ".cubin
 
 
 @pytest.mark.parametrize("stage", SUFFIXES)
-def test_code_and_manifest_lie_beside_the_input(run, source, tmp_path, stage):
+def test_code_and_manifest_are_next_to_the_input(run, source, tmp_path, stage):
     code, out, err = run(source, f"--emit={stage}")
     assert (code, out) == (0, "")
     compiled = mlir_smem.compile(module(), emit=stage)
@@ -93,7 +93,7 @@ def test_the_widest_swizzle_can_be_limited(run, source, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arguments, said",
+    "arguments, message",
     [
         (
             ["product.mlir", "--arch=sm_80"],
@@ -111,17 +111,17 @@ def test_the_widest_swizzle_can_be_limited(run, source, tmp_path):
         ([], "the following arguments are required: file"),
     ],
 )
-def test_misuse_is_said_in_one_line(run, source, tmp_path, arguments, said):
+def test_misuse_is_one_message(run, source, tmp_path, arguments, message):
     code, out, err = run(*arguments, text=module())
     assert (code, out) == (1, "")
     assert err.startswith("smem-compile: error: ")
     assert err.count("\n") == 1
-    assert said in err
+    assert message in err
     assert names(tmp_path) == ["product.mlir"]
 
 
 @pytest.mark.parametrize(
-    "text, said",
+    "text, message",
     [
         ("module {}", "expected one gpu.module that holds the kernels, found 0"),
         (
@@ -131,12 +131,12 @@ def test_misuse_is_said_in_one_line(run, source, tmp_path, arguments, said):
         ("gpu.module @k {}", "the gpu.module holds no kernel: no gpu.func is marked `kernel`"),
     ],
 )
-def test_modules_that_hold_no_code(run, text, said):
+def test_modules_without_code(run, text, message):
     code, _, err = run("-", "-o", "code", text=text)
-    assert (code, err) == (1, f"smem-compile: error: {said}\n")
+    assert (code, err) == (1, f"smem-compile: error: {message}\n")
 
 
-def test_a_wrong_module_is_told_with_its_line(run, tmp_path):
+def test_a_wrong_module_is_reported_at_its_line(run, tmp_path):
     (tmp_path / "in.mlir").write_text(WRONG)
     code, out, err = run("in.mlir")
     assert (code, out) == (1, "")
@@ -145,7 +145,7 @@ def test_a_wrong_module_is_told_with_its_line(run, tmp_path):
     assert names(tmp_path) == ["in.mlir"]
 
 
-def test_a_module_that_cannot_be_lowered_is_told_with_its_line(run, tmp_path):
+def test_a_module_that_cannot_be_lowered_is_reported_at_its_line(run, tmp_path):
     (tmp_path / "in.mlir").write_text(module(kernel(f'%a = "smem.alloc"() : () -> {tile(60, 60)}')))
     code, _, err = run("in.mlir")
     assert code == 1
@@ -153,7 +153,7 @@ def test_a_module_that_cannot_be_lowered_is_told_with_its_line(run, tmp_path):
     assert names(tmp_path) == ["in.mlir"]
 
 
-def test_an_assembler_that_is_not_there(run, source, tmp_path, monkeypatch):
+def test_a_missing_assembler(run, source, tmp_path, monkeypatch):
     monkeypatch.setenv("MLIR_SMEM_PTXAS", "nowhere")
     ptxas.find_ptxas.cache_clear()
     assert run(source) == (
@@ -184,7 +184,7 @@ def test_errors_are_raised_for_debugging(source, monkeypatch, tmp_path, argument
         smem_compile([*arguments, "--debug"])
 
 
-# Names of outputs that leave no room for the manifest's.
+# Output names that collide with the manifest's.
 
 
 def test_an_output_with_the_manifests_name(run, source, tmp_path):

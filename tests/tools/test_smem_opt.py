@@ -1,4 +1,4 @@
-"""`smem-opt` as a function: what it prints, and what it says of what it cannot do."""
+"""`smem-opt` as a function: its output and its messages."""
 
 import io
 from functools import partial
@@ -18,7 +18,7 @@ TWO = f"{module()}// -----\n{WRONG}"
 
 @pytest.fixture
 def run(called):
-    """Runs the command on text; (exit code, standard output, standard error)."""
+    """Run the command on a text; return (exit code, standard output, standard error)."""
     return partial(called, smem_opt)
 
 
@@ -86,7 +86,7 @@ def test_a_flag_takes_options(run):
     assert "Swizzle<3,4,3>" not in narrow
 
 
-def test_ours_and_upstreams_mix(run):
+def test_our_passes_and_upstreams_mix(run):
     mixed = run("--smem-to-nvvm", "--canonicalize", "--cse", text=module())
     pipeline = run("--pass-pipeline=smem-to-nvvm,canonicalize,cse", text=module())
     assert mixed == pipeline
@@ -103,7 +103,7 @@ def test_remarks_go_to_standard_error_with_their_position(run):
 
 
 @pytest.mark.parametrize(
-    "arguments, said",
+    "arguments, message",
     [
         (["--smem-nothing"], "no pass is named 'smem-nothing'; --list-passes shows ours"),
         (
@@ -126,15 +126,15 @@ def test_remarks_go_to_standard_error_with_their_position(run):
         (["-o"], "expected one argument"),
     ],
 )
-def test_misuse_is_said_in_one_line(run, arguments, said):
+def test_misuse_is_one_message(run, arguments, message):
     code, out, err = run(*arguments, text=module())
     assert (code, out) == (1, "")
     assert err.startswith("smem-opt: error: ")
     assert err.count("\n") == 1
-    assert said in err
+    assert message in err
 
 
-def test_a_file_that_is_no_text(run, tmp_path):
+def test_a_binary_file(run, tmp_path):
     path = tmp_path / "in.mlir"
     path.write_bytes(b"module {}\xff")
     assert run(str(path)) == (
@@ -164,7 +164,7 @@ def test_text_that_does_not_parse(run):
     assert err.splitlines()[0].startswith("<stdin>:1:1: error: custom op 'nonsense' is unknown")
 
 
-def test_an_error_at_another_file_is_said_of_it(run):
+def test_an_error_in_another_file_has_its_name(run):
     text = module(kernel(f'%a = "smem.alloc"() : () -> {tile(60, 60)} loc("host.py":1:3)'))
     _, _, err = run("--smem-to-nvvm", text=text)
     assert err.startswith(
@@ -212,7 +212,7 @@ def test_parts_after_a_wrong_one_are_processed(run):
 
 
 def marked(text, comment):
-    """A module with a comment before its copy."""
+    """Return a module with a comment before its copy."""
     return text.replace('"smem.copy"', f'// expected-{comment}\n    "smem.copy"', 1)
 
 
@@ -316,7 +316,7 @@ def test_the_ir_around_a_pass_of_a_pipeline(run):
     assert code == 0
 
 
-# What there is.
+# Lists.
 
 
 def test_passes_are_listed_with_their_options(run):

@@ -1,4 +1,4 @@
-"""`smem-run` as a function; where a GPU would compute, NumPy stands in for it."""
+"""`smem-run` as a function, with NumPy in place of a GPU."""
 
 from functools import partial
 
@@ -16,7 +16,7 @@ from mlir_smem.tools.smem_run import smem_run
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with a kernel, the arrays that it takes, and others."""
+    """A folder with a kernel, its arrays, and other arrays."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "product.mlir").write_text(module())
     (tmp_path / "wrong.mlir").write_text(WRONG)
@@ -29,7 +29,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def launches(monkeypatch):
-    """Puts NumPy in the GPU's place; the launches that were asked for."""
+    """Replace the GPU with NumPy; return the list of launches."""
     asked = []
 
     def product(compiled, entry, inputs, outputs, grid=None):
@@ -44,7 +44,7 @@ def launches(monkeypatch):
 
 @pytest.fixture
 def run(folder, called):
-    """Runs the command; (exit code, standard output, standard error)."""
+    """Run the command; return (exit code, standard output, standard error)."""
     return partial(called, smem_run)
 
 
@@ -78,22 +78,22 @@ def content(folder):
 def test_several_outputs_come_out_all_or_none(run, launches, folder):
     (folder / "d.npy").write_text("before")
     before = content(folder)
-    code, _, said = run("product.mlir", *ARRAYS, "--out", "A=nowhere/a.npy")
-    assert (code, said) == (1, "smem-run: error: nowhere/a.npy: No such file or directory\n")
+    code, _, err = run("product.mlir", *ARRAYS, "--out", "A=nowhere/a.npy")
+    assert (code, err) == (1, "smem-run: error: nowhere/a.npy: No such file or directory\n")
     assert content(folder) == before
 
 
 @pytest.mark.parametrize(
-    "more, said",
+    "more, message",
     [
         (("--out", "D=e.npy"), "--out has D twice: d.npy and e.npy"),
         (("--in", "A=b.npy"), "--in has A twice: a.npy and b.npy"),
-        (("--out", "A=./d.npy"), "./d.npy: is the place of two outputs (d.npy and ./d.npy)"),
+        (("--out", "A=./d.npy"), "./d.npy: is the path of two outputs (d.npy and ./d.npy)"),
     ],
 )
-def test_arguments_that_are_given_twice(run, launches, folder, more, said):
+def test_arguments_that_are_given_twice(run, launches, folder, more, message):
     before = content(folder)
-    assert run("product.mlir", *ARRAYS, *more) == (1, "", f"smem-run: error: {said}\n")
+    assert run("product.mlir", *ARRAYS, *more) == (1, "", f"smem-run: error: {message}\n")
     assert content(folder) == before
 
 
@@ -105,13 +105,13 @@ def test_raw_bf16_goes_in(run, launches):
     assert (np.load("d.npy") == np.load("a.npy") @ np.load("b.npy")).all()
 
 
-def test_a_name_may_hold_an_equals_sign_in_its_file(run, launches):
+def test_a_file_name_may_contain_an_equals_sign(run, launches):
     assert run("product.mlir", *ARRAYS[:4], "--out", "D=d=1.npy")[0] == 0
     assert np.load("d=1.npy").shape == (64, 8)
 
 
 @pytest.mark.parametrize(
-    "arguments, said",
+    "arguments, message",
     [
         (["--in", "A"], "--in takes NAME=FILE, not 'A'"),
         (["--in", "=a.npy"], "--in takes NAME=FILE, not '=a.npy'"),
@@ -123,7 +123,7 @@ def test_a_name_may_hold_an_equals_sign_in_its_file(run, launches):
             ["--in", "A=nowhere.npy", "--out", "D=d.npy"],
             "A: nowhere.npy: No such file or directory",
         ),
-        (["--in", "A=product.mlir", "--out", "D=d.npy"], "A: product.mlir is no .npy file: "),
+        (["--in", "A=product.mlir", "--out", "D=d.npy"], "A: product.mlir is not a .npy file: "),
         (
             ["--in", "A=integers.npy", "--out", "D=d.npy"],
             "A: integers.npy has elements of int32; expected bfloat16",
@@ -140,16 +140,16 @@ def test_a_name_may_hold_an_equals_sign_in_its_file(run, launches):
             "no code is generated for 'sm_80'; expected sm_90a or sm_100a or sm_103a",
         ),
         ([*ARRAYS, "--entry", "other"], "no kernel is named 'other'; the module has product"),
-        (ARRAYS[:4], "nothing would be kept; give --out Y=y.npy"),
+        (ARRAYS[:4], "no output; give --out Y=y.npy"),
     ],
 )
-def test_misuse_is_said_in_one_line(run, launches, folder, arguments, said):
+def test_misuse_is_one_message(run, launches, folder, arguments, message):
     before = sorted(p.name for p in folder.iterdir())
     code, out, err = run("product.mlir", *arguments)
     assert (code, out) == (1, "")
     assert err.startswith("smem-run: error: ")
     assert err.count("\n") == 1
-    assert said in err
+    assert message in err
     assert sorted(p.name for p in folder.iterdir()) == before
 
 
@@ -162,7 +162,7 @@ def test_a_kernel_must_be_named_among_several(run, launches):
 
 
 @pytest.mark.parametrize("grid", ["1,2,3,4", "0", "-1,1"])
-def test_a_grid_that_cannot_be_is_said_before_anything_is_compiled(run, launches, grid):
+def test_an_invalid_grid_is_reported_before_compilation(run, launches, grid):
     assert run("product.mlir", *ARRAYS, f"--grid={grid}")[0] == 1
     assert launches == []
 
@@ -173,7 +173,7 @@ def test_a_file_that_is_not_there(run):
     )
 
 
-def test_a_wrong_module_is_told_with_its_line(run, launches):
+def test_a_wrong_module_is_reported_at_its_line(run, launches):
     code, _, err = run("wrong.mlir", *ARRAYS)
     assert code == 1
     assert err.startswith("wrong.mlir:")
@@ -188,7 +188,7 @@ def test_an_output_that_cannot_be_written(run, launches):
     )
 
 
-def test_what_the_gpu_says(run, monkeypatch):
+def test_an_error_of_the_gpu_is_reported(run, monkeypatch):
     def fail(*_):
         raise LaunchError("no GPU can be used: no driver")
 
@@ -200,7 +200,7 @@ def test_what_the_gpu_says(run, monkeypatch):
     )
 
 
-# Kernels whose arguments are not arrays that NumPy has.
+# Kernels with arguments that are not NumPy arrays.
 
 
 @pytest.mark.parametrize("argument", ["%x: i32", "%x: memref<64xf64>", "%x: memref<64xf8E4M3FN>"])

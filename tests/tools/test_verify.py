@@ -7,7 +7,7 @@ from mlir_smem.tools.verify import expectations, mismatches
 
 
 def problems(source, *diagnostics):
-    """What is wrong with diagnostics that are given as (line, message) or (line, message, severity)."""
+    """Return the mismatches of diagnostics, given as (line, message) or (line, message, severity)."""
     found = [
         Diagnostic(severity[0] if severity else "error", "f.mlir", line, 3 if line else 0, message)
         for line, message, *severity in diagnostics
@@ -78,7 +78,7 @@ def test_texts(comment, text):
         "// CHECK: {{x}}",
     ],
 )
-def test_what_is_no_expectation(comment):
+def test_malformed_expectations(comment):
     assert expectations(comment) == []
 
 
@@ -99,7 +99,7 @@ def test_an_expectation_that_is_not_met():
     ]
 
 
-def test_a_diagnostic_that_nobody_expects():
+def test_an_unexpected_diagnostic():
     assert problems("op", (1, "bad")) == ["f.mlir:1:3: error: unexpected error: bad"]
 
 
@@ -131,12 +131,12 @@ def test_an_unknown_position():
 @pytest.mark.parametrize(
     "severity, strict", [("note", False), ("remark", False), ("warning", True)]
 )
-def test_which_severities_may_go_unexpected(severity, strict):
-    assert bool(problems("op", (1, "said", severity))) == strict
+def test_severities_that_need_an_expectation(severity, strict):
+    assert bool(problems("op", (1, "message", severity))) == strict
 
 
 @pytest.mark.parametrize("severity", ["note", "remark"])
-def test_a_severity_that_is_expected_once_is_expected_always(severity):
+def test_a_severity_with_one_expectation_needs_expectations(severity):
     source = f"// expected-{severity} {{{{one}}}}"
     assert len(problems(source, (1, "one", severity), (2, "two", severity))) == 1
 
@@ -170,5 +170,5 @@ def test_braces_are_text_without_re():
     assert len(problems("// expected-error {{K = {{.*}}}}", (1, "K = 3"))) == 2
 
 
-def test_a_regular_expression_that_is_none():
+def test_a_malformed_regular_expression():
     assert problems("// expected-error-re {{K = {{(}}}}", (1, "K = ("))

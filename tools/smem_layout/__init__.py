@@ -1,4 +1,4 @@
-"""`smem-layout`: which layout, which swizzle, which LBO, which SBO, and why."""
+"""`smem-layout`: layouts, swizzles and descriptors of tiles in shared memory."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -11,7 +11,7 @@ from ..command import Parser, parser, run
 from ..inputs import InputError
 from . import commands
 
-#: The modules of `commands` by their names; its docstring says what each has.
+#: The modules of `commands` by name; its docstring describes a module.
 COMMANDS: dict[str, ModuleType] = {
     found.name: import_module(f"{commands.__name__}.{found.name}")
     for found in iter_modules(commands.__path__)
@@ -19,7 +19,7 @@ COMMANDS: dict[str, ModuleType] = {
 
 
 def arguments() -> Parser:
-    """The parser of the command's arguments, with those of each of its commands."""
+    """Return the parser of the command's arguments, with one subparser per subcommand."""
     made = parser("smem-layout", "Layouts and descriptors of tiles in shared memory.")
     subparsers = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, module in COMMANDS.items():
@@ -30,7 +30,7 @@ def arguments() -> Parser:
 
 
 def smem_layout(argv: Sequence[str]) -> int:
-    """The command; its exit code."""
+    """Run the command; return its exit code."""
     options = arguments().parse_args(argv)
 
     def body() -> int:

@@ -1,4 +1,4 @@
-"""Arguments that several commands have, and how they are read."""
+"""Arguments of several subcommands, and their parsing."""
 
 import argparse
 
@@ -11,67 +11,67 @@ DESCRIPTOR = "0x4000004000010000"
 
 
 def add_arch(parser: argparse.ArgumentParser) -> None:
-    """Adds `--arch`."""
+    """Add `--arch`."""
     names = ", ".join(map(str, Arch))
     parser.add_argument(
         "--arch",
         metavar="ARCH",
-        help=f"whose instructions: {names} (sm_90: wgmma, the others: tcgen05); default: sm_90",
+        help=f"the architecture: {names} (sm_90: wgmma, the others: tcgen05); default: sm_90",
     )
 
 
 def add_element(parser: argparse.ArgumentParser, required: bool = True) -> None:
-    """Adds `--element`."""
+    """Add `--element`."""
     hopper = Arch.SM_90.elements
     more = [name for name in Arch.SM_100.elements if name not in hopper]
     parser.add_argument(
         "--element",
         metavar="TYPE",
         required=required,
-        help=f"element type: {', '.join(hopper)}; of tcgen05 also {', '.join(more)}",
+        help=f"element type: {', '.join(hopper)}; for tcgen05 also {', '.join(more)}",
     )
 
 
-#: The role of a tile of scale factors, (rows, factors), which is no operand.
+#: The role of a tile of scale factors, (rows, factors), which is not an operand.
 SCALES = "scales"
 
 
 def add_role(parser: argparse.ArgumentParser) -> None:
-    """Adds `--role`, and how many rows one instruction reads."""
+    """Add `--role` and `--rows`."""
     parser.add_argument(
         "--role",
         choices=[*(role.value for role in Role), SCALES],
         default="a",
-        help="whether the tile is A (M, K), B (K, N), or tcgen05's scale factors (rows, factors), of "
-        "ue8m0 or ue4m3; default: a",
+        help="the tile is A (M, K), B (K, N), or scale factors of tcgen05 (rows, factors), of ue8m0 or "
+        "ue4m3; default: a",
     )
     parser.add_argument(
         "--rows",
-        help="extent along m/n of one instruction; default: its M for A, as N is cut for B",
+        help="extent along m/n of one instruction; default: its M for A, the N of the mma for B",
     )
 
 
 def add_major(parser: argparse.ArgumentParser) -> None:
-    """Adds `--major`."""
+    """Add `--major`."""
     parser.add_argument(
-        "--major", choices=[major.value for major in Major], help="which dimension is contiguous"
+        "--major", choices=[major.value for major in Major], help="the contiguous dimension"
     )
 
 
 def arch_of(options: argparse.Namespace, default: Arch = Arch.SM_90) -> Arch:
-    """The architecture.
+    """Return the architecture.
 
     Raises:
-        TextError: if there is none of that name.
+        TextError: if there is none with that name.
     """
     return Arch.parse(options.arch) if options.arch is not None else default
 
 
 def element_of(options: argparse.Namespace) -> Element | None:
-    """The element type, if one was given.
+    """Return the element type, if one was given.
 
     Raises:
-        TextError: if the architecture multiplies no such type.
+        TextError: if the architecture has no A or B of that type.
     """
     if options.element is None:
         return None
@@ -83,11 +83,11 @@ def element_of(options: argparse.Namespace) -> Element | None:
 
 
 def scale_element_of(options: argparse.Namespace) -> Element:
-    """The type of the scale factors.
+    """Return the type of the scale factors.
 
     Raises:
         InputError: if none was given.
-        TextError: if no factors are of that type.
+        TextError: if scale factors do not have that type.
     """
     from ...layout.tcgen05 import SCALE_ELEMENTS
 
@@ -100,15 +100,15 @@ def scale_element_of(options: argparse.Namespace) -> Element:
 
 
 def major_of(options: argparse.Namespace) -> Major | None:
-    """The major, if one was given."""
+    """Return the major-ness, if one was given."""
     return Major(options.major) if options.major else None
 
 
 def number(options: argparse.Namespace, name: str, example: str) -> int | None:
-    """The number that an option has; None if it was not given.
+    """Return the value of an option as a number; None if it was not given.
 
     Raises:
-        TextError: if it is no number.
+        TextError: if it is not a number.
     """
     from ...advisor.numbers import parse_number
 

@@ -1,4 +1,4 @@
-"""A tile as it is given to a command: a layout, a shape and strides, or a map of elements."""
+"""A tile on a command line: a layout, a shape and strides, or a map of elements."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SWIZZLES = {
 
 
 def add_tile(parser: argparse.ArgumentParser, required: bool = True) -> None:
-    """Adds the ways to give a tile, its element type and its role."""
+    """Add the options for a tile, its element type and its role."""
     tile = parser.add_argument_group("the tile: one of")
     tile.add_argument(
         "layout",
@@ -42,14 +42,14 @@ def add_tile(parser: argparse.ArgumentParser, required: bool = True) -> None:
         help="CuTe's notation, for example 'Swizzle<3,4,3> o (128,64):(64,1)'",
     )
     tile.add_argument("--shape", help="extents, for example 128,64; needs --strides")
-    tile.add_argument("--map", metavar="FILE", help=".npy of integers: where each element lies")
-    parser.add_argument("--strides", help="of --shape, in elements, for example 64,1")
-    parser.add_argument("--bytes", action="store_true", help="--strides count bytes, as NumPy's do")
+    tile.add_argument("--map", metavar="FILE", help=".npy of integers: the place of each element")
+    parser.add_argument("--strides", help="strides of --shape, in elements, for example 64,1")
+    parser.add_argument("--bytes", action="store_true", help="--strides are in bytes, as NumPy's")
     parser.add_argument(
         "--swizzle", choices=list(SWIZZLES), help="swizzle of --shape, in bytes; default: none"
     )
     parser.add_argument(
-        "--map-unit", choices=["element", "byte"], default="element", help="what --map counts"
+        "--map-unit", choices=["element", "byte"], default="element", help="unit of --map"
     )
     add_arch(parser)
     add_element(parser, required)
@@ -57,12 +57,12 @@ def add_tile(parser: argparse.ArgumentParser, required: bool = True) -> None:
 
 
 def is_given(options: argparse.Namespace) -> bool:
-    """Whether there is a tile at all."""
+    """Return whether a tile is given."""
     return any((options.layout, options.shape, options.map))
 
 
 def tile_of(options: argparse.Namespace) -> Matched:
-    """The tile, and what it is to the instructions.
+    """Return the tile, matched to a canonical layout.
 
     Raises:
         TextError, LayoutError: if it is malformed.
@@ -81,11 +81,11 @@ def tile_of(options: argparse.Namespace) -> Matched:
 
 
 def scale_tile_of(options: argparse.Namespace) -> ScaleTile:
-    """The tile of scale factors, and what it is to the copies to tensor memory.
+    """Return the tile of scale factors, matched to blocks.
 
     Raises:
         TextError, LayoutError: if it is malformed.
-        InputError: if it is not given in exactly one way, or with what is for operands.
+        InputError: if it is not given in exactly one way, or with an option for operands.
     """
     from ...advisor import match_scales
 
@@ -98,7 +98,7 @@ def scale_tile_of(options: argparse.Namespace) -> ScaleTile:
 
 
 def _check_given(options: argparse.Namespace) -> None:
-    """Checks that a tile is given in exactly one way.
+    """Check that a tile is given in exactly one way.
 
     Raises:
         InputError: if it is not.
@@ -108,11 +108,13 @@ def _check_given(options: argparse.Namespace) -> None:
     if bool(options.shape) != bool(options.strides):
         raise InputError("--shape and --strides go together")
     if options.swizzle and not options.shape:
-        raise InputError("--swizzle is for --shape; a layout has its own, and a map tells it")
+        raise InputError(
+            "--swizzle is for --shape; a layout has its own, and that of a map is inferred"
+        )
 
 
 def _layout(options: argparse.Namespace, element: Element) -> TileLayout:
-    """The layout of a tile that no map gives."""
+    """Return the layout of a tile that is not given by a map."""
     from ...advisor import strided
     from ...advisor.numbers import parse_numbers
     from ...layout import parse_layout
@@ -120,7 +122,9 @@ def _layout(options: argparse.Namespace, element: Element) -> TileLayout:
     if options.layout:
         tile = parse_layout(options.layout, element)
         if len(tile.shape) not in (2, 3):
-            raise InputError(f"a tile has rows and columns, or stages in front: not {tile}")
+            raise InputError(
+                f"a tile has rows and columns, or stages, rows and columns, not {tile}"
+            )
         return tile
     shape = parse_numbers("--shape", options.shape, "128,64")
     strides = parse_numbers("--strides", options.strides, "64,1")
@@ -129,7 +133,7 @@ def _layout(options: argparse.Namespace, element: Element) -> TileLayout:
 
 
 def _map(options: argparse.Namespace, element: Element) -> np.ndarray:
-    """Where each element lies, in elements."""
+    """Return the place of each element, in elements."""
     from ..arrays import read_npy
 
     places = read_npy("--map", options.map)
@@ -140,12 +144,12 @@ def _map(options: argparse.Namespace, element: Element) -> np.ndarray:
         return places
     if element.bits < 8:
         raise InputError(
-            f"--map: {element} has {8 // element.bits} elements a byte; count elements"
+            f"--map: {element} has {8 // element.bits} elements per byte; expected --map-unit element"
         )
     size = element.bits // 8
     odd = places[places % size != 0]
     if odd.size:
         raise InputError(
-            f"--map: {odd[0]} bytes are no whole number of {element} elements of {size}"
+            f"--map: {odd[0]} bytes is not a multiple of the {size} bytes of {element}"
         )
     return places // size

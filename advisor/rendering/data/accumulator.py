@@ -11,7 +11,7 @@ from ...pictures import AccumulatorPicture
 
 @data.register
 def _(picture: AccumulatorPicture) -> dict[str, Any]:
-    """Extents are (first, last)."""
+    """Ranges are [first, last]."""
     shape, columns = picture.accumulator.shape, picture.accumulator.columns
     return {
         "m": shape.m,
@@ -21,7 +21,7 @@ def _(picture: AccumulatorPicture) -> dict[str, Any]:
         "columns": columns,
         "bands": [
             {
-                "block": band.block,
+                "cta": band.cta,
                 "lanes": [band.lane, band.lane + BAND_ROWS - 1],
                 "m": [band.row, band.row + BAND_ROWS - 1],
                 "n": [band.column, band.column + columns - 1],

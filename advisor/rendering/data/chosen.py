@@ -1,4 +1,4 @@
-"""A choice of operands' layouts, for JSON."""
+"""The chosen layouts of operands, for JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...chosen import ChosenOperands
 @data.register
 def _(chosen: ChosenOperands) -> dict[str, Any]:
     return {
-        "arch": str(chosen.by.arch),
+        "arch": str(chosen.op.arch),
         "a": chosen.a and data(chosen.a),
         "b": chosen.b and data(chosen.b),
         "mma": chosen.mma and data(chosen.mma),

@@ -1,4 +1,4 @@
-"""One operand whose layout is chosen, for JSON."""
+"""The chosen layout of an operand, for JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ....layout.uses import Evaluation
 from ...answer import data
 from ...chosen_operand import ChosenOperand, one_stage
 from ...fields import Field
-from ...multiplier import canonical_of, first_descriptor
+from ...mma_op import canonical_of, first_descriptor
 from ...tensor_map import box_of_driver, map_type
 from ..formats import descriptor_hex
 from ..text.chosen_operand import field_text
@@ -26,7 +26,7 @@ def _(chosen: ChosenOperand) -> dict[str, Any]:
         "shape": list(spec.shape[-2:]),
         "stages": spec.shape[0] if len(spec.shape) == 3 else None,
         "element": str(spec.element),
-        "lies": chosen.letter(chosen.lies).lower(),
+        "global_major": chosen.letter(chosen.global_major).lower(),
         "loads": [load.value for load in chosen.loads],
         "major": chosen.letter(chosen.major).lower(),
         "layout": str(chosen.tile),
@@ -47,67 +47,70 @@ def _(chosen: ChosenOperand) -> dict[str, Any]:
 
 def _candidate(line: Line, chosen: ChosenOperand) -> dict[str, Any]:
     layout = line.candidate.layout
-    blocks = chosen.by.blocks(one_stage(layout), chosen.role)
-    canonical = blocks and canonical_of(blocks)
+    mma_tiles = chosen.op.mma_tiles(one_stage(layout), chosen.role)
+    canonical = mma_tiles and canonical_of(mma_tiles)
     return {
         "evaluation": line.evaluation,
         "name": line.candidate.name,
         "layout": str(layout),
         "why": line.why,
-        "uses": [{"use": who, **_evaluation(said)} for who, said in line.candidate.evaluations],
-        "operand": blocks
+        "uses": [
+            {"use": use, **_evaluation(evaluation)}
+            for use, evaluation in line.candidate.evaluations
+        ],
+        "operand": mma_tiles
         and canonical
         and {
             "form": canonical.form.text,
             "lbo": canonical.lbo,
             "sbo": canonical.sbo,
-            "constant": descriptor_hex(first_descriptor(blocks).encode()),
-            "pieces": list(blocks.pieces),
-            "steps": [list(row) for row in blocks.steps],
+            "constant": descriptor_hex(first_descriptor(mma_tiles).encode()),
+            "pieces": list(mma_tiles.pieces),
+            "steps": [list(row) for row in mma_tiles.steps],
         },
     }
 
 
-def _evaluation(said: Evaluation) -> dict[str, Any]:
+def _evaluation(evaluation: Evaluation) -> dict[str, Any]:
     return {
-        "accepted": said.accepted,
-        "reason": said.reason,
-        "conflicts": said.conflicts,
-        "transposed": said.transposed,
+        "accepted": evaluation.accepted,
+        "reason": evaluation.reason,
+        "conflicts": evaluation.conflicts,
+        "transposed": evaluation.transposed,
     }
 
 
 def _descriptor(chosen: ChosenOperand) -> dict[str, Any] | None:
     if chosen.canonical is None:
         return None
-    there = chosen.descriptor(chosen.address).encode()
+    example = chosen.descriptor(chosen.address).encode()
     return {
         "form": chosen.canonical.form.text,
         "constant": descriptor_hex(chosen.descriptor().encode()),
         "fields": [_field(chosen, field) for field in chosen.fields],
-        "example": {"address": chosen.address, "descriptor": descriptor_hex(there)},
-        "blocks": [
+        "example": {"address": chosen.address, "descriptor": descriptor_hex(example)},
+        "mma_tiles": [
             {
-                chosen.role.extent_name.lower(): block.mn,
-                "k": block.k,
-                "extent": block.extent,
-                "step": block.step,
-                **({} if block.second is None else {"second": block.second}),
-                "example": descriptor_hex(chosen.descriptor_of(block, chosen.address).encode()),
+                chosen.role.extent_name.lower(): mma_tile.mn,
+                "k": mma_tile.k,
+                "extent": mma_tile.extent,
+                "step": mma_tile.step,
+                **({} if mma_tile.second is None else {"second": mma_tile.second}),
+                "example": descriptor_hex(chosen.descriptor_of(mma_tile, chosen.address).encode()),
             }
-            for block in chosen.each_block
+            for mma_tile in chosen.each_mma_tile
         ],
     }
 
 
 def _field(chosen: ChosenOperand, field: Field) -> dict[str, Any]:
-    value, what = field_text(chosen, field)
+    value, meaning = field_text(chosen, field)
     return {
         "name": field.name,
         "bits": [field.bit, field.last_bit],
         "value": value,
         "encoded": field.encoded,
-        "meaning": what,
+        "meaning": meaning,
     }
 
 
@@ -117,7 +120,7 @@ def _box(box: TensorBox | str, tile: TileLayout) -> dict[str, Any]:
     return {
         "box": list(box_of_driver(box, tile.element)),
         "swizzle": box.swizzle.tensor_map,
-        **({"data_type": kind} if (kind := map_type(tile.element)) else {}),
+        **({"data_type": data_type} if (data_type := map_type(tile.element)) else {}),
         "copies": [
             {"row": row, "column": column, "offset": tile.element.bytes(offset)}
             for (row, column), offset in zip(box.places, box.offsets, strict=True)

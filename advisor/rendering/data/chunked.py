@@ -12,7 +12,7 @@ from ..formats import descriptor_hex
 
 @data.register
 def _(encoded: EncodedChunks) -> dict[str, Any]:
-    """All quantities are in bytes; tables are indexed [m/n][k]."""
+    """Quantities are in bytes; tables are indexed [m/n][k]."""
     descriptors = encoded.descriptors
     return {
         "arch": str(encoded.arch),

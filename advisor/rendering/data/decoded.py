@@ -1,4 +1,4 @@
-"""A descriptor of an operand read back, for JSON."""
+"""A decoded descriptor of an operand, for JSON."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..text.decoded import forms
 
 @data.register
 def _(decoded: Decoded) -> dict[str, Any]:
-    """All quantities are in bytes; `reads` is indexed [m/n][k]."""
+    """Quantities are in bytes; `reads` is indexed [m/n][k]."""
     d, reading = decoded.descriptor, decoded.reading
-    told = reading is not None and reading.legal
+    legal = reading is not None and reading.legal
     return {
         "arch": str(decoded.arch),
         "descriptor": descriptor_hex(decoded.bits),
@@ -29,10 +29,10 @@ def _(decoded: Decoded) -> dict[str, Any]:
         "element": reading and str(reading.element),
         "major": reading and reading.major.value,
         "rows": reading and reading.rows,
-        "chunks": list(reading.chunks) if reading is not None and told else None,
+        "chunks": list(reading.chunks) if reading is not None and legal else None,
         "layout": decoded.layout and str(decoded.layout),
         "forms": list(forms(decoded)),
-        "reads": reading.addresses.tolist() if reading is not None and told else None,
-        "ranges": [list(pair) for pair in decoded.ranges] if told else None,
+        "reads": reading.addresses.tolist() if reading is not None and legal else None,
+        "ranges": [list(pair) for pair in decoded.ranges] if legal else None,
         "suspicions": [data(each) for each in decoded.suspicions],
     }

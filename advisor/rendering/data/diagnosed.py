@@ -1,4 +1,4 @@
-"""Why a kernel computes garbage, for JSON."""
+"""The comparison of a written layout with a descriptor, for JSON."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ def _(diagnosed: Diagnosed) -> dict[str, Any]:
     """Arrays are indexed [m/n][k], places in elements."""
     wrong, read = diagnosed.wrong, diagnosed.read
     return {
-        "right": not wrong.any(),
+        "correct": not wrong.any(),
         "summary": summary(diagnosed),
         "wrong": int(wrong.sum()),
         "total": wrong.size,
         "causes": list(diagnosed.causes),
         "read": read.tolist(),
         "written": diagnosed.written[: read.shape[0], : read.shape[1]].tolist(),
-        "lies": [
-            [pair if pair[0] >= 0 else None for pair in row] for row in diagnosed.lies.tolist()
+        "actual": [
+            [pair if pair[0] >= 0 else None for pair in row] for row in diagnosed.actual.tolist()
         ],
-        "should_be": diagnosed.right and data(diagnosed.right),
+        "expected": diagnosed.expected and data(diagnosed.expected),
     }

@@ -1,4 +1,4 @@
-"""An instruction descriptor of tcgen05 read back, for JSON."""
+"""A decoded instruction descriptor of tcgen05, for JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _(decoded: DecodedInstruction) -> dict[str, Any]:
 
 
 def fields(descriptor: InstructionDescriptor) -> dict[str, Any]:
-    """What each field stands for; those that its kind does not have are left out."""
+    """Return the value of each field that the kind has."""
     return {
         name: value if isinstance(value, bool | int) else str(value)
         for name in descriptor.fields(descriptor.kind)

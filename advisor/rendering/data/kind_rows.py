@@ -12,7 +12,7 @@ from ..formats import descriptor_hex
 
 @data.register
 def _(row: KindRow) -> dict[str, Any]:
-    """K is in elements; M and N are those of all blocks."""
+    """K is in elements; M and N are over all CTAs."""
     kind = row.kind
     return {
         "kind": str(kind),
@@ -28,7 +28,7 @@ def _(row: KindRow) -> dict[str, Any]:
 
 @data.register
 def _(row: ScaleRow) -> dict[str, Any]:
-    """K and the block along it are in elements."""
+    """K and the scale block are in elements."""
     return {
         "kind": str(row.kind),
         "scale": row.scale,
@@ -42,7 +42,7 @@ def _(row: ScaleRow) -> dict[str, Any]:
 
 @data.register
 def _(block: ScaleBlock) -> dict[str, Any]:
-    """The descriptor is the constant part of the one by which `tcgen05.cp` copies the block."""
+    """The descriptor is that of the block's `tcgen05.cp`, without the address."""
     return {
         "shape": list(block.layout.shape),
         "layout": str(block.layout),

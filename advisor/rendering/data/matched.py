@@ -1,4 +1,4 @@
-"""What a tile is to the instructions that read it, for JSON."""
+"""The canonical layout of a tile, for JSON."""
 
 from __future__ import annotations
 
@@ -30,6 +30,6 @@ def _(matched: Matched) -> dict[str, Any]:
         "start": matched.start,
         "encoded": matched.encoded and data(matched.encoded),
         "mismatch": mismatch,
-        "fits_with": [str(swizzle) for swizzle in matched.fits_with],
+        "matching_swizzles": [str(swizzle) for swizzle in matched.matching_swizzles],
         "nearest": matched.nearest and data(matched.nearest),
     }

@@ -1,4 +1,4 @@
-"""The `wgmma` instructions that multiply two tiles, for JSON."""
+"""The `wgmma` instructions of an MMA, for JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A picture of a layout, for JSON: what it says, and every cell of the tile, drawn or not."""
+"""A picture of a layout, for JSON: its sentences, and every cell of the tile, drawn or not."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def _(picture: Picture) -> dict[str, Any]:
     access = over and {
         "what": over.what,
         "touched_by": over.word,
-        "passes": over.access and over.access.wavefronts,
-        "needed": over.access and over.access.ideal,
+        "wavefronts": over.access and over.access.wavefronts,
+        "ideal_wavefronts": over.access and over.access.ideal,
     }
     return {
         "layout": str(picture.layout),
@@ -26,13 +26,15 @@ def _(picture: Picture) -> dict[str, Any]:
         "notes": picture.notes,
         "cell": {"rows": cells.extent[0], "columns": cells.extent[1], "bytes": cells.size},
         "access": access,
-        "strides": {step.name: {"bytes": step.size, "to": step.to} for step in picture.steps},
+        "strides": {
+            each.name: {"bytes": each.size, "to": each.to} for each in picture.descriptor_strides
+        },
         "cells": _cells(picture),
     }
 
 
 def _cells(picture: Picture) -> list[dict[str, int]]:
-    """Every cell of the tile: where its first element lies, and who touches it."""
+    """Return every cell of the tile: the place of its first element, and the lane that accesses it."""
     cells, over = picture.cells, picture.touched
     found: list[dict[str, int]] = []
     places = (array.tolist() for array in (*cells.first, cells.address))

@@ -1,4 +1,4 @@
-"""A descriptor of `tcgen05.cp` read back, for JSON."""
+"""A decoded descriptor of `tcgen05.cp`, for JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..text.scale_copy import layout
 
 @data.register
 def _(decoded: DecodedCopy) -> dict[str, Any]:
-    """All quantities are in bytes; `reads` is indexed [row][factor]."""
+    """Quantities are in bytes; `reads` is indexed [row][factor]."""
     d, reads = decoded.descriptor, decoded.reads
     return {
         "arch": str(decoded.arch),

@@ -1,16 +1,16 @@
-"""The scale factors of a block-scaled product, for JSON."""
+"""The scale factors of a block-scaled MMA, for JSON."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ...answer import data
-from ...scaled import Factors, FactorTile
+from ...scaled import ScaleFactors, ScaleFactorTile
 from ..formats import descriptor_hex, instruction_hex
 
 
 @data.register
-def _(tile: FactorTile) -> dict[str, Any]:
+def _(tile: ScaleFactorTile) -> dict[str, Any]:
     """Offsets are in bytes."""
     found = tile.blocks
     return {
@@ -25,28 +25,28 @@ def _(tile: FactorTile) -> dict[str, Any]:
                 "descriptor": descriptor_hex(found.descriptor(block, word).encode()),
                 "column": found.column(block, word),
             }
-            for block, line in enumerate(found.offsets)
-            for word, offset in enumerate(line)
+            for block, row in enumerate(found.offsets)
+            for word, offset in enumerate(row)
         ],
     }
 
 
 @data.register
-def _(factors: Factors) -> dict[str, Any]:
+def _(factors: ScaleFactors) -> dict[str, Any]:
     a, b = factors.tiles
     return {
-        "type": factors.by.scale,
-        "block": factors.size,
-        "factors": factors.each,
+        "type": factors.op.scale,
+        "block": factors.vector_size,
+        "factors": factors.per_row,
         "a": data(a),
         "b": data(b),
-        "steps": [
+        "k_blocks": [
             {
-                "k": step.k,
-                "word": step.word,
-                "id": step.id,
-                "descriptors": [instruction_hex(d.encode()) for d in step.descriptors],
+                "k": k_block.k,
+                "word": k_block.word,
+                "id": k_block.id,
+                "descriptors": [instruction_hex(d.encode()) for d in k_block.descriptors],
             }
-            for step in factors.steps
+            for k_block in factors.k_blocks
         ],
     }

@@ -8,19 +8,19 @@ from ....layout import Major
 from ....layout.instruction import instruction_k
 from ...answer import data
 from ...table import FormRow, FormTable, TypeRow, TypeTable
-from ..text.offsets import meaning
+from ..text.offsets import offset_meaning
 
 
 @data.register
 def _(row: FormRow) -> dict[str, Any]:
-    """Bytes where a name says nothing else."""
+    """Quantities are in bytes, unless a name has another unit."""
     form, swizzle = row.form, row.form.swizzle
     return {
         "major": form.major.value,
         "swizzle": str(swizzle),
         "layout": f"{swizzle.cute} o {form.text}",
-        "lbo": meaning(form, "LBO"),
-        "sbo": meaning(form, "SBO"),
+        "lbo": offset_meaning(form, "LBO"),
+        "sbo": offset_meaning(form, "SBO"),
         "descriptor_mode": row.descriptor_mode,
         "atom": [swizzle.lines, swizzle.width],
         "alignment": swizzle.pattern_bytes,

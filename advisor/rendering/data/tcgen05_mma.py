@@ -1,4 +1,4 @@
-"""The `tcgen05.mma` instructions that multiply two tiles, for JSON."""
+"""The `tcgen05.mma` instructions of an MMA, for JSON."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .instruction import fields
 
 @data.register
 def _(mma: Tcgen05Mma) -> dict[str, Any]:
-    """The mask is that of the blocks of ranks 0 and 1."""
+    """The commit mask is that of the CTAs with ranks 0 and 1."""
     mask = mma.commit_mask(0)
     return {
         "m": mma.m,
         "n": mma.n,
         "k": mma.k,
-        "kind": str(mma.by.kind),
-        "ctas": mma.by.ctas,
-        "scale": mma.by.scale,
-        "block": mma.by.block,
+        "kind": str(mma.op.kind),
+        "ctas": mma.op.ctas,
+        "scale": mma.op.scale,
+        "block": mma.op.block,
         "accumulators": list(mma.accumulators),
         "instructions": [
             {
@@ -29,7 +29,7 @@ def _(mma: Tcgen05Mma) -> dict[str, Any]:
                 "m": m,
                 "n": n,
                 "k": mma.a.instruction_k,
-                "count": count * mma.steps,
+                "count": count * mma.k_blocks,
                 "descriptor": instruction_hex(mma.descriptor(m, n).encode()),
                 "fields": fields(mma.descriptor(m, n)),
             }

@@ -1,1 +1,1 @@
-"""Answers as a notebook shows them."""
+"""Answers as HTML, for notebooks."""

@@ -1,4 +1,4 @@
-"""A choice of operands' layouts in a notebook."""
+"""The chosen layouts of operands, as HTML."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from ...chosen import ChosenOperands
 
 @html.register
 def _(chosen: ChosenOperands) -> str:
-    subtiles = [html(operand) for operand in chosen.each]
-    return "".join([*subtiles, *([html(chosen.mma)] if chosen.mma else [])])
+    sections = [html(operand) for operand in chosen.each]
+    return "".join([*sections, *([html(chosen.mma)] if chosen.mma else [])])

@@ -1,4 +1,4 @@
-"""One operand whose layout is chosen, in a notebook: tables, and a picture of the layout."""
+"""The chosen layout of an operand, as HTML: tables and a picture."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from ...answer import html
 from ...chosen_operand import ChosenOperand
 from ...pictures import Picture, drawing, svg
 from ..tables import html_table
-from ..text import chosen_operand as said
+from ..text import chosen_operand as as_text
 
 
 @html.register
 def _(chosen: ChosenOperand) -> str:
-    subtiles = [
-        f"<h4>{escape(said.title(chosen))}</h4>",
-        html_table(("", ""), said.facts(chosen)),
+    sections = [
+        f"<h4>{escape(as_text.title(chosen))}</h4>",
+        html_table(("", ""), as_text.facts(chosen)),
         svg(drawing(Picture(chosen.tile))),
-        f"<h5>{said.CANDIDATES_HEAD}</h5>",
-        html_table(said.CANDIDATE_HEADS, said.candidate_rows(chosen)),
+        f"<h5>{as_text.CANDIDATES_HEAD}</h5>",
+        html_table(as_text.CANDIDATE_HEADS, as_text.candidate_rows(chosen)),
     ]
     if chosen.fields:
-        subtiles += [
-            f"<h5>{escape(said.descriptor_head(chosen))}</h5>",
-            html_table(said.FIELD_HEADS, said.field_rows(chosen)),
-            f"<h5>{escape(said.STEPS_HEAD)}</h5>",
-            html_table(said.block_heads(chosen), said.block_rows(chosen)),
+        sections += [
+            f"<h5>{escape(as_text.descriptor_head(chosen))}</h5>",
+            html_table(as_text.FIELD_HEADS, as_text.field_rows(chosen)),
+            f"<h5>{escape(as_text.STEPS_HEAD)}</h5>",
+            html_table(as_text.step_heads(chosen), as_text.step_rows(chosen)),
         ]
-    return "".join(subtiles)
+    return "".join(sections)

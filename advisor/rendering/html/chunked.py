@@ -1,4 +1,4 @@
-"""The descriptors of an operand that is read in chunks, in a notebook."""
+"""The descriptors of an operand that is read in chunks, as HTML."""
 
 from __future__ import annotations
 

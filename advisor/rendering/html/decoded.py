@@ -1,4 +1,4 @@
-"""A descriptor of an operand read back, in a notebook."""
+"""A decoded descriptor of an operand, as HTML."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from ..text.decoded import HEADS, field_rows, forms
 
 @html.register
 def _(decoded: Decoded) -> str:
-    said = [*forms(decoded), *notes(decoded.suspicions)]
-    return html_table(HEADS, field_rows(decoded)) + html_list(said)
+    sentences = [*forms(decoded), *notes(decoded.suspicions)]
+    return html_table(HEADS, field_rows(decoded)) + html_list(sentences)

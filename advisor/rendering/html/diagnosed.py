@@ -1,4 +1,4 @@
-"""Why a kernel computes garbage, in a notebook."""
+"""The comparison of a written layout with a descriptor, as HTML."""
 
 from __future__ import annotations
 

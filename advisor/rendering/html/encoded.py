@@ -1,4 +1,4 @@
-"""The descriptors of an operand, in a notebook."""
+"""The descriptors of an operand, as HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An instruction descriptor of tcgen05 read back, in a notebook."""
+"""A decoded instruction descriptor of tcgen05, as HTML."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from ..text.instruction import HEADS, field_rows, head
 
 @html.register
 def _(decoded: DecodedInstruction) -> str:
-    said = [head(decoded), *notes(decoded.suspicions)]
-    return html_table(HEADS, field_rows(decoded)) + html_list(said)
+    sentences = [head(decoded), *notes(decoded.suspicions)]
+    return html_table(HEADS, field_rows(decoded)) + html_list(sentences)

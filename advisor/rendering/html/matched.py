@@ -1,4 +1,4 @@
-"""What a tile is to the instructions that read it, in a notebook."""
+"""The canonical layout of a tile, as HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A descriptor of `tcgen05.cp` read back, in a notebook."""
+"""A decoded descriptor of `tcgen05.cp`, as HTML."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ from ..text.scale_copy import field_rows, layout
 
 @html.register
 def _(decoded: DecodedCopy) -> str:
-    said = [layout(decoded), *notes(decoded.suspicions)]
-    return html_table(HEADS, field_rows(decoded)) + html_list(said)
+    sentences = [layout(decoded), *notes(decoded.suspicions)]
+    return html_table(HEADS, field_rows(decoded)) + html_list(sentences)

@@ -1,4 +1,4 @@
-"""A tile of scale factors, and the descriptors of its copies, in a notebook."""
+"""A tile of scale factors, and the descriptors of its copies, as HTML."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Answers as people read them on a terminal. `html` and `data` take their words from here."""
+"""Answers as text, for a terminal. `html` and `data` use the sentences of these modules."""

@@ -1,4 +1,4 @@
-"""A choice of operands' layouts, as people read it."""
+"""The chosen layouts of operands, as text."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from ...chosen import ChosenOperands
 
 @text.register
 def _(chosen: ChosenOperands) -> str:
-    subtiles = [text(operand) for operand in chosen.each]
-    return "\n\n\n".join([*subtiles, *([text(chosen.mma)] if chosen.mma else [])])
+    sections = [text(operand) for operand in chosen.each]
+    return "\n\n\n".join([*sections, *([text(chosen.mma)] if chosen.mma else [])])

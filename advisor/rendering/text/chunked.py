@@ -1,4 +1,4 @@
-"""The descriptors of an operand that is read in chunks, as people read them."""
+"""The descriptors of an operand that is read in chunks, as text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ...chunked import EncodedChunks
 from ..formats import descriptor_hex
 from ..tables import columns
 
-HEADS = ("rows", "k", "begins at", "rest at", "descriptor")
+HEADS = ("rows", "k", "start", "second chunk", "descriptor")
 
 
 @text.register
@@ -17,21 +17,21 @@ def _(encoded: EncodedChunks) -> str:
 
 
 def rows(encoded: EncodedChunks) -> list[tuple[str, ...]]:
-    """What each instruction reads, and its descriptor, as `HEADS` names them."""
-    step = LONG_K_BYTES * 8 // encoded.tile.element.bits
+    """Return the MMA tile of each instruction, and its descriptor; the columns are `HEADS`."""
+    k_extent = LONG_K_BYTES * 8 // encoded.tile.element.bits
     found: list[tuple[str, ...]] = []
     at = 0
     for piece, row in zip(encoded.chunks.pieces, encoded.descriptors, strict=True):
         for index, d in enumerate(row):
-            rest = f"{d.lbo:#x}" if d.absolute else ""
-            k = f"{index * step}-{(index + 1) * step - 1}"
-            place = (f"{at}-{at + piece - 1}", k, f"{d.start:#x}", rest)
+            second = f"{d.lbo:#x}" if d.absolute else ""
+            k = f"{index * k_extent}-{(index + 1) * k_extent - 1}"
+            place = (f"{at}-{at + piece - 1}", k, f"{d.start:#x}", second)
             found.append((*place, descriptor_hex(d.encode())))
         at += piece
     return found
 
 
 def note(encoded: EncodedChunks) -> str:
-    """How the rows are read."""
+    """Return a sentence about the chunks."""
     chunks = encoded.chunks
     return f"{chunks}; SBO {chunks.sbo} bytes, swizzle {encoded.tile.swizzle}"

@@ -1,4 +1,4 @@
-"""A descriptor of an operand read back, as people read it."""
+"""A decoded descriptor of an operand, as text."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from ...answer import text
 from ...decoded import Decoded
 from ..formats import bit_range, descriptor_hex, warnings
 from ..tables import columns
-from .offsets import meaning
+from .offsets import offset_meaning
 
 #: The columns of a table of fields.
 HEADS = ("field", "bits", "encoded", "bytes", "meaning")
 
-#: Ranges of bytes that are written out; the rest is counted.
+#: Number of byte ranges that are printed; the rest is counted.
 _SHOWN = 8
 
 
 @text.register
 def _(decoded: Decoded) -> str:
-    head = f"{descriptor_hex(decoded.bits)}, {_taken_for(decoded)}"
+    head = f"{descriptor_hex(decoded.bits)}, {_assumptions(decoded)}"
     lines = [head, "", columns(HEADS, field_rows(decoded)), ""]
     lines += [f"layout  {form}" for form in forms(decoded)]
     if decoded.ranges:
@@ -29,25 +29,25 @@ def _(decoded: Decoded) -> str:
 
 
 def field_rows(decoded: Decoded) -> list[tuple[str, ...]]:
-    """Each field as `HEADS` names them."""
+    """Return the fields; the columns are `HEADS`."""
     d = decoded.descriptor
-    said = {
-        "start address": (f"{d.start} ({d.start:#x})", "where the first element lies"),
+    values = {
+        "start address": (f"{d.start} ({d.start:#x})", "address of the first element"),
         "LBO": (str(d.lbo), _meaning(decoded, "LBO")),
         "SBO": (str(d.sbo), _meaning(decoded, "SBO")),
-        "version": ("", "of tcgen05's descriptors: 1"),
-        "base offset": ("", "lines of 128 bytes into the swizzle pattern"),
+        "version": ("", "1, constant of tcgen05"),
+        "base offset": ("", "128-byte lines into the swizzle pattern"),
         "LBO mode": ("", _mode_meaning(decoded)),
         "swizzle": (str(d.swizzle.width), _swizzle_meaning(d)),
     }
     return [
-        (field.name, bit_range(field), str(field.encoded), *said[field.name])
+        (field.name, bit_range(field), str(field.encoded), *values[field.name])
         for field in decoded.fields
     ]
 
 
 def forms(decoded: Decoded) -> tuple[str, ...]:
-    """The operand's layout; without an element type, the form for each major."""
+    """Return the operand's layout; without an element type, the canonical layout for each major-ness."""
     d, reading = decoded.descriptor, decoded.reading
     if reading is None:
         swizzle = d.swizzle
@@ -59,8 +59,8 @@ def forms(decoded: Decoded) -> tuple[str, ...]:
     if reading.legal and len(reading.chunks) > 1:
         first, second = reading.chunks
         return (
-            f"{reading.major}, in two chunks: of each row {first} bytes from {d.start:#x}, then "
-            f"{second} from {d.lbo:#x}; {d.swizzle.cute}, the next 8 rows {d.sbo} bytes further",
+            f"{reading.major}, in two chunks: {first} bytes of each row from {d.start:#x} and "
+            f"{second} from {d.lbo:#x}; {d.swizzle.cute}, the next 8 rows after {d.sbo} bytes",
         )
     return (f"{reading.major}: {decoded.layout}",) if decoded.layout is not None else ()
 
@@ -68,34 +68,35 @@ def forms(decoded: Decoded) -> tuple[str, ...]:
 def _meaning(decoded: Decoded, name: str) -> str:
     d, known = decoded.descriptor, decoded.arch.forms
     if name == "LBO" and isinstance(d, Tcgen05Descriptor) and d.absolute:
-        return f"address {d.lbo:#x}, at which the rest of the rows begins"
+        return f"address {d.lbo:#x} of the second chunk of the rows"
     if decoded.reading is not None:
         form = decoded.reading.form
-        return meaning(form, name) if form is not None else "means nothing here"
+        return offset_meaning(form, name) if form is not None else "no canonical layout"
     return "; ".join(
-        f"{major}: {meaning(known[major, d.swizzle], name)}"
+        f"{major}: {offset_meaning(known[major, d.swizzle], name)}"
         for major in Major
         if (major, d.swizzle) in known
     )
 
 
 def _mode_meaning(decoded: Decoded) -> str:
-    return "LBO is an address" if field_of(decoded.bits, LBO_MODE) else "LBO is a distance"
+    absolute = field_of(decoded.bits, LBO_MODE)
+    return "LBO is an absolute address" if absolute else "LBO is a relative byte offset"
 
 
 def _swizzle_meaning(d: Descriptor) -> str:
     if not d.swizzle.value:
         return "none: core matrices of 8 rows of 16 bytes"
     unit, width = d.swizzle.unit_bytes, d.swizzle.width
-    return f"{d.swizzle}: {unit}-byte units exchanged within {width} bytes"
+    return f"{d.swizzle}: {unit}-byte units permuted within {width} bytes"
 
 
-def _taken_for(decoded: Decoded) -> str:
-    """What is assumed of the instruction."""
+def _assumptions(decoded: Decoded) -> str:
+    """Return what is given or assumed about the instruction."""
     if decoded.reading is None:
-        return "element type not given: --element says which"
+        return "without an element type (--element)"
     r = decoded.reading
-    assumed = " (assumed: fewer suspicions; --major says which)" if decoded.assumed else ""
+    assumed = " (assumed: fewer suspicions; --major sets it)" if decoded.assumed else ""
     return f"{r.rows} x {r.k} {r.element} of (m/n, k), {r.major}{assumed}"
 
 

@@ -1,4 +1,4 @@
-"""Why a kernel computes garbage, as people read it."""
+"""The comparison of a written layout with a descriptor, as text."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ...diagnosed import Diagnosed
 from ..formats import descriptor_hex
 from ..tables import columns
 
-HEADS = ("element", "written at", "read at", "there lies")
+HEADS = ("element", "written at", "read at", "element read")
 
-#: Elements that are written out.
+#: Number of elements that are printed.
 _SHOWN = 8
 
 
@@ -24,39 +24,39 @@ def _(diagnosed: Diagnosed) -> str:
 
 
 def summary(diagnosed: Diagnosed) -> str:
-    """How many elements are wrong, and what is read instead."""
+    """Return the number of wrong elements, and what is read instead."""
     count, total = int(diagnosed.wrong.sum()), diagnosed.wrong.size
     if not count:
         return f"all {total} elements are read where they were written"
     displaced = diagnosed.displaced
     return (
-        f"{count} of {total} elements are read from where they were not written: "
-        f"{displaced} times another element lies there, {count - displaced} times nothing"
+        f"{count} of {total} elements are read from a wrong address: {displaced} from that of another "
+        f"element, {count - displaced} from unwritten memory"
     )
 
 
 def notes(diagnosed: Diagnosed) -> list[str]:
-    """The summary, the causes, and what would be right."""
-    said = [summary(diagnosed), *diagnosed.causes]
-    right = diagnosed.right
-    if right is None or not (diagnosed.wrong.any() or diagnosed.causes):
-        return said
-    steps = ", ".join(map(str, right.operand.k_steps if right.operand else (0,)))
-    bits = descriptor_hex(right.bits)
-    return [*said, f"right would be {bits}, k steps {steps} (16-byte units)"]
+    """Return the summary, the causes, and the expected descriptor."""
+    sentences = [summary(diagnosed), *diagnosed.causes]
+    expected = diagnosed.expected
+    if expected is None or not (diagnosed.wrong.any() or diagnosed.causes):
+        return sentences
+    steps = ", ".join(map(str, expected.operand.k_steps if expected.operand else (0,)))
+    bits = descriptor_hex(expected.bits)
+    return [*sentences, f"expected descriptor {bits}, k steps {steps} (16-byte units)"]
 
 
 def rows(diagnosed: Diagnosed) -> list[tuple[str, ...]]:
-    """The first wrong elements, one of each 16 bytes: where it was written, where it is read, and what
-    lies there."""
+    """Return the first wrong elements, one per 16 bytes: its address as written and as read, and the
+    element that is read."""
     found: list[tuple[str, ...]] = []
     read = diagnosed.read
     written = diagnosed.written[: read.shape[0], : read.shape[1]]
     firsts = diagnosed.wrong & (written % diagnosed.element.unit == 0)
     for r, k in np.argwhere(firsts)[:_SHOWN].tolist():
-        other = diagnosed.lies[r, k].tolist()
-        there = f"({other[0]},{other[1]})" if other[0] >= 0 else "nothing"
+        other = diagnosed.actual[r, k].tolist()
+        actual = f"({other[0]},{other[1]})" if other[0] >= 0 else "unwritten"
         bits = diagnosed.element.bits
         places = (f"{int(place[r, k]) * bits // 8:#x}" for place in (written, read))
-        found.append((f"({r},{k})", *places, there))
+        found.append((f"({r},{k})", *places, actual))
     return found

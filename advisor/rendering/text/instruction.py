@@ -1,4 +1,4 @@
-"""An instruction descriptor of tcgen05 read back, as people read it."""
+"""A decoded instruction descriptor of tcgen05, as text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..tables import columns
 #: The columns of a table of fields.
 HEADS = ("field", "bits", "encoded", "meaning")
 
-#: Attributes of a descriptor in words.
+#: Printed names of a descriptor's attributes.
 _NAMES = {
     "selector": "sparsity selector",
     "a": "A",
@@ -23,9 +23,9 @@ _NAMES = {
     "b_mn_major": "B's major",
     "m": "M",
     "n": "N",
-    "scale": "scale factors",
-    "a_scale": "A's factors",
-    "b_scale": "B's factors",
+    "scale": "scale type",
+    "a_scale": "A's scale ID",
+    "b_scale": "B's scale ID",
     "k_bytes": "K",
 }
 
@@ -37,7 +37,7 @@ def _(decoded: DecodedInstruction) -> str:
 
 
 def head(decoded: DecodedInstruction) -> str:
-    """The instruction in one line."""
+    """Return the instruction in one line."""
     d = decoded.descriptor
     return (
         f"{instruction_hex(decoded.bits)}, kind::{d.kind}: {d.m} x {d.n} {d.d} from {d.a} and {d.b}"
@@ -45,7 +45,7 @@ def head(decoded: DecodedInstruction) -> str:
 
 
 def field_rows(decoded: DecodedInstruction) -> list[tuple[str, ...]]:
-    """Each field as `HEADS` names them."""
+    """Return the fields; the columns are `HEADS`."""
     return [
         (
             _NAMES.get(field.name, field.name),
@@ -62,7 +62,7 @@ def _meaning(decoded: DecodedInstruction, field: Field) -> str:
     if name in ("a_mn_major", "b_mn_major"):
         return f"{'M' if name[0] == 'a' else 'N'}-major" if value else "K-major"
     if name in ("a_scale", "b_scale"):
-        return f"from byte {value} of their words"
+        return f"scale factors from byte {value} of the word"
     if name == "k_bytes":
         return f"{value} bytes, {value * 8 // decoded.descriptor.a.bits} elements"
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""The kinds of `tcgen05.mma` and their scale factors, as people read them."""
+"""The kinds of `tcgen05.mma` and their scale factors, as text."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from ...answer import data, text
 from ...kind_rows import KindRow, KindTable, ScaleBlock, ScaleTable
 from ..tables import cell, columns, columns_of
 
-_KINDS = ("kind", "A and B", "D", "K", "M", "N", "M of two blocks", "N of two blocks")
+_KINDS = ("kind", "A and B", "D", "K", "M", "N", "M of a CTA pair", "N of a CTA pair")
 
-#: The heads of the columns, and what of a row's data stands below each.
+#: For the head of each column, the key of its values in a row's data.
 _SCALES = {
     "kind": "kind",
-    "factors of": "scale",
-    "elements a factor": "block",
+    "scale type": "scale",
+    "block size": "block",
     "K": "k",
-    "factors a row": "factors",
-    "vector": "vector",
-    "ids": "ids",
+    "factors per row": "factors",
+    "qualifier": "vector",
+    "IDs": "ids",
 }
 
 
@@ -35,19 +35,18 @@ def _(table: ScaleTable) -> str:
 
 
 def runs(numbers: Sequence[int]) -> str:
-    """Ascending numbers in few words, for example `8, 16, 24, 32-256 by 16`."""
+    """Return ascending numbers as ranges, for example `8, 16, 24, 32-256 by 16`."""
     if len(numbers) < 3:
         return ", ".join(map(str, numbers))
     step = numbers[-1] - numbers[-2]
     first = len(numbers) - 2
     while first and numbers[first] - numbers[first - 1] == step:
         first -= 1
-    said = [*map(str, numbers[:first]), f"{numbers[first]}-{numbers[-1]} by {step}"]
-    return ", ".join(said)
+    return ", ".join([*map(str, numbers[:first]), f"{numbers[first]}-{numbers[-1]} by {step}"])
 
 
 def _cells(row: KindRow) -> list[str]:
-    """The cells of a kind, as `_KINDS` names them."""
+    """Return the cells of a kind; the columns are `_KINDS`."""
     kind = row.kind
     types = cell(list(kind.codes)) + (" (the same)" if kind.same else "")
     shapes = [runs(numbers) for each in row.shapes for numbers in (each.m, each.n)]
@@ -55,22 +54,23 @@ def _cells(row: KindRow) -> list[str]:
 
 
 def _kind_notes(arch: Arch) -> str:
-    """How the table of kinds is to be read."""
+    """Return the notes below the table of kinds."""
     long = " or K is 96," if arch.has_absolute_lbo else ""
     return (
-        "M and N are those of all blocks: of two (cta_group::2), each has half the rows of A and half "
-        f"the columns of B.\nWhere a B of 8 bits is N-major,{long} N is a multiple of 16, and of two "
-        "blocks of 32."
+        "M and N are over all CTAs: in a CTA pair (cta_group::2), each CTA has half of the rows of A and "
+        f"half of the columns of B.\nWhere a B of 8 bits is N-major,{long} N is a multiple of 16, and "
+        "of 32 in a CTA pair."
     )
 
 
 def _scale_notes(block: ScaleBlock) -> str:
-    """How scale factors lie."""
-    told = data(block)
+    """Return the notes about the layout of scale factors."""
+    values = data(block)
     rows, factors = block.layout.shape
     return (
-        f"A block of {rows} rows by {factors} factors: {block.layout} in shared memory, "
-        f"{told['bytes']} bytes;\ntcgen05.cp.32x128b.warpx4 by the descriptor {told['descriptor']} | "
-        f"(address & 0x3ffff) >> 4 brings it\nto {told['columns']} columns of tensor memory. An id is "
-        "the byte of a lane and column at which an instruction's factors begin."
+        "Block size: elements along K per scale factor. ID: the first byte of an instruction's "
+        f"factors in a 4-byte word.\nFactors of {rows} rows by {factors} are a block in shared memory, "
+        f"{block.layout}, {values['bytes']} bytes.\ntcgen05.cp.32x128b.warpx4 with descriptor "
+        f"{values['descriptor']} | (address & 0x3ffff) >> 4\ncopies it to {values['columns']} columns "
+        "of tensor memory."
     )

@@ -1,4 +1,4 @@
-"""What a tile is to the instructions that read it, as people read it."""
+"""The canonical layout of a tile, as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .encoded import steps
 
 @text.register
 def _(nearest: Nearest) -> str:
-    counted = f"{nearest.moved} of {nearest.total} elements lie elsewhere in it"
+    counted = f"{nearest.different} of {nearest.total} elements have another offset"
     return f"{nearest.layout} ({nearest.name}): {counted}"
 
 
@@ -23,35 +23,35 @@ def _(matched: Matched) -> str:
 
 
 def lines(matched: Matched) -> list[tuple[str, str]]:
-    """What there is to know about the tile, by name."""
+    """Return the facts about the tile, each with its name."""
     found = matched.found
     layout = [("layout", str(matched.layout))] if matched.layout else []
     if isinstance(found, Operand):
         return [*_head(found), *layout, *_descriptor(matched, found), *steps(found)]
-    return [("matches none", found.reason), *layout, *_mismatch(matched, found)]
+    return [("no match", found.reason), *layout, *_mismatch(matched, found)]
 
 
 def _head(operand: Operand) -> list[tuple[str, str]]:
-    return [("matches", f"{operand.blocks.canonical.major}: {operand.form}")]
+    return [("matches", f"{operand.mma_tiles.canonical.major}: {operand.form}")]
 
 
 def _descriptor(matched: Matched, operand: Operand) -> list[tuple[str, str]]:
-    canonical, encoded = operand.blocks.canonical, matched.encoded
+    canonical, encoded = operand.mma_tiles.canonical, matched.encoded
     assert encoded is not None
     offsets = [
-        (name, f"{value} bytes" if value is not None else "no effect")
+        (name, f"{value} bytes" if value is not None else "not used")
         for name, value in (("LBO", canonical.lbo), ("SBO", canonical.sbo))
     ]
-    return [*offsets, ("descriptor", f"{descriptor_hex(encoded.bits)}, and the address OR'd in")]
+    return [*offsets, ("descriptor", f"{descriptor_hex(encoded.bits)} | (address & 0x3ffff) >> 4")]
 
 
 def _mismatch(matched: Matched, found: Mismatch) -> list[tuple[str, str]]:
-    said = []
+    lines = []
     if found.mode is not None:
-        said.append((found.mode, f"{found.actual}; needed {found.expected}"))
-    if matched.fits_with:
-        names = " or ".join(map(str, matched.fits_with))
-        said.append(("hint", f"the same strides match with swizzle {names}"))
+        lines.append((found.mode, f"{found.actual}; expected {found.expected}"))
+    if matched.matching_swizzles:
+        names = " or ".join(map(str, matched.matching_swizzles))
+        lines.append(("hint", f"the same strides match with swizzle {names}"))
     if matched.nearest is not None:
-        said.append(("nearest", text(matched.nearest)))
-    return said
+        lines.append(("nearest", text(matched.nearest)))
+    return lines

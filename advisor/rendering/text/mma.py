@@ -1,4 +1,4 @@
-"""The `wgmma` instructions that multiply two tiles, as people read them."""
+"""The `wgmma` instructions of an MMA, as text."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ def _(mma: Mma) -> str:
         [
             f"D = A * B: {mma.m}x{mma.n} {mma.accumulator}{instead}",
             *counts,
-            f"  {each}; D takes {mma.registers} registers a thread for each {INSTRUCTION_M} rows",
+            f"  {each}; D takes {mma.registers} registers per thread for {INSTRUCTION_M} rows",
         ]
     )

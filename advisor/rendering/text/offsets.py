@@ -1,12 +1,12 @@
-"""What LBO and SBO step over, in words."""
+"""The meaning of LBO and SBO in a canonical layout."""
 
 from __future__ import annotations
 
 from ....layout import Form, Major, Swizzle
 
 
-def meaning(form: Form, name: str) -> str:
-    """What an offset steps over.
+def offset_meaning(form: Form, name: str) -> str:
+    """Return the stride that LBO or SBO is.
 
     Args:
         form: the canonical layout.

@@ -1,4 +1,4 @@
-"""A descriptor of `tcgen05.cp` read back, as people read it."""
+"""A decoded descriptor of `tcgen05.cp`, as text."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .decoded import HEADS
 from .decoded import field_rows as decoded_rows
 
 _MEANINGS = {
-    "start address": "where the first line of the block lies",
-    "LBO": "no effect: a line has 16 bytes",
+    "start address": "address of the block's first line",
+    "LBO": "not used: a line has 16 bytes",
     "SBO": f"to the next {LINES_TOGETHER} of {LANES} lines",
 }
 
@@ -31,7 +31,7 @@ def _(decoded: DecodedCopy) -> str:
 
 
 def field_rows(decoded: DecodedCopy) -> list[tuple[str, ...]]:
-    """Each field, as `HEADS` of a decoded descriptor of an operand names them."""
+    """Return the fields; the columns are `HEADS` of a decoded descriptor."""
     return [
         (*row[:-1], _MEANINGS.get(row[0], row[-1]))
         for row in decoded_rows(decode(decoded.bits, arch=decoded.arch))
@@ -39,7 +39,7 @@ def field_rows(decoded: DecodedCopy) -> list[tuple[str, ...]]:
 
 
 def layout(decoded: DecodedCopy) -> str:
-    """How the bytes lie that it reads, as (line, byte)."""
+    """Return the layout of the bytes that it reads, (line, byte)."""
     d = decoded.descriptor
     return (
         f"{d.swizzle.cute} o (({LINES_TOGETHER},{LANES // LINES_TOGETHER}),{UNIT_BYTES}):"

@@ -1,4 +1,4 @@
-"""A tile of scale factors, and the descriptors of its copies, as people read them."""
+"""A tile of scale factors, and the descriptors of its copies, as text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...scale_tile import EncodedScales, ScaleTile
 from ..formats import added, descriptor_hex
 from ..tables import columns, named
 
-HEADS = ("rows", "factors", "begins at", "column", "descriptor")
+HEADS = ("rows", "factors", "start", "column", "descriptor")
 
 
 @text.register
@@ -23,27 +23,30 @@ def _(encoded: EncodedScales) -> str:
 
 
 def lines(tile: ScaleTile) -> list[tuple[str, str]]:
-    """What there is to know about the tile, by name."""
+    """Return the facts about the tile, each with its name."""
     if isinstance(tile.found, Mismatch):
-        said = [("matches none", tile.found.reason), ("layout", str(tile.layout))]
-        return [*said, ("nearest", text(tile.nearest))] if tile.nearest else said
-    encoded, found = tile.encoded(), tile.found
+        found = [("no match", tile.found.reason), ("layout", str(tile.layout))]
+        return [*found, ("nearest", text(tile.nearest))] if tile.nearest else found
+    encoded, blocks = tile.encoded(), tile.found
     steps = added(step for row in encoded.steps for step in row)
-    said = [
+    found = [
         ("matches", f"blocks of {BLOCK_ROWS}x{BLOCK_FACTORS} factors, {BLOCK_BYTES} bytes"),
         ("layout", str(tile.layout)),
-        ("SBO", f"{found.operand.canonical.sbo} bytes"),
-        ("descriptor", f"{descriptor_hex(encoded.constant)}, and the address OR'd in"),
+        ("SBO", f"{blocks.operand.canonical.sbo} bytes"),
+        ("descriptor", f"{descriptor_hex(encoded.constant)} | (address & 0x3ffff) >> 4"),
         ("blocks", f"{steps} (16-byte units; along K, then along the rows)"),
     ]
     if len(tile.stage_steps) > 1:
-        said.append(("stage steps", f"{added(tile.stage_steps)} (16-byte units)"))
-    columns_of = f"{found.columns} of tensor memory, {found.word_columns} a word"
-    return [*said, ("columns", columns_of)]
+        found.append(("stage steps", f"{added(tile.stage_steps)} (16-byte units)"))
+    columns_of = (
+        f"{blocks.columns} of tensor memory, {blocks.word_columns} per word of four factors"
+    )
+    return [*found, ("columns", columns_of)]
 
 
 def rows(encoded: EncodedScales) -> list[tuple[str, ...]]:
-    """Each block: where it lies, where it goes, and its descriptor, as `HEADS` names them."""
+    """Return each block: its address, its tensor memory column, its descriptor; the columns are
+    `HEADS`."""
     return [
         (
             f"{block * BLOCK_ROWS}-{(block + 1) * BLOCK_ROWS - 1}",
@@ -58,8 +61,8 @@ def rows(encoded: EncodedScales) -> list[tuple[str, ...]]:
 
 
 def note(encoded: EncodedScales) -> str:
-    """The instruction, and what it fills."""
+    """Return a sentence about the copies."""
     return (
-        f"tcgen05.cp.32x128b.warpx4 of each block, to {encoded.blocks.columns} columns of tensor "
-        "memory in all"
+        f"one tcgen05.cp.32x128b.warpx4 per block, to {encoded.blocks.columns} columns of tensor memory "
+        "in total"
     )

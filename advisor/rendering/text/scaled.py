@@ -1,4 +1,4 @@
-"""The scale factors of a block-scaled product, as people read them."""
+"""The scale factors of a block-scaled MMA, as text."""
 
 from __future__ import annotations
 
@@ -6,56 +6,56 @@ from textwrap import indent
 
 from ....layout.tcgen05.scales import BLOCK_BYTES, BLOCK_COLUMNS, BLOCK_FACTORS, BLOCK_ROWS
 from ...answer import text
-from ...scaled import Factors, FactorTile
+from ...scaled import ScaleFactors, ScaleFactorTile
 from ..formats import descriptor_hex, instruction_hex
 from ..tables import columns
 
-_TILE_HEADS = ("", "rows", "factors", "layout", "bytes", "columns", "a word")
-_STEP_HEADS = ("k", "word", "A's column", "B's column", "id", "instruction descriptor")
+_TILE_HEADS = ("", "rows", "factors", "layout", "bytes", "columns", "per word")
+_K_BLOCK_HEADS = ("k", "word", "A's column", "B's column", "ID", "instruction descriptor")
 
 
 @text.register
-def _(factors: Factors) -> str:
+def _(factors: ScaleFactors) -> str:
     tiles = [_tile_row(tile) for tile in factors.tiles]
     head = (
-        f"Scale factors: {factors.by.scale}, one for {factors.size} elements along K; an instruction "
-        f"reads {factors.each} of each row"
+        f"Scale factors: {factors.op.scale}, one per {factors.vector_size} elements along K; an "
+        f"instruction reads {factors.per_row} of each row"
     )
-    subtiles = (
+    tables = (
         columns(_TILE_HEADS, tiles),
         _copies(factors),
-        columns(_STEP_HEADS, _steps(factors)),
+        columns(_K_BLOCK_HEADS, _k_blocks(factors)),
     )
-    return "\n\n".join([head, *(indent(subtile, "  ") for subtile in subtiles)])
+    return "\n\n".join([head, *(indent(table, "  ") for table in tables)])
 
 
-def _tile_row(tile: FactorTile) -> tuple[str, ...]:
-    """A tile, as `_TILE_HEADS` names it."""
+def _tile_row(tile: ScaleFactorTile) -> tuple[str, ...]:
+    """Return a tile; the columns are `_TILE_HEADS`."""
     numbers = (tile.layout.size_bytes, tile.blocks.columns, tile.blocks.word_columns)
     return (tile.role.name, *map(str, (*tile.layout.shape, tile.layout, *numbers)))
 
 
-def _copies(factors: Factors) -> str:
+def _copies(factors: ScaleFactors) -> str:
     descriptor = factors.tiles[0].blocks.descriptor(0, 0).encode()
     return (
-        f"Blocks of {BLOCK_BYTES} bytes, a word of {BLOCK_FACTORS} factors of {BLOCK_ROWS} rows, go "
-        f"to {BLOCK_COLUMNS} columns each:\n"
-        f"tcgen05.cp.cta_group::{factors.by.ctas}.32x128b.warpx4, descriptor "
+        f"A block of {BLOCK_BYTES} bytes, a word of {BLOCK_FACTORS} factors for {BLOCK_ROWS} rows, is "
+        f"copied to {BLOCK_COLUMNS} columns:\n"
+        f"tcgen05.cp.cta_group::{factors.op.ctas}.32x128b.warpx4, descriptor "
         f"{descriptor_hex(descriptor)} | (address & 0x3ffff) >> 4"
     )
 
 
-def _steps(factors: Factors) -> list[tuple[str, ...]]:
-    """The instructions along K, of the first shape, as `_STEP_HEADS` names them."""
+def _k_blocks(factors: ScaleFactors) -> list[tuple[str, ...]]:
+    """Return the K blocks of the first shape; the columns are `_K_BLOCK_HEADS`."""
     a, b = factors.tiles
     return [
         (
-            f"{step.k}-{step.k + factors.instruction_k - 1}",
-            str(step.word),
-            f"+{a.blocks.column(0, step.word)}",
-            f"+{b.blocks.column(0, step.word)}",
-            str(step.id),
-            instruction_hex(step.descriptors[0].encode()),
+            f"{k_block.k}-{k_block.k + factors.instruction_k - 1}",
+            str(k_block.word),
+            f"+{a.blocks.column(0, k_block.word)}",
+            f"+{b.blocks.column(0, k_block.word)}",
+            str(k_block.id),
+            instruction_hex(k_block.descriptors[0].encode()),
         )
-        for step in factors.steps
+        for k_block in factors.k_blocks
     ]

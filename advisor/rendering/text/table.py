@@ -1,4 +1,4 @@
-"""The tables of canonical layouts and of element types, as people read them."""
+"""The tables of canonical layouts and of element types, as text."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from ...answer import data, text
 from ...table import FormTable, TypeTable
 from ..tables import columns_of
 
-#: The heads of the columns, and what of a row's data stands below each.
+#: For the head of each column, the key of its values in a row's data.
 _FORMS = {
     "major": "major",
     "swizzle": "swizzle",
     "layout": "layout",
     "LBO": "lbo",
     "SBO": "sbo",
-    "field": "descriptor_mode",
+    "mode field": "descriptor_mode",
     "alignment": "alignment",
     "tensor map": "tensor_map",
 }
 _TYPES = {"type": "type", "bits": "bits", "K": "k", "K-major": "k_major", "MN-major": "mn_major"}
 
 _FORM_NOTES = (
-    "T is 16 bytes in elements; LBO and SBO are byte offsets. Alignment in bytes. The types that are "
-    "read so: --types."
+    "T is 16 bytes in elements; LBO and SBO are byte offsets; alignment is in bytes. --types prints the "
+    "element types of each."
 )
 
-_TYPE_NOTES = "K is that of one instruction, 32 bytes. A dash stands where a type is not read so."
+_TYPE_NOTES = "K is that of one instruction, 32 bytes. A dash: not readable with this major-ness."
 
 _PADDED_NOTES = (
-    "Of a type named _p32 or _p64, 16 elements take 16 bytes, the last of which hold nothing: its bits "
-    "are counted so."
+    "16 elements of a type _p32 or _p64 take 16 bytes, the last 4 or 8 of which are padding; bits "
+    "include the padding."
 )
 
 

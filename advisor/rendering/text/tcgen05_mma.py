@@ -1,4 +1,4 @@
-"""The `tcgen05.mma` instructions that multiply two tiles, as people read them."""
+"""The `tcgen05.mma` instructions of an MMA, as text."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ..tables import columns
 from .instruction import HEADS as FIELD_HEADS
 from .instruction import field_rows
 
-_HEADS = ("times", "M", "N", "K", "instruction descriptor")
+_HEADS = ("count", "M", "N", "K", "instruction descriptor")
 
 
 @text.register
 def _(mma: Tcgen05Mma) -> str:
     first, *others = mma.accumulators
     instead = f"; or {', '.join(others)}" if others else ""
-    together = ", two blocks together" if mma.by.ctas == 2 else ""
+    pair = ", CTA pair" if mma.op.ctas == 2 else ""
     fields = field_rows(mma.decoded(*next(iter(mma.shapes))))
     factors = [text(mma.factors)] if mma.factors else []
     head = [
-        f"D = A * B: {mma.m}x{mma.n} {first}{instead}{together}",
+        f"D = A * B: {mma.m}x{mma.n} {first}{instead}{pair}",
         f"  {mma.opcode}",
         f"  {_takes(mma)}",
         *(f"  {line}" for line in _pair(mma)),
@@ -32,7 +32,7 @@ def _(mma: Tcgen05Mma) -> str:
 
 
 def _takes(mma: Tcgen05Mma) -> str:
-    """How much of tensor memory it takes."""
+    """Return a sentence about the tensor memory."""
     takes = f"D takes {mma.columns} columns of tensor memory"
     if mma.factors:
         takes += f", scale factors {mma.factors.columns}"
@@ -42,23 +42,24 @@ def _takes(mma: Tcgen05Mma) -> str:
 
 
 def _pair(mma: Tcgen05Mma) -> list[str]:
-    """What two blocks have to know of each other."""
+    """Return the rules of a CTA pair."""
     mask = mma.commit_mask(0)
     if mask is None:
         return []
     return [
-        "the block of even rank starts the instructions; its descriptors hold in both, whose tiles "
-        "lie at the same addresses",
+        "the CTA of even rank issues the instructions; both CTAs have their tiles at the same shared "
+        "memory addresses",
         "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64, "
         f"mask {mask:#06x} << its rank",
     ]
 
 
 def _rows(mma: Tcgen05Mma) -> list[tuple[str, ...]]:
-    """How often there is an instruction of each shape, and its descriptor, as `_HEADS` names them."""
+    """Return the instructions of each shape, with their number and descriptor; the columns are
+    `_HEADS`."""
     return [
         (
-            *map(str, (count * mma.steps, m, n, mma.a.instruction_k)),
+            *map(str, (count * mma.k_blocks, m, n, mma.a.instruction_k)),
             instruction_hex(mma.descriptor(m, n).encode()),
         )
         for (m, n), count in mma.shapes.items()

@@ -1,11 +1,11 @@
-"""The commands of `smem-layout`: each module is the command of its name.
+"""The subcommands of `smem-layout`: one module each, with the subcommand's name.
 
-It has
+A module has
 
 - a docstring, which its `--help` shows,
-- `SUMMARY`, which the list of commands shows,
-- `add_arguments(parser)`, which adds its arguments to those that every command has, and
+- `SUMMARY`, which the list of subcommands shows,
+- `add_arguments(parser)`, which adds its arguments, and
 - `run(options)`, which prints the answer and returns the exit code.
 
-What it needs besides its arguments is imported when it runs, so that `--help` is there at once.
+`run` imports the modules that it needs, so that `--help` starts fast.
 """

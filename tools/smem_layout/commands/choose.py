@@ -1,4 +1,5 @@
-"""Chooses the layouts of the tiles that wgmma or tcgen05 multiplies, and says what follows from them."""
+"""Chooses the shared memory layouts of A and B for wgmma or tcgen05: layouts, descriptors, TMA boxes,
+bank conflicts, instructions."""
 
 import argparse
 import shlex
@@ -10,20 +11,20 @@ SUMMARY = "which layout and descriptor an operand gets, and why"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the operands, how they arrive, and what multiplies them."""
-    loads = "tma, 16-byte (accesses of all threads), or, of A, ldmatrix; several joined by commas"
+    """Add the operands, their loads and the MMA."""
+    loads = "tma, 16-byte (stores of all threads) or ldmatrix (A only); several joined by commas"
     parser.add_argument("--a", metavar="MxKxTYPE", help="A's tile, for example 128x64xbf16")
     parser.add_argument("--b", metavar="KxNxTYPE", help="B's tile, for example 64x256xbf16")
     parser.add_argument("--load", metavar="HOW", default="tma", help=f"{loads} (default: tma)")
-    parser.add_argument("--load-a", metavar="HOW", help="of A, if it differs")
-    parser.add_argument("--load-b", metavar="HOW", help="of B, if it differs")
+    parser.add_argument("--load-a", metavar="HOW", help="for A, if it differs")
+    parser.add_argument("--load-b", metavar="HOW", help="for B, if it differs")
     parser.add_argument(
-        "--a-major", choices=("k", "m"), help="how A lies in global memory (default: k)"
+        "--a-major", choices=("k", "m"), help="major-ness of A in global memory (default: k)"
     )
     parser.add_argument(
         "--b-major",
         choices=("k", "n"),
-        help="how B lies in global memory (default: n for types that are read so, k for others)",
+        help="major-ness of B in global memory (default: n for types that are read N-major, else k)",
     )
     parser.add_argument(
         "--max-swizzle",
@@ -41,33 +42,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--ctas",
         type=int,
         default=1,
-        help="tcgen05: blocks that multiply together, each with tiles like these (default: 1)",
+        help="tcgen05: CTAs of cta_group::N, each with tiles like these: 1 or 2 (default: 1)",
     )
     parser.add_argument(
         "--scaled",
         nargs="?",
         const="ue8m0",
         metavar="TYPE",
-        help="tcgen05: blocks of A and B are scaled, by ue8m0 (default) or ue4m3",
+        help="tcgen05: block scaling by ue8m0 (default) or ue4m3",
     )
     parser.add_argument(
         "--k-bytes",
         type=int,
         default=32,
         metavar="BYTES",
-        help="along K of one instruction: 32, or 48 of e2m1 on sm_103 (default: 32)",
+        help="K of one instruction in bytes: 32, or 48 of e2m1 on sm_103 (default: 32)",
     )
     parser.add_argument(
         "--block",
         type=int,
         metavar="ELEMENTS",
-        help="of --scaled: along K, that share a factor (default: 16 of ue4m3, 32 of ue8m0)",
+        help="with --scaled: elements along K per scale factor (default: 16 of ue4m3, 32 of ue8m0)",
     )
-    parser.add_argument("--emit", choices=("cuda",), help="print CUDA C++ to paste instead")
+    parser.add_argument("--emit", choices=("cuda",), help="print CUDA C++ instead")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the choice."""
+    """Print the choice."""
     from ....advisor import choose_operands
 
     chosen = choose_operands(
@@ -101,13 +102,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _command(options: argparse.Namespace) -> str:
-    """The command that was given, without what it would do anyway."""
+    """Return the command line, without default values."""
     defaults = {"load": "tma", "max_swizzle": 128, "threads": 128}
     defaults |= {"ctas": 1, "k_bytes": 32}
-    said = ["smem-layout", "choose"]
+    words = ["smem-layout", "choose"]
     names = ("a", "b", "load", "load_a", "load_b", "a_major", "b_major", "max_swizzle", "threads")
     for name in (*names, "stages", "arch", "ctas", "scaled", "k_bytes", "block", "emit"):
         value = getattr(options, name)
         if value is not None and value != defaults.get(name):
-            said += [f"--{name.replace('_', '-')}", str(value)]
-    return shlex.join(said)
+            words += [f"--{name.replace('_', '-')}", str(value)]
+    return shlex.join(words)

@@ -1,6 +1,6 @@
-"""Says what a descriptor means, and what is suspicious about it: the 64 bits of an operand in shared
-memory, with --scales those of a block of scale factors, or with --instruction the 32 bits of an
-instruction of tcgen05."""
+"""Decodes a descriptor and reports suspicious values: the 64-bit matrix descriptor of an operand, with
+--scales that of a block of scale factors, or with --instruction the 32-bit instruction descriptor of
+tcgen05."""
 
 import argparse
 
@@ -19,38 +19,40 @@ from ..arguments import (
 )
 from ..printed import printed
 
-SUMMARY = "a descriptor's fields in words, what it reads, what is suspicious"
+SUMMARY = "a descriptor's fields, the bytes it reads, suspicious values"
 
 _INSTRUCTION = "0x08400010"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the descriptor, and what is known of the instruction."""
+    """Add the descriptor and the instruction's properties."""
     parser.add_argument("descriptor", nargs="?", help=f"for example {DESCRIPTOR}")
     parser.add_argument(
         "--instruction",
         metavar="BITS",
-        help=f"instead, the descriptor of an instruction of tcgen05, for example {_INSTRUCTION}",
+        help=f"instead, an instruction descriptor of tcgen05, for example {_INSTRUCTION}",
     )
-    parser.add_argument("--kind", help="of --instruction, for example f16")
+    parser.add_argument("--kind", help="kind of --instruction, for example f16")
     parser.add_argument(
-        "--scales", action="store_true", help="it is for a tcgen05.cp of a block of scale factors"
+        "--scales",
+        action="store_true",
+        help="a descriptor of tcgen05.cp, of a block of scale factors",
     )
     add_arch(parser)
     add_element(parser, required=False)
     add_major(parser)
-    parser.add_argument("--rows", help="extent along m/n: M for A, N for B; default: the M of A's")
+    parser.add_argument("--rows", help="extent along m/n: M for A, N for B; default: the M of A")
     parser.add_argument(
         "--k-bytes",
         help="bytes along K of one instruction; default: 32, or 48 where LBO is an address",
     )
     parser.add_argument(
-        "--at", metavar="ADDRESS", help="where the tile begins, if not at the start"
+        "--at", metavar="ADDRESS", help="start of the tile; default: the descriptor's start"
     )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the answer."""
+    """Print the answer."""
     from ....advisor import decode
     from ....advisor.numbers import parse_number
 
@@ -59,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     if options.instruction is not None:
         return _instruction(options)
     if options.kind is not None:
-        raise InputError("--kind is for --instruction; of an operand, give --element")
+        raise InputError("--kind is for --instruction; for an operand, give --element")
     if options.scales:
         return _copy(options)
     bits = parse_number("descriptor", options.descriptor, DESCRIPTOR)
@@ -70,29 +72,29 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _copy(options: argparse.Namespace) -> int:
-    """Prints the answer about a descriptor of a block of scale factors."""
+    """Print the answer for a descriptor of a block of scale factors."""
     from ....advisor import decode_copy
     from ....advisor.numbers import parse_number
 
-    _only_operands(options, "--scales")
+    _reject_operand_options(options, "--scales")
     bits = parse_number("descriptor", options.descriptor, DESCRIPTOR)
     return printed(decode_copy(bits, arch_of(options, Arch.SM_100)), options.json)
 
 
-def _only_operands(options: argparse.Namespace, other: str) -> None:
-    """Refuses what is said of an operand beside another thing to decode."""
+def _reject_operand_options(options: argparse.Namespace, other: str) -> None:
+    """Reject options for operands with --scales and --instruction."""
     for name in ("element", "major", "rows", "k_bytes", "at"):
         if getattr(options, name) is not None:
             raise InputError(f"--{name.replace('_', '-')} is for an operand, not for {other}")
 
 
 def _instruction(options: argparse.Namespace) -> int:
-    """Prints the answer about an instruction's descriptor."""
+    """Print the answer for an instruction descriptor."""
     from ....advisor import decode_instruction
     from ....advisor.numbers import parse_number
     from ....layout.tcgen05 import KINDS
 
-    _only_operands(options, "--instruction")
+    _reject_operand_options(options, "--instruction")
     if options.scales:
         raise InputError("--scales is for a descriptor, not for --instruction")
     bits = parse_number("--instruction", options.instruction, _INSTRUCTION, 32)

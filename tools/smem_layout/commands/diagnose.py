@@ -1,5 +1,5 @@
-"""My kernel computes garbage: which elements does a descriptor make the instructions read from where
-they were not written?"""
+"""Compares the layout that a kernel writes with a descriptor: the elements that instructions read from a
+wrong address, and why."""
 
 import argparse
 
@@ -8,27 +8,27 @@ from ..arguments import DESCRIPTOR, SCALES, add_major, major_of, number
 from ..printed import printed
 from ..tiles import add_tile, scale_tile_of, tile_of
 
-SUMMARY = "which elements are read from where they were not written"
+SUMMARY = "elements that are read from a wrong address, and why"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the tile that was written, and the descriptor that was used."""
+    """Add the tile that was written and the descriptor that was used."""
     parser.add_argument("--descriptor", required=True, help=f"for example {DESCRIPTOR}")
     parser.add_argument(
         "--k-steps",
         default="0",
-        help="what is added to it for each instruction along k, or copy of scale factors, in 16-byte "
+        help="offsets added to it for each instruction along K, or copy of scale factors, in 16-byte "
         "units; default: 0, the first",
     )
     parser.add_argument(
-        "--at", metavar="ADDRESS", help="where the tile begins, if not at the start"
+        "--at", metavar="ADDRESS", help="start of the tile; default: the descriptor's start"
     )
     add_major(parser)
     add_tile(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the answer."""
+    """Print the answer."""
     from ....advisor import diagnose
     from ....advisor.numbers import parse_number, parse_numbers
 

@@ -1,6 +1,6 @@
-"""Encodes the descriptor of an operand in shared memory: from its fields (--start, --lbo, --sbo in
-bytes, --swizzle, --base-offset, --absolute), or those of all instructions from the layout of a tile; of
-a tile of scale factors (--role scales), those of their copies to tensor memory."""
+"""Encodes matrix descriptors: one from its fields (--start, --lbo, --sbo in bytes, --swizzle,
+--base-offset, --absolute), or those of all instructions from the layout of a tile; for a tile of scale
+factors (--role scales), those of the copies to tensor memory."""
 
 import argparse
 
@@ -13,22 +13,24 @@ SUMMARY = "the descriptor of given fields, or of a tile's layout"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the fields, and the tile."""
+    """Add the fields and the tile."""
     parser.add_argument("--start", default="0", help="address, in bytes; default: 0")
     parser.add_argument("--lbo", help="leading dimension byte offset")
     parser.add_argument("--sbo", help="stride dimension byte offset")
     parser.add_argument("--base-offset", help="0 to 7; default: 0")
     parser.add_argument(
-        "--absolute", action="store_true", help="LBO is an address, for a K of 48 bytes (sm_103)"
+        "--absolute",
+        action="store_true",
+        help="LBO is an absolute address, for a K of 48 bytes (sm_103)",
     )
     parser.add_argument(
-        "--k-bytes", help="of a tile: bytes along K of one instruction; 48 on sm_103 (default: 32)"
+        "--k-bytes", help="with a tile: K of one instruction in bytes; 48 on sm_103 (default: 32)"
     )
     add_tile(parser, required=False)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the answer."""
+    """Print the answer."""
     from ....advisor import encode, encode_operand
     from ....layout import LayoutError, Mismatch
 
@@ -52,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
             raise LayoutError(found.reason)
         return printed(encode_operand(found, start), options.json)
     if options.k_bytes is not None:
-        raise InputError("--k-bytes is for a tile; of fields, --absolute tells")
+        raise InputError("--k-bytes is for a tile; for fields, give --absolute")
     if lbo is None or sbo is None:
         raise InputError("give --lbo and --sbo, or a tile by a layout, --shape or --map")
     swizzle = SWIZZLES[options.swizzle or "none"]
@@ -61,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _chunks(options: argparse.Namespace, start: int) -> int:
-    """Prints the answer where rows are read in chunks."""
+    """Print the answer for rows that are read in chunks."""
     from ....advisor import encode_chunks
     from ....layout import Role
 
@@ -70,8 +72,8 @@ def _chunks(options: argparse.Namespace, start: int) -> int:
         has = " or ".join(map(str, arch.k_bytes))
         raise InputError(f"--k-bytes is {k_bytes}, but {arch} reads {has} of each row")
     if options.rows is not None:
-        raise InputError("--rows goes with a K of 32 bytes; others are cut as an mma does")
+        raise InputError("--rows is for a K of 32 bytes; for others, N is that of the mma")
     tile = tile_of(options).layout
     if tile is None:
-        raise InputError("no layout explains the map")
+        raise InputError("no layout matches the map")
     return printed(encode_chunks(tile, Role(options.role), start, arch), options.json)

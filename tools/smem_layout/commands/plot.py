@@ -1,5 +1,5 @@
-"""Draws a layout: which element lies where in shared memory, and how an access meets the banks; or
-where D of an instruction of tcgen05 lies in tensor memory."""
+"""Draws a layout: the place of each element in shared memory, and the bank conflicts of an access; or D
+of a tcgen05 instruction in tensor memory."""
 
 import argparse
 import re
@@ -22,38 +22,38 @@ _COLORS = ("row", "k", "bank", "instruction")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What is drawn, how, and where to."""
+    """Add the layout, the style and the output."""
     add = parser.add_argument
     add("layout", nargs="?", help="in CuTe's notation: 'Swizzle<3,4,3> o (64,64):(64,1)'")
     add("--element", help="the layout's element type, for example bf16")
     add("--tile", help="instead of a layout, a tile: 64x64xbf16")
     add("--swizzle", type=int, default=128, choices=(0, 32, 64, 128), help="of --tile, in bytes")
     add("--contiguous", default="columns", choices=("rows", "columns"), help="of --tile")
-    add("--accumulator", metavar="MxN", help="instead, D of an instruction of tcgen05: 128x256")
-    add("--ctas", type=int, help="of --accumulator: blocks that multiply together; default: 1")
+    add("--accumulator", metavar="MxN", help="instead, D of a tcgen05 instruction: 128x256")
+    add("--ctas", type=int, help="with --accumulator: CTAs of cta_group::N; default: 1")
     add("--view", default="memory", choices=("memory", "logical", "both"))
-    add("--color", default="k", choices=_COLORS, help="what colours tell")
-    add("--access", choices=("store", "ldmatrix", "core", "mma"), help="lay an access over it")
-    add("--at", default="0,0", help="the row and column at which the access begins")
-    add("--operand", choices=("a", "b"), help="the tile is A or B: show what LBO and SBO step over")
-    add("--outline", default="atom", choices=("atom", "box"), help="what thick lines go round")
-    add("--elements", action="store_true", help="cells are elements, also where 16 bytes are a run")
-    add("--lines", type=int, default=64, help="how many lines are drawn at most")
-    add("--start", default="0", help="the byte address at which the tile begins")
-    add("--base-offset", type=int, default=0, help="where the swizzle's pattern starts, 0 to 7")
-    add("--k-bytes", type=int, default=32, help="along K of one instruction: 32, or 48 on sm_103")
+    add("--color", default="k", choices=_COLORS, help="the property that colours show")
+    add("--access", choices=("store", "ldmatrix", "core", "mma"), help="highlight an access")
+    add("--at", default="0,0", help="row and column of the access")
+    add("--operand", choices=("a", "b"), help="the tile is A or B: show LBO and SBO")
+    add("--outline", default="atom", choices=("atom", "box"), help="what thick lines enclose")
+    add("--elements", action="store_true", help="one element per cell, even in contiguous bytes")
+    add("--lines", type=int, default=64, help="maximum number of lines")
+    add("--start", default="0", help="byte address of the tile")
+    add("--base-offset", type=int, default=0, help="base offset of the swizzle pattern, 0 to 7")
+    add("--k-bytes", type=int, default=32, help="bytes of K per instruction: 32, or 48 on sm_103")
     add_arch(parser)
-    add("--compare", action="store_true", help="beside it, the same without swizzle")
+    add("--compare", action="store_true", help="draw the same layout without swizzle next to it")
     add("-o", "--output", help="a .svg or .png file; - writes SVG to standard output")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Writes the picture, or prints its cells."""
+    """Write the picture, or print its cells."""
     from ....advisor.pictures import side_by_side, svg
 
     output = options.output
     if output is None and not options.json:
-        raise InputError("nowhere to draw to; expected -o FILE.svg, -o FILE.png or --json")
+        raise InputError("no output; expected -o FILE.svg, -o FILE.png or --json")
     if output == "-" and options.json:
         raise InputError("-o - and --json both write to standard output; expected one of them")
     if output not in (None, "-") and not output.endswith(_FILES):
@@ -71,10 +71,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def accumulator(options: argparse.Namespace) -> "AccumulatorPicture":
-    """D in tensor memory.
+    """Return a picture of D in tensor memory.
 
     Raises:
-        InputError: if a layout or a tile is given as well, or no instruction has such a D.
+        InputError: if a layout or a tile is given as well, or no instruction has D of this shape.
         TextError: if its shape is malformed.
     """
     from ....advisor.pictures import AccumulatorPicture
@@ -83,7 +83,7 @@ def accumulator(options: argparse.Namespace) -> "AccumulatorPicture":
     from ....layout.text_error import TextError, number_of
 
     if options.layout is not None or options.tile is not None:
-        raise InputError("--accumulator goes without a layout and --tile")
+        raise InputError("--accumulator cannot be combined with a layout or --tile")
     found = re.fullmatch(r"(\d+)x(\d+)", options.accumulator)
     m, n = map(number_of, found.groups()) if found else (None, None)
     if m is None or n is None:
@@ -97,7 +97,7 @@ def accumulator(options: argparse.Namespace) -> "AccumulatorPicture":
 
 
 def pictures(options: argparse.Namespace) -> "list[Picture]":
-    """What stands side by side: without swizzle and with, each as it is and in memory."""
+    """Return the pictures from left to right: without and with swizzle, each in the requested views."""
     from ....advisor.pictures import AccessKind, Color, Outline, Picture, View
     from ....layout import Role
 
@@ -124,7 +124,7 @@ def pictures(options: argparse.Namespace) -> "list[Picture]":
 
 
 def _layout(options: argparse.Namespace) -> "TileLayout":
-    """The layout that is given, or the one that follows from a tile and its swizzle."""
+    """Return the layout that is given, or that of a tile and its swizzle."""
     from ....advisor import TileSpec
     from ....layout import ELEMENTS, Swizzle, parse_layout, tile_of_atoms
     from ....layout.elements import NARROW

@@ -1,5 +1,5 @@
-"""Prints the canonical layouts of the ISA, or which of them each type of A and B is read in; of
-tcgen05, the shapes of its kinds, or the scale factors that they take."""
+"""Prints the canonical layouts of the ISA, the element types of A and B with their layouts, or for
+tcgen05 the shapes of its kinds, or the scale factors of its kinds."""
 
 import argparse
 
@@ -7,23 +7,23 @@ from ....layout import Arch
 from ..arguments import add_arch, arch_of
 from ..printed import printed
 
-SUMMARY = "the canonical layouts, the types, tcgen05's kinds and their scale factors"
+SUMMARY = "the canonical layouts, the element types, tcgen05's kinds and scale factors"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the architecture, and which table."""
+    """Add the architecture and the table."""
     add_arch(parser)
     which = parser.add_mutually_exclusive_group()
     for name, shows in (
-        ("--types", "the types, with the majors and swizzles of each"),
+        ("--types", "the element types, with the major-ness and swizzles of each"),
         ("--kinds", "tcgen05's kinds, with the shapes of their instructions (default: of sm_100)"),
-        ("--scales", "the scale factors that kinds take, and how they lie (default: of sm_100)"),
+        ("--scales", "the scale factors of the kinds, and their layout (default: of sm_100)"),
     ):
         which.add_argument(name, action="store_true", help=shows)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the table."""
+    """Print the table."""
     from ....advisor import FormTable, KindTable, ScaleTable, TypeTable
 
     if options.kinds or options.scales:

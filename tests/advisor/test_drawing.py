@@ -20,7 +20,7 @@ DRAWING = Drawing(
 )
 
 
-def test_svg_is_well_formed_and_says_what_it_shows():
+def test_svg_is_well_formed_and_has_a_title():
     root = ElementTree.fromstring(svg(DRAWING))
     kinds = [child.tag.split("}")[1] for child in root]
     assert kinds == ["title", "defs", "path", "rect", "path", "text"]
@@ -102,7 +102,7 @@ def test_without_pillow_the_extra_is_named(monkeypatch):
         png(DRAWING)
 
 
-def test_a_png_is_not_larger_than_programs_open():
+def test_a_png_has_a_maximum_size():
     pytest.importorskip("PIL")
     from mlir_smem.advisor.pictures.png import png
 

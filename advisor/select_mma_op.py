@@ -1,4 +1,4 @@
-"""Which instruction multiplies given types on an architecture; refusals say what would."""
+"""Select the MMA operation for given element types on an architecture."""
 
 from __future__ import annotations
 
@@ -8,64 +8,63 @@ from ..layout.elements import E2M1_P64
 from ..layout.instruction import INSTRUCTION_K_BYTES
 from ..layout.tcgen05 import KINDS, Kind
 from ..layout.tcgen05.shapes import LONG_K_BYTES
-from .multiplier import Multiplier, Tcgen05, Wgmma
+from .mma_op import MmaOp, Tcgen05Op, WgmmaOp
 
 
-def multiplier_of(
+def select_mma_op(
     arch: Arch,
     elements: dict[Role, Element],
     ctas: int = 1,
     scale: str | None = None,
     k_bytes: int = INSTRUCTION_K_BYTES,
     block: int | None = None,
-) -> Multiplier:
-    """What multiplies A and B, of which one may be left out: it has the type of the other.
+) -> MmaOp:
+    """Return the MMA operation for A and B; an operand that is left out has the type of the other.
 
     Args:
         arch: the architecture.
         elements: the types of the operands that are given.
-        ctas: blocks that multiply together.
-        scale: the type of the scale factors of blocks; None for no scaling.
+        ctas: CTAs of the MMA, the N of `.cta_group::N`.
+        scale: the type of the scale factors; None without block scaling.
         k_bytes: bytes along K of one instruction.
-        block: elements along K that share a scale factor; None for the usual number.
+        block: elements along K per scale factor; None for the default.
 
     Raises:
-        LayoutError: if the architecture has no such instruction.
+        LayoutError: if the architecture has no such instruction; the message says what would fit.
     """
     if block is not None and scale is None:
-        raise LayoutError(f"{block} elements a scale factor, but no blocks are scaled (--scaled)")
+        raise LayoutError(f"{block} elements per scale factor, but no scale factors (--scaled)")
     for role, element in elements.items():
         if not arch.multiplies(element):
             others = [str(other) for other in Arch if other.multiplies(element)]
-            do = f"; {' and '.join(others)} do{'es' * (len(others) == 1)} (--arch)"
+            hint = f"; {' and '.join(others)} do{'es' * (len(others) == 1)} (--arch)"
             raise LayoutError(
-                f"{role.name}: {arch.instructions} does not multiply {element}" + do * bool(others)
+                f"{role.name}: {arch.instructions} does not multiply {element}"
+                + hint * bool(others)
             )
     if not arch.kinds:
-        _only_wgmma(ctas, scale, k_bytes)
-        return Wgmma()
+        _check_wgmma(ctas, scale, k_bytes)
+        return WgmmaOp()
     if ctas not in (1, 2):
-        raise LayoutError(f"{ctas} blocks; tcgen05 multiplies in 1 or 2 together")
+        raise LayoutError(f"{ctas} CTAs; tcgen05 has cta_group::1 and cta_group::2")
     a, b = (elements.get(role) or next(iter(elements.values())) for role in Role)
     kind = _kind_of(a, b, scale, block)
     if k_bytes != INSTRUCTION_K_BYTES:
         _check_long_k(arch, kind, k_bytes)
     if scale is not None and block is None:
         block = next(size for name, size in kind.scales if name == scale)
-    return Tcgen05(arch, kind, ctas, scale, k_bytes, block)
+    return Tcgen05Op(arch, kind, ctas, scale, k_bytes, block)
 
 
-def _only_wgmma(ctas: int, scale: str | None, k_bytes: int) -> None:
-    """Refuses what `wgmma` has not."""
-    for wanted, what in (
-        (ctas != 1, f"{ctas} blocks that multiply together"),
-        (scale is not None, f"blocks scaled by {scale}"),
-        (k_bytes != INSTRUCTION_K_BYTES, f"a K of {k_bytes} bytes"),
+def _check_wgmma(ctas: int, scale: str | None, k_bytes: int) -> None:
+    """Reject options that `wgmma` does not have."""
+    for given, what in (
+        (ctas != 1, f"cta_group::{ctas}"),
+        (scale is not None, f"block scaling by {scale}"),
+        (k_bytes != INSTRUCTION_K_BYTES, f"K of {k_bytes} bytes"),
     ):
-        if wanted:
-            raise LayoutError(
-                f"wgmma (sm_90) has not {what}; tcgen05 has (--arch sm_100 or sm_103)"
-            )
+        if given:
+            raise LayoutError(f"wgmma (sm_90) has no {what}; tcgen05 has (--arch sm_100 or sm_103)")
 
 
 def _kind_of(a: Element, b: Element, scale: str | None, block: int | None) -> Kind:
@@ -73,7 +72,7 @@ def _kind_of(a: Element, b: Element, scale: str | None, block: int | None) -> Ki
     if not both:
         partners = {e: None for kind in KINDS.values() for e in kind.codes if kind.multiplies(a, e)}
         raise LayoutError(
-            f"tcgen05 does not multiply {a} by {b}; beside an A of {a}, B is "
+            f"tcgen05 does not multiply {a} by {b}; with an A of {a}, B is "
             + " or ".join(map(str, partners))
         )
     scales = list(dict.fromkeys(name for kind in both for name, _ in kind.scales))
@@ -86,8 +85,8 @@ def _kind_of(a: Element, b: Element, scale: str | None, block: int | None) -> Ki
     sizes = sorted({size for kind in both for name, size in kind.scales if name == scale})
     if sizes:
         raise LayoutError(
-            f"tcgen05 does not multiply {a} by {b} with a factor of {scale} for {block} elements along "
-            f"K; expected one for {' or '.join(map(str, sizes))}"
+            f"tcgen05 does not multiply {a} by {b} with one {scale} scale factor per {block} elements "
+            f"along K; expected one per {' or '.join(map(str, sizes))}"
         )
     if scale is not None:
         raise LayoutError(

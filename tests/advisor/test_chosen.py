@@ -1,4 +1,4 @@
-"""The choice of operands' layouts as a value: what it refuses, and what it says."""
+"""The choice of operands' layouts: errors, choices and renderings."""
 
 import json
 
@@ -11,7 +11,7 @@ from mlir_smem.layout.text_error import TextError
 BF16 = {"a": "128x64xbf16", "b": "64x256xbf16"}
 
 
-# What is refused.
+# Errors.
 
 
 @pytest.mark.parametrize(
@@ -48,15 +48,15 @@ BF16 = {"a": "128x64xbf16", "b": "64x256xbf16"}
         ),
         (
             {"a": "64x64xtf32", "a_major": "m"},
-            "A: tf32 lies M-major in global memory, TMA moves lines as they are, and wgmma reads tf32 "
-            "K-major only; expected K-major data (--a-major k), or threads that transpose it on its "
-            "way (--load-a 16-byte)",
+            "A: tf32 is M-major in global memory, TMA does not transpose, and wgmma reads tf32 "
+            "K-major only; expected K-major data (--a-major k), or threads that transpose it "
+            "(--load-a 16-byte)",
         ),
         (
             {"b": "64x64xe4m3", "b_major": "n"},
-            "B: e4m3 lies N-major in global memory, TMA moves lines as they are, and wgmma reads e4m3 "
-            "K-major only; expected K-major data (--b-major k), or threads that transpose it on its "
-            "way (--load-b 16-byte)",
+            "B: e4m3 is N-major in global memory, TMA does not transpose, and wgmma reads e4m3 "
+            "K-major only; expected K-major data (--b-major k), or threads that transpose it "
+            "(--load-b 16-byte)",
         ),
         (
             {"b": "64x64xbf16", "load_b": "tma,ldmatrix"},
@@ -76,7 +76,7 @@ BF16 = {"a": "128x64xbf16", "b": "64x256xbf16"}
         ),
         (
             {**BF16, "stages": 5},
-            "A takes 81920 and B takes 163840 bytes; a block has 232448 bytes of shared memory: "
+            "A takes 81920 and B takes 163840 bytes; a CTA has 232448 bytes of shared memory: "
             "expected smaller tiles or fewer stages",
         ),
     ],
@@ -88,11 +88,11 @@ def test_refusals(given, message):
     assert str(refused.value) == message
 
 
-def test_a_refusal_by_all_layouts_lists_them():
+def test_an_error_lists_all_refused_layouts():
     with pytest.raises(LayoutError) as refused:
         choose_operands("64x512xb1", load_a="ldmatrix", a_major="m", max_swizzle=0)
     assert str(refused.value) == (
-        "A: no layout of 64x512xb1 suits all that is done with it\n"
+        "A: no layout of 64x512xb1 fits every use of the tile\n"
         "  refused  swizzle none, column-major, atoms across: the tile: its contiguous extent of 64 "
         "elements is no multiple of the atom's 128: 4096 bytes would be padding"
     )
@@ -102,13 +102,13 @@ def test_a_refusal_by_all_layouts_lists_them():
     "given, at",
     [({"a": "128y64xbf16"}, 3), ({"a": "64x64xbf16", "load_a": "tma,"}, 4)],
 )
-def test_malformed_texts_are_pointed_at(given, at):
+def test_malformed_texts_have_a_position(given, at):
     with pytest.raises(TextError) as refused:
         choose_operands(**given)
     assert refused.value.at == at
 
 
-# What is chosen.
+# Choices.
 
 
 def test_the_defaults_are_row_major_matrices_filled_by_tma():
@@ -117,7 +117,7 @@ def test_the_defaults_are_row_major_matrices_filled_by_tma():
     assert [o.tile.swizzle for o in chosen.each] == [Swizzle.B128] * 2
 
 
-def test_b_of_other_widths_lies_k_major_by_default():
+def test_b_of_other_widths_is_k_major_by_default():
     assert str(choose_operands(b="64x64xe4m3").b.major) == "K-major"
 
 
@@ -128,7 +128,7 @@ def test_threads_transpose_what_tma_cannot():
     assert a.stores.reason == "transposed in registers, no bank conflicts"
 
 
-def test_examples_lie_one_after_the_other_and_aligned():
+def test_examples_are_consecutive_and_aligned():
     chosen = choose_operands("64x16xbf16", "16x64xbf16", stages=3)
     assert chosen.a.address == 0x400
     assert chosen.a.layout.size_bytes == 3 * 64 * 16 * 2
@@ -136,7 +136,7 @@ def test_examples_lie_one_after_the_other_and_aligned():
     assert chosen.b.address % chosen.b.alignment == 0
 
 
-def test_tma_wants_its_own_alignment():
+def test_tma_needs_its_own_alignment():
     plain = {"max_swizzle": 0}
     assert choose_operands("64x64xbf16", **plain).a.alignment == 128
     assert choose_operands("64x64xbf16", load_a="16-byte", **plain).a.alignment == 16
@@ -151,7 +151,7 @@ def test_stages_are_multiples_of_the_pattern():
 
 def test_an_a_in_registers_has_no_descriptor():
     a = choose_operands("64x64xbf16", load_a="ldmatrix").a
-    assert (a.each_block, a.fields) == ([], [])
+    assert (a.each_mma_tile, a.fields) == ([], [])
     with pytest.raises(LayoutError, match="A is read from registers; it has no descriptor"):
         a.descriptor()
 
@@ -162,39 +162,49 @@ def test_a_strided_load_narrows_the_swizzle():
     assert a.tile.swizzle is Swizzle.B32
 
 
-def test_instructions_of_a_wide_product():
-    product = choose_operands("128x32xs8", "32x296xs8").mma
-    assert product.instructions == {
+def test_instructions_of_a_wide_mma():
+    mma = choose_operands("128x32xs8", "32x296xs8").mma
+    assert mma.instructions == {
         "wgmma.mma_async.sync.aligned.m64n256k32.s32.s8.s8": 2,
         "wgmma.mma_async.sync.aligned.m64n32k32.s32.s8.s8": 2,
         "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8": 2,
     }
-    assert product.transposes == {}
-    assert product.registers == 148
+    assert mma.transposes == {}
+    assert mma.registers == 148
 
 
 def test_an_operand_in_registers_is_not_transposed_by_the_instruction():
-    product = choose_operands("64x64xf16", "64x64xf16", load_a="ldmatrix", a_major="m").mma
-    assert product.transposes == {"imm-trans-b": 1}
+    mma = choose_operands("64x64xf16", "64x64xf16", load_a="ldmatrix", a_major="m").mma
+    assert mma.transposes == {"imm-trans-b": 1}
 
 
-# How it is said.
+# Renderings.
 
 KEYS = [
-    *("role", "shape", "stages", "element", "lies", "loads", "major", "layout", "staged_layout"),
+    *(
+        "role",
+        "shape",
+        "stages",
+        "element",
+        "global_major",
+        "loads",
+        "major",
+        "layout",
+        "staged_layout",
+    ),
     *("swizzle", "bytes", "stage_bytes", "alignment", "candidates", "descriptor", "tma", "banks"),
 ]
 
 
-def test_keys_for_programs_are_stable():
+def test_json_keys_are_stable():
     data = json.loads(json.dumps(choose_operands(**BF16).data()))
     assert list(data) == ["arch", "a", "b", "mma"]
     a = data["a"]
     assert list(a) == KEYS
     assert list(a["candidates"][0]) == ["evaluation", "name", "layout", "why", "uses", "operand"]
-    assert list(a["descriptor"]) == ["form", "constant", "fields", "example", "blocks"]
+    assert list(a["descriptor"]) == ["form", "constant", "fields", "example", "mma_tiles"]
     assert list(a["descriptor"]["fields"][0]) == ["name", "bits", "value", "encoded", "meaning"]
-    assert a["descriptor"]["blocks"][1] == {
+    assert a["descriptor"]["mma_tiles"][1] == {
         "m": 0,
         "k": 16,
         "extent": 64,
@@ -211,8 +221,8 @@ def test_keys_for_programs_are_stable():
 
 def test_evaluations_are_those_of_the_choice():
     a = choose_operands("64x64xtf32").a
-    told = [f"{c['evaluation']:8} {c['name']}: {c['why']}" for c in a.data()["candidates"]]
-    assert "\n".join(told) == a.choice.explain()
+    lines = [f"{c['evaluation']:8} {c['name']}: {c['why']}" for c in a.data()["candidates"]]
+    assert "\n".join(lines) == a.choice.explain()
 
 
 def test_fields_add_up_to_the_constant():

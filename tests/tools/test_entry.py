@@ -1,4 +1,4 @@
-"""The commands as processes: exit codes, streams that are closed or full, and never a traceback."""
+"""The commands as processes: exit codes, closed or full streams, and no tracebacks."""
 
 import os
 import signal
@@ -19,9 +19,9 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "matmul.mlir"
 
 
 def start(command, *arguments, **streams):
-    """Runs a command in a process of its own."""
+    """Start a command as a process."""
     environment = {**os.environ, **streams.pop("env", {})}
-    # A terminal's Python buffers its output, and writes it when it ends.
+    # Python buffers its output and writes it at exit.
     environment.pop("PYTHONUNBUFFERED", None)
     return subprocess.run(
         [sys.executable, "-c", COMMANDS[command], *map(str, arguments)],
@@ -32,22 +32,22 @@ def start(command, *arguments, **streams):
 
 
 def quiet(ran):
-    """The standard error of a process, which must hold no traceback."""
-    said = ran.stderr.decode()
-    assert "Traceback" not in said, said
-    assert "Exception ignored" not in said, said
-    return said
+    """Return the standard error of a process; assert that it has no traceback."""
+    stderr = ran.stderr.decode()
+    assert "Traceback" not in stderr, stderr
+    assert "Exception ignored" not in stderr, stderr
+    return stderr
 
 
 def failed(ran):
-    """The one message of a process that failed."""
-    said = quiet(ran)
-    assert ran.returncode == 1, said
-    assert said.count("\n") == 1, said
-    return said
+    """Return the only message of a failed process."""
+    stderr = quiet(ran)
+    assert ran.returncode == 1, stderr
+    assert stderr.count("\n") == 1, stderr
+    return stderr
 
 
-#: What a shell begins in the background ignores a Ctrl-C, and so does all that begins.
+#: A background process of a shell ignores Ctrl-C, and so do its children.
 LISTENING = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
 
 
@@ -60,14 +60,14 @@ def test_ctrl_c_is_one_line(tmp_path, command):
         [sys.executable, "-c", LISTENING + COMMANDS[command], *map(str, arguments)],
         stderr=subprocess.PIPE,
     )
-    # Opening it waits for the command, which then waits for us.
+    # open() blocks until the command opens the pipe; then the command waits for data.
     with open(pipe, "wb"):
         ran.send_signal(signal.SIGINT)
-        _, said = ran.communicate(timeout=60)
-    assert (ran.returncode, said.decode()) == (130, f"{command}: interrupted\n")
+        _, stderr = ran.communicate(timeout=60)
+    assert (ran.returncode, stderr.decode()) == (130, f"{command}: interrupted\n")
 
 
-#: A Ctrl-C, of which an extension module that is being imported makes another error.
+#: A Ctrl-C during the import of an extension module, which raises another error.
 SWALLOWED = """
     try:
         os.kill(os.getpid(), signal.SIGINT)
@@ -142,7 +142,7 @@ def test_smem_compile(tmp_path):
 
 def test_smem_run_without_cuda(tmp_path):
     np.save(tmp_path / "x.npy", np.ones((256, 256), np.float32))
-    # An installed cuda-core is hidden: it must be missing whatever the machine has.
+    # cuda-core is hidden, in case it is installed.
     hidden = "import sys; sys.modules['cuda'] = None; "
     arrays = ["--in", "A=x.npy", "--in", "B=x.npy", "--out", "C=c.npy"]
     ran = subprocess.run(
@@ -182,19 +182,19 @@ def test_debug_shows_where_an_error_comes_from():
 
 
 @pytest.mark.parametrize("command", ["smem-opt", "smem-compile"])
-def test_standard_input_that_is_no_text(command):
+def test_binary_standard_input(command):
     ran = start(command, "-", "-o", "-", input=b"module {}\xff", env={"PYTHONUTF8": "1"})
     assert "is not text" in failed(ran)
 
 
-def test_bindings_that_are_not_there():
+def test_missing_bindings():
     ran = start("smem-opt", input=b"", env={"MLIR_SMEM_BINDINGS": "nowhere"})
     assert failed(ran) == (
         "smem-opt: error: MLIR_SMEM_BINDINGS names the package 'nowhere', which is not there\n"
     )
 
 
-def test_a_fault_of_ours_is_owned_up_to():
+def test_an_internal_error_is_one_message():
     fault = "from mlir_smem.tools import smem_opt; smem_opt.parse_pipeline = None; "
     ran = subprocess.run(
         [sys.executable, "-c", fault + COMMANDS["smem-opt"], "--pass-pipeline=cse"],
@@ -209,7 +209,7 @@ def test_a_fault_of_ours_is_owned_up_to():
 
 
 def closed_pipe():
-    """A pipe to write to whose reader has gone."""
+    """Return the write end of a pipe without a reader."""
     reader, writer = os.pipe()
     os.close(reader)
     return writer
@@ -222,7 +222,7 @@ def closed_pipe():
         ["--show-dialects"],
     ],
 )
-def test_a_reader_that_has_gone(arguments):
+def test_a_closed_pipe(arguments):
     writer = closed_pipe()
     try:
         ran = start(
@@ -240,7 +240,7 @@ def test_a_reader_that_has_gone(arguments):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 @pytest.mark.parametrize("arguments", [["-"], ["--show-dialects"]])
-def test_standard_output_that_is_full(arguments):
+def test_full_standard_output(arguments):
     with open("/dev/full", "wb") as full:
         ran = start(
             "smem-opt",

@@ -1,4 +1,4 @@
-"""What multiplies the operands: an instruction of an architecture, and how their product is described."""
+"""MMA operations: an instruction family of an architecture with its qualifiers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..layout.wgmma import WgmmaInstruction
 
 
 class _Instruction(Protocol):
-    """What is asked of the instruction alone; see `MmaInstruction`."""
+    """Methods that depend on the instruction alone; see `MmaInstruction`."""
 
     name: ClassVar[str]
 
@@ -36,25 +36,25 @@ class _Instruction(Protocol):
         ...
 
     def use(self, role: Role, path: tuple[Step, ...]) -> Use:
-        """The use of a part of a tile as an operand."""
+        """Return the use of a subtile as an operand."""
         return self.instruction.use(self.name, role, path)
 
-    def blocks(self, tile: TileLayout, role: Role) -> MmaTiles | None:
-        """The instructions' shares of a tile; None if they cannot read it."""
+    def mma_tiles(self, tile: TileLayout, role: Role) -> MmaTiles | None:
+        """Return the MMA tiles of a tile; None if the instructions cannot read it."""
         found = self.instruction.blocks(tile, role)
         return None if isinstance(found, Mismatch) else found
 
     def check_types(self, a: Element, b: Element) -> None:
-        """Checks that A and B go together.
+        """Check that the types of A and B are compatible.
 
         Raises:
-            LayoutError: if they do not, with what would fit.
+            LayoutError: if they are not, with what would fit.
         """
         self.instruction.check_types(a, b)
 
 
 @dataclass(frozen=True)
-class Wgmma(_Instruction):
+class WgmmaOp(_Instruction):
     """`wgmma` of one warpgroup."""
 
     name: ClassVar[str] = "wgmma"
@@ -68,16 +68,16 @@ class Wgmma(_Instruction):
 
 
 @dataclass(frozen=True)
-class Tcgen05(_Instruction):
-    """`tcgen05.mma` of one kind; tiles are those of one block.
+class Tcgen05Op(_Instruction):
+    """`tcgen05.mma` of one kind; tiles are those of one CTA.
 
     Attributes:
         arch: the architecture.
         kind: the kind.
-        ctas: blocks that multiply together, each with its share of the rows of A and columns of B.
-        scale: for a block-scaled kind, the type of its scale factors.
+        ctas: CTAs of the MMA, each with its half of the rows of A and of the columns of B if there are 2.
+        scale: for a block-scaled kind, the type of the scale factors.
         k_bytes: bytes along K of one instruction: 32, or 48 on sm_103.
-        block: elements along K that share a scale factor; None without them.
+        block: elements along K per scale factor; None without scale factors.
     """
 
     name: ClassVar[str] = "tcgen05"
@@ -94,23 +94,23 @@ class Tcgen05(_Instruction):
         return Tcgen05Instruction(self.kind, self.ctas, self.k_bytes == LONG_K_BYTES)
 
 
-Multiplier = Wgmma | Tcgen05
+MmaOp = WgmmaOp | Tcgen05Op
 
 
-def canonical_of(blocks: MmaTiles) -> Canonical:
-    """The canonical layout of what instructions read; that of the atoms where rows come in chunks."""
-    return blocks.canonical
+def canonical_of(mma_tiles: MmaTiles) -> Canonical:
+    """Return the canonical layout of MMA tiles; for rows in chunks, that of their atoms."""
+    return mma_tiles.canonical
 
 
-def first_descriptor(blocks: MmaTiles, address: int = 0) -> Descriptor:
-    """The descriptor of the first block of a tile at that byte address."""
-    return blocks.descriptor(address)
+def first_descriptor(mma_tiles: MmaTiles, address: int = 0) -> Descriptor:
+    """Return the descriptor of the first MMA tile of a tile at a byte address."""
+    return mma_tiles.descriptor(address)
 
 
-def check_extents(by: Multiplier, role: Role, element: Element, shape: tuple[int, ...]) -> None:
-    """Checks that instructions divide an operand's tile: (M, K) of A, (K, N) of B.
+def check_extents(op: MmaOp, role: Role, element: Element, shape: tuple[int, ...]) -> None:
+    """Check that MMA tiles divide an operand's tile: (M, K) of A, (K, N) of B.
 
     Raises:
         LayoutError: if they do not; the message names the operand and what would fit.
     """
-    by.instruction.check_extents(role, element, shape)
+    op.instruction.check_extents(role, element, shape)

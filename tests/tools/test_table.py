@@ -21,7 +21,7 @@ from mlir_smem.tools.smem_layout import smem_layout
 
 @pytest.fixture
 def table(capsys):
-    """Runs the command; what it prints."""
+    """Run the command; return (exit code, standard output, standard error)."""
 
     def call(*arguments):
         code = smem_layout(["table", *arguments])
@@ -38,7 +38,7 @@ def rows(table, *arguments):
 
 
 @pytest.mark.parametrize("arch, count", [("sm_90", 8), ("sm_100", 9), ("sm_103", 9)])
-def test_the_mode_is_what_descriptors_hold(table, arch, count):
+def test_the_mode_is_that_of_descriptors(table, arch, count):
     found = rows(table, "--arch", arch)
     assert len(found) == count
     encoding = Arch.parse(arch).descriptor
@@ -78,25 +78,25 @@ def test_types_are_those_that_are_read(table, arch):
     }[arch]
 
 
-def test_types_say_their_kinds(table):
+def test_types_have_their_kinds(table):
     kinds = {row["type"]: row["kinds"] for row in rows(table, "--types", "--arch", "sm_100")}
     assert kinds["bf16"] == ["f16"]
     assert kinds["e2m1"] == ["mxf4", "mxf4nvf4"]
     assert kinds["e2m1_p64"] == kinds["e4m3"] == ["f8f6f4", "mxf8f6f4"]
 
 
-def test_people_read_columns(table):
+def test_columns_of_types(table):
     code, out, err = table("--types", "--arch", "sm_100")
     assert (code, err) == (0, "")
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert "tf32 32 8 128B, 64B, 32B, none 128B_ATOM_32B tf32" in lines
     assert "e2m1 4 64 128B, 64B, 32B, none - mxf4, mxf4nvf4" in lines
-    assert "16 elements take 16 bytes" in out
+    assert "take 16 bytes" in out
     plain = table("--types")[1]
     assert "kinds" not in plain and "take 16 bytes" not in plain
 
 
-def test_an_architecture_that_is_not_known_is_pointed_at(table):
+def test_an_unknown_architecture_has_a_caret(table):
     code, out, err = table("--arch", "sm_80")
     assert (code, out) == (1, "")
     assert err.startswith("smem-layout table: error: malformed arch: expected one of sm_90")
@@ -125,7 +125,7 @@ def test_kinds_have_the_shapes_that_are_legal(table, arch):
             assert legal == {(m, n) for m in shapes["m"] for n in shapes["n"]}
 
 
-def test_people_read_shapes(table):
+def test_columns_of_kinds(table):
     code, out, err = table("--kinds")
     assert (code, err) == (0, "")
     lines = [" ".join(line.split()) for line in out.splitlines()]
@@ -137,7 +137,7 @@ def test_people_read_shapes(table):
 
 
 @pytest.mark.parametrize(
-    "numbers, said",
+    "numbers, text",
     [
         ((8, 16, 24, 32), "8-32 by 8"),
         ((8, 16, 24, 32, 48, 64), "8, 16, 24, 32-64 by 16"),
@@ -145,8 +145,8 @@ def test_people_read_shapes(table):
         ((256,), "256"),
     ],
 )
-def test_runs_of_numbers(numbers, said):
-    assert runs(numbers) == said
+def test_runs_of_numbers(numbers, text):
+    assert runs(numbers) == text
 
 
 @pytest.mark.parametrize("arch", ["sm_100", "sm_103"])
@@ -170,8 +170,8 @@ def test_a_block_of_scale_factors(table):
     d = Tcgen05Descriptor.decode(int(block["descriptor"], 0))
     assert (d.sbo, d.swizzle, block["columns"]) == (128, Swizzle.NONE, 4)
     out = table("--scales")[1]
-    assert "mxf4nvf4  ue8m0       16                 64  4              scale_vec::4X  0\n" in out
-    assert "Swizzle<0,4,3> o ((32,4),4):((16,4),1) in shared memory, 512 bytes;" in out
+    assert "mxf4nvf4  ue8m0       16          64  4                scale_vec::4X  0\n" in out
+    assert "Swizzle<0,4,3> o ((32,4),4):((16,4),1), 512 bytes." in out
 
 
 @pytest.mark.parametrize("which", ["--kinds", "--scales"])

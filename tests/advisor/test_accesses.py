@@ -1,4 +1,4 @@
-"""Accesses laid over pictures: who touches what, and in how many passes over the banks."""
+"""Accesses on pictures: the elements of each lane, and the wavefronts."""
 
 import re
 
@@ -21,8 +21,8 @@ BF16 = element("bf16")
 PLAIN = parse_layout("(64,64):(64,1)", BF16)
 
 
-def atoms(swizzle, contiguous=1, kind=BF16, shape=(64, 64)):
-    return tile_of_atoms(kind, shape, contiguous, swizzle)
+def atoms(swizzle, contiguous=1, element_type=BF16, shape=(64, 64)):
+    return tile_of_atoms(element_type, shape, contiguous, swizzle)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def atoms(swizzle, contiguous=1, kind=BF16, shape=(64, 64)):
         (atoms(Swizzle.NONE), AccessKind.CORE, Access(1, 1)),
     ],
 )
-def test_passes_are_in_the_title(layout, kind, access):
+def test_wavefronts_are_in_the_title(layout, kind, access):
     picture = Picture(layout, access=kind)
     over = picture.touched
     assert over is not None and over.access == access
@@ -52,17 +52,17 @@ def test_passes_are_in_the_title(layout, kind, access):
     if access.conflicts:
         assert f"{access.conflicts} bank conflicts" in title
     else:
-        assert "no conflict" in title
+        assert "no bank conflicts" in title
     assert picture.data()["access"] == {
         "what": over.what,
         "touched_by": "line" if kind is AccessKind.CORE else "lane",
-        "passes": access.wavefronts,
-        "needed": access.ideal,
+        "wavefronts": access.wavefronts,
+        "ideal_wavefronts": access.ideal,
     }
 
 
 def lanes(picture):
-    """Where each lane is drawn: {lane: {(row, column)}}."""
+    """Return where each lane is drawn: {lane: {(row, column)}}."""
     (cells,) = read(picture._repr_svg_())
     check_positions(cells, picture)
     found = {}
@@ -73,7 +73,7 @@ def lanes(picture):
 
 
 @pytest.mark.parametrize("view", View)
-def test_lanes_are_drawn_on_the_cells_that_they_touch(view):
+def test_lanes_are_drawn_on_the_cells_that_they_access(view):
     layout = atoms(Swizzle.B128)
     store = lanes(Picture(layout, view, access=AccessKind.STORE))
     assert store == {lane: {(lane // 8, lane % 8 * 8)} for lane in range(32)}
@@ -90,7 +90,7 @@ def test_a_transposed_core_matrix_has_its_lines_along_columns():
     }
 
 
-def test_a_lane_touches_all_elements_of_its_16_bytes():
+def test_a_lane_accesses_all_elements_of_its_16_bytes():
     picture = Picture(atoms(Swizzle.B128), access=AccessKind.CORE, elements=True)
     assert lanes(picture)[3] == {(3, column) for column in range(8)}
 
@@ -98,7 +98,7 @@ def test_a_lane_touches_all_elements_of_its_16_bytes():
 @pytest.mark.parametrize("role", Role)
 @pytest.mark.parametrize("contiguous", [0, 1])
 @pytest.mark.parametrize("step", range(4))
-def test_what_a_wgmma_reads_and_what_its_descriptor_adds(role, contiguous, step):
+def test_the_mma_tile_of_a_wgmma_and_its_descriptor_offset(role, contiguous, step):
     layout = atoms(Swizzle.B128, contiguous)
     at = (0, 16 * step) if role is Role.A else (16 * step, 0)
     picture = Picture(layout, access=AccessKind.MMA, at=at, role=role)
@@ -132,7 +132,7 @@ def test_a_wgmma_reads_64_rows_of_a_and_256_columns_of_b():
             parse_layout("(64,64):(65,1)", BF16),
             AccessKind.STORE,
             (0, 0),
-            "a warp's 16-byte store accesses 16 bytes at a time, but the tile has no runs of 8",
+            "a warp's 16-byte store accesses 16 bytes at a time, but the tile has no 8 contiguous",
         ),
         (
             atoms(Swizzle.B128, 0, element("e4m3"), (128, 64)),
@@ -140,10 +140,10 @@ def test_a_wgmma_reads_64_rows_of_a_and_256_columns_of_b():
             (0, 0),
             "ldmatrix does not transpose e4m3",
         ),
-        (PLAIN, AccessKind.MMA, (0, 8), "a wgmma reads 16 elements of k from a multiple of that"),
+        (PLAIN, AccessKind.MMA, (0, 8), "a wgmma reads 16 elements of k from a multiple of"),
         (atoms(Swizzle.NONE, shape=(64, 8)), AccessKind.MMA, (0, 0), "not from 0 of 8"),
     ],
 )
-def test_an_access_that_cannot_be_is_refused(layout, kind, at, message):
+def test_an_illegal_access_is_refused(layout, kind, at, message):
     with pytest.raises(LayoutError, match=re.escape(message)):
         Picture(layout, access=kind, at=at).drawing()

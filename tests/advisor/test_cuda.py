@@ -1,6 +1,6 @@
-"""The CUDA C++ that is printed to be pasted: compiled, and executed on the CPU as far as that can be.
+"""The CUDA C++ of `choose --emit cuda`: compiled, and its functions executed on the CPU.
 
-On the chip it is tested by `tests/gpu/test_emitted_cuda.py`, for `wgmma`.
+`tests/gpu/test_emitted_cuda.py` tests it on a GPU, for `wgmma`.
 """
 
 import shutil
@@ -15,21 +15,21 @@ from mlir_smem.layout.tcgen05 import Chunks
 
 pytestmark = pytest.mark.sampled(3)
 
-#: Where tiles begin in these tests: a multiple of every pattern.
+#: Start of tiles in these tests: a multiple of every swizzle pattern.
 START = 0x1400
 
-#: Every major and swizzle of every width of element, a pair of blocks, and rows in two chunks.
+#: Every major-ness and swizzle of every element width, a CTA pair, and rows in two chunks.
 TCGEN05 = [
     *(
         EmittedCase(
-            f"128x128x{kind}",
-            f"128x128x{kind}",
+            f"128x128x{name}",
+            f"128x128x{name}",
             {"arch": "sm_100", "a_major": a, "b_major": b, "max_swizzle": swizzle},
         )
-        for kind in ("bf16", "tf32", "e4m3")
+        for name in ("bf16", "tf32", "e4m3")
         for a, b in (("k", "k"), ("m", "n"))
         for swizzle in (128, 64, 32, 0)
-        if (kind, a) != ("tf32", "m") or swizzle == 128
+        if (name, a) != ("tf32", "m") or swizzle == 128
     ),
     EmittedCase("128x128xe2m1_p64", "128x64xe3m2_p32", {"arch": "sm_103", "stages": 2}),
     EmittedCase("256x256xs8", "256x48xu8", {"arch": "sm_100", "ctas": 2}),
@@ -41,7 +41,7 @@ COMMAND = "smem-layout choose ..."
 
 
 def main_of(number, case):
-    """C++ that writes, for each tile, its offsets and then the descriptor of each instruction."""
+    """Return C++ that writes, for each tile, its offsets and then the descriptor of each instruction."""
     lines = [f"namespace case{number} {{ {cuda_source(case.chosen, COMMAND)} }}"]
     lines.append(f"static void write{number}() {{ using namespace case{number};")
     for operand in case.chosen.each:
@@ -52,22 +52,23 @@ def main_of(number, case):
             f"put({name}::offset(r, c));"
         )
         each = f"{name}::descriptor({START}) + {name}::step({{}}, {{}})"
-        if isinstance(operand.blocks, Chunks):
+        if isinstance(operand.mma_tiles, Chunks):
             each = f"{name}::descriptor({START}, {{}}, {{}})"
         lines += [
-            f"put({each.format(*first_element(operand, block))});" for block in operand.each_block
+            f"put({each.format(*first_element(operand, mma_tile))});"
+            for mma_tile in operand.each_mma_tile
         ]
     return "\n".join([*lines, "}"])
 
 
-def first_element(operand, block):
-    """The element of the tile at which an instruction's share begins."""
-    return (block.mn, block.k) if operand.role.value == "a" else (block.k, block.mn)
+def first_element(operand, mma_tile):
+    """Return the first element of an MMA tile."""
+    return (mma_tile.mn, mma_tile.k) if operand.role.value == "a" else (mma_tile.k, mma_tile.mn)
 
 
 @pytest.fixture(scope="module")
 def executed(tmp_path_factory):
-    """For each case, the numbers that its functions give on the CPU, as `main_of` writes them."""
+    """For each case, the results of its functions on the CPU, as `main_of` writes them."""
     compiler = shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
         pytest.skip("there is no C++ compiler")
@@ -86,10 +87,10 @@ def executed(tmp_path_factory):
     for case in CASES:
         for operand in case.chosen.each:
             rows, columns = operand.spec.shape[-2:]
-            count, blocks = rows * columns, len(operand.each_block)
+            count, tiles = rows * columns, len(operand.each_mma_tile)
             offsets, rest = numbers[:count].reshape(rows, columns), numbers[count:]
-            found[case, operand.role] = offsets.astype(np.int64), [int(x) for x in rest[:blocks]]
-            numbers = rest[blocks:]
+            found[case, operand.role] = offsets.astype(np.int64), [int(x) for x in rest[:tiles]]
+            numbers = rest[tiles:]
     assert not numbers.size
     return found
 
@@ -102,14 +103,18 @@ def test_offsets_are_those_of_the_layout(case, executed):
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_instructions_read_where_the_offsets_say(case, executed):
+def test_instructions_read_at_the_offsets(case, executed):
     for operand in case.chosen.each:
         offsets, descriptors = executed[case, operand.role]
-        kind, by = operand.spec.element, operand.by
-        lies = offsets if operand.role.value == "a" else offsets.T
-        for block, descriptor in zip(operand.each_block, descriptors, strict=True):
-            read = by.arch.addresses(descriptor, kind, operand.major, block.extent, by.k_bytes)
-            part = lies[block.mn :][: block.extent, block.k : block.k + operand.instruction_k]
+        element, op = operand.spec.element, operand.op
+        places = offsets if operand.role.value == "a" else offsets.T
+        for mma_tile, descriptor in zip(operand.each_mma_tile, descriptors, strict=True):
+            read = op.arch.addresses(
+                descriptor, element, operand.major, mma_tile.extent, op.k_bytes
+            )
+            part = places[mma_tile.mn :][
+                : mma_tile.extent, mma_tile.k : mma_tile.k + operand.instruction_k
+            ]
             np.testing.assert_array_equal(read - START, part)
 
 
@@ -130,10 +135,10 @@ def test_nvcc_compiles_it(case, tmp_path):
     assert ran.returncode == 0, ran.stderr
 
 
-def test_the_source_says_what_it_is():
+def test_the_source_is_commented():
     chosen = choose_operands("128x64xbf16", "64x256xbf16", stages=2)
     source = cuda_source(chosen, "smem-layout choose --a 128x64xbf16")
-    said = [
+    expected = [
         "//   smem-layout choose --a 128x64xbf16\n",
         "//   8 x wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16, imm-trans-a = 0, "
         "imm-trans-b = 1\n",
@@ -143,7 +148,7 @@ def test_the_source_says_what_it_is():
         "return 0x4000004000010000ull | ((address & 0x3ffff) >> 4);",
         "  //   m = 64, k = 0, 16, ...: +512, +514, +516, +518\n",
     ]
-    assert [text for text in said if text not in source] == []
+    assert [text for text in expected if text not in source] == []
 
 
 def test_an_operand_in_registers_has_offsets_only():
@@ -158,14 +163,14 @@ def test_rows_in_two_chunks_have_descriptors_of_their_own():
     assert "step(" not in source
 
 
-def test_padded_elements_say_where_they_lie():
+def test_padded_elements_are_commented():
     source = cuda_source(choose_operands("128x128xe2m1_p64", arch="sm_100"), COMMAND)
-    said = [
-        "//   16 elements of 4 bits take 16 bytes, of which the last 8 hold nothing",
-        "  // Of k = 0 to 15, 16 to 31, ... all lie where the first does, 4 bits each.\n",
+    expected = [
+        "//   16 elements of 4 bits take 16 bytes, of which the last 8 are padding",
+        "  // k = 0 to 15, 16 to 31, ... are packed at the offset of the first, 4 bits each.\n",
         "tcgen05 (sm_100a)",
     ]
-    assert [text for text in said if text not in source] == []
+    assert [text for text in expected if text not in source] == []
 
 
 def test_cases_hold_every_swizzle_and_major_of_both():

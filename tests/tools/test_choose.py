@@ -9,7 +9,7 @@ from mlir_smem.tools.smem_layout import smem_layout
 
 @pytest.fixture
 def run(capsys):
-    """Runs the command; (exit code, standard output, standard error)."""
+    """Run the command; return (exit code, standard output, standard error)."""
 
     def call(*arguments):
         try:
@@ -25,10 +25,10 @@ def run(capsys):
 BOTH = ("--a", "128x64xbf16", "--b", "64x256xbf16")
 
 
-def test_people_read_the_layouts_the_descriptors_and_the_instructions(run):
+def test_the_text_has_layouts_descriptors_and_instructions(run):
     code, out, err = run(*BOTH)
     assert (code, err) == (0, "")
-    said = [
+    expected = [
         "A: 128x64 bf16 (M x K), K-major (row-major) in global memory, filled by TMA\n",
         "B: 64x256 bf16 (K x N), N-major (row-major) in global memory, filled by TMA\n",
         "  layout     Swizzle<3,4,3> o (128,64):(64,1)\n",
@@ -38,10 +38,10 @@ def test_people_read_the_layouts_the_descriptors_and_the_instructions(run):
         "  8 x wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16, imm-trans-a = 0, "
         "imm-trans-b = 1\n",
     ]
-    assert [text for text in said if text not in out] == []
+    assert [text for text in expected if text not in out] == []
 
 
-def test_programs_read_json(run):
+def test_json(run):
     code, out, err = run(*BOTH, "--json")
     assert (code, err) == (0, "")
     assert json.loads(out)["a"]["descriptor"]["constant"] == "0x4000004000010000"
@@ -63,7 +63,7 @@ def test_threads_reach_the_prediction(run):
     assert "of 16 bytes by 96 threads" in run("--a", "64x64xf16", "--threads", "96")[1]
 
 
-def test_cuda_says_which_command_prints_it(run):
+def test_cuda_has_its_command(run):
     code, out, _ = run(*BOTH, "--stages", "2", "--max-swizzle", "64", "--emit", "cuda")
     assert code == 0
     command = (
@@ -81,26 +81,26 @@ def test_options_of_tcgen05_reach_the_choice_and_the_command(run):
     code, out, _ = run(*command.split()[1:])
     assert code == 0
     assert out.splitlines()[1] == f"//   smem-layout {command}"
-    product = json.loads(run(*command.split()[1:-2], "--json")[1])["product"]
-    assert (product["kind"], product["ctas"], product["scale"]) == ("mxf4nvf4", 2, "ue4m3")
-    assert product["instructions"][0]["k"] == 96
+    mma = json.loads(run(*command.split()[1:-2], "--json")[1])["mma"]
+    assert (mma["kind"], mma["ctas"], mma["scale"]) == ("mxf4nvf4", 2, "ue4m3")
+    assert mma["instructions"][0]["k"] == 96
 
 
-def test_elements_that_share_a_factor_reach_the_choice(run):
+def test_the_scale_block_reaches_the_choice(run):
     tiles = ("--a", "128x256xe2m1", "--b", "256x64xe2m1", "--arch", "sm_100", "--scaled")
     _, out, _ = run(*tiles, "--block", "16", "--emit", "cuda", "--json")
     found = json.loads(out)
-    assert (found["product"]["kind"], found["product"]["block"]) == ("mxf4nvf4", 16)
+    assert (found["mma"]["kind"], found["mma"]["block"]) == ("mxf4nvf4", 16)
     assert "--scaled ue8m0 --block 16 --emit cuda\n" in found["cuda"]
 
 
-def test_blocks_are_scaled_by_ue8m0_unless_said_otherwise(run):
+def test_scale_factors_are_ue8m0_by_default(run):
     _, out, _ = run("--a", "128x128xe4m3", "--b", "128x64xe4m3", "--arch", "sm_100", "--scaled")
     assert "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.block32" in out
-    assert "Scale factors: ue8m0, one for 32 elements along K" in out
+    assert "Scale factors: ue8m0, one per 32 elements along K" in out
 
 
-def test_people_read_the_instruction_descriptor(run):
+def test_the_text_has_the_instruction_descriptor(run):
     _, out, _ = run(*BOTH, "--arch", "sm_100")
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert "4 128 256 16 0x08410490" in lines
@@ -140,7 +140,7 @@ def test_refusals(run, arguments, message):
 
 
 @pytest.mark.parametrize("arguments", [["--a-major", "n"], ["--emit", "hip"], ["--stages", "many"]])
-def test_options_that_cannot_be(run, arguments):
+def test_invalid_options(run, arguments):
     code, out, err = run("--a", "64x64xf16", *arguments)
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert arguments[0] in err

@@ -1,4 +1,4 @@
-"""Instruction descriptors of tcgen05 read back."""
+"""Decoded instruction descriptors of tcgen05."""
 
 import json
 
@@ -27,7 +27,7 @@ def decoded(bits, kind, arch=Arch.SM_100):
         (0xD04004A0, "mxf4nvf4", Arch.SM_103, "kind::mxf4nvf4: 256 x 256 f32 from e2m1 and e2m1"),
     ],
 )  # fmt: skip
-def test_for_people(bits, kind, arch, head):
+def test_text(bits, kind, arch, head):
     text = str(decoded(bits, kind, arch))
     assert text.split("\n")[0] == f"{bits:#010x}, {head}"
 
@@ -54,14 +54,14 @@ def test_fields():
 def test_fields_of_a_block_scaled_kind():
     answer = decoded(0xD04004A0, "mxf4nvf4", Arch.SM_103)
     fields = {name: (at, code, meaning) for name, at, code, meaning in field_rows(answer)}
-    assert fields["scale factors"] == ("23", "0", "ue4m3")
-    assert fields["A's factors"] == ("29-30", "2", "from byte 2 of their words")
-    assert fields["B's factors"] == ("4-5", "2", "from byte 2 of their words")
+    assert fields["scale type"] == ("23", "0", "ue4m3")
+    assert fields["A's scale ID"] == ("29-30", "2", "scale factors from byte 2 of the word")
+    assert fields["B's scale ID"] == ("4-5", "2", "scale factors from byte 2 of the word")
     assert fields["K"] == ("31", "1", "48 bytes, 96 elements")
     assert "D" not in fields
 
 
-def test_for_programs():
+def test_json():
     data = decoded(0x10218490, "f16").data()
     assert json.dumps(data)
     assert (data["arch"], data["kind"], data["ctas"]) == ("sm_100", "f16", 2)
@@ -114,7 +114,7 @@ def test_in_a_notebook():
         ),
     ],
 )
-def test_what_no_instruction_is(bits, kind, arch, name, text):
+def test_illegal_instructions(bits, kind, arch, name, text):
     answer = decoded(bits, kind, arch)
     assert [(each.name, each.text) for each in answer.suspicions] == [(name, text)]
     assert f"suspicious ({name}): {text}" in str(answer)
@@ -129,6 +129,6 @@ def test_what_no_instruction_is(bits, kind, arch, name, text):
         (1 << 32, "f16", Arch.SM_100, "0x100000000 is not a 32-bit value"),
     ],
 )  # fmt: skip
-def test_what_is_refused(bits, kind, arch, problem):
+def test_errors(bits, kind, arch, problem):
     with pytest.raises(LayoutError, match=problem):
         decoded(bits, kind, arch)

@@ -32,7 +32,7 @@ views = pytest.mark.parametrize("view", View, ids=lambda view: view.value)
 @views
 @settings(max_examples=25, deadline=None)
 @given(layout=tiles())
-def test_cells_are_drawn_where_their_elements_lie(view, layout):
+def test_cells_are_drawn_at_their_offsets(view, layout):
     picture = Picture(layout, view=view, lines=2000)
     (cells,) = read(picture._repr_svg_())
     count = check_positions(cells, picture)
@@ -42,18 +42,18 @@ def test_cells_are_drawn_where_their_elements_lie(view, layout):
 @views
 @settings(max_examples=25, deadline=None)
 @given(layout=layouts())
-def test_layouts_that_overlap_are_drawn_and_say_so(view, layout):
+def test_overlapping_layouts_have_a_note(view, layout):
     try:
         picture = Picture(layout, view=view, lines=2000)
         text = picture._repr_svg_()
     except LayoutError as error:
-        assert "share a byte" in str(error)
+        assert "in a byte are not contiguous" in str(error)
         return
     (cells,) = read(text)
     count = check_positions(cells, picture)
     if view is View.MEMORY:
         assert count == len(picture.cells.address) - picture.collisions
-        assert (picture.collisions > 0) == ("lie where another one lies" in text)
+        assert (picture.collisions > 0) == ("have the address of another cell" in text)
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=lambda f: f"{f.major}-{f.swizzle}")
@@ -75,7 +75,7 @@ def test_all_elements_are_in_the_cells():
     assert Picture(parse_layout("(8,8):(9,1)", element("s8"))).cells.extent == (1, 1)
 
 
-def test_what_no_element_lies_in_is_drawn_empty():
+def test_bytes_without_elements_are_drawn_empty():
     (cells,) = read(Picture(parse_layout("(2,8):(32,1)", BF16))._repr_svg_())
     assert [cell.byte for cell in cells if cell.row is None] == [16, 32, 48, 80, 96, 112]
 
@@ -100,7 +100,7 @@ def test_a_start_and_a_base_offset_move_the_pattern():
     drawn = {b: read(picture._repr_svg_())[0] for b, picture in at.items()}
     for b in at:
         check_positions(drawn[b], at[b])
-    # With its base offset, the tile begins with its first element again.
+    # With its base offset, the tile starts with its first element again.
     first = [next((c.row, c.column) for c in drawn[b] if c.byte == 0x480) for b in at]
     assert first == [(0, 8), (0, 0)]
 
@@ -112,7 +112,7 @@ def test_the_first_stage_is_drawn_of_several():
     assert read(picture._repr_svg_()) == read(Picture(TILE)._repr_svg_())
 
 
-def test_a_part_that_cuts_atoms_at_run_time_is_drawn_from_the_first_one():
+def test_a_subtile_with_a_run_time_origin_is_drawn_from_0():
     wide = tile_of_atoms(BF16, (8, 128), 1, Swizzle.B128)
     part = wide.slice((0, Multiple(16)), (8, 64)).layout
     assert not part.settled
@@ -120,7 +120,7 @@ def test_a_part_that_cuts_atoms_at_run_time_is_drawn_from_the_first_one():
     assert check_positions(cells, Picture(part.with_origin())) == 64
 
 
-def test_what_is_cut_off_is_said():
+def test_a_cut_has_a_note():
     picture = Picture(tile_of_atoms(BF16, (64, 64), 1, Swizzle.B128), lines=10)
     assert "only the first 10 of 64 lines shown" in picture._repr_svg_()
     assert len(read(picture._repr_svg_())[0]) == 80
@@ -141,7 +141,7 @@ def test_comparison_with_no_swizzle():
 
 
 def outlines(picture):
-    """The thick lines, as lengths in cells: (horizontal, vertical)."""
+    """Return the thick lines as lengths in cells: (horizontal, vertical)."""
     text = picture._repr_svg_()
     found = re.findall(r'd="M(\d+) (\d+)L(\d+) (\d+)"[^>]*stroke-width="2"', text)
     width, height = map(int, re.search(r'<rect [^>]*width="(\d+)" height="(\d+)"', text).groups())
@@ -177,7 +177,7 @@ def test_boxes_are_outlined():
     ],
 )
 @pytest.mark.parametrize("role", Role)
-def test_brackets_show_what_lbo_and_sbo_step_over(form, view, name, lengths, role):
+def test_brackets_show_lbo_and_sbo(form, view, name, lengths, role):
     layout = role.orient(FORMS[form].layout(BF16, 2, 2, lbo=1024, sbo=2048))
     picture = Picture(layout, view, role=role, strides=True)
     text = picture._repr_svg_()
@@ -214,11 +214,14 @@ def test_the_data_has_every_cell():
         (Picture(TILE, lines=2049), "2049 lines cannot be drawn"),
         (
             Picture(parse_layout("(4096,4096):(4096,1)", BF16)),
-            "spans 33554432 bytes of bf16; shared memory, and so a picture, has at most 262144",
+            "spans 33554432 bytes of bf16; a picture shows at most the 262144",
         ),
         (Picture(parse_layout(f"(2,8):({10**18},1)", BF16)), "spans 2000"),
         (Picture(parse_layout(f"({10**18},8):(0,1)", BF16)), "spans 8000"),
-        (Picture(parse_layout("(8,8):(9,1)", element("b1"))), "elements of b1 that share a byte"),
+        (
+            Picture(parse_layout("(8,8):(9,1)", element("b1"))),
+            "the elements of b1 in a byte are not contiguous",
+        ),
         (Picture(parse_layout("(16,64):(1,17)", BF16), strides=True), "no LBO and SBO: along k"),
         (
             Picture(TileLayout(BF16, (64,), ((Mode(64, 1),),))),
@@ -230,16 +233,16 @@ def test_the_data_has_every_cell():
         ),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(picture, message):
+def test_pictures_that_cannot_be_drawn(picture, message):
     with pytest.raises(LayoutError, match=re.escape(message)):
         picture.drawing()
 
 
-def test_a_layout_without_swizzle_has_nothing_to_be_compared_with():
-    with pytest.raises(LayoutError, match="no swizzle to be compared with"):
+def test_a_layout_without_swizzle_has_no_comparison():
+    with pytest.raises(LayoutError, match="no swizzle to compare with"):
         Picture(parse_layout("(8,8):(8,1)", BF16)).without_swizzle()
 
 
-def test_notebooks_show_a_picture_as_it_is_drawn():
+def test_notebooks_show_the_drawing():
     picture = Picture(TILE)
     assert picture._repr_svg_() == svg(picture.drawing())
