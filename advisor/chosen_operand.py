@@ -103,14 +103,14 @@ class ChosenOperand(Answer):
         return Load.LDMATRIX in self.loads
 
     @cached_property
-    def blocks(self) -> MmaTiles | Chunks | None:
+    def mma_tiles(self) -> MmaTiles | Chunks | None:
         """The instructions' shares; None if they are read from registers."""
-        return None if self.in_registers else self.by.blocks(self.tile, self.role)
+        return None if self.in_registers else self.by.mma_tiles(self.tile, self.role)
 
     @property
     def canonical(self) -> Canonical | None:
         """The canonical layout that the instructions read; None if they read registers."""
-        return self.blocks and canonical_of(self.blocks)
+        return self.mma_tiles and canonical_of(self.mma_tiles)
 
     @property
     def instruction_k(self) -> int:
@@ -120,14 +120,14 @@ class ChosenOperand(Answer):
     @property
     def each_block(self) -> list[Block]:
         """The instructions' shares one by one, k first; none if they are read from registers."""
-        if self.blocks is None:
+        if self.mma_tiles is None:
             return []
-        pieces, k = self.blocks.pieces, self.instruction_k
+        pieces, k = self.mma_tiles.pieces, self.instruction_k
         begins = accumulate(pieces[:-1], initial=0)
-        steps = self.blocks.steps
+        steps = self.mma_tiles.steps
         seconds = (
-            self.blocks.seconds
-            if isinstance(self.blocks, Chunks)
+            self.mma_tiles.seconds
+            if isinstance(self.mma_tiles, Chunks)
             else [[None] * len(row) for row in steps]
         )
         return [
@@ -142,9 +142,9 @@ class ChosenOperand(Answer):
         Raises:
             LayoutError: if the operand is read from registers.
         """
-        if self.blocks is None:
+        if self.mma_tiles is None:
             raise LayoutError(f"{self.role.name} is read from registers; it has no descriptor")
-        return first_descriptor(self.blocks, address)
+        return first_descriptor(self.mma_tiles, address)
 
     def descriptor_of(self, block: Block, address: int) -> Descriptor:
         """The descriptor of one of `each_block` of a tile, or stage, at that byte address."""
@@ -164,7 +164,7 @@ class ChosenOperand(Answer):
     @property
     def fields(self) -> list[Field]:
         """The fields of the descriptor of a tile at address 0; none if it is read from registers."""
-        if self.blocks is None:
+        if self.mma_tiles is None:
             return []
         return list(matrix_fields(self.descriptor().encode(), self.by.arch))
 

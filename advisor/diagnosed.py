@@ -82,14 +82,16 @@ def diagnose(
     check_start(begin)
     places = operand + begin * 8 // kind.bits
     found = written.found if isinstance(written.found, Operand) else None
-    extent = rows or (found.blocks.pieces[0] if found else _usual_extent(operand, kind, role, arch))
+    extent = rows or (
+        found.mma_tiles.pieces[0] if found else _usual_extent(operand, kind, role, arch)
+    )
     depth = len(k_steps) * instruction_k(kind)
     if extent > operand.shape[0] or depth > operand.shape[1]:
         raise LayoutError(
             f"{len(k_steps)} instructions read {extent} x {depth} of (m/n, k), but the tile has "
             f"{operand.shape[0]} x {operand.shape[1]}"
         )
-    taken = major or (found.blocks.canonical.major if found else _seems(operand, kind, arch))
+    taken = major or (found.mma_tiles.canonical.major if found else _seems(operand, kind, arch))
     reading = Reading(descriptor, kind, taken, extent, arch)
     told = (*of_bits(bits, arch=arch), *of_reading(reading))
     if reading.absolute and taken is Major.K:
@@ -192,7 +194,7 @@ def _causes(
 ) -> Iterator[str]:
     """What is wrong: each field by which the descriptor differs from the right one, alone."""
     assert right.operand is not None
-    kind, canonical = right.operand.tile.element, right.operand.blocks.canonical
+    kind, canonical = right.operand.tile.element, right.operand.mma_tiles.canonical
     if major is not canonical.major:
         yield f"the instruction takes the operand as {major}, but the tile is {canonical.major}"
     d, steps = right.descriptor, right.operand.k_steps[: len(k_steps)]

@@ -28,32 +28,32 @@ class Operand(Answer):
     Attributes:
         tile: the layout of one stage, (M, K) for A and (K, N) for B.
         role: which operand it is.
-        blocks: what each instruction reads.
+        mma_tiles: what each instruction reads.
         stage_steps: what is added to the descriptor for each stage, in 16-byte units.
         arch: whose instructions read it.
     """
 
     tile: TileLayout
     role: Role
-    blocks: MmaTiles
+    mma_tiles: MmaTiles
     stage_steps: tuple[int, ...] = (0,)
     arch: Arch = Arch.SM_90
 
     @property
     def form(self) -> str:
         """The canonical layout of every block, as the ISA writes it."""
-        canonical = self.blocks.canonical
+        canonical = self.mma_tiles.canonical
         return f"{canonical.swizzle.cute} o {canonical.form.text}"
 
     @property
     def k_steps(self) -> tuple[int, ...]:
         """What is added for each instruction along k, in 16-byte units."""
-        return self.blocks.steps[0]
+        return self.mma_tiles.steps[0]
 
     @property
     def mn_steps(self) -> tuple[int, ...]:
         """What is added for each instruction along m/n, in 16-byte units."""
-        return tuple(row[0] for row in self.blocks.steps)
+        return tuple(row[0] for row in self.mma_tiles.steps)
 
 
 def operand_of(
@@ -81,10 +81,10 @@ def operand_of(
             )
         stage_steps = tuple(start // (UNIT_BYTES * 8) for start in starts)
         stage = tile.stage(0).layout
-    blocks = arch.blocks(stage, role, rows=rows)
-    if isinstance(blocks, Mismatch):
-        return blocks
-    return Operand(stage, role, blocks, stage_steps, arch)
+    mma_tiles = arch.mma_tiles(stage, role, rows=rows)
+    if isinstance(mma_tiles, Mismatch):
+        return mma_tiles
+    return Operand(stage, role, mma_tiles, stage_steps, arch)
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Encoded(Answer):
     @property
     def descriptors(self) -> tuple[tuple[int, ...], ...]:
         """Those of all instructions of the first stage, indexed [m/n][k]."""
-        steps = self.operand.blocks.steps if self.operand else ((0,),)
+        steps = self.operand.mma_tiles.steps if self.operand else ((0,),)
         return tuple(tuple(self.bits + step for step in row) for row in steps)
 
 
@@ -168,7 +168,7 @@ def encode_operand(operand: Operand, start: int = 0) -> Encoded:
         )
     try:
         offset = base_offset(start, operand.tile.swizzle)
-        descriptor = operand.blocks.descriptor(start, offset)
+        descriptor = operand.mma_tiles.descriptor(start, offset)
     except ValueError as error:
         raise LayoutError(str(error)) from None
     return Encoded(descriptor, operand, arch=operand.arch)

@@ -39,9 +39,9 @@ class _Instruction(Protocol):
         """The use of a part of a tile as an operand."""
         return self.instruction.use(self.name, role, path)
 
-    def blocks(self, tile: TileLayout, role: Role) -> MmaTiles | None:
+    def mma_tiles(self, tile: TileLayout, role: Role) -> MmaTiles | None:
         """The instructions' shares of a tile; None if they cannot read it."""
-        found = self.instruction.blocks(tile, role)
+        found = self.instruction.mma_tiles(tile, role)
         return None if isinstance(found, Mismatch) else found
 
     def check_types(self, a: Element, b: Element) -> None:

@@ -52,8 +52,8 @@ class Tcgen05Mma(Answer):
     @property
     def shapes(self) -> dict[tuple[int, int], int]:
         """(M, N) of the instructions, and how often D holds one of that shape."""
-        assert self.a.blocks and self.b.blocks
-        rows, widths = self.a.blocks.pieces, self.b.blocks.pieces
+        assert self.a.mma_tiles and self.b.mma_tiles
+        rows, widths = self.a.mma_tiles.pieces, self.b.mma_tiles.pieces
         return Counter((m * self.by.ctas, n * self.by.ctas) for m in rows for n in widths)
 
     @property

@@ -239,7 +239,7 @@ class Arch(metaclass=_Table):
             raise ValueError(f"K is {k_bytes} bytes, but {self} reads {has} of each row")
         return self.isa.addresses(descriptor, element, major, rows, k_bytes)
 
-    def blocks(
+    def mma_tiles(
         self,
         tile: TileLayout,
         role: Role,
@@ -263,7 +263,7 @@ class Arch(metaclass=_Table):
             return Mismatch(f"no sparse operands are lowered for {self}")
         if ctas not in self.isa.ctas:
             return Mismatch(f"{self.instructions} does not multiply in {ctas} blocks together")
-        return self.isa.instruction(element, element, sparse, ctas).blocks(tile, role, rows)
+        return self.isa.instruction(element, element, sparse, ctas).mma_tiles(tile, role, rows)
 
 
 def _readers(archs: list[Arch]) -> list[str]:

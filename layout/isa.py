@@ -52,7 +52,9 @@ class MmaInstruction(Protocol):
         ...
 
     @abstractmethod
-    def blocks(self, tile: TileLayout, role: Role, rows: int | None = None) -> MmaTiles | Mismatch:
+    def mma_tiles(
+        self, tile: TileLayout, role: Role, rows: int | None = None
+    ) -> MmaTiles | Mismatch:
         """What each instruction reads of a tile, (M, K) for A and (K, N) for B, or why none can.
 
         Args:
@@ -232,7 +234,7 @@ class OperandUse:
     def evaluate(self, layout: TileLayout) -> Evaluation:
         """Whether the tile, having that layout, can be used so."""
         subtile = follow(layout, self.path).layout
-        return read_by(self.instruction.blocks(subtile, self.role))
+        return read_by(self.instruction.mma_tiles(subtile, self.role))
 
 
 def read_by(found: MmaTiles | Mismatch) -> Evaluation:

@@ -26,14 +26,14 @@ def unreadable(tile: TileLayout, role: Role, sparse: bool, ctas: int) -> str | N
     """Why the instructions of no architecture read a tile of a multiplicand; None if some do.
 
     Args:
-        tile, role, sparse, ctas: as those of `Arch.blocks`.
+        tile, role, sparse, ctas: as those of `Arch.mma_tiles`.
     """
     reasons = []
     for arch in Arch:
         lacks = (sparse and not arch.isa.has_sparse) or ctas not in arch.isa.ctas
         if lacks or not arch.multiplies(tile.element):
             continue
-        found = arch.blocks(tile, role, sparse, ctas)
+        found = arch.mma_tiles(tile, role, sparse, ctas)
         if isinstance(found, MmaTiles):
             return None
         reasons.append(found.reason)

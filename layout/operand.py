@@ -140,14 +140,14 @@ def mma_tiles_of(
     k_bytes: int = INSTRUCTION_K_BYTES,
     forms: Forms = DENSE_FORMS,
 ) -> MmaTiles | Mismatch:
-    """Cuts a tile, (M, K) for A and (K, N) for B, as `blocks` does an operand.
+    """Cuts a tile, (M, K) for A and (K, N) for B, as `operand_mma_tiles` does an operand.
 
     Args:
         tile: the tile's layout.
         role: which operand it is.
-        pieces, encoding, k_bytes, forms: as those of `blocks`.
+        pieces, encoding, k_bytes, forms: as those of `operand_mma_tiles`.
     """
-    found = blocks(role.orient(tile), pieces, encoding, k_bytes, forms)
+    found = operand_mma_tiles(role.orient(tile), pieces, encoding, k_bytes, forms)
     if isinstance(found, Mismatch) or role is Role.A:
         return found
     # Terms speak of the tile's dimensions, which B's blocks have transposed.
@@ -155,7 +155,7 @@ def mma_tiles_of(
     return replace(found, terms=tuple(transposed))
 
 
-def blocks(
+def operand_mma_tiles(
     operand: TileLayout,
     pieces: tuple[int, ...],
     encoding: type[Descriptor],

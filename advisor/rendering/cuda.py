@@ -45,9 +45,9 @@ def _struct(chosen: ChosenOperand) -> str:
         f"    return {_swizzled(chosen, f'linear{index}')};",
         "  }",
     ]
-    if isinstance(chosen.blocks, Chunks):
+    if isinstance(chosen.mma_tiles, Chunks):
         lines += _chunked_descriptor(chosen, given, index)
-    elif chosen.blocks:
+    elif chosen.mma_tiles:
         lines += [
             "",
             f"  // The descriptor of {_what(chosen)} at that shared memory address",
@@ -124,7 +124,7 @@ def _constants(chosen: ChosenOperand) -> list[str]:
             ("kStages", chosen.spec.shape[0], ""),
             ("kStageBytes", chosen.stage_bytes, "from one stage to the next"),
         ]
-    if chosen.blocks:
+    if chosen.mma_tiles:
         values.append(("kInstructionK", chosen.instruction_k, "elements"))
     return [
         f"  static constexpr unsigned {name} = {value};" + (f"  // {said}" if said else "")

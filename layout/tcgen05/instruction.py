@@ -51,7 +51,9 @@ class Tcgen05Instruction(MmaInstruction):
         legal = legal_n(self.kind, b, self.ctas, major is Major.MN, self.k_bytes)
         return tuple(n // self.ctas for n in legal)
 
-    def blocks(self, tile: TileLayout, role: Role, rows: int | None = None) -> MmaTiles | Mismatch:
+    def mma_tiles(
+        self, tile: TileLayout, role: Role, rows: int | None = None
+    ) -> MmaTiles | Mismatch:
         """See `tcgen05_mma_tiles`; with a K of 48 bytes `chunked_mma_tiles`, which knows no `rows`."""
         if self.long_k:
             return chunked_mma_tiles(tile, role, self.kind, self.ctas)

@@ -54,7 +54,7 @@ class Scaling:
             bool(self.long_k) and k % self.long_k == 0 and len(cut_columns(FLOAT_N, n) or ()) == 1
         )
 
-    def blocks(self, tile: TileLayout, role: Role, ctas: int = 1) -> MmaTiles | Mismatch:
+    def mma_tiles(self, tile: TileLayout, role: Role, ctas: int = 1) -> MmaTiles | Mismatch:
         """What each instruction that reads 32 bytes of a row reads in one of `ctas` blocks."""
         return tcgen05_mma_tiles(tile, role, self.kind, ctas)
 
@@ -64,7 +64,7 @@ class Scaling:
 
     def unreadable(self, tile: TileLayout, role: Role, ctas: int) -> str | None:
         """Why no instruction reads a tile in one of `ctas` blocks; None if some do."""
-        found = self.blocks(tile, role, ctas)
+        found = self.mma_tiles(tile, role, ctas)
         if isinstance(found, MmaTiles):
             return None
         if self.long_k and isinstance(self.chunks(tile, role, ctas), Chunks):
@@ -100,7 +100,7 @@ class ScaledUse:
             found = self.scaling.chunks(subtile, self.role, self.ctas)
             if isinstance(found, Chunks):
                 return read_by(found)
-        return read_by(self.scaling.blocks(subtile, self.role, self.ctas))
+        return read_by(self.scaling.mma_tiles(subtile, self.role, self.ctas))
 
 
 def scaled_rows(n: int) -> int:

@@ -43,7 +43,9 @@ class WgmmaInstruction(MmaInstruction):
         """Every N, ascending; the same for both majors."""
         return legal_n(b)
 
-    def blocks(self, tile: TileLayout, role: Role, rows: int | None = None) -> MmaTiles | Mismatch:
+    def mma_tiles(
+        self, tile: TileLayout, role: Role, rows: int | None = None
+    ) -> MmaTiles | Mismatch:
         """See `mma_tiles`."""
         return mma_tiles(tile, role, self.sparse, rows)
 

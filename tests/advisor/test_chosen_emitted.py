@@ -74,7 +74,7 @@ def read_by_the_emulators_rules(said, last, begins):
         assert (form.scales.factors, form.scales.block) == (by.scale, by.block)
     else:
         form = instruction(last.instruction, kind, ctas)
-    shape = tuple(operand.blocks.pieces[-1] * ctas for operand in said.each)
+    shape = tuple(operand.mma_tiles.pieces[-1] * ctas for operand in said.each)
     assert ((form.m, form.n), form.k_bytes) == (shape, by.k_bytes)
     sides = (
         (said.a, last.a, form.a, form.a_mn_major),
@@ -85,7 +85,7 @@ def read_by_the_emulators_rules(said, last, begins):
         name = {"e2m1": "e2m1x2"}.get(element.name, element.name.split("_")[0])
         assert multiplicand == TENSOR_MULTIPLICANDS[name]
         size, packed = max(1, element.bits // 8), 2 if element.bits == 4 else 1
-        rows, k = operand.blocks.pieces[-1], operand.instruction_k
+        rows, k = operand.mma_tiles.pieces[-1], operand.instruction_k
         source = matrix(bits, mn_major, size, by.k_bytes)
         read = matrix_bytes(source, 8 * size, mn_major, rows, by.k_bytes)
         written = begin + operand.role.orient(operand.layout).offsets()[-rows:, -k::packed]

@@ -52,7 +52,7 @@ def main_of(number, case):
             f"put({name}::offset(r, c));"
         )
         each = f"{name}::descriptor({START}) + {name}::step({{}}, {{}})"
-        if isinstance(operand.blocks, Chunks):
+        if isinstance(operand.mma_tiles, Chunks):
             each = f"{name}::descriptor({START}, {{}}, {{}})"
         lines += [
             f"put({each.format(*first_element(operand, block))});" for block in operand.each_block

@@ -123,8 +123,8 @@ def test_a_tile_that_begins_inside_a_pattern_has_a_base_offset():
 def test_every_operand_has_descriptors(operand):
     found = operand_of(operand.stored, operand.role)
     answer = encode_operand(found)
-    assert answer.descriptors[0][0] == answer.bits == found.blocks.descriptor(0).encode()
-    assert found.blocks.canonical.major is operand.major
+    assert answer.descriptors[0][0] == answer.bits == found.mma_tiles.descriptor(0).encode()
+    assert found.mma_tiles.canonical.major is operand.major
 
 
 def test_a_tile_may_end_where_addresses_end():
@@ -164,5 +164,5 @@ def test_what_is_no_operand(text, kind, reason):
 
 def test_rows_of_an_instruction():
     b = tile_of_atoms(BF16, (64, 256), 0, Swizzle.B128)
-    assert operand_of(b, Role.B, 128).blocks.pieces == (128, 128)
+    assert operand_of(b, Role.B, 128).mma_tiles.pieces == (128, 128)
     assert refused(b, Role.B, 96) == "N is 256, not a multiple of 96"

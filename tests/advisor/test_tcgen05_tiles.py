@@ -95,10 +95,10 @@ def test_narrow_types(name, arch):
 
 
 def test_the_most_rows_that_an_instruction_has():
-    assert operand_of(A, Role.A, arch=Arch.SM_100).blocks.pieces == (128,)
-    assert operand_of(A, Role.A, 64, Arch.SM_100).blocks.pieces == (64, 64)
+    assert operand_of(A, Role.A, arch=Arch.SM_100).mma_tiles.pieces == (128,)
+    assert operand_of(A, Role.A, 64, Arch.SM_100).mma_tiles.pieces == (64, 64)
     b = tile_of_atoms(BF16, (64, 264), 0, Swizzle.B128)
-    assert operand_of(b, Role.B, arch=Arch.SM_100).blocks.pieces == (256, 8)
+    assert operand_of(b, Role.B, arch=Arch.SM_100).mma_tiles.pieces == (256, 8)
 
 
 def test_stages():

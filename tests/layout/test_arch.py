@@ -121,10 +121,10 @@ def test_a_k_that_it_has_not(arch, k_bytes, has):
 
 def test_blocks():
     tile = tile_of_atoms(BF16, (256, 64), 1, Swizzle.B128)
-    assert Arch.SM_90.blocks(tile, Role.A) == mma_tiles(tile, Role.A)
-    assert Arch.SM_100.blocks(tile, Role.A).pieces == (128, 128)
-    assert Arch.SM_100.blocks(tile, Role.A, rows=64).pieces == (64,) * 4
-    assert isinstance(Arch.SM_100.blocks(tile, Role.A).descriptor(0), Tcgen05Descriptor)
+    assert Arch.SM_90.mma_tiles(tile, Role.A) == mma_tiles(tile, Role.A)
+    assert Arch.SM_100.mma_tiles(tile, Role.A).pieces == (128, 128)
+    assert Arch.SM_100.mma_tiles(tile, Role.A, rows=64).pieces == (64,) * 4
+    assert isinstance(Arch.SM_100.mma_tiles(tile, Role.A).descriptor(0), Tcgen05Descriptor)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_blocks():
 )
 def test_what_is_not_multiplied(arch, name, reason):
     tile = tile_of_atoms(element(name), (128, 256), 1, Swizzle.B128)
-    assert arch.blocks(tile, Role.A) == Mismatch(reason)
+    assert arch.mma_tiles(tile, Role.A) == Mismatch(reason)
 
 
 @pytest.mark.parametrize(
@@ -184,9 +184,9 @@ def test_what_is_multiplied_where(arch, a, b, sparse, refusal):
 
 def test_no_sparse_blocks():
     tile = tile_of_atoms(BF16, (64, 64), 1, Swizzle.B128)
-    assert Arch.SM_90.blocks(tile, Role.A, sparse=True) == mma_tiles(tile, Role.A, sparse=True)
+    assert Arch.SM_90.mma_tiles(tile, Role.A, sparse=True) == mma_tiles(tile, Role.A, sparse=True)
     reason = "no sparse operands are lowered for sm_100"
-    assert Arch.SM_100.blocks(tile, Role.A, sparse=True) == Mismatch(reason)
+    assert Arch.SM_100.mma_tiles(tile, Role.A, sparse=True) == Mismatch(reason)
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_their_elements_are_not_listed(text):
 @pytest.mark.parametrize("role", Role)
 @pytest.mark.parametrize("text", [text for text in TOO_LARGE if text[:6] != "(65536"])
 def test_their_instructions_are_not_listed(text, role, arch):
-    found = arch.blocks(parse_layout(text, BF16), role)
+    found = arch.mma_tiles(parse_layout(text, BF16), role)
     assert isinstance(found, Mismatch)
     assert "bytes; shared memory has less than 262144" in found.reason
 
@@ -105,7 +105,7 @@ def test_maps_that_no_memory_holds():
 
 def test_a_stride_that_no_descriptor_holds_is_said_whole():
     tile = parse_layout(f"Swizzle<3,4,3> o ((8,8),64):((64,{LARGEST}),1)", BF16)
-    found = Arch.SM_90.blocks(tile, Role.A)
+    found = Arch.SM_90.mma_tiles(tile, Role.A)
     assert isinstance(found, Mismatch)
     assert f"SBO would be {2 * LARGEST} bytes" in found.reason
 

@@ -25,17 +25,17 @@ from mlir_smem.layout import (
     tile_of_atoms,
 )
 from mlir_smem.layout.fragment_access import a_fragment_access
-from mlir_smem.layout.operand import blocks
+from mlir_smem.layout.operand import operand_mma_tiles
 from mlir_smem.layout.uses import FragmentUse
 from mlir_smem.layout.wgmma import MN_MAJOR, WgmmaInstruction
 
 F16 = element("f16")
 
 
-def blocks_of(row):
+def mma_tiles_of(row):
     """The instructions' shares of a row's first stage."""
     pieces = (row["inst_mn"],) * (row["mn"] // row["inst_mn"])
-    return blocks(tile_of(row).stage(0).layout, pieces, WgmmaDescriptor)
+    return operand_mma_tiles(tile_of(row).stage(0).layout, pieces, WgmmaDescriptor)
 
 
 def test_the_data_says_where_it_comes_from():
@@ -58,7 +58,7 @@ def test_element_map(row):
 
 @every_row
 def test_descriptor(row):
-    ours = blocks_of(row).descriptor(row["smem_addr"])
+    ours = mma_tiles_of(row).descriptor(row["smem_addr"])
     cutes = WgmmaDescriptor.decode(int(row["desc_hex"], 16))
     for field in {"start", "lbo", "sbo", "base_offset", "swizzle"} - set(row["dont_care"]):
         assert getattr(ours, field) == getattr(cutes, field), field
@@ -66,7 +66,7 @@ def test_descriptor(row):
 
 @every_row
 def test_strides_that_matter_are_those_that_cute_cares_for(row):
-    canonical = blocks_of(row).canonical
+    canonical = mma_tiles_of(row).canonical
     ignored = {name for name in ("lbo", "sbo") if getattr(canonical, name) is None}
     assert ignored == set(row["dont_care"])
 
@@ -74,7 +74,7 @@ def test_strides_that_matter_are_those_that_cute_cares_for(row):
 @every_row
 def test_steps(row):
     k_steps, mn_steps = row["k_step_u128"], row["mn_step_u128"]
-    assert blocks_of(row).steps == tuple(tuple(mn + k for k in k_steps) for mn in mn_steps)
+    assert mma_tiles_of(row).steps == tuple(tuple(mn + k for k in k_steps) for mn in mn_steps)
 
 
 @every_row
@@ -162,7 +162,7 @@ def test_accepted(name):
     layout, piece = ACCEPTED[name]
     expected = case(name)
     assert expected["accepted"]
-    found = blocks(layout, (piece,) * (layout.shape[0] // piece), WgmmaDescriptor)
+    found = operand_mma_tiles(layout, (piece,) * (layout.shape[0] // piece), WgmmaDescriptor)
     assert found.descriptor(0).encode() == int(expected["desc_hex"], 16)
     # (_1,m/n blocks,k blocks):(_0,step,step); a single block has the step 0.
     counts, steps = (

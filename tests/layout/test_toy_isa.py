@@ -60,7 +60,7 @@ class ToyInstruction(MmaInstruction):
     def legal_n(self, b, major=Major.K):
         return (24, 48)
 
-    def blocks(self, tile, role, rows=None):
+    def mma_tiles(self, tile, role, rows=None):
         extent = role.orient(tile).shape[0]
         legal = self.legal_m if role is Role.A else self.legal_n(tile.element)
         pieces = widest_first((rows,) if rows else legal, extent)
@@ -156,7 +156,7 @@ def test_layouts_are_chosen_for_it(toy, shape, role, picked):
 
 def test_blocks_and_descriptors(toy):
     tile = tile_of_atoms(BF16, (64, 64), 1, Swizzle.B64)
-    found = toy.blocks(tile, Role.A)
+    found = toy.mma_tiles(tile, Role.A)
     assert found.pieces == (32, 32)
     assert found.steps == ((0, 256), (128, 384))
     # start 0x400, LBO 16, SBO 512; the version in bits 53-54, the mode in bits 60-63.
@@ -167,7 +167,7 @@ def test_blocks_and_descriptors(toy):
 
 def test_addresses_are_those_of_the_tile(toy):
     tile = tile_of_atoms(BF16, (64, 64), 1, Swizzle.B64)
-    found = toy.blocks(tile, Role.A)
+    found = toy.mma_tiles(tile, Role.A)
     for m in range(2):
         for k in range(2):
             d = found.descriptor(0x400 + 16 * found.steps[m][k])
@@ -178,10 +178,14 @@ def test_addresses_are_those_of_the_tile(toy):
 
 def test_what_it_refuses(toy):
     other = tile_of_atoms(E2M1, (64, 256), 1, Swizzle.B64)
-    assert toy.blocks(other, Role.A) == Mismatch("e2m1 is no multiplicand of toy")
+    assert toy.mma_tiles(other, Role.A) == Mismatch("e2m1 is no multiplicand of toy")
     tile = tile_of_atoms(BF16, (64, 64), 1, Swizzle.B64)
-    assert toy.blocks(tile, Role.A, sparse=True).reason == "no sparse operands are lowered for sm_7"
-    assert toy.blocks(tile, Role.A, ctas=2).reason == "toy does not multiply in 2 blocks together"
+    assert (
+        toy.mma_tiles(tile, Role.A, sparse=True).reason == "no sparse operands are lowered for sm_7"
+    )
+    assert (
+        toy.mma_tiles(tile, Role.A, ctas=2).reason == "toy does not multiply in 2 blocks together"
+    )
     with pytest.raises(ValueError, match="K is 32 bytes, but sm_7 reads 64 of each row"):
         toy.addresses(0, BF16, Major.K, 32)
     with pytest.raises(LayoutError, match="A: K is 48; toy takes 32 elements of bf16 at a time"):

@@ -47,7 +47,7 @@ def _(chosen: ChosenOperand) -> dict[str, Any]:
 
 def _candidate(line: Line, chosen: ChosenOperand) -> dict[str, Any]:
     layout = line.candidate.layout
-    blocks = chosen.by.blocks(one_stage(layout), chosen.role)
+    blocks = chosen.by.mma_tiles(one_stage(layout), chosen.role)
     canonical = blocks and canonical_of(blocks)
     return {
         "evaluation": line.evaluation,

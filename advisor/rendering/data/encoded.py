@@ -13,7 +13,7 @@ from ..formats import descriptor_hex
 @data.register
 def _(operand: Operand) -> dict[str, Any]:
     """LBO and SBO are in bytes, null where they have no effect; steps are in 16-byte units."""
-    canonical = operand.blocks.canonical
+    canonical = operand.mma_tiles.canonical
     return {
         "role": operand.role.value,
         "element": str(operand.tile.element),
@@ -23,7 +23,7 @@ def _(operand: Operand) -> dict[str, Any]:
         "form": operand.form,
         "lbo": canonical.lbo,
         "sbo": canonical.sbo,
-        "rows": list(operand.blocks.pieces),
+        "rows": list(operand.mma_tiles.pieces),
         "k_steps": list(operand.k_steps),
         "mn_steps": list(operand.mn_steps),
         "stage_steps": list(operand.stage_steps),

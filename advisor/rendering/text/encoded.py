@@ -14,7 +14,7 @@ from .decoded import field_rows as decoded_rows
 
 @text.register
 def _(operand: Operand) -> str:
-    head = f"{operand.blocks.canonical.major}: {operand.form}"
+    head = f"{operand.mma_tiles.canonical.major}: {operand.form}"
     return "\n".join([head, *(f"{name}: {said}" for name, said in steps(operand))])
 
 
@@ -29,7 +29,7 @@ def _(encoded: Encoded) -> str:
 def steps(operand: Operand) -> list[tuple[str, str]]:
     """What is added to the descriptor along k, m or n, and for each stage: what, and how much."""
     letter = operand.role.extent_name
-    pieces = "+".join(map(str, operand.blocks.pieces))
+    pieces = "+".join(map(str, operand.mma_tiles.pieces))
     each = [
         ("k", f"each {instruction_k(operand.tile.element)} of k", operand.k_steps),
         (letter, f"{letter} = {pieces}", operand.mn_steps),
@@ -46,7 +46,7 @@ def field_rows(encoded: Encoded) -> list[tuple[str, ...]]:
     """Each field of the descriptor, as `HEADS` of a decoded one names them."""
     if encoded.operand is None:
         return decoded_rows(decode(encoded.bits, arch=encoded.arch))
-    blocks, kind = encoded.operand.blocks, encoded.operand.tile.element
+    blocks, kind = encoded.operand.mma_tiles, encoded.operand.tile.element
     major, rows = blocks.canonical.major, blocks.pieces[0]
     return decoded_rows(decode(encoded.bits, kind, major, rows, arch=encoded.arch))
 

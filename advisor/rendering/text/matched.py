@@ -32,11 +32,11 @@ def lines(matched: Matched) -> list[tuple[str, str]]:
 
 
 def _head(operand: Operand) -> list[tuple[str, str]]:
-    return [("matches", f"{operand.blocks.canonical.major}: {operand.form}")]
+    return [("matches", f"{operand.mma_tiles.canonical.major}: {operand.form}")]
 
 
 def _descriptor(matched: Matched, operand: Operand) -> list[tuple[str, str]]:
-    canonical, encoded = operand.blocks.canonical, matched.encoded
+    canonical, encoded = operand.mma_tiles.canonical, matched.encoded
     assert encoded is not None
     offsets = [
         (name, f"{value} bytes" if value is not None else "no effect")

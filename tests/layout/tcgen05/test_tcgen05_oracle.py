@@ -7,7 +7,7 @@ from each import for_each
 from oracle_sm100 import DATA, ROWS, SWIZZLES, every_row, name_of, tile_of
 
 from mlir_smem.layout import Order, Role, Swizzle, choose, element, instruction_k, tile_of_atoms
-from mlir_smem.layout.operand import blocks
+from mlir_smem.layout.operand import operand_mma_tiles
 from mlir_smem.layout.tcgen05 import (
     TCGEN05_WIDEST_FIRST,
     Tcgen05Descriptor,
@@ -17,9 +17,9 @@ from mlir_smem.layout.tcgen05 import (
 )
 
 
-def blocks_of(row):
+def mma_tiles_of(row):
     pieces = (row["inst_mn"],) * (row["mn"] // row["inst_mn"])
-    return blocks(tile_of(row).stage(0).layout, pieces, encoding=Tcgen05Descriptor)
+    return operand_mma_tiles(tile_of(row).stage(0).layout, pieces, encoding=Tcgen05Descriptor)
 
 
 def test_the_data_says_where_it_comes_from():
@@ -39,7 +39,7 @@ def test_tile(row):
 
 @every_row
 def test_descriptors(row):
-    found = blocks_of(row)
+    found = mma_tiles_of(row)
     ours = found.descriptor(row["smem_addr"])
     cutes = Tcgen05Descriptor.decode(int(row["desc_hex"], 16))
     for field in {"start", "lbo", "sbo", "base_offset", "swizzle", "absolute"} - set(
@@ -52,7 +52,7 @@ def test_descriptors(row):
 
 @for_each("row", ROWS[::9], name_of)
 def test_what_is_read_is_what_was_written(row):
-    layout, found = tile_of(row).stage(0).layout, blocks_of(row)
+    layout, found = tile_of(row).stage(0).layout, mma_tiles_of(row)
     k = instruction_k(element(row["dtype"]))
     offsets = layout.offsets()
     first = found.descriptor(0x2000).encode()
@@ -107,7 +107,7 @@ def test_accepted():
     (case,) = DATA["acceptance_cases"]
     assert case["accepted"]
     tile = tile_of_atoms(element("e4m3"), (128, 64), 0, Swizzle.B128, Order.ALONG)
-    found = blocks(tile, (64, 64), encoding=Tcgen05Descriptor)
+    found = operand_mma_tiles(tile, (64, 64), encoding=Tcgen05Descriptor)
     assert found.descriptor(0).encode() == int(case["desc_hex"], 16)
     assert case["desc_layout_u128"] == "(_1,_2,_2):(_0,_4,_256)"
     assert found.steps == ((0, 256), (4, 260))

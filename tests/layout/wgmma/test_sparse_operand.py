@@ -25,7 +25,7 @@ from mlir_smem.layout import (
     tile_of_atoms,
 )
 from mlir_smem.layout.canonical import FORMS
-from mlir_smem.layout.operand import blocks
+from mlir_smem.layout.operand import operand_mma_tiles
 from mlir_smem.layout.wgmma import MN_MAJOR, SPARSE, SPARSE_B_FORMS, WgmmaInstruction, descriptor_of
 
 BF16, TF32, S8 = element("bf16"), element("tf32"), element("s8")
@@ -190,7 +190,7 @@ def test_only_one_form_differs():
 def test_an_instruction_s_block_that_cuts_an_atom():
     # Runs of 32 bytes in the atoms of the 64B swizzle: 64 bytes along K are not in a row.
     half = parse_layout("Swizzle<2,4,3> o ((8,8),(16,2)):((32,256),(1,2048))", BF16)
-    found = blocks(half, (64,), WgmmaDescriptor, 64, SPARSE_B_FORMS)
+    found = operand_mma_tiles(half, (64,), WgmmaDescriptor, 64, SPARSE_B_FORMS)
     assert isinstance(found, Mismatch)
     assert found.reason.startswith(
         "the instruction's block of 64x32 at (0, 0): along k, the repeats of the pattern have no "

@@ -31,7 +31,7 @@ from mlir_smem.layout import (
     parse_layout,
     tile_of_atoms,
 )
-from mlir_smem.layout.operand import blocks
+from mlir_smem.layout.operand import operand_mma_tiles
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 from mlir_smem.layout.wgmma import MN_MAJOR
 
@@ -117,7 +117,7 @@ def test_one_run_time_block_reads_each_block(data, operand):
     rows, ks = 64 if operand.role is Role.A else 8, instruction_k(kind)
     base = data.draw(pattern_aligned(tile))
     cut = tile.slice((Multiple(rows), Multiple(ks)), (rows, ks))
-    found = blocks(cut.layout, (rows,), WgmmaDescriptor)
+    found = operand_mma_tiles(cut.layout, (rows,), WgmmaDescriptor)
     for row in range(0, tile.shape[0], rows):
         for k in range(0, tile.shape[1], ks):
             offset = cut.offset + sum(t.at((row, k)[t.dim]) for t in cut.terms)
@@ -172,7 +172,7 @@ def test_whatever_is_accepted_is_read_as_it_says(data, operand):
 
 def test_an_instruction_that_needs_no_lbo_takes_the_others():
     operand = tile_of_atoms(BF16, (320, 32), 0, Swizzle.B128)
-    found = blocks(operand, (256, 64), WgmmaDescriptor)
+    found = operand_mma_tiles(operand, (256, 64), WgmmaDescriptor)
     # From 64 columns to the next: 32 rows of k of 128 bytes.
     assert (found.canonical.lbo, found.canonical.sbo) == (4096, 1024)
     assert found.steps == ((0, 128), (1024, 1152))
@@ -180,7 +180,7 @@ def test_an_instruction_that_needs_no_lbo_takes_the_others():
 
 def test_an_instruction_that_needs_no_sbo_takes_the_others():
     operand = tile_of_atoms(BF16, (264, 32), 1, Swizzle.B64)
-    found = blocks(operand, (256, 8), WgmmaDescriptor)
+    found = operand_mma_tiles(operand, (256, 8), WgmmaDescriptor)
     assert (found.canonical.lbo, found.canonical.sbo) == (None, 512)
 
 
@@ -306,7 +306,7 @@ def test_a_block_that_is_not_canonical_is_named():
 
 def test_a_block_that_cuts_an_atom_is_named():
     operand = tile_of_atoms(BF16, (96, 16), 0, Swizzle.B128)
-    found = blocks(operand, (32, 64), WgmmaDescriptor)
+    found = operand_mma_tiles(operand, (32, 64), WgmmaDescriptor)
     assert isinstance(found, Mismatch) and found.reason.startswith(
         "the instruction's block of 64x16 at (32, 0): it cuts an atom: along m/n, it begins 32 "
         "elements into one of 64 and is 64 long, but the next is 1024 elements apart and no "
@@ -316,7 +316,7 @@ def test_a_block_that_cuts_an_atom_is_named():
 
 def test_a_block_between_16_byte_units_is_named():
     operand = parse_layout("((8,2),(8,2)):((8,132),(1,64))", BF16)
-    assert blocks(operand, (8, 8), WgmmaDescriptor) == Mismatch(
+    assert operand_mma_tiles(operand, (8, 8), WgmmaDescriptor) == Mismatch(
         "the instruction's block of 8x16 at (8, 0) starts 132 elements into the tile, which is not "
         "a multiple of 16 bytes"
     )
