@@ -83,9 +83,9 @@ def accumulator_access(layout: TileLayout) -> FragmentAccess:
     unit = layout.element.unit
     if layout.element.bits == 16:
         for dim in (1, 0):
-            if lies_together(layout, dim, unit):
+            if has_contiguous_runs(layout, dim, unit):
                 return FragmentAccess(unit, matrices=True, transposed=dim == 0)
-    return FragmentAccess(2 if lies_together(layout, 1, 2) else 1)
+    return FragmentAccess(2 if has_contiguous_runs(layout, 1, 2) else 1)
 
 
 def a_fragment_access(layout: TileLayout) -> FragmentAccess:
@@ -96,12 +96,12 @@ def a_fragment_access(layout: TileLayout) -> FragmentAccess:
     """
     _check(layout)
     element = layout.element
-    if lies_together(layout, 1, element.unit):
+    if has_contiguous_runs(layout, 1, element.unit):
         return FragmentAccess(element.unit, matrices=True)
-    if element.bits == 16 and lies_together(layout, 0, element.unit):
+    if element.bits == 16 and has_contiguous_runs(layout, 0, element.unit):
         return FragmentAccess(element.unit, matrices=True, transposed=True)
     packed = _REGISTER_BYTES * 8 // element.bits
-    if lies_together(layout, 1, packed):
+    if has_contiguous_runs(layout, 1, packed):
         return FragmentAccess(packed, columns=packed)
     if element.bits < 8:
         raise LayoutError(
@@ -111,7 +111,7 @@ def a_fragment_access(layout: TileLayout) -> FragmentAccess:
     return FragmentAccess(1, columns=packed)
 
 
-def lies_together(layout: TileLayout, dim: int, count: int) -> bool:
+def has_contiguous_runs(layout: TileLayout, dim: int, count: int) -> bool:
     """Whether each `count` elements along a dimension, from a multiple of that on, are an aligned run."""
     coalesced = layout.coalesced()
     if count == 1:

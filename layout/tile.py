@@ -153,7 +153,7 @@ class TileLayout:
         return self.origin or (0,) * len(self.shape)
 
     @property
-    def settled(self) -> bool:
+    def has_static_origin(self) -> bool:
         """Whether the origin is known: each element then has its offset from where the modes begin."""
         return all(isinstance(o, int) for o in self.origin)
 
@@ -196,7 +196,7 @@ class TileLayout:
             LayoutError: if it depends on an origin that only the running kernel knows, or the tile spans
                 more than NumPy's integers count.
         """
-        if not self.settled:
+        if not self.has_static_origin:
             raise LayoutError(f"where the elements of {self} lie is known at run time only")
         if self.size_bytes >> SPAN_BITS:
             raise LayoutError(f"the layout {self} spans {self.size_bytes} bytes")

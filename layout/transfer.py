@@ -96,7 +96,7 @@ class Transfer:
         memory if it has none, else the one that reads most of a line at once."""
         return _plan(self, layout)
 
-    def fits(self, layout: TileLayout) -> str | None:
+    def problem(self, layout: TileLayout) -> str | None:
         """Why the tile cannot be accessed 16 bytes at a time; None if it can."""
         if len(layout.shape) != 2:
             return f"a tile of rank {len(layout.shape)} is copied one stage at a time"
@@ -136,7 +136,7 @@ def source_problem(source: TileLayout | None) -> str | None:
     if source is None or contiguous is None:
         return None
     try:
-        problem = Transfer(source.element, source.shape, contiguous, WARP).fits(source)
+        problem = Transfer(source.element, source.shape, contiguous, WARP).problem(source)
     except LayoutError as error:
         problem = str(error)
     return problem and f"of the tile that is read: {problem}"

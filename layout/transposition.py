@@ -188,7 +188,7 @@ def transposition_problem(layout: TileLayout) -> str | None:
         return "the tile is contiguous along no dimension"
     try:
         # Each line of a block is an access as those of a copy that transposes nothing.
-        problem = Transfer(layout.element, layout.shape, contiguous, WARP).fits(layout)
+        problem = Transfer(layout.element, layout.shape, contiguous, WARP).problem(layout)
     except LayoutError as error:
         return str(error)
     across = layout.shape[1 - contiguous]
@@ -271,7 +271,7 @@ class Relayout:
         Raises:
             LayoutError: if it cannot be.
         """
-        problem = self.fits(layout)
+        problem = self.problem(layout)
         if problem:
             raise LayoutError(problem)
         return (
@@ -280,12 +280,12 @@ class Relayout:
             else self._transfer().plan(layout)
         )
 
-    def fits(self, layout: TileLayout) -> str | None:
+    def problem(self, layout: TileLayout) -> str | None:
         """Why the tile cannot be filled; None if it can."""
         if self.transposes(layout):
             return source_problem(self.source) or transposition_problem(layout)
         try:
-            return self._transfer().fits(layout)
+            return self._transfer().problem(layout)
         except LayoutError as error:
             return str(error)
 

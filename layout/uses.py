@@ -82,7 +82,7 @@ class TransferUse:
 @lru_cache(maxsize=1024)
 def filled(subtile: TileLayout, transfer: Transfer | Relayout) -> Evaluation:
     """What is said of a tile that is filled so."""
-    problem = transfer.fits(subtile)
+    problem = transfer.problem(subtile)
     if problem:
         return Evaluation(False, problem)
     transposed = isinstance(transfer, Relayout) and transfer.transposes(subtile)

@@ -149,7 +149,7 @@ def _atom(
         subtile = operand.slice((at, k), (piece, extent))
     except LayoutError as error:
         return Mismatch(f"{where}: {error}")
-    if subtile.terms or not subtile.layout.settled:
+    if subtile.terms or not subtile.layout.has_static_origin:
         return Mismatch(f"{where} begin where only the running kernel knows; take whole tiles")
     if subtile.layout.origin:
         begin = format_origin(subtile.layout.origin)

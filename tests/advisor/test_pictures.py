@@ -115,7 +115,7 @@ def test_the_first_stage_is_drawn_of_several():
 def test_a_part_that_cuts_atoms_at_run_time_is_drawn_from_the_first_one():
     wide = tile_of_atoms(BF16, (8, 128), 1, Swizzle.B128)
     part = wide.slice((0, Multiple(16)), (8, 64)).layout
-    assert not part.settled
+    assert not part.has_static_origin
     (cells,) = read(Picture(part)._repr_svg_())
     assert check_positions(cells, Picture(part.with_origin())) == 64
 

@@ -313,13 +313,13 @@ def test_a_run_time_block_between_16_byte_units_is_named():
 
 def test_vectors_must_not_cut_atoms():
     transfer = Transfer(BF16, (64, 64), 1, 128)
-    assert transfer.fits(WIDE.slice((0, 24), (64, 64)).layout) is None
-    assert transfer.fits(WIDE.slice((0, Multiple(8)), (64, 64)).layout) is None
+    assert transfer.problem(WIDE.slice((0, 24), (64, 64)).layout) is None
+    assert transfer.problem(WIDE.slice((0, Multiple(8)), (64, 64)).layout) is None
     reason = (
         "the part cuts an atom {} elements into it; 16-byte accesses need a multiple of 8 there"
     )
     for start, said in ((20, "20"), (Multiple(4), "a multiple of 4")):
-        assert transfer.fits(WIDE.slice((0, start), (64, 64)).layout) == reason.format(said)
+        assert transfer.problem(WIDE.slice((0, start), (64, 64)).layout) == reason.format(said)
 
 
 def test_conflicts_are_those_of_the_part_where_it_begins():

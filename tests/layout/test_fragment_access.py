@@ -21,7 +21,11 @@ from mlir_smem.layout import (
     parse_layout,
     tile_of_atoms,
 )
-from mlir_smem.layout.fragment_access import a_fragment_access, accumulator_access, lies_together
+from mlir_smem.layout.fragment_access import (
+    a_fragment_access,
+    accumulator_access,
+    has_contiguous_runs,
+)
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 
 THREADS = np.arange(128)
@@ -187,14 +191,14 @@ def runs(layout, dim, count):
 
 @given(tiles() | layouts(), st.integers(0, 1), st.sampled_from([1, 2, 4, 8, 16]))
 def test_what_lies_together_is_a_run(layout, dim, count):
-    if count > 1 and lies_together(layout, dim, count):
+    if count > 1 and has_contiguous_runs(layout, dim, count):
         assert runs(layout, dim, count) is not False
 
 
 @given(tiles(), st.integers(0, 1), st.sampled_from([2, 4, 8, 16]))
 def test_what_is_a_run_lies_together(layout, dim, count):
     if runs(layout, dim, count):
-        assert lies_together(layout, dim, count)
+        assert has_contiguous_runs(layout, dim, count)
 
 
 @given(st.data(), tiles(), st.sampled_from([2, 4, 8]))
@@ -208,7 +212,7 @@ def test_what_lies_together_in_a_part_is_a_run_wherever_it_begins(data, tile, co
         starts.append(data.draw(st.integers(0, (extent - sizes[-1]) // of)) * of)
         known.append(data.draw(st.sampled_from([starts[-1], Multiple(of)])))
     part = tile.slice(known, sizes)
-    together = part.multiple % count == 0 and lies_together(part.layout, dim, count)
+    together = part.multiple % count == 0 and has_contiguous_runs(part.layout, dim, count)
     there = tile.linear()[tuple(slice(s, s + n) for s, n in zip(starts, sizes, strict=True))]
     lines = np.moveaxis(there, dim, -1)
     lines = lines[..., : lines.shape[-1] // count * count].reshape(-1, count)

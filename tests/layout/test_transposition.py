@@ -218,7 +218,7 @@ def test_a_relayout_turns_only_what_lies_otherwise():
     assert along.plan(ROWS) == Transfer(E4M3, (64, 128), 1, 128)
     assert across.plan(ROWS) == transposition(ROWS, 128)
     assert across.conflicts(ROWS) == Access(4, 4)
-    assert across.fits(ROWS) is None
+    assert across.problem(ROWS) is None
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_a_relayout_turns_only_what_lies_otherwise():
 def test_a_relayout_says_what_is_wrong(contiguous, shape, text):
     layout = parse_layout(text, E4M3)
     copy = Relayout(E4M3, shape, contiguous, 128)
-    problem = copy.fits(layout)
+    problem = copy.problem(layout)
     assert problem
     with pytest.raises(LayoutError) as caught:
         copy.plan(layout)
@@ -243,5 +243,5 @@ def test_a_relayout_says_what_is_wrong(contiguous, shape, text):
 
 def test_a_staged_tile_is_filled_stage_by_stage():
     staged = tile_of_atoms(E4M3, (2, 64, 128), 1, Swizzle.B128)
-    problem = Relayout(E4M3, (64, 128), 0, 128).fits(staged)
+    problem = Relayout(E4M3, (64, 128), 0, 128).problem(staged)
     assert problem and "rank 3" in problem
