@@ -7,7 +7,7 @@ instruction set (`MmaIsa`), of which each architecture (`Arch`) has one.
 
 from .accumulators import ACCUMULATORS, Accumulator
 from .architectures import ARCHS, Arch
-from .atoms import Order, tile_of_atoms
+from .atoms import TileOrder, tile_of_atoms
 from .banks import Access, warp_access
 from .canonical import FORMS, Canonical, Form, Major, Mismatch, match
 from .choice import Choice, choose
@@ -62,7 +62,7 @@ __all__ = [
     "Mode",
     "Multiple",
     "OperandUse",
-    "Order",
+    "TileOrder",
     "Relayout",
     "Role",
     "Slice",

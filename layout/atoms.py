@@ -11,7 +11,7 @@ from .swizzle import Swizzle
 from .tile import TileLayout
 
 
-class Order(Enum):
+class TileOrder(Enum):
     """Along which dimension atoms follow each other in memory first."""
 
     ACROSS = "across"
@@ -25,7 +25,7 @@ def tile_of_atoms(
     shape: Sequence[int],
     contiguous: int,
     swizzle: Swizzle,
-    order: Order = Order.ACROSS,
+    order: TileOrder = TileOrder.ACROSS,
 ) -> TileLayout:
     """A tile made of whole atoms, padded where its extents do not divide into them.
 
@@ -47,7 +47,7 @@ def tile_of_atoms(
     extents = shape[-2:]
     along, across = extents[contiguous], extents[1 - contiguous]
     atoms_along, atoms_across = -(-along // line), -(-across // swizzle.lines)
-    if order is Order.ACROSS:
+    if order is TileOrder.ACROSS:
         step_across, step_along = atom, atom * atoms_across
     else:
         step_across, step_along = atom * atoms_along, atom

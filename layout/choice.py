@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .atoms import Order, padding, tile_of_atoms
+from .atoms import TileOrder, padding, tile_of_atoms
 from .elements import Element
 from .modes import LayoutError
 from .proposals import proposed
@@ -196,7 +196,7 @@ def _candidates(
             continue
         for direction in directions:
             seen: set[TileLayout] = set()
-            for order in Order:
+            for order in TileOrder:
                 layout = tile_of_atoms(element, shape, direction, swizzle, order)
                 if layout not in seen:
                     seen.add(layout)
@@ -207,7 +207,9 @@ def _said(layout: TileLayout, uses: Sequence[Use]) -> tuple[tuple[str, Evaluatio
     return tuple((use.what, use.evaluate(layout)) for use in uses)
 
 
-def _evaluated(layout: TileLayout, direction: int, order: Order, uses: Sequence[Use]) -> Candidate:
+def _evaluated(
+    layout: TileLayout, direction: int, order: TileOrder, uses: Sequence[Use]
+) -> Candidate:
     line = layout.swizzle.atom_elements(layout.element)
     extent = layout.shape[-2:][direction]
     name = f"swizzle {layout.swizzle}, {CONTIGUITY[direction]}, atoms {order.value}"

@@ -8,7 +8,7 @@ from each import for_each
 from hypothesis import given
 from strategies import NO_STAGES, STAGES, orders, swizzles, tiles
 
-from mlir_smem.layout import ELEMENTS, LayoutError, Order, Swizzle, element, tile_of_atoms
+from mlir_smem.layout import ELEMENTS, LayoutError, Swizzle, TileOrder, element, tile_of_atoms
 from mlir_smem.layout.atoms import padding
 
 BF16 = element("bf16")
@@ -33,7 +33,7 @@ def test_padding_is_what_no_element_fills(tile):
     assert padding(tile) * 8 == tile.size_bytes * 8 - bits_of(tile).size * tile.element.bits
 
 
-@for_each("case", [*product(ELEMENTS.values(), (0, 1), Swizzle, Order)])
+@for_each("case", [*product(ELEMENTS.values(), (0, 1), Swizzle, TileOrder)])
 def test_whole_atoms_fill_every_bit(case):
     kind, contiguous, swizzle, order = case
     line = swizzle.atom_elements(kind)
@@ -52,7 +52,7 @@ def test_16_bytes_along_the_contiguous_dimension_stay_together(tile):
     assert np.all(linear[:, 0] % unit == 0)
 
 
-@pytest.mark.parametrize("order", Order)
+@pytest.mark.parametrize("order", TileOrder)
 def test_an_atom_is_eight_lines_in_a_row(order):
     tile = tile_of_atoms(BF16, (16, 128), 1, Swizzle.B128, order)
     atom = tile.slice((8, 64), (8, 64))
@@ -61,7 +61,7 @@ def test_an_atom_is_eight_lines_in_a_row(order):
 
 
 def test_orders():
-    across, along = (tile_of_atoms(BF16, (64, 256), 1, Swizzle.B128, order) for order in Order)
+    across, along = (tile_of_atoms(BF16, (64, 256), 1, Swizzle.B128, order) for order in TileOrder)
     assert str(across) == "Swizzle<3,4,3> o (64,(64,4)):(64,(1,4096))"
     assert str(along) == "Swizzle<3,4,3> o ((8,8),(64,4)):((64,2048),(1,512))"
 

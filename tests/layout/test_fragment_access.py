@@ -12,8 +12,8 @@ from mlir_smem.layout import (
     Access,
     LayoutError,
     Multiple,
-    Order,
     Swizzle,
+    TileOrder,
     element,
     fragment_a,
     fragment_d,
@@ -253,7 +253,7 @@ ACCUMULATORS = {
 }
 
 
-@pytest.mark.parametrize("order", Order)
+@pytest.mark.parametrize("order", TileOrder)
 @pytest.mark.parametrize(
     "choose, bits, contiguous, conflicts",
     [

@@ -12,9 +12,9 @@ from oracle import DATA, ROWS, SWIZZLES, contiguous_of, every_row, tile_of
 from mlir_smem.layout import (
     LayoutError,
     Major,
-    Order,
     Role,
     Swizzle,
+    TileOrder,
     WgmmaDescriptor,
     choose,
     element,
@@ -145,11 +145,14 @@ def test_choice_of_an_operand():
 # Layouts that CuTe accepts, with their descriptors.
 
 ACCEPTED = {
-    "n9_half_atom_f16_MN_sm90": (tile_of_atoms(F16, (64, 64), 0, Swizzle.B128, Order.ALONG), 32),
+    "n9_half_atom_f16_MN_sm90": (
+        tile_of_atoms(F16, (64, 64), 0, Swizzle.B128, TileOrder.ALONG),
+        32,
+    ),
     "n10_core_matrix_K_handmade": (parse_layout("((8,8),(8,8)):((8,64),(1,512))", F16), 64),
     "n11_plain_sw128_rowmajor_64": (parse_layout("Swizzle<3,4,3> o (64,64):(64,1)", F16), 64),
-    "n12_mn_n24_sw64_tail": (tile_of_atoms(F16, (96, 32), 0, Swizzle.B64, Order.ALONG), 96),
-    "n14_inter_half_T": (tile_of_atoms(F16, (64, 64), 0, Swizzle.NONE, Order.ALONG), 8),
+    "n12_mn_n24_sw64_tail": (tile_of_atoms(F16, (96, 32), 0, Swizzle.B64, TileOrder.ALONG), 96),
+    "n14_inter_half_T": (tile_of_atoms(F16, (64, 64), 0, Swizzle.NONE, TileOrder.ALONG), 8),
 }
 
 

@@ -12,8 +12,8 @@ from mlir_smem.layout import (
     ELEMENTS,
     LayoutError,
     Multiple,
-    Order,
     Swizzle,
+    TileOrder,
     element,
     parse_layout,
     tile_of_atoms,
@@ -86,7 +86,7 @@ def checked(layout):
 @pytest.mark.parametrize("swizzle", WIDEST_FIRST, ids=str)
 def test_tiles_of_whole_atoms_are_copied(kind, swizzle):
     line = swizzle.atom_elements(kind)
-    for direction, order, atoms, lines in product((0, 1), Order, (1, 3), (8, 64, 320)):
+    for direction, order, atoms, lines in product((0, 1), TileOrder, (1, 3), (8, 64, 320)):
         shape = (lines, atoms * line) if direction == 1 else (atoms * line, lines)
         assert checked(tile_of_atoms(kind, shape, direction, swizzle, order)), (direction, order)
 
@@ -162,7 +162,7 @@ def shared(layout, blocks):
     assert share.extent * blocks == layout.shape[share.dim]
     for block in range(blocks):
         first = block * share.extent
-        start = share.part.offset + sum(term.at(first) for term in share.part.terms)
+        start = share.subtile.offset + sum(term.at(first) for term in share.subtile.terms)
         found = copied(share.box, start * layout.element.bits // 8, layout.element)
         inside = [slice(None), slice(None)]
         inside[share.dim] = slice(first, first + share.extent)
@@ -174,7 +174,7 @@ def shared(layout, blocks):
 @pytest.mark.parametrize("swizzle", WIDEST_FIRST, ids=str)
 def test_each_block_copies_its_share(kind, swizzle):
     line = swizzle.atom_elements(kind)
-    for direction, order, blocks in product((0, 1), Order, (2, 4, 8)):
+    for direction, order, blocks in product((0, 1), TileOrder, (2, 4, 8)):
         shape = (64, 2 * line) if direction == 1 else (2 * line, 64)
         assert shared(tile_of_atoms(kind, shape, direction, swizzle, order), blocks), blocks
 

@@ -9,12 +9,12 @@ from strategies import orders, swizzles
 
 from mlir_smem.layout import (
     LayoutError,
-    Order,
     Relayout,
     Step,
     Swizzle,
     TileCopy,
     TileCopyUse,
+    TileOrder,
     Transfer,
     Transposition,
     choose,
@@ -126,7 +126,7 @@ def test_no_canonical_tile_that_is_turned_conflicts(case):
     kind, source, target, lines, units = case
     width = max(source.atom_elements(kind), 2 * kind.unit)
     shape = (lines * width, units * kind.unit)
-    for order in Order:
+    for order in TileOrder:
         read = tile_of_atoms(kind, shape, 0, source, order)
         written = tile_of_atoms(kind, shape, 1, target)
         plan = transposition(written, 128, read)

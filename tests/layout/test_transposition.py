@@ -13,9 +13,9 @@ from mlir_smem.layout import (
     ELEMENTS,
     Access,
     LayoutError,
-    Order,
     Relayout,
     Swizzle,
+    TileOrder,
     Transfer,
     Transposition,
     element,
@@ -92,7 +92,7 @@ CANONICAL = [
     (kind, swizzle, order, lines, units)
     for kind in ("b1", "e4m3", "bf16", "tf32")
     for swizzle in WIDEST_FIRST
-    for order in Order
+    for order in TileOrder
     for lines in (8, 24, 64, 136, 192)
     for units in (2, 4, 6, 8, 16)
     if units * 16 % swizzle.width == 0
@@ -214,7 +214,7 @@ ROWS = tile_of_atoms(E4M3, (64, 128), 1, Swizzle.B128)
 
 def test_a_relayout_turns_only_what_lies_otherwise():
     along, across = (Relayout(E4M3, (64, 128), contiguous, 128) for contiguous in (1, 0))
-    assert not along.turns(ROWS) and across.turns(ROWS)
+    assert not along.transposes(ROWS) and across.transposes(ROWS)
     assert along.plan(ROWS) == Transfer(E4M3, (64, 128), 1, 128)
     assert across.plan(ROWS) == transposition(ROWS, 128)
     assert across.conflicts(ROWS) == Access(4, 4)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from each import for_each
 
-from mlir_smem.layout import Order, Swizzle, element, tile_of_atoms
+from mlir_smem.layout import Swizzle, TileOrder, element, tile_of_atoms
 
 
 def read(file):
@@ -36,7 +36,9 @@ def tile_of(row):
     CuTe's order names a dimension, ours says whether it is the contiguous one.
     """
     mn_is_across = row["major"] == "K"
-    order = Order.ACROSS if (row["tile_order"] == "mn_first") == mn_is_across else Order.ALONG
+    order = (
+        TileOrder.ACROSS if (row["tile_order"] == "mn_first") == mn_is_across else TileOrder.ALONG
+    )
     return tile_of_atoms(
         element(row["dtype"]),
         (row["stages"], row["mn"], row["k"]),

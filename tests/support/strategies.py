@@ -8,10 +8,10 @@ from mlir_smem.layout import (
     ELEMENTS,
     Major,
     Mode,
-    Order,
     Role,
     Swizzle,
     TileLayout,
+    TileOrder,
     instruction_k,
     tile_of_atoms,
 )
@@ -21,7 +21,7 @@ from mlir_smem.layout.wgmma import MN_MAJOR
 elements = st.sampled_from(list(ELEMENTS.values()))
 swizzles = st.sampled_from(WIDEST_FIRST)
 every_swizzle = st.sampled_from(Swizzle)
-orders = st.sampled_from(Order)
+orders = st.sampled_from(TileOrder)
 
 NO_STAGES = st.just(())
 STAGES = st.tuples(st.integers(1, 4))

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from mlir_smem.layout import Mode, Order, Swizzle, TileLayout, tile_of_atoms
+from mlir_smem.layout import Mode, Swizzle, TileLayout, TileOrder, tile_of_atoms
 
 
 @st.composite
@@ -10,7 +10,7 @@ def any_layout(draw, kind, shape, along):
     """A layout of a tile of that shape, with dimension `along` contiguous, at least in runs."""
     if draw(st.booleans()):
         return draw(plain(kind, shape, along))
-    swizzle, order = draw(st.sampled_from(Swizzle)), draw(st.sampled_from(Order))
+    swizzle, order = draw(st.sampled_from(Swizzle)), draw(st.sampled_from(TileOrder))
     return tile_of_atoms(kind, shape, along, swizzle, order)
 
 

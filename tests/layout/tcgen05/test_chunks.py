@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mlir_smem.layout import Mismatch, Multiple, Order, Role, Swizzle, element, tile_of_atoms
+from mlir_smem.layout import Mismatch, Multiple, Role, Swizzle, TileOrder, element, tile_of_atoms
 from mlir_smem.layout.tcgen05 import (
     KINDS,
     Tcgen05Descriptor,
@@ -35,7 +35,7 @@ def test_descriptors_of_a_tile_of_384_bytes():
     )
 
 
-@pytest.mark.parametrize("order", Order, ids=str)
+@pytest.mark.parametrize("order", TileOrder, ids=str)
 @pytest.mark.parametrize(
     "role, shape", [(Role.A, (256, 768)), (Role.B, (480, 384)), (Role.A, (128, 96))]
 )

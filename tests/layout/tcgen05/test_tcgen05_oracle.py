@@ -6,7 +6,7 @@ import pytest
 from each import for_each
 from oracle_sm100 import DATA, ROWS, SWIZZLES, every_row, name_of, tile_of
 
-from mlir_smem.layout import Order, Role, Swizzle, choose, element, instruction_k, tile_of_atoms
+from mlir_smem.layout import Role, Swizzle, TileOrder, choose, element, instruction_k, tile_of_atoms
 from mlir_smem.layout.operand import operand_mma_tiles
 from mlir_smem.layout.tcgen05 import (
     TCGEN05_WIDEST_FIRST,
@@ -106,7 +106,7 @@ def test_choice_of_an_operand(role):
 def test_accepted():
     (case,) = DATA["acceptance_cases"]
     assert case["accepted"]
-    tile = tile_of_atoms(element("e4m3"), (128, 64), 0, Swizzle.B128, Order.ALONG)
+    tile = tile_of_atoms(element("e4m3"), (128, 64), 0, Swizzle.B128, TileOrder.ALONG)
     found = operand_mma_tiles(tile, (64, 64), encoding=Tcgen05Descriptor)
     assert found.descriptor(0).encode() == int(case["desc_hex"], 16)
     assert case["desc_layout_u128"] == "(_1,_2,_2):(_0,_4,_256)"

@@ -17,9 +17,9 @@ from mlir_smem.layout import (
     Mismatch,
     Mode,
     Multiple,
-    Order,
     Role,
     Swizzle,
+    TileOrder,
     WgmmaDescriptor,
     base_offset,
     descriptor_of,
@@ -236,8 +236,8 @@ def test_an_mn_major_operand_steps_over_lines():
 
 
 def test_strides_are_of_the_tile_not_of_the_block():
-    tile = tile_of_atoms(BF16, (128, 64), 1, Swizzle.B128, Order.ALONG)
-    wide = tile_of_atoms(BF16, (128, 256), 1, Swizzle.B128, Order.ALONG)
+    tile = tile_of_atoms(BF16, (128, 64), 1, Swizzle.B128, TileOrder.ALONG)
+    wide = tile_of_atoms(BF16, (128, 256), 1, Swizzle.B128, TileOrder.ALONG)
     assert mma_tiles(tile, Role.A).canonical.sbo == 1024
     assert mma_tiles(wide, Role.A).canonical.sbo == 4096
 
