@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..canonical import Mismatch
 from ..elements import Element
 from ..instruction import FLOAT_N, cut_columns, instruction_k
-from ..isa import read_by
+from ..isa import evaluate_operand
 from ..operand import MmaTiles, Role
 from ..path import Step, follow
 from ..tile import TileLayout
@@ -99,8 +99,8 @@ class ScaledUse:
         if self.long:
             found = self.scaling.chunks(subtile, self.role, self.ctas)
             if isinstance(found, Chunks):
-                return read_by(found)
-        return read_by(self.scaling.mma_tiles(subtile, self.role, self.ctas))
+                return evaluate_operand(found)
+        return evaluate_operand(self.scaling.mma_tiles(subtile, self.role, self.ctas))
 
 
 def scaled_rows(n: int) -> int:
