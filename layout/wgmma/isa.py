@@ -1,4 +1,4 @@
-"""`wgmma.mma_async`, which one warpgroup executes (PTX ISA 9.7.15)."""
+"""The instruction set `wgmma`; a warpgroup executes `wgmma.mma_async` (PTX ISA 9.7.15)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class WgmmaInstruction(MmaInstruction):
     """`wgmma.mma_async`, or `wgmma.mma_async.sp`.
 
     Attributes:
-        sparse: whether A is sparse: it then reads twice as much of B along K.
+        sparse: whether A is sparse; the instruction then reads twice the K of B.
     """
 
     name: ClassVar[str] = "wgmma"
@@ -36,11 +36,11 @@ class WgmmaInstruction(MmaInstruction):
 
     @property
     def legal_m(self) -> tuple[int, ...]:
-        """64 rows."""
+        """See `MmaInstruction.legal_m`: 64 rows."""
         return (INSTRUCTION_M,)
 
     def legal_n(self, b: Element, major: Major = Major.K) -> tuple[int, ...]:
-        """Every N, ascending; the same for both majors."""
+        """See `MmaInstruction.legal_n`; the same for both majornesses."""
         return legal_n(b)
 
     def mma_tiles(
@@ -68,7 +68,7 @@ class WgmmaInstruction(MmaInstruction):
 
 @dataclass(frozen=True)
 class Wgmma(MmaIsa):
-    """The instructions of sm_90."""
+    """The instruction set of sm_90."""
 
     name: ClassVar[str] = "wgmma"
     descriptor: ClassVar[type[Descriptor]] = WgmmaDescriptor
@@ -79,11 +79,11 @@ class Wgmma(MmaIsa):
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        """The types that are multiplied."""
+        """See `MmaIsa.elements`."""
         return MULTIPLICANDS
 
     def accumulators(self, a: Element, b: Element, scaled: bool = False) -> tuple[Accumulator, ...]:
-        """See `MmaIsa.accumulators`; no blocks are scaled."""
+        """See `MmaIsa.accumulators`; wgmma has no block scaling."""
         return () if scaled else ACCUMULATED.get((a, b), ())
 
     def swizzles_of(self, element: Element, major: Major) -> tuple[Swizzle, ...]:
