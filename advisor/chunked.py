@@ -57,7 +57,7 @@ def encode_chunks(
         raise LayoutError(f"an operand has rank 2, but the tile has rank {len(tile.shape)}")
     kind = arch.kind_of(tile.element)
     if kind is None:
-        raise LayoutError(f"{tile.element} is no multiplicand of {arch.instructions}")
+        raise LayoutError(f"{tile.element} is not an A or B element type of {arch.instructions}")
     chunks = chunked_mma_tiles(tile, role, kind)
     if isinstance(chunks, Mismatch):
         raise LayoutError(chunks.reason)

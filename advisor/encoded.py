@@ -68,7 +68,7 @@ def operand_of(
         arch: whose instructions read it.
     """
     if not arch.multiplies(tile.element):
-        return Mismatch(f"{tile.element} is no multiplicand of {arch.instructions}")
+        return Mismatch(f"{tile.element} is not an A or B element type of {arch.instructions}")
     if problem := size_problem(tile.element, tile.shape):
         return Mismatch(problem)
     stage_steps, stage = (0,), tile

@@ -73,7 +73,7 @@ def _kind_of(a: Element, b: Element, scale: str | None, block: int | None) -> Ki
     if not both:
         partners = {e: None for kind in KINDS.values() for e in kind.codes if kind.multiplies(a, e)}
         raise LayoutError(
-            f"tcgen05 does not multiply {a} by {b}; beside an A of {a}, B is "
+            f"tcgen05 does not multiply {a} by {b}; with an A of {a}, B is "
             + " or ".join(map(str, partners))
         )
     scales = list(dict.fromkeys(name for kind in both for name, _ in kind.scales))

@@ -214,7 +214,7 @@ def _illegal(reading: Reading) -> Suspicion:
     kind, arch, d = reading.element, reading.arch, reading.descriptor
     modes = arch.swizzles_of(kind, reading.major)
     if not arch.multiplies(kind):
-        return Suspicion("type", f"{kind} is no multiplicand of {arch.instructions}")
+        return Suspicion("type", f"{kind} is not an A or B element type of {arch.instructions}")
     reader = arch.descriptor.reader
     if not modes:
         others = "" if arch.kinds else "; MN-major is for 16-bit types"

@@ -213,8 +213,8 @@ class Arch(metaclass=_Table):
             return None
         others = _readers(able)
         do = "do" if len(others) > 1 else "does"
-        how = " with scaled blocks" if scaled else ""
-        how += " in pairs of blocks of a cluster" if ctas > 1 else ""
+        how = " with block scaling" if scaled else ""
+        how += " in CTA pairs" if ctas > 1 else ""
         return (
             f"multiplies {a} by {b}{how}, which {self.instructions} does not; "
             f"{' and '.join(others)} {do}"
@@ -259,11 +259,11 @@ class Arch(metaclass=_Table):
         """
         element = tile.element
         if not self.multiplies(element):
-            return Mismatch(f"{element} is no multiplicand of {self.instructions}")
+            return Mismatch(f"{element} is not an A or B element type of {self.instructions}")
         if sparse and not self.isa.has_sparse:
             return Mismatch(f"no sparse operands are lowered for {self}")
         if ctas not in self.isa.ctas:
-            return Mismatch(f"{self.instructions} does not multiply in {ctas} blocks together")
+            return Mismatch(f"{self.instructions} has no instructions of {ctas} CTAs")
         return self.isa.instruction(element, element, sparse, ctas).mma_tiles(tile, role, rows)
 
 

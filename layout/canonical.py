@@ -232,8 +232,8 @@ def _cut_reason(name: str, extent: int, modes: tuple[Mode, ...], origin: Start) 
     within = origin % atom if isinstance(origin, int) else origin
     fit = extent if atom % extent == 0 else atom
     return (
-        f"it cuts an atom: along {name}, it begins {start_text(within)} elements into one of {atom} and is "
-        f"{extent} long, but the next is {further.stride} elements apart and no descriptor reads "
+        f"it cuts an atom: along {name}, it begins {start_text(within)} elements into one of {atom} and "
+        f"is {extent} long, but the next is {further.stride} elements apart and no descriptor reads "
         f"across; begin at a multiple of {fit}" + (", or stay inside one" if fit == atom else "")
     )
 

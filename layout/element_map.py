@@ -57,14 +57,16 @@ def inferred(places: np.ndarray, element: Element) -> list[Inferred]:
     if problem := size_problem(element, places.shape):
         raise LayoutError(problem)
     if int(places.max()) * element.bits >> SPAN_BITS:
-        raise LayoutError(f"an element lies at {places.max()}, where no memory is")
+        raise LayoutError(f"an element is at {places.max()}, outside of any memory")
     if places.min() < 0:
         where = _where(places < 0)
-        raise LayoutError(f"element {where} lies at {places[where]}; expected 0 or more")
+        raise LayoutError(f"element {where} is at {places[where]}; expected 0 or more")
     found = [_explained(places, element, swizzle) for swizzle in Swizzle]
     explained = [each for each in found if each is not None]
     if not explained:
-        raise LayoutError("the places fall from one element to the next; strides are 0 or more")
+        raise LayoutError(
+            "the offsets decrease from one element to the next; strides are 0 or more"
+        )
     return sorted(explained, key=lambda each: each.wrong)
 
 

@@ -105,7 +105,7 @@ def a_fragment_access(layout: TileLayout) -> FragmentAccess:
         return FragmentAccess(packed, columns=packed)
     if element.bits < 8:
         raise LayoutError(
-            f"registers hold {packed} elements of {element} along k, which must lie together; "
+            f"registers hold {packed} elements of {element} along k, which must be adjacent in memory; "
             f"expected contiguous rows at multiples of {packed} elements"
         )
     return FragmentAccess(1, columns=packed)

@@ -192,7 +192,7 @@ def operand_mma_tiles(
         row: list[int] = []
         base: list[int] = []
         for k in range(0, operand.shape[1], step):
-            where = f"the instruction's block of {piece}x{step} at ({at}, {k})"
+            where = f"the MMA tile of {piece}x{step} at ({at}, {k})"
             try:
                 subtile = operand.slice((at, k), (piece, step))
             except LayoutError as error:

@@ -40,7 +40,7 @@ def follow(layout: TileLayout, path: Sequence[Step]) -> Slice:
         )
     if subtile.first_multiple * layout.element.bits % (UNIT_BYTES * 8):
         raise LayoutError(
-            f"the part begins {subtile.first_multiple} elements of {layout.element} or a multiple of that "
-            f"into the tile; tensor cores and 16-byte accesses need multiples of {UNIT_BYTES} bytes"
+            f"the subtile begins {subtile.first_multiple} elements of {layout.element} or a multiple of "
+            f"that into the tile; tensor cores and 16-byte accesses need multiples of {UNIT_BYTES} bytes"
         )
     return subtile

@@ -57,7 +57,7 @@ def tensor_box(layout: TileLayout) -> TensorBox:
     if len(layout.shape) != 2:
         raise LayoutError(f"a tile of rank {len(layout.shape)} is copied one stage at a time")
     if layout.origin:
-        raise LayoutError("the part cuts an atom; boxes are whole atoms")
+        raise LayoutError("the subtile cuts an atom; boxes are whole atoms")
     contiguous = layout.contiguous_dim
     if contiguous is None:
         raise LayoutError("the tile is contiguous along no dimension; a box has lines")
@@ -82,8 +82,8 @@ def tensor_box(layout: TileLayout) -> TensorBox:
         )
     if across.extent > 1 and across.stride != extent:
         raise LayoutError(
-            f"lines of {extent} elements lie {across.stride} apart; a box of a tensor map has its "
-            "lines next to each other"
+            f"lines of {extent} elements are {across.stride} elements apart; the lines of a tensor map's "
+            "box are adjacent"
         )
     least = least_alignment(layout)
     lines = _largest_subtile(across.extent, MAX_BOX, -(-8 * least // (extent * element.bits)))
@@ -121,8 +121,8 @@ def check_start(subtile: Slice) -> None:
     least, bits = least_alignment(subtile.layout), subtile.layout.element.bits
     if subtile.multiple * bits % (8 * least):
         raise LayoutError(
-            f"the part begins at multiples of {subtile.multiple * bits // 8} bytes in its tile; TMA needs "
-            f"multiples of {least}"
+            f"the subtile begins at multiples of {subtile.multiple * bits // 8} bytes in its tile; TMA "
+            f"needs multiples of {least}"
         )
 
 
@@ -179,7 +179,7 @@ def share_of(layout: TileLayout, ctas: int) -> Share:
         except LayoutError as error:
             refusals.append(str(error))
     if not shares:
-        raise LayoutError(f"{ctas} blocks cannot share its copy: " + "; ".join(refusals))
+        raise LayoutError(f"{ctas} CTAs cannot share its copy: " + "; ".join(refusals))
     return min(shares, key=lambda share: len(share.box.places))
 
 

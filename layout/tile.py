@@ -113,7 +113,7 @@ class TileLayout:
             )
         if self.origin and (len(self.origin) != len(self.shape) or not any(self.origin)):
             raise LayoutError(
-                f"the origin ({', '.join(map(start_text, self.origin))}) does not fit a part of rank "
+                f"the origin ({', '.join(map(start_text, self.origin))}) does not fit a subtile of rank "
                 f"{len(self.shape)}; expected a start for each dimension, not all of them 0"
             )
         for dim, (extent, modes) in enumerate(zip(self.shape, self.modes, strict=True)):
@@ -199,7 +199,7 @@ class TileLayout:
             LayoutError: if they depend on a run-time origin, or the tile spans 2^59 bytes or more.
         """
         if not self.has_static_origin:
-            raise LayoutError(f"where the elements of {self} lie is known at run time only")
+            raise LayoutError(f"the offsets of the elements of {self} are known at run time only")
         if self.size_bytes >> SPAN_BITS:
             raise LayoutError(f"the layout {self} spans {self.size_bytes} bytes")
         total = np.int64(0)

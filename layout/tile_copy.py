@@ -79,8 +79,8 @@ class TileCopyUse:
         if transposed and not self.copy.relayout:
             return Evaluation(
                 False,
-                f"the tile is {CONTIGUITY[contiguous]}, but the other's uses want the same data "
-                f"{CONTIGUITY[1 - contiguous]}; smem.copy with the unit attribute relayout "
+                f"the tile is {CONTIGUITY[contiguous]}, but the uses of the other tile need the same "
+                f"data {CONTIGUITY[1 - contiguous]}; smem.copy with the unit attribute relayout "
                 "transposes it",
             )
         evaluation = evaluate_copy(subtile, own)

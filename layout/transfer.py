@@ -154,7 +154,7 @@ def _vectors_problem(layout: TileLayout, contiguous: int) -> str | None:
     begin = origin.of if isinstance(origin, Multiple) else origin
     if begin % unit:
         return (
-            f"the part cuts an atom {start_text(origin)} elements into it; 16-byte accesses need a "
+            f"the subtile cuts an atom {start_text(origin)} elements into it; 16-byte accesses need a "
             f"multiple of {unit} there"
         )
     modes = layout.coalesced().modes

@@ -148,7 +148,7 @@ class BulkUse:
                 f"{CONTIGUITY[box.contiguous]}; TMA moves lines as they are",
             )
         copies = f"{len(box.places)} copies" if len(box.places) > 1 else "one copy"
-        each = f" in each of {self.ctas} blocks" if self.ctas > 1 else ""
+        each = f" in each of {self.ctas} CTAs" if self.ctas > 1 else ""
         return Evaluation(True, f"{copies} of {box.shape[0]}x{box.shape[1]}{each}")
 
 

@@ -80,9 +80,9 @@ class Chunks(MmaTiles):
         )
 
     def __str__(self) -> str:
-        split = [k for k, second in enumerate(self.seconds[0]) if second is not None]
-        which = f"those of k steps {', '.join(map(str, split))}" if split else "none"
-        return f"K-major, 48 bytes a step; of {len(self.seconds[0])} steps {which} in two chunks"
+        split = [str(k) for k, second in enumerate(self.seconds[0]) if second is not None]
+        which = ", ".join(split) if split else "none"
+        return f"K-major, {len(self.seconds[0])} K blocks of 48 bytes, in two chunks: {which}"
 
 
 def chunked_mma_tiles(tile: TileLayout, role: Role, kind: Kind, ctas: int = 1) -> Chunks | Mismatch:
@@ -155,10 +155,10 @@ def _atom(
     except LayoutError as error:
         return Mismatch(f"{where}: {error}")
     if subtile.terms or not subtile.layout.has_static_origin:
-        return Mismatch(f"{where} begin where only the running kernel knows; take whole tiles")
+        return Mismatch(f"{where} begin at a position known at run time only; use whole tiles")
     if subtile.layout.origin:
         begin = format_origin(subtile.layout.origin)
-        return Mismatch(f"{where} are parts of atoms: they begin at {begin} in them")
+        return Mismatch(f"{where} cut atoms: they begin at {begin} within them")
     canonical = match(subtile.layout)
     if isinstance(canonical, Mismatch):
         return Mismatch(f"{where}: {canonical.reason}")

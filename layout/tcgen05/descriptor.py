@@ -77,14 +77,14 @@ class Tcgen05Descriptor(Descriptor):
         if long and within + k_bytes > width:
             return (
                 f"the instruction reads {k_bytes} bytes from byte {within} of lines of {width}: "
-                "behind their end, it needs an LBO that is an address (bit 52)"
+                "past their end, it needs an LBO that is an address (bit 52)"
             )
         *_, last = chunks = self.chunks(k_bytes)
         if len(chunks) > 1 and self.lbo % width + last > width:
             return (
                 f"LBO is the address {self.lbo:#x}, {self.lbo % width} bytes into a line of {width}, but "
-                f"{last} bytes of each row are read from there: both chunks lie within lines (PTX ISA "
-                "9.7.16.3.1.2)"
+                f"{last} bytes of each row are read from there: both chunks must be within lines (PTX "
+                "ISA 9.7.16.3.1.2)"
             )
         return None
 

@@ -69,7 +69,7 @@ class Tcgen05Instruction(MmaInstruction):
 
     def check_mn(self, role: Role, element: Element, extent: int) -> None:
         """See `MmaInstruction.check_mn`."""
-        each = f" in each of {self.ctas} blocks" if self.ctas > 1 else ""
+        each = f" in each of {self.ctas} CTAs" if self.ctas > 1 else ""
         legal = self.legal_m if role is Role.A else self.legal_n(element)
         if widest_first(legal, extent) is None:
             step = legal[0]
@@ -79,7 +79,7 @@ class Tcgen05Instruction(MmaInstruction):
             )
 
     def check_k(self, role: Role, element: Element, k: int) -> None:
-        """See `MmaInstruction.check_k`; with a K of 48 bytes, K is also a multiple of the atom's extent."""
+        """See `MmaInstruction.check_k`; with a K of 48 bytes, tiles are also of whole atoms."""
         if not self.long_k:
             return super().check_k(role, element, k)
         step, atom = instruction_k(element, LONG_K_BYTES), Swizzle.B128.atom_elements(element)

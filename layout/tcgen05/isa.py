@@ -93,7 +93,7 @@ class Tcgen05(MmaIsa):
         """See `MmaIsa.instruction`; of the first kind that multiplies the types."""
         kind = next((kind for kind in self.kinds if kind.multiplies(a, b)), None)
         if kind is None or sparse or ctas not in self.ctas:
-            how = " with a sparse A" * sparse + f" in {ctas} blocks" * (ctas not in self.ctas)
+            how = " with a sparse A" * sparse + f" in {ctas} CTAs" * (ctas not in self.ctas)
             raise LayoutError(f"tcgen05 does not multiply {a} by {b}{how}")
         return Tcgen05Instruction(kind, ctas)
 

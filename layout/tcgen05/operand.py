@@ -55,7 +55,7 @@ def tcgen05_addresses(
     type_, majorness = element_named(element), Major(major)
     d = Tcgen05Descriptor.decode(descriptor)
     if d.swizzle not in swizzles_of(type_, majorness):
-        raise ValueError(f"tcgen05 reads {type_} not {majorness} with swizzle {d.swizzle}")
+        raise ValueError(f"tcgen05 does not read {type_} {majorness} with swizzle {d.swizzle}")
     if d.absolute and majorness is Major.MN:
         raise ValueError(f"the leading dimension of {type_} is absolute, but it is read MN-major")
     if k_bytes not in (INSTRUCTION_K_BYTES, LONG_K_BYTES):

@@ -168,14 +168,14 @@ def scale_blocks(tile: TileLayout) -> ScaleBlocks | Mismatch:
         return Mismatch(problem)
     if tile.origin:
         return Mismatch(
-            f"the part cuts blocks of {BLOCK_ROWS}x{BLOCK_FACTORS} factors: it begins at "
+            f"the subtile cuts blocks of {BLOCK_ROWS}x{BLOCK_FACTORS} factors: it begins at "
             f"{format_origin(tile.origin)} in them"
         )
     rows, factors = tile.coalesced().modes
     block = scale_layout(tile.element, BLOCK_ROWS, BLOCK_FACTORS)
     held = rows[:2], factors[:1]
     if held != block.modes or tile.swizzle is not block.swizzle:
-        return Mismatch(f"the factors lie as {tile}; tcgen05.cp copies blocks of {block}")
+        return Mismatch(f"the factors are stored as {tile}; tcgen05.cp copies blocks of {block}")
     offsets = tile.linear_at(
         *np.ogrid[: tile.shape[0] : BLOCK_ROWS, : tile.shape[1] : BLOCK_FACTORS]
     )

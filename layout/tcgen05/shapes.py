@@ -85,7 +85,7 @@ def check_shape(kind: Kind, shape: Shape, b: Element, b_mn_major: bool = False) 
         ShapeError: if it does not.
     """
     if shape.ctas not in (1, 2):
-        raise ShapeError(f"cta_group::{shape.ctas}: one or two blocks multiply together")
+        raise ShapeError(f"cta_group is {shape.ctas}; expected 1 or 2")
     if shape.m not in legal_m(kind, shape.ctas):
         raise ShapeError(
             f"M is {shape.m}; kind::{kind} with cta_group::{shape.ctas} has "
@@ -104,6 +104,6 @@ def check_shape(kind: Kind, shape: Shape, b: Element, b_mn_major: bool = False) 
         raise ShapeError(f"K is {shape.k_bytes} bytes; expected {INSTRUCTION_K_BYTES}")
     if shape.k_bytes == LONG_K_BYTES and not kind.name.startswith("mxf4"):
         raise ShapeError(
-            f"K is {LONG_K_BYTES} bytes, which kind::{kind} has not; kind::mxf4 and kind::mxf4nvf4 have, "
-            "on sm_103a"
+            f"K is {LONG_K_BYTES} bytes, which kind::{kind} does not have; kind::mxf4 and kind::mxf4nvf4 "
+            "have it, on sm_103a"
         )

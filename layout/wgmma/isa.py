@@ -53,7 +53,7 @@ class WgmmaInstruction(MmaInstruction):
         """See `MmaInstruction.check_types`."""
         if (a, b) not in ACCUMULATED:
             fit = " or ".join(str(second) for first, second in MIXES if first == a)
-            raise LayoutError(f"wgmma does not multiply {a} by {b}; beside an A of {a}, B is {fit}")
+            raise LayoutError(f"wgmma does not multiply {a} by {b}; with an A of {a}, B is {fit}")
 
     def check_mn(self, role: Role, element: Element, extent: int) -> None:
         """See `MmaInstruction.check_mn`."""
@@ -101,7 +101,7 @@ class Wgmma(MmaIsa):
     ) -> WgmmaInstruction:
         """See `MmaIsa.instruction`."""
         if ctas not in self.ctas:
-            raise LayoutError(f"wgmma does not multiply in {ctas} blocks together")
+            raise LayoutError(f"wgmma has no instructions of {ctas} CTAs")
         made = WgmmaInstruction(sparse)
         made.check_types(a, b)
         return made

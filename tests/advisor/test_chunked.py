@@ -22,8 +22,7 @@ def test_a_tile_for_programs():
 def test_a_tile_for_people():
     lines = str(encode_chunks(A, Role.A, 0x800)).split("\n")
     assert lines[0] == (
-        "K-major, 48 bytes a step; of 8 steps those of k steps 2, 5 in two chunks; SBO 1024 bytes, "
-        "swizzle 128B"
+        "K-major, 8 K blocks of 48 bytes, in two chunks: 2, 5; SBO 1024 bytes, swizzle 128B"
     )
     assert lines[6].split() == ["0-127", "192-287", "0x860", "0x4800", "0x4010404004800086"]
     assert lines[7].split() == ["0-127", "288-383", "0x4810", "0x4000404000010481"]
@@ -62,7 +61,7 @@ def test_in_a_notebook():
             tile_of_atoms(element("s8"), (128, 768), 1, Swizzle.B128),
             0,
             Arch.SM_103,
-            "s8 is no multiplicand of tcgen05 on sm_103",
+            "s8 is not an A or B element type of tcgen05 on sm_103",
         ),
         (
             tile_of_atoms(element("bf16"), (128, 768), 1, Swizzle.B128),

@@ -149,7 +149,7 @@ def test_where_a_tile_cannot_begin(start, problem):
 @pytest.mark.parametrize(
     "text, kind, reason",
     [
-        ("(64,16):(16,1)", "s32", "s32 is no multiplicand of wgmma"),
+        ("(64,16):(16,1)", "s32", "s32 is not an A or B element type of wgmma"),
         (
             "(2,64,16):(1020,16,1)",
             "bf16",

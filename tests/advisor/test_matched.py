@@ -37,7 +37,7 @@ def test_a_match_for_people():
 
 def test_a_mismatch_for_people():
     assert str(match_tile(PLAIN, Role.A)).split("\n") == [
-        "matches none                      the instruction's block of 64x16 at (0, 0): along m/n, the "
+        "matches none                      the MMA tile of 64x16 at (0, 0): along m/n, the "
         "stride of factor 8 is 64 elements where 1T = 8 is needed; K-major, swizzle none, is "
         "Swizzle<0,4,3> o ((8,m),(T,2k)):((1T,SBO),(1,LBO))",
         "layout                            Swizzle<0,4,3> o (128,64):(64,1)",
@@ -50,7 +50,7 @@ def test_a_mismatch_for_people():
 
 def test_a_mismatch_for_programs():
     data = match_tile(PLAIN, Role.A).data()
-    assert data["mismatch"].pop("reason").startswith("the instruction's block of 64x16 at (0, 0): ")
+    assert data["mismatch"].pop("reason").startswith("the MMA tile of 64x16 at (0, 0): ")
     assert data == {
         "arch": "sm_90",
         "matches": False,
@@ -97,7 +97,7 @@ def test_in_a_notebook():
 
 def test_what_is_multiplied_in_no_layout_is_near_none():
     found = match_tile(tile_of_atoms(element("s32"), (64, 32), 1, Swizzle.B128), Role.A)
-    assert found.found == Mismatch("s32 is no multiplicand of wgmma")
+    assert found.found == Mismatch("s32 is not an A or B element type of wgmma")
     assert (found.nearest, found.fits_with) == (None, ())
 
 

@@ -226,7 +226,7 @@ def test_the_data_has_every_cell():
         ),
         (
             Picture(parse_layout("(16,64):(72,1)", BF16), outline=Outline.BOX),
-            "lines of 64 elements lie 72 apart",
+            "lines of 64 elements are 72 elements apart",
         ),
     ],
 )

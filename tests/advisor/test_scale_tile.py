@@ -78,9 +78,9 @@ def test_a_tile_that_does_not_match():
         "total": 1024,
     }
     assert str(found).startswith(
-        "matches none  the factors lie as Swizzle<0,4,3> o (128,8):(8,1); "
+        "matches none  the factors are stored as Swizzle<0,4,3> o (128,8):(8,1); "
     )
-    with pytest.raises(LayoutError, match=r"^the factors lie as "):
+    with pytest.raises(LayoutError, match=r"^the factors are stored as "):
         found.encoded()
 
 

@@ -253,7 +253,9 @@ def test_mn_major_data_of_a_type_that_is_read_k_major_only():
 
 
 def test_a_type_that_is_no_multiplicand():
-    assert said("type", GOOD.encode(), element("s32")) == "s32 is no multiplicand of wgmma"
+    assert (
+        said("type", GOOD.encode(), element("s32")) == "s32 is not an A or B element type of wgmma"
+    )
 
 
 @pytest.mark.parametrize("rows, expected", [(64, []), (32, ["swizzle-wide"])])

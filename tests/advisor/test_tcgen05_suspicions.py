@@ -137,7 +137,7 @@ def test_a_second_chunk_that_leaves_its_line():
     # The descriptor of two chunks of which the second, 32 bytes, begins 112 into its line.
     text = (
         "LBO is the address 0x870, 112 bytes into a line of 128, but 32 bytes of each row are read from "
-        "there: both chunks lie within lines (PTX ISA 9.7.16.3.1.2)"
+        "there: both chunks must be within lines (PTX ISA 9.7.16.3.1.2)"
     )
     answer = decode(0x4010404000870047, element("e2m1"), Major.K, arch=SM_103)
     assert (answer.suspicions[-1].name, answer.suspicions[-1].text) == ("absolute-chunk", text)
@@ -152,7 +152,7 @@ def test_a_second_chunk_that_leaves_its_line():
 def test_a_row_that_ends_within_an_instruction():
     relative = Tcgen05Descriptor(0x860, 16, 1024, swizzle=Swizzle.B128).encode()
     assert suspicions(relative, "e2m1", Major.K, SM_103, k_bytes=48) == {
-        "row-end": "the instruction reads 48 bytes from byte 96 of lines of 128: behind their end, it "
+        "row-end": "the instruction reads 48 bytes from byte 96 of lines of 128: past their end, it "
         "needs an LBO that is an address (bit 52)"
     }
     assert suspicions(relative, "e2m1", Major.K, SM_103) == {}
@@ -226,8 +226,15 @@ def test_the_next_step_may_read_where_the_row_went_on():
             "tcgen05 reads bf16 MN-major with swizzle 128B or 64B or 32B or none, not 128B_ATOM_32B",
         ),
         (GOOD, "e2m1", Major.MN, SM_100, "type", "tcgen05 reads e2m1 K-major only"),
-        (GOOD, "b1", Major.K, SM_100, "type", "b1 is no multiplicand of tcgen05"),
-        (GOOD, "s8", Major.K, SM_103, "type", "s8 is no multiplicand of tcgen05 on sm_103"),
+        (GOOD, "b1", Major.K, SM_100, "type", "b1 is not an A or B element type of tcgen05"),
+        (
+            GOOD,
+            "s8",
+            Major.K,
+            SM_103,
+            "type",
+            "s8 is not an A or B element type of tcgen05 on sm_103",
+        ),
     ],
 )
 def test_what_is_not_read(bits, kind, major, arch, name, text):

@@ -91,7 +91,9 @@ def test_narrow_types(name, arch):
     kind = element(name)
     tile = tile_of_atoms(kind, (128, 4 * instruction_k(kind)), 1, Swizzle.B128)
     assert matched(tile, arch=arch).encoded.operand.k_steps == (0, 2, 4, 6)
-    assert matched(tile, arch=Arch.SM_90).found == Mismatch(f"{name} is no multiplicand of wgmma")
+    assert matched(tile, arch=Arch.SM_90).found == Mismatch(
+        f"{name} is not an A or B element type of wgmma"
+    )
 
 
 def test_the_most_rows_that_an_instruction_has():
@@ -130,7 +132,7 @@ def test_integers_are_multiplied_on_sm_100_alone():
     tile = tile_of_atoms(element("s8"), (128, 128), 1, Swizzle.B128)
     assert isinstance(matched(tile).found, Operand)
     answer = matched(tile, arch=Arch.SM_103)
-    assert answer.found == Mismatch("s8 is no multiplicand of tcgen05 on sm_103")
+    assert answer.found == Mismatch("s8 is not an A or B element type of tcgen05 on sm_103")
     assert answer.nearest is None
 
 

@@ -130,9 +130,9 @@ def test_blocks():
 @pytest.mark.parametrize(
     "arch, name, reason",
     [
-        (Arch.SM_90, "s32", "s32 is no multiplicand of wgmma"),
-        (Arch.SM_100, "b1", "b1 is no multiplicand of tcgen05"),
-        (Arch.SM_103, "s8", "s8 is no multiplicand of tcgen05 on sm_103"),
+        (Arch.SM_90, "s32", "s32 is not an A or B element type of wgmma"),
+        (Arch.SM_100, "b1", "b1 is not an A or B element type of tcgen05"),
+        (Arch.SM_103, "s8", "s8 is not an A or B element type of tcgen05 on sm_103"),
     ],
 )
 def test_what_is_not_multiplied(arch, name, reason):

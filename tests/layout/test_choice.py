@@ -152,7 +152,7 @@ def test_a_given_layout_is_evaluated():
     given = evaluate(parse_layout("Swizzle<3,4,3> o (64,64):(72,1)", BF16), [A])
     assert not given.accepted
     assert given.name == "Swizzle<3,4,3> o (64,64):(72,1)"
-    assert given.refusal.startswith("mma A: the instruction's block of 64x16 at (0, 0): ")
+    assert given.refusal.startswith("mma A: the MMA tile of 64x16 at (0, 0): ")
 
 
 def test_a_given_layout_is_accepted():
@@ -224,8 +224,11 @@ def test_a_use_of_a_part_leaves_the_tile_its_atoms():
     "step, reason",
     [
         (Step((0, 96), (64, 64)), "elements 96 to 159 are not inside dimension 1 of 128"),
-        (Step((0, 4), (64, 16)), "the part begins 4 elements of bf16 or a multiple of that into"),
-        (Step((0, Multiple(4)), (64, 4)), "the part begins 4 elements of bf16 or a multiple of"),
+        (
+            Step((0, 4), (64, 16)),
+            "the subtile begins 4 elements of bf16 or a multiple of that into",
+        ),
+        (Step((0, Multiple(4)), (64, 4)), "the subtile begins 4 elements of bf16 or a multiple of"),
     ],
 )
 def test_parts_that_cannot_be_used(use, step, reason):

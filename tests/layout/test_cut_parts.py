@@ -259,7 +259,7 @@ def test_terms_of_b_speak_of_the_tiles_dimensions():
     [
         (
             *(WIDE, (0, 8), (64, 64), Role.A),
-            "the instruction's block of 64x16 at (0, 48): it cuts an atom: along k, it begins 56 "
+            "the MMA tile of 64x16 at (0, 48): it cuts an atom: along k, it begins 56 "
             "elements into one of 64 and is 16 long, but the next is 4096 elements apart and no "
             "descriptor reads across; begin at a multiple of 16",
         ),
@@ -303,7 +303,7 @@ def test_a_run_time_block_between_16_byte_units_is_named():
     tile = parse_layout("Swizzle<1,4,3> o ((8,8),(32,4)):((16,128),(1,1028))", BF16)
     found = mma_tiles(tile.slice((0, Multiple(16)), (64, 48)).layout, Role.A)
     assert found == Mismatch(
-        "the instruction's block of 64x16 at (0, 0) starts 4 elements or a multiple of that into the "
+        "the MMA tile of 64x16 at (0, 0) starts 4 elements or a multiple of that into the "
         "tile, which is not a multiple of 16 bytes"
     )
 
@@ -316,7 +316,7 @@ def test_vectors_must_not_cut_atoms():
     assert transfer.problem(WIDE.slice((0, 24), (64, 64)).layout) is None
     assert transfer.problem(WIDE.slice((0, Multiple(8)), (64, 64)).layout) is None
     reason = (
-        "the part cuts an atom {} elements into it; 16-byte accesses need a multiple of 8 there"
+        "the subtile cuts an atom {} elements into it; 16-byte accesses need a multiple of 8 there"
     )
     for start, said in ((20, "20"), (Multiple(4), "a multiple of 4")):
         assert transfer.problem(WIDE.slice((0, start), (64, 64)).layout) == reason.format(said)
@@ -364,7 +364,7 @@ def test_an_origin_of_0_is_a_multiple_of_nothing():
 
 @pytest.mark.parametrize("origin", [(16,), (0, 0), (0, 16, 0)])
 def test_an_origin_has_a_start_for_each_dimension(origin):
-    with pytest.raises(LayoutError, match="does not fit a part of rank 2"):
+    with pytest.raises(LayoutError, match="does not fit a subtile of rank 2"):
         parse_layout("(64,(64,2)):(64,(1,4096))", BF16, (64, 64), origin)
 
 
@@ -378,7 +378,7 @@ def test_a_part_lies_within_its_modes(origin, said):
 
 def test_elements_at_a_run_time_origin_have_no_offsets():
     part = WIDE.slice((0, Multiple(16)), (64, 64)).layout
-    with pytest.raises(LayoutError, match=r"from \(0,16n\) lie is known at run time only"):
+    with pytest.raises(LayoutError, match=r"from \(0,16n\) are known at run time only"):
         part.offsets()
     assert part.overlap() is None
 

@@ -72,8 +72,8 @@ def test_a_tile_starts_at_its_pattern():
     [
         (np.arange(8), r"a map has rows and columns, or stages in front, not \(8,\)"),
         (np.zeros((0, 8), np.int64), r"not \(0, 8\)"),
-        (np.array([[0, 1], [2, -3]]), r"element \(1, 1\) lies at -3; expected 0 or more"),
-        (np.arange(64)[::-1].reshape(8, 8), "the places fall from one element to the next"),
+        (np.array([[0, 1], [2, -3]]), r"element \(1, 1\) is at -3; expected 0 or more"),
+        (np.arange(64)[::-1].reshape(8, 8), "the offsets decrease from one element to the next"),
     ],
 )
 def test_what_is_no_map(places, problem):

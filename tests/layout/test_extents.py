@@ -98,7 +98,7 @@ def test_maps_that_no_memory_holds():
     with pytest.raises(LayoutError, match=r"a tile of 4096x4096xbf16 has 33554432 bytes"):
         inferred(np.zeros((4096, 4096), np.int64), BF16)
     with pytest.raises(
-        LayoutError, match=r"an element lies at 4611686018427387904, where no memory"
+        LayoutError, match=r"an element is at 4611686018427387904, outside of any memory"
     ):
         inferred(np.array([[0, 1 << 62]]), BF16)
 

@@ -318,8 +318,8 @@ def test_bits_of_a_register_lie_together(layout):
     with pytest.raises(LayoutError) as error:
         a_fragment_access(parse_layout(layout, element("b1")))
     assert str(error.value) == (
-        "registers hold 32 elements of b1 along k, which must lie together; expected contiguous rows "
-        "at multiples of 32 elements"
+        "registers hold 32 elements of b1 along k, which must be adjacent in memory; expected contiguous "
+        "rows at multiples of 32 elements"
     )
 
 

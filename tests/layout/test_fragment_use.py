@@ -79,7 +79,7 @@ class Rated:
             tile_of_atoms(B1, (128, 256), 0, Swizzle.NONE),
             Evaluation(
                 False,
-                "registers hold 32 elements of b1 along k, which must lie together; "
+                "registers hold 32 elements of b1 along k, which must be adjacent in memory; "
                 "expected contiguous rows at multiples of 32 elements",
             ),
         ),
@@ -100,7 +100,7 @@ def test_what_is_said_of_a_layout(use, layout, evaluation):
         (Step((0, 96), (64, 64)), "elements 96 to 159 are not inside dimension 1 of 128"),
         (
             Step((0, Multiple(4)), (64, 4)),
-            "the part begins 4 elements of bf16 or a multiple of that into the tile; tensor cores and "
+            "the subtile begins 4 elements of bf16 or a multiple of that into the tile; tensor cores and "
             "16-byte accesses need multiples of 16 bytes",
         ),
     ],

@@ -211,12 +211,11 @@ def test_the_dimension_that_leaves_the_fewer_copies_is_divided(shape, dim, copie
         ("(64,4):(4,1)", "a line of 4 elements of bf16 is no multiple of 16 bytes"),
         (
             "(64,64):(72,1)",
-            "lines of 64 elements lie 72 apart; a box of a tensor map has its lines next to each other",
+            "lines of 64 elements are 72 elements apart; the lines of a tensor map's box are adjacent",
         ),
         (
             "(8,512):(512,1)",
-            "lines of 256 elements lie 512 apart; a box of a tensor map has its lines next to each "
-            "other",
+            "lines of 256 elements are 512 elements apart; the lines of a tensor map's box are adjacent",
         ),
         (
             "(12,(8,4)):(8,(1,96))",
@@ -244,7 +243,7 @@ def test_parts_that_cut_atoms_have_no_box():
     part = tile_of_atoms(BF16, (64, 128), 1, Swizzle.B128).slice((0, 32), (64, 64))
     with pytest.raises(LayoutError) as error:
         tensor_box(part.layout)
-    assert str(error.value) == "the part cuts an atom; boxes are whole atoms"
+    assert str(error.value) == "the subtile cuts an atom; boxes are whole atoms"
 
 
 @pytest.mark.parametrize(
@@ -262,7 +261,7 @@ def test_parts_that_begin_inside_a_pattern(swizzle, row, multiple, least):
     with pytest.raises(LayoutError) as error:
         check_start(part)
     assert str(error.value) == (
-        f"the part begins at multiples of {multiple} bytes in its tile; TMA needs multiples of {least}"
+        f"the subtile begins at multiples of {multiple} bytes in its tile; TMA needs multiples of {least}"
     )
     check_start(tile.slice((8 if isinstance(row, int) else Multiple(8), 0), (8, tile.shape[1])))
 
@@ -273,20 +272,20 @@ def test_parts_that_begin_inside_a_pattern(swizzle, row, multiple, least):
         (
             (33, 64),
             2,
-            "2 blocks cannot share its copy: 33 elements do not divide by 2; the part begins at "
+            "2 CTAs cannot share its copy: 33 elements do not divide by 2; the subtile begins at "
             "multiples of 64 bytes in its tile; TMA needs multiples of 1024",
         ),
         (
             (8, 64),
             2,
-            "2 blocks cannot share its copy: the part begins at multiples of 512 bytes in its tile; TMA "
-            "needs multiples of 1024; the part begins at multiples of 64 bytes in its tile; TMA needs "
+            "2 CTAs cannot share its copy: the subtile begins at multiples of 512 bytes in its tile; TMA "
+            "needs multiples of 1024; the subtile begins at multiples of 64 bytes in its tile; TMA needs "
             "multiples of 1024",
         ),
         (
             (8, 64),
             3,
-            "3 blocks cannot share its copy: 8 elements do not divide by 3; 64 elements do not divide "
+            "3 CTAs cannot share its copy: 8 elements do not divide by 3; 64 elements do not divide "
             "by 3",
         ),
     ],
@@ -305,8 +304,8 @@ def test_tiles_that_blocks_cannot_share(shape, blocks, problem):
     [
         (64, 1, "one copy of 128x64"),
         (128, 1, "2 copies of 128x64"),
-        (64, 2, "one copy of 64x64 in each of 2 blocks"),
-        (128, 2, "one copy of 128x64 in each of 2 blocks"),
+        (64, 2, "one copy of 64x64 in each of 2 CTAs"),
+        (128, 2, "one copy of 128x64 in each of 2 CTAs"),
     ],
 )
 def test_a_use_says_how_many_copies_it_takes(columns, blocks, said):

@@ -178,14 +178,12 @@ def test_addresses_are_those_of_the_tile(toy):
 
 def test_what_it_refuses(toy):
     other = tile_of_atoms(E2M1, (64, 256), 1, Swizzle.B64)
-    assert toy.mma_tiles(other, Role.A) == Mismatch("e2m1 is no multiplicand of toy")
+    assert toy.mma_tiles(other, Role.A) == Mismatch("e2m1 is not an A or B element type of toy")
     tile = tile_of_atoms(BF16, (64, 64), 1, Swizzle.B64)
     assert (
         toy.mma_tiles(tile, Role.A, sparse=True).reason == "no sparse operands are lowered for sm_7"
     )
-    assert (
-        toy.mma_tiles(tile, Role.A, ctas=2).reason == "toy does not multiply in 2 blocks together"
-    )
+    assert toy.mma_tiles(tile, Role.A, ctas=2).reason == "toy has no instructions of 2 CTAs"
     with pytest.raises(ValueError, match="K is 32 bytes, but sm_7 reads 64 of each row"):
         toy.addresses(0, BF16, Major.K, 32)
     with pytest.raises(LayoutError, match="A: K is 48; toy takes 32 elements of bf16 at a time"):

@@ -30,9 +30,7 @@ def test_descriptors_of_a_tile_of_384_bytes():
         "0x4000404000010882",
         "0x4000404000010885",
     ]
-    assert str(found) == (
-        "K-major, 48 bytes a step; of 8 steps those of k steps 2, 5 in two chunks"
-    )
+    assert str(found) == ("K-major, 8 K blocks of 48 bytes, in two chunks: 2, 5")
 
 
 @pytest.mark.parametrize("order", TileOrder, ids=str)
@@ -56,7 +54,7 @@ def test_what_is_read_is_what_was_written(role, shape, order):
 def test_a_row_that_holds_all_steps_has_no_second_chunk():
     found = chunked_mma_tiles(tile_of_atoms(E2M1, (128, 192), 1, Swizzle.B128), Role.A, NVF4)
     assert found.seconds == ((None, None),)
-    assert "of 2 steps none in two chunks" in str(found)
+    assert str(found) == "K-major, 2 K blocks of 48 bytes, in two chunks: none"
 
 
 def test_an_absolute_address_needs_an_aligned_tile():
@@ -103,12 +101,12 @@ def test_an_absolute_address_needs_an_aligned_tile():
         (
             TILE.slice((0, Multiple(96)), (128, 96)).layout,
             "mxf4",
-            "begin where only the running kernel knows; take whole tiles",
+            "begin at a position known at run time only; use whole tiles",
         ),
         (
             TILE.slice((0, 192), (128, 192)).layout,
             "mxf4",
-            "the atoms of 128x192 at (0, 0) are parts of atoms: they begin at (0,192) in them",
+            "the atoms of 128x192 at (0, 0) cut atoms: they begin at (0,192) within them",
         ),
     ],
     ids=lambda value: value[:30] if isinstance(value, str) else "",
@@ -121,7 +119,7 @@ def test_what_cannot_be_read_so(tile, kind, message):
 
 def test_a_use_says_how_it_reads():
     use = Tcgen05Instruction(NVF4, long_k=True).use("mma A", Role.A)
-    assert use.evaluate(TILE).reason.startswith("K-major, 48 bytes a step; of 8 steps")
+    assert use.evaluate(TILE).reason.startswith("K-major, 8 K blocks of 48 bytes")
     assert not use.evaluate(tile_of_atoms(E2M1, (128, 768), 1, Swizzle.B32)).accepted
 
 

@@ -175,12 +175,12 @@ def test_decode_inverts_encode(data):
         (
             made("f16", "f16", "f16", 128, 64),
             4,
-            "cta_group::4: one or two blocks multiply together",
+            "cta_group is 4; expected 1 or 2",
         ),
         (
             made("mxf8f6f4", "e4m3", "e4m3", 128, 64, scale="ue8m0", k_bytes=48),
             1,
-            "K is 48 bytes, which kind::mxf8f6f4 has not",
+            "K is 48 bytes, which kind::mxf8f6f4 does not have",
         ),
         (
             made("mxf4", "e2m1", "e2m1", 128, 64, scale="ue8m0", k_bytes=64),

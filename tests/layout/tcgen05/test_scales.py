@@ -101,7 +101,7 @@ def test_a_part_inside_a_block_has_none():
     tile = scale_layout(UE8M0, 256, 4)
     part = tile.slice((64, 0), (128, 4)).layout
     assert scale_blocks(part).reason == (
-        "the part cuts blocks of 128x4 factors: it begins at (64,0) in them"
+        "the subtile cuts blocks of 128x4 factors: it begins at (64,0) in them"
     )
     at_run_time = tile.slice((Multiple(32), 0), (128, 4)).layout
     assert "begins at (32n,0)" in scale_blocks(at_run_time).reason

@@ -54,7 +54,7 @@ def test_rows_of_48_bytes_have_an_n_of_their_own(long_k, k_bytes, least):
     [
         (Tcgen05(), {}, "tcgen05 does not multiply bf16 by e4m3"),
         (Tcgen05(), {"sparse": True}, "tcgen05 does not multiply bf16 by e4m3 with a sparse A"),
-        (Tcgen05(), {"ctas": 4}, "tcgen05 does not multiply bf16 by e4m3 in 4 blocks"),
+        (Tcgen05(), {"ctas": 4}, "tcgen05 does not multiply bf16 by e4m3 in 4 CTAs"),
     ],
 )
 def test_what_it_does_not_multiply(isa, asked, message):
@@ -87,7 +87,7 @@ def test_types_of_a_kind():
             Tcgen05Instruction(KINDS["f16"], 2),
             Role.B,
             (16, 12),
-            "B: N is 12 in each of 2 blocks; kind::f16 takes multiples of 8 in each of 2 blocks, for "
+            "B: N is 12 in each of 2 CTAs; kind::f16 takes multiples of 8 in each of 2 CTAs, for "
             "example 8 or 16",
         ),
         (

@@ -193,8 +193,7 @@ def test_an_instruction_s_block_that_cuts_an_atom():
     found = operand_mma_tiles(half, (64,), WgmmaDescriptor, 64, SPARSE_B_FORMS)
     assert isinstance(found, Mismatch)
     assert found.reason.startswith(
-        "the instruction's block of 64x32 at (0, 0): along k, the repeats of the pattern have no "
-        "single stride"
+        "the MMA tile of 64x32 at (0, 0): along k, the repeats of the pattern have no single stride"
     )
 
 

@@ -300,7 +300,7 @@ def test_a_block_that_is_not_canonical_is_named():
     tile = parse_layout("Swizzle<3,4,3> o (128,64):(72,1)", BF16)
     found = mma_tiles(tile, Role.A)
     assert isinstance(found, Mismatch) and found.reason.startswith(
-        "the instruction's block of 64x16 at (0, 0): along m/n, the stride of factor 8 is 72"
+        "the MMA tile of 64x16 at (0, 0): along m/n, the stride of factor 8 is 72"
     )
 
 
@@ -308,7 +308,7 @@ def test_a_block_that_cuts_an_atom_is_named():
     operand = tile_of_atoms(BF16, (96, 16), 0, Swizzle.B128)
     found = operand_mma_tiles(operand, (32, 64), WgmmaDescriptor)
     assert isinstance(found, Mismatch) and found.reason.startswith(
-        "the instruction's block of 64x16 at (32, 0): it cuts an atom: along m/n, it begins 32 "
+        "the MMA tile of 64x16 at (32, 0): it cuts an atom: along m/n, it begins 32 "
         "elements into one of 64 and is 64 long, but the next is 1024 elements apart and no "
         "descriptor reads across; begin at a multiple of 64"
     )
@@ -317,7 +317,7 @@ def test_a_block_that_cuts_an_atom_is_named():
 def test_a_block_between_16_byte_units_is_named():
     operand = parse_layout("((8,2),(8,2)):((8,132),(1,64))", BF16)
     assert operand_mma_tiles(operand, (8, 8), WgmmaDescriptor) == Mismatch(
-        "the instruction's block of 8x16 at (8, 0) starts 132 elements into the tile, which is not "
+        "the MMA tile of 8x16 at (8, 0) starts 132 elements into the tile, which is not "
         "a multiple of 16 bytes"
     )
 

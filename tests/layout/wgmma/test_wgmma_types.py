@@ -34,11 +34,11 @@ def test_b1_is_not_multiplied_sparse():
 
 
 def test_types_that_do_not_go_together():
-    message = "wgmma does not multiply f16 by bf16; beside an A of f16, B is f16"
+    message = "wgmma does not multiply f16 by bf16; with an A of f16, B is f16"
     with pytest.raises(LayoutError, match=message):
         WgmmaInstruction().check_types(element("f16"), element("bf16"))
 
 
 def test_one_warpgroup_multiplies():
-    with pytest.raises(LayoutError, match="wgmma does not multiply in 2 blocks together"):
+    with pytest.raises(LayoutError, match="wgmma has no instructions of 2 CTAs"):
         Arch.SM_90.isa.instruction(element("f16"), element("f16"), ctas=2)
