@@ -69,11 +69,11 @@ def test_types():
 
 @pytest.mark.parametrize("arch", Arch, ids=str)
 def test_what_is_read_has_a_form(arch):
-    for kind in EVERY:
-        majors = arch.majors_of(kind)
-        assert bool(majors) == arch.multiplies(kind)
+    for element_type in EVERY:
+        majors = arch.majors_of(element_type)
+        assert bool(majors) == arch.multiplies(element_type)
         for major in majors:
-            assert {(major, s) for s in arch.swizzles_of(kind, major)} <= set(arch.forms)
+            assert {(major, s) for s in arch.swizzles_of(element_type, major)} <= set(arch.forms)
 
 
 @pytest.mark.parametrize(

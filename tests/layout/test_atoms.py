@@ -35,11 +35,11 @@ def test_padding_is_what_no_element_fills(tile):
 
 @for_each("case", [*product(ELEMENTS.values(), (0, 1), Swizzle, TileOrder)])
 def test_whole_atoms_fill_every_bit(case):
-    kind, contiguous, swizzle, order = case
-    line = swizzle.atom_elements(kind)
+    element_type, contiguous, swizzle, order = case
+    line = swizzle.atom_elements(element_type)
     shape = (2 * line, 24) if contiguous == 0 else (24, 2 * line)
-    bits = bits_of(tile_of_atoms(kind, (2, *shape), contiguous, swizzle, order))
-    assert np.array_equal(np.sort(bits.ravel()), np.arange(bits.size) * kind.bits)
+    bits = bits_of(tile_of_atoms(element_type, (2, *shape), contiguous, swizzle, order))
+    assert np.array_equal(np.sort(bits.ravel()), np.arange(bits.size) * element_type.bits)
 
 
 @given(tiles())

@@ -180,13 +180,14 @@ def test_bank_conflicts_are_told_but_not_refused():
 
 @pytest.mark.parametrize("swizzle", WIDEST_FIRST)
 @pytest.mark.parametrize("contiguous", [0, 1])
-@pytest.mark.parametrize("kind", ELEMENTS.values(), ids=str)
-def test_copies_to_canonical_layouts_have_no_bank_conflicts(kind, contiguous, swizzle):
-    atom = swizzle.atom_elements(kind)
+@pytest.mark.parametrize("element_type", ELEMENTS.values(), ids=str)
+def test_copies_to_canonical_layouts_have_no_bank_conflicts(element_type, contiguous, swizzle):
+    atom = swizzle.atom_elements(element_type)
     shape = (64, 4 * atom) if contiguous else (4 * atom, 64)
-    use = TransferUse("copy", Transfer(kind, shape, contiguous, 128))
+    use = TransferUse("copy", Transfer(element_type, shape, contiguous, 128))
     assert (
-        use.evaluate(tile_of_atoms(kind, shape, contiguous, swizzle)).reason == "no bank conflicts"
+        use.evaluate(tile_of_atoms(element_type, shape, contiguous, swizzle)).reason
+        == "no bank conflicts"
     )
 
 

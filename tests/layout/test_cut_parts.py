@@ -174,16 +174,18 @@ def test_a_stage_of_a_part_that_cuts():
 # Instructions.
 
 
-def reads(found, kind, start, positions):
+def reads(found, element_type, start, positions):
     """The byte addresses that the instructions read for an operand, (m/n, k), whose blocks have the
     distances that run-time `positions` give them."""
-    moved = [sum(t.at(positions[t.dim]) for t in terms) * kind.bits // 8 for terms in found.terms]
+    moved = [
+        sum(t.at(positions[t.dim]) for t in terms) * element_type.bits // 8 for terms in found.terms
+    ]
     major = found.canonical.major.value
     first = found.descriptor(start).encode()
     return np.block(
         [
             [
-                operand_addresses(first + step + moved[base] // 16, kind.name, major, piece)
+                operand_addresses(first + step + moved[base] // 16, element_type.name, major, piece)
                 for step, base in zip(steps, bases, strict=True)
             ]
             for piece, steps, bases in zip(found.pieces, found.steps, found.bases, strict=True)
@@ -210,7 +212,7 @@ def cuts(draw):
 @given(cuts(), st.booleans(), st.booleans())
 def test_instructions_read_a_part_anywhere(cut, known_row, known_k):
     operand, begin, sizes, of = cut
-    tile, kind, role = operand.tile, operand.tile.element, operand.role
+    tile, element_type, role = operand.tile, operand.tile.element, operand.role
     known = [
         at if seen else Multiple(step)
         for at, seen, step in zip(begin, (known_row, known_k), of, strict=True)
@@ -219,9 +221,9 @@ def test_instructions_read_a_part_anywhere(cut, known_row, known_k):
     run.slice(known, begin, sizes)
     found = mma_tiles(role.orient(run.layout), role)
     assert not isinstance(found, Mismatch), found.reason
-    base = 0x400 + kind.bytes(run.offset)
+    base = 0x400 + element_type.bytes(run.offset)
     positions = run.origin if role is Role.A else run.origin[::-1]
-    read = reads(found, kind, base, positions)
+    read = reads(found, element_type, base, positions)
     assert np.array_equal(read, 0x400 + tile.offsets()[box(begin, sizes)])
 
 

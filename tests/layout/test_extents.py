@@ -81,10 +81,10 @@ def test_no_layout_is_chosen_for_them(shape):
 
 
 def test_the_largest_tiles_are_listed():
-    for kind, shape in ((BF16, (1024, 128)), (B1, (1024, 2048)), (E2M1, (512, 1024))):
-        offsets = tile_of_atoms(kind, shape, 1, Swizzle.B128).offsets()
+    for element_type, shape in ((BF16, (1024, 128)), (B1, (1024, 2048)), (E2M1, (512, 1024))):
+        offsets = tile_of_atoms(element_type, shape, 1, Swizzle.B128).offsets()
         assert offsets.shape == shape
-        assert offsets.max() == (1 << 18) - 1 - (kind.bits // 8 > 1)
+        assert offsets.max() == (1 << 18) - 1 - (element_type.bits // 8 > 1)
 
 
 def test_a_few_elements_that_are_far_apart():

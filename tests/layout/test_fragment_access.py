@@ -95,19 +95,21 @@ class Memory:
 
 
 @st.composite
-def accessed(draw, columns, kinds=BYTES):
+def accessed(draw, columns, element_types=BYTES):
     """(tile, starts, what is known of these): a part of 64 rows and some columns of any tile; of K of an
     instruction if `columns` is 0."""
-    kind = element(draw(st.sampled_from(kinds)))
-    columns = columns if columns else instruction_k(kind)
-    along = 1 if kind.bits == 1 else draw(st.integers(0, 1))
+    element_type = element(draw(st.sampled_from(element_types)))
+    columns = columns if columns else instruction_k(element_type)
+    along = 1 if element_type.bits == 1 else draw(st.integers(0, 1))
     shape = (64 + draw(st.sampled_from([0, 8, 64])), columns * draw(st.integers(1, 3)))
-    tile = draw(any_layout(kind, shape, along))
+    tile = draw(any_layout(element_type, shape, along))
     starts, known = [], []
     for dim, (extent, size) in enumerate(zip(shape, (64, columns), strict=True)):
         # Mostly what begins at 16 bytes, as every access wants it.
         less = draw(st.integers(0, 7)) == 0
-        step = kind.unit if dim == along and not less else draw(st.sampled_from([1, 2, 8, 16]))
+        step = (
+            element_type.unit if dim == along and not less else draw(st.sampled_from([1, 2, 8, 16]))
+        )
         start = draw(st.integers(0, (extent - size) // step)) * step
         starts.append(start)
         known.append(Multiple(step) if draw(st.booleans()) else start)
@@ -136,16 +138,16 @@ def test_bits_reach_the_registers_of_the_figures(drawn):
 
 def check_a_fragment(drawn):
     tile, (row, column), _ = drawn
-    kind, memory = tile.element, Memory(tile)
-    access = access_of(a_fragment_access, drawn, instruction_k(kind))
+    element_type, memory = tile.element, Memory(tile)
+    access = access_of(a_fragment_access, drawn, instruction_k(element_type))
     rows, columns = access.start(THREADS)
     if access.matrices:
         held = memory.matrices(rows + row, columns + column, 4, access.transposed)
     else:
         # Registers of A: the second and fourth are 8 rows below, the third and fourth 16 bytes on.
-        places = [(0, 0), (8, 0), (0, kind.unit), (8, kind.unit)]
+        places = [(0, 0), (8, 0), (0, element_type.unit), (8, element_type.unit)]
         held = memory.words(access, rows + row, columns + column, places)
-    expected = memory.expected(fragment_a(kind), row, column)
+    expected = memory.expected(fragment_a(element_type), row, column)
     assert np.array_equal(held.reshape(128, -1), expected)
 
 
@@ -266,12 +268,14 @@ ACCUMULATORS = {
     ],
 )
 def test_conflicts_in_canonical_layouts(choose, bits, contiguous, conflicts, order):
-    kind = next(kind for kind in ELEMENTS.values() if kind.bits == bits)
+    element_type = next(
+        element_type for element_type in ELEMENTS.values() if element_type.bits == bits
+    )
     found = []
     for swizzle in reversed(WIDEST_FIRST):
-        line = Swizzle.B128.atom_elements(kind)
+        line = Swizzle.B128.atom_elements(element_type)
         shape = (128, 2 * line) if contiguous else (2 * line, 128)
-        layout = tile_of_atoms(kind, shape, contiguous, swizzle, order)
+        layout = tile_of_atoms(element_type, shape, contiguous, swizzle, order)
         found.append(choose(layout).conflicts(layout).conflicts)
     assert tuple(found) == conflicts
 

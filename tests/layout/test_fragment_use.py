@@ -137,7 +137,7 @@ def test_a_given_layout_is_not_refused_for_its_conflicts():
 
 
 @pytest.mark.parametrize(
-    "kind, uses, contiguous, swizzle",
+    "element_type, uses, contiguous, swizzle",
     [
         # No access of 16-bit elements minds: the widest.
         (BF16, [LOAD, STORE], 1, Swizzle.B128),
@@ -152,10 +152,10 @@ def test_a_given_layout_is_not_refused_for_its_conflicts():
         (TF32, [LOAD, STORE], 1, Swizzle.B32),
     ],
 )
-def test_fewest_conflicts_then_the_widest_swizzle(kind, uses, contiguous, swizzle):
-    picked = choose(kind, (128, 128), uses, contiguous=contiguous).picked
+def test_fewest_conflicts_then_the_widest_swizzle(element_type, uses, contiguous, swizzle):
+    picked = choose(element_type, (128, 128), uses, contiguous=contiguous).picked
     assert picked is not None
-    assert picked.layout == tile_of_atoms(kind, (128, 128), contiguous, swizzle)
+    assert picked.layout == tile_of_atoms(element_type, (128, 128), contiguous, swizzle)
 
 
 def test_an_accumulator_in_columns_before_one_with_conflicts():

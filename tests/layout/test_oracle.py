@@ -93,8 +93,8 @@ def key(row):
 
 def chosen(row, uses=()):
     """The swizzle that we choose for a row's tile, None if there is none."""
-    kind, shape = element(row["dtype"]), (row["mn"], row["k"])
-    picked = choose(kind, shape, uses, contiguous=contiguous_of(row)).picked
+    element_type, shape = element(row["dtype"]), (row["mn"], row["k"])
+    picked = choose(element_type, shape, uses, contiguous=contiguous_of(row)).picked
     return picked and picked.layout.swizzle
 
 
@@ -126,9 +126,9 @@ def test_choice_of_an_operand():
     # B of shape (n, k), which is (k, n) as a tile.
     differ = set()
     for row in DATA["selector"]:
-        kind, shape = element(row["dtype"]), (row["k"], row["mn"])
+        element_type, shape = element(row["dtype"]), (row["k"], row["mn"])
         use = WgmmaInstruction().use("mma B", Role.B)
-        picked = choose(kind, shape, [use], contiguous=1 - contiguous_of(row)).picked
+        picked = choose(element_type, shape, [use], contiguous=1 - contiguous_of(row)).picked
         if picked is None:
             differ.add(key(row))
         elif picked.layout.swizzle != SWIZZLES[row["selected"]]:

@@ -28,7 +28,7 @@ BF16 = element("bf16")
 BASE = 5 * 1024
 
 
-def copied(box, start, kind):
+def copied(box, start, element_type):
     """The address of the byte that holds each element, after the copies: int64[rows, columns].
 
     It is what the hardware does, told from PTX ISA 9.7.9.27 and the programming guide, and nothing of
@@ -38,7 +38,7 @@ def copied(box, start, kind):
     Args:
         box: the tensor box.
         start: bytes from the tile's start to the part that is copied, before the swizzle.
-        kind: the element type.
+        element_type: the element type.
     """
     places = np.array(box.places)
     rows, columns = (places.max(axis=0) + box.shape).tolist()
@@ -48,10 +48,10 @@ def copied(box, start, kind):
     width, unit = (modes | {"128B_ATOM_32B": (4, 32)})[str(box.swizzle)]
     line, across = (box.shape[box.contiguous], box.shape[1 - box.contiguous])
     for (row, column), offset in zip(box.places, box.offsets, strict=True):
-        first = BASE + start + offset * kind.bits // 8
+        first = BASE + start + offset * element_type.bits // 8
         assert first % (128 * width or 128) == 0
         along, over = np.arange(line), np.arange(across)[:, None]
-        linear = first + (over * line + along) * kind.bits // 8
+        linear = first + (over * line + along) * element_type.bits // 8
         if width:
             linear = linear ^ ((linear >> 7 & width - 1) * unit)
         lines = linear if box.contiguous == 1 else linear.T
@@ -82,13 +82,16 @@ def checked(layout):
 # Whole tiles.
 
 
-@pytest.mark.parametrize("kind", ELEMENTS.values(), ids=str)
+@pytest.mark.parametrize("element_type", ELEMENTS.values(), ids=str)
 @pytest.mark.parametrize("swizzle", WIDEST_FIRST, ids=str)
-def test_tiles_of_whole_atoms_are_copied(kind, swizzle):
-    line = swizzle.atom_elements(kind)
+def test_tiles_of_whole_atoms_are_copied(element_type, swizzle):
+    line = swizzle.atom_elements(element_type)
     for direction, order, atoms, lines in product((0, 1), TileOrder, (1, 3), (8, 64, 320)):
         shape = (lines, atoms * line) if direction == 1 else (atoms * line, lines)
-        assert checked(tile_of_atoms(kind, shape, direction, swizzle, order)), (direction, order)
+        assert checked(tile_of_atoms(element_type, shape, direction, swizzle, order)), (
+            direction,
+            order,
+        )
 
 
 @given(tiles())
@@ -170,13 +173,13 @@ def shared(layout, blocks):
     return True
 
 
-@pytest.mark.parametrize("kind", ELEMENTS.values(), ids=str)
+@pytest.mark.parametrize("element_type", ELEMENTS.values(), ids=str)
 @pytest.mark.parametrize("swizzle", WIDEST_FIRST, ids=str)
-def test_each_block_copies_its_share(kind, swizzle):
-    line = swizzle.atom_elements(kind)
+def test_each_block_copies_its_share(element_type, swizzle):
+    line = swizzle.atom_elements(element_type)
     for direction, order, blocks in product((0, 1), TileOrder, (2, 4, 8)):
         shape = (64, 2 * line) if direction == 1 else (2 * line, 64)
-        assert shared(tile_of_atoms(kind, shape, direction, swizzle, order), blocks), blocks
+        assert shared(tile_of_atoms(element_type, shape, direction, swizzle, order), blocks), blocks
 
 
 @given(tiles(), st.integers(2, 8))

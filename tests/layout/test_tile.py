@@ -284,5 +284,8 @@ def test_a_run_time_start_is_a_multiple_of_something():
 
 
 def test_every_element_type_has_the_same_map_in_elements():
-    maps = [parse_layout("((8,2),16):((1,128),8)", kind).linear() for kind in ELEMENTS.values()]
+    maps = [
+        parse_layout("((8,2),16):((1,128),8)", element_type).linear()
+        for element_type in ELEMENTS.values()
+    ]
     assert all(np.array_equal(maps[0], other) for other in maps)

@@ -25,16 +25,16 @@ from mlir_smem.layout import (
 )
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 
-kinds = st.sampled_from([element(name) for name in ("e4m3", "bf16", "tf32")])
+element_types = st.sampled_from([element(name) for name in ("e4m3", "bf16", "tf32")])
 
 
 @st.composite
 def pairs(draw):
     """Two layouts of a tile, each contiguous along either dimension."""
-    kind = draw(kinds)
-    shape = tuple(draw(st.integers(1, 10)) * kind.unit for _ in range(2))
+    element_type = draw(element_types)
+    shape = tuple(draw(st.integers(1, 10)) * element_type.unit for _ in range(2))
     source, target = (
-        tile_of_atoms(kind, shape, draw(st.integers(0, 1)), draw(swizzles), draw(orders))
+        tile_of_atoms(element_type, shape, draw(st.integers(0, 1)), draw(swizzles), draw(orders))
         for _ in range(2)
     )
     return source, target
@@ -110,25 +110,25 @@ def test_indices_that_are_exchanged_turn_the_layout_that_is_read():
 #: Tiles of one and of three atoms' lines. Between two tiles without a swizzle, blocks of 32-bit elements
 #: have too few lines.
 TURNED = [
-    (element(kind), source, target, lines, units)
-    for kind in ("e4m3", "bf16", "tf32")
+    (element(element_type), source, target, lines, units)
+    for element_type in ("e4m3", "bf16", "tf32")
     for source in WIDEST_FIRST
     for target in WIDEST_FIRST
     for lines in (1, 3)
     for units in (2, 4, 6, 8, 16)
     if units * 16 % target.width == 0
-    if (kind, source, target) != ("tf32", Swizzle.NONE, Swizzle.NONE)
+    if (element_type, source, target) != ("tf32", Swizzle.NONE, Swizzle.NONE)
 ]
 
 
 @for_each("case", TURNED)
 def test_no_canonical_tile_that_is_turned_conflicts(case):
-    kind, source, target, lines, units = case
-    width = max(source.atom_elements(kind), 2 * kind.unit)
-    shape = (lines * width, units * kind.unit)
+    element_type, source, target, lines, units = case
+    width = max(source.atom_elements(element_type), 2 * element_type.unit)
+    shape = (lines * width, units * element_type.unit)
     for order in TileOrder:
-        read = tile_of_atoms(kind, shape, 0, source, order)
-        written = tile_of_atoms(kind, shape, 1, target)
+        read = tile_of_atoms(element_type, shape, 0, source, order)
+        written = tile_of_atoms(element_type, shape, 1, target)
         plan = transposition(written, 128, read)
         assert plan.wavefronts(written).conflicts == 0
         # Lanes that read different lines of a wide source need no choice among registers.
@@ -156,7 +156,7 @@ def test_conflicts_are_those_of_the_worse_end():
 
 # What a copy asks of a layout that is to be chosen.
 
-KIND = element("tf32")
+TYPE = element("tf32")
 
 
 def use(reads, other=None, directions=(), relayout=False, path=()):
@@ -166,9 +166,9 @@ def use(reads, other=None, directions=(), relayout=False, path=()):
 @pytest.mark.parametrize("reads", [False, True])
 @pytest.mark.parametrize("contiguous", [0, 1])
 def test_a_tile_lies_as_the_other_does(contiguous, reads):
-    other = tile_of_atoms(KIND, (64, 64), contiguous, Swizzle.B128)
+    other = tile_of_atoms(TYPE, (64, 64), contiguous, Swizzle.B128)
     for relayout in (False, True):
-        picked = choose(KIND, (64, 64), [use(reads, other, relayout=relayout)]).picked
+        picked = choose(TYPE, (64, 64), [use(reads, other, relayout=relayout)]).picked
         assert picked.layout == other
 
 
@@ -176,22 +176,22 @@ def test_a_tile_lies_as_the_other_does(contiguous, reads):
 def test_a_tile_lies_as_the_other_can(contiguous):
     for relayout in (False, True):
         uses = [use(True, directions=(contiguous,), relayout=relayout)]
-        assert choose(KIND, (64, 64), uses).picked.layout.contiguous_dim == contiguous
+        assert choose(TYPE, (64, 64), uses).picked.layout.contiguous_dim == contiguous
 
 
 def test_data_is_transposed_where_it_must_be():
-    row_major = tile_of_atoms(KIND, (64, 64), 1, Swizzle.B128)
+    row_major = tile_of_atoms(TYPE, (64, 64), 1, Swizzle.B128)
     for known in ({"other": row_major}, {"directions": (1,)}):
         uses = [use(True, **known, relayout=True)]
-        picked = choose(KIND, (64, 64), uses, contiguous=0).picked
+        picked = choose(TYPE, (64, 64), uses, contiguous=0).picked
         assert picked.cost.transposed
-        assert choose(KIND, (64, 64), [use(True, **known)], contiguous=0).picked is None
+        assert choose(TYPE, (64, 64), [use(True, **known)], contiguous=0).picked is None
 
 
 @pytest.mark.parametrize("reads", [False, True])
 def test_a_refusal_says_which_tile_is_read(reads):
-    row_major = tile_of_atoms(KIND, (64, 64), 1, Swizzle.B128)
-    column_major = tile_of_atoms(KIND, (64, 64), 0, Swizzle.B128)
+    row_major = tile_of_atoms(TYPE, (64, 64), 1, Swizzle.B128)
+    column_major = tile_of_atoms(TYPE, (64, 64), 0, Swizzle.B128)
     read, written = ("column", "row") if reads else ("row", "column")
     assert (
         use(reads, row_major)
@@ -203,21 +203,21 @@ def test_a_refusal_says_which_tile_is_read(reads):
 
 
 def test_a_part_is_what_counts():
-    other = tile_of_atoms(KIND, (32, 32), 1, Swizzle.B128)
+    other = tile_of_atoms(TYPE, (32, 32), 1, Swizzle.B128)
     path = (Step((0, 4), (32, 32)),)
     assert (
         use(True, other, path=path)
-        .evaluate(tile_of_atoms(KIND, (64, 64), 1, Swizzle.B128))
+        .evaluate(tile_of_atoms(TYPE, (64, 64), 1, Swizzle.B128))
         .accepted
     )
     evaluation = use(True, other, path=(Step((0, 2), (32, 32)),)).evaluate(
-        tile_of_atoms(KIND, (64, 64), 1, Swizzle.B128)
+        tile_of_atoms(TYPE, (64, 64), 1, Swizzle.B128)
     )
     assert "need multiples of 16 bytes" in evaluation.reason
 
 
 def test_what_is_contiguous_along_nothing_is_refused():
-    nothing = parse_layout("(64,64):(128,2)", KIND)
+    nothing = parse_layout("(64,64):(128,2)", TYPE)
     with pytest.raises(LayoutError, match="the tile that is read is contiguous along no dimension"):
         TileCopy((0, 1), True, 128).transfer(nothing)
     assert not use(True).evaluate(nothing).accepted

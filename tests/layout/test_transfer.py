@@ -12,9 +12,11 @@ from mlir_smem.layout import tile_of_atoms as tile
 BF16 = element("bf16")
 
 transfers = st.builds(
-    lambda kind, units, lines, contiguous, threads: Transfer(
-        kind,
-        (units * kind.unit, lines) if contiguous == 0 else (lines, units * kind.unit),
+    lambda element_type, units, lines, contiguous, threads: Transfer(
+        element_type,
+        (units * element_type.unit, lines)
+        if contiguous == 0
+        else (lines, units * element_type.unit),
         contiguous,
         threads,
     ),

@@ -31,11 +31,11 @@ E4M3, BF16, TF32, B1 = (element(name) for name in ("e4m3", "bf16", "tf32", "b1")
 @st.composite
 def tiles(draw):
     """A tile that can be filled so: whole units along its lines, and lines in the least blocks."""
-    kind = draw(elements)
-    along, across = draw(st.integers(1, 12)) * kind.unit, draw(st.integers(1, 24)) * 8
+    element_type = draw(elements)
+    along, across = draw(st.integers(1, 12)) * element_type.unit, draw(st.integers(1, 24)) * 8
     contiguous = draw(st.integers(0, 1))
     shape = (along, across) if contiguous == 0 else (across, along)
-    return tile_of_atoms(kind, shape, contiguous, draw(swizzles), draw(orders))
+    return tile_of_atoms(element_type, shape, contiguous, draw(swizzles), draw(orders))
 
 
 threads = st.sampled_from([32, 128, 256, 384])
@@ -89,8 +89,8 @@ def test_rounds_are_full_but_for_the_last(layout, count):
 
 #: Every extent across lines that an instruction's N has, and M; two tiles of each width along them.
 CANONICAL = [
-    (kind, swizzle, order, lines, units)
-    for kind in ("b1", "e4m3", "bf16", "tf32")
+    (element_type, swizzle, order, lines, units)
+    for element_type in ("b1", "e4m3", "bf16", "tf32")
     for swizzle in WIDEST_FIRST
     for order in TileOrder
     for lines in (8, 24, 64, 136, 192)
@@ -101,9 +101,9 @@ CANONICAL = [
 
 @for_each("case", CANONICAL)
 def test_no_canonical_tile_conflicts(case):
-    kind, swizzle, order, lines, units = case
-    shape = (lines, units * element(kind).unit)
-    layout = tile_of_atoms(element(kind), shape, 1, swizzle, order)
+    element_type, swizzle, order, lines, units = case
+    shape = (lines, units * element(element_type).unit)
+    layout = tile_of_atoms(element(element_type), shape, 1, swizzle, order)
     found = transposition(layout, 128).wavefronts(layout)
     assert found.conflicts == 0
     # Nothing is written twice: a pass is 128 bytes, or one instruction that has less.
@@ -114,24 +114,28 @@ def test_no_canonical_tile_conflicts(case):
     "case", [*product(("b1", "e4m3", "bf16", "tf32"), WIDEST_FIRST, (8, 16, 64), (1, 2, 4, 8))]
 )
 def test_no_part_of_a_tile_conflicts(case):
-    kind, swizzle, lines, units = case
-    whole = tile_of_atoms(element(kind), (64, 8 * swizzle.atom_elements(element(kind))), 1, swizzle)
-    part = whole.slice((0, 0), (lines, min(units * element(kind).unit, whole.shape[1]))).layout
+    element_type, swizzle, lines, units = case
+    whole = tile_of_atoms(
+        element(element_type), (64, 8 * swizzle.atom_elements(element(element_type))), 1, swizzle
+    )
+    part = whole.slice(
+        (0, 0), (lines, min(units * element(element_type).unit, whole.shape[1]))
+    ).layout
     assert transposition(part, 128).wavefronts(part).conflicts == 0
 
 
 @pytest.mark.parametrize("count", [128, 256, 384])
-@pytest.mark.parametrize("kind", ELEMENTS)
-def test_column_major_tiles_are_row_major_ones_turned(kind, count):
-    shape = (64, Swizzle.B128.atom_elements(element(kind)))
-    rows = tile_of_atoms(element(kind), shape, 1, Swizzle.B128)
+@pytest.mark.parametrize("element_type", ELEMENTS)
+def test_column_major_tiles_are_row_major_ones_turned(element_type, count):
+    shape = (64, Swizzle.B128.atom_elements(element(element_type)))
+    rows = tile_of_atoms(element(element_type), shape, 1, Swizzle.B128)
     a, b = transposition(rows, count), transposition(rows.transposed(), count)
     assert (a.read, a.lanes, a.skew) == (b.read, b.lanes, b.skew)
     assert b.wavefronts(rows.transposed()) == a.wavefronts(rows)
 
 
 @pytest.mark.parametrize(
-    "kind, lines, swizzle, read, lanes, skew",
+    "element_type, lines, swizzle, read, lanes, skew",
     [
         # Lines of 128 bytes, eight lanes of one line: 16 bytes of 4 lines are read by whole sectors.
         (E4M3, 256, Swizzle.B128, 16, 8, 1),
@@ -145,15 +149,17 @@ def test_column_major_tiles_are_row_major_ones_turned(kind, count):
         (B1, 256, Swizzle.B128, 32, 4, 8),
     ],
 )
-def test_arrangements(kind, lines, swizzle, read, lanes, skew):
-    layout = tile_of_atoms(kind, (lines, Swizzle.B128.atom_elements(kind)), 1, swizzle)
+def test_arrangements(element_type, lines, swizzle, read, lanes, skew):
+    layout = tile_of_atoms(
+        element_type, (lines, Swizzle.B128.atom_elements(element_type)), 1, swizzle
+    )
     plan = transposition(layout, 128)
     assert (plan.read, plan.lanes, plan.skew) == (read, lanes, skew)
 
 
 def test_one_block_is_at_most_64_registers():
-    for kind in ELEMENTS.values():
-        layout = tile_of_atoms(kind, (512, 8192 // kind.bits), 1, Swizzle.B128)
+    for element_type in ELEMENTS.values():
+        layout = tile_of_atoms(element_type, (512, 8192 // element_type.bits), 1, Swizzle.B128)
         plan = transposition(layout, 128)
         assert plan.stored * max(1, plan.read // plan.per_register) <= 64
 
@@ -174,7 +180,7 @@ def test_without_skew_narrow_atoms_would_conflict():
 
 
 @pytest.mark.parametrize(
-    "text, kind, problem",
+    "text, element_type, problem",
     [
         ("(64,64):(2,128)", BF16, "the tile is contiguous along no dimension"),
         ("(64,(4,16)):(4,(1,256))", BF16, "16-byte accesses need 8 elements in a row"),
@@ -193,9 +199,9 @@ def test_without_skew_narrow_atoms_would_conflict():
         ),
     ],
 )
-def test_tiles_that_do_not_fit(text, kind, problem):
+def test_tiles_that_do_not_fit(text, element_type, problem):
     with pytest.raises(LayoutError) as caught:
-        transposition(parse_layout(text, kind), 128)
+        transposition(parse_layout(text, element_type), 128)
     assert str(caught.value).startswith(problem)
 
 

@@ -282,5 +282,5 @@ class Product(Case):
 
 def _tile(name: str, shape: tuple[int, int], contiguous: int, swizzle: str) -> TileLayout:
     width = 0 if swizzle == "none" else int(swizzle[:-1])
-    kind = element(ELEMENTS[name][0])
-    return tile_of_atoms(kind, shape, contiguous, Swizzle.of_width(width))
+    element_type = element(ELEMENTS[name][0])
+    return tile_of_atoms(element_type, shape, contiguous, Swizzle.of_width(width))

@@ -30,13 +30,13 @@ STAGES = st.tuples(st.integers(1, 4))
 @st.composite
 def tiles(draw, stages=NO_STAGES):
     """A tile of atoms, padded or not; b1 in whole bytes, as nothing addresses less."""
-    kind, swizzle = draw(elements), draw(every_swizzle)
-    line = swizzle.atom_elements(kind)
+    element, swizzle = draw(elements), draw(every_swizzle)
+    line = swizzle.atom_elements(element)
     along = draw(st.sampled_from((line, 2 * line)) | st.integers(1, 20).map(lambda u: 8 * u))
     across = draw(st.integers(1, 40))
     contiguous = draw(st.integers(0, 1))
     shape = (along, across) if contiguous == 0 else (across, along)
-    return tile_of_atoms(kind, (*draw(stages), *shape), contiguous, swizzle, draw(orders))
+    return tile_of_atoms(element, (*draw(stages), *shape), contiguous, swizzle, draw(orders))
 
 
 @st.composite
@@ -91,9 +91,9 @@ class Operand:
 @st.composite
 def operands(draw):
     """Operand tiles of wgmma: every element type, major-ness that it allows, swizzle and order."""
-    kind, swizzle, role = draw(elements), draw(swizzles), draw(st.sampled_from(Role))
-    major = draw(st.sampled_from(Major)) if kind in MN_MAJOR else Major.K
+    element, swizzle, role = draw(elements), draw(swizzles), draw(st.sampled_from(Role))
+    major = draw(st.sampled_from(Major)) if element in MN_MAJOR else Major.K
     mn = draw(st.integers(1, 3)) * 64 if role is Role.A else draw(st.integers(1, 40)) * 8
-    shape = (mn, draw(st.integers(1, 5)) * instruction_k(kind))
+    shape = (mn, draw(st.integers(1, 5)) * instruction_k(element))
     contiguous = 1 if major is Major.K else 0
-    return Operand(tile_of_atoms(kind, shape, contiguous, swizzle, draw(orders)), role, major)
+    return Operand(tile_of_atoms(element, shape, contiguous, swizzle, draw(orders)), role, major)

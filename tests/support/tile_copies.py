@@ -41,11 +41,11 @@ class End:
     def whole(self, name: str, shape: tuple[int, int]) -> TileLayout:
         """The layout of the tile of which a part of that shape is copied, padded to whole atoms."""
         width = 0 if self.swizzle == "none" else int(self.swizzle[:-1])
-        kind, swizzle = element(ELEMENTS[name][0]), Swizzle.of_width(width)
+        element_type, swizzle = element(ELEMENTS[name][0]), Swizzle.of_width(width)
         extents = [a + b for a, b in zip(shape, self.start, strict=True)]
-        atom = swizzle.atom_elements(kind)
+        atom = swizzle.atom_elements(element_type)
         extents[self.contiguous] = -(-extents[self.contiguous] // atom) * atom
-        return tile_of_atoms(kind, tuple(extents), self.contiguous, swizzle)
+        return tile_of_atoms(element_type, tuple(extents), self.contiguous, swizzle)
 
     def text(self, tile: str, name: str, shape: tuple[int, int]) -> tuple[str, str, str]:
         """The types of the tile and of its part, and the op that takes the part."""

@@ -6,18 +6,18 @@ from mlir_smem.layout import Mode, Swizzle, TileLayout, TileOrder, tile_of_atoms
 
 
 @st.composite
-def any_layout(draw, kind, shape, along):
+def any_layout(draw, element, shape, along):
     """A layout of a tile of that shape, with dimension `along` contiguous, at least in runs."""
     if draw(st.booleans()):
-        return draw(plain(kind, shape, along))
+        return draw(plain(element, shape, along))
     swizzle, order = draw(st.sampled_from(Swizzle)), draw(st.sampled_from(TileOrder))
-    return tile_of_atoms(kind, shape, along, swizzle, order)
+    return tile_of_atoms(element, shape, along, swizzle, order)
 
 
 @st.composite
-def plain(draw, kind, shape, along):
+def plain(draw, element, shape, along):
     """Rows and columns at any strides, of single elements or of runs of some; bits by the word."""
-    least = 32 if kind.bits == 1 else 1
+    least = 32 if element.bits == 1 else 1
     run = draw(st.sampled_from([n for n in (1, 2, 4, 8, 16, 32, 128) if n >= least]))
     swizzle = draw(st.sampled_from(Swizzle))
     pad = draw(st.sampled_from([n for n in (0, 1, 2, 4, 8, 16, 32, 64, 128) if n % least == 0]))
@@ -27,5 +27,5 @@ def plain(draw, kind, shape, along):
     line = run * runs + pad
     steps = (run, line) if whole else (run * shape[1 - along] + pad, run)
     modes = [(Mode(run, 1), Mode(runs, steps[0])), (Mode(shape[1 - along], steps[1]),)]
-    layout = TileLayout(kind, shape, tuple(modes if along == 0 else modes[::-1]), swizzle)
+    layout = TileLayout(element, shape, tuple(modes if along == 0 else modes[::-1]), swizzle)
     return layout.coalesced()

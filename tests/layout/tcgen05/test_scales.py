@@ -32,9 +32,9 @@ UE8M0, E4M3 = element("ue8m0"), element("e4m3")
 
 
 @pytest.mark.parametrize("rows, factors", [(128, 4), (128, 16), (384, 4), (256, 12)])
-@pytest.mark.parametrize("kind", [UE8M0, E4M3], ids=str)
-def test_a_tile_is_what_the_isa_says(kind, rows, factors):
-    offsets = scale_layout(kind, rows, factors).offsets()
+@pytest.mark.parametrize("element_type", [UE8M0, E4M3], ids=str)
+def test_a_tile_is_what_the_isa_says(element_type, rows, factors):
+    offsets = scale_layout(element_type, rows, factors).offsets()
     r, f = np.ogrid[:rows, :factors]
     inside = r % 32 * 16 + r % 128 // 32 * 4 + f % 4
     assert np.array_equal(offsets, (r // 128 * (factors // 4) + f // 4) * 512 + inside)
@@ -50,7 +50,7 @@ def test_a_tile_in_words():
 
 
 @pytest.mark.parametrize(
-    "kind, rows, factors, message",
+    "element_type, rows, factors, message",
     [
         ("ue8m0", 96, 4, "factors of 96 rows, no multiple of 128; expected 128 "),
         ("ue8m0", 192, 4, r"expected 256 \(those of B have N rows, rounded up to 128\)"),
@@ -63,10 +63,10 @@ def test_a_tile_in_words():
         ),
     ],
 )
-def test_tiles_that_no_blocks_make_are_refused(kind, rows, factors, message):
+def test_tiles_that_no_blocks_make_are_refused(element_type, rows, factors, message):
     with pytest.raises(LayoutError, match=message):
-        scale_layout(element(kind), rows, factors)
-    alike = scale_blocks(tile_of_atoms(element(kind), (rows, factors), 1, Swizzle.NONE))
+        scale_layout(element(element_type), rows, factors)
+    alike = scale_blocks(tile_of_atoms(element(element_type), (rows, factors), 1, Swizzle.NONE))
     assert isinstance(alike, Mismatch)
     with pytest.raises(LayoutError, match=message):
         raise LayoutError(alike.reason)

@@ -125,11 +125,11 @@ def test_rows_that_fit_their_lines(start, lbo, absolute, k_bytes, message):
         assert message in refused(lambda: tcgen05_addresses(bits, "e2m1", "k", 128, k_bytes))
 
 
-@pytest.mark.parametrize("kind", ["bf16", "e4m3", "e2m1_p64"])
-def test_48_bytes_of_k_are_of_packed_4_bit_types(kind):
+@pytest.mark.parametrize("element_type", ["bf16", "e4m3", "e2m1_p64"])
+def test_48_bytes_of_k_are_of_packed_4_bit_types(element_type):
     bits = Tcgen05Descriptor(0x400, 16, 1024, 0, Swizzle.B128).encode()
-    said = refused(lambda: tcgen05_addresses(bits, kind, "k", 128, 48))
-    assert said == f"K is 48 bytes, which is for e2m1, not {kind}"
+    said = refused(lambda: tcgen05_addresses(bits, element_type, "k", 128, 48))
+    assert said == f"K is 48 bytes, which is for e2m1, not {element_type}"
 
 
 @pytest.mark.parametrize(

@@ -70,8 +70,10 @@ def test_what_is_read_is_what_was_written(row):
 
 def chosen(row, uses=()):
     shape, direction = (row["mn"], row["k"]), int(row["major"] == "K")
-    kind = element(row["dtype"])
-    picked = choose(kind, shape, uses, contiguous=direction, swizzles=TCGEN05_WIDEST_FIRST).picked
+    element_type = element(row["dtype"])
+    picked = choose(
+        element_type, shape, uses, contiguous=direction, swizzles=TCGEN05_WIDEST_FIRST
+    ).picked
     return picked and picked.layout.swizzle
 
 
@@ -85,19 +87,21 @@ def test_choice_of_a_tile_that_nothing_uses():
 def test_choice_of_an_operand(role):
     left_out = 0
     for row in DATA["selector"]:
-        kind = element(row["dtype"])
-        use = Tcgen05Instruction(kind_of(kind, kind)).use("mma", role)
+        element_type = element(row["dtype"])
+        use = Tcgen05Instruction(kind_of(element_type, element_type)).use("mma", role)
         shape, direction = (row["mn"], row["k"]), int(row["major"] == "K")
         if role is Role.B:
             shape, direction = shape[::-1], 1 - direction
         picked = choose(
-            kind, shape, [use], contiguous=direction, swizzles=TCGEN05_WIDEST_FIRST
+            element_type, shape, [use], contiguous=direction, swizzles=TCGEN05_WIDEST_FIRST
         ).picked
         if picked is None:
             left_out += 1
             # CuTe also selects for what no instruction reads.
-            rows = 64 if role is Role.A else 8 if row["major"] == "K" or kind.bits != 8 else 16
-            assert row["mn"] % rows or row["k"] % instruction_k(kind)
+            rows = (
+                64 if role is Role.A else 8 if row["major"] == "K" or element_type.bits != 8 else 16
+            )
+            assert row["mn"] % rows or row["k"] % instruction_k(element_type)
         else:
             assert picked.layout.swizzle is SWIZZLES[row["selected"]], row
     assert left_out < len(DATA["selector"])

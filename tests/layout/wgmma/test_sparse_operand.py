@@ -36,21 +36,24 @@ units = st.integers(0, 300).map(lambda unit: 16 * unit)
 @st.composite
 def sparse_operands(draw, role=None):
     """(tile in the operand's orientation (m/n, k), its role), of A compressed."""
-    kind, role = draw(st.sampled_from(KINDS)), role or draw(st.sampled_from(Role))
-    major = draw(st.sampled_from(Major)) if kind in MN_MAJOR else Major.K
+    element_type, role = draw(st.sampled_from(KINDS)), role or draw(st.sampled_from(Role))
+    major = draw(st.sampled_from(Major)) if element_type in MN_MAJOR else Major.K
     mn = draw(st.integers(1, 3)) * 64 if role is Role.A else draw(st.integers(1, 40)) * 8
-    k = draw(st.integers(1, 4)) * instruction_k(kind) * (1 if role is Role.A else 2)
+    k = draw(st.integers(1, 4)) * instruction_k(element_type) * (1 if role is Role.A else 2)
     contiguous = 1 if major is Major.K else 0
-    return tile_of_atoms(kind, (mn, k), contiguous, draw(swizzles), draw(orders)), role
+    return tile_of_atoms(element_type, (mn, k), contiguous, draw(swizzles), draw(orders)), role
 
 
-def reads(found, kind, start, role):
+def reads(found, element_type, start, role):
     """The byte address that the instructions read for each element of a whole operand, (m/n, k)."""
     first = found.descriptor(start).encode()
     major, sparse = found.canonical.major.value, role is Role.B
     return np.block(
         [
-            [operand_addresses(first + step, kind.name, major, piece, sparse) for step in row]
+            [
+                operand_addresses(first + step, element_type.name, major, piece, sparse)
+                for step in row
+            ]
             for piece, row in zip(found.pieces, found.steps, strict=True)
         ]
     )
@@ -87,12 +90,12 @@ def test_blocks_read_a_part_of_the_tile(data, operand):
     units,
 )
 def test_every_canonical_layout_is_read_as_it_says(pair, m, lbo, sbo):
-    form, kind = pair
+    form, element_type = pair
     k = 4 if form.major is Major.MN else 2
-    layout = form.layout(kind, m, k, lbo, sbo)
-    assert layout.shape[1] == 2 * instruction_k(kind)
+    layout = form.layout(element_type, m, k, lbo, sbo)
+    assert layout.shape[1] == 2 * instruction_k(element_type)
     descriptor = descriptor_of(match(layout, SPARSE_B_FORMS), 0x400).encode()
-    read = operand_addresses(descriptor, kind.name, form.major.value, layout.shape[0], True)
+    read = operand_addresses(descriptor, element_type.name, form.major.value, layout.shape[0], True)
     assert np.array_equal(read, 0x400 + layout.offsets())
 
 
@@ -109,10 +112,10 @@ def measured(d, size, n, kb, swizzled_width):
 
 
 @given(st.sampled_from(KINDS), swizzles, units, units, units, st.integers(0, 7))
-def test_addresses_of_k_major(kind, swizzle, start, lbo, sbo, phase):
+def test_addresses_of_k_major(element_type, swizzle, start, lbo, sbo, phase):
     d = WgmmaDescriptor(start, lbo, sbo, phase, swizzle)
-    found = operand_addresses(d.encode(), kind.name, "k", 16, sparse=True)
-    size = kind.bits // 8
+    found = operand_addresses(d.encode(), element_type.name, "k", 16, sparse=True)
+    size = element_type.bits // 8
     assert found.shape == (16, 64 // size)
     for n in range(16):
         for k in range(64 // size):
@@ -133,11 +136,11 @@ def test_addresses_of_n_major(swizzle, start, lbo, sbo):
 
 
 @given(st.sampled_from(list(ELEMENTS.values())), swizzles, units, units, units)
-def test_lbo_of_dense_swizzled_k_major_has_no_effect(kind, swizzle, start, lbo, sbo):
+def test_lbo_of_dense_swizzled_k_major_has_no_effect(element_type, swizzle, start, lbo, sbo):
     if swizzle is Swizzle.NONE:
         return
     one, other = (WgmmaDescriptor(start, x, sbo, 0, swizzle).encode() for x in (lbo, 16))
-    a, b = (operand_addresses(bits, kind.name, "k", 16) for bits in (one, other))
+    a, b = (operand_addresses(bits, element_type.name, "k", 16) for bits in (one, other))
     assert np.array_equal(a, b)
 
 
@@ -206,7 +209,7 @@ def test_strides_along_k_that_no_descriptor_has():
 
 
 @pytest.mark.parametrize(
-    "kind, shape, role, reason",
+    "element_type, shape, role, reason",
     [
         ("bf16", (80, 64), Role.B, "k is 80, not a multiple of 32 (64 bytes of bf16)"),
         ("s8", (96, 64), Role.B, "k is 96, not a multiple of 64 (64 bytes of s8)"),
@@ -215,9 +218,9 @@ def test_strides_along_k_that_no_descriptor_has():
         ("b1", (512, 64), Role.B, "wgmma does not multiply b1 sparse"),
     ],
 )
-def test_what_no_sparse_instruction_reads(kind, shape, role, reason):
+def test_what_no_sparse_instruction_reads(element_type, shape, role, reason):
     contiguous = 1 if role is Role.A else 0
-    tile = tile_of_atoms(element(kind), shape, contiguous, Swizzle.NONE)
+    tile = tile_of_atoms(element(element_type), shape, contiguous, Swizzle.NONE)
     assert mma_tiles(tile, role, sparse=True) == Mismatch(reason)
 
 

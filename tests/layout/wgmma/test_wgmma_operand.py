@@ -39,13 +39,13 @@ BF16 = element("bf16")
 TF32 = element("tf32")
 
 
-def reads(found, kind, start, base_offset=0):
+def reads(found, element_type, start, base_offset=0):
     """The byte address that the instructions read for each element of a whole operand, (m/n, k)."""
     first = found.descriptor(start, base_offset).encode()
     major = found.canonical.major.value
     return np.block(
         [
-            [operand_addresses(first + step, kind.name, major, piece) for step in row]
+            [operand_addresses(first + step, element_type.name, major, piece) for step in row]
             for piece, row in zip(found.pieces, found.steps, strict=True)
         ]
     )
@@ -83,10 +83,10 @@ def test_blocks_read_a_pattern_that_starts_at_any_line(data, operand):
 def parts(draw):
     """(operand, starts, sizes): a part that instructions can read, wherever in the pattern."""
     operand = draw(operands())
-    tile, kind = operand.tile, operand.tile.element
-    units = (64 if operand.role is Role.A else 8, instruction_k(kind))
+    tile, element_type = operand.tile, operand.tile.element
+    units = (64 if operand.role is Role.A else 8, instruction_k(element_type))
     # A part may begin at every 16 bytes of a line, and at every line.
-    grains = (1, kind.unit) if operand.major is Major.K else (kind.unit, 1)
+    grains = (1, element_type.unit) if operand.major is Major.K else (element_type.unit, 1)
     starts, sizes = [], []
     for extent, modes, unit, grain in zip(
         tile.shape, tile.coalesced().modes, units, grains, strict=True
@@ -113,28 +113,30 @@ def test_blocks_read_a_part_of_the_tile(data, part):
 
 @given(st.data(), operands())
 def test_one_run_time_block_reads_each_block(data, operand):
-    tile, kind = operand.tile, operand.tile.element
-    rows, ks = 64 if operand.role is Role.A else 8, instruction_k(kind)
+    tile, element_type = operand.tile, operand.tile.element
+    rows, ks = 64 if operand.role is Role.A else 8, instruction_k(element_type)
     base = data.draw(pattern_aligned(tile))
     cut = tile.slice((Multiple(rows), Multiple(ks)), (rows, ks))
     found = operand_mma_tiles(cut.layout, (rows,), WgmmaDescriptor)
     for row in range(0, tile.shape[0], rows):
         for k in range(0, tile.shape[1], ks):
             offset = cut.offset + sum(t.at((row, k)[t.dim]) for t in cut.terms)
-            read = reads(found, kind, base + kind.bytes(offset))
+            read = reads(found, element_type, base + element_type.bytes(offset))
             assert np.array_equal(read, base + tile.offsets()[row : row + rows, k : k + ks])
 
 
 @pytest.mark.parametrize("swizzle", WIDEST_FIRST, ids=str)
 @pytest.mark.parametrize(
-    "kind, contiguous", [(BF16, 0), (BF16, 1), (TF32, 1), (element("b1"), 1)], ids=str
+    "element_type, contiguous", [(BF16, 0), (BF16, 1), (TF32, 1), (element("b1"), 1)], ids=str
 )
-def test_blocks_read_each_stage(kind, contiguous, swizzle):
-    tile = tile_of_atoms(kind, (3, 128, 3 * instruction_k(kind)), contiguous, swizzle)
+def test_blocks_read_each_stage(element_type, contiguous, swizzle):
+    tile = tile_of_atoms(
+        element_type, (3, 128, 3 * instruction_k(element_type)), contiguous, swizzle
+    )
     for index in range(3):
         stage = tile.stage(index)
         found = mma_tiles(stage.layout, Role.A)
-        read = reads(found, kind, 0x400 + kind.bytes(stage.offset))
+        read = reads(found, element_type, 0x400 + element_type.bytes(stage.offset))
         assert np.array_equal(read, 0x400 + tile.offsets()[index])
 
 
@@ -147,12 +149,12 @@ def test_blocks_read_each_stage(kind, contiguous, swizzle):
     st.integers(0, 300).map(lambda unit: 16 * unit),
 )
 def test_every_canonical_layout_is_read_as_it_says(pair, m, lbo, sbo):
-    form, kind = pair
+    form, element_type = pair
     k = 1 if form.major is Major.K else 2
-    layout = form.layout(kind, m, k, lbo, sbo)
-    assert layout.shape[1] == instruction_k(kind)
+    layout = form.layout(element_type, m, k, lbo, sbo)
+    assert layout.shape[1] == instruction_k(element_type)
     descriptor = descriptor_of(match(layout), 0x400).encode()
-    read = operand_addresses(descriptor, kind.name, form.major.value, layout.shape[0])
+    read = operand_addresses(descriptor, element_type.name, form.major.value, layout.shape[0])
     assert np.array_equal(read, 0x400 + layout.offsets())
 
 
@@ -209,11 +211,11 @@ def test_an_element_of_bf16(descriptor, major, row, k, address):
     assert operand_addresses(descriptor.encode(), "bf16", major, 128)[row, k] == address
 
 
-@pytest.mark.parametrize("kind", ELEMENTS.values(), ids=str)
-def test_reads_have_the_instructions_shape(kind):
+@pytest.mark.parametrize("element_type", ELEMENTS.values(), ids=str)
+def test_reads_have_the_instructions_shape(element_type):
     descriptor = WgmmaDescriptor(0x400, 128, 256).encode()
-    read = operand_addresses(descriptor, kind.name, "k", 64)
-    assert (read.shape, read.dtype) == ((64, instruction_k(kind)), np.int64)
+    read = operand_addresses(descriptor, element_type.name, "k", 64)
+    assert (read.shape, read.dtype) == ((64, instruction_k(element_type)), np.int64)
 
 
 # Descriptors and steps, by hand.
@@ -259,7 +261,7 @@ def test_roles():
 
 
 @pytest.mark.parametrize(
-    "kind, shape, role, reason",
+    "element_type, shape, role, reason",
     [
         ("bf16", (96, 64), Role.A, "M is 96, not a multiple of 64"),
         ("bf16", (64, 12), Role.B, "N is 12; expected a multiple of 8, for example 8 or 16"),
@@ -268,19 +270,19 @@ def test_roles():
         ("b1", (64, 128), Role.A, r"k is 128, not a multiple of 256 \(32 bytes of b1\)"),
     ],
 )
-def test_extents_that_no_instruction_has(kind, shape, role, reason):
+def test_extents_that_no_instruction_has(element_type, shape, role, reason):
     contiguous = 1 if role is Role.A else 0
-    found = mma_tiles(tile_of_atoms(element(kind), shape, contiguous, Swizzle.NONE), role)
+    found = mma_tiles(tile_of_atoms(element(element_type), shape, contiguous, Swizzle.NONE), role)
     assert isinstance(found, Mismatch) and re.search(reason, found.reason)
 
 
-@pytest.mark.parametrize("kind", ["tf32", "e4m3", "e5m2", "s8", "u8", "b1"])
+@pytest.mark.parametrize("element_type", ["tf32", "e4m3", "e5m2", "s8", "u8", "b1"])
 @pytest.mark.parametrize(
     "role, contiguous, major", [(Role.A, 0, "M-major"), (Role.B, 1, "N-major")]
 )
-def test_only_16_bit_types_are_read_mn_major(kind, role, contiguous, major):
-    tile = tile_of_atoms(element(kind), (256, 256), contiguous, Swizzle.NONE)
-    reason = f"the tile is {major}, but wgmma reads {kind} K-major only .* 16-bit types"
+def test_only_16_bit_types_are_read_mn_major(element_type, role, contiguous, major):
+    tile = tile_of_atoms(element(element_type), (256, 256), contiguous, Swizzle.NONE)
+    reason = f"the tile is {major}, but wgmma reads {element_type} K-major only .* 16-bit types"
     found = mma_tiles(tile, role)
     assert isinstance(found, Mismatch) and re.search(reason, found.reason)
 

@@ -20,9 +20,9 @@ from mlir_smem.layout.wgmma import MN_MAJOR, MULTIPLICANDS, SPARSE, WgmmaInstruc
     ],
 )
 def test_k_and_majors(name, k, mn_major):
-    kind = element(name)
-    assert kind in MULTIPLICANDS
-    assert (instruction_k(kind), kind in MN_MAJOR) == (k, mn_major)
+    element_type = element(name)
+    assert element_type in MULTIPLICANDS
+    assert (instruction_k(element_type), element_type in MN_MAJOR) == (k, mn_major)
 
 
 def test_s32_is_no_multiplicand():
