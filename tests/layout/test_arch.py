@@ -1,4 +1,4 @@
-"""What differs between architectures: descriptors, swizzles, types, addresses and how tiles are cut."""
+"""Differences between architectures: descriptors, swizzles, types, addresses and MMA tiles."""
 
 import pickle
 
@@ -112,14 +112,14 @@ def test_addresses():
 @pytest.mark.parametrize(
     "arch, k_bytes, has", [(Arch.SM_90, 48, "32"), (Arch.SM_100, 48, "32"), (Arch.SM_103, 64, "32 or 48")]
 )  # fmt: skip
-def test_a_k_that_it_has_not(arch, k_bytes, has):
+def test_a_k_that_the_architecture_does_not_have(arch, k_bytes, has):
     with pytest.raises(
         ValueError, match=f"K is {k_bytes} bytes, but {arch} reads {has} of each row"
     ):
         arch.addresses(0, BF16, Major.K, 64, k_bytes)
 
 
-def test_blocks():
+def test_mma_tiles():
     tile = tile_of_atoms(BF16, (256, 64), 1, Swizzle.B128)
     assert Arch.SM_90.mma_tiles(tile, Role.A) == mma_tiles(tile, Role.A)
     assert Arch.SM_100.mma_tiles(tile, Role.A).pieces == (128, 128)
@@ -182,7 +182,7 @@ def test_what_is_multiplied_where(arch, a, b, sparse, refusal):
     assert arch.refusal(element(a), element(b), sparse) == refusal
 
 
-def test_no_sparse_blocks():
+def test_sparse_mma_tiles():
     tile = tile_of_atoms(BF16, (64, 64), 1, Swizzle.B128)
     assert Arch.SM_90.mma_tiles(tile, Role.A, sparse=True) == mma_tiles(tile, Role.A, sparse=True)
     reason = "no sparse operands are lowered for sm_100"
@@ -232,7 +232,7 @@ def test_how_the_widths_of_instructions_differ():
     assert [arch.k_bytes for arch in Arch] == [(32,), (32,), (32, 48)]
 
 
-def test_they_are_values():
+def test_architectures_are_values():
     for arch in Arch:
         again = pickle.loads(pickle.dumps(arch))
         assert (again, hash(again)) == (arch, hash(arch))

@@ -1,4 +1,4 @@
-"""Tiles of atoms: each element has bytes of its own, and atoms lie as the order says."""
+"""Tiles of atoms: no two elements share bits, and atoms are in the tile's order."""
 
 from itertools import product
 
@@ -15,7 +15,7 @@ BF16 = element("bf16")
 
 
 def bits_of(tile):
-    """The first bit of each element: of its byte, and within it for elements of less."""
+    """The offset of each element's first bit."""
     return tile.offsets() * 8 + tile.linear() * tile.element.bits % 8
 
 
@@ -60,7 +60,7 @@ def test_an_atom_is_eight_lines_in_a_row(order):
     assert atom.offset % 512 == 0
 
 
-def test_orders():
+def test_tile_orders():
     across, along = (tile_of_atoms(BF16, (64, 256), 1, Swizzle.B128, order) for order in TileOrder)
     assert str(across) == "Swizzle<3,4,3> o (64,(64,4)):(64,(1,4096))"
     assert str(along) == "Swizzle<3,4,3> o ((8,8),(64,4)):((64,2048),(1,512))"

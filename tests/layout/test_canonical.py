@@ -1,4 +1,4 @@
-"""The eight canonical forms: what matches them, and that near misses do not."""
+"""The eight canonical forms: layouts that match them, and near misses that do not."""
 
 from dataclasses import replace
 
@@ -39,7 +39,7 @@ def test_major_in_words(major, text):
     assert str(major) == text
 
 
-# What matches.
+# Matches.
 
 
 def used(form, m, k):
@@ -91,7 +91,7 @@ def test_a_single_line_matches():
     assert match(layout) == Canonical(FORMS[Major.K, Swizzle.NONE], 16, None)
 
 
-# What almost does.
+# Near misses.
 
 
 @st.composite

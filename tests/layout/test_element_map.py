@@ -1,4 +1,4 @@
-"""Layouts read off maps: those that a map was made from, and maps that are none."""
+"""Layouts inferred from maps: the layout of which a map was made, and maps without a layout."""
 
 import numpy as np
 import pytest
@@ -56,7 +56,7 @@ def test_one_wrong_element_is_found(row, column):
     assert (best.actual, best.expected) == (expected ^ 0x1000, expected)
 
 
-def test_elements_may_lie_in_the_same_place():
+def test_elements_may_have_the_same_offset():
     places = np.broadcast_to(np.arange(8), (8, 8))
     best = inferred(places, BF16)[0]
     assert best.wrong == 0 and str(best.layout) == "Swizzle<0,4,3> o (8,8):(0,1)"

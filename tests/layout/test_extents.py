@@ -1,4 +1,4 @@
-"""Tiles that no memory holds are refused before their elements or instructions are listed."""
+"""Tiles that no memory can hold are refused before their elements or instructions are enumerated."""
 
 import resource
 import time
@@ -24,7 +24,7 @@ from mlir_smem.layout.text_error import TextError
 BF16, B1, E2M1 = map(element, ("bf16", "b1", "e2m1"))
 LARGEST = (1 << 63) - 1
 
-#: Layouts of tiles that no memory holds.
+#: Layouts of tiles that no memory can hold.
 TOO_LARGE = [
     "(20000,20000):(20000,1)",
     "(30000,30000):(30000,1)",
@@ -41,7 +41,7 @@ TOO_LARGE = [
 
 @pytest.fixture(autouse=True)
 def little_memory_and_time():
-    """A test that lists what it should not ends, and does not take the machine with it."""
+    """Limit the memory and the time of a test that enumerates a tile that is too large."""
     limits = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (8 << 30, limits[1]))
     begin = time.monotonic()
@@ -103,7 +103,7 @@ def test_maps_that_no_memory_holds():
         inferred(np.array([[0, 1 << 62]]), BF16)
 
 
-def test_a_stride_that_no_descriptor_holds_is_said_whole():
+def test_a_stride_that_no_descriptor_holds_is_printed_in_full():
     tile = parse_layout(f"Swizzle<3,4,3> o ((8,8),64):((64,{LARGEST}),1)", BF16)
     found = Arch.SM_90.mma_tiles(tile, Role.A)
     assert isinstance(found, Mismatch)

@@ -1,4 +1,4 @@
-"""Register fragments: each matrix element is in one register, as in the ISA's figures."""
+"""Register fragments: each matrix element is in one register, at its position in the ISA's figures."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Copies from tiles to tiles: who reads and writes what, and what the banks make of both."""
+"""Copies from tiles to tiles: the reads and writes of threads, and their bank conflicts."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ threads = st.sampled_from([32, 128, 256])
 
 
 def copied(plan, layout):
-    """How often each element is read and written, by the accesses' first elements and extents."""
+    """How often each element is read, and written."""
     counts = []
     if isinstance(plan, Transposition):
         ends = [
@@ -73,7 +73,7 @@ def test_every_element_is_read_and_written_once(pair, count):
 
 
 @given(pairs(), threads)
-def test_what_a_thread_reads_of_a_block_it_writes(pair, count):
+def test_a_thread_writes_the_block_that_it_reads(pair, count):
     source, target = pair
     plan = TileCopy((0, 1), True, count).transfer(source).plan(target)
     if isinstance(plan, Transposition):
@@ -83,7 +83,7 @@ def test_what_a_thread_reads_of_a_block_it_writes(pair, count):
 
 
 @given(pairs(), threads)
-def test_what_one_access_reads_lies_together(pair, count):
+def test_elements_of_one_read_are_contiguous(pair, count):
     source, target = pair
     plan = TileCopy((0, 1), True, count).transfer(source).plan(target)
     if isinstance(plan, Transposition):
@@ -97,7 +97,7 @@ def test_what_one_access_reads_lies_together(pair, count):
             assert (found == found[:, :1] + further * plan.element.bits // 8).all()
 
 
-def test_indices_that_are_exchanged_turn_the_layout_that_is_read():
+def test_exchanged_indices_transpose_the_layout_that_is_read():
     source = tile_of_atoms(element("bf16"), (64, 128), 0, Swizzle.B128)
     transfer = TileCopy((1, 0), False, 128).transfer(source)
     assert transfer == Transfer(element("bf16"), (128, 64), 1, 128, source=source.transposed())
@@ -107,9 +107,9 @@ def test_indices_that_are_exchanged_turn_the_layout_that_is_read():
 # Banks.
 
 
-#: Tiles of one and of three atoms' lines. Between two tiles without a swizzle, blocks of 32-bit elements
-#: have too few lines.
-TURNED = [
+#: Tiles with the lines of one atom and of three. Between two tiles without a swizzle, blocks of 32-bit
+#: elements have too few lines.
+TRANSPOSED = [
     (element(element_type), source, target, lines, units)
     for element_type in ("e4m3", "bf16", "tf32")
     for source in WIDEST_FIRST
@@ -121,8 +121,8 @@ TURNED = [
 ]
 
 
-@for_each("case", TURNED)
-def test_no_canonical_tile_that_is_turned_conflicts(case):
+@for_each("case", TRANSPOSED)
+def test_no_canonical_tile_that_is_transposed_conflicts(case):
     element_type, source, target, lines, units = case
     width = max(source.atom_elements(element_type), 2 * element_type.unit)
     shape = (lines * width, units * element_type.unit)
@@ -131,13 +131,13 @@ def test_no_canonical_tile_that_is_turned_conflicts(case):
         written = tile_of_atoms(element_type, shape, 1, target)
         plan = transposition(written, 128, read)
         assert plan.wavefronts(written).conflicts == 0
-        # Lanes that read different lines of a wide source need no choice among registers.
+        # A wide source needs no skew, which would select registers at run time.
         assert source is not Swizzle.B128 or plan.source_skew == 1
 
 
 @pytest.mark.parametrize("target", WIDEST_FIRST, ids=str)
 @pytest.mark.parametrize("source", WIDEST_FIRST, ids=str)
-def test_a_tile_that_is_copied_as_it_lies_has_no_conflicts(source, target):
+def test_a_copy_that_transposes_nothing_has_no_conflicts(source, target):
     layouts = [tile_of_atoms(element("bf16"), (64, 128), 1, each) for each in (source, target)]
     plan = TileCopy((0, 1), False, 128).transfer(layouts[0]).plan(layouts[1])
     assert plan.conflicts(layouts[1]).conflicts == 0
@@ -154,7 +154,7 @@ def test_conflicts_are_those_of_the_worse_end():
     )
 
 
-# What a copy asks of a layout that is to be chosen.
+# The evaluation of a layout by a copy.
 
 TYPE = element("tf32")
 
@@ -165,7 +165,7 @@ def use(reads, other=None, directions=(), relayout=False, path=()):
 
 @pytest.mark.parametrize("reads", [False, True])
 @pytest.mark.parametrize("contiguous", [0, 1])
-def test_a_tile_lies_as_the_other_does(contiguous, reads):
+def test_a_tile_gets_the_layout_of_the_other(contiguous, reads):
     other = tile_of_atoms(TYPE, (64, 64), contiguous, Swizzle.B128)
     for relayout in (False, True):
         picked = choose(TYPE, (64, 64), [use(reads, other, relayout=relayout)]).picked
@@ -173,7 +173,7 @@ def test_a_tile_lies_as_the_other_does(contiguous, reads):
 
 
 @pytest.mark.parametrize("contiguous", [0, 1])
-def test_a_tile_lies_as_the_other_can(contiguous):
+def test_a_tile_gets_a_direction_that_the_other_accepts(contiguous):
     for relayout in (False, True):
         uses = [use(True, directions=(contiguous,), relayout=relayout)]
         assert choose(TYPE, (64, 64), uses).picked.layout.contiguous_dim == contiguous
@@ -189,7 +189,7 @@ def test_data_is_transposed_where_it_must_be():
 
 
 @pytest.mark.parametrize("reads", [False, True])
-def test_a_refusal_says_which_tile_is_read(reads):
+def test_a_refusal_states_which_tile_is_read(reads):
     row_major = tile_of_atoms(TYPE, (64, 64), 1, Swizzle.B128)
     column_major = tile_of_atoms(TYPE, (64, 64), 0, Swizzle.B128)
     read, written = ("column", "row") if reads else ("row", "column")
@@ -202,7 +202,7 @@ def test_a_refusal_says_which_tile_is_read(reads):
     )
 
 
-def test_a_part_is_what_counts():
+def test_the_subtile_is_evaluated_not_the_tile():
     other = tile_of_atoms(TYPE, (32, 32), 1, Swizzle.B128)
     path = (Step((0, 4), (32, 32)),)
     assert (

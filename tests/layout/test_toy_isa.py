@@ -1,4 +1,4 @@
-"""A third instruction set is a class and a row of `Arch`: nothing else has to know of it."""
+"""A third instruction set is a class and a row of `Arch`; nothing else has to be changed."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -35,7 +35,7 @@ BF16, B1, E2M1 = element("bf16"), element("b1"), element("e2m1")
 
 @dataclass(frozen=True)
 class ToyDescriptor(Descriptor):
-    """Other bits for the swizzling mode, and a version."""
+    """A descriptor with another field of the swizzling mode, and a version."""
 
     reader: ClassVar[str] = "toy"
     mode: ClassVar = (60, 4)
@@ -80,7 +80,7 @@ class ToyInstruction(MmaInstruction):
 
 @dataclass(frozen=True)
 class Toy(MmaIsa):
-    """Reads bf16 in two swizzles, the one of 64 bytes K-major only; e2m1 it does not read."""
+    """An instruction set that reads bf16 in two swizzles, that of 64 bytes K-major only."""
 
     name: ClassVar[str] = "toy"
     descriptor: ClassVar = ToyDescriptor
@@ -154,7 +154,7 @@ def test_layouts_are_chosen_for_it(toy, shape, role, picked):
     assert (choice.picked and str(choice.picked.layout)) == picked
 
 
-def test_blocks_and_descriptors(toy):
+def test_mma_tiles_and_descriptors(toy):
     tile = tile_of_atoms(BF16, (64, 64), 1, Swizzle.B64)
     found = toy.mma_tiles(tile, Role.A)
     assert found.pieces == (32, 32)
@@ -172,8 +172,8 @@ def test_addresses_are_those_of_the_tile(toy):
         for k in range(2):
             d = found.descriptor(0x400 + 16 * found.steps[m][k])
             read = toy.addresses(d.encode(), BF16, Major.K, 32, 64)
-            part = tile.offsets()[32 * m : 32 * m + 32, 32 * k : 32 * k + 32]
-            assert np.array_equal(read, 0x400 + part)
+            subtile = tile.offsets()[32 * m : 32 * m + 32, 32 * k : 32 * k + 32]
+            assert np.array_equal(read, 0x400 + subtile)
 
 
 def test_what_it_refuses(toy):
@@ -190,7 +190,7 @@ def test_what_it_refuses(toy):
         toy.isa.instruction(BF16, BF16).check_extents(Role.A, BF16, (64, 48))
 
 
-def test_the_others_know_of_it(toy):
+def test_other_architectures_name_it(toy):
     assert toy.refusal(BF16, BF16) is None
     assert toy.refusal(B1, B1).endswith("which toy does not; wgmma (sm_90) does")
     assert Arch.SM_100.refusal(BF16, BF16, sparse=True).startswith(
@@ -200,7 +200,7 @@ def test_the_others_know_of_it(toy):
     assert partners(BF16) == (BF16,)
 
 
-def test_a_tile_that_only_it_reads(toy):
+def test_a_tile_that_only_the_new_set_reads(toy):
     tile = tile_of_atoms(BF16, (32, 64), 1, Swizzle.B64)
     assert unreadable(tile, Role.A, False, 1) is None
     Arch.unregister(toy)

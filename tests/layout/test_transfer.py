@@ -1,4 +1,4 @@
-"""Copies by 16-byte accesses: who copies what, whether a tile allows it, and its bank conflicts."""
+"""Copies by 16-byte accesses: the accesses of threads, refusals of tiles, and bank conflicts."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Copies that turn data around: who moves what, whether a tile allows it, and that no bank conflicts."""
+"""Copies that transpose data: the accesses of threads, refusals of tiles, and bank conflicts."""
 
 from itertools import product
 
@@ -30,7 +30,7 @@ E4M3, BF16, TF32, B1 = (element(name) for name in ("e4m3", "bf16", "tf32", "b1")
 
 @st.composite
 def tiles(draw):
-    """A tile that can be filled so: whole units along its lines, and lines in the least blocks."""
+    """A tile that a transposition can fill: whole units along its lines, and a multiple of 8 lines."""
     element_type = draw(elements)
     along, across = draw(st.integers(1, 12)) * element_type.unit, draw(st.integers(1, 24)) * 8
     contiguous = draw(st.integers(0, 1))
@@ -42,7 +42,7 @@ threads = st.sampled_from([32, 128, 256, 384])
 
 
 def run_of(plan):
-    """Indices of the elements of one write, beside (row, column) of the first."""
+    """Indices of the elements of one write, relative to (row, column) of the first."""
     along = np.arange(plan.stored)
     return (along, 0) if plan.contiguous == 0 else (0, along)
 
@@ -59,7 +59,7 @@ def test_every_element_is_written_once(layout, count):
 
 
 @given(tiles(), threads)
-def test_what_one_access_writes_lies_together(layout, count):
+def test_elements_of_one_write_are_contiguous(layout, count):
     plan = transposition(layout, count)
     down, right = run_of(plan)
     for round_ in range(plan.rounds):
@@ -72,7 +72,7 @@ def test_what_one_access_writes_lies_together(layout, count):
 
 @given(tiles(), threads)
 def test_a_threads_writes_are_one_block(layout, count):
-    # Its lines are neighbours in global memory: one read has an element of each.
+    # A block's lines are adjacent in global memory: one read has an element of each.
     plan = transposition(layout, count)
     line = plan.stores(0)[1 - plan.contiguous]
     assert (np.sort(line, axis=0) == line.min(axis=0) + np.arange(plan.read)[:, None]).all()
@@ -87,7 +87,7 @@ def test_rounds_are_full_but_for_the_last(layout, count):
     assert sum(sizes) == plan.total and sizes[-1] > 0
 
 
-#: Every extent across lines that an instruction's N has, and M; two tiles of each width along them.
+#: Tiles with extents of M and N across lines, and of several widths along them.
 CANONICAL = [
     (element_type, swizzle, order, lines, units)
     for element_type in ("b1", "e4m3", "bf16", "tf32")
@@ -106,27 +106,27 @@ def test_no_canonical_tile_conflicts(case):
     layout = tile_of_atoms(element(element_type), shape, 1, swizzle, order)
     found = transposition(layout, 128).wavefronts(layout)
     assert found.conflicts == 0
-    # Nothing is written twice: a pass is 128 bytes, or one instruction that has less.
+    # Nothing is written twice: a pass writes at most 128 bytes.
     assert found.wavefronts >= layout.size_bytes // 128
 
 
 @for_each(
     "case", [*product(("b1", "e4m3", "bf16", "tf32"), WIDEST_FIRST, (8, 16, 64), (1, 2, 4, 8))]
 )
-def test_no_part_of_a_tile_conflicts(case):
+def test_no_subtile_conflicts(case):
     element_type, swizzle, lines, units = case
     whole = tile_of_atoms(
         element(element_type), (64, 8 * swizzle.atom_elements(element(element_type))), 1, swizzle
     )
-    part = whole.slice(
+    subtile = whole.slice(
         (0, 0), (lines, min(units * element(element_type).unit, whole.shape[1]))
     ).layout
-    assert transposition(part, 128).wavefronts(part).conflicts == 0
+    assert transposition(subtile, 128).wavefronts(subtile).conflicts == 0
 
 
 @pytest.mark.parametrize("count", [128, 256, 384])
 @pytest.mark.parametrize("element_type", ELEMENTS)
-def test_column_major_tiles_are_row_major_ones_turned(element_type, count):
+def test_column_major_tiles_are_row_major_ones_transposed(element_type, count):
     shape = (64, Swizzle.B128.atom_elements(element(element_type)))
     rows = tile_of_atoms(element(element_type), shape, 1, Swizzle.B128)
     a, b = transposition(rows, count), transposition(rows.transposed(), count)
@@ -139,11 +139,11 @@ def test_column_major_tiles_are_row_major_ones_turned(element_type, count):
     [
         # Lines of 128 bytes, eight lanes of one line: 16 bytes of 4 lines are read by whole sectors.
         (E4M3, 256, Swizzle.B128, 16, 8, 1),
-        # Smaller reads where threads would have no block else.
+        # Smaller reads, because otherwise some threads would have no block.
         (E4M3, 128, Swizzle.B128, 8, 8, 1),
         (BF16, 128, Swizzle.B128, 8, 8, 1),
         (TF32, 128, Swizzle.B128, 4, 8, 1),
-        # Narrow atoms: lanes begin with different lines.
+        # Narrow atoms: lanes begin at different lines.
         (E4M3, 256, Swizzle.B64, 16, 4, 2),
         (E4M3, 256, Swizzle.B32, 16, 2, 4),
         (B1, 256, Swizzle.B128, 32, 4, 8),
@@ -164,12 +164,12 @@ def test_one_block_is_at_most_64_registers():
         assert plan.stored * max(1, plan.read // plan.per_register) <= 64
 
 
-def test_an_odd_part_of_an_atom_conflicts():
+def test_a_subtile_of_an_odd_extent_conflicts():
     # Ten blocks across are no multiple of the eight lanes that write at once; the next are further
     # along the line, where another line of the block is in the same banks.
     whole = tile_of_atoms(E4M3, (64, 128), 1, Swizzle.B128)
-    part = whole.slice((0, 0), (40, 32)).layout
-    assert transposition(part, 128).wavefronts(part).conflicts > 0
+    subtile = whole.slice((0, 0), (40, 32)).layout
+    assert transposition(subtile, 128).wavefronts(subtile).conflicts > 0
 
 
 def test_without_skew_narrow_atoms_would_conflict():
@@ -206,19 +206,19 @@ def test_tiles_that_do_not_fit(text, element_type, problem):
 
 
 def test_what_conflicts_in_any_arrangement_still_has_one():
-    # Lines are 4096 bytes apart, and there is one unit along each: every write is on its own.
+    # Lines are 4096 bytes apart, and have one unit each: all writes use the same banks.
     layout = parse_layout("(64,16):(4096,1)", E4M3)
     plan = transposition(layout, 128)
     assert plan.wavefronts(layout) == Access(64, 8)
     assert plan.conflicts(layout) == Access(16, 2)
 
 
-# A copy that may turn data around.
+# A copy that may transpose data.
 
 ROWS = tile_of_atoms(E4M3, (64, 128), 1, Swizzle.B128)
 
 
-def test_a_relayout_turns_only_what_lies_otherwise():
+def test_a_relayout_transposes_only_the_other_direction():
     along, across = (Relayout(E4M3, (64, 128), contiguous, 128) for contiguous in (1, 0))
     assert not along.transposes(ROWS) and across.transposes(ROWS)
     assert along.plan(ROWS) == Transfer(E4M3, (64, 128), 1, 128)
@@ -237,7 +237,7 @@ def test_a_relayout_turns_only_what_lies_otherwise():
         (1, (64, 64), "(64,64):(68,1)"),
     ],
 )
-def test_a_relayout_says_what_is_wrong(contiguous, shape, text):
+def test_a_relayout_states_what_is_wrong(contiguous, shape, text):
     layout = parse_layout(text, E4M3)
     copy = Relayout(E4M3, shape, contiguous, 128)
     problem = copy.problem(layout)

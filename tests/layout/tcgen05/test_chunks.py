@@ -1,4 +1,4 @@
-"""Operands with K steps of 48 bytes, in two chunks where a row of 128 bytes ends."""
+"""Operands with K blocks of 48 bytes, in two chunks if they cross the end of a row of 128 bytes."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,8 @@ TILE = tile_of_atoms(E2M1, (128, 768), 1, Swizzle.B128)
 def test_descriptors_of_a_tile_of_384_bytes():
     found = chunked_mma_tiles(TILE, Role.A, NVF4)
     bits = [found.block_descriptor(0, k, 0x800).encode() for k in range(8)]
-    # Those of k steps 2 and 5 are CUTLASS's; it makes the others absolute, too, which changes nothing.
+    # Those of K blocks 2 and 5 are CUTLASS's. CUTLASS also sets the absolute mode in the others, without
+    # effect.
     assert [hex(b) for b in bits] == [
         "0x4000404000010080",
         "0x4000404000010083",
@@ -117,7 +118,7 @@ def test_what_cannot_be_read_so(tile, kind, message):
     assert message in found.reason
 
 
-def test_a_use_says_how_it_reads():
+def test_an_evaluation_states_the_k_blocks():
     use = Tcgen05Instruction(NVF4, long_k=True).use("mma A", Role.A)
     assert use.evaluate(TILE).reason.startswith("K-major, 8 K blocks of 48 bytes")
     assert not use.evaluate(tile_of_atoms(E2M1, (128, 768), 1, Swizzle.B32)).accepted

@@ -1,4 +1,4 @@
-"""CuTe's answers for sm_100, computed by NVIDIA's headers, beside ours."""
+"""Comparison with CuTe's results for sm_100, computed by NVIDIA's headers."""
 
 import hashlib
 
@@ -22,7 +22,7 @@ def mma_tiles_of(row):
     return operand_mma_tiles(tile_of(row).stage(0).layout, pieces, encoding=Tcgen05Descriptor)
 
 
-def test_the_data_says_where_it_comes_from():
+def test_the_data_states_its_source():
     assert DATA["meta"]["source"].startswith("NVIDIA/cutlass")
     assert "BSD-3-Clause" in DATA["meta"]["licence"]
     assert (len(ROWS), len(DATA["selector"])) == (1075, 865)
@@ -79,7 +79,7 @@ def chosen(row, uses=()):
 
 def test_choice_of_a_tile_that_nothing_uses():
     differ = [r for r in DATA["selector"] if chosen(r) is not SWIZZLES[r["selected"]]]
-    # Where nothing says that tensor cores read it, the 128-byte swizzle of every generation wins.
+    # Without a use by tensor cores, the 128-byte swizzle that wgmma also has is preferred.
     assert {(r["dtype"], r["major"], chosen(r)) for r in differ} == {("tf32", "MN", Swizzle.B128)}
 
 
@@ -97,7 +97,7 @@ def test_choice_of_an_operand(role):
         ).picked
         if picked is None:
             left_out += 1
-            # CuTe also selects for what no instruction reads.
+            # CuTe also selects layouts that no instruction reads.
             rows = (
                 64 if role is Role.A else 8 if row["major"] == "K" or element_type.bits != 8 else 16
             )

@@ -1,4 +1,4 @@
-"""Operands of sparse wgmma: of B one instruction reads 64 bytes along K, of the compressed A 32."""
+"""Operands of sparse wgmma: an instruction reads 64 bytes along K of B, and 32 of the compressed A."""
 
 import re
 
@@ -60,7 +60,7 @@ def reads(found, element_type, start, role):
 
 
 @given(st.data(), sparse_operands())
-def test_blocks_read_the_tile(data, operand):
+def test_mma_tiles_read_the_tile(data, operand):
     tile, role = operand
     base = data.draw(st.integers(1, 1 << 16)) // tile.alignment * tile.alignment
     found = mma_tiles(role.orient(tile), role, sparse=True)
@@ -69,7 +69,7 @@ def test_blocks_read_the_tile(data, operand):
 
 
 @given(st.data(), sparse_operands(Role.B))
-def test_blocks_read_a_part_of_the_tile(data, operand):
+def test_mma_tiles_read_a_subtile(data, operand):
     tile, role = operand
     step = 2 * instruction_k(tile.element)
     row = data.draw(st.integers(0, tile.shape[0] // 8 - 1)) * 8
@@ -89,7 +89,7 @@ def test_blocks_read_a_part_of_the_tile(data, operand):
     units,
     units,
 )
-def test_every_canonical_layout_is_read_as_it_says(pair, m, lbo, sbo):
+def test_every_canonical_layout_is_read_at_its_offsets(pair, m, lbo, sbo):
     form, element_type = pair
     k = 4 if form.major is Major.MN else 2
     layout = form.layout(element_type, m, k, lbo, sbo)
@@ -99,7 +99,7 @@ def test_every_canonical_layout_is_read_as_it_says(pair, m, lbo, sbo):
     assert np.array_equal(read, 0x400 + layout.offsets())
 
 
-# The rule, written down as it was measured.
+# The addresses as they were measured.
 
 
 def measured(d, size, n, kb, swizzled_width):
@@ -129,7 +129,7 @@ def test_addresses_of_n_major(swizzle, start, lbo, sbo):
     found = operand_addresses(bits, "bf16", "mn", 64, sparse=True)
     assert found.shape == (64, 32)
     assert np.array_equal(found[:, :16], dense)
-    # Two groups of eight k on, by the stride along k.
+    # The second half is two groups of eight k further, by the stride along k.
     along = lbo if swizzle is Swizzle.NONE else sbo
     later = operand_addresses(bits + (2 * along >> 4), "bf16", "mn", 64)
     assert np.array_equal(found[:, 16:], later)
@@ -147,7 +147,7 @@ def test_lbo_of_dense_swizzled_k_major_has_no_effect(element_type, swizzle, star
 # The 32B swizzle's LBO.
 
 
-def test_the_two_columns_of_the_32b_swizzle_lie_lbo_apart():
+def test_the_two_columns_of_the_32b_swizzle_are_lbo_apart():
     tile = tile_of_atoms(BF16, (128, 64), 1, Swizzle.B32)
     found = mma_tiles(tile.transposed(), Role.B, sparse=True)
     assert found.canonical == Canonical(SPARSE_B_FORMS[Major.K, Swizzle.B32], 128 * 32, 256)
@@ -156,7 +156,7 @@ def test_the_two_columns_of_the_32b_swizzle_lie_lbo_apart():
     assert found.steps == ((0, 2 * 128 * 32 // 16),)
 
 
-def test_adjacent_columns_lie_their_32_bytes_apart():
+def test_adjacent_columns_are_32_bytes_apart():
     layout = parse_layout("Swizzle<1,4,3> o ((8,2),32):((16,512),1)", BF16)
     assert match(layout, SPARSE_B_FORMS) == Canonical(
         SPARSE_B_FORMS[Major.K, Swizzle.B32], 32, 1024
@@ -190,8 +190,8 @@ def test_only_one_form_differs():
 # Refusals, and the choice.
 
 
-def test_an_instruction_s_block_that_cuts_an_atom():
-    # Runs of 32 bytes in the atoms of the 64B swizzle: 64 bytes along K are not in a row.
+def test_a_sparse_mma_tile_that_cuts_an_atom():
+    # Runs of 32 bytes in the atoms of the 64B swizzle: 64 bytes along K are not contiguous.
     half = parse_layout("Swizzle<2,4,3> o ((8,8),(16,2)):((32,256),(1,2048))", BF16)
     found = operand_mma_tiles(half, (64,), WgmmaDescriptor, 64, SPARSE_B_FORMS)
     assert isinstance(found, Mismatch)

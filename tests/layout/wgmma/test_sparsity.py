@@ -1,4 +1,4 @@
-"""Sparse A: what is kept comes back, and threads load the metadata that the hardware takes from them."""
+"""Sparse A: decompression inverts compression, and threads load the metadata that the hardware reads."""
 
 import re
 
@@ -34,7 +34,7 @@ def group(name):
 
 @st.composite
 def matrices(draw):
-    """(type, a matrix of it): M of one block or two, K of one to five instructions, zeros or not."""
+    """(type, a matrix of it): M of 64 or 128, K of one to five instructions, with or without zeros."""
     name = draw(element_types)
     shape = (64 * draw(st.integers(1, 2)), SPARSE_K[name] * draw(st.integers(1, 5)))
     seed, zeros = draw(st.integers(0, 1 << 32)), draw(st.sampled_from([0.0, 0.4, 0.8, 1.0]))
@@ -44,7 +44,7 @@ def matrices(draw):
 
 
 def by_the_rule(name, words, k):
-    """The nibble of each row and group, by the ISA's threads one after the other, as measured."""
+    """The nibble of each row and group, thread by thread, as measured."""
     found = {}
     for instruction in range(k // SPARSE_K[name]):
         for t in range(128):

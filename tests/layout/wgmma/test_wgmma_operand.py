@@ -1,4 +1,4 @@
-"""mma operands: the descriptors of a tile's blocks make wgmma read that tile, byte for byte."""
+"""mma operands: with the descriptors of a tile's MMA tiles, wgmma reads that tile, byte for byte."""
 
 import re
 from dataclasses import replace
@@ -56,11 +56,11 @@ def pattern_aligned(tile):
     return st.integers(1, 1 << 16).map(lambda a: a // tile.alignment * tile.alignment)
 
 
-# The tile that instructions read is the tile that the layout says.
+# Instructions read each element at the offset that the layout gives.
 
 
 @given(st.data(), operands())
-def test_blocks_read_the_tile(data, operand):
+def test_mma_tiles_read_the_tile(data, operand):
     base = data.draw(pattern_aligned(operand.tile))
     found = mma_tiles(operand.stored, operand.role)
     assert found and found.canonical.major is operand.major
@@ -69,7 +69,7 @@ def test_blocks_read_the_tile(data, operand):
 
 
 @given(st.data(), operands())
-def test_blocks_read_a_pattern_that_starts_at_any_line(data, operand):
+def test_mma_tiles_read_a_pattern_that_starts_at_any_line(data, operand):
     tile = operand.tile
     line = 16 if tile.swizzle is Swizzle.NONE else 128
     base = data.draw(st.integers(8, 1000)) * line
@@ -80,12 +80,12 @@ def test_blocks_read_a_pattern_that_starts_at_any_line(data, operand):
 
 
 @st.composite
-def parts(draw):
-    """(operand, starts, sizes): a part that instructions can read, wherever in the pattern."""
+def subtiles(draw):
+    """(operand, starts, sizes): a subtile that instructions can read, anywhere in the pattern."""
     operand = draw(operands())
     tile, element_type = operand.tile, operand.tile.element
     units = (64 if operand.role is Role.A else 8, instruction_k(element_type))
-    # A part may begin at every 16 bytes of a line, and at every line.
+    # A subtile may begin at every 16 bytes of a line, and at every line.
     grains = (1, element_type.unit) if operand.major is Major.K else (element_type.unit, 1)
     starts, sizes = [], []
     for extent, modes, unit, grain in zip(
@@ -100,9 +100,9 @@ def parts(draw):
     return operand, tuple(starts), tuple(sizes)
 
 
-@given(st.data(), parts())
-def test_blocks_read_a_part_of_the_tile(data, part):
-    operand, (row, k), (rows, ks) = part
+@given(st.data(), subtiles())
+def test_mma_tiles_read_a_subtile(data, subtile):
+    operand, (row, k), (rows, ks) = subtile
     tile, role = operand.tile, operand.role
     base = data.draw(pattern_aligned(tile))
     cut = tile.slice((row, k), (rows, ks))
@@ -112,7 +112,7 @@ def test_blocks_read_a_part_of_the_tile(data, part):
 
 
 @given(st.data(), operands())
-def test_one_run_time_block_reads_each_block(data, operand):
+def test_one_run_time_mma_tile_reads_each(data, operand):
     tile, element_type = operand.tile, operand.tile.element
     rows, ks = 64 if operand.role is Role.A else 8, instruction_k(element_type)
     base = data.draw(pattern_aligned(tile))
@@ -129,7 +129,7 @@ def test_one_run_time_block_reads_each_block(data, operand):
 @pytest.mark.parametrize(
     "element_type, contiguous", [(BF16, 0), (BF16, 1), (TF32, 1), (element("b1"), 1)], ids=str
 )
-def test_blocks_read_each_stage(element_type, contiguous, swizzle):
+def test_mma_tiles_read_each_stage(element_type, contiguous, swizzle):
     tile = tile_of_atoms(
         element_type, (3, 128, 3 * instruction_k(element_type)), contiguous, swizzle
     )
@@ -148,7 +148,7 @@ def test_blocks_read_each_stage(element_type, contiguous, swizzle):
     st.integers(0, 300).map(lambda unit: 16 * unit),
     st.integers(0, 300).map(lambda unit: 16 * unit),
 )
-def test_every_canonical_layout_is_read_as_it_says(pair, m, lbo, sbo):
+def test_every_canonical_layout_is_read_at_its_offsets(pair, m, lbo, sbo):
     form, element_type = pair
     k = 1 if form.major is Major.K else 2
     layout = form.layout(element_type, m, k, lbo, sbo)
@@ -159,8 +159,8 @@ def test_every_canonical_layout_is_read_as_it_says(pair, m, lbo, sbo):
 
 
 @given(st.data(), operands())
-def test_whatever_is_accepted_is_read_as_it_says(data, operand):
-    # One stride is replaced; most such layouts are refused, the others must be right.
+def test_every_accepted_layout_is_read_at_its_offsets(data, operand):
+    # One stride is replaced; most of these layouts are refused, the others must be read correctly.
     tile, role = operand.tile, operand.role
     modes = [list(dim) for dim in tile.modes]
     dim = data.draw(st.sampled_from(modes))
@@ -237,14 +237,14 @@ def test_an_mn_major_operand_steps_over_lines():
     assert found.steps == ((0, 128, 256, 384),)
 
 
-def test_strides_are_of_the_tile_not_of_the_block():
+def test_strides_are_of_the_tile_not_of_the_mma_tile():
     tile = tile_of_atoms(BF16, (128, 64), 1, Swizzle.B128, TileOrder.ALONG)
     wide = tile_of_atoms(BF16, (128, 256), 1, Swizzle.B128, TileOrder.ALONG)
     assert mma_tiles(tile, Role.A).canonical.sbo == 1024
     assert mma_tiles(wide, Role.A).canonical.sbo == 4096
 
 
-def test_the_narrowest_block_still_has_the_strides_of_the_others():
+def test_the_narrowest_mma_tile_has_the_strides_of_the_others():
     tile = tile_of_atoms(BF16, (264, 16), 1, Swizzle.NONE).transposed()
     found = mma_tiles(tile, Role.B)
     assert found.pieces == (256, 8)
@@ -298,7 +298,7 @@ def test_a_staged_tile_is_no_operand():
     assert isinstance(found, Mismatch) and "rank 3" in found.reason
 
 
-def test_a_block_that_is_not_canonical_is_named():
+def test_an_mma_tile_that_is_not_canonical_is_named():
     tile = parse_layout("Swizzle<3,4,3> o (128,64):(72,1)", BF16)
     found = mma_tiles(tile, Role.A)
     assert isinstance(found, Mismatch) and found.reason.startswith(
@@ -306,7 +306,7 @@ def test_a_block_that_is_not_canonical_is_named():
     )
 
 
-def test_a_block_that_cuts_an_atom_is_named():
+def test_an_mma_tile_that_cuts_an_atom_is_named():
     operand = tile_of_atoms(BF16, (96, 16), 0, Swizzle.B128)
     found = operand_mma_tiles(operand, (32, 64), WgmmaDescriptor)
     assert isinstance(found, Mismatch) and found.reason.startswith(
@@ -316,7 +316,7 @@ def test_a_block_that_cuts_an_atom_is_named():
     )
 
 
-def test_a_block_between_16_byte_units_is_named():
+def test_an_mma_tile_between_16_byte_units_is_named():
     operand = parse_layout("((8,2),(8,2)):((8,132),(1,64))", BF16)
     assert operand_mma_tiles(operand, (8, 8), WgmmaDescriptor) == Mismatch(
         "the MMA tile of 8x16 at (8, 0) starts 132 elements into the tile, which is not "
@@ -333,7 +333,7 @@ def test_a_block_between_16_byte_units_is_named():
         ((1 << 46, "bf16", "k", 64), "sets bits 0x0000400000000000, which belong to no field"),
     ],
 )
-def test_addresses_of_nothing_that_wgmma_reads(arguments, message):
+def test_addresses_of_operands_that_wgmma_does_not_read(arguments, message):
     with pytest.raises(ValueError, match=message):
         operand_addresses(*arguments)
 

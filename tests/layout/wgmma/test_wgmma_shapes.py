@@ -1,4 +1,4 @@
-"""The shapes of wgmma, and how a product is cut into them."""
+"""The shapes of wgmma, and how a matrix product is cut into them."""
 
 import pytest
 from hypothesis import given

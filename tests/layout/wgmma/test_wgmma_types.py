@@ -1,4 +1,4 @@
-"""What wgmma does with the element types."""
+"""The element types of wgmma."""
 
 import pytest
 
