@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from each import for_each
 from hypothesis import given
-from strategies import NO_STAGES, STAGES, orders, swizzles, tiles
+from strategies import NO_STAGES, STAGES, swizzles, tile_orders, tiles
 
 from mlir_smem.layout import ELEMENTS, LayoutError, Swizzle, TileOrder, element, tile_of_atoms
 from mlir_smem.layout.atoms import padding
@@ -66,7 +66,7 @@ def test_tile_orders():
     assert str(along) == "Swizzle<3,4,3> o ((8,8),(64,4)):((64,2048),(1,512))"
 
 
-@given(orders, swizzles)
+@given(tile_orders, swizzles)
 def test_rows_contiguous_is_columns_contiguous_transposed(order, swizzle):
     rows = tile_of_atoms(BF16, (72, 24), 0, swizzle, order)
     assert rows == tile_of_atoms(BF16, (24, 72), 1, swizzle, order).transposed()

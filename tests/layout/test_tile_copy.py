@@ -5,7 +5,7 @@ import pytest
 from each import for_each
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import orders, swizzles
+from strategies import swizzles, tile_orders
 
 from mlir_smem.layout import (
     LayoutError,
@@ -34,7 +34,9 @@ def pairs(draw):
     element_type = draw(element_types)
     shape = tuple(draw(st.integers(1, 10)) * element_type.unit for _ in range(2))
     source, target = (
-        tile_of_atoms(element_type, shape, draw(st.integers(0, 1)), draw(swizzles), draw(orders))
+        tile_of_atoms(
+            element_type, shape, draw(st.integers(0, 1)), draw(swizzles), draw(tile_orders)
+        )
         for _ in range(2)
     )
     return source, target

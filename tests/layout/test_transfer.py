@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import elements, orders, swizzles
+from strategies import elements, swizzles, tile_orders
 
 from mlir_smem.layout import Access, LayoutError, Swizzle, Transfer, element, parse_layout
 from mlir_smem.layout import tile_of_atoms as tile
@@ -57,7 +57,7 @@ def test_neighbouring_threads_copy_neighbouring_units_of_a_line():
     assert columns[:9].tolist() == [0, 8, 16, 24, 32, 40, 48, 56, 0]
 
 
-@given(transfers, swizzles, orders)
+@given(transfers, swizzles, tile_orders)
 def test_tiles_of_atoms_keep_each_access_together(transfer, swizzle, order):
     layout = tile(transfer.element, transfer.shape, transfer.contiguous, swizzle, order)
     assert transfer.problem(layout) is None

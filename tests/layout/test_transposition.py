@@ -7,7 +7,7 @@ import pytest
 from each import for_each
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import elements, orders, swizzles
+from strategies import elements, swizzles, tile_orders
 
 from mlir_smem.layout import (
     ELEMENTS,
@@ -35,7 +35,7 @@ def tiles(draw):
     along, across = draw(st.integers(1, 12)) * element_type.unit, draw(st.integers(1, 24)) * 8
     contiguous = draw(st.integers(0, 1))
     shape = (along, across) if contiguous == 0 else (across, along)
-    return tile_of_atoms(element_type, shape, contiguous, draw(swizzles), draw(orders))
+    return tile_of_atoms(element_type, shape, contiguous, draw(swizzles), draw(tile_orders))
 
 
 threads = st.sampled_from([32, 128, 256, 384])

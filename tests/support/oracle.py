@@ -1,4 +1,4 @@
-"""CuTe's answers in `tests/data/cute_sm90.json.gz`, and its tiles in our words."""
+"""CuTe's results in `tests/data/cute_sm90.json.gz`, and its tiles as this project's layouts."""
 
 import gzip
 import json
@@ -10,7 +10,7 @@ from mlir_smem.layout import Swizzle, TileOrder, element, tile_of_atoms
 
 
 def read(file):
-    """What a file of `tests/data` holds."""
+    """The contents of a file of `tests/data`."""
     return json.loads(gzip.decompress((Path(__file__).parents[1] / "data" / file).read_bytes()))
 
 
@@ -21,7 +21,7 @@ SWIZZLES = {
     "SW32": Swizzle.B32,
     "SW64": Swizzle.B64,
     "SW128": Swizzle.B128,
-    "SW128_32B": Swizzle.B128_ATOM_32B,  # of sm_100 alone
+    "SW128_32B": Swizzle.B128_ATOM_32B,  # sm_100 only
 }
 
 
@@ -33,7 +33,7 @@ def contiguous_of(row):
 def tile_of(row):
     """A row's tile, (stages, m/n, k).
 
-    CuTe's order names a dimension, ours says whether it is the contiguous one.
+    The order in the data names a dimension; a `TileOrder` is relative to the contiguous one.
     """
     mn_is_across = row["major"] == "K"
     order = (

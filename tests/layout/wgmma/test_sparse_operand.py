@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import orders, swizzles
+from strategies import swizzles, tile_orders
 
 from mlir_smem.layout import (
     ELEMENTS,
@@ -41,7 +41,7 @@ def sparse_operands(draw, role=None):
     mn = draw(st.integers(1, 3)) * 64 if role is Role.A else draw(st.integers(1, 40)) * 8
     k = draw(st.integers(1, 4)) * instruction_k(element_type) * (1 if role is Role.A else 2)
     contiguous = 1 if major is Major.K else 0
-    return tile_of_atoms(element_type, (mn, k), contiguous, draw(swizzles), draw(orders)), role
+    return tile_of_atoms(element_type, (mn, k), contiguous, draw(swizzles), draw(tile_orders)), role
 
 
 def reads(found, element_type, start, role):
