@@ -22,7 +22,7 @@ from ..layout.fragment_access import a_fragment_access
 from ..layout.tcgen05 import Chunks, Tcgen05Descriptor
 from ..layout.tensor_box import TensorBox, least_alignment, tensor_box
 from ..layout.transposition import Relayout
-from ..layout.uses import Evaluation, FragmentUse, filled
+from ..layout.uses import Evaluation, FragmentUse, evaluate_copy
 from ..layout.wgmma import INSTRUCTION_M
 from .answer import Answer
 from .fields import Field, matrix_fields
@@ -180,7 +180,7 @@ class ChosenOperand(Answer):
         """Bank conflicts of 16-byte stores that fill the tile, whether or not it is filled so."""
         contiguous = contiguous_of(self.role, self.global_major)
         element, shape = self.spec.element, self.spec.shape[-2:]
-        return filled(self.tile, Relayout(element, shape, contiguous, self.threads))
+        return evaluate_copy(self.tile, Relayout(element, shape, contiguous, self.threads))
 
     @cached_property
     def reads(self) -> Evaluation | None:

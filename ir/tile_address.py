@@ -114,7 +114,7 @@ class SteppedAddress:
     def pointer(self, rows: int, columns: int) -> Any:
         """The thread's pointer, `rows` and `columns` further than its first."""
         address = self._address
-        if not address.starts_pattern or not address.layout.settled:
+        if not address.starts_pattern or not address.layout.has_static_origin:
             return address.pointer(self._within(rows, columns))
         return address.at_swizzled(self._swizzled(rows, columns))
 

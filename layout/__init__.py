@@ -1,13 +1,13 @@
 """The mathematics of tiles in shared memory: plain Python and NumPy, no MLIR.
 
-One representation carries everything: a `TileLayout`. From it come byte offsets, slices, the
-canonical form, descriptors, bank conflicts and the choice of a layout. What reads tiles is an
-instruction set (`MmaIsa`), of which each architecture (`Arch`) has one.
+A `TileLayout` represents a tile. Byte offsets, slices, the canonical form, descriptors, bank conflicts
+and the choice of a layout are computed from it. An instruction set (`MmaIsa`) reads tiles; each
+architecture (`Arch`) has one.
 """
 
 from .accumulators import ACCUMULATORS, Accumulator
 from .architectures import ARCHS, Arch
-from .atoms import Order, tile_of_atoms
+from .atoms import TileOrder, tile_of_atoms
 from .banks import Access, warp_access
 from .canonical import FORMS, Canonical, Form, Major, Mismatch, match
 from .choice import Choice, choose
@@ -62,7 +62,6 @@ __all__ = [
     "Mode",
     "Multiple",
     "OperandUse",
-    "Order",
     "Relayout",
     "Role",
     "Slice",
@@ -72,6 +71,7 @@ __all__ = [
     "TileCopy",
     "TileCopyUse",
     "TileLayout",
+    "TileOrder",
     "Transfer",
     "TransferUse",
     "Transposition",

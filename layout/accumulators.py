@@ -1,4 +1,4 @@
-"""The types in which products are added."""
+"""Accumulator types of MMA instructions."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from .instruction import FLOAT_N, INTEGER_N, cut_columns
 
 @dataclass(frozen=True)
 class Accumulator:
-    """A type in which products are added.
+    """An accumulator type.
 
     Attributes:
         name: the ISA's name, without the dot.
         per_register: elements that one 32-bit register holds.
-        integer: whether it adds integers; N then has the steps of the integer instructions.
+        integer: whether it is an integer type; N is then one of `INTEGER_N`.
     """
 
     name: str
@@ -22,7 +22,7 @@ class Accumulator:
     integer: bool = False
 
     def pieces(self, n: int) -> tuple[int, ...] | None:
-        """How N columns are cut into instructions; None if they cannot be."""
+        """Return the N of successive instructions that compute N columns, or None."""
         return cut_columns(INTEGER_N if self.integer else FLOAT_N, n)
 
     def __str__(self) -> str:

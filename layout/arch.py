@@ -1,4 +1,4 @@
-"""Architectures: a table of names and of the instruction sets that multiply tiles there."""
+"""Architectures: a table of names and of their MMA instruction sets."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from .uses import Use
 #: The architectures by name, in the order in which messages list them.
 ARCHS: dict[str, Arch] = {}
 
-#: What compilers append to a name: features of that architecture alone, or of its family.
+#: Suffixes of compilers' targets: features of one architecture, or of its family.
 _SUFFIXES = ("a", "f")
 
 
 class _Table(type):
-    """Makes `Arch` a collection: of the rows of the table."""
+    """Metaclass that makes `Arch` the collection of the rows of the table."""
 
     def __iter__(cls) -> Iterator[Arch]:
         return iter(ARCHS.values())
@@ -44,13 +44,13 @@ class _Table(type):
 class Arch(metaclass=_Table):
     """An architecture.
 
-    `for arch in Arch` goes through those there are. What differs between them is said by the instruction
-    set; what has its name here asks it.
+    `for arch in Arch` iterates over the table. The instruction set holds the differences between
+    architectures; the properties below delegate to it.
 
     Attributes:
         name: for example "sm_90".
-        isa: the instruction set that multiplies tiles in shared memory.
-        tma_pads: whether TMA pads elements of 4 and 6 bits on their way to shared memory (CUDA driver
+        isa: the MMA instruction set.
+        tma_pads: whether TMA pads elements of 4 and 6 bits that it writes to shared memory (CUDA driver
             API, CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B).
     """
 
@@ -66,10 +66,10 @@ class Arch(metaclass=_Table):
 
     @staticmethod
     def register(arch: Arch) -> Arch:
-        """Adds an architecture as the last row of the table, and returns it.
+        """Add an architecture as the last row of the table, and return it.
 
         Raises:
-            ValueError: if there is one of that name.
+            ValueError: if the table has an architecture of that name.
         """
         if arch.name in ARCHS:
             raise ValueError(f"there is an architecture {arch.name} already")
@@ -77,19 +77,19 @@ class Arch(metaclass=_Table):
 
     @staticmethod
     def unregister(arch: Arch) -> None:
-        """Takes a row out of the table.
+        """Remove a row of the table.
 
         Raises:
-            KeyError: if it is not in it.
+            KeyError: if the table does not have it.
         """
         del ARCHS[arch.name]
 
     @staticmethod
     def parse(text: str) -> Arch:
-        """The architecture of that name; compilers' targets such as `sm_90a` and `sm_100f` too.
+        """Return the architecture of that name, or of a compiler's target such as `sm_90a` or `sm_100f`.
 
         Raises:
-            TextError: if there is none.
+            TextError: if the table has none of that name.
         """
         plain = text[:-1] if text.endswith(_SUFFIXES) else text
         found = ARCHS.get(text) or ARCHS.get(plain)
@@ -100,7 +100,7 @@ class Arch(metaclass=_Table):
     def __str__(self) -> str:
         return self.name
 
-    # What its instruction set says.
+    # Properties of the instruction set.
 
     @property
     def descriptor(self) -> type[Descriptor]:
@@ -109,7 +109,7 @@ class Arch(metaclass=_Table):
 
     @property
     def swizzles(self) -> tuple[Swizzle, ...]:
-        """The swizzling modes, the preferred first."""
+        """The swizzling modes, in order of preference."""
         return self.isa.swizzles
 
     @property
@@ -119,17 +119,17 @@ class Arch(metaclass=_Table):
 
     @property
     def kinds(self) -> tuple[Any, ...]:
-        """The `.kind`s of its instructions; none of `wgmma`."""
+        """The `.kind`s of the instructions; empty for `wgmma`."""
         return self.isa.kinds
 
     @property
     def elements(self) -> dict[str, Element]:
-        """The types that it multiplies, by name."""
+        """The element types of A and B, by name."""
         return {element.name: element for element in self.isa.elements}
 
     @property
     def instruction_m(self) -> tuple[int, ...]:
-        """Rows of A that one instruction reads of one CTA, the usual number first."""
+        """Rows of A that one instruction reads from one CTA, the usual number first."""
         return self.isa.instruction_m
 
     @property
@@ -143,19 +143,19 @@ class Arch(metaclass=_Table):
         return self.isa.has_absolute_lbo
 
     def kind_of(self, element: Element) -> Any:
-        """The first kind that multiplies two operands of that type; None if there is none."""
+        """Return the first kind that multiplies two operands of that type, or None."""
         return next((kind for kind in self.kinds if kind.multiplies(element, element)), None)
 
     def multiplies(self, element: Element) -> bool:
-        """Whether the type is a multiplicand."""
+        """Whether A and B can have that element type."""
         return element in self.isa.elements
 
     def swizzles_of(self, element: Element, major: Major) -> tuple[Swizzle, ...]:
-        """The swizzling modes in which a type is read with that major; none if it is not."""
+        """Return the swizzling modes in which a type is read with that majorness; empty if it is not."""
         return self.isa.swizzles_of(element, major) if self.multiplies(element) else ()
 
     def majors_of(self, element: Element) -> tuple[Major, ...]:
-        """The majors with which a type is read."""
+        """Return the majornesses with which a type is read."""
         return tuple(major for major in Major if self.swizzles_of(element, major))
 
     def use(
@@ -167,24 +167,24 @@ class Arch(metaclass=_Table):
         sparse: bool = False,
         ctas: int = 1,
     ) -> Use:
-        """The use of a tile as an operand, for the choice of its layout.
+        """Return the use of a tile as an operand, for the choice of its layout.
 
         Args:
             what: the use in words.
-            role: which operand it is.
-            element: its type, a multiplicand.
-            path: the steps to the part that is used.
+            role: A or B.
+            element: the element type.
+            path: the path to the subtile that is used.
             sparse: whether the instructions are sparse.
-            ctas: CTAs that multiply together.
+            ctas: CTAs that execute each instruction (`.cta_group`).
         """
         return self.isa.instruction(element, element, sparse, ctas).use(what, role, path)
 
-    # What it refuses, by its own name.
+    # Refusals, which name the architecture.
 
     @property
     def instructions(self) -> str:
-        """The instructions that multiply, for messages; with the architecture where they multiply other
-        types than on the first one that has them."""
+        """The name of the instruction set, for messages; with the architecture if the element types are
+        not those of the first architecture that has the set."""
         first = next((arch for arch in Arch if arch.isa.name == self.isa.name), self)
         same = self.isa.elements == first.isa.elements
         return self.isa.name if same else f"{self.isa.name} on {self}"
@@ -192,13 +192,13 @@ class Arch(metaclass=_Table):
     def refusal(
         self, a: Element, b: Element, sparse: bool = False, scaled: bool = False, ctas: int = 1
     ) -> str | None:
-        """Why a product cannot be computed; None if it can.
+        """Return why a matrix product cannot be computed, or None.
 
         Args:
-            a, b: the types of A and B, which go together on some architecture.
+            a, b: the element types of A and B; some architecture multiplies them.
             sparse: whether A is sparse.
-            scaled: whether blocks along K are scaled.
-            ctas: CTAs that multiply together.
+            scaled: whether scale blocks along K are scaled.
+            ctas: CTAs that execute each instruction (`.cta_group`).
         """
         if sparse and not self.isa.has_sparse:
             others = _readers([arch for arch in Arch if arch.isa.has_sparse])
@@ -213,8 +213,8 @@ class Arch(metaclass=_Table):
             return None
         others = _readers(able)
         do = "do" if len(others) > 1 else "does"
-        how = " with scaled blocks" if scaled else ""
-        how += " in pairs of blocks of a cluster" if ctas > 1 else ""
+        how = " with block scaling" if scaled else ""
+        how += " in CTA pairs" if ctas > 1 else ""
         return (
             f"multiplies {a} by {b}{how}, which {self.instructions} does not; "
             f"{' and '.join(others)} {do}"
@@ -228,18 +228,19 @@ class Arch(metaclass=_Table):
         rows: int,
         k_bytes: int = INSTRUCTION_K_BYTES,
     ) -> np.ndarray:
-        """The byte address that one dense instruction reads for each element of an operand: int64[rows,
-        k]; see `MmaIsa.addresses`.
+        """Return the byte address that one dense instruction reads for each element of an operand.
+
+        See `MmaIsa.addresses`: int64[rows, k].
 
         Raises:
-            ValueError: for a K that the architecture does not have, too.
+            ValueError: as `MmaIsa.addresses`, and for a K that the architecture does not have.
         """
         if k_bytes not in self.k_bytes:
             has = " or ".join(map(str, self.k_bytes))
             raise ValueError(f"K is {k_bytes} bytes, but {self} reads {has} of each row")
         return self.isa.addresses(descriptor, element, major, rows, k_bytes)
 
-    def blocks(
+    def mma_tiles(
         self,
         tile: TileLayout,
         role: Role,
@@ -247,27 +248,27 @@ class Arch(metaclass=_Table):
         ctas: int = 1,
         rows: int | None = None,
     ) -> MmaTiles | Mismatch:
-        """What each instruction reads of a tile, (M, K) for A and (K, N) for B, or why none can.
+        """Return what each instruction reads of a tile, (M, K) for A and (K, N) for B, or why none can.
 
         Args:
-            tile: the tile's layout; of a sparse A the compressed one, (M, K / 2).
-            role: which operand it is.
+            tile: the tile's layout; for a sparse A that of the compressed A, (M, K / 2).
+            role: A or B.
             sparse: whether the instructions are sparse.
-            ctas: CTAs that multiply together, of which this is the share of one.
+            ctas: CTAs that execute each instruction; the tile is the share of one CTA.
             rows: the extent along m/n of each instruction; None cuts the tile as an mma does.
         """
         element = tile.element
         if not self.multiplies(element):
-            return Mismatch(f"{element} is no multiplicand of {self.instructions}")
+            return Mismatch(f"{element} is not an A or B element type of {self.instructions}")
         if sparse and not self.isa.has_sparse:
             return Mismatch(f"no sparse operands are lowered for {self}")
         if ctas not in self.isa.ctas:
-            return Mismatch(f"{self.instructions} does not multiply in {ctas} blocks together")
-        return self.isa.instruction(element, element, sparse, ctas).blocks(tile, role, rows)
+            return Mismatch(f"{self.instructions} has no instructions of {ctas} CTAs")
+        return self.isa.instruction(element, element, sparse, ctas).mma_tiles(tile, role, rows)
 
 
 def _readers(archs: list[Arch]) -> list[str]:
-    """The instruction sets of some architectures, each with those that have it, in words."""
+    """Return the instruction sets of some architectures, each with the names of its architectures."""
     found: dict[str, list[str]] = {}
     for arch in archs:
         found.setdefault(arch.isa.name, []).append(str(arch))

@@ -1,4 +1,4 @@
-"""The architectures whose instructions multiply tiles: a row each, in the order of their age."""
+"""The rows of the table of architectures, oldest first."""
 
 from .arch import ARCHS, Arch
 from .tcgen05 import Tcgen05

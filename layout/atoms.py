@@ -1,4 +1,4 @@
-"""Tiles built from swizzle atoms: the candidates among which a layout is chosen."""
+"""Tiles built from swizzle atoms: the candidates of the choice of a layout."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .swizzle import Swizzle
 from .tile import TileLayout
 
 
-class Order(Enum):
-    """Along which dimension atoms follow each other in memory first."""
+class TileOrder(Enum):
+    """The dimension along which consecutive atoms are adjacent in memory (CuTe's order of modes)."""
 
     ACROSS = "across"
-    """Across the contiguous dimension: the largest box for one bulk tensor copy (CuTe's choice)."""
+    """Across the contiguous dimension: gives the largest box of a bulk tensor copy; CuTe's default."""
     ALONG = "along"
     """Along the contiguous dimension."""
 
@@ -25,17 +25,17 @@ def tile_of_atoms(
     shape: Sequence[int],
     contiguous: int,
     swizzle: Swizzle,
-    order: Order = Order.ACROSS,
+    order: TileOrder = TileOrder.ACROSS,
 ) -> TileLayout:
-    """A tile made of whole atoms, padded where its extents do not divide into them.
+    """Return the layout of a tile of whole atoms, padded where an extent is not a multiple of the atom's.
 
     Args:
         element: the element type.
         shape: (rows, columns), or (stages, rows, columns); stages begin at multiples of the
             swizzle's pattern.
         contiguous: which of the last two dimensions is contiguous: 0 for rows, 1 for columns.
-        swizzle: the swizzling mode, which gives the atom: its lines, of its width.
-        order: how the atoms follow each other.
+        swizzle: the swizzling mode; an atom is `swizzle.lines` lines of `swizzle.width` bytes.
+        order: the order of the atoms in memory.
 
     Raises:
         LayoutError: if the shape is not of rank 2 or 3.
@@ -47,7 +47,7 @@ def tile_of_atoms(
     extents = shape[-2:]
     along, across = extents[contiguous], extents[1 - contiguous]
     atoms_along, atoms_across = -(-along // line), -(-across // swizzle.lines)
-    if order is Order.ACROSS:
+    if order is TileOrder.ACROSS:
         step_across, step_along = atom, atom * atoms_across
     else:
         step_across, step_along = atom * atoms_along, atom
@@ -63,7 +63,7 @@ def tile_of_atoms(
 
 
 def padding(layout: TileLayout) -> int:
-    """Bytes of a tile (all stages) that hold no element."""
+    """Return the number of bytes of a tile (all stages) that hold no element."""
     elements = 1
     for extent in layout.shape:
         elements *= extent

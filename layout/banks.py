@@ -1,4 +1,4 @@
-"""Shared memory: its size, and the conflicts of one warp's access to its 32 banks of 4 bytes."""
+"""Shared memory: its size, and the conflicts of a warp's access to its 32 banks of 4 bytes."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 BANKS = 32
 BANK_BYTES = 4
 
-#: Bytes that a block can have on sm_90 and sm_100: 227 KiB (CUDA programming guide, table of compute
+#: Bytes of a CTA at most on sm_90 and sm_100: 227 KiB (CUDA programming guide, table of compute
 #: capabilities).
 MAX_BYTES = 227 * 1024
 
 
 @dataclass(frozen=True)
 class Access:
-    """How a warp's access is served.
+    """The cost of a warp's access.
 
     Attributes:
         wavefronts: passes over the banks that the access takes.
-        ideal: passes that its bytes need at least.
+        ideal: the fewest passes in which its bytes can be accessed.
     """
 
     wavefronts: int
@@ -29,15 +29,15 @@ class Access:
 
     @property
     def conflicts(self) -> int:
-        """Passes beyond the least; 0 for a conflict-free access."""
+        """Passes beyond the fewest; 0 for a conflict-free access."""
         return self.wavefronts - self.ideal
 
 
 def warp_access(addresses: np.ndarray, size: int) -> Access:
-    """The passes that one instruction of a warp takes.
+    """Return the passes over the banks that one instruction of a warp takes.
 
-    Lanes are served together as long as their bytes fit one pass: 32 lanes of up to 4 bytes, 16 of
-    8, 8 of 16. Lanes that touch the same 4-byte word share it.
+    A pass serves 32 lanes of up to 4 bytes, 16 lanes of 8 bytes or 8 lanes of 16 bytes. Lanes that
+    access the same 4-byte word share it.
 
     Args:
         addresses: int64[lanes], the byte address of each active lane, at most 32.
@@ -56,7 +56,7 @@ def warp_access(addresses: np.ndarray, size: int) -> Access:
         raise ValueError(
             f"address {misaligned[0]:#x} is not aligned to the {size} bytes of the access"
         )
-    # Aligned accesses of one size never share some banks only: each fills its own slot of a row.
+    # Two aligned accesses of one size use the same banks or disjoint ones: each fills a slot of a row.
     slot_bytes = max(size, BANK_BYTES)
     slots = BANKS * BANK_BYTES // slot_bytes
     together = min(32, slots)

@@ -1,4 +1,4 @@
-"""The canonical layouts of the ISA, and which of them a layout is.
+"""The ISA's canonical layouts, and the matching of a layout to them.
 
 PTX ISA 9.7.15.5.1.2.1.3 (wgmma) and 9.7.16.3.3 (tcgen05).
 """
@@ -15,13 +15,13 @@ from math import prod
 from operator import mul
 
 from .elements import UNIT_BYTES, Element
-from .modes import Mode, Start, said
+from .modes import Mode, Start, start_text
 from .swizzle import Swizzle
 from .tile import TileLayout
 
 
 class Major(Enum):
-    """Which dimension of an operand is contiguous in shared memory."""
+    """The dimension of an operand that is contiguous in shared memory."""
 
     K = "k"
     MN = "mn"
@@ -52,8 +52,8 @@ class Form:
         return self._lists[2], self._lists[3]
 
     def step(self, name: str, element: Element) -> tuple[int, int] | None:
-        """What `LBO` or `SBO` steps over: the dimension (0 is m/n, 1 is k) and how many elements along
-        it; None if the form lacks it."""
+        """Return the dimension of `LBO` or `SBO` (0 is m/n, 1 is k) and the elements along it after which
+        the stride is added, or None if the form does not have it."""
         for dim, (factors, strides) in enumerate(zip(self.factors, self.strides, strict=True)):
             if name in strides:
                 inner = factors[: strides.index(name)]
@@ -62,15 +62,15 @@ class Form:
 
     @cached_property
     def _lists(self) -> list[list[str]]:
-        return [subtile.split(",") for subtile in re.findall(r"\(([^()]+)\)", self.text)]
+        return [entries.split(",") for entries in re.findall(r"\(([^()]+)\)", self.text)]
 
     def layout(self, element: Element, m: int, k: int, lbo: int, sbo: int) -> TileLayout:
-        """The form with its letters filled in, mode by mode as the ISA writes it.
+        """Return the form with numbers for its letters, mode by mode as the ISA writes it.
 
         Args:
             element: the element type, which gives T.
             m, k: the repeat counts; the operand has `m` patterns along m/n and `k` along k.
-            lbo, sbo: the byte offsets; the one that the form lacks is ignored.
+            lbo, sbo: the byte offsets; one that the form does not have is ignored.
         """
         values = {
             "m": m,
@@ -90,7 +90,7 @@ class Form:
         return TileLayout(element, shape, tuple(dims), self.swizzle)
 
 
-#: Canonical layouts by major and swizzling mode.
+#: Canonical layouts by majorness and swizzling mode.
 Forms = Mapping[tuple[Major, Swizzle], Form]
 
 #: The ISA's table of eight. T = 128 / bits of the element.
@@ -109,8 +109,8 @@ FORMS: Forms = {
 }
 
 
-#: Those, and one that the ISA's table leaves out and CuTe has: four lines of 128 bytes make an atom.
-#: 32-bit types are read MN-major so.
+#: `FORMS`, and one that CuTe has and the ISA's table omits: an atom of four lines of 128 bytes, in which
+#: 32-bit types are read MN-major.
 DENSE_FORMS: Forms = {
     **FORMS,
     (Major.MN, Swizzle.B128_ATOM_32B): Form(
@@ -150,8 +150,8 @@ class Mismatch:
 
     Attributes:
         reason: why, in words.
-        mode: the extent or stride that is another than the form's, in words; None if no single one is.
-        actual, expected: what it is and what it would have to be, in elements.
+        mode: the extent or stride that differs from the form's, in words; None if it is not a single one.
+        actual, expected: its value, and the value that the form needs, in elements.
     """
 
     reason: str
@@ -160,20 +160,20 @@ class Mismatch:
     expected: int | None = None
 
 
-#: Most bytes that a 14-bit field of 16-byte units can say.
+#: The largest number of bytes that a 14-bit field of 16-byte units holds.
 MAX_STRIDE_BYTES = (1 << 14) * UNIT_BYTES - UNIT_BYTES
 
 
 def match(operand: TileLayout, forms: Forms = DENSE_FORMS) -> Canonical | Mismatch:
-    """The canonical layout that an operand of shape (m/n, k) has, or why it has none.
+    """Return the canonical layout of an operand of shape (m/n, k), or why it has none.
 
-    A stride that no element depends on (its factor has extent 1) is None in the answer.
+    A stride that no element depends on (its factor has extent 1) is None in the result.
 
     Args:
-        operand: the layout. That its type is read with this major is not looked at.
+        operand: the layout. Its element type is not checked.
         forms: the canonical layouts that the instruction reads.
     """
-    coalesced = _whole(operand)
+    coalesced = _coalesced_operand(operand)
     if isinstance(coalesced, Mismatch):
         return coalesced
     major = Major.MN if coalesced.contiguous_dim == 0 else Major.K
@@ -184,15 +184,15 @@ def match(operand: TileLayout, forms: Forms = DENSE_FORMS) -> Canonical | Mismat
 
 
 @lru_cache(maxsize=4096)
-def _whole(operand: TileLayout) -> TileLayout | Mismatch:
-    """The layout with as few modes as possible, or why no descriptor reads it."""
-    # A part that is sliced as a whole has the origin that it cannot do without.
+def _coalesced_operand(operand: TileLayout) -> TileLayout | Mismatch:
+    """Return the layout with the fewest modes, or why no descriptor reads it."""
+    # Slicing the whole operand removes an origin that is not needed.
     coalesced = operand.slice((0, 0), operand.shape).layout
     for name, extent, modes, origin in zip(
         ("m/n", "k"), coalesced.shape, coalesced.modes, coalesced.origins, strict=True
     ):
         if origin:
-            return Mismatch(_cut(name, extent, modes, origin))
+            return Mismatch(_cut_reason(name, extent, modes, origin))
     if coalesced.contiguous_dim is None:
         inner = [modes[0].stride for modes in coalesced.modes]
         return Mismatch(
@@ -204,7 +204,7 @@ def _whole(operand: TileLayout) -> TileLayout | Mismatch:
 
 @lru_cache(maxsize=4096)
 def _fitted(coalesced: TileLayout, form: Form) -> Canonical | Mismatch:
-    """The strides with which a layout is a form, or which of its modes is not the form's."""
+    """Return the strides with which a layout is a form, or the mode that differs from the form's."""
     free: dict[str, int | None] = {"LBO": None, "SBO": None}
     for dim, name in enumerate(("m/n", "k")):
         problem = _match_dim(coalesced, dim, name, form, free)
@@ -215,25 +215,25 @@ def _fitted(coalesced: TileLayout, form: Form) -> Canonical | Mismatch:
             continue
         size, bits = divmod(stride * coalesced.element.bits, 8)
         if bits or size % UNIT_BYTES or size > MAX_STRIDE_BYTES:
-            said = f"{size + bits / 8:g}" if bits else size
+            written = f"{size + bits / 8:g}" if bits else size
             return Mismatch(
-                f"{name} would be {said} bytes; a descriptor holds multiples of {UNIT_BYTES} up "
+                f"{name} would be {written} bytes; a descriptor holds multiples of {UNIT_BYTES} up "
                 f"to {MAX_STRIDE_BYTES}"
             )
         free[name] = size
     return Canonical(form, free["LBO"], free["SBO"])
 
 
-def _cut(name: str, extent: int, modes: tuple[Mode, ...], origin: Start) -> str:
-    """Why an operand with an origin has no descriptor, and where it would have one."""
+def _cut_reason(name: str, extent: int, modes: tuple[Mode, ...], origin: Start) -> str:
+    """Return why an operand with an origin has no descriptor, and at which starts it would have one."""
     step = origin if isinstance(origin, int) else origin.of
     atoms = accumulate((mode.extent for mode in modes[:-1]), mul)
     atom, further = next((a, m) for a, m in zip(atoms, modes[1:], strict=True) if step % a)
     within = origin % atom if isinstance(origin, int) else origin
     fit = extent if atom % extent == 0 else atom
     return (
-        f"it cuts an atom: along {name}, it begins {said(within)} elements into one of {atom} and is "
-        f"{extent} long, but the next is {further.stride} elements apart and no descriptor reads "
+        f"it cuts an atom: along {name}, it begins {start_text(within)} elements into one of {atom} and "
+        f"is {extent} long, but the next is {further.stride} elements apart and no descriptor reads "
         f"across; begin at a multiple of {fit}" + (", or stay inside one" if fit == atom else "")
     )
 
@@ -241,7 +241,7 @@ def _cut(name: str, extent: int, modes: tuple[Mode, ...], origin: Start) -> str:
 def _match_dim(
     layout: TileLayout, dim: int, name: str, form: Form, free: dict[str, int | None]
 ) -> Mismatch | None:
-    """Fits one dimension to the form, one factor after the other, innermost first."""
+    """Match one dimension to the form, factor by factor, innermost first."""
     wanted = f"{form.major}, swizzle {form.swizzle}, is {form.swizzle.cute} o {form.text}"
     remaining = list(layout.modes[dim])
     for factor, stride_text in zip(form.factors[dim], form.strides[dim], strict=True):
@@ -264,7 +264,7 @@ def _match_dim(
                 )
             taken = remaining.pop(0)
         elif (mode.extent > extent and mode.extent % extent == 0) or len(remaining) == 1:
-            # The last mode may be cut anywhere: a part of a pattern reads a part of it.
+            # The last mode may end inside a factor: the operand is then smaller than the pattern.
             taken = Mode(min(extent, mode.extent), mode.stride)
             left = -(-mode.extent // extent)
             remaining[0] = Mode(left, mode.stride * extent)
@@ -296,7 +296,7 @@ def _match_dim(
 
 
 def _value(text: str, element: Element, values: dict[str, int]) -> int:
-    """The number that an entry of a form stands for, in elements."""
+    """Return the value of an entry of a form, in elements."""
     match = re.fullmatch(r"(\d*)([A-Za-z]*)", text)
     assert match, text
     number, letter = match.groups()

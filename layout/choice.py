@@ -1,4 +1,4 @@
-"""The choice of a tile's layout: the candidates, what each use says of each, and the one picked."""
+"""The choice of a tile's layout: the candidates, their evaluation by each use, and the picked one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .atoms import Order, padding, tile_of_atoms
+from .atoms import TileOrder, padding, tile_of_atoms
 from .elements import Element
 from .modes import LayoutError
 from .proposals import proposed
@@ -17,12 +17,12 @@ from .uses import Evaluation, Use
 
 
 class Cost(NamedTuple):
-    """What a layout costs; layouts are compared by the first that differs.
+    """The cost of a layout; costs are compared lexicographically.
 
     Attributes:
-        in_loop: whether a loop pays for it.
-        turned: whether data has to be transposed for it.
-        conflicts: passes over the banks beyond the least, of one access of each use.
+        in_loop: whether descriptors are computed inside the loop.
+        transposed: whether a copy transposes data.
+        conflicts: passes over the banks beyond the fewest, summed over one access of each use.
     """
 
     in_loop: bool
@@ -32,12 +32,12 @@ class Cost(NamedTuple):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A layout that was considered.
+    """A layout that the choice evaluates.
 
     Attributes:
         layout: the layout.
-        name: it in words.
-        evaluations: what each use said; the tile itself speaks first.
+        name: its name in explanations.
+        evaluations: (what, evaluation) of the tile itself, if it was not given, then of each use.
     """
 
     layout: TileLayout
@@ -46,33 +46,37 @@ class Candidate:
 
     @property
     def accepted(self) -> bool:
-        """Whether nothing speaks against it."""
-        return all(v.accepted for _, v in self.evaluations)
+        """Whether every use accepts the layout."""
+        return all(each.accepted for _, each in self.evaluations)
 
     @property
     def cost(self) -> Cost:
-        """What it costs all uses together."""
-        said = [evaluation for _, evaluation in self.evaluations]
+        """The cost of all uses together."""
+        found = [evaluation for _, evaluation in self.evaluations]
         return Cost(
-            any(v.in_loop for v in said),
-            any(v.transposed for v in said),
-            sum(v.conflicts for v in said),
+            any(each.in_loop for each in found),
+            any(each.transposed for each in found),
+            sum(each.conflicts for each in found),
         )
 
     @property
     def refusal(self) -> str:
-        """The first refusal, with who refused; empty if there is none."""
-        return next((f"{who}: {v.reason}" for who, v in self.evaluations if not v.accepted), "")
+        """The first refusal, with the use that refuses; empty if there is none."""
+        refusals = (
+            f"{what}: {each.reason}" for what, each in self.evaluations if not each.accepted
+        )
+        return next(refusals, "")
 
 
 @dataclass(frozen=True)
 class Line:
-    """What a choice says of a candidate.
+    """A line of an explanation: one candidate.
 
     Attributes:
         evaluation: "picked", "possible" or "refused".
-        candidate: the layout.
-        why: what its uses say; why another is preferred; or who refused it, and why.
+        candidate: the candidate.
+        why: for "picked", the reasons of its uses; for "possible", why the picked one is preferred; for
+            "refused", the use that refuses and its reason.
     """
 
     evaluation: str
@@ -85,11 +89,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Choice:
-    """The outcome.
+    """The result of `choose`.
 
     Attributes:
-        candidates: all of them, in the order of preference.
-        picked: of those that everything accepts, the first that costs least; or None.
+        candidates: the evaluated candidates, in order of preference.
+        picked: the first of the accepted candidates with the lowest cost; None if none is accepted.
     """
 
     candidates: tuple[Candidate, ...]
@@ -97,35 +101,37 @@ class Choice:
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """What is said of each candidate."""
+        """A line for each candidate."""
         return tuple(map(self._line, self.candidates))
 
     def explain(self) -> str:
-        """One line a candidate: the evaluation, and why."""
+        """Return one line for each candidate: "picked", "possible" or "refused", its name, and why."""
         return "\n".join(map(str, self.lines))
 
     def _line(self, candidate: Candidate) -> Line:
         if candidate is self.picked:
-            said = "; ".join(f"{who}: {v.reason}" for who, v in candidate.evaluations[1:])
-            return Line("picked", candidate, said or "nothing uses the tile")
+            reasons = "; ".join(
+                f"{what}: {each.reason}" for what, each in candidate.evaluations[1:]
+            )
+            return Line("picked", candidate, reasons or "nothing uses the tile")
         if candidate.accepted:
             return Line("possible", candidate, self._preferred_to(candidate))
         return Line("refused", candidate, candidate.refusal)
 
     def _preferred_to(self, candidate: Candidate) -> str:
-        """Why the picked one was preferred to another that everything accepts."""
+        """Return why the picked candidate is preferred to another accepted one."""
         assert self.picked is not None
         pairs = zip(Cost._fields, candidate.cost, self.picked.cost, strict=True)
         costlier = next((field for field, its, best in pairs if its > best), None)
         if costlier is None:
             return "the picked one is preferred"
         both = zip(candidate.evaluations, self.picked.evaluations, strict=True)
-        who, why = next(
-            (who, its.reason)
-            for (who, its), (_, best) in both
+        what, why = next(
+            (what, its.reason)
+            for (what, its), (_, best) in both
             if getattr(its, costlier) > getattr(best, costlier)
         )
-        return f"{who}: {why}; the picked one costs less"
+        return f"{what}: {why}; the picked one costs less"
 
 
 def choose(
@@ -137,18 +143,16 @@ def choose(
     exhaustive: bool = True,
     swizzles: Sequence[Swizzle] = WIDEST_FIRST,
 ) -> Choice:
-    """Picks a tile's layout: of those that every use takes, the widest swizzle whose atoms divide the
-    tile, unless a narrower one has fewer bank conflicts.
+    """Pick a tile's layout: the widest swizzle whose atoms divide the tile and that every use accepts,
+    unless a narrower one has fewer bank conflicts.
 
-    Layouts for which no data is transposed on its way come before those for which some is.
+    A wide swizzle spreads a column of 16-byte units over all banks and gives the largest bulk copies;
+    CuTe's selector has the same rule and the same exception. Of layouts that are otherwise equal,
+    row-major comes before column-major, and `TileOrder.ACROSS` before `TileOrder.ALONG`.
 
-    A wide swizzle spreads a column of 16-byte units over all banks and makes the largest bulk
-    copies; CuTe's selector has the same rule, and the same exception. Between equals, columns
-    contiguous come before rows, and atoms that follow each other across the contiguous dimension before
-    those along it.
-
-    A layout in which a run-time start cuts atoms, so that blocks of an operand need descriptors of
-    their own, comes last: each would be computed in the loop that multiplies.
+    A layout that needs no transposition of data is preferred to one that needs it. A layout in which a
+    run-time start cuts atoms comes last: its MMA tiles need descriptors of their own, which would be
+    computed in the main loop.
 
     Args:
         element: the element type.
@@ -156,11 +160,11 @@ def choose(
         uses: what the program does with the tile.
         max_swizzle: the widest swizzle to consider.
         contiguous: 0 or 1 to consider only layouts with rows or columns contiguous.
-        exhaustive: evaluate the candidates after the one that is picked too, for explanations.
-        swizzles: the modes that the architecture has, the preferred first.
+        exhaustive: evaluate the candidates after the picked one too, for explanations.
+        swizzles: the architecture's modes, in order of preference.
 
     Raises:
-        LayoutError: if no memory holds the tile.
+        LayoutError: if shared memory cannot hold the tile.
     """
     if problem := size_problem(element, shape):
         raise LayoutError(problem)
@@ -175,8 +179,8 @@ def choose(
 
 
 def evaluate(layout: TileLayout, uses: Sequence[Use]) -> Candidate:
-    """What the uses say of a layout that was given."""
-    return Candidate(layout, str(layout), _said(layout, uses))
+    """Evaluate a given layout by its uses."""
+    return Candidate(layout, str(layout), _evaluations(layout, uses))
 
 
 def _candidates(
@@ -187,27 +191,29 @@ def _candidates(
     directions: Sequence[int],
     swizzles: Sequence[Swizzle],
 ) -> Iterator[Candidate]:
-    """The layouts that are considered, in the order of preference, with what is said of each."""
+    """Yield the evaluated candidates, in order of preference."""
     for found in proposed(element, shape, uses):
         own = ("the tile", Evaluation(True, "a use of it proposes this"))
-        yield Candidate(found.layout, found.name, (own, *_said(found.layout, uses)))
+        yield Candidate(found.layout, found.name, (own, *_evaluations(found.layout, uses)))
     for swizzle in swizzles:
         if swizzle.width > max_swizzle.width:
             continue
         for direction in directions:
             seen: set[TileLayout] = set()
-            for order in Order:
+            for order in TileOrder:
                 layout = tile_of_atoms(element, shape, direction, swizzle, order)
                 if layout not in seen:
                     seen.add(layout)
-                    yield _evaluated(layout, direction, order, uses)
+                    yield _candidate(layout, direction, order, uses)
 
 
-def _said(layout: TileLayout, uses: Sequence[Use]) -> tuple[tuple[str, Evaluation], ...]:
+def _evaluations(layout: TileLayout, uses: Sequence[Use]) -> tuple[tuple[str, Evaluation], ...]:
     return tuple((use.what, use.evaluate(layout)) for use in uses)
 
 
-def _evaluated(layout: TileLayout, direction: int, order: Order, uses: Sequence[Use]) -> Candidate:
+def _candidate(
+    layout: TileLayout, direction: int, order: TileOrder, uses: Sequence[Use]
+) -> Candidate:
     line = layout.swizzle.atom_elements(layout.element)
     extent = layout.shape[-2:][direction]
     name = f"swizzle {layout.swizzle}, {CONTIGUITY[direction]}, atoms {order.value}"
@@ -219,5 +225,5 @@ def _evaluated(layout: TileLayout, direction: int, order: Order, uses: Sequence[
         )
     else:
         own = Evaluation(True, f"{extent} is a multiple of the atom's {line} elements")
-    evaluations = _said(layout, uses) if own.accepted else ()
+    evaluations = _evaluations(layout, uses) if own.accepted else ()
     return Candidate(layout, name, (("the tile", own), *evaluations))

@@ -1,4 +1,4 @@
-"""The 64-bit matrix descriptors of operands in shared memory: what the instruction sets' have in common.
+"""The 64-bit matrix descriptors of operands in shared memory: what all instruction sets share.
 
 PTX ISA 9.7.15.5.1.2.2 (`wgmma`) and 9.7.16.4.1 (`tcgen05`).
 """
@@ -13,26 +13,26 @@ from .canonical import Canonical, Major
 from .elements import UNIT_BYTES, WINDOW_BYTES
 from .swizzle import PHASE_BIT, Swizzle
 
-#: First bit and width of each field, those of the mode apart.
+#: First bit and width of each field but the swizzling mode's.
 START, LBO, SBO, BASE_OFFSET = (0, 14), (16, 14), (32, 14), (49, 3)
 
-#: What a stride that nothing depends on is encoded as. The ISA assumes 1 for the LBO of swizzled
-#: K-major layouts; the others are 0.
+#: The LBO of swizzled K-major layouts, in bytes, which the hardware ignores: the ISA assumes the
+#: encoding 1. Other unused strides are 0.
 UNUSED_LBO_K_MAJOR = UNIT_BYTES
 
 
 def field_of(bits: int, at: tuple[int, int]) -> int:
-    """What a field of given first bit and width holds."""
+    """Return the value of the field at (first bit, width)."""
     return bits >> at[0] & (1 << at[1]) - 1
 
 
 def mask_of(*fields: tuple[int, int]) -> int:
-    """The bits of fields of given first bits and widths."""
+    """Return the mask of fields at (first bit, width)."""
     return sum(((1 << width) - 1) << bit for bit, width in fields)
 
 
 def encode_address(value: int) -> int:
-    """matrix-descriptor-encode(x) = (x & 0x3FFFF) >> 4."""
+    """Return matrix-descriptor-encode(x) = (x & 0x3FFFF) >> 4."""
     return (value & 0x3FFFF) >> 4
 
 
@@ -40,20 +40,18 @@ def encode_address(value: int) -> int:
 class Descriptor:
     """A matrix descriptor by its fields; every quantity in bytes.
 
-    Each instruction set has a subclass, which says where the field of the swizzling mode lies and what it
-    holds.
+    Each instruction set has a subclass, with the position and the encoding of the swizzling mode.
 
     Attributes:
         start: address of the operand's first element in the shared window, below 2^18.
-        lbo: leading dimension byte offset. For swizzled K-major layouts it is ignored; the ISA says
-            to assume the encoding 1, which is 16 bytes.
+        lbo: leading dimension byte offset. It is ignored for swizzled K-major layouts; the ISA says to
+            assume the encoding 1, which is 16 bytes.
         sbo: stride dimension byte offset.
-        base_offset: 0 to 7: the phase at which the swizzle pattern starts; without swizzle it means
-            nothing.
+        base_offset: 0 to 7: the phase at which the swizzle pattern starts; meaningless without swizzle.
         swizzle: the swizzling mode.
 
     Raises:
-        ValueError: if a quantity is not what its field can hold.
+        ValueError: if a field cannot hold its quantity.
     """
 
     start: int
@@ -62,12 +60,12 @@ class Descriptor:
     base_offset: int = 0
     swizzle: Swizzle = Swizzle.NONE
 
-    #: The instructions that read it.
+    #: The name of the instruction set that reads it.
     reader: ClassVar[str]
-    #: The field of the swizzling mode, and what it holds for each.
+    #: The field of the swizzling mode, and its value for each mode.
     mode: ClassVar[tuple[int, int]]
     modes: ClassVar[dict[Swizzle, int]]
-    #: Fields of the bits that are not its quantities', and what the constant ones hold.
+    #: Fields with a constant value, and that value.
     fixed: ClassVar[dict[tuple[int, int], int]] = {}
 
     def __post_init__(self) -> None:
@@ -85,7 +83,7 @@ class Descriptor:
             raise ValueError(f"{self.reader} has no swizzle {self.swizzle}; expected {names}")
 
     def encode(self) -> int:
-        """The 64 bits."""
+        """Return the 64 bits."""
         return (
             encode_address(self.start) << START[0]
             | encode_address(self.lbo) << LBO[0]
@@ -97,16 +95,16 @@ class Descriptor:
 
     @classmethod
     def reserved(cls) -> int:
-        """The bits that belong to no field, and must be 0."""
+        """Return the mask of the bits that belong to no field and must be 0."""
         return (1 << 64) - 1 - mask_of(START, LBO, SBO, BASE_OFFSET, cls.mode, *cls.fixed)
 
     @classmethod
     def decode(cls, bits: int) -> Self:
-        """The descriptor that those 64 bits are.
+        """Return the descriptor that 64 bits encode.
 
         Raises:
-            ValueError: if bits that belong to no field are set, a constant field or the mode holds
-                what it must not, or it does not fit 64 bits.
+            ValueError: if a bit that belongs to no field is set, if a constant field or the swizzling
+                mode has another value than expected, or if the number does not fit 64 bits.
         """
         if not 0 <= bits < 1 << 64:
             raise ValueError(f"{bits:#x} is not a 64-bit value")
@@ -141,7 +139,7 @@ class Descriptor:
 
     @classmethod
     def of(cls, canonical: Canonical, start: int, base_offset: int = 0) -> Self:
-        """The descriptor of an operand with that canonical layout at byte address `start`."""
+        """Return the descriptor of an operand with that canonical layout at byte address `start`."""
         swizzled_k_major = canonical.major is Major.K and canonical.swizzle is not Swizzle.NONE
         unused = UNUSED_LBO_K_MAJOR if swizzled_k_major else 0
         lbo = unused if canonical.lbo is None else canonical.lbo
@@ -155,11 +153,11 @@ class Descriptor:
 
 
 def base_offset(pattern_start: int, swizzle: Swizzle) -> int:
-    """The base offset of a tile whose swizzle pattern starts at that byte address.
+    """Return the base offset of a tile whose swizzle pattern starts at that byte address.
 
     Raises:
-        ValueError: if the pattern starts where no base offset can say it: the hardware counts the
-            phase in lines of 128 bytes.
+        ValueError: if no base offset encodes that start: the hardware counts the phase in lines of 128
+            bytes.
     """
     if swizzle is Swizzle.NONE:
         return 0

@@ -1,4 +1,4 @@
-"""The layouts that a map of elements may have been made from."""
+"""Inference of a layout from the map of its elements' offsets."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .tile import SPAN_BITS, TileLayout, size_problem
 
 @dataclass(frozen=True)
 class Inferred:
-    """A layout read off a map, and how well it explains it.
+    """A layout inferred from a map, and how well it fits the map.
 
     Attributes:
         layout: the layout.
-        start: where its first element lies, in elements; a multiple of the swizzle's pattern.
-        wrong: how many elements lie elsewhere than the layout says.
-        first: the first of those; None if there is none.
-        actual, expected: where that one lies and where it would, in elements.
+        start: the offset of its first element, in elements; a multiple of the swizzle's pattern.
+        wrong: how many elements have another offset in the map than in the layout.
+        first: the index of the first of those; None if there is none.
+        actual, expected: the offset of that one in the map and in the layout, in elements.
     """
 
     layout: TileLayout
@@ -33,38 +33,40 @@ class Inferred:
 
 
 def places_of(layout: TileLayout) -> np.ndarray:
-    """Where each element of a tile lies, from its (aligned) start: int64, of the tile's shape, in
+    """Return the offset of each element from the tile's (aligned) start: int64, of the tile's shape, in
     elements."""
     return _swizzled(layout.linear(), layout.element, layout.swizzle)
 
 
 def inferred(places: np.ndarray, element: Element) -> list[Inferred]:
-    """The layout that explains a map for each swizzling mode, the best first.
+    """Return the layout that fits a map best for each swizzling mode, the best fit first.
 
-    Strides are those that most lines of the map have, so that a few wrong elements mislead nobody.
-    Small tiles may be explained by several modes.
+    The strides are those of most lines of the map, so that a few wrong elements do not change them.
+    Several modes may fit a small tile.
 
     Args:
-        places: int64[..., rows, columns], where each element lies, in elements.
+        places: int64[..., rows, columns], the offset of each element, in elements.
         element: the element type.
 
     Raises:
-        LayoutError: if the map has not rank 2 or 3, is empty, has places that are negative or in no
-            memory, or falls along a dimension whatever the swizzle.
+        LayoutError: if the map does not have rank 2 or 3, is empty, has offsets that are negative or
+            outside of any memory, or decreases along a dimension for every swizzle.
     """
     if places.ndim not in (2, 3) or not places.size:
         raise LayoutError(f"a map has rows and columns, or stages in front, not {places.shape}")
     if problem := size_problem(element, places.shape):
         raise LayoutError(problem)
     if int(places.max()) * element.bits >> SPAN_BITS:
-        raise LayoutError(f"an element lies at {places.max()}, where no memory is")
+        raise LayoutError(f"an element is at {places.max()}, outside of any memory")
     if places.min() < 0:
         where = _where(places < 0)
-        raise LayoutError(f"element {where} lies at {places[where]}; expected 0 or more")
+        raise LayoutError(f"element {where} is at {places[where]}; expected 0 or more")
     found = [_explained(places, element, swizzle) for swizzle in Swizzle]
     explained = [each for each in found if each is not None]
     if not explained:
-        raise LayoutError("the places fall from one element to the next; strides are 0 or more")
+        raise LayoutError(
+            "the offsets decrease from one element to the next; strides are 0 or more"
+        )
     return sorted(explained, key=lambda each: each.wrong)
 
 
@@ -93,18 +95,18 @@ def _explained(places: np.ndarray, element: Element, swizzle: Swizzle) -> Inferr
 
 
 def _swizzled(places: np.ndarray, element: Element, swizzle: Swizzle) -> np.ndarray:
-    """Where elements at linear places lie, and the reverse: the XOR undoes itself."""
+    """Return the swizzled offsets of linear ones, or the reverse: the XOR is its own inverse."""
     byte, bit = np.divmod(places * element.bits, 8)
     return (swizzle.apply(byte) * 8 + bit) // element.bits
 
 
 def _usual(values: np.ndarray, axis: int) -> np.ndarray:
-    """The median of integers, which is one of them."""
+    """Return the (upper) median of integers, which is one of them."""
     return np.take(np.sort(values, axis=axis), values.shape[axis] // 2, axis=axis)
 
 
 def _modes(offsets: np.ndarray) -> tuple[Mode, ...] | None:
-    """The modes that offsets along a dimension begin like; None if they fall."""
+    """Return the modes of offsets along a dimension, or None if the offsets decrease."""
     if len(offsets) == 1:
         return (Mode(1, 0),)
     stride = int(offsets[1])
@@ -119,5 +121,5 @@ def _modes(offsets: np.ndarray) -> tuple[Mode, ...] | None:
 
 
 def _where(condition: np.ndarray) -> tuple[int, ...]:
-    """The first element of which a condition is true."""
+    """Return the index of the first element for which a condition is true."""
     return tuple(int(i) for i in np.unravel_index(int(condition.argmax()), condition.shape))

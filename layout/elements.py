@@ -1,17 +1,17 @@
 """Element types of tiles, as the PTX ISA names them, and how shared memory stores them.
 
-Which instructions multiply a type, and how they read it, is said by the instruction sets.
+The instruction sets state which types they multiply and how they read them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: Bytes of one row of a core matrix: the unit in which descriptors count (16-byte units).
+#: Bytes of one row of a core matrix: the unit of addresses and strides in descriptors (16-byte units).
 UNIT_BYTES = 16
 
-#: Bytes of shared memory that the addresses of a descriptor reach: they have 18 bits (PTX ISA
-#: 9.7.15.5.1.2.2). No tile is larger.
+#: Bytes of shared memory that a descriptor can address with its 18 bits (PTX ISA 9.7.15.5.1.2.2). No
+#: tile is larger.
 WINDOW_BYTES = 1 << 18
 
 
@@ -22,8 +22,8 @@ class Element:
     Attributes:
         name: the ISA's name, without the dot.
         bits: bits of one element in shared memory (tf32 occupies 32).
-        packed_bits: of a type that is padded in shared memory, bits of one element within its 16 bytes
-            and in global memory; 0 for others.
+        packed_bits: bits of one element in global memory, and within the 16 bytes that are padded in
+            shared memory; 0 for a type that is not padded.
     """
 
     name: str
@@ -37,14 +37,14 @@ class Element:
 
     @property
     def padding(self) -> int:
-        """Bytes at the end of each 16 that hold no element."""
+        """Bytes at the end of each 16-byte unit that hold no element."""
         return UNIT_BYTES - self.packed_bits * self.unit // 8 if self.packed_bits else 0
 
     def bytes(self, count: int) -> int:
-        """Bytes that `count` elements occupy.
+        """Return the bytes that `count` elements occupy.
 
         Raises:
-            ValueError: if they do not fill whole bytes (b1 in other counts than multiples of 8).
+            ValueError: if they do not fill whole bytes (b1 in counts that are not multiples of 8).
         """
         if count * self.bits % 8:
             raise ValueError(f"{count} elements of {self.name} do not fill whole bytes")
@@ -63,14 +63,15 @@ S8 = Element("s8", 8)
 U8 = Element("u8", 8)
 B1 = Element("b1", 1)
 
-#: Sums of 8-bit products on their way to or from memory; no multiplicand.
+#: The accumulator of integer types, in memory; not a type of A or B.
 S32 = Element("s32", 32)
 
-#: 4-bit floats two to a byte, as `tcgen05` multiplies them with scaled blocks.
+#: 4-bit floats, two to a byte: an A or B type of block-scaled `tcgen05` instructions.
 E2M1 = Element("e2m1", 4)
 
-#: Narrow floats beside 8-bit ones: 16 of them take 16 bytes, of which the last 8 or 4 are padding (the
-#: ISA's `.b4x16_p64` and `.b6x16_p32`). So they lie as 8-bit types do, in units of 16 bytes.
+#: Narrow floats that are multiplied with 8-bit ones: 16 of them take 16 bytes, of which the last 8 or 4
+#: are padding (the ISA's `.b4x16_p64` and `.b6x16_p32`). In units of 16 bytes, their layouts are those of
+#: 8-bit types.
 E2M1_P64 = Element("e2m1_p64", 8, packed_bits=4)
 E2M3_P32 = Element("e2m3_p32", 8, packed_bits=6)
 E3M2_P32 = Element("e3m2_p32", 8, packed_bits=6)
@@ -78,18 +79,18 @@ E3M2_P32 = Element("e3m2_p32", 8, packed_bits=6)
 #: The narrow floats, by name.
 NARROW = {e.name: e for e in (E2M1, E2M1_P64, E2M3_P32, E3M2_P32)}
 
-#: A power of two, 2^(byte - 127): the scale factor of a block, no multiplicand. Factors of ue4m3 are e4m3
-#: whose sign is 0.
+#: A power of two, 2^(byte - 127): a scale factor, not a type of A or B. Factors of ue4m3 are e4m3 with
+#: sign 0.
 UE8M0 = Element("ue8m0", 8)
 
 ELEMENTS = {e.name: e for e in (F16, BF16, TF32, E4M3, E5M2, S8, U8, B1, S32)}
 
 
 def element(name: str) -> Element:
-    """The element type of that name.
+    """Return the element type of that name.
 
     Raises:
-        ValueError: if there is none; the message lists those there are.
+        ValueError: if there is none; the message lists the names.
     """
     known = ELEMENTS | NARROW | {UE8M0.name: UE8M0}
     if name not in known:

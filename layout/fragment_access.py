@@ -1,9 +1,9 @@
-"""How a warpgroup moves a fragment between its registers and a tile: which thread accesses what.
+"""The accesses by which a warpgroup moves a fragment between its registers and a tile.
 
 `ldmatrix` and `stmatrix` (PTX ISA 9.7.14.5.15, 9.7.14.5.16) move matrices of 8 rows of 16 bytes: each
-thread gives the address of a row, and holds 4 bytes of another. That is how the figures of A (for every
-type) and of D (for 16-bit types) deal a matrix to the threads; whatever lies otherwise is accessed
-element by element.
+thread gives the address of one row, and holds 4 bytes of another. The fragments of A (every type) and of
+D (16-bit types) distribute a matrix over the threads in that way. Any other layout is accessed element
+by element.
 """
 
 from __future__ import annotations
@@ -26,15 +26,14 @@ _REGISTER_BYTES = 4
 
 @dataclass(frozen=True)
 class FragmentAccess:
-    """What one instruction of a warpgroup accesses in a tile, for the fragment's first block.
+    """The access of one instruction of a warpgroup to a tile, for the fragment's first 64 rows.
 
     Attributes:
-        vector: elements that lie together at the address that a thread gives.
+        vector: contiguous elements at the address that a thread gives.
         matrices: whether it is `ldmatrix` or `stmatrix`, of four matrices.
-        transposed: whether these are transposed on the way (`.trans`; 16-bit types).
-        columns: columns between one thread and the next of those that share a row, where elements are
-            accessed by the thread that holds them.
-        warp_rows: rows from what one warp accesses to what the next does.
+        transposed: whether the matrices are transposed (`.trans`; 16-bit types).
+        columns: without `matrices`, columns from one thread to the next of the same row.
+        warp_rows: rows from the access of one warp to that of the next.
     """
 
     vector: int
@@ -44,10 +43,11 @@ class FragmentAccess:
     warp_rows: int = rows_of_warp(BLOCK_M)
 
     def start(self, thread: Any) -> tuple[Any, Any]:
-        """(row, column) of what the thread of a warpgroup accesses first.
+        """Return (row, column) of the first element that a thread of the warpgroup accesses.
 
-        Takes a number, an array, or anything else that has Python's `+`, `*`, `//` and `%`, and gives
-        two of the same.
+        Args:
+            thread: a number, an array, or anything else with Python's `+`, `*`, `//` and `%`; the results
+                have the same type.
         """
         warp, lane = thread // _WARP, thread % _WARP
         first = warp * self.warp_rows
@@ -58,7 +58,7 @@ class FragmentAccess:
         return first + lane % 16, lane // 16 * self.vector
 
     def conflicts(self, layout: TileLayout) -> Access:
-        """The worst bank conflict of a warp's access to a tile that starts at its pattern.
+        """Return the worst bank conflict of a warp's access to a tile that starts with its pattern.
 
         A run-time origin is taken as 0.
         """
@@ -74,45 +74,46 @@ class FragmentAccess:
 
 
 def accumulator_access(layout: TileLayout) -> FragmentAccess:
-    """How an accumulator's elements are accessed in a tile of that layout.
+    """Return the access to an accumulator's elements in a tile of that layout.
 
     Raises:
-        LayoutError: if no instruction can.
+        LayoutError: if no instruction can access them.
     """
     _check(layout)
     unit = layout.element.unit
     if layout.element.bits == 16:
         for dim in (1, 0):
-            if lies_together(layout, dim, unit):
+            if has_contiguous_runs(layout, dim, unit):
                 return FragmentAccess(unit, matrices=True, transposed=dim == 0)
-    return FragmentAccess(2 if lies_together(layout, 1, 2) else 1)
+    return FragmentAccess(2 if has_contiguous_runs(layout, 1, 2) else 1)
 
 
 def a_fragment_access(layout: TileLayout) -> FragmentAccess:
-    """How the elements of an A in registers are accessed in a tile of that layout.
+    """Return the access to the elements of an A in registers in a tile of that layout.
 
     Raises:
-        LayoutError: if no instruction can.
+        LayoutError: if no instruction can access them.
     """
     _check(layout)
     element = layout.element
-    if lies_together(layout, 1, element.unit):
+    if has_contiguous_runs(layout, 1, element.unit):
         return FragmentAccess(element.unit, matrices=True)
-    if element.bits == 16 and lies_together(layout, 0, element.unit):
+    if element.bits == 16 and has_contiguous_runs(layout, 0, element.unit):
         return FragmentAccess(element.unit, matrices=True, transposed=True)
     packed = _REGISTER_BYTES * 8 // element.bits
-    if lies_together(layout, 1, packed):
+    if has_contiguous_runs(layout, 1, packed):
         return FragmentAccess(packed, columns=packed)
     if element.bits < 8:
         raise LayoutError(
-            f"registers hold {packed} elements of {element} along k, which must lie together; "
+            f"registers hold {packed} elements of {element} along k, which must be adjacent in memory; "
             f"expected contiguous rows at multiples of {packed} elements"
         )
     return FragmentAccess(1, columns=packed)
 
 
-def lies_together(layout: TileLayout, dim: int, count: int) -> bool:
-    """Whether each `count` elements along a dimension, from a multiple of that on, are an aligned run."""
+def has_contiguous_runs(layout: TileLayout, dim: int, count: int) -> bool:
+    """Whether `count` elements along a dimension, from each multiple of `count` on, are contiguous and
+    aligned."""
     coalesced = layout.coalesced()
     if count == 1:
         return True

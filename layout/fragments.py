@@ -1,7 +1,7 @@
-"""Register fragments of a warpgroup: which element each register of each thread holds.
+"""Register fragments of a warpgroup: the matrix element in each register of each thread.
 
-PTX ISA 9.7.15.5.1.1; the accumulator's map was measured on an H200. The maps are the same for every
-K of the same element width, so they are stated once, by elements per 32-bit register.
+PTX ISA 9.7.15.5.1.1; the accumulator's map was measured on an H200. The maps are the same for all types
+of one element width, so they are given by the number of elements in a 32-bit register.
 """
 
 from __future__ import annotations
@@ -15,34 +15,34 @@ from .elements import Element
 
 Index = TypeVar("Index", int, np.ndarray)
 
-#: Threads that execute one `wgmma`, and their warps.
+#: Threads that execute one `wgmma`, and the number of their warps.
 WARPGROUP = 128
 WARPS = 4
 
-#: Threads of a block (CUDA programming guide, table of compute capabilities).
+#: Threads of a CTA at most (CUDA programming guide, table of compute capabilities).
 MAX_THREADS = 1024
 
-#: Rows of a block of a fragment: those of one `wgmma`, 16 of each warp.
+#: Rows of one `wgmma`, 16 of each warp: a fragment holds a matrix in blocks of these rows.
 BLOCK_M = 64
 
 #: 32-bit registers of a multiprocessor on sm_90 and sm_100 (CUDA programming guide, table of compute
 #: capabilities); its tensor memory has as many cells.
 REGISTERS = 64 * 1024
 
-#: 32-bit registers of a thread that hold its part of one instruction's A.
+#: 32-bit registers of a thread for the A of one instruction.
 A_FRAGMENT_REGISTERS = 4
 
 
 def rows_of_warp(rows: int) -> int:
-    """Rows from what one warp holds to what the next does, for instructions of so many rows."""
+    """Return the rows from one warp's first row to the next warp's, for instructions of `rows` rows."""
     return rows // WARPS
 
 
 def first_rows(m: int, rows: int) -> tuple[int, ...]:
-    """The first row of each block of 64 rows of a fragment of M.
+    """Return the first row of each block of 64 rows of a fragment of M rows.
 
-    Each warp holds 16 rows of a block. Those of an instruction of 128 rows are in two blocks, of which
-    the second begins 16 rows after the first (PTX ISA 9.7.16.10.5, layout D: warp w reaches rows 32w to
+    Each warp holds 16 rows of a block. The rows of an instruction of 128 rows are in two blocks; the
+    second begins 16 rows after the first (PTX ISA 9.7.16.10.5, layout D: warp w accesses rows 32w to
     32w + 31).
     """
     within = range(0, rows_of_warp(rows), rows_of_warp(BLOCK_M))
@@ -51,10 +51,10 @@ def first_rows(m: int, rows: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Fragment:
-    """Where the elements of a matrix are in the registers of a warpgroup.
+    """The positions of a matrix's elements in the registers of a warpgroup.
 
     Attributes:
-        row, column: int64[threads, elements]: the matrix element that a thread's i-th element is.
+        row, column: int64[threads, elements], the matrix indices of each thread's i-th element.
     """
 
     row: np.ndarray
@@ -62,23 +62,23 @@ class Fragment:
 
 
 def accumulator_row(register: Index) -> Index:
-    """Row of a thread's i-th accumulator element, less the thread's own first row."""
+    """Return the row of a thread's i-th accumulator element, relative to the thread's first row."""
     return 8 * (register // 2 % 2)
 
 
 def accumulator_column(register: Index) -> Index:
-    """Column of a thread's i-th accumulator element, less the thread's own first column."""
+    """Return the column of a thread's i-th accumulator element, relative to the thread's first column."""
     return register % 2 + 8 * (register // 4)
 
 
 def fragment_d(n: int) -> Fragment:
-    """The accumulator of m64nNkK: n/2 elements a thread (9.7.15.5.1.1.1, figure of D)."""
+    """Return the accumulator fragment of m64nNkK: n/2 elements a thread (9.7.15.5.1.1.1, figure of D)."""
     thread, i = _grid(BLOCK_M * n // WARPGROUP)
     return Fragment(_row(thread) + accumulator_row(i), 2 * (thread % 4) + accumulator_column(i))
 
 
 def fragment_a(element: Element) -> Fragment:
-    """Multiplicand A of m64nNkK in registers: four 32-bit registers a thread.
+    """Return the A fragment of m64nNkK: four 32-bit registers a thread.
 
     k16 of 16-bit types, k8 of tf32, k32 of 8-bit types, k256 of b1 (9.7.15.5.1.1.1 to .4).
     """

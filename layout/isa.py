@@ -1,8 +1,7 @@
-"""What an MMA instruction set is: the interface that `wgmma` and `tcgen05` implement.
+"""The interface of MMA instruction sets, which `wgmma` and `tcgen05` implement.
 
-`MmaIsa` says what a set has; `MmaInstruction` is one of its instructions with its qualifiers, which
-multiplies tiles. Both are to be subclassed: what most sets have alike has a default. A new set is a
-folder with the two, and a row of `Arch`.
+`MmaIsa` describes a set; `MmaInstruction` is one of its instructions with its qualifiers. A new set is
+a folder with a subclass of each and a row of `Arch`; what most sets share has a default here.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from .uses import Evaluation, Use, refusing
 
 
 class MmaInstruction(Protocol):
-    """An MMA instruction with its qualifiers, in every shape that it has.
+    """An MMA instruction with its qualifiers, in all of its shapes.
 
     For example `wgmma.mma_async.sp`, or `tcgen05.mma.cta_group::2.kind::f16`. Tiles are those of one CTA.
     """
@@ -37,7 +36,7 @@ class MmaInstruction(Protocol):
 
     @property
     def k_bytes(self) -> int:
-        """Bytes along K that it reads of each row of a dense operand."""
+        """Bytes along K that the instruction reads of each row of a dense operand."""
         return INSTRUCTION_K_BYTES
 
     @property
@@ -48,42 +47,44 @@ class MmaInstruction(Protocol):
 
     @abstractmethod
     def legal_n(self, b: Element, major: Major = Major.K) -> tuple[int, ...]:
-        """Every N, ascending: columns of B of one CTA, of that type and major."""
+        """Return every N, ascending: columns of B of one CTA, of that type and majorness."""
         ...
 
     @abstractmethod
-    def blocks(self, tile: TileLayout, role: Role, rows: int | None = None) -> MmaTiles | Mismatch:
-        """What each instruction reads of a tile, (M, K) for A and (K, N) for B, or why none can.
+    def mma_tiles(
+        self, tile: TileLayout, role: Role, rows: int | None = None
+    ) -> MmaTiles | Mismatch:
+        """Return what each instruction reads of a tile, (M, K) for A and (K, N) for B, or why none can.
 
         Args:
-            tile: the tile's layout; of a sparse A the compressed one, (M, K / 2).
-            role: which operand it is.
+            tile: the tile's layout; for a sparse A that of the compressed A, (M, K / 2).
+            role: A or B.
             rows: the extent along m/n of each instruction; None cuts the tile as an mma does.
         """
         ...
 
     def use(self, what: str, role: Role, path: tuple[Step, ...] = ()) -> Use:
-        """The use of a tile as an operand, for the choice of its layout.
+        """Return the use of a tile as an operand, for the choice of its layout.
 
         Args:
             what: the use in words.
-            role: which operand it is.
-            path: the steps to the part of the tile that is used.
+            role: A or B.
+            path: the path to the subtile that is used.
         """
         return OperandUse(what, role, self, path)
 
     @abstractmethod
     def check_types(self, a: Element, b: Element) -> None:
-        """Checks that it multiplies an A by a B of these types.
+        """Check that the instruction multiplies an A by a B of these types.
 
         Raises:
-            LayoutError: if it does not, with what would fit.
+            LayoutError: if it does not; the message states what would fit.
         """
         ...
 
     @abstractmethod
     def check_mn(self, role: Role, element: Element, extent: int) -> None:
-        """Checks that a tile of that extent along M (of A) or N (of B) can be cut into instructions.
+        """Check that a tile of that extent along M (of A) or N (of B) can be cut into instructions.
 
         Raises:
             LayoutError: if it cannot; the message names the operand and what would fit.
@@ -91,7 +92,7 @@ class MmaInstruction(Protocol):
         ...
 
     def check_k(self, role: Role, element: Element, k: int) -> None:
-        """Checks that a tile of that extent along K can be cut into instructions; see `check_mn`."""
+        """Check that a tile of that extent along K can be cut into instructions; see `check_mn`."""
         step = instruction_k(element, self.k_bytes)
         if k % step:
             raise LayoutError(
@@ -100,14 +101,14 @@ class MmaInstruction(Protocol):
             )
 
     def check_extents(self, role: Role, element: Element, shape: tuple[int, ...]) -> None:
-        """Checks that a tile, (M, K) of A or (K, N) of B, can be cut; see `check_mn`."""
+        """Check that a tile, (M, K) of A or (K, N) of B, can be cut into instructions; see `check_mn`."""
         k_dim = 1 if role is Role.A else 0
         self.check_k(role, element, shape[k_dim])
         self.check_mn(role, element, shape[1 - k_dim])
 
 
 class MmaIsa(Protocol):
-    """The instructions that multiply tiles in shared memory, on architectures that have them alike.
+    """The MMA instructions of an architecture whose operands are tiles in shared memory.
 
     Instances are equal if they have the same instructions, and can be hashed and pickled.
     """
@@ -116,15 +117,15 @@ class MmaIsa(Protocol):
     name: ClassVar[str]
     #: The descriptors of operands in shared memory.
     descriptor: ClassVar[type[Descriptor]]
-    #: The swizzling modes, the preferred first.
+    #: The swizzling modes, in order of preference.
     swizzles: ClassVar[tuple[Swizzle, ...]]
     #: The canonical layouts of dense operands.
     forms: ClassVar[Forms]
-    #: Rows of A that one instruction reads of one CTA, the usual number first.
+    #: Rows of A that one instruction reads from one CTA, the usual number first.
     instruction_m: ClassVar[tuple[int, ...]]
-    #: How many CTAs can multiply together (`.cta_group`).
+    #: How many CTAs can execute one instruction (`.cta_group`).
     ctas: ClassVar[tuple[int, ...]] = (1,)
-    #: Whether products with a sparse A are lowered.
+    #: Whether MMAs with a sparse A are lowered.
     has_sparse: ClassVar[bool] = False
     #: Whether accumulators in flight are in tensor memory, which kernels allocate.
     has_tensor_memory: ClassVar[bool] = False
@@ -141,44 +142,44 @@ class MmaIsa(Protocol):
 
     @property
     def kinds(self) -> tuple[Any, ...]:
-        """The `.kind`s of the instruction; none of one that has no such qualifier."""
+        """The `.kind`s of the instruction; empty if it has no such qualifier."""
         return ()
 
     @property
     @abstractmethod
     def elements(self) -> tuple[Element, ...]:
-        """The types that are multiplied."""
+        """The element types of A and B."""
         ...
 
     @abstractmethod
     def accumulators(self, a: Element, b: Element, scaled: bool = False) -> tuple[Accumulator, ...]:
-        """The types in which products of A and B are added, the usual one first; none if the two are not
-        multiplied.
+        """Return the accumulator types for A and B of these types, the usual one first; empty if the set
+        does not multiply them.
 
         Args:
-            a, b: the types of A and B.
-            scaled: whether blocks along K are scaled.
+            a, b: the element types of A and B.
+            scaled: whether scale blocks along K are scaled.
         """
         ...
 
     def partners(self, a: Element) -> tuple[Element, ...]:
-        """The types that B can have beside an A of that type, where no blocks are scaled."""
+        """Return the types that B can have with an A of that type, without block scaling."""
         return tuple(b for b in self.elements if self.accumulators(a, b))
 
     @abstractmethod
     def swizzles_of(self, element: Element, major: Major) -> tuple[Swizzle, ...]:
-        """The swizzling modes in which a multiplicand is read with that major; none if it is not."""
+        """Return the swizzling modes in which a type is read with that majorness; empty if it is not."""
         ...
 
     @abstractmethod
     def addresses(
         self, descriptor: int, element: Element, major: Major, rows: int, k_bytes: int
     ) -> np.ndarray:
-        """The byte address that one dense instruction reads for each element of an operand.
+        """Return the byte address that one dense instruction reads for each element of an operand.
 
         Args:
             descriptor: the 64-bit descriptor.
-            element: the operand's type, a multiplicand.
+            element: the operand's element type, one of `elements`.
             major: its contiguous dimension.
             rows: its extent along m/n.
             k_bytes: one of `k_bytes`.
@@ -187,7 +188,7 @@ class MmaIsa(Protocol):
             int64[rows, k], absolute addresses in the shared window.
 
         Raises:
-            ValueError: for a malformed descriptor, or what the instruction does not read.
+            ValueError: for a malformed descriptor, or an operand that the instruction does not read.
         """
         ...
 
@@ -195,12 +196,12 @@ class MmaIsa(Protocol):
     def instruction(
         self, a: Element, b: Element, sparse: bool = False, ctas: int = 1
     ) -> MmaInstruction:
-        """The instruction that multiplies an A by a B of these types.
+        """Return the instruction that multiplies an A by a B of these types.
 
         Args:
-            a, b: the types of A and B.
+            a, b: the element types of A and B.
             sparse: whether A is sparse.
-            ctas: CTAs that multiply together.
+            ctas: CTAs that execute the instruction (`.cta_group`).
 
         Raises:
             LayoutError: if there is none.
@@ -208,19 +209,19 @@ class MmaIsa(Protocol):
         ...
 
     def rows(self, m: int) -> int:
-        """Rows of D of each instruction of a product of M rows of one CTA."""
+        """Return the rows of D of each instruction that computes M rows of one CTA."""
         return next(rows for rows in self.instruction_m if m % rows == 0)
 
 
 @dataclass(frozen=True)
 class OperandUse:
-    """A tile of one CTA, or a part of it, as an operand of an mma.
+    """A tile of one CTA, or a subtile of it, as an operand of an mma.
 
     Attributes:
         what: the use in words.
-        role: which operand it is.
-        instruction: what multiplies it.
-        path: the steps to the part.
+        role: A or B.
+        instruction: the instruction that reads it.
+        path: the path to the subtile.
     """
 
     what: str
@@ -230,13 +231,13 @@ class OperandUse:
 
     @refusing
     def evaluate(self, layout: TileLayout) -> Evaluation:
-        """Whether the tile, having that layout, can be used so."""
+        """Evaluate a layout of the tile."""
         subtile = follow(layout, self.path).layout
-        return read_by(self.instruction.blocks(subtile, self.role))
+        return evaluate_operand(self.instruction.mma_tiles(subtile, self.role))
 
 
-def read_by(found: MmaTiles | Mismatch) -> Evaluation:
-    """What is said of a tile whose parts instructions read so, or cannot read."""
+def evaluate_operand(found: MmaTiles | Mismatch) -> Evaluation:
+    """Return the evaluation of an operand's layout from its MMA tiles, or from why it has none."""
     if isinstance(found, Mismatch):
         return Evaluation(False, found.reason)
     return Evaluation(True, str(found), in_loop=len(found.terms) > 1)

@@ -1,4 +1,4 @@
-"""Lines of matrices in global memory, which accesses of several elements need aligned."""
+"""Alignment of the lines of matrices in global memory, for accesses of several elements."""
 
 from __future__ import annotations
 
@@ -13,21 +13,20 @@ def unaligned_dim(
     item_bytes: int,
     alignment: int,
 ) -> int | None:
-    """The first dimension along which a step leads to an address at which no access can begin; None if
-    there is none.
+    """Return the first dimension whose stride is not aligned for the accesses, or None.
 
     Args:
-        shape, strides: of the matrix, the strides in elements; None for what is not known, and for the
+        shape, strides: of the matrix, the strides in elements; None for an unknown number, and for the
             stride along which accesses run.
         item_bytes: bytes of an element.
-        alignment: bytes that accesses begin at multiples of; no access of a thread has more than 16.
+        alignment: accesses begin at multiples of that many bytes; an access of a thread has at most 16.
     """
     unit = min(alignment, UNIT_BYTES)
     for dim, (extent, stride) in enumerate(zip(shape, strides, strict=True)):
-        # A dimension of one element is never stepped along.
+        # The stride of a dimension of one element is not used.
         if extent is None or extent < 2 or stride is None:
             continue
-        # All of a dimension may lie in the bytes of one access, as in blocks of scale factors.
+        # A whole dimension may be in the bytes of one access, as in blocks of scale factors.
         size = stride * item_bytes
         if size % unit and size * extent > unit:
             return dim

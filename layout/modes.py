@@ -1,4 +1,4 @@
-"""Modes along one dimension of a tile, and the part of them that a slice takes."""
+"""Modes along one dimension of a tile, and slices of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from math import gcd, prod
 
 
 class LayoutError(ValueError):
-    """A layout, or a slice of one, that cannot be; the message says why, with the values."""
+    """An invalid layout or slice; the message states why, with the values."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Mode:
 
 @dataclass(frozen=True)
 class Multiple:
-    """A start that only the running kernel knows, known to be a multiple of `of` elements."""
+    """A start that is known at run time only, and is a multiple of `of` elements."""
 
     of: int
 
@@ -34,34 +34,33 @@ Start = int | Multiple
 
 
 def added(a: Start, b: Start) -> Start:
-    """What is known of the sum of two starts."""
+    """Return the sum of two starts, or what is known of it."""
     if isinstance(a, int) and isinstance(b, int):
         return a + b
     return Multiple(gcd(*(x if isinstance(x, int) else x.of for x in (a, b))))
 
 
-def said(start: Start) -> str:
-    """A start in words."""
+def start_text(start: Start) -> str:
+    """Return a start in words."""
     return str(start) if isinstance(start, int) else f"a multiple of {start.of}"
 
 
 def format_origin(origin: Sequence[Start]) -> str:
-    """An origin, for example `(0,16)`; `16n` is a multiple of 16 that the running kernel knows."""
+    """Return the text of an origin, for example `(0,16)`; `16n` is a run-time multiple of 16."""
     return f"({','.join(str(o) if isinstance(o, int) else f'{o.of}n' for o in origin)})"
 
 
 @dataclass(frozen=True)
 class Term:
-    """What a run-time start adds to a slice's offset, in elements:
+    """A term that a run-time start adds to a slice's offset, in elements:
     `(position + added) // divisor % modulus * stride`.
 
     Attributes:
         dim: the dimension whose position it is: the start, plus the origin of the layout that is
             sliced.
-        divisor, modulus, stride: the numbers of the formula; `modulus` is None for the outermost
-            mode, which needs none.
-        multiple: a divisor of every value that the term takes, in elements.
-        added: where an instruction's block begins within the operand whose position is given.
+        divisor, modulus, stride: the numbers of the formula; `modulus` is None for the outermost mode.
+        multiple: a divisor of every value of the term, in elements.
+        added: where an MMA tile begins within the operand whose position is given.
     """
 
     dim: int
@@ -72,7 +71,7 @@ class Term:
     added: int = 0
 
     def at(self, position: int) -> int:
-        """The value of the term, in elements."""
+        """Return the value of the term, in elements."""
         index = (position + self.added) // self.divisor
         return (index if self.modulus is None else index % self.modulus) * self.stride
 
@@ -82,9 +81,9 @@ class DimSlice:
     """A slice along one dimension.
 
     Attributes:
-        offset: elements from the tile's start to where `modes` begin; what is known statically.
-        terms: what run-time starts add to `offset`.
-        modes: the modes of the slice, or the whole modes that it touches.
+        offset: elements from the tile's start to the start of `modes`; the static part.
+        terms: the terms that run-time starts add to `offset`.
+        modes: the modes of the slice, or the whole modes that it overlaps.
         origin: where the slice begins within `modes`.
     """
 
@@ -97,17 +96,17 @@ class DimSlice:
 def slice_dim(
     dim: int, modes: tuple[Mode, ...], origin: Start, start: Start, size: int
 ) -> DimSlice:
-    """The part of `size` elements that begins at `start` along dimension `dim`.
+    """Return the slice of `size` elements that begins at `start` along dimension `dim`.
 
-    Where the part keeps to atoms (it begins at one, or stays inside one), it has modes of its own
-    and begins with them. Where it cuts one, it keeps whole modes and has an origin within them.
+    A slice that begins at an atom or stays inside one has its own modes and origin 0. A slice that cuts
+    an atom keeps whole modes, and has an origin within them.
 
     Args:
         dim: the dimension, for terms.
         modes: the modes that are sliced, innermost first.
-        origin: where element 0 lies within `modes`.
-        start: the first element that is taken.
-        size: how many are taken.
+        origin: the position of element 0 within `modes`.
+        start: the first element of the slice.
+        size: the number of elements.
     """
     position = added(origin, start)
     if isinstance(position, int):
@@ -136,9 +135,10 @@ def _static(modes: tuple[Mode, ...], position: int, size: int) -> DimSlice:
 def _run_time(
     dim: int, modes: tuple[Mode, ...], of: int, size: int, divisor: int = 1
 ) -> DimSlice | None:
-    """The part at a run-time multiple of `of`; None if it may cut an atom.
+    """Return the slice at a run-time multiple of `of`, or None if it may cut an atom.
 
-    `divisor` is the number of elements of the tile that one step along `modes` stands for.
+    Args:
+        divisor: elements of the tile from one index of `modes` to the next.
     """
     inner, *outer = modes
     if not outer:
@@ -165,7 +165,7 @@ def _run_time(
 
 
 def first_multiple(modes: tuple[Mode, ...], origin: Start) -> int:
-    """A divisor of the offset of the element at `origin` from where `modes` begin, in elements."""
+    """Return a divisor of the offset of the element at `origin` from the modes' start, in elements."""
     if isinstance(origin, Multiple):
         found, of = 0, origin.of
         for mode in modes[:-1]:

@@ -1,4 +1,4 @@
-"""Reads CuTe's notation for layouts: `Swizzle<3,4,3> o ((8,16),64):((64,512),1)`."""
+"""Parser of CuTe's notation for layouts: `Swizzle<3,4,3> o ((8,16),64):((64,512),1)`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Nested:
 
     @property
     def flat(self) -> list[int]:
-        """Its numbers, however deep."""
+        """Its numbers at all depths."""
         if isinstance(self.value, int):
             return [self.value]
         return [number for entry in self.value for number in entry.flat]
@@ -41,7 +41,7 @@ class _Nested:
 
 @dataclass(frozen=True)
 class _Token:
-    """A number, with its value, or a sign, and the index of its first character."""
+    """A number with its value, or a punctuation character, and the index of its first character."""
 
     text: str
     at: int
@@ -49,7 +49,7 @@ class _Token:
 
 
 def parse_origin(text: str) -> tuple[Start, ...]:
-    """Reads what `modes.format_origin` writes, for example `(0,16n)`.
+    """Parse the output of `modes.format_origin`, for example `(0,16n)`.
 
     Raises:
         TextError: if the text is malformed.
@@ -88,16 +88,16 @@ def parse_layout(
     shape: Sequence[int] | None = None,
     origin: tuple[Start, ...] = (),
 ) -> TileLayout:
-    """Reads what `TileLayout.cute` writes; extents and strides in elements, nested at most one level.
+    """Parse the output of `TileLayout.cute`; extents and strides are in elements.
 
     Args:
         text: for example `Swizzle<2,4,3> o ((8,4),32):((32,256),1)`; no prefix means no swizzle.
         element: the element type.
-        shape: the tile's shape, where it does not fill the modes (a padded tile, or a part).
-        origin: where a part begins within the modes.
+        shape: the tile's shape, if it does not fill the modes (a padded tile, or a subtile).
+        origin: where a subtile begins within the modes.
 
     Raises:
-        TextError: if the text is malformed, or names a swizzle that shared memory has not.
+        TextError: if the text is malformed, or names a swizzle that shared memory does not have.
         LayoutError: if it does not fit `shape`.
     """
     swizzle = Swizzle.NONE
@@ -128,10 +128,10 @@ def parse_layout(
 
 
 def _number(text: str, match: re.Match[str], group: int) -> int:
-    """A number of a match.
+    """Return a number of a match.
 
     Raises:
-        TextError: if it is larger than any that memory needs.
+        TextError: if it does not fit 63 bits.
     """
     number = number_of(match[group])
     if number is None:
@@ -144,12 +144,12 @@ def _wrong(text: str, at: int, problem: str) -> TextError:
 
 
 def _next(tokens: deque[_Token], text: str) -> int:
-    """Where the next token begins; the end of the text if there is none."""
+    """Return the index of the next token, or the length of the text."""
     return tokens[0].at if tokens else len(text)
 
 
 def _tokens(text: str, at: int) -> deque[_Token]:
-    """The tokens from index `at` on."""
+    """Return the tokens from index `at` on."""
     tokens: deque[_Token] = deque()
     end = len(text.rstrip())
     while at < end:
@@ -185,7 +185,7 @@ def _parse(tokens: deque[_Token], text: str, depth: int = 0) -> _Nested:
 
 
 def _paired(extents: _Nested, strides: _Nested, text: str) -> list[tuple[_Nested, _Nested]]:
-    """The extents and the strides of each dimension."""
+    """Return the extents and the strides of each dimension."""
     assert isinstance(extents.value, tuple) and isinstance(strides.value, tuple)
     pairs = list(zip(extents.value, strides.value, strict=False))
     odd = [s for e, s in pairs if len(e.flat) != len(s.flat)]

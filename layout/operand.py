@@ -1,4 +1,4 @@
-"""An mma operand in shared memory: what one instruction reads, and the descriptors of its blocks."""
+"""An mma operand in shared memory: its MMA tiles, and the descriptors by which instructions read them."""
 
 from __future__ import annotations
 
@@ -17,28 +17,29 @@ from .swizzle import Swizzle
 from .tile import TileLayout, size_problem
 
 
-def addresses(d: Descriptor, kind: Element, order: Major, rows: int, columns: int) -> np.ndarray:
-    """The byte address of each element that a descriptor stands for: int64[rows, columns].
+def addresses(d: Descriptor, element: Element, major: Major, rows: int, columns: int) -> np.ndarray:
+    """Return the byte address of each element that a descriptor describes: int64[rows, columns].
 
-    Whether instructions read that type with that major and swizzle is not checked.
+    Whether instructions read that type with that majorness and swizzle is not checked.
 
     Args:
         d: the descriptor.
-        kind, order: the element type and the major.
+        element: the element type.
+        major: the contiguous dimension.
         rows, columns: the extents along m/n and k, in elements.
     """
     row = np.arange(rows, dtype=np.int64)[:, None]
     k = np.arange(columns, dtype=np.int64)[None, :]
     width, lines = d.swizzle.width, d.swizzle.lines
-    if order is Major.K:
-        kb = k * kind.bits // 8
+    if major is Major.K:
+        kb = k * element.bits // 8
         if d.swizzle is Swizzle.NONE:
             a = row // 8 * d.sbo + kb // UNIT_BYTES * d.lbo + row % 8 * UNIT_BYTES + kb % UNIT_BYTES
         else:
-            # A dense operand has no bytes behind the first `width`; B of a sparse wgmma may have.
+            # A dense operand has at most `width` bytes along k; B of a sparse wgmma may have more.
             a = row // 8 * d.sbo + row % 8 * width + kb % width + kb // width * d.lbo
     else:
-        size, per_atom = kind.bits // 8, width * 8 // kind.bits
+        size, per_atom = element.bits // 8, width * 8 // element.bits
         along, across = (d.sbo, d.lbo) if d.swizzle is Swizzle.NONE else (d.lbo, d.sbo)
         a = (
             row // per_atom * along
@@ -50,7 +51,7 @@ def addresses(d: Descriptor, kind: Element, order: Major, rows: int, columns: in
 
 
 class Role(Enum):
-    """Which multiplicand an operand is: A is M x K, B is K x N."""
+    """The role of an operand: A is M x K, B is K x N."""
 
     A = "a"
     B = "b"
@@ -61,26 +62,26 @@ class Role(Enum):
         return "M" if self is Role.A else "N"
 
     def orient(self, tile: TileLayout) -> TileLayout:
-        """The tile as an operand of shape (m/n, k)."""
+        """Return the tile as an operand of shape (m/n, k)."""
         return tile if self is Role.A else tile.transposed()
 
 
 @dataclass(frozen=True)
 class MmaTiles:
-    """The instructions' shares of an operand tile: one descriptor plus constant steps.
+    """The MMA tiles of an operand: what each instruction reads, as one descriptor plus constant steps.
 
-    Only a part that cuts atoms where the running kernel says has blocks whose distance varies; each
-    set of blocks that keep theirs then has a descriptor of its own.
+    A subtile that cuts atoms at a run-time start is the exception: the distances between its MMA tiles
+    vary, and each set of MMA tiles with constant distances has its own descriptor.
 
     Attributes:
-        canonical: the canonical layout that every block has.
+        canonical: the canonical layout of every MMA tile.
         pieces: extents along m/n of successive instructions.
-        starts: byte offset of each block from where the tile's modes begin, before the swizzle, as
-            far as it is constant, indexed [m/n block][k block].
+        starts: byte offset of each MMA tile from the start of the tile's modes, before the swizzle; the
+            constant part, indexed [m/n tile][k block].
         encoding: the descriptors of the instructions.
-        terms: what the run-time origin adds to blocks, in elements, for each descriptor; its
+        terms: the terms that the run-time origin adds, in elements, for each descriptor; their
             dimensions are those of the tile.
-        bases: which descriptor each block is a constant step from, indexed as `starts`.
+        bases: the descriptor to which the step of each MMA tile is added, indexed as `starts`.
     """
 
     canonical: Canonical
@@ -97,21 +98,21 @@ class MmaTiles:
         )
 
     def __hash__(self) -> int:
-        # Like layouts, they are keys of caches.
+        # Cached: MMA tiles are keys of caches, like layouts.
         return self._hash
 
     def __getstate__(self) -> dict[str, object]:
-        # The hash of another process is another.
+        # Hashes differ between processes.
         return {name: value for name, value in vars(self).items() if name != "_hash"}
 
     def descriptor(self, start: int, base_offset: int = 0) -> Descriptor:
-        """The descriptor of the first block of a tile at byte address `start`."""
+        """Return the descriptor of the first MMA tile of a tile at byte address `start`."""
         first = start + self.starts[0][0]
         return self.encoding.of(self.canonical, first, base_offset)
 
     @property
     def steps(self) -> tuple[tuple[int, ...], ...]:
-        """What is added to each block's descriptor, in 16-byte units; that of the first block is 0."""
+        """The step from the first MMA tile's descriptor to each one's, in 16-byte units."""
         first = self.starts[0][0]
         return tuple(tuple((s - first) // UNIT_BYTES for s in row) for row in self.starts)
 
@@ -123,7 +124,7 @@ class MmaTiles:
 
 
 def shape_problem(tile: TileLayout) -> Mismatch | None:
-    """Why a tile is no operand because of its rank or its size; None if it may be one."""
+    """Return why the rank or the size of a tile does not fit an operand, or None."""
     if len(tile.shape) != 2:
         return Mismatch(
             f"an operand has rank 2, but the tile has rank {len(tile.shape)}: use one stage of it"
@@ -140,46 +141,47 @@ def mma_tiles_of(
     k_bytes: int = INSTRUCTION_K_BYTES,
     forms: Forms = DENSE_FORMS,
 ) -> MmaTiles | Mismatch:
-    """Cuts a tile, (M, K) for A and (K, N) for B, as `blocks` does an operand.
+    """Return the MMA tiles of a tile, (M, K) for A and (K, N) for B, as `operand_mma_tiles` does.
 
     Args:
         tile: the tile's layout.
-        role: which operand it is.
-        pieces, encoding, k_bytes, forms: as those of `blocks`.
+        role: A or B.
+        pieces, encoding, k_bytes, forms: as for `operand_mma_tiles`.
     """
-    found = blocks(role.orient(tile), pieces, encoding, k_bytes, forms)
+    found = operand_mma_tiles(role.orient(tile), pieces, encoding, k_bytes, forms)
     if isinstance(found, Mismatch) or role is Role.A:
         return found
-    # Terms speak of the tile's dimensions, which B's blocks have transposed.
+    # The dimensions of the terms are those of the operand; B is transposed.
     transposed = [tuple(replace(t, dim=1 - t.dim) for t in terms) for terms in found.terms]
     return replace(found, terms=tuple(transposed))
 
 
-def blocks(
+def operand_mma_tiles(
     operand: TileLayout,
     pieces: tuple[int, ...],
     encoding: type[Descriptor],
     k_bytes: int = INSTRUCTION_K_BYTES,
     forms: Forms = DENSE_FORMS,
 ) -> MmaTiles | Mismatch:
-    """Cuts an operand of shape (m/n, k) into what each instruction reads.
+    """Cut an operand of shape (m/n, k) into MMA tiles.
 
     Args:
         operand: the operand's layout, (m/n, k).
         pieces: the extents along m/n of successive instructions, the widest first; their sum is the
-            operand's.
+            operand's extent.
         encoding: the descriptors of the instructions.
         k_bytes: bytes along k that one instruction reads of each row.
         forms: the canonical layouts that the instructions read.
 
     Returns:
-        The blocks, or why one of them is not canonical: which block, and what does not fit.
+        The MMA tiles, or which of them is not canonical, and why.
     """
-    kind = operand.element
-    step = instruction_k(kind, k_bytes)
+    element = operand.element
+    step = instruction_k(element, k_bytes)
     if operand.shape[1] % step:
         return Mismatch(
-            f"k is {operand.shape[1]}, not a multiple of {step} ({kind.bytes(step)} bytes of {kind})"
+            f"k is {operand.shape[1]}, not a multiple of {step} ({element.bytes(step)} bytes of "
+            f"{element})"
         )
     found: Canonical | None = None
     starts: list[tuple[int, ...]] = []
@@ -190,7 +192,7 @@ def blocks(
         row: list[int] = []
         base: list[int] = []
         for k in range(0, operand.shape[1], step):
-            where = f"the instruction's block of {piece}x{step} at ({at}, {k})"
+            where = f"the MMA tile of {piece}x{step} at ({at}, {k})"
             try:
                 subtile = operand.slice((at, k), (piece, step))
             except LayoutError as error:
@@ -198,15 +200,15 @@ def blocks(
             canonical = match(subtile.layout, forms)
             if isinstance(canonical, Mismatch):
                 return replace(canonical, reason=f"{where}: {canonical.reason}")
-            if subtile.multiple * kind.bits % (UNIT_BYTES * 8):
+            if subtile.multiple * element.bits % (UNIT_BYTES * 8):
                 some = " or a multiple of that" if subtile.terms else ""
                 return Mismatch(
                     f"{where} starts {subtile.multiple} elements{some} into the tile, which is not a "
                     f"multiple of {UNIT_BYTES} bytes"
                 )
-            # Blocks of one tile have its strides, and the first, the widest, needs all that others do.
+            # All MMA tiles have the tile's strides; the first one, the widest, needs those of all others.
             found = found or canonical
-            row.append(subtile.offset * kind.bits // 8)
+            row.append(subtile.offset * element.bits // 8)
             own = tuple(replace(term, added=(at, k)[term.dim]) for term in subtile.terms)
             base.append(terms.setdefault(own, len(terms)))
         starts.append(tuple(row))

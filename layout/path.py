@@ -1,4 +1,4 @@
-"""The way from a tile to the part of it that something is done with."""
+"""The path from a tile to the subtile that a use accesses."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .tile import Slice, TileLayout
 
 @dataclass(frozen=True)
 class Step:
-    """One step from a tile to the part of it that a use touches.
+    """An element of a path: a subtile, or a stage, of what the path has led to.
 
     Attributes:
-        starts: where the part begins along each dimension, in elements.
-        sizes: its extents; None takes one stage and drops the leading dimension.
+        starts: where the subtile begins along each dimension, in elements.
+        sizes: its extents; None selects one stage and drops the leading dimension.
     """
 
     starts: tuple[Start, ...]
@@ -24,11 +24,11 @@ class Step:
 
 
 def follow(layout: TileLayout, path: Sequence[Step]) -> Slice:
-    """The part at the end of a path, as a slice of the tile.
+    """Return the subtile at the end of a path, as a slice of the tile.
 
     Raises:
-        LayoutError: if a step leaves the tile, or the part does not begin at a multiple of 16
-            bytes.
+        LayoutError: if a subtile is not inside the tile, or the last one does not begin at a multiple of
+            16 bytes.
     """
     subtile = Slice(layout, 0)
     for step in path:
@@ -40,7 +40,7 @@ def follow(layout: TileLayout, path: Sequence[Step]) -> Slice:
         )
     if subtile.first_multiple * layout.element.bits % (UNIT_BYTES * 8):
         raise LayoutError(
-            f"the part begins {subtile.first_multiple} elements of {layout.element} or a multiple of that "
-            f"into the tile; tensor cores and 16-byte accesses need multiples of {UNIT_BYTES} bytes"
+            f"the subtile begins {subtile.first_multiple} elements of {layout.element} or a multiple of "
+            f"that into the tile; tensor cores and 16-byte accesses need multiples of {UNIT_BYTES} bytes"
         )
     return subtile

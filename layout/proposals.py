@@ -1,4 +1,4 @@
-"""Layouts that uses propose to the choice, because no swizzle's atoms make them."""
+"""Layouts that uses propose to the choice, because they are not tiles of swizzle atoms."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Proposal:
 
 @runtime_checkable
 class Proposing(Protocol):
-    """A use that knows which layout it wants."""
+    """A use that proposes a layout."""
 
     def propose(self, element: Element, shape: Sequence[int]) -> Proposal | None:
-        """The layout of a tile of that type and shape; None if none would do."""
+        """Return a layout of a tile of that type and shape, or None if no layout fits the use."""
         ...
 
 
 def proposed(element: Element, shape: Sequence[int], uses: Iterable[object]) -> list[Proposal]:
-    """What the uses propose, each layout once."""
-    asked = (use.propose(element, shape) for use in uses if isinstance(use, Proposing))
-    return list(dict.fromkeys(proposal for proposal in asked if proposal))
+    """Return the proposals of the uses, without duplicates."""
+    proposals = (use.propose(element, shape) for use in uses if isinstance(use, Proposing))
+    return list(dict.fromkeys(proposal for proposal in proposals if proposal))

@@ -1,4 +1,4 @@
-"""The swizzling modes of shared memory, and every number that follows from one of them."""
+"""The swizzling modes of shared memory, and every number derived from a mode."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from .elements import UNIT_BYTES, Element
 
 Address = TypeVar("Address", int, np.ndarray)
 
-#: Address bit at which the XOR takes its phase: all modes count lines of 128 bytes.
+#: Lowest address bit of the phase of the XOR: all modes count lines of 128 bytes.
 PHASE_BIT = 7
 
 
 class Swizzle(Enum):
-    """A swizzling mode, valued by the ordinal of its `CUtensorMapSwizzle`.
+    """A swizzling mode; its value is the ordinal of its `CUtensorMapSwizzle`.
 
     In a mode of width W (32, 64 or 128 bytes), the 16-byte unit with index `u` within its W bytes is
     stored at index `u ^ (line % (W / 16))`, where `line` is the address divided by 128: CuTe's
-    `Swizzle<B, 4, 3>`, where B is the value. The last mode, of tcgen05 alone, exchanges units of 32
+    `Swizzle<B, 4, 3>`, where B is the value. The last mode, which only tcgen05 has, permutes units of 32
     bytes: `Swizzle<2, 5, 2>`.
     """
 
@@ -32,7 +32,7 @@ class Swizzle(Enum):
 
     @classmethod
     def of_width(cls, width: int) -> Swizzle:
-        """The mode that swizzles within `width` bytes; 0 or 16 mean no swizzle.
+        """Return the mode that swizzles within `width` bytes; 0 and 16 mean no swizzle.
 
         Raises:
             ValueError: if no mode has that width.
@@ -44,7 +44,7 @@ class Swizzle(Enum):
 
     @classmethod
     def of_cute(cls, bits: int, base: int, shift: int) -> Swizzle:
-        """The mode that CuTe writes `Swizzle<bits, base, shift>`.
+        """Return the mode that CuTe writes `Swizzle<bits, base, shift>`.
 
         Raises:
             ValueError: if shared memory has no such mode.
@@ -60,7 +60,7 @@ class Swizzle(Enum):
 
     @property
     def unit_bytes(self) -> int:
-        """Bytes that stay together: 16, or 32 where atoms of 32 bytes are exchanged."""
+        """Bytes of the units that the mode permutes: 16 or 32."""
         return 2 * UNIT_BYTES if self is Swizzle.B128_ATOM_32B else UNIT_BYTES
 
     @property
@@ -70,14 +70,14 @@ class Swizzle(Enum):
 
     @property
     def lines(self) -> int:
-        """Lines of `width` bytes of one atom: 8, as a core matrix has (PTX ISA, table 38), or 4 where
-        units of 32 bytes are exchanged (as CuTe has it)."""
+        """Lines of `width` bytes of one atom: 8, as in a core matrix (PTX ISA, table 38), or 4 if units
+        of 32 bytes are permuted (as in CuTe)."""
         return 8 * UNIT_BYTES // self.unit_bytes
 
     @property
     def pattern_bytes(self) -> int:
-        """Bytes after which the pattern repeats, and to which its start is aligned for base offset 0
-        (PTX ISA 9.7.15.5.1.2.2); without swizzle, the 16 bytes that every operand is aligned to."""
+        """Bytes after which the pattern repeats, and the alignment of its start for base offset 0
+        (PTX ISA 9.7.15.5.1.2.2); without swizzle 16, the alignment of every operand."""
         return UNIT_BYTES if self is Swizzle.NONE else 8 * self.width
 
     @property
@@ -87,34 +87,36 @@ class Swizzle(Enum):
 
     @property
     def wgmma_field(self) -> int:
-        """Bits 62-63 of a `wgmma` descriptor (PTX ISA 9.7.15.5.1.2.2), for the modes that it has
-        (`WIDEST_FIRST`)."""
+        """Bits 62-63 of a `wgmma` descriptor (PTX ISA 9.7.15.5.1.2.2); only for `WIDEST_FIRST`."""
         return (0, 3, 2, 1)[self.value]
 
     @property
     def tcgen05_field(self) -> int:
-        """Bits 61-63 of a `tcgen05` descriptor (PTX ISA 9.7.16.4.1, as CuTe encodes it)."""
+        """Bits 61-63 of a `tcgen05` descriptor (PTX ISA 9.7.16.4.1, encoded as in CuTe)."""
         return (0, 6, 4, 2, 1)[self.value]
 
     @property
     def tensor_map(self) -> str:
-        """The `CUtensorMapSwizzle` that writes this mode; its ordinal is this enum's value."""
+        """The name of the mode's `CUtensorMapSwizzle`; its ordinal is this enum's value."""
         return f"CU_TENSOR_MAP_SWIZZLE_{self}".upper()
 
     @property
     def cute(self) -> str:
-        """CuTe's spelling."""
+        """The mode in CuTe's notation."""
         if self is Swizzle.B128_ATOM_32B:
             return "Swizzle<2,5,2>"
         return f"Swizzle<{self.value},4,3>"
 
     def atom_elements(self, element: Element) -> int:
-        """Elements along the contiguous dimension of one atom."""
+        """Return the elements along the contiguous dimension of one atom."""
         return self.width * 8 // element.bits
 
     def apply(self, address: Address, base_offset: int = 0) -> Address:
-        """The byte address at which the byte of linear `address` is stored (measured on an H200:
-        the phase comes from the absolute address, less the descriptor's base offset)."""
+        """Return the byte address at which the byte of linear `address` is stored.
+
+        The phase is taken from the absolute address minus the descriptor's base offset (measured on an
+        H200).
+        """
         units = self.width // self.unit_bytes
         phase = ((address >> PHASE_BIT) - base_offset) & (units - 1)
         return address ^ (phase * self.unit_bytes)
@@ -124,5 +126,5 @@ class Swizzle(Enum):
         return "none" if self is Swizzle.NONE else f"{self.width}B{atoms}"
 
 
-#: The modes that exchange units of 16 bytes, widest first: the order in which a layout is chosen.
+#: The modes that permute units of 16 bytes, widest first: the order of preference of the choice.
 WIDEST_FIRST = (Swizzle.B128, Swizzle.B64, Swizzle.B32, Swizzle.NONE)

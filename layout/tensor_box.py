@@ -1,4 +1,4 @@
-"""The boxes by which bulk tensor copies (TMA) move a tile, and how the blocks of a cluster share them."""
+"""The boxes in which bulk tensor copies (TMA) move a tile, and how the CTAs of a cluster share them."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from .modes import LayoutError, Multiple, Start
 from .swizzle import Swizzle
 from .tile import Slice, TileLayout
 
-#: Most elements of a box along a dimension (CUDA driver API, cuTensorMapEncodeTiled).
+#: The largest extent of a box along a dimension, in elements (CUDA driver API, cuTensorMapEncodeTiled).
 MAX_BOX = 256
 
-#: Elements of a line of a box of padded types, always (PTX ISA 9.7.9.27.1.1).
+#: Elements of a line of every box of padded types (PTX ISA 9.7.9.27.1.1).
 PADDED_BOX = 128
 
-#: Bytes that the address and strides of an array of padded types are multiples of (CUDA driver API,
+#: Alignment of the address and strides of an array of padded types, in bytes (CUDA driver API,
 #: cuTensorMapEncodeTiled).
 PADDED_ALIGNMENT = 32
 
-#: Bytes that the shared memory side of a bulk tensor copy is aligned to (PTX ISA 9.7.9.27.1.2).
+#: Alignment of a bulk tensor copy in shared memory, in bytes (PTX ISA 9.7.9.27.1.2).
 ALIGNMENT = 128
 
 
 @dataclass(frozen=True)
 class TensorBox:
-    """The box of a tensor map, and the copies of it that a tile is made of.
+    """The box of a tensor map, and the copies that fill a tile with it.
 
-    A copy writes a box's lines one after the other, each along the contiguous dimension, and swizzles
-    by the absolute address, as the tile's layout does.
+    A copy writes the lines of a box one after the other, each along the contiguous dimension, and
+    swizzles by the absolute address, like the tile's layout.
 
     Attributes:
         shape: (rows, columns) of a box, in elements.
-        contiguous: the dimension along which a line runs.
+        contiguous: the dimension of a line.
         swizzle: the tensor map's swizzle.
-        places: for each copy, where its box begins in the tile: (row, column).
+        places: for each copy, (row, column) of the box's first element in the tile.
         offsets: for each copy, elements from the tile's start to the box, before the swizzle.
     """
 
@@ -49,15 +49,15 @@ class TensorBox:
 
 
 def tensor_box(layout: TileLayout) -> TensorBox:
-    """The largest box whose copies fill a tile (rows, columns).
+    """Return the largest box whose copies fill a tile (rows, columns).
 
     Raises:
-        LayoutError: if no box does.
+        LayoutError: if there is none.
     """
     if len(layout.shape) != 2:
         raise LayoutError(f"a tile of rank {len(layout.shape)} is copied one stage at a time")
     if layout.origin:
-        raise LayoutError("the part cuts an atom; boxes are whole atoms")
+        raise LayoutError("the subtile cuts an atom; boxes are whole atoms")
     contiguous = layout.contiguous_dim
     if contiguous is None:
         raise LayoutError("the tile is contiguous along no dimension; a box has lines")
@@ -66,7 +66,7 @@ def tensor_box(layout: TileLayout) -> TensorBox:
     line, across = modes[contiguous][0], modes[1 - contiguous][0]
     extent = line.extent
     if swizzle is not Swizzle.NONE:
-        # A box is as wide as the swizzle at most; single lines of a longer run do not lie together.
+        # A box is at most as wide as the swizzle; the atoms of a wider tile are separate boxes.
         extent = min(extent, swizzle.atom_elements(element))
     # Bits are copied as bytes.
     packed = max(1, 8 // element.bits)
@@ -82,8 +82,8 @@ def tensor_box(layout: TileLayout) -> TensorBox:
         )
     if across.extent > 1 and across.stride != extent:
         raise LayoutError(
-            f"lines of {extent} elements lie {across.stride} apart; a box of a tensor map has its "
-            "lines next to each other"
+            f"lines of {extent} elements are {across.stride} elements apart; the lines of a tensor map's "
+            "box are adjacent"
         )
     least = least_alignment(layout)
     lines = _largest_subtile(across.extent, MAX_BOX, -(-8 * least // (extent * element.bits)))
@@ -94,7 +94,7 @@ def tensor_box(layout: TileLayout) -> TensorBox:
             f"{layout.shape[0]}x{layout.shape[1]}"
         )
     places = tuple(_places(layout.shape, shape))
-    # No box cuts an atom, so it begins with its first element.
+    # No box cuts an atom, so that the offset of its first element is the box's.
     first = layout.linear_at(*np.array(places).T)
     offsets = tuple(map(int, first))
     for offset in offsets:
@@ -107,22 +107,22 @@ def tensor_box(layout: TileLayout) -> TensorBox:
 
 
 def least_alignment(layout: TileLayout) -> int:
-    """What the shared memory side of a tile's copies is aligned to, in bytes: patterns of the swizzle,
-    which TMA counts from absolute addresses, and what TMA itself wants."""
+    """Return the alignment of a tile's bulk copies in shared memory, in bytes: TMA's own, and that of the
+    swizzle's pattern, since TMA swizzles by absolute addresses."""
     return max(ALIGNMENT, layout.alignment)
 
 
 def check_start(subtile: Slice) -> None:
-    """Checks that a part of a tile begins where copies can.
+    """Check that the start of a subtile is aligned for bulk copies.
 
     Raises:
-        LayoutError: if it may begin elsewhere.
+        LayoutError: if it may not be.
     """
     least, bits = least_alignment(subtile.layout), subtile.layout.element.bits
     if subtile.multiple * bits % (8 * least):
         raise LayoutError(
-            f"the part begins at multiples of {subtile.multiple * bits // 8} bytes in its tile; TMA needs "
-            f"multiples of {least}"
+            f"the subtile begins at multiples of {subtile.multiple * bits // 8} bytes in its tile; TMA "
+            f"needs multiples of {least}"
         )
 
 
@@ -133,23 +133,26 @@ def _places(shape: tuple[int, ...], box: tuple[int, int]) -> Iterator[tuple[int,
 
 
 def _largest_subtile(extent: int, limit: int, multiple: int = 1) -> int:
-    """The largest divisor of an extent within a limit: all of it, or else a multiple, if one is."""
-    subtiles = [subtile for subtile in range(min(extent, limit), 0, -1) if extent % subtile == 0]
+    """Return the largest divisor of an extent within a limit.
+
+    If the extent itself exceeds the limit, a divisor that is a multiple of `multiple` is preferred.
+    """
+    divisors = [divisor for divisor in range(min(extent, limit), 0, -1) if extent % divisor == 0]
     return next(
-        (subtile for subtile in subtiles if subtile == extent or subtile % multiple == 0),
-        subtiles[0],
+        (divisor for divisor in divisors if divisor == extent or divisor % multiple == 0),
+        divisors[0],
     )
 
 
 @dataclass(frozen=True)
 class Share:
-    """What one of several blocks copies of a tile that all of them get.
+    """The share of one CTA in the multicast copy of a tile.
 
     Attributes:
         dim: the dimension that is divided.
-        extent: elements of one share along it.
-        part: a share, as a part of the tile that begins at a multiple of `extent`.
-        box: how a share is copied.
+        extent: elements of a share along `dim`.
+        subtile: a share, as a slice of the tile that begins at a multiple of `extent`.
+        box: the box that copies a share.
     """
 
     dim: int
@@ -158,32 +161,32 @@ class Share:
     box: TensorBox
 
 
-def share_of(layout: TileLayout, blocks: int) -> Share:
-    """How a number of blocks share the copy of a tile: each copies an equal part of it to all of them.
+def share_of(layout: TileLayout, ctas: int) -> Share:
+    """Return the share of each of a number of CTAs that multicast equal subtiles of a tile to each other.
 
-    Of the two dimensions, the one is divided that leaves each block the fewer copies; between equals,
-    the one across the lines.
+    The dimension is divided that gives each CTA fewer copies; if both give the same number, the one
+    across the lines.
 
     Raises:
-        LayoutError: if neither can be.
+        LayoutError: if neither dimension can be divided.
     """
     contiguous = tensor_box(layout).contiguous
     shares: list[Share] = []
     refusals = []
     for dim in (1 - contiguous, contiguous):
         try:
-            shares.append(_share(layout, dim, blocks))
+            shares.append(_share(layout, dim, ctas))
         except LayoutError as error:
             refusals.append(str(error))
     if not shares:
-        raise LayoutError(f"{blocks} blocks cannot share its copy: " + "; ".join(refusals))
+        raise LayoutError(f"{ctas} CTAs cannot share its copy: " + "; ".join(refusals))
     return min(shares, key=lambda share: len(share.box.places))
 
 
-def _share(layout: TileLayout, dim: int, blocks: int) -> Share:
-    extent, rest = divmod(layout.shape[dim], blocks)
+def _share(layout: TileLayout, dim: int, ctas: int) -> Share:
+    extent, rest = divmod(layout.shape[dim], ctas)
     if rest:
-        raise LayoutError(f"{layout.shape[dim]} elements do not divide by {blocks}")
+        raise LayoutError(f"{layout.shape[dim]} elements do not divide by {ctas}")
     starts: list[Start] = [0, 0]
     sizes = list(layout.shape)
     starts[dim], sizes[dim] = Multiple(extent), extent

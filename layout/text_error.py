@@ -1,16 +1,16 @@
-"""A text that cannot be read: what is wrong, at which character, and what would be right."""
+"""The error of a malformed text: what is wrong, at which character, and an example of a correct one."""
 
 from __future__ import annotations
 
 from .modes import LayoutError
 
-#: Decimal digits of a number of 63 bits.
+#: Decimal digits of a number of 63 bits at most.
 _MOST_DIGITS = 19
 
 
 def number_of(digits: str) -> int | None:
-    """The number that decimal digits are; None if it does not fit 63 bits."""
-    # Python reads no number of thousands of digits.
+    """Return the number of a string of decimal digits, or None if it does not fit 63 bits."""
+    # Python refuses to parse numbers of thousands of digits.
     significant = digits.lstrip("0") or "0"
     if len(significant) > _MOST_DIGITS:
         return None
@@ -24,9 +24,9 @@ class TextError(LayoutError):
     Attributes:
         what: what the text should be, for example "layout".
         text: the text.
-        at: the index of the character at which it goes wrong; `len(text)` if it ends too early.
+        at: the index of the first wrong character; `len(text)` if the text ends too early.
         problem: what is wrong there.
-        example: a text of the right form.
+        example: a correct text.
     """
 
     def __init__(self, what: str, text: str, at: int, problem: str, example: str):
@@ -35,7 +35,7 @@ class TextError(LayoutError):
         self.problem, self.example = problem, example
 
     def pointed(self) -> str:
-        """The message for a terminal: the problem, a caret under the character, and an example."""
+        """Return the message for a terminal: the problem, a caret under the character, and an example."""
         return (
             f"malformed {self.what}: {self.problem}\n"
             f"  {self.text}\n"

@@ -1,4 +1,4 @@
-"""A tile's layout: where each element of a tile lies in shared memory."""
+"""A tile's layout: the offset of each element of a tile in shared memory."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from .modes import (
     Term,
     first_multiple,
     format_origin,
-    said,
     slice_dim,
+    start_text,
 )
 from .swizzle import Swizzle
 
-#: Bits of the bytes that a layout may span, for NumPy's integers to count its elements.
+#: Layouts of 2^59 bytes or more are refused: NumPy's 64-bit integers could not count their bits.
 SPAN_BITS = 59
 
 
 def size_problem(element: Element, shape: Sequence[int]) -> str | None:
-    """Why no shared memory holds a tile of that shape; None if it may."""
+    """Return why shared memory cannot hold a tile of that shape, or None."""
     size = -(-prod(shape) * element.bits // 8)
     if size <= WINDOW_BYTES:
         return None
@@ -41,13 +41,13 @@ def size_problem(element: Element, shape: Sequence[int]) -> str | None:
 
 @dataclass(frozen=True)
 class Slice:
-    """A part of a tile: its own layout, and where it begins within the tile.
+    """A subtile: its layout, and where it begins within the tile.
 
     Attributes:
-        layout: the layout of the part. Its swizzle still refers to the tile's addresses.
-        offset: elements from the tile's start to where the modes of `layout` begin, before the
-            swizzle; what is known statically.
-        terms: what run-time starts add to `offset`.
+        layout: the layout of the subtile. Its swizzle still refers to the tile's addresses.
+        offset: elements from the tile's start to the start of the modes of `layout`, before the swizzle;
+            the static part.
+        terms: the terms that run-time starts add to `offset`.
     """
 
     layout: TileLayout
@@ -56,17 +56,17 @@ class Slice:
 
     @property
     def multiple(self) -> int:
-        """A divisor of where the modes begin whatever the run-time starts are, in elements; 0 for 0."""
+        """A divisor of the offset of the modes for all run-time starts, in elements; 0 if it is 0."""
         return gcd(self.offset, *(term.multiple for term in self.terms))
 
     @property
     def first_multiple(self) -> int:
-        """A divisor of where the first element lies; `multiple` unless the slice cuts an atom."""
+        """A divisor of the offset of the first element; `multiple` unless the slice cuts an atom."""
         firsts = map(first_multiple, self.layout.modes, self.layout.origins)
         return gcd(self.multiple, *firsts)
 
     def then(self, inner: Slice) -> Slice:
-        """The slice `inner` of this slice, as a slice of the whole; terms keep their order."""
+        """Return the slice `inner` of this slice, as a slice of the tile; terms keep their order."""
         return Slice(inner.layout, self.offset + inner.offset, self.terms + inner.terms)
 
 
@@ -74,17 +74,18 @@ class Slice:
 class TileLayout:
     """A tile's shape, its modes per logical dimension (innermost first) and a swizzle.
 
-    It is what CuTe writes `Swizzle<3,4,3> o ((8,m),(T,2k)):((8T,SBO),(1,T))`. Strides count elements
-    (b1 has no byte stride); everything in bytes is derived. The last two dimensions are (row,
-    column); further ones in front are pipeline stages. The modes of a dimension may cover more than
-    its extent: the tile is then padded to whole atoms.
+    CuTe writes it `Swizzle<3,4,3> o ((8,m),(T,2k)):((8T,SBO),(1,T))`. Strides are in elements (b1 has no
+    stride in bytes); quantities in bytes are derived. The last two dimensions are (row, column); a
+    leading dimension is the pipeline stage. The modes of a dimension may cover more than its extent: the
+    tile is then padded to whole atoms.
 
-    A part of a tile that cuts an atom has no modes of its own: it keeps whole modes of the tile, and
-    `origin` says, for each dimension, where its first element lies within them. An origin that is a
-    `Multiple` is known to the running kernel only. Everything else has no origin: ().
+    A subtile that cuts an atom keeps whole modes of the tile; `origin` is the position of its first
+    element within them, for each dimension. An origin that is a `Multiple` is known at run time only. All
+    other layouts have the origin ().
 
     Raises:
-        LayoutError: if the modes of a dimension do not cover it, or cover it with atoms to spare.
+        LayoutError: if the modes of a dimension do not cover its extent, or have an atom that it does not
+            reach.
     """
 
     element: Element
@@ -98,11 +99,11 @@ class TileLayout:
         return hash((self.element, self.shape, self.modes, self.swizzle, self.origin))
 
     def __hash__(self) -> int:
-        # Layouts are keys of caches; to hash all modes takes as long as some of what is remembered.
+        # Cached: layouts are keys of caches, and hashing all modes takes as long as some cached results.
         return self._hash
 
     def __getstate__(self) -> dict[str, object]:
-        # The hash of another process is another.
+        # Hashes differ between processes.
         return {name: value for name, value in vars(self).items() if name != "_hash"}
 
     def __post_init__(self) -> None:
@@ -112,7 +113,7 @@ class TileLayout:
             )
         if self.origin and (len(self.origin) != len(self.shape) or not any(self.origin)):
             raise LayoutError(
-                f"the origin ({', '.join(map(said, self.origin))}) does not fit a part of rank "
+                f"the origin ({', '.join(map(start_text, self.origin))}) does not fit a subtile of rank "
                 f"{len(self.shape)}; expected a start for each dimension, not all of them 0"
             )
         for dim, (extent, modes) in enumerate(zip(self.shape, self.modes, strict=True)):
@@ -129,16 +130,16 @@ class TileLayout:
         else:
             fits = covered - inner < origin + extent <= covered and origin >= 0
         if not fits:
-            begins = f" from {said(origin)}" if origin else ""
+            begins = f" from {start_text(origin)}" if origin else ""
             raise LayoutError(
                 f"dimension {dim} has {extent} elements{begins}, but its modes cover {covered}"
             )
 
-    # What the layout says of itself.
+    # Properties.
 
     @property
     def cute(self) -> str:
-        """CuTe's spelling of the modes, without the origin; the swizzle is always written."""
+        """The modes in CuTe's notation, without the origin; the swizzle is always written."""
 
         def nested(values: Sequence[int]) -> str:
             return str(values[0]) if len(values) == 1 else f"({','.join(map(str, values))})"
@@ -149,17 +150,17 @@ class TileLayout:
 
     @property
     def origins(self) -> tuple[Start, ...]:
-        """Where the first element lies within the modes, for each dimension."""
+        """The position of the first element within the modes, for each dimension."""
         return self.origin or (0,) * len(self.shape)
 
     @property
-    def settled(self) -> bool:
-        """Whether the origin is known: each element then has its offset from where the modes begin."""
+    def has_static_origin(self) -> bool:
+        """Whether the origin is static: each element then has a known offset from the modes' start."""
         return all(isinstance(o, int) for o in self.origin)
 
     @property
     def size_bytes(self) -> int:
-        """Bytes from the tile's start to its end, whole swizzle rows included."""
+        """Bytes from the tile's start to its end, rounded up to whole lines of the swizzle's width."""
         last = sum((m.extent - 1) * m.stride for modes in self.modes for m in modes)
         bits = (last + 1) * self.element.bits
         row = self.swizzle.width * 8
@@ -167,37 +168,38 @@ class TileLayout:
 
     @property
     def alignment(self) -> int:
-        """Bytes that the tile's start is aligned to, so that its base offset is 0."""
+        """Alignment of the tile's start for base offset 0, in bytes."""
         return self.swizzle.pattern_bytes
 
     @property
     def contiguous_dim(self) -> int | None:
-        """The dimension along which neighbours are adjacent in memory, if there is one."""
+        """The dimension along which neighbouring elements are adjacent in memory, or None."""
         for dim, modes in enumerate(self.modes):
             if next((m.stride for m in modes if m.extent > 1), None) == 1:
                 return dim
         return None
 
     def linear(self) -> np.ndarray:
-        """The element offset of each element before the swizzle: int64, of the tile's shape.
+        """Return the offset of each element in elements, before the swizzle: int64, of the tile's shape.
 
         Raises:
-            LayoutError: if it depends on an origin that only the running kernel knows, or no memory holds
-                the tile.
+            LayoutError: if it depends on a run-time origin, or shared memory cannot hold the tile.
         """
         if problem := size_problem(self.element, self.shape):
             raise LayoutError(problem)
         return self.linear_at(*np.ogrid[tuple(slice(extent) for extent in self.shape)])
 
     def linear_at(self, *index: np.ndarray) -> np.ndarray:
-        """The element offset before the swizzle of the elements at `index`, one array a dimension.
+        """Return the offsets in elements, before the swizzle, of the elements at `index`.
+
+        Args:
+            index: one array for each dimension.
 
         Raises:
-            LayoutError: if it depends on an origin that only the running kernel knows, or the tile spans
-                more than NumPy's integers count.
+            LayoutError: if they depend on a run-time origin, or the tile spans 2^59 bytes or more.
         """
-        if not self.settled:
-            raise LayoutError(f"where the elements of {self} lie is known at run time only")
+        if not self.has_static_origin:
+            raise LayoutError(f"the offsets of the elements of {self} are known at run time only")
         if self.size_bytes >> SPAN_BITS:
             raise LayoutError(f"the layout {self} spans {self.size_bytes} bytes")
         total = np.int64(0)
@@ -209,7 +211,7 @@ class TileLayout:
         return np.asarray(total)
 
     def offsets(self) -> np.ndarray:
-        """The byte offset of each element from the (aligned) start: int64, of the tile's shape.
+        """Return the byte offset of each element from the (aligned) start: int64, of the tile's shape.
 
         Elements of b1 share bytes: element `i` of a byte is its bit `i % 8`.
 
@@ -219,14 +221,14 @@ class TileLayout:
         return self._bytes(self.linear())
 
     def offsets_at(self, *index: np.ndarray) -> np.ndarray:
-        """The byte offset of the elements at `index`, one array a dimension; see `offsets`."""
+        """Return the byte offsets of the elements at `index`, one array a dimension; see `offsets`."""
         return self._bytes(self.linear_at(*index))
 
     def _bytes(self, linear: np.ndarray) -> np.ndarray:
         return self.swizzle.apply(linear * self.element.bits // 8)
 
     def overlap(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """Two elements that lie in the same place, or None if each has its own."""
+        """Return the indices of two elements with the same offset, or None if there are none."""
         modes = sorted(
             (m for modes in self.modes for m in modes if m.extent > 1), key=lambda m: m.stride
         )
@@ -244,21 +246,21 @@ class TileLayout:
             tuple(int(i) for i in np.unravel_index(e, self.shape)) for e in (first, second)
         )  # type: ignore[return-value]
 
-    # Other layouts made from it.
+    # Derived layouts.
 
     def with_origin(self, *positions: int) -> TileLayout:
-        """The layout whose run-time origins are these numbers; 0 where none are given."""
+        """Return the layout with these numbers as its run-time origins; 0 for those not given."""
         at = iter(positions)
         origins = [next(at, 0) if isinstance(o, Multiple) else o for o in self.origins]
         modes = tuple(map(_coalesced_dim, self.shape, self.modes, origins))
         return replace(self, modes=modes, origin=_or_none(origins))
 
     def coalesced(self) -> TileLayout:
-        """The same map with as few modes as possible: the form in which layouts are compared."""
+        """Return the same map with as few modes as possible: the form in which layouts are compared."""
         return _coalesced(self)
 
     def transposed(self) -> TileLayout:
-        """The same tile with rows and columns exchanged (the last two dimensions)."""
+        """Return the same tile with rows and columns exchanged (the last two dimensions)."""
         return replace(
             self,
             shape=(*self.shape[:-2], self.shape[-1], self.shape[-2]),
@@ -267,9 +269,9 @@ class TileLayout:
         )
 
     def slice(self, starts: Sequence[Start], sizes: Sequence[int]) -> Slice:
-        """The part that begins at `starts` and has `sizes` elements along each dimension.
+        """Return the subtile that begins at `starts` and has `sizes` elements along each dimension.
 
-        A part that cuts an atom has an origin; one that does not has modes of its own.
+        Its layout has an origin if it cuts an atom.
 
         Raises:
             LayoutError: if it is not inside the tile.
@@ -290,18 +292,18 @@ class TileLayout:
                     f"{self.shape[dim]}"
                 )
         whole = self.coalesced().modes
-        subtiles = [
+        dims = [
             slice_dim(dim, whole[dim], self.origins[dim], start, size)
             for dim, (start, size) in enumerate(zip(starts, sizes, strict=True))
         ]
-        modes = tuple(subtile.modes for subtile in subtiles)
-        origin = _or_none([subtile.origin for subtile in subtiles])
+        modes = tuple(dim.modes for dim in dims)
+        origin = _or_none([dim.origin for dim in dims])
         layout = TileLayout(self.element, tuple(sizes), modes, self.swizzle, origin)
-        terms = tuple(term for subtile in subtiles for term in subtile.terms)
-        return Slice(layout.coalesced(), sum(subtile.offset for subtile in subtiles), terms)
+        terms = tuple(term for dim in dims for term in dim.terms)
+        return Slice(layout.coalesced(), sum(dim.offset for dim in dims), terms)
 
     def stage(self, index: Start) -> Slice:
-        """One pipeline stage: element `index` of the leading dimension, which is dropped."""
+        """Return one pipeline stage: element `index` of the leading dimension, which is dropped."""
         subtile = self.slice((index, *[0] * (len(self.shape) - 1)), (1, *self.shape[1:]))
         layout = subtile.layout
         origin = _or_none(layout.origins[1:])
@@ -314,7 +316,7 @@ class TileLayout:
 
 
 def _or_none(origin: Sequence[Start]) -> tuple[Start, ...]:
-    """An origin; () if it is 0 along each dimension."""
+    """Return an origin, or () if it is 0 along each dimension."""
     return tuple(origin) if any(origin) else ()
 
 

@@ -1,4 +1,4 @@
-"""A copy from a tile to a tile, whose layouts are chosen one after the other."""
+"""A copy from a tile to a tile; their layouts are chosen one after the other."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from .path import Step, follow
 from .tile import TileLayout
 from .transfer import CONTIGUITY, Transfer
 from .transposition import Relayout
-from .uses import Evaluation, filled, refusing
+from .uses import Evaluation, evaluate_copy, refusing
 
 
 @dataclass(frozen=True)
 class TileCopy:
-    """What is known of such a copy without the layouts.
+    """A copy from a tile to a tile, without their layouts.
 
     Attributes:
-        permutation: for each dimension of the tile that is written, the one of the tile that is read
-            that it is.
+        permutation: for each dimension of the tile that is written, that of the tile that is read.
         relayout: whether the copy may change which dimension is contiguous.
-        threads: threads that take part.
+        threads: the number of threads that execute it.
     """
 
     permutation: tuple[int, ...]
@@ -28,29 +27,32 @@ class TileCopy:
     threads: int
 
     def transfer(self, source: TileLayout) -> Transfer | Relayout:
-        """What it asks of the layout of the tile that is written, by that of the one that is read.
+        """Return the transfer to the tile that is written, given the layout of the one that is read.
 
         Raises:
-            LayoutError: if nothing is contiguous in that, or its lines are no multiples of 16 bytes.
+            LayoutError: if the tile that is read is contiguous along no dimension, or its lines are not
+                multiples of 16 bytes.
         """
         seen = source if self.permutation == (0, 1) else source.transposed()
         contiguous = seen.contiguous_dim
         if contiguous is None:
             raise LayoutError("the tile that is read is contiguous along no dimension")
-        kind = Relayout if self.relayout else Transfer
-        return kind(seen.element, seen.shape, contiguous, self.threads, source=seen)
+        transfer = Relayout if self.relayout else Transfer
+        return transfer(seen.element, seen.shape, contiguous, self.threads, source=seen)
 
 
 @dataclass(frozen=True)
 class TileCopyUse:
-    """A tile, or a part of it, at one end of a copy from a tile to a tile.
+    """A tile, or a subtile of it, at one end of a copy from a tile to a tile.
 
     Attributes:
+        what: the use in words.
         copy: the copy.
         reads: whether this tile is the one that is read.
         other: the layout at the other end; None if it is chosen after this one.
-        directions: along which of this tile's dimensions what is at the other end can be contiguous,
-            as far as its other uses say; none if they allow nothing at all.
+        directions: the dimensions, of this tile, along which the data at the other end may be contiguous
+            for its other uses; empty if they accept none.
+        path: the path to the subtile.
     """
 
     what: str
@@ -66,7 +68,7 @@ class TileCopyUse:
         if self.other is None:
             return self._evaluate_alone(subtile)
         source, target = (subtile, self.other) if self.reads else (self.other, subtile)
-        return filled(target, self.copy.transfer(source))
+        return evaluate_copy(target, self.copy.transfer(source))
 
     def _evaluate_alone(self, subtile: TileLayout) -> Evaluation:
         contiguous = subtile.contiguous_dim
@@ -77,9 +79,9 @@ class TileCopyUse:
         if transposed and not self.copy.relayout:
             return Evaluation(
                 False,
-                f"the tile is {CONTIGUITY[contiguous]}, but the other's uses want the same data "
-                f"{CONTIGUITY[1 - contiguous]}; smem.copy with the unit attribute relayout "
+                f"the tile is {CONTIGUITY[contiguous]}, but the uses of the other tile need the same "
+                f"data {CONTIGUITY[1 - contiguous]}; smem.copy with the unit attribute relayout "
                 "transposes it",
             )
-        evaluation = filled(subtile, own)
+        evaluation = evaluate_copy(subtile, own)
         return replace(evaluation, transposed=transposed)

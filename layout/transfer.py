@@ -1,4 +1,4 @@
-"""How the threads of a block share a copy to a tile: 16 bytes each at a time."""
+"""The distribution of a copy to a tile over the threads of a CTA, in accesses of 16 bytes."""
 
 from __future__ import annotations
 
@@ -11,31 +11,32 @@ import numpy as np
 
 from .banks import Access, warp_access
 from .elements import UNIT_BYTES, Element
-from .modes import LayoutError, Multiple, said
+from .modes import LayoutError, Multiple, start_text
 from .tile import TileLayout
 
 WARP = 32
 
-#: What a tile is called whose dimension 0 or 1 is contiguous.
+#: The names of tiles whose dimension 0, or 1, is contiguous.
 CONTIGUITY = ("column-major", "row-major")
 
 
 @dataclass(frozen=True)
 class Transfer:
-    """Vectors of 16 bytes along the contiguous dimension, dealt to threads.
+    """A copy in vectors of 16 bytes along the contiguous dimension, distributed over threads.
 
-    Round `i` gives thread `t` vector `i * threads + t`. Vectors are counted in memory order: along a
-    line, then from line to line. Or `run` of a line, then those beside them in `lines` lines, before
-    the line goes on: a tile whose atoms are narrower than 128 bytes is then written without bank
-    conflicts, and a warp still reads 64 bytes or more of each line.
+    In round `i`, thread `t` copies vector `i * threads + t`. By default vectors are numbered in memory
+    order: along a line, then from line to line. With `run`, they are numbered along `run` vectors of a
+    line, then along the same vectors of `lines` lines, then along the next `run` vectors: a tile whose
+    atoms are narrower than 128 bytes is then written without bank conflicts, and a warp still reads at
+    least 64 bytes of each line.
 
     Attributes:
         element: the element type.
         shape: (rows, columns) of the tile.
-        contiguous: the dimension along which a vector runs.
-        threads: threads that take part.
-        run: vectors of a line that neighbouring threads have; 0 for the whole line.
-        lines: lines that have their run before the first one goes on.
+        contiguous: the dimension of a vector.
+        threads: the number of threads.
+        run: vectors of a line that neighbouring threads copy; 0 for the whole line.
+        lines: lines that take turns, `run` vectors each.
         source: the layout of the tile that is read, indexed as the one that is written; None for
             global memory.
     """
@@ -72,17 +73,21 @@ class Transfer:
 
     @property
     def rounds(self) -> int:
-        """Accesses of each thread; in the last round, threads may be left without one."""
+        """Accesses of each thread; in the last round, some threads may have none."""
         return -(-self.total // self.threads)
 
     def coordinates(self, round_: int) -> tuple[np.ndarray, np.ndarray]:
-        """(row, column) of the first element of each thread's access, for the threads that have one."""
+        """Return (row, column) of the first element of each thread's access in a round.
+
+        Threads without an access in the round are omitted.
+        """
         vectors = np.arange(round_ * self.threads, min((round_ + 1) * self.threads, self.total))
         line, along = self.place(vectors)
         return (along, line) if self.contiguous == 0 else (line, along)
 
     def place(self, vector: Any) -> tuple[Any, Any]:
-        """(line, first element along it) of a vector; takes what Python's operators compute with."""
+        """Return (line, first element along it) of a vector: a number, or anything with Python's `//`
+        and `%`."""
         if not self.run:
             return vector // self.per_line, vector % self.per_line * self.vector
         rest, within = vector // self.run, vector % self.run
@@ -92,12 +97,12 @@ class Transfer:
         return block * self.lines + line, (segment * self.run + within) * self.vector
 
     def plan(self, layout: TileLayout) -> Transfer:
-        """The same vectors in the order that has the fewest bank conflicts in tiles that fit: that of
-        memory if it has none, else the one that reads most of a line at once."""
+        """Return the order of the vectors with the fewest bank conflicts in a tile that can be accessed:
+        memory order if it has none, else, of equal ones, that with the longest runs of a line."""
         return _plan(self, layout)
 
-    def fits(self, layout: TileLayout) -> str | None:
-        """Why the tile cannot be accessed 16 bytes at a time; None if it can."""
+    def problem(self, layout: TileLayout) -> str | None:
+        """Return why the tile cannot be accessed 16 bytes at a time, or None."""
         if len(layout.shape) != 2:
             return f"a tile of rank {len(layout.shape)} is copied one stage at a time"
         if layout.contiguous_dim != self.contiguous:
@@ -115,7 +120,7 @@ class Transfer:
         return source_problem(self.source) or _vectors_problem(layout, self.contiguous)
 
     def conflicts(self, layout: TileLayout) -> Access:
-        """The worst bank conflict of a warp's access to a tile in the first round.
+        """Return the worst bank conflict of a warp's access to a tile in the first round.
 
         A run-time origin is taken as 0.
         """
@@ -130,26 +135,26 @@ class Transfer:
 
 
 def source_problem(source: TileLayout | None) -> str | None:
-    """Why the tile that a copy reads cannot be read 16 bytes at a time along the dimension that is
-    contiguous in it; None if it can, or if the copy reads global memory."""
+    """Return why the tile that a copy reads cannot be read 16 bytes at a time along its contiguous
+    dimension, or None; None also if the copy reads global memory."""
     contiguous = source.contiguous_dim if source else None
     if source is None or contiguous is None:
         return None
     try:
-        problem = Transfer(source.element, source.shape, contiguous, WARP).fits(source)
+        problem = Transfer(source.element, source.shape, contiguous, WARP).problem(source)
     except LayoutError as error:
         problem = str(error)
     return problem and f"of the tile that is read: {problem}"
 
 
 def _vectors_problem(layout: TileLayout, contiguous: int) -> str | None:
-    """Why 16 bytes along the contiguous dimension are no one access; None if they are."""
+    """Return why 16 bytes along the contiguous dimension cannot be one access, or None."""
     unit = layout.element.unit
     origin = layout.origins[contiguous]
     begin = origin.of if isinstance(origin, Multiple) else origin
     if begin % unit:
         return (
-            f"the part cuts an atom {said(origin)} elements into it; 16-byte accesses need a "
+            f"the subtile cuts an atom {start_text(origin)} elements into it; 16-byte accesses need a "
             f"multiple of {unit} there"
         )
     modes = layout.coalesced().modes

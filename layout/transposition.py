@@ -1,4 +1,4 @@
-"""How the threads of a block copy data to a tile that is contiguous along its other dimension."""
+"""Copies by a CTA's threads to a tile that is contiguous along another dimension than the source."""
 
 from __future__ import annotations
 
@@ -19,43 +19,43 @@ from .transfer import WARP, Transfer, source_problem
 #: Bytes of a register.
 REGISTER_BYTES = 4
 
-#: Bytes of one access to global memory, widest first; a line of 8 bits is a byte.
+#: Bytes of one access to global memory, widest first; for elements of less than 8 bits, the second.
 _READ_BYTES = (16, 8, 4)
 _READ_BYTES_OF_BITS = (4, 2, 1)
 
-#: Bytes that global memory delivers at once; less is fetched in vain.
+#: Bytes of a sector of global memory: a read of fewer bytes fetches all of them.
 _SECTOR_BYTES = 32
 
-#: Lines after which every swizzle's phase, and the bank of a core matrix's row, repeat.
+#: Lines after which the phase of every swizzle, and the bank of a core matrix's row, repeat.
 _PHASES = 8
 
 
 @dataclass(frozen=True)
 class Transposition:
-    """Blocks that each thread reads, transposes in its registers and writes, dealt to the threads.
+    """A copy in blocks that threads read, transpose in registers and write.
 
-    A *line* of the tile runs along its contiguous dimension; what is read, global memory or another
-    tile, is contiguous across the lines. A block is `read` lines of `stored` elements. Its thread
-    reads `read` elements `stored` times, turns squares of as many elements as a register holds, and
-    writes `stored` elements `read` times. Block `v` is the `v % lanes`-th of `lanes` neighbours along
-    the lines; then come those of the next lines.
+    A *line* of the tile runs along its contiguous dimension; the source, global memory or another tile,
+    is contiguous across the lines. A block is `read` lines of `stored` elements. A thread reads `read`
+    elements `stored` times, transposes square blocks of `per_register` elements a side in its registers,
+    and writes `stored` elements `read` times. Block `v` is number `v % lanes` of `lanes` neighbours along
+    the lines; the blocks of the next lines follow.
 
-    Threads may begin with another line of their block, so that lanes that write the same bytes of
-    lines a whole pattern apart meet different banks: the `i`-th write of thread `t` is to line
-    `i ^ skew_of(t)` of the block. Where a line of the tile that is read is narrower than all banks, they
-    may begin to read with another line of that, too: `first_read`.
+    Threads may begin to write at different lines of their blocks, so that lanes that write the same bytes
+    of lines a whole pattern apart use different banks: the `i`-th write of thread `t` is to line
+    `i ^ (t // skew_period % skew)` of the block. If a line of a source tile is narrower than all banks,
+    threads may also begin to read at different lines of the source: `first_read`.
 
     Attributes:
         element: the element type.
         shape: (rows, columns) of the tile.
         contiguous: the dimension along which the tile is contiguous.
-        threads: threads that take part.
-        read: elements of one access to what is read.
-        lanes: blocks along a line that neighbouring threads have.
-        skew: how many different lines threads begin to write with.
+        threads: the number of threads.
+        read: elements of one read.
+        lanes: neighbouring blocks along a line that neighbouring threads copy.
+        skew: the number of different lines at which threads begin to write.
         source: the layout of the tile that is read, indexed as the one that is written; None for
             global memory.
-        source_skew: how many different lines of that threads begin to read with.
+        source_skew: the number of different lines of the source at which threads begin to read.
     """
 
     element: Element
@@ -70,12 +70,12 @@ class Transposition:
 
     @property
     def stored(self) -> int:
-        """Elements of one access to the tile."""
+        """Elements of one write to the tile."""
         return _stored(self.element)
 
     @property
     def per_register(self) -> int:
-        """Elements that a register holds: the squares that are turned are as wide."""
+        """Elements that a register holds, and extent of the square blocks that are transposed."""
         return REGISTER_BYTES * 8 // self.element.bits
 
     @property
@@ -94,18 +94,19 @@ class Transposition:
 
     @property
     def rounds(self) -> int:
-        """Blocks of each thread; in the last round, threads may be left without one."""
+        """Blocks of each thread; in the last round, some threads may have none."""
         return -(-self.total // self.threads)
 
     @property
     def skew_period(self) -> int:
-        """Threads that begin with the same line: those whose blocks lie on different lines anyway."""
+        """Neighbouring threads that begin to write at the same line of their blocks: their blocks have
+        different banks anyway."""
         return self.lanes * max(1, _PHASES // self.read)
 
     def stores(self, round_: int) -> tuple[np.ndarray, np.ndarray]:
-        """(row, column) of the first element of each write to the tile: int64[read, threads].
+        """Return (row, column) of the first element of each write to the tile: int64[read, threads].
 
-        Threads that have no block in the round are left out.
+        Threads without a block in the round are omitted.
         """
         block, along, line = self._places(round_)
         first = block % self.threads // self.skew_period % self.skew
@@ -113,24 +114,28 @@ class Transposition:
         return self._index(np.broadcast_to(along, line.shape), line)
 
     def loads(self, round_: int) -> tuple[np.ndarray, np.ndarray]:
-        """(row, column) of the first element of each read: int64[stored, threads], as `stores`."""
+        """Return (row, column) of the first element of each read: int64[stored, threads].
+
+        Threads without a block in the round are omitted.
+        """
         block, along, line = self._places(round_)
         first = self.first_read(block % self.threads)
         along = along + (np.arange(self.stored)[:, None] ^ first)
         return self._index(along, np.broadcast_to(line, along.shape))
 
     def first_read(self, thread: Any) -> Any:
-        """The line of its block that a thread reads first: the same for all that have a part of that line
-        of an atom. Its `i`-th read is of line `i ^ first_read(thread)`.
+        """Return the line of the source at which a thread begins to read its block; the `i`-th read is of
+        line `i ^ first_read(thread)`. It is the same for all threads that read one line of an atom.
 
-        Takes a number, an array, or anything else that has Python's `//` and `%`.
+        Args:
+            thread: a number, an array, or anything else with Python's `//` and `%`.
         """
         atom = self.source.swizzle.atom_elements(self.element) if self.source else self.read
         return thread // (self.lanes * max(1, atom // self.read)) % self.source_skew
 
     def _places(self, round_: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The block of each thread that has one in a round, and where it begins: elements along its
-        lines, and its first line."""
+        """Return, for each thread with a block in a round: the block's number, its first element along
+        its lines, and its first line."""
         block = np.arange(round_ * self.threads, min((round_ + 1) * self.threads, self.total))
         across, outer = np.divmod(block // self.lanes, self.blocks[1])[::-1]
         along = (outer * self.lanes + block % self.lanes) * self.stored
@@ -140,8 +145,8 @@ class Transposition:
         return (along, line) if self.contiguous == 0 else (line, along)
 
     def accesses(self, layout: TileLayout) -> Iterator[Access]:
-        """How each access of each warp to shared memory is served: the writes to the tile, and the
-        reads if what is read is a tile; a run-time origin is taken as 0."""
+        """Yield the cost of each access of each warp to shared memory: the writes to the tile, and the
+        reads of a source tile. A run-time origin is taken as 0."""
         ends = [(layout, self.stores, self.stored)]
         ends += [(self.source, self.loads, self.read)] if self.source else []
         for tile, places, count in ends:
@@ -152,17 +157,17 @@ class Transposition:
                         yield warp_access(addresses[warp : warp + WARP], size)
 
     def wavefronts(self, layout: TileLayout) -> Access:
-        """The passes over the banks that all accesses to shared memory take, of all warps."""
+        """Return the passes over the banks of all accesses of all warps to shared memory."""
         accesses = list(self.accesses(layout))
         return Access(sum(a.wavefronts for a in accesses), sum(a.ideal for a in accesses))
 
     def conflicts(self, layout: TileLayout) -> Access:
-        """The worst bank conflict of a warp's access to shared memory."""
+        """Return the worst bank conflict of a warp's access to shared memory."""
         return max(self.accesses(layout), key=lambda access: access.conflicts)
 
     @property
     def _cost(self) -> tuple[float, ...]:
-        """What arrangements of equal conflicts are compared by."""
+        """The cost by which arrangements without bank conflicts are compared."""
         neighbours = min(max(1, WARP // self.lanes), self.blocks[1])
         run_bytes = self.read * self.element.bits // 8 * neighbours
         fetched = max(1.0, _SECTOR_BYTES / run_bytes) if self.source is None else 1.0
@@ -171,24 +176,24 @@ class Transposition:
 
 
 def _stored(element: Element) -> int:
-    """Elements of one access to the tile: 16 bytes, or as many bits as a square has lines."""
+    """Return the elements of one write to the tile: 16 bytes, or 32 elements of b1."""
     return max(min(element.unit, 32), REGISTER_BYTES * 8 // element.bits)
 
 
 def _reads(element: Element) -> list[int]:
-    """Elements that one access to global memory may have, most first."""
+    """Return the numbers of elements that one access to global memory may have, the largest first."""
     sizes = _READ_BYTES if element.bits >= 8 else _READ_BYTES_OF_BITS
     return [size * 8 // element.bits for size in sizes]
 
 
 def transposition_problem(layout: TileLayout) -> str | None:
-    """Why a tile cannot be filled by blocks that are transposed; None if it can."""
+    """Return why a tile cannot be filled by a transposition, or None."""
     contiguous, least = layout.contiguous_dim, _reads(layout.element)[-1]
     if contiguous is None:
         return "the tile is contiguous along no dimension"
     try:
-        # Each line of a block is an access as those of a copy that transposes nothing.
-        problem = Transfer(layout.element, layout.shape, contiguous, WARP).fits(layout)
+        # A write of a line of a block has the constraints of an access of a `Transfer`.
+        problem = Transfer(layout.element, layout.shape, contiguous, WARP).problem(layout)
     except LayoutError as error:
         return str(error)
     across = layout.shape[1 - contiguous]
@@ -204,16 +209,16 @@ def transposition_problem(layout: TileLayout) -> str | None:
 def transposition(
     layout: TileLayout, threads: int, source: TileLayout | None = None
 ) -> Transposition:
-    """The arrangement for a tile: with the fewest bank conflicts, then with reads of whole sectors of
-    global memory, then with work for every thread, then the one with the fewest instructions.
+    """Return the best arrangement for a tile: the fewest bank conflicts, then reads of whole sectors of
+    global memory, then work for every thread, then the fewest instructions.
 
     Args:
-        layout: of the tile.
-        threads: that take part.
+        layout: the tile's layout.
+        threads: the number of threads.
         source: the layout of the tile that is read, indexed as the other; None for global memory.
 
     Raises:
-        LayoutError: if the tile cannot be filled so.
+        LayoutError: if the tile cannot be filled by a transposition.
     """
     problem = source_problem(source) or transposition_problem(layout)
     if problem:
@@ -244,13 +249,13 @@ def transposition(
 
 @dataclass(frozen=True)
 class Relayout:
-    """A copy that may change which dimension is contiguous: which one is, the tile's layout says.
+    """A copy that may change which dimension is contiguous, depending on the tile's layout.
 
     Attributes:
         element: the element type.
         shape: (rows, columns) of the tile.
-        contiguous: the tile's dimension along which what is read is contiguous.
-        threads: threads that take part.
+        contiguous: the tile's dimension along which the source is contiguous.
+        threads: the number of threads.
         source: the layout of the tile that is read, indexed as the one that is written; None for
             global memory.
     """
@@ -262,16 +267,16 @@ class Relayout:
     source: TileLayout | None = None
 
     def transposes(self, layout: TileLayout) -> bool:
-        """Whether the data is to be transposed."""
+        """Whether the copy transposes the data."""
         return len(layout.shape) == 2 and layout.contiguous_dim == 1 - self.contiguous
 
     def plan(self, layout: TileLayout) -> Transfer | Transposition:
-        """How the tile is filled.
+        """Return the arrangement that fills the tile.
 
         Raises:
-            LayoutError: if it cannot be.
+            LayoutError: if the tile cannot be filled.
         """
-        problem = self.fits(layout)
+        problem = self.problem(layout)
         if problem:
             raise LayoutError(problem)
         return (
@@ -280,17 +285,17 @@ class Relayout:
             else self._transfer().plan(layout)
         )
 
-    def fits(self, layout: TileLayout) -> str | None:
-        """Why the tile cannot be filled; None if it can."""
+    def problem(self, layout: TileLayout) -> str | None:
+        """Return why the tile cannot be filled, or None."""
         if self.transposes(layout):
             return source_problem(self.source) or transposition_problem(layout)
         try:
-            return self._transfer().fits(layout)
+            return self._transfer().problem(layout)
         except LayoutError as error:
             return str(error)
 
     def conflicts(self, layout: TileLayout) -> Access:
-        """The worst bank conflict of a warp's access to a tile that can be filled."""
+        """Return the worst bank conflict of a warp's access to a tile that can be filled."""
         return self.plan(layout).conflicts(layout)
 
     def _transfer(self) -> Transfer:

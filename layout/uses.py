@@ -1,4 +1,4 @@
-"""What a program does with a tile, and what each use says of a layout that the tile may have."""
+"""Uses of a tile by a program, and their evaluation of a layout."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .transposition import Relayout
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What one use says of one layout.
+    """The evaluation of one layout by one use.
 
     Attributes:
-        accepted: whether the layout can be used so.
-        reason: why, or how; or why not.
-        in_loop: whether a loop pays for it, with descriptors that are computed at run time.
-        turned: whether data has to be transposed for it, which costs instructions.
-        conflicts: passes over the banks that an access takes beyond the least.
+        accepted: whether the use accepts the layout.
+        reason: how the tile is accessed, or why the layout is refused.
+        in_loop: whether descriptors are computed at run time, inside the loop.
+        transposed: whether data has to be transposed, which costs instructions.
+        conflicts: passes over the banks beyond the fewest, of one access.
     """
 
     accepted: bool
@@ -37,7 +37,7 @@ class Evaluation:
 
 
 class Use(Protocol):
-    """Something that a program does with a tile and that its layout must allow."""
+    """A use of a tile that constrains its layout."""
 
     @property
     def what(self) -> str:
@@ -45,7 +45,7 @@ class Use(Protocol):
         ...
 
     def evaluate(self, layout: TileLayout) -> Evaluation:
-        """Whether the tile, having that layout, can be used so."""
+        """Evaluate a layout of the tile."""
         ...
 
 
@@ -53,7 +53,7 @@ _Evaluate = TypeVar("_Evaluate", bound=Callable[..., Evaluation])
 
 
 def refusing(evaluate: _Evaluate) -> _Evaluate:
-    """Makes the refusal that it means of a `LayoutError` in a use's `evaluate`."""
+    """Decorate a use's `evaluate`: a `LayoutError` becomes a refusal."""
 
     @wraps(evaluate)
     def evaluation(self: Any, layout: TileLayout) -> Evaluation:
@@ -67,7 +67,13 @@ def refusing(evaluate: _Evaluate) -> _Evaluate:
 
 @dataclass(frozen=True)
 class TransferUse:
-    """A tile, or a part of it, filled or read by 16-byte accesses of all threads."""
+    """A tile, or a subtile of it, that all threads fill or read in 16-byte accesses.
+
+    Attributes:
+        what: the use in words.
+        transfer: the copy.
+        path: the path to the subtile.
+    """
 
     what: str
     transfer: Transfer | Relayout
@@ -76,26 +82,28 @@ class TransferUse:
     @refusing
     def evaluate(self, layout: TileLayout) -> Evaluation:
         subtile = follow(layout, self.path).layout
-        return filled(subtile, self.transfer)
+        return evaluate_copy(subtile, self.transfer)
 
 
 @lru_cache(maxsize=1024)
-def filled(subtile: TileLayout, transfer: Transfer | Relayout) -> Evaluation:
-    """What is said of a tile that is filled so."""
-    problem = transfer.fits(subtile)
+def evaluate_copy(subtile: TileLayout, transfer: Transfer | Relayout) -> Evaluation:
+    """Evaluate the layout of a tile that a copy fills."""
+    problem = transfer.problem(subtile)
     if problem:
         return Evaluation(False, problem)
     transposed = isinstance(transfer, Relayout) and transfer.transposes(subtile)
     how = "transposed in registers, " if transposed else ""
-    return _served(transfer.plan(subtile).conflicts(subtile), how, transposed)
+    return _accepted(transfer.plan(subtile).conflicts(subtile), how, transposed)
 
 
 @dataclass(frozen=True)
 class FragmentUse:
-    """A tile, or a part of it, that a warpgroup loads into a fragment or stores one to.
+    """A tile, or a subtile of it, that a warpgroup loads into a fragment or stores one to.
 
     Attributes:
-        access: from a layout to how its elements are accessed.
+        what: the use in words.
+        access: the function that returns the access to the elements of a layout.
+        path: the path to the subtile.
     """
 
     what: str
@@ -106,22 +114,24 @@ class FragmentUse:
     def evaluate(self, layout: TileLayout) -> Evaluation:
         subtile = follow(layout, self.path).layout
         access = self.access(subtile)
-        return _served(access.conflicts(subtile), f"{access}, ")
+        return _accepted(access.conflicts(subtile), f"{access}, ")
 
 
 @dataclass(frozen=True)
 class BulkUse:
-    """A tile, or a part of it, that bulk tensor copies (TMA) fill or read.
+    """A tile, or a subtile of it, that bulk tensor copies (TMA) fill or read.
 
     Attributes:
+        what: the use in words.
         contiguous: the dimension along which the data in global memory is contiguous.
-        blocks: blocks of a cluster that share the copy.
-        stores: whether they read the tile.
+        ctas: CTAs of a cluster that share the copy.
+        path: the path to the subtile.
+        stores: whether the copies read the tile.
     """
 
     what: str
     contiguous: int
-    blocks: int = 1
+    ctas: int = 1
     path: tuple[Step, ...] = ()
     stores: bool = False
 
@@ -130,7 +140,7 @@ class BulkUse:
         subtile = follow(layout, self.path)
         whole = tensor_box(subtile.layout)
         check_start(subtile)
-        box = share_of(subtile.layout, self.blocks).box if self.blocks > 1 else whole
+        box = share_of(subtile.layout, self.ctas).box if self.ctas > 1 else whole
         if box.contiguous != self.contiguous:
             return Evaluation(
                 False,
@@ -138,12 +148,12 @@ class BulkUse:
                 f"{CONTIGUITY[box.contiguous]}; TMA moves lines as they are",
             )
         copies = f"{len(box.places)} copies" if len(box.places) > 1 else "one copy"
-        each = f" in each of {self.blocks} blocks" if self.blocks > 1 else ""
+        each = f" in each of {self.ctas} CTAs" if self.ctas > 1 else ""
         return Evaluation(True, f"{copies} of {box.shape[0]}x{box.shape[1]}{each}")
 
 
-def _served(access: Access, how: str, transposed: bool = False) -> Evaluation:
-    """What is said of an access that can be."""
+def _accepted(access: Access, how: str, transposed: bool = False) -> Evaluation:
+    """Return the evaluation of a layout that can be accessed."""
     banks = "no bank conflicts"
     if access.conflicts:
         banks = f"bank conflicts: {access.wavefronts} passes where {access.ideal} would do"

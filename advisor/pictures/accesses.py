@@ -11,7 +11,7 @@ import numpy as np
 from ...layout.arch import Arch
 from ...layout.banks import Access, warp_access
 from ...layout.elements import E2M1, UNIT_BYTES
-from ...layout.fragment_access import a_fragment_access, lies_together
+from ...layout.fragment_access import a_fragment_access, has_contiguous_runs
 from ...layout.instruction import MAX_N, instruction_k
 from ...layout.modes import LayoutError
 from ...layout.operand import Role
@@ -81,7 +81,7 @@ def touched(
     if kind is AccessKind.MMA:
         return _mma(cells, at, role, arch)
     unit, contiguous = layout.element.unit, layout.contiguous_dim
-    if contiguous is None or not lies_together(layout, contiguous, unit):
+    if contiguous is None or not has_contiguous_runs(layout, contiguous, unit):
         raise LayoutError(
             f"{_NAMES[kind]} accesses 16 bytes at a time, but the tile has no {unit} contiguous elements"
         )

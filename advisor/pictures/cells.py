@@ -10,7 +10,7 @@ import numpy as np
 
 from ...layout.banks import BANK_BYTES, BANKS
 from ...layout.elements import UNIT_BYTES, WINDOW_BYTES
-from ...layout.fragment_access import lies_together
+from ...layout.fragment_access import has_contiguous_runs
 from ...layout.modes import LayoutError
 from ...layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS, ScaleBlocks, scale_blocks
 from ...layout.tensor_box import tensor_box
@@ -175,7 +175,7 @@ def cells_of(
         raise LayoutError(
             f"a picture shows rows and columns; the layout has rank {len(layout.shape)}"
         )
-    if not layout.settled:
+    if not layout.has_static_origin:
         layout = layout.with_origin()
     least = max(1, 8 // layout.element.bits)
     held = max(layout.shape[0] * layout.shape[1] // least, layout.size_bytes)
@@ -188,7 +188,7 @@ def cells_of(
     count = least if elements else layout.element.unit
     if not elements and isinstance(scale_blocks(layout), ScaleBlocks):
         dim, count = 1, BLOCK_FACTORS
-    while not lies_together(layout, dim, count):
+    while not has_contiguous_runs(layout, dim, count):
         if count == least:
             raise LayoutError(
                 f"the elements of {layout.element} in a byte are not contiguous along a dimension; "

@@ -270,7 +270,7 @@ def _check(
     layout = layout_of(tile)
     transfer = _transfer(source, tile, 128, permutation, relayout)
     check_vectors(source, tile_element(tile).unit // packed(tile))
-    problem = transfer.fits(layout) if layout else None
+    problem = transfer.problem(layout) if layout else None
     if problem:
         raise Invalid(problem)
 
@@ -300,7 +300,7 @@ def _check_tiles(source: Any, tile: Any, permutation: tuple[int, ...], relayout:
         )
     read, written = layout_of(source), layout_of(tile)
     if read and written:
-        problem = TileCopy(permutation, relayout, 128).transfer(read).fits(written)
+        problem = TileCopy(permutation, relayout, 128).transfer(read).problem(written)
         if problem:
             raise Invalid(problem)
 

@@ -1,7 +1,7 @@
-"""What `tcgen05.mma` (Blackwell) reads: kinds, shapes, operands and the descriptors of both.
+"""The instruction set `tcgen05` (Blackwell): kinds, shapes, operands, scale factors and descriptors.
 
-No such chip was at hand: this follows the PTX ISA and, where that is silent, CuTe, and it is tested
-against both; nothing here was measured.
+It follows the PTX ISA and, where that states nothing, CuTe, and is tested against both. No such chip was
+available: nothing here was measured.
 """
 
 from .chunks import Chunks, chunked_mma_tiles

@@ -1,4 +1,4 @@
-"""Where D lies in tensor memory (PTX ISA 9.7.16.10.5, whose figures call the layouts A, B, D and F)."""
+"""The layouts of D in tensor memory: A, B, D and F in the figures of PTX ISA 9.7.16.10.5."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from .shapes import MAX_N, Shape, ShapeError
 
-#: Rows of D that lie on neighbouring lanes in every layout.
+#: Rows of D that are on neighbouring lanes in every layout.
 BAND_ROWS = 16
 
-#: The layout's letter by M and blocks.
+#: The layout's letter by M and CTAs.
 _LETTERS = {(256, 2): "A", (128, 2): "B", (128, 1): "D", (64, 1): "F"}
 
 
@@ -21,7 +21,7 @@ class Accumulator:
         shape: the instruction's shape.
 
     Raises:
-        ShapeError: if no dense instruction of any kind has that M with that many blocks, or that N.
+        ShapeError: if no dense instruction of any kind has that M with that number of CTAs, or that N.
     """
 
     shape: Shape
@@ -29,7 +29,7 @@ class Accumulator:
     def __post_init__(self) -> None:
         m, n, ctas = self.shape.m, self.shape.n, self.shape.ctas
         if (m, ctas) not in _LETTERS:
-            known = ", ".join(f"{rows} of cta_group::{blocks}" for rows, blocks in _LETTERS)
+            known = ", ".join(f"{rows} of cta_group::{count}" for rows, count in _LETTERS)
             raise ShapeError(f"D of {self.shape} has {m} rows; expected one of {known}")
         if not 0 < n <= MAX_N or n % (8 * ctas):
             raise ShapeError(
@@ -43,15 +43,15 @@ class Accumulator:
 
     @property
     def columns(self) -> int:
-        """Columns of each block's tensor memory that it takes."""
+        """Columns that it takes of each CTA's tensor memory."""
         return self.shape.n // 2 if self.letter == "B" else self.shape.n
 
     def place(self, row: int, column: int) -> tuple[int, int, int]:
-        """(block, lane, column) of an element, from the accumulator's address on."""
+        """Return (CTA, lane, column) of an element, relative to the accumulator's address."""
         if self.letter == "B":
             half, within = divmod(column, self.columns)
             return row // 64, row % 64 + 64 * half, within
         if self.letter == "F":
             return 0, row // BAND_ROWS * 2 * BAND_ROWS + row % BAND_ROWS, column
-        block, lane = divmod(row, 128)
-        return block, lane, column
+        cta, lane = divmod(row, 128)
+        return cta, lane, column

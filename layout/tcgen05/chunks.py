@@ -1,9 +1,9 @@
-"""Operands whose instructions read 48 bytes along K: a row of 128 bytes holds no whole number of them.
+"""Operands whose instructions read 48 bytes along K, of which a row of 128 bytes holds no whole number.
 
-The ISA's absolute mode of the leading dimension (9.7.16.3.1.2) reads such a row in two chunks, the
-second of which begins where the descriptor's LBO says. CUTLASS and Triton lay the tile out in
-ordinary atoms of 128 bytes along K, and so do we; the second chunk is then the row's start in the next
-atom. That its rows follow each other as those of the first is implied by both, and written nowhere.
+The ISA's absolute mode of the leading dimension (9.7.16.3.1.2) reads such a row in two chunks; the second
+begins at the address in the descriptor's LBO. As in CUTLASS and Triton, the tile has ordinary atoms of
+128 bytes along K, and the second chunk is the row's start in the next atom. That the rows of the second
+chunk have the same strides as those of the first is implied by both, and stated nowhere.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from .shapes import LONG_K_BYTES
 
 @dataclass(frozen=True)
 class Chunks(MmaTiles):
-    """The instructions' shares of an operand with K steps of 48 bytes. A block in two chunks needs the
-    second one's address besides its step.
+    """The MMA tiles of an operand with K blocks of 48 bytes. The descriptor of an MMA tile in two chunks
+    holds the address of the second chunk, in addition to its start.
 
     Attributes:
         canonical, pieces, starts, encoding: as for `MmaTiles`.
-        seconds: where the second chunk of each block's first row begins in the tile, in bytes, before the
-            swizzle; None where a block has one chunk.
+        seconds: byte offset of the second chunk of each MMA tile's first row in the tile, before the
+            swizzle; None for an MMA tile with one chunk.
     """
 
     seconds: tuple[tuple[int | None, ...], ...] = ()
@@ -44,21 +44,26 @@ class Chunks(MmaTiles):
 
     @property
     def second_steps(self) -> tuple[tuple[int, ...], ...]:
-        """What is added to the first block's start, which is the tile's, for each block's second chunk,
-        in 16-byte units; -1 for a block that has none."""
+        """The step from the first MMA tile's start, which is the tile's, to each one's second chunk, in
+        16-byte units; -1 if it has none."""
         return tuple(
             tuple(-1 if s is None else s // UNIT_BYTES for s in row) for row in self.seconds
         )
 
     def descriptor(self, start: int, base_offset: int = 0) -> Tcgen05Descriptor:
-        """The descriptor of the first block of a tile at byte address `start`; see `block_descriptor`."""
+        """Return the descriptor of the first MMA tile of a tile at byte address `start`; see
+        `block_descriptor`."""
         return replace(self.block_descriptor(0, 0, start), base_offset=base_offset)
 
     def block_descriptor(self, mn: int, k: int, start: int) -> Tcgen05Descriptor:
-        """The descriptor of a block of a tile at byte address `start`, which is aligned to the pattern.
+        """Return the descriptor of an MMA tile.
+
+        Args:
+            mn, k: the indices of the MMA tile.
+            start: the byte address of the tile, aligned to the swizzle's pattern.
 
         Raises:
-            ValueError: if the tile does not begin with its pattern.
+            ValueError: if `start` is not aligned.
         """
         if start % Swizzle.B128.pattern_bytes:
             raise ValueError(
@@ -75,22 +80,22 @@ class Chunks(MmaTiles):
         )
 
     def __str__(self) -> str:
-        split = [k for k, second in enumerate(self.seconds[0]) if second is not None]
-        which = f"those of k steps {', '.join(map(str, split))}" if split else "none"
-        return f"K-major, 48 bytes a step; of {len(self.seconds[0])} steps {which} in two chunks"
+        split = [str(k) for k, second in enumerate(self.seconds[0]) if second is not None]
+        which = ", ".join(split) if split else "none"
+        return f"K-major, {len(self.seconds[0])} K blocks of 48 bytes, in two chunks: {which}"
 
 
 def chunked_mma_tiles(tile: TileLayout, role: Role, kind: Kind, ctas: int = 1) -> Chunks | Mismatch:
-    """Cuts a tile of one block, (M, K) for A and (K, N) for B, into what each instruction reads.
+    """Cut a tile of one CTA, (M, K) for A and (K, N) for B, into MMA tiles with K blocks of 48 bytes.
 
     Args:
         tile: the tile's layout: K-major, 128-byte swizzle (9.7.16.3.1.2.1).
-        role: which operand it is.
+        role: A or B.
         kind: the instructions' kind, `mxf4` or `mxf4nvf4`.
-        ctas: blocks that multiply together.
+        ctas: CTAs that execute each instruction.
 
     Returns:
-        The blocks, or why the instructions cannot read them.
+        The MMA tiles, or why the instructions cannot read them.
     """
     operand, bits = role.orient(tile), tile.element.bits
     if tile.element not in kind.codes or bits != 4:
@@ -143,17 +148,17 @@ def chunked_mma_tiles(tile: TileLayout, role: Role, kind: Kind, ctas: int = 1) -
 def _atom(
     operand: TileLayout, at: int, piece: int, k: int, extent: int
 ) -> tuple[Canonical, int] | Mismatch:
-    """The canonical layout of the rows of an instruction in the atoms at `k`, and where they begin."""
+    """Return the canonical layout of an instruction's rows in the atoms at `k`, and their byte offset."""
     where = f"the atoms of {piece}x{extent} at ({at}, {k})"
     try:
         subtile = operand.slice((at, k), (piece, extent))
     except LayoutError as error:
         return Mismatch(f"{where}: {error}")
-    if subtile.terms or not subtile.layout.settled:
-        return Mismatch(f"{where} begin where only the running kernel knows; take whole tiles")
+    if subtile.terms or not subtile.layout.has_static_origin:
+        return Mismatch(f"{where} begin at a position known at run time only; use whole tiles")
     if subtile.layout.origin:
         begin = format_origin(subtile.layout.origin)
-        return Mismatch(f"{where} are parts of atoms: they begin at {begin} in them")
+        return Mismatch(f"{where} cut atoms: they begin at {begin} within them")
     canonical = match(subtile.layout)
     if isinstance(canonical, Mismatch):
         return Mismatch(f"{where}: {canonical.reason}")

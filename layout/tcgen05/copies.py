@@ -1,4 +1,4 @@
-"""What `tcgen05.cp` reads of a block of scale factors (PTX ISA 9.7.16.10.7)."""
+"""The reads of `tcgen05.cp` of a block of scale factors (PTX ISA 9.7.16.10.7)."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from ..swizzle import Swizzle
 from .descriptor import Tcgen05Descriptor
 from .scales import BLOCK_COLUMNS, BLOCK_FACTORS, LANES
 
-#: Lines of 16 bytes that lie next to each other; SBO leads to the next.
+#: Adjacent lines of 16 bytes; SBO is the stride to the next group of lines.
 LINES_TOGETHER = 8
 
 
 def copied_addresses(descriptor: Tcgen05Descriptor) -> np.ndarray:
-    """The byte address that `tcgen05.cp.32x128b.warpx4` reads for each factor of a block.
+    """Return the byte address that `tcgen05.cp.32x128b.warpx4` reads for each factor of a block.
 
     Args:
-        descriptor: of the block, in shared memory.
+        descriptor: the shared memory descriptor of the block.
 
     Returns:
         int64[128, 4], indexed by row and factor.
 
     Raises:
-        ValueError: if it is swizzled; blocks are not.
+        ValueError: if the descriptor has a swizzle; blocks have none.
     """
     if descriptor.swizzle is not Swizzle.NONE:
         raise ValueError(f"blocks of scale factors have no swizzle, not {descriptor.swizzle}")

@@ -12,10 +12,10 @@ from .shapes import LONG_K_BYTES
 #: The bit that makes the leading dimension's stride an absolute address (9.7.16.3.1).
 LBO_MODE = (52, 1)
 
-#: The swizzling modes. Where both of 128 bytes do, the one that every generation has comes first.
+#: The swizzling modes, in order of preference: of the two of 128 bytes, the one that wgmma has first.
 TCGEN05_WIDEST_FIRST = (Swizzle.B128, Swizzle.B128_ATOM_32B, *WIDEST_FIRST[1:])
 
-#: The field of the version, which is 1 for Blackwell's descriptors.
+#: The field of the version, which is 1 in Blackwell's descriptors.
 VERSION = (46, 3)
 
 
@@ -29,9 +29,9 @@ class Tcgen05Descriptor(Descriptor):
             (9.7.16.3.1.2), for a K of 48 bytes.
 
     Raises:
-        ValueError: if a quantity is not what its field can hold, or the absolute mode is not allowed
-            with the others (9.7.16.3.1.2.1), or there is a base offset without swizzle: `wgmma` ignores
-            it, and no chip has said what `tcgen05` does.
+        ValueError: if a field cannot hold its quantity, if the absolute mode is not allowed with the
+            other fields (9.7.16.3.1.2.1), or if there is a base offset without swizzle: `wgmma` ignores
+            it, and for `tcgen05` this was not measured.
     """
 
     absolute: bool = False
@@ -56,12 +56,12 @@ class Tcgen05Descriptor(Descriptor):
             )
 
     def chunks(self, k_bytes: int) -> tuple[int, ...]:
-        """Bytes of each row that lie together, of `k_bytes`: two numbers if the row goes on at LBO."""
+        """Return the bytes of each chunk of a row of `k_bytes`: two if the row continues at LBO."""
         room = self.swizzle.width - self.start % self.swizzle.width
         return (room, k_bytes - room) if self.absolute and room < k_bytes else (k_bytes,)
 
     def row_problem(self, k_bytes: int) -> str | None:
-        """Why no instruction reads so many bytes of each row by it; None if one may.
+        """Return why no instruction reads that number of bytes of each row by this descriptor, or None.
 
         Args:
             k_bytes: bytes along K of one instruction.
@@ -77,29 +77,29 @@ class Tcgen05Descriptor(Descriptor):
         if long and within + k_bytes > width:
             return (
                 f"the instruction reads {k_bytes} bytes from byte {within} of lines of {width}: "
-                "behind their end, it needs an LBO that is an address (bit 52)"
+                "past their end, it needs an LBO that is an address (bit 52)"
             )
         *_, last = chunks = self.chunks(k_bytes)
         if len(chunks) > 1 and self.lbo % width + last > width:
             return (
                 f"LBO is the address {self.lbo:#x}, {self.lbo % width} bytes into a line of {width}, but "
-                f"{last} bytes of each row are read from there: both chunks lie within lines (PTX ISA "
-                "9.7.16.3.1.2)"
+                f"{last} bytes of each row are read from there: both chunks must be within lines (PTX "
+                "ISA 9.7.16.3.1.2)"
             )
         return None
 
     def encode(self) -> int:
-        """The 64 bits."""
+        """Return the 64 bits."""
         return super().encode() | self.absolute << LBO_MODE[0]
 
     @classmethod
     def reserved(cls) -> int:
-        """The bits that belong to no field, and must be 0."""
+        """Return the mask of the bits that belong to no field and must be 0."""
         return super().reserved() & ~mask_of(LBO_MODE)
 
     @classmethod
     def decode(cls, bits: int) -> Self:
-        """The descriptor that those 64 bits are; see `Descriptor.decode`."""
+        """Return the descriptor that 64 bits encode; see `Descriptor.decode`."""
         relative = super().decode(bits & ~mask_of(LBO_MODE))
         return replace(relative, absolute=bits & mask_of(LBO_MODE) != 0)
 

@@ -1,4 +1,4 @@
-"""`tcgen05.mma` of one kind, in all of its shapes."""
+"""`tcgen05.mma` of one kind, in all of its shapes (PTX ISA 9.7.16)."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Tcgen05Instruction(MmaInstruction):
 
     Attributes:
         kind: the kind.
-        ctas: CTAs that multiply together (`.cta_group`), each with its share of the rows of A and columns
-            of B.
-        long_k: whether it reads 48 bytes along K, as on sm_103, and not 32.
+        ctas: CTAs that execute the instruction (`.cta_group`), each with its share of the rows of A and
+            columns of B.
+        long_k: whether it reads 48 bytes along K, as sm_103 can, instead of 32.
     """
 
     name: ClassVar[str] = "tcgen05"
@@ -51,8 +51,10 @@ class Tcgen05Instruction(MmaInstruction):
         legal = legal_n(self.kind, b, self.ctas, major is Major.MN, self.k_bytes)
         return tuple(n // self.ctas for n in legal)
 
-    def blocks(self, tile: TileLayout, role: Role, rows: int | None = None) -> MmaTiles | Mismatch:
-        """See `tcgen05_mma_tiles`; with a K of 48 bytes `chunked_mma_tiles`, which knows no `rows`."""
+    def mma_tiles(
+        self, tile: TileLayout, role: Role, rows: int | None = None
+    ) -> MmaTiles | Mismatch:
+        """See `tcgen05_mma_tiles`; with a K of 48 bytes `chunked_mma_tiles`, which ignores `rows`."""
         if self.long_k:
             return chunked_mma_tiles(tile, role, self.kind, self.ctas)
         return tcgen05_mma_tiles(tile, role, self.kind, self.ctas, rows)
@@ -67,7 +69,7 @@ class Tcgen05Instruction(MmaInstruction):
 
     def check_mn(self, role: Role, element: Element, extent: int) -> None:
         """See `MmaInstruction.check_mn`."""
-        each = f" in each of {self.ctas} blocks" if self.ctas > 1 else ""
+        each = f" in each of {self.ctas} CTAs" if self.ctas > 1 else ""
         legal = self.legal_m if role is Role.A else self.legal_n(element)
         if widest_first(legal, extent) is None:
             step = legal[0]
@@ -77,7 +79,7 @@ class Tcgen05Instruction(MmaInstruction):
             )
 
     def check_k(self, role: Role, element: Element, k: int) -> None:
-        """See `MmaInstruction.check_mn`; with a K of 48 bytes tiles are of whole atoms, too."""
+        """See `MmaInstruction.check_k`; with a K of 48 bytes, tiles are also of whole atoms."""
         if not self.long_k:
             return super().check_k(role, element, k)
         step, atom = instruction_k(element, LONG_K_BYTES), Swizzle.B128.atom_elements(element)

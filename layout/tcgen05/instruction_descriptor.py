@@ -10,7 +10,7 @@ from ..elements import Element
 from .kinds import MN_MAJOR, SCALE_TYPES, Kind
 from .shapes import LONG_K_BYTES, Shape, check_shape
 
-#: First bit and width of each field; those of plain kinds, then of block-scaled ones.
+#: First bit and width of each field: those of all kinds, of plain kinds, and of block-scaled kinds.
 _SPARSE, _A_TYPE, _B_TYPE = (2, 1), (7, 3), (10, 3)
 _NEGATE_A, _NEGATE_B, _A_MN_MAJOR, _B_MN_MAJOR = (13, 1), (14, 1), (15, 1), (16, 1)
 _N, _M = (17, 6), (24, 5)
@@ -42,27 +42,26 @@ _SCALED_FIELDS = {
     "k_bytes": _LONG_K,
 }
 
-#: What the field of D's type holds.
+#: The encoding of D's type.
 _D_CODES = {"f16": 0, "f32": 1, "s32": 2}
 
 
 @dataclass(frozen=True)
 class InstructionDescriptor:
-    """What an instruction multiplies, by its fields. The types and the shape are checked by
-    `check`.
+    """An instruction descriptor by its fields; `check` checks the types and the shape.
 
     Attributes:
-        kind: the instruction's kind, which the bits do not say.
-        a, b: the types of A and B.
-        m, n: rows and columns of D, of all blocks that take part.
-        d: the type of D; of a block-scaled kind "f32".
+        kind: the instruction's kind, which the bits do not encode.
+        a, b: the element types of A and B.
+        m, n: rows and columns of D, of all CTAs that execute the instruction.
+        d: the type of D; "f32" for a block-scaled kind.
         a_mn_major, b_mn_major: whether A is M-major, B is N-major.
         negate_a, negate_b: whether A or B is negated.
         saturate: whether D is saturated (integers).
         sparse: whether A is sparse.
-        selector: which metadata a sparse instruction takes, 0 to 3.
+        selector: the sparsity selector, 0 to 3.
         scale: the type of the scale factors; None for a kind that has none.
-        a_scale, b_scale: which bytes of the words of A's and B's scale factors are taken, 0 to 3.
+        a_scale, b_scale: the ids of A's and B's scale factors: the byte of a word, 0 to 3.
         k_bytes: 32, or 48 on sm_103a.
     """
 
@@ -86,7 +85,7 @@ class InstructionDescriptor:
 
     @staticmethod
     def fields(kind: Kind) -> dict[str, tuple[int, int]]:
-        """First bit and width of each attribute's field in the descriptors of a kind, in their order."""
+        """Return (first bit, width) of each attribute's field in the descriptors of a kind, in order."""
         found = _FIELDS
         if kind.scales:
             plain = ("selector", "saturate", "d")
@@ -94,10 +93,10 @@ class InstructionDescriptor:
         return dict(sorted(found.items(), key=itemgetter(1)))
 
     def check(self, ctas: int) -> None:
-        """Checks that an instruction of so many blocks can be that.
+        """Check that an instruction with `.cta_group::{ctas}` can have this descriptor.
 
         Raises:
-            ValueError: if none can; the message says what would fit.
+            ValueError: if none can; the message states what would fit.
         """
         kind = self.kind
         if not kind.multiplies(self.a, self.b):
@@ -138,7 +137,7 @@ class InstructionDescriptor:
         check_shape(kind, shape, self.b, self.b_mn_major)
 
     def encode(self) -> int:
-        """The 32 bits."""
+        """Return the 32 bits."""
         bits = 0
 
         def put(field: tuple[int, int], value: int) -> None:
@@ -153,7 +152,7 @@ class InstructionDescriptor:
         put(_A_MN_MAJOR, self.a_mn_major)
         put(_B_MN_MAJOR, self.b_mn_major)
         put(_N, self.n >> 3)
-        # Block-scaled kinds count M in 128 from bit 27 on, which is the same.
+        # Block-scaled kinds have M / 128 from bit 27 on, which is the same encoding.
         put(_M, self.m >> 4)
         if self.scale is None:
             put(_SELECTOR, self.selector)
@@ -168,10 +167,10 @@ class InstructionDescriptor:
 
     @classmethod
     def decode(cls, bits: int, kind: Kind) -> InstructionDescriptor:
-        """The descriptor that those bits are for an instruction of that kind.
+        """Return the descriptor that 32 bits encode for an instruction of that kind.
 
         Raises:
-            ValueError: if bits that belong to no field are set, or a field holds what means nothing.
+            ValueError: if a bit that belongs to no field is set, or a field has an undefined value.
         """
         known = _SCALED if kind.scales else _PLAIN
         if not 0 <= bits < 1 << 32:
@@ -219,7 +218,7 @@ def _scaled(get) -> dict:
 
 
 def _meant(what: str, code: int, codes: dict):
-    """What a field's code means."""
+    """Return the meaning of a field's code."""
     found = [meaning for meaning, its in codes.items() if its == code]
     if not found:
         known = ", ".join(f"{its} ({meaning})" for meaning, its in codes.items())

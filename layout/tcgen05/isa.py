@@ -1,4 +1,4 @@
-"""`tcgen05.mma`, which one thread issues for its CTA or for two (PTX ISA 9.7.16)."""
+"""The instruction set `tcgen05`; one thread issues an MMA for its CTA or CTA pair (PTX ISA 9.7.16)."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from .shapes import LONG_K_BYTES, TCGEN05_M
 
 @dataclass(frozen=True)
 class Tcgen05(MmaIsa):
-    """The instructions of sm_100, or of an architecture that has others of the kinds.
+    """The instruction set of sm_100, or of an architecture with other kinds.
 
     Attributes:
         has_integers: whether it has `.kind::i8`.
-        has_long_k: whether instructions can read 48 bytes along K, of 4-bit types whose blocks are
-            scaled. A descriptor's LBO may then be an address.
+        has_long_k: whether block-scaled instructions on 4-bit types can read 48 bytes along K. A
+            descriptor's LBO may then be an address.
     """
 
     name: ClassVar[str] = "tcgen05"
@@ -56,12 +56,12 @@ class Tcgen05(MmaIsa):
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds that it has."""
+        """See `MmaIsa.kinds`."""
         return _kinds(self.has_integers)
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        """The types that are multiplied."""
+        """See `MmaIsa.elements`."""
         return _elements(self.has_integers)
 
     def accumulators(self, a: Element, b: Element, scaled: bool = False) -> tuple[Accumulator, ...]:
@@ -72,7 +72,7 @@ class Tcgen05(MmaIsa):
         return ()
 
     def partners(self, a: Element) -> tuple[Element, ...]:
-        """See `MmaIsa.partners`; in the order in which the kinds have them."""
+        """See `MmaIsa.partners`; in the order of the kinds."""
         plain = (kind for kind in self.kinds if not kind.scales)
         found = (b for kind in plain for b in kind.codes if kind.multiplies(a, b))
         return tuple(dict.fromkeys(found))
@@ -90,10 +90,10 @@ class Tcgen05(MmaIsa):
     def instruction(
         self, a: Element, b: Element, sparse: bool = False, ctas: int = 1
     ) -> Tcgen05Instruction:
-        """The instruction of the first kind that multiplies the types; see `MmaIsa.instruction`."""
+        """See `MmaIsa.instruction`; of the first kind that multiplies the types."""
         kind = next((kind for kind in self.kinds if kind.multiplies(a, b)), None)
         if kind is None or sparse or ctas not in self.ctas:
-            how = " with a sparse A" * sparse + f" in {ctas} blocks" * (ctas not in self.ctas)
+            how = " with a sparse A" * sparse + f" in {ctas} CTAs" * (ctas not in self.ctas)
             raise LayoutError(f"tcgen05 does not multiply {a} by {b}{how}")
         return Tcgen05Instruction(kind, ctas)
 

@@ -1,4 +1,4 @@
-"""The kinds of `tcgen05.mma`: which types each multiplies, and what it adds in (PTX ISA 9.7.16.2)."""
+"""The kinds of `tcgen05.mma`: the element types and the accumulator types of each (PTX ISA 9.7.16.2)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..elements import (
     Element,
 )
 
-#: The types that are multiplied.
+#: The types of A and of B.
 MULTIPLICANDS = (
     F16,
     BF16,
@@ -34,14 +34,14 @@ MULTIPLICANDS = (
     E3M2_P32,
 )
 
-#: Those that are read MN-major, too (PTX ISA 9.7.16.3, table of majors by type).
+#: Types that are read both K-major and MN-major (PTX ISA 9.7.16.3, table of majornesses by type).
 MN_MAJOR = (F16, BF16, TF32, E4M3, E5M2, S8, U8)
 
-#: What the fields of A's and B's types hold (PTX ISA, tables of the instruction descriptor). A 4-bit
-#: float has one code as it is padded, and another as it is packed.
+#: The encodings of A's and B's types (PTX ISA, tables of the instruction descriptor). A 4-bit float has
+#: one code if it is padded, and another if it is packed.
 _FLOAT_8_CODES = {E4M3: 0, E5M2: 1, E2M3_P32: 3, E3M2_P32: 4, E2M1_P64: 5}
 
-#: Types of the scale factors of blocks, and what their field holds.
+#: Types of scale factors, and their encodings.
 SCALE_TYPES = {"ue4m3": 0, "ue8m0": 1}
 
 
@@ -51,11 +51,11 @@ class Kind:
 
     Attributes:
         name: the ISA's name, without the dot.
-        codes: its multiplicands, with what the fields of their types hold.
+        codes: the types of A and B, with their encodings.
         accumulators: the types that D can have, the usual one first.
-        same: whether A and B have one type.
-        scales: for a block-scaled kind, the types of its scale factors and the elements along K that
-            share one, in every combination; the usual one first.
+        same: whether A and B must have the same type.
+        scales: for a block-scaled kind, each (type of a scale factor, elements along K that share it);
+            the usual one first.
         negates: whether A and B can be negated.
         saturates: whether D can be saturated.
     """
@@ -72,11 +72,11 @@ class Kind:
         return hash(self.name)
 
     def multiplies(self, a: Element, b: Element) -> bool:
-        """Whether it multiplies A and B of these types."""
+        """Whether the kind multiplies A and B of these types."""
         return a in self.codes and b in self.codes and (a == b or not self.same)
 
     def accumulators_of(self, a: Element) -> tuple[str, ...]:
-        """The types that D can have for an A of that type: sums of bf16 are not kept in f16."""
+        """Return the types that D can have for an A of that type: bf16 is not accumulated in f16."""
         return self.accumulators[:1] if a == BF16 else self.accumulators
 
     def __str__(self) -> str:
@@ -100,18 +100,18 @@ KINDS = {
 
 
 def scaled_kind(a: Element, b: Element, scale: str, block: int) -> Kind | None:
-    """The first kind that multiplies A and B of these types with factors of that type, one for each
-    `block` elements along K; None if there is none."""
+    """Return the first kind that multiplies A and B of these types with scale factors of that type, one
+    for each `block` elements along K, or None."""
     fitting = (k for k in KINDS.values() if k.multiplies(a, b) and (scale, block) in k.scales)
     return next(fitting, None)
 
 
 def kind_of(a: Element, b: Element, scaled: bool = False) -> Kind | None:
-    """The first kind that multiplies A and B of these types; None if there is none.
+    """Return the first kind that multiplies A and B of these types, or None.
 
     Args:
-        a, b: the types of A and B.
-        scaled: whether it has to scale blocks.
+        a, b: the element types of A and B.
+        scaled: whether the kind is block-scaled.
     """
     fitting = (k for k in KINDS.values() if k.multiplies(a, b) and bool(k.scales) == scaled)
     return next(fitting, None)

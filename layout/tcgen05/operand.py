@@ -1,4 +1,4 @@
-"""An operand of `tcgen05.mma` in shared memory: what one instruction reads, and its descriptors."""
+"""An operand of `tcgen05.mma` in shared memory: its MMA tiles and descriptors."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .shapes import LONG_K_BYTES, legal_m, legal_n
 
 
 def swizzles_of(element: Element, major: Major) -> tuple[Swizzle, ...]:
-    """The swizzling modes in which a type is read with that major; none if it is not.
+    """Return the swizzling modes in which a type is read with that majorness; empty if it is not.
 
-    32-bit types are read MN-major in atoms of 32 bytes alone, and nothing else is (PTX ISA 9.7.16.3,
-    table of majors by type; for K-major atoms of 32 bytes, which it lists, CuTe refuses them, and so
-    do we).
+    The mode with atoms of 32 bytes is that of 32-bit types MN-major, and their only one (PTX ISA
+    9.7.16.3, table of majornesses by type). The table also lists it for K-major; CuTe does not accept
+    that, nor does this function.
     """
     if major is Major.K:
         return WIDEST_FIRST
@@ -35,40 +35,40 @@ def swizzles_of(element: Element, major: Major) -> tuple[Swizzle, ...]:
 def tcgen05_addresses(
     descriptor: int, element: str, major: str, rows: int, k_bytes: int = INSTRUCTION_K_BYTES
 ) -> np.ndarray:
-    """The byte address that one `tcgen05.mma` reads for each element of an operand, as the ISA has it.
+    """Return the byte address that one `tcgen05.mma` reads for each element, according to the ISA.
 
     Args:
         descriptor: the 64-bit shared memory descriptor.
         element: the element type's name, for example "bf16".
         major: "k" or "mn".
-        rows: the operand's extent along m or n, of one block.
+        rows: the operand's extent along m or n, of one CTA.
         k_bytes: bytes along K: 32, or 48 on sm_103a.
 
     Returns:
-        int64[rows, k], addresses in the shared window. Two elements of "e2m1" share a byte; of padded
-        types, it is the place of the element's share of 16 bytes.
+        int64[rows, k], addresses in the shared window. Two elements of "e2m1" share a byte. For padded
+        types, the address of element `i` of a 16-byte unit is that of its byte `i`.
 
     Raises:
-        ValueError: for an unknown element type or major, a malformed descriptor, or what the
-            instruction does not read: above all rows that do not fit their lines.
+        ValueError: for an unknown element type or majorness, a malformed descriptor, or an operand that
+            the instruction does not read: for example rows that do not fit their lines.
     """
-    kind, order = element_named(element), Major(major)
+    type_, majorness = element_named(element), Major(major)
     d = Tcgen05Descriptor.decode(descriptor)
-    if d.swizzle not in swizzles_of(kind, order):
-        raise ValueError(f"tcgen05 reads {kind} not {order} with swizzle {d.swizzle}")
-    if d.absolute and order is Major.MN:
-        raise ValueError(f"the leading dimension of {kind} is absolute, but it is read MN-major")
+    if d.swizzle not in swizzles_of(type_, majorness):
+        raise ValueError(f"tcgen05 does not read {type_} {majorness} with swizzle {d.swizzle}")
+    if d.absolute and majorness is Major.MN:
+        raise ValueError(f"the leading dimension of {type_} is absolute, but it is read MN-major")
     if k_bytes not in (INSTRUCTION_K_BYTES, LONG_K_BYTES):
         raise ValueError(f"K is {k_bytes} bytes; expected {INSTRUCTION_K_BYTES} or {LONG_K_BYTES}")
-    if k_bytes == LONG_K_BYTES and kind.bits != 4:
-        raise ValueError(f"K is {LONG_K_BYTES} bytes, which is for e2m1, not {kind}")
+    if k_bytes == LONG_K_BYTES and type_.bits != 4:
+        raise ValueError(f"K is {LONG_K_BYTES} bytes, which is for e2m1, not {type_}")
     if problem := d.row_problem(k_bytes):
         raise ValueError(problem)
-    columns = instruction_k(kind, k_bytes)
+    columns = instruction_k(type_, k_bytes)
     if not d.absolute:
-        return addresses(d, kind, order, rows, columns)
+        return addresses(d, type_, majorness, rows, columns)
     row = np.arange(rows, dtype=np.int64)[:, None]
-    kb = np.arange(columns, dtype=np.int64)[None, :] * kind.bits // 8
+    kb = np.arange(columns, dtype=np.int64)[None, :] * type_.bits // 8
     width = d.swizzle.width
     room = d.chunks(k_bytes)[0]
     a = np.where(kb < room, d.start + kb, d.lbo + kb - room)
@@ -79,20 +79,20 @@ def tcgen05_addresses(
 def tcgen05_mma_tiles(
     tile: TileLayout, role: Role, kind: Kind, ctas: int = 1, rows: int | None = None
 ) -> MmaTiles | Mismatch:
-    """Cuts a tile of one block, (M, K) for A and (K, N) for B, into what each instruction reads.
+    """Cut a tile of one CTA, (M, K) for A and (K, N) for B, into MMA tiles.
 
     Args:
         tile: the tile's layout.
-        role: which operand it is.
+        role: A or B.
         kind: the instructions' kind.
-        ctas: blocks that multiply together, each with its share of the rows of A and columns of B.
-        rows: the extent along m/n, of one block, of each instruction; None takes the widest.
+        ctas: CTAs that execute each instruction, each with its share of the rows of A and columns of B.
+        rows: the extent along m/n, of one CTA, of each instruction; None takes the widest.
 
     Returns:
-        The blocks, or why the instructions cannot read them.
+        The MMA tiles, or why the instructions cannot read them.
     """
-    if wrong := shape_problem(tile):
-        return wrong
+    if mismatch := shape_problem(tile):
+        return mismatch
     operand = role.orient(tile)
     if tile.element not in kind.codes:
         return Mismatch(
@@ -108,10 +108,10 @@ def tcgen05_mma_tiles(
 
 
 def reading_problem(operand: TileLayout, role: Role) -> str | None:
-    """Why tcgen05 reads no operand, (m/n, k), of that type with this major and swizzle; None if it
-    does."""
+    """Return why tcgen05 does not read an operand, (m/n, k), of that type, majorness and swizzle, or
+    None."""
     if operand.contiguous_dim is None:
-        return None  # `match` says more
+        return None  # `match` gives a more precise reason
     major = Major.MN if operand.contiguous_dim == 0 else Major.K
     modes = swizzles_of(operand.element, major)
     if operand.swizzle in modes:
@@ -133,7 +133,10 @@ def operand_pieces(
     k_bytes: int = INSTRUCTION_K_BYTES,
     rows: int | None = None,
 ) -> tuple[int, ...] | Mismatch:
-    """The extents along m/n, of one block, of successive instructions; `rows` each, if that is given."""
+    """Return the extents along m/n, of one CTA, of successive instructions, or why there are none.
+
+    Each extent is `rows` if that is given.
+    """
     extent, letter = operand.shape[0], role.extent_name
     n_major = operand.contiguous_dim == 0
     if role is Role.A:

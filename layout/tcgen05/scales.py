@@ -1,8 +1,8 @@
-"""Scale factors of block-scaled kinds: where they lie in shared memory, and then in tensor memory.
+"""Scale factors of block-scaled kinds: their layouts in shared memory and in tensor memory.
 
 A block holds 4 factors along K of 128 rows (of A along m, of B along n) in 512 bytes: 32 lines of 16
-bytes, in which the factors of rows 32 apart follow each other (PTX ISA 9.7.16.10.7). That is what
-cuBLAS and CUTLASS have in global memory, too, block after block along K and then along the rows:
+bytes, each with the factors of 4 rows that are 32 apart (PTX ISA 9.7.16.10.7). cuBLAS and CUTLASS have
+the same blocks in global memory, block after block along K and then along the rows:
 [rows / 128][factors / 4][32][4][4].
 """
 
@@ -27,11 +27,11 @@ from .descriptor import Tcgen05Descriptor
 from .kinds import Kind
 from .shapes import Shape
 
-#: Rows and factors of a block; `tcgen05.cp` copies one to tensor memory (`.32x128b.warpx4`).
+#: Rows and factors of a block, which one `tcgen05.cp` (`.32x128b.warpx4`) copies to tensor memory.
 BLOCK_ROWS, BLOCK_FACTORS = 128, 4
 BLOCK_BYTES = BLOCK_ROWS * BLOCK_FACTORS
 
-#: Lanes that a block fills, of each 32 that a warp reaches: all of them hold the same.
+#: Lanes of a block in tensor memory; the 32 lanes of each warp hold the same copy.
 LANES = 32
 
 #: Columns of tensor memory that a block takes.
@@ -40,19 +40,19 @@ BLOCK_COLUMNS = BLOCK_ROWS // LANES
 #: Element types of tiles of factors, by the ISA's names of the factors.
 SCALE_ELEMENTS = {"ue4m3": E4M3, "ue8m0": UE8M0}
 
-#: The bytes of a word at which the factors of an instruction can begin, by how many it reads of each
-#: row: 1, 2 and 4 are `.scale_vec::1X`, `2X` and `4X` (PTX ISA, tables 43 and 44), 3 and 6 those of
-#: K = 96. Of 3 the ISA's table allows 0 and 2 alone, where its text and CUTLASS have all four.
+#: The bytes of a word at which the factors of an instruction can begin, by the factors that it reads of
+#: each row: 1, 2 and 4 are `.scale_vec::1X`, `2X` and `4X` (PTX ISA, tables 43 and 44), 3 and 6 those of
+#: K = 96. For 3, the ISA's table allows only 0 and 2; its text and CUTLASS allow all four.
 SCALE_IDS = {1: (0, 1, 2, 3), 2: (0, 2), 3: (0, 1, 2, 3), 4: (0,), 6: (0, 2)}
 
 
 @dataclass(frozen=True)
 class ScaleBlocks:
-    """Where the blocks of a tile of scale factors, (rows, factors), lie.
+    """The blocks of a tile of scale factors, (rows, factors).
 
     Attributes:
-        lines: the tile as lines of 16 bytes, (lines, 16): 32 of each block, blocks in the order that they
-            have in global memory.
+        lines: the tile as lines of 16 bytes, (lines, 16): 32 lines of each block, with the blocks in the
+            order of global memory.
         offsets: bytes from the tile's start to each block, indexed [rows / 128][factors / 4].
     """
 
@@ -71,21 +71,26 @@ class ScaleBlocks:
 
     @property
     def word_columns(self) -> int:
-        """Columns of tensor memory that a word of each row takes: 4 factors of all rows."""
+        """Columns of tensor memory of one word of each row: 4 factors of all rows."""
         return len(self.offsets) * BLOCK_COLUMNS
 
     @property
     def columns(self) -> int:
-        """Columns of tensor memory that all factors take."""
+        """Columns of tensor memory of all factors."""
         return self.word_columns * len(self.offsets[0])
 
     def column(self, block: int, word: int) -> int:
-        """The first of the columns to which the block of that row block and word is copied."""
+        """Return the first column of the copy of a block in tensor memory.
+
+        Args:
+            block: the block's index along the rows.
+            word: its index along the factors.
+        """
         return word * self.word_columns + block * BLOCK_COLUMNS
 
     def place(self, row: int, factor: int) -> tuple[int, int, int]:
-        """(lane, column, byte) of a row's factor in tensor memory. Lanes 32, 64 and 96 further hold the
-        same."""
+        """Return (lane, column, byte) of a row's factor in tensor memory; the lanes 32, 64 and 96 after
+        it hold the same."""
         block, within = divmod(row, BLOCK_ROWS)
         word, byte = divmod(factor, BLOCK_FACTORS)
         return within % LANES, self.column(block, word) + within // LANES, byte
@@ -94,20 +99,24 @@ class ScaleBlocks:
     def operand(self) -> MmaTiles:
         """The blocks as an operand, which `tcgen05.cp` reads through a shared memory descriptor.
 
-        A copy of 16 bytes of 32 lines steps through 8 of them at a time and reaches no second unit of
-        K: SBO is 128, and LBO has no effect; we encode 0, and the version as TileLang does (JAX leaves
-        the version 0 as well).
+        A copy reads 16 bytes of 32 lines: SBO is the stride of 8 lines, 128 bytes, and LBO has no effect
+        since there is no second unit along K. LBO is encoded as 0, and the version as in TileLang (in JAX
+        the version is 0 as well).
         """
         lines = Canonical(FORMS[Major.K, Swizzle.NONE], None, 8 * UNIT_BYTES)
         pieces = (BLOCK_ROWS,) * len(self.offsets)
         return MmaTiles(lines, pieces, self.offsets, Tcgen05Descriptor)
 
     def descriptor(self, block: int, word: int, start: int = 0) -> Tcgen05Descriptor:
-        """The shared memory descriptor by which `tcgen05.cp` reads a block of a tile at byte address
-        `start`.
+        """Return the shared memory descriptor by which `tcgen05.cp` reads a block of a tile.
+
+        Args:
+            block: the block's index along the rows.
+            word: its index along the factors.
+            start: the byte address of the tile.
 
         Raises:
-            ValueError: if `start` is no multiple of 16.
+            ValueError: if `start` is not a multiple of 16.
         """
         begin = start + self.offsets[block][word]
         return Tcgen05Descriptor(begin, 0, self.operand.canonical.sbo or 0, swizzle=Swizzle.NONE)
@@ -116,17 +125,17 @@ class ScaleBlocks:
 def scale_layout(
     element: Element, rows: int, factors: int, stages: int | None = None
 ) -> TileLayout:
-    """The layout of a tile of scale factors, (rows, factors) or (stages, rows, factors): blocks along K
-    follow each other, then those of further rows.
+    """Return the layout of a tile of scale factors, (rows, factors) or (stages, rows, factors): block
+    after block along K, then along the rows.
 
     Args:
         element: ue8m0, or e4m3 for factors of ue4m3.
         rows: rows of A, or columns of B rounded up to 128.
-        factors: of each row.
-        stages: of the tile, if it has any.
+        factors: factors of each row.
+        stages: pipeline stages; None for a tile of rank 2.
 
     Raises:
-        LayoutError: if factors are not of that type, or the tile is not made of blocks.
+        LayoutError: if scale factors do not have that type, or the tile does not consist of blocks.
     """
     if problem := _shape_problem(element, rows, factors):
         raise LayoutError(problem)
@@ -148,9 +157,9 @@ def scale_layout(
 
 @lru_cache(maxsize=4096)
 def scale_blocks(tile: TileLayout) -> ScaleBlocks | Mismatch:
-    """The blocks of a tile of scale factors, (rows, factors), or of a part of one; or why it has none.
+    """Return the blocks of a tile, or subtile, of scale factors, (rows, factors), or why it has none.
 
-    Blocks may lie anywhere; each is one that `tcgen05.cp` copies.
+    The blocks may be at any offsets; `tcgen05.cp` copies each of them.
     """
     if len(tile.shape) != 2:
         return Mismatch(f"scale factors have rank 2, but the tile has rank {len(tile.shape)}")
@@ -159,14 +168,14 @@ def scale_blocks(tile: TileLayout) -> ScaleBlocks | Mismatch:
         return Mismatch(problem)
     if tile.origin:
         return Mismatch(
-            f"the part cuts blocks of {BLOCK_ROWS}x{BLOCK_FACTORS} factors: it begins at "
+            f"the subtile cuts blocks of {BLOCK_ROWS}x{BLOCK_FACTORS} factors: it begins at "
             f"{format_origin(tile.origin)} in them"
         )
     rows, factors = tile.coalesced().modes
     block = scale_layout(tile.element, BLOCK_ROWS, BLOCK_FACTORS)
     held = rows[:2], factors[:1]
     if held != block.modes or tile.swizzle is not block.swizzle:
-        return Mismatch(f"the factors lie as {tile}; tcgen05.cp copies blocks of {block}")
+        return Mismatch(f"the factors are stored as {tile}; tcgen05.cp copies blocks of {block}")
     offsets = tile.linear_at(
         *np.ogrid[: tile.shape[0] : BLOCK_ROWS, : tile.shape[1] : BLOCK_FACTORS]
     )
@@ -182,7 +191,7 @@ def scale_blocks(tile: TileLayout) -> ScaleBlocks | Mismatch:
 
 
 def _shape_problem(element: Element, rows: int, factors: int) -> str | None:
-    """Why a tile of that type and shape is not made of blocks; None if it can be."""
+    """Return why a tile of that type and shape does not consist of blocks, or None."""
     if element not in SCALE_ELEMENTS.values():
         return f"no instruction scales by {element}; expected a tile of " + " or of ".join(
             f"{e} (factors of {name})" for name, e in SCALE_ELEMENTS.items()
@@ -203,15 +212,15 @@ def _shape_problem(element: Element, rows: int, factors: int) -> str | None:
 
 
 def scale_factors(kind: Kind, shape: Shape, block: int) -> int:
-    """How many factors of each row an instruction reads.
+    """Return the number of factors of each row that an instruction reads.
 
     Args:
         kind: its kind.
-        shape: its shape, which says K.
+        shape: its shape, which gives K.
         block: elements along K that share a factor.
 
     Raises:
-        LayoutError: if the kind scales no such blocks.
+        LayoutError: if the kind has no factors of that number of elements.
     """
     sizes = sorted({size for _, size in kind.scales})
     if block not in sizes:
@@ -223,17 +232,17 @@ def scale_factors(kind: Kind, shape: Shape, block: int) -> int:
 
 
 def scale_step(step: int, factors: int) -> tuple[int, int]:
-    """(word, id) of the factors that the instruction at K step `step` begins with: the columns of that
-    word are its address, and the id is a field of its descriptor.
+    """Return (word, id) of the first factor of the instruction of a K block: the columns of the word are
+    its address in tensor memory, and the id is a field of the instruction descriptor.
 
-    Where K is 96, the factors may run into the next word.
+    If K is 96, the factors may continue in the next word.
 
     Args:
-        step: the instruction's number along K, from the first of a tile's factors.
-        factors: how many an instruction reads of each row.
+        step: the K block, counted from the first of a tile's factors.
+        factors: the factors that an instruction reads of each row.
 
     Raises:
-        LayoutError: if no instruction reads so many, or the step is negative.
+        LayoutError: if no instruction reads that number of factors, or the K block is negative.
     """
     if factors not in SCALE_IDS:
         raise LayoutError(
@@ -247,10 +256,10 @@ def scale_step(step: int, factors: int) -> tuple[int, int]:
 
 
 def check_scale_id(id_: int, factors: int) -> None:
-    """Checks that the factors of an instruction can begin at that byte of a word.
+    """Check that the factors of an instruction can begin at that byte of a word.
 
     Raises:
-        LayoutError: if they cannot, with those at which they can.
+        LayoutError: if they cannot; the message lists the bytes at which they can.
     """
     scale_step(0, factors)
     if id_ not in SCALE_IDS[factors]:
@@ -262,17 +271,17 @@ def check_scale_id(id_: int, factors: int) -> None:
 
 
 def blocked(array: np.ndarray) -> np.ndarray:
-    """Scale factors in the order in which blocks hold them, as cuBLAS, CUTLASS and torchao have them.
+    """Return scale factors in the order of the blocks, as in cuBLAS, CUTLASS and torchao.
 
     Args:
         array: bytes, or 8-bit floats, of shape (rows, factors), of any extents.
 
     Returns:
-        The same type, of shape (rows / 128, factors / 4, 32, 4, 4), rounded up and padded with zero
-        bytes.
+        An array of the same type, of shape (rows / 128, factors / 4, 32, 4, 4), rounded up and padded
+        with zero bytes.
 
     Raises:
-        ValueError: if the array has another rank, or no elements of one byte.
+        ValueError: if the array has another rank, or its elements are not of one byte.
     """
     if array.ndim != 2 or array.itemsize != 1:
         raise ValueError(
@@ -289,10 +298,10 @@ def blocked(array: np.ndarray) -> np.ndarray:
 
 
 def unblocked(array: np.ndarray, rows: int, factors: int) -> np.ndarray:
-    """What `blocked` was given: (rows, factors), without the padding.
+    """Return the argument of `blocked` from its result: (rows, factors), without the padding.
 
     Raises:
-        ValueError: if the array does not hold that many rows and factors in blocks.
+        ValueError: if the array does not have the shape of the blocks of that many rows and factors.
     """
     above, along = -(-rows // BLOCK_ROWS), -(-factors // BLOCK_FACTORS)
     expected = (above, along, LANES, BLOCK_COLUMNS, BLOCK_FACTORS)
@@ -308,11 +317,11 @@ def unblocked(array: np.ndarray, rows: int, factors: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class ScaleUse:
-    """A tile of scale factors, or a part of it, that has to consist of blocks.
+    """A tile of scale factors, or a subtile of it, that has to consist of blocks.
 
     Attributes:
         what: the use in words.
-        path: the steps to the part.
+        path: the path to the subtile.
     """
 
     what: str
@@ -320,7 +329,7 @@ class ScaleUse:
 
     @refusing
     def evaluate(self, layout: TileLayout) -> Evaluation:
-        """Whether the tile, having that layout, can be used so."""
+        """Evaluate a layout of the tile."""
         found = scale_blocks(follow(layout, self.path).layout)
         if isinstance(found, Mismatch):
             return Evaluation(False, found.reason)
@@ -329,8 +338,8 @@ class ScaleUse:
         return Evaluation(True, f"{many} of {BLOCK_ROWS}x{BLOCK_FACTORS} factors")
 
     def propose(self, element: Element, shape: Sequence[int]) -> Proposal | None:
-        """The layout that scale factors have, which no swizzle's atoms make; None if a tile of that shape
-        has none."""
+        """Return the layout of scale factors, which is not one of swizzle atoms, or None if a tile of
+        that shape has none."""
         *stages, rows, factors = shape
         if _shape_problem(element, rows, factors):
             return None

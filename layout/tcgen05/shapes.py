@@ -1,4 +1,4 @@
-"""Shapes of `tcgen05.mma` (PTX ISA 9.7.16.2.1), and how a larger product is cut into them."""
+"""Shapes of `tcgen05.mma` (PTX ISA 9.7.16.2.1)."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from ..elements import Element
 from ..instruction import INSTRUCTION_K_BYTES, MAX_N, instruction_k
 from .kinds import Kind
 
-#: Rows of D of one instruction, where there are as many: one of 64 rows uses half of the tensor core.
+#: M of one instruction of one CTA, if the matrix is that large: an M of 64 uses half of the tensor core.
 TCGEN05_M = 128
 
-#: Bytes along K of each row or column where sm_103a reads three 16-byte units (K = 96 of 4-bit types).
-#: The ISA's table of shapes lists it with M = 256 of two blocks alone. CUTLASS has M = 128 of one block,
-#: too (include/cute/arch/mma_sm100_umma.hpp, `SM103_MXF4_ULTRA_SS_VS`: "MMA M-mode size should be 128 for
-#: 1 CTA"), and tests it (test/unit/gemm/device/sm103_gemm_f4_f4_f32_tensor_op_f32_1sm_128x128.cu); so do
-#: we. N of 16 to 256 by 16 is what both of its instructions assert.
+#: Bytes along K of the instructions of sm_103a that read three 16-byte units (K = 96 of 4-bit types).
+#: The ISA's table of shapes lists them only with M = 256 of two CTAs. CUTLASS also has M = 128 of one CTA
+#: (include/cute/arch/mma_sm100_umma.hpp, `SM103_MXF4_ULTRA_SS_VS`: "MMA M-mode size should be 128 for
+#: 1 CTA"), and tests it (test/unit/gemm/device/sm103_gemm_f4_f4_f32_tensor_op_f32_1sm_128x128.cu). This
+#: project has both. Both of CUTLASS's instructions assert an N of 16 to 256 in steps of 16.
 LONG_K_BYTES = 48
 
 
 class ShapeError(ValueError):
-    """A shape that no instruction has; the message says what would fit."""
+    """A shape that no instruction has; the message states what would fit."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Shape:
     """The shape of one instruction.
 
     Attributes:
-        m, n: rows and columns of D, of all blocks that take part.
-        ctas: blocks that multiply together, 1 or 2 (`.cta_group`); each holds M / ctas rows of A and
-            N / ctas columns of B.
+        m, n: rows and columns of D, of all CTAs that execute the instruction.
+        ctas: the number of those CTAs, 1 or 2 (`.cta_group`); each holds M / ctas rows of A and N / ctas
+            columns of B.
         k_bytes: bytes along K of each row of A and column of B: 32, or 48 on sm_103a.
     """
 
@@ -40,7 +40,7 @@ class Shape:
     k_bytes: int = INSTRUCTION_K_BYTES
 
     def k(self, element: Element) -> int:
-        """K in elements of A or B."""
+        """Return K in elements of A or B."""
         return instruction_k(element, self.k_bytes)
 
     def __str__(self) -> str:
@@ -48,22 +48,22 @@ class Shape:
 
 
 def legal_m(kind: Kind, ctas: int) -> tuple[int, ...]:
-    """Every M of a kind. Two blocks that scale have M = 256 alone, as in CuTe: the ISA allows 128, for
-    which no layout of B's factors is described."""
+    """Return every M of a kind, ascending. For a CTA pair, block-scaled kinds have only M = 256, as in
+    CuTe: the ISA also allows 128, but describes no layout of B's factors for it."""
     if ctas == 2:
         return (256,) if kind.scales else (128, 256)
     return (128,) if kind.scales else (64, 128)
 
 
 def n_step(kind: Kind, b: Element, ctas: int, b_mn_major: bool = False, k_bytes: int = 32) -> int:
-    """What N is a multiple of, small N of integers apart.
+    """Return the number of which N is a multiple, except for the small N of integers.
 
     Args:
         kind: the kind.
         b: the type of B.
-        ctas: blocks that multiply together.
-        b_mn_major: whether B is N-major, which for 8 bits takes twice the step.
-        k_bytes: 32 or 48, for which N steps by 16, as in CUTLASS.
+        ctas: CTAs that execute the instruction.
+        b_mn_major: whether B is N-major, which doubles the step for 8-bit types.
+        k_bytes: 32 or 48; for 48 the step is 16, as in CUTLASS.
     """
     wide = kind.name == "i8" or (b_mn_major and b.bits == 8) or k_bytes == LONG_K_BYTES
     return 8 * ctas * (2 if wide else 1)
@@ -72,20 +72,20 @@ def n_step(kind: Kind, b: Element, ctas: int, b_mn_major: bool = False, k_bytes:
 def legal_n(
     kind: Kind, b: Element, ctas: int, b_mn_major: bool = False, k_bytes: int = 32
 ) -> tuple[int, ...]:
-    """Every N, ascending."""
+    """Return every N, ascending."""
     step = n_step(kind, b, ctas, b_mn_major, k_bytes)
     small = (8, 16, 24, 32) if kind.name == "i8" and ctas == 1 and not b_mn_major else ()
     return tuple(sorted({*small, *range(step, MAX_N + 1, step)}))
 
 
 def check_shape(kind: Kind, shape: Shape, b: Element, b_mn_major: bool = False) -> None:
-    """Checks that a kind has instructions of that shape.
+    """Check that a kind has instructions of that shape.
 
     Raises:
-        ShapeError: if it has not.
+        ShapeError: if it does not.
     """
     if shape.ctas not in (1, 2):
-        raise ShapeError(f"cta_group::{shape.ctas}: one or two blocks multiply together")
+        raise ShapeError(f"cta_group is {shape.ctas}; expected 1 or 2")
     if shape.m not in legal_m(kind, shape.ctas):
         raise ShapeError(
             f"M is {shape.m}; kind::{kind} with cta_group::{shape.ctas} has "
@@ -104,6 +104,6 @@ def check_shape(kind: Kind, shape: Shape, b: Element, b_mn_major: bool = False) 
         raise ShapeError(f"K is {shape.k_bytes} bytes; expected {INSTRUCTION_K_BYTES}")
     if shape.k_bytes == LONG_K_BYTES and not kind.name.startswith("mxf4"):
         raise ShapeError(
-            f"K is {LONG_K_BYTES} bytes, which kind::{kind} has not; kind::mxf4 and kind::mxf4nvf4 have, "
-            "on sm_103a"
+            f"K is {LONG_K_BYTES} bytes, which kind::{kind} does not have; kind::mxf4 and kind::mxf4nvf4 "
+            "have it, on sm_103a"
         )

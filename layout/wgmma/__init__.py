@@ -1,6 +1,6 @@
-"""What `wgmma` (Hopper) multiplies and reads: types, shapes, operands, their descriptors, sparse A.
+"""The instruction set `wgmma` (Hopper): types, shapes, operands, their descriptors, and sparse A.
 
-How it reads operands and metadata was measured on an H200.
+The reads of operands and metadata were measured on an H200.
 """
 
 from .descriptor import WgmmaDescriptor

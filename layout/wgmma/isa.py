@@ -1,4 +1,4 @@
-"""`wgmma.mma_async`, which one warpgroup executes (PTX ISA 9.7.15)."""
+"""The instruction set `wgmma`; a warpgroup executes `wgmma.mma_async` (PTX ISA 9.7.15)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class WgmmaInstruction(MmaInstruction):
     """`wgmma.mma_async`, or `wgmma.mma_async.sp`.
 
     Attributes:
-        sparse: whether A is sparse: it then reads twice as much of B along K.
+        sparse: whether A is sparse; the instruction then reads twice the K of B.
     """
 
     name: ClassVar[str] = "wgmma"
@@ -36,14 +36,16 @@ class WgmmaInstruction(MmaInstruction):
 
     @property
     def legal_m(self) -> tuple[int, ...]:
-        """64 rows."""
+        """See `MmaInstruction.legal_m`: 64 rows."""
         return (INSTRUCTION_M,)
 
     def legal_n(self, b: Element, major: Major = Major.K) -> tuple[int, ...]:
-        """Every N, ascending; the same for both majors."""
+        """See `MmaInstruction.legal_n`; the same for both majornesses."""
         return legal_n(b)
 
-    def blocks(self, tile: TileLayout, role: Role, rows: int | None = None) -> MmaTiles | Mismatch:
+    def mma_tiles(
+        self, tile: TileLayout, role: Role, rows: int | None = None
+    ) -> MmaTiles | Mismatch:
         """See `mma_tiles`."""
         return mma_tiles(tile, role, self.sparse, rows)
 
@@ -51,7 +53,7 @@ class WgmmaInstruction(MmaInstruction):
         """See `MmaInstruction.check_types`."""
         if (a, b) not in ACCUMULATED:
             fit = " or ".join(str(second) for first, second in MIXES if first == a)
-            raise LayoutError(f"wgmma does not multiply {a} by {b}; beside an A of {a}, B is {fit}")
+            raise LayoutError(f"wgmma does not multiply {a} by {b}; with an A of {a}, B is {fit}")
 
     def check_mn(self, role: Role, element: Element, extent: int) -> None:
         """See `MmaInstruction.check_mn`."""
@@ -66,7 +68,7 @@ class WgmmaInstruction(MmaInstruction):
 
 @dataclass(frozen=True)
 class Wgmma(MmaIsa):
-    """The instructions of sm_90."""
+    """The instruction set of sm_90."""
 
     name: ClassVar[str] = "wgmma"
     descriptor: ClassVar[type[Descriptor]] = WgmmaDescriptor
@@ -77,11 +79,11 @@ class Wgmma(MmaIsa):
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        """The types that are multiplied."""
+        """See `MmaIsa.elements`."""
         return MULTIPLICANDS
 
     def accumulators(self, a: Element, b: Element, scaled: bool = False) -> tuple[Accumulator, ...]:
-        """See `MmaIsa.accumulators`; no blocks are scaled."""
+        """See `MmaIsa.accumulators`; wgmma has no block scaling."""
         return () if scaled else ACCUMULATED.get((a, b), ())
 
     def swizzles_of(self, element: Element, major: Major) -> tuple[Swizzle, ...]:
@@ -99,7 +101,7 @@ class Wgmma(MmaIsa):
     ) -> WgmmaInstruction:
         """See `MmaIsa.instruction`."""
         if ctas not in self.ctas:
-            raise LayoutError(f"wgmma does not multiply in {ctas} blocks together")
+            raise LayoutError(f"wgmma has no instructions of {ctas} CTAs")
         made = WgmmaInstruction(sparse)
         made.check_types(a, b)
         return made

@@ -1,4 +1,4 @@
-"""An operand of `wgmma` in shared memory: what one instruction reads, and its descriptors."""
+"""An operand of `wgmma` in shared memory: its MMA tiles and descriptors."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .types import MN_MAJOR, SPARSE
 #: Bytes along K that a sparse instruction reads of each column of B.
 SPARSE_B_K_BYTES = INSTRUCTION_K_BYTES * SPARSITY
 
-#: The forms of a sparse instruction's B, whose columns have 64 bytes of k: one of them needs more than
-#: the ISA's table says. Where a line of a swizzled atom holds 32 bytes, the others lie LBO further
-#: (measured on an H200). A dense operand has no such bytes, and its LBO no effect.
+#: The canonical layouts of a sparse instruction's B, whose columns have 64 bytes along k. One of them
+#: differs from the ISA's table: with the 32-byte swizzle, the second 32 bytes of a column are LBO bytes
+#: after the first (measured on an H200). A dense operand does not have them, and its LBO has no effect.
 SPARSE_B_FORMS: Forms = {
     **FORMS,
     (Major.K, Swizzle.B32): Form(Major.K, Swizzle.B32, "((8,m),(T,2,k)):((2T,SBO),(1,T,LBO))"),
@@ -34,35 +34,35 @@ SPARSE_B_FORMS: Forms = {
 def operand_addresses(
     descriptor: int, element: str, major: str, rows: int, sparse: bool = False
 ) -> np.ndarray:
-    """The byte address that one `wgmma` reads for each element of an operand (measured on an H200).
+    """Return the byte address that one `wgmma` reads for each element (measured on an H200).
 
     Args:
         descriptor: the 64-bit matrix descriptor.
         element: the element type's name, for example "bf16".
         major: "k" or "mn".
         rows: the operand's extent along m or n.
-        sparse: whether it is B of a sparse `wgmma`, which reads twice the K; A of one, compressed,
-            is read as that of a dense one.
+        sparse: whether it is B of a sparse `wgmma`, which reads twice the K. A compressed A is read like
+            the A of a dense `wgmma`.
 
     Returns:
-        int64[rows, k], absolute addresses in the shared window; k is the instruction's (32 bytes,
-        or 64). Elements of b1 share a byte: element `i` along k is bit `i % 8`.
+        int64[rows, k], absolute addresses in the shared window; k is the instruction's K (32 or 64
+        bytes). Elements of b1 share a byte: element `i` along k is bit `i % 8`.
 
     Raises:
-        ValueError: for an unknown element type or major, a malformed descriptor, MN-major data of a
-            type that `wgmma` reads K-major only, or a type that it does not multiply sparse.
+        ValueError: for an unknown element type or majorness, a malformed descriptor, MN-major data of a
+            type that `wgmma` reads K-major only, or a type without a sparse `wgmma`.
     """
-    kind, order = element_named(element), Major(major)
-    if order is Major.MN and kind not in MN_MAJOR:
-        raise ValueError(f"wgmma reads {kind} K-major only; MN-major is for 16-bit types")
-    if sparse and kind not in SPARSE:
-        raise ValueError(f"wgmma does not multiply {kind} sparse")
-    k = instruction_k(kind, SPARSE_B_K_BYTES if sparse else INSTRUCTION_K_BYTES)
-    return addresses(WgmmaDescriptor.decode(descriptor), kind, order, rows, k)
+    type_, majorness = element_named(element), Major(major)
+    if majorness is Major.MN and type_ not in MN_MAJOR:
+        raise ValueError(f"wgmma reads {type_} K-major only; MN-major is for 16-bit types")
+    if sparse and type_ not in SPARSE:
+        raise ValueError(f"wgmma does not multiply {type_} sparse")
+    k = instruction_k(type_, SPARSE_B_K_BYTES if sparse else INSTRUCTION_K_BYTES)
+    return addresses(WgmmaDescriptor.decode(descriptor), type_, majorness, rows, k)
 
 
 def descriptor_of(canonical: Canonical, start: int, base_offset: int = 0) -> WgmmaDescriptor:
-    """The descriptor of an operand with that canonical layout at byte address `start`."""
+    """Return the descriptor of an operand with that canonical layout at byte address `start`."""
     return WgmmaDescriptor.of(canonical, start, base_offset)
 
 
@@ -70,31 +70,31 @@ def descriptor_of(canonical: Canonical, start: int, base_offset: int = 0) -> Wgm
 def mma_tiles(
     tile: TileLayout, role: Role, sparse: bool = False, rows: int | None = None
 ) -> MmaTiles | Mismatch:
-    """Cuts a tile, (M, K) for A and (K, N) for B, into what each instruction of an mma reads.
+    """Cut a tile, (M, K) for A and (K, N) for B, into MMA tiles.
 
     Args:
-        tile: the tile's layout; of a sparse A the compressed one, (M, K / 2).
-        role: which operand it is.
-        sparse: whether the instructions are sparse: each reads twice as much of B along K.
+        tile: the tile's layout; for a sparse A that of the compressed A, (M, K / 2).
+        role: A or B.
+        sparse: whether the instructions are sparse; each then reads twice the K of B.
         rows: the extent along m/n of each instruction; None cuts the tile as an mma does.
 
     Returns:
-        The blocks, or why the instructions cannot read them.
+        The MMA tiles, or why the instructions cannot read them.
     """
     if problem := shape_problem(tile):
         return problem
     operand = role.orient(tile)
-    kind, extent = tile.element, operand.shape[0]
-    if sparse and kind not in SPARSE:
-        return Mismatch(f"wgmma does not multiply {kind} sparse")
-    pieces = _pieces(kind, role, extent, rows)
+    element, extent = tile.element, operand.shape[0]
+    if sparse and element not in SPARSE:
+        return Mismatch(f"wgmma does not multiply {element} sparse")
+    pieces = _pieces(element, role, extent, rows)
     if isinstance(pieces, Mismatch):
         return pieces
-    if operand.contiguous_dim == 0 and kind not in MN_MAJOR:
+    if operand.contiguous_dim == 0 and element not in MN_MAJOR:
         return Mismatch(
-            f"the tile is {role.extent_name}-major, but wgmma reads {kind} K-major only (MN-major "
+            f"the tile is {role.extent_name}-major, but wgmma reads {element} K-major only (MN-major "
             "is for 16-bit types); a copy can make it K-major (smem.copy with the unit attribute "
-            "relayout)" + ("" if sparse else _others_that_read_mn_major(kind))
+            "relayout)" + ("" if sparse else _others_that_read_mn_major(element))
         )
     if operand.swizzle not in WgmmaDescriptor.modes:
         others = dict.fromkeys(a.isa.name for a in Arch if operand.swizzle in a.swizzles)
@@ -107,17 +107,19 @@ def mma_tiles(
     return mma_tiles_of(tile, role, pieces, WgmmaDescriptor, *read)
 
 
-def _others_that_read_mn_major(kind: Element) -> str:
-    """What is said of the first other instructions that read MN-major what `wgmma` does not."""
-    others = (f"{arch.isa.name} ({arch})" for arch in Arch if Major.MN in arch.majors_of(kind))
+def _others_that_read_mn_major(element: Element) -> str:
+    """Return, for a message, the first other instruction set that reads the type MN-major."""
+    others = (f"{arch.isa.name} ({arch})" for arch in Arch if Major.MN in arch.majors_of(element))
     return next((f", and {other} can read it so" for other in others), "")
 
 
-def _pieces(kind: Element, role: Role, extent: int, rows: int | None) -> tuple[int, ...] | Mismatch:
-    """The extents along m/n of successive instructions, or why there are none."""
+def _pieces(
+    element: Element, role: Role, extent: int, rows: int | None
+) -> tuple[int, ...] | Mismatch:
+    """Return the extents along m/n of successive instructions, or why there are none."""
     if rows is not None:
-        if rows not in ((INSTRUCTION_M,) if role is Role.A else legal_n(kind)):
-            return Mismatch(f"no instruction on {kind} has {role.extent_name} = {rows}")
+        if rows not in ((INSTRUCTION_M,) if role is Role.A else legal_n(element)):
+            return Mismatch(f"no instruction on {element} has {role.extent_name} = {rows}")
         if extent % rows:
             return Mismatch(f"{role.extent_name} is {extent}, not a multiple of {rows}")
         return (rows,) * (extent // rows)
@@ -125,5 +127,5 @@ def _pieces(kind: Element, role: Role, extent: int, rows: int | None) -> tuple[i
         if extent % INSTRUCTION_M:
             return Mismatch(f"M is {extent}, not a multiple of {INSTRUCTION_M}")
         return (INSTRUCTION_M,) * (extent // INSTRUCTION_M)
-    cut = n_pieces(kind, extent)
+    cut = n_pieces(element, extent)
     return cut or Mismatch(f"N is {extent}; expected {n_rule(extent)}")

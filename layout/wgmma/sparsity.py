@@ -1,12 +1,12 @@
-"""Sparse A: which elements are kept, and the metadata that says so, as the threads of a kernel load it.
+"""Sparse A: the compressed matrix, and the metadata as the threads of a kernel load it.
 
-A sparse `wgmma` multiplies twice the K of a dense one. Of each group of elements of a row of A, half
-are kept: two of four, or one of two of tf32. The kept ones are the compressed A, (M, K / 2); a nibble
-says which they are, by their index within the group: the first in its low two bits, the second in its
-high two. An element of tf32 counts as two halves there.
+A sparse `wgmma` has twice the K of a dense one. Of each group of elements of a row of A, half are kept:
+two of four, or one of two for tf32. The kept elements are the compressed A, (M, K / 2). A nibble of
+metadata holds their indices within the group: the first in the low two bits, the second in the high two.
+For tf32, an element counts as two halves.
 
-What each thread gives of the metadata is not in the ISA's text; it was measured on an H200, one nibble
-at a time. In all shapes below, M is a multiple of 64 and K one of a sparse instruction's.
+The part of the metadata that each thread provides is not in the ISA's text; it was measured on an H200,
+one nibble at a time. In all shapes below, M is a multiple of 64 and K one of a sparse instruction's.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ from ..instruction import instruction_k
 from .shapes import INSTRUCTION_M
 from .types import SPARSE
 
-#: K of a sparse `wgmma` over that of a dense one: of A, one element in two is kept (PTX ISA 9.7.15.6).
+#: K of a sparse `wgmma` over that of a dense one: half of A's elements are kept (PTX ISA 9.7.15.6).
 SPARSITY = 2
 
-#: The nibble of the first elements of a group, which is legal for every type.
+#: The nibble that keeps the first elements of a group; it is legal for every type.
 _FIRST = 0b0100
 
-#: Nibbles in the 32 bits that one thread gives.
+#: Nibbles in the 32-bit word of one thread.
 _PER_WORD = 8
 
 
 def compress(matrix: np.ndarray, element: Element | str) -> tuple[np.ndarray, np.ndarray]:
-    """A matrix of which enough elements are zero, as `wgmma` takes it.
+    """Compress a matrix with enough zeros for a sparse `wgmma`.
 
     Args:
         matrix: [M, K].
         element: its type in shared memory, for example "bf16".
 
     Returns:
-        The elements that are kept, [M, K / 2] of the matrix's dtype, and the metadata,
-        int32[M / 64, words, 128]: what each thread of a warpgroup loads (see `selector`). A group
-        with fewer elements than are kept keeps zeros.
+        The kept elements, [M, K / 2] of the matrix's dtype, and the metadata, int32[M / 64, words, 128]:
+        the words that each thread of a warpgroup loads (see `selector`). A group with fewer nonzero
+        elements than are kept keeps zeros.
 
     Raises:
-        ValueError: if a group has too many elements that are not zero, if M or K do not fit the
-            instruction, or if there is no sparse `wgmma` of that type.
+        ValueError: if a group has too many nonzero elements, if M or K do not fit the instruction, or if
+            there is no sparse `wgmma` of that type.
     """
-    kind = _sparse(element)
-    groups = _groups(matrix, kind)
+    element = _sparse(element)
+    groups = _groups(matrix, element)
     keeps = groups.shape[2] // SPARSITY
     counts = np.count_nonzero(groups, axis=2)
     if (counts > keeps).any():
@@ -56,38 +56,38 @@ def compress(matrix: np.ndarray, element: Element | str) -> tuple[np.ndarray, np
         raise ValueError(
             f"elements {first} to {first + groups.shape[2] - 1} of row {row} hold "
             f"{counts[row, group]} that are not zero; at most {keeps} of {groups.shape[2]} are kept "
-            f"of {kind} (layout.prune zeroes the smallest)"
+            f"of {element} (layout.prune zeroes the smallest)"
         )
     kept = np.sort(np.argsort(groups == 0, axis=2, kind="stable")[:, :, :keeps], axis=2)
     values = np.take_along_axis(groups, kept, axis=2).reshape(len(matrix), -1)
-    # One element of tf32 is two halves: index 0 is halves 0 and 1, index 1 is halves 2 and 3.
+    # An element of tf32 is two halves: index 0 is halves 0 and 1, index 1 is halves 2 and 3.
     first, second = (kept[:, :, 0], kept[:, :, 1]) if keeps == 2 else _halves(kept[:, :, 0])
-    return values, pack((first | second << 2).astype(np.uint8), kind)
+    return values, pack((first | second << 2).astype(np.uint8), element)
 
 
 def decompress(values: np.ndarray, words: np.ndarray, element: Element | str) -> np.ndarray:
-    """The inverse of `compress`: [M, K] of [M, K / 2] and the metadata.
+    """Return the matrix, [M, K], of its compressed values, [M, K / 2], and metadata: inverts `compress`.
 
     Raises:
-        ValueError: if the metadata is not that of such a matrix, or a nibble of it is undefined.
+        ValueError: if the metadata does not have the shape of such a matrix's, or a nibble is undefined.
     """
-    kind = _sparse(element)
+    element = _sparse(element)
     if values.ndim != 2:
         raise ValueError(f"the values have the shape {list(values.shape)}; expected [M, K / 2]")
     rows, k = values.shape[0], values.shape[1] * SPARSITY
-    nibbles = unpack(words, kind, k)
+    nibbles = unpack(words, element, k)
     if nibbles.shape[0] != rows:
         raise ValueError(
             f"the metadata is that of {nibbles.shape[0]} rows, but the values have {rows}"
         )
     first, second = nibbles & 3, nibbles >> 2
-    size = _group(kind)
+    size = _group(element)
     legal = first < second if size == 4 else np.isin(nibbles, _nibbles_of_tf32())
     if not legal.all():
         row, group = (int(i) for i in np.argwhere(~legal)[0])
         raise ValueError(
             f"the metadata of elements {group * size} to {group * size + size - 1} of row {row} is "
-            f"{nibbles[row, group]:#06b}, which is undefined for {kind}"
+            f"{nibbles[row, group]:#06b}, which is undefined for {element}"
         )
     kept = np.stack([first, second] if size == 4 else [first // 2], axis=2).astype(np.int64)
     found = np.zeros((*nibbles.shape, size), values.dtype)
@@ -96,12 +96,12 @@ def decompress(values: np.ndarray, words: np.ndarray, element: Element | str) ->
 
 
 def prune(matrix: np.ndarray, element: Element | str) -> np.ndarray:
-    """The matrix with all but the largest magnitudes of each group zero, so that it can be compressed.
+    """Return the matrix with all but the largest magnitudes of each group set to zero, for `compress`.
 
-    Of equal ones the first is kept; NaN counts as larger than any number.
+    Of equal magnitudes the first is kept; NaN counts as larger than any number.
 
     Raises:
-        ValueError: as `compress`, but for the number of zeros.
+        ValueError: as `compress`, except for the number of nonzero elements.
     """
     groups = _groups(matrix, _sparse(element))
     magnitude = np.abs(groups.astype(np.float64))
@@ -113,7 +113,7 @@ def prune(matrix: np.ndarray, element: Element | str) -> np.ndarray:
 
 
 def sparse_k(element: Element | str) -> int:
-    """K of one sparse `wgmma`, in elements of the matrix that is not compressed.
+    """Return K of one sparse `wgmma`, in elements of the uncompressed matrix.
 
     Raises:
         ValueError: if there is no sparse `wgmma` of that type.
@@ -122,105 +122,104 @@ def sparse_k(element: Element | str) -> int:
 
 
 def metadata_words(element: Element | str, k: int) -> int:
-    """How many words of metadata each thread loads for 64 rows of A of that K.
+    """Return the words of metadata that each thread loads for 64 rows of A of that K.
 
     Raises:
         ValueError: if K is not a multiple of the instruction's.
     """
-    kind = _sparse(element)
-    if k % sparse_k(kind):
+    element = _sparse(element)
+    if k % sparse_k(element):
         raise ValueError(
-            f"K is {k}, not a multiple of {sparse_k(kind)}, that of a sparse wgmma of {kind}"
+            f"K is {k}, not a multiple of {sparse_k(element)}, that of a sparse wgmma of {element}"
         )
-    return -(-k // sparse_k(kind) // _selectors(kind))
+    return -(-k // sparse_k(element) // _selectors(element))
 
 
 def selector(element: Element | str, instruction: int) -> tuple[int, int]:
-    """Where the metadata of an instruction is: (word, sparsity selector).
+    """Return (word, sparsity selector) of the metadata of an instruction.
 
-    Of 8-bit types an instruction reads the word of every thread. Of the others it reads those of two
-    threads of every four, 0 and 1 or 2 and 3, which the selector says; so two instructions share a
-    word, and every word that a thread loads is used.
+    For 8-bit types an instruction reads the word of every thread. For the others it reads the words of
+    two threads of every four, 0 and 1 or 2 and 3, according to the selector; two instructions thus share
+    a word, and every word that a thread loads is used.
 
     Args:
         element: the element type of A.
-        instruction: the instruction's number along K.
+        instruction: the K block of the instruction.
     """
     return divmod(instruction, _selectors(_sparse(element)))
 
 
 def pack(nibbles: np.ndarray, element: Element | str) -> np.ndarray:
-    """The metadata as threads load it: int32[M / 64, words, 128] of uint8[M, groups].
+    """Return the metadata as threads load it, int32[M / 64, words, 128], of nibbles, uint8[M, groups].
 
-    Words that have room for an instruction more than there is hold legal nibbles there.
+    Unused halves of words are filled with legal nibbles.
 
     Raises:
-        ValueError: if they are not those of whole instructions.
+        ValueError: if the nibbles are not those of whole instructions.
     """
-    kind = _sparse(element)
+    element = _sparse(element)
     rows, groups = nibbles.shape
     if rows % INSTRUCTION_M:
         raise ValueError(f"M is {rows}, not a multiple of {INSTRUCTION_M}")
-    words = metadata_words(kind, groups * _group(kind))
-    whole = np.full((rows, words * _groups_of_words(kind)), _FIRST, np.uint32)
+    words = metadata_words(element, groups * _group(element))
+    whole = np.full((rows, words * _groups_of_words(element)), _FIRST, np.uint32)
     whole[:, :groups] = nibbles
-    subtiles = whole.reshape(rows // INSTRUCTION_M, 4, 2, 8, words, *_word_axes(kind))
-    ordered = subtiles.transpose(_by_thread(kind)).reshape(-1, words, WARPGROUP, _PER_WORD)
+    blocks = whole.reshape(rows // INSTRUCTION_M, 4, 2, 8, words, *_word_axes(element))
+    ordered = blocks.transpose(_by_thread(element)).reshape(-1, words, WARPGROUP, _PER_WORD)
     return np.bitwise_or.reduce(ordered << _SHIFTS, axis=3).view(np.int32)
 
 
 def unpack(words: np.ndarray, element: Element | str, k: int) -> np.ndarray:
-    """The inverse of `pack`: uint8[M, groups] of a matrix of that K.
+    """Return the nibbles, uint8[M, groups], of the metadata of a matrix of that K: inverts `pack`.
 
     Raises:
-        ValueError: if the words are not those of such a matrix.
+        ValueError: if the words do not have the shape of such a matrix's.
     """
-    kind = _sparse(element)
-    count = metadata_words(kind, k)
+    element = _sparse(element)
+    count = metadata_words(element, k)
     if words.ndim != 3 or words.shape[1:] != (count, WARPGROUP):
         raise ValueError(
             f"the metadata has the shape {list(words.shape)}; expected [M / {INSTRUCTION_M}, {count}, "
-            f"{WARPGROUP}] for K = {k} of {kind}"
+            f"{WARPGROUP}] for K = {k} of {element}"
         )
-    by_thread = _by_thread(kind)
+    by_thread = _by_thread(element)
     nibbles = (words.astype(np.uint32)[..., None] >> _SHIFTS & 15).astype(np.uint8)
-    extents = (len(words), 4, 2, 8, count, *_word_axes(kind))
-    subtiles = nibbles.reshape([extents[axis] for axis in by_thread]).transpose(
-        np.argsort(by_thread)
-    )
-    return subtiles.reshape(len(words) * INSTRUCTION_M, -1)[:, : k // _group(kind)]
+    extents = (len(words), 4, 2, 8, count, *_word_axes(element))
+    blocks = nibbles.reshape([extents[axis] for axis in by_thread]).transpose(np.argsort(by_thread))
+    return blocks.reshape(len(words) * INSTRUCTION_M, -1)[:, : k // _group(element)]
 
 
 _SHIFTS = np.arange(0, 32, 4, dtype=np.uint32)
 
-# The rows of a block are made of warp, half and lane / 4 (axes 1, 2, 3 of a block of nibbles), the
-# groups of a row of the word (axis 4) and:
-# - of 8-bit types, thread / 2 % 2 and a group of eight (axes 5, 6); the half is thread % 2;
-# - of others, the selector, thread % 2 and a group of four (axes 5, 6, 7); the half is that of the word.
+# Axes of the nibbles of 64 rows. A row is warp, half and lane / 4 (axes 1, 2, 3); a group of a row is the
+# word (axis 4) and:
+# - for 8-bit types, thread / 2 % 2 and one of eight groups (axes 5, 6); the half is thread % 2;
+# - for others, the selector, thread % 2 and one of four groups (axes 5, 6, 7); the half is that of the
+#   word.
 
 
-def _word_axes(kind: Element) -> tuple[int, ...]:
-    return (2, 8) if kind.bits == 8 else (2, 2, 4)
+def _word_axes(element: Element) -> tuple[int, ...]:
+    return (2, 8) if element.bits == 8 else (2, 2, 4)
 
 
-def _by_thread(kind: Element) -> tuple[int, ...]:
-    """The axes in the order block, word, thread, nibble."""
-    return (0, 4, 1, 3, 5, 2, 6) if kind.bits == 8 else (0, 4, 1, 3, 5, 6, 2, 7)
+def _by_thread(element: Element) -> tuple[int, ...]:
+    """Return the axes in the order block of 64 rows, word, thread, nibble."""
+    return (0, 4, 1, 3, 5, 2, 6) if element.bits == 8 else (0, 4, 1, 3, 5, 6, 2, 7)
 
 
-def _groups_of_words(kind: Element) -> int:
-    """Groups of one row whose nibbles are in one word of all threads."""
-    return _selectors(kind) * sparse_k(kind) // _group(kind)
+def _groups_of_words(element: Element) -> int:
+    """Return the groups of one row whose nibbles are in one word of all threads."""
+    return _selectors(element) * sparse_k(element) // _group(element)
 
 
-def _selectors(kind: Element) -> int:
-    """Instructions that share a word."""
-    return 1 if kind.bits == 8 else 2
+def _selectors(element: Element) -> int:
+    """Return the instructions that share a word."""
+    return 1 if element.bits == 8 else 2
 
 
-def _group(kind: Element) -> int:
-    """Elements of a group."""
-    return 2 if kind.bits == 32 else 4
+def _group(element: Element) -> int:
+    """Return the elements of a group."""
+    return 2 if element.bits == 32 else 4
 
 
 def _halves(index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -232,20 +231,20 @@ def _nibbles_of_tf32() -> list[int]:
     return list(first | second << 2)
 
 
-def _groups(matrix: np.ndarray, kind: Element) -> np.ndarray:
-    """[M, groups, elements of a group]."""
+def _groups(matrix: np.ndarray, element: Element) -> np.ndarray:
+    """Return the matrix as [M, groups, elements of a group]."""
     if matrix.ndim != 2:
         raise ValueError(f"the matrix has the shape {list(matrix.shape)}; expected [M, K]")
     rows, k = matrix.shape
     if rows % INSTRUCTION_M:
         raise ValueError(f"M is {rows}, not a multiple of {INSTRUCTION_M}")
-    metadata_words(kind, k)  # refuses a K that does not fit
-    return matrix.reshape(rows, -1, _group(kind))
+    metadata_words(element, k)  # raises for a K that does not fit
+    return matrix.reshape(rows, -1, _group(element))
 
 
 def _sparse(element: Element | str) -> Element:
-    kind = element if isinstance(element, Element) else element_named(element)
-    if kind not in SPARSE:
+    type_ = element if isinstance(element, Element) else element_named(element)
+    if type_ not in SPARSE:
         names = ", ".join(map(str, SPARSE))
-        raise ValueError(f"wgmma does not multiply {kind} sparse; expected one of {names}")
-    return kind
+        raise ValueError(f"wgmma does not multiply {type_} sparse; expected one of {names}")
+    return type_

@@ -1,4 +1,4 @@
-"""Which types `wgmma` multiplies, and how it reads them (PTX ISA 9.7.15.2, 9.7.15.5.1.2, 9.7.15.5.2)."""
+"""The element types of `wgmma`, and how it reads them (PTX ISA 9.7.15.2, 9.7.15.5.1.2, 9.7.15.5.2)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..elements import B1, BF16, E4M3, E5M2, F16, S8, TF32, U8, Element
 _FLOAT_8 = (E4M3, E5M2)
 _INTEGER_8 = (S8, U8)
 
-#: The accumulators of each pair of types of A and B, the usual one first.
+#: The accumulator types for each pair of types of A and B, the usual one first.
 ACCUMULATED: dict[tuple[Element, Element], tuple[Accumulator, ...]] = {
     (F16, F16): (ACC_F32, ACC_F16),
     (BF16, BF16): (ACC_F32,),
@@ -18,14 +18,14 @@ ACCUMULATED: dict[tuple[Element, Element], tuple[Accumulator, ...]] = {
     (B1, B1): (ACC_S32,),
 }
 
-#: Every pair of types of A and B that is multiplied.
+#: Every pair of types of A and B.
 MIXES = tuple(ACCUMULATED)
 
-#: The types that are multiplied.
+#: The types of A and of B.
 MULTIPLICANDS = tuple(dict.fromkeys(a for a, _ in MIXES))
 
-#: Those that are read MN-major, too: 16-bit types only (PTX ISA 9.7.15.5.1.2).
+#: Types that are read both K-major and MN-major: 16-bit types only (PTX ISA 9.7.15.5.1.2).
 MN_MAJOR = (F16, BF16)
 
-#: Those of which A may be sparse: all but b1 (PTX ISA 9.7.15.2).
+#: Types of a sparse A: all but b1 (PTX ISA 9.7.15.2).
 SPARSE = tuple(element for element in MULTIPLICANDS if element != B1)

@@ -5,7 +5,7 @@
 !t = !smem.tile<tensor<64x64xbf16>, #smem.layout<"(64,64):(64,1)">>
 !part = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @given_for_mma(%b: !part) {
-  // expected-error-re@+1 {{'smem.alloc' op has the layout Swizzle<0,4,3> o (64,64):(64,1), which cannot be: A of the mma at {{[0-9:]+}}: the instruction's block of 64x16 at (0, 0): along m/n, the stride of factor 8 is 64 elements where 1T = 8 is needed}}
+  // expected-error-re@+1 {{'smem.alloc' op has the layout Swizzle<0,4,3> o (64,64):(64,1), which cannot be: A of the mma at {{[0-9:]+}}: the MMA tile of 64x16 at (0, 0): along m/n, the stride of factor 8 is 64 elements where 1T = 8 is needed}}
   %t = "smem.alloc"() : () -> !t
   %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 0>} : (!t) -> !part
   %d = "smem.mma"(%p, %b) : (!part, !part) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
@@ -54,7 +54,7 @@ func.func @odd_extent() {
 !part = !smem.tile<tensor<64x16xbf16>, #smem.auto>
 !b = !smem.tile<tensor<16x64xbf16>, #smem.auto>
 func.func @misaligned_part(%m: memref<64x64xbf16>, %b: !b) {
-  // expected-error-re@+1 {{refused  swizzle 128B, row-major, atoms across: A of the mma at {{[0-9:]+}}: the part begins 4 elements of bf16 or a multiple of that into the tile; tensor cores and 16-byte accesses need multiples of 16 bytes}}
+  // expected-error-re@+1 {{refused  swizzle 128B, row-major, atoms across: A of the mma at {{[0-9:]+}}: the subtile begins 4 elements of bf16 or a multiple of that into the tile; tensor cores and 16-byte accesses need multiples of 16 bytes}}
   %t = "smem.alloc"() : () -> !t
   "smem.copy"(%m, %t) : (memref<64x64xbf16>, !t) -> ()
   %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 4>} : (!t) -> !part
@@ -70,7 +70,7 @@ func.func @misaligned_part(%m: memref<64x64xbf16>, %b: !b) {
 !part = !smem.tile<tensor<64x16xbf16>, #smem.auto>
 !b = !smem.tile<tensor<16x64xbf16>, #smem.auto>
 func.func @unknown_offset(%m: memref<64x128xbf16>, %b: !b, %i: index) {
-  // expected-error-re@+1 {{refused  swizzle 128B, row-major, atoms across: A of the mma at {{[0-9:]+}}: the part begins 1 elements of bf16 or a multiple of that into the tile; tensor cores and 16-byte accesses need multiples of 16 bytes}}
+  // expected-error-re@+1 {{refused  swizzle 128B, row-major, atoms across: A of the mma at {{[0-9:]+}}: the subtile begins 1 elements of bf16 or a multiple of that into the tile; tensor cores and 16-byte accesses need multiples of 16 bytes}}
   %t = "smem.alloc"() : () -> !t
   "smem.copy"(%m, %t) : (memref<64x128xbf16>, !t) -> ()
   %p = "smem.subtile"(%t, %i) {static_offsets = array<i64: 0, -9223372036854775808>} : (!t, index) -> !part
@@ -169,7 +169,7 @@ func.func @called() {
 !t = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
 !part = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @cuts_an_instruction(%i: index, %b: !part) {
-  // expected-error-re@+1 {{A of the mma at {{[0-9:]+}}: the instruction's block of 64x16 at (0, 0): it cuts an atom: along k, it begins a multiple of 8 elements into one of 64 and is 16 long, but the next is 4096 elements apart and no descriptor reads across; begin at a multiple of 16}}
+  // expected-error-re@+1 {{A of the mma at {{[0-9:]+}}: the MMA tile of 64x16 at (0, 0): it cuts an atom: along k, it begins a multiple of 8 elements into one of 64 and is 16 long, but the next is 4096 elements apart and no descriptor reads across; begin at a multiple of 16}}
   %t = "smem.alloc"() : () -> !t
   %p = "smem.subtile"(%t, %i) {static_offsets = array<i64: 0, -9223372036854775808>, multiple_of = array<i64: 8>} : (!t, index) -> !part
   %d = "smem.mma"(%p, %b) : (!part, !part) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
@@ -183,7 +183,7 @@ func.func @cuts_an_instruction(%i: index, %b: !part) {
 !t = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
 !a = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @cuts_n(%a: !a) {
-  // expected-error-re@+1 {{B of the mma at {{[0-9:]+}}: the instruction's block of 64x16 at (0, 0): it cuts an atom: along m/n, it begins 32 elements into one of 64 and is 64 long, but the next is 4096 elements apart and no descriptor reads across; begin at a multiple of 64}}
+  // expected-error-re@+1 {{B of the mma at {{[0-9:]+}}: the MMA tile of 64x16 at (0, 0): it cuts an atom: along m/n, it begins 32 elements into one of 64 and is 64 long, but the next is 4096 elements apart and no descriptor reads across; begin at a multiple of 64}}
   %t = "smem.alloc"() : () -> !t
   %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 32>} : (!t) -> !a
   %d = "smem.mma"(%a, %p) : (!a, !a) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
@@ -195,7 +195,7 @@ func.func @cuts_n(%a: !a) {
 !t = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
 !part = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @cuts_a_vector(%m: memref<64x64xbf16>) {
-  // expected-error-re@+1 {{the copy at {{[0-9:]+}}: the part begins 12 elements of bf16 or a multiple of that into the tile; tensor cores and 16-byte accesses need multiples of 16 bytes}}
+  // expected-error-re@+1 {{the copy at {{[0-9:]+}}: the subtile begins 12 elements of bf16 or a multiple of that into the tile; tensor cores and 16-byte accesses need multiples of 16 bytes}}
   %t = "smem.alloc"() : () -> !t
   %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 12>} : (!t) -> !part
   "smem.copy"(%m, %p) : (memref<64x64xbf16>, !part) -> ()
@@ -263,7 +263,7 @@ func.func @both_directions(%m: !m, %n: !n, %i: index) {
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !p = !smem.tile<tensor<8x64xbf16>, #smem.auto>
 func.func @part_of_a_pattern(%m: !m, %i: index) {
-  // expected-error-re@+1 {{'smem.alloc' op has the layout Swizzle<3,4,3> o (64,64):(64,1), which cannot be: the tma_store at {{[0-9:]+}}: the part begins at multiples of 128 bytes in its tile; TMA needs multiples of 1024}}
+  // expected-error-re@+1 {{'smem.alloc' op has the layout Swizzle<3,4,3> o (64,64):(64,1), which cannot be: the tma_store at {{[0-9:]+}}: the subtile begins at multiples of 128 bytes in its tile; TMA needs multiples of 1024}}
   %t = "smem.alloc"() : () -> !t
   %p = "smem.subtile"(%t, %i) {static_offsets = array<i64: -9223372036854775808, 0>} : (!t, index) -> !p
   "smem.tma_store"(%p, %m, %i, %i) : (!p, !m, index, index) -> ()
@@ -276,7 +276,7 @@ func.func @part_of_a_pattern(%m: !m, %i: index) {
 !t = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
 !p = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @cut(%m: !m, %i: index) {
-  // expected-error-re@+1 {{the tma_store at {{[0-9:]+}}: the part cuts an atom; boxes are whole atoms}}
+  // expected-error-re@+1 {{the tma_store at {{[0-9:]+}}: the subtile cuts an atom; boxes are whole atoms}}
   %t = "smem.alloc"() : () -> !t
   %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 32>} : (!t) -> !p
   "smem.tma_store"(%p, %m, %i, %i) : (!p, !m, index, index) -> ()
@@ -291,7 +291,7 @@ func.func @cut(%m: !m, %i: index) {
 !t = !smem.tile<tensor<33x24xbf16>, #smem.auto>
 func.func @indivisible(%m: !m, %i: index) attributes {known_cluster_size = array<i32: 2, 1, 1>} {
   %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
-  // expected-error-re@+1 {{the tma_load at {{[0-9:]+}}: 2 blocks cannot share its copy: 33 elements do not divide by 2; the part cuts an atom}}
+  // expected-error-re@+1 {{the tma_load at {{[0-9:]+}}: 2 CTAs cannot share its copy: 33 elements do not divide by 2; the subtile cuts an atom}}
   %t = "smem.alloc"() : () -> !t
   "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "x"} : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
@@ -329,7 +329,7 @@ func.func @both_ends_are_fixed(%m: memref<64x64xf32, strided<[1, ?]>>, %b: !k) {
 !f = !smem.tile<tensor<64x64xf32>, #smem.auto>
 !r = !smem.tile<tensor<64x64xtf32>, #smem.auto>
 func.func @both_ends_are_fixed_by_uses(%m: memref<64x64xf32, strided<[1, ?]>>, %b: !smem.tile<tensor<64x64xtf32>, #smem.swizzle<"128B", "column-major">>) {
-  // expected-error-re@+1 {{refused  swizzle 128B, column-major, atoms across: the copy at {{[0-9:]+}}: the tile is column-major, but the other's uses want the same data row-major; smem.copy with the unit attribute relayout transposes it}}
+  // expected-error-re@+1 {{refused  swizzle 128B, column-major, atoms across: the copy at {{[0-9:]+}}: the tile is column-major, but the uses of the other tile need the same data row-major; smem.copy with the unit attribute relayout transposes it}}
   %s = "smem.alloc"() : () -> !f
   %t = "smem.alloc"() : () -> !r
   "smem.copy"(%m, %s) : (memref<64x64xf32, strided<[1, ?]>>, !f) -> ()

@@ -12,12 +12,12 @@
 
 // -----
 
-// expected-error@+1 {{'smem.alloc' op the origin (16) does not fit a part of rank 2; expected a start for each dimension, not all of them 0}}
+// expected-error@+1 {{'smem.alloc' op the origin (16) does not fit a subtile of rank 2; expected a start for each dimension, not all of them 0}}
 %0 = "smem.alloc"() : () -> !smem.tile<tensor<64x64xbf16>, #smem.composed_layout<"Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096))", "(16)">>
 
 // -----
 
-// expected-error@+1 {{'smem.alloc' op the origin (0, 0) does not fit a part of rank 2}}
+// expected-error@+1 {{'smem.alloc' op the origin (0, 0) does not fit a subtile of rank 2}}
 %0 = "smem.alloc"() : () -> !smem.tile<tensor<64x64xbf16>, #smem.composed_layout<"Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096))", "(0,0)">>
 
 // -----

@@ -83,7 +83,7 @@ func.func @alignment(%m: memref<1x1x32x4x4xf8E8M0FNU, strided<[520, 512, 16, 4, 
 
 !t = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.swizzle<"none", "column-major">>
 func.func @layout(%m: memref<1x1x32x4x4xf8E8M0FNU>, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op copies blocks of scale factors, but the factors lie as Swizzle<0,4,3> o ((16,8),4):((1,128),16); tcgen05.cp copies blocks of Swizzle<0,4,3> o ((32,4),4):((16,4),1)}}
+  // expected-error@+1 {{'smem.copy' op copies blocks of scale factors, but the factors are stored as Swizzle<0,4,3> o ((16,8),4):((1,128),16); tcgen05.cp copies blocks of Swizzle<0,4,3> o ((32,4),4):((16,4),1)}}
   "smem.copy"(%m, %t) : (memref<1x1x32x4x4xf8E8M0FNU>, !t) -> ()
   return
 }

@@ -223,7 +223,7 @@ func.func @multiplicand_rank(%s: !t) {
 
 !t = !smem.tile<tensor<64x256xi1>, #smem.swizzle<"none", "column-major">>
 func.func @bits_apart(%s: !t) {
-  // expected-error@+1 {{'smem.load' op cannot load from a tile of layout Swizzle<0,4,3> o (64,256):(1,128): registers hold 32 elements of b1 along k, which must lie together; expected contiguous rows at multiples of 32 elements}}
+  // expected-error@+1 {{'smem.load' op cannot load from a tile of layout Swizzle<0,4,3> o (64,256):(1,128): registers hold 32 elements of b1 along k, which must be adjacent in memory; expected contiguous rows at multiples of 32 elements}}
   %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64x256xi1>, #smem.a_fragment>
   return
 }

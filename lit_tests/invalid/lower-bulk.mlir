@@ -107,7 +107,7 @@ func.func @three_dimensions(%m: !m, %i: index) attributes {known_block_size = ar
 func.func @one_pattern(%m: !m, %i: index) attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
   %r = "smem.create_pipeline"() {offset = 8192 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
-  // expected-error@+1 {{'smem.tma_load' op 2 blocks cannot share its copy: the part begins at multiples of 512 bytes in its tile; TMA needs multiples of 1024; the part begins at multiples of 64 bytes in its tile; TMA needs multiples of 1024}}
+  // expected-error@+1 {{'smem.tma_load' op 2 CTAs cannot share its copy: the subtile begins at multiples of 512 bytes in its tile; TMA needs multiples of 1024; the subtile begins at multiples of 64 bytes in its tile; TMA needs multiples of 1024}}
   "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "x"} : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
@@ -150,7 +150,7 @@ func.func @of_a_block(%m: !m, %i: index) attributes {known_block_size = array<i3
 func.func @inside_a_pattern(%m: !m, %i: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
   %p = "smem.subtile"(%t) {static_offsets = array<i64: 4, 0>} : (!t) -> !p
-  // expected-error@+1 {{'smem.tma_store' op the part begins at multiples of 512 bytes in its tile; TMA needs multiples of 1024}}
+  // expected-error@+1 {{'smem.tma_store' op the subtile begins at multiples of 512 bytes in its tile; TMA needs multiples of 1024}}
   "smem.tma_store"(%p, %m, %i, %i) : (!p, !m, index, index) -> ()
   return
 }
@@ -164,7 +164,7 @@ func.func @sixteen_bytes(%m: !m, %i: index, %row: index) attributes {known_block
   %r = "smem.create_pipeline"() {offset = 8192 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
   %p = "smem.subtile"(%t, %row) {static_offsets = array<i64: -9223372036854775808, 0>} : (!t, index) -> !p
-  // expected-error@+1 {{'smem.tma_load' op the part begins at multiples of 16 bytes in its tile; TMA needs multiples of 128}}
+  // expected-error@+1 {{'smem.tma_load' op the subtile begins at multiples of 16 bytes in its tile; TMA needs multiples of 128}}
   "smem.tma_load"(%m, %p, %r, %i, %i, %i) : (!m, !p, !smem.pipeline, index, index, index) -> ()
   return
 }

@@ -82,7 +82,7 @@ func.func @no_offset() {
 func.func @not_canonical() {
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
   %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 0>} : (!t) -> !part
-  // expected-error@+1 {{'smem.mma' op cannot read A: the instruction's block of 64x16 at (0, 0): along m/n, the stride of factor 8 is 64 elements where 1T = 8 is needed}}
+  // expected-error@+1 {{'smem.mma' op cannot read A: the MMA tile of 64x16 at (0, 0): along m/n, the stride of factor 8 is 64 elements where 1T = 8 is needed}}
   %d = "smem.mma"(%p, %p) : (!part, !part) -> !d
   return
 }

@@ -5,7 +5,7 @@
 !a = !smem.tile<tensor<64x16xbf16>, #smem.layout<"(64,16):(32,2)">>
 !b = !smem.tile<tensor<16x64xbf16>, #smem.auto>
 func.func @no_unit_stride(%a: !a, %b: !b) {
-  // expected-error@+1 {{'smem.mma' op cannot read A of layout Swizzle<0,4,3> o (64,16):(32,2): the instruction's block of 64x16 at (0, 0): no dimension is contiguous: the innermost strides are 32 along m/n and 2 along k, and one of them must be 1}}
+  // expected-error@+1 {{'smem.mma' op cannot read A of layout Swizzle<0,4,3> o (64,16):(32,2): the MMA tile of 64x16 at (0, 0): no dimension is contiguous: the innermost strides are 32 along m/n and 2 along k, and one of them must be 1}}
   %0 = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
   return
 }
@@ -87,7 +87,7 @@ func.func @lbo_too_far(%a: !a, %b: !b) {
 !a = !smem.tile<tensor<64x64xbf16>, #smem.layout<"Swizzle<3,4,3> o (64,(24,3)):(64,(1,4096))">>
 !b = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @k_step_cuts(%a: !a, %b: !b) {
-  // expected-error@+1 {{the instruction's block of 64x16 at (0, 16): it cuts an atom: along k, it begins 16 elements into one of 24 and is 16 long, but the next is 4096 elements apart and no descriptor reads across; begin at a multiple of 24, or stay inside one}}
+  // expected-error@+1 {{the MMA tile of 64x16 at (0, 16): it cuts an atom: along k, it begins 16 elements into one of 24 and is 16 long, but the next is 4096 elements apart and no descriptor reads across; begin at a multiple of 24, or stay inside one}}
   %0 = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
   return
 }
@@ -99,7 +99,7 @@ func.func @k_step_cuts(%a: !a, %b: !b) {
 !a = !smem.tile<tensor<64x32xbf16>, #smem.layout<"((8,8),(8,2,2)):((8,256),(1,64,2052))">>
 !b = !smem.tile<tensor<32x64xbf16>, #smem.auto>
 func.func @k_step_misaligned(%a: !a, %b: !b) {
-  // expected-error@+1 {{the instruction's block of 64x16 at (0, 16) starts 2052 elements into the tile, which is not a multiple of 16 bytes}}
+  // expected-error@+1 {{the MMA tile of 64x16 at (0, 16) starts 2052 elements into the tile, which is not a multiple of 16 bytes}}
   %0 = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
   return
 }

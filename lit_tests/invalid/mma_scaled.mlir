@@ -293,7 +293,7 @@ func.func @two_factor_types(%a: !a, %b: !b, %sa: !sa, %sb: !sb) {
 !sa = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.layout<"(128,4):(4,1)">>
 !sb = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.auto>
 func.func @factors_layout(%a: !a, %b: !b, %sa: !sa, %sb: !sb) {
-  // expected-error@+1 {{'smem.mma_scaled' op cannot read the factors of A: the factors lie as Swizzle<0,4,3> o (128,4):(4,1); tcgen05.cp copies blocks of Swizzle<0,4,3> o ((32,4),4):((16,4),1)}}
+  // expected-error@+1 {{'smem.mma_scaled' op cannot read the factors of A: the factors are stored as Swizzle<0,4,3> o (128,4):(4,1); tcgen05.cp copies blocks of Swizzle<0,4,3> o ((32,4),4):((16,4),1)}}
   %0 = "smem.mma_scaled"(%a, %b, %sa, %sb) : (!a, !b, !sa, !sb) -> !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
   return
 }
@@ -305,7 +305,7 @@ func.func @factors_layout(%a: !a, %b: !b, %sa: !sa, %sb: !sb) {
 !sa = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.auto>
 !sb = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.swizzle<"none", "row-major">>
 func.func @factors_layout_b(%a: !a, %b: !b, %sa: !sa, %sb: !sb) {
-  // expected-error@+1 {{'smem.mma_scaled' op cannot read the factors of B: the factors lie as Swizzle<0,4,3> o (128,4):(16,1); tcgen05.cp copies blocks of Swizzle<0,4,3> o ((32,4),4):((16,4),1)}}
+  // expected-error@+1 {{'smem.mma_scaled' op cannot read the factors of B: the factors are stored as Swizzle<0,4,3> o (128,4):(16,1); tcgen05.cp copies blocks of Swizzle<0,4,3> o ((32,4),4):((16,4),1)}}
   %0 = "smem.mma_scaled"(%a, %b, %sa, %sb) : (!a, !b, !sa, !sb) -> !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
   return
 }

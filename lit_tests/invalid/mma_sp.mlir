@@ -152,7 +152,7 @@ func.func @n_major(%a: !a, %b: !b, %e: !e) {
 !b = !smem.tile<tensor<64x16xbf16>, #smem.layout<"Swizzle<1,4,3> o ((8,8),16):((1,512),16)">>
 !e = !smem.fragment<tensor<64x64xbf16>, #smem.metadata>
 func.func @b_of_half_an_instruction(%a: !a, %b: !b, %e: !e) {
-  // expected-error@+1 {{'smem.mma_sp' op cannot read B of layout Swizzle<1,4,3> o ((8,8),16):((1,512),16): the instruction's block of 16x32 at (0, 0): along k, the stride of factor 2 is 512 elements where T = 8 is needed; K-major, swizzle 32B, is Swizzle<1,4,3> o ((8,m),(T,2,k)):((2T,SBO),(1,T,LBO))}}
+  // expected-error@+1 {{'smem.mma_sp' op cannot read B of layout Swizzle<1,4,3> o ((8,8),16):((1,512),16): the MMA tile of 16x32 at (0, 0): along k, the stride of factor 2 is 512 elements where T = 8 is needed; K-major, swizzle 32B, is Swizzle<1,4,3> o ((8,m),(T,2,k)):((2T,SBO),(1,T,LBO))}}
   %0 = "smem.mma_sp"(%a, %b, %e) : (!a, !b, !e) -> !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
   return
 }

@@ -12,7 +12,7 @@ func.func @scaled() attributes {known_block_size = array<i32: 128, 1, 1>} {
   %b = "smem.alloc"() : () -> !b
   %sa = "smem.alloc"() : () -> !sa
   %sb = "smem.alloc"() : () -> !sb
-  // expected-error@+1 {{'smem.mma_scaled' op multiplies e4m3 by e4m3 with scaled blocks, which wgmma does not; tcgen05 (sm_100, sm_103) does}}
+  // expected-error@+1 {{'smem.mma_scaled' op multiplies e4m3 by e4m3 with block scaling, which wgmma does not; tcgen05 (sm_100, sm_103) does}}
   %0 = "smem.mma_scaled"(%a, %b, %sa, %sb) {} : (!a, !b, !sa, !sb) -> !d
 
   return
@@ -26,7 +26,7 @@ func.func @scaled() attributes {known_block_size = array<i32: 128, 1, 1>} {
 func.func @pair() attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
   %a = "smem.alloc"() : () -> !a
   %b = "smem.alloc"() : () -> !b
-  // expected-error@+1 {{'smem.mma' op multiplies bf16 by bf16 in pairs of blocks of a cluster, which wgmma does not; tcgen05 (sm_100, sm_103) does}}
+  // expected-error@+1 {{'smem.mma' op multiplies bf16 by bf16 in CTA pairs, which wgmma does not; tcgen05 (sm_100, sm_103) does}}
   %0 = "smem.mma"(%a, %b) {pair} : (!a, !b) -> !d
 
   return
@@ -44,7 +44,7 @@ func.func @scaled_pair() attributes {known_block_size = array<i32: 128, 1, 1>, k
   %b = "smem.alloc"() : () -> !b
   %sa = "smem.alloc"() : () -> !sa
   %sb = "smem.alloc"() : () -> !sb
-  // expected-error@+1 {{'smem.mma_scaled' op multiplies e4m3 by e4m3 with scaled blocks in pairs of blocks of a cluster, which wgmma does not; tcgen05 (sm_100, sm_103) does}}
+  // expected-error@+1 {{'smem.mma_scaled' op multiplies e4m3 by e4m3 with block scaling in CTA pairs, which wgmma does not; tcgen05 (sm_100, sm_103) does}}
   %0 = "smem.mma_scaled"(%a, %b, %sa, %sb) {pair} : (!a, !b, !sa, !sb) -> !d
 
   return

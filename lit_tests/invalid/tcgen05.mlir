@@ -73,7 +73,7 @@ func.func @passed(%m: memref<64x64xf16>, %given: !flying) attributes {known_bloc
 func.func @integers_pair() attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
   %a = "smem.alloc"() : () -> !a
   %b = "smem.alloc"() : () -> !b
-  // expected-error@+1 {{'smem.mma' op multiplies s8 by s8 in pairs of blocks of a cluster, which tcgen05 on sm_103 does not; tcgen05 (sm_100) does}}
+  // expected-error@+1 {{'smem.mma' op multiplies s8 by s8 in CTA pairs, which tcgen05 on sm_103 does not; tcgen05 (sm_100) does}}
   %0 = "smem.mma"(%a, %b) {pair} : (!a, !b) -> !d
 
   return

@@ -314,7 +314,7 @@ func.func @padded(%m: !m, %t: !t, %i: index) {
 !t = !smem.tile<tensor<64x64xbf16>, #smem.composed_layout<"Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096))", "(0,16)">>
 func.func @cut(%m: !m, %t: !t, %i: index) {
   %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
-  // expected-error@+1 {{'smem.tma_load' op the part cuts an atom; boxes are whole atoms}}
+  // expected-error@+1 {{'smem.tma_load' op the subtile cuts an atom; boxes are whole atoms}}
   "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
@@ -325,7 +325,7 @@ func.func @cut(%m: !m, %t: !t, %i: index) {
 !t = !smem.tile<tensor<64x64xbf16>, #smem.layout<"(64,64):(72,1)">>
 func.func @apart(%m: !m, %t: !t, %i: index) {
   %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
-  // expected-error@+1 {{'smem.tma_load' op lines of 64 elements lie 72 apart; a box of a tensor map has its lines next to each other}}
+  // expected-error@+1 {{'smem.tma_load' op lines of 64 elements are 72 elements apart; the lines of a tensor map's box are adjacent}}
   "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
@@ -404,7 +404,7 @@ func.func @before_the_first(%m: !m, %t: !t, %i: index) {
 !t = !smem.tile<tensor<2x64xbf16>, #smem.layout<"(2,64):(72,1)">>
 func.func @two_lines_apart(%m: !m, %t: !t, %i: index) {
   %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
-  // expected-error@+1 {{'smem.tma_load' op lines of 64 elements lie 72 apart; a box of a tensor map has its lines next to each other}}
+  // expected-error@+1 {{'smem.tma_load' op lines of 64 elements are 72 elements apart; the lines of a tensor map's box are adjacent}}
   "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
@@ -415,7 +415,7 @@ func.func @two_lines_apart(%m: !m, %t: !t, %i: index) {
 !t = !smem.tile<tensor<64x512xbf16>, #smem.layout<"(64,512):(512,1)">>
 func.func @wider_than_a_box(%m: !m, %t: !t, %i: index) {
   %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
-  // expected-error@+1 {{'smem.tma_load' op lines of 256 elements lie 512 apart; a box of a tensor map has its lines next to each other}}
+  // expected-error@+1 {{'smem.tma_load' op lines of 256 elements are 512 elements apart; the lines of a tensor map's box are adjacent}}
   "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }

@@ -9,12 +9,12 @@
 !s = !smem.tile<tensor<128x48xf8E4M3FN>, #smem.auto>
 !d = !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
 
-// CHECK: remark: A: K-major, 48 bytes a step; of 8 steps those of k steps 2, 5 in two chunks
+// CHECK: remark: A: K-major, 8 K blocks of 48 bytes, in two chunks: 2, 5
 // CHECK: remark: A: 0x4000404000010000:
 // CHECK: remark: the factors of A: 0x0000400800000000: {{.*}}SBO 128 B
-// CHECK: remark: B: K-major, 48 bytes a step; of 8 steps those of k steps 2, 5 in two chunks
+// CHECK: remark: B: K-major, 8 K blocks of 48 bytes, in two chunks: 2, 5
 // CHECK: remark: instructions read 32 bytes along K, not 48: it cannot read B: the leading dimension is absolute, which needs swizzle 128B with atoms of 16 bytes, not 64B
-// CHECK-NOT: 48 bytes a step
+// CHECK-NOT: K blocks of 48 bytes
 
 // OPS: "smem.mma_desc_scaled"{{.*}}a_seconds = array<i64: -1, -1, 1024, -1, -1, 2048, -1, -1>
 // OPS-SAME: a_steps = array<i64: 0, 3, 6, 1025, 1028, 1031, 2050, 2053>

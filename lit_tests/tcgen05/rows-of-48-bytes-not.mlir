@@ -28,7 +28,7 @@ func.func @base_offset(%m: !bytes) {
 !s = !smem.tile<tensor<128x24xf8E4M3FN>, #smem.layout<"((32,4),(4,6)):((16,4),(1,512))">>
 
 // A part that begins within a row of atoms.
-// CHECK: remark: instructions read 32 bytes along K, not 48: it cannot read A: the atoms of 128x256 at (0, 0) are parts of atoms: they begin at (0,128) in them
+// CHECK: remark: instructions read 32 bytes along K, not 48: it cannot read A: the atoms of 128x256 at (0, 0) cut atoms: they begin at (0,128) within them
 // CODE-LABEL: func.func @part
 // CODE-NOT: seconds
 // CODE: return

@@ -26,7 +26,7 @@ def lower_copy(copy: Any, _: Any) -> None:
         return
     read = _subtile(copy, copy.source, "reads") if copy.reads_tile else None
     transfer = copy.transfer(prod(size), read.slice.layout if read else None)
-    if problem := transfer.fits(subtile.slice.layout):
+    if problem := transfer.problem(subtile.slice.layout):
         raise OpError(copy, problem)
     plan = transfer.plan(subtile.slice.layout)
     thread = linear_thread(size)

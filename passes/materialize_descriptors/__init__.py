@@ -71,7 +71,7 @@ class _Operands:
         key = (tile, role, sparse, ctas)
         if key not in self._found:
             subtile = subtile_from(tile, mma)
-            blocks = self._arch.blocks(subtile.slice.layout, role, sparse, ctas)
+            blocks = self._arch.mma_tiles(subtile.slice.layout, role, sparse, ctas)
             if isinstance(blocks, Mismatch):
                 raise OpError(mma, f"cannot read {role.name}: {blocks.reason}")
             self._found[key] = subtile, blocks

@@ -46,7 +46,7 @@ def describe_scaled(mma: Any, arch: Arch, made: Descriptors, explains: bool) -> 
             if explains:
                 remark(mma.location, f"{role.name}: {chunks[i]}")
             attributes[f"{role.value}_seconds"] = numbers(context, chunks[i].second_steps)
-        found = chunks[i] if chunks else scaling.blocks(subtiles[i].slice.layout, role, ctas)
+        found = chunks[i] if chunks else scaling.mma_tiles(subtiles[i].slice.layout, role, ctas)
         if isinstance(found, Mismatch):
             raise OpError(mma, f"cannot read {role.name}: {found.reason}")
         attributes |= said_of(tiles[i].type, role, found)

@@ -36,11 +36,11 @@ BF16 = {"a": "128x64xbf16", "b": "64x256xbf16"}
         ({"a": "64x64xs32"}, "A: wgmma does not multiply s32"),
         (
             {"a": "64x64xbf16", "b": "64x64xf16"},
-            "wgmma does not multiply bf16 by f16; beside an A of bf16, B is bf16",
+            "wgmma does not multiply bf16 by f16; with an A of bf16, B is bf16",
         ),
         (
             {"a": "64x64xe4m3", "b": "64x64xs8"},
-            "wgmma does not multiply e4m3 by s8; beside an A of e4m3, B is e4m3 or e5m2",
+            "wgmma does not multiply e4m3 by s8; with an A of e4m3, B is e4m3 or e5m2",
         ),
         (
             {"a": "64x64xbf16", "b": "32x64xbf16"},

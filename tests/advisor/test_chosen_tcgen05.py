@@ -134,7 +134,7 @@ def test_every_choice_is_cutes(role):
         ),
         (
             {"a": "64x64xe4m3", "arch": "sm_100", "scale": "ue8m0", "ctas": 2},
-            "A: M is 64 in each of 2 blocks; kind::mxf8f6f4 takes multiples of 128 in each of 2 blocks, "
+            "A: M is 64 in each of 2 CTAs; kind::mxf8f6f4 takes multiples of 128 in each of 2 CTAs, "
             "for example 128",
         ),
         (
@@ -143,7 +143,7 @@ def test_every_choice_is_cutes(role):
         ),
         (
             {"b": "64x24xs8", "arch": "sm_100", "ctas": 2},
-            "B: N is 24 in each of 2 blocks; kind::i8 takes multiples of 16 in each of 2 blocks, for "
+            "B: N is 24 in each of 2 CTAs; kind::i8 takes multiples of 16 in each of 2 CTAs, for "
             "example 16 or 32",
         ),
         (

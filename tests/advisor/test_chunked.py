@@ -22,8 +22,7 @@ def test_json_of_a_tile():
 def test_text_of_a_tile():
     lines = str(encode_chunks(A, Role.A, 0x800)).split("\n")
     assert lines[0] == (
-        "K-major, 48 bytes a step; of 8 steps those of k steps 2, 5 in two chunks; SBO 1024 bytes, "
-        "swizzle 128B"
+        "K-major, 8 K blocks of 48 bytes, in two chunks: 2, 5; SBO 1024 bytes, swizzle 128B"
     )
     assert lines[6].split() == ["0-127", "192-287", "0x860", "0x4800", "0x4010404004800086"]
     assert lines[7].split() == ["0-127", "288-383", "0x4810", "0x4000404000010481"]

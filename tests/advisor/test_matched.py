@@ -50,7 +50,7 @@ def test_text_of_a_mismatch():
 
 def test_json_of_a_mismatch():
     data = match_tile(PLAIN, Role.A).data()
-    assert data["mismatch"].pop("reason").startswith("the instruction's block of 64x16 at (0, 0): ")
+    assert data["mismatch"].pop("reason").startswith("the MMA tile of 64x16 at (0, 0): ")
     assert data == {
         "arch": "sm_90",
         "matches": False,

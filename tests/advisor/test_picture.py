@@ -115,7 +115,7 @@ def test_the_first_stage_is_drawn_of_several():
 def test_a_subtile_with_a_run_time_origin_is_drawn_from_0():
     wide = tile_of_atoms(BF16, (8, 128), 1, Swizzle.B128)
     part = wide.slice((0, Multiple(16)), (8, 64)).layout
-    assert not part.settled
+    assert not part.has_static_origin
     (cells,) = read(Picture(part)._repr_svg_())
     assert check_positions(cells, Picture(part.with_origin())) == 64
 
@@ -229,7 +229,7 @@ def test_the_data_has_every_cell():
         ),
         (
             Picture(parse_layout("(16,64):(72,1)", BF16), outline=Outline.BOX),
-            "lines of 64 elements lie 72 apart",
+            "lines of 64 elements are 72 elements apart",
         ),
     ],
 )

@@ -138,7 +138,7 @@ def test_a_second_chunk_that_leaves_its_line():
     # A descriptor of two chunks; the second, of 32 bytes, starts 112 bytes into its line.
     text = (
         "LBO is the address 0x870, 112 bytes into a line of 128, but 32 bytes of each row are read from "
-        "there: both chunks lie within lines (PTX ISA 9.7.16.3.1.2)"
+        "there: both chunks must be within lines (PTX ISA 9.7.16.3.1.2)"
     )
     answer = decode(0x4010404000870047, element("e2m1"), Major.K, arch=SM_103)
     assert (answer.suspicions[-1].name, answer.suspicions[-1].text) == ("absolute-chunk", text)
@@ -153,7 +153,7 @@ def test_a_second_chunk_that_leaves_its_line():
 def test_a_row_that_ends_within_an_instruction():
     relative = Tcgen05Descriptor(0x860, 16, 1024, swizzle=Swizzle.B128).encode()
     assert suspicions(relative, "e2m1", Major.K, SM_103, k_bytes=48) == {
-        "row-end": "the instruction reads 48 bytes from byte 96 of lines of 128: behind their end, it "
+        "row-end": "the instruction reads 48 bytes from byte 96 of lines of 128: past their end, it "
         "needs an LBO that is an address (bit 52)"
     }
     assert suspicions(relative, "e2m1", Major.K, SM_103) == {}

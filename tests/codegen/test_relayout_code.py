@@ -4,7 +4,7 @@ import re
 
 import pytest
 from relayouts import Filled
-from tile_copies import Between, End
+from tile_copies import End, TileCopyKernel
 from transposed import text_of
 
 import mlir_smem
@@ -67,7 +67,7 @@ def test_a_line_costs_one_xor():
 def test_a_tile_is_transposed(
     name, lines, permuted, blocks, loads, load, permutes, selects, stores
 ):
-    case = Between(name, (lines, lines), End(contiguous=int(permuted)), End(), permuted)
+    case = TileCopyKernel(name, (lines, lines), End(contiguous=int(permuted)), End(), permuted)
     compiled = case.compiled()
     assert compiled.nvvm is not None and compiled.ptx is not None
     # The tile that is read is filled by 16 bytes of each thread at a time.

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from each import for_each
 from mma_cases import MIXES
-from relayouts import ELEMENTS, SWIZZLES, Filled, Product
+from relayouts import ELEMENTS, SWIZZLES, Filled, TransposingMma
 
 import mlir_smem
 from mlir_smem.runtime import run_on_cpu
@@ -57,7 +57,7 @@ def test_no_bank_conflict_is_predicted(case):
 
 
 PRODUCTS = [
-    Product(*mix, n=n, a_swizzle=a, b_swizzle=b)
+    TransposingMma(*mix, n=n, a_swizzle=a, b_swizzle=b)
     for mix in MIXES
     for n, a, b in ((128, "auto", "auto"), (16, "32B", "none"), (8, "64B", "128B"))
 ]

@@ -16,7 +16,7 @@ from mlir_smem.emulator.tcgen05.narrow_floats import TENSOR_MULTIPLICANDS
 from mlir_smem.emulator.tcgen05.scaled_instructions import scaled_instruction
 from mlir_smem.emulator.tensor_core.multiplicands import MULTIPLICANDS
 from mlir_smem.emulator.tensor_core.operands import matrix_bytes
-from mlir_smem.layout import Major, Order, Role, Swizzle, element, tile_of_atoms
+from mlir_smem.layout import Major, Role, Swizzle, TileOrder, element, tile_of_atoms
 from mlir_smem.layout.canonical import DENSE_FORMS
 from mlir_smem.layout.tcgen05 import KINDS as LAYOUT_KINDS
 from mlir_smem.layout.tcgen05 import (
@@ -83,7 +83,7 @@ def test_both_rules_read_the_same_rows_of_48_bytes(first, second, unit, always, 
     assert (found == tcgen05_addresses(bits, "e2m1", "k", rows, 48)[:, ::2]).all()
 
 
-@pytest.mark.parametrize("order", Order, ids=str)
+@pytest.mark.parametrize("order", TileOrder, ids=str)
 @pytest.mark.parametrize(
     "role, shape", [(Role.A, (256, 768)), (Role.B, (480, 384)), (Role.A, (128, 96))]
 )

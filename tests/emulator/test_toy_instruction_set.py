@@ -65,7 +65,7 @@ class ToyInstruction(WgmmaInstruction):
 
     name: ClassVar[str] = "toy"
 
-    def blocks(self, tile, role, rows=None):
+    def mma_tiles(self, tile, role, rows=None):
         extent = role.orient(tile).shape[0]
         return mma_tiles_of(tile, role, (64,) * (extent // 64), ToyDescriptor)
 

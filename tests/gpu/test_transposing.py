@@ -2,7 +2,7 @@
 
 `predicted_wavefronts` is what the stores of the copies should take; ncu counts it as
 `l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum`. Of `Filled` kernels the clearing of the tile
-comes on top, one pass for each 32 bytes; `Product` kernels have no other stores to shared memory.
+comes on top, one pass for each 32 bytes; `TransposingMma` kernels have no other stores to shared memory.
 
     pytest tests/gpu/test_transposing.py -n 8 --record FILE
 """
@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from mma_cases import MIXES
-from relayouts import ELEMENTS, SWIZZLES, Filled, Product
+from relayouts import ELEMENTS, SWIZZLES, Filled, TransposingMma
 
 import mlir_smem
 from mlir_smem.runtime import run_on_cpu, run_on_gpu
@@ -54,7 +54,7 @@ def test_every_byte_is_where_the_layout_has_it(case, record_property):
 
 
 PRODUCTS = [
-    Product(*mix, n=n, a_swizzle=a, b_swizzle=b)
+    TransposingMma(*mix, n=n, a_swizzle=a, b_swizzle=b)
     for mix in MIXES
     for n, a, b in (
         (128, "128B", "128B"),

@@ -1,4 +1,4 @@
-"""What differs between architectures: descriptors, swizzles, types, addresses and how tiles are cut."""
+"""Differences between architectures: descriptors, swizzles, types, addresses and MMA tiles."""
 
 import pickle
 
@@ -69,11 +69,11 @@ def test_types():
 
 @pytest.mark.parametrize("arch", Arch, ids=str)
 def test_what_is_read_has_a_form(arch):
-    for kind in EVERY:
-        majors = arch.majors_of(kind)
-        assert bool(majors) == arch.multiplies(kind)
+    for element_type in EVERY:
+        majors = arch.majors_of(element_type)
+        assert bool(majors) == arch.multiplies(element_type)
         for major in majors:
-            assert {(major, s) for s in arch.swizzles_of(kind, major)} <= set(arch.forms)
+            assert {(major, s) for s in arch.swizzles_of(element_type, major)} <= set(arch.forms)
 
 
 @pytest.mark.parametrize(
@@ -112,32 +112,32 @@ def test_addresses():
 @pytest.mark.parametrize(
     "arch, k_bytes, has", [(Arch.SM_90, 48, "32"), (Arch.SM_100, 48, "32"), (Arch.SM_103, 64, "32 or 48")]
 )  # fmt: skip
-def test_a_k_that_it_has_not(arch, k_bytes, has):
+def test_a_k_that_the_architecture_does_not_have(arch, k_bytes, has):
     with pytest.raises(
         ValueError, match=f"K is {k_bytes} bytes, but {arch} reads {has} of each row"
     ):
         arch.addresses(0, BF16, Major.K, 64, k_bytes)
 
 
-def test_blocks():
+def test_mma_tiles():
     tile = tile_of_atoms(BF16, (256, 64), 1, Swizzle.B128)
-    assert Arch.SM_90.blocks(tile, Role.A) == mma_tiles(tile, Role.A)
-    assert Arch.SM_100.blocks(tile, Role.A).pieces == (128, 128)
-    assert Arch.SM_100.blocks(tile, Role.A, rows=64).pieces == (64,) * 4
-    assert isinstance(Arch.SM_100.blocks(tile, Role.A).descriptor(0), Tcgen05Descriptor)
+    assert Arch.SM_90.mma_tiles(tile, Role.A) == mma_tiles(tile, Role.A)
+    assert Arch.SM_100.mma_tiles(tile, Role.A).pieces == (128, 128)
+    assert Arch.SM_100.mma_tiles(tile, Role.A, rows=64).pieces == (64,) * 4
+    assert isinstance(Arch.SM_100.mma_tiles(tile, Role.A).descriptor(0), Tcgen05Descriptor)
 
 
 @pytest.mark.parametrize(
     "arch, name, reason",
     [
-        (Arch.SM_90, "s32", "s32 is no multiplicand of wgmma"),
-        (Arch.SM_100, "b1", "b1 is no multiplicand of tcgen05"),
-        (Arch.SM_103, "s8", "s8 is no multiplicand of tcgen05 on sm_103"),
+        (Arch.SM_90, "s32", "s32 is not an A or B element type of wgmma"),
+        (Arch.SM_100, "b1", "b1 is not an A or B element type of tcgen05"),
+        (Arch.SM_103, "s8", "s8 is not an A or B element type of tcgen05 on sm_103"),
     ],
 )
 def test_what_is_not_multiplied(arch, name, reason):
     tile = tile_of_atoms(element(name), (128, 256), 1, Swizzle.B128)
-    assert arch.blocks(tile, Role.A) == Mismatch(reason)
+    assert arch.mma_tiles(tile, Role.A) == Mismatch(reason)
 
 
 @pytest.mark.parametrize(
@@ -182,11 +182,11 @@ def test_what_is_multiplied_where(arch, a, b, sparse, refusal):
     assert arch.refusal(element(a), element(b), sparse) == refusal
 
 
-def test_no_sparse_blocks():
+def test_sparse_mma_tiles():
     tile = tile_of_atoms(BF16, (64, 64), 1, Swizzle.B128)
-    assert Arch.SM_90.blocks(tile, Role.A, sparse=True) == mma_tiles(tile, Role.A, sparse=True)
+    assert Arch.SM_90.mma_tiles(tile, Role.A, sparse=True) == mma_tiles(tile, Role.A, sparse=True)
     reason = "no sparse operands are lowered for sm_100"
-    assert Arch.SM_100.blocks(tile, Role.A, sparse=True) == Mismatch(reason)
+    assert Arch.SM_100.mma_tiles(tile, Role.A, sparse=True) == Mismatch(reason)
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_how_the_widths_of_instructions_differ():
     assert [arch.k_bytes for arch in Arch] == [(32,), (32,), (32, 48)]
 
 
-def test_they_are_values():
+def test_architectures_are_values():
     for arch in Arch:
         again = pickle.loads(pickle.dumps(arch))
         assert (again, hash(again)) == (arch, hash(arch))

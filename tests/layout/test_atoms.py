@@ -1,4 +1,4 @@
-"""Tiles of atoms: each element has bytes of its own, and atoms lie as the order says."""
+"""Tiles of atoms: no two elements share bits, and atoms are in the tile's order."""
 
 from itertools import product
 
@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from each import for_each
 from hypothesis import given
-from strategies import NO_STAGES, STAGES, orders, swizzles, tiles
+from strategies import NO_STAGES, STAGES, swizzles, tile_orders, tiles
 
-from mlir_smem.layout import ELEMENTS, LayoutError, Order, Swizzle, element, tile_of_atoms
+from mlir_smem.layout import ELEMENTS, LayoutError, Swizzle, TileOrder, element, tile_of_atoms
 from mlir_smem.layout.atoms import padding
 
 BF16 = element("bf16")
 
 
 def bits_of(tile):
-    """The first bit of each element: of its byte, and within it for elements of less."""
+    """The offset of each element's first bit."""
     return tile.offsets() * 8 + tile.linear() * tile.element.bits % 8
 
 
@@ -33,13 +33,13 @@ def test_padding_is_what_no_element_fills(tile):
     assert padding(tile) * 8 == tile.size_bytes * 8 - bits_of(tile).size * tile.element.bits
 
 
-@for_each("case", [*product(ELEMENTS.values(), (0, 1), Swizzle, Order)])
+@for_each("case", [*product(ELEMENTS.values(), (0, 1), Swizzle, TileOrder)])
 def test_whole_atoms_fill_every_bit(case):
-    kind, contiguous, swizzle, order = case
-    line = swizzle.atom_elements(kind)
+    element_type, contiguous, swizzle, order = case
+    line = swizzle.atom_elements(element_type)
     shape = (2 * line, 24) if contiguous == 0 else (24, 2 * line)
-    bits = bits_of(tile_of_atoms(kind, (2, *shape), contiguous, swizzle, order))
-    assert np.array_equal(np.sort(bits.ravel()), np.arange(bits.size) * kind.bits)
+    bits = bits_of(tile_of_atoms(element_type, (2, *shape), contiguous, swizzle, order))
+    assert np.array_equal(np.sort(bits.ravel()), np.arange(bits.size) * element_type.bits)
 
 
 @given(tiles())
@@ -52,7 +52,7 @@ def test_16_bytes_along_the_contiguous_dimension_stay_together(tile):
     assert np.all(linear[:, 0] % unit == 0)
 
 
-@pytest.mark.parametrize("order", Order)
+@pytest.mark.parametrize("order", TileOrder)
 def test_an_atom_is_eight_lines_in_a_row(order):
     tile = tile_of_atoms(BF16, (16, 128), 1, Swizzle.B128, order)
     atom = tile.slice((8, 64), (8, 64))
@@ -60,13 +60,13 @@ def test_an_atom_is_eight_lines_in_a_row(order):
     assert atom.offset % 512 == 0
 
 
-def test_orders():
-    across, along = (tile_of_atoms(BF16, (64, 256), 1, Swizzle.B128, order) for order in Order)
+def test_tile_orders():
+    across, along = (tile_of_atoms(BF16, (64, 256), 1, Swizzle.B128, order) for order in TileOrder)
     assert str(across) == "Swizzle<3,4,3> o (64,(64,4)):(64,(1,4096))"
     assert str(along) == "Swizzle<3,4,3> o ((8,8),(64,4)):((64,2048),(1,512))"
 
 
-@given(orders, swizzles)
+@given(tile_orders, swizzles)
 def test_rows_contiguous_is_columns_contiguous_transposed(order, swizzle):
     rows = tile_of_atoms(BF16, (72, 24), 0, swizzle, order)
     assert rows == tile_of_atoms(BF16, (24, 72), 1, swizzle, order).transposed()

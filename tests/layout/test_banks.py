@@ -18,7 +18,7 @@ def test_neighbours_do_not_conflict(size, passes):
 @pytest.mark.parametrize(
     "stride, passes", [(1, 1), (2, 2), (3, 1), (4, 4), (8, 8), (16, 16), (31, 1), (32, 32), (33, 1)]
 )
-def test_words_apart(stride, passes):
+def test_strided_words(stride, passes):
     assert warp_access(LANES * stride * 4, 4) == Access(passes, 1)
 
 

@@ -1,4 +1,4 @@
-"""The eight canonical forms: what matches them, and that near misses do not."""
+"""The eight canonical forms: layouts that match them, and near misses that do not."""
 
 from dataclasses import replace
 
@@ -39,7 +39,7 @@ def test_major_in_words(major, text):
     assert str(major) == text
 
 
-# What matches.
+# Matches.
 
 
 def used(form, m, k):
@@ -54,30 +54,30 @@ def used(form, m, k):
 
 
 @given(forms, elements, repeats, repeats, strides, strides)
-def test_a_form_with_any_strides_matches_itself(form, kind, m, k, lbo, sbo):
+def test_a_form_with_any_strides_matches_itself(form, element_type, m, k, lbo, sbo):
     expected = Canonical(
         form,
         lbo if "LBO" in used(form, m, k) else None,
         sbo if "SBO" in used(form, m, k) else None,
     )
-    assert match(form.layout(kind, m, k, lbo, sbo)) == expected
+    assert match(form.layout(element_type, m, k, lbo, sbo)) == expected
 
 
 @given(forms, elements, repeats, repeats, strides, strides)
-def test_merging_modes_changes_nothing(form, kind, m, k, lbo, sbo):
-    layout = form.layout(kind, m, k, lbo, sbo)
+def test_merging_modes_changes_nothing(form, element_type, m, k, lbo, sbo):
+    layout = form.layout(element_type, m, k, lbo, sbo)
     assert match(layout.coalesced()) == match(layout)
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=lambda f: f"{f.major}-{f.swizzle}")
 @pytest.mark.parametrize("name", ["LBO", "SBO"])
 def test_what_a_stride_steps_over(form, name):
-    kind, lbo, sbo = element("bf16"), 8192, 16384
-    step = form.step(name, kind)
+    element_type, lbo, sbo = element("bf16"), 8192, 16384
+    step = form.step(name, element_type)
     assert (step is None) == (name not in form.text)
     if step:
         dim, count = step
-        offsets = form.layout(kind, 2, 2, lbo, sbo).offsets()
+        offsets = form.layout(element_type, 2, 2, lbo, sbo).offsets()
         assert offsets.take(count, dim).flat[0] == {"LBO": lbo, "SBO": sbo}[name]
 
 
@@ -91,7 +91,7 @@ def test_a_single_line_matches():
     assert match(layout) == Canonical(FORMS[Major.K, Swizzle.NONE], 16, None)
 
 
-# What almost does.
+# Near misses.
 
 
 @st.composite

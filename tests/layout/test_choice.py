@@ -1,4 +1,4 @@
-"""The choice of a layout: what is preferred, what each use refuses, and how it is explained."""
+"""The choice of a layout: preferences, refusals of uses, and explanations."""
 
 from functools import partial
 
@@ -36,7 +36,7 @@ B = WGMMA.use("mma B", Role.B)
 tile = partial(tile_of_atoms, BF16)
 
 
-# What is preferred.
+# Preferences.
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_nothing_divides_the_tile():
     )
 
 
-# What uses say.
+# Evaluations by uses.
 
 
 @given(operands(), st.lists(st.sampled_from([A, B]), max_size=2))
@@ -152,7 +152,7 @@ def test_a_given_layout_is_evaluated():
     given = evaluate(parse_layout("Swizzle<3,4,3> o (64,64):(72,1)", BF16), [A])
     assert not given.accepted
     assert given.name == "Swizzle<3,4,3> o (64,64):(72,1)"
-    assert given.refusal.startswith("mma A: the instruction's block of 64x16 at (0, 0): ")
+    assert given.refusal.startswith("mma A: the MMA tile of 64x16 at (0, 0): ")
 
 
 def test_a_given_layout_is_accepted():
@@ -168,7 +168,7 @@ def test_a_staged_tile_is_not_copied_whole():
     assert not evaluation.accepted
 
 
-def test_bank_conflicts_are_told_but_not_refused():
+def test_bank_conflicts_are_reported_but_not_refused():
     # Lines of 1024 bytes begin in the same bank, and threads have too few of a line each.
     use = TransferUse("copy", Transfer(BF16, (64, 8), 1, 128))
     evaluation = use.evaluate(parse_layout("(64,8):(512,1)", BF16, (64, 8)))
@@ -180,34 +180,35 @@ def test_bank_conflicts_are_told_but_not_refused():
 
 @pytest.mark.parametrize("swizzle", WIDEST_FIRST)
 @pytest.mark.parametrize("contiguous", [0, 1])
-@pytest.mark.parametrize("kind", ELEMENTS.values(), ids=str)
-def test_copies_to_canonical_layouts_have_no_bank_conflicts(kind, contiguous, swizzle):
-    atom = swizzle.atom_elements(kind)
+@pytest.mark.parametrize("element_type", ELEMENTS.values(), ids=str)
+def test_copies_to_canonical_layouts_have_no_bank_conflicts(element_type, contiguous, swizzle):
+    atom = swizzle.atom_elements(element_type)
     shape = (64, 4 * atom) if contiguous else (4 * atom, 64)
-    use = TransferUse("copy", Transfer(kind, shape, contiguous, 128))
+    use = TransferUse("copy", Transfer(element_type, shape, contiguous, 128))
     assert (
-        use.evaluate(tile_of_atoms(kind, shape, contiguous, swizzle)).reason == "no bank conflicts"
+        use.evaluate(tile_of_atoms(element_type, shape, contiguous, swizzle)).reason
+        == "no bank conflicts"
     )
 
 
-# Parts of tiles.
+# Subtiles of tiles.
 
 
-def test_a_path_leads_to_a_part_of_a_stage():
+def test_a_path_leads_to_a_subtile_of_a_stage():
     staged = tile((4, 128, 128), 1, Swizzle.B128)
-    part = follow(staged, (Step((2,), None), Step((64, 64), (64, 64))))
-    assert part.layout == staged.slice((2, 64, 64), (1, 64, 64)).layout.stage(0).layout
-    assert part.offset == staged.slice((2, 64, 64), (1, 64, 64)).offset
+    subtile = follow(staged, (Step((2,), None), Step((64, 64), (64, 64))))
+    assert subtile.layout == staged.slice((2, 64, 64), (1, 64, 64)).layout.stage(0).layout
+    assert subtile.offset == staged.slice((2, 64, 64), (1, 64, 64)).offset
 
 
 def test_a_path_keeps_every_run_time_start():
     staged = tile((4, 128, 128), 1, Swizzle.B128)
-    part = follow(staged, (Step((Multiple(1),), None), Step((Multiple(64), 64), (64, 64))))
-    assert part.offset == 128 * 64
-    assert [(t.dim, t.stride) for t in part.terms] == [(0, 128 * 128), (0, 64)]
+    subtile = follow(staged, (Step((Multiple(1),), None), Step((Multiple(64), 64), (64, 64))))
+    assert subtile.offset == 128 * 64
+    assert [(t.dim, t.stride) for t in subtile.terms] == [(0, 128 * 128), (0, 64)]
 
 
-def test_a_use_of_a_part_leaves_the_tile_its_atoms():
+def test_a_use_of_a_subtile_leaves_the_tile_its_atoms():
     use = WGMMA.use("mma A", Role.A, (Step((0, Multiple(16)), (64, 16)),))
     assert choose(BF16, (64, 64), [use]).picked.layout == tile((64, 64), 1, Swizzle.B128)
 
@@ -224,24 +225,27 @@ def test_a_use_of_a_part_leaves_the_tile_its_atoms():
     "step, reason",
     [
         (Step((0, 96), (64, 64)), "elements 96 to 159 are not inside dimension 1 of 128"),
-        (Step((0, 4), (64, 16)), "the part begins 4 elements of bf16 or a multiple of that into"),
-        (Step((0, Multiple(4)), (64, 4)), "the part begins 4 elements of bf16 or a multiple of"),
+        (
+            Step((0, 4), (64, 16)),
+            "the subtile begins 4 elements of bf16 or a multiple of that into",
+        ),
+        (Step((0, Multiple(4)), (64, 4)), "the subtile begins 4 elements of bf16 or a multiple of"),
     ],
 )
-def test_parts_that_cannot_be_used(use, step, reason):
+def test_subtiles_that_cannot_be_used(use, step, reason):
     evaluation = use(path=(step,)).evaluate(tile((64, 128), 1, Swizzle.B128))
     assert not evaluation.accepted
     assert evaluation.reason.startswith(reason)
 
 
-def test_a_part_that_cuts_a_wide_atom_gets_a_narrower_one():
+def test_a_subtile_that_cuts_a_wide_atom_gets_a_narrower_one():
     use = WGMMA.use("mma B", Role.B, (Step((0, Multiple(32)), (64, 64)),))
     choice = choose(BF16, (64, 128), [use], contiguous=1)
     assert choice.picked.layout.swizzle is Swizzle.B64
     assert "cuts an atom" in choice.candidates[0].refusal
 
 
-# Parts that cut atoms.
+# Subtiles that cut atoms.
 
 
 def test_a_static_cut_costs_nothing_and_leaves_the_widest_swizzle():
@@ -278,14 +282,14 @@ def test_descriptors_computed_at_run_time_are_better_than_no_layout(exhaustive):
     assert choice.picked.cost.in_loop
 
 
-def test_a_copy_to_a_part_that_cuts_atoms_is_not_avoided():
+def test_a_copy_to_a_subtile_that_cuts_atoms_is_not_avoided():
     copy = TransferUse(
         "copy", Transfer(BF16, (64, 64), 1, 128), (Step((0, Multiple(8)), (64, 64)),)
     )
     assert choose(BF16, (64, 128), [copy]).picked.layout == tile((64, 128), 1, Swizzle.B128)
 
 
-# How it is explained.
+# Explanations.
 
 
 def test_explain_has_a_line_for_each_candidate():
@@ -330,10 +334,10 @@ def test_the_first_that_is_accepted_ends_a_search_that_is_not_exhaustive():
     assert len(first.candidates) < len(every.candidates)
 
 
-# Data that may be transposed on its way.
+# Copies that may transpose data.
 
 
-def test_data_is_transposed_where_the_mma_wants_it_otherwise():
+def test_data_is_transposed_if_the_mma_needs_the_other_majorness():
     e4m3 = element("e4m3")
     uses = [
         WGMMA.use("mma A", Role.A),

@@ -1,4 +1,4 @@
-"""Layouts read off maps: those that a map was made from, and maps that are none."""
+"""Layouts inferred from maps: the layout of which a map was made, and maps without a layout."""
 
 import numpy as np
 import pytest
@@ -56,7 +56,7 @@ def test_one_wrong_element_is_found(row, column):
     assert (best.actual, best.expected) == (expected ^ 0x1000, expected)
 
 
-def test_elements_may_lie_in_the_same_place():
+def test_elements_may_have_the_same_offset():
     places = np.broadcast_to(np.arange(8), (8, 8))
     best = inferred(places, BF16)[0]
     assert best.wrong == 0 and str(best.layout) == "Swizzle<0,4,3> o (8,8):(0,1)"
@@ -72,8 +72,8 @@ def test_a_tile_starts_at_its_pattern():
     [
         (np.arange(8), r"a map has rows and columns, or stages in front, not \(8,\)"),
         (np.zeros((0, 8), np.int64), r"not \(0, 8\)"),
-        (np.array([[0, 1], [2, -3]]), r"element \(1, 1\) lies at -3; expected 0 or more"),
-        (np.arange(64)[::-1].reshape(8, 8), "the places fall from one element to the next"),
+        (np.array([[0, 1], [2, -3]]), r"element \(1, 1\) is at -3; expected 0 or more"),
+        (np.arange(64)[::-1].reshape(8, 8), "the offsets decrease from one element to the next"),
     ],
 )
 def test_what_is_no_map(places, problem):

@@ -20,8 +20,8 @@ from mlir_smem.layout import ELEMENTS, element
     ],
 )
 def test_numbers(name, bits, unit):
-    kind = element(name)
-    assert (str(kind), kind.bits, kind.unit) == (name, bits, unit)
+    element_type = element(name)
+    assert (str(element_type), element_type.bits, element_type.unit) == (name, bits, unit)
 
 
 def test_there_are_no_others():

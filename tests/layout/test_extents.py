@@ -1,4 +1,4 @@
-"""Tiles that no memory holds are refused before their elements or instructions are listed."""
+"""Tiles that no memory can hold are refused before their elements or instructions are enumerated."""
 
 import resource
 import time
@@ -24,7 +24,7 @@ from mlir_smem.layout.text_error import TextError
 BF16, B1, E2M1 = map(element, ("bf16", "b1", "e2m1"))
 LARGEST = (1 << 63) - 1
 
-#: Layouts of tiles that no memory holds.
+#: Layouts of tiles that no memory can hold.
 TOO_LARGE = [
     "(20000,20000):(20000,1)",
     "(30000,30000):(30000,1)",
@@ -41,7 +41,7 @@ TOO_LARGE = [
 
 @pytest.fixture(autouse=True)
 def little_memory_and_time():
-    """A test that lists what it should not ends, and does not take the machine with it."""
+    """Limit the memory and the time of a test that enumerates a tile that is too large."""
     limits = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (8 << 30, limits[1]))
     begin = time.monotonic()
@@ -62,7 +62,7 @@ def test_their_elements_are_not_listed(text):
 @pytest.mark.parametrize("role", Role)
 @pytest.mark.parametrize("text", [text for text in TOO_LARGE if text[:6] != "(65536"])
 def test_their_instructions_are_not_listed(text, role, arch):
-    found = arch.blocks(parse_layout(text, BF16), role)
+    found = arch.mma_tiles(parse_layout(text, BF16), role)
     assert isinstance(found, Mismatch)
     assert "bytes; shared memory has less than 262144" in found.reason
 
@@ -81,10 +81,10 @@ def test_no_layout_is_chosen_for_them(shape):
 
 
 def test_the_largest_tiles_are_listed():
-    for kind, shape in ((BF16, (1024, 128)), (B1, (1024, 2048)), (E2M1, (512, 1024))):
-        offsets = tile_of_atoms(kind, shape, 1, Swizzle.B128).offsets()
+    for element_type, shape in ((BF16, (1024, 128)), (B1, (1024, 2048)), (E2M1, (512, 1024))):
+        offsets = tile_of_atoms(element_type, shape, 1, Swizzle.B128).offsets()
         assert offsets.shape == shape
-        assert offsets.max() == (1 << 18) - 1 - (kind.bits // 8 > 1)
+        assert offsets.max() == (1 << 18) - 1 - (element_type.bits // 8 > 1)
 
 
 def test_a_few_elements_that_are_far_apart():
@@ -98,14 +98,14 @@ def test_maps_that_no_memory_holds():
     with pytest.raises(LayoutError, match=r"a tile of 4096x4096xbf16 has 33554432 bytes"):
         inferred(np.zeros((4096, 4096), np.int64), BF16)
     with pytest.raises(
-        LayoutError, match=r"an element lies at 4611686018427387904, where no memory"
+        LayoutError, match=r"an element is at 4611686018427387904, outside of any memory"
     ):
         inferred(np.array([[0, 1 << 62]]), BF16)
 
 
-def test_a_stride_that_no_descriptor_holds_is_said_whole():
+def test_a_stride_that_no_descriptor_holds_is_printed_in_full():
     tile = parse_layout(f"Swizzle<3,4,3> o ((8,8),64):((64,{LARGEST}),1)", BF16)
-    found = Arch.SM_90.blocks(tile, Role.A)
+    found = Arch.SM_90.mma_tiles(tile, Role.A)
     assert isinstance(found, Mismatch)
     assert f"SBO would be {2 * LARGEST} bytes" in found.reason
 

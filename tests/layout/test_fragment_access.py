@@ -1,4 +1,4 @@
-"""Which thread accesses what of a tile: `ldmatrix` simulated on its bytes, and bank conflicts."""
+"""Accesses of fragments to tiles: `ldmatrix` simulated on a tile's bytes, and bank conflicts."""
 
 import numpy as np
 import pytest
@@ -12,8 +12,8 @@ from mlir_smem.layout import (
     Access,
     LayoutError,
     Multiple,
-    Order,
     Swizzle,
+    TileOrder,
     element,
     fragment_a,
     fragment_d,
@@ -21,7 +21,11 @@ from mlir_smem.layout import (
     parse_layout,
     tile_of_atoms,
 )
-from mlir_smem.layout.fragment_access import a_fragment_access, accumulator_access, lies_together
+from mlir_smem.layout.fragment_access import (
+    a_fragment_access,
+    accumulator_access,
+    has_contiguous_runs,
+)
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 
 THREADS = np.arange(128)
@@ -29,7 +33,7 @@ BYTES = [name for name in ELEMENTS if name != "b1"]
 
 
 class Memory:
-    """The bytes of a tile, each numbered as it would be in a row-major matrix of the tile's shape."""
+    """The bytes of a tile, numbered as in a row-major matrix of the tile's shape."""
 
     def __init__(self, tile):
         self.tile, self.bits = tile, tile.element.bits
@@ -50,11 +54,12 @@ class Memory:
         return self.numbers[addresses[..., None] + np.arange(size)]
 
     def matrices(self, row, column, count, transposed):
-        """What `ldmatrix.x{count}` gives, int[thread, register, byte], of the rows that threads point at.
+        """The result of `ldmatrix.x{count}`, int[thread, register, byte], for the rows at the addresses
+        that threads give.
 
-        PTX ISA 9.7.14.5.15: of each warp, threads 8j to 8j + 7 point at the rows of matrix j, each of 16
-        bytes. Thread t holds elements 2(t % 4) and 2(t % 4) + 1, of 16 bits, of row t / 4; with `.trans`
-        these are those of column t / 4.
+        PTX ISA 9.7.14.5.15: in each warp, threads 8j to 8j + 7 give the addresses of the rows of matrix
+        j, each of 16 bytes. Thread t holds the 16-bit elements 2(t % 4) and 2(t % 4) + 1 of row t / 4;
+        with `.trans`, of column t / 4.
         """
         used = THREADS.reshape(4, 32)[:, : 8 * count]
         rows = self.read(row[used], column[used], 16)
@@ -66,7 +71,7 @@ class Memory:
         return held[THREADS, :, lane % 4]
 
     def words(self, access, row, column, places):
-        """What threads hold that read 32 bits at each place (rows, columns) further than their first."""
+        """The 32-bit words that threads read at each offset (rows, columns) from their first element."""
         size = access.vector * self.bits // 8
         return np.stack(
             [
@@ -83,7 +88,7 @@ class Memory:
         )
 
     def expected(self, fragment, row, column):
-        """What the threads of a fragment hold, whose first element is at (row, column) of the tile."""
+        """The bytes that a fragment's threads hold; its first element is at (row, column) of the tile."""
         first = self.number(fragment.row + row, fragment.column + column)
         if self.bits < 8:
             return first[:, :: 8 // self.bits]
@@ -91,19 +96,21 @@ class Memory:
 
 
 @st.composite
-def accessed(draw, columns, kinds=BYTES):
-    """(tile, starts, what is known of these): a part of 64 rows and some columns of any tile; of K of an
-    instruction if `columns` is 0."""
-    kind = element(draw(st.sampled_from(kinds)))
-    columns = columns if columns else instruction_k(kind)
-    along = 1 if kind.bits == 1 else draw(st.integers(0, 1))
+def accessed(draw, columns, element_types=BYTES):
+    """(tile, starts, known starts) of a subtile of 64 rows and `columns` columns; 0 stands for the K of
+    an instruction."""
+    element_type = element(draw(st.sampled_from(element_types)))
+    columns = columns if columns else instruction_k(element_type)
+    along = 1 if element_type.bits == 1 else draw(st.integers(0, 1))
     shape = (64 + draw(st.sampled_from([0, 8, 64])), columns * draw(st.integers(1, 3)))
-    tile = draw(any_layout(kind, shape, along))
+    tile = draw(any_layout(element_type, shape, along))
     starts, known = [], []
     for dim, (extent, size) in enumerate(zip(shape, (64, columns), strict=True)):
-        # Mostly what begins at 16 bytes, as every access wants it.
+        # Most starts are multiples of 16 bytes, as every access needs.
         less = draw(st.integers(0, 7)) == 0
-        step = kind.unit if dim == along and not less else draw(st.sampled_from([1, 2, 8, 16]))
+        step = (
+            element_type.unit if dim == along and not less else draw(st.sampled_from([1, 2, 8, 16]))
+        )
         start = draw(st.integers(0, (extent - size) // step)) * step
         starts.append(start)
         known.append(Multiple(step) if draw(st.booleans()) else start)
@@ -111,12 +118,12 @@ def accessed(draw, columns, kinds=BYTES):
 
 
 def access_of(choose, drawn, columns):
-    """The access of a part, as far as it is known; what `passes/` does not let through is no example."""
+    """The access to a subtile at its known starts; examples that `passes/` refuses are discarded."""
     tile, _, known = drawn
-    part = tile.slice(known, (64, columns))
-    assume(part.first_multiple * tile.element.bits % 128 == 0)
-    access = choose(part.layout)
-    assume(part.multiple % access.vector == 0)
+    subtile = tile.slice(known, (64, columns))
+    assume(subtile.first_multiple * tile.element.bits % 128 == 0)
+    access = choose(subtile.layout)
+    assume(subtile.multiple % access.vector == 0)
     return access
 
 
@@ -132,16 +139,16 @@ def test_bits_reach_the_registers_of_the_figures(drawn):
 
 def check_a_fragment(drawn):
     tile, (row, column), _ = drawn
-    kind, memory = tile.element, Memory(tile)
-    access = access_of(a_fragment_access, drawn, instruction_k(kind))
+    element_type, memory = tile.element, Memory(tile)
+    access = access_of(a_fragment_access, drawn, instruction_k(element_type))
     rows, columns = access.start(THREADS)
     if access.matrices:
         held = memory.matrices(rows + row, columns + column, 4, access.transposed)
     else:
-        # Registers of A: the second and fourth are 8 rows below, the third and fourth 16 bytes on.
-        places = [(0, 0), (8, 0), (0, kind.unit), (8, kind.unit)]
+        # Registers of A: the second and fourth are 8 rows below, the third and fourth 16 bytes further.
+        places = [(0, 0), (8, 0), (0, element_type.unit), (8, element_type.unit)]
         held = memory.words(access, rows + row, columns + column, places)
-    expected = memory.expected(fragment_a(kind), row, column)
+    expected = memory.expected(fragment_a(element_type), row, column)
     assert np.array_equal(held.reshape(128, -1), expected)
 
 
@@ -155,9 +162,9 @@ def test_accumulators_reach_the_registers_of_the_figure(drawn):
     )
     if access.matrices:
         # 16 columns, and 8 that are left.
-        parts = [(0, 4), (16, 2)]
+        halves = [(0, 4), (16, 2)]
         held = [
-            memory.matrices(rows, columns + at, count, access.transposed) for at, count in parts
+            memory.matrices(rows, columns + at, count, access.transposed) for at, count in halves
         ]
     else:
         size = access.vector * tile.element.bits // 8
@@ -167,7 +174,7 @@ def test_accumulators_reach_the_registers_of_the_figure(drawn):
             for below in (0, 8)
             for i in range(0, 2, access.vector)
         ]
-    held = np.concatenate([part.reshape(128, -1) for part in held], axis=1)
+    held = np.concatenate([each.reshape(128, -1) for each in held], axis=1)
     assert np.array_equal(held, memory.expected(fragment_d(n), row, column))
 
 
@@ -175,8 +182,8 @@ def test_accumulators_reach_the_registers_of_the_figure(drawn):
 
 
 def runs(layout, dim, count):
-    """Whether the elements of each whole run, from a multiple of `count` on, follow each other from a
-    multiple of `count` on; None if the extent is none."""
+    """Whether the elements of each run from a multiple of `count` on are contiguous from a multiple of
+    `count` on; None if the extent is not a multiple of `count`."""
     if layout.shape[dim] % count:
         return None
     linear = np.moveaxis(layout.linear(), dim, -1).reshape(-1, layout.shape[dim] // count, count)
@@ -186,19 +193,19 @@ def runs(layout, dim, count):
 
 
 @given(tiles() | layouts(), st.integers(0, 1), st.sampled_from([1, 2, 4, 8, 16]))
-def test_what_lies_together_is_a_run(layout, dim, count):
-    if count > 1 and lies_together(layout, dim, count):
+def test_what_is_found_is_a_run(layout, dim, count):
+    if count > 1 and has_contiguous_runs(layout, dim, count):
         assert runs(layout, dim, count) is not False
 
 
 @given(tiles(), st.integers(0, 1), st.sampled_from([2, 4, 8, 16]))
-def test_what_is_a_run_lies_together(layout, dim, count):
+def test_every_run_is_found(layout, dim, count):
     if runs(layout, dim, count):
-        assert lies_together(layout, dim, count)
+        assert has_contiguous_runs(layout, dim, count)
 
 
 @given(st.data(), tiles(), st.sampled_from([2, 4, 8]))
-def test_what_lies_together_in_a_part_is_a_run_wherever_it_begins(data, tile, count):
+def test_runs_of_a_subtile_are_contiguous_wherever_it_begins(data, tile, count):
     dim = tile.contiguous_dim or 0
     known, starts, sizes = [], [], []
     aligned = data.draw(st.booleans())
@@ -207,23 +214,23 @@ def test_what_lies_together_in_a_part_is_a_run_wherever_it_begins(data, tile, co
         sizes.append(data.draw(st.integers(1, extent)))
         starts.append(data.draw(st.integers(0, (extent - sizes[-1]) // of)) * of)
         known.append(data.draw(st.sampled_from([starts[-1], Multiple(of)])))
-    part = tile.slice(known, sizes)
-    together = part.multiple % count == 0 and lies_together(part.layout, dim, count)
+    subtile = tile.slice(known, sizes)
+    together = subtile.multiple % count == 0 and has_contiguous_runs(subtile.layout, dim, count)
     there = tile.linear()[tuple(slice(s, s + n) for s, n in zip(starts, sizes, strict=True))]
     lines = np.moveaxis(there, dim, -1)
     lines = lines[..., : lines.shape[-1] // count * count].reshape(-1, count)
     run = np.array_equal(lines, lines[:, :1] + np.arange(count)) and not np.any(lines[:, 0] % count)
     assert run or not together
-    # Whole runs are taken, and the tile's lines are whole runs: then it is known, too.
+    # If the subtile and the tile's lines consist of whole runs, the runs are found.
     if aligned and sizes[dim] % count == 0 and tile.modes[dim][0].extent % count == 0:
         assert together
 
 
 # Bank conflicts.
 
-#: Passes beyond the least, by bits of an element and the contiguous dimension, for no swizzle, 32B, 64B
-#: and 128B. What `ldmatrix` and `stmatrix` access has none. Elsewhere it depends on where pieces of 32
-#: bytes lie that are accessed together:
+#: Passes beyond the fewest, by bits of an element and the contiguous dimension, for no swizzle, 32B, 64B
+#: and 128B. Accesses by `ldmatrix` and `stmatrix` have none. The others depend on the banks of the pieces
+#: of 32 bytes that are accessed together:
 #: - tf32 of A, M-major: of 4 neighbouring lines, which fill 128 bytes in the 32B swizzle alone; CuTe's
 #:   selector narrows to it, too;
 #: - 32-bit accumulators, row-major: the same, since 16 threads with 8 bytes each are served together;
@@ -249,7 +256,7 @@ ACCUMULATORS = {
 }
 
 
-@pytest.mark.parametrize("order", Order)
+@pytest.mark.parametrize("order", TileOrder)
 @pytest.mark.parametrize(
     "choose, bits, contiguous, conflicts",
     [
@@ -262,12 +269,14 @@ ACCUMULATORS = {
     ],
 )
 def test_conflicts_in_canonical_layouts(choose, bits, contiguous, conflicts, order):
-    kind = next(kind for kind in ELEMENTS.values() if kind.bits == bits)
+    element_type = next(
+        element_type for element_type in ELEMENTS.values() if element_type.bits == bits
+    )
     found = []
     for swizzle in reversed(WIDEST_FIRST):
-        line = Swizzle.B128.atom_elements(kind)
+        line = Swizzle.B128.atom_elements(element_type)
         shape = (128, 2 * line) if contiguous else (2 * line, 128)
-        layout = tile_of_atoms(kind, shape, contiguous, swizzle, order)
+        layout = tile_of_atoms(element_type, shape, contiguous, swizzle, order)
         found.append(choose(layout).conflicts(layout).conflicts)
     assert tuple(found) == conflicts
 
@@ -280,11 +289,11 @@ def test_conflicts_of_a_plain_layout_and_what_padding_does():
 
 def test_conflicts_where_a_run_time_start_cuts_atoms_are_those_of_start_0():
     tile = tile_of_atoms(element("bf16"), (64, 128), 1, Swizzle.B128)
-    part = tile.slice((0, Multiple(16)), (64, 64)).layout
-    assert a_fragment_access(part).conflicts(part) == Access(4, 4)
+    subtile = tile.slice((0, Multiple(16)), (64, 64)).layout
+    assert a_fragment_access(subtile).conflicts(subtile) == Access(4, 4)
 
 
-# What is taken where, in words.
+# The access to a layout, in words.
 
 
 @pytest.mark.parametrize(
@@ -310,12 +319,12 @@ def test_the_widest_access_that_the_layout_allows(name, layout, of_a, of_d):
 
 
 @pytest.mark.parametrize("layout", ["(64,256):(1,64)", "(64,256):(264,1)"])
-def test_bits_of_a_register_lie_together(layout):
+def test_bits_of_a_register_are_adjacent(layout):
     with pytest.raises(LayoutError) as error:
         a_fragment_access(parse_layout(layout, element("b1")))
     assert str(error.value) == (
-        "registers hold 32 elements of b1 along k, which must lie together; expected contiguous rows "
-        "at multiples of 32 elements"
+        "registers hold 32 elements of b1 along k, which must be adjacent in memory; expected contiguous "
+        "rows at multiples of 32 elements"
     )
 
 

@@ -1,4 +1,4 @@
-"""Register fragments: each matrix element is in one register, as in the ISA's figures."""
+"""Register fragments: each matrix element is in one register, at its position in the ISA's figures."""
 
 import numpy as np
 import pytest
@@ -15,10 +15,10 @@ def covered(fragment, columns):
     return np.bincount((fragment.row * columns + fragment.column).ravel(), minlength=64 * columns)
 
 
-@pytest.mark.parametrize("kind", ELEMENTS.values(), ids=str)
-def test_a_holds_each_element_once(kind):
-    counts = covered(fragment_a(kind), instruction_k(kind))
-    assert np.array_equal(counts, np.ones(64 * instruction_k(kind)))
+@pytest.mark.parametrize("element_type", ELEMENTS.values(), ids=str)
+def test_a_holds_each_element_once(element_type):
+    counts = covered(fragment_a(element_type), instruction_k(element_type))
+    assert np.array_equal(counts, np.ones(64 * instruction_k(element_type)))
 
 
 @pytest.mark.parametrize("n", legal_n(element("bf16")))
@@ -58,10 +58,10 @@ def test_a_is_as_the_figures_show(name, row_plus_8, column):
         assert np.array_equal(fragment.column[:, [i]], column(IN_GROUP, i))
 
 
-@pytest.mark.parametrize("kind", ELEMENTS.values(), ids=str)
-def test_a_register_of_a_is_4_bytes_of_one_row(kind):
-    packed = 32 // kind.bits
-    fragment = fragment_a(kind)
+@pytest.mark.parametrize("element_type", ELEMENTS.values(), ids=str)
+def test_a_register_of_a_is_4_bytes_of_one_row(element_type):
+    packed = 32 // element_type.bits
+    fragment = fragment_a(element_type)
     row = fragment.row.reshape(128, 4, packed)
     column = fragment.column.reshape(128, 4, packed)
     assert np.all(row == row[..., :1])

@@ -1,4 +1,4 @@
-"""CuTe's notation: writing it, reading it, and what is no layout."""
+"""CuTe's notation: writing, parsing, and malformed texts."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""CuTe's own answers, computed by NVIDIA's headers, beside ours.
+"""Comparison with CuTe's results, computed by NVIDIA's headers.
 
 `tests/data/cute_sm90.json.gz` holds them, with their source and licence in `meta`.
 """
@@ -12,9 +12,9 @@ from oracle import DATA, ROWS, SWIZZLES, contiguous_of, every_row, tile_of
 from mlir_smem.layout import (
     LayoutError,
     Major,
-    Order,
     Role,
     Swizzle,
+    TileOrder,
     WgmmaDescriptor,
     choose,
     element,
@@ -25,20 +25,20 @@ from mlir_smem.layout import (
     tile_of_atoms,
 )
 from mlir_smem.layout.fragment_access import a_fragment_access
-from mlir_smem.layout.operand import blocks
+from mlir_smem.layout.operand import operand_mma_tiles
 from mlir_smem.layout.uses import FragmentUse
 from mlir_smem.layout.wgmma import MN_MAJOR, WgmmaInstruction
 
 F16 = element("f16")
 
 
-def blocks_of(row):
-    """The instructions' shares of a row's first stage."""
+def mma_tiles_of(row):
+    """The MMA tiles of a row's first stage."""
     pieces = (row["inst_mn"],) * (row["mn"] // row["inst_mn"])
-    return blocks(tile_of(row).stage(0).layout, pieces, WgmmaDescriptor)
+    return operand_mma_tiles(tile_of(row).stage(0).layout, pieces, WgmmaDescriptor)
 
 
-def test_the_data_says_where_it_comes_from():
+def test_the_data_states_its_source():
     assert DATA["meta"]["source"].startswith("NVIDIA/cutlass")
     assert "BSD-3-Clause" in DATA["meta"]["licence"]
 
@@ -58,7 +58,7 @@ def test_element_map(row):
 
 @every_row
 def test_descriptor(row):
-    ours = blocks_of(row).descriptor(row["smem_addr"])
+    ours = mma_tiles_of(row).descriptor(row["smem_addr"])
     cutes = WgmmaDescriptor.decode(int(row["desc_hex"], 16))
     for field in {"start", "lbo", "sbo", "base_offset", "swizzle"} - set(row["dont_care"]):
         assert getattr(ours, field) == getattr(cutes, field), field
@@ -66,7 +66,7 @@ def test_descriptor(row):
 
 @every_row
 def test_strides_that_matter_are_those_that_cute_cares_for(row):
-    canonical = blocks_of(row).canonical
+    canonical = mma_tiles_of(row).canonical
     ignored = {name for name in ("lbo", "sbo") if getattr(canonical, name) is None}
     assert ignored == set(row["dont_care"])
 
@@ -74,7 +74,7 @@ def test_strides_that_matter_are_those_that_cute_cares_for(row):
 @every_row
 def test_steps(row):
     k_steps, mn_steps = row["k_step_u128"], row["mn_step_u128"]
-    assert blocks_of(row).steps == tuple(tuple(mn + k for k in k_steps) for mn in mn_steps)
+    assert mma_tiles_of(row).steps == tuple(tuple(mn + k for k in k_steps) for mn in mn_steps)
 
 
 @every_row
@@ -92,14 +92,14 @@ def key(row):
 
 
 def chosen(row, uses=()):
-    """The swizzle that we choose for a row's tile, None if there is none."""
-    kind, shape = element(row["dtype"]), (row["mn"], row["k"])
-    picked = choose(kind, shape, uses, contiguous=contiguous_of(row)).picked
+    """The swizzle that this project chooses for a row's tile, or None."""
+    element_type, shape = element(row["dtype"]), (row["mn"], row["k"])
+    picked = choose(element_type, shape, uses, contiguous=contiguous_of(row)).picked
     return picked and picked.layout.swizzle
 
 
 def differing(selector, uses=()):
-    """The rows of a selector for which we choose otherwise."""
+    """The rows of a selector for which this project chooses another swizzle."""
     rows = [row for row in DATA["selector"] if row["selector"] == selector]
     assert rows
     return [key(row) for row in rows if chosen(row, uses) != SWIZZLES[row["selected"]]]
@@ -114,8 +114,8 @@ def test_choice_of_an_a_that_is_loaded_into_registers():
 
 
 def test_choice_for_registers_differs_from_that_for_shared_memory():
-    # CuTe narrows tf32 MN-major to 32B, which spares the loads bank conflicts, and nothing else. So do
-    # we, because the loads say so; a tile that nothing loads gets the widest swizzle.
+    # CuTe narrows only tf32 MN-major, to 32B, which avoids bank conflicts of the loads. So does this
+    # project, because of the uses that load; a tile without loads gets the widest swizzle.
     cutes = {key(row): row["selected"] for row in DATA["selector"]}
     differ = {k for k in cutes if cutes[k] != cutes[("sm90_ss", *k[1:])]}
     assert {k[:3] for k in differ} == {("sm90_rs", "tf32", "MN")}
@@ -126,14 +126,14 @@ def test_choice_of_an_operand():
     # B of shape (n, k), which is (k, n) as a tile.
     differ = set()
     for row in DATA["selector"]:
-        kind, shape = element(row["dtype"]), (row["k"], row["mn"])
+        element_type, shape = element(row["dtype"]), (row["k"], row["mn"])
         use = WgmmaInstruction().use("mma B", Role.B)
-        picked = choose(kind, shape, [use], contiguous=1 - contiguous_of(row)).picked
+        picked = choose(element_type, shape, [use], contiguous=1 - contiguous_of(row)).picked
         if picked is None:
             differ.add(key(row))
         elif picked.layout.swizzle != SWIZZLES[row["selected"]]:
             pytest.fail(f"{row}: {picked.name}")
-    # CuTe also selects for what no instruction reads.
+    # CuTe also selects layouts that no instruction reads.
     assert differ == {
         key(row)
         for row in DATA["selector"]
@@ -145,11 +145,14 @@ def test_choice_of_an_operand():
 # Layouts that CuTe accepts, with their descriptors.
 
 ACCEPTED = {
-    "n9_half_atom_f16_MN_sm90": (tile_of_atoms(F16, (64, 64), 0, Swizzle.B128, Order.ALONG), 32),
+    "n9_half_atom_f16_MN_sm90": (
+        tile_of_atoms(F16, (64, 64), 0, Swizzle.B128, TileOrder.ALONG),
+        32,
+    ),
     "n10_core_matrix_K_handmade": (parse_layout("((8,8),(8,8)):((8,64),(1,512))", F16), 64),
     "n11_plain_sw128_rowmajor_64": (parse_layout("Swizzle<3,4,3> o (64,64):(64,1)", F16), 64),
-    "n12_mn_n24_sw64_tail": (tile_of_atoms(F16, (96, 32), 0, Swizzle.B64, Order.ALONG), 96),
-    "n14_inter_half_T": (tile_of_atoms(F16, (64, 64), 0, Swizzle.NONE, Order.ALONG), 8),
+    "n12_mn_n24_sw64_tail": (tile_of_atoms(F16, (96, 32), 0, Swizzle.B64, TileOrder.ALONG), 96),
+    "n14_inter_half_T": (tile_of_atoms(F16, (64, 64), 0, Swizzle.NONE, TileOrder.ALONG), 8),
 }
 
 
@@ -162,19 +165,19 @@ def test_accepted(name):
     layout, piece = ACCEPTED[name]
     expected = case(name)
     assert expected["accepted"]
-    found = blocks(layout, (piece,) * (layout.shape[0] // piece), WgmmaDescriptor)
+    found = operand_mma_tiles(layout, (piece,) * (layout.shape[0] // piece), WgmmaDescriptor)
     assert found.descriptor(0).encode() == int(expected["desc_hex"], 16)
-    # (_1,m/n blocks,k blocks):(_0,step,step); a single block has the step 0.
+    # (_1,m/n tiles,k blocks):(_0,step,step); a single one has the step 0.
     counts, steps = (
-        [int(n) for n in re.findall(r"\d+", part)]
-        for part in expected["desc_layout_u128"].split(":")
+        [int(n) for n in re.findall(r"\d+", each)]
+        for each in expected["desc_layout_u128"].split(":")
     )
     assert found.steps == tuple(
         tuple(mn * steps[1] + k * steps[2] for k in range(counts[2])) for mn in range(counts[1])
     )
 
 
-# Layouts that CuTe refuses; its reasons hold no values, ours do.
+# Layouts that CuTe refuses; its messages hold no values, this project's do.
 
 REFUSED = {
     "n1_plain_rowmajor": (
@@ -215,7 +218,7 @@ def test_refused_swizzle():
 
 @pytest.mark.parametrize("name, contiguous", [("n6_majorK_of_MN", 0), ("n7_majorMN_of_K", 1)])
 def test_a_tile_cannot_be_read_with_the_other_major(name, contiguous):
-    # The major-ness is read off the layout, so that nobody can ask for the wrong one.
+    # The majorness is inferred from the layout, so that a wrong one cannot be requested.
     refused = case(name)
     assert not refused["accepted"]
     found = match(tile_of_atoms(F16, (64, 64), contiguous, Swizzle.B128))

@@ -1,4 +1,4 @@
-"""The swizzling modes: their numbers, and where they store a byte."""
+"""The swizzling modes: their numbers, and the addresses at which they store bytes."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Boxes of bulk tensor copies: what TMA would write where, against the tile's layout."""
+"""Boxes of bulk tensor copies: the addresses that TMA writes are those of the tile's layout."""
 
 from itertools import product
 
@@ -12,8 +12,8 @@ from mlir_smem.layout import (
     ELEMENTS,
     LayoutError,
     Multiple,
-    Order,
     Swizzle,
+    TileOrder,
     element,
     parse_layout,
     tile_of_atoms,
@@ -28,17 +28,17 @@ BF16 = element("bf16")
 BASE = 5 * 1024
 
 
-def copied(box, start, kind):
+def copied(box, start, element_type):
     """The address of the byte that holds each element, after the copies: int64[rows, columns].
 
-    It is what the hardware does, told from PTX ISA 9.7.9.27 and the programming guide, and nothing of
-    `layout/`: a copy writes its lines one after the other from an address, and exchanges units of 16
-    bytes, or 32, by the address's own bits.
+    It follows PTX ISA 9.7.9.27 and the programming guide, and uses nothing of `layout/`: a copy writes
+    its lines one after the other from an address, and permutes units of 16 bytes, or 32, by bits of the
+    address.
 
     Args:
         box: the tensor box.
-        start: bytes from the tile's start to the part that is copied, before the swizzle.
-        kind: the element type.
+        start: bytes from the tile's start to the copied subtile, before the swizzle.
+        element_type: the element type.
     """
     places = np.array(box.places)
     rows, columns = (places.max(axis=0) + box.shape).tolist()
@@ -48,22 +48,22 @@ def copied(box, start, kind):
     width, unit = (modes | {"128B_ATOM_32B": (4, 32)})[str(box.swizzle)]
     line, across = (box.shape[box.contiguous], box.shape[1 - box.contiguous])
     for (row, column), offset in zip(box.places, box.offsets, strict=True):
-        first = BASE + start + offset * kind.bits // 8
+        first = BASE + start + offset * element_type.bits // 8
         assert first % (128 * width or 128) == 0
         along, over = np.arange(line), np.arange(across)[:, None]
-        linear = first + (over * line + along) * kind.bits // 8
+        linear = first + (over * line + along) * element_type.bits // 8
         if width:
             linear = linear ^ ((linear >> 7 & width - 1) * unit)
         lines = linear if box.contiguous == 1 else linear.T
-        part = found[row : row + box.shape[0], column : column + box.shape[1]]
-        assert (part == -1).all()
-        part[...] = lines
+        subtile = found[row : row + box.shape[0], column : column + box.shape[1]]
+        assert (subtile == -1).all()
+        subtile[...] = lines
     assert (found >= 0).all()
     return found
 
 
 def attempt(find, *arguments):
-    """What is found; None if it cannot be."""
+    """The result of a function, or None if it raises a `LayoutError`."""
     try:
         return find(*arguments)
     except LayoutError:
@@ -71,7 +71,7 @@ def attempt(find, *arguments):
 
 
 def checked(layout):
-    """Whether there is a box for a layout; it is then compared."""
+    """Whether there is a box for a layout; if so, compare what it writes."""
     box = attempt(tensor_box, layout)
     if box is not None:
         assert max(box.shape) <= MAX_BOX * max(1, 8 // layout.element.bits)
@@ -82,22 +82,25 @@ def checked(layout):
 # Whole tiles.
 
 
-@pytest.mark.parametrize("kind", ELEMENTS.values(), ids=str)
+@pytest.mark.parametrize("element_type", ELEMENTS.values(), ids=str)
 @pytest.mark.parametrize("swizzle", WIDEST_FIRST, ids=str)
-def test_tiles_of_whole_atoms_are_copied(kind, swizzle):
-    line = swizzle.atom_elements(kind)
-    for direction, order, atoms, lines in product((0, 1), Order, (1, 3), (8, 64, 320)):
+def test_tiles_of_whole_atoms_are_copied(element_type, swizzle):
+    line = swizzle.atom_elements(element_type)
+    for direction, order, atoms, lines in product((0, 1), TileOrder, (1, 3), (8, 64, 320)):
         shape = (lines, atoms * line) if direction == 1 else (atoms * line, lines)
-        assert checked(tile_of_atoms(kind, shape, direction, swizzle, order)), (direction, order)
+        assert checked(tile_of_atoms(element_type, shape, direction, swizzle, order)), (
+            direction,
+            order,
+        )
 
 
 @given(tiles())
-def test_a_box_writes_what_the_layout_says(tile):
+def test_a_box_writes_the_elements_of_a_tile_of_atoms(tile):
     checked(tile)
 
 
 @given(layouts())
-def test_so_it_does_for_any_layout(layout):
+def test_a_box_writes_the_elements_of_any_layout(layout):
     if (
         layout.overlap() is None
         and layout.shape[0] * layout.shape[1] * layout.element.bits % 8 == 0
@@ -107,7 +110,7 @@ def test_so_it_does_for_any_layout(layout):
 
 @pytest.mark.parametrize(
     "shape, copies",
-    # Of 264 rows, 132 would be the largest part, but does not end with a pattern.
+    # Of 264 rows, 132 would be the largest divisor, but is not a multiple of the pattern's 8 lines.
     [((256, 64), 1), ((512, 64), 2), ((128, 256), 4), ((264, 64), 3), ((44, 64), 1)],
 )
 def test_as_few_copies_as_can_be(shape, copies):
@@ -123,17 +126,17 @@ def test_a_line_of_bits_is_one_of_bytes():
     assert box.shape == (64, 1024)
 
 
-# Parts.
+# Subtiles.
 
 
 @given(tiles(), st.data())
-def test_parts_are_copied_to_their_place(tile, data):
+def test_subtiles_are_copied_to_their_place(tile, data):
     spans = [data.draw(anywhere(tile, dim)) for dim in (0, 1)]
-    part = tile.slice(*zip(*spans, strict=True))
-    box = attempt(tensor_box, part.layout)
-    if box is None or attempt(lambda: check_start(part) or True) is None:
+    subtile = tile.slice(*zip(*spans, strict=True))
+    box = attempt(tensor_box, subtile.layout)
+    if box is None or attempt(lambda: check_start(subtile) or True) is None:
         return
-    found = copied(box, part.offset * tile.element.bits // 8, tile.element)
+    found = copied(box, subtile.offset * tile.element.bits // 8, tile.element)
     (row, column), (rows, columns) = zip(*spans, strict=True)
     inside = (slice(row, row + rows), slice(column, column + columns))
     assert (found == BASE + tile.offsets()[inside]).all()
@@ -143,26 +146,26 @@ STAGES = tile_of_atoms(BF16, (4, 64, 128), 1, Swizzle.B128)
 
 
 def test_stages_are_copied_to_their_place():
-    part = STAGES.stage(Multiple(1))
-    check_start(part)
+    subtile = STAGES.stage(Multiple(1))
+    check_start(subtile)
     for stage in range(4):
-        start = part.terms[0].at(stage)
-        found = copied(tensor_box(part.layout), start * 2, BF16)
+        start = subtile.terms[0].at(stage)
+        found = copied(tensor_box(subtile.layout), start * 2, BF16)
         assert (found == BASE + STAGES.offsets()[stage]).all()
 
 
-# Shares of blocks.
+# Shares of CTAs.
 
 
-def shared(layout, blocks):
-    """Whether blocks can share a tile's copy; what each of them writes is then compared."""
-    share = attempt(share_of, layout, blocks)
+def shared(layout, ctas):
+    """Whether CTAs can share a tile's copy; if so, compare what each of them writes."""
+    share = attempt(share_of, layout, ctas)
     if share is None:
         return False
-    assert share.extent * blocks == layout.shape[share.dim]
-    for block in range(blocks):
-        first = block * share.extent
-        start = share.part.offset + sum(term.at(first) for term in share.part.terms)
+    assert share.extent * ctas == layout.shape[share.dim]
+    for cta in range(ctas):
+        first = cta * share.extent
+        start = share.subtile.offset + sum(term.at(first) for term in share.subtile.terms)
         found = copied(share.box, start * layout.element.bits // 8, layout.element)
         inside = [slice(None), slice(None)]
         inside[share.dim] = slice(first, first + share.extent)
@@ -170,18 +173,18 @@ def shared(layout, blocks):
     return True
 
 
-@pytest.mark.parametrize("kind", ELEMENTS.values(), ids=str)
+@pytest.mark.parametrize("element_type", ELEMENTS.values(), ids=str)
 @pytest.mark.parametrize("swizzle", WIDEST_FIRST, ids=str)
-def test_each_block_copies_its_share(kind, swizzle):
-    line = swizzle.atom_elements(kind)
-    for direction, order, blocks in product((0, 1), Order, (2, 4, 8)):
+def test_each_cta_copies_its_share(element_type, swizzle):
+    line = swizzle.atom_elements(element_type)
+    for direction, order, ctas in product((0, 1), TileOrder, (2, 4, 8)):
         shape = (64, 2 * line) if direction == 1 else (2 * line, 64)
-        assert shared(tile_of_atoms(kind, shape, direction, swizzle, order), blocks), blocks
+        assert shared(tile_of_atoms(element_type, shape, direction, swizzle, order), ctas), ctas
 
 
 @given(tiles(), st.integers(2, 8))
-def test_shares_are_parts_of_the_tile(tile, blocks):
-    shared(tile, blocks)
+def test_shares_are_subtiles_of_the_tile(tile, ctas):
+    shared(tile, ctas)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +193,7 @@ def test_shares_are_parts_of_the_tile(tile, blocks):
         # Across the lines, where that costs no more copies...
         ((64, 64), 0, 1),
         ((1024, 128), 0, 4),
-        # ... and along them, where each block has one box of two.
+        # ... and along them, where each CTA has one box of two.
         ((64, 128), 1, 1),
         ((8, 128), 1, 1),
     ],
@@ -200,7 +203,7 @@ def test_the_dimension_that_leaves_the_fewer_copies_is_divided(shape, dim, copie
     assert (share.dim, len(share.box.places)) == (dim, copies)
 
 
-# What cannot be.
+# Refusals.
 
 
 @pytest.mark.parametrize(
@@ -211,12 +214,11 @@ def test_the_dimension_that_leaves_the_fewer_copies_is_divided(shape, dim, copie
         ("(64,4):(4,1)", "a line of 4 elements of bf16 is no multiple of 16 bytes"),
         (
             "(64,64):(72,1)",
-            "lines of 64 elements lie 72 apart; a box of a tensor map has its lines next to each other",
+            "lines of 64 elements are 72 elements apart; the lines of a tensor map's box are adjacent",
         ),
         (
             "(8,512):(512,1)",
-            "lines of 256 elements lie 512 apart; a box of a tensor map has its lines next to each "
-            "other",
+            "lines of 256 elements are 512 elements apart; the lines of a tensor map's box are adjacent",
         ),
         (
             "(12,(8,4)):(8,(1,96))",
@@ -240,11 +242,11 @@ def test_padded_tiles_have_no_box():
     assert str(error.value) == "boxes of 64x64 elements do not divide a tile of 64x72"
 
 
-def test_parts_that_cut_atoms_have_no_box():
-    part = tile_of_atoms(BF16, (64, 128), 1, Swizzle.B128).slice((0, 32), (64, 64))
+def test_subtiles_that_cut_atoms_have_no_box():
+    subtile = tile_of_atoms(BF16, (64, 128), 1, Swizzle.B128).slice((0, 32), (64, 64))
     with pytest.raises(LayoutError) as error:
-        tensor_box(part.layout)
-    assert str(error.value) == "the part cuts an atom; boxes are whole atoms"
+        tensor_box(subtile.layout)
+    assert str(error.value) == "the subtile cuts an atom; boxes are whole atoms"
 
 
 @pytest.mark.parametrize(
@@ -256,59 +258,59 @@ def test_parts_that_cut_atoms_have_no_box():
         (Swizzle.NONE, 4, 64, 128),
     ],
 )
-def test_parts_that_begin_inside_a_pattern(swizzle, row, multiple, least):
+def test_subtiles_that_begin_inside_a_pattern(swizzle, row, multiple, least):
     tile = tile_of_atoms(BF16, (64, swizzle.atom_elements(BF16)), 1, swizzle)
-    part = tile.slice((row, 0), (8, tile.shape[1]))
+    subtile = tile.slice((row, 0), (8, tile.shape[1]))
     with pytest.raises(LayoutError) as error:
-        check_start(part)
+        check_start(subtile)
     assert str(error.value) == (
-        f"the part begins at multiples of {multiple} bytes in its tile; TMA needs multiples of {least}"
+        f"the subtile begins at multiples of {multiple} bytes in its tile; TMA needs multiples of {least}"
     )
     check_start(tile.slice((8 if isinstance(row, int) else Multiple(8), 0), (8, tile.shape[1])))
 
 
 @pytest.mark.parametrize(
-    "shape, blocks, problem",
+    "shape, ctas, problem",
     [
         (
             (33, 64),
             2,
-            "2 blocks cannot share its copy: 33 elements do not divide by 2; the part begins at "
+            "2 CTAs cannot share its copy: 33 elements do not divide by 2; the subtile begins at "
             "multiples of 64 bytes in its tile; TMA needs multiples of 1024",
         ),
         (
             (8, 64),
             2,
-            "2 blocks cannot share its copy: the part begins at multiples of 512 bytes in its tile; TMA "
-            "needs multiples of 1024; the part begins at multiples of 64 bytes in its tile; TMA needs "
+            "2 CTAs cannot share its copy: the subtile begins at multiples of 512 bytes in its tile; TMA "
+            "needs multiples of 1024; the subtile begins at multiples of 64 bytes in its tile; TMA needs "
             "multiples of 1024",
         ),
         (
             (8, 64),
             3,
-            "3 blocks cannot share its copy: 8 elements do not divide by 3; 64 elements do not divide "
+            "3 CTAs cannot share its copy: 8 elements do not divide by 3; 64 elements do not divide "
             "by 3",
         ),
     ],
 )
-def test_tiles_that_blocks_cannot_share(shape, blocks, problem):
+def test_tiles_that_ctas_cannot_share(shape, ctas, problem):
     with pytest.raises(LayoutError) as error:
-        share_of(tile_of_atoms(BF16, shape, 1, Swizzle.B128), blocks)
+        share_of(tile_of_atoms(BF16, shape, 1, Swizzle.B128), ctas)
     assert str(error.value) == problem
 
 
-# What a bulk copy says of a layout that is to be chosen.
+# The evaluation of a layout by a bulk copy.
 
 
 @pytest.mark.parametrize(
-    "columns, blocks, said",
+    "columns, ctas, reason",
     [
         (64, 1, "one copy of 128x64"),
         (128, 1, "2 copies of 128x64"),
-        (64, 2, "one copy of 64x64 in each of 2 blocks"),
-        (128, 2, "one copy of 128x64 in each of 2 blocks"),
+        (64, 2, "one copy of 64x64 in each of 2 CTAs"),
+        (128, 2, "one copy of 128x64 in each of 2 CTAs"),
     ],
 )
-def test_a_use_says_how_many_copies_it_takes(columns, blocks, said):
+def test_an_evaluation_states_the_copies(columns, ctas, reason):
     tile = tile_of_atoms(BF16, (128, columns), 1, Swizzle.B128)
-    assert BulkUse("the copy", 1, blocks).evaluate(tile).reason == said
+    assert BulkUse("the copy", 1, ctas).evaluate(tile).reason == reason

@@ -1,4 +1,4 @@
-"""Tile layouts: their map, their slices and the layouts made from them."""
+"""Tile layouts: their map, their slices and layouts derived from them."""
 
 import numpy as np
 import pytest
@@ -23,11 +23,11 @@ TILE = tile_of_atoms(BF16, (64, 256), 1, Swizzle.B128)
 
 
 def box(starts, sizes):
-    """The index of a part, for NumPy."""
+    """The index of a subtile, for NumPy."""
     return tuple(slice(start, start + size) for start, size in zip(starts, sizes, strict=True))
 
 
-# What a layout says of itself.
+# Properties.
 
 
 def test_linear_runs_through_the_modes_innermost_first():
@@ -94,7 +94,7 @@ def test_overlap_is_found_exactly_when_there_is_one(tile):
         assert tile.linear()[found[0]] == tile.linear()[found[1]]
 
 
-# Other layouts made from it.
+# Derived layouts.
 
 
 @given(layouts())
@@ -140,9 +140,11 @@ def test_transposed_leaves_stages_in_front():
 @given(st.data(), tiles(NO_STAGES | STAGES))
 def test_a_static_slice_is_the_tile_restricted(data, tile):
     starts, sizes = zip(*(data.draw(spans(tile, d)) for d in range(len(tile.shape))), strict=True)
-    part = tile.slice(starts, sizes)
-    assert not part.terms
-    assert np.array_equal(part.layout.linear() + part.offset, tile.linear()[box(starts, sizes)])
+    subtile = tile.slice(starts, sizes)
+    assert not subtile.terms
+    assert np.array_equal(
+        subtile.layout.linear() + subtile.offset, tile.linear()[box(starts, sizes)]
+    )
 
 
 @given(st.data(), tiles())
@@ -150,15 +152,15 @@ def test_a_slice_of_a_slice_is_a_slice(data, tile):
     starts, sizes = zip(*(data.draw(spans(tile, d)) for d in range(2)), strict=True)
     outer = tile.slice(starts, sizes)
     inner = [data.draw(spans(outer.layout, d)) for d in range(2)]
-    part = outer.then(outer.layout.slice(*zip(*inner, strict=True)))
+    subtile = outer.then(outer.layout.slice(*zip(*inner, strict=True)))
     starts = [start + more for start, (more, _) in zip(starts, inner, strict=True)]
-    moved = part.layout.linear() + part.offset
-    assert np.array_equal(moved, tile.linear()[box(starts, part.layout.shape)])
+    moved = subtile.layout.linear() + subtile.offset
+    assert np.array_equal(moved, tile.linear()[box(starts, subtile.layout.shape)])
 
 
 @st.composite
 def multiples(draw, tile, dim):
-    """(of, size): blocks of that size, at run-time multiples of `of`, never cut an atom."""
+    """(of, size): subtiles of that size at run-time multiples of `of` never cut an atom."""
     extent, modes = tile.shape[dim], tile.coalesced().modes[dim]
     atom = modes[0].extent if len(modes) > 1 else extent
     divisors = [d for d in range(1, atom + 1) if atom % d == 0]
@@ -171,23 +173,23 @@ def multiples(draw, tile, dim):
 @given(st.data(), tiles())
 def test_a_run_time_slice_is_each_static_one(data, tile):
     (row_of, rows), (column_of, columns) = (data.draw(multiples(tile, d)) for d in range(2))
-    part = tile.slice((Multiple(row_of), Multiple(column_of)), (rows, columns))
-    assert part.offset == 0
+    subtile = tile.slice((Multiple(row_of), Multiple(column_of)), (rows, columns))
+    assert subtile.offset == 0
     for row in range(0, tile.shape[0] - rows + 1, row_of):
         for column in range(0, tile.shape[1] - columns + 1, column_of):
             static = tile.slice((row, column), (rows, columns))
-            assert static.layout == part.layout
-            assert static.offset == sum(t.at((row, column)[t.dim]) for t in part.terms)
+            assert static.layout == subtile.layout
+            assert static.offset == sum(t.at((row, column)[t.dim]) for t in subtile.terms)
 
 
 @given(st.data(), tiles())
-def test_a_run_time_offset_is_a_multiple_of_what_the_slice_says(data, tile):
+def test_a_run_time_offset_is_a_multiple_of_the_slices_divisor(data, tile):
     (row_of, rows), (column_of, columns) = (data.draw(multiples(tile, d)) for d in range(2))
-    part = tile.slice((Multiple(row_of), Multiple(column_of)), (rows, columns))
+    subtile = tile.slice((Multiple(row_of), Multiple(column_of)), (rows, columns))
     row = data.draw(st.integers(0, (tile.shape[0] - rows) // row_of)) * row_of
     column = data.draw(st.integers(0, (tile.shape[1] - columns) // column_of)) * column_of
-    offset = sum(t.at((row, column)[t.dim]) for t in part.terms)
-    assert offset == 0 if part.multiple == 0 else offset % part.multiple == 0
+    offset = sum(t.at((row, column)[t.dim]) for t in subtile.terms)
+    assert offset == 0 if subtile.multiple == 0 else offset % subtile.multiple == 0
 
 
 @pytest.mark.parametrize(
@@ -198,36 +200,39 @@ def test_multiple_divides_every_offset(starts, multiple):
 
 
 def test_a_run_time_slice_inside_an_atom_needs_a_term_for_each_mode():
-    part = TILE.slice((0, Multiple(16)), (64, 16))
-    assert [(t.divisor, t.modulus, t.stride) for t in part.terms] == [(1, 64, 1), (64, None, 4096)]
+    subtile = TILE.slice((0, Multiple(16)), (64, 16))
+    assert [(t.divisor, t.modulus, t.stride) for t in subtile.terms] == [
+        (1, 64, 1),
+        (64, None, 4096),
+    ]
 
 
 def test_a_run_time_slice_of_whole_atoms_needs_one_term():
-    part = TILE.slice((0, Multiple(128)), (64, 128))
-    assert [(t.divisor, t.modulus, t.stride) for t in part.terms] == [(64, None, 4096)]
+    subtile = TILE.slice((0, Multiple(128)), (64, 128))
+    assert [(t.divisor, t.modulus, t.stride) for t in subtile.terms] == [(64, None, 4096)]
 
 
 @pytest.mark.parametrize("of, size", [(24, 8), (12, 4)])
 def test_a_run_time_slice_may_begin_at_multiples_that_do_not_divide_the_atom(of, size):
     tile = parse_layout("((8,4,4),16):((1,100,1000),50)", BF16)
-    part = tile.slice((Multiple(of), 0), (size, 16))
+    subtile = tile.slice((Multiple(of), 0), (size, 16))
     for start in range(0, 128 - size + 1, of):
-        assert tile.slice((start, 0), (size, 16)).offset == sum(t.at(start) for t in part.terms)
+        assert tile.slice((start, 0), (size, 16)).offset == sum(t.at(start) for t in subtile.terms)
 
 
 @given(st.data(), tiles(STAGES))
 def test_a_stage_is_the_tile_without_its_leading_dimension(data, tile):
     index = data.draw(st.integers(0, tile.shape[0] - 1))
-    part = tile.stage(index)
-    assert np.array_equal(part.layout.linear() + part.offset, tile.linear()[index])
+    subtile = tile.stage(index)
+    assert np.array_equal(subtile.layout.linear() + subtile.offset, tile.linear()[index])
 
 
 @given(tiles(STAGES))
 def test_a_run_time_stage_is_each_static_one(tile):
-    part = tile.stage(Multiple(1))
+    subtile = tile.stage(Multiple(1))
     for index in range(tile.shape[0]):
-        assert tile.stage(index).layout == part.layout
-        assert tile.stage(index).offset == sum(t.at(index) for t in part.terms)
+        assert tile.stage(index).layout == subtile.layout
+        assert tile.stage(index).offset == sum(t.at(index) for t in subtile.terms)
 
 
 # Refusals.
@@ -284,5 +289,8 @@ def test_a_run_time_start_is_a_multiple_of_something():
 
 
 def test_every_element_type_has_the_same_map_in_elements():
-    maps = [parse_layout("((8,2),16):((1,128),8)", kind).linear() for kind in ELEMENTS.values()]
+    maps = [
+        parse_layout("((8,2),16):((1,128),8)", element_type).linear()
+        for element_type in ELEMENTS.values()
+    ]
     assert all(np.array_equal(maps[0], other) for other in maps)

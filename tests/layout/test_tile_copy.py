@@ -1,20 +1,20 @@
-"""Copies from tiles to tiles: who reads and writes what, and what the banks make of both."""
+"""Copies from tiles to tiles: the reads and writes of threads, and their bank conflicts."""
 
 import numpy as np
 import pytest
 from each import for_each
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import orders, swizzles
+from strategies import swizzles, tile_orders
 
 from mlir_smem.layout import (
     LayoutError,
-    Order,
     Relayout,
     Step,
     Swizzle,
     TileCopy,
     TileCopyUse,
+    TileOrder,
     Transfer,
     Transposition,
     choose,
@@ -25,16 +25,18 @@ from mlir_smem.layout import (
 )
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 
-kinds = st.sampled_from([element(name) for name in ("e4m3", "bf16", "tf32")])
+element_types = st.sampled_from([element(name) for name in ("e4m3", "bf16", "tf32")])
 
 
 @st.composite
 def pairs(draw):
     """Two layouts of a tile, each contiguous along either dimension."""
-    kind = draw(kinds)
-    shape = tuple(draw(st.integers(1, 10)) * kind.unit for _ in range(2))
+    element_type = draw(element_types)
+    shape = tuple(draw(st.integers(1, 10)) * element_type.unit for _ in range(2))
     source, target = (
-        tile_of_atoms(kind, shape, draw(st.integers(0, 1)), draw(swizzles), draw(orders))
+        tile_of_atoms(
+            element_type, shape, draw(st.integers(0, 1)), draw(swizzles), draw(tile_orders)
+        )
         for _ in range(2)
     )
     return source, target
@@ -44,7 +46,7 @@ threads = st.sampled_from([32, 128, 256])
 
 
 def copied(plan, layout):
-    """How often each element is read and written, by the accesses' first elements and extents."""
+    """How often each element is read, and written."""
     counts = []
     if isinstance(plan, Transposition):
         ends = [
@@ -73,7 +75,7 @@ def test_every_element_is_read_and_written_once(pair, count):
 
 
 @given(pairs(), threads)
-def test_what_a_thread_reads_of_a_block_it_writes(pair, count):
+def test_a_thread_writes_the_block_that_it_reads(pair, count):
     source, target = pair
     plan = TileCopy((0, 1), True, count).transfer(source).plan(target)
     if isinstance(plan, Transposition):
@@ -83,7 +85,7 @@ def test_what_a_thread_reads_of_a_block_it_writes(pair, count):
 
 
 @given(pairs(), threads)
-def test_what_one_access_reads_lies_together(pair, count):
+def test_elements_of_one_read_are_contiguous(pair, count):
     source, target = pair
     plan = TileCopy((0, 1), True, count).transfer(source).plan(target)
     if isinstance(plan, Transposition):
@@ -97,7 +99,7 @@ def test_what_one_access_reads_lies_together(pair, count):
             assert (found == found[:, :1] + further * plan.element.bits // 8).all()
 
 
-def test_indices_that_are_exchanged_turn_the_layout_that_is_read():
+def test_exchanged_indices_transpose_the_layout_that_is_read():
     source = tile_of_atoms(element("bf16"), (64, 128), 0, Swizzle.B128)
     transfer = TileCopy((1, 0), False, 128).transfer(source)
     assert transfer == Transfer(element("bf16"), (128, 64), 1, 128, source=source.transposed())
@@ -107,37 +109,37 @@ def test_indices_that_are_exchanged_turn_the_layout_that_is_read():
 # Banks.
 
 
-#: Tiles of one and of three atoms' lines. Between two tiles without a swizzle, blocks of 32-bit elements
-#: have too few lines.
-TURNED = [
-    (element(kind), source, target, lines, units)
-    for kind in ("e4m3", "bf16", "tf32")
+#: Tiles with the lines of one atom and of three. Between two tiles without a swizzle, blocks of 32-bit
+#: elements have too few lines.
+TRANSPOSED = [
+    (element(element_type), source, target, lines, units)
+    for element_type in ("e4m3", "bf16", "tf32")
     for source in WIDEST_FIRST
     for target in WIDEST_FIRST
     for lines in (1, 3)
     for units in (2, 4, 6, 8, 16)
     if units * 16 % target.width == 0
-    if (kind, source, target) != ("tf32", Swizzle.NONE, Swizzle.NONE)
+    if (element_type, source, target) != ("tf32", Swizzle.NONE, Swizzle.NONE)
 ]
 
 
-@for_each("case", TURNED)
-def test_no_canonical_tile_that_is_turned_conflicts(case):
-    kind, source, target, lines, units = case
-    width = max(source.atom_elements(kind), 2 * kind.unit)
-    shape = (lines * width, units * kind.unit)
-    for order in Order:
-        read = tile_of_atoms(kind, shape, 0, source, order)
-        written = tile_of_atoms(kind, shape, 1, target)
+@for_each("case", TRANSPOSED)
+def test_no_canonical_tile_that_is_transposed_conflicts(case):
+    element_type, source, target, lines, units = case
+    width = max(source.atom_elements(element_type), 2 * element_type.unit)
+    shape = (lines * width, units * element_type.unit)
+    for order in TileOrder:
+        read = tile_of_atoms(element_type, shape, 0, source, order)
+        written = tile_of_atoms(element_type, shape, 1, target)
         plan = transposition(written, 128, read)
         assert plan.wavefronts(written).conflicts == 0
-        # Lanes that read different lines of a wide source need no choice among registers.
+        # A wide source needs no skew, which would select registers at run time.
         assert source is not Swizzle.B128 or plan.source_skew == 1
 
 
 @pytest.mark.parametrize("target", WIDEST_FIRST, ids=str)
 @pytest.mark.parametrize("source", WIDEST_FIRST, ids=str)
-def test_a_tile_that_is_copied_as_it_lies_has_no_conflicts(source, target):
+def test_a_copy_that_transposes_nothing_has_no_conflicts(source, target):
     layouts = [tile_of_atoms(element("bf16"), (64, 128), 1, each) for each in (source, target)]
     plan = TileCopy((0, 1), False, 128).transfer(layouts[0]).plan(layouts[1])
     assert plan.conflicts(layouts[1]).conflicts == 0
@@ -154,9 +156,9 @@ def test_conflicts_are_those_of_the_worse_end():
     )
 
 
-# What a copy asks of a layout that is to be chosen.
+# The evaluation of a layout by a copy.
 
-KIND = element("tf32")
+TYPE = element("tf32")
 
 
 def use(reads, other=None, directions=(), relayout=False, path=()):
@@ -165,33 +167,33 @@ def use(reads, other=None, directions=(), relayout=False, path=()):
 
 @pytest.mark.parametrize("reads", [False, True])
 @pytest.mark.parametrize("contiguous", [0, 1])
-def test_a_tile_lies_as_the_other_does(contiguous, reads):
-    other = tile_of_atoms(KIND, (64, 64), contiguous, Swizzle.B128)
+def test_a_tile_gets_the_layout_of_the_other(contiguous, reads):
+    other = tile_of_atoms(TYPE, (64, 64), contiguous, Swizzle.B128)
     for relayout in (False, True):
-        picked = choose(KIND, (64, 64), [use(reads, other, relayout=relayout)]).picked
+        picked = choose(TYPE, (64, 64), [use(reads, other, relayout=relayout)]).picked
         assert picked.layout == other
 
 
 @pytest.mark.parametrize("contiguous", [0, 1])
-def test_a_tile_lies_as_the_other_can(contiguous):
+def test_a_tile_gets_a_direction_that_the_other_accepts(contiguous):
     for relayout in (False, True):
         uses = [use(True, directions=(contiguous,), relayout=relayout)]
-        assert choose(KIND, (64, 64), uses).picked.layout.contiguous_dim == contiguous
+        assert choose(TYPE, (64, 64), uses).picked.layout.contiguous_dim == contiguous
 
 
 def test_data_is_transposed_where_it_must_be():
-    row_major = tile_of_atoms(KIND, (64, 64), 1, Swizzle.B128)
+    row_major = tile_of_atoms(TYPE, (64, 64), 1, Swizzle.B128)
     for known in ({"other": row_major}, {"directions": (1,)}):
         uses = [use(True, **known, relayout=True)]
-        picked = choose(KIND, (64, 64), uses, contiguous=0).picked
+        picked = choose(TYPE, (64, 64), uses, contiguous=0).picked
         assert picked.cost.transposed
-        assert choose(KIND, (64, 64), [use(True, **known)], contiguous=0).picked is None
+        assert choose(TYPE, (64, 64), [use(True, **known)], contiguous=0).picked is None
 
 
 @pytest.mark.parametrize("reads", [False, True])
-def test_a_refusal_says_which_tile_is_read(reads):
-    row_major = tile_of_atoms(KIND, (64, 64), 1, Swizzle.B128)
-    column_major = tile_of_atoms(KIND, (64, 64), 0, Swizzle.B128)
+def test_a_refusal_states_which_tile_is_read(reads):
+    row_major = tile_of_atoms(TYPE, (64, 64), 1, Swizzle.B128)
+    column_major = tile_of_atoms(TYPE, (64, 64), 0, Swizzle.B128)
     read, written = ("column", "row") if reads else ("row", "column")
     assert (
         use(reads, row_major)
@@ -202,22 +204,22 @@ def test_a_refusal_says_which_tile_is_read(reads):
     )
 
 
-def test_a_part_is_what_counts():
-    other = tile_of_atoms(KIND, (32, 32), 1, Swizzle.B128)
+def test_the_subtile_is_evaluated_not_the_tile():
+    other = tile_of_atoms(TYPE, (32, 32), 1, Swizzle.B128)
     path = (Step((0, 4), (32, 32)),)
     assert (
         use(True, other, path=path)
-        .evaluate(tile_of_atoms(KIND, (64, 64), 1, Swizzle.B128))
+        .evaluate(tile_of_atoms(TYPE, (64, 64), 1, Swizzle.B128))
         .accepted
     )
     evaluation = use(True, other, path=(Step((0, 2), (32, 32)),)).evaluate(
-        tile_of_atoms(KIND, (64, 64), 1, Swizzle.B128)
+        tile_of_atoms(TYPE, (64, 64), 1, Swizzle.B128)
     )
     assert "need multiples of 16 bytes" in evaluation.reason
 
 
 def test_what_is_contiguous_along_nothing_is_refused():
-    nothing = parse_layout("(64,64):(128,2)", KIND)
+    nothing = parse_layout("(64,64):(128,2)", TYPE)
     with pytest.raises(LayoutError, match="the tile that is read is contiguous along no dimension"):
         TileCopy((0, 1), True, 128).transfer(nothing)
     assert not use(True).evaluate(nothing).accepted

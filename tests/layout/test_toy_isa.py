@@ -1,4 +1,4 @@
-"""A third instruction set is a class and a row of `Arch`: nothing else has to know of it."""
+"""A third instruction set is a class and a row of `Arch`; nothing else has to be changed."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -35,7 +35,7 @@ BF16, B1, E2M1 = element("bf16"), element("b1"), element("e2m1")
 
 @dataclass(frozen=True)
 class ToyDescriptor(Descriptor):
-    """Other bits for the swizzling mode, and a version."""
+    """A descriptor with another field of the swizzling mode, and a version."""
 
     reader: ClassVar[str] = "toy"
     mode: ClassVar = (60, 4)
@@ -60,7 +60,7 @@ class ToyInstruction(MmaInstruction):
     def legal_n(self, b, major=Major.K):
         return (24, 48)
 
-    def blocks(self, tile, role, rows=None):
+    def mma_tiles(self, tile, role, rows=None):
         extent = role.orient(tile).shape[0]
         legal = self.legal_m if role is Role.A else self.legal_n(tile.element)
         pieces = widest_first((rows,) if rows else legal, extent)
@@ -80,7 +80,7 @@ class ToyInstruction(MmaInstruction):
 
 @dataclass(frozen=True)
 class Toy(MmaIsa):
-    """Reads bf16 in two swizzles, the one of 64 bytes K-major only; e2m1 it does not read."""
+    """An instruction set that reads bf16 in two swizzles, that of 64 bytes K-major only."""
 
     name: ClassVar[str] = "toy"
     descriptor: ClassVar = ToyDescriptor
@@ -154,9 +154,9 @@ def test_layouts_are_chosen_for_it(toy, shape, role, picked):
     assert (choice.picked and str(choice.picked.layout)) == picked
 
 
-def test_blocks_and_descriptors(toy):
+def test_mma_tiles_and_descriptors(toy):
     tile = tile_of_atoms(BF16, (64, 64), 1, Swizzle.B64)
-    found = toy.blocks(tile, Role.A)
+    found = toy.mma_tiles(tile, Role.A)
     assert found.pieces == (32, 32)
     assert found.steps == ((0, 256), (128, 384))
     # start 0x400, LBO 16, SBO 512; the version in bits 53-54, the mode in bits 60-63.
@@ -167,28 +167,30 @@ def test_blocks_and_descriptors(toy):
 
 def test_addresses_are_those_of_the_tile(toy):
     tile = tile_of_atoms(BF16, (64, 64), 1, Swizzle.B64)
-    found = toy.blocks(tile, Role.A)
+    found = toy.mma_tiles(tile, Role.A)
     for m in range(2):
         for k in range(2):
             d = found.descriptor(0x400 + 16 * found.steps[m][k])
             read = toy.addresses(d.encode(), BF16, Major.K, 32, 64)
-            part = tile.offsets()[32 * m : 32 * m + 32, 32 * k : 32 * k + 32]
-            assert np.array_equal(read, 0x400 + part)
+            subtile = tile.offsets()[32 * m : 32 * m + 32, 32 * k : 32 * k + 32]
+            assert np.array_equal(read, 0x400 + subtile)
 
 
 def test_what_it_refuses(toy):
     other = tile_of_atoms(E2M1, (64, 256), 1, Swizzle.B64)
-    assert toy.blocks(other, Role.A) == Mismatch("e2m1 is no multiplicand of toy")
+    assert toy.mma_tiles(other, Role.A) == Mismatch("e2m1 is not an A or B element type of toy")
     tile = tile_of_atoms(BF16, (64, 64), 1, Swizzle.B64)
-    assert toy.blocks(tile, Role.A, sparse=True).reason == "no sparse operands are lowered for sm_7"
-    assert toy.blocks(tile, Role.A, ctas=2).reason == "toy does not multiply in 2 blocks together"
+    assert (
+        toy.mma_tiles(tile, Role.A, sparse=True).reason == "no sparse operands are lowered for sm_7"
+    )
+    assert toy.mma_tiles(tile, Role.A, ctas=2).reason == "toy has no instructions of 2 CTAs"
     with pytest.raises(ValueError, match="K is 32 bytes, but sm_7 reads 64 of each row"):
         toy.addresses(0, BF16, Major.K, 32)
     with pytest.raises(LayoutError, match="A: K is 48; toy takes 32 elements of bf16 at a time"):
         toy.isa.instruction(BF16, BF16).check_extents(Role.A, BF16, (64, 48))
 
 
-def test_the_others_know_of_it(toy):
+def test_other_architectures_name_it(toy):
     assert toy.refusal(BF16, BF16) is None
     assert toy.refusal(B1, B1).endswith("which toy does not; wgmma (sm_90) does")
     assert Arch.SM_100.refusal(BF16, BF16, sparse=True).startswith(
@@ -198,7 +200,7 @@ def test_the_others_know_of_it(toy):
     assert partners(BF16) == (BF16,)
 
 
-def test_a_tile_that_only_it_reads(toy):
+def test_a_tile_that_only_the_new_set_reads(toy):
     tile = tile_of_atoms(BF16, (32, 64), 1, Swizzle.B64)
     assert unreadable(tile, Role.A, False, 1) is None
     Arch.unregister(toy)

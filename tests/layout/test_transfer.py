@@ -1,10 +1,10 @@
-"""Copies by 16-byte accesses: who copies what, whether a tile allows it, and its bank conflicts."""
+"""Copies by 16-byte accesses: the accesses of threads, refusals of tiles, and bank conflicts."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import elements, orders, swizzles
+from strategies import elements, swizzles, tile_orders
 
 from mlir_smem.layout import Access, LayoutError, Swizzle, Transfer, element, parse_layout
 from mlir_smem.layout import tile_of_atoms as tile
@@ -12,9 +12,11 @@ from mlir_smem.layout import tile_of_atoms as tile
 BF16 = element("bf16")
 
 transfers = st.builds(
-    lambda kind, units, lines, contiguous, threads: Transfer(
-        kind,
-        (units * kind.unit, lines) if contiguous == 0 else (lines, units * kind.unit),
+    lambda element_type, units, lines, contiguous, threads: Transfer(
+        element_type,
+        (units * element_type.unit, lines)
+        if contiguous == 0
+        else (lines, units * element_type.unit),
         contiguous,
         threads,
     ),
@@ -55,10 +57,10 @@ def test_neighbouring_threads_copy_neighbouring_units_of_a_line():
     assert columns[:9].tolist() == [0, 8, 16, 24, 32, 40, 48, 56, 0]
 
 
-@given(transfers, swizzles, orders)
+@given(transfers, swizzles, tile_orders)
 def test_tiles_of_atoms_keep_each_access_together(transfer, swizzle, order):
     layout = tile(transfer.element, transfer.shape, transfer.contiguous, swizzle, order)
-    assert transfer.fits(layout) is None
+    assert transfer.problem(layout) is None
     along = layout.offsets() if transfer.contiguous == 1 else layout.offsets().T
     units = along.reshape(along.shape[0], -1, transfer.vector)
     assert np.all(units[..., 0] % 16 == 0)
@@ -115,12 +117,12 @@ def test_a_few_threads_conflict_less():
     ],
 )
 def test_tiles_that_do_not_fit(contiguous, text, problem):
-    assert Transfer(BF16, (64, 64), contiguous, 128).fits(parse_layout(text, BF16)) == problem
+    assert Transfer(BF16, (64, 64), contiguous, 128).problem(parse_layout(text, BF16)) == problem
 
 
 def test_a_tile_that_is_read_has_to_fit_too():
     narrow = parse_layout("(64,64):(68,1)", BF16)
-    assert Transfer(BF16, (64, 64), 1, 128, source=narrow).fits(
+    assert Transfer(BF16, (64, 64), 1, 128, source=narrow).problem(
         tile(BF16, (64, 64), 1, Swizzle.B128)
     ) == (
         "of the tile that is read: 16-byte accesses need 8 elements in a row and strides that are "
@@ -139,7 +141,7 @@ def test_runs_of_a_line_go_down_the_lines_before_the_line_goes_on():
 
 
 def test_a_staged_tile_is_copied_stage_by_stage():
-    problem = Transfer(BF16, (64, 64), 1, 128).fits(tile(BF16, (4, 64, 64), 1, Swizzle.B128))
+    problem = Transfer(BF16, (64, 64), 1, 128).problem(tile(BF16, (4, 64, 64), 1, Swizzle.B128))
     assert problem and "rank 3" in problem
 
 

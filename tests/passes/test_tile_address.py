@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from accessed_subtiles import Accessed, accumulator_of
+from accessed_subtiles import AccessKernel, accumulator_of
 from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 from relayouts import ELEMENTS
@@ -76,7 +76,7 @@ def accesses(draw, cases):
         for n, size, step in zip(whole, shape, of, strict=True)
     )
     steps = tuple(step if draw(st.booleans()) and pairs else 0 for step in of)
-    return Accessed(*case, layout, shape, starts, steps)
+    return AccessKernel(*case, layout, shape, starts, steps)
 
 
 def check(case):
@@ -110,7 +110,9 @@ def test_multiplicands_are_loaded_from_where_the_layout_says(case):
 @pytest.mark.parametrize("how", ["store", "load", "multiply"])
 def test_parts_that_cut_atoms(how, swizzle, column, step):
     layout = tile_of_atoms(element("bf16"), (96, 256), 1, swizzle)
-    check(Accessed(how, "bf16", "f32", layout, (64, 64), (13, column), (1 if step else 0, step)))
+    check(
+        AccessKernel(how, "bf16", "f32", layout, (64, 64), (13, column), (1 if step else 0, step))
+    )
 
 
 # What addresses cost.
@@ -121,6 +123,6 @@ def test_parts_that_cut_atoms(how, swizzle, column, step):
 @pytest.mark.parametrize("how, name", [("store", "f32"), ("store", "bf16"), ("load", "bf16")])
 def test_the_swizzle_is_computed_once_and_then_stepped(how, name, along, swizzle):
     layout = tile_of_atoms(element(ELEMENTS[name][0]), (128, 128), along, swizzle)
-    lowered = Accessed(how, name, "f32", layout, (128, 128), (0, 0)).compiled(emit="nvvm").nvvm
+    lowered = AccessKernel(how, name, "f32", layout, (128, 128), (0, 0)).compiled(emit="nvvm").nvvm
     # The line's number, shifted to the unit's.
     assert lowered.count("arith.shrui") == (swizzle is not Swizzle.NONE)

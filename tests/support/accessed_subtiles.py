@@ -1,5 +1,7 @@
-"""Kernels that move a fragment between registers and a part of a tile, whose bytes are given or read
-back: nothing but the layout says where an element lies."""
+"""Kernels that move a fragment between registers and a subtile.
+
+The tile's bytes are an input or an output, so that only the layout determines where an element is.
+"""
 
 from dataclasses import dataclass
 
@@ -10,26 +12,25 @@ import mlir_smem
 from mlir_smem.layout import TileLayout
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 
-#: What A * 1 is added in, by the elements of A.
+#: The accumulator type of A * 1, by the element type of A.
 _ACCUMULATORS = {"i8": "i32", "ui8": "i32", "i1": "i32"}
 
 _DTYPES = {"f32": np.float32, "f16": np.float16, "i32": np.int32}
 
 
 @dataclass(frozen=True)
-class Accessed:
-    """A kernel.
+class AccessKernel:
+    """A kernel that accesses a subtile.
 
     Attributes:
-        how: "store" of an accumulator, "load" of one, or "multiply": load of an A, which is multiplied
-            with 1.
+        how: "store" of an accumulator, "load" of one, or "multiply": a load of an A, which is multiplied
+            by the identity.
         name: MLIR type of the tile's elements.
-        d: the accumulator.
-        layout: the tile's.
-        shape: of the part.
-        starts: where it begins.
-        steps: for each start what it is known to be a multiple of, where it is known at run time only;
-            0 if it is known.
+        d: MLIR type of the accumulator.
+        layout: the tile's layout.
+        shape: (rows, columns) of the subtile.
+        starts: (row, column) at which it begins.
+        steps: for each run-time start, a divisor of it that is known; 0 for a static start.
     """
 
     how: str
@@ -50,7 +51,7 @@ class Accessed:
 
     @property
     def text(self) -> str:
-        """The kernel."""
+        """The text of the kernel."""
         rows, columns = self.shape
         words = self.layout.size_bytes // 4
         bytes_, matrix = f"memref<{words}xi32>", f"memref<{rows}x{columns}x{self.d}>"
@@ -72,7 +73,7 @@ class Accessed:
 !bytes = memref<{words * 4}xi8, #gpu.address_space<workgroup>>
 !words = memref<{words}xi32, #gpu.address_space<workgroup>>
 !tile = !smem.tile<tensor<{whole}x{self.name}>, #smem.layout<"{self.layout.cute}">>
-!part = !smem.tile<tensor<{rows}x{columns}x{self.name}>, #smem.auto>
+!subtile = !smem.tile<tensor<{rows}x{columns}x{self.name}>, #smem.auto>
 !one = !smem.tile<tensor<{columns}x{columns}x{self.name}>, #smem.auto>
 !a = !smem.fragment<tensor<{rows}x{columns}x{self.name}>, #smem.a_fragment>
 !flying = !smem.fragment<tensor<{rows}x{columns}x{self.d}>, #smem.in_flight>
@@ -94,8 +95,8 @@ gpu.module @kernels {{
     %bytes = memref.view %all[%zero][] : memref<?xi8, #gpu.address_space<workgroup>> to !bytes
     %words = memref.view %all[%zero][] : memref<?xi8, #gpu.address_space<workgroup>> to !words
     %tile = "smem.view"(%bytes) : (!bytes) -> !tile
-    %part = "smem.subtile"({operands})
-      {{static_offsets = array<i64: {offsets[0]}, {offsets[1]}>{promise}}} : ({types}) -> !part
+    %subtile = "smem.subtile"({operands})
+      {{static_offsets = array<i64: {offsets[0]}, {offsets[1]}>{promise}}} : ({types}) -> !subtile
     scf.for %i = %thread to %size step %threads {{
       {self._first}
       memref.store %word, %words[%i] : !words
@@ -109,7 +110,7 @@ gpu.module @kernels {{
 
     @property
     def _first(self) -> str:
-        """What the bytes of the tile are at first."""
+        """The ops that give a word of the tile its initial value."""
         if self.how == "store":
             return "%word = arith.addi %none, %none : i32"
         return "%word = memref.load %X[%i] : !X"
@@ -118,32 +119,32 @@ gpu.module @kernels {{
     def _move(self) -> str:
         if self.how == "store":
             return """%d = "smem.load"(%X) : (!X) -> !d
-    "smem.store"(%d, %part) : (!d, !part) -> ()
+    "smem.store"(%d, %subtile) : (!d, !subtile) -> ()
     gpu.barrier
     scf.for %i = %thread to %size step %threads {
       %word = memref.load %words[%i] : !words
       memref.store %word, %D[%i] : !D
     }"""
         if self.how == "load":
-            return """%d = "smem.load"(%part) : (!part) -> !d
+            return """%d = "smem.load"(%subtile) : (!subtile) -> !d
     "smem.store"(%d, %D) : (!d, !D) -> ()"""
         return """%one = "smem.alloc"() : () -> !one
     "smem.copy"(%I, %one) : (!I, !one) -> ()
     "smem.fence"() : () -> ()
     gpu.barrier
-    %a = "smem.load"(%part) : (!part) -> !a
+    %a = "smem.load"(%subtile) : (!subtile) -> !a
     %flying = "smem.mma"(%a, %one) : (!a, !one) -> !flying
     %d = "smem.wait"(%flying) {pending = 0 : i32} : (!flying) -> !d
     "smem.store"(%d, %D) : (!d, !D) -> ()"""
 
     def _numbers(self) -> np.ndarray:
-        """What is moved: integers that all of the types hold."""
+        """The values: integers that all types represent."""
         random = np.random.default_rng(sum(self.starts) + self.shape[1])
         least, most = (0, 2) if self.name == "i1" else (0 if self.name == "ui8" else -8, 9)
         return random.integers(least, most, self.shape)
 
     def _bytes(self) -> np.ndarray:
-        """The bytes of the tile with the part in it, and 0 elsewhere."""
+        """The bytes of the tile: the values in the subtile, and 0 elsewhere."""
         found = np.zeros(self.layout.size_bytes, np.uint8)
         rows, columns = (np.arange(n) + at for n, at in zip(self.shape, self.starts, strict=True))
         index = (rows[:, None], columns[None, :])
@@ -158,7 +159,7 @@ gpu.module @kernels {{
         return found
 
     def inputs(self) -> dict[str, np.ndarray]:
-        """What is given: a matrix or bytes, and 1 to multiply with."""
+        """The inputs: a matrix or the tile's bytes, and the identity for "multiply"."""
         if self.how == "store":
             return {"X": self._numbers().astype(_DTYPES[self.d])}
         if self.how == "load":
@@ -172,11 +173,11 @@ gpu.module @kernels {{
         return self._bytes().view(np.int32)
 
     def expected(self) -> np.ndarray:
-        """The result."""
+        """The expected output."""
         return self._words() if self.how == "store" else self._numbers().astype(_DTYPES[self.d])
 
     def compiled(self, **options):
-        """The kernel, compiled for an architecture that has the swizzle; the tile's memory is its own."""
+        """The kernel, compiled for an architecture with the swizzle; it allocates the tile's memory."""
         arch = "sm_90a" if self.layout.swizzle in WIDEST_FIRST else "sm_100a"
         return mlir_smem.compile(
             self.text, arch=arch, reserved_bytes=self.layout.size_bytes, **options
@@ -184,5 +185,5 @@ gpu.module @kernels {{
 
 
 def accumulator_of(name: str) -> str:
-    """What A * 1 is added in, for an A of that type."""
+    """The accumulator type of A * 1, for an A of that MLIR type."""
     return _ACCUMULATORS.get(name, "f32")

@@ -1,4 +1,4 @@
-"""CuTe's answers in `tests/data/cute_sm90.json.gz`, and its tiles in our words."""
+"""CuTe's results in `tests/data/cute_sm90.json.gz`, and its tiles as this project's layouts."""
 
 import gzip
 import json
@@ -6,11 +6,11 @@ from pathlib import Path
 
 from each import for_each
 
-from mlir_smem.layout import Order, Swizzle, element, tile_of_atoms
+from mlir_smem.layout import Swizzle, TileOrder, element, tile_of_atoms
 
 
 def read(file):
-    """What a file of `tests/data` holds."""
+    """The contents of a file of `tests/data`."""
     return json.loads(gzip.decompress((Path(__file__).parents[1] / "data" / file).read_bytes()))
 
 
@@ -21,7 +21,7 @@ SWIZZLES = {
     "SW32": Swizzle.B32,
     "SW64": Swizzle.B64,
     "SW128": Swizzle.B128,
-    "SW128_32B": Swizzle.B128_ATOM_32B,  # of sm_100 alone
+    "SW128_32B": Swizzle.B128_ATOM_32B,  # sm_100 only
 }
 
 
@@ -33,10 +33,12 @@ def contiguous_of(row):
 def tile_of(row):
     """A row's tile, (stages, m/n, k).
 
-    CuTe's order names a dimension, ours says whether it is the contiguous one.
+    The order in the data names a dimension; a `TileOrder` is relative to the contiguous one.
     """
     mn_is_across = row["major"] == "K"
-    order = Order.ACROSS if (row["tile_order"] == "mn_first") == mn_is_across else Order.ALONG
+    order = (
+        TileOrder.ACROSS if (row["tile_order"] == "mn_first") == mn_is_across else TileOrder.ALONG
+    )
     return tile_of_atoms(
         element(row["dtype"]),
         (row["stages"], row["mn"], row["k"]),

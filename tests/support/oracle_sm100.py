@@ -1,4 +1,4 @@
-"""CuTe's answers for sm_100, and how their rows are said in our words.
+"""CuTe's results for sm_100, and its tiles as this project's layouts.
 
 `tests/data/cute_sm100.json.gz` holds them, with their source and licence in `meta`.
 """

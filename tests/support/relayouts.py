@@ -1,4 +1,4 @@
-"""Kernels whose copies turn data around: one that reads a tile back byte by byte, and products."""
+"""Kernels whose copies transpose data: one that returns a tile's bytes, and one that multiplies."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from mma_cases import Case
 import mlir_smem
 from mlir_smem.layout import Access, Swizzle, TileLayout, element, tile_of_atoms, transposition
 
-#: The ISA's names of the MLIR types of tiles, what memory holds in their place, and NumPy's types.
+#: By MLIR type of a tile's elements: the ISA's name, the MLIR type in global memory, and NumPy's type.
 ELEMENTS = {
     "f16": ("f16", "f16", np.float16),
     "bf16": ("bf16", "bf16", ml_dtypes.bfloat16),
@@ -24,24 +24,24 @@ ELEMENTS = {
 
 SWIZZLES = ("none", "32B", "64B", "128B")
 
-#: What stands for an offset that an operand gives.
+#: The static offset that stands for an offset given by an operand.
 DYNAMIC = -(1 << 63)
 
 
 @dataclass(frozen=True)
 class Filled:
-    """A kernel that fills a tile from global memory that lies otherwise, and gives the tile's bytes.
+    """A kernel that fills a tile from global memory of the other majorness, and returns the tile's bytes.
 
     Attributes:
         name: MLIR type of the tile's elements.
-        swizzle: of the tile.
-        lines, along: extents across and along the tile's contiguous dimension; 128 bytes along if it
-            is 0.
+        swizzle: the tile's swizzle.
+        lines, along: extents across and along the tile's contiguous dimension; 0 along stands for 128
+            bytes.
         columns: whether the tile is column-major rather than row-major.
-        permuted: whether rows and columns are exchanged on the way.
-        threads: of the block.
-        start: (line, element) at which a part of that shape lies in a tile twice as large each way;
-            the whole tile if it is None.
+        permuted: whether the copy exchanges rows and columns.
+        threads: threads of the CTA.
+        start: (line, element) at which a subtile of that shape begins in a tile that is twice as large
+            along each dimension; None for the whole tile.
         run_time: whether the start is known at run time only.
     """
 
@@ -56,10 +56,10 @@ class Filled:
     run_time: bool = False
 
     def __str__(self) -> str:
-        said = [self.name, self.swizzle, f"{self.lines}x{self.extent_along}", f"t{self.threads}"]
-        said += ["columns"] * self.columns + ["permuted"] * self.permuted
-        said += [f"at{self.start[0]}.{self.start[1]}"] if self.start else []
-        return "-".join([*said, *["run-time"] * self.run_time])
+        words = [self.name, self.swizzle, f"{self.lines}x{self.extent_along}", f"t{self.threads}"]
+        words += ["columns"] * self.columns + ["permuted"] * self.permuted
+        words += [f"at{self.start[0]}.{self.start[1]}"] if self.start else []
+        return "-".join([*words, *["run-time"] * self.run_time])
 
     @property
     def extent_along(self) -> int:
@@ -68,26 +68,26 @@ class Filled:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(rows, columns) of what is copied."""
+        """(rows, columns) of the copy."""
         shape = (self.lines, self.extent_along)
         return shape[::-1] if self.columns else shape
 
     @property
     def whole(self) -> TileLayout:
-        """The layout of the tile, of which the part that is copied may be a part."""
+        """The layout of the tile, of which the copy may fill a subtile."""
         rows, columns = self.shape
         shape = (2 * rows, 2 * columns) if self.start else (rows, columns)
         return _tile(self.name, shape, 0 if self.columns else 1, self.swizzle)
 
     @property
     def starts(self) -> tuple[int, int]:
-        """(row, column) at which the part begins."""
+        """(row, column) at which the subtile begins."""
         start = self.start or (0, 0)
         return start[::-1] if self.columns else start
 
     @property
     def text(self) -> str:
-        """The kernel."""
+        """The text of the kernel."""
         held, size = ELEMENTS[self.name][1], self.whole.size_bytes
         source = self.inputs()["A"]
         strides = [stride // source.itemsize for stride in source.strides]
@@ -97,7 +97,7 @@ class Filled:
         at = [0 if stride == outer else self._lead for stride in strides]
         view = f"memref<{extents[0]}x{extents[1]}x{held}, strided<{strides}, offset: {self._lead}>>"
         order = "column-major" if self.columns else "row-major"
-        whole, part = ("x".join(map(str, shape)) for shape in (self.whole.shape, self.shape))
+        whole, subtile = ("x".join(map(str, shape)) for shape in (self.whole.shape, self.shape))
         attributes = "permutation = array<i64: 1, 0>, relayout" if self.permuted else "relayout"
         static = f"{DYNAMIC}, {DYNAMIC}" if self.run_time else ", ".join(map(str, self.starts))
         promise = f", multiple_of = array<i64: {_promised(self.starts)}>" if self.run_time else ""
@@ -108,7 +108,7 @@ class Filled:
 !source = {view}
 !bytes = memref<{size}xi8, #gpu.address_space<workgroup>>
 !tile = !smem.tile<tensor<{whole}x{self.name}>, #smem.swizzle<"{self.swizzle}", "{order}">>
-!part = !smem.tile<tensor<{part}x{self.name}>, #smem.auto>
+!subtile = !smem.tile<tensor<{subtile}x{self.name}>, #smem.auto>
 !spare = !smem.tile<tensor<8x8xbf16>, #smem.auto>
 gpu.module @kernels {{
   gpu.func @fill(%A: !A {{smem.name = "A"}}, %D: memref<{size}xi8> {{smem.name = "D"}})
@@ -131,10 +131,10 @@ gpu.module @kernels {{
     }}
     gpu.barrier
     %tile = "smem.view"(%bytes) : (!bytes) -> !tile
-    %part = "smem.subtile"({operands}) {{static_offsets = array<i64: {static}>{promise}}}
-      : ({types}) -> !part
+    %subtile = "smem.subtile"({operands}) {{static_offsets = array<i64: {static}>{promise}}}
+      : ({types}) -> !subtile
     %source = memref.subview %A{at} {extents} [1, 1] : !A to !source
-    "smem.copy"(%source, %part) {{{attributes}}} : (!source, !part) -> ()
+    "smem.copy"(%source, %subtile) {{{attributes}}} : (!source, !subtile) -> ()
     gpu.barrier
     scf.for %i = %thread to %size step %threads {{
       %byte = memref.load %bytes[%i] : !bytes
@@ -146,18 +146,18 @@ gpu.module @kernels {{
 """
 
     def _held(self, elements: int) -> int:
-        """Elements of memory that hold some of the tile's."""
+        """Elements of global memory that hold that number of the tile's elements."""
         return elements // 8 if self.name == "i1" else elements
 
     @property
     def _lead(self) -> int:
-        """Elements of memory before the part of each of its lines that is copied: 16 bytes."""
+        """Elements of global memory before the copied elements of each of its lines: 16 bytes."""
         return self._held(element(ELEMENTS[self.name][0]).unit)
 
     def inputs(self) -> dict[str, np.ndarray]:
-        """The source: contiguous across the tile's lines, with more on both sides."""
+        """The source: contiguous across the tile's lines, with padding on both sides."""
         numbers = self._numbers()
-        # Lines of memory run across those of the tile.
+        # Lines of global memory run across those of the tile.
         memory = numbers if self.columns else numbers.T
         if self.name == "i1":
             memory = np.packbits(memory, axis=1, bitorder="little").view(np.int8)
@@ -166,7 +166,7 @@ gpu.module @kernels {{
         return {"A": memory if self.columns != self.permuted else memory.T}
 
     def _numbers(self) -> np.ndarray:
-        """What is copied, as the tile indexes it; bits are one a byte."""
+        """The values that are copied, in the tile's indices; bits have a byte each."""
         random = np.random.default_rng(len(str(self)))
         dtype = np.dtype(ELEMENTS[self.name][2])
         if self.name == "i1":
@@ -177,7 +177,7 @@ gpu.module @kernels {{
         return raw.view(dtype)[..., 0]
 
     def expected(self) -> np.ndarray:
-        """The bytes of the tile."""
+        """The expected bytes of the tile."""
         whole = self.whole
         found = np.zeros(whole.size_bytes, np.uint8)
         row, column = (np.arange(n) + at for n, at in zip(self.shape, self.starts, strict=True))
@@ -196,17 +196,19 @@ gpu.module @kernels {{
         return found
 
     def compiled(self, **options):
-        """The kernel, compiled; its memory is its own."""
+        """The kernel, compiled; it allocates the tile's memory itself."""
         return mlir_smem.compile(self.text, reserved_bytes=self.whole.size_bytes, **options)
 
     def check(self, result: np.ndarray) -> None:
-        """Checks the bytes that were read back."""
+        """Check the bytes of the tile."""
         wrong = np.flatnonzero(result.view(np.uint8) != self.expected())
         assert wrong.size == 0, f"{self}: {wrong.size} bytes are wrong, the first at {wrong[0]}"
 
     def wavefronts(self) -> Access:
-        """The passes over the banks that the stores of the copy take, as predicted, where the whole
-        tile is filled. The kernel clears its memory before: `size_bytes // 32` passes more."""
+        """The predicted passes over the banks of the copy's stores, if it fills the whole tile.
+
+        The kernel clears its memory before the copy: `size_bytes // 32` additional passes.
+        """
         assert self.start is None
         return transposition(self.whole, self.threads).wavefronts(self.whole)
 
@@ -217,8 +219,8 @@ def _promised(starts: tuple[int, int]) -> str:
 
 
 @dataclass(frozen=True)
-class Product(Case):
-    """D = A * B of an A that is M-major in global memory and given as K x M, and an N-major B."""
+class TransposingMma(Case):
+    """D = A * B of an A that is K x M, M-major, in global memory, and an N-major B."""
 
     @property
     def text(self) -> str:
@@ -229,25 +231,26 @@ class Product(Case):
             elif line.startswith("!B = "):
                 lines[i] = self._given("B", self.b, self.n)
         text = "\n".join(lines)
-        for name, said in (("A", "permutation = array<i64: 1, 0>, relayout"), ("B", "relayout")):
+        attributes = {"A": "permutation = array<i64: 1, 0>, relayout", "B": "relayout"}
+        for name, attribute in attributes.items():
             element = self.a if name == "A" else self.b
             extents = [self.k, self._held(element, 64 if name == "A" else self.n)]
             tile = name.lower()
             text = text.replace(
                 f'"smem.copy"(%{name}, %{tile}) : (!{name}, !{tile}) -> ()',
                 f"""%{tile}s = memref.subview %{name}[0, 0] {extents} [1, 1] : !{name} to !{name}s
-    "smem.copy"(%{tile}s, %{tile}) {{{said}}} : (!{name}s, !{tile}) -> ()""",
+    "smem.copy"(%{tile}s, %{tile}) {{{attribute}}} : (!{name}s, !{tile}) -> ()""",
             )
         return text
 
     def given(self) -> dict[str, np.ndarray]:
-        """`inputs` as the kernel takes them; lines are multiples of 16 bytes apart."""
+        """`inputs` in the order of the kernel's arguments; strides of lines are multiples of 16 bytes."""
         inputs = self.inputs()
-        return {"A": self._turned(inputs["A"]), "B": self._turned(inputs["B"].T)}
+        return {"A": self._transposed(inputs["A"]), "B": self._transposed(inputs["B"].T)}
 
     def wavefronts(self) -> Access:
-        """The passes over the banks that all stores to shared memory take, as predicted; for swizzles
-        that are forced. The kernel has no other stores to shared memory than those of its copies."""
+        """The predicted passes over the banks of all stores to shared memory, for given swizzles. The
+        kernel has no stores to shared memory except those of its copies."""
         layouts = [
             _tile(self.a, (64, self.k), 1, self.a_swizzle),
             _tile(self.b, (self.k, self.n), 0, self.b_swizzle),
@@ -271,16 +274,16 @@ class Product(Case):
         unit = 16 // np.dtype(ELEMENTS[element][2]).itemsize
         return -(-self._held(element, across) // unit) * unit
 
-    def _turned(self, rows: np.ndarray) -> np.ndarray:
-        turned = rows.T
+    def _transposed(self, rows: np.ndarray) -> np.ndarray:
+        transposed = rows.T
         if self.a == "i1":
             bits = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")
-            turned = np.packbits(bits.T, axis=1, bitorder="little").view(np.int8)
-        behind = -turned.shape[1] * turned.itemsize % 16 // turned.itemsize
-        return np.ascontiguousarray(np.pad(turned, ((0, 0), (0, behind))))
+            transposed = np.packbits(bits.T, axis=1, bitorder="little").view(np.int8)
+        padding = -transposed.shape[1] * transposed.itemsize % 16 // transposed.itemsize
+        return np.ascontiguousarray(np.pad(transposed, ((0, 0), (0, padding))))
 
 
 def _tile(name: str, shape: tuple[int, int], contiguous: int, swizzle: str) -> TileLayout:
     width = 0 if swizzle == "none" else int(swizzle[:-1])
-    kind = element(ELEMENTS[name][0])
-    return tile_of_atoms(kind, shape, contiguous, Swizzle.of_width(width))
+    element_type = element(ELEMENTS[name][0])
+    return tile_of_atoms(element_type, shape, contiguous, Swizzle.of_width(width))

@@ -8,10 +8,10 @@ from mlir_smem.layout import (
     ELEMENTS,
     Major,
     Mode,
-    Order,
     Role,
     Swizzle,
     TileLayout,
+    TileOrder,
     instruction_k,
     tile_of_atoms,
 )
@@ -21,7 +21,7 @@ from mlir_smem.layout.wgmma import MN_MAJOR
 elements = st.sampled_from(list(ELEMENTS.values()))
 swizzles = st.sampled_from(WIDEST_FIRST)
 every_swizzle = st.sampled_from(Swizzle)
-orders = st.sampled_from(Order)
+tile_orders = st.sampled_from(TileOrder)
 
 NO_STAGES = st.just(())
 STAGES = st.tuples(st.integers(1, 4))
@@ -29,14 +29,14 @@ STAGES = st.tuples(st.integers(1, 4))
 
 @st.composite
 def tiles(draw, stages=NO_STAGES):
-    """A tile of atoms, padded or not; b1 in whole bytes, as nothing addresses less."""
-    kind, swizzle = draw(elements), draw(every_swizzle)
-    line = swizzle.atom_elements(kind)
+    """A tile of atoms, padded or not; b1 in whole bytes, the smallest addressable unit."""
+    element, swizzle = draw(elements), draw(every_swizzle)
+    line = swizzle.atom_elements(element)
     along = draw(st.sampled_from((line, 2 * line)) | st.integers(1, 20).map(lambda u: 8 * u))
     across = draw(st.integers(1, 40))
     contiguous = draw(st.integers(0, 1))
     shape = (along, across) if contiguous == 0 else (across, along)
-    return tile_of_atoms(kind, (*draw(stages), *shape), contiguous, swizzle, draw(orders))
+    return tile_of_atoms(element, (*draw(stages), *shape), contiguous, swizzle, draw(tile_orders))
 
 
 @st.composite
@@ -56,7 +56,7 @@ def layouts(draw):
 
 @st.composite
 def spans(draw, tile, dim):
-    """(start, size) along a dimension that does not cut an atom: inside one, or from its start."""
+    """(start, size) along a dimension of a span that cuts no atom: inside one, or from its start."""
     extent, modes = tile.shape[dim], tile.coalesced().modes[dim]
     atom = modes[0].extent if len(modes) > 1 else extent
     first = draw(st.integers(0, (extent - 1) // atom)) * atom
@@ -69,7 +69,7 @@ def spans(draw, tile, dim):
 
 @st.composite
 def anywhere(draw, tile, dim):
-    """(start, size) along a dimension, whatever atoms that cuts."""
+    """(start, size) along a dimension of a span that may cut atoms."""
     size = draw(st.integers(1, tile.shape[dim]))
     return draw(st.integers(0, tile.shape[dim] - size)), size
 
@@ -90,10 +90,12 @@ class Operand:
 
 @st.composite
 def operands(draw):
-    """Operand tiles of wgmma: every element type, major-ness that it allows, swizzle and order."""
-    kind, swizzle, role = draw(elements), draw(swizzles), draw(st.sampled_from(Role))
-    major = draw(st.sampled_from(Major)) if kind in MN_MAJOR else Major.K
+    """Operand tiles of wgmma: every element type, legal majorness, swizzle and tile order."""
+    element, swizzle, role = draw(elements), draw(swizzles), draw(st.sampled_from(Role))
+    major = draw(st.sampled_from(Major)) if element in MN_MAJOR else Major.K
     mn = draw(st.integers(1, 3)) * 64 if role is Role.A else draw(st.integers(1, 40)) * 8
-    shape = (mn, draw(st.integers(1, 5)) * instruction_k(kind))
+    shape = (mn, draw(st.integers(1, 5)) * instruction_k(element))
     contiguous = 1 if major is Major.K else 0
-    return Operand(tile_of_atoms(kind, shape, contiguous, swizzle, draw(orders)), role, major)
+    return Operand(
+        tile_of_atoms(element, shape, contiguous, swizzle, draw(tile_orders)), role, major
+    )

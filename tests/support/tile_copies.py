@@ -1,5 +1,7 @@
-"""Kernels that copy a tile to a tile and give the bytes of the second: nothing but the layouts says
-where an element lies."""
+"""Kernels that copy a tile to a tile and return the bytes of the second.
+
+Only the layouts determine where an element is.
+"""
 
 from dataclasses import dataclass
 
@@ -9,10 +11,10 @@ from relayouts import DYNAMIC, ELEMENTS
 import mlir_smem
 from mlir_smem.layout import Swizzle, TileLayout, element, tile_of_atoms
 
-#: What a tile of the other's type is filled from.
+#: The type of the tile that is read, if it is not that of the tile that is written.
 _HELD = {"tf32": "f32"}
 
-_ORDERS = ("column-major", "row-major")
+_DIRECTIONS = ("column-major", "row-major")
 
 
 @dataclass(frozen=True)
@@ -20,12 +22,11 @@ class End:
     """A tile at one end of a copy.
 
     Attributes:
-        swizzle: of the tile.
+        swizzle: the tile's swizzle.
         contiguous: its contiguous dimension.
-        start: where the part that is copied begins, in a tile that is as much larger; the whole tile if
-            it is (0, 0).
-        step: for each start, what it is known to be a multiple of where it is known at run time only;
-            0 if it is known.
+        start: where the copied subtile begins; the tile is larger than it by that number of elements.
+            (0, 0) stands for the whole tile.
+        step: for each run-time start, a divisor of it that is known; 0 for a static start.
     """
 
     swizzle: str = "128B"
@@ -36,21 +37,21 @@ class End:
     def __str__(self) -> str:
         at = "-at{}.{}".format(*self.start) if any(self.start) else ""
         known = "-steps{}.{}".format(*self.step) if any(self.step) else ""
-        return f"{self.swizzle}-{_ORDERS[self.contiguous]}{at}{known}"
+        return f"{self.swizzle}-{_DIRECTIONS[self.contiguous]}{at}{known}"
 
     def whole(self, name: str, shape: tuple[int, int]) -> TileLayout:
-        """The layout of the tile of which a part of that shape is copied, padded to whole atoms."""
+        """The layout of the tile of which a subtile of that shape is copied, padded to whole atoms."""
         width = 0 if self.swizzle == "none" else int(self.swizzle[:-1])
-        kind, swizzle = element(ELEMENTS[name][0]), Swizzle.of_width(width)
+        element_type, swizzle = element(ELEMENTS[name][0]), Swizzle.of_width(width)
         extents = [a + b for a, b in zip(shape, self.start, strict=True)]
-        atom = swizzle.atom_elements(kind)
+        atom = swizzle.atom_elements(element_type)
         extents[self.contiguous] = -(-extents[self.contiguous] // atom) * atom
-        return tile_of_atoms(kind, tuple(extents), self.contiguous, swizzle)
+        return tile_of_atoms(element_type, tuple(extents), self.contiguous, swizzle)
 
     def text(self, tile: str, name: str, shape: tuple[int, int]) -> tuple[str, str, str]:
-        """The types of the tile and of its part, and the op that takes the part."""
+        """The types of the tile and of its subtile, and the op that makes the subtile."""
         whole = "x".join(map(str, self.whole(name, shape).shape))
-        part = "x".join(map(str, shape))
+        subtile = "x".join(map(str, shape))
         offsets = [DYNAMIC if s else n for n, s in zip(self.start, self.step, strict=True)]
         known = ", ".join(str(s) for s in self.step if s)
         promise = f", multiple_of = array<i64: {known}>" if known else ""
@@ -64,25 +65,25 @@ class End:
         )
         return (
             f"!smem.tile<tensor<{whole}x{name}>, "
-            f'#smem.swizzle<"{self.swizzle}", "{_ORDERS[self.contiguous]}">>',
-            f"!smem.tile<tensor<{part}x{name}>, #smem.auto>",
+            f'#smem.swizzle<"{self.swizzle}", "{_DIRECTIONS[self.contiguous]}">>',
+            f"!smem.tile<tensor<{subtile}x{name}>, #smem.auto>",
             f"""{positions}
-    %{tile}_part = "smem.subtile"({operands})
+    %{tile}_subtile = "smem.subtile"({operands})
       {{static_offsets = array<i64: {offsets[0]}, {offsets[1]}>{promise}}}
-      : ({types}) -> !{tile}_part""",
+      : ({types}) -> !{tile}_subtile""",
         )
 
 
 @dataclass(frozen=True)
-class Between:
-    """A kernel.
+class TileCopyKernel:
+    """A kernel that copies a tile to a tile.
 
     Attributes:
         name: MLIR type of the elements of the tile that is written.
-        shape: (rows, columns) of what is copied, as the tile that is written indexes it.
+        shape: (rows, columns) of the copy, in the indices of the tile that is written.
         source, target: the two tiles.
-        permuted: whether rows and columns are exchanged on the way.
-        threads: of the block.
+        permuted: whether the copy exchanges rows and columns.
+        threads: threads of the CTA.
     """
 
     name: str
@@ -93,32 +94,35 @@ class Between:
     threads: int = 128
 
     def __str__(self) -> str:
-        said = [self.name, "x".join(map(str, self.shape)), str(self.source), "to", str(self.target)]
-        return "-".join([*said, *["permuted"] * self.permuted, f"t{self.threads}"])
+        words = [
+            *(self.name, "x".join(map(str, self.shape)), str(self.source), "to", str(self.target)),
+            *["permuted"] * self.permuted,
+        ]
+        return "-".join([*words, f"t{self.threads}"])
 
     @property
-    def turned(self) -> bool:
+    def transposed(self) -> bool:
         """Whether the copy changes which dimension is contiguous."""
         return (self.source.contiguous != self.target.contiguous) != self.permuted
 
     @property
     def text(self) -> str:
-        """The kernel; a copy that transposes nothing does not say `relayout`."""
+        """The text of the kernel; a copy that transposes nothing has no `relayout`."""
         held = _HELD.get(self.name, self.name)
         given = self._given()
         size = self._layout().size_bytes
         strides = [stride // given.itemsize for stride in given.strides]
-        from_type, from_part, from_ops = self.source.text("from", held, given.shape)
-        to_type, to_part, to_ops = self.target.text("to", self.name, self.shape)
-        said = ["permutation = array<i64: 1, 0>"] * self.permuted + ["relayout"] * self.transposed
-        attributes = f" {{{', '.join(said)}}}" if said else ""
+        from_type, from_subtile, from_ops = self.source.text("from", held, given.shape)
+        to_type, to_subtile, to_ops = self.target.text("to", self.name, self.shape)
+        flags = ["permutation = array<i64: 1, 0>"] * self.permuted + ["relayout"] * self.transposed
+        attributes = f" {{{', '.join(flags)}}}" if flags else ""
         return f"""
 !A = memref<{given.shape[0]}x{given.shape[1]}x{held}, strided<{strides}>>
 !bytes = memref<{size}xi8, #gpu.address_space<workgroup>>
 !from = {from_type}
-!from_part = {from_part}
+!from_subtile = {from_subtile}
 !to = {to_type}
-!to_part = {to_part}
+!to_subtile = {to_subtile}
 gpu.module @kernels {{
   gpu.func @between(%A: !A {{smem.name = "A"}}, %D: memref<{size}xi8> {{smem.name = "D"}})
       kernel attributes {{known_block_size = array<i32: {self.threads}, 1, 1>}} {{
@@ -135,11 +139,11 @@ gpu.module @kernels {{
     }}
     %from = "smem.alloc"() : () -> !from
     {from_ops}
-    "smem.copy"(%A, %from_part) : (!A, !from_part) -> ()
+    "smem.copy"(%A, %from_subtile) : (!A, !from_subtile) -> ()
     gpu.barrier
     %to = "smem.view"(%bytes) : (!bytes) -> !to
     {to_ops}
-    "smem.copy"(%from_part, %to_part){attributes} : (!from_part, !to_part) -> ()
+    "smem.copy"(%from_subtile, %to_subtile){attributes} : (!from_subtile, !to_subtile) -> ()
     gpu.barrier
     scf.for %i = %thread to %size step %threads {{
       %byte = memref.load %bytes[%i] : !bytes
@@ -155,7 +159,7 @@ gpu.module @kernels {{
         return self.target.whole(self.name, self.shape)
 
     def _numbers(self) -> np.ndarray:
-        """What is copied, as the tile that is written indexes it."""
+        """The values that are copied, in the indices of the tile that is written."""
         random = np.random.default_rng(len(str(self)))
         dtype = np.dtype(ELEMENTS[self.name][2])
         if dtype.itemsize == 4:
@@ -164,16 +168,16 @@ gpu.module @kernels {{
         return raw.view(dtype)[..., 0]
 
     def _given(self) -> np.ndarray:
-        """The matrix that fills the tile that is read, which lies in memory as that does."""
+        """The matrix that fills the tile that is read; both have the same contiguous dimension."""
         numbers = self._numbers().T if self.permuted else self._numbers()
         return np.asarray(numbers, order="FC"[self.source.contiguous])
 
     def inputs(self) -> dict[str, np.ndarray]:
-        """What is given."""
+        """The inputs."""
         return {"A": self._given()}
 
     def expected(self) -> np.ndarray:
-        """The bytes of the tile that is written, and 0 where nothing is."""
+        """The expected bytes of the tile that is written; 0 outside of the copy."""
         layout = self._layout()
         found = np.zeros(layout.size_bytes, np.uint8)
         row, column = (
@@ -189,17 +193,17 @@ gpu.module @kernels {{
         return found
 
     def compiled(self, **options):
-        """The kernel, compiled; the memory of the tile that is written is its own."""
+        """The kernel, compiled; it allocates the memory of the tile that is written."""
         return mlir_smem.compile(self.text, reserved_bytes=self._layout().size_bytes, **options)
 
     def check(self, result: np.ndarray) -> None:
-        """Checks the bytes that were read back."""
+        """Check the bytes of the tile that is written."""
         wrong = np.flatnonzero(result.view(np.uint8) != self.expected())
         assert wrong.size == 0, f"{self}: {wrong.size} bytes are wrong, the first at {wrong[0]}"
 
 
-def whole_tiles(names: tuple[str, ...], swizzles: tuple[str, ...]) -> list[Between]:
-    """Copies of whole tiles: both orders of each, with indices exchanged or not."""
+def whole_tiles(names: tuple[str, ...], swizzles: tuple[str, ...]) -> list[TileCopyKernel]:
+    """Copies of whole tiles: each tile row-major and column-major, with and without a permutation."""
     found = []
     for name in names:
         line = 128 // np.dtype(ELEMENTS[name][2]).itemsize
@@ -210,14 +214,16 @@ def whole_tiles(names: tuple[str, ...], swizzles: tuple[str, ...]) -> list[Betwe
                     shape = (line, more) if target else (more, line)
                     threads = (128, 256)[(place + source) % 2]
                     found.append(
-                        Between(name, shape, End(a, source), End(b, target), permuted, threads)
+                        TileCopyKernel(
+                            name, shape, End(a, source), End(b, target), permuted, threads
+                        )
                     )
     return found
 
 
-#: Parts that begin in a line of a pattern, at a unit within a line, and where only the kernel knows.
+#: Copies of subtiles that begin inside a pattern, inside a line, and at run-time starts.
 PARTS = [
-    Between(name, shape, source, target, permuted)
+    TileCopyKernel(name, shape, source, target, permuted)
     for swizzle in ("128B", "32B")
     for permuted in (False, True)
     for name, shape, source, target in (

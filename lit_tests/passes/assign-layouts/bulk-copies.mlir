@@ -22,7 +22,7 @@ func.func @row_major(%m: !m, %i: index) {
 // Each block loads half of the lines of a stage.
 func.func @column_major_stages(%n: !n, %i: index) attributes {known_cluster_size = array<i32: 2, 1, 1>} {
   // CHECK: layout Swizzle<3,4,3> o (4,64,128):(8192,1,64) was chosen
-  // CHECK: picked   swizzle 128B, column-major, atoms across: the tma_load at {{[0-9:]+}}: one copy of 64x64 in each of 2 blocks
+  // CHECK: picked   swizzle 128B, column-major, atoms across: the tma_load at {{[0-9:]+}}: one copy of 64x64 in each of 2 CTAs
   %r = "smem.create_pipeline"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.alloc"() : () -> !s
   %s = "smem.stage"(%t, %i) : (!s, index) -> !r
@@ -34,7 +34,7 @@ func.func @column_major_stages(%n: !n, %i: index) attributes {known_cluster_size
 !p = !smem.tile<tensor<64x32xbf16>, #smem.auto>
 func.func @halves(%m: !m, %i: index) {
   // CHECK: layout Swizzle<2,4,3> o (64,(32,4)):(32,(1,2048)) was chosen
-  // CHECK-NEXT: refused  swizzle 128B, row-major, atoms across: the tma_store at {{[0-9:]+}}: lines of 32 elements lie 64 apart; a box of a tensor map has its lines next to each other
+  // CHECK-NEXT: refused  swizzle 128B, row-major, atoms across: the tma_store at {{[0-9:]+}}: lines of 32 elements are 64 elements apart; the lines of a tensor map's box are adjacent
   // CHECK: picked   swizzle 64B, row-major, atoms across: the tma_store at {{[0-9:]+}}: one copy of 64x32
   %t = "smem.alloc"() : () -> !r
   %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 32>} : (!r) -> !p
@@ -46,8 +46,8 @@ func.func @halves(%m: !m, %i: index) {
 !one = !smem.tile<tensor<8x64xbf16>, #smem.auto>
 func.func @shared(%m: !m, %i: index) attributes {known_cluster_size = array<i32: 4, 1, 1>} {
   // CHECK: layout Swizzle<1,4,3> o (8,(16,4)):(16,(1,128)) was chosen
-  // CHECK-NEXT: refused  swizzle 128B, row-major, atoms across: the tma_load at {{[0-9:]+}}: 4 blocks cannot share its copy: the part begins at multiples of 256 bytes in its tile; TMA needs multiples of 1024; the part begins at multiples of 32 bytes in its tile; TMA needs multiples of 1024
-  // CHECK: picked   swizzle 32B, row-major, atoms across: the tma_load at {{[0-9:]+}}: one copy of 8x16 in each of 4 blocks
+  // CHECK-NEXT: refused  swizzle 128B, row-major, atoms across: the tma_load at {{[0-9:]+}}: 4 CTAs cannot share its copy: the subtile begins at multiples of 256 bytes in its tile; TMA needs multiples of 1024; the subtile begins at multiples of 32 bytes in its tile; TMA needs multiples of 1024
+  // CHECK: picked   swizzle 32B, row-major, atoms across: the tma_load at {{[0-9:]+}}: one copy of 8x16 in each of 4 CTAs
   %r = "smem.create_pipeline"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.alloc"() : () -> !one
   "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "x"} : (!m, !one, !smem.pipeline, index, index, index) -> ()

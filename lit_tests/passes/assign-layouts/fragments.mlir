@@ -41,7 +41,7 @@ func.func @matrices(%c: !c) {
 // CHECK-LABEL: func.func @bits
 func.func @bits() {
   // SAID: picked   swizzle 32B, row-major, atoms across: the load at {{[0-9:]+}}: 8x8 matrices, no bank conflicts
-  // SAID: refused  swizzle none, column-major, atoms across: the load at {{[0-9:]+}}: registers hold 32 elements of b1 along k, which must lie together; expected contiguous rows at multiples of 32 elements
+  // SAID: refused  swizzle none, column-major, atoms across: the load at {{[0-9:]+}}: registers hold 32 elements of b1 along k, which must be adjacent in memory; expected contiguous rows at multiples of 32 elements
   %t = "smem.alloc"() : () -> !i1
   %a = "smem.load"(%t) : (!i1) -> !smem.fragment<tensor<128x256xi1>, #smem.a_fragment>
   return

@@ -9,7 +9,7 @@
 // CHECK-LABEL: func.func @stages
 // CHECK: "smem.alloc"() : () -> !smem.tile<tensor<3x256x8xf8E8M0FNU>, #smem.layout<"Swizzle<0,4,3> o (3,(32,4,2),(4,2)):(2048,(16,4,1024),(1,512))">>
 // EXPLAIN: picked   blocks of 128x4 factors: the copy at {{.*}}: 2 blocks of 128x4 factors
-// EXPLAIN: refused  swizzle 128B, column-major, atoms across: the copy at {{.*}}: the factors lie as
+// EXPLAIN: refused  swizzle 128B, column-major, atoms across: the copy at {{.*}}: the factors are stored as
 func.func @stages(%m: memref<1x2x32x4x4xf8E8M0FNU>, %i: index) {
   %t = "smem.alloc"() : () -> !t
   %s = "smem.stage"(%t, %i) : (!t, index) -> !s

@@ -1,4 +1,4 @@
-"""Where D lies in tensor memory."""
+"""The layouts of D in tensor memory."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ SHAPES = [
 @pytest.mark.parametrize(
     "shape, letter, columns, places",
     [
-        # As CuTe has the layouts of the ISA's figures: (row, column), then (block, lane, column).
+        # The layouts of the ISA's figures as in CuTe: (row, column), then (CTA, lane, column).
         (
             Shape(64, 32),
             "F",

@@ -1,9 +1,9 @@
-"""Operands with K steps of 48 bytes, in two chunks where a row of 128 bytes ends."""
+"""Operands with K blocks of 48 bytes, in two chunks if they cross the end of a row of 128 bytes."""
 
 import numpy as np
 import pytest
 
-from mlir_smem.layout import Mismatch, Multiple, Order, Role, Swizzle, element, tile_of_atoms
+from mlir_smem.layout import Mismatch, Multiple, Role, Swizzle, TileOrder, element, tile_of_atoms
 from mlir_smem.layout.tcgen05 import (
     KINDS,
     Tcgen05Descriptor,
@@ -19,7 +19,8 @@ TILE = tile_of_atoms(E2M1, (128, 768), 1, Swizzle.B128)
 def test_descriptors_of_a_tile_of_384_bytes():
     found = chunked_mma_tiles(TILE, Role.A, NVF4)
     bits = [found.block_descriptor(0, k, 0x800).encode() for k in range(8)]
-    # Those of k steps 2 and 5 are CUTLASS's; it makes the others absolute, too, which changes nothing.
+    # Those of K blocks 2 and 5 are CUTLASS's. CUTLASS also sets the absolute mode in the others, without
+    # effect.
     assert [hex(b) for b in bits] == [
         "0x4000404000010080",
         "0x4000404000010083",
@@ -30,12 +31,10 @@ def test_descriptors_of_a_tile_of_384_bytes():
         "0x4000404000010882",
         "0x4000404000010885",
     ]
-    assert str(found) == (
-        "K-major, 48 bytes a step; of 8 steps those of k steps 2, 5 in two chunks"
-    )
+    assert str(found) == ("K-major, 8 K blocks of 48 bytes, in two chunks: 2, 5")
 
 
-@pytest.mark.parametrize("order", Order, ids=str)
+@pytest.mark.parametrize("order", TileOrder, ids=str)
 @pytest.mark.parametrize(
     "role, shape", [(Role.A, (256, 768)), (Role.B, (480, 384)), (Role.A, (128, 96))]
 )
@@ -56,7 +55,7 @@ def test_what_is_read_is_what_was_written(role, shape, order):
 def test_a_row_that_holds_all_steps_has_no_second_chunk():
     found = chunked_mma_tiles(tile_of_atoms(E2M1, (128, 192), 1, Swizzle.B128), Role.A, NVF4)
     assert found.seconds == ((None, None),)
-    assert "of 2 steps none in two chunks" in str(found)
+    assert str(found) == "K-major, 2 K blocks of 48 bytes, in two chunks: none"
 
 
 def test_an_absolute_address_needs_an_aligned_tile():
@@ -103,12 +102,12 @@ def test_an_absolute_address_needs_an_aligned_tile():
         (
             TILE.slice((0, Multiple(96)), (128, 96)).layout,
             "mxf4",
-            "begin where only the running kernel knows; take whole tiles",
+            "begin at a position known at run time only; use whole tiles",
         ),
         (
             TILE.slice((0, 192), (128, 192)).layout,
             "mxf4",
-            "the atoms of 128x192 at (0, 0) are parts of atoms: they begin at (0,192) in them",
+            "the atoms of 128x192 at (0, 0) cut atoms: they begin at (0,192) within them",
         ),
     ],
     ids=lambda value: value[:30] if isinstance(value, str) else "",
@@ -119,9 +118,9 @@ def test_what_cannot_be_read_so(tile, kind, message):
     assert message in found.reason
 
 
-def test_a_use_says_how_it_reads():
+def test_an_evaluation_states_the_k_blocks():
     use = Tcgen05Instruction(NVF4, long_k=True).use("mma A", Role.A)
-    assert use.evaluate(TILE).reason.startswith("K-major, 48 bytes a step; of 8 steps")
+    assert use.evaluate(TILE).reason.startswith("K-major, 8 K blocks of 48 bytes")
     assert not use.evaluate(tile_of_atoms(E2M1, (128, 768), 1, Swizzle.B32)).accepted
 
 

@@ -1,4 +1,4 @@
-"""The instruction descriptor of tcgen05: public constants, every field, and what is refused."""
+"""The instruction descriptor of tcgen05: published constants, every field, and refusals."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ def made(kind, a, b, m, n, **more):
 @pytest.mark.parametrize(
     "bits, descriptor",
     [
-        # Those of Triton's test/Conversion/tritongpu_to_llvm_blackwell.mlir.
+        # From Triton's test/Conversion/tritongpu_to_llvm_blackwell.mlir.
         (136314912, made("i8", "u8", "u8", 128, 128, d="s32")),
         (136316064, made("i8", "s8", "s8", 128, 128, d="s32")),
         (144708608, made("mxf8f6f4", "e4m3", "e2m1_p64", 128, 128, scale="ue8m0")),
@@ -25,7 +25,7 @@ def made(kind, a, b, m, n, **more):
             681579536,
             made("mxf8f6f4", "e4m3", "e2m1_p64", 128, 128, scale="ue8m0", a_scale=1, b_scale=1),
         ),
-        # Those that CuTe's make_instr_desc gives, run on the host.
+        # From CuTe's make_instr_desc, run on the host.
         (0x08400010, made("f16", "f16", "f16", 128, 256)),
         (0x10218490, made("f16", "bf16", "bf16", 256, 128, a_mn_major=True, b_mn_major=True)),
         (0x04032910, made("tf32", "tf32", "tf32", 64, 8, negate_a=True, b_mn_major=True)),
@@ -175,12 +175,12 @@ def test_decode_inverts_encode(data):
         (
             made("f16", "f16", "f16", 128, 64),
             4,
-            "cta_group::4: one or two blocks multiply together",
+            "cta_group is 4; expected 1 or 2",
         ),
         (
             made("mxf8f6f4", "e4m3", "e4m3", 128, 64, scale="ue8m0", k_bytes=48),
             1,
-            "K is 48 bytes, which kind::mxf8f6f4 has not",
+            "K is 48 bytes, which kind::mxf8f6f4 does not have",
         ),
         (
             made("mxf4", "e2m1", "e2m1", 128, 64, scale="ue8m0", k_bytes=64),

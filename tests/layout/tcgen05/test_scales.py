@@ -32,9 +32,9 @@ UE8M0, E4M3 = element("ue8m0"), element("e4m3")
 
 
 @pytest.mark.parametrize("rows, factors", [(128, 4), (128, 16), (384, 4), (256, 12)])
-@pytest.mark.parametrize("kind", [UE8M0, E4M3], ids=str)
-def test_a_tile_is_what_the_isa_says(kind, rows, factors):
-    offsets = scale_layout(kind, rows, factors).offsets()
+@pytest.mark.parametrize("element_type", [UE8M0, E4M3], ids=str)
+def test_a_tile_has_the_isas_layout(element_type, rows, factors):
+    offsets = scale_layout(element_type, rows, factors).offsets()
     r, f = np.ogrid[:rows, :factors]
     inside = r % 32 * 16 + r % 128 // 32 * 4 + f % 4
     assert np.array_equal(offsets, (r // 128 * (factors // 4) + f // 4) * 512 + inside)
@@ -50,7 +50,7 @@ def test_a_tile_in_words():
 
 
 @pytest.mark.parametrize(
-    "kind, rows, factors, message",
+    "element_type, rows, factors, message",
     [
         ("ue8m0", 96, 4, "factors of 96 rows, no multiple of 128; expected 128 "),
         ("ue8m0", 192, 4, r"expected 256 \(those of B have N rows, rounded up to 128\)"),
@@ -63,16 +63,16 @@ def test_a_tile_in_words():
         ),
     ],
 )
-def test_tiles_that_no_blocks_make_are_refused(kind, rows, factors, message):
+def test_tiles_without_whole_blocks_are_refused(element_type, rows, factors, message):
     with pytest.raises(LayoutError, match=message):
-        scale_layout(element(kind), rows, factors)
-    alike = scale_blocks(tile_of_atoms(element(kind), (rows, factors), 1, Swizzle.NONE))
+        scale_layout(element(element_type), rows, factors)
+    alike = scale_blocks(tile_of_atoms(element(element_type), (rows, factors), 1, Swizzle.NONE))
     assert isinstance(alike, Mismatch)
     with pytest.raises(LayoutError, match=message):
         raise LayoutError(alike.reason)
 
 
-def test_blocks_of_a_tile_and_of_its_parts():
+def test_blocks_of_a_tile_and_of_its_subtiles():
     tile = scale_layout(UE8M0, 256, 8)
     assert scale_blocks(tile).offsets == ((0, 512), (1024, 1536))
     half = tile.slice((128, 0), (128, 8))
@@ -97,11 +97,11 @@ def test_near_misses_have_no_blocks(text):
     assert "tcgen05.cp copies blocks of Swizzle<0,4,3> o ((32,4),4):((16,4),1)" in found.reason
 
 
-def test_a_part_inside_a_block_has_none():
+def test_a_subtile_inside_a_block_has_no_blocks():
     tile = scale_layout(UE8M0, 256, 4)
-    part = tile.slice((64, 0), (128, 4)).layout
-    assert scale_blocks(part).reason == (
-        "the part cuts blocks of 128x4 factors: it begins at (64,0) in them"
+    subtile = tile.slice((64, 0), (128, 4)).layout
+    assert scale_blocks(subtile).reason == (
+        "the subtile cuts blocks of 128x4 factors: it begins at (64,0) in them"
     )
     at_run_time = tile.slice((Multiple(32), 0), (128, 4)).layout
     assert "begins at (32n,0)" in scale_blocks(at_run_time).reason
@@ -111,8 +111,8 @@ def test_a_part_inside_a_block_has_none():
 
 def test_lines_of_16_bytes_follow_global_memory():
     tile = scale_layout(UE8M0, 256, 12)
-    part = scale_blocks(tile.slice((0, 4), (256, 8)).layout)
-    assert str(part.lines) == "Swizzle<0,4,3> o ((64,2),16):((16,1536),1)"
+    subtile = scale_blocks(tile.slice((0, 4), (256, 8)).layout)
+    assert str(subtile.lines) == "Swizzle<0,4,3> o ((64,2),16):((16,1536),1)"
     whole = scale_blocks(tile).lines.offsets()
     assert np.array_equal(whole.ravel(), np.arange(256 * 12))
 
@@ -245,7 +245,7 @@ def test_the_choice_takes_what_the_use_proposes():
     assert len(quick.candidates) == 1
 
 
-def test_the_choice_says_why_a_tile_has_no_blocks():
+def test_the_choice_states_why_a_tile_has_no_blocks():
     choice = choose(UE8M0, (64, 16), [ScaleUse("A's factors")])
     assert choice.picked is None
     assert "A's factors: factors of 64 rows, no multiple of 128; expected 128" in choice.explain()

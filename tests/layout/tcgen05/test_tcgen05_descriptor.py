@@ -26,7 +26,7 @@ units = st.integers(0, (1 << 14) - 1).map(lambda unit: 16 * unit)
             Tcgen05Descriptor(0, 0x4000, 0, 0, Swizzle.B128, True),
             VERSION | 2 << 61 | 1 << 52 | 0x0400_0000,
         ),
-        # As Triton and CUTLASS write the one of a K-major operand with rows of 128 bytes.
+        # A K-major operand with rows of 128 bytes, as in Triton and CUTLASS.
         (Tcgen05Descriptor(0x800, 16, 1024, 0, Swizzle.B128), 0x4000_4040_0001_0080),
     ],
     ids=str,
@@ -55,14 +55,14 @@ def refused(make):
 
 
 def test_a_descriptor_of_wgmma_is_none_of_tcgen05():
-    said = refused(lambda: Tcgen05Descriptor.decode(0x4000_0040_0001_0040))
-    assert said == ("bits 46 to 48 of 0x4000004000010040 are 0; a tcgen05 descriptor has 1 there")
+    message = refused(lambda: Tcgen05Descriptor.decode(0x4000_0040_0001_0040))
+    assert message == "bits 46 to 48 of 0x4000004000010040 are 0; a tcgen05 descriptor has 1 there"
 
 
 @pytest.mark.parametrize("mode", [3, 5, 7])
-def test_modes_that_mean_nothing(mode):
-    said = refused(lambda: Tcgen05Descriptor.decode(VERSION | mode << 61))
-    assert said.endswith(
+def test_undefined_modes_are_refused(mode):
+    message = refused(lambda: Tcgen05Descriptor.decode(VERSION | mode << 61))
+    assert message.endswith(
         f" is {mode}; expected 0 (none), 1 (128B_ATOM_32B), 2 (128B), 4 (64B), 6 (32B)"
     )
 
@@ -92,14 +92,14 @@ def test_what_the_absolute_mode_does_not_allow(swizzle, base_offset, message):
     assert refused(lambda: Tcgen05Descriptor(0, 0, 0, base_offset, swizzle, True)) == message
 
 
-def test_it_says_itself():
+def test_str_shows_the_absolute_mode():
     descriptor = Tcgen05Descriptor(0x400, 0x800, 1024, 0, Swizzle.B128, True)
     assert str(descriptor).endswith("swizzle 128B, LBO absolute")
 
 
 def test_a_base_offset_needs_a_swizzle():
-    said = refused(lambda: Tcgen05Descriptor.decode(VERSION | 3 << 49))
-    assert said == "base offset is 3, but without swizzle it must be 0"
+    message = refused(lambda: Tcgen05Descriptor.decode(VERSION | 3 << 49))
+    assert message == "base offset is 3, but without swizzle it must be 0"
 
 
 @pytest.mark.parametrize(
@@ -108,9 +108,9 @@ def test_a_base_offset_needs_a_swizzle():
         (0x470, 0x870, True, 48, "LBO is the address 0x870, 112 bytes into a line of 128, but 32 "),
         (0x460, 0x870, True, 48, None),
         (0x460, 0x880, True, 48, None),
-        # Rows of one chunk say nothing of the second.
+        # With one chunk, LBO is not checked.
         (0x450, 0x870, True, 48, None),
-        (0x460, 0x870, False, 48, "reads 48 bytes from byte 96 of lines of 128: behind their end"),
+        (0x460, 0x870, False, 48, "reads 48 bytes from byte 96 of lines of 128: past their end"),
         (0x450, 16, False, 48, None),
         (0x400, 0x800, True, 32, "LBO is an address (bit 52), which is for a K of 48 bytes; the "),
         (0x460, 16, False, 32, None),
@@ -125,11 +125,11 @@ def test_rows_that_fit_their_lines(start, lbo, absolute, k_bytes, message):
         assert message in refused(lambda: tcgen05_addresses(bits, "e2m1", "k", 128, k_bytes))
 
 
-@pytest.mark.parametrize("kind", ["bf16", "e4m3", "e2m1_p64"])
-def test_48_bytes_of_k_are_of_packed_4_bit_types(kind):
+@pytest.mark.parametrize("element_type", ["bf16", "e4m3", "e2m1_p64"])
+def test_48_bytes_of_k_are_of_packed_4_bit_types(element_type):
     bits = Tcgen05Descriptor(0x400, 16, 1024, 0, Swizzle.B128).encode()
-    said = refused(lambda: tcgen05_addresses(bits, kind, "k", 128, 48))
-    assert said == f"K is 48 bytes, which is for e2m1, not {kind}"
+    message = refused(lambda: tcgen05_addresses(bits, element_type, "k", 128, 48))
+    assert message == f"K is 48 bytes, which is for e2m1, not {element_type}"
 
 
 @pytest.mark.parametrize(
@@ -139,11 +139,21 @@ def test_48_bytes_of_k_are_of_packed_4_bit_types(kind):
             "tf32",
             "mn",
             Tcgen05Descriptor(0, 0, 0, 0, Swizzle.B128),
-            "tf32 not MN-major with swizzle 128B",
+            "tcgen05 does not read tf32 MN-major with swizzle 128B",
         ),
-        ("bf16", "mn", Tcgen05Descriptor(0, 0, 0, 0, Swizzle.B128_ATOM_32B), "bf16 not MN-major"),
-        ("bf16", "k", Tcgen05Descriptor(0, 0, 0, 0, Swizzle.B128_ATOM_32B), "bf16 not K-major"),
-        ("e2m1", "mn", Tcgen05Descriptor(0, 0, 0), "e2m1 not MN-major"),
+        (
+            "bf16",
+            "mn",
+            Tcgen05Descriptor(0, 0, 0, 0, Swizzle.B128_ATOM_32B),
+            "does not read bf16 MN-major",
+        ),
+        (
+            "bf16",
+            "k",
+            Tcgen05Descriptor(0, 0, 0, 0, Swizzle.B128_ATOM_32B),
+            "does not read bf16 K-major",
+        ),
+        ("e2m1", "mn", Tcgen05Descriptor(0, 0, 0), "does not read e2m1 MN-major"),
         (
             "bf16",
             "mn",

@@ -1,4 +1,4 @@
-"""The instruction set of tcgen05, and what one of its instructions takes."""
+"""The instruction set of tcgen05, and the operands of its instructions."""
 
 import re
 
@@ -10,7 +10,7 @@ from mlir_smem.layout.tcgen05 import KINDS, Tcgen05, Tcgen05Instruction
 BF16, E4M3, S8, E2M1 = map(element, ("bf16", "e4m3", "s8", "e2m1"))
 
 
-def test_the_architectures_have_others_of_the_kinds():
+def test_architectures_have_different_kinds():
     assert Arch.SM_100.isa == Tcgen05()
     assert Arch.SM_100.kinds == tuple(KINDS.values())
     assert set(Arch.SM_100.kinds) - set(Arch.SM_103.kinds) == {KINDS["i8"]}
@@ -50,16 +50,16 @@ def test_rows_of_48_bytes_have_an_n_of_their_own(long_k, k_bytes, least):
 
 
 @pytest.mark.parametrize(
-    "isa, asked, message",
+    "isa, options, message",
     [
         (Tcgen05(), {}, "tcgen05 does not multiply bf16 by e4m3"),
         (Tcgen05(), {"sparse": True}, "tcgen05 does not multiply bf16 by e4m3 with a sparse A"),
-        (Tcgen05(), {"ctas": 4}, "tcgen05 does not multiply bf16 by e4m3 in 4 blocks"),
+        (Tcgen05(), {"ctas": 4}, "tcgen05 does not multiply bf16 by e4m3 in 4 CTAs"),
     ],
 )
-def test_what_it_does_not_multiply(isa, asked, message):
+def test_what_it_does_not_multiply(isa, options, message):
     with pytest.raises(LayoutError, match=f"{message}$"):
-        isa.instruction(BF16, E4M3, **asked)
+        isa.instruction(BF16, E4M3, **options)
 
 
 def test_an_architecture_without_integers():
@@ -87,7 +87,7 @@ def test_types_of_a_kind():
             Tcgen05Instruction(KINDS["f16"], 2),
             Role.B,
             (16, 12),
-            "B: N is 12 in each of 2 blocks; kind::f16 takes multiples of 8 in each of 2 blocks, for "
+            "B: N is 12 in each of 2 CTAs; kind::f16 takes multiples of 8 in each of 2 CTAs, for "
             "example 8 or 16",
         ),
         (

@@ -1,4 +1,4 @@
-"""Operands of tcgen05: how tiles are cut into instructions, and what is refused."""
+"""Operands of tcgen05: how tiles are cut into MMA tiles, and refusals."""
 
 import pytest
 
@@ -142,7 +142,7 @@ def test_what_cannot_be_read(tile, role, kind, ctas, message):
     assert message in found.reason
 
 
-def test_a_use_evaluates_a_part():
+def test_a_use_evaluates_a_subtile():
     use = Tcgen05Instruction(F16_KIND).use("mma A", Role.A)
     assert use.evaluate(tile_of_atoms(BF16, (128, 64), 1, Swizzle.B128)).reason == (
         "K-major, Swizzle<3,4,3> o ((8,m),(T,2k)):((8T,SBO),(1,T))"

@@ -1,4 +1,4 @@
-"""CuTe's answers for sm_100, computed by NVIDIA's headers, beside ours."""
+"""Comparison with CuTe's results for sm_100, computed by NVIDIA's headers."""
 
 import hashlib
 
@@ -6,8 +6,8 @@ import pytest
 from each import for_each
 from oracle_sm100 import DATA, ROWS, SWIZZLES, every_row, name_of, tile_of
 
-from mlir_smem.layout import Order, Role, Swizzle, choose, element, instruction_k, tile_of_atoms
-from mlir_smem.layout.operand import blocks
+from mlir_smem.layout import Role, Swizzle, TileOrder, choose, element, instruction_k, tile_of_atoms
+from mlir_smem.layout.operand import operand_mma_tiles
 from mlir_smem.layout.tcgen05 import (
     TCGEN05_WIDEST_FIRST,
     Tcgen05Descriptor,
@@ -17,12 +17,12 @@ from mlir_smem.layout.tcgen05 import (
 )
 
 
-def blocks_of(row):
+def mma_tiles_of(row):
     pieces = (row["inst_mn"],) * (row["mn"] // row["inst_mn"])
-    return blocks(tile_of(row).stage(0).layout, pieces, encoding=Tcgen05Descriptor)
+    return operand_mma_tiles(tile_of(row).stage(0).layout, pieces, encoding=Tcgen05Descriptor)
 
 
-def test_the_data_says_where_it_comes_from():
+def test_the_data_states_its_source():
     assert DATA["meta"]["source"].startswith("NVIDIA/cutlass")
     assert "BSD-3-Clause" in DATA["meta"]["licence"]
     assert (len(ROWS), len(DATA["selector"])) == (1075, 865)
@@ -39,7 +39,7 @@ def test_tile(row):
 
 @every_row
 def test_descriptors(row):
-    found = blocks_of(row)
+    found = mma_tiles_of(row)
     ours = found.descriptor(row["smem_addr"])
     cutes = Tcgen05Descriptor.decode(int(row["desc_hex"], 16))
     for field in {"start", "lbo", "sbo", "base_offset", "swizzle", "absolute"} - set(
@@ -52,7 +52,7 @@ def test_descriptors(row):
 
 @for_each("row", ROWS[::9], name_of)
 def test_what_is_read_is_what_was_written(row):
-    layout, found = tile_of(row).stage(0).layout, blocks_of(row)
+    layout, found = tile_of(row).stage(0).layout, mma_tiles_of(row)
     k = instruction_k(element(row["dtype"]))
     offsets = layout.offsets()
     first = found.descriptor(0x2000).encode()
@@ -70,14 +70,16 @@ def test_what_is_read_is_what_was_written(row):
 
 def chosen(row, uses=()):
     shape, direction = (row["mn"], row["k"]), int(row["major"] == "K")
-    kind = element(row["dtype"])
-    picked = choose(kind, shape, uses, contiguous=direction, swizzles=TCGEN05_WIDEST_FIRST).picked
+    element_type = element(row["dtype"])
+    picked = choose(
+        element_type, shape, uses, contiguous=direction, swizzles=TCGEN05_WIDEST_FIRST
+    ).picked
     return picked and picked.layout.swizzle
 
 
 def test_choice_of_a_tile_that_nothing_uses():
     differ = [r for r in DATA["selector"] if chosen(r) is not SWIZZLES[r["selected"]]]
-    # Where nothing says that tensor cores read it, the 128-byte swizzle of every generation wins.
+    # Without a use by tensor cores, the 128-byte swizzle that wgmma also has is preferred.
     assert {(r["dtype"], r["major"], chosen(r)) for r in differ} == {("tf32", "MN", Swizzle.B128)}
 
 
@@ -85,19 +87,21 @@ def test_choice_of_a_tile_that_nothing_uses():
 def test_choice_of_an_operand(role):
     left_out = 0
     for row in DATA["selector"]:
-        kind = element(row["dtype"])
-        use = Tcgen05Instruction(kind_of(kind, kind)).use("mma", role)
+        element_type = element(row["dtype"])
+        use = Tcgen05Instruction(kind_of(element_type, element_type)).use("mma", role)
         shape, direction = (row["mn"], row["k"]), int(row["major"] == "K")
         if role is Role.B:
             shape, direction = shape[::-1], 1 - direction
         picked = choose(
-            kind, shape, [use], contiguous=direction, swizzles=TCGEN05_WIDEST_FIRST
+            element_type, shape, [use], contiguous=direction, swizzles=TCGEN05_WIDEST_FIRST
         ).picked
         if picked is None:
             left_out += 1
-            # CuTe also selects for what no instruction reads.
-            rows = 64 if role is Role.A else 8 if row["major"] == "K" or kind.bits != 8 else 16
-            assert row["mn"] % rows or row["k"] % instruction_k(kind)
+            # CuTe also selects layouts that no instruction reads.
+            rows = (
+                64 if role is Role.A else 8 if row["major"] == "K" or element_type.bits != 8 else 16
+            )
+            assert row["mn"] % rows or row["k"] % instruction_k(element_type)
         else:
             assert picked.layout.swizzle is SWIZZLES[row["selected"]], row
     assert left_out < len(DATA["selector"])
@@ -106,8 +110,8 @@ def test_choice_of_an_operand(role):
 def test_accepted():
     (case,) = DATA["acceptance_cases"]
     assert case["accepted"]
-    tile = tile_of_atoms(element("e4m3"), (128, 64), 0, Swizzle.B128, Order.ALONG)
-    found = blocks(tile, (64, 64), encoding=Tcgen05Descriptor)
+    tile = tile_of_atoms(element("e4m3"), (128, 64), 0, Swizzle.B128, TileOrder.ALONG)
+    found = operand_mma_tiles(tile, (64, 64), encoding=Tcgen05Descriptor)
     assert found.descriptor(0).encode() == int(case["desc_hex"], 16)
     assert case["desc_layout_u128"] == "(_1,_2,_2):(_0,_4,_256)"
     assert found.steps == ((0, 256), (4, 260))

@@ -1,4 +1,4 @@
-"""Operands of sparse wgmma: of B one instruction reads 64 bytes along K, of the compressed A 32."""
+"""Operands of sparse wgmma: an instruction reads 64 bytes along K of B, and 32 of the compressed A."""
 
 import re
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import orders, swizzles
+from strategies import swizzles, tile_orders
 
 from mlir_smem.layout import (
     ELEMENTS,
@@ -25,7 +25,7 @@ from mlir_smem.layout import (
     tile_of_atoms,
 )
 from mlir_smem.layout.canonical import FORMS
-from mlir_smem.layout.operand import blocks
+from mlir_smem.layout.operand import operand_mma_tiles
 from mlir_smem.layout.wgmma import MN_MAJOR, SPARSE, SPARSE_B_FORMS, WgmmaInstruction, descriptor_of
 
 BF16, TF32, S8 = element("bf16"), element("tf32"), element("s8")
@@ -36,28 +36,31 @@ units = st.integers(0, 300).map(lambda unit: 16 * unit)
 @st.composite
 def sparse_operands(draw, role=None):
     """(tile in the operand's orientation (m/n, k), its role), of A compressed."""
-    kind, role = draw(st.sampled_from(KINDS)), role or draw(st.sampled_from(Role))
-    major = draw(st.sampled_from(Major)) if kind in MN_MAJOR else Major.K
+    element_type, role = draw(st.sampled_from(KINDS)), role or draw(st.sampled_from(Role))
+    major = draw(st.sampled_from(Major)) if element_type in MN_MAJOR else Major.K
     mn = draw(st.integers(1, 3)) * 64 if role is Role.A else draw(st.integers(1, 40)) * 8
-    k = draw(st.integers(1, 4)) * instruction_k(kind) * (1 if role is Role.A else 2)
+    k = draw(st.integers(1, 4)) * instruction_k(element_type) * (1 if role is Role.A else 2)
     contiguous = 1 if major is Major.K else 0
-    return tile_of_atoms(kind, (mn, k), contiguous, draw(swizzles), draw(orders)), role
+    return tile_of_atoms(element_type, (mn, k), contiguous, draw(swizzles), draw(tile_orders)), role
 
 
-def reads(found, kind, start, role):
+def reads(found, element_type, start, role):
     """The byte address that the instructions read for each element of a whole operand, (m/n, k)."""
     first = found.descriptor(start).encode()
     major, sparse = found.canonical.major.value, role is Role.B
     return np.block(
         [
-            [operand_addresses(first + step, kind.name, major, piece, sparse) for step in row]
+            [
+                operand_addresses(first + step, element_type.name, major, piece, sparse)
+                for step in row
+            ]
             for piece, row in zip(found.pieces, found.steps, strict=True)
         ]
     )
 
 
 @given(st.data(), sparse_operands())
-def test_blocks_read_the_tile(data, operand):
+def test_mma_tiles_read_the_tile(data, operand):
     tile, role = operand
     base = data.draw(st.integers(1, 1 << 16)) // tile.alignment * tile.alignment
     found = mma_tiles(role.orient(tile), role, sparse=True)
@@ -66,7 +69,7 @@ def test_blocks_read_the_tile(data, operand):
 
 
 @given(st.data(), sparse_operands(Role.B))
-def test_blocks_read_a_part_of_the_tile(data, operand):
+def test_mma_tiles_read_a_subtile(data, operand):
     tile, role = operand
     step = 2 * instruction_k(tile.element)
     row = data.draw(st.integers(0, tile.shape[0] // 8 - 1)) * 8
@@ -86,17 +89,17 @@ def test_blocks_read_a_part_of_the_tile(data, operand):
     units,
     units,
 )
-def test_every_canonical_layout_is_read_as_it_says(pair, m, lbo, sbo):
-    form, kind = pair
+def test_every_canonical_layout_is_read_at_its_offsets(pair, m, lbo, sbo):
+    form, element_type = pair
     k = 4 if form.major is Major.MN else 2
-    layout = form.layout(kind, m, k, lbo, sbo)
-    assert layout.shape[1] == 2 * instruction_k(kind)
+    layout = form.layout(element_type, m, k, lbo, sbo)
+    assert layout.shape[1] == 2 * instruction_k(element_type)
     descriptor = descriptor_of(match(layout, SPARSE_B_FORMS), 0x400).encode()
-    read = operand_addresses(descriptor, kind.name, form.major.value, layout.shape[0], True)
+    read = operand_addresses(descriptor, element_type.name, form.major.value, layout.shape[0], True)
     assert np.array_equal(read, 0x400 + layout.offsets())
 
 
-# The rule, written down as it was measured.
+# The addresses as they were measured.
 
 
 def measured(d, size, n, kb, swizzled_width):
@@ -109,10 +112,10 @@ def measured(d, size, n, kb, swizzled_width):
 
 
 @given(st.sampled_from(KINDS), swizzles, units, units, units, st.integers(0, 7))
-def test_addresses_of_k_major(kind, swizzle, start, lbo, sbo, phase):
+def test_addresses_of_k_major(element_type, swizzle, start, lbo, sbo, phase):
     d = WgmmaDescriptor(start, lbo, sbo, phase, swizzle)
-    found = operand_addresses(d.encode(), kind.name, "k", 16, sparse=True)
-    size = kind.bits // 8
+    found = operand_addresses(d.encode(), element_type.name, "k", 16, sparse=True)
+    size = element_type.bits // 8
     assert found.shape == (16, 64 // size)
     for n in range(16):
         for k in range(64 // size):
@@ -126,25 +129,25 @@ def test_addresses_of_n_major(swizzle, start, lbo, sbo):
     found = operand_addresses(bits, "bf16", "mn", 64, sparse=True)
     assert found.shape == (64, 32)
     assert np.array_equal(found[:, :16], dense)
-    # Two groups of eight k on, by the stride along k.
+    # The second half is two groups of eight k further, by the stride along k.
     along = lbo if swizzle is Swizzle.NONE else sbo
     later = operand_addresses(bits + (2 * along >> 4), "bf16", "mn", 64)
     assert np.array_equal(found[:, 16:], later)
 
 
 @given(st.sampled_from(list(ELEMENTS.values())), swizzles, units, units, units)
-def test_lbo_of_dense_swizzled_k_major_has_no_effect(kind, swizzle, start, lbo, sbo):
+def test_lbo_of_dense_swizzled_k_major_has_no_effect(element_type, swizzle, start, lbo, sbo):
     if swizzle is Swizzle.NONE:
         return
     one, other = (WgmmaDescriptor(start, x, sbo, 0, swizzle).encode() for x in (lbo, 16))
-    a, b = (operand_addresses(bits, kind.name, "k", 16) for bits in (one, other))
+    a, b = (operand_addresses(bits, element_type.name, "k", 16) for bits in (one, other))
     assert np.array_equal(a, b)
 
 
 # The 32B swizzle's LBO.
 
 
-def test_the_two_columns_of_the_32b_swizzle_lie_lbo_apart():
+def test_the_two_columns_of_the_32b_swizzle_are_lbo_apart():
     tile = tile_of_atoms(BF16, (128, 64), 1, Swizzle.B32)
     found = mma_tiles(tile.transposed(), Role.B, sparse=True)
     assert found.canonical == Canonical(SPARSE_B_FORMS[Major.K, Swizzle.B32], 128 * 32, 256)
@@ -153,7 +156,7 @@ def test_the_two_columns_of_the_32b_swizzle_lie_lbo_apart():
     assert found.steps == ((0, 2 * 128 * 32 // 16),)
 
 
-def test_adjacent_columns_lie_their_32_bytes_apart():
+def test_adjacent_columns_are_32_bytes_apart():
     layout = parse_layout("Swizzle<1,4,3> o ((8,2),32):((16,512),1)", BF16)
     assert match(layout, SPARSE_B_FORMS) == Canonical(
         SPARSE_B_FORMS[Major.K, Swizzle.B32], 32, 1024
@@ -187,14 +190,13 @@ def test_only_one_form_differs():
 # Refusals, and the choice.
 
 
-def test_an_instruction_s_block_that_cuts_an_atom():
-    # Runs of 32 bytes in the atoms of the 64B swizzle: 64 bytes along K are not in a row.
+def test_a_sparse_mma_tile_that_cuts_an_atom():
+    # Runs of 32 bytes in the atoms of the 64B swizzle: 64 bytes along K are not contiguous.
     half = parse_layout("Swizzle<2,4,3> o ((8,8),(16,2)):((32,256),(1,2048))", BF16)
-    found = blocks(half, (64,), WgmmaDescriptor, 64, SPARSE_B_FORMS)
+    found = operand_mma_tiles(half, (64,), WgmmaDescriptor, 64, SPARSE_B_FORMS)
     assert isinstance(found, Mismatch)
     assert found.reason.startswith(
-        "the instruction's block of 64x32 at (0, 0): along k, the repeats of the pattern have no "
-        "single stride"
+        "the MMA tile of 64x32 at (0, 0): along k, the repeats of the pattern have no single stride"
     )
 
 
@@ -207,7 +209,7 @@ def test_strides_along_k_that_no_descriptor_has():
 
 
 @pytest.mark.parametrize(
-    "kind, shape, role, reason",
+    "element_type, shape, role, reason",
     [
         ("bf16", (80, 64), Role.B, "k is 80, not a multiple of 32 (64 bytes of bf16)"),
         ("s8", (96, 64), Role.B, "k is 96, not a multiple of 64 (64 bytes of s8)"),
@@ -216,9 +218,9 @@ def test_strides_along_k_that_no_descriptor_has():
         ("b1", (512, 64), Role.B, "wgmma does not multiply b1 sparse"),
     ],
 )
-def test_what_no_sparse_instruction_reads(kind, shape, role, reason):
+def test_what_no_sparse_instruction_reads(element_type, shape, role, reason):
     contiguous = 1 if role is Role.A else 0
-    tile = tile_of_atoms(element(kind), shape, contiguous, Swizzle.NONE)
+    tile = tile_of_atoms(element(element_type), shape, contiguous, Swizzle.NONE)
     assert mma_tiles(tile, role, sparse=True) == Mismatch(reason)
 
 

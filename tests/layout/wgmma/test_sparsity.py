@@ -1,4 +1,4 @@
-"""Sparse A: what is kept comes back, and threads load the metadata that the hardware takes from them."""
+"""Sparse A: decompression inverts compression, and threads load the metadata that the hardware reads."""
 
 import re
 
@@ -25,7 +25,7 @@ DTYPES = {
 SPARSE_K = {"f16": 32, "bf16": 32, "tf32": 16, "e4m3": 64, "e5m2": 64, "s8": 64, "u8": 64}
 
 every_type = pytest.mark.parametrize("name", DTYPES)
-kinds = st.sampled_from(list(DTYPES))
+element_types = st.sampled_from(list(DTYPES))
 
 
 def group(name):
@@ -34,8 +34,8 @@ def group(name):
 
 @st.composite
 def matrices(draw):
-    """(type, a matrix of it): M of one block or two, K of one to five instructions, zeros or not."""
-    name = draw(kinds)
+    """(type, a matrix of it): M of 64 or 128, K of one to five instructions, with or without zeros."""
+    name = draw(element_types)
     shape = (64 * draw(st.integers(1, 2)), SPARSE_K[name] * draw(st.integers(1, 5)))
     seed, zeros = draw(st.integers(0, 1 << 32)), draw(st.sampled_from([0.0, 0.4, 0.8, 1.0]))
     rng = np.random.default_rng(seed)
@@ -44,7 +44,7 @@ def matrices(draw):
 
 
 def by_the_rule(name, words, k):
-    """The nibble of each row and group, by the ISA's threads one after the other, as measured."""
+    """The nibble of each row and group, thread by thread, as measured."""
     found = {}
     for instruction in range(k // SPARSE_K[name]):
         for t in range(128):
@@ -114,7 +114,7 @@ def test_each_thread_gives_the_metadata_of_its_rows(matrix):
             assert (whole[kept] == have).all()
 
 
-@given(st.data(), kinds, st.integers(1, 2), st.integers(1, 5))
+@given(st.data(), element_types, st.integers(1, 2), st.integers(1, 5))
 def test_words_and_nibbles_are_inverse(data, name, blocks, instructions):
     shape = (64 * blocks, instructions * SPARSE_K[name] // group(name))
     nibbles = data.draw(arrays.arrays(np.uint8, shape, elements=st.integers(0, 15)))
@@ -245,4 +245,4 @@ def test_undefined_metadata(name, legal, nibble):
 
 
 def test_every_type_but_b1_has_a_sparse_instruction():
-    assert {kind.name for kind in SPARSE} == set(DTYPES)
+    assert {element_type.name for element_type in SPARSE} == set(DTYPES)

@@ -1,4 +1,4 @@
-"""mma operands: the descriptors of a tile's blocks make wgmma read that tile, byte for byte."""
+"""mma operands: with the descriptors of a tile's MMA tiles, wgmma reads that tile, byte for byte."""
 
 import re
 from dataclasses import replace
@@ -17,9 +17,9 @@ from mlir_smem.layout import (
     Mismatch,
     Mode,
     Multiple,
-    Order,
     Role,
     Swizzle,
+    TileOrder,
     WgmmaDescriptor,
     base_offset,
     descriptor_of,
@@ -31,7 +31,7 @@ from mlir_smem.layout import (
     parse_layout,
     tile_of_atoms,
 )
-from mlir_smem.layout.operand import blocks
+from mlir_smem.layout.operand import operand_mma_tiles
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 from mlir_smem.layout.wgmma import MN_MAJOR
 
@@ -39,13 +39,13 @@ BF16 = element("bf16")
 TF32 = element("tf32")
 
 
-def reads(found, kind, start, base_offset=0):
+def reads(found, element_type, start, base_offset=0):
     """The byte address that the instructions read for each element of a whole operand, (m/n, k)."""
     first = found.descriptor(start, base_offset).encode()
     major = found.canonical.major.value
     return np.block(
         [
-            [operand_addresses(first + step, kind.name, major, piece) for step in row]
+            [operand_addresses(first + step, element_type.name, major, piece) for step in row]
             for piece, row in zip(found.pieces, found.steps, strict=True)
         ]
     )
@@ -56,11 +56,11 @@ def pattern_aligned(tile):
     return st.integers(1, 1 << 16).map(lambda a: a // tile.alignment * tile.alignment)
 
 
-# The tile that instructions read is the tile that the layout says.
+# Instructions read each element at the offset that the layout gives.
 
 
 @given(st.data(), operands())
-def test_blocks_read_the_tile(data, operand):
+def test_mma_tiles_read_the_tile(data, operand):
     base = data.draw(pattern_aligned(operand.tile))
     found = mma_tiles(operand.stored, operand.role)
     assert found and found.canonical.major is operand.major
@@ -69,7 +69,7 @@ def test_blocks_read_the_tile(data, operand):
 
 
 @given(st.data(), operands())
-def test_blocks_read_a_pattern_that_starts_at_any_line(data, operand):
+def test_mma_tiles_read_a_pattern_that_starts_at_any_line(data, operand):
     tile = operand.tile
     line = 16 if tile.swizzle is Swizzle.NONE else 128
     base = data.draw(st.integers(8, 1000)) * line
@@ -80,13 +80,13 @@ def test_blocks_read_a_pattern_that_starts_at_any_line(data, operand):
 
 
 @st.composite
-def parts(draw):
-    """(operand, starts, sizes): a part that instructions can read, wherever in the pattern."""
+def subtiles(draw):
+    """(operand, starts, sizes): a subtile that instructions can read, anywhere in the pattern."""
     operand = draw(operands())
-    tile, kind = operand.tile, operand.tile.element
-    units = (64 if operand.role is Role.A else 8, instruction_k(kind))
-    # A part may begin at every 16 bytes of a line, and at every line.
-    grains = (1, kind.unit) if operand.major is Major.K else (kind.unit, 1)
+    tile, element_type = operand.tile, operand.tile.element
+    units = (64 if operand.role is Role.A else 8, instruction_k(element_type))
+    # A subtile may begin at every 16 bytes of a line, and at every line.
+    grains = (1, element_type.unit) if operand.major is Major.K else (element_type.unit, 1)
     starts, sizes = [], []
     for extent, modes, unit, grain in zip(
         tile.shape, tile.coalesced().modes, units, grains, strict=True
@@ -100,9 +100,9 @@ def parts(draw):
     return operand, tuple(starts), tuple(sizes)
 
 
-@given(st.data(), parts())
-def test_blocks_read_a_part_of_the_tile(data, part):
-    operand, (row, k), (rows, ks) = part
+@given(st.data(), subtiles())
+def test_mma_tiles_read_a_subtile(data, subtile):
+    operand, (row, k), (rows, ks) = subtile
     tile, role = operand.tile, operand.role
     base = data.draw(pattern_aligned(tile))
     cut = tile.slice((row, k), (rows, ks))
@@ -112,29 +112,31 @@ def test_blocks_read_a_part_of_the_tile(data, part):
 
 
 @given(st.data(), operands())
-def test_one_run_time_block_reads_each_block(data, operand):
-    tile, kind = operand.tile, operand.tile.element
-    rows, ks = 64 if operand.role is Role.A else 8, instruction_k(kind)
+def test_one_run_time_mma_tile_reads_each(data, operand):
+    tile, element_type = operand.tile, operand.tile.element
+    rows, ks = 64 if operand.role is Role.A else 8, instruction_k(element_type)
     base = data.draw(pattern_aligned(tile))
     cut = tile.slice((Multiple(rows), Multiple(ks)), (rows, ks))
-    found = blocks(cut.layout, (rows,), WgmmaDescriptor)
+    found = operand_mma_tiles(cut.layout, (rows,), WgmmaDescriptor)
     for row in range(0, tile.shape[0], rows):
         for k in range(0, tile.shape[1], ks):
             offset = cut.offset + sum(t.at((row, k)[t.dim]) for t in cut.terms)
-            read = reads(found, kind, base + kind.bytes(offset))
+            read = reads(found, element_type, base + element_type.bytes(offset))
             assert np.array_equal(read, base + tile.offsets()[row : row + rows, k : k + ks])
 
 
 @pytest.mark.parametrize("swizzle", WIDEST_FIRST, ids=str)
 @pytest.mark.parametrize(
-    "kind, contiguous", [(BF16, 0), (BF16, 1), (TF32, 1), (element("b1"), 1)], ids=str
+    "element_type, contiguous", [(BF16, 0), (BF16, 1), (TF32, 1), (element("b1"), 1)], ids=str
 )
-def test_blocks_read_each_stage(kind, contiguous, swizzle):
-    tile = tile_of_atoms(kind, (3, 128, 3 * instruction_k(kind)), contiguous, swizzle)
+def test_mma_tiles_read_each_stage(element_type, contiguous, swizzle):
+    tile = tile_of_atoms(
+        element_type, (3, 128, 3 * instruction_k(element_type)), contiguous, swizzle
+    )
     for index in range(3):
         stage = tile.stage(index)
         found = mma_tiles(stage.layout, Role.A)
-        read = reads(found, kind, 0x400 + kind.bytes(stage.offset))
+        read = reads(found, element_type, 0x400 + element_type.bytes(stage.offset))
         assert np.array_equal(read, 0x400 + tile.offsets()[index])
 
 
@@ -146,19 +148,19 @@ def test_blocks_read_each_stage(kind, contiguous, swizzle):
     st.integers(0, 300).map(lambda unit: 16 * unit),
     st.integers(0, 300).map(lambda unit: 16 * unit),
 )
-def test_every_canonical_layout_is_read_as_it_says(pair, m, lbo, sbo):
-    form, kind = pair
+def test_every_canonical_layout_is_read_at_its_offsets(pair, m, lbo, sbo):
+    form, element_type = pair
     k = 1 if form.major is Major.K else 2
-    layout = form.layout(kind, m, k, lbo, sbo)
-    assert layout.shape[1] == instruction_k(kind)
+    layout = form.layout(element_type, m, k, lbo, sbo)
+    assert layout.shape[1] == instruction_k(element_type)
     descriptor = descriptor_of(match(layout), 0x400).encode()
-    read = operand_addresses(descriptor, kind.name, form.major.value, layout.shape[0])
+    read = operand_addresses(descriptor, element_type.name, form.major.value, layout.shape[0])
     assert np.array_equal(read, 0x400 + layout.offsets())
 
 
 @given(st.data(), operands())
-def test_whatever_is_accepted_is_read_as_it_says(data, operand):
-    # One stride is replaced; most such layouts are refused, the others must be right.
+def test_every_accepted_layout_is_read_at_its_offsets(data, operand):
+    # One stride is replaced; most of these layouts are refused, the others must be read correctly.
     tile, role = operand.tile, operand.role
     modes = [list(dim) for dim in tile.modes]
     dim = data.draw(st.sampled_from(modes))
@@ -172,7 +174,7 @@ def test_whatever_is_accepted_is_read_as_it_says(data, operand):
 
 def test_an_instruction_that_needs_no_lbo_takes_the_others():
     operand = tile_of_atoms(BF16, (320, 32), 0, Swizzle.B128)
-    found = blocks(operand, (256, 64), WgmmaDescriptor)
+    found = operand_mma_tiles(operand, (256, 64), WgmmaDescriptor)
     # From 64 columns to the next: 32 rows of k of 128 bytes.
     assert (found.canonical.lbo, found.canonical.sbo) == (4096, 1024)
     assert found.steps == ((0, 128), (1024, 1152))
@@ -180,7 +182,7 @@ def test_an_instruction_that_needs_no_lbo_takes_the_others():
 
 def test_an_instruction_that_needs_no_sbo_takes_the_others():
     operand = tile_of_atoms(BF16, (264, 32), 1, Swizzle.B64)
-    found = blocks(operand, (256, 8), WgmmaDescriptor)
+    found = operand_mma_tiles(operand, (256, 8), WgmmaDescriptor)
     assert (found.canonical.lbo, found.canonical.sbo) == (None, 512)
 
 
@@ -209,11 +211,11 @@ def test_an_element_of_bf16(descriptor, major, row, k, address):
     assert operand_addresses(descriptor.encode(), "bf16", major, 128)[row, k] == address
 
 
-@pytest.mark.parametrize("kind", ELEMENTS.values(), ids=str)
-def test_reads_have_the_instructions_shape(kind):
+@pytest.mark.parametrize("element_type", ELEMENTS.values(), ids=str)
+def test_reads_have_the_instructions_shape(element_type):
     descriptor = WgmmaDescriptor(0x400, 128, 256).encode()
-    read = operand_addresses(descriptor, kind.name, "k", 64)
-    assert (read.shape, read.dtype) == ((64, instruction_k(kind)), np.int64)
+    read = operand_addresses(descriptor, element_type.name, "k", 64)
+    assert (read.shape, read.dtype) == ((64, instruction_k(element_type)), np.int64)
 
 
 # Descriptors and steps, by hand.
@@ -235,14 +237,14 @@ def test_an_mn_major_operand_steps_over_lines():
     assert found.steps == ((0, 128, 256, 384),)
 
 
-def test_strides_are_of_the_tile_not_of_the_block():
-    tile = tile_of_atoms(BF16, (128, 64), 1, Swizzle.B128, Order.ALONG)
-    wide = tile_of_atoms(BF16, (128, 256), 1, Swizzle.B128, Order.ALONG)
+def test_strides_are_of_the_tile_not_of_the_mma_tile():
+    tile = tile_of_atoms(BF16, (128, 64), 1, Swizzle.B128, TileOrder.ALONG)
+    wide = tile_of_atoms(BF16, (128, 256), 1, Swizzle.B128, TileOrder.ALONG)
     assert mma_tiles(tile, Role.A).canonical.sbo == 1024
     assert mma_tiles(wide, Role.A).canonical.sbo == 4096
 
 
-def test_the_narrowest_block_still_has_the_strides_of_the_others():
+def test_the_narrowest_mma_tile_has_the_strides_of_the_others():
     tile = tile_of_atoms(BF16, (264, 16), 1, Swizzle.NONE).transposed()
     found = mma_tiles(tile, Role.B)
     assert found.pieces == (256, 8)
@@ -259,7 +261,7 @@ def test_roles():
 
 
 @pytest.mark.parametrize(
-    "kind, shape, role, reason",
+    "element_type, shape, role, reason",
     [
         ("bf16", (96, 64), Role.A, "M is 96, not a multiple of 64"),
         ("bf16", (64, 12), Role.B, "N is 12; expected a multiple of 8, for example 8 or 16"),
@@ -268,19 +270,19 @@ def test_roles():
         ("b1", (64, 128), Role.A, r"k is 128, not a multiple of 256 \(32 bytes of b1\)"),
     ],
 )
-def test_extents_that_no_instruction_has(kind, shape, role, reason):
+def test_extents_that_no_instruction_has(element_type, shape, role, reason):
     contiguous = 1 if role is Role.A else 0
-    found = mma_tiles(tile_of_atoms(element(kind), shape, contiguous, Swizzle.NONE), role)
+    found = mma_tiles(tile_of_atoms(element(element_type), shape, contiguous, Swizzle.NONE), role)
     assert isinstance(found, Mismatch) and re.search(reason, found.reason)
 
 
-@pytest.mark.parametrize("kind", ["tf32", "e4m3", "e5m2", "s8", "u8", "b1"])
+@pytest.mark.parametrize("element_type", ["tf32", "e4m3", "e5m2", "s8", "u8", "b1"])
 @pytest.mark.parametrize(
     "role, contiguous, major", [(Role.A, 0, "M-major"), (Role.B, 1, "N-major")]
 )
-def test_only_16_bit_types_are_read_mn_major(kind, role, contiguous, major):
-    tile = tile_of_atoms(element(kind), (256, 256), contiguous, Swizzle.NONE)
-    reason = f"the tile is {major}, but wgmma reads {kind} K-major only .* 16-bit types"
+def test_only_16_bit_types_are_read_mn_major(element_type, role, contiguous, major):
+    tile = tile_of_atoms(element(element_type), (256, 256), contiguous, Swizzle.NONE)
+    reason = f"the tile is {major}, but wgmma reads {element_type} K-major only .* 16-bit types"
     found = mma_tiles(tile, role)
     assert isinstance(found, Mismatch) and re.search(reason, found.reason)
 
@@ -296,28 +298,28 @@ def test_a_staged_tile_is_no_operand():
     assert isinstance(found, Mismatch) and "rank 3" in found.reason
 
 
-def test_a_block_that_is_not_canonical_is_named():
+def test_an_mma_tile_that_is_not_canonical_is_named():
     tile = parse_layout("Swizzle<3,4,3> o (128,64):(72,1)", BF16)
     found = mma_tiles(tile, Role.A)
     assert isinstance(found, Mismatch) and found.reason.startswith(
-        "the instruction's block of 64x16 at (0, 0): along m/n, the stride of factor 8 is 72"
+        "the MMA tile of 64x16 at (0, 0): along m/n, the stride of factor 8 is 72"
     )
 
 
-def test_a_block_that_cuts_an_atom_is_named():
+def test_an_mma_tile_that_cuts_an_atom_is_named():
     operand = tile_of_atoms(BF16, (96, 16), 0, Swizzle.B128)
-    found = blocks(operand, (32, 64), WgmmaDescriptor)
+    found = operand_mma_tiles(operand, (32, 64), WgmmaDescriptor)
     assert isinstance(found, Mismatch) and found.reason.startswith(
-        "the instruction's block of 64x16 at (32, 0): it cuts an atom: along m/n, it begins 32 "
+        "the MMA tile of 64x16 at (32, 0): it cuts an atom: along m/n, it begins 32 "
         "elements into one of 64 and is 64 long, but the next is 1024 elements apart and no "
         "descriptor reads across; begin at a multiple of 64"
     )
 
 
-def test_a_block_between_16_byte_units_is_named():
+def test_an_mma_tile_between_16_byte_units_is_named():
     operand = parse_layout("((8,2),(8,2)):((8,132),(1,64))", BF16)
-    assert blocks(operand, (8, 8), WgmmaDescriptor) == Mismatch(
-        "the instruction's block of 8x16 at (8, 0) starts 132 elements into the tile, which is not "
+    assert operand_mma_tiles(operand, (8, 8), WgmmaDescriptor) == Mismatch(
+        "the MMA tile of 8x16 at (8, 0) starts 132 elements into the tile, which is not "
         "a multiple of 16 bytes"
     )
 
@@ -331,7 +333,7 @@ def test_a_block_between_16_byte_units_is_named():
         ((1 << 46, "bf16", "k", 64), "sets bits 0x0000400000000000, which belong to no field"),
     ],
 )
-def test_addresses_of_nothing_that_wgmma_reads(arguments, message):
+def test_addresses_of_operands_that_wgmma_does_not_read(arguments, message):
     with pytest.raises(ValueError, match=message):
         operand_addresses(*arguments)
 

@@ -1,4 +1,4 @@
-"""The shapes of wgmma, and how a product is cut into them."""
+"""The shapes of wgmma, and how a matrix product is cut into them."""
 
 import pytest
 from hypothesis import given
@@ -20,15 +20,15 @@ def test_integers_take_multiples_of_16_above_32(name):
 
 
 @given(elements, st.integers(1, 200).map(lambda n: 8 * n))
-def test_every_multiple_of_8_is_cut_into_legal_pieces(kind, n):
-    pieces = n_pieces(kind, n)
+def test_every_multiple_of_8_is_cut_into_legal_pieces(element_type, n):
+    pieces = n_pieces(element_type, n)
     assert sum(pieces) == n
-    assert set(pieces) <= set(legal_n(kind))
+    assert set(pieces) <= set(legal_n(element_type))
 
 
 @given(elements, st.integers(1, 1600).filter(lambda n: n % 8))
-def test_nothing_else_is_cut(kind, n):
-    assert n_pieces(kind, n) is None
+def test_nothing_else_is_cut(element_type, n):
+    assert n_pieces(element_type, n) is None
 
 
 @given(st.integers(1, 200).map(lambda n: 8 * n))

@@ -1,4 +1,4 @@
-"""What wgmma does with the element types."""
+"""The element types of wgmma."""
 
 import pytest
 
@@ -20,9 +20,9 @@ from mlir_smem.layout.wgmma import MN_MAJOR, MULTIPLICANDS, SPARSE, WgmmaInstruc
     ],
 )
 def test_k_and_majors(name, k, mn_major):
-    kind = element(name)
-    assert kind in MULTIPLICANDS
-    assert (instruction_k(kind), kind in MN_MAJOR) == (k, mn_major)
+    element_type = element(name)
+    assert element_type in MULTIPLICANDS
+    assert (instruction_k(element_type), element_type in MN_MAJOR) == (k, mn_major)
 
 
 def test_s32_is_no_multiplicand():
@@ -34,11 +34,11 @@ def test_b1_is_not_multiplied_sparse():
 
 
 def test_types_that_do_not_go_together():
-    message = "wgmma does not multiply f16 by bf16; beside an A of f16, B is f16"
+    message = "wgmma does not multiply f16 by bf16; with an A of f16, B is f16"
     with pytest.raises(LayoutError, match=message):
         WgmmaInstruction().check_types(element("f16"), element("bf16"))
 
 
 def test_one_warpgroup_multiplies():
-    with pytest.raises(LayoutError, match="wgmma does not multiply in 2 blocks together"):
+    with pytest.raises(LayoutError, match="wgmma has no instructions of 2 CTAs"):
         Arch.SM_90.isa.instruction(element("f16"), element("f16"), ctas=2)

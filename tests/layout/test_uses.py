@@ -1,4 +1,4 @@
-"""Tiles that fragments are loaded from and stored to: what that says of layouts, and which is chosen."""
+"""Tiles that fragments are loaded from and stored to: evaluation of layouts, and the choice."""
 
 import pytest
 from hypothesis import given
@@ -29,7 +29,7 @@ STORE = FragmentUse("the store", accumulator_access)
 
 
 class Rated:
-    """A use that takes every layout, with as many conflicts as are said for its swizzle."""
+    """A use that accepts every layout, with the given number of conflicts for each swizzle."""
 
     def __init__(self, what, **conflicts):
         self.what = what
@@ -40,7 +40,7 @@ class Rated:
         return Evaluation(True, f"{count} too many" if count else "fine", conflicts=count)
 
 
-# What one use says.
+# The evaluation by one use.
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ class Rated:
             tile_of_atoms(B1, (128, 256), 0, Swizzle.NONE),
             Evaluation(
                 False,
-                "registers hold 32 elements of b1 along k, which must lie together; "
+                "registers hold 32 elements of b1 along k, which must be adjacent in memory; "
                 "expected contiguous rows at multiples of 32 elements",
             ),
         ),
@@ -90,7 +90,7 @@ class Rated:
         ),
     ],
 )
-def test_what_is_said_of_a_layout(use, layout, evaluation):
+def test_evaluation_of_a_layout(use, layout, evaluation):
     assert use.evaluate(layout) == evaluation
 
 
@@ -100,12 +100,12 @@ def test_what_is_said_of_a_layout(use, layout, evaluation):
         (Step((0, 96), (64, 64)), "elements 96 to 159 are not inside dimension 1 of 128"),
         (
             Step((0, Multiple(4)), (64, 4)),
-            "the part begins 4 elements of bf16 or a multiple of that into the tile; tensor cores and "
+            "the subtile begins 4 elements of bf16 or a multiple of that into the tile; tensor cores and "
             "16-byte accesses need multiples of 16 bytes",
         ),
     ],
 )
-def test_parts_that_cannot_be_accessed(step, reason):
+def test_subtiles_that_cannot_be_accessed(step, reason):
     for access in (a_fragment_access, accumulator_access):
         evaluation = FragmentUse("use", access, (step,)).evaluate(
             tile_of_atoms(BF16, (64, 128), 1, Swizzle.B128)
@@ -113,15 +113,15 @@ def test_parts_that_cannot_be_accessed(step, reason):
         assert evaluation == Evaluation(False, reason)
 
 
-def test_a_part_is_evaluated_as_it_lies():
-    # 32 of the 64 rows of a column-major tile, in 4 of which it begins, are no whole runs of 8.
+def test_a_subtile_is_evaluated_by_its_own_layout():
+    # The starts are multiples of 8 elements along the contiguous dimension.
     whole = tile_of_atoms(BF16, (128, 64), 0, Swizzle.B128)
-    for start, said in (
+    for start, reason in (
         (64, "8x8 matrices, transposed"),
         (Multiple(8), "8x8 matrices, transposed"),
     ):
         use = FragmentUse("use", a_fragment_access, (Step((start, 0), (64, 64)),))
-        assert use.evaluate(whole).reason.startswith(said)
+        assert use.evaluate(whole).reason.startswith(reason)
     staged = tile_of_atoms(BF16, (2, 64, 64), 1, Swizzle.B128)
     stage = FragmentUse("use", accumulator_access, (Step((Multiple(1),), None),))
     assert stage.evaluate(staged) == Evaluation(True, "8x8 matrices, no bank conflicts")
@@ -137,25 +137,25 @@ def test_a_given_layout_is_not_refused_for_its_conflicts():
 
 
 @pytest.mark.parametrize(
-    "kind, uses, contiguous, swizzle",
+    "element_type, uses, contiguous, swizzle",
     [
-        # No access of 16-bit elements minds: the widest.
+        # Accesses to 16-bit elements have no conflicts: the widest.
         (BF16, [LOAD, STORE], 1, Swizzle.B128),
         (BF16, [LOAD, STORE], 0, Swizzle.B128),
         (TF32, [LOAD], 1, Swizzle.B128),
         (TF32, [LOAD], 0, Swizzle.B32),
         (TF32, [STORE], 1, Swizzle.B32),
         (TF32, [STORE], 0, Swizzle.B128),
-        # All of them conflict as much: the widest.
+        # All of them have the same conflicts: the widest.
         (E4M3, [LOAD], 0, Swizzle.B128),
         # The load has no conflicts in any, so the store decides.
         (TF32, [LOAD, STORE], 1, Swizzle.B32),
     ],
 )
-def test_fewest_conflicts_then_the_widest_swizzle(kind, uses, contiguous, swizzle):
-    picked = choose(kind, (128, 128), uses, contiguous=contiguous).picked
+def test_fewest_conflicts_then_the_widest_swizzle(element_type, uses, contiguous, swizzle):
+    picked = choose(element_type, (128, 128), uses, contiguous=contiguous).picked
     assert picked is not None
-    assert picked.layout == tile_of_atoms(kind, (128, 128), contiguous, swizzle)
+    assert picked.layout == tile_of_atoms(element_type, (128, 128), contiguous, swizzle)
 
 
 def test_an_accumulator_in_columns_before_one_with_conflicts():
@@ -186,7 +186,7 @@ def test_the_first_of_those_with_fewest_conflicts(conflicts, exhaustive):
 
 
 def test_conflicts_are_better_than_data_that_is_transposed():
-    # Global memory is row-major; the store would rather have columns.
+    # Global memory is row-major; the store has fewer conflicts in a column-major tile.
     copy = TransferUse("the copy", Relayout(TF32, (64, 64), 1, 128))
     store = FragmentUse("the store", accumulator_access)
     choice = choose(TF32, (64, 64), [copy, store], max_swizzle=Swizzle.B128)
@@ -217,7 +217,7 @@ def test_a_use_that_refuses_counts_more_than_any_conflict():
 # How it is explained.
 
 
-def test_what_another_layout_would_have_cost_is_said():
+def test_the_cost_of_another_layout_is_reported():
     explained = choose(TF32, (64, 64), [LOAD], contiguous=0).explain().splitlines()
     assert explained == [
         "possible swizzle 128B, column-major, atoms across: the load: 1 element at a time, bank "
@@ -238,18 +238,18 @@ def test_what_another_layout_would_have_cost_is_said():
     ]
 
 
-def said_of(choice, swizzle):
+def line_of(choice, swizzle):
     """The line that explains a swizzle's first candidate."""
     return next(line for line in choice.explain().splitlines() if f"swizzle {swizzle}," in line)
 
 
-def test_the_use_that_is_named_is_one_that_makes_it_dearer():
+def test_the_named_use_is_one_that_makes_the_cost_higher():
     fine, bad = Rated("fine", NONE=1), Rated("bad", B128=2)
     choice = choose(BF16, (64, 64), [fine, bad], contiguous=1)
-    assert said_of(choice, Swizzle.B128) == (
+    assert line_of(choice, Swizzle.B128) == (
         "possible swizzle 128B, row-major, atoms across: bad: 2 too many; the picked one costs less"
     )
-    assert said_of(choice, Swizzle.NONE) == (
+    assert line_of(choice, Swizzle.NONE) == (
         "possible swizzle none, row-major, atoms across: fine: 1 too many; the picked one costs less"
     )
 
@@ -257,11 +257,11 @@ def test_the_use_that_is_named_is_one_that_makes_it_dearer():
 def test_a_use_that_has_the_same_conflicts_everywhere_is_not_named():
     same, bad = Rated("same", B128=1, B64=1, B32=1, NONE=1), Rated("bad", B128=2)
     choice = choose(BF16, (64, 64), [same, bad], contiguous=1)
-    assert said_of(choice, Swizzle.B128).endswith(": bad: 2 too many; the picked one costs less")
+    assert line_of(choice, Swizzle.B128).endswith(": bad: 2 too many; the picked one costs less")
 
 
-def test_the_first_difference_in_cost_is_the_one_that_is_said():
-    # Turned around, and with conflicts: that it is transposed is why it is not picked.
+def test_the_first_difference_in_cost_is_reported():
+    # Transposed, and with conflicts: the transposition is the first difference.
     copy = TransferUse("the copy", Relayout(TF32, (64, 64), 1, 128))
     choice = choose(TF32, (64, 64), [Rated("other", B64=1), copy])
     line = next(

@@ -1,4 +1,4 @@
-"""Parts that cut atoms: whole modes of the tile, and an origin within them."""
+"""Subtiles that cut atoms: they have whole modes of the tile, and an origin within them."""
 
 import re
 from math import gcd
@@ -15,10 +15,10 @@ from mlir_smem.layout import (
     Mismatch,
     Mode,
     Multiple,
-    Order,
     Role,
     Swizzle,
     TileLayout,
+    TileOrder,
     Transfer,
     element,
     instruction_k,
@@ -38,12 +38,12 @@ LEVELS = parse_layout("((8,4,4),16):((1,100,1000),50)", BF16)
 
 
 def box(starts, sizes):
-    """The index of a part, for NumPy."""
+    """The index of a subtile, for NumPy."""
     return tuple(slice(start, start + size) for start, size in zip(starts, sizes, strict=True))
 
 
 class Run:
-    """What a running kernel makes of slices of slices, whose run-time starts it knows."""
+    """Slices of slices at run time, when the run-time starts are known."""
 
     def __init__(self, tile):
         self.layout = tile
@@ -51,15 +51,15 @@ class Run:
         self.origin = (0,) * len(tile.shape)
 
     def slice(self, known, starts, sizes):
-        """Slices at `starts`, of which only `known` can be seen by who slices."""
-        part = self.layout.slice(known, sizes)
+        """Slice at `starts`, of which the layout only sees `known`."""
+        subtile = self.layout.slice(known, sizes)
         static = [o if isinstance(o, int) else 0 for o in self.layout.origins]
         begun = [sum(at) for at in zip(self.origin, static, starts, strict=True)]
-        self.offset += part.offset + sum(term.at(begun[term.dim]) for term in part.terms)
-        self.layout = part.layout
+        self.offset += subtile.offset + sum(term.at(begun[term.dim]) for term in subtile.terms)
+        self.layout = subtile.layout
         self.origin = tuple(
             at if isinstance(o, Multiple) else 0
-            for at, o in zip(begun, part.layout.origins, strict=True)
+            for at, o in zip(begun, subtile.layout.origins, strict=True)
         )
 
     @property
@@ -75,7 +75,7 @@ def is_int(start):
 
 @st.composite
 def starts(draw, layout, dim, run_time):
-    """(known, start, size): what is known of where a part begins, and where it does."""
+    """(known, start, size): what is known statically of the start, the start, and the extent."""
     size = draw(st.integers(1, layout.shape[dim]))
     start = draw(st.integers(0, layout.shape[dim] - size))
     if not (draw(st.booleans()) if run_time is None else run_time):
@@ -91,9 +91,11 @@ def starts(draw, layout, dim, run_time):
 def test_a_slice_anywhere_is_the_tile_restricted(data, tile):
     where = [data.draw(anywhere(tile, d)) for d in range(2)]
     begin, sizes = zip(*where, strict=True)
-    part = tile.slice(begin, sizes)
-    assert not part.terms
-    assert np.array_equal(part.layout.linear() + part.offset, tile.linear()[box(begin, sizes)])
+    subtile = tile.slice(begin, sizes)
+    assert not subtile.terms
+    assert np.array_equal(
+        subtile.layout.linear() + subtile.offset, tile.linear()[box(begin, sizes)]
+    )
 
 
 @given(st.data(), tiles() | layouts(), st.integers(1, 3), st.sampled_from([None, True, False]))
@@ -108,28 +110,28 @@ def test_slices_of_slices_are_the_tile_restricted(data, tile, depth, run_time):
 
 
 @given(st.data(), tiles())
-def test_a_part_is_its_own_whole(data, tile):
+def test_the_whole_slice_of_a_subtile_is_the_subtile(data, tile):
     drawn = [data.draw(starts(tile, d, None)) for d in range(2)]
     known, _, sizes = zip(*drawn, strict=True)
-    part = tile.slice(known, sizes).layout
-    assert part.coalesced() == part
-    assert part.slice((0, 0), sizes).layout == part
-    assert part.transposed().transposed() == part
+    subtile = tile.slice(known, sizes).layout
+    assert subtile.coalesced() == subtile
+    assert subtile.slice((0, 0), sizes).layout == subtile
+    assert subtile.transposed().transposed() == subtile
 
 
 @given(st.data(), tiles())
-def test_only_a_part_that_cuts_an_atom_has_an_origin(data, tile):
+def test_only_a_subtile_that_cuts_an_atom_has_an_origin(data, tile):
     (row, rows), (column, columns) = (data.draw(anywhere(tile, d)) for d in range(2))
-    part = tile.slice((row, column), (rows, columns)).layout
+    subtile = tile.slice((row, column), (rows, columns)).layout
     for dim, (start, size) in enumerate([(row, rows), (column, columns)]):
         modes = tile.coalesced().modes[dim]
         atom = modes[0].extent if len(modes) > 1 else tile.shape[dim]
         cuts = start % atom != 0 and start % atom + size > atom
-        assert part.origins[dim] == (start % atom if cuts else 0)
+        assert subtile.origins[dim] == (start % atom if cuts else 0)
 
 
 @given(st.data(), tiles())
-def test_the_first_element_is_where_its_divisor_says(data, tile):
+def test_the_first_elements_divisor_divides_its_offset(data, tile):
     drawn = [data.draw(starts(tile, d, None)) for d in range(2)]
     known, at, sizes = zip(*drawn, strict=True)
     first = int(tile.linear()[at])
@@ -138,52 +140,53 @@ def test_the_first_element_is_where_its_divisor_says(data, tile):
 
 
 def test_a_static_cut_by_hand():
-    part = WIDE.slice((0, 80), (64, 64))
-    assert str(part.layout) == "Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096)) from (0,16)"
-    assert (part.offset, part.terms) == (4096, ())
+    subtile = WIDE.slice((0, 80), (64, 64))
+    assert str(subtile.layout) == "Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096)) from (0,16)"
+    assert (subtile.offset, subtile.terms) == (4096, ())
 
 
 def test_a_run_time_cut_keeps_the_whole_dimension():
-    part = WIDE.slice((Multiple(8), Multiple(48)), (32, 64))
-    assert str(part.layout) == "Swizzle<3,4,3> o (32,(64,4)):(64,(1,4096)) from (0,16n)"
-    assert [(t.dim, t.stride) for t in part.terms] == [(0, 64)]
+    subtile = WIDE.slice((Multiple(8), Multiple(48)), (32, 64))
+    assert str(subtile.layout) == "Swizzle<3,4,3> o (32,(64,4)):(64,(1,4096)) from (0,16n)"
+    assert [(t.dim, t.stride) for t in subtile.terms] == [(0, 64)]
 
 
 def test_a_cut_at_the_second_level_is_no_cut_at_the_first():
-    part = LEVELS.slice((8, 0), (32, 16))
-    assert str(part.layout) == "Swizzle<0,4,3> o ((8,4,2),16):((1,100,1000),50) from (8,0)"
-    assert part.layout.slice((8, 0), (16, 16)).layout.origin == ()
+    subtile = LEVELS.slice((8, 0), (32, 16))
+    assert str(subtile.layout) == "Swizzle<0,4,3> o ((8,4,2),16):((1,100,1000),50) from (8,0)"
+    assert subtile.layout.slice((8, 0), (16, 16)).layout.origin == ()
 
 
-def test_the_origin_is_lost_where_a_part_of_it_keeps_to_an_atom():
-    part = WIDE.slice((0, 48), (64, 64)).layout
-    assert part.slice((0, 16), (64, 16)).layout == WIDE.slice((0, 0), (64, 16)).layout
-    assert part.slice((0, 16), (64, 16)).offset == 4096
+def test_a_subtile_inside_an_atom_has_no_origin():
+    subtile = WIDE.slice((0, 48), (64, 64)).layout
+    assert subtile.slice((0, 16), (64, 16)).layout == WIDE.slice((0, 0), (64, 16)).layout
+    assert subtile.slice((0, 16), (64, 16)).offset == 4096
 
 
-def test_a_stage_of_a_part_that_cuts():
+def test_a_stage_of_a_subtile_that_cuts_atoms():
     stages = tile_of_atoms(BF16, (3, 64, 128), 1, Swizzle.B128)
-    part = stages.slice((0, 0, 32), (3, 64, 64))
-    stage = part.layout.stage(2)
+    subtile = stages.slice((0, 0, 32), (3, 64, 64))
+    stage = subtile.layout.stage(2)
     assert stage.layout.origin == (0, 32)
     assert np.array_equal(
-        stage.layout.linear() + stage.offset + part.offset, stages.linear()[2, :, 32:96]
+        stage.layout.linear() + stage.offset + subtile.offset, stages.linear()[2, :, 32:96]
     )
 
 
 # Instructions.
 
 
-def reads(found, kind, start, positions):
-    """The byte addresses that the instructions read for an operand, (m/n, k), whose blocks have the
-    distances that run-time `positions` give them."""
-    moved = [sum(t.at(positions[t.dim]) for t in terms) * kind.bits // 8 for terms in found.terms]
+def reads(found, element_type, start, positions):
+    """The byte addresses that the instructions read for an operand, (m/n, k), at run-time `positions`."""
+    moved = [
+        sum(t.at(positions[t.dim]) for t in terms) * element_type.bits // 8 for terms in found.terms
+    ]
     major = found.canonical.major.value
     first = found.descriptor(start).encode()
     return np.block(
         [
             [
-                operand_addresses(first + step + moved[base] // 16, kind.name, major, piece)
+                operand_addresses(first + step + moved[base] // 16, element_type.name, major, piece)
                 for step, base in zip(steps, bases, strict=True)
             ]
             for piece, steps, bases in zip(found.pieces, found.steps, found.bases, strict=True)
@@ -193,11 +196,11 @@ def reads(found, kind, start, positions):
 
 @st.composite
 def cuts(draw):
-    """(operand, begin, sizes, of): a part that begins at multiples of `of` along m/n and k."""
+    """(operand, begin, sizes, of): a subtile that begins at multiples of `of` along m/n and k."""
     operand = draw(operands())
     tile, k = operand.tile, instruction_k(operand.tile.element)
     rows = 64 if operand.role is Role.A else 8
-    # Along m/n, blocks must not cut atoms: no more than 64 elements of 16 bits are in a line.
+    # Along m/n, MMA tiles must not cut atoms: a line has at most 64 elements of 16 bits.
     of = (8 if operand.major is Major.K else 64, k if operand.major is Major.K else 8)
     sizes = [draw(st.integers(1, e // u)) * u for e, u in zip(tile.shape, (rows, k), strict=True)]
     begin = [
@@ -208,9 +211,9 @@ def cuts(draw):
 
 
 @given(cuts(), st.booleans(), st.booleans())
-def test_instructions_read_a_part_anywhere(cut, known_row, known_k):
+def test_instructions_read_a_subtile_anywhere(cut, known_row, known_k):
     operand, begin, sizes, of = cut
-    tile, kind, role = operand.tile, operand.tile.element, operand.role
+    tile, element_type, role = operand.tile, operand.tile.element, operand.role
     known = [
         at if seen else Multiple(step)
         for at, seen, step in zip(begin, (known_row, known_k), of, strict=True)
@@ -219,9 +222,9 @@ def test_instructions_read_a_part_anywhere(cut, known_row, known_k):
     run.slice(known, begin, sizes)
     found = mma_tiles(role.orient(run.layout), role)
     assert not isinstance(found, Mismatch), found.reason
-    base = 0x400 + kind.bytes(run.offset)
+    base = 0x400 + element_type.bytes(run.offset)
     positions = run.origin if role is Role.A else run.origin[::-1]
-    read = reads(found, kind, base, positions)
+    read = reads(found, element_type, base, positions)
     assert np.array_equal(read, 0x400 + tile.offsets()[box(begin, sizes)])
 
 
@@ -241,14 +244,14 @@ def test_run_time_cuts_have_a_descriptor_for_each_step_of_k():
     ] == [[(k, 1, 64, 1), (k, 64, None, 4096)] for k in (0, 16, 32)]
 
 
-def test_rows_of_blocks_share_the_descriptors_of_a_run_time_cut():
+def test_rows_of_mma_tiles_share_the_descriptors_of_a_run_time_cut():
     tile = tile_of_atoms(BF16, (128, 128), 1, Swizzle.B128)
     found = mma_tiles(tile.slice((0, Multiple(16)), (128, 32)).layout, Role.A)
     assert found.steps == ((0, 0), (512, 512))
     assert found.bases == ((0, 1), (0, 1))
 
 
-def test_terms_of_b_speak_of_the_tiles_dimensions():
+def test_terms_of_b_have_the_tiles_dimensions():
     tile = tile_of_atoms(BF16, (128, 64), 0, Swizzle.B128)
     found = mma_tiles(tile.slice((Multiple(16), 0), (32, 64)).layout, Role.B)
     assert {t.dim for terms in found.terms for t in terms} == {0}
@@ -259,7 +262,7 @@ def test_terms_of_b_speak_of_the_tiles_dimensions():
     [
         (
             *(WIDE, (0, 8), (64, 64), Role.A),
-            "the instruction's block of 64x16 at (0, 48): it cuts an atom: along k, it begins 56 "
+            "the MMA tile of 64x16 at (0, 48): it cuts an atom: along k, it begins 56 "
             "elements into one of 64 and is 16 long, but the next is 4096 elements apart and no "
             "descriptor reads across; begin at a multiple of 16",
         ),
@@ -280,18 +283,18 @@ def test_terms_of_b_speak_of_the_tiles_dimensions():
             "multiple of 64",
         ),
         (
-            tile_of_atoms(BF16, (128, 128), 1, Swizzle.B128, Order.ALONG),
+            tile_of_atoms(BF16, (128, 128), 1, Swizzle.B128, TileOrder.ALONG),
             *((Multiple(4), 0), (64, 128), Role.A),
             "at (0, 0): it cuts an atom: along m/n, it begins a multiple of 4 elements into one of 8",
         ),
     ],
 )
-def test_blocks_that_no_descriptor_reads(tile, starts, sizes, role, reason):
+def test_mma_tiles_that_no_descriptor_reads(tile, starts, sizes, role, reason):
     found = mma_tiles(tile.slice(starts, sizes).layout, role)
     assert isinstance(found, Mismatch) and reason in found.reason
 
 
-def test_a_part_has_no_canonical_layout_where_it_cuts():
+def test_a_subtile_that_cuts_an_atom_has_no_canonical_layout():
     found = match(LEVELS.slice((8, 0), (32, 16)).layout)
     assert isinstance(found, Mismatch)
     assert found.reason.startswith(
@@ -299,11 +302,11 @@ def test_a_part_has_no_canonical_layout_where_it_cuts():
     )
 
 
-def test_a_run_time_block_between_16_byte_units_is_named():
+def test_a_run_time_mma_tile_between_16_byte_units_is_named():
     tile = parse_layout("Swizzle<1,4,3> o ((8,8),(32,4)):((16,128),(1,1028))", BF16)
     found = mma_tiles(tile.slice((0, Multiple(16)), (64, 48)).layout, Role.A)
     assert found == Mismatch(
-        "the instruction's block of 64x16 at (0, 0) starts 4 elements or a multiple of that into the "
+        "the MMA tile of 64x16 at (0, 0) starts 4 elements or a multiple of that into the "
         "tile, which is not a multiple of 16 bytes"
     )
 
@@ -313,17 +316,17 @@ def test_a_run_time_block_between_16_byte_units_is_named():
 
 def test_vectors_must_not_cut_atoms():
     transfer = Transfer(BF16, (64, 64), 1, 128)
-    assert transfer.fits(WIDE.slice((0, 24), (64, 64)).layout) is None
-    assert transfer.fits(WIDE.slice((0, Multiple(8)), (64, 64)).layout) is None
+    assert transfer.problem(WIDE.slice((0, 24), (64, 64)).layout) is None
+    assert transfer.problem(WIDE.slice((0, Multiple(8)), (64, 64)).layout) is None
     reason = (
-        "the part cuts an atom {} elements into it; 16-byte accesses need a multiple of 8 there"
+        "the subtile cuts an atom {} elements into it; 16-byte accesses need a multiple of 8 there"
     )
-    for start, said in ((20, "20"), (Multiple(4), "a multiple of 4")):
-        assert transfer.fits(WIDE.slice((0, start), (64, 64)).layout) == reason.format(said)
+    for start, text in ((20, "20"), (Multiple(4), "a multiple of 4")):
+        assert transfer.problem(WIDE.slice((0, start), (64, 64)).layout) == reason.format(text)
 
 
-def test_conflicts_are_those_of_the_part_where_it_begins():
-    # Rows of 64 bytes, begun 32 bytes before the end of an atom, use the same banks as whole ones.
+def test_conflicts_are_those_of_the_subtile_where_it_begins():
+    # Rows of 128 bytes that begin inside an atom use the same banks as rows of whole atoms.
     transfer = Transfer(BF16, (64, 64), 1, 128)
     for start in (0, 48, Multiple(16)):
         assert transfer.conflicts(WIDE.slice((0, start), (64, 64)).layout).conflicts == 0
@@ -333,12 +336,12 @@ def test_conflicts_are_those_of_the_part_where_it_begins():
 
 
 @given(st.data(), tiles())
-def test_a_part_reads_as_it_is_written(data, tile):
+def test_a_subtile_is_parsed_as_it_is_written(data, tile):
     drawn = [data.draw(starts(tile, d, None)) for d in range(2)]
     known, _, sizes = zip(*drawn, strict=True)
-    part = tile.slice(known, sizes).layout
-    origin = parse_origin(format_origin(part.origin)) if part.origin else ()
-    assert parse_layout(part.cute, tile.element, sizes, origin) == part
+    subtile = tile.slice(known, sizes).layout
+    origin = parse_origin(format_origin(subtile.origin)) if subtile.origin else ()
+    assert parse_layout(subtile.cute, tile.element, sizes, origin) == subtile
 
 
 @pytest.mark.parametrize("text", ["", "16", "(16", "(0,)", "(0,n)", "(0,-1)", "(0,1m)", "(a,b)"])
@@ -364,23 +367,23 @@ def test_an_origin_of_0_is_a_multiple_of_nothing():
 
 @pytest.mark.parametrize("origin", [(16,), (0, 0), (0, 16, 0)])
 def test_an_origin_has_a_start_for_each_dimension(origin):
-    with pytest.raises(LayoutError, match="does not fit a part of rank 2"):
+    with pytest.raises(LayoutError, match="does not fit a subtile of rank 2"):
         parse_layout("(64,(64,2)):(64,(1,4096))", BF16, (64, 64), origin)
 
 
-@pytest.mark.parametrize("origin, said", [(80, "80"), (Multiple(16), "a multiple of 16")])
-def test_a_part_lies_within_its_modes(origin, said):
+@pytest.mark.parametrize("origin, text", [(80, "80"), (Multiple(16), "a multiple of 16")])
+def test_a_subtile_is_within_its_modes(origin, text):
     size = 64 if origin == 80 else 192
-    message = f"dimension 1 has {size} elements from {said}, but its modes cover 128"
+    message = f"dimension 1 has {size} elements from {text}, but its modes cover 128"
     with pytest.raises(LayoutError, match=message):
         parse_layout("(64,(64,2)):(64,(1,4096))", BF16, (64, size), (0, origin))
 
 
 def test_elements_at_a_run_time_origin_have_no_offsets():
-    part = WIDE.slice((0, Multiple(16)), (64, 64)).layout
-    with pytest.raises(LayoutError, match=r"from \(0,16n\) lie is known at run time only"):
-        part.offsets()
-    assert part.overlap() is None
+    subtile = WIDE.slice((0, Multiple(16)), (64, 64)).layout
+    with pytest.raises(LayoutError, match=r"from \(0,16n\) are known at run time only"):
+        subtile.offsets()
+    assert subtile.overlap() is None
 
 
 def test_known_divisors_are_kept_as_far_as_they_matter():
@@ -389,6 +392,6 @@ def test_known_divisors_are_kept_as_far_as_they_matter():
         assert origin == ((0, Multiple(gcd(of, 64))) if of % 64 else ())
 
 
-def test_an_origin_needs_modes_that_it_can_lie_in():
+def test_an_origin_is_not_negative():
     with pytest.raises(LayoutError, match="dimension 0 has 8 elements from -8"):
         TileLayout(BF16, (8, 8), ((Mode(8, 8),), (Mode(8, 1),)), Swizzle.NONE, (-8, 0))

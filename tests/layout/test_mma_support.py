@@ -1,4 +1,4 @@
-"""Which types go together, and how their columns are cut (PTX ISA 9.7.15.2 and 9.7.15.5.2)."""
+"""Types that are multiplied together, and how N is cut for them (PTX ISA 9.7.15.2 and 9.7.15.5.2)."""
 
 import pytest
 
