@@ -136,7 +136,7 @@ def map(
         given = function(*block.arguments)
         element = VALUE.take(given)
         if element is REFUSED:
-            raise wrong_argument("smem.map", "what the function gives", given, VALUE.expected)
+            raise wrong_argument("smem.map", "the result of the function", given, VALUE.expected)
         create(YieldOp, [element])
     result = fragment(shape_of(inputs[0].type), element.type)
     made = create(MapOp, inputs, [result], regions=1)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from programs import kernel, matrix, module, tile
 
-SCRIPT = Path(__file__).parents[1] / "new_ops.py"
+SCRIPT = Path(__file__).parents[1] / "support" / "new_ops.py"
 CHECK, ALLOCATE, ASSIGN = "smem-check-async", "smem-allocate", "smem-assign-layouts"
 
 FORCED = tile(64, 64, layout='#smem.swizzle<"128B", "row-major">')

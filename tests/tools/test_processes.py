@@ -190,7 +190,7 @@ def test_standard_input_that_is_no_text(command):
 def test_bindings_that_are_not_there():
     ran = start("smem-opt", input=b"", env={"MLIR_SMEM_BINDINGS": "nowhere"})
     assert failed(ran) == (
-        "smem-opt: error: MLIR_SMEM_BINDINGS names the package 'nowhere', which is not there\n"
+        "smem-opt: error: MLIR_SMEM_BINDINGS names the package 'nowhere', which is not installed\n"
     )
 
 
