@@ -94,6 +94,6 @@ def check_multiples(memref: Type, contiguous: int, of: int, does: str, access: s
     for name, number in {"offset": offset, "stride": strides[1 - contiguous]}.items():
         if not is_dynamic(number) and number % of:
             raise Invalid(
-                f"{does} {memref}: the {name} of {number} elements is no multiple of {of}, the "
+                f"{does} {memref}: the {name} of {number} elements is not a multiple of {of}, the "
                 f"elements of {access}"
             )

@@ -129,7 +129,7 @@ func.func @no_strides(%m: !m, %t: !t) {
 !m = memref<64x64xbf16, strided<[68, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @misaligned_lines(%m: !m, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op copies from memref<64x64xbf16, strided<[68, 1]>>: the stride of 68 elements is no multiple of 8, the elements of a 16-byte access}}
+  // expected-error@+1 {{'smem.copy' op copies from memref<64x64xbf16, strided<[68, 1]>>: the stride of 68 elements is not a multiple of 8, the elements of a 16-byte access}}
   "smem.copy"(%m, %t) : (!m, !t) -> ()
   return
 }
@@ -139,7 +139,7 @@ func.func @misaligned_lines(%m: !m, %t: !t) {
 !m = memref<64x64xbf16, strided<[64, 1], offset: 4>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @misaligned_start(%m: !m, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op copies from memref<64x64xbf16, strided<[64, 1], offset: 4>>: the offset of 4 elements is no multiple of 8, the elements of a 16-byte access}}
+  // expected-error@+1 {{'smem.copy' op copies from memref<64x64xbf16, strided<[64, 1], offset: 4>>: the offset of 4 elements is not a multiple of 8, the elements of a 16-byte access}}
   "smem.copy"(%m, %t) : (!m, !t) -> ()
   return
 }
@@ -166,7 +166,7 @@ func.func @packed_shape(%m: memref<64x256xi8>, %t: !t) {
 
 !t = !smem.tile<tensor<64x32xtf32>, #smem.auto>
 func.func @rounded_on_the_way(%m: memref<64x32xf32>, %t: !t) {
-  // expected-error@+1 {{'smem.copy_async' op copies f32 to a tile of tf32, which is to be rounded on the way; only smem.copy can, or use a tile of f32 and say truncate in smem.mma}}
+  // expected-error@+1 {{'smem.copy_async' op copies f32 to a tile of tf32, which needs rounding; use smem.copy, which rounds, or a tile of f32 and the attribute truncate of smem.mma}}
   "smem.copy_async"(%m, %t) : (memref<64x32xf32>, !t) -> ()
   return
 }
@@ -175,7 +175,7 @@ func.func @rounded_on_the_way(%m: memref<64x32xf32>, %t: !t) {
 
 !t = !smem.tile<tensor<64x32xtf32>, #smem.auto>
 func.func @tf32_in_memory(%m: memref<64x32xtf32>, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op copies tf32, which no memory holds; expected f32, which a tile of tf32 rounds}}
+  // expected-error@+1 {{'smem.copy' op copies tf32, which no memory holds; expected f32, which the copy rounds to tf32}}
   "smem.copy"(%m, %t) : (memref<64x32xtf32>, !t) -> ()
   return
 }
@@ -281,7 +281,7 @@ func.func @no_whole_units(%m: memref<24x64xi8>, %t: !t) {
 
 !t = !smem.tile<tensor<24x128xi8>, #smem.swizzle<"128B", "row-major">>
 func.func @misaligned_lines(%m: memref<24x128xi8, strided<[1, 24]>>, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op copies from memref<24x128xi8, strided<[1, 24]>>: the stride of 24 elements is no multiple of 16, the elements of a 16-byte access}}
+  // expected-error@+1 {{'smem.copy' op copies from memref<24x128xi8, strided<[1, 24]>>: the stride of 24 elements is not a multiple of 16, the elements of a 16-byte access}}
   "smem.copy"(%m, %t) {relayout} : (memref<24x128xi8, strided<[1, 24]>>, !t) -> ()
   return
 }

@@ -60,7 +60,7 @@ func.func @no_strides(%c: !c, %m: !m) {
 
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @misaligned_rows(%c: !c, %m: memref<64x64xf32, strided<[65, 1]>>) {
-  // expected-error@+1 {{'smem.store' op stores to memref<64x64xf32, strided<[65, 1]>>: the stride of 65 elements is no multiple of 2, the elements of a pair of columns}}
+  // expected-error@+1 {{'smem.store' op stores to memref<64x64xf32, strided<[65, 1]>>: the stride of 65 elements is not a multiple of 2, the elements of a pair of columns}}
   "smem.store"(%c, %m) : (!c, memref<64x64xf32, strided<[65, 1]>>) -> ()
   return
 }
@@ -69,7 +69,7 @@ func.func @misaligned_rows(%c: !c, %m: memref<64x64xf32, strided<[65, 1]>>) {
 
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @misaligned_start(%c: !c, %m: memref<64x64xbf16, strided<[64, 1], offset: 3>>) {
-  // expected-error@+1 {{'smem.store' op stores to memref<64x64xbf16, strided<[64, 1], offset: 3>>: the offset of 3 elements is no multiple of 2, the elements of a pair of columns}}
+  // expected-error@+1 {{'smem.store' op stores to memref<64x64xbf16, strided<[64, 1], offset: 3>>: the offset of 3 elements is not a multiple of 2, the elements of a pair of columns}}
   "smem.store"(%c, %m) : (!c, memref<64x64xbf16, strided<[64, 1], offset: 3>>) -> ()
   return
 }

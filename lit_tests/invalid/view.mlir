@@ -2,7 +2,7 @@
 
 !m = memref<64x64xbf16, #gpu.address_space<workgroup>>
 func.func @auto(%m: !m) {
-  // expected-error@+1 {{'smem.view' op needs a layout: memory that is already there cannot be given one}}
+  // expected-error@+1 {{'smem.view' op needs a layout: smem-assign-layouts assigns none to existing memory}}
   %0 = "smem.view"(%m) : (!m) -> !smem.tile<tensor<64x64xbf16>, #smem.auto>
   return
 }
