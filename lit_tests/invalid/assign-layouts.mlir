@@ -304,7 +304,7 @@ func.func @indivisible(%m: !m, %i: index) attributes {known_cluster_size = array
 func.func @no_cluster(%m: !m, %i: index) {
   %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.alloc"() : () -> !t
-  // expected-error@+1 {{'smem.tma_load' op has multicast = "y", but the kernel has clusters of 1x1x1 blocks; set known_cluster_size = array<i32: x, y, z> on it}}
+  // expected-error@+1 {{'smem.tma_load' op has multicast = "y", but the kernel has clusters of 1x1x1 CTAs; set known_cluster_size = array<i32: x, y, z> on it}}
   "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "y"} : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }

@@ -21,7 +21,7 @@ func.func @no_offset() attributes {known_block_size = array<i32: 128, 1, 1>} {
 // -----
 
 func.func @no_block_size() {
-  // expected-error@+1 {{'smem.create_pipeline' op is shared by threads of the block, but the kernel does not say how many there are; set known_block_size = array<i32: x, y, z> on it}}
+  // expected-error@+1 {{'smem.create_pipeline' op is executed by all threads together, but the number of threads is not known; set known_block_size = array<i32: x, y, z> on the kernel}}
   %r = "smem.create_pipeline"() {offset = 0 : i64, stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   return
 }
@@ -46,7 +46,7 @@ func.func @four_extents() attributes {known_block_size = array<i32: 128, 1, 1>, 
 
 // -----
 
-// expected-error@+1 {{'func.func' op has clusters of 4x4x1 blocks; expected 1 to 8 blocks}}
+// expected-error@+1 {{'func.func' op has clusters of 4x4x1 CTAs; expected 1 to 8 CTAs}}
 func.func @too_many() attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 4, 4>} {
   %r = "smem.create_pipeline"() {offset = 0 : i64, stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   return
@@ -54,7 +54,7 @@ func.func @too_many() attributes {known_block_size = array<i32: 128, 1, 1>, know
 
 // -----
 
-// expected-error@+1 {{'func.func' op has clusters of 0x1x1 blocks; expected 1 to 8 blocks}}
+// expected-error@+1 {{'func.func' op has clusters of 0x1x1 CTAs; expected 1 to 8 CTAs}}
 func.func @no_blocks() attributes {known_block_size = array<i32: 128, 1, 1>, nvvm.cluster_dim = array<i32: 0, 1, 1>} {
   %r = "smem.create_pipeline"() {offset = 0 : i64, stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   return
@@ -69,7 +69,7 @@ func.func @no_blocks() attributes {known_block_size = array<i32: 128, 1, 1>, nvv
 func.func @alone(%m: !m, %i: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %r = "smem.create_pipeline"() {offset = 8192 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
-  // expected-error@+1 {{'smem.tma_load' op has multicast = "x", but the kernel has clusters of 1x1x1 blocks; set known_cluster_size = array<i32: x, y, z> on it}}
+  // expected-error@+1 {{'smem.tma_load' op has multicast = "x", but the kernel has clusters of 1x1x1 CTAs; set known_cluster_size = array<i32: x, y, z> on it}}
   "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "x"} : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
@@ -81,7 +81,7 @@ func.func @alone(%m: !m, %i: index) attributes {known_block_size = array<i32: 12
 func.func @other_dimension(%m: !m, %i: index) attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
   %r = "smem.create_pipeline"() {offset = 8192 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
-  // expected-error@+1 {{'smem.tma_load' op has multicast = "y", but the kernel has clusters of 2x1x1 blocks; set known_cluster_size = array<i32: x, y, z> on it}}
+  // expected-error@+1 {{'smem.tma_load' op has multicast = "y", but the kernel has clusters of 2x1x1 CTAs; set known_cluster_size = array<i32: x, y, z> on it}}
   "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "y"} : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
@@ -93,7 +93,7 @@ func.func @other_dimension(%m: !m, %i: index) attributes {known_block_size = arr
 func.func @three_dimensions(%m: !m, %i: index) attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 2>} {
   %r = "smem.create_pipeline"() {offset = 8192 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
-  // expected-error@+1 {{'smem.tma_load' op is in a kernel with clusters of 2x1x2 blocks; blocks share loads in clusters along x and y}}
+  // expected-error@+1 {{'smem.tma_load' op is in a kernel with clusters of 2x1x2 CTAs; CTAs share loads in clusters along x and y}}
   "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "x"} : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
