@@ -41,7 +41,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     "the phase of an aligned pattern is computed, and 0": (
         _BASE + "0 -> 1",
         _BASE
-        + "swizzle is Swizzle.NONE or allocation_alignment(root) % swizzle.pattern_bytes == 0 -> "
+        + "swizzle is Swizzle.NONE or allocation_alignment(allocation) % swizzle.pattern_bytes == 0 -> "
         "swizzle is Swizzle.NONE and …",
     ),
     "addresses in shared memory are below 2**18 and multiples of 16": (
