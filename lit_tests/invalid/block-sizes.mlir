@@ -1,4 +1,4 @@
-// Blocks that no GPU has.
+// Thread block sizes that no GPU has.
 
 // RUN: smem-opt %s --smem-lower-copies --split-input-file --verify-diagnostics
 // RUN: sed 's/1024, 2, 1/-2147483648, 1, 1/; s/1024 x 2 x 1/-2147483648 x 1 x 1/' %s | smem-opt - --smem-to-nvvm=arch=sm_100 --split-input-file --verify-diagnostics

@@ -27,7 +27,7 @@
 
 // -----
 
-// What cuts no atom is no such part, and an origin lies in the first atom.
+// A subtile that cuts no atom has no composed layout, and an origin is in the first atom.
 
 // expected-error@+1 {{'smem.alloc' op the subtile layout Swizzle<3,4,3> o (64,64):(64,1) from (0,16) is written #smem.layout<"Swizzle<3,4,3> o (64,48):(64,1)">}}
 %0 = "smem.alloc"() : () -> !smem.tile<tensor<64x48xbf16>, #smem.composed_layout<"Swizzle<3,4,3> o (64,64):(64,1)", "(0,16)">>

@@ -48,7 +48,7 @@ func.func @floats_to_integers(%x: !smem.fragment<tensor<64x64xf32>, #smem.accumu
 
 // -----
 
-// A multiplicand of f32 is what a tile holds, to be cut to tf32; an accumulator is rounded.
+// An A fragment of f32 is loaded from a tile and truncated to tf32; an accumulator is rounded.
 
 func.func @unrounded(%x: !smem.fragment<tensor<64x64xf32>, #smem.accumulator>) {
   // expected-error@+1 {{'smem.convert' op converts f32 to f32; expected f16, bf16, tf32, f8E4M3FN, f8E5M2}}

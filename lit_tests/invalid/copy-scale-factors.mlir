@@ -99,7 +99,7 @@ func.func @relayout(%m: memref<1x1x32x4x4xf8E8M0FNU>, %t: !t) {
 
 // -----
 
-// No blocks, since they are not of bytes.
+// Not blocks of scale factors, since the elements are not bytes.
 !t = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.auto>
 func.func @element(%m: memref<1x1x32x4x4xindex>, %t: !t) {
   // expected-error@+1 {{'smem.copy' op takes memref<1x1x32x4x4xindex> for a tile of scale factors, which are stored in blocks; reorder them on the host by layout.tcgen05.blocked and take memref<1x1x32x4x4xf8E8M0FNU>}}

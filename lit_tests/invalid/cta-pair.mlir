@@ -1,4 +1,4 @@
-// What two blocks do not multiply together.
+// Mma that a CTA pair cannot execute.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics
 

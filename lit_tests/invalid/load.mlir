@@ -65,7 +65,7 @@ func.func @element(%s: memref<64x16xf64>) {
 
 // -----
 
-// What is narrower is widened, never the other way.
+// Elements are widened by a load, not narrowed.
 
 func.func @not_narrowed(%s: memref<64x16xf32>) {
   // expected-error@+1 {{'smem.load' op loads f16 from f32; expected f16}}

@@ -125,7 +125,7 @@ func.func @__smem_dynamic(%m: memref<64x64xbf16>) attributes {known_block_size =
 
 // -----
 
-// smem-assign-layouts, which would have refused it, has not run.
+// smem-assign-layouts, which would have rejected it, has not run.
 func.func @transposed(%m: memref<64x64xbf16>) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "column-major">>
   %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 0>} : (!smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "column-major">>) -> !smem.tile<tensor<64x64xbf16>, #smem.auto>

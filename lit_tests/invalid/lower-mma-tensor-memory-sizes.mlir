@@ -1,4 +1,4 @@
-// Tensor memory that is not what accumulators in flight need.
+// Tensor memory of another size than accumulators in flight need.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics --smem-lower-mma=arch=sm_100a
 

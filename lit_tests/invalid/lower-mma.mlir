@@ -10,7 +10,7 @@ func.func @too_early() {
 
 // -----
 
-// Which thread holds what depends on the block.
+// The elements of a thread depend on the thread block size.
 
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @no_block_size(%v: f32, %m: memref<64x64xf32>) {
@@ -32,7 +32,7 @@ func.func @half_a_warpgroup(%v: f32, %m: memref<64x64xf32>) attributes {known_bl
 
 // -----
 
-// Fragments that no op of ours has verified, of types that no registers hold.
+// Fragment types that no op has verified and no registers hold.
 
 // expected-error@+1 {{has an accumulator of [64, 7]; expected (M, N) with M a multiple of 64 and N of 8}}
 %0 = "test.make"() : () -> !smem.fragment<tensor<64x7xf32>, #smem.accumulator>
@@ -44,7 +44,7 @@ func.func @half_a_warpgroup(%v: f32, %m: memref<64x64xf32>) attributes {known_bl
 
 // -----
 
-// Addresses count 16 bytes. (smem-assign-layouts says the same where it is run.)
+// Addresses are in units of 16 bytes. (smem-assign-layouts reports the same.)
 
 !t = !smem.tile<tensor<64x64xf32>, #smem.layout<"(64,64):(64,1)">>
 !p = !smem.tile<tensor<64x8xf32>, #smem.layout<"(64,8):(64,1)">>

@@ -28,7 +28,7 @@ func.func @no_block_size() {
 
 // -----
 
-// What a cluster is.
+// Cluster sizes.
 
 // expected-error@+1 {{'func.func' op has known_cluster_size = [2, 1, 1]; expected array<i32: x, y, z>}}
 func.func @no_array() attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = [2, 1, 1]} {
@@ -62,7 +62,7 @@ func.func @no_blocks() attributes {known_block_size = array<i32: 128, 1, 1>, nvv
 
 // -----
 
-// Loads are shared along what there is.
+// Multicast needs a cluster along its dimension.
 
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
@@ -100,7 +100,7 @@ func.func @three_dimensions(%m: !m, %i: index) attributes {known_block_size = ar
 
 // -----
 
-// 8 rows are one pattern; smem-assign-layouts would have said so.
+// 8 rows are one swizzle pattern; smem-assign-layouts would have rejected this.
 
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<8x64xbf16>, #smem.swizzle<"128B", "row-major">>
@@ -114,7 +114,7 @@ func.func @one_pattern(%m: !m, %i: index) attributes {known_block_size = array<i
 
 // -----
 
-// The host encodes maps of arguments.
+// The host encodes tensor maps of arguments only.
 
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
@@ -142,7 +142,7 @@ func.func @of_a_block(%m: !m, %i: index) attributes {known_block_size = array<i3
 
 // -----
 
-// Where a box may begin.
+// Starts of boxes.
 
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
@@ -182,7 +182,7 @@ func.func @placed_by_hand(%m: !m, %i: index) attributes {known_block_size = arra
 
 // -----
 
-// TMA counts rows of the pattern from absolute addresses; a view's base offset would be another.
+// TMA computes the swizzle phase from absolute addresses; the base offset of a view would differ.
 
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
@@ -207,7 +207,7 @@ func.func @no_layout(%m: !m, %i: index) attributes {known_block_size = array<i32
 
 // -----
 
-// A warp of a consumer arrives as one.
+// Each warp of a consumer arrives once.
 
 func.func @release(%i: index) attributes {known_block_size = array<i32: 160, 1, 1>} {
   // expected-error@+1 {{'smem.create_pipeline' op is in a kernel of 160 threads; expected a multiple of 128, whole warpgroups}}

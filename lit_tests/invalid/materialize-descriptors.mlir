@@ -74,7 +74,7 @@ func.func @no_offset() {
 
 // -----
 
-// smem-assign-layouts would have refused the next two, at the alloc.
+// smem-assign-layouts would have rejected the next two, at the alloc.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.layout<"(64,64):(64,1)">>
 !part = !smem.tile<tensor<64x64xbf16>, #smem.auto>

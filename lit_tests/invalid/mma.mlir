@@ -213,7 +213,7 @@ func.func @accumulator_element(%t: !t, %c: !c) {
 
 // -----
 
-// Registers that a wgmma may still be writing cannot be copied, so that there is one user of them.
+// Registers that an unfinished wgmma may write cannot be copied, so they have one user.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
@@ -280,7 +280,7 @@ func.func @multiplicand_added(%a: !a, %b: !b, %c: !c) {
 
 // -----
 
-// The D of an mma is not the A of another before smem.convert.
+// The D of an mma needs smem.convert to become the A of another.
 
 !a = !smem.fragment<tensor<64x16xf16>, #smem.accumulator>
 !b = !smem.tile<tensor<16x16xf16>, #smem.auto>

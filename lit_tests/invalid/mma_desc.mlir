@@ -25,7 +25,7 @@ func.func @accumulator_shape(%d: i64, %c: !c) {
 
 // -----
 
-// The attributes say how each instruction is issued.
+// The attributes describe the instructions.
 
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 func.func @element(%d: i64) {
@@ -83,7 +83,7 @@ func.func @k_differs(%d: i64) {
 
 // -----
 
-// Several descriptors of one operand: a vector, and for each block one of its elements.
+// Several descriptors of an operand: a vector, and for each MMA tile an index into it.
 
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 func.func @bases_of_one_descriptor(%d: i64) {
@@ -158,7 +158,7 @@ func.func @satfinite(%a: i64, %b: i64) {
 
 // -----
 
-// What no instruction reads MN-major.
+// Element types that no instruction reads MN-major.
 
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 func.func @mn_major(%a: i64, %b: i64) {

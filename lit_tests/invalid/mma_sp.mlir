@@ -111,7 +111,7 @@ func.func @a_stages(%a: !a, %b: !b, %e: !e) {
 
 // -----
 
-// There is no sparse wgmma of i1.
+// No sparse wgmma of i1.
 
 !a = !smem.tile<tensor<64x256xi1>, #smem.auto>
 !b = !smem.tile<tensor<512x16xi1>, #smem.auto>
@@ -146,7 +146,7 @@ func.func @n_major(%a: !a, %b: !b, %e: !e) {
 
 // -----
 
-// The 32 rows of K that one instruction reads of B are two patterns of 16 that lie together.
+// The 32 rows of K of B that an instruction reads must be two contiguous patterns of 16.
 
 !a = !smem.tile<tensor<64x32xbf16>, #smem.auto>
 !b = !smem.tile<tensor<64x16xbf16>, #smem.layout<"Swizzle<1,4,3> o ((8,8),16):((1,512),16)">>

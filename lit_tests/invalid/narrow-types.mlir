@@ -1,4 +1,4 @@
-// Types of 4 and 6 bits: how they do not come to shared memory, and what does not multiply them.
+// Types of 4 and 6 bits: copies and mma that do not exist for them.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics
 

@@ -41,7 +41,7 @@
 
 // -----
 
-// Which mbarriers they are is known where the pipeline is.
+// The mbarriers are known only if the pipeline is the result of smem.create_pipeline.
 
 func.func @acquire(%r: !smem.pipeline, %i: index) {
   // expected-error@+1 {{'smem.producer_acquire' op takes a pipeline that is not the result of an smem.create_pipeline; use that result directly}}

@@ -1,4 +1,4 @@
-// Warpgroups of a block that cannot be are not counted.
+// A thread block size that no GPU has.
 
 // RUN: smem-opt %s --smem-place-accumulators --verify-diagnostics
 

@@ -1,4 +1,4 @@
-// Products of pairs and of scaled blocks that a kernel cannot have.
+// Mma of CTA pairs and block-scaled mma that a kernel cannot have.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics --smem-to-nvvm=arch=sm_100a
 

@@ -1,4 +1,4 @@
-// Nobody can pass a tile or a pipeline to a function: nothing of either is left behind in its type.
+// A tile or a pipeline cannot be passed to a function: their types have no lowering.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics --smem-to-nvvm
 

@@ -108,7 +108,7 @@ func.func @larger_than_the_tile(%t: !t, %i: index) {
 
 // -----
 
-// 128 columns are two atoms of 64, which lie 64 * 64 elements apart.
+// 128 columns are two atoms of 64, which are 64 * 64 elements apart.
 
 !t = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
 func.func @another_origin(%t: !t) {
@@ -128,7 +128,7 @@ func.func @origin_forgotten(%t: !t) {
 
 // -----
 
-// The type may know less of a run-time offset than the op, but not more.
+// The type can have fewer divisors of a run-time offset than the op, but not more.
 
 !t = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
 func.func @promises_too_much(%t: !t, %i: index) {

@@ -1,4 +1,4 @@
-// A tile that no memory holds is refused where it is made.
+// A tile larger than the memory is rejected at its alloc.
 
 // RUN: smem-opt %s --verify-diagnostics --smem-assign-layouts=arch=sm_100a
 

@@ -1,6 +1,6 @@
 // RUN: smem-opt %s --split-input-file --verify-diagnostics
 
-// What a load and a store may say.
+// Attributes of a load and a store.
 
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
@@ -66,7 +66,7 @@ func.func @multicast_of_store(%m: !m, %t: !t, %i: index) {
 
 // -----
 
-// Which memrefs a tensor map describes.
+// Memrefs that a tensor map can describe.
 
 !m = memref<64x64xbf16, #gpu.address_space<workgroup>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
@@ -208,7 +208,7 @@ func.func @batches(%m: !m, %t: !t, %i: index) {
 
 // -----
 
-// Nothing is converted on the way.
+// TMA converts no elements.
 
 !m = memref<64x64xf16>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
@@ -263,7 +263,7 @@ func.func @no_number(%m: !m, %t: !t, %i: index) {
 
 // -----
 
-// A stage at a time.
+// A tile with stages: take a stage.
 
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<4x64x64xbf16>, #smem.auto>
@@ -276,7 +276,7 @@ func.func @stages(%m: !m, %t: !t, %i: index) {
 
 // -----
 
-// A layout that is there already.
+// Tiles with an assigned layout.
 
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "column-major">>
@@ -365,7 +365,7 @@ func.func @misaligned_boxes(%m: !m, %t: !t, %i: index) {
 
 // -----
 
-// Constant coordinates that the chip stops at.
+// Constant coordinates at which the chip traps.
 
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>

@@ -49,7 +49,7 @@ func.func @too_small(%m: !m) {
 
 // -----
 
-// The base offset counts lines of 128 bytes: a swizzle pattern can begin at no other place.
+// The base offset is in lines of 128 bytes: a swizzle pattern begins at a multiple of them.
 
 !m = memref<8192xi8, #gpu.address_space<workgroup>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>

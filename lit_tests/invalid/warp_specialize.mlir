@@ -59,7 +59,7 @@
 
 // -----
 
-// What setmaxnreg takes.
+// Register counts that setmaxnreg accepts.
 
 "smem.warp_specialize"() ({
   // expected-error@+1 {{'smem.partition' op has registers = 100 : i32; expected a multiple of 8 from 24 to 256}}

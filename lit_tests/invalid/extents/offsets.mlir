@@ -1,4 +1,4 @@
-// Where smem-allocate puts something is where it can lie.
+// Offsets that smem-allocate can assign.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics --smem-assign-layouts
 

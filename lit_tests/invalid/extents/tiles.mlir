@@ -1,4 +1,4 @@
-// Tiles and fragments that no memory and no registers hold are refused before anything is listed of them.
+// Tiles and fragments larger than the memory or the registers are rejected before their elements are listed.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics
 
@@ -25,7 +25,7 @@ func.func @stored(%m: memref<?x?xbf16, strided<[?, 1]>>, %i: index) {
 
 // -----
 
-// As many as there are.
+// Exactly the number of registers.
 %z = arith.constant 0.0 : f32
 %0 = "smem.fill"(%z) : (f32) -> !smem.fragment<tensor<64x1024xf32>, #smem.accumulator>
 
