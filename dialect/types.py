@@ -35,7 +35,7 @@ from .bindings import ir
 from .caching import cached_in_context
 from .diagnostics import Invalid
 from .elements import accumulator_of, element_of
-from .irtypes import Attribute, Type
+from .irtypes import Attribute, Context, Type
 from .smem import Smem
 
 
@@ -47,7 +47,7 @@ class TileType(Smem.Type, name="tile"):
     layout: AutoAttr | SwizzleAttr | LayoutAttr | ComposedLayoutAttr
 
     @classmethod
-    def get(cls, *parameters: Any, context: Any = None) -> Any:
+    def get(cls, *parameters: Any, context: Context | None = None) -> Type:
         """Return the type with these parameters.
 
         Raises:
@@ -67,7 +67,7 @@ class FragmentType(Smem.Type, name="fragment"):
     state: AccumulatorAttr | InFlightAttr | AFragmentAttr | MetadataAttr
 
     @classmethod
-    def get(cls, *parameters: Any, context: Any = None) -> Any:
+    def get(cls, *parameters: Any, context: Context | None = None) -> Type:
         """Return the type with these parameters.
 
         Raises:
@@ -90,7 +90,7 @@ class PaddedType(Smem.Type, name="padded"):
     element: Any
 
     @classmethod
-    def get(cls, *parameters: Any, context: Any = None) -> Any:
+    def get(cls, *parameters: Any, context: Context | None = None) -> Type:
         """Return the type with this parameter.
 
         Raises:

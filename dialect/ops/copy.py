@@ -21,7 +21,7 @@ from ..op import SmemOp
 from ..optional_attributes import has_unit_attribute
 from ..types import TileType, layout_of, shape_of, tensor_of, tile_element
 from ..uses import Chooser, Path
-from .factor_blocks import check_blocks, holds_blocks, refuse_rows
+from .scale_blocks import check_blocks, holds_blocks, reject_rows
 
 #: 8-bit integer types, between which a copy does not distinguish.
 _BYTES = {"i8", "si8", "ui8"}
@@ -257,7 +257,7 @@ def _check(
             )
         check_blocks(source, tile, "copies")
         return
-    refuse_rows(source, tile)
+    reject_rows(source, tile)
     _check_elements(source, tile, asynchronous)
     if relayout and tile_element(tile) == E2M1:
         raise Invalid(

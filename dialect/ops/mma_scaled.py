@@ -120,7 +120,7 @@ class MmaScaledOp(TileMma, name="mma_scaled"):
 
 
 @cached_in_context
-def _problem(result: Any, *given: Any) -> str | None:
+def _problem(result: Type, *given: Any) -> str | None:
     """The message for the first rule of the ISA that the types violate; None if there is none."""
     try:
         _check_types(result, *given)

@@ -21,8 +21,8 @@ from ..optional_attributes import has_unit_attribute, string_attribute
 from ..types import PipelineType, TileType, layout_of, shape_of, tensor_of, tile_element
 from ..uses import Chooser, Path
 from .copy import check_groups, is_packed, packed
-from .factor_blocks import check_block_load, holds_blocks, refuse_rows
 from .pipeline import pipeline_of
+from .scale_blocks import check_block_load, holds_blocks, reject_rows
 
 #: Attribute: the dimension of the cluster along which CTAs load the same tile together.
 MULTICAST = "multicast"
@@ -127,7 +127,7 @@ class TmaLoadOp(BulkCopyOp, name="tma_load"):
             check_global(source, "loads from")
             check_block_load(source, tile, multicast, self.coordinates)
             return
-        refuse_rows(source, tile)
+        reject_rows(source, tile)
         _check_elements(source, tile, "loads from")
         _check_matrix(source, len(self.coordinates), "loads from", bool(tile_element(tile).padding))
         _check_coordinates(source, tile, self.coordinates, "loads")

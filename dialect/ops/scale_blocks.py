@@ -34,7 +34,7 @@ def holds_blocks(memref: Type) -> bool:
     return of_bytes and tuple(memref.shape[2:]) == _BLOCK_SHAPE
 
 
-def refuse_rows(memref: Type, tile: Type) -> None:
+def reject_rows(memref: Type, tile: Type) -> None:
     """Reject a copy of a row-major matrix to a tile of scale factors.
 
     Raises:
