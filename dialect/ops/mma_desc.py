@@ -36,8 +36,8 @@ class MmaDescOp(DescriptorMma, name="mma_desc"):
     """An mma on matrix descriptors. `smem-materialize-descriptors` replaces `smem.mma` with it.
 
     `a` and `b` are 64-bit matrix descriptors; `a` can be a fragment in registers. `a_steps` and
-    `b_steps` hold a number for each MMA tile, along M (or N) first and then along K: what is added to
-    the descriptor for this tile, in 16-byte units. `a_steps` is empty for an A in registers. If the
+    `b_steps` hold a number for each MMA tile, K innermost: it is added to the descriptor for this tile,
+    in 16-byte units. `a_steps` is empty for an A in registers. If the
     distance between MMA tiles is known at run time only, the operand is a vector<nxi64> of descriptors,
     and `a_bases` or `b_bases` holds for each MMA tile the index of the descriptor that its step is added
     to.
