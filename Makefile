@@ -27,9 +27,8 @@ fuzz: .venv/installed-dev  ## random inputs of every kind, for SECONDS (an hour)
 fuzz-ci: .venv/installed-dev  ## the same for 20 seconds each, with a fresh seed
 	$(BIN)/python -m fuzz --each 20 --jobs $(JOBS)
 
-lint: .venv/installed-dev  ## ruff, pyright, and who imports whom
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+lint: .venv/installed-dev  ## the hooks of pre-commit (ruff, ends of files), pyright, and the import contracts
+	$(BIN)/pre-commit run --all-files
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/python tests/support/import_contracts.py
 

@@ -1,4 +1,4 @@
-"""Bank conflicts: what `layout/banks` predicts beside what the chip counts.
+"""Bank conflicts: the predictions of `layout/banks.py` and the counts of the GPU.
 
     python benchmarks/bank_conflicts.py [--record FILE]
 
@@ -53,13 +53,13 @@ _WARP = 32
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel whose accesses of shared memory are those of the tiles alone.
+    """A kernel that accesses shared memory only through its tiles.
 
     Attributes:
-        name: what it does, and in which layout.
+        name: the accesses and the layout.
         text, entry, inputs, output: the kernel.
-        loads, stores: the passes over the banks that are predicted.
-        chosen: whether its layouts are those that are chosen where nothing is forced.
+        loads, stores: the predicted wavefronts.
+        chosen: whether `smem-assign-layouts` chose the layouts.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Kernel:
 
 
 def total(accesses: Iterable[Access]) -> Access:
-    """Several accesses as one."""
+    """The sum of several accesses."""
     found = list(accesses)
     return Access(sum(a.wavefronts for a in found), sum(a.ideal for a in found))
 
@@ -95,7 +95,7 @@ def copied(layout: TileLayout, contiguous: int) -> Access:
 
 
 def moved(layout: TileLayout, access: FragmentAccess, rows: range, columns: range) -> Access:
-    """The accesses of a warpgroup that moves a fragment, block by block."""
+    """The accesses of a warpgroup that loads or stores a fragment, one MMA tile at a time."""
     first_row, first_column = access.start(np.arange(WARPGROUP))
     size = access.vector * layout.element.bits // 8
     return total(
@@ -147,7 +147,7 @@ def layouts_of(text: str) -> list[TileLayout]:
 
 
 def through(element: str, layout: str, by: str, columns: int = 64) -> Kernel:
-    """A tile that is copied to, or stored to from a fragment, and loaded."""
+    """A kernel that copies or stores to a tile, and loads it."""
     held = element if by == "copy" else "f32"
     fill = '"smem.copy"(%X, %t) : (!X, !t) -> ()'
     if by == "store":
@@ -181,7 +181,7 @@ gpu.module @kernels {{
 
 
 def loaded(case: Case) -> Kernel:
-    """A product whose A is loaded into registers."""
+    """An mma whose A is loaded into registers."""
     a, b = layouts_of(case.text)
     stores = total((copied(a, int(case.a_major == "k")), copied(b, int(case.b_major == "mn"))))
     name = f"A of {case.a} in registers, {case.a_major.upper()}-major, {case.a_swizzle}"
@@ -192,7 +192,7 @@ def loaded(case: Case) -> Kernel:
 
 
 def turned(case: Product) -> Kernel:
-    """A product whose operands are transposed by their copies."""
+    """An mma whose operands are transposed by their copies."""
     name = f"{case.a} transposed, {case.a_swizzle} and {case.b_swizzle}"
     none = Access(0, 0)
     return Kernel(
@@ -205,7 +205,7 @@ _PADDED = '#smem.layout<"(64,64):(72,1)">'
 
 
 def kernels() -> list[Kernel]:
-    """Good layouts and bad ones, of each way in and out of a tile."""
+    """Good and bad layouts, with each access to a tile."""
 
     def forced(width: str, order: str = "row-major") -> str:
         return f'#smem.swizzle<"{width}", "{order}">'
@@ -247,12 +247,12 @@ def kernels() -> list[Kernel]:
 
 
 def run(kernel: Kernel) -> None:
-    """Runs a kernel once."""
+    """Run a kernel once."""
     run_on_gpu(mlir_smem.compile(kernel.text), kernel.entry, kernel.inputs, [kernel.output], (1,))
 
 
 def counted() -> list[dict[str, float]]:
-    """What ncu counts for each kernel."""
+    """The counters of each kernel."""
     metrics = [*_METRICS.values(), *_CONFLICTS.values()]
     command = [sys.executable, __file__, "--run"]
     text = profile(command, metrics, "-k", "regex:through|product")
@@ -279,7 +279,7 @@ def main() -> int:
 
 
 def compared(kernel: Kernel, counts: dict[str, float]) -> dict[str, Any]:
-    """A kernel's predictions beside what was counted."""
+    """The predictions and the counters of a kernel."""
     result: dict[str, Any] = {"kernel": kernel.name}
     agrees = True
     for what, predicted in (("loads", kernel.loads), ("stores", kernel.stores)):

@@ -1,4 +1,4 @@
-"""What the chip says of itself while it works: clock, power, temperature."""
+"""Clock, power and temperature of the GPU during a measurement."""
 
 import threading
 from statistics import median
@@ -9,7 +9,7 @@ _EVERY = 0.1
 
 
 class Chip:
-    """Samples the first GPU ten times a second, in a thread, where NVML's package is installed."""
+    """Sample the first GPU ten times a second, in a thread, if NVML's package is installed."""
 
     def __init__(self) -> None:
         self._samples: dict[str, list[float]] = {"sm MHz": [], "W": [], "C": []}
@@ -38,7 +38,7 @@ class Chip:
             self._thread.join()
 
     def summary(self) -> dict[str, dict[str, float]]:
-        """The least, the median and the most of each; empty without samples."""
+        """The minimum, median and maximum of each; empty without samples."""
         return {
             name: {"least": min(found), "median": median(found), "most": max(found)}
             for name, found in self._samples.items()

@@ -1,13 +1,13 @@
-"""Time of our passes, and of the whole way to a cubin, over the size of the module.
+"""Time of our passes, and from text to cubin, by the size of the module.
 
     python benchmarks/compile_time.py [--record FILE] [--mlir-opt PATH] [--sizes 10 100 1000]
 
 For the example and for modules of chained 128x128x64 mma (8 wgmma each), medians of several runs. The
-passes are timed alone first, on kernels that hold ten of the mma each and on one that holds them all;
-what LLVM leaves in the process would slow them down. The whole way is timed on kernels of ten, because
-LLVM's instruction selection and ptxas take quadratic time for one basic block of wgmma. With an mlir-opt
-at hand, upstream's C++ pass `convert-nvgpu-to-nvvm` runs on the same products, in turn with ours:
-`--mlir-timing` tells the time of the pass, and of the whole command (parse, pass, print).
+passes are timed alone first, on kernels with ten mma each and on one kernel with all of them; memory
+that LLVM leaves in the process would slow them down. Text to cubin is timed on kernels of ten mma,
+because LLVM's instruction selection and ptxas take quadratic time for one basic block of wgmma. With
+`--mlir-opt`, upstream's C++ pass `convert-nvgpu-to-nvvm` runs on the same mma, alternating with ours:
+`--mlir-timing` gives the time of the pass, and of the whole command (parse, pass, print).
 """
 
 import argparse
@@ -34,7 +34,7 @@ MMA_PER_KERNEL = 10
 
 
 def ours(kernels: int, mma: int) -> str:
-    """A module of kernels, each of so many chained mma of 128x128x64."""
+    """A module of kernels with `count` chained mma of 128x128x64 each."""
     functions = "".join(_kernel(f"chain{i}", mma) for i in range(kernels))
     return f"gpu.module @kernels {{{functions}}}"
 
@@ -67,7 +67,7 @@ def _kernel(name: str, count: int) -> str:
 
 
 def upstreams(kernels: int, mma: int) -> str:
-    """The same products as upstream's `nvgpu.warpgroup.mma` says them."""
+    """The same mma as upstream's `nvgpu.warpgroup.mma`."""
     memory = "memref<{}xf16, #gpu.address_space<workgroup>>"
     a = f"!nvgpu.warpgroup.descriptor<tensor = {memory.format('128x64')}>"
     b = f"!nvgpu.warpgroup.descriptor<tensor = {memory.format('64x128')}>"

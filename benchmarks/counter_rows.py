@@ -1,4 +1,4 @@
-"""What `benchmarks/counters.py` counts, and how its launches become a table."""
+"""The metrics of `benchmarks/counters.py`, and the table of its launches."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from tables import table
 _MARK = "spin_kernel"
 _Held = TypeVar("_Held")
 
-# What a line says, the metric, and what one of its base units counts.
+# The label, the metric, and the factor of its base unit.
 METRICS = {
     "us": ("gpu__time_duration.sum", 1e-3),
     "tensor pipe, % of cycles": (
@@ -51,7 +51,7 @@ METRICS = {
 
 
 def grouped(kernels: Sequence[tuple[str, _Held]]) -> list[list[_Held]]:
-    """What belongs to the kernels behind each mark; ValueError if one comes before the first."""
+    """Group launches by the mark before them; ValueError if a launch precedes the first mark."""
     groups: list[list[_Held]] = []
     for kernel, held in kernels:
         if _MARK in kernel:
@@ -64,7 +64,7 @@ def grouped(kernels: Sequence[tuple[str, _Held]]) -> list[list[_Held]]:
 
 
 def rendered(contenders: dict[str, list[Launch]], markdown: bool) -> str:
-    """A column for each contender: the kernel that took longest, of those that it launched."""
+    """A column for each contender: the longest kernel that it launched."""
     main = {name: longest(launches) for name, launches in contenders.items()}
     lines = [["launches", *(str(len(launches)) for launches in contenders.values())]]
     for said, (metric, factor) in METRICS.items():

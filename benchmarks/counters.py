@@ -1,4 +1,4 @@
-"""What the chip counts while each contender of `benchmarks/gemm.py` computes one product.
+"""Hardware counters of each contender of `benchmarks/gemm.py`, for one GEMM.
 
     python benchmarks/counters.py [--only bf16] [--shapes 4096x4096x4096 ...] [--contenders ...]
         [--budget 15] [--markdown] [--sass FOLDER] [--record FILE]
@@ -15,18 +15,18 @@ from pathlib import Path
 
 from counter_rows import METRICS, grouped, named, rendered
 from gemm import CONTENDERS, contenders, shape_of
+from gemms import TYPES, Gemm
 from ncu import Launch, known, launches, profile, source_pages
-from products import KINDS, Product
 from record import record
 
 
 def run(options: argparse.Namespace) -> None:
-    """Launches one product of each contender, each behind a mark, and prints its name."""
+    """Launch one GEMM of each contender, each after a mark, and print its name."""
     import torch
 
     for shape in options.shapes:
         found, _ = contenders(
-            Product(KINDS[options.only], shape), options.contenders, 1, options.budget
+            Gemm(TYPES[options.only], shape), options.contenders, 1, options.budget
         )
         torch.cuda.synchronize()
         for each in found:
@@ -42,7 +42,7 @@ def main() -> int:
     arguments = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    arguments.add_argument("--only", choices=KINDS, default="bf16")
+    arguments.add_argument("--only", choices=TYPES, default="bf16")
     arguments.add_argument("--shapes", nargs="+", type=shape_of, default=[(4096, 4096, 4096)])
     arguments.add_argument("--contenders", nargs="+", choices=CONTENDERS, default=CONTENDERS)
     arguments.add_argument("--budget", type=float, default=15, help="seconds to look for the best")

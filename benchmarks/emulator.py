@@ -1,8 +1,8 @@
-"""Time of the emulator on the example, over the size of the product.
+"""Time of the emulator on the example, by the size of the GEMM.
 
     python benchmarks/emulator.py [--record FILE] [--rounds 3]
 
-`examples/matmul.mlir` in bf16, compiled before; medians of several runs. The work is the number of
+`examples/matmul.mlir` in bf16, compiled in advance; medians of several runs. The work is the number of
 multiply-adds; if the cost grows linearly, the time for a million of them does not depend on the size.
 The whole command, `smem-run --on cpu` on files, is timed for 256x256x256.
 """
@@ -36,7 +36,7 @@ def matrices(m: int, n: int, k: int) -> dict[str, np.ndarray]:
 
 
 def emulation(size: tuple[int, int, int], rounds: int) -> dict[str, object]:
-    """Median seconds of a run, and what a million multiply-adds take of it."""
+    """Median seconds of a run, and of a million multiply-adds."""
     compiled = mlir_smem.compile(EXAMPLE.read_text(), emit="nvvm")
     inputs = matrices(*size)
     times = []

@@ -2,7 +2,7 @@
 
     python benchmarks/example.py [--size 4096] [--record FILE]
 
-All contenders stay warm and run in turn, about 30 ms at a time for several rounds, timed around
+All contenders stay warm and alternate, about 30 ms at a time for several rounds, timed around
 synchronized batches; medians. cuBLAS (torch.mm) runs in the three orders that row-major or transposed
 operands give. Random normal data; ours is checked against float64 of a part of the result, and
 against cuBLAS of the whole.

@@ -1,13 +1,13 @@
-"""Our matrix product against cuBLAS, Triton and JAX's Mosaic GPU, on one GPU, in turn.
+"""Our GEMM, cuBLAS, Triton and JAX's Mosaic GPU on one GPU, interleaved.
 
     python benchmarks/gemm.py [--only bf16 s8] [--shapes 4096x4096x4096 ...] [--modes sustained burst]
         [--contenders ours cublas triton mosaic] [--rounds 7] [--budget 15] [--markdown] [--record FILE]
 
 All run in one process, interleaved round by round and timed by CUDA's events around batches of
-products, medians over the rounds; the host's clock is recorded beside them. *Sustained* is a warm chip
+GEMMs, medians over the rounds; the host's clock is recorded, too. *Sustained* is a warm chip
 at its power limit, batches of 30 ms without a pause; *burst* a cool one, batches of 3 ms with pauses.
 A first unit of each batch is not timed. cuBLAS, Triton and ours run as CUDA graphs and Mosaic as
-compiled calls of several products, so that no launch costs time of the host.
+compiled calls of several GEMMs, so that no launch costs host time.
 
 Random data (normal numbers, integers of the whole range), the same arrays in every call: small ones
 stay in the L2 cache, for everyone. Results are checked against float64 on 256 rows; a wrong one ends
@@ -27,64 +27,64 @@ from typing import Any
 import torch
 from chip import Chip
 from gemm_rows import Row, earlier, rendered, write
+from gemms import TYPES, Gemm, WrongResultError
 from interleaved import MODES, Mode, finalists, measure
-from products import KINDS, Product, WrongProductError
 from torch_contenders import OnStream, cublas, ours
 
 CONTENDERS = ("ours", "cublas", "triton", "mosaic")
 FINALISTS = 2
-# Products of one unit take about this long, at this rate.
+# Seconds of one unit, at this rate.
 _UNIT_SECONDS = 0.5e-3
 _UNIT_RATE = 700e12
 
 
-def per_unit(product: Product) -> int:
-    """How many products a unit has."""
+def per_unit(product: Gemm) -> int:
+    """GEMMs of a unit."""
     return min(32, max(1, round(_UNIT_SECONDS * _UNIT_RATE / product.operations)))
 
 
 def contenders(
-    product: Product, names: Iterable[str], products: int, budget: float
+    product: Gemm, names: Iterable[str], products: int, budget: float
 ) -> tuple[list[Any], dict[str, str]]:
-    """The contenders for a product, and why any was left out, by name."""
+    """The contenders of a GEMM, and the reasons for those left out, by name."""
     found, left_out = [], {}
     for name, build in _builders(product, names, products, budget):
         try:
             found += build()
-        except Exception as error:  # one that cannot run here must not end the others' run
+        except Exception as error:  # a contender that cannot run here must not stop the others
             left_out[name] = f"{type(error).__name__}: {error}"
             print(f"{name} is left out: {left_out[name]}", file=sys.stderr)
     return found, left_out
 
 
 def _builders(
-    product: Product, names: Iterable[str], products: int, budget: float
+    product: Gemm, names: Iterable[str], products: int, budget: float
 ) -> Iterator[tuple[str, Callable[[], list[Any]]]]:
-    """What makes the contenders of each family and layout."""
+    """The factories of contenders, by family and layout."""
     for layout in product.operands:
         if "ours" in names:
             yield f"ours {layout}", partial(_ours, product, layout, products)
         if "cublas" in names:
             yield f"cuBLAS {layout}", partial(_cublas, product, layout, products)
-    if product.kind is KINDS["bf16"] and "triton" in names:
+    if product.type is TYPES["bf16"] and "triton" in names:
         yield "Triton", partial(_triton, product, products, budget)
-    if product.kind is KINDS["bf16"] and "mosaic" in names:
+    if product.type is TYPES["bf16"] and "mosaic" in names:
         yield "Mosaic", partial(_mosaic, product, products, budget)
 
 
-def _ours(product: Product, layout: str, products: int) -> list[Any]:
+def _ours(product: Gemm, layout: str, products: int) -> list[Any]:
     return [
         OnStream(f"ours {layout}{which}", enqueue, product.out, products, config)
         for which, enqueue, config in ours(*product.operands[layout], product.out)
     ]
 
 
-def _cublas(product: Product, layout: str, products: int) -> list[Any]:
+def _cublas(product: Gemm, layout: str, products: int) -> list[Any]:
     enqueue = cublas(*product.operands[layout], product.out)
     return [OnStream(f"cuBLAS {layout}", enqueue, product.out, products)]
 
 
-def _triton(product: Product, products: int, budget: float) -> list[Any]:
+def _triton(product: Gemm, products: int, budget: float) -> list[Any]:
     import triton_matmul
 
     k_major = {layout: product.operands[layout] for layout in ("TN", "NN")}
@@ -92,7 +92,7 @@ def _triton(product: Product, products: int, budget: float) -> list[Any]:
     return finalists(list(found), FINALISTS)
 
 
-def _mosaic(product: Product, products: int, budget: float) -> list[Any]:
+def _mosaic(product: Gemm, products: int, budget: float) -> list[Any]:
     import mosaic_matmul
 
     found = mosaic_matmul.contenders(*product.operands["NN"], products, budget)
@@ -100,9 +100,9 @@ def _mosaic(product: Product, products: int, budget: float) -> list[Any]:
 
 
 def compared(
-    kind: str, product: Product, modes: Iterable[Mode], options: argparse.Namespace
+    kind: str, product: Gemm, modes: Iterable[Mode], options: argparse.Namespace
 ) -> Iterator[Row]:
-    """A row for each mode; WrongProductError if a result is wrong."""
+    """A row for each mode; WrongResultError if a result is wrong."""
     found, left_out = contenders(product, options.contenders, per_unit(product), options.budget)
     errors = {each.name: product.check(each.name, each.result()) for each in found}
     for mode in modes:
@@ -131,7 +131,7 @@ def compared(
 
 
 def shape_of(text: str) -> tuple[int, ...]:
-    """The shape that `MxNxK` says, for argparse."""
+    """Parse `MxNxK`, for argparse."""
     try:
         shape = tuple(int(part) for part in text.split("x"))
     except ValueError:
@@ -145,7 +145,7 @@ def main() -> int:
     arguments = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    arguments.add_argument("--only", nargs="+", choices=KINDS, default=list(KINDS))
+    arguments.add_argument("--only", nargs="+", choices=TYPES, default=list(TYPES))
     arguments.add_argument("--shapes", nargs="+", type=shape_of, help="instead of each type's own")
     arguments.add_argument("--modes", nargs="+", choices=MODES, default=list(MODES))
     arguments.add_argument("--contenders", nargs="+", choices=CONTENDERS, default=CONTENDERS)
@@ -157,19 +157,19 @@ def main() -> int:
 
     if options.record:
         try:
-            earlier(options.record)  # before anything is measured in vain
+            earlier(options.record)  # fail before anything is measured
         except ValueError as error:
             arguments.error(str(error))
     rows: list[Row] = []
     for name in options.only:
-        kind = KINDS[name]
+        kind = TYPES[name]
         torch.backends.cuda.matmul.allow_tf32 = name == "tf32"
         for shape in options.shapes or kind.shapes:
             start = monotonic()
             try:
                 modes = [MODES[mode] for mode in options.modes]
-                found = list(compared(name, Product(kind, shape), modes, options))
-            except (WrongProductError, ValueError) as error:
+                found = list(compared(name, Gemm(kind, shape), modes, options))
+            except (WrongResultError, ValueError) as error:
                 print(f"error: {error}", file=sys.stderr)
                 return 1
             rows += found

@@ -1,4 +1,4 @@
-"""A picture of GEMM records: TFLOP/s of each family's fastest, by shape.
+"""Plot GEMM records: TFLOP/s of each family's fastest contender, by shape.
 
     python benchmarks/gemm_plot.py RECORD ... -o docs/gemm.svg
 
@@ -20,13 +20,13 @@ _COLOURS = dict(zip(FAMILIES, ("#1b6ca8", "#6aa84f", "#e69138", "#999999"), stri
 
 
 def draw(rows: list[Row], file: Path) -> None:
-    """Writes the picture; the file's suffix says in which format."""
+    """Write the plot; the file's suffix is its format."""
     panels: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         panels.setdefault((row["type"], row["mode"]), []).append(row)
     modes = list(dict.fromkeys(mode for _, mode in panels))
     types = list(dict.fromkeys(kind for kind, _ in panels))
-    # The same file for the same record.
+    # Reproducible: the same record gives the same file.
     matplotlib.rcParams["svg.hashsalt"] = "gemm"
     figure, axes = pyplot.subplots(
         len(types),

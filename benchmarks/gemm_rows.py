@@ -1,8 +1,8 @@
-"""Rows of the GEMM record, and the tables that they make.
+"""Rows of the GEMM record, and tables of them.
 
-A row is one product in one mode: its `type`, `shape` and `mode`, and for each contender TFLOP/s and
-more. Contenders are of a family, the first word of their name (`cuBLAS NT` is cuBLAS); a family counts
-with its fastest. Ratios are of contenders of one row, because only they ran in turn.
+A row is one GEMM in one mode: its `type`, `shape` and `mode`, and for each contender TFLOP/s and
+more. A contender belongs to a family, the first word of its name (`cuBLAS NT` is cuBLAS); the fastest
+of a family counts. Ratios compare contenders of one row, because only they were interleaved.
 """
 
 import json
@@ -20,17 +20,17 @@ FAMILIES = (OURS, "cuBLAS", "Triton", "Mosaic")
 
 
 def key(row: Row) -> tuple[Any, ...]:
-    """What a row is about: of two rows with one key, the later replaces the earlier."""
+    """The key of a row: a later row replaces an earlier one with the same key."""
     return row["type"], tuple(row["shape"]), row["mode"]
 
 
 def merged(old: list[Row], new: list[Row]) -> list[Row]:
-    """All rows, with old ones that were measured anew replaced."""
+    """Merge rows: new measurements replace old ones."""
     return list(({key(row): row for row in old} | {key(row): row for row in new}).values())
 
 
 def earlier(file: Path) -> list[Row]:
-    """The rows of a record, none if there is no file; ValueError if it is of another machine."""
+    """The rows of a record, none if there is no file; ValueError if another machine made it."""
     if not file.exists():
         return []
     old, now = json.loads(file.read_text()), circumstances()
@@ -43,7 +43,7 @@ def earlier(file: Path) -> list[Row]:
 
 
 def write(file: Path, rows: list[Row]) -> None:
-    """Writes a record, with the other rows of an earlier one."""
+    """Write a record, and keep the other rows of an earlier one."""
     now = circumstances()
     told = {"date": now["date"], "command": now["command"]}
     every = merged(earlier(file), [row | told for row in rows])
@@ -51,7 +51,7 @@ def write(file: Path, rows: list[Row]) -> None:
 
 
 def fastest(row: Row) -> dict[str, tuple[str, float]]:
-    """For each family that ran, the name of its fastest contender and its TFLOP/s."""
+    """The fastest contender of each family: name and TFLOP/s."""
     found: dict[str, tuple[str, float]] = {}
     for name, measured in row["contenders"].items():
         family, rate = name.split()[0], measured["tflops"]

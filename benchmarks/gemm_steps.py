@@ -1,4 +1,4 @@
-"""What each choice of the GEMM is worth beside the usual one, on one GPU, in turn.
+"""The GEMM with one choice changed, relative to the usual configuration, on one GPU, interleaved.
 
     python benchmarks/gemm_steps.py [--shapes 4096x4096x4096 ...] [--rounds 7] [--record FILE]
 
@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import torch
 from gemm import per_unit, shape_of
+from gemms import TYPES, Gemm
 from interleaved import MODES, measure
-from products import KINDS, Product
 from record import record
 from tables import table
 from torch_contenders import OnStream
@@ -40,8 +40,8 @@ _STEPS = {
 _LATE = "begun when the kernel before has ended"
 
 
-def prepared(config: Config, product: Product, programmatic: bool = True) -> Prepared:
-    """The product with that configuration; if not `programmatic`, begun after the kernel before."""
+def prepared(config: Config, product: Gemm, programmatic: bool = True) -> Prepared:
+    """The GEMM with a configuration; without `programmatic`, no programmatic dependent launch."""
     compiled = cached_compile(text(Problem(), config))
     (made,) = compiled.manifest["kernels"]
     kernels = [{**made, "programmatic": programmatic}]
@@ -51,8 +51,8 @@ def prepared(config: Config, product: Product, programmatic: bool = True) -> Pre
     return kernel.prepare(*product.operands["NN"], product.out, grid=grid)
 
 
-def contender(name: str, launch: Prepared, product: Product) -> OnStream:
-    """A configuration as a contender, whose result has been checked."""
+def contender(name: str, launch: Prepared, product: Gemm) -> OnStream:
+    """Make a contender of a configuration, and check its result."""
 
     def enqueue() -> None:
         launch.launch(torch.cuda.current_stream().cuda_stream)
@@ -74,7 +74,7 @@ def main() -> None:
     options = arguments.parse_args()
     rows = []
     for shape in options.shapes:
-        product = Product(KINDS["bf16"], shape)
+        product = Gemm(TYPES["bf16"], shape)
         found = [contender(n, prepared(c, product), product) for n, c in _STEPS.items()]
         late = prepared(_STEPS[_USUAL], product, programmatic=False)
         found.append(contender(_LATE, late, product))

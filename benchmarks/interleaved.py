@@ -1,9 +1,9 @@
-"""Contenders timed in turn, with the same clock, while the chip is warm or while it is cool.
+"""Interleaved timing of contenders, on a warm or a cool GPU.
 
-A chip at its power limit slows down as it warms up, so times of different runs do not compare. Here,
-each round runs a batch of every contender, in another order each round, so that none always follows one
-that left the chip cooler; a result is the median over the rounds. A mode says how long a batch is, how
-long the contender runs before it is timed, and how long the chip rests after it.
+A GPU at its power limit slows down as it warms up, so times of different runs cannot be compared.
+Each round runs a batch of every contender, in a different order each round; a result is the median
+over the rounds. A mode is the length of a batch, the time that a contender runs before it is timed,
+and the pause after it.
 """
 
 import random
@@ -15,36 +15,36 @@ from typing import Protocol
 
 
 class Contender(Protocol):
-    """What is timed: units of one or several products, enqueued on the GPU.
+    """What is timed: units of one or several GEMMs, enqueued on the GPU.
 
     Attributes:
-        name: what the results call it.
-        products: how many products a unit is.
+        name: the name in the results.
+        products: GEMMs of a unit.
     """
 
     name: str
     products: int
 
     def batch(self, units: int) -> tuple[float, float]:
-        """Runs a first unit and then so many more, and waits for them.
+        """Run a first unit and then `units` more, and wait for them.
 
-        Returns the seconds of those many by the GPU's clock, which starts when the first has ended
-        (so that nobody's first launch counts), and the seconds of all by the host's.
+        Returns the seconds of the latter by the GPU's clock, which starts when the first unit has ended
+        (so that the first launch does not count), and the seconds of all by the host's clock.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Mode:
-    """How contenders take turns.
+    """How contenders alternate.
 
     Attributes:
-        name: what the results call it.
-        work: seconds that a batch takes.
-        pause: the rest after a batch, in seconds for each second that it took.
-        warm_up: seconds for which all run in turn before the first round.
-        lead: seconds for which a contender runs before each of its batches: it then finds the chip as it
-            leaves it itself.
+        name: the name in the results.
+        work: seconds of a batch.
+        pause: the pause after a batch, in seconds for each second of it.
+        warm_up: seconds for which all contenders alternate before the first round.
+        lead: seconds for which a contender runs before each of its batches, so that the GPU has its own
+            temperature.
     """
 
     name: str
@@ -68,7 +68,7 @@ _SEARCH_ROUNDS = 3
 
 @dataclass
 class Times:
-    """Seconds of one product, for each round, by the GPU's clock and by the host's."""
+    """Seconds of one GEMM for each round, by the GPU's and the host's clock."""
 
     gpu: list[float] = field(default_factory=list)
     host: list[float] = field(default_factory=list)
@@ -85,7 +85,7 @@ class Times:
 
     @property
     def spread(self) -> float:
-        """The distance of the slowest round from the fastest, as a part of the median."""
+        """The difference between the slowest and the fastest round, relative to the median."""
         return (max(self.gpu) - min(self.gpu)) / self.seconds
 
 
@@ -95,7 +95,7 @@ def measure(
     rounds: int,
     sleep: Callable[[float], None] = time.sleep,
 ) -> dict[str, Times]:
-    """Times every contender in so many rounds; ValueError without either, or if two have one name."""
+    """Time every contender; ValueError without contenders or rounds, or if two have one name."""
     if not contenders or rounds < 1:
         raise ValueError(f"{len(contenders)} contenders in {rounds} rounds are nothing to measure")
     names = [contender.name for contender in contenders]
@@ -110,7 +110,7 @@ def measure(
 
     units = {}
     for contender in contenders:
-        run(contender, 1)  # what only the first run does
+        run(contender, 1)  # work of the first run
         units[contender.name] = max(1, round(mode.work / run(contender, 1)[0]))
     spent = 0.0
     while spent < mode.warm_up:
@@ -130,7 +130,7 @@ def measure(
 
 
 def finalists(contenders: Sequence[Contender], keep: int) -> list[Contender]:
-    """The fastest few of many contenders, by short batches while the chip is warm."""
+    """The fastest few of many contenders, by short batches on a warm GPU."""
     if len(contenders) <= keep:
         return list(contenders)
     times = measure(contenders, _SEARCH, _SEARCH_ROUNDS)

@@ -1,4 +1,4 @@
-"""What the loop that multiplies spends beside its matrix instructions.
+"""Instructions of the main loop besides its matrix instructions.
 
     python benchmarks/main_loop.py NAME=FILE ... [--function REGEX] [--markdown] [--record FILE]
 
@@ -31,8 +31,8 @@ class Spent:
     Attributes:
         matrix: the opcode of its matrix instructions.
         count: how many of them it has.
-        always: instructions beside each matrix instruction that every iteration passes, by opcode.
-        branches: those that only some iterations pass.
+        always: other instructions of every iteration, for each matrix instruction, by opcode.
+        branches: those that only some iterations execute.
     """
 
     matrix: str
@@ -58,7 +58,7 @@ class Spent:
 
 
 def spent(function: list[Instruction]) -> Spent:
-    """What the main loop of a function spends."""
+    """Count the instructions of a function's main loop."""
     loop = main_loop(function)
     always, branches = (
         Counter(i.name for i in part if not i.multiplies) for part in (loop.always, loop.branches)

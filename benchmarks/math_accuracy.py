@@ -1,14 +1,15 @@
-"""Math ops on a GPU: how far from the number they are, and from the emulator's results.
+"""Accuracy of math ops on a GPU, against the exact number and the emulator.
 
     python benchmarks/math_accuracy.py [--record FILE] [--only math.erf arith.remf] [--elements f32 f64]
                                        [--count 262144] [--jobs N] [--without-gpu]
 
-Each op of `tests/support/math_cases.py`, of each element type, is a kernel of that op alone. Operands are all
-bit patterns (one operand of 16 bits), or `--count` rows: special numbers in all combinations, random bits
-from all parts of the patterns, and numbers of the intervals that matter. The number is computed in long
-double. ULPs are the greatest of results that are held to ULPs; the record has the absolute differences of
-others. Exits with 1 if a result is further from the number than NVIDIA documents, if chip and emulator
-disagree about NaN, or if a case fails. `--without-gpu` does the emulator's part alone.
+Each op of `tests/support/math_cases.py`, of each element type, is a kernel of that op alone. Operands
+are all bit patterns (one operand of 16 bits), or `--count` rows: special numbers in all combinations,
+random bits from all parts of the patterns, and numbers of the intervals that matter. The number is
+computed in long double. ULPs are the greatest of results that are held to ULPs; the record has the
+absolute differences of others. Exits with 1 if a result is further from the number than NVIDIA
+documents, if chip and emulator disagree about NaN, or if a case fails. `--without-gpu` does the
+emulator's part alone.
 """
 
 import argparse
@@ -54,12 +55,12 @@ _COLUMNS = {
 def compared(
     function: Function, element: str, rows: list[Array], emulated: Array, measured: Array | None
 ) -> dict[str, Any]:
-    """What is said of an op: greatest distances, and how many results are not as they should be.
+    """The statistics of an op: greatest errors, and counts of wrong results.
 
     Args:
         function, element: the op.
         rows: its operands.
-        emulated, measured: the results of the emulator and of the chip, if there is one.
+        emulated, measured: the results of the emulator, and of the GPU if there is one.
     """
     with np.errstate(all="ignore"):
         wide = [x.astype(np.longdouble) for x in rows]
@@ -90,7 +91,7 @@ def compared(
         inside = {text: far.difference[below & above] for below, above, text in near}
         if inside:
             said["chip, absolute"] = {x: float(d.max(initial=0)) for x, d in inside.items()}
-    # A result beyond the bound says most; else the furthest of those that are held to ULPs.
+    # Report a result beyond the bound; else the worst of those that are compared in ULPs.
     worst = int(np.argmax(wrong if wrong.any() else np.where(by_ulps, far.ulps, -1)))
     said["worst"] = {
         "operands": [repr(x[worst].item()) for x in rows],
@@ -102,12 +103,12 @@ def compared(
 
 
 def _most(distances: Array) -> float:
-    """The greatest distance between numbers; where one is NaN is counted apart."""
+    """The greatest error; NaN is counted separately."""
     return round(float(np.max(distances, where=np.isfinite(distances), initial=0)), 3)
 
 
 def _emulated(index: int, element: str, count: int) -> Array:
-    """The emulator's results, in a process of its own."""
+    """Compute the emulator's results, in a separate process."""
     function = FUNCTIONS[index]
     with np.errstate(all="ignore"):
         return on_emulator(function, element, operands(function, element, count))
@@ -116,20 +117,20 @@ def _emulated(index: int, element: str, count: int) -> Array:
 def case(
     index: int, element: str, count: int, emulated: Future[Array], gpu: bool
 ) -> dict[str, Any]:
-    """An op on the chip and on the emulator; what went wrong instead, if it did."""
+    """Run an op on the GPU and on the emulator; return the error if one fails."""
     function = FUNCTIONS[index]
     try:
         with np.errstate(all="ignore"):
             rows = operands(function, element, count)
         measured = on_chip(function, element, rows) if gpu else None
         return compared(function, element, rows, emulated.result(), measured)
-    except Exception as error:  # One case says so, and the others go on.
+    except Exception as error:  # Report the failed case, and continue with the others.
         said = f"{type(error).__name__}: {error}"
         return {"function": str(function), "element": element, "error": said}
 
 
 def fails(said: dict[str, Any]) -> bool:
-    """Whether an op is not as it should be; where nothing is documented, it may be no number, too."""
+    """Whether an op fails: beyond the documented error, or not a number where one is documented."""
     documented = said.get("documented") != "nothing"
     return "error" in said or bool(documented and (said.get("outside") or said.get("NaN differs")))
 

@@ -3,7 +3,7 @@
     python benchmarks/memcheck.py [--record FILE]
 
 memcheck, racecheck and initcheck; exits with 1 if one of them reports anything, or if the result is
-not the product.
+wrong.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""JAX's Pallas matmul for Hopper on Mosaic GPU, as installed, beside PyTorch in one process.
+"""JAX's Pallas matmul for Hopper on Mosaic GPU, in one process with PyTorch.
 
-JAX runs on a stream of its own. A unit is one compiled call of several products, each of which has a
-parameter of its own for A (the same array is passed for all) and returns its result, so that XLA can
-neither merge nor remove any; that they are all there is counted in the compiled program.
+JAX runs on its own stream. A unit is one compiled call of several GEMMs. Each has its own parameter
+for A (the same array is passed for all) and returns its result, so that XLA can neither merge nor
+remove any; the compiled program is searched for all of them.
 """
 
 import os
@@ -14,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import torch
 
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-# Products of a unit shall follow each other on one stream, which a graph of them need not do.
+# A CUDA graph need not run the GEMMs of a unit one after the other.
 os.environ.setdefault("XLA_FLAGS", "--xla_gpu_enable_command_buffer=")
 
 import jax
@@ -32,7 +32,7 @@ def _config(
     minor: mosaic.MatmulDimension = _N,
     width: int = 8,
 ) -> mosaic.TuningConfig:
-    """A tile of so many rows and columns for each of two warpgroups, side by side along a dimension."""
+    """A tile for each of two warpgroups, next to each other along a dimension."""
     return mosaic.TuningConfig(
         tile_m=m,
         tile_n=n,
@@ -45,7 +45,7 @@ def _config(
     )
 
 
-# In the order in which a budget of time tries them.
+# In the order in which the time budget tries them.
 CONFIGS = (
     _config(128, 128, _N, None, _M),
     _config(128, 128, _N, None),
@@ -63,7 +63,7 @@ CONFIGS = (
 
 
 class OnJax:
-    """Products of one compiled JAX function, timed as `interleaved.Contender` says."""
+    """GEMMs of one compiled JAX function, as an `interleaved.Contender`."""
 
     def __init__(self, name: str, config: str, compiled: jax.stages.Compiled, arguments: tuple):
         self.name, self.config, self.products = name, config, len(arguments) - 1
@@ -76,15 +76,15 @@ class OnJax:
         self._stream = torch.cuda.Stream()
 
     def once(self) -> None:
-        """Runs one unit."""
+        """Run one unit."""
         jax.block_until_ready(self._compiled(*self._arguments))
 
     def result(self) -> torch.Tensor:
-        """The last product of a unit."""
+        """The last result of a unit."""
         return torch.from_dlpack(self._compiled(*self._arguments)[-1]).clone()
 
     def batch(self, units: int) -> tuple[float, float]:
-        """As `interleaved.Contender` says."""
+        """See `interleaved.Contender`."""
         torch.cuda.synchronize()
         start = time.perf_counter()
         results = self._compiled(*self._arguments)
@@ -97,7 +97,7 @@ class OnJax:
         return first.elapsed_time(last) / 1e3, time.perf_counter() - start
 
     def _ended(self, results: tuple[jax.Array, ...]) -> torch.cuda.Event:
-        """An event behind these results: taking one as a tensor makes our stream wait for JAX's."""
+        """An event after these results: taking one as a tensor makes our stream wait for JAX's."""
         event = torch.cuda.Event(enable_timing=True)
         with torch.cuda.stream(self._stream):
             torch.from_dlpack(results[-1])
@@ -108,8 +108,8 @@ class OnJax:
 def contenders(a: torch.Tensor, b: torch.Tensor, products: int, budget: float) -> Iterator[OnJax]:
     """A contender for each configuration that is compiled within `budget` seconds.
 
-    A and B are row-major, the one layout that this matmul takes. A configuration that does not fit the
-    chip or the shape is left out.
+    A and B are row-major, the only layout of this matmul. A configuration that does not fit the GPU or
+    the shape is left out.
     """
     deadline = time.monotonic() + budget
     left, right = jax.dlpack.from_dlpack(a), jax.dlpack.from_dlpack(b)
@@ -123,13 +123,13 @@ def contenders(a: torch.Tensor, b: torch.Tensor, products: int, budget: float) -
         try:
             compiled = future.result()
             yield OnJax(f"Mosaic {said}", said, compiled, arguments)
-        except Exception as error:  # JAX refuses by errors of many kinds
+        except Exception as error:  # JAX raises many types of errors
             print(f"Mosaic {said} is left out: {type(error).__name__}: {str(error)[:200]}")
     pool.shutdown()
 
 
 def _said(config: mosaic.TuningConfig) -> str:
-    """A configuration in a few words."""
+    """A short description of a configuration."""
     cluster = "none" if config.cluster_dimension is None else f"along {config.cluster_dimension}"
     return (
         f"{config.tile_m}x{config.tile_n}x{config.tile_k} a warpgroup, two along "
@@ -141,7 +141,7 @@ def _said(config: mosaic.TuningConfig) -> str:
 def _compiled(
     config: mosaic.TuningConfig, arguments: tuple[jax.Array, ...], deadline: float
 ) -> jax.stages.Compiled:
-    """All but the last argument times the last, compiled; TimeoutError if it is too late to begin."""
+    """Compile the product of each argument with the last one; TimeoutError past the deadline."""
     if time.monotonic() > deadline:
         raise TimeoutError("the budget is spent")
 

@@ -7,23 +7,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# The clock is left as it is: it belongs to the machine.
+# The clock is not changed: it belongs to the machine.
 _NCU = ("ncu", "--clock-control", "none")
 
 
 @dataclass
 class Launch:
-    """What was counted while one kernel ran, by metric, in base units; nothing for what was not."""
+    """The metrics of one kernel in base units; missing metrics are absent."""
 
     kernel: str
     metrics: dict[str, float] = field(default_factory=dict)
 
 
 def profile(command: Sequence[str], metrics: Iterable[str], *options: str) -> str:
-    """Runs a command under ncu; what both print, with the counters as CSV.
+    """Run a command under ncu; return the output of both, with the counters as CSV.
 
-    Options go to ncu, for example `-k`, `regex:...` to choose kernels. RuntimeError with ncu's own
-    words if it fails.
+    Options go to ncu, for example `-k`, `regex:...` to choose kernels. RuntimeError with ncu's output
+    if it fails.
     """
     form = ("--csv", "--print-units", "base", "--metrics", ",".join(metrics))
     return _run([*_NCU, *form, *options, *command])
@@ -41,7 +41,7 @@ def launches(text: str) -> list[Launch]:
 
 
 def known(metrics: Iterable[str]) -> list[str]:
-    """Those of the metrics that ncu has on this chip; RuntimeError if it has none of them."""
+    """The metrics that ncu has on this GPU; RuntimeError if it has none of them."""
     names = set(re.findall(r"^(\w+)", _run(["ncu", "--query-metrics"]), re.MULTILINE))
     wanted = list(metrics)
     found = [metric for metric in wanted if metric.split(".")[0] in names]
@@ -53,9 +53,9 @@ def known(metrics: Iterable[str]) -> list[str]:
 def source_pages(
     command: Sequence[str], report: Path, *options: str
 ) -> tuple[str, list[tuple[str, str]]]:
-    """Runs a command under ncu; what it prints, and each launch's kernel and machine code as CSV.
+    """Run a command under ncu; return its output, and the machine code of each launch as CSV.
 
-    The report stays where it is said.
+    The report is kept at the given path.
     """
     section = ("--section", "SourceCounters", "-f", "-o", str(report))
     said = _run([*_NCU, *options, *section, *command])

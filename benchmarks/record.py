@@ -1,4 +1,4 @@
-"""What every record says: when, on what, with which versions, by which command."""
+"""The circumstances in every record: date, device, versions, command."""
 
 import datetime
 import json
@@ -27,7 +27,7 @@ _RESULTS = Path("benchmarks", "results")
 
 
 def record(file: str, result: dict[str, Any]) -> None:
-    """Writes a result, with its circumstances, as JSON."""
+    """Write a result with its circumstances as JSON."""
     Path(file).write_text(json.dumps(circumstances() | result, indent=1) + "\n")
 
 
@@ -48,7 +48,7 @@ def circumstances() -> dict[str, Any]:
 
 
 def _relative(arguments: list[str]) -> list[str]:
-    """Arguments without the folders of the machine that ran them. A record is named where it is kept."""
+    """The arguments without folders of the machine. A record is named by its path in the repository."""
     root = Path(__file__).parents[1]
     found = [a.removeprefix(f"{root}/") for a in arguments]
     if "--record" in found[:-1]:

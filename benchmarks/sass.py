@@ -1,4 +1,4 @@
-"""Machine code as text: functions, branches, and the loop that multiplies.
+"""Machine code as text: functions, branches, and the main loop.
 
 Reads what `nvdisasm -c`, `cuobjdump -sass` and `ncu --page source --csv` print.
 """
@@ -135,8 +135,8 @@ class Loop:
 
     Attributes:
         head: the address where it begins.
-        always: what every iteration that comes back passes.
-        branches: what only some iterations pass.
+        always: instructions of every iteration that continues.
+        branches: instructions of only some iterations.
     """
 
     head: int
@@ -150,7 +150,7 @@ class Loop:
 
 
 def main_loop(function: list[Instruction]) -> Loop:
-    """The loop that has most matrix instructions of its own; ValueError if none has any."""
+    """The loop with the most matrix instructions of its own; ValueError if none has any."""
     found = loops(function)
     best = max(found, key=lambda loop: len(loop.matrix), default=None)
     if best is None or not best.matrix:
@@ -161,9 +161,9 @@ def main_loop(function: list[Instruction]) -> Loop:
 
 
 def loops(function: list[Instruction]) -> list[Loop]:
-    """The natural loops: all that reaches a branch back to its dominator without passing it.
+    """The natural loops: blocks that reach a back edge without passing its target.
 
-    Code that the compiler moved behind the function's end, as it does with waits, belongs to its loop.
+    Code that the compiler moved after the end of the function, such as waits, belongs to its loop.
     """
     blocks, successors = _blocks(function)
     predecessors: list[set[int]] = [set() for _ in blocks]
@@ -202,7 +202,7 @@ def _blocks(function: list[Instruction]) -> tuple[list[list[Instruction]], list[
             blocks.append([])
         blocks[-1].append(instruction)
     numbers = {block[0].address: number for number, block in enumerate(blocks)}
-    # BSYNC goes where the last BSSY before it said that its threads meet.
+    # BSYNC branches to the reconvergence point of the BSSY before it.
     meeting: dict[int, int] = {}
     last: dict[str, int] = {}
     for instruction in function:

@@ -1,4 +1,4 @@
-"""Contenders that run on PyTorch's current stream: cuBLAS, and ours."""
+"""Contenders on PyTorch's current stream: cuBLAS and ours."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -9,13 +9,13 @@ import torch
 
 
 class OnStream:
-    """A product that is enqueued on PyTorch's current stream; a unit is a CUDA graph of several.
+    """A GEMM on PyTorch's current stream; a unit is a CUDA graph of several.
 
-    With graphs nobody's launches cost time of the host, which short products would otherwise measure.
+    CUDA graphs hide the launch overhead, which short GEMMs would otherwise measure.
 
     Attributes:
         name, products: as `interleaved.Contender` says.
-        config: what was chosen for it, for the record.
+        config: the configuration, for the record.
     """
 
     def __init__(
@@ -32,9 +32,10 @@ class OnStream:
         self._graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize()
         with torch.cuda.stream(self._stream):
-            enqueue()  # what only the first call does must not be captured
+            enqueue()  # work of the first call must not be captured
             self._stream.synchronize()
-            # `torch.cuda.graph` would collect garbage first, which takes longer than all the rest.
+            # `torch.cuda.graph` would run the garbage collector first, which takes longer than the
+            # capture.
             self._graph.capture_begin(capture_error_mode="thread_local")
             try:
                 for _ in range(products):
@@ -43,20 +44,20 @@ class OnStream:
                 self._graph.capture_end()
 
     def once(self) -> None:
-        """Runs one product, outside of the graph."""
+        """Run one GEMM outside of the graph."""
         with torch.cuda.stream(self._stream):
             self._enqueue()
         self._stream.synchronize()
 
     def result(self) -> torch.Tensor:
-        """The product, in memory that held nothing like it before."""
+        """The result, in memory that was cleared before."""
         self._out.fill_(float("nan") if self._out.is_floating_point() else -1)
         torch.cuda.synchronize()
         self.once()
         return self._out
 
     def batch(self, units: int) -> tuple[float, float]:
-        """As `interleaved.Contender` says."""
+        """See `interleaved.Contender`."""
         first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         torch.cuda.synchronize()
         start = time.perf_counter()
@@ -71,7 +72,7 @@ class OnStream:
 
 
 def cublas(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> Callable[[], object]:
-    """cuBLAS's product of these operands, by the function that PyTorch has for their type."""
+    """cuBLAS's GEMM of these operands, by PyTorch's function for their type."""
     if a.dtype == torch.int8:
         return lambda: torch._int_mm(a, b, out=out)
     if a.dtype == torch.float8_e4m3fn:
@@ -85,8 +86,7 @@ def cublas(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> Callable[[], 
 def ours(
     a: torch.Tensor, b: torch.Tensor, out: torch.Tensor
 ) -> Iterator[tuple[str, Callable[[], object], str]]:
-    """This project's product as it is tuned for these operands, and as it would be without, if that is
-    another: what to add to its name, the call, and the configuration."""
+    """This project's GEMM, tuned and (if different) untuned: name suffix, call and configuration."""
     from mlir_smem.kernels.gemm import prepare, tune
     from mlir_smem.kernels.gemm.call.operands import operands
     from mlir_smem.kernels.gemm.generator.config import usual

@@ -1,4 +1,4 @@
-"""Triton's persistent matmul with bulk tensor copies, in the configurations that suit Hopper.
+"""Triton's persistent TMA matmul, in configurations for Hopper.
 
 Contenders in every configuration; `interleaved.finalists` picks some by measurement.
 """
@@ -17,11 +17,11 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 @dataclass(frozen=True)
 class Config:
-    """A tile of M x N x K elements, and how a block of threads works on it.
+    """A tile of M x N x K elements, and the schedule of its CTA.
 
     Attributes:
-        parts: how many parts of N the result is stored in; more need less shared memory.
-        group: how many tiles along M follow each other before the next along N.
+        parts: the number of stores along N of the result; more need less shared memory.
+        group: tiles along M before the next tile along N.
     """
 
     m: int
@@ -39,7 +39,7 @@ class Config:
         )
 
 
-# In the order in which a budget of time tries them.
+# In the order in which the time budget tries them.
 CONFIGS = (
     Config(128, 256, 64, stages=3, warps=8),
     Config(128, 256, 64, stages=4, warps=8, parts=2),

@@ -41,9 +41,9 @@ are declared as they are: `llvm.func @__nv_hypotf(f32, f32) -> f32`.
 
 ## How far from the number
 
-In units in the last place (ULP): 0.5 is the correctly rounded result. *Documented* is how many ULP from
-that result NVIDIA allows: in the CUDA C++ Programming Guide for functions, and for `exp` and logarithms
-with `fastmath`; in the PTX ISA for other instructions (`tests/support/math_cases.py` has the sources). The last
+Errors are in units in the last place (ULP): 0.5 is the correctly rounded result. *Documented* is the error
+that NVIDIA allows: in the CUDA C++ Programming Guide for functions, and for `exp` and logarithms with
+`fastmath`; in the PTX ISA for other instructions (`tests/support/math_cases.py` has the sources). The last
 rounding of 16-bit types adds half a ULP of theirs. Where an absolute difference is allowed, *chip* has
 that, and the ULP of the other results; of what has no bound it has nothing. The emulator computes in f64
 with NumPy and rounds once; *to the emulator* counts the numbers of the type between its results and the

@@ -1,8 +1,10 @@
 """Prints docs/mutants.md: who notices mutants of layouts and descriptors, by the record."""
 
+import io
 import json
 import sys
 from collections import defaultdict
+from contextlib import redirect_stdout
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -46,6 +48,13 @@ A mutant is equivalent if it computes the same for every input that can occur.
 
 
 def main() -> None:
+    page = io.StringIO()
+    with redirect_stdout(page):
+        _print_page()
+    print(page.getvalue().rstrip())
+
+
+def _print_page() -> None:
     record = json.loads(_RECORD.read_text())
     rows = record["mutants"]
     print(_INTRODUCTION.format(**record))

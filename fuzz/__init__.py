@@ -1,10 +1,10 @@
-"""Fuzzers: random inputs by seed, and what must be true of what becomes of each.
+"""Fuzzers: random inputs by seed, and a check of each.
 
-`python -m fuzz.NAME --seconds 60 --seed 1` runs one; CONTRIBUTING.md says more. No part of the installed
-package.
+`python -m fuzz.NAME --seconds 60 --seed 1` runs one; CONTRIBUTING.md describes them. They are not
+installed with the package.
 """
 
 import os
 
-# Workers are forked, which threads do not survive; there is one for each core.
+# Workers are forked, and threads do not survive a fork. There is one worker for each core.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -1,4 +1,4 @@
-"""Every fuzzer, side by side on the cores that there are."""
+"""Run every fuzzer in parallel on the available cores."""
 
 import argparse
 import os
@@ -13,7 +13,7 @@ NAMES = ("modules", "programs", "metamorphic", "layout", "files", "cache", "llvm
 
 
 def main() -> int:
-    """Runs the fuzzers; 1 if one found anything."""
+    """Run the fuzzers; return 1 if one found a failure."""
     made = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     time = made.add_mutually_exclusive_group()
     time.add_argument("--seconds", type=float, default=3600.0, help="of all; default: 3600")
@@ -21,7 +21,7 @@ def main() -> int:
     made.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="default: all cores")
     made.add_argument("--seed", type=int, default=randbelow(1 << 32), help="default: a fresh one")
     options = made.parse_args()
-    # Fuzzers that run at a time, and the processes of each.
+    # Fuzzers that run at the same time, and the processes of each.
     beside = min(options.jobs, len(NAMES))
     seconds = options.each or options.seconds * beside / len(NAMES)
     arguments = ["--seconds", seconds, "--seed", options.seed, "--jobs", options.jobs // beside]

@@ -1,4 +1,4 @@
-"""Kernels kept on disk, while files are damaged and others write: always what was compiled.
+"""The cache of compiled kernels, with damaged files and concurrent writers.
 
 An input is a list of actions, a line of JSON each: `["compile", I]`, `["kept", I]`, `["tuned", TEXT]`,
 `["damage", I, HOW, WITH]`, `["folder", HOW]`, `["together", PROCESSES, ACTIONS]`.
@@ -28,7 +28,7 @@ _TASK = remembered.Task("GPU", Problem(), 1, 2, 3, (Config(), Config(stages=3)))
 
 
 def _compiled(text: str, arch: str = "sm_90a", **options: Any) -> Compiled:
-    """What stands for the compiler: quick, and another kernel for each text."""
+    """A fast stand-in for the compiler, with a different kernel for each text."""
     digest = sha256(text.encode()).digest()
     manifest = {"kernels": [{"entry": digest.hex()}]}
     return Compiled(manifest, cubin=digest * 40, report=Report(len(text), 0, ("a warning",)))
@@ -36,7 +36,7 @@ def _compiled(text: str, arch: str = "sm_90a", **options: Any) -> Compiled:
 
 # -- drawing ---------------------------------------------------------------------------------------
 
-#: What a file may hold that begins with the right checksum.
+#: Contents of a file whose checksum is right.
 _ENTRIES = (
     "{}", "[]", "null", "1", '"a"', "", "{", "\xff", '{"manifest": {}}', "[" * 100000, "1" * 5000, "NaN",
     '{"manifest": {}, "report": {}, "cubin": ""}', '{"manifest": 1, "report": null, "cubin": 2}',
@@ -53,7 +53,7 @@ _TUNED = (
 
 
 def draw(random: Random) -> str:
-    """Actions."""
+    """Draw actions."""
     actions = [_action(random) for _ in range(random.randrange(3, 12))]
     return "".join(f"{json.dumps(action)}\n" for action in actions)
 
@@ -83,10 +83,10 @@ def _action(random: Random, nested: bool = False) -> list[Any]:
 
 
 def check(text: str) -> None:
-    """Takes the actions.
+    """Execute the actions.
 
     Raises:
-        Wrong: if another kernel is found than was compiled.
+        Wrong: if the cache returns a kernel other than the compiled one.
     """
     cache.compile = _compiled  # type: ignore[assignment]
     folder = Path("kept").absolute()
@@ -138,7 +138,7 @@ def _check_tuned(text: str) -> None:
 
 
 def _damage(folder: Path, number: int, how: str, with_: Any) -> None:
-    """Changes the file of a kernel, if it is there; others may do so at the same time."""
+    """Change the file of a kernel, if it exists; other processes may do so at the same time."""
     path = folder / f"{cache._key(_TEXTS[number], 'sm_90a', {})}.kernel"
     try:
         data = path.read_bytes()
@@ -162,7 +162,7 @@ def _damage(folder: Path, number: int, how: str, with_: Any) -> None:
             elif how == "link":
                 path.symlink_to((path, folder, "/dev/null", "/proc/self/mem")[with_ % 4])
     except (OSError, IndexError, ZeroDivisionError):
-        # It is not there, or no longer.
+        # The file does not exist, or no longer.
         return
 
 
@@ -187,7 +187,7 @@ def _clear(path: Path) -> None:
 
 
 def _together(folder: Path, processes: int, actions: list[list[Any]]) -> None:
-    """Several processes of two threads each take the actions at the same time."""
+    """Execute the actions in several processes of two threads each, at the same time."""
     children = []
     for first in range(processes):
         pid = os.fork()
@@ -200,7 +200,7 @@ def _together(folder: Path, processes: int, actions: list[list[Any]]) -> None:
 
 
 def _code(folder: Path, actions: list[list[Any]]) -> int:
-    """Takes actions in two threads; 1 if one failed."""
+    """Execute actions in two threads; return 1 if one failed."""
     failed: list[BaseException] = []
 
     def take() -> None:

@@ -1,9 +1,9 @@
-"""Random kernels on a Hopper GPU: the bytes that the emulator computes, and the product that NumPy does.
+"""Random kernels on a Hopper GPU, compared with the emulator (bytes) and with NumPy (values).
 
 python -m fuzz.chip --count 10000 --seed 1 --record benchmarks/results/random-programs-h200.json
 
-Not one of the fuzzers that need no GPU, as each of its kernels is compiled to machine code. Kernel I of a
-seed depends on the two alone; `--only I` runs one.
+`python -m fuzz` does not run it, since it needs a GPU. Kernel I follows from the seed and I; `--only I`
+runs one.
 """
 
 import argparse
@@ -27,17 +27,17 @@ from .generated.choices import Drawn
 from .generated.kernels import Kernel
 from .programs import kernel_of
 
-#: Kernels that a worker takes at a time.
+#: Kernels that a worker runs at a time.
 _CHUNK = 20
 
 
 class Ran(NamedTuple):
-    """What came of a kernel.
+    """The outcome of a kernel.
 
     Attributes:
-        index: its number.
-        kind: what it is, by how it was drawn.
-        size: the bytes of its result.
+        index: the kernel's number.
+        kind: which generator drew it.
+        size: the bytes of the result.
         failure: what is wrong; empty if nothing is.
     """
 
@@ -48,7 +48,7 @@ class Ran(NamedTuple):
 
 
 def drawn(seed: int, index: int) -> tuple[str, Kernel]:
-    """The kernel of a number: what was chosen, and the kernel."""
+    """Draw kernel `index`; return the choices and the kernel."""
     random = Random(f"{seed}/{index}")
     while True:
         choose = Drawn(random)
@@ -58,12 +58,12 @@ def drawn(seed: int, index: int) -> tuple[str, Kernel]:
 
 
 def run(seed: int, index: int) -> Ran:
-    """Runs a kernel on the chip and on the emulator."""
+    """Run a kernel on the GPU and on the emulator."""
     text, kernel = drawn(seed, index)
     kind = next((x for x in ("pipeline", "blocks") if f"kind = '{x}'" in text), "product")
     try:
         compiled = mlir_smem.compile(kernel.text, reserved_bytes=kernel.reserved_bytes)
-        # The emulator is given what the machine code was made of.
+        # The emulator runs the module that the machine code was made from.
         compiled = replace(compiled, located=compiled.nvvm)
         emulated, measured = (
             where(compiled, kernel.entry, dict(kernel.inputs), [kernel.output], kernel.grid)[
@@ -82,12 +82,12 @@ def run(seed: int, index: int) -> Ran:
 
 
 def run_all(seed: int, first: int) -> list[Ran]:
-    """Runs a chunk of kernels."""
+    """Run a chunk of kernels."""
     return [run(seed, index) for index in range(first, first + _CHUNK)]
 
 
 def main() -> int:
-    """Runs kernels on all cores; 1 if anything went wrong."""
+    """Run kernels on all cores; return 1 if any failed."""
     parser = argparse.ArgumentParser(prog="fuzz.chip", description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=1000, help="how many kernels")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so long")

@@ -1,6 +1,6 @@
-"""Files that are no arrays, no modules, not there or not to be written, for the commands.
+"""Commands with invalid, missing or read-only files.
 
-An input makes files and runs a command, in lines of JSON: `["bytes", NAME, TEXT]` (Latin-1),
+An input creates files and runs a command, as lines of JSON: `["bytes", NAME, TEXT]` (Latin-1),
 `["npy", NAME, HEADER, VERSION, BYTES]`, `["folder", NAME]`, `["link", NAME, TO]`, `["mode", NAME, MODE]`,
 `["run", COMMAND, ARGUMENT...]`.
 """
@@ -29,7 +29,7 @@ _COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "smem-opt": smem_opt,
 }
 
-#: Adds one to each element, a thread an element; extents as the arrays have them.
+#: A kernel that adds 1 to each element, one thread for each; the extents are those of the arrays.
 _MODULE = """\
 gpu.module @kernels {
   gpu.func @more(%A: memref<?x8xTYPE> {smem.name = "A", smem.shape = ["M", 8]},
@@ -51,7 +51,7 @@ _TYPES = {
     "f8E5M2": "|u1", "f8E8M0FNU": "|u1", "i1": "|b1", "f64": "<f8", "index": "<i8", "i64": "<i8",
 }  # fmt: skip
 
-#: What a header of an array may hold that is none.
+#: Invalid values in the header of an array.
 _SHAPES = (
     "(4, 8)", "(4, 8)", "(4, 8)", "(1, 8)", "(8, 4)", "(4, 8,)", "(32,)", "()", "(0, 8)", "(4, 0)",
     "(-1, 8)", "(4, 8, 1)", "(1 << 62, 8)", "(9223372036854775807, 8)", "(4611686018427387904, 8)",
@@ -70,7 +70,7 @@ _ORDERS = ("False", "False", "False", "True", "0", "None", "'F'", "Fals", "not 1
 
 
 def draw(random: Random) -> str:
-    """Files, and a command."""
+    """Draw files and a command."""
     type_ = random.choice([*_TYPES] if random.random() < 0.3 else ["f32", "bf16", "i8"])
     lines: list[list[Any]] = [["bytes", "k.mlir", _module(random, type_)], _array(random, type_)]
     for _ in range(random.choice((0, 0, 1, 1, 2, 3))):
@@ -94,7 +94,7 @@ def _module(random: Random, type_: str) -> str:
 
 
 def _array(random: Random, type_: str) -> list[Any]:
-    """An array that fits, or nearly."""
+    """Draw an array file that is valid or almost valid."""
     parts = {"descr": f"'{_TYPES[type_]}'", "fortran_order": "False", "shape": "(4, 8)"}
     odd = {"descr": _DESCRS, "fortran_order": _ORDERS, "shape": _SHAPES}
     for name, values in odd.items():
@@ -127,7 +127,7 @@ def _array(random: Random, type_: str) -> list[Any]:
 
 
 def _obstacle(random: Random) -> list[Any]:
-    """Something that is where an output goes, or an input comes from."""
+    """Draw something that already exists at the path of an output or input."""
     name = random.choice(("d.npy", "e.npy", "k.json", "k.nvvm.mlir", "a.npy", "out", "k.mlir"))
     to = ("nowhere", "loop", "a.npy", "k.mlir", name, "d.npy", "/dev/null")
     modes = (0o600, 0o400, 0o644, 0o000, 0o755, 0o4755, 0o666)
@@ -192,10 +192,10 @@ def _output(random: Random, usual: str) -> str:
 
 
 def check(text: str) -> None:
-    """Makes the files, runs the command, and looks at what it left.
+    """Create the files, run the command, and check the files that it leaves.
 
     Raises:
-        Wrong: if it failed without a message, or left what it should not.
+        Wrong: if the command fails without a message, or leaves files that it must not.
     """
     folder = Path("files").absolute()
     shutil.rmtree(folder, ignore_errors=True)
@@ -289,14 +289,14 @@ def _check_run(name: str, *arguments: str) -> None:
         if mode != kept:
             raise Wrong("another mode", name, f"{file}: {mode:o}; expected {kept:o}")
     for file in changed:
-        # The manifest, unless it is the output that is called so.
+        # The manifest, unless the output has that name.
         if file.endswith(".json") and name == "smem-compile" and Path(file).name not in arguments:
             json.loads(Path(file).read_text())
 
 
 def _run(name: str, arguments: list[str]) -> tuple[int, str]:
     out, errors = (io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace") for _ in range(2))
-    # Some failures let the output go nowhere, which takes a file.
+    # Some failures redirect the output to /dev/null, which needs a file descriptor.
     out.fileno = lambda: os.open(os.devnull, os.O_WRONLY)  # type: ignore[method-assign]
     with redirect_stdout(out), redirect_stderr(errors):
         try:
@@ -308,7 +308,7 @@ def _run(name: str, arguments: list[str]) -> tuple[int, str]:
 
 
 def _state() -> dict[str, tuple[int, bytes]]:
-    """The files here, with their modes and contents."""
+    """The files of the current folder, with modes and contents."""
     found = {}
     for folder, _, names in os.walk("."):
         for name in names:

@@ -1,6 +1,6 @@
-"""Command lines of `smem-layout` by its grammar: an answer, or one message; never a traceback.
+"""Random command lines of `smem-layout`: each gets an answer or one message, never a traceback.
 
-An input has one argument a line, as JSON; `map:SHAPE:STRIDES:DTYPE` stands for a `.npy` file with such a
+An input has one argument per line, as JSON; `map:SHAPE:STRIDES:DTYPE` stands for a `.npy` file with that
 map.
 """
 
@@ -24,10 +24,10 @@ from .frame import Fuzzer, Wrong, main
 
 _ELEMENTS = [*ELEMENTS, *NARROW, *SCALE_ELEMENTS]
 
-#: What no message may hold.
+#: Text that no message may contain.
 _NOT_SAID = ("Traceback", "object at 0x", "<class '", "NotImplemented")
 
-#: The parser is the same each time, and takes longer than most answers.
+#: The parser is built once: building it takes longer than most answers.
 _parser = cache(command.arguments)
 
 
@@ -35,7 +35,7 @@ _parser = cache(command.arguments)
 
 
 def draw(random: Random) -> str:
-    """A command line."""
+    """Draw a command line."""
     name = random.choice([*command.COMMANDS])
     actions = {action.dest: action for action in _actions(name)}
     given = _usual(random, name)
@@ -56,14 +56,14 @@ def draw(random: Random) -> str:
 
 @cache
 def _actions(name: str) -> tuple[argparse.Action, ...]:
-    """The arguments that a command takes."""
+    """The arguments of a command."""
     parser = argparse.ArgumentParser(add_help=False)
     command.COMMANDS[name].add_arguments(parser)
     return tuple(parser._actions)
 
 
 def _usual(random: Random, name: str) -> dict[str, str]:
-    """Arguments that together make sense."""
+    """Draw arguments that fit each other."""
     element = random.choice(_ELEMENTS if random.random() < 0.2 else [*ELEMENTS])
     tile = {"element": element, "layout": _layout(random)}
     if random.random() < 0.2:
@@ -95,13 +95,13 @@ def _usual(random: Random, name: str) -> dict[str, str]:
 
 
 def _words(random: Random, action: argparse.Action, value: str) -> list[str]:
-    """An argument as it is written."""
+    """The words of an argument."""
     if not action.option_strings:
         return [value]
     flag = random.choice(action.option_strings)
     if action.nargs == 0 or (action.nargs == "?" and random.random() < 0.4):
         return [flag]
-    # A value that begins with a dash is one only so.
+    # A value that begins with a dash needs the form --flag=value.
     return [f"{flag}={value}"] if value[:1] == "-" and flag[:2] == "--" else [flag, value]
 
 
@@ -122,7 +122,7 @@ def _number(random: Random) -> str:
     return random.choice(_ABSURD)
 
 
-#: Numbers that are none, or too large for anything.
+#: Invalid and very large numbers.
 _ABSURD = (
     "-1", "4294967295", "4294967296", "2147483648", "9223372036854775807", "18446744073709551615",
     "18446744073709551616", "1" + "0" * 40, "1" * 5000, "0x", "0xffffffffffffffff", "1e3", "1.5", "",
@@ -140,7 +140,7 @@ def _extent(random: Random) -> str:
 
 
 def _layout(random: Random) -> str:
-    """A layout in CuTe's notation."""
+    """Draw a layout in CuTe's notation."""
     swizzle = random.choice(
         ("", "", "Swizzle<3,4,3> o ", "Swizzle<2,4,3> o ", "Sw<1,4,3> o ", "Swizzle<0,4,3>o")
     )
@@ -166,7 +166,7 @@ def _layout(random: Random) -> str:
 
 
 def _of_atoms(random: Random) -> str:
-    """One that is canonical, or nearly."""
+    """Draw a layout that is canonical or almost canonical."""
     line = random.choice((8, 16, 32, 64, 128))
     rows, columns = random.choice((1, 2, 8, 16, 17)), random.choice((1, 2, 4))
     group = 8 * line
@@ -202,7 +202,7 @@ def _extents(random: Random) -> str:
 
 
 def _descriptor(random: Random) -> str:
-    """A descriptor: any bits, or fields of legal sizes."""
+    """Draw a descriptor: random bits, or fields of legal sizes."""
     if random.random() < 0.3:
         return hex(random.getrandbits(64))
     bits = random.randrange(1 << 14) | random.choice((1, 2, 4, 64, 512)) << 16
@@ -227,7 +227,7 @@ def _loads(random: Random) -> str:
     return ",".join(random.choices(("tma", "16-byte", "ldmatrix", "", "tm"), (9, 9, 9, 1, 1), k=2))
 
 
-#: How values are drawn, by the argument; others are numbers.
+#: How the value of each argument is drawn; other arguments are numbers.
 _VALUES = {
     "layout": _layout,
     "tile": _tile,
@@ -257,10 +257,11 @@ _VALUES = {
 
 
 def check(text: str) -> None:
-    """Checks that a command line gets an answer or a message.
+    """Check that a command line gets an answer or a message.
 
     Raises:
-        Wrong: if it does not, or what made the command fail.
+        Wrong: if it gets neither.
+        Exception: what the command raised.
     """
     words = [json.loads(line) for line in text.splitlines()]
     arguments = [_resolved(word) for word in words]
@@ -284,7 +285,7 @@ def check(text: str) -> None:
 
 
 def run(arguments: list[str]) -> tuple[int, str, str]:
-    """Runs the command; its exit code, output and messages."""
+    """Run the command; return exit code, output and messages."""
     out, errors = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="\n") for _ in range(2))
     command.arguments = _parser
     with redirect_stdout(out), redirect_stderr(errors):
@@ -299,14 +300,14 @@ def run(arguments: list[str]) -> tuple[int, str, str]:
 
 
 def _resolved(word: str) -> str:
-    """An argument, with the name of the file that it stands for."""
+    """An argument, with `map:` replaced by the name of a file."""
     found = re.search(r"\bmap:([\d,]+):([\d,]+):(\w+)$", word)
     return word.replace(found[0], _map_file(*found.groups())) if found else word
 
 
 @cache
 def _map_file(shape: str, strides: str, dtype: str) -> str:
-    """The name of a file with a map."""
+    """Write a map to a file; return its name."""
     extents = [min(int(extent), 300) for extent in shape.split(",")]
     steps = [int(stride) % (1 << 64) for stride in strides.split(",")]
     places = np.zeros(extents, np.uint64)

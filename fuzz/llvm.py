@@ -1,6 +1,6 @@
-"""Modules that LLVM may not like, in `mlir_smem.compile`: types, intrinsics, assembly, names.
+"""Modules that LLVM may reject, given to `mlir_smem.compile`: types, intrinsics, assembly, names.
 
-They are compiled, or refused by an exception that `compile` documents.
+`compile` compiles them, or raises an exception that it documents.
 """
 
 import re
@@ -25,7 +25,7 @@ _FEATURES = "sm_90a", "sm_90a", "sm_100a", "sm_103a"
 
 
 def draw(random: Random) -> str:
-    """A module with a kernel that LLVM may not like, or one of the lit tests that reach it, mutated."""
+    """Draw a module from the grammar, or a mutated lit test whose kernel reaches LLVM."""
     if random.random() < 0.3:
         kernels = [text for text in seeds() if " kernel" in text and "gpu.module" in text]
         return f"// {_arch(random)}\n{mutated(random, random.choice(kernels))}"
@@ -59,7 +59,7 @@ def draw(random: Random) -> str:
 
 
 def _deep(random: Random) -> str:
-    """A kernel of regions in regions."""
+    """A kernel of nested regions."""
     depth = random.choice((200, 1000, 20000))
     begin, end = "scf.if %true {\n" * depth, "}\n" * depth
     constant = "%true = arith.constant true"
@@ -73,20 +73,20 @@ def _arch(random: Random) -> str:
 
 
 def _filled(random: Random, text: str, number: int) -> str:
-    """A text of the grammar with what it stands for; a name stands for the same everywhere."""
+    """Expand a text of the grammar; equal names expand to the same text."""
     chosen = {"N": str(number)}
 
     def fill(text: str) -> str:
         while match := _PLACE.search(text):
             name = match[1]
             if name not in chosen:
-                # A type may hold another of its kind.
+                # A type may contain another expansion of its own name.
                 chosen[name] = fill(random.choice(GRAMMAR[name]))
             text = text[: match.start()] + chosen[name] + text[match.end() :]
         return text
 
     line, _, type_ = fill(text).partition(" => ")
-    # What nobody uses does not reach LLVM.
+    # An unused value would not reach LLVM.
     if type_ and random.random() < 0.8:
         line += f"\n    llvm.store %v{number}, %p : {type_}, !llvm.ptr"
     return line
@@ -96,7 +96,7 @@ def _filled(random: Random, text: str, number: int) -> str:
 
 
 def check(text: str) -> None:
-    """Compiles a module; exceptions that `compile` documents are as they should be."""
+    """Compile a module; exceptions that `compile` documents are no failures."""
     first, _, module = text.partition("\n")
     arch, emit = first.removeprefix("// ").split() if first.startswith("// ") else ("sm_90a", "ptx")
     try:
@@ -109,7 +109,7 @@ def check(text: str) -> None:
             raise Wrong("no entry", "compile", f"the manifest has the kernel '{name}'")
 
 
-# What goes round and round is refused after ten minutes of work; here, before it is taken for a hang.
+# `compile` refuses an endless loop after ten minutes; the limit here is below the limit for a hang.
 back_end.MAX_SECONDS = 8
 
 FUZZER = Fuzzer("llvm", draw, check, lifetime=500)

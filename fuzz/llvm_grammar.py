@@ -1,6 +1,6 @@
-"""A grammar of what LLVM may not like: types, intrinsics, assembly, names, attributes."""
+"""A grammar of modules that LLVM may reject: types, intrinsics, assembly, names, attributes."""
 
-#: What stands for `$NAME` in the texts below; entries may hold more of them.
+#: Expansions of `$NAME` in the texts below; an expansion may contain further names.
 GRAMMAR: dict[str, tuple[str, ...]] = {
     "INT": (
         "i32", "i32", "i64", "i8", "i1", "i16", "i128", "i129", "i7", "i1000", "i8388608", "index",
@@ -89,8 +89,8 @@ GRAMMAR: dict[str, tuple[str, ...]] = {
     "NUMBER": ("0", "1", "-1", "7", "128", "1000000", "2147483647", "9223372036854775807", "255"),
 }  # fmt: skip
 
-#: Lines of a kernel: `$N` is a number of their own, and a name stands for the same in all of a line.
-#: Behind `=>` is the type of %v, which is stored then.
+#: Lines of a kernel: `$N` is unique to the line, and equal names of a line have equal expansions.
+#: After `=>` is the type of %v, which is then stored.
 LINES = (
     "%v$N = $FROM $TYPE",
     "%v$N = llvm.mlir.undef : $TYPE",
@@ -147,7 +147,7 @@ LINES = (
     'cf.assert %true, "$ASM"',
 )
 
-#: What stands beside the kernel.
+#: Ops next to the kernel.
 GLOBALS = (
     "llvm.mlir.global $LINKAGE @$SYMBOL() {addr_space = 3 : i32} : !llvm.array<$NUMBER x $SCALAR>",
     "llvm.mlir.global $LINKAGE @$SYMBOL($NUMBER : $SCALAR) {alignment = $ALIGN : i64} : $SCALAR",

@@ -1,7 +1,7 @@
-"""Changes that must not change a kernel: it is printed and parsed, canonicalized, laid out otherwise, cut
-into halves, lowered for another architecture.
+"""Transformations that must not change a kernel's result: printing and parsing, canonicalization, other
+layouts, splitting in halves, another architecture.
 
-An input says what was chosen, where that is not the first of the choices.
+An input lists the choices that are not the first of theirs.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,18 +25,18 @@ from mlir_smem.runtime import LaunchError, run_on_cpu
 
 from .frame import Fuzzer, Wrong, main
 from .generated.choices import Choose, Drawn, Read
+from .generated.gemms import SWIZZLES
 from .generated.kernels import Kernel, checked, folded
-from .generated.products import SWIZZLES
 from .programs import kernel_of, product_of
 
-#: What a module goes through between two passes.
+#: A transformation of the module between two passes.
 Between = Callable[[ir.Module], ir.Module]
 
 
-#: What is still to be done when all is chosen; None if what was chosen does not fit.
+#: The check that the choices lead to; None if they do not fit.
 Check = Callable[[], None] | None
 
-#: Passes between which something is done, and the end.
+#: The most passes between which a transformation runs, and the end.
 _MOST_PASSES = 10
 
 
@@ -44,7 +44,7 @@ _MOST_PASSES = 10
 
 
 def _printed(choose: Choose) -> Check:
-    """Printing and parsing between passes changes no character of what comes out."""
+    """Printing and parsing between passes does not change the output text."""
     kernel = kernel_of(choose)
     generic = [choose(f"generic {i}", (False, True)) for i in range(_MOST_PASSES)]
 
@@ -64,7 +64,7 @@ def _parsed_again(module: ir.Module, generic: bool) -> ir.Module:
 
 
 def _canonicalized(choose: Choose) -> Check:
-    """Canonicalization and CSE anywhere between passes change no result."""
+    """Canonicalization and CSE between any passes do not change the result."""
     kernel = kernel_of(choose)
     some = ((), ("canonicalize",), ("cse",), ("canonicalize", "cse"))
     names = [choose(f"between {i}", some) for i in range(_MOST_PASSES)]
@@ -86,7 +86,7 @@ def _run_upstream(module: ir.Module, names: Sequence[str]) -> ir.Module:
 
 
 def _laid_out(choose: Choose) -> Check:
-    """Which layouts tiles have changes no result."""
+    """The layouts of tiles do not change the result."""
     program = product_of(choose)
     layouts = [choose(f"other layout of {name}", SWIZZLES) for name in "AB"]
     widest = choose("widest", (128, 64, 32, 0))
@@ -105,7 +105,7 @@ def _laid_out(choose: Choose) -> Check:
 
 
 def _halved(choose: Choose) -> Check:
-    """A product is that of its halves along M, N or K."""
+    """A GEMM equals the GEMMs of its halves along M, N or K."""
     program = product_of(choose)
     none = {"margin": (0, 0), "split": None, "run_time": False}
     program = replace(program, a=replace(program.a, **none), b=replace(program.b, **none))
@@ -126,7 +126,7 @@ def _halved(choose: Choose) -> Check:
 
 
 def _elsewhere(choose: Choose) -> Check:
-    """wgmma and tcgen05 add in the same order."""
+    """wgmma and tcgen05 accumulate in the same order."""
     program = product_of(choose)
     arch = choose("other arch", ("sm_100a", "sm_103a"))
     if not program.fits_on(arch):
@@ -149,10 +149,10 @@ _CHANGES = {
 def lowered(
     kernel: Kernel, between: Between = lambda module: module, pipeline: Pass | None = None
 ) -> Compiled:
-    """A kernel lowered by passes between which the module goes through something.
+    """Lower a kernel, with a transformation between the passes.
 
     Raises:
-        Wrong: if it is refused.
+        Wrong: if a pass refuses it.
     """
     with new_context() as context:
         module = ir.Module.parse(kernel.text)
@@ -169,7 +169,7 @@ def lowered(
 
 
 def _compare(how: str, kernel: Kernel, changed: Compiled, other: Kernel | None = None) -> None:
-    """Checks that a kernel computes the same bytes as what it was changed to."""
+    """Check that a kernel and its transformation compute the same bytes."""
     results = [
         result_of(lowered(kernel), kernel),
         result_of(changed, other or kernel),
@@ -184,7 +184,7 @@ def _compare(how: str, kernel: Kernel, changed: Compiled, other: Kernel | None =
 
 
 def result_of(compiled: Compiled, kernel: Kernel) -> np.ndarray | str:
-    """What a kernel computes, or the rules that it breaks."""
+    """The result of a kernel, or the rules that it violates."""
     try:
         inputs = {name: array.copy(order="K") for name, array in kernel.inputs.items()}
         return run_on_cpu(compiled, kernel.entry, inputs, [kernel.output], kernel.grid)[
@@ -209,7 +209,7 @@ def _chosen(choose: Choose) -> Check:
 
 
 def draw(random: Random) -> str:
-    """What is chosen."""
+    """Draw choices."""
     while True:
         choose = Drawn(random)
         if _chosen(choose):
@@ -217,10 +217,10 @@ def draw(random: Random) -> str:
 
 
 def check(text: str) -> None:
-    """Checks one change.
+    """Check one transformation.
 
     Raises:
-        Wrong: if it changes what it must not.
+        Wrong: if it changes the result.
     """
     chosen = _chosen(Read(text))
     if chosen:

@@ -1,6 +1,6 @@
-"""Mutated modules through every pass and pipeline: refused in words, or lowered to valid IR.
+"""Mutated modules through every pass and pipeline: each is refused with a message, or becomes valid IR.
 
-An input is a module below lines `// pass: NAME{options}`, one for each pass that runs.
+An input is a module after lines `// pass: NAME{options}`, one for each pass that runs.
 """
 
 import re
@@ -20,21 +20,21 @@ from .mutated.text import mutated
 
 _PASS = "// pass: "
 
-#: Upstream's, which a host compiler runs between ours.
+#: Upstream passes, which a host compiler runs between ours.
 _UPSTREAM = ("canonicalize", "cse")
 
-#: Mutations that are tried until one is valid.
+#: The most mutations that are tried until one is valid.
 _TRIES = 6
 
-#: What is of the dialect.
+#: Types, attributes and ops of the dialect.
 _LEFT = re.compile(r"[!#]smem\.|\"smem\.\w+\"\(")
 
-#: What stands in strings that are no names of ops, and values that a host has made and nobody takes.
+#: Strings that are not names of ops, and unused values that a host has made.
 _NOT_OURS = re.compile(r'"(?:[^"\\\n]|\\.)*"(?!\()|.* = unrealized_conversion_cast to .*')
 
 _ARCHS = ("sm_90", "sm_90", "sm_100", "sm_103")
 
-#: What no message may hold: it would be Python's word, not ours.
+#: Text that no message may contain, since it comes from Python.
 _NOT_SAID = ("object at 0x", "<class '", "Traceback", "internal error", "NotImplemented")
 
 
@@ -42,19 +42,19 @@ _NOT_SAID = ("object at 0x", "<class '", "Traceback", "internal error", "NotImpl
 
 
 def draw(random: Random) -> str:
-    """A mutated module, and passes."""
+    """Draw a mutated module and passes."""
     arch = random.choice(_ARCHS)
     pipeline = [str(each) for each in pass_named("smem-to-nvvm").from_text(f"arch={arch}").passes()]
     text, names = _seed(random), _names(random, pipeline)
     if random.random() < 0.25:
-        # Later passes meet what earlier ones leave.
+        # Later passes get the output of earlier ones.
         before = random.randrange(1, len(pipeline))
         text = lowered(text, pipeline[:before]) or text
         names = random.choice((pipeline[before:], pipeline[before : before + 1], names))
     header = _header(names)
     if random.random() < 0.05:
         header = UNREGISTERED + header
-    # Most inputs shall reach the passes, and some the parser alone.
+    # Most inputs must reach the passes; some test the parser alone.
     for _ in range(_TRIES):
         found = header + _mutated(random, text)
         if random.random() < 0.1 or parsed(found):
@@ -67,7 +67,7 @@ def _header(names: list[str]) -> str:
 
 
 def _seed(random: Random) -> str:
-    """A module that most often is valid."""
+    """Draw a module that is usually valid."""
     text = drawn_seed(random)
     while random.random() < 0.9 and not _is_valid(text):
         text = drawn_seed(random)
@@ -89,7 +89,7 @@ def _mutated(random: Random, text: str) -> str:
 
 
 def _names(random: Random, pipeline: list[str]) -> list[str]:
-    """The passes that run: one, the pipeline, its beginning, or a mixture."""
+    """Draw the passes that run: one, the pipeline, a prefix of it, or a mixture."""
     kind = random.random()
     if kind < 0.4:
         return [_single(random)]
@@ -108,7 +108,7 @@ def _names(random: Random, pipeline: list[str]) -> list[str]:
 
 
 def _single(random: Random) -> str:
-    """A pass with options."""
+    """Draw a pass with options."""
     name, pass_ = random.choice([*passes().items()])
     values = {
         "arch": random.choice(_ARCHS),
@@ -123,7 +123,7 @@ def _single(random: Random) -> str:
 
 
 def lowered(text: str, names: list[str]) -> str | None:
-    """A module after passes, printed; None if one fails."""
+    """Run passes on a module and print it; None if one fails."""
     module = parsed(_header(names) + text)
     with Collector("-").listen(context()):
         if module and all(_run(name, module) for name in names):
@@ -135,10 +135,10 @@ def lowered(text: str, names: list[str]) -> str | None:
 
 
 def check(text: str) -> None:
-    """Checks that each pass refuses the module in words, or leaves a valid one.
+    """Check that each pass refuses the module with a message, or leaves a valid one.
 
     Raises:
-        Wrong: if it does not.
+        Wrong: if it does neither.
     """
     names = [
         line.removeprefix(_PASS) for line in text.splitlines() if line.startswith(_PASS.strip())
@@ -152,12 +152,12 @@ def _check(text: str, names: list[str], collector: Collector) -> None:
     try:
         module = parse(text)
     except ir.MLIRError:
-        _check_said(collector, "parse")
+        _check_messages(collector, "parse")
         return
     for name in names:
         succeeded = _run(name, module)
         if not succeeded:
-            _check_said(collector, name.partition("{")[0])
+            _check_messages(collector, name.partition("{")[0])
             return
         if collector.failed:
             raise Wrong("an error, and yet success", name, collector.found[0].message)
@@ -170,14 +170,14 @@ def _check(text: str, names: list[str], collector: Collector) -> None:
             said = "; ".join(found.message for found in collector.found)
             raise Wrong("invalid IR", name.partition("{")[0], said)
     printed = str(module)
-    # Ops that nobody knows stay as they are.
+    # Unknown ops are kept.
     if names and names[-1].startswith("smem-to-nvvm") and UNREGISTERED not in text:
         _check_lowered(printed)
     _check_printed(printed, text)
 
 
 def _check_printed(printed: str, text: str) -> None:
-    """Checks that a module is parsed as it was printed, if what was given is."""
+    """Check that a printed module parses to itself, if the input does."""
     known = UNREGISTERED if UNREGISTERED in text else ""
     if (again := _printed(known + printed)) != printed and _printed(known + str(parse(text))):
         pairs = zip(printed.splitlines(), (again or "").splitlines(), strict=False)
@@ -186,7 +186,7 @@ def _check_printed(printed: str, text: str) -> None:
 
 
 def _printed(text: str) -> str | None:
-    """A module, printed; None if it cannot be parsed."""
+    """Parse and print a module; None if it cannot be parsed."""
     try:
         return str(parse(text))
     except ir.MLIRError:
@@ -194,7 +194,7 @@ def _printed(text: str) -> str | None:
 
 
 def _check_lowered(text: str) -> None:
-    """Checks that nothing of the dialect is left."""
+    """Check that nothing of the dialect is left."""
     text = _NOT_OURS.sub('""', text)
     if left := _LEFT.search(text):
         line = text[text.rfind("\n", 0, left.start()) + 1 :].partition("\n")[0]
@@ -202,7 +202,7 @@ def _check_lowered(text: str) -> None:
 
 
 def _run(name: str, module: object) -> bool:
-    """Runs a pass of ours or upstream's; whether it succeeded."""
+    """Run a pass of ours or of upstream; return whether it succeeded."""
     base, _, options = name.partition("{")
     if base not in passes():
         manager = passmanager.PassManager("builtin.module")
@@ -219,8 +219,8 @@ def _run(name: str, module: object) -> bool:
     return run_all(found, module.operation)
 
 
-def _check_said(collector: Collector, by: str) -> None:
-    """Checks what was said when the module was refused."""
+def _check_messages(collector: Collector, by: str) -> None:
+    """Check the messages of a refusal."""
     errors = [found for found in collector.found if found.severity == "error"]
     if not errors:
         raise Wrong("refused without a word", by)

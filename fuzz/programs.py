@@ -1,12 +1,13 @@
-"""Random kernels on the emulator against NumPy: whole, with one synchronisation left out, with one op
-doubled or moved.
+"""Random kernels on the emulator, compared with NumPy: unchanged, with one synchronisation removed,
+or with one op duplicated or moved.
 
-A kernel that is whole must be lowered, not be called wrong, break no rule, and compute its product. Of
-one that was edited, the checker must not prove what the emulator sees go wrong; and where an op is left
-out, it must not call wrong what goes right. What it then proves, and goes right, did not need the op.
+An unchanged kernel must lower, must not be reported as wrong, must violate no rule, and must compute its
+GEMM. For an edited kernel, the checker must not prove what the emulator finds wrong. Where an op was
+removed, it must not report as wrong what the emulator finds right. A kernel that it then proves, and that
+runs right, did not need the op.
 
-An input says what was chosen, where that is not the first of the choices; or it is a kernel, of which
-`// D = A @ B` says what it computes.
+An input lists the choices that are not the first of theirs; or it is a kernel, with a line `// D = A @ B`
+that says what it computes.
 """
 
 import re
@@ -26,9 +27,9 @@ from .frame import Fuzzer, Wrong, main
 from .generated.blocks import BlockCase
 from .generated.choices import Choose, Drawn, Read
 from .generated.edits import doubled, moved, omissions
+from .generated.gemms import Program
 from .generated.kernels import Evaluated, Kernel, emulated, evaluated
 from .generated.pipelines import Pipeline
-from .generated.products import Program
 
 _REFUSALS = (OpError, Invalid, LayoutError, ir.MLIRError)
 
@@ -41,8 +42,8 @@ _EXPECTED = re.compile(r"^// (\w+) = (.+)$", re.MULTILINE)
 
 
 def kernel_of(choose: Choose) -> Kernel | None:
-    """A kernel; None if it does not fit."""
-    kind = choose("kind", ("product", "pipeline", "pipeline", "pipeline", "blocks"))
+    """Draw a kernel; None if it does not fit."""
+    kind = choose("kind", ("gemm", "pipeline", "pipeline", "pipeline", "blocks"))
     if kind == "product":
         program = product_of(choose)
         arch = choose("arch", ("sm_90a", "sm_90a", "sm_100a", "sm_103a"))
@@ -52,14 +53,14 @@ def kernel_of(choose: Choose) -> Kernel | None:
 
 
 def product_of(choose: Choose) -> Program:
-    """A product in a loop; it may not fit."""
-    # That of a seed, which the chip has run, has A in shared memory.
+    """Draw a GEMM with a loop along K; it may not fit."""
+    # `Program.seeded` has A in shared memory, as the GPU has run it.
     program = Program.draw(choose)
     return replace(program, registers=choose("A in registers", (False, False, True)))
 
 
 def _edited(choose: Choose, kernel: Kernel) -> tuple[str, str, Kernel]:
-    """A kernel with an edit or none: of what kind it is, what it was done to, the kernel."""
+    """Draw a kernel with an edit or none: the edit, the edited op, and the kernel."""
     edit = choose("edit", ("none", "none", "without", "without", "without", "doubled", "moved"))
     if edit == "none":
         return edit, "", kernel
@@ -69,7 +70,7 @@ def _edited(choose: Choose, kernel: Kernel) -> tuple[str, str, Kernel]:
 
 
 def draw(random: Random) -> str:
-    """What is chosen of a kernel, and of its edit."""
+    """Draw the choices of a kernel and of its edit."""
     while True:
         choose = Drawn(random)
         kernel = kernel_of(choose)
@@ -82,10 +83,10 @@ def draw(random: Random) -> str:
 
 
 def check(text: str) -> None:
-    """Checks a kernel, or one that was edited.
+    """Check an unchanged or edited kernel.
 
     Raises:
-        Wrong: if what is said of it is not what happens.
+        Wrong: if the checker and the emulator contradict each other.
     """
     if "gpu.module" in text:
         _check_given(text)
@@ -104,7 +105,7 @@ def check(text: str) -> None:
     seen = emulated(found.compiled, kernel)
     if edit != "none":
         if found.said.evaluation == "wrong" and not seen:
-            seen = _seen_with_fewer_steps(text)
+            seen = _outcome_with_one_iteration(text)
         _check_edited(kernel, f"{edit} {op.partition(' ')[0]}", found, seen)
     elif seen:
         raise Wrong(f"emulator: {seen.partition(':')[0]}", "whole", seen)
@@ -112,9 +113,12 @@ def check(text: str) -> None:
         raise Wrong("called wrong", "whole", found.said.messages[0])
 
 
-def _seen_with_fewer_steps(text: str) -> str:
-    """What the emulator says of the same kernel with one step along K: with more steps than stages, a
-    pipeline may order what the checker, which knows no numbers of steps, has to call wrong."""
+def _outcome_with_one_iteration(text: str) -> str:
+    """The outcome of the same kernel with one iteration along K.
+
+    With more iterations than stages, a pipeline may order accesses that the checker, which does not know
+    the number of iterations, must report as wrong.
+    """
     choose = Read(f"{text}\nsteps = 1")
     kernel = kernel_of(choose)
     if kernel is None:
@@ -133,15 +137,15 @@ def _check_edited(kernel: Kernel, edit: str, found: Evaluated, seen: str) -> Non
         raise Wrong("proven", f"{edit}: {seen}", said)
     if seen == "wrong result" and computes:
         raise Wrong("no rule is broken, but the result is wrong", edit, said)
-    # For tcgen05 the lowering adds barriers itself. What is done twice, or later, can go right in one
-    # order of the threads and wrong in another; the emulator takes one.
+    # For tcgen05 the lowering adds barriers itself. An op that is duplicated or moved can be right in
+    # one order of the threads and wrong in another; the emulator runs one.
     added = "gpu.barrier" in edit and kernel.arch != "sm_90a"
     if evaluation == "wrong" and not seen and computes and kernel.tells and not added:
         raise Wrong("called wrong", edit, said)
 
 
 def _check_given(text: str) -> None:
-    """Checks a kernel that is given: what is proven breaks no rule, and computes what it says."""
+    """Check a given kernel: if it is proven, it must violate no rule and compute what it says."""
     none = np.zeros(0)
     kernel = Kernel(text, "", {}, "", None, none, none)
     try:
@@ -158,7 +162,7 @@ def _check_given(text: str) -> None:
     output = match[1] if match else [*inputs][-1]
     wide = {name: array.astype(np.float64) for name, array in inputs.items()}
     exact = eval(match[2], wide) if match else wide[output]
-    # Without a word of what it computes, anything will do.
+    # A kernel that does not say what it computes may compute anything.
     bound = np.full_like(exact, 0 if match else np.inf)
     kernel = Kernel(text, entry["entry"], inputs, output, (1,), exact, bound)
     try:

@@ -1,4 +1,4 @@
-"""What every fuzzer is made of: seeds, workers that may die, saved and minimised inputs."""
+"""The frame of every fuzzer: seeds, workers that may crash, saved and minimised inputs."""
 
 from .fuzzer import Fuzzer, Wrong, failure_of, generator
 from .main import main

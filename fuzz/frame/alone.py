@@ -1,4 +1,4 @@
-"""One input, checked in a process of its own."""
+"""Check one input in its own process."""
 
 import math
 import select
@@ -8,7 +8,7 @@ from .worker import Worker
 
 
 def outcome(fuzzer: Fuzzer, text: str) -> Failure | None:
-    """How an input fails; None if it does not."""
+    """The failure of an input; None if there is none."""
     worker = Worker(fuzzer, [(0, lambda: text)], math.inf)
     try:
         while True:

@@ -1,4 +1,4 @@
-"""A fuzzer, and how one of its inputs fails."""
+"""A fuzzer, and the failure of an input."""
 
 import re
 import traceback
@@ -9,17 +9,17 @@ from random import Random
 
 HOUSE = Path(__file__).parents[2]
 
-#: How much of a message tells a failure.
+#: Characters of a message that identify a failure.
 _MESSAGE = 400
 
 
 class Wrong(Exception):
-    """An input was not handled as it must be, though nothing was raised.
+    """An input was handled wrongly, though nothing was raised.
 
     Attributes:
-        kind: what is wrong; failures are told apart by it and `where`.
-        where: what did it, for example a pass.
-        message: what was seen.
+        kind: what is wrong; `kind` and `where` identify a failure.
+        where: what failed, for example a pass.
+        message: what was observed.
     """
 
     def __init__(self, kind: str, where: str, message: str = "") -> None:
@@ -29,17 +29,16 @@ class Wrong(Exception):
 
 @dataclass(frozen=True)
 class Fuzzer:
-    """A kind of random input, and what must be true of what becomes of each.
+    """A generator of random inputs, and a check of each.
 
     Attributes:
         name: the module `fuzz.NAME`.
-        draw: makes an input; without some of its lines it is a simpler one.
-        check: takes an input; what it raises is a failure.
-        suffix: of files that hold an input.
-        lifetime: inputs that one process checks before the next takes over.
-        seconds: longer than this, an input hangs.
-        gigabytes: more address space than this, beyond what is mapped at the start, an input may not
-            take.
+        draw: makes an input; an input without some of its lines is a simpler one.
+        check: checks an input; an exception is a failure.
+        suffix: the suffix of files with inputs.
+        lifetime: inputs that one process checks before it is replaced.
+        seconds: the time after which an input counts as a hang.
+        gigabytes: the address space that an input may take, beyond what is mapped at the start.
     """
 
     name: str
@@ -51,23 +50,23 @@ class Fuzzer:
     gigabytes: float = 4.0
 
     def drawn(self, seed: int, number: int) -> str:
-        """The input of a seed and a number."""
+        """The input that follows from a seed and a number."""
         return self.draw(generator(seed, number))
 
 
 def generator(seed: int, number: int) -> Random:
-    """The random numbers of an input."""
+    """The random number generator of an input."""
     return Random(f"{seed}/{number}")
 
 
 @dataclass(frozen=True)
 class Failure:
-    """How an input fails.
+    """The failure of an input.
 
     Attributes:
-        kind: the type of an exception, a signal, "hang", or what a check says.
-        where: the innermost function of ours, or what a check says.
-        message: what was said.
+        kind: the type of an exception, a signal, "hang", or the `kind` of a `Wrong`.
+        where: the innermost function of ours, or the `where` of a `Wrong`.
+        message: the message.
     """
 
     kind: str
@@ -76,12 +75,12 @@ class Failure:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells it from others."""
+        """What identifies the failure."""
         return self.kind, self.where
 
     @property
     def slug(self) -> str:
-        """A name for files."""
+        """The name of files with this failure."""
         return re.sub(r"[^A-Za-z0-9]+", "-", f"{self.kind} {self.where}").strip("-")[:90]
 
     def __str__(self) -> str:
@@ -90,7 +89,7 @@ class Failure:
 
 
 def failure_of(error: BaseException) -> Failure:
-    """The failure that an exception is."""
+    """The failure for an exception."""
     if isinstance(error, Wrong):
         return Failure(error.kind, error.where, error.message[:_MESSAGE])
     places = [(frame.filename, frame.name) for frame in traceback.extract_tb(error.__traceback__)]
@@ -101,13 +100,12 @@ def failure_of(error: BaseException) -> Failure:
 
 
 def file_of(where: str) -> str:
-    """The file of a place: of what goes round and round, the function differs from time to time."""
+    """The file of a place. In a hang, the function differs from run to run."""
     return where.partition(":")[0]
 
 
 def where_of(places: Iterable[tuple[str, str]]) -> str:
-    """The first place, of files and functions, that is in the package; else the first in the house; else
-    the first."""
+    """The first place (file and function) in the package, else in the repository, else the first."""
     inner = ""
     helper = ""
     for file, function in places:

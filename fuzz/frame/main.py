@@ -18,7 +18,7 @@ from .worker import Found, Worker
 
 
 def main(fuzzer: Fuzzer, argv: Sequence[str] | None = None) -> NoReturn:
-    """Runs a fuzzer from the command line; exits with 1 if anything failed."""
+    """Run a fuzzer from the command line; exit with 1 if an input failed."""
     options = _arguments(fuzzer).parse_args(argv)
     if options.only is not None:
         text = fuzzer.drawn(options.seed, options.only)
@@ -76,9 +76,9 @@ class Run:
     """Random inputs, checked by several processes.
 
     Attributes:
-        done: how many were checked.
-        first: the shortest input of each failure, by its key.
-        times: how often each was met.
+        done: the number of checked inputs.
+        first: the shortest input of each failure, by key.
+        times: how often each failure occurred, by key.
     """
 
     def __init__(self, fuzzer: Fuzzer, seed: int, jobs: int) -> None:
@@ -88,7 +88,7 @@ class Run:
         self.times: dict[tuple[str, str], int] = {}
 
     def until(self, deadline: float, count: int | None) -> None:
-        """Checks inputs until a time (`time.monotonic`), or the first `count`."""
+        """Check inputs until a time (`time.monotonic`), or the first `count`."""
         at: dict[int, Worker] = {}
         try:
             for first in range(self._jobs):
@@ -99,7 +99,7 @@ class Run:
                 worker.kill()
 
     def _watch(self, at: dict[int, Worker], deadline: float, count: int | None) -> None:
-        """Waits for processes, by their first inputs; others take the places of those that end."""
+        """Wait for processes, and replace those that end."""
         while at:
             waiting = {worker.pipe: number for number, worker in at.items()}
             ready, _, _ = select.select(list(waiting), [], [], 0.5)
@@ -114,7 +114,7 @@ class Run:
                 done = worker.done
                 if found:
                     self._note(found)
-                    # Of what failed, that alone is done which the process has lived through.
+                    # A failed input counts as done only if the process survived it.
                     done = (found.number - number) // self._jobs + 1
                 worker.close()
                 self.done += done
@@ -135,14 +135,14 @@ class Run:
 
 
 def _tell(fuzzer: Fuzzer, name: str, text: str) -> int:
-    """Checks an input, and says how it fails; the exit code."""
+    """Check an input and print its failure; return the exit code."""
     failure = outcome(fuzzer, text)
     print(f"{name}: {failure or 'as it should be'}", file=sys.stderr)
     return 1 if failure else 0
 
 
 def _save(fuzzer: Fuzzer, options: argparse.Namespace, found: Found, times: int) -> None:
-    """Keeps an input that fails, and says how to see it again."""
+    """Save an input that fails, and print how to reproduce it."""
     text, alone = minimised(fuzzer, found, options.minimise)
     options.out.mkdir(parents=True, exist_ok=True)
     file = options.out / f"{found.failure.slug}{fuzzer.suffix}"

@@ -1,4 +1,4 @@
-"""Makes an input that fails smaller, as long as it fails the same way."""
+"""Reduce an input that fails, as long as it fails in the same way."""
 
 import time
 from collections.abc import Callable
@@ -9,15 +9,14 @@ from .worker import Found
 
 
 def minimised(fuzzer: Fuzzer, found: Found, seconds: float) -> tuple[str, bool]:
-    """A smaller input that fails as one does, after at most some seconds; and whether it fails so when
-    it is checked alone."""
+    """Reduce an input for some seconds; return it, and whether it also fails when checked alone."""
     deadline = time.monotonic() + seconds
 
     def fails(text: str) -> bool:
         failure = outcome(fuzzer, text)
         if failure is None or failure.kind != found.failure.kind:
             return False
-        # Where an input is after some seconds differs.
+        # The place of a hang differs from run to run.
         return failure.kind == "hang" or failure.where == found.failure.where
 
     if not fails(found.text):
@@ -26,7 +25,7 @@ def minimised(fuzzer: Fuzzer, found: Found, seconds: float) -> tuple[str, bool]:
 
 
 def _smallest(text: str, fails: Callable[[str], bool], deadline: float) -> str:
-    """Leaves out halves of the lines, then ever smaller parts, while what is left still fails."""
+    """Remove halves of the lines, then smaller and smaller parts, while the rest still fails."""
     lines = text.splitlines(keepends=True)
     size = len(lines) // 2
     while size:
@@ -39,7 +38,7 @@ def _smallest(text: str, fails: Callable[[str], bool], deadline: float) -> str:
                 lines = fewer
             else:
                 start += size
-        # A line may have been needed by one that is gone now.
+        # Removing a line may make others removable.
         if size > 1 or len(lines) == before:
             size //= 2
     return "".join(lines)

@@ -1,4 +1,4 @@
-"""A forked process that checks inputs, watched by its parent."""
+"""A forked process that checks inputs, monitored by its parent."""
 
 import faulthandler
 import json
@@ -19,42 +19,42 @@ from typing import Any, NoReturn
 
 from .fuzzer import Failure, Fuzzer, failure_of, file_of, where_of
 
-#: What a worker shares with its parent: the number of its input (-1 between inputs), when that began in
-#: time and in time of the processor, how many are done, and how long the input's text is, which follows.
+#: What a worker shares with its parent: the number of its input (-1 between inputs), its start in wall
+#: time and CPU time, the number of finished inputs, and the length of the input's text, which follows.
 _BOARD = struct.Struct("<qddqq")
 _TEXT = 1 << 20
 
-#: Of a machine with more to do than this, a process may get a sixth of its time.
+#: On a loaded machine, a process may get a sixth of the CPU time.
 _PATIENCE = 6
 
-#: A process that has grown so much makes room for the next, in KiB.
+#: Growth in KiB after which a process is replaced.
 _RESIDENT = 1 << 20
 
-#: How much is read of what a process says, in bytes.
+#: The bytes that are read of a process's output.
 _MOST_SAID = 1 << 20
 
-#: What LLVM says at its end, as far as it is the same for inputs of the same kind.
+#: LLVM's last message, as far as it is the same for similar inputs.
 _LAST_WORD = re.compile(
     r"LLVM ERROR: [A-Za-z ]+|^error: [A-Za-z ]+|Assertion `[^']{,60}|(?<=/)\w+\.cpp:(?=\d+!)"
 )
 
-#: What faulthandler prints of a stack.
+#: A line of faulthandler's stack.
 _FRAME = re.compile(r'^  File "(.+)", line \d+ in (.+)$', re.MULTILINE)
 
 
-#: Tells the parent what is tried, within a worker.
+#: Within a worker: tells the parent which input is tried.
 _tried: list[Callable[[str], None]] = []
 
 
 def trying(text: str) -> None:
-    """Says what is tried, while an input is drawn: if that fails, this is the input."""
+    """Announce an input while it is still being drawn: if drawing fails, this is the input."""
     for tell in _tried:
         tell(text)
 
 
 @dataclass(frozen=True)
 class Found:
-    """An input that fails: its number, its text, and how."""
+    """An input that fails: number, text and failure."""
 
     number: int
     text: str
@@ -62,12 +62,13 @@ class Found:
 
 
 class Worker:
-    """A process that checks inputs, until there are no more, one fails, it has grown old, or it is late.
-    Its current folder is its own.
+    """A process that checks inputs until there are no more, one fails, or its lifetime or time is over.
+
+    It has a current folder of its own.
 
     Args:
-        fuzzer: what checks them.
-        inputs: the number of each input, and what makes it; only the process goes through them.
+        fuzzer: checks the inputs.
+        inputs: the number of each input and the function that draws it; only the process iterates them.
         deadline: when to stop (`time.monotonic`).
     """
 
@@ -87,7 +88,7 @@ class Worker:
         self.pid = os.fork()
         if not self.pid:
             self._be(inputs, deadline, out)
-        # Either of the two may be first.
+        # Parent and child may run in either order.
         with suppress(OSError):
             os.setpgid(self.pid, self.pid)
         os.close(out)
@@ -97,7 +98,7 @@ class Worker:
     def _be(
         self, inputs: Iterable[tuple[int, Callable[[], str]]], deadline: float, out: int
     ) -> NoReturn:
-        # What it starts ends with it.
+        # Its child processes end with it.
         os.setpgid(0, 0)
         os.close(self.pipe)
         os.chdir(self._folder.name)
@@ -122,7 +123,7 @@ class Worker:
         os._exit(0)
 
     def _check(self, number: int, make: Callable[[], str], done: int) -> dict[str, Any] | None:
-        """What the parent is told if an input fails."""
+        """Check an input; return what the parent is told if it fails."""
         os.ftruncate(2, 0)
         os.lseek(2, 0, os.SEEK_SET)
         began = time.monotonic(), time.process_time()
@@ -144,8 +145,8 @@ class Worker:
         return text.decode(errors="surrogateescape")
 
     def _write_none(self, done: int) -> None:
-        """Says that no input is being checked."""
-        # The parent may read a half of this and a half of what comes next, and must not see a hang.
+        """Tell the parent that no input is being checked."""
+        # The parent may read half of this write and half of the next, and must not see a hang.
         self._write(-1, (time.monotonic(), time.process_time()), done)
 
     def _write(self, number: int, began: tuple[float, float], done: int, text: str = "") -> None:
@@ -157,12 +158,12 @@ class Worker:
 
     @property
     def done(self) -> int:
-        """How many inputs it has checked; one during which it dies does not count."""
+        """The number of checked inputs, without one that crashed the process."""
         return _BOARD.unpack_from(self._board)[3]
 
     @property
     def hangs(self) -> bool:
-        """Whether its input has taken longer than one may."""
+        """Whether the input has taken longer than the limit."""
         number, began, began_busy, _, _ = _BOARD.unpack_from(self._board)
         taken, limit = time.monotonic() - began, self._fuzzer.seconds
         if number < 0 or taken < limit:
@@ -170,7 +171,7 @@ class Worker:
         return taken > _PATIENCE * limit or _busy(self.pid) - began_busy > limit
 
     def ended(self) -> bool:
-        """Reads what it says; whether it has said all, and is over."""
+        """Read the output; return whether the process has ended."""
         try:
             while data := os.read(self.pipe, 1 << 16):
                 self._unread += data
@@ -179,7 +180,7 @@ class Worker:
         return True
 
     def kill(self) -> Found:
-        """Ends it while it hangs; where it was."""
+        """End a process that hangs; record where it was."""
         os.kill(self.pid, signal.SIGUSR1)
         time.sleep(0.2)
         os.killpg(self.pid, signal.SIGKILL)
@@ -188,7 +189,7 @@ class Worker:
         return self._found(Failure("hang", file_of(self._frame()), message))
 
     def result(self) -> Found | None:
-        """The input that failed, if one did; for a process that has ended."""
+        """The input that failed, if any; for a process that has ended."""
         code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         if code:
             return self._found(self._death(code))
@@ -204,19 +205,19 @@ class Worker:
     def _death(self, code: int) -> Failure:
         said = _read(self._errors).strip().splitlines()
         kind = f"exit {code}" if code > 0 else signal.Signals(-code).name
-        # What LLVM says before it ends the process tells more than where that was.
+        # LLVM's last message tells more than the place.
         words = [found[0] for line in said if (found := _LAST_WORD.search(line))]
         where = ": ".join([self._frame() or "no frame", *words[:1]])
         return Failure(kind, where, "\n".join(said[:6]))
 
     def _frame(self) -> str:
-        """The place that the process was at when it died or was killed."""
+        """The place of the process when it crashed or was killed."""
         stacks = _read(self._stack)
         current = stacks.partition("Current thread")[2] or stacks
         return where_of(_FRAME.findall(current.partition("\n\n")[0]))
 
     def close(self) -> None:
-        """Frees what it holds in the parent."""
+        """Free the parent's resources."""
         for file in (self.pipe, self._errors, self._stack):
             os.close(file)
         self._board.close()
@@ -228,12 +229,12 @@ def _read(file: int) -> str:
 
 
 def _busy(pid: int) -> float:
-    """Seconds that the processor has worked for a process."""
+    """The CPU seconds of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _mapped_bytes() -> int:
-    """The address space that this process has mapped."""
+    """The bytes of address space that this process has mapped."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     return pages * resource.getpagesize()

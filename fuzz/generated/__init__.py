@@ -1,1 +1,1 @@
-"""Random kernels, with what each must compute."""
+"""Random kernels, with the result that each must compute."""

@@ -1,5 +1,4 @@
-"""Kernels of one block or of two that multiply together, blocks along K scaled or not, and what each must
-compute."""
+"""Kernels of one CTA or a CTA pair, with or without block scaling, and the result of each."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ _MIXES = (
     ("i8", "ui8", "i32"),
 )
 
-#: Types of factors, and elements that share one; those of 4 bits are always scaled.
+#: Types of scale factors, and elements that share one; 4-bit types are always scaled.
 _SCALES = {
     _E2M1: (("f8E8M0FNU", 32), ("f8E8M0FNU", 16), ("f8E4M3FN", 16)),
     _E4M3: (("f8E8M0FNU", 32), (None, 1)),
@@ -39,18 +38,18 @@ _AUTO = "#smem.auto"
 
 @dataclass(frozen=True)
 class BlockCase:
-    """A kernel D = A * B, or D = (A * SA) * (B * SB), of one warpgroup in one or two blocks.
+    """A kernel D = A * B, or D = (A * SA) * (B * SB), of one warpgroup in one or two CTAs.
 
     Attributes:
         a, b, d: MLIR types of A, B and D.
-        scale: that of the factors; None without.
-        block: elements along K that share one.
-        m, n, k: rows and columns of D, and K; M and N are those of each block.
-        a_layout, b_layout: layouts that are forced.
+        scale: MLIR type of the scale factors; None without.
+        block: elements along K that share a scale factor.
+        m, n, k: rows and columns of D, and K; M and N are those of each CTA.
+        a_layout, b_layout: forced layouts.
         modifier: a unit attribute of the mma, or none.
-        pair: whether two blocks multiply together.
-        adds: whether the product is added twice.
-        registers: whether A is loaded into registers before; without factors.
+        pair: whether a CTA pair multiplies.
+        adds: whether the mma is accumulated twice.
+        registers: whether A is loaded into registers before; without scale factors.
         by: columns of D that are stored at a time; 0 for all.
     """
 
@@ -72,7 +71,7 @@ class BlockCase:
 
     @classmethod
     def draw(cls, choose: Choose) -> BlockCase:
-        """A random kernel; it may not fit."""
+        """Draw a random kernel; it may not fit."""
         a, b, d = choose("types", _MIXES)
         scales = _SCALES.get(a, ((None, 1),))
         scale, block = choose("scale", scales)
@@ -99,7 +98,7 @@ class BlockCase:
 
     @property
     def fits(self) -> bool:
-        """Whether there can be such a kernel."""
+        """Whether such a kernel is legal."""
         bits = 4 if self.a == _E2M1 else 8 if "8" in self.a else 16
         size = (self.m + self.n) * self.k * bits // 8
         return (
@@ -114,11 +113,11 @@ class BlockCase:
 
     @property
     def arch(self) -> str:
-        """One that multiplies so."""
+        """An architecture that has this mma."""
         return "sm_100a"
 
     def kernel(self) -> Kernel:
-        """The kernel with its data."""
+        """The kernel, its inputs and its result."""
         exact = self.expected().astype(np.float64)
         none = np.zeros_like(exact)
         grid = (self.blocks,)
@@ -135,7 +134,7 @@ class BlockCase:
 
     @property
     def blocks(self) -> int:
-        """Blocks that multiply together."""
+        """The CTAs that multiply together."""
         return 2 if self.pair else 1
 
     @property
@@ -219,7 +218,7 @@ gpu.module @kernels {{
 """
 
     def _stores(self, d: _Array) -> str:
-        """Lines that store the result."""
+        """The lines that store the result."""
         if not self.by:
             return f'"smem.store"(%ready, %Di) : (!ready, {d.part}) -> ()'
         some = f"!smem.fragment<tensor<{self.m}x{self.by}x{self.d}>, #smem.accumulator>"
@@ -232,8 +231,10 @@ gpu.module @kernels {{
         )
 
     def values(self) -> dict[str, np.ndarray]:
-        """A and B, [m or n, k], and their factors, [rows, factors], of all blocks: numbers of which all
-        products and sums are exact."""
+        """A and B, [m or n, k], and their scale factors, [rows, factors], of all CTAs.
+
+        All products and sums of the numbers are exact.
+        """
         random = np.random.default_rng(self.m + 3 * self.n + 7 * self.k)
         drawn = [0, 1, 2, 3] if "i8" in self.a else [0, 0.5, 1, 1.5, 2, -1, -2, -0.5]
         found = {}
@@ -252,7 +253,7 @@ gpu.module @kernels {{
         return {"A": a, "B": b.T, **factors}
 
     def expected(self) -> np.ndarray:
-        """D of all blocks."""
+        """D of all CTAs."""
         values = {name: array.astype(np.float64) for name, array in self.values().items()}
         a, b = (
             values[name] * np.repeat(values[f"S{name}"], self.block, 1)
@@ -266,13 +267,13 @@ gpu.module @kernels {{
 
 @dataclass(frozen=True)
 class _Array:
-    """An array, of which each block has a part.
+    """An array that is divided among the CTAs.
 
     Attributes:
-        shape: of a part.
+        shape: the shape of one CTA's subview.
         kind: MLIR type of the elements.
-        along: the dimension along which parts follow each other; columns are contiguous if it is 1.
-        parts: how many there are.
+        along: the dimension that is divided; columns are contiguous if it is 1.
+        parts: the number of subviews.
     """
 
     shape: tuple[int, ...]
@@ -288,19 +289,19 @@ class _Array:
 
     @property
     def whole(self) -> str:
-        """The memref of all parts."""
+        """The memref type of the array."""
         sizes = list(self.shape)
         sizes[self.along] *= self.parts
         return f"memref<{'x'.join(map(str, sizes))}x{self.kind}, strided<{self._strides}>>"
 
     @property
     def part(self) -> str:
-        """That of one."""
+        """The memref type of a subview."""
         sizes = "x".join(map(str, self.shape))
         return f"memref<{sizes}x{self.kind}, strided<{self._strides}, offset: ?>>"
 
     def subview(self, name: str) -> str:
-        """Lines that take it."""
+        """The lines that make a subview."""
         starts, ones = ["0"] * len(self.shape), ", ".join(["1"] * len(self.shape))
         starts[self.along] = f"%{name}at"
         step = self.shape[self.along] if self.parts > 1 else 0
@@ -313,5 +314,5 @@ class _Array:
 
 
 def _held(kind: str, k: int) -> tuple[str, int]:
-    """What global memory holds of a row of K elements: MLIR type, and how many."""
+    """How global memory stores a row of K elements: MLIR type and count."""
     return ("i8", k // 2) if kind == "f4E2M1FN" else ({"tf32": "f32"}.get(kind, kind), k)

@@ -1,4 +1,4 @@
-"""Choices by name: what was chosen is the input, and an input with fewer choices is a simpler one."""
+"""Choices by name. The choices are the input; an input with fewer choices is simpler."""
 
 import ast
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 
-#: Chooses one of several items; the name says what is chosen. The first is the simplest.
+#: Chooses one of several items, of which the first is the simplest, by the name of the choice.
 Choose = Callable[[str, Sequence[Item]], Item]
 
 
@@ -15,7 +15,7 @@ class Drawn:
     """Random choices.
 
     Attributes:
-        text: what was chosen, a line each, where it was not the first.
+        text: the choices that are not the first of theirs, one per line.
     """
 
     def __init__(self, random: Random) -> None:
@@ -31,12 +31,12 @@ class Drawn:
 
     @property
     def text(self) -> str:
-        """What was chosen."""
+        """The choices, one per line."""
         return "".join(f"{name} = {item!r}\n" for name, item in self._made.items())
 
 
 class Read:
-    """The choices of a text; the first of the items where it says nothing that is among them."""
+    """The choices of a text; the first item where the text has none of the items."""
 
     def __init__(self, text: str) -> None:
         lines = (line.partition(" = ") for line in text.splitlines() if line.strip())

@@ -1,28 +1,28 @@
-"""A kernel with one synchronisation left out, or one op doubled or moved."""
+"""Edits of a kernel: one synchronisation op removed, or one op duplicated or moved."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator
 
-#: Ops that are left out as they are.
+#: Ops that are removed whole.
 _DROPPED = (
     "fence|copy_commit|copy_wait|producer_commit|consumer_release|tma_commit|tma_wait|"
     "warpgroup_barrier"
 )
 _LINE = re.compile(rf'^ *(?:"smem\.({_DROPPED})"\(.*|(gpu\.barrier))$')
 
-#: Waits that give the index of a stage, which is computed instead.
+#: Waits that return the index of a stage, which is computed instead.
 _STAGE = re.compile(r'^ *(%\w+) = "smem\.(producer_acquire|consumer_wait)"\((%\w+), (%\w+)\) : .*$')
-_PIPELINE = re.compile(r'^ *(%\w+) = "smem\.pipeline"\(\) \{stages = (\d+)', re.MULTILINE)
+_PIPELINE = re.compile(r'^ *(%\w+) = "smem\.create_pipeline"\(\) \{stages = (\d+)', re.MULTILINE)
 
-#: Waits for mma after which some are still under way: for one fewer.
+#: Waits that leave some mma pending; the edit leaves one more.
 _WAIT = re.compile(
     r'^( *%\w+ = "smem\.wait"\(.*\{pending = )(\d+)( : i32\}\s*: .* -> !(?:flying|running))$'
 )
 
 
 def omissions(text: str) -> dict[str, str]:
-    """The kernels that lack one synchronisation, by what they lack."""
+    """The kernels without one synchronisation op, by the name of the op."""
     lines = text.splitlines(keepends=True)
     stages = dict(_PIPELINE.findall(text))
     found: dict[str, str] = {}
@@ -37,7 +37,7 @@ def omissions(text: str) -> dict[str, str]:
 
 
 def _lacking(line: str, stages: dict[str, str]) -> tuple[str, str] | None:
-    """What a line synchronises, and the line without; None if it does not."""
+    """The synchronisation of a line, and the line without it; None if there is none."""
     if match := _LINE.match(line):
         return match[1] or match[2], ""
     if match := _STAGE.match(line):
@@ -50,12 +50,12 @@ def _lacking(line: str, stages: dict[str, str]) -> tuple[str, str] | None:
     return None
 
 
-#: Ops without results that can be done again, or later.
+#: Ops without results that can be duplicated or moved.
 _DOABLE = re.compile(r'^ *(?:"smem\.(\w+)"\(.*\) -> \(\)|(gpu\.barrier))$')
 
 
 def doubled(text: str) -> dict[str, str]:
-    """The kernels in which one op is done twice, by its name and number."""
+    """The kernels in which one op is duplicated, by its name and number."""
     return {
         f"{name} twice": "".join([*lines[: at + 1], lines[at], *lines[at + 1 :]])
         for name, at, lines in _doable(text)
@@ -63,7 +63,7 @@ def doubled(text: str) -> dict[str, str]:
 
 
 def moved(text: str) -> dict[str, str]:
-    """The kernels in which one op comes after the next of its block, by its name and number."""
+    """The kernels in which one op is moved after the next of its block, by its name and number."""
     found = {}
     for name, at, lines in _doable(text):
         later = next(
@@ -76,7 +76,7 @@ def moved(text: str) -> dict[str, str]:
 
 
 def _doable(text: str) -> Iterator[tuple[str, int, list[str]]]:
-    """The ops that can be done elsewhere: a name, the line, and all lines."""
+    """The ops that can be duplicated or moved: a name, the line, and all lines."""
     lines = text.splitlines(keepends=True)
     seen: Counter[str] = Counter()
     for at, line in enumerate(lines):

@@ -1,9 +1,9 @@
-"""Elements in NumPy, and as global memory holds them."""
+"""Element types in NumPy and in global memory."""
 
 import ml_dtypes
 import numpy as np
 
-#: NumPy types of elements and factors by MLIR's; those of 4 and 6 bits are a byte each in NumPy.
+#: NumPy types of elements and scale factors by MLIR type; 4-bit and 6-bit types take a byte in NumPy.
 DTYPES = {
     "f8E4M3FN": ml_dtypes.float8_e4m3fn,
     "f8E5M2": ml_dtypes.float8_e5m2,
@@ -20,7 +20,7 @@ DTYPES = {
 
 
 def packed(array: np.ndarray, kind: str) -> np.ndarray:
-    """An array as global memory holds it: two 4-bit elements to a byte, the first in the low bits."""
+    """Pack an array as in global memory: two 4-bit elements in a byte, the first in the low bits."""
     if kind != "f4E2M1FN":
         return array
     codes = array.view(np.uint8)

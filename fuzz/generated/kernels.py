@@ -1,4 +1,4 @@
-"""Kernels with data and what they must compute, and what is said of them."""
+"""Kernels with inputs and results, and what the checker and the emulator report."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,14 +25,14 @@ class Kernel:
     """A kernel.
 
     Attributes:
-        text: it, with `smem` ops.
-        entry, inputs, output, grid: how it is run.
-        exact: the result that it must compute, in float64.
-        bound: how far from it a result may be.
+        text: the module, with `smem` ops.
+        entry, inputs, output, grid: how the kernel is run.
+        exact: the exact result, in float64.
+        bound: the allowed error.
         reserved_bytes: an option of the lowering.
-        arch: what it is lowered for.
-        tells: whether a run shows all that can go wrong: extents are known to the compiler, every
-            stage is used often enough, and registers that the dialect knows are those of the chip.
+        arch: the architecture that it is lowered for.
+        tells: whether a run shows everything that can go wrong: extents are known to the compiler, every
+            stage is used often enough, and the registers of the dialect are those of the hardware.
     """
 
     text: str
@@ -47,7 +47,7 @@ class Kernel:
     tells: bool = True
 
     def pipeline(self) -> SmemToNvvm:
-        """The passes that lower it."""
+        """The passes that lower the kernel."""
         return SmemToNvvm(
             arch=Arch.parse(self.arch.rstrip("a")), reserved_bytes=self.reserved_bytes
         )
@@ -55,7 +55,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Said:
-    """What the checker says: "proven", "wrong" or "undecided", and the messages."""
+    """The checker's evaluation ("proven", "wrong" or "undecided"), and its messages."""
 
     evaluation: str
     messages: tuple[str, ...] = ()
@@ -63,14 +63,14 @@ class Said:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """What the checker says of a kernel, and what it is lowered to whatever that is."""
+    """The checker's report of a kernel, and the lowered module."""
 
     said: Said
     compiled: Compiled
 
 
 def checked(module: ir.Module, check: Pass | None = None) -> Said:
-    """What `smem-check-async` says of a module, in the current context."""
+    """Run `smem-check-async` on a module, in the current context."""
     remarks: list[str] = []
     with remark_handler(lambda _, message: remarks.append(message)):
         try:
@@ -81,10 +81,10 @@ def checked(module: ir.Module, check: Pass | None = None) -> Said:
 
 
 def evaluated(kernel: Kernel) -> Evaluated:
-    """Lowers a kernel, also one that the checker refuses, and folds its constants.
+    """Lower a kernel, even if the checker refuses it, and fold its constants.
 
     Raises:
-        OpError, Invalid, MLIRError: if anything but the checker refuses it.
+        OpError, Invalid, MLIRError: if anything other than the checker refuses it.
     """
     said = Said("proven")
     with new_context() as context:
@@ -98,7 +98,7 @@ def evaluated(kernel: Kernel) -> Evaluated:
 
 
 def folded(module: ir.Module, context: ir.Context, arch: str) -> Compiled:
-    """A module after the passes, with its constants folded, as the emulator takes it."""
+    """Fold the constants of a lowered module, for the emulator."""
     pm = passmanager.PassManager("builtin.module", context)
     pm.add("gpu.module(canonicalize,cse)")
     pm.run(module.operation)
@@ -107,8 +107,7 @@ def folded(module: ir.Module, context: ir.Context, arch: str) -> Compiled:
 
 
 def emulated(compiled: Compiled, kernel: Kernel) -> str:
-    """What goes wrong when a lowered kernel runs: the rules that it breaks, "wrong result", or
-    nothing."""
+    """Run a lowered kernel; return the rules that it violates, "wrong result", or an empty string."""
     try:
         results = run_on_cpu(compiled, kernel.entry, kernel.inputs, [kernel.output], kernel.grid)
     except Violations as error:
@@ -116,5 +115,5 @@ def emulated(compiled: Compiled, kernel: Kernel) -> str:
     except EmulationError as error:
         return f"refused: {error.message}"
     error = np.abs(results[kernel.output].astype(np.float64) - kernel.exact)
-    # NaN is no number within the bound.
+    # NaN is not within the bound.
     return "" if (error <= kernel.bound).all() else "wrong result"

@@ -15,10 +15,10 @@ def text_of(p: Pipeline) -> str:
 
 
 class _Text:
-    """The parts of a kernel.
+    """The sections of a kernel's text.
 
     Attributes:
-        pipelines: of each pipeline its name, and the operands that it brings.
+        pipelines: the name of each pipeline, and the operands that it loads.
     """
 
     def __init__(self, p: Pipeline) -> None:
@@ -209,7 +209,7 @@ gpu.module @kernels {{
         )
 
     def _sender(self, warp: int) -> str:
-        """A thread that stores what warpgroups have written; it hands buffers out, so it produces."""
+        """A thread that stores what warpgroups have written; it provides the buffers as a producer."""
         ahead = min(1, self.p.buffers - 1)
         free = "\n          ".join(
             f"%free{i} = arith.constant {i} : index\n          "
@@ -259,7 +259,7 @@ gpu.module @kernels {{
         }}"""
 
     def _early(self) -> str:
-        """A stage is given back as soon as its mma is over."""
+        """Release a stage as soon as its mma has completed."""
         zero = "0" if self.p.kind.accumulator == "i32" else "0.0"
         of = self.p.kind.accumulator
         return f"""\
@@ -275,7 +275,7 @@ gpu.module @kernels {{
           %done = "smem.wait"(%sum) {{pending = 0 : i32}} : (!running) -> !ready"""
 
     def _late(self) -> str:
-        """A stage is given back when the mma of the next is under way."""
+        """Release a stage when the mma of the next one has started."""
         return f"""\
 {self._multiplied("%d0", "%first")}
           %sum = scf.for %i = %c1 to %steps step %c1 iter_args(%acc = %d0) -> (!running) {{
@@ -292,7 +292,7 @@ gpu.module @kernels {{
           {self._release("%last")}"""
 
     def _multiplied(self, result: str, step: str, accumulator: str = "") -> str:
-        """Lines that wait for a step and multiply it."""
+        """The lines that wait for a stage and multiply it."""
         p, lines, operands = self.p, [], {}
         for pipeline, names in self.pipelines.items():
             slot = f"%slot{pipeline[1:]}{result[1:]}"
@@ -332,7 +332,7 @@ gpu.module @kernels {{
         return "\n          ".join(self._stored_part(i) for i in range(self.p.parts))
 
     def _stored_part(self, i: int) -> str:
-        """Lines that store some columns."""
+        """The lines that store some columns."""
         p = self.p
         lines = [
             f"%first{i} = arith.constant {i * p.part} : index",
@@ -375,7 +375,7 @@ gpu.module @kernels {{
 
 
 def _tile_of_d() -> str:
-    """Lines that say where the tile of D of an iteration begins, and its first step."""
+    """The lines that compute where the tile of D of an iteration begins, and its first pipeline index."""
     return """\
 %tile = arith.addi %first_tile, %t : index
             %column = arith.muli %tile, %columns : index

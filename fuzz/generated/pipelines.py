@@ -1,7 +1,7 @@
-"""Random kernels of partitions: threads that load by TMA into pipelines, warpgroups that multiply and store.
+"""Random warp-specialized kernels: threads that load by TMA, warpgroups that multiply and store.
 
-With one pipeline or one for each operand; by single blocks, clusters that share loads, or pairs; of scaled
-blocks or not; tile after tile, so that pipelines come round again.
+They have one pipeline or one for each operand; single CTAs, clusters with multicast, or CTA pairs; block
+scaling or not; several tiles, so that pipelines wrap around.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from .kernels import Kernel
 
 @dataclass(frozen=True)
 class Format:
-    """What is multiplied.
+    """Types of A and B.
 
     Attributes:
         element: MLIR type of elements of A and B in tiles.
-        bits: of an element.
+        bits: bits of an element.
         held: MLIR type in global memory.
-        archs: which multiply it.
-        line_bytes: along K of a step, that a tile can have.
+        archs: the architectures that have an mma of it.
+        line_bytes: the bytes along K that a stage can have.
         factor: MLIR type of scale factors; None without.
-        block: elements along K that share one.
+        block: elements along K that share a scale factor.
     """
 
     element: str
@@ -42,16 +42,16 @@ class Format:
 
     @property
     def per_held(self) -> int:
-        """Elements in one of what global memory holds."""
+        """Elements in one element of global memory."""
         return 2 if self.bits == 4 else 1
 
     @property
     def accumulator(self) -> str:
-        """MLIR type that products are added in."""
+        """MLIR type of the accumulator."""
         return "i32" if self.element == "i8" else "f32"
 
 
-#: Steps of all warpgroups of all blocks together, to be quick on the emulator.
+#: The most K steps of all warpgroups of all CTAs together, so that the emulator is fast.
 _MOST_WORK = 24
 
 _ALL, _BLACKWELL = ("sm_90a", "sm_100a", "sm_103a"), ("sm_100a", "sm_103a")
@@ -77,24 +77,24 @@ class Pipeline:
         format: a name of `FORMATS`.
         result: MLIR type of D.
         a_major, b_major: "k" or "mn".
-        rows: of D that each warpgroup computes.
-        consumers: warpgroups of a block that multiply.
-        n: columns of B that each block loads; a pair of blocks computes twice as many of D.
-        line_bytes: bytes along K of a step.
-        steps: along K.
-        tail: units of 16 bytes along K that the last step lacks; zeros are loaded for them.
-        tiles: of D that each block computes, next to each other.
-        stages: of the pipeline, or of A's and B's.
+        rows: rows of D that each warpgroup computes.
+        consumers: warpgroups of a CTA that multiply.
+        n: columns of B that each CTA loads; a CTA pair computes twice as many columns of D.
+        line_bytes: bytes along K of a stage.
+        steps: iterations along K.
+        tail: units of 16 bytes along K that the last iteration lacks; zeros are loaded for them.
+        tiles: tiles of D that each CTA computes, next to each other.
+        stages: stages of each pipeline.
         loaders: threads that load: one, or one for A and one for B.
-        cluster: blocks along M, which share B, and along N, which share A.
-        pair: whether the two blocks of a cluster multiply together.
-        late: whether a stage is given back when the next mma is under way.
+        cluster: CTAs along M, which share B, and along N, which share A.
+        pair: whether the two CTAs of a cluster multiply together.
+        late: whether a stage is released when the next mma has started.
         store: "direct", by "tma" of each warpgroup, or "handed" to a thread that stores.
-        buffers: that are handed over.
-        parts: of the columns, stored one after the other.
+        buffers: buffers that are handed to the storing thread.
+        parts: groups of columns, stored one after the other.
         grid: clusters along M and N.
         static: whether the extents are known to the compiler.
-        seed: of the values.
+        seed: the seed of the values.
     """
 
     arch: str
@@ -123,7 +123,7 @@ class Pipeline:
 
     @classmethod
     def draw(cls, choose: Choose) -> Pipeline:
-        """A random kernel; it may not fit."""
+        """Draw a random kernel; it may not fit."""
         arch = choose("arch", _ALL)
         name = choose("format", [name for name, f in FORMATS.items() if arch in f.archs])
         kind = FORMATS[name]
@@ -163,32 +163,32 @@ class Pipeline:
 
     @property
     def kind(self) -> Format:
-        """What is multiplied."""
+        """The format."""
         return FORMATS[self.format]
 
     @property
     def depth(self) -> int:
-        """Elements along K of a step."""
+        """Elements along K of a stage."""
         return self.line_bytes * 8 // self.kind.bits
 
     @property
     def columns(self) -> int:
-        """Columns of D that a block computes at a time."""
+        """Columns of D that a CTA computes at a time."""
         return self.n * (2 if self.pair else 1)
 
     @property
     def factors(self) -> int:
-        """Scale factors of a row of a step."""
+        """Scale factors of a row of a stage."""
         return self.depth // self.kind.block
 
     @property
     def block_rows(self) -> int:
-        """Rows of D that a block computes."""
+        """Rows of D that a CTA computes."""
         return self.rows * self.consumers
 
     @property
     def blocks(self) -> tuple[int, int]:
-        """Blocks along M and N."""
+        """CTAs along M and N."""
         (x, y), (along_m, along_n) = self.grid, self.cluster
         return x * along_m, y * along_n
 
@@ -206,28 +206,30 @@ class Pipeline:
 
     @property
     def stores(self) -> int:
-        """Parts of a tile of D that a block hands over."""
+        """Buffers of a tile of D that a CTA hands to the storing thread."""
         return self.consumers * self.parts
 
     @property
     def store_stages(self) -> int:
-        """Stages of the pipeline by which buffers are handed over. Each is of one part of every tile, so that
-        who waits for it sees all of its phases."""
+        """Stages of the pipeline of buffers.
+
+        Each holds one group of columns of every tile, so that its waiter sees all of its phases.
+        """
         return self.stores * -(-self.buffers // self.stores)
 
     @property
     def _goes_round(self) -> bool:
-        """Whether each stage of each pipeline is used at least three times."""
+        """Whether each pipeline uses each stage at least three times."""
         stored = self.store != "handed" or self.tiles * self.stores > 2 * self.store_stages
         return self.tiles * self.steps > 2 * max(self.stages) and stored
 
     @property
     def fits(self) -> bool:
-        """Whether there can be such a kernel."""
+        """Whether such a kernel is legal."""
         of_d = np.dtype(DTYPES[self.result]).itemsize
         lines = [self.block_rows, self.n]
         if self.kind.factor:
-            # The factors of a row, as bytes beside it.
+            # The scale factors of a row, in bytes.
             lines = [lines[0], lines[1] + scaled_rows(self.columns) - self.n]
         of_factors = self.factors if self.kind.factor else 0
         stages = self.stages if len(self.stages) == 2 else self.stages * 2
@@ -247,7 +249,7 @@ class Pipeline:
             and self.part % 8 == 0
             and (self.store == "direct" or self.part * of_d % 16 == 0)
             and (self.pair or shares)
-            # Whoever gives a stage back only when the next is there holds two.
+            # A consumer that releases a stage only after the next one arrived holds two.
             and (not self.late or min(self.stages) > 1)
             and self.extents[2] > self.depth * (self.steps - 1)
         )
@@ -255,7 +257,7 @@ class Pipeline:
     # -- data --------------------------------------------------------------------------------------
 
     def inputs(self) -> dict[str, np.ndarray]:
-        """The arguments: numbers of which all products and sums are exact; D holds zeros."""
+        """The arguments. All products and sums of the numbers are exact; D is zero."""
         values = self._values()
         a, b = (packed(values[name], self.kind.element) for name in "AB")
         m, n, _ = self.extents
@@ -280,7 +282,7 @@ class Pipeline:
         return product.astype(np.float32).astype(DTYPES[self.result])
 
     def _values(self) -> dict[str, np.ndarray]:
-        """A and B, [m or n, k], and their factors."""
+        """A and B, [m or n, k], and their scale factors."""
         random = np.random.default_rng(self.seed)
         m, n, k = self.extents
         drawn = [0, 1, 2, -1, -2] if self.kind.element == "i8" else [0, 0.5, 1, 1.5, 2, -1, -2]
@@ -300,7 +302,7 @@ class Pipeline:
         return text_of(self)
 
     def kernel(self) -> Kernel:
-        """The kernel with its data."""
+        """The kernel, its inputs and its result."""
         exact = self.expected().astype(np.float64)
         return Kernel(
             self.text,

@@ -1,1 +1,1 @@
-"""Modules that are broken a little, in their text or as parsed."""
+"""Mutated modules: in their text or after parsing."""

@@ -1,4 +1,4 @@
-"""One context that many modules share: making one takes as long as checking twenty modules."""
+"""One context for many modules: creating one takes as long as checking twenty modules."""
 
 import atexit
 from contextlib import ExitStack
@@ -17,7 +17,7 @@ UNREGISTERED = "// unregistered\n"
 
 @cache
 def context() -> Any:
-    """The context of this process, which is the current one from now on."""
+    """The context of this process; it becomes the current one."""
     entered = ExitStack()
     made = entered.enter_context(new_context())
     atexit.register(entered.close)
@@ -25,7 +25,7 @@ def context() -> Any:
 
 
 def parsed(text: str) -> Any:
-    """A module; None if it cannot be parsed."""
+    """Parse a module; None if that fails."""
     trying(text)
     with Collector("-").listen(context()):
         try:
@@ -35,7 +35,7 @@ def parsed(text: str) -> Any:
 
 
 def parse(text: str) -> Any:
-    """A module; below a line `// unregistered`, ops of unknown dialects are taken.
+    """Parse a module; after a line `// unregistered`, ops of unknown dialects are allowed.
 
     Raises:
         MLIRError: if it cannot be parsed.

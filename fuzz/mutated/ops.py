@@ -1,4 +1,4 @@
-"""Mutations of a parsed module: operands, results, attributes, ops that are left out, doubled, moved."""
+"""Mutations of a parsed module: operands, results, attributes, and ops removed, duplicated or moved."""
 
 import re
 from random import Random
@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"-?\b\d+\b")
 
 
 def mutate(random: Random, module: Any) -> None:
-    """Changes a module in one to a few places; it may break any rule then."""
+    """Change a module in one or a few places; it may violate any rule then."""
     for _ in range(1 + min(int(random.expovariate(0.8)), 3)):
         ops = [op for op in walk(module) if op.name != "builtin.module"]
         if ops:
@@ -23,7 +23,7 @@ def mutate(random: Random, module: Any) -> None:
 
 
 def _operand(random: Random, op: Any, ops: list[Any]) -> None:
-    """Uses another value, most often one of the same type."""
+    """Use another value, usually one of the same type."""
     if not len(op.operands):
         return
     at = random.randrange(len(op.operands))
@@ -41,7 +41,7 @@ def _values(ops: list[Any]) -> list[Any]:
 
 
 def _out(random: Random, op: Any, ops: list[Any]) -> None:
-    """Leaves an op out; what used its results uses others of their types."""
+    """Remove an op; its users use other values of the same types."""
     inside = list(walk(op))
     others = [each for each in ops if each not in inside]
     for result in op.results:
@@ -57,20 +57,20 @@ def _out(random: Random, op: Any, ops: list[Any]) -> None:
 
 
 def _erase(op: Any) -> None:
-    """Erases an op one of whose regions may use values of another, which `erase` alone frees first."""
-    # A region drops all that is used in it before it frees any of it.
+    """Erase an op whose regions may use values of each other, which `erase` alone frees too early."""
+    # A region drops all of its uses before it frees any of its ops.
     gone = ir.Module.create(loc=op.location)
     op.detach_from_parent()
     gone.body.append(op)
 
 
 def _again(random: Random, op: Any, ops: list[Any]) -> None:
-    """Doubles an op."""
+    """Duplicate an op."""
     op.clone(ip=ir.InsertionPoint(op))
 
 
 def _moved(random: Random, op: Any, ops: list[Any]) -> None:
-    """Moves an op before or after another."""
+    """Move an op before or after another."""
     other = random.choice(ops)
     if other in list(walk(op)):
         return
@@ -78,7 +78,7 @@ def _moved(random: Random, op: Any, ops: list[Any]) -> None:
 
 
 def _attribute(random: Random, op: Any, ops: list[Any]) -> None:
-    """Leaves an attribute out, or gives it another value."""
+    """Remove an attribute, or change its value."""
     names = [named.name if hasattr(named, "name") else named for named in op.attributes]
     if not names:
         return
@@ -89,7 +89,7 @@ def _attribute(random: Random, op: Any, ops: list[Any]) -> None:
     try:
         text = str(op.attributes[name])
     except TypeError:
-        # The bindings have no class for it.
+        # The bindings have no class for the attribute.
         return
     found = list(_NUMBER.finditer(text))
     if found and random.random() < 0.8:
@@ -101,7 +101,7 @@ def _attribute(random: Random, op: Any, ops: list[Any]) -> None:
     _set(op, name, text)
 
 
-#: Attributes of every kind.
+#: Attributes of every class.
 _VALUES = (
     "unit", "true", "0 : i32", "0 : i64", "1 : index", "-1 : i32", "1.0 : f32", '""', '"128B"', '"k"',
     '"row-major"', "array<i64>", "array<i64: 0, 0>", "array<i32: 1, 1>", "array<i64: 1, 2, 3>", "[]",
@@ -113,7 +113,7 @@ _ENTRY = re.compile(r"(\w[\w.]*) = ((?:[^,{}<>\"]|<[^<>]*>|\"[^\"]*\")+)")
 
 
 def _attribute_more(random: Random, op: Any, ops: list[Any]) -> None:
-    """Adds an attribute that other ops have."""
+    """Add an attribute that other ops have."""
     name, text = random.choice(pool(_ENTRY.pattern))
     _set(op, name, text.strip())
 
@@ -122,12 +122,12 @@ def _set(op: Any, name: str, text: str) -> None:
     try:
         op.attributes[name] = ir.Attribute.parse(text)
     except (ir.MLIRError, ValueError, TypeError):
-        # Not every number is one of its type, and the bindings make not every attribute.
+        # Not every number fits its type, and the bindings cannot make every attribute.
         return
 
 
 def _type(random: Random, op: Any, ops: list[Any]) -> None:
-    """Gives a value another type: that of another value, or one with another number or element."""
+    """Change the type of a value: to that of another value, or to another number or element type."""
     values = _values([op])
     if not values:
         return
@@ -147,7 +147,7 @@ def _type(random: Random, op: Any, ops: list[Any]) -> None:
 
 
 def _wrapped(random: Random, op: Any, ops: list[Any]) -> None:
-    """Puts an op into the block of another region."""
+    """Move an op into the block of another region."""
     blocks = [block for each in ops for region in each.regions for block in region.blocks]
     inside = {block for each in walk(op) for region in each.regions for block in region.blocks}
     blocks = [block for block in blocks if block not in inside and len(block.operations)]
@@ -156,11 +156,11 @@ def _wrapped(random: Random, op: Any, ops: list[Any]) -> None:
 
 
 def _of_another(random: Random, op: Any, ops: list[Any]) -> None:
-    """Puts an op of another module here; its operands are values of their types."""
+    """Insert an op of another module; its operands become values of their types."""
     module = parsed(drawn_seed(random))
     if module is None:
         return
-    # A branch would lead into the other module.
+    # A branch would target the other module.
     found = [op for op in walk(module) if op.name != "builtin.module" and not len(op.successors)]
     values = _values(ops)
     if not (found and values):

@@ -1,4 +1,4 @@
-"""The modules that mutations begin with: those of the lit tests, the examples, and random kernels."""
+"""The modules to mutate: those of the lit tests and the examples, and random kernels."""
 
 import re
 from functools import cache
@@ -7,10 +7,10 @@ from random import Random
 from ..frame.fuzzer import HOUSE
 from ..generated.blocks import BlockCase
 from ..generated.choices import Drawn
+from ..generated.gemms import Program
 from ..generated.pipelines import Pipeline
-from ..generated.products import Program
 
-#: Longer modules cost more than they find.
+#: Longer modules take more time than they are worth.
 _LONGEST = 8000
 
 _SEPARATOR = re.compile(r"^// -----.*$", re.MULTILINE)
@@ -19,7 +19,7 @@ _COMMENT = re.compile(r"^\s*//.*\n|\s*// .*$", re.MULTILINE)
 
 @cache
 def seeds() -> tuple[str, ...]:
-    """The modules, without comments, the shortest first."""
+    """The modules without comments, shortest first."""
     files = [*HOUSE.glob("lit_tests/**/*.mlir"), *HOUSE.glob("examples/*.mlir")]
     parts = {
         _COMMENT.sub("", part).strip() + "\n"
@@ -33,7 +33,7 @@ def seeds() -> tuple[str, ...]:
 
 
 def drawn_seed(random: Random) -> str:
-    """A module; short ones more often than long ones, as they take less time."""
+    """Draw a module; short ones more often, since they take less time."""
     found = seeds()
     return found[int(random.random() ** 1.5 * len(found))]
 
@@ -46,5 +46,5 @@ def lines() -> tuple[str, ...]:
 
 @cache
 def pool(pattern: str) -> tuple[str, ...]:
-    """Everything in all modules that matches a pattern, each once."""
+    """All distinct matches of a pattern in all modules."""
     return tuple(sorted({found for text in seeds() for found in re.findall(pattern, text)}))

@@ -14,7 +14,7 @@ _TYPE = re.compile(r"!smem\.\w+<(?:[^<>]|<[^<>]*>)*>|memref<(?:[^<>]|<[^<>]*>)*>
 _VALUE = re.compile(r"%[\w#]+")
 _STRING = re.compile(r"\"[^\"\n]*\"")
 
-#: Numbers at which something ends.
+#: Boundary values.
 NUMBERS = (
     0, 1, -1, 2, 3, 4, 7, 8, 16, 31, 32, 48, 63, 64, 65, 96, 127, 128, 255, 256, 1000, 1024, 4095,
     4096, 16384, 65535, 65536, 232448, 1 << 20, (1 << 31) - 1, 1 << 31, -(1 << 31), (1 << 32) - 1,
@@ -29,14 +29,14 @@ ELEMENTS = (
 
 
 def mutated(random: Random, text: str, most: int = 4) -> str:
-    """The text with one to a few mutations."""
+    """Apply one or a few mutations to the text."""
     for _ in range(1 + min(int(random.expovariate(1.4)), most - 1)):
         text = random.choice(_MUTATIONS)(random, text)
     return text
 
 
 def drawn_number(random: Random, near: int) -> int:
-    """Another number: one at which something ends, or one near another."""
+    """Draw another number: a boundary value, or one near the old number."""
     return random.choice(
         (
             random.choice(NUMBERS),
@@ -50,7 +50,7 @@ def drawn_number(random: Random, near: int) -> int:
 def _replaced(
     random: Random, text: str, pattern: re.Pattern[str], make: Callable[[re.Match[str]], str]
 ) -> str:
-    """The text with one match of a pattern replaced."""
+    """Replace one match of a pattern."""
     found = list(pattern.finditer(text))
     if not found:
         return text
@@ -63,7 +63,7 @@ def _number(random: Random, text: str) -> str:
 
 
 def _same_number_everywhere(random: Random, text: str) -> str:
-    """Replaces a number wherever it is, so that types still fit each other."""
+    """Replace a number everywhere, so that types still fit each other."""
     found = _NUMBER.findall(text)
     if not found:
         return text
@@ -105,12 +105,12 @@ def _string(random: Random, text: str) -> str:
 
 
 def _entry_out(random: Random, text: str) -> str:
-    """Leaves an attribute out."""
+    """Remove an attribute."""
     return _replaced(random, text, re.compile(rf"(?:, )?{_ENTRY.pattern}"), lambda _: "")
 
 
 def _entry(random: Random, text: str) -> str:
-    """Exchanges an attribute."""
+    """Replace an attribute."""
     return _replaced(random, text, _ENTRY, lambda _: random.choice(pool(_ENTRY.pattern)))
 
 
@@ -152,7 +152,7 @@ def _line_twice(random: Random, text: str) -> str:
     if found:
         start = random.randrange(len(found))
         line = found[start]
-        # Its results need names of their own.
+        # Its results need new names.
         new = re.sub(r"(%[\w#]+)(?=.*=\s)", r"\1_again", line, count=1) if " = " in line else line
         found.insert(start + 1, new)
     return "".join(found)
@@ -181,7 +181,7 @@ def _line_of_another(random: Random, text: str) -> str:
 
 
 def _nested(random: Random, text: str) -> str:
-    """Puts a line into regions of regions."""
+    """Put a line into nested regions."""
     found = text.splitlines(keepends=True)
     at = random.randrange(len(found) or 1)
     depth = random.choice((1, 10, 100, 200, 1000))
@@ -192,7 +192,7 @@ def _nested(random: Random, text: str) -> str:
     return "".join(found)
 
 
-#: Those that leave most modules parsable are more frequent.
+#: Mutations that leave most modules parsable are more frequent.
 _MUTATIONS = (
     *(_number, _same_number_everywhere, _element, _same_element_everywhere) * 3,
     *(_type, _same_type_everywhere, _value, _string, _entry, _entry_out, _entry_more) * 2,

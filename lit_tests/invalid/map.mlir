@@ -110,7 +110,7 @@ func.func @types_of_inputs(%x0: !c, %x1: !h) {
 func.func @no_block(%x0: !c) {
   // expected-error@+1 {{'smem.map' op has a region of 0 blocks; expected one}}
   %0 = "smem.map"(%x0) ({
-  
+
   }) : (!c) -> !c
   return
 }

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from seeded_faults.edits import without
 
 from fuzz.generated.kernels import emulated, evaluated
-from fuzz.generated.products import Program
+from fuzz.generated.gemms import Program
 
 #: Damages that may, or may not, make a program wrong.
 DAMAGES = {

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 
 import mlir_smem
-from fuzz.generated.products import Program
+from fuzz.generated.gemms import Program
 from mlir_smem.runtime import run_on_cpu
 
 

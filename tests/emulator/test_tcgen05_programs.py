@@ -12,7 +12,7 @@ from emulated import faults_of
 from mma_cases import MIXES, Case, majors, modified, more_of_tcgen05
 
 import mlir_smem
-from fuzz.generated.products import Program
+from fuzz.generated.gemms import Program
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir
 from mlir_smem.emulator import Kind

@@ -76,7 +76,7 @@ def test_what_was_done_is_recorded(tmp_path):
     record = json.loads((tmp_path / "toy.json").read_text())
     assert (record["seed"], record["inputs"]) == (3, 31)
     assert f" {sum(record['failures'].values())} failures " in told.stdout.splitlines()[-1]
-    assert record["command"].endswith("--record benchmarks/results/toy_fuzzer.json")
+    assert record["command"].endswith("--record benchmarks/results/toy.json")
 
 
 def test_a_fresh_seed_is_said(tmp_path):

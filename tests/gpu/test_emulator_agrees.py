@@ -13,7 +13,7 @@ from edge_cases import KINDS, operands, product_of
 from reference import operand
 
 import mlir_smem
-from fuzz.generated.products import Program, described
+from fuzz.generated.gemms import Program, described
 from mlir_smem.runtime import run_on_cpu, run_on_gpu
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "matmul.mlir"

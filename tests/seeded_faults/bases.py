@@ -10,7 +10,7 @@ import pipeline_kernel
 import tma_pipeline
 
 from fuzz.generated.kernels import Kernel
-from fuzz.generated.products import Operand, Program
+from fuzz.generated.gemms import Operand, Program
 
 EXAMPLE = (Path(__file__).parents[2] / "examples" / "matmul.mlir").read_text()
 

@@ -57,4 +57,3 @@ gpu.module @kernels {
     gpu.return
   }
 }
-

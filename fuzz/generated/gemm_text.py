@@ -1,6 +1,6 @@
-"""The text of random programs."""
+"""The text of random GEMMs."""
 
-from .products import Operand, Program
+from .gemms import Operand, Program
 
 _DYNAMIC = -(1 << 63)
 
@@ -54,7 +54,7 @@ def text_of(p: Program) -> str:
         f"%{name} = arith.constant {number} : index" for name, number in numbers.items()
     )
     # With several stages, a copy overwrites what the mma two iterations ago or earlier has read.
-    # Registers of A are written again in each iteration.
+    # Each iteration writes the registers of A.
     pending = 0 if p.stages == 1 or p.registers else 1
     return f"""{aliases}
 gpu.module @kernels {{
@@ -156,7 +156,7 @@ def _copies(p: Program) -> str:
 def _copy(
     name: str, operand: Operand, element: str, shape: tuple[int, int], row_major: bool, pitch: int
 ) -> list[str]:
-    """The copy that fills a tile; two, to two parts of it, where it is split."""
+    """The copy that fills a tile, or two copies to two subtiles where it is split."""
     op = "smem.copy_async" if operand.asynchronous else "smem.copy"
     extent, split = shape[row_major], operand.split
     if split is None or split >= extent:
@@ -169,7 +169,7 @@ def _copy(
         lines += [
             f"%g{name}{i} = memref.subview %g{name}[{at[0]}, {at[1]}] [{part[0]}, {part[1]}] [1, 1]"
             f" : !g{name} to {source}",
-            # The second begins where only the running kernel knows.
+            # The second subtile has a run-time start.
             _subtile(
                 f"{name}{i}",
                 [
@@ -196,7 +196,7 @@ def _mma(p: Program) -> str:
 
 def _part_of_a(p: Program) -> str:
     rows, k = p.a.margin
-    # A warpgroup's rows begin where only the running kernel knows.
+    # A warpgroup's rows have a run-time start.
     return _subtile(
         "a",
         [
@@ -214,7 +214,7 @@ def _part_of_b(p: Program) -> str:
 
 
 def _rows_multiple(operand: Operand) -> int:
-    """What a run-time start along M or N is promised to be a multiple of."""
+    """The promised divisor of a run-time start along M or N."""
     if operand.major == "mn":
         return 64
     return 8 if operand.margin[0] % 8 == 0 else 1
@@ -226,8 +226,10 @@ def _subtile(
     tile: str | None = None,
     type_: str | None = None,
 ) -> str:
-    """The part `name` of a tile, that of the same name if no other is given: for each dimension its
-    start, the value that holds it, what that is a multiple of, and whether the value is used."""
+    """The lines of subtile `name`.
+
+    Each dimension has its start, the value that holds it, the value's divisor, and whether it is used.
+    """
     static = ", ".join(str(_DYNAMIC if used else at) for at, _, _, used in starts)
     values = [(value, multiple) for _, value, multiple, used in starts if used]
     operands = "".join(f", {value}" for value, _ in values)

@@ -1,5 +1,4 @@
-"""Random kernels that multiply matrices through shared memory in every way that lowers, with the
-product that each must compute."""
+"""Random GEMMs through shared memory, in every form that lowers, with the result of each."""
 
 from dataclasses import dataclass
 from random import Random
@@ -13,25 +12,24 @@ from .kernels import Kernel
 
 SWIZZLES = ("auto", "none", "32B", "64B", "128B")
 
-#: Shared memory that a program may use, in bytes; a view lies in the reserved part.
+#: Bytes of shared memory that a program may use; a view is in the reserved bytes.
 _MAX_BYTES = 227 * 1024
 _RESERVED = 64 * 1024
 
-#: Columns of tensor memory of a block (PTX ISA 9.7.16.1).
+#: Columns of tensor memory of a CTA (PTX ISA 9.7.16.1).
 _TENSOR_COLUMNS = 512
 
 
 @dataclass(frozen=True)
 class Operand:
-    """How one operand lies in memory.
+    """How one operand is stored.
 
     Attributes:
         major: "k", or "mn" for M-major A and N-major B.
-        layout: a swizzle that is forced, or "auto".
-        margin: rows (along M or N) and steps of k of the tile that come before the part that is
-            multiplied.
-        run_time: whether the part begins where only the running kernel knows.
-        asynchronous: whether it is copied by `smem.copy_async`.
+        layout: a forced swizzle, or "auto".
+        margin: rows (along M or N) and K blocks of the tile before the subtile that is multiplied.
+        run_time: whether the subtile has a run-time start.
+        asynchronous: whether `smem.copy_async` copies it.
         split: elements along the contiguous dimension that the first of two copies fills; None if
             one fills the tile.
     """
@@ -45,9 +43,9 @@ class Operand:
 
     @classmethod
     def draw(cls, choose: Choose, name: str) -> "Operand":
-        """A random operand."""
+        """Draw a random operand."""
         major = choose(f"{name} major", ("k", "mn"))
-        # Rows of an MN-major part begin at an atom, those of a K-major part anywhere.
+        # Rows of an MN-major subtile begin at an atom, those of a K-major one anywhere.
         rows = (0, 0, 8, 24, 3, 64) if major == "k" else (0, 0, 64, 128)
         return cls(
             major,
@@ -68,14 +66,14 @@ class Program:
         result: element type of D.
         column_major: whether D is column-major.
         m: rows of D that each warpgroup computes; n, columns that each block computes.
-        k: what is multiplied of each chunk.
-        chunks: iterations of the loop over K.
+        k: elements along K of each chunk.
+        chunks: iterations of the loop along K.
         stages: stages of the tiles; 1 waits for each mma before the next copy.
-        warpgroups, blocks: how many there are; blocks lie along N.
+        warpgroups, blocks: the numbers of warpgroups and CTAs; CTAs are along N.
         a, b: the operands.
-        view: lines of 128 bytes past a multiple of 1024 at which A's tile lies, in memory that the
-            program has already; None for a tile of its own.
-        seed: of the matrices' values.
+        view: lines of 128 bytes past a multiple of 1024 at which A's tile begins, in an `smem.view` of
+            memory of the program; None for an `smem.alloc`.
+        seed: the seed of the values.
         registers: whether A is loaded into registers before it is multiplied.
     """
 
@@ -97,9 +95,9 @@ class Program:
 
     @classmethod
     def draw(cls, choose: Choose) -> "Program":
-        """A random program."""
+        """Draw a random program."""
         a, b = Operand.draw(choose, "A"), Operand.draw(choose, "B")
-        # Only a swizzled layout that is given can lie anywhere.
+        # Only a forced swizzled layout can begin anywhere.
         viewable = a.layout in ("32B", "64B", "128B") and not a.asynchronous
         lines = (None, None, None, 0, 1, 3, 6) if viewable else (None,)
         view = choose("view", lines)
@@ -124,7 +122,7 @@ class Program:
 
     @classmethod
     def seeded(cls, seed: int) -> "Program":
-        """The program of a seed; the first that fits into shared memory."""
+        """The first program of a seed that fits into shared memory."""
         random = Random(seed)
         while True:
             program = cls.draw(lambda _, items: random.choice(items))
@@ -147,7 +145,7 @@ class Program:
 
     @property
     def fits(self) -> bool:
-        """Whether its tiles and accumulators fit, with what swizzles may pad."""
+        """Whether its tiles and accumulators fit, including the padding of swizzles."""
         padded = [
             -(-rows // 64) * 64 * -(-columns // 64) * 64 * 2
             for rows, columns in (self.a_tile, self.b_tile)
@@ -158,20 +156,20 @@ class Program:
         return self.stages * sum(padded) <= _MAX_BYTES and registers <= 128
 
     def fits_on(self, arch: str) -> bool:
-        """Whether it fits what an architecture has; on those with tensor memory its columns, too."""
-        # A takes a column for each 32 bits along K.
+        """Whether it fits an architecture, including the columns of tensor memory."""
+        # A takes one column for each 32 bits along K.
         of_a = self.k // 2 if self.registers else 0
         columns = (self.n + of_a) * -(-self.m // 128) * self.warpgroups
         return self.fits and (arch == "sm_90a" or columns <= _TENSOR_COLUMNS)
 
     @property
     def reserved_bytes(self) -> int:
-        """Shared memory that the program uses without `smem.alloc`."""
+        """Bytes of shared memory that the program uses without `smem.alloc`."""
         return 0 if self.view is None else _RESERVED
 
     @property
     def grid(self) -> tuple[int]:
-        """Blocks."""
+        """The grid."""
         return (self.blocks,)
 
     # -- data --------------------------------------------------------------------------------------
@@ -190,9 +188,9 @@ class Program:
         return made
 
     def product(self, inputs: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """D in float64, and how far the result may be from it.
+        """D in float64, and the allowed error.
 
-        The bound is that of `tests/support/reference.py`, and half a unit in the last place of the result.
+        The bound is that of `tests/support/reference.py`, plus half a ULP of the result.
         """
         a, b = (inputs[name].astype(np.float64) for name in "AB")
         m, n = self.m * self.warpgroups, self.n
@@ -217,12 +215,12 @@ class Program:
     @property
     def text(self) -> str:
         """The kernel."""
-        from .product_text import text_of
+        from .gemm_text import text_of
 
         return text_of(self)
 
     def kernel(self, arch: str = "sm_90a") -> Kernel:
-        """The kernel with its data."""
+        """The kernel, its inputs and its result."""
         inputs = self.inputs()
         exact, bound = self.product(inputs)
         return Kernel(
@@ -235,13 +233,13 @@ class Program:
             bound,
             self.reserved_bytes,
             arch,
-            # tcgen05 takes A from tensor memory, to which its registers are copied before.
+            # tcgen05 reads A from tensor memory, to which its registers are copied.
             tells=arch == "sm_90a" or not self.registers,
         )
 
 
 def described(program: Program) -> dict[str, Any]:
-    """What a program is, for a record."""
+    """A description of a program, for a record."""
     return {
         "shape": [program.m, program.n, program.k, program.chunks],
         "element": program.element,

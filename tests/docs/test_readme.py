@@ -1,0 +1,40 @@
+"""The first screen of the README: its kernel compiles, prints what is shown, and is right."""
+
+import re
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+
+from mlir_smem import compile as compile_module
+from mlir_smem.runtime import run_on_cpu
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+EXAMPLE = (ROOT / "examples" / "mma.mlir").read_text()
+
+
+def fenced(language):
+    """The code blocks of a language."""
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    return [text for name, text in blocks if name == language]
+
+
+def test_kernel_is_the_example():
+    assert fenced("mlir") == [EXAMPLE]
+
+
+def test_ptx_is_what_the_example_compiles_to():
+    ptx = compile_module(EXAMPLE).ptx
+    shown = next(block for block in fenced("") if block.startswith("or.b64")).splitlines()
+    for line in shown:
+        code = re.escape(line.split(";")[0]).replace(r"\{\.\.\.\}", r"\{[^}]*\}")
+        assert re.search(re.sub(r"(\\ )+", r"\\s+", code), ptx), line
+
+
+def test_example_is_right():
+    draw = np.random.default_rng(0)
+    a, b = (draw.integers(-4, 5, (64, 64)).astype(ml_dtypes.bfloat16) for _ in "AB")
+    given = {"arg0": a, "arg1": b}
+    found = run_on_cpu(compile_module(EXAMPLE, emit="nvvm"), "mma", given, ["arg2"], (1,))["arg2"]
+    np.testing.assert_array_equal(found, a.astype(np.float32) @ b.astype(np.float32))
