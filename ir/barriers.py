@@ -1,10 +1,10 @@
-"""Barriers of the whole CTA."""
+"""Which ops are barriers of the whole block."""
 
-from ..dialect.irtypes import Op
+from typing import Any
 
 
-def is_block_barrier(op: Op) -> bool:
-    """Whether an op is a barrier of all threads of the CTA that orders accesses of shared memory."""
+def is_block_barrier(op: Any) -> bool:
+    """Whether all threads of the block have done what comes before it, once they are past it."""
     if op.name == "gpu.barrier":
         scope = str(op.attributes["scope"]) if "scope" in op.attributes else "workgroup"
         ordered = str(op.attributes["address_spaces"]) if "address_spaces" in op.attributes else ""
