@@ -1,4 +1,4 @@
-"""Kinds of arguments, by which the parameters of builders are annotated, and what is said of others."""
+"""Argument types of builders: annotations of their parameters, and errors for other arguments."""
 
 import reprlib
 from collections.abc import Callable, Sequence
@@ -9,19 +9,20 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from .bindings import PACKAGE, ir
+from .irtypes import Value
 from .types import FragmentType, PipelineType, TileType
 
-#: What `Kind.take` gives for an argument that does not fit.
+#: The result of `ArgumentType.take` for an argument that it rejects.
 REFUSED = object()
 
 
 @dataclass(frozen=True, eq=False)
-class Kind:
-    """What a parameter takes.
+class ArgumentType:
+    """The arguments that a parameter accepts.
 
     Attributes:
-        expected: that in words, for messages: "a tile (an MLIR value of type !smem.tile)".
-        take: gives what the builder gets for an argument; `REFUSED` if it does not fit.
+        expected: a description for messages, such as "a tile (an MLIR value of type !smem.tile)".
+        take: converts an argument to what the builder receives; `REFUSED` if it is rejected.
     """
 
     expected: str
@@ -29,12 +30,12 @@ class Kind:
 
 
 def wrong_argument(function: str, parameter: str, given: Any, expected: str) -> TypeError:
-    """The error to raise for an argument: "smem.mma: b is None; expected a tile"."""
+    """Return the error for a wrong argument: "smem.mma: b is None; expected a tile"."""
     return TypeError(f"{function}: {parameter} is {described(given)}; expected {expected}")
 
 
 def described(given: Any) -> str:
-    """An argument in a few words, in one line."""
+    """Describe an argument in one line, for a message."""
     if given is None or isinstance(given, bool | int | float | str | bytes | PurePath):
         return reprlib.repr(given)
     if isinstance(given, type):
@@ -55,7 +56,8 @@ def described(given: Any) -> str:
 
 
 def _bindings_of(given: Any) -> str | None:
-    """The bindings package that an object's class comes from; None if it is no class of MLIR's."""
+    """The bindings package that defines an object's class; None if the class is not from MLIR
+    bindings."""
     for each in type(given).__mro__:
         package, found, _ = each.__module__.partition("._mlir_libs")
         if found:
@@ -63,8 +65,8 @@ def _bindings_of(given: Any) -> str | None:
     return None
 
 
-def _value_of(given: Any) -> Any:
-    """The value that an argument stands for: a value as it is, an op by its only result; else None."""
+def _value_of(given: Any) -> Value | None:
+    """The value of an argument: a value itself, or the single result of an op; None for others."""
     if isinstance(given, ir.Value):
         return given
     if isinstance(given, ir.Operation | ir.OpView):
@@ -73,26 +75,26 @@ def _value_of(given: Any) -> Any:
     return None
 
 
-#: What most values are: to ask for the very class is faster than `isinstance`.
+#: The classes of most values: comparing the class is faster than `isinstance`.
 _VALUES = (ir.OpResult, ir.BlockArgument)
 
 
-def _values(expected: str, *types: type) -> Kind:
-    """Values whose types are of those classes."""
+def _values(expected: str, *types: type) -> ArgumentType:
+    """Accept values whose types are instances of `types`."""
 
     def take(given: Any) -> Any:
         value = given if type(given) in _VALUES else _value_of(given)
         return value if value is not None and isinstance(value.type, types) else REFUSED
 
-    return Kind(expected, take)
+    return ArgumentType(expected, take)
 
 
-def _instances(expected: str, *classes: type) -> Kind:
-    return Kind(expected, lambda given: given if isinstance(given, classes) else REFUSED)
+def _instances(expected: str, *classes: type) -> ArgumentType:
+    return ArgumentType(expected, lambda given: given if isinstance(given, classes) else REFUSED)
 
 
-def _integers(bits: int) -> Kind:
-    """Integers that a signed integer of so many bits holds."""
+def _integers(bits: int) -> ArgumentType:
+    """Accept integers that fit a signed integer of `bits` bits."""
     end = 1 << bits - 1
 
     def take(given: Any) -> Any:
@@ -102,7 +104,7 @@ def _integers(bits: int) -> Kind:
             given = int(given)
         return given if -end <= given < end else REFUSED
 
-    return Kind(f"a {bits}-bit integer", take)
+    return ArgumentType(f"a {bits}-bit integer", take)
 
 
 def _is_number(given: Any) -> bool:
@@ -127,7 +129,7 @@ def _take_scalar(given: Any) -> Any:
 
 _TILE, _FRAGMENT, _MEMREF = "!smem.tile", "!smem.fragment", "memref"
 
-# Annotations of parameters. To readers of types they are `Any`, as all that the bindings have.
+# Annotations of parameters. A type checker reads them as `Any`, since the bindings have no type stubs.
 
 Tile = Annotated[Any, _values(f"a tile (an MLIR value of type {_TILE})", TileType)]
 Fragment = Annotated[Any, _values(f"a fragment (an MLIR value of type {_FRAGMENT})", FragmentType)]
@@ -136,8 +138,8 @@ Pipeline = Annotated[
     Any, _values("a pipeline (an MLIR value of type !smem.pipeline)", PipelineType)
 ]
 Condition = Annotated[Any, _values("an MLIR value of type i1", ir.IntegerType)]
-Index = Annotated[Any, Kind(_INDEX.expected, _take_index)]
-Scalar = Annotated[Any, Kind("a number, or an MLIR value", _take_scalar)]
+Index = Annotated[Any, ArgumentType(_INDEX.expected, _take_index)]
+Scalar = Annotated[Any, ArgumentType("a number, or an MLIR value", _take_scalar)]
 TileOrFragment = Annotated[
     Any, _values(f"an MLIR value of type {_TILE} or {_FRAGMENT}", TileType, FragmentType)
 ]
@@ -150,68 +152,70 @@ Layout = Annotated[
     Any, _instances('a layout attribute, for example attributes.swizzle("128B")', ir.Attribute)
 ]
 
-#: What a function that builds a region gives.
-VALUE = Kind("an MLIR value", lambda given: REFUSED if (v := _value_of(given)) is None else v)
+#: The result of a function that builds a region.
+VALUE = ArgumentType(
+    "an MLIR value", lambda given: REFUSED if (v := _value_of(given)) is None else v
+)
 
 _PLAIN = {
     int: _INT32,
     bool: _instances("True or False", bool),
     str: _instances("text", str),
-    NoneType: Kind("None", lambda given: given if given is None else REFUSED),
+    NoneType: ArgumentType("None", lambda given: given if given is None else REFUSED),
 }
 
 
-def kind_of(annotation: Any) -> Kind:
-    """The kind that an annotation says: one of the above, `int`, `bool`, `str`, `Callable`, or a
-    `Sequence`, a `tuple` or an option (`| None`) of such."""
+def argument_type(annotation: Any) -> ArgumentType:
+    """Return the argument type of an annotation: one of the above, `int`, `bool`, `str` or `Callable`,
+    or a `Sequence`, a `tuple` or a union (`| None`) of these."""
     if hasattr(annotation, "__metadata__"):
         return annotation.__metadata__[0]
     if annotation in _PLAIN:
         return _PLAIN[annotation]
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Callable:
-        return Kind("a function", lambda given: given if callable(given) else REFUSED)
-    kinds = [kind_of(argument) for argument in arguments]
+        return ArgumentType("a function", lambda given: given if callable(given) else REFUSED)
+    inner = [argument_type(argument) for argument in arguments]
     if origin in (Union, UnionType):
-        return _one_of(kinds)
+        return _one_of(inner)
     if origin is tuple:
-        return _tuple_of(kinds)
+        return _tuple_of(inner)
     assert origin is Sequence, annotation
-    return _sequence_of(*kinds)
+    return _sequence_of(*inner)
 
 
-def _one_of(kinds: list[Kind]) -> Kind:
+def _one_of(types: list[ArgumentType]) -> ArgumentType:
     def take(given: Any) -> Any:
-        for kind in kinds:
-            taken = kind.take(given)
+        for each in types:
+            taken = each.take(given)
             if taken is not REFUSED:
                 return taken
         return REFUSED
 
-    return Kind(" or ".join(kind.expected for kind in kinds), take)
+    return ArgumentType(" or ".join(each.expected for each in types), take)
 
 
-def _sequence_of(kind: Kind) -> Kind:
+def _sequence_of(element: ArgumentType) -> ArgumentType:
     def take(given: Any) -> Any:
         if type(given) not in (tuple, list) and not _is_sequence(given):
             return REFUSED
-        taken = [kind.take(each) for each in given]
+        taken = [element.take(each) for each in given]
         return REFUSED if any(each is REFUSED for each in taken) else taken
 
-    return Kind(f"a sequence, each of it {kind.expected}", take)
+    return ArgumentType(f"a sequence, each element {element.expected}", take)
 
 
 def _is_sequence(given: Any) -> bool:
-    # Lists of the bindings have no `__iter__`, but places.
+    # Lists of the bindings have `__getitem__`, but no `__iter__`.
     iterable = hasattr(given, "__iter__") or hasattr(given, "__getitem__")
     return iterable and not isinstance(given, str | bytes | dict | type)
 
 
-def _tuple_of(kinds: list[Kind]) -> Kind:
+def _tuple_of(types: list[ArgumentType]) -> ArgumentType:
     def take(given: Any) -> Any:
-        if not isinstance(given, list | tuple) or len(given) != len(kinds):
+        if not isinstance(given, list | tuple) or len(given) != len(types):
             return REFUSED
-        taken = tuple(kind.take(each) for kind, each in zip(kinds, given, strict=True))
+        taken = tuple(type_.take(each) for type_, each in zip(types, given, strict=True))
         return REFUSED if any(each is REFUSED for each in taken) else taken
 
-    return Kind(f"({', '.join(kind.expected for kind in kinds)})", take)
+    return ArgumentType(f"({', '.join(each.expected for each in types)})", take)

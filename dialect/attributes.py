@@ -1,23 +1,23 @@
-"""Attributes: how a tile's layout is given, and what a fragment's registers hold."""
-
-from typing import Any
+"""Attributes: the layout of a tile, and what the registers of a fragment hold."""
 
 from ..layout import TileLayout
 from ..layout.modes import format_origin
 from .bindings import ir
+from .irtypes import Attribute
 from .smem import Smem
 
 
 class AutoAttr(Smem.Attribute, name="auto"):
-    """`#smem.auto`: the layout is left to `smem-assign-layouts`."""
+    """`#smem.auto`: `smem-assign-layouts` chooses the layout."""
 
 
 class SwizzleAttr(Smem.Attribute, name="swizzle"):
-    """`#smem.swizzle<"128B", "row-major">`: a layout forced by its swizzle and contiguity.
+    """`#smem.swizzle<"128B", "row-major">`: the canonical layout with a swizzle width and a contiguous
+    dimension.
 
-    The width is "none", "32B", "64B" or "128B", or "128B_ATOM_32B", which exchanges units of 32 bytes (of
-    tcgen05); the second parameter "row-major" or "column-major". The strides follow; the tile is padded
-    to whole atoms.
+    `width` is "none", "32B", "64B" or "128B", or "128B_ATOM_32B", which permutes units of 32 bytes
+    (tcgen05 only). `order` is "row-major" or "column-major". The strides follow from both, and the tile
+    is padded to whole swizzle atoms.
     """
 
     width: ir.StringAttr
@@ -27,18 +27,19 @@ class SwizzleAttr(Smem.Attribute, name="swizzle"):
 class LayoutAttr(Smem.Attribute, name="layout"):
     """`#smem.layout<"Swizzle<3,4,3> o (128,64):(64,1)">`: a layout in CuTe's notation.
 
-    Strides in elements, one entry for each dimension of the tile.
+    `text` has one mode for each dimension of the tile; strides are in elements.
     """
 
     text: ir.StringAttr
 
 
 class ComposedLayoutAttr(Smem.Attribute, name="composed_layout"):
-    """`#smem.composed_layout<"Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096))", "(0,16)">`: of a part that cuts atoms.
+    """`#smem.composed_layout<"Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096))", "(0,16)">`: the layout of a
+    subtile that cuts swizzle atoms.
 
-    Whole modes of the tile that it is a part of, and for each dimension where the part begins within
-    them: a number, or `16n` for a multiple of 16 that only the running kernel knows. The layout of a
-    part that cuts no atom is `#smem.layout`.
+    `text` has the whole modes of the tile that the subtile is taken from. `origin` has, for each
+    dimension, the index in these modes at which the subtile begins, in elements: a number, or `16n` for
+    a multiple of 16 that is known at run time only. A subtile that cuts no atom has an `#smem.layout`.
     """
 
     text: ir.StringAttr
@@ -46,36 +47,36 @@ class ComposedLayoutAttr(Smem.Attribute, name="composed_layout"):
 
 
 class AccumulatorAttr(Smem.Attribute, name="accumulator"):
-    """`#smem.accumulator`: registers as the ISA's figure of matrix D has them, readable."""
+    """`#smem.accumulator`: the fragment of matrix D (PTX ISA 9.7.15.5.1.1); its registers can be read."""
 
 
 class InFlightAttr(Smem.Attribute, name="in_flight"):
-    """`#smem.in_flight`: an accumulator that a `wgmma` may still be writing."""
+    """`#smem.in_flight`: an accumulator that an unfinished mma may still write; `smem.wait` ends that."""
 
 
 class AFragmentAttr(Smem.Attribute, name="a_fragment"):
-    """`#smem.a_fragment`: registers as the ISA's figures of matrix A have them, four for each
+    """`#smem.a_fragment`: the fragment of matrix A (PTX ISA 9.7.15.5.1), four registers for each
     instruction."""
 
 
 class MetadataAttr(Smem.Attribute, name="metadata"):
-    """`#smem.metadata`: which elements of a sparse A are kept. The fragment's shape and element type
-    are those of A with its zeros."""
+    """`#smem.metadata`: the metadata of a sparse A, which elements of A are stored. The fragment has the
+    shape and element type of the full A, zeros included."""
 
 
-def auto() -> Any:
-    """`#smem.auto`."""
+def auto() -> Attribute:
+    """Return `#smem.auto`."""
     return AutoAttr.get()
 
 
-def swizzle(width: str, order: str = "row-major") -> Any:
-    """`#smem.swizzle<width, order>`."""
+def swizzle(width: str, order: str = "row-major") -> Attribute:
+    """Return `#smem.swizzle<width, order>`."""
     return SwizzleAttr.get(ir.StringAttr.get(width), ir.StringAttr.get(order))
 
 
-def layout(text: object) -> Any:
-    """`#smem.layout<text>`; takes a `TileLayout` too, of a tile or of a part."""
+def layout(text: object) -> Attribute:
+    """Return the attribute for a layout: CuTe notation, or the `TileLayout` of a tile or subtile."""
     if isinstance(text, TileLayout) and text.origin:
-        subtiles = (text.cute, format_origin(text.origin))
-        return ComposedLayoutAttr.get(*map(ir.StringAttr.get, subtiles))
+        parameters = (text.cute, format_origin(text.origin))
+        return ComposedLayoutAttr.get(*map(ir.StringAttr.get, parameters))
     return LayoutAttr.get(ir.StringAttr.get(str(text)))

@@ -1,8 +1,8 @@
 """The MLIR Python bindings that this process uses, under one name.
 
-The same modules ship under several package names. `MLIR_SMEM_BINDINGS` names the package if it is
-set; otherwise the one that the host process has already imported is used, so that contexts and ops
-can be shared with it; otherwise the installed one.
+The same modules ship under several package names. The package is the one that `MLIR_SMEM_BINDINGS`
+names; without it, the one that the host process has already imported, so that contexts and ops can be
+shared with it; else the installed one.
 """
 
 import importlib
@@ -11,7 +11,7 @@ import os
 import sys
 from typing import Any
 
-#: Packages known to hold the whole upstream bindings.
+#: Packages that contain the complete upstream bindings.
 PACKAGES = ("mlir", "torch_mlir")
 
 
@@ -19,7 +19,9 @@ def _package() -> str:
     named = os.environ.get("MLIR_SMEM_BINDINGS")
     if named:
         if not _exists(named):
-            raise ImportError(f"MLIR_SMEM_BINDINGS names the package '{named}', which is not there")
+            raise ImportError(
+                f"MLIR_SMEM_BINDINGS names the package '{named}', which is not installed"
+            )
         if not _exists(f"{named}.ir"):
             raise ImportError(
                 f"MLIR_SMEM_BINDINGS names the package '{named}', which holds no MLIR bindings"
@@ -29,7 +31,7 @@ def _package() -> str:
         if f"{name}.ir" in sys.modules:
             return name
     for name in PACKAGES:
-        # The registry holds empty placeholders under some of these names: look for the real thing.
+        # The registry has empty placeholder packages under some of these names.
         if _exists(name) and _exists(f"{name}.ir"):
             return name
     raise ImportError(

@@ -1,29 +1,30 @@
-"""Creating ops of the dialect from Python."""
+"""Creation of ops of the dialect."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from .bindings import arith, ir
+from .irtypes import Attribute, Op, Type, Value
 
 
 def create(
     op: Any,
-    operands: Sequence[Any] = (),
-    results: Sequence[Any] = (),
+    operands: Sequence[Value] = (),
+    results: Sequence[Type] = (),
     regions: int = 0,
     **attributes: Any,
-) -> Any:
-    """Creates an op of class `op` at the current insertion point and location.
+) -> Op:
+    """Create an op of class `op` at the current insertion point and location.
 
-    `ir.Operation.create` is used because the generated builders attach segment sizes that IRDL does
-    not need where only one operand is optional or variadic.
+    The generated builders attach segment sizes, which IRDL does not need for an op with a single optional
+    or variadic operand; `ir.Operation.create` does not.
 
     Args:
-        op: the class.
+        op: the op class.
         operands: values.
-        results: their types.
-        regions: how many it has, each without a block.
-        attributes: as `attribute_of` takes them; None and False are left out.
+        results: result types.
+        regions: number of regions, each created without blocks.
+        attributes: converted by `attribute_of`; None and False are omitted.
     """
     return ir.Operation.create(
         op.OPERATION_NAME,
@@ -38,9 +39,9 @@ def create(
     )
 
 
-def attribute_of(value: Any) -> Any:
-    """The attribute that the dialect's ops have for a Python value: an i32 for an integer, a unit
-    attribute for True, array<i64> for a list; an attribute as it is."""
+def attribute_of(value: Any) -> Attribute:
+    """Convert a Python value to an attribute: an integer to i32, True to a unit attribute, text to a
+    string attribute, a list to array<i64>. An attribute is returned unchanged."""
     if value is True:
         return ir.UnitAttr.get()
     if isinstance(value, int):
@@ -50,11 +51,11 @@ def attribute_of(value: Any) -> Any:
     return ir.DenseI64ArrayAttr.get(value) if isinstance(value, list) else value
 
 
-def i64(number: int) -> Any:
-    """An i64 attribute."""
+def i64(number: int) -> Attribute:
+    """Return an i64 attribute."""
     return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
 
 
-def index(value: Any) -> Any:
-    """An index value: an integer becomes a constant."""
+def index(value: Value | int) -> Value:
+    """Return a value of type index: an integer becomes a constant."""
     return arith.constant(ir.IndexType.get(), value) if isinstance(value, int) else value

@@ -1,4 +1,4 @@
-"""Functions that build ops: what all of them check before they build."""
+"""The decorator of builders (functions that build ops): it checks arguments before an op is built."""
 
 import functools
 import inspect
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from itertools import repeat
 from typing import Any, NamedTuple, TypeVar, cast, get_args, get_type_hints
 
-from .arguments import REFUSED, Kind, kind_of, wrong_argument
+from .arguments import REFUSED, ArgumentType, argument_type, wrong_argument
 from .bindings import PACKAGE, ir
 from .diagnostics import Invalid
 from .smem import Smem
@@ -15,48 +15,47 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class NotBuilt(Invalid):
-    """A rule that the arguments of a builder break; the message begins with the builder's name."""
+    """A rule that the arguments of a builder violate; the message begins with the builder's name."""
 
 
 def builder(function: Function) -> Function:
-    """Makes a function that builds an op check its arguments first, by its annotations, and that there
-    is a place to build it: nothing is built of a call that is refused.
+    """Make a builder check its arguments against its annotations, and that an op can be created here.
 
-    Ops stand for their results, and sequences become lists.
+    A rejected call builds nothing. An op is accepted for its result, and sequences become lists.
 
     Raises:
-        TypeError: for an argument of another kind than the annotation says.
+        TypeError: for an argument that its annotation does not accept.
         ValueError: without a current context, insertion point or location, or in a context without the
             dialect.
-        NotBuilt: for arguments that break a rule together.
+        NotBuilt: for arguments that violate a rule of the op.
     """
     name = f"{Smem.DIALECT_NAMESPACE}.{function.__name__}"
-    kinds, positional, required = _parameters(function)
-    known = ", ".join(kinds)
+    types, positional, required = _parameters(function)
+    known = ", ".join(types)
 
     @functools.wraps(function)
     def build(*given: Any, **named: Any) -> Any:
-        if not _is_place():
-            _check_place(name)
+        if not _can_build():
+            _check_can_build(name)
         taken = []
-        for (parameter, kind), argument in zip(positional, given, strict=False):
-            found = kind.take(argument)
+        for (parameter, type_), argument in zip(positional, given, strict=False):
+            found = type_.take(argument)
             if found is REFUSED:
-                raise wrong_argument(name, parameter, argument, kind.expected)
+                raise wrong_argument(name, parameter, argument, type_.expected)
             taken.append(found)
         if len(taken) < len(given):
-            raise TypeError(f"{name}: has {len(given)} arguments without a name; expected {known}")
+            raise TypeError(f"{name}: has {len(given)} positional arguments; expected {known}")
         if named:
             for parameter, argument in named.items():
-                kind = kinds.get(parameter)
-                if kind is None:
+                type_ = types.get(parameter)
+                if type_ is None:
                     raise TypeError(f"{name}: has no parameter {parameter}; expected {known}")
-                named[parameter] = found = kind.take(argument)
+                named[parameter] = found = type_.take(argument)
                 if found is REFUSED:
-                    raise wrong_argument(name, parameter, argument, kind.expected)
+                    raise wrong_argument(name, parameter, argument, type_.expected)
         for parameter in required[len(given) :]:
             if parameter not in named:
-                expected = kinds[parameter].expected
+                expected = types[parameter].expected
                 raise TypeError(f"{name}: {parameter} is missing; expected {expected}")
         try:
             return function(*taken, **named)
@@ -69,39 +68,39 @@ def builder(function: Function) -> Function:
 
 
 class _Parameters(NamedTuple):
-    """What the parameters of a function take.
+    """The argument types of a builder's parameters.
 
     Attributes:
-        kinds: by their names.
-        positional: those that need not be named, in their order; without end for `*arguments`.
-        required: the names of those that must be given.
+        types: by parameter name.
+        positional: (name, type) of each positional parameter, in order; infinite for `*arguments`.
+        required: the names of parameters without a default.
     """
 
-    kinds: dict[str, Kind]
-    positional: Iterable[tuple[str, Kind]]
+    types: dict[str, ArgumentType]
+    positional: Iterable[tuple[str, ArgumentType]]
     required: list[str]
 
 
 def _parameters(function: Callable[..., Any]) -> _Parameters:
-    kinds, positional, required = {}, [], []
-    rest: Iterable[tuple[str, Kind]] = ()
+    types, positional, required = {}, [], []
+    rest: Iterable[tuple[str, ArgumentType]] = ()
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
-            # `**modifiers: Unpack[Modifiers]`: each is a parameter that need not be there.
+            # `**modifiers: Unpack[Modifiers]`: each key is an optional parameter.
             (modifiers,) = get_args(parameter.annotation)
-            kinds |= {key: kind_of(each) for key, each in get_type_hints(modifiers).items()}
+            types |= {key: argument_type(each) for key, each in get_type_hints(modifiers).items()}
         elif parameter.kind is parameter.VAR_POSITIONAL:
-            rest = repeat(("an argument", kind_of(parameter.annotation)))
+            rest = repeat(("an argument", argument_type(parameter.annotation)))
         else:
-            kinds[name] = kind_of(parameter.annotation)
-            positional.append((name, kinds[name]))
+            types[name] = argument_type(parameter.annotation)
+            positional.append((name, types[name]))
             if parameter.default is parameter.empty:
                 required.append(name)
-    return _Parameters(kinds, positional or rest, required)
+    return _Parameters(types, positional or rest, required)
 
 
-def _is_place() -> bool:
-    """Whether an op of the dialect can be built here, asked in the fastest way."""
+def _can_build() -> bool:
+    """Whether an op of the dialect can be created here; the fastest check."""
     try:
         return (
             ir.InsertionPoint.current is not None
@@ -112,8 +111,8 @@ def _is_place() -> bool:
         return False
 
 
-def _check_place(name: str) -> None:
-    """Checks that an op of the dialect can be built here, and says what is missing.
+def _check_can_build(name: str) -> None:
+    """Check that an op of the dialect can be created here; the error states what is missing.
 
     Raises:
         ValueError: if it cannot.
@@ -131,15 +130,18 @@ def _check_place(name: str) -> None:
         raise ValueError(f"{name}: {missing}")
 
 
-def _current(of: Any) -> Any:
-    """The current context, insertion point or location; None without, which bindings say in two ways."""
+def _current(class_: Any) -> Any:
+    """The current context, insertion point or location; None if there is none.
+
+    Depending on their version, the bindings return None or raise ValueError.
+    """
     try:
-        return of.current
+        return class_.current
     except ValueError:
         return None
 
 
 def _has_traceback_locations() -> bool:
-    """Whether the bindings take locations from Python's stack, as newer ones can."""
+    """Whether the bindings take locations from the Python traceback, as newer ones can."""
     enabled = getattr(getattr(ir, "_globals", None), "loc_tracebacks_enabled", None)
     return enabled is not None and enabled()

@@ -1,4 +1,4 @@
-"""Caches of what is known of MLIR types, which must not keep contexts alive."""
+"""Caches of properties of MLIR types that do not keep contexts alive."""
 
 import functools
 from collections.abc import Callable
@@ -8,8 +8,11 @@ Result = TypeVar("Result")
 
 
 def cached_in_context(function: Callable[..., Result]) -> Callable[..., Result]:
-    """Remembers results for the arguments of one context: that of the first argument, a type, an
-    attribute or the context itself. Results of another context take their place."""
+    """Cache the results of a function for one MLIR context.
+
+    The context is that of the first argument, which is a type, an attribute or the context itself. A call
+    with another context clears the cache.
+    """
     context: Any = None
     results: dict[tuple[Any, ...], Result] = {}
 
@@ -19,9 +22,9 @@ def cached_in_context(function: Callable[..., Result]) -> Callable[..., Result]:
         key = arguments
         if key in results:
             return results[key]
-        of = getattr(arguments[0], "context", arguments[0])
-        if of != context:
-            context = of
+        called = getattr(arguments[0], "context", arguments[0])
+        if called != context:
+            context = called
             results.clear()
         results[key] = found = function(*arguments)
         return found

@@ -1,7 +1,7 @@
-"""Located diagnostics: errors through MLIR's own engine, remarks through ours.
+"""Located diagnostics: errors through MLIR's diagnostic engine, remarks through handlers.
 
-The bindings can emit errors only, so remarks go to the handlers registered here; without any, they
-are printed to standard error in the form that compilers use.
+The bindings can emit errors only. Remarks go to the handlers registered here; without a handler, they are
+printed to standard error in the form that compilers use.
 """
 
 import functools
@@ -13,30 +13,31 @@ from typing import Any
 
 from ..layout import LayoutError
 from .bindings import ir
+from .irtypes import Attribute, Location, Op
 
-RemarkHandler = Callable[[Any, str], None]
+RemarkHandler = Callable[[Location, str], None]
 
 _handlers: list[RemarkHandler] = []
 
 
 class Invalid(ValueError):
-    """A rule of an op or a pass that the IR breaks; the message becomes the diagnostic."""
+    """A violated rule of an op or a pass; the message becomes the diagnostic."""
 
 
-def emit_op_error(op: Any, message: str) -> None:
-    """Emits an error at an op, worded as MLIR words them."""
+def emit_op_error(op: Op, message: str) -> None:
+    """Emit an error at an op in MLIR's form: `'smem.mma' op message`."""
     op.location.emit_error(f"'{op.operation.name}' op {message}")
 
 
-def verifier(check: Callable[[Any], None]) -> Any:
-    """Makes a verifier of the bindings (true or false) of a check that raises `Invalid`.
+def verifier(check: Callable[[Op], None]) -> Any:
+    """Convert a check that raises `Invalid` to a verifier of the bindings, which returns true or false.
 
-    Checks are named `verify_region_invariants`: those named `verify_invariants` run before IRDL has
-    made sure that operands, results and attributes are there.
+    Checks are named `verify_region_invariants`: one named `verify_invariants` would run before IRDL has
+    verified that operands, results and attributes exist.
     """
 
     @functools.wraps(check)
-    def verify(op: Any) -> bool:
+    def verify(op: Op) -> bool:
         try:
             check(op)
         except (Invalid, LayoutError) as error:
@@ -44,7 +45,7 @@ def verifier(check: Callable[[Any], None]) -> Any:
             return False
         except UNREADABLE as error:
             if not emit_unreadable(op):
-                if _NO_TEXT not in str(error):
+                if _NOT_UTF8 not in str(error):
                     raise
                 emit_op_error(op, "has a type with text that is not UTF-8")
             return False
@@ -53,14 +54,17 @@ def verifier(check: Callable[[Any], None]) -> Any:
     return staticmethod(verify)
 
 
-#: What the bindings raise for an attribute that they have no class for, and for text that is not UTF-8.
+#: Exceptions of the bindings for an attribute without a Python class, and for text that is not UTF-8.
 UNREADABLE = (TypeError, RuntimeError)
-_NO_TEXT = "conversion error"
+_NOT_UTF8 = "conversion error"
 
 
-def emit_unreadable(op: Any) -> bool:
-    """Emits an error for an attribute of an op that the bindings cannot read (`UNREADABLE`); False if
-    there is none."""
+def emit_unreadable(op: Op) -> bool:
+    """Emit an error for the first attribute of an op that the bindings cannot read (`UNREADABLE`).
+
+    Returns:
+        Whether there is one.
+    """
     attributes = op.operation.attributes
     for index, name in enumerate(attributes):
         try:
@@ -68,14 +72,14 @@ def emit_unreadable(op: Any) -> bool:
         except UNREADABLE as error:
             text = str(attributes[index]).removeprefix("NamedAttribute(").removesuffix(")")
             arrays = "arrays of i8, i16, i32, i64, f32 or f64"
-            expected = "UTF-8" if _NO_TEXT in str(error) else arrays
+            expected = "UTF-8" if _NOT_UTF8 in str(error) else arrays
             emit_op_error(op, f"has {text.replace('=', ' = ', 1)}; expected {expected}")
             return True
     return False
 
 
-def _read(attribute: Any) -> None:
-    """Reads an attribute and those in it.
+def _read(attribute: Attribute) -> None:
+    """Read an attribute and the attributes nested in it.
 
     Raises:
         TypeError, RuntimeError: if the bindings cannot.
@@ -91,8 +95,8 @@ def _read(attribute: Any) -> None:
             _read(attribute[each.name])
 
 
-def remark(location: Any, message: str) -> None:
-    """Emits a remark at a location."""
+def remark(location: Location, message: str) -> None:
+    """Emit a remark at a location."""
     if _handlers:
         _handlers[-1](location, message)
     else:
@@ -101,7 +105,7 @@ def remark(location: Any, message: str) -> None:
 
 @contextmanager
 def remark_handler(handler: RemarkHandler) -> Iterator[None]:
-    """Sends the remarks that are emitted within to `handler(location, message)`."""
+    """Send the remarks emitted in the `with` block to `handler(location, message)`."""
     _handlers.append(handler)
     try:
         yield
@@ -109,20 +113,23 @@ def remark_handler(handler: RemarkHandler) -> Iterator[None]:
         _handlers.remove(handler)
 
 
-def place_of(location: Any) -> tuple[str, int, int] | None:
-    """(file, line, column) of a location, or of the first place that it is made of; None without.
+def place_of(location: Location) -> tuple[str, int, int] | None:
+    """Return (file, line, column) of a location, or of the first file location nested in it; None if
+    there is none.
 
-    The text of a location is the one form that every kind of it has.
+    It is read from the text of the location, the only form that all location classes have.
     """
     found = re.search(r'"([^"]*)":(\d+):(\d+)', str(location))
     return (found[1], int(found[2]), int(found[3])) if found else None
 
 
-def format_location(location: Any) -> str:
-    """`file:line:column`, without the file where the module was parsed from text; MLIR's own form
-    for locations that are no place in a file."""
-    place = place_of(location)
-    if place is None:
+def format_location(location: Location) -> str:
+    """Format a location as `file:line:column`, without the file if the module was parsed from text.
+
+    A location outside of files is formatted as MLIR prints it.
+    """
+    position = place_of(location)
+    if position is None:
         return str(location)
-    file, line, column = place
+    file, line, column = position
     return f"{line}:{column}" if file == "-" else f"{file}:{line}:{column}"

@@ -1,21 +1,23 @@
-"""What is known of the divisors of an index value: enough to know that a slice keeps to its atoms."""
+"""Known divisors of index values, from which follows whether a subtile at a run-time offset cuts
+atoms."""
 
 from math import gcd
-from typing import Any
 
 from .bindings import ir
+from .irtypes import Value
 
-#: Divisor of a value that is 0: every number divides it. Larger than any extent.
+#: The divisor of 0, which every number divides: larger than any extent.
 ZERO_DIVISOR = 1 << 32
 
+#: How many defining ops are followed.
 _DEPTH = 8
 
 
-def divisor(value: Any, depth: int = _DEPTH) -> int:
-    """A number that divides the index or integer `value` in every run; 1 if nothing is known.
+def divisor(value: Value, depth: int = _DEPTH) -> int:
+    """Return a number that divides the index or integer `value` in every run; 1 if nothing is known.
 
-    Looks through constants, sums, products, shifts, selections and the induction variables of
-    `scf.for`, to a small depth.
+    Follows constants, sums, products, shifts, selects, casts and induction variables of `scf.for`,
+    through at most `depth` ops.
     """
     constant = constant_of(value)
     if constant is not None:
@@ -32,8 +34,8 @@ def divisor(value: Any, depth: int = _DEPTH) -> int:
     operands = list(owner.operation.operands)
     match owner.operation.name:
         case "arith.muli":
-            subtiles = [divisor(v, depth - 1) for v in operands]
-            return min(subtiles[0] * subtiles[1], ZERO_DIVISOR)
+            left, right = (divisor(v, depth - 1) for v in operands)
+            return min(left * right, ZERO_DIVISOR)
         case "arith.addi" | "arith.subi":
             return gcd(*(divisor(v, depth - 1) for v in operands))
         case "arith.select":
@@ -47,11 +49,11 @@ def divisor(value: Any, depth: int = _DEPTH) -> int:
             return 1
 
 
-def constant_of(value: Any) -> int | None:
-    """The number that a value is, if it is defined by an `arith.constant`."""
+def constant_of(value: Value) -> int | None:
+    """Return the number of a value that an `arith.constant` defines; None for other values."""
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.operation.name != "arith.constant":
         return None
-    # An op that comes later in the text is not verified yet.
+    # A defining op that is later in the text is not verified yet.
     attr = owner.operation.attributes.get("value")
     return attr.value if isinstance(attr, ir.IntegerAttr) else None

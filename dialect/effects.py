@@ -1,14 +1,18 @@
-"""What ops read, write and order. Each op class declares it once, as `effects`; passes ask the op."""
+"""Memory effects and synchronization of ops. Each op class declares them as `effects`; passes read
+that."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from .irtypes import Op, Value
 
 
 class Scope(IntEnum):
-    """Threads that execute an op together, or that wait for each other; each scope holds those before."""
+    """Threads that execute an op together or wait for each other; each scope contains the previous
+    ones."""
 
     THREAD = 0
     WARP = 1
@@ -18,16 +22,16 @@ class Scope(IntEnum):
 
 
 class Proxy(Enum):
-    """The way by which memory is accessed (PTX ISA 8.6, "proxies")."""
+    """The proxy through which memory is accessed (PTX ISA 8.6, "proxies")."""
 
     GENERIC = "generic"
     ASYNC = "async"
 
 
 class Completion(Enum):
-    """What tells that an access is over."""
+    """The event that completes an access."""
 
-    #: The op itself: it is over when the op is.
+    #: The op itself: the access is complete when the op is.
     AT_ONCE = "at once"
     #: A wait for the thread's groups of `cp.async`.
     CP_ASYNC_GROUP = "cp.async group"
@@ -35,19 +39,19 @@ class Completion(Enum):
     BULK_GROUP = "bulk group"
     #: A wait for a phase of an mbarrier.
     MBARRIER = "mbarrier"
-    #: A wait for the warpgroup's groups of mma; each mma is one.
+    #: A wait for the warpgroup's mma groups; each mma is one group.
     WGMMA_GROUP = "wgmma group"
 
 
 @dataclass(frozen=True)
 class Access:
-    """What an op does with the memory behind one of its operands, a tile or a memref.
+    """The access of an op to the memory of one operand, a tile or a memref.
 
     Attributes:
         operand: the operand's name.
-        writes: whether it writes the memory; else it reads it.
-        proxy: by which way.
-        completion: what tells that it is over.
+        writes: whether the access is a write; else it is a read.
+        proxy: the proxy.
+        completion: the event that completes the access.
     """
 
     operand: str
@@ -59,32 +63,33 @@ class Access:
 def read(
     operand: str, proxy: Proxy = Proxy.GENERIC, completion: Completion = Completion.AT_ONCE
 ) -> Access:
-    """The op reads the memory behind an operand."""
+    """Return a read of the memory of an operand."""
     return Access(operand, False, proxy, completion)
 
 
 def write(
     operand: str, proxy: Proxy = Proxy.GENERIC, completion: Completion = Completion.AT_ONCE
 ) -> Access:
-    """The op writes the memory behind an operand."""
+    """Return a write of the memory of an operand."""
     return Access(operand, True, proxy, completion)
 
 
 @dataclass(frozen=True)
 class Effects:
-    """What an op does beside computing.
+    """Memory accesses and synchronization of an op.
 
-    An op that does several of these does them in this order: it awaits, accesses, commits, fences, and
-    comes to its barrier.
+    An op with several of these performs them in this order: wait, accesses, commit, fence, barrier.
 
     Attributes:
-        scope: the threads that execute it together: all of them or none.
-        accesses: what it does with memory.
-        commits: the accesses of which it closes a group, or whose stage it hands on.
-        awaits: the accesses that it waits for; all but its `pending` latest groups, if it has that.
-        fences: whether it orders the thread's generic accesses before asynchronous ones.
-        barrier: the threads that wait for each other in it.
-        allocates: whether it keeps bytes of dynamic shared memory, as many as its `shared_bytes` says.
+        scope: the threads that execute the op together: all of them or none.
+        accesses: the memory accesses.
+        commits: the completion of the accesses that it commits: it closes their group, or arrives on the
+            mbarrier of their stage.
+        awaits: the completion of the accesses that it waits for; all but the `pending` latest groups if
+            the op has that attribute.
+        fences: whether it orders the thread's generic accesses before async-proxy accesses.
+        barrier: the threads that wait for each other at the op.
+        allocates: whether it allocates dynamic shared memory, `shared_bytes` bytes.
     """
 
     scope: Scope = Scope.THREAD
@@ -97,26 +102,26 @@ class Effects:
 
     @cached_property
     def orders(self) -> bool:
-        """Whether it puts accesses in order."""
+        """Whether the op orders accesses."""
         return bool(self.commits or self.awaits or self.fences or self.barrier)
 
     @cached_property
     def completion(self) -> Completion:
-        """What tells that the op's accesses are over: that of its asynchronous ones, if it has any."""
+        """The event that completes the op's accesses; that of the asynchronous ones if there are any."""
         found = {access.completion for access in self.accesses} - {Completion.AT_ONCE}
         return found.pop() if found else Completion.AT_ONCE
 
 
 class Accessed(NamedTuple):
-    """A value that an op accesses, and how."""
+    """A value whose memory an op accesses, and the access."""
 
-    value: Any
+    value: Value
     access: Access
 
 
-def accessed(op: Any) -> Iterator[Accessed]:
-    """The values that an op view accesses, in the order in which its class declares them; optional
-    operands that are not there are left out."""
+def accessed(op: Op) -> Iterator[Accessed]:
+    """Yield the values whose memory an op view accesses, in the order of its declaration; absent optional
+    operands are skipped."""
     for access in op.effects.accesses:
         value = getattr(op, access.operand)
         if value is not None:

@@ -1,14 +1,15 @@
-"""Element types of the ISA and the MLIR types that stand for them."""
+"""Element types of the ISA and the MLIR types that represent them."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from ..layout import ACCUMULATORS, Accumulator, Element, element
 from .caching import cached_in_context
 from .diagnostics import Invalid
+from .irtypes import Type
 
-#: An f32 element of a multiplicand is read as tf32; signless i8 as s8. Floats of 6 bits lie padded, 16 of
-#: them in 16 bytes, whenever they are in shared memory; those of 4 bits padded or two to a byte.
+#: ISA element types by MLIR type. An f32 multiplicand is read as tf32, signless i8 as s8. 6-bit floats
+#: are always padded in shared memory, 16 of them in 16 bytes; 4-bit floats are padded, or packed two to
+#: a byte.
 _NAMES = {
     "f16": "f16",
     "bf16": "bf16",
@@ -30,11 +31,11 @@ _NAMES = {
 
 
 @cached_in_context
-def element_of(type_: Any) -> Element:
-    """The ISA's element type of an MLIR type.
+def element_of(type_: Type) -> Element:
+    """Return the ISA element type of an MLIR type.
 
     Raises:
-        Invalid: if shared memory tiles cannot hold it.
+        Invalid: if no tile holds such elements.
     """
     name = _NAMES.get(str(type_))
     if name is None:
@@ -46,20 +47,20 @@ def element_of(type_: Any) -> Element:
 
 
 def held_in_tiles(types: Iterable[str]) -> list[str]:
-    """Those of some MLIR types that shared memory tiles can hold."""
+    """Return the names of MLIR types that tiles can hold, of those given."""
     return [type_ for type_ in types if type_ in _NAMES]
 
 
-#: Accumulators by the MLIR types that stand for them.
+#: Accumulator types by MLIR type.
 _ACCUMULATORS = {"f32": "f32", "f16": "f16", "i32": "s32"}
 
 
 @cached_in_context
-def accumulator_of(type_: Any) -> Accumulator:
-    """The ISA's accumulator of an MLIR type.
+def accumulator_of(type_: Type) -> Accumulator:
+    """Return the ISA accumulator type of an MLIR type.
 
     Raises:
-        Invalid: if products are not added in it.
+        Invalid: if no mma accumulates in it.
     """
     name = _ACCUMULATORS.get(str(type_))
     if name is None:
@@ -68,5 +69,5 @@ def accumulator_of(type_: Any) -> Accumulator:
 
 
 def accumulator_types(accumulators: tuple[Accumulator, ...]) -> str:
-    """The MLIR types of accumulators, in words."""
+    """Format the MLIR types of accumulators for a message: "f32 or f16"."""
     return " or ".join(t for t, name in _ACCUMULATORS.items() if ACCUMULATORS[name] in accumulators)

@@ -1,7 +1,7 @@
-"""Names for MLIR's objects in annotations.
+"""Type aliases for MLIR objects in annotations.
 
-The bindings ship without type stubs, and under several package names, so a type checker knows none of
-these classes; the names tell a reader what is passed.
+The bindings ship without type stubs and under several package names, so a type checker knows none of
+their classes. The aliases document which object is passed.
 """
 
 from typing import Any, TypeAlias

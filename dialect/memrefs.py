@@ -1,38 +1,41 @@
-"""Memrefs as copies, views and stores see them: memory space, strides, alignment."""
-
-from typing import Any
+"""Checks of memref types: memory space, strides, alignment."""
 
 from .bindings import ir
 from .caching import cached_in_context
 from .diagnostics import Invalid
+from .irtypes import Type
 
-#: How global and workgroup memory are spelled: no space at all, upstream's attribute, or NVVM's number.
+#: Texts of the memory spaces of global and workgroup memory: none, the gpu attribute, or NVVM's number.
 _GLOBAL = ("None", "1", "1 : i64", "1 : i32", "#gpu.address_space<global>")
 _WORKGROUP = ("3", "3 : i64", "3 : i32", "#gpu.address_space<workgroup>")
 
 
-def check_global(memref: Any, does: str) -> None:
-    """Checks that a memref is in global memory.
+def check_global(memref: Type, does: str) -> None:
+    """Check that a memref is in global memory.
+
+    Args:
+        memref: the memref type.
+        does: the verb of the message, for example "copies from".
 
     Raises:
-        Invalid: if it is not; `does` says what is done with it, for example "copies from".
+        Invalid: if it is not.
     """
     if str(memref.memory_space) not in _GLOBAL:
         preposition = does.split()[-1]
         raise Invalid(f"{does} global memory, not {preposition} memory space {memref.memory_space}")
 
 
-def is_workgroup(memref: Any) -> bool:
-    """Whether a memref is in the block's shared memory."""
+def is_workgroup(memref: Type) -> bool:
+    """Whether a memref is in shared memory (workgroup memory)."""
     return str(memref.memory_space) in _WORKGROUP
 
 
 @cached_in_context
-def strides_of(memref: Any) -> tuple[tuple[int, ...], int]:
-    """Strides and offset of a memref type, in elements; see `is_dynamic` for those not known.
+def strides_of(memref: Type) -> tuple[tuple[int, ...], int]:
+    """Return strides and offset of a memref type, in elements; see `is_dynamic` for dynamic ones.
 
     Raises:
-        Invalid: if its layout is no list of strides.
+        Invalid: if its layout is not strided.
     """
     try:
         strides, offset = memref.get_strides_and_offset()
@@ -48,11 +51,11 @@ def is_dynamic(number: int) -> bool:
     return number == ir.ShapedType.get_dynamic_stride_or_offset()
 
 
-def contiguous_dim(memref: Any) -> int:
-    """The dimension of a matrix along which neighbours are adjacent.
+def contiguous_dim(memref: Type) -> int:
+    """Return the contiguous dimension of a matrix (0 or 1).
 
     Raises:
-        Invalid: if none is known to be.
+        Invalid: if no stride is the constant 1.
     """
     strides, _ = strides_of(memref)
     for dim in (1, 0):
@@ -64,27 +67,33 @@ def contiguous_dim(memref: Any) -> int:
     )
 
 
-def check_vectors(memref: Any, vector: int) -> None:
-    """Checks that accesses of `vector` elements along the contiguous dimension are aligned.
+def check_vectors(memref: Type, vector: int) -> None:
+    """Check that accesses of `vector` elements along the contiguous dimension are aligned.
 
-    Strides and offsets that are known at run time only are the host's to check.
+    The host checks dynamic strides and offsets.
 
     Raises:
-        Invalid: if one that the type says is no multiple of `vector`.
+        Invalid: if a static stride or offset is not a multiple of `vector`.
     """
     check_multiples(memref, contiguous_dim(memref), vector, "copies from", "a 16-byte access")
 
 
-def check_multiples(memref: Any, contiguous: int, of: int, does: str, access: str) -> None:
-    """Checks the offset of a matrix, and the stride of the dimension that is not contiguous.
+def check_multiples(memref: Type, contiguous: int, of: int, does: str, access: str) -> None:
+    """Check the offset of a matrix, and the stride of its dimension that is not contiguous.
+
+    Args:
+        memref: the memref type.
+        contiguous: its contiguous dimension.
+        of: the number of elements of an access.
+        does, access: words of the message, for example "copies from" and "a 16-byte access".
 
     Raises:
-        Invalid: if one that the type says is no multiple of `of`, the elements of `access`.
+        Invalid: if a static one is not a multiple of `of`.
     """
     strides, offset = strides_of(memref)
     for name, number in {"offset": offset, "stride": strides[1 - contiguous]}.items():
         if not is_dynamic(number) and number % of:
             raise Invalid(
-                f"{does} {memref}: the {name} of {number} elements is no multiple of {of}, the "
+                f"{does} {memref}: the {name} of {number} elements is not a multiple of {of}, the "
                 f"elements of {access}"
             )

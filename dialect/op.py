@@ -1,4 +1,4 @@
-"""The base class of the ops: accessors that work, and what each op declares of its effects."""
+"""The base class of ops: operand accessors, declared effects, types of integer attributes."""
 
 from functools import cache
 from typing import Any
@@ -7,21 +7,21 @@ from .bindings import ir
 from .caching import cached_in_context
 from .diagnostics import emit_op_error
 from .effects import Effects
+from .irtypes import Op, Type, Value
 from .smem import Smem
 
 
 class SmemOp(Smem.Operation):
     """An op of the dialect. Its fields are operands, attributes, results and regions.
 
-    `op.a` is the value of an operand, None for an optional one that is not there, and a list for a
-    variadic one.
+    `op.a` is the value of operand `a`: None if it is optional and absent, a list if it is variadic.
     """
 
-    #: What the op reads, writes and orders; the default is an op that computes only.
+    #: Memory accesses and synchronization; the default is an op without any.
     effects = Effects()
 
-    #: Its integer attributes of each type, those included that need not be there: IRDL says that an
-    #: attribute is an integer, and not of which type.
+    #: Names of the i32 and i64 attributes, optional ones included: IRDL constrains an attribute to be an
+    #: integer, but not its type.
     i32 = tuple[str, ...]()
     i64 = tuple[str, ...]()
 
@@ -37,23 +37,23 @@ class SmemOp(Smem.Operation):
 
 
 def operation_names(*classes: type[SmemOp]) -> tuple[str, ...]:
-    """The names of the ops of some classes, or of classes that inherit from them."""
+    """Return the names of ops whose classes are, or inherit from, `classes`."""
     return tuple(op.OPERATION_NAME for op in Smem.operations if issubclass(op, classes))
 
 
-def effects_of(op: Any) -> Effects:
-    """The effects of an op; of another dialect's, none."""
+def effects_of(op: Op) -> Effects:
+    """Return the effects of an op view; none for an op of another dialect."""
     return op.effects if isinstance(op, SmemOp) else SmemOp.effects
 
 
 @cache
 def operand_names(op: Any) -> tuple[str, ...]:
-    """The names of the operands of an op of that class, in their order."""
+    """Return the operand names of an op class, in order."""
     return tuple(field.name for field in op._fields if type(field).__name__ == "OperandDef")
 
 
-def _integers_have_their_types(op: Any) -> bool:
-    """Whether the integer attributes of an op are of the types that it declares; else it is said."""
+def _integers_have_their_types(op: Op) -> bool:
+    """Whether integer attributes have the declared types; emits an error for the first that has not."""
     attributes = op.attributes
     for names, bits in ((op.i32, 32), (op.i64, 64)):
         for name in names:
@@ -69,20 +69,23 @@ def _integers_have_their_types(op: Any) -> bool:
 
 
 @cached_in_context
-def _is_signless(type_: Any, bits: int) -> bool:
-    """Whether a type is that of integers of so many bits without a sign."""
+def _is_signless(type_: Type, bits: int) -> bool:
+    """Whether a type is the signless integer type of `bits` bits."""
     return bool(type_ == ir.IntegerType.get_signless(bits, type_.context))
 
 
 def _define_operands(cls: Any, segments: list[int]) -> None:
-    """Replaces the generated accessors of operands, which read `operandSegmentSizes`: an op with a single
-    optional or variadic operand has no such attribute, as the number of its operands says it all."""
-    (at,) = (i for i, segment in enumerate(segments) if segment != 1)
-    after = len(segments) - at - 1
+    """Replace the generated operand accessors, which read `operandSegmentSizes`.
+
+    An op with a single optional or variadic operand has no such attribute: the number of its operands is
+    enough.
+    """
+    (special,) = (i for i, segment in enumerate(segments) if segment != 1)
+    after = len(segments) - special - 1
     for i, name in enumerate(operand_names(cls)):
-        if i < at:
+        if i < special:
             accessor = _counted_from_front(i)
-        elif i > at:
+        elif i > special:
             accessor = _counted_from_back(len(segments) - i)
         elif segments[i] == 0:
             accessor = _optional(i, len(segments))
@@ -100,7 +103,7 @@ def _counted_from_back(i: int) -> Any:
 
 
 def _optional(i: int, count: int) -> Any:
-    def accessor(op: Any) -> Any:
+    def accessor(op: Op) -> Value | None:
         operands = op.operands
         return operands[i] if len(operands) == count else None
 
@@ -108,7 +111,7 @@ def _optional(i: int, count: int) -> Any:
 
 
 def _variadic(i: int, after: int) -> Any:
-    def accessor(op: Any) -> Any:
+    def accessor(op: Op) -> list[Value]:
         operands = list(op.operands)
         return operands[i : len(operands) - after]
 

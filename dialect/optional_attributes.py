@@ -1,16 +1,15 @@
-"""Attributes that need not be there: what is said of an op by them."""
-
-from typing import Any
+"""Accessors of optional attributes."""
 
 from .bindings import ir
 from .diagnostics import Invalid
+from .irtypes import Op
 
 
-def has_unit_attribute(op: Any, name: str) -> bool:
+def has_unit_attribute(op: Op, name: str) -> bool:
     """Whether an op has the unit attribute of that name.
 
     Raises:
-        Invalid: if the attribute has a value: `false` would say the same as `true`.
+        Invalid: if the attribute has a value: `false` would mean the same as `true`.
     """
     if name not in op.attributes:
         return False
@@ -20,11 +19,11 @@ def has_unit_attribute(op: Any, name: str) -> bool:
     return True
 
 
-def string_attribute(op: Any, name: str, values: tuple[str, ...]) -> str | None:
-    """A string attribute of an op; None without.
+def string_attribute(op: Op, name: str, values: tuple[str, ...]) -> str | None:
+    """Return a string attribute of an op; None if it is absent.
 
     Raises:
-        Invalid: if it is none of the values.
+        Invalid: if it is not one of `values`.
     """
     if name not in op.attributes:
         return None

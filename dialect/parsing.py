@@ -1,36 +1,36 @@
-"""Parsing MLIR text, without what MLIR's parser dies of.
+"""Parsing of MLIR text; text that would crash MLIR's parser is rejected first.
 
-The parser and the printer recurse: what nests some thousand deep overflows the stack and ends the
-process. So the brackets of a text are counted before it is parsed, with those of the aliases that it
-uses.
+The parser and the printer recurse, and some thousand levels of nesting overflow the stack and end the
+process. Brackets of a text, with those of the aliases that it uses, are therefore counted before it is
+parsed.
 """
 
 import re
 from collections.abc import Iterator
 from itertools import accumulate, repeat
 from math import prod
-from typing import Any
 
 from .bindings import ir
+from .irtypes import Module
 
-#: How deep brackets may nest; clang's `-fbracket-depth` is as much by default.
+#: Maximum nesting of brackets; the default of clang's `-fbracket-depth`.
 MAX_NESTING = 256
 
-#: Digits and dots of a number.
+#: Maximum digits and dots of a number.
 MAX_DIGITS = 4096
 
-#: Elements of a vector: ops that list them make a value of each.
+#: Maximum elements of a vector: ops that list the elements make a value of each.
 MAX_VECTOR = 1 << 24
 
-#: Characters of an affine map after its arrow.
+#: Maximum characters of an affine map after its arrow.
 MAX_MAP = 1 << 16
 
 _STRING = r'"(?:[^"\\\n]|\\.)*"'
 _ALIAS = r"[!#][A-Za-z_][\w$.-]*"
 
-#: What matters, and what holds brackets or signs that are none: strings, comments, arrows, comparisons.
-#: After a type of a dialect, the parser forgets that a string has no end, or that '@' names nothing, and
-#: leaves out the op.
+#: Brackets, and tokens that contain characters of brackets or signs: strings, comments, arrows,
+#: comparisons. After a type of a dialect, the parser ignores an unterminated string or an '@' without a
+#: name, and skips the op.
 _MARKS = (
     rf'{_STRING}|"|@(?![A-Za-z_"])|//[^\n]*|[-=]>|[<>]=|[{{}}\[\]()<>]'
     rf"|\d[\d.]{{{MAX_DIGITS}}}|-(?:[ \t]*-){{{MAX_NESTING}}}"
@@ -40,19 +40,19 @@ _MARK_OR_ALIAS = re.compile(rf"{_MARKS}|(?P<defined>^{_ALIAS}(?=\s*=))|{_ALIAS}|
 _DEFINITION = re.compile(rf"^{_ALIAS}\s*=", re.M)
 _MAP = re.compile(rf"affine_(?:map|set)<[^>]*->[^>]{{{MAX_MAP}}}")
 
-#: An atomic access of what LLVM has no type for: the parser reads a type that it has not got.
+#: An atomic of a type that LLVM does not have: the parser dereferences a missing type.
 _ATOMIC = re.compile(
     r"llvm\.atomicrmw\s[^\n]*?:\s*!llvm\.ptr(?:<\d+>)?\s*,\s*(?!i\d|f\d|bf16|vector<|!)(?P<type>[^\s,)]+)"
 )
 
-#: A place in an aggregate that the verifier takes for another, because it reads its last 32 bits.
-_PLACE = re.compile(r"llvm\.(?:insert|extract)value\b[^\n]*?[\[,:]\s*(?P<at>\d{10,})\s*[\],>]")
+#: A position in an aggregate of more than 32 bits: the verifier reads its low 32 bits.
+_POSITION = re.compile(r"llvm\.(?:insert|extract)value\b[^\n]*?[\[,:]\s*(?P<at>\d{10,})\s*[\],>]")
 
-#: A count that a verifier takes for another, because it adds to it in 32 bits.
+#: A count that overflows: a verifier adds to it in 32 bits.
 _COUNT = re.compile(r"\bworkgroup_attributions\s*=\s*(?P<count>\d{10,}|0x[\da-fA-F]{8,})")
 
-#: A constant without its value, which verifiers of other ops read before its own has seen it. Those of
-#: dialects that MLIR does not know may have none.
+#: A constant without its value, which verifiers of other ops read before the constant is verified.
+#: Constants of unregistered dialects can be without one.
 _CONSTANT = re.compile(
     r'"(?P<name>tosa\.const)"\(\s*\)(?:(?!\bvalues\s*=|->).)*->'
     r'|"(?P<other>(?:arith|complex|emitc|func|index|llvm\.mlir)\.constant|spirv\.Constant)"'
@@ -60,25 +60,25 @@ _CONSTANT = re.compile(
     re.S,
 )
 
-#: The name of an op in text that is not UTF-8, as which Python reads it.
+#: An op name with escaped bytes that are not ASCII: Python would decode it as UTF-8.
 _NAME = re.compile(
     r'(?m)(?:^|[={}])[ \t]*(?P<name>"(?:[^"\\\n]|\\.)*\\[89A-Fa-f][0-9A-Fa-f](?:[^"\\\n]|\\.)*")\s*\('
 )
 
-#: The extents of a vector, one of several digits.
+#: The extents of a vector, at least one of four digits or more.
 _VECTOR = re.compile(r"\bvector<((?:\[?\d+\]?x)*\[?\d{4,}\]?x(?:\[?\d+\]?x)*)")
 
 _STEP = {**dict.fromkeys("{[(<", 1), **dict.fromkeys("}])>", -1)}
 
-#: So few aliases cannot nest too deep, however deep each is.
+#: Up to this number of aliases, nesting through aliases is not counted: it cannot overflow the stack.
 _FEW_ALIASES = 8
 
 
-def parse_module(text: str) -> Any:
-    """The module of a text, in the current context.
+def parse_module(text: str) -> Module:
+    """Parse a module in the current context.
 
     Raises:
-        MLIRError: with a located diagnostic, if the text is malformed, or nests too deep to be parsed.
+        MLIRError: with a located diagnostic, if the text is malformed or nests too deep.
     """
     found = _problem(text)
     if found is not None:
@@ -95,7 +95,8 @@ def parse_module(text: str) -> Any:
 
 
 def _problem(text: str) -> tuple[int, str] | None:
-    """Where a text is what the parser dies of, and what is wrong there."""
+    """The offset and the message of the first problem that would crash the parser; None if there is
+    none."""
     if found := _MAP.search(text):
         return found.start(), f"an affine map of more than {MAX_MAP} characters"
     if found := next(_in_code(_ATOMIC, text), None):
@@ -103,7 +104,7 @@ def _problem(text: str) -> tuple[int, str] | None:
             f"llvm.atomicrmw of {found['type']}; expected a signless integer, a float, a pointer or a "
             "vector of them"
         )
-    for found in _in_code(_PLACE, text):
+    for found in _in_code(_POSITION, text):
         if len(found["at"]) > MAX_DIGITS or int(found["at"]) >> 32:
             return found.start("at"), "a position of more than 32 bits"
     if found := next(_in_code(_COUNT, text), None):
@@ -112,7 +113,7 @@ def _problem(text: str) -> tuple[int, str] | None:
         name, value = (found["name"], "values") if found["name"] else (found["other"], "value")
         return found.start(), f"'{name}' op requires attribute '{value}'"
     if found := next(_in_code(_NAME, text), None):
-        return found.start("name"), "an op with a name of other characters than those of ASCII"
+        return found.start("name"), "an op with a name that is not ASCII"
     for found in _in_code(_VECTOR, text):
         if prod(int(digits[:MAX_DIGITS]) for digits in re.findall(r"\d+", found[1])) > MAX_VECTOR:
             return found.start(), f"a vector of more than {MAX_VECTOR} elements"
@@ -127,7 +128,7 @@ def _problem(text: str) -> tuple[int, str] | None:
 
 
 def _in_code(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """What a pattern finds, but in comments."""
+    """Yield the matches of a pattern outside of comments."""
     for found in pattern.finditer(text):
         if "//" not in text[text.rfind("\n", 0, found.start()) + 1 : found.start()]:
             yield found
@@ -135,7 +136,7 @@ def _in_code(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
 
 def _first_problem(text: str) -> tuple[int, str] | None:
     depth = 0
-    # How deep each alias is, and the one that is being defined.
+    # The nesting of each alias, and the alias that is being defined.
     depths: dict[str, int] = {}
     defined = None
     for found in _MARK_OR_ALIAS.finditer(text):

@@ -5,15 +5,15 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from . import attributes, ops, types
 from .arguments import wrong_argument
 from .bindings import PACKAGE, ext, ir
+from .irtypes import Context
 from .smem import Smem
 
-#: The dialects that are built in; parsing loads the others that it meets, and passes of upstream those
-#: that they build in. Loading all that there are would take longer than most modules take to compile.
+#: Dialects that passes create ops of, loaded with the context. Parsing and upstream passes load further
+#: ones on demand. Loading all dialects would take longer than compiling most modules.
 BUILT_IN = (
     "arith",
     "cf",
@@ -28,30 +28,30 @@ BUILT_IN = (
     "vector",
 )
 
-#: Importing these defines the dialect; what they define is part of it.
+#: Importing these modules defines the dialect.
 _DEFINED = (attributes, types, ops)
 
 _LOCK = threading.RLock()
 
-#: What every context is, also one that was made in C++: `ir.Context` is derived from it in Python.
+#: The class of every context, also of one created in C++; `ir.Context` is its subclass in Python.
 _CONTEXT = ir.Context.__mro__[-2]
 
-# The bindings import `dialects.<name>` of their own package when they first meet an op of a dialect,
-# and again at every op for as long as that fails: half of a pass's time. There they find ours.
+# The bindings import `dialects.<name>` of their package for the first op of a dialect, and retry at
+# every op while that fails, which takes half of a pass's time. This entry makes the import succeed.
 sys.modules.setdefault(f"{PACKAGE}.dialects.{Smem.DIALECT_NAMESPACE}", ops)
 
 
-def register(context: Any) -> Any:
-    """Makes `smem` known in an MLIR context; registering it again has no effect.
+def register(context: Context) -> Context:
+    """Load the dialect `smem` into an MLIR context; a second call has no effect.
 
-    Multithreading is turned off in the context: MLIR's worker threads would wait for Python's lock
-    while they verify ops that are defined in Python.
+    Multithreading of the context is disabled: MLIR's worker threads would wait for the GIL while they
+    verify ops that are defined in Python.
 
     Returns:
         The context.
 
     Raises:
-        TypeError: for what is no context of these bindings.
+        TypeError: if it is not a context of these bindings.
     """
     if not isinstance(context, _CONTEXT):
         raise wrong_argument("mlir_smem.register", "context", context, "an MLIR context")
@@ -63,10 +63,10 @@ def register(context: Any) -> Any:
 
 
 @contextmanager
-def new_context() -> Iterator[Any]:
-    """A fresh context with `smem` registered, entered together with an unknown location.
+def new_context() -> Iterator[Context]:
+    """Enter a new context with `smem` registered, and an unknown location.
 
-    One thread has one at a time: the bindings crash when two load a dialect at once.
+    A lock admits one thread at a time: the bindings crash when two threads load a dialect at once.
     """
     with _LOCK:
         context = register(ir.Context(load_on_create_dialects=BUILT_IN))
@@ -75,16 +75,16 @@ def new_context() -> Iterator[Any]:
 
 
 def irdl() -> str:
-    """The dialect as an IRDL module, which `mlir-opt --irdl-file` reads."""
+    """Return the dialect as the text of an IRDL module, which `mlir-opt --irdl-file` reads."""
     with new_context():
         return str(Smem._mlir_module)
 
 
 def dialects() -> list[str]:
-    """The dialects that the bindings know, with `smem`, by name."""
+    """Return the names of the dialects of the bindings, and `smem`, sorted."""
     found = {Smem.DIALECT_NAMESPACE, "builtin"}
     folder = Path(ext.__file__).parent
-    # The bindings can look a dialect up, but not list them; their generated files tell the names.
+    # The bindings can look up a dialect but not list all; the names are those of their generated files.
     names = {path.stem[1:].removesuffix("_ops_gen") for path in folder.glob("_*_ops_gen.py")}
     with new_context() as context:
         for name in names:

@@ -1,7 +1,7 @@
-"""The dialect itself: the class that types, attributes and ops attach to."""
+"""The dialect class, to which types, attributes and ops are attached."""
 
 from .bindings import ext
 
 
 class Smem(ext.Dialect, name="smem"):
-    """Tiles in GPU shared memory, and what a kernel does with them."""
+    """Tiles in GPU shared memory, and ops on them: copies, mma, pipelines."""

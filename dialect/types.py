@@ -1,6 +1,6 @@
-"""Types: tiles in shared memory, and fragments distributed over a warpgroup's registers."""
+"""Types: tiles in shared memory, fragments in the registers of a warpgroup, pipelines."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import prod
 from typing import Any
 
@@ -35,21 +35,24 @@ from .bindings import ir
 from .caching import cached_in_context
 from .diagnostics import Invalid
 from .elements import accumulator_of, element_of
+from .irtypes import Attribute, Context, Type
 from .smem import Smem
 
 
 class TileType(Smem.Type, name="tile"):
-    """`!smem.tile<tensor<4x128x64xbf16>, #smem.auto>`: (rows, columns), or (stages, rows, columns)."""
+    """`!smem.tile<tensor<4x128x64xbf16>, #smem.auto>`: a tile in shared memory, of shape (rows, columns)
+    or (stages, rows, columns)."""
 
     tensor: Any
     layout: AutoAttr | SwizzleAttr | LayoutAttr | ComposedLayoutAttr
 
     @classmethod
-    def get(cls, *parameters: Any, context: Any = None) -> Any:
-        """The type with those parameters.
+    def get(cls, *parameters: Any, context: Context | None = None) -> Type:
+        """Return the type with these parameters.
 
         Raises:
-            Invalid: if no tile has that type; `get` skips what parsing enforces.
+            Invalid: if the type is invalid; the inherited `get` skips the constraints that parsing
+                enforces.
         """
         made = super().get(*parameters, context=context)
         layout_of(made)
@@ -57,17 +60,19 @@ class TileType(Smem.Type, name="tile"):
 
 
 class FragmentType(Smem.Type, name="fragment"):
-    """`!smem.fragment<tensor<64x256xf32>, #smem.accumulator>`: a matrix in a warpgroup's registers."""
+    """`!smem.fragment<tensor<64x256xf32>, #smem.accumulator>`: a matrix in the registers of a
+    warpgroup."""
 
     tensor: Any
     state: AccumulatorAttr | InFlightAttr | AFragmentAttr | MetadataAttr
 
     @classmethod
-    def get(cls, *parameters: Any, context: Any = None) -> Any:
-        """The type with those parameters.
+    def get(cls, *parameters: Any, context: Context | None = None) -> Type:
+        """Return the type with these parameters.
 
         Raises:
-            Invalid: if no registers hold such a fragment; `get` skips what parsing enforces.
+            Invalid: if the type is invalid; the inherited `get` skips the constraints that parsing
+                enforces.
         """
         made = super().get(*parameters, context=context)
         check_fragment(made)
@@ -75,21 +80,22 @@ class FragmentType(Smem.Type, name="fragment"):
 
 
 class PaddedType(Smem.Type, name="padded"):
-    """`!smem.padded<f4E2M1FN>`: elements of a tile that lie 16 in the first 8 of 16 bytes, as tcgen05
-    reads them beside types of 6 and 8 bits.
+    """`!smem.padded<f4E2M1FN>`: the padded element type of a tile. 16 elements take the first 8 of 16
+    bytes, as tcgen05 reads them in an mma with types of 6 and 8 bits.
 
-    A tile of `f4E2M1FN` itself has two elements in a byte, as block-scaled kinds read them. Types of
-    6 bits are padded without saying so, because there is no other way.
+    A tile of `f4E2M1FN` itself has two elements to a byte, as block-scaled kinds read them. Types of 6
+    bits are always padded, and need no `!smem.padded`.
     """
 
     element: Any
 
     @classmethod
-    def get(cls, *parameters: Any, context: Any = None) -> Any:
-        """The type with that parameter.
+    def get(cls, *parameters: Any, context: Context | None = None) -> Type:
+        """Return the type with this parameter.
 
         Raises:
-            Invalid: if it is not the type of 4 bits; `get` skips what parsing enforces.
+            Invalid: if it is not f4E2M1FN; the inherited `get` skips the constraints that parsing
+                enforces.
         """
         made = super().get(*parameters, context=context)
         element_of(made)
@@ -97,74 +103,81 @@ class PaddedType(Smem.Type, name="padded"):
 
 
 class PipelineType(Smem.Type, name="pipeline"):
-    """`!smem.pipeline`: full and empty barriers of a tile's stages; see `smem.create_pipeline`."""
+    """`!smem.pipeline`: the full and empty mbarriers of stages; see `smem.create_pipeline`."""
 
 
-#: Elements, of one bit each, that fill shared memory; a multiprocessor's registers are as many.
+#: The number of 1-bit elements that fill the shared memory of a CTA; its registers hold the same number.
 MAX_ELEMENTS = 8 * WINDOW_BYTES
 
 
-def tile(shape: Any, element: Any, layout: Any) -> Any:
-    """`!smem.tile` of that shape, MLIR element type and layout attribute.
+def tile(shape: Iterable[int], element: Type, layout: Attribute) -> Type:
+    """Return the `!smem.tile` of a shape, MLIR element type and layout attribute.
 
     Raises:
-        Invalid: if no tile has that type.
+        Invalid: if the type is invalid.
     """
-    return _made(element, tuple(shape), TileType, layout, element_of)
+    return _make(element, tuple(shape), TileType, layout, element_of)
 
 
-def padded(element: Any) -> Any:
-    """`!smem.padded` of an MLIR element type of 4 bits."""
+def padded(element: Type) -> Type:
+    """Return `!smem.padded` of the MLIR element type f4E2M1FN."""
     return PaddedType.get(element)
 
 
-def fragment(shape: Any, element: Any, in_flight: bool = False) -> Any:
-    """`!smem.fragment` of an accumulator of that shape and MLIR element type.
+def fragment(shape: Iterable[int], element: Type, in_flight: bool = False) -> Type:
+    """Return the `!smem.fragment` of an accumulator of a shape and MLIR element type.
 
     Raises:
-        Invalid: if no registers hold such a fragment.
+        Invalid: if the type is invalid.
     """
     state = InFlightAttr if in_flight else AccumulatorAttr
-    return _made(element, tuple(shape), FragmentType, state, accumulator_of)
+    return _make(element, tuple(shape), FragmentType, state, accumulator_of)
 
 
-def a_fragment(shape: Any, element: Any) -> Any:
-    """`!smem.fragment` of an A in registers, of that shape and MLIR element type.
-
-    Raises:
-        Invalid: if no registers hold such a fragment.
-    """
-    return _made(element, tuple(shape), FragmentType, AFragmentAttr, element_of)
-
-
-def metadata(shape: Any, element: Any) -> Any:
-    """`!smem.fragment` of the metadata of a sparse A, of A's whole shape and MLIR element type.
+def a_fragment(shape: Iterable[int], element: Type) -> Type:
+    """Return the `!smem.fragment` of an A in registers, of a shape and MLIR element type.
 
     Raises:
-        Invalid: if no registers hold such a fragment.
+        Invalid: if the type is invalid.
     """
-    return _made(element, tuple(shape), FragmentType, MetadataAttr, element_of)
+    return _make(element, tuple(shape), FragmentType, AFragmentAttr, element_of)
+
+
+def metadata(shape: Iterable[int], element: Type) -> Type:
+    """Return the `!smem.fragment` of the metadata of a sparse A, with A's full shape and MLIR element
+    type.
+
+    Raises:
+        Invalid: if the type is invalid.
+    """
+    return _make(element, tuple(shape), FragmentType, MetadataAttr, element_of)
 
 
 @cached_in_context
-def _made(
-    element: Any, shape: tuple[int, ...], kind: Any, parameter: Any, known: Callable[[Any], object]
-) -> Any:
-    """The type of a shape and elements that `known` takes, with a layout, or the class of a state."""
-    known(element)
+def _make(
+    element: Type,
+    shape: tuple[int, ...],
+    class_: Any,
+    parameter: Attribute | type,
+    check: Callable[[Type], object],
+) -> Type:
+    """Return the type of class `class_` with a tensor parameter and a layout (or the class of a state).
+
+    `check` raises an error for an element type that the class does not have.
+    """
+    check(element)
     if any(extent < 0 for extent in shape):
         raise Invalid(f"has the shape {list(shape)}; expected extents from 1")
     tensor = ir.RankedTensorType.get(list(shape), element)
-    return kind.get(tensor, parameter.get() if isinstance(parameter, type) else parameter)
+    return class_.get(tensor, parameter.get() if isinstance(parameter, type) else parameter)
 
 
 @cached_in_context
-def tensor_of(type_: Any) -> Any:
-    """The tensor type that says the shape and elements of a tile or fragment.
+def tensor_of(type_: Type) -> Type:
+    """Return the tensor type that holds the shape and element type of a tile or fragment.
 
     Raises:
-        Invalid: if the parameter is anything else than a ranked tensor of static shape, or one that no
-            memory holds.
+        Invalid: if the parameter is not a ranked tensor of static shape, or is larger than the memory.
     """
     if not isinstance(type_, TileType | FragmentType):
         raise Invalid(f"expected a tile or a fragment, not {type_}")
@@ -174,33 +187,33 @@ def tensor_of(type_: Any) -> Any:
         raise Invalid(
             f"expected a ranked tensor of static shape as the first parameter, not {inner}"
         )
-    # What has another rank is neither a tile nor a fragment.
+    # Other ranks are rejected later: neither a tile nor a fragment has them.
     if inner.rank in (2, 3) and max(prod(inner.shape), *inner.shape) > MAX_ELEMENTS:
         raise Invalid(
-            f"has the shape {list(inner.shape)}; the memory and the registers of a block hold at most "
-            f"{MAX_ELEMENTS} elements"
+            f"has the shape {list(inner.shape)}; the shared memory and the registers of a CTA hold at "
+            f"most {MAX_ELEMENTS} elements"
         )
     return inner
 
 
 @cached_in_context
-def shape_of(type_: Any) -> tuple[int, ...]:
-    """The shape of a tile or fragment."""
+def shape_of(type_: Type) -> tuple[int, ...]:
+    """Return the shape of a tile or fragment."""
     return tuple(tensor_of(type_).shape)
 
 
 @cached_in_context
-def tile_element(type_: Any) -> Element:
-    """The element type of a tile."""
+def tile_element(type_: Type) -> Element:
+    """Return the element type of a tile."""
     return element_of(tensor_of(type_).element_type)
 
 
 @cached_in_context
-def layout_of(type_: Any) -> TileLayout | None:
-    """A tile's layout, coalesced; None for `#smem.auto`.
+def layout_of(type_: Type) -> TileLayout | None:
+    """Return a tile's layout, coalesced; None for `#smem.auto`.
 
     Raises:
-        Invalid: if the shape, the element type or the layout is not one that a tile can have.
+        Invalid: if the shape, the element type or the layout is invalid for a tile.
     """
     shape, element, attr = shape_of(type_), tile_element(type_), type_.params[1].maybe_downcast()
     if len(shape) not in (2, 3):
@@ -219,9 +232,9 @@ def layout_of(type_: Any) -> TileLayout | None:
         )
     try:
         found = (
-            _forced(shape, element, attr)
+            _canonical(shape, element, attr)
             if isinstance(attr, SwizzleAttr)
-            else _written(shape, element, attr)
+            else _parsed(shape, element, attr)
         )
     except LayoutError as error:
         raise Invalid(str(error)) from None
@@ -229,44 +242,46 @@ def layout_of(type_: Any) -> TileLayout | None:
         raise Invalid(
             f"the layout {found} spans {found.size_bytes} bytes; descriptors reach {WINDOW_BYTES}"
         )
-    twins = found.overlap()
-    if twins:
+    overlap = found.overlap()
+    if overlap:
         raise Invalid(
-            f"the layout {found} puts the elements {list(twins[0])} and {list(twins[1])} in the "
+            f"the layout {found} puts the elements {list(overlap[0])} and {list(overlap[1])} in the "
             "same place"
         )
     return found
 
 
-def allocation_layout_of(type_: Any) -> TileLayout | None:
-    """The layout of a tile that is no part of another; None for `#smem.auto`.
+def allocation_layout_of(type_: Type) -> TileLayout | None:
+    """Return the layout of a tile that is not a subtile; None for `#smem.auto`.
 
     Raises:
-        Invalid: if only a part can have it.
+        Invalid: if only a subtile can have the layout.
     """
     found = layout_of(type_)
     if found and found.origin:
-        raise Invalid(f"has the layout {found}, which only a part of another tile can have")
+        raise Invalid(f"has the layout {found}, which only a subtile can have")
     return found
 
 
 def _check_origin(subtile: TileLayout) -> None:
-    """Checks that a part has the one origin that slicing gives it."""
-    usual = subtile.slice((0,) * len(subtile.shape), subtile.shape).layout
-    if usual != subtile:
-        raise Invalid(f"the part {subtile} is written {layout_attr(usual)}")
+    """Check that a subtile's layout has the unique form that slicing gives."""
+    expected = subtile.slice((0,) * len(subtile.shape), subtile.shape).layout
+    if expected != subtile:
+        raise Invalid(f"the subtile layout {subtile} is written {layout_attr(expected)}")
 
 
-def _written(shape: tuple[int, ...], element: Element, attr: Any) -> TileLayout:
-    text, *begin = (ir.StringAttr(p).value for p in attr.params)
-    origin = parse_origin(begin[0]) if begin else ()
+def _parsed(shape: tuple[int, ...], element: Element, attr: Attribute) -> TileLayout:
+    """The layout of `#smem.layout` or `#smem.composed_layout`."""
+    text, *origins = (ir.StringAttr(p).value for p in attr.params)
+    origin = parse_origin(origins[0]) if origins else ()
     found = parse_layout(text, element, shape, origin).coalesced()
     if origin:
         _check_origin(found)
     return found
 
 
-def _forced(shape: tuple[int, ...], element: Element, attr: Any) -> TileLayout:
+def _canonical(shape: tuple[int, ...], element: Element, attr: Attribute) -> TileLayout:
+    """The layout of `#smem.swizzle`."""
     width, order = (ir.StringAttr(p).value for p in attr.params)
     widths = {str(s): s for s in Swizzle}
     if width not in widths:
@@ -276,17 +291,17 @@ def _forced(shape: tuple[int, ...], element: Element, attr: Any) -> TileLayout:
     return tile_of_atoms(element, shape, CONTIGUITY.index(order), widths[width])
 
 
-def with_layout(type_: Any, layout: TileLayout) -> Any:
-    """The same tile type with that layout in place of its own."""
+def with_layout(type_: Type, layout: TileLayout) -> Type:
+    """Return a tile type with its layout replaced."""
     return TileType.get(tensor_of(type_), layout_attr(layout))
 
 
 @cached_in_context
-def check_fragment(type_: Any) -> None:
-    """Checks that registers can hold a fragment of that type.
+def check_fragment(type_: Type) -> None:
+    """Check that registers can hold a fragment.
 
     Raises:
-        Invalid: if its shape or element type is not one of its arrangement's.
+        Invalid: if its shape or element type is invalid for its state.
     """
     tensor, state = tensor_of(type_), type_.params[1].maybe_downcast()
     shape = tuple(tensor.shape)
@@ -306,14 +321,14 @@ def check_fragment(type_: Any) -> None:
         )
     element = element_of(tensor.element_type)
     _check_registers(shape, element.bits)
-    step, what = instruction_k(element), "a multiplicand"
+    step, what = instruction_k(element), "an A fragment"
     if element not in MULTIPLICANDS:
         raise Invalid(
-            f"has a multiplicand of {tensor.element_type}, which no instruction takes from registers"
+            f"has an A fragment of {tensor.element_type}, which no instruction takes from registers"
         )
     if isinstance(state, MetadataAttr):
         if element not in SPARSE:
-            raise Invalid(f"has metadata of {element}, of which no sparse matrix is multiplied")
+            raise Invalid(f"has metadata of {element}, of which there is no sparse mma")
         step, what = sparse_k(element), "metadata"
     if not _whole_rows(shape) or shape[1] < 1 or shape[1] % step:
         raise Invalid(
@@ -323,7 +338,7 @@ def check_fragment(type_: Any) -> None:
 
 
 def _check_registers(shape: tuple[int, ...], bits: int) -> None:
-    """Checks that there are registers for a fragment whose elements have so many bits."""
+    """Check that the registers can hold a fragment whose elements have `bits` bits."""
     needed = -(-prod(shape) * bits // 32)
     if needed > REGISTERS:
         raise Invalid(
@@ -333,45 +348,45 @@ def _check_registers(shape: tuple[int, ...], bits: int) -> None:
 
 
 def _whole_rows(shape: tuple[int, ...]) -> bool:
-    """Whether a fragment of that shape has the rows of whole instructions."""
+    """Whether the rows of a fragment are a multiple of an instruction's."""
     return len(shape) == 2 and shape[0] > 0 and shape[0] % INSTRUCTION_M == 0
 
 
 @cached_in_context
-def fragment_accumulator(type_: Any) -> Accumulator:
-    """The accumulator that a fragment's elements are."""
+def fragment_accumulator(type_: Type) -> Accumulator:
+    """Return the accumulator type of a fragment."""
     return accumulator_of(tensor_of(type_).element_type)
 
 
-def is_in_flight(type_: Any) -> bool:
-    """Whether a fragment may still be written by a `wgmma`."""
+def is_in_flight(type_: Type) -> bool:
+    """Whether a fragment is in flight: an unfinished mma may still write it."""
     return isinstance(type_.params[1].maybe_downcast(), InFlightAttr)
 
 
-def is_accumulator(type_: Any) -> bool:
-    """Whether a fragment is arranged as D, in flight or not."""
+def is_accumulator(type_: Type) -> bool:
+    """Whether a fragment is an accumulator, readable or in flight."""
     return isinstance(type_.params[1].maybe_downcast(), AccumulatorAttr | InFlightAttr)
 
 
-def is_a_fragment(type_: Any) -> bool:
-    """Whether a type is that of an A in registers."""
+def is_a_fragment(type_: Type) -> bool:
+    """Whether a type is that of an A fragment."""
     return isinstance(type_, FragmentType) and isinstance(
         type_.params[1].maybe_downcast(), AFragmentAttr
     )
 
 
-def is_metadata(type_: Any) -> bool:
-    """Whether a type is that of a sparse A's metadata."""
+def is_metadata(type_: Type) -> bool:
+    """Whether a type is that of the metadata of a sparse A."""
     return isinstance(type_, FragmentType) and isinstance(
         type_.params[1].maybe_downcast(), MetadataAttr
     )
 
 
-def check_readable(type_: Any) -> None:
-    """Checks that a fragment is an accumulator whose registers can be read.
+def check_readable(type_: Type) -> None:
+    """Check that a fragment is a readable accumulator.
 
     Raises:
-        Invalid: if it is in flight, or no accumulator.
+        Invalid: if it is in flight, or not an accumulator.
     """
     if is_in_flight(type_):
         raise Invalid("reads an accumulator in flight; put an smem.wait before it")

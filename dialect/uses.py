@@ -1,18 +1,19 @@
-"""What an op that touches tiles says to the choice of their layouts."""
+"""The interface between ops that access tiles and the pass that assigns layouts."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from ..layout import Step, TileLayout
 from ..layout.arch import Arch
+from .irtypes import Op, Value
 
 
 class OtherEnd(NamedTuple):
-    """What is known of the tile at the other end of a copy from a tile to a tile.
+    """The other tile of a copy from a tile to a tile.
 
     Attributes:
-        layout: its layout; None while it is open.
-        directions: the dimensions (0 for rows) along which an open one can be contiguous.
+        layout: its layout; None if it is not assigned yet.
+        directions: the dimensions (0 for rows) that can be contiguous in an unassigned layout.
     """
 
     layout: TileLayout | None
@@ -20,22 +21,22 @@ class OtherEnd(NamedTuple):
 
 
 class Chooser(Protocol):
-    """The pass that chooses layouts, as far as an op asks it."""
+    """The pass that assigns layouts, as `use_of` of an op queries it."""
 
     arch: Arch
 
-    def threads(self, op: Any) -> int:
-        """Threads of the block that executes an op."""
+    def threads(self, op: Op) -> int:
+        """The number of threads of the CTA that executes an op."""
         ...
 
-    def blocks_along(self, op: Any, dim: str | None) -> int:
-        """Blocks of the cluster along "x" or "y" around an op; 1 for None."""
+    def blocks_along(self, op: Op, dim: str | None) -> int:
+        """The number of CTAs of the cluster along "x" or "y" for an op; 1 for None."""
         ...
 
-    def other_end(self, op: Any, tile: Any) -> OtherEnd | None:
-        """What is known of a tile that an op copies from or to; None if nothing shall be asked of it."""
+    def other_end(self, op: Op, tile: Value) -> OtherEnd | None:
+        """The tile that an op copies from or to; None if its layout is not to be constrained."""
         ...
 
 
-#: The steps from a root's tile to the part that an op touches.
+#: The path elements (stages and subtiles) from the tile of an allocation to the tile that an op uses.
 Path = tuple[Step, ...]

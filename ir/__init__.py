@@ -1,1 +1,1 @@
-"""What passes and code generation share: emitting ops, the kernel around an op, addresses, mbarriers."""
+"""Helpers shared by passes and code generation: op creation, queries on kernels, addresses, mbarriers."""

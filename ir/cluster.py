@@ -1,9 +1,9 @@
-"""The cluster of blocks that a kernel is launched in."""
+"""The thread block clusters of a kernel."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from ..dialect.bindings import ir
+from ..dialect.irtypes import Op, Value
 from ..dialect.ops import TmaLoadOp
 from ..dialect.ops.pipeline import pipeline_of
 from ..dialect.ops.tma import CLUSTER_DIMS
@@ -12,48 +12,48 @@ from .errors import OpError
 from .i32 import I32
 from .kernel import extents_of, function_of, returns_of
 
-#: Blocks that a cluster can have on every GPU of the architecture (CUDA programming guide, "thread
-#: block clusters").
+#: CTAs that a cluster can have on every GPU of the architecture (CUDA programming guide, "thread block
+#: clusters").
 MAX_BLOCKS = 8
 
-#: The attribute of a gpu.func, and what it becomes.
+#: The attribute of a gpu.func for the cluster size, and its forms after lowering.
 _ATTRIBUTES = ("known_cluster_size", "gpu.known_cluster_size", "nvvm.cluster_dim")
 
 
-def cluster_size(function: Any) -> tuple[int, int, int]:
-    """Blocks of a function's clusters along x, y and z; (1, 1, 1) if nothing is said.
+def cluster_size(function: Op) -> tuple[int, int, int]:
+    """Return the CTAs of a kernel's clusters along x, y and z; (1, 1, 1) without the attribute.
 
     Raises:
-        OpError: if the attribute is not of that form, or no GPU runs such a cluster.
+        OpError: if the attribute is malformed, or no GPU runs such a cluster.
     """
     x, y, z = extents_of(function, *_ATTRIBUTES) or (1, 1, 1)
     if min(x, y, z) < 1 or x * y * z > MAX_BLOCKS:
         raise OpError(
-            function, f"has clusters of {x}x{y}x{z} blocks; expected 1 to {MAX_BLOCKS} blocks"
+            function, f"has clusters of {x}x{y}x{z} CTAs; expected 1 to {MAX_BLOCKS} CTAs"
         )
     return x, y, z
 
 
-def check_clusters(product: Any) -> None:
-    """Checks that the clusters around a product of pairs of blocks are made of pairs.
+def check_clusters(mma: Op) -> None:
+    """Check that the kernel of an mma with `pair` has clusters of CTA pairs.
 
     Raises:
-        OpError: if they are not.
+        OpError: if it has not.
     """
-    size = cluster_size(function_of(product))
+    size = cluster_size(function_of(mma))
     if size[0] % 2:
         raise OpError(
-            product,
-            f"has pair, but the kernel has clusters of {'x'.join(map(str, size))} blocks; expected an "
+            mma,
+            f"has pair, but the kernel has clusters of {'x'.join(map(str, size))} CTAs; expected an "
             "even number along x: known_cluster_size = array<i32: 2, 1, 1>",
         )
 
 
-def blocks_along(load: Any, dim: str | None) -> int:
-    """How many blocks share an `smem.tma_load` whose `multicast` is `dim`.
+def blocks_along(load: Op, dim: str | None) -> int:
+    """Return the number of CTAs that share an `smem.tma_load` with `multicast = dim`; 1 for None.
 
     Raises:
-        OpError: if the kernel has no clusters along it, or clusters that pipelines do not know.
+        OpError: if the kernel has no clusters along the dimension, or has clusters along z.
     """
     if dim is None:
         return 1
@@ -63,12 +63,12 @@ def blocks_along(load: Any, dim: str | None) -> int:
         raise OpError(
             load,
             f'has multicast = "{dim}", but the kernel has clusters of {"x".join(map(str, size))} '
-            "blocks; set known_cluster_size = array<i32: x, y, z> on it",
+            "CTAs; set known_cluster_size = array<i32: x, y, z> on it",
         )
     if size[2] != 1:
         raise OpError(
             load,
-            f"is in a kernel with clusters of {'x'.join(map(str, size))} blocks; blocks share loads "
+            f"is in a kernel with clusters of {'x'.join(map(str, size))} CTAs; CTAs share loads "
             "in clusters along x and y",
         )
     return count
@@ -76,10 +76,10 @@ def blocks_along(load: Any, dim: str | None) -> int:
 
 @dataclass(frozen=True)
 class Peers:
-    """The blocks that share loads with a block, itself among them.
+    """The CTAs of a cluster that share loads with a CTA, itself included.
 
     Attributes:
-        x, y: blocks of the cluster along x and y.
+        x, y: CTAs of the cluster along x and y.
         shared: the dimensions along which loads are shared.
     """
 
@@ -89,35 +89,35 @@ class Peers:
 
     @property
     def count(self) -> int:
-        """How many they are: the block's row of the cluster, its column, or both."""
+        """Their number: the CTA's row of the cluster, its column, or both."""
         along = {"x": self.x, "y": self.y}
         return 1 + sum(along[dim] - 1 for dim in self.shared)
 
-    def rank(self, which: I32) -> I32:
-        """The rank in the cluster of one of them, by its number from 0 to `count`."""
+    def rank(self, number: I32) -> I32:
+        """Return the rank in the cluster of one of them, by its number from 0 to `count` - 1."""
         if self.shared == {"x"}:
-            return which + block_rank("y") * self.x if self.y > 1 else which
+            return number + block_rank("y") * self.x if self.y > 1 else number
         if self.shared == {"y"}:
-            return which * self.x + block_rank("x") if self.x > 1 else which
-        # The row's blocks come first, then those of the column but the row's own.
+            return number * self.x + block_rank("x") if self.x > 1 else number
+        # First the CTAs of the row, then those of the column except for the one in the row.
         x, y = block_rank("x"), block_rank("y")
-        in_row = emit.compare("ult", which.value, self.x)
-        further = I32(emit.binary("subi", which.value, self.x))
-        skipped = I32(emit.select(emit.compare("uge", further.value, y.value), 1, 0))
-        row, column = which + y * self.x, (further + skipped) * self.x + x
+        in_row = emit.compare("ult", number.value, self.x)
+        in_column = I32(emit.binary("subi", number.value, self.x))
+        skipped = I32(emit.select(emit.compare("uge", in_column.value, y.value), 1, 0))
+        row, column = number + y * self.x, (in_column + skipped) * self.x + x
         return I32(emit.select(in_row, row.value, column.value))
 
 
 def block_rank(dim: str) -> I32:
-    """The block's index in its cluster along x or y."""
+    """Return the CTA's index in its cluster along x or y."""
     return I32(emit.value(f"nvvm.read.ptx.sreg.cluster.ctaid.{dim}", (), emit.i32()))
 
 
-def peers_of(pipeline: Any) -> Peers:
-    """The blocks that share loads of a pipeline.
+def peers_of(pipeline: Op) -> Peers:
+    """Return the CTAs that share loads of a pipeline.
 
     Raises:
-        OpError: if loads are shared along what the kernel has no clusters along.
+        OpError: if loads are shared along a dimension along which the kernel has no clusters.
     """
     shared = set()
     for use in pipeline.pipeline.uses:
@@ -130,13 +130,13 @@ def peers_of(pipeline: Any) -> Peers:
 
 
 def cluster_barrier() -> None:
-    """Emits a barrier of all threads of the cluster."""
+    """Emit a barrier of all threads of the cluster."""
     for name in ("nvvm.cluster.arrive", "nvvm.cluster.wait"):
         emit.op(name, aligned=ir.UnitAttr.get())
 
 
-def wait_at_end(function: Any) -> None:
-    """No block may exit while others may send to its shared memory."""
+def wait_at_end(function: Op) -> None:
+    """Emit a cluster barrier at the end: a CTA must not exit while others can write its shared memory."""
     for op in returns_of(function):
         before = op.operation.block.operations
         previous = before[len(before) - 2].operation if len(before) > 1 else None
@@ -145,8 +145,8 @@ def wait_at_end(function: Any) -> None:
                 cluster_barrier()
 
 
-def multicast_mask(load: Any, dim: str) -> Any:
-    """The mask of the blocks that get what a block loads (i16)."""
+def multicast_mask(load: Op, dim: str) -> Value:
+    """Return the mask of the CTAs to which a CTA's load is multicast (i16)."""
     peers = peers_of(pipeline_of(load))
     if dim == "x":
         row, other = (1 << peers.x) - 1, block_rank("y") * peers.x if peers.y > 1 else None

@@ -1,54 +1,57 @@
-"""Short forms for the ops that lowerings emit; `ir.Operation.create` is the fastest way to make one."""
+"""Functions that create ops of lowerings; they use `ir.Operation.create`, the fastest way."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from ..dialect.bindings import ir
+from ..dialect.irtypes import Attribute, Op, Type, Value
 
-Value = Any
 
-
-def i32() -> Any:
-    """The type i32."""
+def i32() -> Type:
+    """Return the type i32."""
     return ir.IntegerType.get_signless(32)
 
 
-def i64() -> Any:
-    """The type i64."""
+def i64() -> Type:
+    """Return the type i64."""
     return ir.IntegerType.get_signless(64)
 
 
-def pointer(space: int) -> Any:
-    """`!llvm.ptr<space>` of the current context."""
+def pointer(space: int) -> Type:
+    """Return `!llvm.ptr<space>` of the current context."""
     return ir.Type.parse(f"!llvm.ptr<{space}>")
 
 
 def op(
-    name: str, operands: Any = (), results: Any = (), regions: int = 0, **attributes: Any
-) -> Any:
-    """Creates an op at the current insertion point."""
+    name: str,
+    operands: Sequence[Value] = (),
+    results: Sequence[Type] = (),
+    regions: int = 0,
+    **attributes: Attribute,
+) -> Op:
+    """Create an op at the current insertion point."""
     return ir.Operation.create(
         name, results=results, operands=operands, attributes=attributes, regions=regions
     )
 
 
-def value(name: str, operands: Any, result: Any, **attributes: Any) -> Value:
-    """Creates an op with one result, and gives that."""
+def value(name: str, operands: Sequence[Value], result: Type, **attributes: Attribute) -> Value:
+    """Create an op with one result of type `result`, and return it."""
     return ir.Operation.create(
         name, results=[result], operands=operands, attributes=attributes
     ).result
 
 
-def constant(number: int, type_: Any) -> Value:
-    """An integer constant."""
+def constant(number: int, type_: Type) -> Value:
+    """Create an integer constant."""
     return value("arith.constant", (), type_, value=ir.IntegerAttr.get(type_, number))
 
 
 def binary(name: str, left: Value, right: Value | int) -> Value:
-    """`arith.<name>` of two integers of the same type; a number becomes a constant.
+    """Create `arith.<name>` of two integers of the same type; a number becomes a constant.
 
-    Neutral operands (adding 0, multiplying or dividing by 1) emit nothing.
+    A neutral right operand (adding 0, multiplying or dividing by 1) emits nothing.
     """
     if isinstance(right, int):
         if right == 0 and name in ("addi", "ori", "xori", "shrui", "shli"):
@@ -59,13 +62,13 @@ def binary(name: str, left: Value, right: Value | int) -> Value:
     return value(f"arith.{name}", (left, right), left.type)
 
 
-def cast_index(index: Value, type_: Any) -> Value:
-    """An index value as an integer of `type_`."""
+def cast_index(index: Value, type_: Type) -> Value:
+    """Cast an index value to an integer of `type_`."""
     return index if index.type == type_ else value("arith.index_cast", (index,), type_)
 
 
 def extracted(vector: Value, position: int) -> Value:
-    """An element of a vector."""
+    """Extract an element of a vector."""
     at = ir.DenseI64ArrayAttr.get([position])
     return value("vector.extract", (vector,), vector.type.element_type, static_position=at)
 
@@ -75,7 +78,7 @@ _PREDICATES = {"eq": 0, "ne": 1, "ult": 6, "uge": 9}
 
 
 def compare(predicate: str, left: Value, right: Value | int) -> Value:
-    """`arith.cmpi` of two integers of the same type (i1); a number becomes a constant."""
+    """Create `arith.cmpi` (i1) of two integers of the same type; a number becomes a constant."""
     if isinstance(right, int):
         right = constant(right, left.type)
     number = ir.IntegerAttr.get(i64(), _PREDICATES[predicate])
@@ -83,14 +86,14 @@ def compare(predicate: str, left: Value, right: Value | int) -> Value:
 
 
 def select(condition: Value, yes: Value | int, no: Value | int) -> Value:
-    """`arith.select` of two i32; numbers become constants."""
+    """Create `arith.select` of two i32; numbers become constants."""
     chosen = [constant(v, i32()) if isinstance(v, int) else v for v in (yes, no)]
     return value("arith.select", (condition, *chosen), chosen[0].type)
 
 
 @contextmanager
 def guarded(condition: Value) -> Iterator[None]:
-    """Emits what is built within into an `scf.if`."""
+    """Create an `scf.if`, and build the ops of the `with` block in it."""
     branch = op("scf.if", (condition,), regions=2)
     with ir.InsertionPoint(ir.Block.create_at_start(branch.regions[0])):
         yield
@@ -98,12 +101,13 @@ def guarded(condition: Value) -> Iterator[None]:
 
 
 def has_bit(number: Value, bit: int) -> Value:
-    """Whether an i32 has a bit (i1)."""
+    """Test whether an i32 has a bit set (i1); `bit` is a mask."""
     return compare("ne", binary("andi", number, bit), 0)
 
 
 def permuted(low: Value, high: Value, selector: Value | int) -> Value:
-    """`prmt`: an i32 of four of the bytes of two others, by the four digits of a selector."""
+    """Create `prmt`: an i32 of four bytes of `low` and `high`, selected by the four digits of
+    `selector`."""
     if isinstance(selector, int):
         selector = constant(selector, i32())
     mode = ir.Attribute.parse("#nvvm.permute_mode<default>")
@@ -111,26 +115,26 @@ def permuted(low: Value, high: Value, selector: Value | int) -> Value:
 
 
 def to_tf32(number: Value) -> Value:
-    """The bits of an f32 rounded to tf32, to nearest with ties away from zero."""
+    """Round an f32 to tf32, to nearest with ties away from zero; the result is its bits (i32)."""
     nearest = ir.Attribute.parse("#nvvm.fp_rnd_mode<rna>")
     return value("nvvm.convert.float.to.tf32", (number,), i32(), rnd=nearest)
 
 
-def position_value(values: tuple[Value, ...], constant: int, type_: Any) -> Value:
-    """The sum of index values, at least one, and a number, as an integer of `type_`."""
+def position_value(values: tuple[Value, ...], constant: int, type_: Type) -> Value:
+    """Compute the sum of index values (at least one) and a number, as an integer of `type_`."""
     first, *rest = (cast_index(value, type_) for value in values)
     for value in rest:
         first = binary("addi", first, value)
     return binary("addi", first, constant)
 
 
-def term_value(term: Any, position: Any, type_: Any, unit: int) -> Value:
-    """What a run-time position adds to an address, in `unit`s; see `layout.modes.Term`.
+def term_value(term: Any, position: Any, type_: Type, unit: int) -> Value:
+    """Compute the contribution of a run-time position to an address; see `layout.modes.Term`.
 
     Args:
-        term: the term; its stride is a multiple of `unit` per step taken.
-        position: index values and a constant (a `parts.Position`).
-        type_: the integer type to compute in.
+        term: the term.
+        position: index values and a constant (a `subtiles.Position`).
+        type_: the integer type of the result.
         unit: elements per unit of the result.
     """
     number = position_value(position.values, position.constant + term.added, type_)

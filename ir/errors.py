@@ -1,12 +1,13 @@
 """Errors at an op."""
 
-from typing import Any
+from ..dialect.irtypes import Op
 
 
 class OpError(Exception):
-    """An error at an op; the pass manager's adapter emits it there and the pass fails."""
+    """An error at an op. The pass fails, and the adapter of the pass manager emits the error at the
+    op."""
 
-    def __init__(self, op: Any, message: str) -> None:
+    def __init__(self, op: Op, message: str) -> None:
         super().__init__(message)
         self.op = op
         self.message = message

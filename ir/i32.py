@@ -1,17 +1,16 @@
-"""Arithmetic on i32 values as Python writes it, so that `layout/` computes for one thread in IR what it
-computes for all threads in NumPy."""
+"""Python operators on i32 values: functions of `layout/` then compute in IR for one thread what they
+compute in NumPy for all threads."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..dialect.irtypes import Value
 from . import emit
 
 
 class I32:
-    """An i32 value that is not negative; operators emit what computes them, with `int` or `I32`."""
+    """A non-negative i32 value; its operators, with `int` or `I32`, emit `arith` ops."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Value) -> None:
         self.value = value
 
     def __add__(self, other: I32 | int) -> I32:

@@ -1,26 +1,26 @@
-"""The function that an op belongs to, and what is known of the block that runs it."""
+"""The function that contains an op, and the size of its thread block."""
 
 from collections.abc import Iterator
 from math import prod
-from typing import Any
 
 from ..dialect.bindings import ir
 from ..dialect.diagnostics import format_location
+from ..dialect.irtypes import Attribute, Module, Op
 from ..dialect.ops import ElectOp, PartitionOp
 from ..layout.fragments import MAX_THREADS, WARPGROUP
 from .errors import OpError
 from .walk import walk
 
-#: Ops that hold functions, and those that end one.
+#: Ops that contain functions, and terminators of functions.
 MODULES = ("builtin.module", "gpu.module")
 _RETURNS = ("gpu.return", "func.return", "llvm.return")
 
 
-def function_of(op: Any) -> Any:
-    """The function around an op: its outermost ancestor below a module.
+def function_of(op: Op) -> Op:
+    """Return the function that contains an op: its outermost ancestor below a module.
 
     Raises:
-        OpError: if that is no function.
+        OpError: if that is not a function.
     """
     operation = op.operation
     while operation.parent is not None and operation.parent.operation.name not in MODULES:
@@ -30,15 +30,16 @@ def function_of(op: Any) -> Any:
     return operation
 
 
-def around(op: Any) -> Iterator[Any]:
-    """The ops around an op, within its function, the innermost first."""
+def around(op: Op) -> Iterator[Op]:
+    """Yield the ancestors of an op within its function, innermost first."""
     function, outer = function_of(op), op.operation
     while outer != function and (outer := outer.parent.operation) != function:
         yield outer
 
 
-def functions_of(module: Any) -> Iterator[Any]:
-    """The functions of a module and of the modules in it: the ops that hold code."""
+def functions_of(module: Module) -> Iterator[Op]:
+    """Yield the functions of a module and of its nested modules: ops with regions that are not
+    modules."""
     for op in list(module.operation.regions[0].blocks[0].operations):
         if op.operation.name in MODULES:
             yield from functions_of(op.operation)
@@ -46,33 +47,33 @@ def functions_of(module: Any) -> Iterator[Any]:
             yield op.operation
 
 
-def module_of(function: Any) -> Any:
-    """The module that holds a function; symbols that it uses are defined there."""
+def module_of(function: Op) -> Op:
+    """Return the module that contains a function, and defines the symbols that it uses."""
     return function.parent.operation
 
 
-def block_size(function: Any) -> tuple[int, int, int] | None:
-    """Threads of a block along x, y and z, from `known_block_size` (or `nvvm.reqntid`); None if it
-    is not known.
+def block_size(function: Op) -> tuple[int, int, int] | None:
+    """Return the threads of a thread block along x, y and z, from `known_block_size` (or
+    `nvvm.reqntid`); None without the attribute.
 
     Raises:
-        OpError: if no block has so many.
+        OpError: if no thread block has that size.
     """
     size = extents_of(function, "known_block_size", "gpu.known_block_size", "nvvm.reqntid")
     if size is not None and (min(size) < 1 or prod(size) > MAX_THREADS):
         threads = " x ".join(map(str, size))
         raise OpError(
-            function, f"has blocks of {threads} threads; expected 1 to {MAX_THREADS} threads"
+            function, f"has thread blocks of {threads} threads; expected 1 to {MAX_THREADS} threads"
         )
     return size
 
 
-def extents_of(function: Any, *names: str) -> tuple[int, int, int] | None:
-    """What the first of some attributes that a function has says of x, y and z, 1 where it says nothing;
-    None if it has none.
+def extents_of(function: Op, *names: str) -> tuple[int, int, int] | None:
+    """Return x, y and z of the first of the named attributes that a function has, 1 where it is shorter;
+    None if it has none of them.
 
     Raises:
-        OpError: if the attribute is not of that form.
+        OpError: if the attribute is malformed.
     """
     for name in names:
         if name in function.attributes:
@@ -84,18 +85,18 @@ def extents_of(function: Any, *names: str) -> tuple[int, int, int] | None:
     return None
 
 
-def required_block_size(op: Any) -> tuple[int, int, int]:
-    """The block size of the function around an op that is shared by the block's threads.
+def required_block_size(op: Op) -> tuple[int, int, int]:
+    """Return the thread block size of the kernel of an op that all threads execute together.
 
     Raises:
-        OpError: if it is not known, or is no number of whole warpgroups.
+        OpError: if it is not known, or is not a number of whole warpgroups.
     """
     size = block_size(function_of(op))
     if size is None:
         raise OpError(
             op,
-            "is shared by threads of the block, but the kernel does not say how many there are; set "
-            "known_block_size = array<i32: x, y, z> on it",
+            "is executed by all threads together, but the number of threads is not known; set "
+            "known_block_size = array<i32: x, y, z> on the kernel",
         )
     if prod(size) % WARPGROUP:
         raise OpError(
@@ -106,11 +107,11 @@ def required_block_size(op: Any) -> tuple[int, int, int]:
     return size
 
 
-def check_collective(op: Any) -> None:
-    """Checks that all threads of a warpgroup come by an op.
+def check_collective(op: Op) -> None:
+    """Check that all threads of a warpgroup execute an op.
 
     Raises:
-        OpError: if it is in an `smem.elect`, which one thread executes.
+        OpError: if it is in an `smem.elect`, whose region one thread executes.
     """
     for outer in around(op):
         if outer.name == ElectOp.OPERATION_NAME:
@@ -121,12 +122,11 @@ def check_collective(op: Any) -> None:
             )
 
 
-def warpgroups_of(op: Any) -> tuple[int, int]:
-    """The warpgroups that execute an op: those of its partition, or all of the block; the first, and the one
-    behind the last.
+def warpgroups_of(op: Op) -> tuple[int, int]:
+    """Return the range [first, end) of warpgroups that execute an op: those of its partition, or all.
 
     Raises:
-        OpError: if the block's size is not known, or is no number of whole warpgroups.
+        OpError: if the thread block size is not known, or is not a number of whole warpgroups.
     """
     end = prod(required_block_size(op)) // WARPGROUP
     for outer in around(op):
@@ -139,20 +139,20 @@ def warpgroups_of(op: Any) -> tuple[int, int]:
     return 0, end
 
 
-def threads_of(function: Any) -> int | None:
-    """Threads of a block; None if it is not known."""
+def threads_of(function: Op) -> int | None:
+    """Return the number of threads of a thread block; None if it is not known."""
     size = block_size(function)
     return None if size is None else prod(size)
 
 
-def parameter_attributes(function: Any, count: int) -> list[Any]:
-    """The attributes of each of a function's `count` parameters."""
+def parameter_attributes(function: Op, count: int) -> list[Attribute]:
+    """Return the attribute dictionaries of a function's `count` parameters."""
     attributes = function.attributes
     return (
         list(attributes["arg_attrs"]) if "arg_attrs" in attributes else [ir.DictAttr.get()] * count
     )
 
 
-def returns_of(function: Any) -> Iterator[Any]:
-    """The ops that end a function."""
+def returns_of(function: Op) -> Iterator[Op]:
+    """Yield the return ops of a function."""
     return walk(function, *_RETURNS)

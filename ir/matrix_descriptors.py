@@ -1,8 +1,9 @@
-"""The 64-bit matrix descriptors of an operand, in IR."""
+"""Emission of the 64-bit matrix descriptors of an operand."""
 
 from typing import Any
 
 from ..dialect.bindings import ir
+from ..dialect.irtypes import Op, Value
 from ..layout import MmaTiles, Swizzle, Term
 from ..layout.descriptor import BASE_OFFSET
 from ..layout.elements import UNIT_BYTES
@@ -11,34 +12,42 @@ from . import emit
 from .shared_memory import allocation_alignment, allocation_pointer
 from .subtiles import Position, Subtile, allocation_layout, check_units
 
-#: Bits of an address that matrix-descriptor-encode keeps, after its shift by 4.
+#: Mask of the address bits that matrix-descriptor-encode keeps, after the shift by 4.
 START_MASK = 0x3FFFF >> 4
 
 _Term = tuple[Term, Position]
 
 
 class Descriptors:
-    """The descriptors of a module's operands; those of a root are made once."""
+    """The descriptors of a module's operands; each base of an allocation is emitted once."""
 
     def __init__(self) -> None:
-        self._bases: dict[Any, Any] = {}
+        self._bases: dict[Any, Value] = {}
 
-    def of(self, mma: Any, name: str, subtile: Subtile, found: MmaTiles) -> Any:
-        """Emits the descriptor that the blocks of an operand of that name are constant steps from; a
-        vector of several if the distance of the blocks is known at run time only.
+    def of(self, mma: Op, name: str, subtile: Subtile, tiles: MmaTiles) -> Value:
+        """Emit the descriptor of an operand, from which its MMA tiles are at constant steps.
+
+        Args:
+            mma: the op, at which errors are reported.
+            name: the operand's name, for messages.
+            subtile: the operand.
+            tiles: its MMA tiles.
+
+        Returns:
+            An i64, or a vector of several if the distance between MMA tiles is known at run time only.
 
         Raises:
-            OpError: if the part begins between 16-byte units; it is reported at `mma`.
+            OpError: if the subtile begins between 16-byte units.
         """
         unit = subtile.slice.layout.element.unit
         check_units(subtile, mma, f"reads {name} from", "descriptors count {} elements (16 bytes)")
-        offset = first_byte(subtile, found)
-        constant = found.encoding.of(found.canonical, 0).encode()
+        offset = first_byte(subtile, tiles)
+        constant = tiles.encoding.of(tiles.canonical, 0).encode()
         key = (subtile.allocation.operation, constant, offset)
         if key not in self._bases:
-            self._bases[key] = _base(subtile.allocation, constant, offset, found.canonical.swizzle)
+            self._bases[key] = _base(subtile.allocation, constant, offset, tiles.canonical.swizzle)
         made = []
-        for own in found.terms:
+        for own in tiles.terms:
             total = self._bases[key]
             terms = [*subtile.terms, *((term, subtile.origin[term.dim]) for term in own)]
             for term, position in _outermost_first(terms, mma):
@@ -51,15 +60,16 @@ class Descriptors:
         return emit.value("vector.from_elements", made, vector)
 
 
-def first_byte(subtile: Subtile, found: MmaTiles) -> int:
-    """Bytes from the root to the first block, as far as they are constant, before the swizzle."""
+def first_byte(subtile: Subtile, tiles: MmaTiles) -> int:
+    """Return the constant part of the offset of the first MMA tile in its allocation, in bytes, before
+    the swizzle."""
     return (
-        subtile.slice.offset // subtile.slice.layout.element.unit * UNIT_BYTES + found.starts[0][0]
+        subtile.slice.offset // subtile.slice.layout.element.unit * UNIT_BYTES + tiles.starts[0][0]
     )
 
 
-def _base(allocation: Any, constant: int, offset: int, swizzle: Swizzle) -> Any:
-    """The descriptor of what lies `offset` bytes into a root, computed right after the root."""
+def _base(allocation: Op, constant: int, offset: int, swizzle: Swizzle) -> Value:
+    """Emit the descriptor of byte `offset` of an allocation, next to the allocation."""
     i64 = emit.i64()
     with ir.InsertionPoint(allocation), allocation.location:
         address = emit.value("llvm.ptrtoint", (allocation_pointer(allocation, offset),), i64)
@@ -69,18 +79,18 @@ def _base(allocation: Any, constant: int, offset: int, swizzle: Swizzle) -> Any:
         descriptor = emit.binary("ori", start, emit.constant(signed, i64))
         if swizzle is Swizzle.NONE or allocation_alignment(allocation) % swizzle.pattern_bytes == 0:
             return _opaque(descriptor)
-        # The pattern starts with the root, at an address that only the running kernel knows.
+        # The swizzle pattern starts at the allocation, whose address is known at run time only.
         pattern = emit.value("llvm.ptrtoint", (allocation_pointer(allocation),), i64)
         lines = allocation_layout(allocation).alignment >> PHASE_BIT
         phase = emit.binary("andi", emit.binary("shrui", pattern, PHASE_BIT), lines - 1)
         return _opaque(emit.binary("ori", descriptor, emit.binary("shli", phase, BASE_OFFSET[0])))
 
 
-def _opaque(descriptor: Any) -> Any:
-    """The same value, of which no compiler knows the bits, by empty assembly.
+def _opaque(descriptor: Value) -> Value:
+    """Hide the bits of a value from compilers by empty inline assembly.
 
-    LLVM would move the constant into the adds that follow, and ptxas 13.0 loses the upper half of a
-    sum of such a constant and a thread's number.
+    LLVM would fold the constant into the adds that follow, and ptxas 13.0 loses the upper half of a sum
+    of such a constant and a thread index.
     """
     return emit.value(
         "llvm.inline_asm",
@@ -91,10 +101,10 @@ def _opaque(descriptor: Any) -> Any:
     )
 
 
-def _outermost_first(terms: list[_Term], user: Any) -> list[_Term]:
-    """Run-time terms, those that change least often first: a loop then adds only its own."""
+def _outermost_first(terms: list[_Term], user: Op) -> list[_Term]:
+    """Sort run-time terms, those of outer loops first: an inner loop then adds only its own terms."""
 
-    def depth(value: Any) -> int:
+    def depth(value: Value) -> int:
         owner = value.owner
         block = owner if isinstance(owner, ir.Block) else owner.operation.block
         count, op = 0, user.operation

@@ -1,17 +1,17 @@
-"""Whether an architecture multiplies what an mma does."""
+"""Check that an architecture has an mma."""
 
 from functools import lru_cache
-from typing import Any
 
+from ..dialect.irtypes import Op
 from ..layout import Arch, Element
 from .errors import OpError
 
 
-def check_mma_support(mma: Any, a: Element, b: Element, arch: Arch) -> None:
-    """Checks that an architecture computes an mma, also one of descriptors, on elements of those types.
+def check_mma_support(mma: Op, a: Element, b: Element, arch: Arch) -> None:
+    """Check that an architecture has an mma op (on tiles or descriptors) for element types of A and B.
 
     Raises:
-        OpError: if it does not.
+        OpError: if it has not.
     """
     sparse, scaled = mma.metadata is not None, mma.scales is not None
     if not _multiplies(arch, a, b, sparse, scaled, mma.ctas):
@@ -20,5 +20,8 @@ def check_mma_support(mma: Any, a: Element, b: Element, arch: Arch) -> None:
 
 @lru_cache(maxsize=64)
 def _multiplies(arch: Arch, a: Element, b: Element, sparse: bool, scaled: bool, ctas: int) -> bool:
-    """Whether it does. A refusal names other architectures, of which there may be more later."""
+    """Whether the architecture has the mma.
+
+    Only this is cached: a refusal lists other architectures, which can be registered later.
+    """
     return arch.refusal(a, b, sparse, scaled, ctas) is None

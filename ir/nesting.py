@@ -1,15 +1,14 @@
-"""How deep regions may nest: passes that follow a program recurse into them."""
+"""The limit on nested regions: passes recurse into them."""
 
-from typing import Any
-
+from ..dialect.irtypes import Module
 from .errors import OpError
 
-#: More than any kernel has, and few enough for Python's stack.
+#: More than kernels have, and few enough for Python's stack.
 MAX_REGIONS = 64
 
 
-def check_nesting(module: Any) -> None:
-    """Checks that the regions of a module do not nest too deep.
+def check_nesting(module: Module) -> None:
+    """Check that the regions of a module do not nest too deep.
 
     Raises:
         OpError: at the first op that is too deep.

@@ -1,9 +1,8 @@
-"""Addresses in shared memory: where a tile's root begins."""
-
-from typing import Any
+"""Addresses in shared memory: pointers to allocations and memrefs."""
 
 from ..dialect.bindings import ir
 from ..dialect.caching import cached_in_context
+from ..dialect.irtypes import Attribute, Op, Type, Value
 from ..dialect.memrefs import is_dynamic, strides_of
 from ..dialect.ops import ViewOp
 from . import emit
@@ -11,17 +10,17 @@ from .errors import OpError
 from .kernel import function_of, module_of
 from .view_memory import DYNAMIC_ALIGNMENT, known_alignment, memory_of
 
-#: The symbol of the block's dynamic shared memory.
+#: The symbol of dynamic shared memory.
 SYMBOL = "__smem_dynamic"
 
 
-def allocation_pointer(allocation: Any, offset: int = 0) -> Any:
-    """A shared pointer to byte `offset` of an alloc's, a pipeline's, a view's or a tensor memory's bytes.
+def allocation_pointer(allocation: Op, offset: int = 0) -> Value:
+    """Emit a shared pointer to byte `offset` of an alloc, a view, a pipeline or a tensor memory op.
 
-    Emitted at the insertion point, which the root dominates.
+    The allocation must dominate the insertion point.
 
     Raises:
-        OpError: if the root is an alloc or a pipeline without an offset of its own.
+        OpError: if an op other than a view has no `offset` attribute.
     """
     if isinstance(allocation, ViewOp):
         return gep(memref_pointer(allocation.memref, 3), offset)
@@ -32,8 +31,10 @@ def allocation_pointer(allocation: Any, offset: int = 0) -> Any:
 
 
 def assume_alignment(view: ViewOp) -> None:
-    """Emits, at the view's place, that its memory begins where its `alignment` promises, if nothing that
-    is known says so. It costs no instruction; the emulator checks it."""
+    """Emit an `llvm.intr.assume` of a view's asserted `alignment`, unless the alignment is known.
+
+    It costs no instruction; the emulator checks it.
+    """
     if known_alignment(memory_of(view.memref), function_of(view)) % view.alignment == 0:
         return
     i64 = emit.i64()
@@ -43,14 +44,17 @@ def assume_alignment(view: ViewOp) -> None:
     emit.op("llvm.intr.assume", (holds,), op_bundle_sizes=ir.DenseI32ArrayAttr.get([]))
 
 
-def allocation_alignment(allocation: Any) -> int:
-    """What is known of the alignment of an alloc's or view's first byte."""
+def allocation_alignment(allocation: Op) -> int:
+    """Return the alignment of a view's memory, or of the dynamic shared memory that an alloc is in, in
+    bytes."""
     return allocation.alignment if isinstance(allocation, ViewOp) else DYNAMIC_ALIGNMENT
 
 
-def allocation_multiple(allocation: Any) -> int:
-    """What the address of an alloc's or view's first byte certainly is a multiple of; the offset of an
-    alloc, as its memory begins at a multiple of any alignment."""
+def allocation_multiple(allocation: Op) -> int:
+    """Return a number that divides the address of an alloc's or view's first byte.
+
+    For an alloc, it is the offset: dynamic shared memory begins at a multiple of every alignment.
+    """
     if isinstance(allocation, ViewOp):
         return allocation.alignment
     begin = allocation.offset
@@ -58,10 +62,10 @@ def allocation_multiple(allocation: Any) -> int:
     return begin
 
 
-def gep(base: Any, offset: Any, element: str = "i8") -> Any:
-    """`base` advanced by `offset` elements: a number, or an integer value."""
+def gep(base: Value, offset: Value | int, element: str = "i8") -> Value:
+    """Emit a pointer `offset` elements after `base`; `offset` is a number or an integer value."""
     if isinstance(offset, int) and not _DYNAMIC < offset < -_DYNAMIC:
-        # Addresses are numbers modulo 2^64.
+        # Addresses are modulo 2^64.
         offset = emit.constant((offset + (1 << 63)) % (1 << 64) - (1 << 63), emit.i64())
     static = isinstance(offset, int)
     if static and offset == 0:
@@ -78,7 +82,7 @@ _DYNAMIC = -(1 << 31)
 
 
 @cached_in_context
-def _gep_attributes(pointer: Any, offset: int, element: str) -> dict[str, Any]:
+def _gep_attributes(pointer: Type, offset: int, element: str) -> dict[str, Attribute]:
     context = pointer.context
     return {
         "rawConstantIndices": ir.DenseI32ArrayAttr.get([offset], context),
@@ -87,14 +91,14 @@ def _gep_attributes(pointer: Any, offset: int, element: str) -> dict[str, Any]:
 
 
 @cached_in_context
-def memory_type(element: Any) -> str:
-    """The LLVM type of a memref's elements."""
+def memory_type(element: Type) -> str:
+    """Return the LLVM type of a memref's elements."""
     wide_float = isinstance(element, ir.FloatType) and element.width > 8
     return str(element) if wide_float else f"i{element.width}"
 
 
-def memref_pointer(memref: Any, space: int) -> Any:
-    """A pointer to the first element of a memref, its offset included."""
+def memref_pointer(memref: Value, space: int) -> Value:
+    """Emit a pointer to the first element of a memref, its offset included."""
     i64, index = emit.i64(), ir.IndexType.get()
     start = emit.value("memref.extract_aligned_pointer_as_index", (memref,), index)
     address = emit.cast_index(start, i64)
@@ -110,8 +114,8 @@ def memref_pointer(memref: Any, space: int) -> Any:
     return emit.value("llvm.inttoptr", (address,), emit.pointer(space))
 
 
-def strided_metadata(memref: Any) -> Any:
-    """`memref.extract_strided_metadata`: base, offset, then sizes and strides."""
+def strided_metadata(memref: Value) -> Op:
+    """Emit `memref.extract_strided_metadata`; its results are base, offset, sizes and strides."""
     rank = memref.type.rank
     element = memref.type.element_type
     space = memref.type.memory_space
@@ -122,8 +126,8 @@ def strided_metadata(memref: Any) -> Any:
     )
 
 
-def stride_value(memref: Any, dim: int, type_: Any) -> Any:
-    """The stride of a memref's dimension, in elements: a number, or a value of `type_`."""
+def stride_value(memref: Value, dim: int, type_: Type) -> Value | int:
+    """Return the stride of a memref's dimension, in elements: a number, or a value of `type_`."""
     strides, _ = strides_of(memref.type)
     if not is_dynamic(strides[dim]):
         return strides[dim]
@@ -131,27 +135,27 @@ def stride_value(memref: Any, dim: int, type_: Any) -> Any:
     return emit.cast_index(value, type_)
 
 
-def _element_bytes(memref: Any) -> int:
+def _element_bytes(memref: Type) -> int:
     return int(memref.element_type.width) // 8
 
 
-#: What declares it.
+#: The declaration of `SYMBOL`.
 _DECLARATION = (
     f"llvm.mlir.global external @{SYMBOL}() "
     f"{{addr_space = 3 : i32, alignment = {DYNAMIC_ALIGNMENT} : i64}} : !llvm.array<0 x i8>"
 )
 
 
-def _address_space(declaration: Any) -> int:
+def _address_space(declaration: Op) -> int:
     attributes = declaration.attributes
     return attributes["addr_space"].value if "addr_space" in attributes else 0
 
 
-def _dynamic_memory(op: Any) -> Any:
-    """The address of the kernel's dynamic shared memory; its symbol is made when first needed.
+def _dynamic_memory(op: Op) -> Value:
+    """Emit the address of dynamic shared memory; the symbol is created at its first use.
 
     Raises:
-        OpError: if the module has something else of that name.
+        OpError: if the module has another symbol of that name.
     """
     module = module_of(function_of(op))
     body = module.regions[0].blocks[0]

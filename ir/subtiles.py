@@ -1,10 +1,10 @@
-"""From the tile that an op uses back to the memory it is a part of."""
+"""From the tile that an op uses to its allocation: the chain of stages and subtiles."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ..dialect.bindings import ir
 from ..dialect.diagnostics import format_location
+from ..dialect.irtypes import Block, Op, Value
 from ..dialect.ops import AllocationOp, SubviewOp
 from ..dialect.types import layout_of
 from ..layout import Multiple, Slice, Term, TileLayout
@@ -14,13 +14,13 @@ from .kernel import function_of
 
 @dataclass(frozen=True)
 class Position:
-    """Where something begins along a dimension: the sum of some index values and a number."""
+    """A start along a dimension: the sum of index values and a number, in elements."""
 
-    values: tuple[Any, ...] = ()
+    values: tuple[Value, ...] = ()
     constant: int = 0
 
-    def further(self, start: Any) -> "Position":
-        """The position `start` further, a number or a value."""
+    def further(self, start: Value | int) -> "Position":
+        """Return the position advanced by `start`, a number or a value."""
         if isinstance(start, int):
             return replace(self, constant=self.constant + start)
         return replace(self, values=(*self.values, start))
@@ -28,16 +28,16 @@ class Position:
 
 @dataclass(frozen=True)
 class Subtile:
-    """A tile as a part of the alloc or view that it comes from.
+    """A tile as a slice of its allocation.
 
     Attributes:
-        root: the `smem.alloc` or `smem.view`.
-        slice: where the part begins in the root's tile, and its layout.
-        starts: the position that each of the slice's terms is computed from.
-        origin: what the layout's origin is, for each dimension where only the running kernel knows it.
+        allocation: the `smem.alloc` or `smem.view`.
+        slice: the offset in the allocation's tile, and the layout.
+        starts: the position that each term of the slice is computed from.
+        origin: the origin of the layout for each dimension, where it is known at run time only.
     """
 
-    allocation: Any
+    allocation: Op
     slice: Slice
     starts: tuple[Position, ...]
     origin: tuple[Position, ...]
@@ -48,35 +48,36 @@ class Subtile:
         return list(zip(self.slice.terms, self.starts, strict=True))
 
 
-#: What to do instead of letting an op hand on tiles: what is known of a tile is known of one alloc.
+#: Advice for ops that forward tiles. A layout is assigned to one alloc, so a tile must be known
+#: statically.
 INSTEAD_OF_TILES = (
     "loops, branches and selections hand on no tiles: give one smem.alloc a leading dimension, hand on "
     "an index, and take smem.stage where the tile is used"
 )
 
 
-def chain_of(tile: Any, user: Any) -> tuple[Any, list[Any]]:
-    """The alloc or view that a tile comes from, and the stages and subtiles between, in their order.
+def chain_of(tile: Value, user: Op) -> tuple[Op, list[Op]]:
+    """Return the alloc or view of a tile, and the stages and subtiles from it to the tile, in order.
 
     Raises:
-        OpError: if it comes from anything else; it is reported at `user`.
+        OpError: at `user`, if another op defines the tile.
     """
-    chain: list[Any] = []
+    chain: list[Op] = []
     op = tile.owner
     while not isinstance(op, AllocationOp):
         if not isinstance(op, SubviewOp):
             raise OpError(
                 user,
-                "uses a tile that does not come from an smem.alloc or smem.view by stages and "
-                f"subtiles alone, but from {_origin(op)}",
+                "uses a tile that is not a stage or subtile of an smem.alloc or smem.view, but comes "
+                f"from {_origin(op)}",
             )
         chain.append(op)
         op = op.tile.owner
     return op, chain[::-1]
 
 
-def _origin(owner: Any) -> str:
-    """What hands on a tile that is no part of another, in words, and what would do instead."""
+def _origin(owner: Op | Block) -> str:
+    """Describe the owner of a tile that is not from an allocation, and what to do instead."""
     block = isinstance(owner, ir.Block)
     op = (owner.owner if block else owner).operation
     where = f"'{op.name}' at {format_location(op.location)}"
@@ -85,16 +86,15 @@ def _origin(owner: Any) -> str:
     return f"{'a block argument in ' * block}{where}; {INSTEAD_OF_TILES}"
 
 
-def subtile_from(tile: Any, user: Any) -> Subtile:
-    """The part that a tile is.
+def subtile_from(tile: Value, user: Op) -> Subtile:
+    """Return a tile as a slice of its allocation.
 
     Args:
         tile: a value of tile type with a layout.
-        user: the op that uses it, where errors are reported.
+        user: the op that uses it, at which errors are reported.
 
     Raises:
-        OpError: if the tile does not come from an alloc or view by stages and subtiles alone, or
-            has no layout yet.
+        OpError: if the tile is not a stage or subtile of an alloc or view, or has no layout yet.
     """
     op, chain = chain_of(tile, user)
     layout = layout_of(op.tile.type)
@@ -102,24 +102,24 @@ def subtile_from(tile: Any, user: Any) -> Subtile:
         raise OpError(user, "uses a tile without a layout; run smem-assign-layouts before")
     subtile, starts = Slice(layout, 0), []
     origin = [Position()] * len(layout.shape)
-    for step in chain:
-        inner = step.slice_of(subtile.layout)
-        begun = _begun(origin, subtile.layout, step)
-        starts += [begun[term.dim] for term in inner.terms]
+    for element in chain:
+        inner = element.slice_of(subtile.layout)
+        begins = _begins(origin, subtile.layout, element)
+        starts += [begins[term.dim] for term in inner.terms]
         subtile = subtile.then(inner)
-        # A stage is taken of the leading dimension, which it drops.
-        begun = begun[len(begun) - len(subtile.layout.shape) :]
+        # A stage drops the leading dimension.
+        begins = begins[len(begins) - len(subtile.layout.shape) :]
         origin = [
             at if isinstance(known, Multiple) else Position()
-            for at, known in zip(begun, subtile.layout.origins, strict=True)
+            for at, known in zip(begins, subtile.layout.origins, strict=True)
         ]
     return Subtile(op, subtile, tuple(starts), tuple(origin))
 
 
-def _begun(origin: list[Position], layout: TileLayout, step: Any) -> list[Position]:
-    """Where a stage or subtile begins within the modes of the tile that it is taken of."""
-    values = iter(step.run_time_starts)
-    starts = [next(values) if isinstance(s, Multiple) else s for s in step.starts]
+def _begins(origin: list[Position], layout: TileLayout, op: Op) -> list[Position]:
+    """The start of a stage or subtile within the modes of its tile, for each dimension."""
+    values = iter(op.run_time_starts)
+    starts = [next(values) if isinstance(s, Multiple) else s for s in op.starts]
     starts += [0] * (len(origin) - len(starts))
     return [
         at.further(known if isinstance(known, int) else 0).further(start)
@@ -127,29 +127,30 @@ def _begun(origin: list[Position], layout: TileLayout, step: Any) -> list[Positi
     ]
 
 
-def check_units(subtile: Subtile, op: Any, does: str, needs: str) -> None:
-    """Checks that a part begins at a multiple of 16 bytes, whatever its run-time starts are.
+def check_units(subtile: Subtile, op: Op, does: str, needs: str) -> None:
+    """Check that a subtile begins at a multiple of 16 bytes for all run-time starts.
 
     Args:
-        part: the part.
-        op: the op that uses it, where the error is reported.
-        does: what the op does, for the message: "writes".
-        needs: why, with a place for the elements of 16 bytes: "16-byte accesses need multiples of {}".
+        subtile: the subtile.
+        op: the op that uses it, at which the error is reported.
+        does: the verb of the message: "writes".
+        needs: the reason; `{}` is replaced by the elements of 16 bytes: "16-byte accesses need multiples
+            of {}".
 
     Raises:
-        OpError: if it may begin between such units.
+        OpError: if it can begin between 16-byte units.
     """
     unit = subtile.slice.layout.element.unit
     if subtile.slice.multiple % unit:
         raise OpError(
             op,
-            f"{does} a part that begins {subtile.slice.multiple} elements or a multiple of that into its "
-            f"tile; {needs.format(unit)}",
+            f"{does} a subtile that begins {subtile.slice.multiple} elements or a multiple of that into "
+            f"its tile; {needs.format(unit)}",
         )
 
 
-def allocation_layout(allocation: Any) -> TileLayout:
-    """The layout of an alloc or view that has one."""
+def allocation_layout(allocation: Op) -> TileLayout:
+    """Return the layout of an alloc or view, which must be assigned."""
     layout = layout_of(allocation.tile.type)
     assert layout is not None
     return layout

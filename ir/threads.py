@@ -1,14 +1,13 @@
-"""The thread's index in its block."""
-
-from typing import Any
+"""The thread index in a CTA."""
 
 from ..dialect.bindings import ir
+from ..dialect.irtypes import Value
 from . import emit
 
 
-def linear_thread(size: tuple[int, int, int]) -> Any:
-    """The thread's linear index in a block of that size (i32)."""
-    total: Any = None
+def linear_thread(size: tuple[int, int, int]) -> Value:
+    """Emit the linear thread index (i32) in a CTA of `size` threads along x, y and z."""
+    total: Value = None
     x, y, z = size
     for dim, extent, scale in (("x", x, 1), ("y", y, x), ("z", z, x * y)):
         if extent == 1 and dim != "x":

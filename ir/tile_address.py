@@ -1,4 +1,4 @@
-"""Addresses in a tile that each thread computes for itself, swizzle included."""
+"""Per-thread addresses in a tile, swizzle included."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dialect.irtypes import Value
 from ..layout import Swizzle, TileLayout
 from ..layout.elements import UNIT_BYTES
 from ..layout.swizzle import PHASE_BIT
@@ -16,7 +17,7 @@ from .subtiles import Subtile
 
 
 class TileAddress:
-    """Pointers to elements of a part of a tile."""
+    """Pointers to elements of a subtile."""
 
     def __init__(self, subtile: Subtile) -> None:
         self.subtile = subtile
@@ -24,28 +25,28 @@ class TileAddress:
         self._base = allocation_pointer(subtile.allocation)
         self._start = self._subtile_start()
         bits = self.layout.element.bits
-        #: Whether the part begins with a pattern of the swizzle. Whole patterns do not change the phase:
-        #: the thread's own offset is then swizzled alone, so that it does not depend on the stage.
+        #: Whether the subtile begins at a swizzle pattern. If so, its start does not change the phase:
+        #: only the thread's offset in the subtile is swizzled, which is then the same for all stages.
         self.starts_pattern = (
             subtile.slice.multiple * bits // 8 % self.layout.swizzle.pattern_bytes == 0
         )
 
     def within(self, row: I32, column: I32) -> I32:
-        """Bytes from the part's start to an element, before the swizzle."""
+        """Return the bytes from the start of the subtile to an element, before the swizzle."""
         total = self._along(row, 0) + self._along(column, 1)
         bits = self.layout.element.bits
         return total * (bits // 8) if bits >= 8 else total // (8 // bits)
 
-    def pointer(self, within: I32) -> Any:
-        """The pointer to what lies `within` bytes from the part's start, before the swizzle."""
+    def pointer(self, within: I32) -> Value:
+        """Emit the pointer to byte `within` of the subtile, counted before the swizzle."""
         if self.starts_pattern:
             return self.at_swizzled(self.swizzled(within))
         start = self._start
         total = within + (I32(start) if not isinstance(start, int) else start)
         return gep(self._base, self.swizzled(total).value)
 
-    def at_swizzled(self, swizzled: I32) -> Any:
-        """The pointer to a swizzled offset from the start of a part that begins with a pattern."""
+    def at_swizzled(self, swizzled: I32) -> Value:
+        """Emit the pointer to a swizzled offset in a subtile that begins at a swizzle pattern."""
         return gep(gep(self._base, self._start), swizzled.value)
 
     def swizzled(self, offset: I32) -> I32:
@@ -57,20 +58,21 @@ class TileAddress:
         mask = swizzle.width - unit
         return offset ^ (offset >> (PHASE_BIT - unit.bit_length() + 1) & mask)
 
-    def _subtile_start(self) -> Any:
-        """Bytes from the root to the part, before the swizzle (i32); a number if it is constant."""
+    def _subtile_start(self) -> Value | int:
+        """The bytes from the allocation to the subtile, before the swizzle (i32); a number if
+        constant."""
         unit = self.layout.element.unit
-        start: Any = self.subtile.slice.offset // unit * UNIT_BYTES
+        start: int = self.subtile.slice.offset // unit * UNIT_BYTES
         if not self.subtile.terms:
             return start
-        total: Any = None
+        total: Value = None
         for term, value in self.subtile.terms:
             scaled = emit.term_value(term, value, emit.i32(), unit)
             total = scaled if total is None else emit.binary("addi", total, scaled)
         return emit.binary("addi", emit.binary("muli", total, UNIT_BYTES), start)
 
     def _origin(self, dim: int) -> I32 | int:
-        """Where the part begins within the modes of a dimension."""
+        """The start of the subtile within the modes of a dimension."""
         origin = self.layout.origins[dim]
         if isinstance(origin, int):
             return origin
@@ -78,7 +80,7 @@ class TileAddress:
         return I32(emit.position_value(position.values, position.constant, emit.i32()))
 
     def _along(self, index: I32, dim: int) -> I32:
-        """The element offset of an index along one dimension of the part."""
+        """The element offset of an index along one dimension of the subtile."""
         total: I32 | None = None
         index = index + self._origin(dim)
         modes = self.layout.modes[dim]
@@ -94,25 +96,25 @@ class TileAddress:
 
 
 class SteppedAddress:
-    """Pointers of threads that all step through a tile by the same rows and columns.
+    """Pointers of threads that all advance through a tile by the same rows and columns.
 
-    Where a step is the same number of bytes for every thread, or flips the same bits, it costs one
-    instruction; elsewhere the address is computed anew.
+    An advance that adds the same number of bytes in every thread, or flips the same bits, costs one
+    instruction. For others, the address is computed from the start.
     """
 
     def __init__(self, address: TileAddress, starts: Any, start: tuple[I32, I32]) -> None:
         """
         Args:
-            address: of the tile.
+            address: the address of the tile.
             starts: (row, column) of the first element of each thread, int64[threads] each.
-            start: the same, of the thread that executes it.
+            start: (row, column) of the first element of the executing thread.
         """
         self._address = address
         self._starts, self._start = starts, start
         self._anchors: list[tuple[np.ndarray, I32]] = []
 
-    def pointer(self, rows: int, columns: int) -> Any:
-        """The thread's pointer, `rows` and `columns` further than its first."""
+    def pointer(self, rows: int, columns: int) -> Value:
+        """Emit the thread's pointer, `rows` and `columns` after its first element."""
         address = self._address
         if not address.starts_pattern or not address.layout.has_static_origin:
             return address.pointer(self._within(rows, columns))

@@ -1,50 +1,52 @@
-"""The memory that an `smem.view` shows: where it begins, and what its alignment is known to be."""
+"""The memory of an `smem.view`: its beginning and its known alignment."""
 
+from collections.abc import Callable
 from math import gcd
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..dialect.bindings import ir
 from ..dialect.build import i64
 from ..dialect.divisibility import constant_of
+from ..dialect.irtypes import Attribute, Op, Type, Value
 from ..layout.elements import WINDOW_BYTES
 from .errors import OpError
 from .kernel import module_of
 
-#: What dynamic shared memory is aligned to: the widest swizzle pattern. The symbol of the tiles says so,
-#: and code generation says it of upstream's.
+#: Alignment of dynamic shared memory in bytes: the largest swizzle pattern. The symbol of dynamic shared
+#: memory has it, and code generation sets it on upstream's symbol.
 DYNAMIC_ALIGNMENT = 1024
 
-#: What upstream's lowering aligns `gpu.dynamic_shared_memory` to.
+#: Alignment of `gpu.dynamic_shared_memory` after upstream's lowering, in bytes.
 _UPSTREAM_ALIGNMENT = 16
 
-#: The attribute by which upstream's lowering aligns a kernel's workgroup buffer, and a variable.
+#: Alignment attributes in upstream's lowering: of a kernel's workgroup buffer, and of a variable.
 _BUFFER_ALIGNMENT, _VARIABLE_ALIGNMENT = "llvm.align", "alignment"
 
 
 class Memory(NamedTuple):
-    """What a memref shows.
+    """The memory of a memref.
 
     Attributes:
         base: the memref of the whole memory.
-        shift: bytes from its beginning; None if not known.
+        shift: bytes from its beginning to the memref; None if not known.
     """
 
-    base: Any
+    base: Value
     shift: int | None
 
     @property
-    def op(self) -> Any:
-        """The op that gives the memory; None for an argument."""
+    def op(self) -> Op | None:
+        """The op that defines the memory; None for an argument."""
         return None if isinstance(self.base.owner, ir.Block) else self.base.owner.operation
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether it is the block's dynamic shared memory."""
+        """Whether it is dynamic shared memory."""
         return self.op is not None and self.op.name == "gpu.dynamic_shared_memory"
 
 
-def memory_of(memref: Any) -> Memory:
-    """The memory that a memref shows, as far as views and casts lead to it."""
+def memory_of(memref: Value) -> Memory:
+    """Return the memory of a memref, through `memref.view` and `memref.cast`."""
     shift: int | None = 0
     while not isinstance(memref.owner, ir.Block):
         op = memref.owner.operation
@@ -57,9 +59,9 @@ def memory_of(memref: Any) -> Memory:
     return Memory(memref, shift)
 
 
-def declaration_of(memory: Memory, function: Any) -> Any:
-    """What declares a memory, and can be told its alignment: a workgroup buffer of the kernel, a variable
-    of the module, or an op that allocates; None if nothing here does."""
+def declaration_of(memory: Memory, function: Op) -> "Variable | Buffer | None":
+    """Return the declaration of a memory, whose alignment can be set: a workgroup buffer of the kernel, a
+    variable of the module, or an op that allocates; None if there is none in the module."""
     op = memory.op
     if op is None:
         buffers = list(_buffers(function))
@@ -77,31 +79,31 @@ def declaration_of(memory: Memory, function: Any) -> Any:
 class Variable(NamedTuple):
     """A `memref.global`, or an op that allocates."""
 
-    op: Any
+    op: Op
 
     @property
     def alignment(self) -> int:
-        """Its alignment in bytes; 1 if it says nothing."""
+        """The alignment in bytes; 1 without the attribute."""
         given = self.op.attributes
         return given[_VARIABLE_ALIGNMENT].value if _VARIABLE_ALIGNMENT in given else 1
 
     def align(self, alignment: int) -> None:
-        """Sets its alignment, in bytes."""
+        """Set the alignment, in bytes."""
         self.op.attributes[_VARIABLE_ALIGNMENT] = i64(alignment)
 
 
 class Buffer(NamedTuple):
-    """A workgroup buffer of a `gpu.func`, by its number."""
+    """A workgroup buffer of a `gpu.func`, and its number."""
 
-    function: Any
+    function: Op
     number: int
 
     @property
     def alignment(self) -> int:
-        """Its alignment in bytes; 1 if it says nothing.
+        """The alignment in bytes; 1 without the attribute.
 
         Raises:
-            OpError: if what it says is no power of two that shared memory has.
+            OpError: if the attribute is not a power of two within the size of shared memory.
         """
         own = self._all()[self.number]
         if _BUFFER_ALIGNMENT not in own:
@@ -117,23 +119,23 @@ class Buffer(NamedTuple):
         return value
 
     def align(self, alignment: int) -> None:
-        """Sets its alignment, in bytes."""
+        """Set the alignment, in bytes."""
         attributes = self._all()
         own = attributes[self.number]
-        # To ask an entry of the dictionary itself ends the process on attributes without a class.
+        # Reading `each.attr` ends the process for attributes without a Python class.
         kept = {each.name: own[each.name] for each in own}
         attributes[self.number] = ir.DictAttr.get({**kept, _BUFFER_ALIGNMENT: i64(alignment)})
         self.function.attributes["workgroup_attrib_attrs"] = ir.ArrayAttr.get(attributes)
 
-    def _all(self) -> list[Any]:
+    def _all(self) -> list[Attribute]:
         given = self.function.attributes
         if "workgroup_attrib_attrs" in given:
             return list(given["workgroup_attrib_attrs"])
         return [ir.DictAttr.get()] * len(_buffers(self.function))
 
 
-def known_alignment(memory: Memory, function: Any) -> int:
-    """What the address of the first byte of a memory is certainly a multiple of."""
+def known_alignment(memory: Memory, function: Op) -> int:
+    """Return a number that is known to divide the address of a memref's first byte."""
     if memory.shift is None:
         return 1
     declared = declaration_of(memory, function)
@@ -141,12 +143,13 @@ def known_alignment(memory: Memory, function: Any) -> int:
     return gcd(alignment, memory.shift) if memory.shift else alignment
 
 
-def buffer_bytes(function: Any, size_of: Any) -> int:
-    """Bytes of the workgroup buffers that a `gpu.func` declares, each at a multiple of its alignment.
+def buffer_bytes(function: Op, size_of: Callable[[Type], int]) -> int:
+    """Return the total bytes of the workgroup buffers of a `gpu.func`, each at a multiple of its
+    alignment.
 
     Args:
         function: the function.
-        size_of: gives the bytes of a memref's type.
+        size_of: returns the bytes of a memref type.
     """
     end = 0
     for number, buffer in enumerate(_buffers(function)):
@@ -155,7 +158,7 @@ def buffer_bytes(function: Any, size_of: Any) -> int:
     return end
 
 
-def _buffers(function: Any) -> list[Any]:
+def _buffers(function: Op) -> list[Value]:
     """The arguments of a `gpu.func` that are its workgroup buffers."""
     if "workgroup_attributions" not in function.attributes:
         return []
@@ -164,5 +167,5 @@ def _buffers(function: Any) -> list[Any]:
     return list(function.regions[0].blocks[0].arguments)[inputs : inputs + count]
 
 
-def _symbol(op: Any) -> str:
+def _symbol(op: Op) -> str:
     return ir.StringAttr(op.attributes["sym_name"]).value

@@ -1,37 +1,40 @@
-"""Finding ops: by the names of upstream's, by the classes of ours."""
+"""Walks that collect ops by name, or by class for ops of the dialect."""
 
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
 from ..dialect.bindings import ir
+from ..dialect.irtypes import Op
 from ..dialect.op import SmemOp, operation_names
 from ..dialect.smem import Smem
 
-#: An op by its name, or all ops of a class of the dialect; the classes' ops are found as views.
+#: The name of an op, or a class of ops of the dialect. Ops found by class are op views.
 Wanted = str | type[SmemOp]
 
 _ADVANCE = ir.WalkResult.ADVANCE
 
 
-def walk(allocation: Any, *wanted: Wanted) -> Iterator[Any]:
-    """The ops that are wanted (all if nothing is said), in the order of the text; collected before any
-    is changed."""
-    if not wanted:
-        found: list[Any] = []
+def walk(root: Op, *wanted: Wanted) -> Iterator[Op]:
+    """Return the ops in `root` of the wanted names and classes (all ops by default), in pre-order.
 
-        def visit(op: Any) -> Any:
+    They are collected before the first is returned, so the caller can change them.
+    """
+    if not wanted:
+        found: list[Op] = []
+
+        def visit(op: Op) -> Any:
             found.append(op)
             return _ADVANCE
 
-        allocation.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+        root.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
         return iter(found)
-    return iter(gather(allocation, wanted)[0])
+    return iter(gather(root, wanted)[0])
 
 
-def gather(allocation: Any, *groups: Iterable[Wanted]) -> list[list[Any]]:
-    """The ops of each group, in the order of the text: one walk where each group would take its own."""
-    found: list[list[Any]] = [[] for _ in groups]
+def gather(root: Op, *groups: Iterable[Wanted]) -> list[list[Op]]:
+    """Return the ops in `root` of each group, in pre-order, collected in a single walk."""
+    found: list[list[Op]] = [[] for _ in groups]
     adders: dict[str, Any] = {}
     for wanted, ops in zip(groups, found, strict=True):
         for each in wanted:
@@ -42,23 +45,23 @@ def gather(allocation: Any, *groups: Iterable[Wanted]) -> list[list[Any]]:
                 adders |= dict.fromkeys(names, lambda op, ops=ops: ops.append(op.opview))
     adder_of = adders.get
 
-    # Called for every op of a module: what it does is most of the time of some passes.
-    def visit(op: Any) -> Any:
+    # Called for every op of a module; it takes most of the time of some passes.
+    def visit(op: Op) -> Any:
         add = adder_of(op.name)
         if add is not None:
             add(op)
         return _ADVANCE
 
-    allocation.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    root.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found
 
 
-def holds(allocation: Any, *wanted: Wanted) -> bool:
-    """Whether one of the ops that are wanted is in an op."""
-    return next(walk(allocation, *wanted), None) is not None
+def holds(root: Op, *wanted: Wanted) -> bool:
+    """Whether `root` contains a wanted op."""
+    return next(walk(root, *wanted), None) is not None
 
 
 @cache
 def _names(wanted: type[SmemOp], known: int) -> tuple[str, ...]:
-    """The names of the ops of a class, of which there may be more once more ops are known."""
+    """The names of the ops of a class; `known` (the number of defined ops) invalidates the cache."""
     return operation_names(wanted)

@@ -1,11 +1,11 @@
 """mlir-smem: tiles in GPU shared memory for MLIR.
 
-    mlir_smem.register(context)                          # the dialect, in a host's context
-    mlir_smem.add_passes(pm, "smem-to-nvvm")             # the lowering, in a host's pass manager
-    mlir_smem.compile(module_or_text, arch="sm_90a")     # the whole way to a cubin
+    mlir_smem.register(context)                          # load the dialect into a context
+    mlir_smem.add_passes(pm, "smem-to-nvvm")             # add the lowering to a pass manager
+    mlir_smem.compile(module_or_text, arch="sm_90a")     # compile a module to a cubin
 
-Nothing is loaded before it is used: `register` loads `dialect` and `layout`, `add_passes` loads
-`ir` and `passes`, and each other folder comes when it is asked for. `mlir_smem.layout` needs no MLIR.
+Subpackages are imported on first use: `register` imports `dialect` and `layout`, `add_passes` imports
+`ir` and `passes`. `mlir_smem.layout` needs no MLIR.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Compiled", "add_passes", "add_pipeline", "compile", "register"]
 
-#: The folders, each a subpackage.
+#: The subpackages.
 _FOLDERS = (
     "advisor",
     "codegen",
@@ -31,7 +31,7 @@ _FOLDERS = (
     "tools",
 )
 
-#: The functions and classes here, and the folder that each is from.
+#: The functions and classes of this package, and the subpackage that defines each.
 _HOME = {
     "Compiled": "codegen",
     "add_passes": "passes",

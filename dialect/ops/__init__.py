@@ -1,4 +1,4 @@
-"""The ops, one idea a file, with a function that builds each."""
+"""The ops and their builders; each file defines one op, or a few related ones."""
 
 from .alloc import AllocOp, alloc
 from .columns import ColumnsOp, columns

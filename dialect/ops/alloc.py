@@ -1,7 +1,6 @@
-"""`smem.alloc`: a tile in the kernel's dynamic shared memory."""
+"""`smem.alloc`: a tile in dynamic shared memory."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..arguments import ElementType, Layout
 from ..attributes import auto
@@ -10,18 +9,19 @@ from ..build import create
 from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Effects
+from ..irtypes import Value
 from ..types import TileType, allocation_layout_of, layout_of, tile
 from .memory import AllocationOp, check_offset, offset_of
 
 
 class AllocOp(AllocationOp, name="alloc"):
-    """Reserves shared memory for a tile, for as long as it is used.
+    """Allocates shared memory for `tile`, from its first use to its last.
 
-    Its tile is used by itself, or by `smem.stage` and `smem.subtile`. Loops carry no tiles, branches
-    yield none and nothing selects one: give the alloc a leading dimension, and carry or select an index.
+    The tile is used directly, or through `smem.stage` and `smem.subtile`. It cannot be an operand of a
+    loop, a branch, a yield or a select: give the alloc a leading dimension, and carry or select an index.
 
-    `smem-assign-layouts` replaces `#smem.auto` in its type, and `smem-allocate` adds `offset`, the
-    bytes from the start of dynamic shared memory.
+    `smem-assign-layouts` replaces `#smem.auto` in the type of the tile. `smem-allocate` adds the
+    attribute `offset`: bytes from the start of dynamic shared memory.
     """
 
     tile: ext.Result[TileType]
@@ -33,7 +33,7 @@ class AllocOp(AllocationOp, name="alloc"):
 
     @property
     def shared_bytes(self) -> int:
-        """Bytes of the tile, padding of its layout included."""
+        """The bytes of the tile, with the padding of its layout."""
         layout = layout_of(self.tile.type)
         if layout is None:
             raise Invalid("has no layout; run smem-assign-layouts before")
@@ -49,12 +49,12 @@ class AllocOp(AllocationOp, name="alloc"):
 
 
 @builder
-def alloc(shape: Sequence[int], element: ElementType, layout: Layout | None = None) -> Any:
-    """A new tile.
+def alloc(shape: Sequence[int], element: ElementType, layout: Layout | None = None) -> Value:
+    """Build an `smem.alloc`, and return its tile.
 
     Args:
         shape: (rows, columns), or (stages, rows, columns), in elements.
         element: the MLIR element type.
-        layout: a layout attribute; `#smem.auto` if left out.
+        layout: a layout attribute; `#smem.auto` by default.
     """
     return create(AllocOp, results=[tile(shape, element, layout or auto())]).result

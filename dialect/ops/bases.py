@@ -1,26 +1,29 @@
-"""Operands of `smem.mma_desc` that need several descriptors, because blocks are apart by what only the
-running kernel knows: a vector of them, and for each block which one it is a constant step from."""
+"""Operands of `smem.mma_desc` with several descriptors.
+
+An operand has several descriptors if the distance between its MMA tiles is known at run time only: a
+vector of descriptors, and for each MMA tile the index of the descriptor that its step is added to.
+"""
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...layout.elements import UNIT_BYTES, WINDOW_BYTES
 from ..bindings import ir
 from ..diagnostics import Invalid
+from ..irtypes import Op
 
 #: One descriptor, or several.
 Descriptors = ir.IntegerType[64] | ir.VectorType
 
 
-def bases_of(op: Any, operand: str) -> list[int] | None:
-    """For each block of operand "a" or "b", its descriptor's place in the vector; None if the operand
-    is one descriptor."""
+def bases_of(op: Op, operand: str) -> list[int] | None:
+    """Return, for each MMA tile of operand "a" or "b", the index of its descriptor in the vector; None if
+    the operand is a single descriptor."""
     name = f"{operand}_bases"
     return list(op.attributes[name]) if name in op.attributes else None
 
 
 def check_reach(name: str, steps: Sequence[int]) -> None:
-    """Checks that steps, in 16-byte units, stay in what the addresses of a descriptor reach.
+    """Check that steps, in 16-byte units, fit the address range of a descriptor.
 
     Raises:
         Invalid: if one does not.
@@ -32,8 +35,8 @@ def check_reach(name: str, steps: Sequence[int]) -> None:
         )
 
 
-def check_bases(op: Any, operand: str) -> None:
-    """Checks that an operand is one descriptor, or a vector of those that its blocks name.
+def check_bases(op: Op, operand: str) -> None:
+    """Check that an operand is a single descriptor, or a vector of which its MMA tiles use every element.
 
     Raises:
         Invalid: if it is not.
@@ -44,11 +47,11 @@ def check_bases(op: Any, operand: str) -> None:
         if given is not None:
             raise Invalid(f"has {name}, but {operand} is {type_}; expected vector<nxi64>")
         return
-    blocks = len(op.attributes[f"{operand}_steps"])
-    fits = isinstance(given, ir.DenseI64ArrayAttr) and len(given) == blocks
+    tiles = len(op.attributes[f"{operand}_steps"])
+    fits = isinstance(given, ir.DenseI64ArrayAttr) and len(given) == tiles
     count = type_.shape[0] if len(type_.shape) == 1 else 0
     if not fits or set(given) != set(range(count)) or str(type_.element_type) != "i64":
         raise Invalid(
-            f"has {name} = {given} for {operand} of {type_}; expected vector<nxi64>, and in an "
-            f"array<i64: ...> for each of {blocks} blocks one of its elements, each at least once"
+            f"has {name} = {given} for {operand} of {type_}; expected vector<nxi64>, and "
+            f"array<i64: ...> with an index into it for each of {tiles} MMA tiles, every index used"
         )

@@ -1,6 +1,4 @@
-"""`smem.columns`: some columns of a fragment."""
-
-from typing import Any
+"""`smem.columns`: a range of columns of a fragment."""
 
 from ..arguments import Fragment
 from ..bindings import ext, ir
@@ -8,16 +6,22 @@ from ..build import create, i64
 from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
+from ..irtypes import Value
 from ..op import SmemOp
 from ..types import FragmentType, check_fragment, check_readable, fragment, shape_of, tensor_of
 
-#: Columns that lie in registers of their own (PTX ISA 9.7.15.5.1.1, figures of matrix D).
+#: Columns of an accumulator are in separate registers by groups of 8 (PTX ISA 9.7.15.5.1.1, figures of
+#: D).
 STEP = 8
 
 
 class ColumnsOp(SmemOp, name="columns"):
-    """Takes the columns of an accumulator from `first` on, as many as the result has: a fragment that can
-    be stored or mapped by itself. It costs no instruction."""
+    """Takes a range of columns of the accumulator `fragment`: the columns of `result`, from column
+    `first` on.
+
+    `first` is a multiple of 8. The result can be stored or mapped separately. The op emits no
+    instruction.
+    """
 
     fragment: ext.Operand[FragmentType]
     first: ir.IntegerAttr
@@ -44,8 +48,8 @@ class ColumnsOp(SmemOp, name="columns"):
 
 
 @builder
-def columns(value: Fragment, first: int, count: int) -> Any:
-    """The columns `first` to `first + count` of a readable accumulator."""
+def columns(value: Fragment, first: int, count: int) -> Value:
+    """Build an `smem.columns`: `count` columns of a readable accumulator, from column `first` on."""
     rows, _ = shape_of(value.type)
     result = fragment((rows, count), tensor_of(value.type).element_type)
     return create(ColumnsOp, [value], [result], first=i64(first)).result

@@ -1,6 +1,4 @@
-"""`smem.convert`: an accumulator becomes the A of another mma."""
-
-from typing import Any
+"""`smem.convert`: an accumulator to the A fragment of another mma."""
 
 from ..arguments import ElementType, Fragment
 from ..bindings import ext
@@ -9,6 +7,7 @@ from ..builder import builder
 from ..caching import cached_in_context
 from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
+from ..irtypes import Type, Value
 from ..op import SmemOp
 from ..types import (
     FragmentType,
@@ -21,7 +20,7 @@ from ..types import (
     tensor_of,
 )
 
-#: Element types of the multiplicands that each accumulator becomes.
+#: Element types of A fragments, by accumulator type.
 CONVERTED = {
     "f32": ("f16", "bf16", "tf32", "f8E4M3FN", "f8E5M2"),
     "f16": ("f16", "f8E4M3FN", "f8E5M2"),
@@ -30,14 +29,14 @@ CONVERTED = {
 
 
 class ConvertOp(SmemOp, name="convert"):
-    """Converts an accumulator (M, N) to a multiplicand A of the same shape: the D of one mma becomes
-    the A of the next.
+    """Converts the accumulator `source` (M, N) to an A fragment of the same shape: D of one mma becomes
+    A of the next.
 
-    Floats are rounded to nearest (even; tf32: away from zero). 8-bit types stay at their largest and
-    smallest finite values beyond these. i1 is the lowest bit of an integer. An f32 multiplicand, as
-    loaded from a tile, becomes tf32.
+    Floats are rounded to nearest, ties to even (tf32: ties away from zero). 8-bit types saturate to their
+    finite range. i1 is the lowest bit of an integer. An f32 A fragment, as loaded from a tile, is
+    converted to tf32.
 
-    16-bit types stay in the same threads; others are exchanged between the four threads that hold a
+    Elements of 16 bits stay in their threads; others are exchanged between the four threads that hold a
     row of 8 columns.
     """
 
@@ -52,7 +51,7 @@ class ConvertOp(SmemOp, name="convert"):
 
 
 @cached_in_context
-def _check(source: Any, result: Any) -> None:
+def _check(source: Type, result: Type) -> None:
     check_fragment(result)
     if not is_a_fragment(result):
         raise Invalid(f"results in {result}; expected #smem.a_fragment")
@@ -60,7 +59,7 @@ def _check(source: Any, result: Any) -> None:
     if is_a_fragment(source):
         held = tensor_of(source).element_type
         if (str(held), str(kept)) != ("f32", "tf32"):
-            raise Invalid(f"converts a multiplicand of {held} to {kept}; expected f32 to tf32")
+            raise Invalid(f"converts an A fragment of {held} to {kept}; expected f32 to tf32")
     else:
         check_readable(source)
         expected = CONVERTED[fragment_accumulator(source).name]
@@ -73,6 +72,7 @@ def _check(source: Any, result: Any) -> None:
 
 
 @builder
-def convert(value: Fragment, element: ElementType) -> Any:
-    """The accumulator (or multiplicand of f32) `value` as a multiplicand of the MLIR type `element`."""
+def convert(value: Fragment, element: ElementType) -> Value:
+    """Build an `smem.convert`: the accumulator (or f32 A fragment) `value` to an A fragment of
+    `element`."""
     return create(ConvertOp, [value], [a_fragment(shape_of(value.type), element)]).result

@@ -1,5 +1,4 @@
-"""`smem.copy` and `smem.copy_async`: global memory, or another tile, to a tile, by all threads of the
-block."""
+"""`smem.copy` and `smem.copy_async`: copies to a tile by all threads of the CTA."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,21 +15,21 @@ from ..caching import cached_in_context
 from ..diagnostics import Invalid, format_location, verifier
 from ..effects import Completion, Effects, Scope, read, write
 from ..elements import element_of
+from ..irtypes import Op, Type
 from ..memrefs import check_global, check_vectors, contiguous_dim
 from ..op import SmemOp
 from ..optional_attributes import has_unit_attribute
 from ..types import TileType, layout_of, shape_of, tensor_of, tile_element
 from ..uses import Chooser, Path
-from .factor_blocks import check_blocks, holds_blocks, refuse_rows
+from .scale_blocks import check_blocks, holds_blocks, reject_rows
 
-#: Types of 8-bit integers, whose bits a copy does not look at.
+#: 8-bit integer types, between which a copy does not distinguish.
 _BYTES = {"i8", "si8", "ui8"}
 
-
-#: Says which dimension of the source each dimension of the tile is.
+#: Attribute: the dimension of the source for each dimension of the tile.
 PERMUTATION = "permutation"
 
-#: Lets a copy change which dimension is contiguous.
+#: Attribute: the copy may change which dimension is contiguous.
 RELAYOUT = "relayout"
 
 
@@ -39,10 +38,10 @@ class AnyCopy(SmemOp):
 
     @property
     def permutation(self) -> tuple[int, ...]:
-        """For each dimension of the tile, the dimension of the source that it is.
+        """The dimension of the source for each dimension of the tile.
 
         Raises:
-            Invalid: if the attribute is no permutation of two dimensions.
+            Invalid: if the attribute is not a permutation of two dimensions.
         """
         if PERMUTATION not in self.attributes:
             return (0, 1)
@@ -59,41 +58,42 @@ class AnyCopy(SmemOp):
         """Whether the copy may change which dimension is contiguous.
 
         Raises:
-            Invalid: if the attribute is no unit attribute.
+            Invalid: if the attribute has a value.
         """
         return has_unit_attribute(self, RELAYOUT)
 
     @property
     def reads_blocks(self) -> bool:
-        """Whether it reads blocks of scale factors in global memory."""
+        """Whether the source is a memref of blocks of scale factors."""
         return holds_blocks(self.source.type)
 
     @property
     def reads_tile(self) -> bool:
-        """Whether it reads a tile rather than global memory."""
+        """Whether the source is a tile."""
         return isinstance(self.source.type, TileType)
 
     def transfer(self, threads: int, read: TileLayout | None = None) -> Transfer | Relayout:
-        """What it asks of its tile's layout.
+        """The constraint on the layout of the destination tile.
 
         Args:
-            threads: of the block.
-            read: the layout of the tile that it reads; None for global memory.
+            threads: the number of threads of the CTA.
+            read: the layout of the source tile; None for global memory.
 
         Raises:
-            Invalid: if nothing is contiguous in global memory.
-            LayoutError: if lines are no multiples of 16 bytes, or nothing is contiguous in the tile.
+            Invalid: if no dimension is contiguous in global memory.
+            LayoutError: if lines are not multiples of 16 bytes, or no dimension of the tile is
+                contiguous.
         """
         if read is not None:
             return self._tile_copy(threads).transfer(read)
         return _transfer(self.source.type, self.tile.type, threads, self.permutation, self.relayout)
 
     def _tile_copy(self, threads: int) -> TileCopy:
-        """What is known of a copy from a tile to a tile without their layouts."""
+        """The description of a copy from a tile to a tile, without their layouts."""
         return TileCopy(self.permutation, self.relayout, threads)
 
     def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use | None:
-        """What it asks of a tile's layout; None if nothing shall be asked of the other end."""
+        """The constraint on a tile's layout; None if the copy is not to constrain it."""
         what = f"the copy at {format_location(self.location)}"
         if self.reads_tile:
             reads = operand == "source"
@@ -109,34 +109,35 @@ class AnyCopy(SmemOp):
 
 
 class CopyOp(AnyCopy, name="copy"):
-    """Copies a matrix in global memory, or a tile, into a tile of the same shape and element type.
+    """Copies `source`, a matrix in global memory (a memref) or a tile, to `tile`, of the same shape and
+    element type.
 
-    A tile of tf32 is filled from f32, rounded to nearest (ties away from zero); a tile of i1 or f4E2M1FN
-    from i8, whose bytes hold 8 or 2 elements each, the first in the lowest bits. Padded elements of
-    4 and 6 bits come by `smem.tma_load` alone.
+    A tile of tf32 is copied from f32, rounded to nearest (ties away from zero). A tile of i1 or f4E2M1FN
+    is copied from i8, whose bytes hold 8 or 2 elements, the first in the lowest bits. Padded elements of
+    4 and 6 bits are copied by `smem.tma_load` only.
 
-    All threads of the block take part, each moving 16 bytes at a time along the dimension that is
-    contiguous in global memory. Rows (or columns) must begin at multiples of 16 bytes. The tile is
-    written by ordinary stores: a barrier makes it visible to other threads, `smem.fence` before the
-    barrier to `smem.mma`.
+    All threads of the CTA execute the op. Each access moves 16 bytes along the dimension that is
+    contiguous in global memory, whose lines (rows or columns) must begin at multiples of 16 bytes. The
+    tile is written by ordinary stores: a barrier makes them visible to other threads; `smem.fence`
+    before the barrier makes them visible to `smem.mma`.
 
-    `permutation = array<i64: 1, 0>` copies element (i, j) of the matrix to element (j, i) of the tile,
-    as `linalg.transpose` does. It changes indices alone: what is contiguous in global memory still is
-    in the tile, or the copy is refused.
+    `permutation = array<i64: 1, 0>` copies element (i, j) of the source to element (j, i) of the tile,
+    as `linalg.transpose` does. It changes indices only: the dimension that is contiguous in global
+    memory must also be contiguous in the tile.
 
-    The unit attribute `relayout` lets the copy change that, and changes no index: where the tile's
-    layout is contiguous along the other dimension, each thread reads a block of up to 16 x 16
-    elements, transposes it in its registers (at most 64 of them) and writes 16 bytes at a time (of
-    i1, blocks of 32 x 32 and 4 bytes). So an mma can read 8-bit, 32-bit and i1 data that is
-    M- or N-major in global memory. A tile whose layout is open is only transposed if no layout
-    does without.
+    The unit attribute `relayout` lifts this restriction and changes no index. If the tile is contiguous
+    along the other dimension, each thread reads a block of up to 16 x 16 elements, transposes it in at
+    most 64 registers, and writes 16 bytes at a time (for i1, blocks of 32 x 32 and 4 bytes). With it, an
+    mma can read 8-bit, 32-bit and i1 data that is M-major or N-major in global memory. A tile of layout
+    `#smem.auto` is transposed only if every other layout is rejected.
 
-    Scale factors, a tile of (rows, factors), come from a memref of the blocks in which cuBLAS has them,
-    [rows / 128][factors / 4][32][4][4]; its type says that it is one. 8-bit integers may stand for them.
+    A tile of scale factors (rows, factors) is copied from a memref of blocks in the order of cuBLAS, of
+    shape [rows / 128][factors / 4][32][4][4]. The elements of the memref can be 8-bit integers.
 
-    Of a tile as the source all of this holds, except that elements below 8 bits are not copied: its
-    layout says what is contiguous, and tf32 is rounded from a tile of f32. It is read by ordinary
-    loads: between them and what wrote it lies a barrier, and between them and what overwrites it, too.
+    The same rules hold for a tile as the source, with two differences: elements below 8 bits are not
+    copied, and the source's layout determines its contiguous dimension. A tile of tf32 is rounded from a
+    tile of f32. The source is read by ordinary loads: a barrier is needed between earlier writes and the
+    copy, and between the copy and later writes.
     """
 
     source: ext.Operand[Any]
@@ -150,11 +151,11 @@ class CopyOp(AnyCopy, name="copy"):
 
 
 class CopyAsyncOp(AnyCopy, name="copy_async"):
-    """Starts the copy that `smem.copy` does, without waiting for it (`cp.async`).
+    """Starts an asynchronous copy of the memref `source` to `tile` (`cp.async`); see `smem.copy`.
 
-    `smem.copy_commit` closes the group of copies that a thread has started; `smem.copy_wait` waits
-    for groups. Only after it does what is said of `smem.copy` hold. There is no `relayout`: the bytes
-    do not pass through registers.
+    `smem.copy_commit` closes the group of copies that a thread has started, and `smem.copy_wait` waits
+    for groups. After the wait, the rules of `smem.copy` apply to the tile. There is no `relayout`, since
+    the bytes do not pass through registers.
     """
 
     source: ext.Operand[Any]
@@ -174,13 +175,14 @@ class CopyAsyncOp(AnyCopy, name="copy_async"):
 
 
 class CopyCommitOp(SmemOp, name="copy_commit"):
-    """Makes a group of the thread's asynchronous copies since the last group; it may be empty."""
+    """Closes a group of the copies that the thread has started since its last group; it can be empty."""
 
     effects = Effects(commits=Completion.CP_ASYNC_GROUP)
 
 
 class CopyWaitOp(SmemOp, name="copy_wait"):
-    """Waits until at most the `pending` latest groups of the thread's copies are unfinished."""
+    """Waits until at most the `pending` latest groups of the thread's asynchronous copies are unfinished
+    (`cp.async.wait_group`)."""
 
     pending: ir.IntegerAttr
 
@@ -192,22 +194,22 @@ class CopyWaitOp(SmemOp, name="copy_wait"):
         check_groups(self)
 
 
-def check_groups(wait: Any) -> None:
-    """Checks how many groups a wait leaves pending.
+def check_groups(wait: Op) -> None:
+    """Check the number of pending groups of a wait.
 
     Raises:
-        Invalid: if they are fewer than none.
+        Invalid: if it is negative.
     """
     pending = wait.pending.value
     if pending < 0:
         raise Invalid(f"has pending = {pending}; expected 0 or more groups")
 
 
-def check_copy(op: Any) -> None:
-    """Checks the attributes of a copy, and its operands by them.
+def check_copy(op: Op) -> None:
+    """Check the attributes and operands of a copy.
 
     Raises:
-        Invalid: if they do not fit each other.
+        Invalid: if they violate a rule.
     """
     asynchronous = isinstance(op, CopyAsyncOp)
     for name in op.attributes:
@@ -223,16 +225,16 @@ def check_copy(op: Any) -> None:
 
 
 def _transfer(
-    source: Any, tile: Any, threads: int, permutation: tuple[int, ...], relayout: bool
+    source: Type, tile: Type, threads: int, permutation: tuple[int, ...], relayout: bool
 ) -> Transfer | Relayout:
     contiguous = permutation.index(contiguous_dim(source))
-    kind = Relayout if relayout else Transfer
-    return kind(tile_element(tile), shape_of(tile), contiguous, threads)
+    transfer = Relayout if relayout else Transfer
+    return transfer(tile_element(tile), shape_of(tile), contiguous, threads)
 
 
 @cached_in_context
 def _check(
-    source: Any, tile: Any, asynchronous: bool, permutation: tuple[int, ...], relayout: bool
+    source: Type, tile: Type, asynchronous: bool, permutation: tuple[int, ...], relayout: bool
 ) -> None:
     shape = shape_of(tile)
     if len(shape) != 2:
@@ -255,7 +257,7 @@ def _check(
             )
         check_blocks(source, tile, "copies")
         return
-    refuse_rows(source, tile)
+    reject_rows(source, tile)
     _check_elements(source, tile, asynchronous)
     if relayout and tile_element(tile) == E2M1:
         raise Invalid(
@@ -264,7 +266,7 @@ def _check(
     expected = _source_shape(source, tile, permutation)
     if tuple(source.shape) != expected:
         raise Invalid(
-            f"copies {source} to a tile of {'x'.join(map(str, shape))}{_said(permutation)}; take a "
+            f"copies {source} to a tile of {'x'.join(map(str, shape))}{_by(permutation)}; take a "
             f"memref.subview of static shape {'x'.join(map(str, expected))}"
         )
     layout = layout_of(tile)
@@ -275,12 +277,12 @@ def _check(
         raise Invalid(problem)
 
 
-def _said(permutation: tuple[int, ...]) -> str:
+def _by(permutation: tuple[int, ...]) -> str:
     return "" if permutation == (0, 1) else f" by permutation {list(permutation)}"
 
 
-def _check_tiles(source: Any, tile: Any, permutation: tuple[int, ...], relayout: bool) -> None:
-    """Checks a copy from a tile to a tile (rows, columns)."""
+def _check_tiles(source: Type, tile: Type, permutation: tuple[int, ...], relayout: bool) -> None:
+    """Check a copy from a tile to a tile (rows, columns)."""
     given, shape = shape_of(source), shape_of(tile)
     if len(given) != 2:
         raise Invalid(f"copies from a tile (rows, columns), not {list(given)}; take a stage")
@@ -295,7 +297,7 @@ def _check_tiles(source: Any, tile: Any, permutation: tuple[int, ...], relayout:
     if given != expected:
         raise Invalid(
             f"copies a tile of {'x'.join(map(str, given))} to a tile of "
-            f"{'x'.join(map(str, shape))}{_said(permutation)}; take an smem.subtile of "
+            f"{'x'.join(map(str, shape))}{_by(permutation)}; take an smem.subtile of "
             f"{'x'.join(map(str, expected))}"
         )
     read, written = layout_of(source), layout_of(tile)
@@ -305,12 +307,12 @@ def _check_tiles(source: Any, tile: Any, permutation: tuple[int, ...], relayout:
             raise Invalid(problem)
 
 
-def _check_elements(source: Any, tile: Any, asynchronous: bool) -> None:
-    """Checks that a memref holds what a tile does, or what a copy makes of it."""
+def _check_elements(source: Type, tile: Type, asynchronous: bool) -> None:
+    """Check that the elements of a memref are those of a tile, or are converted to them by the copy."""
     held, kept = str(source.element_type), str(tensor_of(tile).element_type)
     if tile_element(tile).padding:
         raise Invalid(
-            f"copies to a tile of {kept}, whose elements are padded on their way; only smem.tma_load does"
+            f"copies to a tile of {kept}, whose elements are padded; only smem.tma_load pads them"
         )
     if is_packed(tile):
         if held not in _BYTES:
@@ -322,41 +324,41 @@ def _check_elements(source: Any, tile: Any, asynchronous: bool) -> None:
         return
     if held == "tf32":
         raise Invalid(
-            "copies tf32, which no memory holds; expected f32, which a tile of tf32 rounds"
+            "copies tf32, which no memory holds; expected f32, which the copy rounds to tf32"
         )
     if element_of(source.element_type) != tile_element(tile) and not {held, kept} <= _BYTES:
         raise Invalid(f"copies {held} to a tile of {kept}")
     if rounds(source, tile) and asynchronous:
         raise Invalid(
-            "copies f32 to a tile of tf32, which is to be rounded on the way; only smem.copy can, or "
-            "use a tile of f32 and say truncate in smem.mma"
+            "copies f32 to a tile of tf32, which needs rounding; use smem.copy, which rounds, or a "
+            "tile of f32 and the attribute truncate of smem.mma"
         )
 
 
-def _whole_bytes(tile: Any) -> bool:
-    """Whether each element of a tile has bytes of its own, all of them."""
+def _whole_bytes(tile: Type) -> bool:
+    """Whether elements of a tile occupy whole bytes, without padding."""
     return not (is_packed(tile) or tile_element(tile).padding)
 
 
-def is_packed(tile: Any) -> bool:
-    """Whether a tile's elements share bytes, which memrefs hold."""
+def is_packed(tile: Type) -> bool:
+    """Whether elements of a tile share bytes."""
     return tile_element(tile).bits < 8
 
 
-def packed(tile: Any) -> int:
-    """Elements of a tile in one of the memref that fills it; padded elements are not counted so."""
+def packed(tile: Type) -> int:
+    """The number of tile elements in an element of the memref; 1 for padded elements."""
     return 8 // tile_element(tile).bits if is_packed(tile) else 1
 
 
-def _source_shape(source: Any, tile: Any, permutation: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of a memref that fills a tile; the dimension that is contiguous is the packed one."""
+def _source_shape(source: Type, tile: Type, permutation: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of the memref for a tile; elements are packed along its contiguous dimension."""
     contiguous, shape = contiguous_dim(source), shape_of(tile)
     extents = [shape[permutation.index(dim)] for dim in range(2)]
     extents[contiguous] //= packed(tile)
     return tuple(extents)
 
 
-def rounds(source: Any, tile: Any) -> bool:
+def rounds(source: Type, tile: Type) -> bool:
     """Whether a copy rounds f32 to tf32."""
     held = tensor_of(source) if isinstance(source, TileType) else source
     return str(held.element_type) == "f32" and str(tensor_of(tile).element_type) == "tf32"
@@ -369,11 +371,11 @@ def copy(
     permutation: Sequence[int] | None = None,
     relayout: bool = False,
 ) -> None:
-    """Copies the memref or tile `source` to `tile`.
+    """Build an `smem.copy` of the memref or tile `source` to `tile`.
 
     Args:
         source: the memref or tile.
-        tile: the tile.
+        tile: the destination tile.
         permutation: [1, 0] to exchange rows and columns.
         relayout: whether the copy may change which dimension is contiguous.
     """
@@ -382,17 +384,17 @@ def copy(
 
 @builder
 def copy_async(source: Memref, tile: Tile, permutation: Sequence[int] | None = None) -> None:
-    """Starts a copy of the memref `source` to `tile`; see `copy`."""
+    """Build an `smem.copy_async` of the memref `source` to `tile`; see `copy`."""
     create(CopyAsyncOp, [source, tile], permutation=permutation)
 
 
 @builder
 def copy_commit() -> None:
-    """Closes the group of copies started since the last one."""
+    """Build an `smem.copy_commit`: close the group of copies started since the last one."""
     create(CopyCommitOp)
 
 
 @builder
 def copy_wait(pending: int = 0) -> None:
-    """Waits for all but the latest `pending` groups of copies."""
+    """Build an `smem.copy_wait` for all but the latest `pending` groups of copies."""
     create(CopyWaitOp, pending=pending)

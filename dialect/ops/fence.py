@@ -1,4 +1,4 @@
-"""`smem.fence`: between ordinary accesses of a tile and those of the tensor cores and of TMA."""
+"""`smem.fence`: orders ordinary accesses of tiles before accesses of tensor cores and TMA."""
 
 from ..build import create
 from ..builder import builder
@@ -7,11 +7,12 @@ from ..op import SmemOp
 
 
 class FenceOp(SmemOp, name="fence"):
-    """Orders the thread's ordinary accesses of shared memory before later ones of the async proxy.
+    """Orders the thread's ordinary accesses of shared memory before later accesses of the async proxy
+    (`fence.proxy.async`).
 
-    `wgmma` and TMA access shared memory through that proxy (PTX ISA, "proxies"). Each thread that wrote
-    executes the fence, then the block's barrier follows, then the mma or the store. Before TMA
-    overwrites a stage, each thread that read or wrote it executes the fence, then
+    Tensor cores and TMA access shared memory through the async proxy (PTX ISA 8.6, "proxies"). Each
+    thread that wrote a tile executes the fence; a barrier of the CTA follows, then the mma or the store.
+    Before TMA overwrites a stage, each thread that read or wrote it executes the fence, then
     `smem.consumer_release`.
     """
 
@@ -20,5 +21,5 @@ class FenceOp(SmemOp, name="fence"):
 
 @builder
 def fence() -> None:
-    """Orders ordinary accesses before those of the async proxy."""
+    """Build an `smem.fence`: order ordinary accesses before those of the async proxy."""
     create(FenceOp)

@@ -1,4 +1,4 @@
-"""`smem.fill`: a fragment whose elements are all the same."""
+"""`smem.fill`: an accumulator with the same value in all elements."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,15 +9,16 @@ from ..build import create
 from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
+from ..irtypes import Type, Value
 from ..op import SmemOp
 from ..types import FragmentType, check_fragment, fragment, is_accumulator, tensor_of
 
 
 class FillOp(SmemOp, name="fill"):
-    """Sets every element of an accumulator.
+    """Sets every element of the accumulator `fragment` to `value`.
 
-    The result may be typed in flight, so that a loop can carry an accumulator in flight from its
-    first iteration on.
+    The result can have the type of an accumulator in flight, so that a loop can carry one from its first
+    iteration on.
     """
 
     value: ext.Operand[Any]
@@ -41,14 +42,14 @@ def fill(
     shape: Sequence[int],
     in_flight: bool = False,
     element: ElementType | None = None,
-) -> Any:
-    """A fragment of `shape` (M, N) filled with a value.
+) -> Value:
+    """Build an `smem.fill`, and return its fragment.
 
     Args:
         value: a number, or an MLIR value.
         shape: (M, N).
-        in_flight: whether the result is typed in flight.
-        element: the MLIR type of the elements for a number; f32 if left out.
+        in_flight: whether the result has the state `#smem.in_flight`.
+        element: the MLIR element type if `value` is a number; f32 by default.
     """
     if not isinstance(value, int | float):
         return create(FillOp, [value], [fragment(shape, value.type, in_flight)]).result
@@ -58,11 +59,11 @@ def fill(
     return create(FillOp, [number], [result]).result
 
 
-def _number(value: float, element: Any) -> float:
-    """A number as a constant of an MLIR type takes it.
+def _number(value: float, element: Type) -> float:
+    """Convert a number for a constant of an MLIR type.
 
     Raises:
-        Invalid: if it is no integer of a type of integers.
+        Invalid: if the type is an integer type and the number is not a 32-bit integer.
     """
     if not isinstance(element, ir.IntegerType):
         return float(value)

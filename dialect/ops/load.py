@@ -1,6 +1,6 @@
-"""`smem.load`: a tile, or a matrix in global memory, to the registers of a warpgroup."""
+"""`smem.load`: a tile or a matrix in global memory to the registers of a warpgroup."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from ...layout import LayoutError, TileLayout
@@ -16,6 +16,7 @@ from ..caching import cached_in_context
 from ..diagnostics import Invalid, format_location, verifier
 from ..effects import Effects, Scope, read
 from ..elements import element_of, held_in_tiles
+from ..irtypes import Type, Value
 from ..memrefs import check_global, check_multiples, strides_of
 from ..op import SmemOp
 from ..types import (
@@ -32,22 +33,23 @@ from ..types import (
 )
 from ..uses import Chooser, Path
 
-#: Element types of memory that become the elements of each accumulator.
+#: Element types in memory that can be loaded into an accumulator, by accumulator type.
 LOADED = {"f32": ("f32", "f16", "bf16"), "f16": ("f16",), "s32": ("i32",)}
 
 
 class LoadOp(SmemOp, name="load"):
-    """Loads a matrix into a fragment of a warpgroup; the result's type says into which.
+    """Loads `source` into the registers of a warpgroup. The state of the type of `fragment` determines
+    which fragment is loaded.
 
-    - `#smem.a_fragment`, from a tile of A's shape and element type: by `ldmatrix` where 16 bytes of
-      K (of M, for 16-bit types) lie together, else element by element.
-    - `#smem.accumulator`, from a tile or a matrix in global memory: a residual, or an accumulator that
-      goes on. f16 and bf16 become f32 on the way.
-    - `#smem.metadata`, from global memory: i32[M / 64, words, 128], the words that
-      `layout.compress` gives for each thread.
+    - `#smem.a_fragment`, from a tile of A's shape and element type: by `ldmatrix` if 16 bytes along K
+      (along M, for 16-bit types) are contiguous, else element by element.
+    - `#smem.accumulator`, from a tile or a matrix in global memory: a residual, or the accumulator of an
+      earlier mma. f16 and bf16 are converted to f32.
+    - `#smem.metadata`, from global memory: i32[M / 64, words, 128], the words of each thread as
+      `layout.compress` returns them.
 
-    A tile is read by ordinary loads: between them and what wrote it lies a barrier, and between them
-    and what overwrites it, too.
+    A tile is read by ordinary loads: a barrier is needed between earlier writes and the load, and between
+    the load and later writes.
     """
 
     source: ext.Operand[Any]
@@ -56,12 +58,12 @@ class LoadOp(SmemOp, name="load"):
     effects = Effects(Scope.WARPGROUP, (read("source"),))
 
     def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use:
-        """What it asks of its tile's layout."""
+        """The constraint on the layout of the source tile."""
         return FragmentUse(f"the load at {format_location(self.location)}", self.access, path)
 
     @property
     def access(self) -> Callable[[TileLayout], FragmentAccess]:
-        """How the threads access a tile, by its layout."""
+        """The function that plans the accesses of the threads for a layout."""
         to_a = is_a_fragment(self.fragment.type)
         return a_fragment_access if to_a else accumulator_access
 
@@ -71,7 +73,7 @@ class LoadOp(SmemOp, name="load"):
 
 
 @cached_in_context
-def _check(source: Any, result: Any) -> None:
+def _check(source: Type, result: Type) -> None:
     check_fragment(result)
     if is_in_flight(result):
         raise Invalid(f"results in {result}; expected #smem.accumulator")
@@ -80,12 +82,12 @@ def _check(source: Any, result: Any) -> None:
     elif isinstance(source, TileType):
         _check_tile(source, result)
     elif is_a_fragment(result):
-        raise Invalid(f"loads a multiplicand from a tile, not from {source}; copy it to one")
+        raise Invalid(f"loads an A fragment from a tile, not from {source}; copy it to a tile")
     else:
         check_matrix(source, result, "loads", "from", LOADED[fragment_accumulator(result).name])
 
 
-def _check_metadata(source: Any, result: Any) -> None:
+def _check_metadata(source: Type, result: Type) -> None:
     m, k = shape_of(result)
     words = metadata_words(element_of(tensor_of(result).element_type), k)
     expected = [m // INSTRUCTION_M, words, WARPGROUP]
@@ -100,7 +102,7 @@ def _check_metadata(source: Any, result: Any) -> None:
     )
 
 
-def _check_tile(tile: Any, result: Any) -> None:
+def _check_tile(tile: Type, result: Type) -> None:
     if shape_of(tile) != shape_of(result):
         raise Invalid(
             f"loads {tensor_of(result)} from {tensor_of(tile)}; take a stage or a subtile of that shape"
@@ -108,7 +110,7 @@ def _check_tile(tile: Any, result: Any) -> None:
     held, kept = tensor_of(tile).element_type, tensor_of(result).element_type
     if is_a_fragment(result):
         if held != kept:
-            raise Invalid(f"loads a multiplicand of {kept} from a tile of {held}; expected {kept}")
+            raise Invalid(f"loads an A fragment of {kept} from a tile of {held}; expected {kept}")
     elif str(held) not in (fitting := held_in_tiles(LOADED[fragment_accumulator(result).name])):
         raise Invalid(f"loads {kept} from a tile of {held}; expected {', '.join(fitting)}")
     layout = layout_of(tile)
@@ -120,14 +122,16 @@ def _check_tile(tile: Any, result: Any) -> None:
             raise Invalid(f"cannot load from a tile of layout {layout}: {error}") from None
 
 
-def check_matrix(memref: Any, fragment: Any, does: str, preposition: str, held: Any) -> None:
-    """Checks that a matrix in global memory has a fragment's shape, and elements that become its own.
+def check_matrix(
+    memref: Type, fragment: Type, does: str, preposition: str, held: Collection[str]
+) -> None:
+    """Check that a matrix in global memory has the shape of a fragment and a fitting element type.
 
     Args:
-        memref: the matrix's type.
-        fragment: the fragment's type.
-        does, preposition: what is done, for messages: "loads", "from".
-        held: the element types that the matrix can have.
+        memref: the matrix type.
+        fragment: the fragment type.
+        does, preposition: words of the message: "loads", "from".
+        held: names of the element types that the matrix can have.
 
     Raises:
         Invalid: if it has not.
@@ -153,6 +157,6 @@ def check_matrix(memref: Any, fragment: Any, does: str, preposition: str, held: 
 
 
 @builder
-def load(source: TileOrMemref, result: ResultType) -> Any:
-    """Loads the tile or memref `source` into a fragment of the type `result`."""
+def load(source: TileOrMemref, result: ResultType) -> Value:
+    """Build an `smem.load` of the tile or memref `source`, and return the fragment, of type `result`."""
     return create(LoadOp, [source], [result]).result

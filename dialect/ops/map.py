@@ -1,4 +1,4 @@
-"""`smem.map`: an element-wise function of accumulators, with its `smem.yield`."""
+"""`smem.map`: an element-wise function of accumulators, and its terminator `smem.yield`."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -9,6 +9,7 @@ from ..build import create
 from ..builder import builder
 from ..diagnostics import Invalid, format_location, verifier
 from ..effects import Effects, Scope
+from ..irtypes import Op, Type, Value
 from ..op import SmemOp
 from ..types import (
     FragmentType,
@@ -25,15 +26,15 @@ _NO_INPUTS = "maps no fragment; expected one or more"
 
 
 class MapOp(SmemOp, name="map"):
-    """Computes each element of the result from those at the same place of the inputs.
+    """Computes each element of `result` from the elements of `inputs` at the same row and column.
 
-    The inputs are of one type: IRDL lets those of a variadic operand differ in nothing.
+    All inputs have the same type, since IRDL allows no other variadic operands.
 
-    The region has an argument for each input, of its element type, and, if it wants them, two more of
-    index type: the element's row and column within the fragment. It yields the result's element. It
-    may use any value around it and hold any op that computes or reads (scale, bias, activation,
-    residual, mask), but none that a warpgroup runs together, as those of this dialect; it is run by each
-    thread for each of its elements.
+    The region `body` has an argument for each input, of its element type, and optionally two more of type
+    index: the element's row and column in the fragment. It yields the element of the result. Each thread
+    executes it for each of its elements. It can use values defined outside, and contain any op that
+    computes or reads (scale, bias, activation, residual, mask). It cannot contain an op that a warpgroup
+    executes together, such as the ops of this dialect.
     """
 
     inputs: Sequence[ext.Operand[FragmentType]]
@@ -60,7 +61,7 @@ class MapOp(SmemOp, name="map"):
 
 
 class YieldOp(SmemOp, name="yield", traits=[ir.IsTerminatorTrait]):
-    """Ends the region of an `smem.map`: the element that it computes."""
+    """Terminates the region of an `smem.map`; `value` is the element of the result."""
 
     value: ext.Operand[Any]
 
@@ -71,7 +72,7 @@ class YieldOp(SmemOp, name="yield", traits=[ir.IsTerminatorTrait]):
             raise Invalid("ends the region of an smem.map, which it is not in")
 
 
-def _check_body(op: Any, elements: list[Any], result: Any) -> None:
+def _check_body(op: Op, elements: list[Type], result: Type) -> None:
     blocks = list(op.regions[0].blocks)
     if len(blocks) != 1:
         raise Invalid(f"has a region of {len(blocks)} blocks; expected one")
@@ -79,7 +80,7 @@ def _check_body(op: Any, elements: list[Any], result: Any) -> None:
     index = ir.IndexType.get()
     if have not in (elements, [*elements, index, index]):
         raise Invalid(
-            f"has a region with arguments ({_said(have)}); expected ({_said(elements)}), which may be "
+            f"has a region with arguments ({_join(have)}); expected ({_join(elements)}), which may be "
             "followed by the row and the column as index, index"
         )
     ops = [inner.operation for inner in blocks[0].operations]
@@ -96,8 +97,8 @@ def _check_body(op: Any, elements: list[Any], result: Any) -> None:
             )
 
 
-def nested(ops: Sequence[Any]) -> Iterator[Any]:
-    """Ops and those in their regions."""
+def nested(ops: Sequence[Op]) -> Iterator[Op]:
+    """Yield ops and the ops nested in their regions."""
     for op in ops:
         yield op
         for region in op.regions:
@@ -105,38 +106,39 @@ def nested(ops: Sequence[Any]) -> Iterator[Any]:
                 yield from nested([inner.operation for inner in block.operations])
 
 
-def _said(types: list[Any]) -> str:
+def _join(types: list[Type]) -> str:
     return ", ".join(str(type_) for type_ in types)
 
 
 @builder
 def map(
     inputs: Sequence[Fragment], function: Callable[..., Any], with_position: bool = False
-) -> Any:
-    """The fragment whose elements `function` computes.
+) -> Value:
+    """Build an `smem.map`, and return its fragment.
 
     Args:
-        inputs: readable accumulators of one type; at least one.
-        function: called once, with a value for each input, to build the region; it gives the element.
-        with_position: whether it takes the row and the column (index), too.
+        inputs: readable accumulators of the same type; at least one.
+        function: builds the region: it is called once with a value for each input, and returns the
+            element.
+        with_position: whether the function also takes the row and the column (index).
 
     Raises:
-        Invalid: without inputs, or if no accumulator has elements like those that it gives.
-        TypeError: if it gives no value.
+        Invalid: without inputs, or if no accumulator has elements of the type of the function's result.
+        TypeError: if the function returns no value.
     """
     if not inputs:
         raise Invalid(_NO_INPUTS)
     elements = [tensor_of(v.type).element_type for v in inputs]
     arguments = elements + [ir.IndexType.get()] * (2 if with_position else 0)
-    # The result's type is known when the region is built, and the op needs it when it is made: so the
-    # region is built in a block of its own first.
-    holder = ir.Operation.create("builtin.module", regions=1, ip=False)
-    block = ir.Block.create_at_start(holder.regions[0], arguments)
+    # The op needs its result type when it is created, and the type follows from the region. The region is
+    # therefore built in a temporary module first.
+    temporary = ir.Operation.create("builtin.module", regions=1, ip=False)
+    block = ir.Block.create_at_start(temporary.regions[0], arguments)
     with ir.InsertionPoint(block):
         given = function(*block.arguments)
         element = VALUE.take(given)
         if element is REFUSED:
-            raise wrong_argument("smem.map", "what the function gives", given, VALUE.expected)
+            raise wrong_argument("smem.map", "the result of the function", given, VALUE.expected)
         create(YieldOp, [element])
     result = fragment(shape_of(inputs[0].type), element.type)
     made = create(MapOp, inputs, [result], regions=1)

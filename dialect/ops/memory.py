@@ -1,39 +1,39 @@
-"""Ops that make tiles, and where in dynamic shared memory the bytes of ops begin."""
-
-from typing import Any
+"""Ops that allocate tiles, and offsets in dynamic shared memory."""
 
 from ...layout.elements import WINDOW_BYTES
 from ..bindings import ir
 from ..diagnostics import Invalid
+from ..irtypes import Op
 from ..op import SmemOp
 
-#: Where the bytes of a kernel end at the latest, whatever `max-bytes` says: LLVM's `getelementptr` takes
-#: so much as a constant.
+#: Upper bound of the end of a kernel's shared memory, for any `max-bytes`: the largest constant index of
+#: LLVM's `getelementptr`.
 MAX_OFFSET = (1 << 31) - 1
 
 
 class AllocationOp(SmemOp):
-    """An op that makes a tile which is no part of another, as its only result."""
+    """An op whose only result is a tile with its own memory: `smem.alloc` or `smem.view`."""
 
 
-def offset_of(op: Any) -> int | None:
-    """The bytes from the start of dynamic shared memory to what an op keeps there; None before
+def offset_of(op: Op) -> int | None:
+    """Return the offset of an op's bytes in dynamic shared memory, in bytes; None before
     `smem-allocate`."""
     return op.attributes["offset"].value if "offset" in op.attributes else None
 
 
-def check_offset(op: Any, alignment: int, size: int) -> None:
-    """Checks the offset of what `smem-allocate` has placed, if it has.
+def check_offset(op: Op, alignment: int, size: int) -> None:
+    """Check the size of an op's shared memory, and its offset if `smem-allocate` has added one.
 
     Args:
         op: the op.
-        alignment, size: of its bytes.
+        alignment, size: of its shared memory, in bytes.
 
     Raises:
-        Invalid: if it is no multiple of the alignment, or more than any memory has.
+        Invalid: if the size exceeds the memory, or the offset is not a multiple of the alignment in
+            range.
     """
     if size > WINDOW_BYTES:
-        raise Invalid(f"takes {size} bytes of shared memory; a block has less than {WINDOW_BYTES}")
+        raise Invalid(f"takes {size} bytes of shared memory; a CTA has less than {WINDOW_BYTES}")
     if "offset" in op.attributes:
         given = op.attributes["offset"].maybe_downcast()
         last = (MAX_OFFSET - size) // alignment * alignment

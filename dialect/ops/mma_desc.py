@@ -1,4 +1,4 @@
-"""`smem.mma_desc`: an mma whose operands are matrix descriptors; made by `smem-materialize-descriptors`."""
+"""`smem.mma_desc` and `smem.mma_desc_sp`: mma on matrix descriptors."""
 
 from typing import Any
 
@@ -10,6 +10,7 @@ from ...layout.tcgen05 import kind_of
 from ...layout.wgmma import sparse_k
 from ..bindings import ext, ir
 from ..diagnostics import Invalid, verifier
+from ..irtypes import Op, Type
 from ..types import (
     FragmentType,
     check_fragment,
@@ -32,15 +33,17 @@ from .mma_rules import (
 
 
 class MmaDescOp(DescriptorMma, name="mma_desc"):
-    """What `smem.mma` is once each operand is one descriptor and constant steps.
+    """An mma on matrix descriptors. `smem-materialize-descriptors` replaces `smem.mma` with it.
 
-    `a_steps` and `b_steps` hold, for each instruction block along m/n and then along k, what is added
-    to the operand's descriptor, in 16-byte units; `a_steps` is empty for an A in registers. Where the
-    distance of an operand's blocks is known at run time only, it is several descriptors, a vector<nxi64>,
-    and `a_bases` or `b_bases` says for each block which of them its step is added to.
+    `a` and `b` are 64-bit matrix descriptors; `a` can be a fragment in registers. `a_steps` and
+    `b_steps` hold a number for each MMA tile, K innermost: it is added to the descriptor for this tile,
+    in 16-byte units. `a_steps` is empty for an A in registers. If the
+    distance between MMA tiles is known at run time only, the operand is a vector<nxi64> of descriptors,
+    and `a_bases` or `b_bases` holds for each MMA tile the index of the descriptor that its step is added
+    to.
 
-    `a_element` and `b_element` are the ISA's names of the multiplicands' types; `a_major` and `b_major`
-    are "k" or "mn". Modifiers are those of `smem.mma`.
+    `a_element` and `b_element` are the ISA's names of the element types. `a_major` and `b_major` are "k"
+    or "mn". The unit attributes are those of `smem.mma`.
     """
 
     a: ext.Operand[Descriptors | FragmentType]
@@ -60,7 +63,8 @@ class MmaDescOp(DescriptorMma, name="mma_desc"):
 
 
 class MmaDescSpOp(DescriptorMma, name="mma_desc_sp"):
-    """What `smem.mma_sp` is once its operands are descriptors; see `smem.mma_desc`."""
+    """A sparse mma on matrix descriptors. `smem-materialize-descriptors` replaces `smem.mma_sp` with it;
+    see `smem.mma_desc`."""
 
     a: ext.Operand[Descriptors | FragmentType]
     b: ext.Operand[Descriptors]
@@ -79,7 +83,7 @@ class MmaDescSpOp(DescriptorMma, name="mma_desc_sp"):
         _verify(self)
 
 
-def _verify(op: Any) -> None:
+def _verify(op: Op) -> None:
     result, accumulator, metadata = op.result.type, op.accumulator, op.metadata
     check_fragment(result)
     if not is_in_flight(result):
@@ -87,72 +91,72 @@ def _verify(op: Any) -> None:
     if accumulator is not None:
         check_added(accumulator.type, result)
         check_single_use(accumulator)
-    kinds = _multiplicands(op, fragment_accumulator(result))
-    check_modifiers(op, kinds[0])
+    elements = _multiplicands(op, fragment_accumulator(result))
+    check_modifiers(op, elements[0])
     if op.ctas > 1:
         m, n = shape_of(result)
-        check_pair(kind_of(*kinds), m, n // 2, kinds[1])
-    k_blocks = _k_blocks(op, kinds[0], result)
+        check_pair(kind_of(*elements), m, n // 2, elements[1])
+    k_blocks = _k_blocks(op, elements[0], result)
     if metadata is not None:
-        _check_metadata(metadata.type, kinds[0], shape_of(result)[0], k_blocks)
+        _check_metadata(metadata.type, elements[0], shape_of(result)[0], k_blocks)
     for operand in "ab":
         check_bases(op, operand)
 
 
-def _multiplicands(op: Any, accumulator: Accumulator) -> tuple[Element, Element]:
-    """The element types of A and B, once they and the majors are those of an instruction."""
+def _multiplicands(op: Op, accumulator: Accumulator) -> tuple[Element, Element]:
+    """The element types of A and B, after a check that an instruction has them and the majors."""
     names = [op.a_element.value, op.b_element.value]
     known = ELEMENTS | NARROW
-    kinds = [known[name] for name in names if name in known]
-    if len(kinds) < 2 or accumulator not in accumulators(*kinds):
+    elements = [known[name] for name in names if name in known]
+    if len(elements) < 2 or accumulator not in accumulators(*elements):
         raise Invalid(
-            f"multiplies '{names[0]}' by '{names[1]}' into {accumulator}, which is no wgmma"
+            f"multiplies '{names[0]}' by '{names[1]}' into {accumulator}, which no instruction does"
         )
     majors = [major.value for major in Major]
-    for name, kind in zip(("a_major", "b_major"), kinds, strict=True):
+    for name, element in zip(("a_major", "b_major"), elements, strict=True):
         major = getattr(op, name).value
         if major not in majors:
             raise Invalid(f"has {name} = '{major}'; expected {' or '.join(majors)}")
-        if not any(arch.swizzles_of(kind, Major(major)) for arch in Arch):
-            raise Invalid(f"has {name} = '{major}', but {kind} is read K-major only; expected k")
-    return kinds[0], kinds[1]
+        if not any(arch.swizzles_of(element, Major(major)) for arch in Arch):
+            raise Invalid(f"has {name} = '{major}', but {element} is read K-major only; expected k")
+    return elements[0], elements[1]
 
 
-def _k_blocks(op: Any, kind: Element, result: Any) -> int:
-    """How many instructions follow each other along K; A and B must agree."""
+def _k_blocks(op: Op, element: Element, result: Type) -> int:
+    """The number of K blocks, which must be the same for A and B."""
     m, n = shape_of(result)
     k_blocks = _steps(op, "b_steps", len(fragment_accumulator(result).pieces(n) or ()))
     a = op.a.type
     if isinstance(a, FragmentType):
-        _check_in_registers(op, a, kind, m)
-        found = [shape_of(a)[1] // instruction_k(kind)]
+        _check_in_registers(op, a, element, m)
+        found = [shape_of(a)[1] // instruction_k(element)]
     else:
-        # Instructions of some architectures have the rows of two of others.
-        down = [m // arch.isa.rows(m) for arch in Arch]
-        least = _steps(op, "a_steps", min(down))
-        found = [least * min(down) / each for each in down]
+        # The instructions of tcgen05 have 128 rows, those of wgmma 64.
+        row_tiles = [m // arch.isa.rows(m) for arch in Arch]
+        least = _steps(op, "a_steps", min(row_tiles))
+        found = [least * min(row_tiles) / each for each in row_tiles]
     if k_blocks not in found:
         raise Invalid(f"has steps for {found[0]:g} and {k_blocks} blocks along k")
     return k_blocks
 
 
-def _steps(op: Any, name: str, count: int) -> int:
-    """How many steps along K there are for each of so many blocks of rows or columns."""
+def _steps(op: Op, name: str, count: int) -> int:
+    """The number of steps along K for each of `count` MMA tiles along M or N."""
     steps = op.attributes[name]
     if not isinstance(steps, ir.DenseI64ArrayAttr) or not len(steps) or len(steps) % count:
         raise Invalid(
-            f"has {name} = {steps}; expected array<i64: ...> with as many steps along k for each of "
-            f"{count} instruction blocks"
+            f"has {name} = {steps}; expected array<i64: ...> with the same number of steps along k for "
+            f"each of {count} MMA tiles"
         )
     check_reach(name, steps)
     return len(steps) // count
 
 
-def _check_in_registers(op: Any, a: Any, kind: Element, m: int) -> None:
-    """Checks an A in registers, and that nothing is said of it that only descriptors have."""
+def _check_in_registers(op: Op, a: Type, element: Element, m: int) -> None:
+    """Check an A in registers, and that it has no attributes of descriptors."""
     check_fragment(a)
-    if not is_a_fragment(a) or shape_of(a)[0] != m or operand_element(a) != kind:
-        raise Invalid(f"reads A from {a}; expected {m} rows of {kind} as #smem.a_fragment")
+    if not is_a_fragment(a) or shape_of(a)[0] != m or operand_element(a) != element:
+        raise Invalid(f"reads A from {a}; expected {m} rows of {element} as #smem.a_fragment")
     major, steps = op.a_major.value, op.a_steps
     if major != Major.K.value or not isinstance(steps, ir.DenseI64ArrayAttr) or len(steps):
         raise Invalid(
@@ -161,11 +165,11 @@ def _check_in_registers(op: Any, a: Any, kind: Element, m: int) -> None:
         )
 
 
-def _check_metadata(metadata: Any, kind: Element, m: int, k_blocks: int) -> None:
-    """Checks that the metadata is that of a sparse A of so many instructions."""
-    check_sparse(kind)
+def _check_metadata(metadata: Type, element: Element, m: int, k_blocks: int) -> None:
+    """Check the metadata of a sparse A with `m` rows and `k_blocks` K blocks."""
+    check_sparse(element)
     check_fragment(metadata)
-    k = sparse_k(kind) * k_blocks
-    fits = is_metadata(metadata) and operand_element(metadata) == kind
+    k = sparse_k(element) * k_blocks
+    fits = is_metadata(metadata) and operand_element(metadata) == element
     if not fits or shape_of(metadata) != (m, k):
-        raise Invalid(f"has {metadata}; expected the metadata of {m}x{k}x{kind}")
+        raise Invalid(f"has {metadata}; expected the metadata of {m}x{k}x{element}")

@@ -1,5 +1,4 @@
-"""`smem.mma_desc_scaled`: a scaled mma whose operands are descriptors; made by
-`smem-materialize-descriptors`."""
+"""`smem.mma_desc_scaled`: a block-scaled mma on matrix descriptors."""
 
 from typing import Any
 
@@ -16,6 +15,7 @@ from ...layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS
 from ...layout.wgmma import n_pieces
 from ..bindings import ext, ir
 from ..diagnostics import Invalid, verifier
+from ..irtypes import Op, Value
 from ..types import FragmentType, check_fragment, is_in_flight, shape_of, tensor_of
 from .bases import Descriptors, check_bases, check_reach
 from .mma import DescriptorMma
@@ -26,14 +26,17 @@ I64 = ir.IntegerType[64]
 
 
 class MmaDescScaledOp(DescriptorMma, name="mma_desc_scaled"):
-    """What `smem.mma_scaled` is once its operands are descriptors and constant steps; see `smem.mma_desc`.
+    """A block-scaled mma on matrix descriptors. `smem-materialize-descriptors` replaces
+    `smem.mma_scaled` with it. The operands and attributes of `smem.mma_desc` are the same here.
 
-    `scale` is the ISA's type of the factors, `block` the elements along K that share one.
-    `a_scale_steps` and `b_scale_steps` hold, for each 128 rows and then for each 4 factors along K, what
-    is added to the descriptor of the factors, in 16-byte units.
+    `a_scales` and `b_scales` are descriptors of the scale factors. `scale` is the ISA's element type of
+    the factors, and `block` the number of elements along K that share a factor. `a_scale_steps` and
+    `b_scale_steps` hold, for each 128 rows and then for each 4 factors along K, the number that is added
+    to the descriptor of the factors, in 16-byte units.
 
-    With as few steps along K that an instruction reads 48 bytes, `a_seconds` and `b_seconds` hold for
-    each block, like `a_steps`, where the second chunk of its rows begins; -1 if there is none.
+    If an instruction reads 48 bytes along K, `a_seconds` and `b_seconds` hold, for each MMA tile as in
+    `a_steps`, the start of the second chunk of its rows, in 16-byte units; -1 if there is no second
+    chunk.
     """
 
     a: ext.Operand[Descriptors]
@@ -56,8 +59,8 @@ class MmaDescScaledOp(DescriptorMma, name="mma_desc_scaled"):
     i64 = ("block",)
 
     @property
-    def scales(self) -> tuple[Any, Any]:
-        """The descriptors of the scale factors of A and of B."""
+    def scales(self) -> tuple[Value, Value]:
+        """The descriptors of the scale factors of A and B."""
         return self.a_scales, self.b_scales
 
     @verifier
@@ -77,11 +80,11 @@ class MmaDescScaledOp(DescriptorMma, name="mma_desc_scaled"):
             check_bases(self, operand)
 
 
-def scaling_of_descriptors(op: Any) -> Scaling:
-    """How the product of an `smem.mma_desc_scaled` is scaled.
+def scaling_of_descriptors(op: Op) -> Scaling:
+    """Return the block scaling of an `smem.mma_desc_scaled`.
 
     Raises:
-        Invalid: if no kind scales so.
+        Invalid: if no kind of tcgen05 has it.
     """
     scale, block = op.scale.value, op.block.value
     try:
@@ -96,41 +99,47 @@ def scaling_of_descriptors(op: Any) -> Scaling:
     return Scaling(kind, a, b, scale, block)
 
 
-def k_bytes_of(op: Any, scaling: Scaling, m: int) -> int:
-    """Bytes along K that each of its instructions reads; M is the result's, whatever its type now is."""
+def k_bytes_of(op: Op, scaling: Scaling, m: int) -> int:
+    """Return the bytes along K that each instruction reads.
+
+    Args:
+        op: the `smem.mma_desc_scaled`.
+        scaling: its block scaling.
+        m: rows of the result; given because a lowering changes the type of the result.
+    """
     k = len(op.a_scale_steps) * BLOCK_ROWS // m * BLOCK_FACTORS * scaling.block
     steps = len(op.a_steps) * TCGEN05_M // m
     return k * scaling.a.bits // 8 // steps
 
 
-def _check_majors(op: Any, scaling: Scaling) -> None:
-    for name, kind in (("a_major", scaling.a), ("b_major", scaling.b)):
+def _check_majors(op: Op, scaling: Scaling) -> None:
+    for name, element_ in (("a_major", scaling.a), ("b_major", scaling.b)):
         major = getattr(op, name).value
-        legal = [m.value for m in Major if swizzles_of(kind, m)]
+        legal = [m.value for m in Major if swizzles_of(element_, m)]
         if major not in legal:
-            raise Invalid(f"has {name} = '{major}' of {kind}; expected {' or '.join(legal)}")
+            raise Invalid(f"has {name} = '{major}' of {element_}; expected {' or '.join(legal)}")
 
 
-def _check_steps(op: Any, scaling: Scaling) -> None:
+def _check_steps(op: Op, scaling: Scaling) -> None:
     m, n = shape_of(op.result.type)
     if m % TCGEN05_M:
         raise Invalid(f"has M = {m}; expected a multiple of {TCGEN05_M}")
     if op.ctas > 1:
         check_pair(scaling.kind, m, n // 2, scaling.b)
     pieces = len(n_pieces(scaling.b, n) or ())
-    blocks = {
+    tiles = {
         "a_steps": m // TCGEN05_M,
         "b_steps": pieces,
         "a_scale_steps": m // BLOCK_ROWS,
         "b_scale_steps": scaled_rows(n) // BLOCK_ROWS,
     }
     counts = {}
-    for name, count in blocks.items():
+    for name, count in tiles.items():
         steps = op.attributes[name]
         if not isinstance(steps, ir.DenseI64ArrayAttr) or not len(steps) or len(steps) % count:
             raise Invalid(
-                f"has {name} = {steps}; expected array<i64: ...> with as many steps along k for each "
-                f"of {count} blocks"
+                f"has {name} = {steps}; expected array<i64: ...> with the same number of steps along k "
+                f"for each of {count} blocks of rows or columns"
             )
         check_reach(name, steps)
         counts[name] = len(steps) // count

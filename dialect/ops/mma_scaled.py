@@ -1,8 +1,8 @@
-"""`smem.mma_scaled`: D = (A * scales) * (B * scales) (+ D), with a factor for each block along K."""
+"""`smem.mma_scaled`: a block-scaled mma, D = (A * scale_A) * (B * scale_B) (+ D)."""
 
 from typing import Any, TypedDict, Unpack
 
-from ...layout import Mismatch, Role
+from ...layout import Element, Mismatch, Role
 from ...layout.accumulators import ACC_F32
 from ...layout.tcgen05 import (
     KINDS,
@@ -25,6 +25,7 @@ from ..builder import builder
 from ..caching import cached_in_context
 from ..diagnostics import Invalid, format_location, verifier
 from ..effects import Completion, Effects, Proxy, Scope, read
+from ..irtypes import Op, Type, Value
 from ..optional_attributes import has_unit_attribute
 from ..types import (
     FragmentType,
@@ -48,29 +49,30 @@ from .mma_rules import (
     check_pair,
     check_single_use,
     matrix_shape,
-    product_shape,
+    result_shape,
 )
 
 
 class MmaScaledOp(TileMma, name="mma_scaled"):
-    """Starts the product of two matrices whose blocks along K are scaled (PTX ISA 9.7.16.10.7), and adds
-    it to the accumulator if one is given. tcgen05 alone does that.
+    """Starts D = A * B (+ `accumulator`) with block scaling along K (PTX ISA 9.7.16.10.7): a scale
+    factor multiplies each block of 16 or 32 elements of a row of A and of a column of B. Only tcgen05
+    has this mma.
 
-    A is M x K, B is K x N, as for `smem.mma`; both are tiles, and M is a multiple of 128. `a_scales` is
-    a tile of M rows, `b_scales` one of N rows, N rounded up to 128; each row has K / 16 or K / 32
-    factors, a multiple of 4, which tells the size of the blocks. Factors are f8E8M0FNU (powers of
-    two), or f8E4M3FN that are not negative.
+    `a` is A (M x K) and `b` is B (K x N), as for `smem.mma`; both are tiles, and M is a multiple of 128.
+    `a_scales` is a tile of M rows, `b_scales` a tile of N rows, N rounded up to a multiple of 128. Each
+    row has K / 16 or K / 32 factors, a multiple of 4; their number determines the size of the scale
+    blocks. Factors are f8E8M0FNU (powers of two), or non-negative f8E4M3FN.
 
-    | A and B | factors | elements a factor | kind |
+    | A and B | factors | elements per factor | kind |
     | --- | --- | --- | --- |
     | any two of f8E4M3FN, f8E5M2, f6E2M3FN, f6E3M2FN, padded f4E2M1FN | f8E8M0FNU | 32 | mxf8f6f4 |
     | f4E2M1FN | f8E8M0FNU | 32 | mxf4 |
     | f4E2M1FN | f8E4M3FN or f8E8M0FNU | 16 | mxf4nvf4 |
 
-    Products are added in f32. Unit attributes: `negate_a`, `negate_b`, and `pair`, as for `smem.mma`:
-    then each block has the factors of its own rows of A, and those of all N columns of B. On sm_103,
-    instructions of 4-bit types read 48 bytes along K if K is a multiple of 96 elements, N is that of
-    one instruction, and A and B lie K-major in the 128-byte swizzle.
+    D is f32. The unit attributes are `negate_a`, `negate_b` and `pair`, as for `smem.mma`. With `pair`,
+    each CTA has the factors of its own rows of A, and those of all N columns of B. On sm_103,
+    instructions of 4-bit types read 48 bytes along K if K is a multiple of 96 elements, N is that of one
+    instruction, and A and B are K-major in the 128-byte swizzle.
     """
 
     a: ext.Operand[TileType]
@@ -89,12 +91,12 @@ class MmaScaledOp(TileMma, name="mma_scaled"):
     )
 
     @property
-    def scales(self) -> tuple[Any, Any]:
-        """The scale factors of A and of B."""
+    def scales(self) -> tuple[Value, Value]:
+        """The scale factors of A and B."""
         return self.a_scales, self.b_scales
 
     def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use:
-        """What it asks of the layout of A, of B, or of the factors of either."""
+        """The constraint on the layout of A, of B, or of their scale factors."""
         role = Role(operand[0])
         what = f"{role.name} of the mma at {format_location(self.location)}"
         if operand.endswith("_scales"):
@@ -118,8 +120,8 @@ class MmaScaledOp(TileMma, name="mma_scaled"):
 
 
 @cached_in_context
-def _problem(result: Any, *given: Any) -> str | None:
-    """The first rule of the ISA that operands of those types break; None if there is none."""
+def _problem(result: Type, *given: Any) -> str | None:
+    """The message for the first rule of the ISA that the types violate; None if there is none."""
     try:
         _check_types(result, *given)
     except Invalid as error:
@@ -128,7 +130,13 @@ def _problem(result: Any, *given: Any) -> str | None:
 
 
 def _check_types(
-    result: Any, a: Any, b: Any, a_scales: Any, b_scales: Any, added: Any, ctas: int
+    result: Type,
+    a: Type,
+    b: Type,
+    a_scales: Type,
+    b_scales: Type,
+    accumulator: Type | None,
+    ctas: int,
 ) -> None:
     named = {"A": a, "B": b, "the factors of A": a_scales, "the factors of B": b_scales}
     for name, type_ in named.items():
@@ -169,8 +177,8 @@ def _check_types(
         raise Invalid(
             f"results in {result}; expected !smem.fragment<tensor<{m}x{n}xf32>, #smem.in_flight>"
         )
-    if added is not None:
-        check_added(added, result)
+    if accumulator is not None:
+        check_added(accumulator, result)
     for role, type_ in ((Role.A, a), (Role.B, b)):
         layout = layout_of(type_)
         problem = scaling.unreadable(layout, role, ctas) if layout else None
@@ -178,11 +186,11 @@ def _check_types(
             raise Invalid(f"cannot read {role.name} of layout {layout}: {problem}")
 
 
-def check_scaled_modifiers(op: Any) -> None:
-    """Checks that what modifies a scaled product is one of its modifiers.
+def check_scaled_modifiers(op: Op) -> None:
+    """Check the modifiers of a block-scaled mma.
 
     Raises:
-        Invalid: for the first that is none.
+        Invalid: for the first that it does not have.
     """
     for name in (*MODIFIERS, TRUNCATE):
         if has_unit_attribute(op, name) and not name.startswith("negate"):
@@ -191,40 +199,45 @@ def check_scaled_modifiers(op: Any) -> None:
             )
 
 
-def scaling_of(a: Any, b: Any, a_scales: Any) -> Scaling:
-    """How the product of tiles of those types is scaled, by A's factors.
+def scaling_of(a: Type, b: Type, a_scales: Type) -> Scaling:
+    """Return the block scaling for tile types of A, B and the scale factors of A.
 
     Raises:
-        Invalid: if no kind scales so.
+        Invalid: if no kind of tcgen05 has it.
     """
-    kinds, kept = (tile_element(a), tile_element(b)), tile_element(a_scales)
+    elements, kept = (tile_element(a), tile_element(b)), tile_element(a_scales)
     scale = next((name for name, e in SCALE_ELEMENTS.items() if e == kept), None)
     k, factors = shape_of(a)[1], shape_of(a_scales)[1]
     block = k // factors if factors and k % factors == 0 else 0
-    kind = scaled_kind(*kinds, scale, block) if scale else None
+    kind = scaled_kind(*elements, scale, block) if scale else None
     if scale is None or kind is None:
-        some = f"one factor for {block} elements" if block else f"{factors} factors for K = {k}"
-        raise Invalid(f"multiplies {kinds[0]} by {kinds[1]} with {some} of {kept}; {_known(kinds)}")
-    return Scaling(kind, kinds[0], kinds[1], scale, block)
+        factors_text = (
+            f"one factor for {block} elements" if block else f"{factors} factors for K = {k}"
+        )
+        raise Invalid(
+            f"multiplies {elements[0]} by {elements[1]} with {factors_text} of {kept}; "
+            f"{_expected(elements)}"
+        )
+    return Scaling(kind, *elements, scale, block)
 
 
-def _known(kinds: Any) -> str:
-    """What could be scaled instead."""
-    fitting = [kind for kind in KINDS.values() if kind.scales and kind.multiplies(*kinds)]
+def _expected(elements: tuple[Element, Element]) -> str:
+    """The scale factors that the kinds of tcgen05 take for element types of A and B, for a message."""
+    fitting = [kind for kind in KINDS.values() if kind.scales and kind.multiplies(*elements)]
     if fitting:
-        ways = {
+        expected = {
             f"{SCALE_ELEMENTS[name]} for {block} elements": None
             for k in fitting
             for name, block in k.scales
         }
-        return f"expected factors of {' or '.join(ways)} along K"
+        return f"expected factors of {' or '.join(expected)} along K"
     return "the kinds that scale blocks: " + "; ".join(
         f"{kind} of {', '.join(map(str, kind.codes))}" for kind in KINDS.values() if kind.scales
     )
 
 
 class ScaledModifiers(TypedDict, total=False):
-    """Unit attributes of a scaled product, each to be set if true."""
+    """Unit attributes of a block-scaled mma; each is set if its value is true."""
 
     negate_a: bool
     negate_b: bool
@@ -239,16 +252,16 @@ def mma_scaled(
     b_scales: Tile,
     accumulator: Fragment | None = None,
     **modifiers: Unpack[ScaledModifiers],
-) -> Any:
-    """Starts D = (A * a_scales) * (B * b_scales) (+ accumulator); the result is a fragment in flight.
+) -> Value:
+    """Build an `smem.mma_scaled`, and return D, a fragment in flight.
 
     Args:
         a, b: tiles.
         a_scales, b_scales: tiles of their scale factors.
-        accumulator: a fragment of f32 that is added.
+        accumulator: an accumulator of f32 that is added.
         modifiers: `negate_a`, `negate_b`, `pair`.
     """
     operands = [a, b, a_scales, b_scales, *([] if accumulator is None else [accumulator])]
-    shape = product_shape(a.type, b.type, modifiers.get(PAIR, False))
+    shape = result_shape(a.type, b.type, modifiers.get(PAIR, False))
     result = fragment(shape, ir.F32Type.get(), in_flight=True)
     return create(MmaScaledOp, operands, [result], **modifiers).result

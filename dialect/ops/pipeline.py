@@ -1,6 +1,4 @@
-"""`smem.create_pipeline`: full and empty barriers of a tile's stages, and what producers and consumers do."""
-
-from typing import Any
+"""`smem.create_pipeline`: full and empty mbarriers of stages, and the ops of producers and consumers."""
 
 from ..arguments import Index, Pipeline
 from ..bindings import ext, ir
@@ -8,33 +6,35 @@ from ..build import create, index
 from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Completion, Effects, Scope
+from ..irtypes import Op, Value
 from ..op import SmemOp
 from ..types import PipelineType
 from .memory import check_offset, offset_of
 
-#: Warps of a warpgroup, each of which arrives once when the warpgroup releases a stage.
+#: Warps of a warpgroup; each arrives once when the warpgroup releases a stage.
 WARPS = 4
 
 #: Bytes of an mbarrier (PTX ISA 9.7.13.15.1).
 MBARRIER_BYTES = 8
 
-#: Arrivals that an mbarrier can count (PTX ISA 9.7.13.15.2).
+#: Maximum arrival count of an mbarrier (PTX ISA 9.7.13.15.2).
 _MAX_COUNT = (1 << 20) - 1
 
 
 class CreatePipelineOp(SmemOp, name="create_pipeline"):
-    """Makes two mbarriers for each of `stages` stages: one that says that the stage is full, one that
-    says that it is empty. All threads of the block execute it, at the top of the kernel.
+    """Creates a pipeline: a full mbarrier and an empty mbarrier for each of `stages` stages. All threads
+    of the CTA execute the op, at the top of the kernel.
 
-    Step 0, 1, 2, ... of the work uses stage step % stages; which phase of the mbarriers that is follows
-    from the step. A producer waits with `smem.producer_acquire` until the stage of its step is empty,
-    fills it, and says so by `smem.producer_commit`; the stage is full when `producers` threads have and
-    all bytes of their `smem.tma_load` have come. A consumer waits for that by `smem.consumer_wait` and
-    gives the stage back by `smem.consumer_release`; it is empty again when `consumers` warpgroups have.
-    In a cluster whose blocks share loads of this pipeline, it is empty when those of all of these blocks
-    have.
+    The pipeline index counts iterations: 0, 1, 2, ... Its stage is index % stages, and its phase follows
+    from index / stages. A producer waits with `smem.producer_acquire` until the stage is empty, fills
+    it, and commits it with `smem.producer_commit`. The stage is full when `producers` threads have
+    committed it and all bytes of their `smem.tma_load` have arrived. A consumer waits for that with
+    `smem.consumer_wait`, and releases the stage with `smem.consumer_release`. The stage is empty when
+    `consumers` warpgroups have released it; in a cluster whose CTAs share loads of this pipeline
+    (`multicast`), when the warpgroups of all these CTAs have.
 
-    `smem-allocate` adds `offset`, the bytes from the start of dynamic shared memory to the mbarriers.
+    `smem-allocate` adds the attribute `offset`: bytes from the start of dynamic shared memory to the
+    mbarriers.
     """
 
     stages: ir.IntegerAttr
@@ -61,14 +61,15 @@ class CreatePipelineOp(SmemOp, name="create_pipeline"):
 
     @property
     def shared_bytes(self) -> int:
-        """Bytes of shared memory that the mbarriers take."""
+        """The bytes of the mbarriers."""
         return 2 * MBARRIER_BYTES * self.stages.value
 
 
 class ProducerAcquireOp(SmemOp, name="producer_acquire"):
-    """Waits until the stage of a step is empty, and gives its index. Each thread that executes it waits.
+    """Waits until the stage of the pipeline index `step` is empty, and returns the number of the stage.
+    Each thread that executes the op waits.
 
-    The first `stages` steps find their stages empty.
+    The stages are empty at first: the op does not wait for indices below `stages`.
     """
 
     pipeline: ext.Operand[PipelineType]
@@ -83,9 +84,11 @@ class ProducerAcquireOp(SmemOp, name="producer_acquire"):
 
 
 class ProducerCommitOp(SmemOp, name="producer_commit"):
-    """Says that this thread has filled its part of a step's stage, or started the loads that do.
+    """Commits the stage of the pipeline index `step`: the thread arrives on the full mbarrier. It has
+    filled its part of the stage, or started the loads that fill it.
 
-    What a thread has written itself needs an `smem.fence` before, if an mma is to read it.
+    If the thread has written the stage by ordinary stores and an mma reads it, an `smem.fence` is needed
+    before.
     """
 
     pipeline: ext.Operand[PipelineType]
@@ -99,8 +102,8 @@ class ProducerCommitOp(SmemOp, name="producer_commit"):
 
 
 class ConsumerWaitOp(SmemOp, name="consumer_wait"):
-    """Waits until the stage of a step is full, and gives its index. Each thread that executes it
-    waits."""
+    """Waits until the stage of the pipeline index `step` is full, and returns the number of the stage.
+    Each thread that executes the op waits."""
 
     pipeline: ext.Operand[PipelineType]
     step: ext.Operand[ir.IndexType]
@@ -114,10 +117,11 @@ class ConsumerWaitOp(SmemOp, name="consumer_wait"):
 
 
 class ConsumerReleaseOp(SmemOp, name="consumer_release"):
-    """Says that this warpgroup has read a step's stage. All of its threads execute it.
+    """Releases the stage of the pipeline index `step`: the warpgroup arrives on the empty mbarrier. All
+    threads of the warpgroup execute the op.
 
-    The mma that read the stage must be finished: an `smem.wait` comes before. So does an `smem.fence`, if
-    threads have read the stage by loads of their own.
+    The mma that read the stage must be complete, so an `smem.wait` is needed before. If threads have read
+    the stage by ordinary loads, an `smem.fence` is needed too.
     """
 
     pipeline: ext.Operand[PipelineType]
@@ -130,28 +134,28 @@ class ConsumerReleaseOp(SmemOp, name="consumer_release"):
         pipeline_of(self)
 
 
-def pipeline_of(op: Any) -> Any:
-    """The `smem.create_pipeline` whose pipeline an op takes.
+def pipeline_of(op: Op) -> CreatePipelineOp:
+    """Return the `smem.create_pipeline` of an op's pipeline operand.
 
     Raises:
-        Invalid: if the operand is no `smem.create_pipeline`'s result.
+        Invalid: if the operand is not the result of an `smem.create_pipeline`.
     """
     owner = op.pipeline.owner
     if isinstance(owner, ir.Block) or owner.name != CreatePipelineOp.OPERATION_NAME:
         raise Invalid(
-            "takes a pipeline that does not come from an smem.create_pipeline; use the pipeline where it is made"
+            "takes a pipeline that is not the result of an smem.create_pipeline; use that result directly"
         )
     return owner.opview
 
 
 @builder
-def create_pipeline(stages: int, producers: int = 1, consumers: int = 1) -> Any:
-    """A new pipeline.
+def create_pipeline(stages: int, producers: int = 1, consumers: int = 1) -> Value:
+    """Build an `smem.create_pipeline`, and return the pipeline.
 
     Args:
-        stages: how many stages it has.
-        producers: threads that commit a stage.
-        consumers: warpgroups that release it.
+        stages: the number of stages.
+        producers: the number of threads that commit a stage.
+        consumers: the number of warpgroups that release a stage.
     """
     result = PipelineType.get()
     return create(
@@ -160,24 +164,25 @@ def create_pipeline(stages: int, producers: int = 1, consumers: int = 1) -> Any:
 
 
 @builder
-def producer_acquire(pipeline: Pipeline, step: Index) -> Any:
-    """Waits until the stage of a step is empty; gives its index."""
+def producer_acquire(pipeline: Pipeline, step: Index) -> Value:
+    """Build an `smem.producer_acquire` for the pipeline index `step`, and return the number of its
+    stage."""
     return create(ProducerAcquireOp, [pipeline, index(step)], [ir.IndexType.get()]).result
 
 
 @builder
 def producer_commit(pipeline: Pipeline, step: Index) -> None:
-    """Says that this thread has filled its part of a step's stage."""
+    """Build an `smem.producer_commit` for the pipeline index `step`."""
     create(ProducerCommitOp, [pipeline, index(step)])
 
 
 @builder
-def consumer_wait(pipeline: Pipeline, step: Index) -> Any:
-    """Waits until the stage of a step is full; gives its index."""
+def consumer_wait(pipeline: Pipeline, step: Index) -> Value:
+    """Build an `smem.consumer_wait` for the pipeline index `step`, and return the number of its stage."""
     return create(ConsumerWaitOp, [pipeline, index(step)], [ir.IndexType.get()]).result
 
 
 @builder
 def consumer_release(pipeline: Pipeline, step: Index) -> None:
-    """Says that this warpgroup has read a step's stage."""
+    """Build an `smem.consumer_release` for the pipeline index `step`."""
     create(ConsumerReleaseOp, [pipeline, index(step)])

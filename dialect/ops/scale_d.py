@@ -1,6 +1,4 @@
-"""`smem.scale_d`: an accumulator that counts only if a condition holds."""
-
-from typing import Any
+"""`smem.scale_d`: an accumulator that is added only if a condition holds."""
 
 from ..arguments import Condition, Fragment
 from ..bindings import ext, ir
@@ -8,6 +6,7 @@ from ..build import create
 from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
+from ..irtypes import Value
 from ..op import SmemOp
 from ..types import FragmentType, check_fragment, is_accumulator
 from .mma import AnyMma
@@ -17,10 +16,10 @@ I1 = ir.IntegerType[1]
 
 
 class ScaleDOp(SmemOp, name="scale_d"):
-    """The accumulator of the product that uses it, if `keep` is true; zero if it is false.
+    """Gives `accumulator` to the mma that uses the result if `keep` is true, and zero if it is false.
 
-    It is the scale-d of the product's instructions (PTX ISA 9.7.15.5.2), so a loop can begin with an
-    accumulator that nothing has filled. All threads of the warpgroup give the same condition.
+    `keep` becomes the scale-d operand of the mma instructions (PTX ISA 9.7.15.5.2). With it, a loop can
+    begin with an uninitialized accumulator. `keep` has the same value in all threads of the warpgroup.
     """
 
     accumulator: ext.Operand[FragmentType]
@@ -40,13 +39,13 @@ class ScaleDOp(SmemOp, name="scale_d"):
         check_single_use(source)
         users = [use.owner.operation for use in result.uses]
         if len(users) != 1 or not isinstance(users[0].opview, AnyMma):
-            said = ", ".join(f"'{user.name}'" for user in users) or "nothing"
+            names = ", ".join(f"'{user.name}'" for user in users) or "nothing"
             raise Invalid(
-                f"is used by {said}; expected a single smem.mma or smem.mma_sp, as its accumulator"
+                f"is used by {names}; expected a single smem.mma or smem.mma_sp, as its accumulator"
             )
 
 
 @builder
-def scale_d(accumulator: Fragment, keep: Condition) -> Any:
-    """The fragment `accumulator` where the i1 value `keep` is true, else zero; see `ScaleDOp`."""
+def scale_d(accumulator: Fragment, keep: Condition) -> Value:
+    """Build an `smem.scale_d`: `accumulator` if the i1 value `keep` is true, else zero."""
     return create(ScaleDOp, [accumulator, keep], [accumulator.type]).result

@@ -1,7 +1,6 @@
-"""`smem.stage`: one stage of a tile that has several."""
+"""`smem.stage`: one stage of a tile with stages."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...layout import Multiple
 from ...layout.modes import Start
@@ -11,14 +10,15 @@ from ..build import create, index
 from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..divisibility import constant_of
+from ..irtypes import Type, Value
 from ..types import TileType, shape_of
 from .subview import SubviewOp, check_subtile, subtile_type
 
 
 class StageOp(SubviewOp, name="stage"):
-    """Takes stage `index` of a tile (stages, rows, columns): a tile (rows, columns).
+    """Takes stage `index` of `tile` (stages, rows, columns). The result is a tile (rows, columns).
 
-    An index that is not constant must be less than the number of stages; this is not checked.
+    A run-time index must be less than the number of stages; this is not checked.
     """
 
     tile: ext.Operand[TileType]
@@ -27,12 +27,12 @@ class StageOp(SubviewOp, name="stage"):
 
     @property
     def starts(self) -> tuple[Start, ...]:
-        """The stage."""
+        """The stage, if it is constant."""
         constant = constant_of(self.index)
         return (Multiple(1) if constant is None else constant,)
 
     @property
-    def run_time_starts(self) -> Sequence[Any]:
+    def run_time_starts(self) -> Sequence[Value]:
         """The index."""
         return [self.index]
 
@@ -46,14 +46,14 @@ class StageOp(SubviewOp, name="stage"):
 
 
 @builder
-def stage(tile: Tile, at: Index) -> Any:
-    """Stage `at` (an index value or an integer) of a tile."""
+def stage(tile: Tile, at: Index) -> Value:
+    """Build an `smem.stage`: stage `at` (an index value or an integer) of a tile."""
     result = subtile_type(tile.type, _stage_shape(tile.type))
     return create(StageOp, [tile, index(at)], [result]).result
 
 
-def _stage_shape(tile: Any) -> tuple[int, ...]:
-    """The shape of a stage of a tile of that type.
+def _stage_shape(tile: Type) -> tuple[int, ...]:
+    """The shape of a stage of a tile type.
 
     Raises:
         Invalid: if the tile has no stages.

@@ -1,4 +1,4 @@
-"""`smem.store`: a fragment to global memory, or to a tile."""
+"""`smem.store`: an accumulator to a matrix in global memory, or to a tile."""
 
 from typing import Any
 
@@ -13,6 +13,7 @@ from ..caching import cached_in_context
 from ..diagnostics import Invalid, format_location, verifier
 from ..effects import Effects, Scope, write
 from ..elements import held_in_tiles
+from ..irtypes import Type
 from ..op import SmemOp
 from ..types import (
     FragmentType,
@@ -26,7 +27,7 @@ from ..types import (
 from ..uses import Chooser, Path
 from .load import check_matrix
 
-#: Element types of memory that each accumulator is converted to.
+#: Element types in memory that an accumulator can be stored as, by accumulator type.
 STORED = {
     "f32": ("f32", "f16", "bf16", "f8E4M3FN", "f8E5M2"),
     "f16": ("f16", "f32", "f8E4M3FN", "f8E5M2"),
@@ -35,15 +36,15 @@ STORED = {
 
 
 class StoreOp(SmemOp, name="store"):
-    """Stores an accumulator to a matrix in global memory, or to a tile, converting to its element type.
+    """Stores the accumulator `fragment` to `target`, a matrix in global memory or a tile, converted to
+    its element type.
 
-    Floats are rounded to nearest even; 8-bit types stay at their largest and smallest finite values
-    beyond these.
+    Floats are rounded to nearest even. 8-bit types saturate to their finite range.
 
-    In global memory, pairs of neighbouring columns are stored together where the matrix is row-major;
-    its rows must then begin at multiples of two elements. A tile of a 16-bit type is written by
-    `stmatrix` where 16 bytes of it lie together. It is written by ordinary stores: what is said of
-    `smem.copy` holds.
+    In row-major global memory, pairs of adjacent columns are stored together; the rows must begin at
+    multiples of two elements. A tile of a 16-bit type is written by `stmatrix` if 16 bytes are contiguous
+    in it. A tile is written by ordinary stores, which need the same barrier and `smem.fence` as those of
+    `smem.copy`.
     """
 
     fragment: ext.Operand[FragmentType]
@@ -52,7 +53,7 @@ class StoreOp(SmemOp, name="store"):
     effects = Effects(Scope.WARPGROUP, (write("target"),))
 
     def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use:
-        """What it asks of its tile's layout."""
+        """The constraint on the layout of the target tile."""
         return FragmentUse(
             f"the store at {format_location(self.location)}", accumulator_access, path
         )
@@ -63,7 +64,7 @@ class StoreOp(SmemOp, name="store"):
 
 
 @cached_in_context
-def _check(source: Any, target: Any) -> None:
+def _check(source: Type, target: Type) -> None:
     check_readable(source)
     stored = STORED[fragment_accumulator(source).name]
     if not isinstance(target, TileType):
@@ -90,5 +91,5 @@ def _check(source: Any, target: Any) -> None:
 
 @builder
 def store(value: Fragment, target: TileOrMemref) -> None:
-    """Stores a readable fragment to the memref or tile `target`."""
+    """Build an `smem.store` of a readable accumulator to the memref or tile `target`."""
     create(StoreOp, [value, target])

@@ -12,21 +12,25 @@ from ..build import create
 from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..divisibility import divisor
+from ..irtypes import Value
 from ..types import TileType, shape_of
 from .subview import DYNAMIC, SubviewOp, check_subtile, subtile_type
 
 
 class SubtileOp(SubviewOp, name="subtile"):
-    """Takes the rectangle of the result's shape that begins at (row, column), in elements.
+    """Takes a rectangle of `tile`, with the shape of the result, that begins at (row, column), in
+    elements.
 
-    `static_offsets` holds both; an entry of -2^63 stands for the next operand. What is known of an
-    operand's divisors (from constants, products, loop steps, ...) decides what can read the part;
-    the optional attribute `multiple_of`, one number for each operand, promises more.
+    `static_offsets` holds the row and the column. An entry of -2^63 stands for the next operand of
+    `offsets`, as in `memref.subview`. The known divisors of an offset (from constants, products, loop
+    steps, ...) determine which ops can read the subtile. The optional attribute `multiple_of`, a number
+    for each operand, asserts further divisors.
 
-    A part may begin and end anywhere. Copies need 16-byte units. An mma needs that no instruction's
-    block (32 bytes of K; 64 rows of A or its share of N) lies in two atoms: that is so for starts
-    that are multiples of 32 bytes along K, and along an M or N that is contiguous, of an atom. A
-    run-time offset that leaves the tile, or breaks a promise, is undefined behaviour.
+    A subtile can begin and end at any element. Copies need 16-byte units. An mma needs each MMA tile (32
+    bytes of K; 64 rows of A, or the instruction's columns of B) to be within one swizzle atom. That
+    holds for offsets that are multiples of 32 bytes along K, and multiples of an atom along M or N if
+    that is the contiguous dimension. A run-time offset that leaves the tile or violates `multiple_of` is
+    undefined behaviour.
     """
 
     tile: ext.Operand[TileType]
@@ -44,32 +48,32 @@ class SubtileOp(SubviewOp, name="subtile"):
         if dynamic != len(self.offsets):
             raise Invalid(f"has {len(self.offsets)} offset operands for {dynamic} run-time offsets")
         known = (
-            lcm(promised, divisor(value))
-            for promised, value in zip(self.multiple_of, self.offsets, strict=True)
+            lcm(asserted, divisor(value))
+            for asserted, value in zip(self.multiple_of, self.offsets, strict=True)
         )
         return tuple(Multiple(next(known)) if o == DYNAMIC else o for o in static)
 
     @property
     def multiple_of(self) -> list[int]:
-        """What each offset that is an operand is promised to be a multiple of.
+        """For each run-time offset, a number that it is asserted to be a multiple of; 1 by default.
 
         Raises:
-            Invalid: if the attribute is no positive number for each.
+            Invalid: if the attribute does not hold a positive number for each.
         """
         count = len(self.offsets)
         if "multiple_of" not in self.attributes:
             return [1] * count
         given = self.attributes["multiple_of"]
-        promised = list(given) if isinstance(given, ir.DenseI64ArrayAttr) else []
-        if len(promised) != count or any(p < 1 for p in promised):
+        asserted = list(given) if isinstance(given, ir.DenseI64ArrayAttr) else []
+        if len(asserted) != count or any(n < 1 for n in asserted):
             raise Invalid(
                 f"takes multiple_of with a positive number for each of {count} run-time offsets, "
                 f"not {given}"
             )
-        return promised
+        return asserted
 
     @property
-    def run_time_starts(self) -> Sequence[Any]:
+    def run_time_starts(self) -> Sequence[Value]:
         """The offsets that are operands."""
         return self.offsets
 
@@ -79,7 +83,7 @@ class SubtileOp(SubviewOp, name="subtile"):
         shape, taken = shape_of(source), shape_of(result)
         if len(shape) != 2:
             raise Invalid(
-                f"takes a part of a tile (rows, columns), not {list(shape)}; take a stage"
+                f"takes a subtile of a tile (rows, columns), not {list(shape)}; take a stage"
             )
         for dim, start in enumerate(self.starts):
             if len(taken) == 2 and isinstance(start, int):
@@ -97,8 +101,9 @@ def subtile(
     offsets: Sequence[Index],
     sizes: Sequence[int],
     multiple_of: Sequence[int] | None = None,
-) -> Any:
-    """The part of `tile` that begins at `offsets` (integers or index values) and has `sizes`."""
+) -> Value:
+    """Build an `smem.subtile`: `sizes` (rows, columns) of `tile` from `offsets` (integers or index
+    values)."""
     static = [o if isinstance(o, int) else DYNAMIC for o in offsets]
     operands = [tile, *(o for o in offsets if not isinstance(o, int))]
     result = subtile_type(tile.type, sizes)

@@ -1,12 +1,12 @@
-"""Parts of tiles: where a stage or a subtile begins, and what type it has."""
+"""The base class of `smem.stage` and `smem.subtile`: where they begin, and their type."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...layout import Multiple, Slice, TileLayout
 from ...layout.modes import Start
 from ..attributes import auto
 from ..diagnostics import Invalid
+from ..irtypes import Type, Value
 from ..op import SmemOp
 from ..types import layout_of, shape_of, tensor_of, tile, tile_element
 
@@ -15,24 +15,24 @@ DYNAMIC = -(1 << 63)
 
 
 class SubviewOp(SmemOp):
-    """An op that takes a part of a tile: the part shows bytes of the tile, and has none of its own."""
+    """An op whose result is a subtile: a view of bytes of its tile."""
 
     @property
     def starts(self) -> tuple[Start, ...]:
-        """Where the part begins along each dimension that is cut, as the layout's mathematics takes it.
+        """The start along each dimension that is sliced: a number, or a `Multiple` for a run-time start.
 
         Raises:
-            Invalid: if the attributes and the operands do not fit each other.
+            Invalid: if attributes and operands are inconsistent.
         """
         raise NotImplementedError
 
     @property
-    def run_time_starts(self) -> Sequence[Any]:
-        """The index values that `starts` tells a divisor of, in their order."""
+    def run_time_starts(self) -> Sequence[Value]:
+        """The index values of the run-time starts, in order."""
         raise NotImplementedError
 
     def slice_of(self, source: TileLayout) -> Slice:
-        """The part that the op takes of a tile of layout `source`.
+        """Return the slice that the op takes of a tile of layout `source`.
 
         Raises:
             LayoutError: if it leaves the tile.
@@ -43,11 +43,11 @@ class SubviewOp(SmemOp):
         return source.slice(starts, shape_of(self.result.type))
 
 
-def check_subtile(op: Any, source: Any, result: Any, shape: tuple[int, ...]) -> None:
-    """Checks that the type of a part follows from the tile's and the op.
+def check_subtile(op: SubviewOp, source: Type, result: Type, shape: tuple[int, ...]) -> None:
+    """Check that the type of a subtile follows from the type of the tile and the op.
 
     Raises:
-        Invalid: if shape, element type or layout differ from what the op takes.
+        Invalid: if its shape, element type or layout is another.
     """
     if shape_of(result) != tuple(shape):
         raise Invalid(f"results in {list(shape_of(result))}, but it takes {list(shape)}")
@@ -56,17 +56,17 @@ def check_subtile(op: Any, source: Any, result: Any, shape: tuple[int, ...]) -> 
     given, whole = layout_of(result), layout_of(source)
     if whole is None:
         if given is not None:
-            raise Invalid("results in a layout, but its tile's is not chosen yet")
+            raise Invalid("results in a layout, but the layout of its tile is not assigned yet")
         return
     expected = op.slice_of(whole).layout
-    if given is not None and given not in (expected, _known_less(op, whole, given)):
-        raise Invalid(f"results in the layout {given}, but that part of the tile has {expected}")
+    if given is not None and given not in (expected, _with_weaker_divisors(op, whole, given)):
+        raise Invalid(f"results in the layout {given}, but the subtile has {expected}")
 
 
-def _known_less(op: Any, whole: TileLayout, given: TileLayout) -> TileLayout | None:
-    """The part's layout where no more is known of run-time starts than its origin says.
+def _with_weaker_divisors(op: SubviewOp, whole: TileLayout, given: TileLayout) -> TileLayout | None:
+    """The subtile's layout if its run-time starts have only the divisors of the origin of `given`.
 
-    Folding constants may tell more of a start than was known when the part got its type.
+    Constant folding can reveal more divisors of a start than were known when the type was made.
     """
     if len(op.starts) == 1:
         return None
@@ -79,6 +79,6 @@ def _known_less(op: Any, whole: TileLayout, given: TileLayout) -> TileLayout | N
     return whole.slice(starts, given.shape).layout
 
 
-def subtile_type(source: Any, shape: Sequence[int]) -> Any:
-    """The type that a part has before layouts are assigned."""
+def subtile_type(source: Type, shape: Sequence[int]) -> Type:
+    """Return the type of a subtile before layouts are assigned."""
     return tile(shape, tensor_of(source).element_type, auto())

@@ -1,13 +1,11 @@
-"""`smem.tensor_memory`: the columns in which a block's accumulators are; made by
-`smem-place-accumulators`."""
-
-from typing import Any
+"""`smem.tensor_memory`: allocates tensor memory for accumulators; `smem-place-accumulators` adds it."""
 
 from ..bindings import ext, ir
 from ..build import create
 from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
+from ..irtypes import Value
 from ..op import SmemOp
 from ..optional_attributes import has_unit_attribute
 from ..types import PipelineType
@@ -15,29 +13,28 @@ from .memory import check_offset, offset_of
 from .mma_rules import PAIR
 from .pipeline import MBARRIER_BYTES
 
-#: Columns of tensor memory of a block, and the fewest that are allocated (PTX ISA 9.7.16.1).
+#: Columns of tensor memory of a CTA, and the minimum allocation (PTX ISA 9.7.16.1).
 MAX_COLUMNS, LEAST_COLUMNS = 512, 32
 
-#: The fewest mma of a warpgroup that can be under way, and the most.
+#: Default and maximum number of unfinished mma of a warpgroup.
 LEAST_DEPTH, MOST_DEPTH = 4, 16
 
-#: Bytes in front of the mbarriers: the address of the columns, and padding.
+#: Bytes before the mbarriers: the address of the columns, and padding.
 ADDRESS_BYTES = MBARRIER_BYTES
 
 
 class TensorMemoryOp(SmemOp, name="tensor_memory"):
-    """Allocates tensor memory for the accumulators of each warpgroup, on architectures whose mma add
-    there (tcgen05). All threads of the block execute it, at the top of the kernel; what it allocates is
-    released where the kernel returns.
+    """Allocates tensor memory for the accumulators of each warpgroup (tcgen05 only). All threads of the
+    CTA execute the op, at the top of the kernel. The allocation is freed where the kernel returns.
 
-    Each of `warpgroups` warpgroups, of which `first` is the first, has `columns` 32-bit columns, and can
-    have `depth` mma under way, a power of two. In shared memory the op takes the address that the
-    allocation gives, and `depth` mbarriers for each warpgroup, by which mma say that they are over.
+    Each of `warpgroups` warpgroups, beginning with warpgroup `first`, has `columns` 32-bit columns and
+    can have `depth` unfinished mma, a power of two. The op also occupies shared memory: the address of
+    the allocation, and `depth` mbarriers for each warpgroup, which signal that an mma is complete.
 
-    With the unit attribute `pair`, all mma are of pairs of blocks, and so is the allocation. Then each
-    warpgroup has another mbarrier, at which it meets the other block's.
+    With the unit attribute `pair`, CTA pairs execute all mma and the allocation (`.cta_group::2`). Each
+    warpgroup then has one more mbarrier, for synchronization with the warpgroup of the other CTA.
 
-    `smem-allocate` adds `offset`, the bytes from the start of dynamic shared memory.
+    `smem-allocate` adds the attribute `offset`: bytes from the start of dynamic shared memory.
     """
 
     columns: ir.IntegerAttr
@@ -71,7 +68,7 @@ class TensorMemoryOp(SmemOp, name="tensor_memory"):
 
     @property
     def pair(self) -> bool:
-        """Whether all mma are of pairs of blocks.
+        """Whether CTA pairs execute all mma.
 
         Raises:
             Invalid: if the attribute has a value.
@@ -80,21 +77,28 @@ class TensorMemoryOp(SmemOp, name="tensor_memory"):
 
     @property
     def barriers_of_each(self) -> int:
-        """How many mbarriers each warpgroup has."""
+        """The number of mbarriers of each warpgroup."""
         return self.depth.value + self.pair
 
     @property
     def shared_bytes(self) -> int:
-        """Bytes of shared memory that it takes."""
+        """The bytes of shared memory that the op occupies."""
         return ADDRESS_BYTES + MBARRIER_BYTES * self.warpgroups.value * self.barriers_of_each
 
 
 @builder
 def tensor_memory(
     columns: int, warpgroups: int, first: int = 0, depth: int = LEAST_DEPTH, pair: bool = False
-) -> Any:
-    """Tensor memory of so many 32-bit columns for each of so many warpgroups from `first` on, each of
-    which can have `depth` mma under way, of pairs of blocks or of one."""
+) -> Value:
+    """Build an `smem.tensor_memory`, and return its result.
+
+    Args:
+        columns: 32-bit columns of each warpgroup.
+        warpgroups: the number of warpgroups.
+        first: the index of the first warpgroup.
+        depth: unfinished mma of each warpgroup, a power of two.
+        pair: whether CTA pairs execute the mma.
+    """
     return create(
         TensorMemoryOp,
         results=[PipelineType.get()],

@@ -1,7 +1,6 @@
-"""`smem.tma_load` and `smem.tma_store`: bulk tensor copies between global memory and a tile."""
+"""`smem.tma_load` and `smem.tma_store`: TMA copies between global memory and a tile."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...layout import Arch
 from ...layout.tcgen05 import ScaleUse
@@ -15,69 +14,72 @@ from ..caching import cached_in_context
 from ..diagnostics import Invalid, format_location, verifier
 from ..divisibility import constant_of
 from ..effects import Completion, Effects, Proxy, read, write
+from ..irtypes import Op, Type, Value
 from ..memrefs import check_global, is_dynamic, strides_of
 from ..op import SmemOp
 from ..optional_attributes import has_unit_attribute, string_attribute
 from ..types import PipelineType, TileType, layout_of, shape_of, tensor_of, tile_element
 from ..uses import Chooser, Path
 from .copy import check_groups, is_packed, packed
-from .factor_blocks import check_block_load, holds_blocks, refuse_rows
 from .pipeline import pipeline_of
+from .scale_blocks import check_block_load, holds_blocks, reject_rows
 
-#: Says along which dimension of the cluster blocks load the same tile together.
+#: Attribute: the dimension of the cluster along which CTAs load the same tile together.
 MULTICAST = "multicast"
 
-#: Says what the L2 cache does with the lines.
+#: Attribute: the L2 eviction priority of the lines.
 CACHE = "cache"
 
 #: Values of `cache` (PTX ISA 9.7.9.15, createpolicy).
 CACHE_HINTS = ("evict_first", "evict_last", "evict_normal")
 
-#: Bytes that TMA's pointers and strides are multiples of (CUDA driver API, cuTensorMapEncodeTiled).
+#: Alignment of global addresses and strides of TMA, in bytes (CUDA driver API, cuTensorMapEncodeTiled).
 GLOBAL_ALIGNMENT = 16
 
-#: Values of `multicast`, and most blocks of a cluster.
+#: Values of `multicast`.
 CLUSTER_DIMS = ("x", "y")
 
 
 class BulkCopyOp(SmemOp):
-    """A copy of a tile by TMA."""
+    """A TMA copy from or to a tile."""
 
     @property
     def cache(self) -> str | None:
-        """What the L2 cache is to do with the lines; None if nothing is said.
+        """The L2 eviction priority; None if the attribute is absent.
 
         Raises:
-            Invalid: if the attribute is no such hint.
+            Invalid: if the attribute is not one of `CACHE_HINTS`.
         """
         return string_attribute(self, CACHE, CACHE_HINTS)
 
 
 class TmaLoadOp(BulkCopyOp, name="tma_load"):
-    """Starts the copy of a part of a matrix in global memory to a tile, by the thread that executes it.
+    """Starts a TMA copy of a box of `source`, a matrix in global memory, to `tile`
+    (`cp.async.bulk.tensor`). The thread that executes the op issues the copy.
 
-    The source is an argument of the kernel; `coordinates` say where the part begins in it, one for
-    each of its dimensions, in elements. The tile's rows and columns are along its last two. What lies
-    outside of the matrix is filled with zeros. The tensor map, its box and its swizzle follow from the
-    tile's layout; the manifest tells the host what to encode. Along the contiguous dimension, the part
-    begins at a multiple of 16 bytes: the chip stops at any other.
+    `source` is an argument of the kernel. `coordinates` are the start of the box, one for each dimension
+    of `source`, in elements; the rows and columns of the tile are its last two dimensions. Elements
+    outside of the matrix are filled with zeros. The tensor map with its box and swizzle follows from the
+    layout of the tile; the manifest tells the host what to encode. Along the contiguous dimension, the
+    box begins at a multiple of 16 bytes; the chip traps at other starts.
 
-    The bytes count for the stage of `step` of the pipeline, which is full when they have come and its
-    producers have committed. A tile of tf32 takes f32, one of i1 or f4E2M1FN takes i8, with eight or two
-    elements to a byte.
+    The bytes count for the stage of the pipeline index `step` of `pipeline`. The stage is full when they
+    have arrived and its producers have committed. A tile of tf32 is loaded from f32; a tile of i1 or
+    f4E2M1FN is loaded from i8, with eight or two elements to a byte.
 
-    A tile of f6E2M3FN, f6E3M2FN or !smem.padded<f4E2M1FN> takes i8 whose bytes hold the elements bit
-    after bit, low bits first; the copy pads 16 of them to 16 bytes (sm_100 and sm_103). It moves lines
-    of 128 elements, in tiles of swizzle 128B; along the contiguous dimension, the coordinate counts
-    the tile's elements, by 128, and the matrix is a multiple of 128 elements and of 32 bytes.
+    A tile of f6E2M3FN, f6E3M2FN or !smem.padded<f4E2M1FN> is loaded from i8 whose bytes hold the
+    elements bit-packed, low bits first; the copy pads 16 elements to 16 bytes (sm_100 and sm_103). The
+    copy moves lines of 128 elements, and the tile has swizzle 128B. Along the contiguous dimension, the
+    coordinate counts elements of the tile and is a multiple of 128; the matrix is a multiple of 128
+    elements and of 32 bytes.
 
-    Scale factors come from a memref of blocks, as for `smem.copy`, at two coordinates: the row and the
-    factor where a block begins. There is no tensor map: any memref in global memory will do, what lies
-    outside of it is not filled but must not be asked for, and there is no `multicast`.
+    Scale factors are loaded from a memref of blocks, as for `smem.copy`, at two coordinates: the row and
+    the factor at which a block begins. There is no tensor map, so any memref in global memory is
+    allowed, but the box must be inside of it; and there is no `multicast`.
 
-    `multicast = "x"` (or "y") says that the blocks of the cluster along x load the same part to the
-    same tile: each of them executes the op, loads its share, and sends it to all. `cache` is
-    "evict_first", "evict_last" or "evict_normal".
+    `multicast = "x"` (or "y"): the CTAs of the cluster along x load the same box to the same tile. Each
+    of them executes the op, loads its share, and multicasts it to all. `cache` is the L2 eviction
+    priority: "evict_first", "evict_last" or "evict_normal".
     """
 
     source: ext.Operand[ir.MemRefType]
@@ -95,16 +97,15 @@ class TmaLoadOp(BulkCopyOp, name="tma_load"):
 
     @property
     def multicast(self) -> str | None:
-        """The dimension of the cluster along which blocks load the tile together; None if each does
-        alone.
+        """The dimension of the cluster along which CTAs load the tile together; None without multicast.
 
         Raises:
-            Invalid: if the attribute names none.
+            Invalid: if the attribute is not "x" or "y".
         """
         return string_attribute(self, MULTICAST, CLUSTER_DIMS)
 
     def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use:
-        """What it asks of its tile's layout.
+        """The constraint on the layout of the tile.
 
         Raises:
             Invalid: if TMA of the architecture does not load such a tile.
@@ -126,7 +127,7 @@ class TmaLoadOp(BulkCopyOp, name="tma_load"):
             check_global(source, "loads from")
             check_block_load(source, tile, multicast, self.coordinates)
             return
-        refuse_rows(source, tile)
+        reject_rows(source, tile)
         _check_elements(source, tile, "loads from")
         _check_matrix(source, len(self.coordinates), "loads from", bool(tile_element(tile).padding))
         _check_coordinates(source, tile, self.coordinates, "loads")
@@ -134,14 +135,15 @@ class TmaLoadOp(BulkCopyOp, name="tma_load"):
 
 
 class TmaStoreOp(BulkCopyOp, name="tma_store"):
-    """Starts the copy of a tile to a part of a matrix in global memory, by the thread that executes it.
+    """Starts a TMA copy of `tile` to a box of `target`, a matrix in global memory. The thread that
+    executes the op issues the copy.
 
-    What is said of `smem.tma_load` of source, coordinates and tensor map holds of the target, but no
-    coordinate is below 0. Elements that would lie outside of the matrix are left out, but whole units of
-    16 bytes are written: a line that is no multiple of 16 bytes has bytes behind it that nobody else
-    uses. The copy reads the tile through the async proxy:
-    threads that wrote it have executed `smem.fence`, and a barrier has come after. `smem.tma_commit`
-    closes the group of copies that the thread has started, `smem.tma_wait` waits for groups.
+    The rules of `smem.tma_load` for source, coordinates and tensor map apply to `target`, and no
+    coordinate is negative. Elements outside of the matrix are not written, but whole units of 16 bytes
+    are: if a line is not a multiple of 16 bytes, the bytes after it must be unused. The copy reads the
+    tile through the async proxy: threads that wrote it must execute `smem.fence`, and a barrier must
+    follow. `smem.tma_commit` closes the group of copies that the thread has started, and `smem.tma_wait`
+    waits for groups.
     """
 
     tile: ext.Operand[TileType]
@@ -156,7 +158,7 @@ class TmaStoreOp(BulkCopyOp, name="tma_store"):
     )
 
     def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use:
-        """What it asks of its tile's layout.
+        """The constraint on the layout of the tile.
 
         Raises:
             Invalid: if TMA of the architecture does not store such a tile.
@@ -176,16 +178,18 @@ class TmaStoreOp(BulkCopyOp, name="tma_store"):
 
 
 class TmaCommitOp(SmemOp, name="tma_commit"):
-    """Makes a group of the thread's bulk stores since the last group."""
+    """Closes a group of the bulk stores that the thread has started since its last group
+    (`cp.async.bulk.commit_group`)."""
 
     effects = Effects(commits=Completion.BULK_GROUP)
 
 
 class TmaWaitOp(SmemOp, name="tma_wait"):
-    """Waits until at most the `pending` latest groups of the thread's bulk stores are unfinished.
+    """Waits until at most the `pending` latest groups of the thread's bulk stores are unfinished
+    (`cp.async.bulk.wait_group`).
 
-    With the unit attribute `read`, until their tiles have been read, so that they can be written
-    again; what was stored may not be visible yet.
+    With the unit attribute `read`, it waits only until the tiles have been read, so that they can be
+    overwritten; the stored data may not be visible yet.
     """
 
     pending: ir.IntegerAttr
@@ -195,7 +199,7 @@ class TmaWaitOp(SmemOp, name="tma_wait"):
 
     @property
     def read(self) -> bool:
-        """Whether it waits for the tiles to be read only.
+        """Whether it waits only until the tiles have been read.
 
         Raises:
             Invalid: if the attribute has a value.
@@ -211,19 +215,19 @@ class TmaWaitOp(SmemOp, name="tma_wait"):
         _ = self.read
 
 
-def _check_padding(tile: Any, chooser: Chooser) -> None:
+def _check_padding(tile: Value, chooser: Chooser) -> None:
     element, arch = tile_element(tile.type), chooser.arch
     if element.padding and not arch.tma_pads:
         able = " and ".join(str(other) for other in Arch if other.tma_pads)
         raise Invalid(f"loads {element}, which TMA of {arch} does not pad; {able} do")
 
 
-def _contiguous_dim(memref: Any) -> int:
-    """Which of a tile's dimensions runs along the one that is contiguous in global memory."""
+def _contiguous_dim(memref: Value) -> int:
+    """The dimension of a tile along the contiguous dimension of global memory."""
     return matrix_contiguous(memref.type) - (memref.type.rank - 2)
 
 
-def _check_attributes(op: Any, known: tuple[str, ...]) -> None:
+def _check_attributes(op: Op, known: tuple[str, ...]) -> None:
     for name in op.attributes:
         if name not in known and "." not in name:
             raise Invalid(f"has the attribute {name}; expected {' or '.join(known)}")
@@ -231,8 +235,8 @@ def _check_attributes(op: Any, known: tuple[str, ...]) -> None:
 
 
 @cached_in_context
-def _check_matrix(memref: Any, coordinates: int, does: str, padded: bool) -> None:
-    """Checks that a tensor map can describe a memref, of which it pads elements or not."""
+def _check_matrix(memref: Type, coordinates: int, does: str, padded: bool) -> None:
+    """Check that a tensor map can describe a memref; `padded`: whether it pads the elements."""
     check_global(memref, does)
     rank = memref.rank
     if not 2 <= rank <= 5:
@@ -247,16 +251,16 @@ def _check_matrix(memref: Any, coordinates: int, does: str, padded: bool) -> Non
     for dim, stride in enumerate(strides):
         if dim != contiguous and not is_dynamic(stride) and stride * bits % (8 * multiple):
             raise Invalid(
-                f"{does} {memref}: the stride of {stride} elements is no multiple of "
+                f"{does} {memref}: the stride of {stride} elements is not a multiple of "
                 f"{8 * multiple // bits} ({multiple} bytes), which TMA needs"
             )
 
 
-def _check_coordinates(memref: Any, tile: Any, coordinates: Any, does: str) -> None:
-    """Checks the coordinates that are constant; the others are the program's to keep.
+def _check_coordinates(memref: Type, tile: Type, coordinates: Sequence[Value], does: str) -> None:
+    """Check the constant coordinates; run-time coordinates are not checked.
 
     Raises:
-        Invalid: if the chip stops at one (measured on an H200).
+        Invalid: if the chip traps at one (measured on an H200).
     """
     contiguous = matrix_contiguous(memref)
     unit = 8 * GLOBAL_ALIGNMENT // memref.element_type.width
@@ -269,7 +273,7 @@ def _check_coordinates(memref: Any, tile: Any, coordinates: Any, does: str) -> N
             continue
         if dim == contiguous and number % unit:
             raise Invalid(
-                f"{does} a part that begins at {number} along dimension {dim}, which is contiguous; "
+                f"{does} a box that begins at {number} along dimension {dim}, which is contiguous; "
                 f"expected a multiple of {unit} elements ({what})"
             )
         if does == "stores" and number < 0:
@@ -278,11 +282,11 @@ def _check_coordinates(memref: Any, tile: Any, coordinates: Any, does: str) -> N
             )
 
 
-def matrix_contiguous(memref: Any) -> int:
-    """The dimension of a memref along which neighbours are adjacent, one of the last two.
+def matrix_contiguous(memref: Type) -> int:
+    """Return the contiguous dimension of a memref, one of its last two.
 
     Raises:
-        Invalid: if neither is known to be.
+        Invalid: if neither has the static stride 1.
     """
     strides, _ = strides_of(memref)
     for dim in (memref.rank - 1, memref.rank - 2):
@@ -295,7 +299,7 @@ def matrix_contiguous(memref: Any) -> int:
 
 
 @cached_in_context
-def _check_elements(memref: Any, tile: Any, does: str) -> None:
+def _check_elements(memref: Type, tile: Type, does: str) -> None:
     held, kept = str(memref.element_type), str(tensor_of(tile).element_type)
     if tile_element(tile).padding:
         if does == "stores to":
@@ -315,7 +319,7 @@ def _check_elements(memref: Any, tile: Any, does: str) -> None:
 
 
 @cached_in_context
-def _check_tile(memref: Any, tile: Any, does: str) -> None:
+def _check_tile(memref: Type, tile: Type, does: str) -> None:
     shape = shape_of(tile)
     if len(shape) != 2:
         raise Invalid(f"{does} a tile (rows, columns), not {list(shape)}; take a stage")
@@ -324,8 +328,8 @@ def _check_tile(memref: Any, tile: Any, does: str) -> None:
         check_box(tensor_box(layout), memref)
 
 
-def check_box(box: TensorBox, memref: Any) -> None:
-    """Checks that a tile's box runs along the dimension that is contiguous in global memory.
+def check_box(box: TensorBox, memref: Type) -> None:
+    """Check that a tile's box is contiguous along the contiguous dimension of global memory.
 
     Raises:
         Invalid: if it does not.
@@ -339,9 +343,11 @@ def check_box(box: TensorBox, memref: Any) -> None:
         )
 
 
-def map_box(memref: Any, tile: Any, box: TensorBox) -> tuple[int, ...]:
-    """The extents of the tensor map's box, for each dimension of the memref, in its elements; of padded
-    ones, in the tile's."""
+def map_box(memref: Type, tile: Type, box: TensorBox) -> tuple[int, ...]:
+    """Return the box extents of the tensor map, for each dimension of the memref.
+
+    They are in elements of the memref; for padded elements, in elements of the tile.
+    """
     extents = list(box.shape)
     extents[box.contiguous] //= packed(tile)
     return (1,) * (memref.rank - 2) + tuple(extents)
@@ -357,13 +363,13 @@ def tma_load(
     multicast: str | None = None,
     cache: str | None = None,
 ) -> None:
-    """Starts the load of a tile from the memref `source`; see `TmaLoadOp`.
+    """Build an `smem.tma_load`.
 
     Args:
-        source: an argument of the kernel.
-        tile: the tile.
-        pipeline, step: the stage that the bytes count for.
-        coordinates: where the tile begins, for each dimension of the source.
+        source: a memref, an argument of the kernel.
+        tile: the destination tile.
+        pipeline, step: the pipeline, and the pipeline index whose stage the bytes count for.
+        coordinates: the start of the box, for each dimension of the source.
         multicast: "x" or "y".
         cache: "evict_first", "evict_last" or "evict_normal".
     """
@@ -375,17 +381,17 @@ def tma_load(
 def tma_store(
     tile: Tile, target: Memref, coordinates: Sequence[Index], cache: str | None = None
 ) -> None:
-    """Starts the store of a tile to the memref `target`, an argument of the kernel."""
+    """Build an `smem.tma_store` of a tile to the memref `target`, an argument of the kernel."""
     create(TmaStoreOp, [tile, target, *map(index, coordinates)], cache=cache)
 
 
 @builder
 def tma_commit() -> None:
-    """Closes the group of bulk stores started since the last one."""
+    """Build an `smem.tma_commit`: close the group of bulk stores started since the last one."""
     create(TmaCommitOp)
 
 
 @builder
 def tma_wait(pending: int = 0, read: bool = False) -> None:
-    """Waits for all but the latest `pending` groups of bulk stores, or until their tiles are read."""
+    """Build an `smem.tma_wait` for all but the latest `pending` groups, or until their tiles are read."""
     create(TmaWaitOp, pending=pending, read=read)

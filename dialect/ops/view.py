@@ -1,7 +1,6 @@
-"""`smem.view`: a tile over workgroup memory that the host compiler already has."""
+"""`smem.view`: a tile over workgroup memory that the host compiler has allocated."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...layout.swizzle import PHASE_BIT
 from ..arguments import ElementType, Layout, Memref
@@ -10,22 +9,25 @@ from ..build import create, i64
 from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..elements import element_of
+from ..irtypes import Type, Value
 from ..memrefs import is_workgroup, strides_of
 from ..types import TileType, allocation_layout_of, layout_of, tile
 from .memory import AllocationOp
 
 
 class ViewOp(AllocationOp, name="view"):
-    """Makes a tile, with a layout that is given, of a contiguous memref in workgroup memory.
+    """Views `memref`, a contiguous memref in workgroup memory, as `tile`. The layout of the tile is
+    given by its type.
 
-    The optional attribute `alignment` promises the alignment of the memref's first element in
-    bytes. Left out, it is what the layout's swizzle needs for base offset 0; at 128 and up, base
-    offsets are computed at run time; less fits layouts without swizzle only (at least 16).
+    The optional attribute `alignment` asserts the alignment of the first element of the memref, in
+    bytes. By default it is the alignment at which the swizzle of the layout has base offset 0. With
+    less, at least 128 bytes, base offsets are computed at run time. A layout without swizzle needs at
+    least 16 bytes.
 
-    `smem-allocate` aligns what the kernel or its module declares: workgroup buffers, `memref.global`,
-    `memref.alloca`. Of other memory, such as a function's argument, or dynamic shared memory (which
-    `mlir_smem.compile` aligns to 1024 bytes), the promise becomes an `llvm.intr.assume`, which the
-    emulator checks.
+    `smem-allocate` aligns buffers that the kernel or its module declares: workgroup buffers,
+    `memref.global`, `memref.alloca`. For other memory, such as a function argument or dynamic shared
+    memory (which `mlir_smem.compile` aligns to 1024 bytes), the asserted alignment becomes an
+    `llvm.intr.assume`, which the emulator checks.
     """
 
     memref: ext.Operand[ir.MemRefType]
@@ -35,10 +37,10 @@ class ViewOp(AllocationOp, name="view"):
 
     @property
     def alignment(self) -> int:
-        """The promised alignment of the memref's first element, in bytes.
+        """The asserted alignment of the memref's first element, in bytes.
 
         Raises:
-            Invalid: if the attribute is no number.
+            Invalid: if the attribute is not a number.
         """
         if "alignment" in self.attributes:
             given = self.attributes["alignment"].maybe_downcast()
@@ -54,7 +56,7 @@ class ViewOp(AllocationOp, name="view"):
         source, result = self.memref.type, self.tile.type
         layout = allocation_layout_of(result)
         if layout is None:
-            raise Invalid("needs a layout: memory that is already there cannot be given one")
+            raise Invalid("needs a layout: smem-assign-layouts assigns none to existing memory")
         if not is_workgroup(source):
             raise Invalid(
                 f"views memory in workgroup space (#gpu.address_space<workgroup>), not {source}"
@@ -86,26 +88,26 @@ def view(
     element: ElementType,
     layout: Layout,
     alignment: int | None = None,
-) -> Any:
-    """A tile of (rows, columns) or (stages, rows, columns) over `memref`; see `ViewOp`."""
-    promised = None if alignment is None else i64(alignment)
-    return create(ViewOp, [memref], [tile(shape, element, layout)], alignment=promised).result
+) -> Value:
+    """Build an `smem.view`: a tile (rows, columns) or (stages, rows, columns) over `memref`."""
+    asserted = None if alignment is None else i64(alignment)
+    return create(ViewOp, [memref], [tile(shape, element, layout)], alignment=asserted).result
 
 
-def _is_contiguous(memref: Any) -> bool:
-    """Whether the elements of a memref follow each other in row-major order."""
+def _is_contiguous(memref: Type) -> bool:
+    """Whether a memref is row-major without gaps."""
     if memref.affine_map == ir.AffineMap.get_identity(memref.rank):
         return True
-    step = 1
+    expected = 1
     strides, _ = strides_of(memref)
     for extent, stride in zip(reversed(memref.shape), reversed(strides), strict=True):
-        if stride != step:
+        if stride != expected:
             return False
-        step *= extent
+        expected *= extent
     return True
 
 
-def _bytes(memref: Any) -> int:
+def _bytes(memref: Type) -> int:
     count = element_of(memref.element_type).bits if str(memref.element_type) != "i8" else 8
     for extent in memref.shape:
         count *= extent

@@ -1,6 +1,4 @@
-"""`smem.wait`: an accumulator in flight becomes readable."""
-
-from typing import Any
+"""`smem.wait`: waits for mma, and makes an accumulator in flight readable."""
 
 from ..arguments import Fragment
 from ..bindings import ext, ir
@@ -8,6 +6,7 @@ from ..build import create
 from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Completion, Effects, Scope
+from ..irtypes import Op, Value
 from ..op import SmemOp
 from ..types import FragmentType, fragment, is_accumulator, is_in_flight, shape_of, tensor_of
 from .mma import AnyMma
@@ -17,9 +16,10 @@ from .mma_rules import check_single_use
 class WaitOp(SmemOp, name="wait"):
     """Waits until at most the `pending` latest `smem.mma` of the warpgroup are unfinished.
 
-    The result is readable if its own mma is then known to be finished: with `pending = 0`, or if
-    that many mma follow it in the same block before the wait. It may also stay in flight: the tiles
-    of the finished mma can then be overwritten while the latest still run.
+    `result` is the accumulator `fragment`. It can be readable if its own mma is known to be complete:
+    with `pending = 0`, or if at least `pending` mma follow it in the same basic block before the wait.
+    It can also stay in flight: the tiles of the completed mma can then be overwritten while the latest
+    mma still run.
     """
 
     fragment: ext.Operand[FragmentType]
@@ -50,8 +50,8 @@ class WaitOp(SmemOp, name="wait"):
             )
 
 
-def _mma_after(value: Any, wait: Any) -> int:
-    """How many mma certainly run between the one that makes `value` and the wait."""
+def _mma_after(value: Value, wait: Op) -> int:
+    """The number of mma that are known to run between the one that makes `value` and the wait."""
     made = value.owner
     if isinstance(made, ir.Block) or not isinstance(made.opview, AnyMma):
         return 0
@@ -63,7 +63,8 @@ def _mma_after(value: Any, wait: Any) -> int:
 
 
 @builder
-def wait(value: Fragment, pending: int = 0, in_flight: bool = False) -> Any:
-    """Waits for all but the latest `pending` mma; the result is readable unless `in_flight`."""
+def wait(value: Fragment, pending: int = 0, in_flight: bool = False) -> Value:
+    """Build an `smem.wait` for all but the latest `pending` mma; the result is readable unless
+    `in_flight`."""
     result = fragment(shape_of(value.type), tensor_of(value.type).element_type, in_flight)
     return create(WaitOp, [value], [result], pending=pending).result

@@ -1,7 +1,6 @@
-"""`smem.warp_specialize`, `smem.elect`, `smem.warpgroup_barrier`: which warpgroups and threads do what."""
+"""`smem.warp_specialize`, `smem.elect`, `smem.warpgroup_barrier`: code of some warpgroups or threads."""
 
 from collections.abc import Callable
-from typing import Any
 
 from ...layout.fragments import MAX_THREADS, WARPGROUP
 from ..bindings import ext, ir
@@ -9,23 +8,24 @@ from ..build import create
 from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
+from ..irtypes import Block, Op, Value
 from ..op import SmemOp
 from .pipeline import WARPS
 
-#: Registers of a thread that `setmaxnreg` takes: multiples of 8 (PTX ISA 9.7.19.5).
+#: Register counts that `setmaxnreg` accepts: multiples of 8 from 24 to 256 (PTX ISA 9.7.19.5).
 REGISTER_STEP, MIN_REGISTERS, MAX_REGISTERS = 8, 24, 256
 
-#: Warpgroups of the largest block.
+#: Maximum warpgroups of a CTA.
 MAX_WARPGROUPS = MAX_THREADS // WARPGROUP
 
-#: Threads of which `smem.elect` takes one.
+#: Values of `scope` of `smem.elect`: the threads of which one is elected.
 SCOPES = ("warpgroup", "block")
 
 
 class WarpSpecializeOp(SmemOp, name="warp_specialize", traits=[ir.NoTerminatorTrait]):
-    """Divides the warpgroups of the block among partitions; each `smem.partition` in it takes the next ones.
+    """Divides the warpgroups of the CTA among the `smem.partition` ops in its region, in their order.
 
-    All threads of the block execute it.
+    All threads of the CTA execute the op.
     """
 
     body: ext.Region
@@ -33,11 +33,11 @@ class WarpSpecializeOp(SmemOp, name="warp_specialize", traits=[ir.NoTerminatorTr
     effects = Effects(Scope.BLOCK)
 
     @property
-    def partitions(self) -> list[Any]:
-        """The ops in it.
+    def partitions(self) -> list[Op]:
+        """The `smem.partition` ops.
 
         Raises:
-            Invalid: if its region is not of one block.
+            Invalid: if the region does not have one block.
         """
         return list(_block(self).operations)
 
@@ -52,17 +52,18 @@ class WarpSpecializeOp(SmemOp, name="warp_specialize", traits=[ir.NoTerminatorTr
         total = sum(partition.warpgroups.value for partition in partitions)
         if total > MAX_WARPGROUPS:
             raise Invalid(
-                f"has {total} warpgroups; a block has at most {MAX_WARPGROUPS}, of {WARPGROUP} threads "
+                f"has {total} warpgroups; a CTA has at most {MAX_WARPGROUPS}, of {WARPGROUP} threads "
                 "each"
             )
 
 
 class PartitionOp(SmemOp, name="partition", traits=[ir.NoTerminatorTrait]):
-    """What `warpgroups` warpgroups do. The region may have an argument of index type: which of them it
-    is, from 0.
+    """The code of `warpgroups` warpgroups. The region can have an argument of type index: the index of
+    the warpgroup in the partition, from 0.
 
-    `registers` is the number of registers of each of its threads (`setmaxnreg`). The block begins with
-    as many for all threads as fit the multiprocessor; partitions that give some up let others have more.
+    The optional attribute `registers` is the number of registers per thread (`setmaxnreg`). At the
+    start, all threads of the CTA have the same number; partitions that release registers let others have
+    more.
     """
 
     warpgroups: ir.IntegerAttr
@@ -73,10 +74,10 @@ class PartitionOp(SmemOp, name="partition", traits=[ir.NoTerminatorTrait]):
 
     @property
     def registers(self) -> int | None:
-        """The registers of each thread; None if nothing is said of them.
+        """The registers per thread; None if the attribute is absent.
 
         Raises:
-            Invalid: if `setmaxnreg` does not take the number.
+            Invalid: if `setmaxnreg` does not accept the number.
         """
         if "registers" not in self.attributes:
             return None
@@ -102,16 +103,16 @@ class PartitionOp(SmemOp, name="partition", traits=[ir.NoTerminatorTrait]):
         _ = self.registers
         arguments = [a.type for a in _block(self).arguments]
         if arguments not in ([], [ir.IndexType.get()]):
-            said = ", ".join(map(str, arguments))
-            raise Invalid(f"has a region with arguments ({said}); expected none, or one index")
+            types = ", ".join(map(str, arguments))
+            raise Invalid(f"has a region with arguments ({types}); expected none, or one index")
 
 
 class ElectOp(SmemOp, name="elect", traits=[ir.NoTerminatorTrait]):
-    """What one thread does: of each warpgroup that executes the op, or of the block. All threads of the
-    warpgroup, or of the block, execute it together.
+    """The code of one elected thread: of each warpgroup that executes the op (`scope = "warpgroup"`), or
+    of the CTA (`scope = "block"`). All threads of the warpgroup, or of the CTA, execute the op together.
 
-    `scope` is "warpgroup" or "block". The thread is one of the first warp, or of the `warp` that is said:
-    threads of several warps then do several things at a time.
+    The optional attribute `warp` is the index of the elected thread's warp, 0 by default. Ops with
+    different warps run concurrently.
     """
 
     scope: ir.StringAttr
@@ -122,7 +123,7 @@ class ElectOp(SmemOp, name="elect", traits=[ir.NoTerminatorTrait]):
 
     @property
     def warp(self) -> int:
-        """The warp of the warpgroup, or of the block, of which the thread is one.
+        """The index of the elected thread's warp in the warpgroup, or in the CTA.
 
         Raises:
             Invalid: if there is no such warp.
@@ -153,14 +154,14 @@ class ElectOp(SmemOp, name="elect", traits=[ir.NoTerminatorTrait]):
 
 
 class WarpgroupBarrierOp(SmemOp, name="warpgroup_barrier"):
-    """Each warpgroup that executes it waits until all of its threads have, and what they wrote to shared
-    memory is visible to all of them. Warpgroup i uses the block's named barrier i + 1.
+    """A barrier of the threads of each warpgroup that executes it. Their earlier writes to shared memory
+    are visible to all of them after it. Warpgroup i uses named barrier i + 1.
     """
 
     effects = Effects(Scope.WARPGROUP, barrier=Scope.WARPGROUP)
 
 
-def _block(op: Any) -> Any:
+def _block(op: Op) -> Block:
     blocks = list(op.regions[0].blocks)
     if len(blocks) != 1:
         raise Invalid(f"has a region of {len(blocks)} blocks; expected one")
@@ -168,12 +169,13 @@ def _block(op: Any) -> Any:
 
 
 @builder
-def warp_specialize(*each: tuple[int, int | None, Callable[[Any], None]]) -> None:
-    """Divides the warpgroups of the block.
+def warp_specialize(*each: tuple[int, int | None, Callable[[Value], None]]) -> None:
+    """Build an `smem.warp_specialize` with its partitions.
 
     Args:
-        each: for each partition its warpgroups, the registers of a thread (None to leave them), and what
-            builds its region, called with the index of the warpgroup in the partition.
+        each: (warpgroups, registers, build) for each partition. `registers` is per thread, None to keep
+            them; `build` builds the region, and is called with the index of the warpgroup in the
+            partition.
     """
     made = create(WarpSpecializeOp, regions=1)
     with ir.InsertionPoint(ir.Block.create_at_start(made.regions[0], [])):
@@ -186,7 +188,11 @@ def warp_specialize(*each: tuple[int, int | None, Callable[[Any], None]]) -> Non
 
 @builder
 def elect(build: Callable[[], None], scope: str = "warpgroup", warp: int = 0) -> None:
-    """What one thread of each warpgroup ("warpgroup"), or of the block ("block"), does: one of `warp`."""
+    """Build an `smem.elect` for a thread of `warp` of each warpgroup ("warpgroup") or of the CTA
+    ("block").
+
+    `build` builds its region.
+    """
     made = create(ElectOp, regions=1, scope=scope, warp=warp or None)
     with ir.InsertionPoint(ir.Block.create_at_start(made.regions[0], [])):
         build()
@@ -194,5 +200,5 @@ def elect(build: Callable[[], None], scope: str = "warpgroup", warp: int = 0) ->
 
 @builder
 def warpgroup_barrier() -> None:
-    """A barrier among the threads of a warpgroup."""
+    """Build an `smem.warpgroup_barrier`."""
     create(WarpgroupBarrierOp)

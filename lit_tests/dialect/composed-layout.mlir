@@ -1,22 +1,22 @@
-// Parts that cut atoms: whole modes of the tile, and where the part begins in them.
+// Subtiles that cut atoms: the whole modes of the tile, and the origin of the subtile in them.
 
 // RUN: smem-opt %s | smem-opt | FileCheck %s
 
 // 256 columns are four atoms of 64, 4096 elements apart.
 !t = !smem.tile<tensor<64x256xbf16>, #smem.swizzle<"128B", "row-major">>
 
-// Columns 80 to 143 lie in two atoms, from column 16 of the first.
+// Columns 80 to 143 are in two atoms, from column 16 of the first.
 // CHECK-LABEL: func.func @static
 func.func @static(%t: !t) {
   // CHECK: "smem.subtile"(%{{.*}}) {static_offsets = array<i64: 0, 80>} : (!smem.tile<tensor<64x256xbf16>, #smem.swizzle<"128B", "row-major">>) -> !smem.tile<tensor<64x64xbf16>, #smem.composed_layout<"Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096))", "(0,16)">>
   %0 = "smem.subtile"(%t) {static_offsets = array<i64: 0, 80>} : (!t) -> !smem.tile<tensor<64x64xbf16>, #smem.composed_layout<"Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096))", "(0,16)">>
-  // A part of it that keeps to an atom has a layout of its own.
+  // A subtile of it that is within an atom has an #smem.layout.
   // CHECK: "smem.subtile"({{.*}}"(0,16)">>) -> !smem.tile<tensor<64x48xbf16>, #smem.layout<"Swizzle<3,4,3> o (64,48):(64,1)">>
   %1 = "smem.subtile"(%0) {static_offsets = array<i64: 0, 0>} : (!smem.tile<tensor<64x64xbf16>, #smem.composed_layout<"Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096))", "(0,16)">>) -> !smem.tile<tensor<64x48xbf16>, #smem.layout<"Swizzle<3,4,3> o (64,48):(64,1)">>
   return
 }
 
-// A part that begins where only the running kernel knows may lie in all atoms.
+// A subtile with a run-time start can be in any of the atoms.
 // CHECK-LABEL: func.func @run_time
 func.func @run_time(%t: !t, %row: index, %i: index) {
   %c48 = arith.constant 48 : index
@@ -26,7 +26,7 @@ func.func @run_time(%t: !t, %row: index, %i: index) {
   return
 }
 
-// The op may know more of a start than the type says: what is known grows when constants are folded.
+// The op can know more divisors of a start than its type: constant folding reveals them.
 // CHECK-LABEL: func.func @known_later
 func.func @known_later(%t: !t) {
   %k = arith.constant 64 : index

@@ -1,4 +1,4 @@
-// Every accumulator as the multiplicands that it becomes; an f32 multiplicand as one of tf32.
+// Every accumulator type to the A fragments that it converts to; an f32 A fragment to tf32.
 
 // RUN: smem-opt %s | smem-opt | FileCheck %s
 

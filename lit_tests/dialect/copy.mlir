@@ -41,7 +41,7 @@ func.func @as_they_are(%m: memref<128x64xbf16>, %t: !rows) {
   return
 }
 
-// Without `relayout` the first would be refused: the memref is column-major, the tile row-major.
+// Without `relayout`, the first would be rejected: the memref is column-major, the tile row-major.
 
 !k_major = !smem.tile<tensor<64x128xf8E4M3FN>, #smem.swizzle<"128B", "row-major">>
 !bits = !smem.tile<tensor<64x256xi1>, #smem.swizzle<"32B", "row-major">>
@@ -53,13 +53,13 @@ func.func @transposed(%m: memref<64x128xf8E4M3FN, strided<[1, 64]>>, %n: memref<
   "smem.copy"(%m, %t) {relayout} : (memref<64x128xf8E4M3FN, strided<[1, 64]>>, !k_major) -> ()
   // CHECK: "smem.copy"(%{{.*}}, %{{.*}}) {permutation = array<i64: 1, 0>, relayout} : (memref<128x64xf8E4M3FN>, !smem.tile<
   "smem.copy"(%n, %t) {permutation = array<i64: 1, 0>, relayout} : (memref<128x64xf8E4M3FN>, !k_major) -> ()
-  // What is packed eight to a byte is what is contiguous in global memory: 64 rows of the tile.
+  // Eight elements to a byte are packed along the contiguous dimension of global memory: 64 rows of the tile.
   // CHECK: "smem.copy"(%{{.*}}, %{{.*}}) {permutation = array<i64: 1, 0>, relayout} : (memref<256x8xi8, strided<[?, 1]>>, !smem.tile<
   "smem.copy"(%o, %u) {permutation = array<i64: 1, 0>, relayout} : (memref<256x8xi8, strided<[?, 1]>>, !bits) -> ()
   return
 }
 
-// What is contiguous in a tile, its layout says; one that is open is as good as any.
+// The layout of the source determines its contiguous dimension; `#smem.auto` allows both.
 
 !loaded = !smem.tile<tensor<128x64xf8E4M3FN>, #smem.swizzle<"128B", "column-major">>
 !turned = !smem.tile<tensor<64x128xf8E4M3FN>, #smem.auto>
@@ -71,13 +71,13 @@ func.func @from_a_tile(%s: !loaded, %t: !k_major, %u: !turned, %f: !smem.tile<te
   "smem.copy"(%s, %t) {permutation = array<i64: 1, 0>} : (!loaded, !k_major) -> ()
   // CHECK: "smem.copy"(%{{.*}}, %{{.*}}) {relayout} : (!smem.tile<tensor<64x128xf8E4M3FN>, #smem.auto>, !smem.tile<
   "smem.copy"(%u, %t) {relayout} : (!turned, !k_major) -> ()
-  // Rounded on the way.
+  // Rounded by the copy.
   // CHECK: "smem.copy"(%{{.*}}, %{{.*}}) : (!smem.tile<tensor<64x32xf32>, #smem.auto>, !smem.tile<tensor<64x32xtf32>, #smem.auto>) -> ()
   "smem.copy"(%f, %r) : (!smem.tile<tensor<64x32xf32>, #smem.auto>, !smem.tile<tensor<64x32xtf32>, #smem.auto>) -> ()
   return
 }
 
-// Scale factors: the memref's rank says that it holds blocks.
+// Scale factors: the shape of the memref identifies blocks.
 
 !factors = !smem.tile<tensor<256x8xf8E8M0FNU>, #smem.layout<"Swizzle<0,4,3> o ((32,4,2),(4,2)):((16,4,1024),(1,512))">>
 !open = !smem.tile<tensor<128x4xf8E4M3FN>, #smem.auto>

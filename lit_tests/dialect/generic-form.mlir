@@ -1,4 +1,4 @@
-// The generic form of every op reads back as the module that the usual form does.
+// The generic form of every op parses to the same module as the printed form.
 
 // RUN: smem-opt %s -o %t.usual
 // RUN: smem-opt %s --mlir-print-op-generic -o %t.generic

@@ -1,4 +1,4 @@
-// A fragment is loaded from a tile, or from global memory; the result's type says into which registers.
+// A fragment is loaded from a tile or from global memory; the result type determines the registers.
 
 // RUN: smem-opt %s | smem-opt | FileCheck %s
 
@@ -13,7 +13,7 @@ func.func @load(%a: !a, %t: !f32, %g: memref<64x32xf16, strided<[?, 1], offset: 
   %1 = "smem.load"(%t) : (!f32) -> !acc
   // CHECK: "smem.load"(%{{.*}}) : (memref<64x32xf16, strided<[?, 1], offset: ?>>) -> !smem.fragment<tensor<64x32xf32>, #smem.accumulator>
   %2 = "smem.load"(%g) : (memref<64x32xf16, strided<[?, 1], offset: ?>>) -> !acc
-  // Words of two blocks of 64 rows; one holds the metadata of 64 elements of K.
+  // Words of two blocks of 64 rows; a word holds the metadata of 64 elements of K.
   // CHECK: "smem.load"(%{{.*}}) : (memref<2x1x128xi32, 1>) -> !smem.fragment<tensor<128x64xbf16>, #smem.metadata>
   %3 = "smem.load"(%e) : (memref<2x1x128xi32, 1>) -> !smem.fragment<tensor<128x64xbf16>, #smem.metadata>
   return

@@ -1,4 +1,4 @@
-// An element-wise function: its region has an argument for each input and, if wanted, the row and column.
+// An element-wise function: its region has an argument for each input, and optionally the row and column.
 
 // RUN: smem-opt %s | smem-opt | FileCheck %s
 
@@ -17,7 +17,7 @@ func.func @map(%x: !f32, %y: !f32, %scale: f32, %bias: memref<16xf32>) {
     %scaled = arith.mulf %v, %scale : f32
     "smem.yield"(%scaled) : (f32) -> ()
   }) : (!f32) -> !f32
-  // Two inputs, the place of their elements, and a result of another type.
+  // Two inputs, the row and column of the element, and a result of another type.
   // CHECK: "smem.map"(%[[X]], %[[Y]]) ({
   // CHECK-NEXT: ^bb0(%{{.*}}: f32, %{{.*}}: f32, %{{.*}}: index, %[[COLUMN:.*]]: index):
   // CHECK: memref.load %[[BIAS]][%[[COLUMN]]]

@@ -29,7 +29,7 @@ func.func @registers(%a: !smem.fragment<tensor<128x64xf16>, #smem.a_fragment>, %
   return
 }
 
-// Two blocks have 192 columns together; A in shared memory and in registers.
+// A CTA pair has 192 columns together; A in shared memory and in registers.
 // CHECK-LABEL: func.func @pair
 func.func @pair(%a: !a, %words: !smem.fragment<tensor<128x64xf16>, #smem.a_fragment>, %b: !b) {
   // CHECK: %[[D:.*]] = "smem.mma"(%{{.*}}, %{{.*}}) {pair} : {{.*}} -> !smem.fragment<tensor<128x192xf32>, #smem.in_flight>

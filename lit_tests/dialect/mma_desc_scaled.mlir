@@ -11,7 +11,7 @@ func.func @product(%a: i64, %b: i64, %sa: i64, %sb: i64) {
   return
 }
 
-// Blocks of A are apart by what only the running kernel knows.
+// The distance between MMA tiles of A is known at run time only.
 // CHECK-LABEL: func.func @several_descriptors
 func.func @several_descriptors(%a: vector<2xi64>, %b: i64, %sa: i64, %sb: i64) {
   // CHECK: "smem.mma_desc_scaled"(%{{.*}}) {a_bases = array<i64: 0, 0, 1, 1>, {{.*}} : (vector<2xi64>, i64, i64, i64)
@@ -19,7 +19,7 @@ func.func @several_descriptors(%a: vector<2xi64>, %b: i64, %sa: i64, %sb: i64) {
   return
 }
 
-// 48 bytes along K: K = 192 is two instructions, of which the second has no chunk elsewhere.
+// 48 bytes along K: K = 192 is two instructions; the second has no second chunk.
 // CHECK-LABEL: func.func @long
 func.func @long(%a: i64, %b: i64, %sa: i64, %sb: i64) {
   // CHECK: "smem.mma_desc_scaled"(%{{.*}}) {{.*}}a_seconds = array<i64: -1, -1>, {{.*}}b_seconds = array<i64: -1, 64>

@@ -23,7 +23,7 @@ func.func @product(%a: !a, %b: !b, %sa: !sa, %sb: !sb, %c: !done) {
 !packed_sa = !smem.tile<tensor<128x8xf8E4M3FN>, #smem.auto>
 !packed_sb = !smem.tile<tensor<256x8xf8E4M3FN>, #smem.auto>
 
-// Two blocks have 160 columns together, for each of which both have factors.
+// A CTA pair has 160 columns together; each CTA has the factors of all of them.
 // CHECK-LABEL: func.func @pair
 func.func @pair(%a: !packed_a, %b: !packed_b, %sa: !packed_sa, %sb: !packed_sb) {
   // CHECK: "smem.mma_scaled"(%{{.*}}) {pair} : {{.*}} -> !smem.fragment<tensor<128x160xf32>, #smem.in_flight>

@@ -1,4 +1,4 @@
-// A sparse A, in a tile or in registers, with its metadata; then what it is added to.
+// A sparse A, in a tile or in registers, with its metadata; then with an accumulator.
 
 // RUN: smem-opt %s | smem-opt | FileCheck %s
 

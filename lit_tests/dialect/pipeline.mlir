@@ -1,4 +1,4 @@
-// A pipeline, and what producers and consumers do with the stage of a step.
+// A pipeline, and the ops of its producers and consumers.
 
 // RUN: smem-opt %s | smem-opt | FileCheck %s
 

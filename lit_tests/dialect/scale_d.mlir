@@ -1,4 +1,4 @@
-// An accumulator that counts only if a condition holds: readable, or in flight.
+// An accumulator that is added only if a condition holds: readable, or in flight.
 
 // RUN: smem-opt %s | smem-opt | FileCheck %s
 

@@ -10,7 +10,7 @@ func.func @auto(%t: !stages, %i: index) {
   return
 }
 
-// The layout of a stage is that of the tile, less its leading dimension.
+// The layout of a stage is that of the tile without its leading dimension.
 !stages_swizzled = !smem.tile<tensor<4x64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !stage_swizzled = !smem.tile<tensor<64x64xbf16>, #smem.layout<"Swizzle<3,4,3> o (64,64):(64,1)">>
 

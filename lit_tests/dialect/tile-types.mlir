@@ -1,6 +1,6 @@
 // RUN: smem-opt %s | smem-opt | FileCheck %s
 
-// Each type stands on an alloc, whose verifier looks into it.
+// Each type is that of an alloc, whose verifier checks it.
 
 // Every element type that a tile can hold.
 // CHECK-LABEL: func.func @elements
@@ -36,7 +36,7 @@ func.func @elements() {
   return
 }
 
-// Every width and order of a forced swizzle; with stages; padded, as 40 columns are no multiple of
+// Every width and order of #smem.swizzle; with stages; padded, since 40 columns are not a multiple of
 // the atom's 64.
 // CHECK-LABEL: func.func @swizzles
 func.func @swizzles() {
@@ -51,7 +51,7 @@ func.func @swizzles() {
   return
 }
 
-// CuTe's notation stays as it was written: without a swizzle, with the short name and with the
+// CuTe notation is kept as written: without a swizzle, with the short name and with the
 // underscores of static integers, nested, with stages.
 // CHECK-LABEL: func.func @layouts
 func.func @layouts() {

@@ -1,4 +1,4 @@
-// Bulk tensor copies between an argument of the kernel and a tile.
+// TMA copies between an argument of the kernel and a tile.
 
 // RUN: smem-opt %s | smem-opt | FileCheck %s
 
@@ -29,7 +29,7 @@ func.func @rank_5(%m: !batches, %t: !tile, %i: index) {
   return
 }
 
-// What a tile of tf32 is filled from is f32; one of bits comes eight to a byte; signs of bytes are no matter.
+// A tile of tf32 is loaded from f32, a tile of i1 from bytes of eight; signed and unsigned bytes are the same.
 !tf32 = !smem.tile<tensor<64x32xtf32>, #smem.swizzle<"128B", "row-major">>
 !bits = !smem.tile<tensor<64x1024xi1>, #smem.swizzle<"128B", "row-major">>
 !bytes = !smem.tile<tensor<64x128xui8>, #smem.swizzle<"128B", "row-major">>
@@ -58,7 +58,7 @@ func.func @store(%t: !tile, %m: !rows, %i: index) {
   return
 }
 
-// Scale factors: blocks, at the row and the factor where one begins.
+// Scale factors: blocks, at the row and the factor at which one begins.
 
 !factors = !smem.tile<tensor<256x8xf8E8M0FNU>, #smem.auto>
 

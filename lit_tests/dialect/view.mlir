@@ -16,7 +16,7 @@ func.func @bytes(%m: memref<8192xi8, #gpu.address_space<workgroup>>) {
   return
 }
 
-// How much there is of it is known at run time only.
+// The extent of the memref is known at run time only.
 // CHECK-LABEL: func.func @dynamic
 func.func @dynamic(%m: memref<?xi8, #gpu.address_space<workgroup>>) {
   // CHECK: "smem.view"(%{{.*}}) : (memref<?xi8, #gpu.address_space<workgroup>>) -> !smem.tile<

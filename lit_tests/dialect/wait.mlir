@@ -19,7 +19,7 @@ func.func @still_in_flight(%d: !running) {
 
 !tile = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 
-// The later mma may still run, the earlier one may not.
+// The later mma can be unfinished, the earlier one is complete.
 // CHECK-LABEL: func.func @later_mma_pending
 func.func @later_mma_pending(%t: !tile) {
   %0 = "smem.mma"(%t, %t) : (!tile, !tile) -> !running

@@ -1,4 +1,4 @@
-// Partitions of warpgroups, with and without registers and the number of the warpgroup; what one thread does.
+// Partitions with and without registers and the warpgroup index; elected threads.
 
 // RUN: smem-opt %s | smem-opt | FileCheck %s
 

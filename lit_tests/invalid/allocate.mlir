@@ -19,7 +19,7 @@ gpu.module @kernels {
 
 // -----
 
-// 228 KiB; a block has 227.
+// 228 KiB; a CTA has 227.
 
 // expected-error@+1 {{'func.func' op needs 233472 bytes of shared memory for its tiles, but a block has 232448}}
 func.func @too_much() {

@@ -1,6 +1,6 @@
 // RUN: smem-opt %s --smem-assign-layouts --split-input-file --verify-diagnostics
 
-// A layout that was given is checked against every use, through the parts too.
+// A given layout is checked against every use, also through subtiles.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.layout<"(64,64):(64,1)">>
 !part = !smem.tile<tensor<64x64xbf16>, #smem.auto>
@@ -38,7 +38,7 @@ func.func @given_by_a_view(%w: memref<8192xi8, #gpu.address_space<workgroup>>, %
 
 // -----
 
-// 12 columns of bf16 are 24 bytes, which no atom divides. The first candidate of each width is told.
+// 12 columns of bf16 are 24 bytes, which no atom divides. The first candidate of each width is reported.
 
 func.func @odd_extent() {
   // expected-error@+1 {{refused  swizzle none, row-major, atoms across: the tile: its contiguous extent of 12 elements is no multiple of the atom's 8: 160 bytes would be padding}}
@@ -48,7 +48,7 @@ func.func @odd_extent() {
 
 // -----
 
-// The copy wants rows contiguous; column 4 is then byte 8 of a 16-byte unit.
+// The copy needs contiguous rows; column 4 is then byte 8 of a 16-byte unit.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !part = !smem.tile<tensor<64x16xbf16>, #smem.auto>
@@ -64,7 +64,7 @@ func.func @misaligned_part(%m: memref<64x64xbf16>, %b: !b) {
 
 // -----
 
-// Nothing says that the run-time column is a multiple of 16 bytes.
+// The run-time column is not known to be a multiple of 16 bytes.
 
 !t = !smem.tile<tensor<64x128xbf16>, #smem.auto>
 !part = !smem.tile<tensor<64x16xbf16>, #smem.auto>
@@ -80,7 +80,7 @@ func.func @unknown_offset(%m: memref<64x128xbf16>, %b: !b, %i: index) {
 
 // -----
 
-// A tile that a loop carries could be another in each iteration.
+// A loop-carried tile could differ in each iteration.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @carried(%n: index) {
@@ -133,7 +133,7 @@ func.func @branched(%c: i1) {
 
 // -----
 
-// A stage of it is no other tile.
+// A stage cannot be loop-carried either.
 
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
@@ -151,7 +151,7 @@ func.func @carried_stage(%n: index) {
 
 // -----
 
-// A call says nothing of layouts.
+// A call does not determine a layout.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func private @callee(!t)
@@ -164,7 +164,7 @@ func.func @called() {
 
 // -----
 
-// A multiple of 8 columns may begin 8 columns before the end of an atom: an instruction's 16 are cut.
+// A multiple of 8 columns can begin 8 columns before the end of an atom, which cuts an instruction's 16.
 
 !t = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
 !part = !smem.tile<tensor<64x64xbf16>, #smem.auto>
@@ -242,7 +242,7 @@ func.func @no_whole_blocks(%m: memref<128x62xf8E4M3FN, strided<[64, 1]>>) {
 
 // -----
 
-// One tile cannot take lines of both directions.
+// A tile cannot have contiguous lines along both dimensions.
 
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !n = memref<?x?xbf16, strided<[1, ?]>>
@@ -257,7 +257,7 @@ func.func @both_directions(%m: !m, %n: !n, %i: index) {
 
 // -----
 
-// Nothing says that the rows begin a pattern.
+// The rows are not known to begin at a swizzle pattern.
 
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
@@ -285,7 +285,7 @@ func.func @cut(%m: !m, %i: index) {
 
 // -----
 
-// A line of three atoms, and 33 lines, are shared by two blocks in no way.
+// A line of three atoms, and 33 lines, cannot be divided between two CTAs.
 
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<33x24xbf16>, #smem.auto>
@@ -304,14 +304,14 @@ func.func @indivisible(%m: !m, %i: index) attributes {known_cluster_size = array
 func.func @no_cluster(%m: !m, %i: index) {
   %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.alloc"() : () -> !t
-  // expected-error@+1 {{'smem.tma_load' op has multicast = "y", but the kernel has clusters of 1x1x1 blocks; set known_cluster_size = array<i32: x, y, z> on it}}
+  // expected-error@+1 {{'smem.tma_load' op has multicast = "y", but the kernel has clusters of 1x1x1 CTAs; set known_cluster_size = array<i32: x, y, z> on it}}
   "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "y"} : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
 // -----
 
-// Copies between tiles: what one end must be, the other cannot.
+// Copies between tiles whose layouts exclude each other.
 
 !f = !smem.tile<tensor<64x64xf32>, #smem.auto>
 !k = !smem.tile<tensor<64x64xtf32>, #smem.swizzle<"128B", "row-major">>

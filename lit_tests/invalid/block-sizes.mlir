@@ -1,10 +1,10 @@
-// Blocks that no GPU has.
+// Thread block sizes that no GPU has.
 
 // RUN: smem-opt %s --smem-lower-copies --split-input-file --verify-diagnostics
 // RUN: sed 's/1024, 2, 1/-2147483648, 1, 1/; s/1024 x 2 x 1/-2147483648 x 1 x 1/' %s | smem-opt - --smem-to-nvvm=arch=sm_100 --split-input-file --verify-diagnostics
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
-// expected-error@+1 {{'func.func' op has blocks of 0 x 1 x 1 threads; expected 1 to 1024 threads}}
+// expected-error@+1 {{'func.func' op has thread blocks of 0 x 1 x 1 threads; expected 1 to 1024 threads}}
 func.func @none(%m: memref<64x64xbf16>) attributes {known_block_size = array<i32: 0, 1, 1>} {
   %0 = "smem.alloc"() {offset = 0 : i64} : () -> !t
   "smem.copy"(%m, %0) : (memref<64x64xbf16>, !t) -> ()
@@ -14,7 +14,7 @@ func.func @none(%m: memref<64x64xbf16>) attributes {known_block_size = array<i32
 // -----
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
-// expected-error@+1 {{'func.func' op has blocks of 1024 x 2 x 1 threads; expected 1 to 1024 threads}}
+// expected-error@+1 {{'func.func' op has thread blocks of 1024 x 2 x 1 threads; expected 1 to 1024 threads}}
 func.func @many(%m: memref<64x64xbf16>) attributes {known_block_size = array<i32: 1024, 2, 1>} {
   %0 = "smem.alloc"() {offset = 0 : i64} : () -> !t
   "smem.copy"(%m, %0) : (memref<64x64xbf16>, !t) -> ()

@@ -27,9 +27,9 @@
 
 // -----
 
-// What cuts no atom is no such part, and an origin lies in the first atom.
+// A subtile that cuts no atom has no composed layout, and an origin is in the first atom.
 
-// expected-error@+1 {{'smem.alloc' op the part Swizzle<3,4,3> o (64,64):(64,1) from (0,16) is written #smem.layout<"Swizzle<3,4,3> o (64,48):(64,1)">}}
+// expected-error@+1 {{'smem.alloc' op the subtile layout Swizzle<3,4,3> o (64,64):(64,1) from (0,16) is written #smem.layout<"Swizzle<3,4,3> o (64,48):(64,1)">}}
 %0 = "smem.alloc"() : () -> !smem.tile<tensor<64x48xbf16>, #smem.composed_layout<"Swizzle<3,4,3> o (64,64):(64,1)", "(0,16)">>
 
 // -----
@@ -41,13 +41,13 @@
 
 // Whole tiles.
 
-// expected-error@+1 {{'smem.alloc' op has the layout Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096)) from (0,16), which only a part of another tile can have}}
+// expected-error@+1 {{'smem.alloc' op has the layout Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096)) from (0,16), which only a subtile can have}}
 %0 = "smem.alloc"() : () -> !smem.tile<tensor<64x64xbf16>, #smem.composed_layout<"Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096))", "(0,16)">>
 
 // -----
 
 func.func @view(%w: memref<8192xbf16, #gpu.address_space<workgroup>>) {
-  // expected-error@+1 {{'smem.view' op has the layout Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096)) from (0,16n), which only a part of another tile can have}}
+  // expected-error@+1 {{'smem.view' op has the layout Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096)) from (0,16n), which only a subtile can have}}
   %0 = "smem.view"(%w) : (memref<8192xbf16, #gpu.address_space<workgroup>>) -> !smem.tile<tensor<64x64xbf16>, #smem.composed_layout<"Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096))", "(0,16n)">>
   return
 }

@@ -48,7 +48,7 @@ func.func @floats_to_integers(%x: !smem.fragment<tensor<64x64xf32>, #smem.accumu
 
 // -----
 
-// A multiplicand of f32 is what a tile holds, to be cut to tf32; an accumulator is rounded.
+// An A fragment of f32 is loaded from a tile and truncated to tf32; an accumulator is rounded.
 
 func.func @unrounded(%x: !smem.fragment<tensor<64x64xf32>, #smem.accumulator>) {
   // expected-error@+1 {{'smem.convert' op converts f32 to f32; expected f16, bf16, tf32, f8E4M3FN, f8E5M2}}
@@ -75,7 +75,7 @@ func.func @integers_to_floats(%x: !smem.fragment<tensor<64x64xi32>, #smem.accumu
 // -----
 
 func.func @multiplicands(%x: !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>) {
-  // expected-error@+1 {{'smem.convert' op converts a multiplicand of bf16 to f16; expected f32 to tf32}}
+  // expected-error@+1 {{'smem.convert' op converts an A fragment of bf16 to f16; expected f32 to tf32}}
   %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>) -> !smem.fragment<tensor<64x64xf16>, #smem.a_fragment>
   return
 }
@@ -101,7 +101,7 @@ func.func @multiplicand_shape(%x: !smem.fragment<tensor<64x64xf32>, #smem.a_frag
 // N of an accumulator is a multiple of 8, K of A of 16.
 
 func.func @k(%x: !smem.fragment<tensor<64x8xf32>, #smem.accumulator>) {
-  // expected-error@+1 {{'smem.convert' op has a multiplicand of [64, 8]; expected (M, K) with M a multiple of 64 and K of 16 for f16}}
+  // expected-error@+1 {{'smem.convert' op has an A fragment of [64, 8]; expected (M, K) with M a multiple of 64 and K of 16 for f16}}
   %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x8xf32>, #smem.accumulator>) -> !smem.fragment<tensor<64x8xf16>, #smem.a_fragment>
   return
 }
@@ -109,7 +109,7 @@ func.func @k(%x: !smem.fragment<tensor<64x8xf32>, #smem.accumulator>) {
 // -----
 
 func.func @bits(%x: !smem.fragment<tensor<64x128xi32>, #smem.accumulator>) {
-  // expected-error@+1 {{'smem.convert' op has a multiplicand of [64, 128]; expected (M, K) with M a multiple of 64 and K of 256 for b1}}
+  // expected-error@+1 {{'smem.convert' op has an A fragment of [64, 128]; expected (M, K) with M a multiple of 64 and K of 256 for b1}}
   %0 = "smem.convert"(%x) : (!smem.fragment<tensor<64x128xi32>, #smem.accumulator>) -> !smem.fragment<tensor<64x128xi1>, #smem.a_fragment>
   return
 }

@@ -2,7 +2,7 @@
 
 !t = !smem.tile<tensor<192x6xf8E8M0FNU>, #smem.auto>
 func.func @row_major(%m: memref<192x6xf8E8M0FNU>, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op takes memref<192x6xf8E8M0FNU> for a tile of scale factors, which lie in blocks; order them on the host by layout.tcgen05.blocked and take memref<2x2x32x4x4xf8E8M0FNU>}}
+  // expected-error@+1 {{'smem.copy' op takes memref<192x6xf8E8M0FNU> for a tile of scale factors, which are stored in blocks; reorder them on the host by layout.tcgen05.blocked and take memref<2x2x32x4x4xf8E8M0FNU>}}
   "smem.copy"(%m, %t) : (memref<192x6xf8E8M0FNU>, !t) -> ()
   return
 }
@@ -11,7 +11,7 @@ func.func @row_major(%m: memref<192x6xf8E8M0FNU>, %t: !t) {
 
 !t = !smem.tile<tensor<128x4xf8E4M3FN>, #smem.layout<"Swizzle<0,4,3> o ((32,4),4):((16,4),1)">>
 func.func @row_major_by_layout(%m: memref<128x4xf8E4M3FN>, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op takes memref<128x4xf8E4M3FN> for a tile of scale factors, which lie in blocks; order them on the host by layout.tcgen05.blocked and take memref<1x1x32x4x4xf8E4M3FN>}}
+  // expected-error@+1 {{'smem.copy' op takes memref<128x4xf8E4M3FN> for a tile of scale factors, which are stored in blocks; reorder them on the host by layout.tcgen05.blocked and take memref<1x1x32x4x4xf8E4M3FN>}}
   "smem.copy"(%m, %t) : (memref<128x4xf8E4M3FN>, !t) -> ()
   return
 }
@@ -56,7 +56,7 @@ func.func @element(%m: memref<1x1x32x4x4xf8E4M3FN>, %t: !t) {
 
 !t = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.auto>
 func.func @order(%m: memref<1x1x4x32x4xf8E8M0FNU>, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op takes memref<1x1x4x32x4xf8E8M0FNU> for a tile of scale factors, which lie in blocks; order them on the host by layout.tcgen05.blocked and take memref<1x1x32x4x4xf8E8M0FNU>}}
+  // expected-error@+1 {{'smem.copy' op takes memref<1x1x4x32x4xf8E8M0FNU> for a tile of scale factors, which are stored in blocks; reorder them on the host by layout.tcgen05.blocked and take memref<1x1x32x4x4xf8E8M0FNU>}}
   "smem.copy"(%m, %t) : (memref<1x1x4x32x4xf8E8M0FNU>, !t) -> ()
   return
 }
@@ -74,7 +74,7 @@ func.func @strides(%m: memref<1x1x32x4x4xf8E8M0FNU, strided<[512, 512, 4, 128, 1
 
 !t = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.auto>
 func.func @alignment(%m: memref<1x1x32x4x4xf8E8M0FNU, strided<[520, 512, 16, 4, 1]>>, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op copies memref<1x1x32x4x4xf8E8M0FNU, strided<[520, 512, 16, 4, 1]>>: the stride of 520 is no multiple of 16, the bytes of an access}}
+  // expected-error@+1 {{'smem.copy' op copies memref<1x1x32x4x4xf8E8M0FNU, strided<[520, 512, 16, 4, 1]>>: the stride of 520 is not a multiple of 16, the bytes of an access}}
   "smem.copy"(%m, %t) : (memref<1x1x32x4x4xf8E8M0FNU, strided<[520, 512, 16, 4, 1]>>, !t) -> ()
   return
 }
@@ -99,10 +99,10 @@ func.func @relayout(%m: memref<1x1x32x4x4xf8E8M0FNU>, %t: !t) {
 
 // -----
 
-// No blocks, since they are not of bytes.
+// Not blocks of scale factors, since the elements are not bytes.
 !t = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.auto>
 func.func @element(%m: memref<1x1x32x4x4xindex>, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op takes memref<1x1x32x4x4xindex> for a tile of scale factors, which lie in blocks; order them on the host by layout.tcgen05.blocked and take memref<1x1x32x4x4xf8E8M0FNU>}}
+  // expected-error@+1 {{'smem.copy' op takes memref<1x1x32x4x4xindex> for a tile of scale factors, which are stored in blocks; reorder them on the host by layout.tcgen05.blocked and take memref<1x1x32x4x4xf8E8M0FNU>}}
   "smem.copy"(%m, %t) : (memref<1x1x32x4x4xindex>, !t) -> ()
   return
 }

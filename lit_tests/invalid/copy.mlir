@@ -63,7 +63,7 @@ func.func @short_line(%m: memref<64x60xbf16, strided<[?, 1]>>, %t: !t) {
 
 // -----
 
-// The layout has to let 16 bytes in a row be written at once.
+// The layout must keep 16 bytes of a line contiguous.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "column-major">>
 func.func @turned(%m: memref<64x64xbf16>, %t: !t) {
@@ -101,7 +101,7 @@ func.func @short_runs(%m: memref<64x64xbf16>, %t: !t) {
 
 // -----
 
-// copy_async is held to the same rules.
+// The same rules apply to copy_async.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @async(%m: memref<64x64xf16>, %t: !t) {
@@ -112,7 +112,7 @@ func.func @async(%m: memref<64x64xf16>, %t: !t) {
 
 // -----
 
-// A memref whose map is no list of strides has no lines to copy.
+// A memref whose layout is not strided.
 
 !m = memref<64x64xbf16, affine_map<(i, j) -> (i floordiv 8, j, i mod 8)>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
@@ -124,12 +124,12 @@ func.func @no_strides(%m: !m, %t: !t) {
 
 // -----
 
-// Accesses to lines that the type says are misaligned would fault.
+// Lines that are misaligned by the memref type.
 
 !m = memref<64x64xbf16, strided<[68, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @misaligned_lines(%m: !m, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op copies from memref<64x64xbf16, strided<[68, 1]>>: the stride of 68 elements is no multiple of 8, the elements of a 16-byte access}}
+  // expected-error@+1 {{'smem.copy' op copies from memref<64x64xbf16, strided<[68, 1]>>: the stride of 68 elements is not a multiple of 8, the elements of a 16-byte access}}
   "smem.copy"(%m, %t) : (!m, !t) -> ()
   return
 }
@@ -139,7 +139,7 @@ func.func @misaligned_lines(%m: !m, %t: !t) {
 !m = memref<64x64xbf16, strided<[64, 1], offset: 4>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @misaligned_start(%m: !m, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op copies from memref<64x64xbf16, strided<[64, 1], offset: 4>>: the offset of 4 elements is no multiple of 8, the elements of a 16-byte access}}
+  // expected-error@+1 {{'smem.copy' op copies from memref<64x64xbf16, strided<[64, 1], offset: 4>>: the offset of 4 elements is not a multiple of 8, the elements of a 16-byte access}}
   "smem.copy"(%m, %t) : (!m, !t) -> ()
   return
 }
@@ -166,7 +166,7 @@ func.func @packed_shape(%m: memref<64x256xi8>, %t: !t) {
 
 !t = !smem.tile<tensor<64x32xtf32>, #smem.auto>
 func.func @rounded_on_the_way(%m: memref<64x32xf32>, %t: !t) {
-  // expected-error@+1 {{'smem.copy_async' op copies f32 to a tile of tf32, which is to be rounded on the way; only smem.copy can, or use a tile of f32 and say truncate in smem.mma}}
+  // expected-error@+1 {{'smem.copy_async' op copies f32 to a tile of tf32, which needs rounding; use smem.copy, which rounds, or a tile of f32 and the attribute truncate of smem.mma}}
   "smem.copy_async"(%m, %t) : (memref<64x32xf32>, !t) -> ()
   return
 }
@@ -175,7 +175,7 @@ func.func @rounded_on_the_way(%m: memref<64x32xf32>, %t: !t) {
 
 !t = !smem.tile<tensor<64x32xtf32>, #smem.auto>
 func.func @tf32_in_memory(%m: memref<64x32xtf32>, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op copies tf32, which no memory holds; expected f32, which a tile of tf32 rounds}}
+  // expected-error@+1 {{'smem.copy' op copies tf32, which no memory holds; expected f32, which the copy rounds to tf32}}
   "smem.copy"(%m, %t) : (memref<64x32xtf32>, !t) -> ()
   return
 }
@@ -191,7 +191,7 @@ func.func @other_bytes(%m: memref<64x32xi8>, %t: !t) {
 
 // -----
 
-// Indices that are exchanged: the shape is, too, and what was the tile's contiguous dimension is not.
+// A permutation exchanges the shape and the contiguous dimension, too.
 
 !t = !smem.tile<tensor<64x128xbf16>, #smem.auto>
 func.func @shape_exchanged(%m: memref<64x128xbf16>, %t: !t) {
@@ -238,7 +238,7 @@ func.func @relayout_of_a_value(%m: memref<64x64xbf16>, %t: !t) {
 
 // -----
 
-// A word that is not known could have meant another result. Other dialects' attributes are theirs.
+// Unknown attributes are rejected, except for those of other dialects.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @unknown_word(%m: memref<64x64xbf16>, %t: !t) {
@@ -259,7 +259,7 @@ func.func @async_relayout(%m: memref<128x64xi8>, %t: !t) {
 
 // -----
 
-// What is transposed is made of whole blocks, and of accesses as those of any copy.
+// A transposed copy moves whole blocks, with the alignment of other copies.
 
 !t = !smem.tile<tensor<62x128xi8>, #smem.swizzle<"128B", "row-major">>
 func.func @no_whole_blocks(%m: memref<62x128xi8, strided<[1, 64]>>, %t: !t) {
@@ -281,14 +281,14 @@ func.func @no_whole_units(%m: memref<24x64xi8>, %t: !t) {
 
 !t = !smem.tile<tensor<24x128xi8>, #smem.swizzle<"128B", "row-major">>
 func.func @misaligned_lines(%m: memref<24x128xi8, strided<[1, 24]>>, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op copies from memref<24x128xi8, strided<[1, 24]>>: the stride of 24 elements is no multiple of 16, the elements of a 16-byte access}}
+  // expected-error@+1 {{'smem.copy' op copies from memref<24x128xi8, strided<[1, 24]>>: the stride of 24 elements is not a multiple of 16, the elements of a 16-byte access}}
   "smem.copy"(%m, %t) {relayout} : (memref<24x128xi8, strided<[1, 24]>>, !t) -> ()
   return
 }
 
 // -----
 
-// From a tile: the same rules, and its layout says what is contiguous.
+// From a tile: the same rules; its layout determines the contiguous dimension.
 
 !s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
@@ -379,7 +379,7 @@ func.func @short_lines_of_a_tile(%s: !s, %t: !t) {
 
 // -----
 
-// cp.async reads global memory alone.
+// cp.async reads global memory only.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @async_from_a_tile(%s: !t, %t: !t) {

@@ -1,4 +1,4 @@
-// What one architecture reads and multiplies, another refuses at the op.
+// Mma that one architecture has and another rejects.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics --smem-assign-layouts
 

@@ -8,7 +8,7 @@ func.func @element(%v: f16) {
 
 // -----
 
-// What an accumulator can be.
+// Shapes and element types of accumulators.
 
 func.func @accumulator_element(%v: bf16) {
   // expected-error@+1 {{'smem.fill' op has an accumulator of bf16; expected f32, f16, i32}}
@@ -50,7 +50,7 @@ func.func @dynamic(%v: f32) {
 
 // -----
 
-// Nothing has 0 rows or columns.
+// 0 rows or columns.
 
 func.func @no_columns(%v: f32) {
   // expected-error@+1 {{'smem.fill' op has an accumulator of [64, 0]; expected (M, N) with M a multiple of 64 and N of 8}}
@@ -84,7 +84,7 @@ func.func @metadata(%v: f16) {
 
 // -----
 
-// What a fragment can be.
+// Parameters of a fragment type.
 
 func.func @no_fragment(%v: f16) {
   // expected-error@+1 {{'smem.fill' op expected a ranked tensor of static shape as the first parameter, not i32}}

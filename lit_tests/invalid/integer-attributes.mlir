@@ -25,7 +25,7 @@ func.func @wait(%flying: !smem.fragment<tensor<64x8xf32>, #smem.in_flight>) {
 
 // -----
 
-// What is no number at all is another message.
+// An attribute that is not an integer has another message.
 
 // expected-error@+1 {{'smem.create_pipeline' op has offset = "x"; expected a multiple of 8 from 0}}
 %0 = "smem.create_pipeline"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32, offset = "x"} : () -> !smem.pipeline

@@ -47,7 +47,7 @@
 
 // -----
 
-// Layouts that are not the tile's.
+// Layouts of another shape than the tile's.
 
 // expected-error@+1 {{'smem.alloc' op a layout of rank 3 does not fit a tile of rank 2}}
 %0 = "smem.alloc"() : () -> !smem.tile<tensor<64x64xbf16>, #smem.layout<"(2,64,64):(4096,64,1)">>
@@ -59,7 +59,7 @@
 
 // -----
 
-// Padding by less than an atom is legal; here whole atoms are to spare.
+// Padding by less than an atom is legal; here it is more than an atom.
 
 // expected-error@+1 {{'smem.alloc' op dimension 1 has 64 elements, but its modes cover 192}}
 %0 = "smem.alloc"() : () -> !smem.tile<tensor<64x64xbf16>, #smem.layout<"(64,(64,3)):(64,(1,4096))">>

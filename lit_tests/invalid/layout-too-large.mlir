@@ -1,4 +1,4 @@
-// A layout that no descriptor can reach is refused before its elements are listed.
+// A layout beyond the address range of descriptors is rejected before its elements are listed.
 
 // RUN: smem-opt %s --verify-diagnostics
 

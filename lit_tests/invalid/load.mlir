@@ -65,7 +65,7 @@ func.func @element(%s: memref<64x16xf64>) {
 
 // -----
 
-// What is narrower is widened, never the other way.
+// Elements are widened by a load, not narrowed.
 
 func.func @not_narrowed(%s: memref<64x16xf32>) {
   // expected-error@+1 {{'smem.load' op loads f16 from f32; expected f16}}
@@ -96,7 +96,7 @@ func.func @no_strides(%s: !m) {
 
 !m = memref<64x16xbf16, strided<[17, 1]>>
 func.func @misaligned_rows(%s: !m) {
-  // expected-error@+1 {{'smem.load' op loads from memref<64x16xbf16, strided<[17, 1]>>: the stride of 17 elements is no multiple of 2, the elements of a pair of columns}}
+  // expected-error@+1 {{'smem.load' op loads from memref<64x16xbf16, strided<[17, 1]>>: the stride of 17 elements is not a multiple of 2, the elements of a pair of columns}}
   %0 = "smem.load"(%s) : (!m) -> !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
   return
 }
@@ -105,7 +105,7 @@ func.func @misaligned_rows(%s: !m) {
 
 !m = memref<64x16xf32, strided<[16, 1], offset: 1>>
 func.func @misaligned_start(%s: !m) {
-  // expected-error@+1 {{'smem.load' op loads from memref<64x16xf32, strided<[16, 1], offset: 1>>: the offset of 1 elements is no multiple of 2, the elements of a pair of columns}}
+  // expected-error@+1 {{'smem.load' op loads from memref<64x16xf32, strided<[16, 1], offset: 1>>: the offset of 1 elements is not a multiple of 2, the elements of a pair of columns}}
   %0 = "smem.load"(%s) : (!m) -> !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
   return
 }
@@ -168,7 +168,7 @@ func.func @tile_of_integers(%s: !t) {
 
 !t = !smem.tile<tensor<64x64xi32>, #smem.auto>
 func.func @no_multiplicand(%s: !t) {
-  // expected-error@+1 {{'smem.load' op has a multiplicand of i32, which no instruction takes from registers}}
+  // expected-error@+1 {{'smem.load' op has an A fragment of i32, which no instruction takes from registers}}
   %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64x64xi32>, #smem.a_fragment>
   return
 }
@@ -176,7 +176,7 @@ func.func @no_multiplicand(%s: !t) {
 // -----
 
 func.func @multiplicand_of_global_memory(%s: memref<64x64xbf16>) {
-  // expected-error@+1 {{'smem.load' op loads a multiplicand from a tile, not from memref<64x64xbf16>; copy it to one}}
+  // expected-error@+1 {{'smem.load' op loads an A fragment from a tile, not from memref<64x64xbf16>; copy it to a tile}}
   %0 = "smem.load"(%s) : (memref<64x64xbf16>) -> !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
   return
 }
@@ -185,7 +185,7 @@ func.func @multiplicand_of_global_memory(%s: memref<64x64xbf16>) {
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @multiplicand_element(%s: !t) {
-  // expected-error@+1 {{'smem.load' op loads a multiplicand of f16 from a tile of bf16; expected f16}}
+  // expected-error@+1 {{'smem.load' op loads an A fragment of f16 from a tile of bf16; expected f16}}
   %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64x64xf16>, #smem.a_fragment>
   return
 }
@@ -194,7 +194,7 @@ func.func @multiplicand_element(%s: !t) {
 
 !t = !smem.tile<tensor<64x24xbf16>, #smem.auto>
 func.func @multiplicand_k(%s: !t) {
-  // expected-error@+1 {{'smem.load' op has a multiplicand of [64, 24]; expected (M, K) with M a multiple of 64 and K of 16 for bf16}}
+  // expected-error@+1 {{'smem.load' op has an A fragment of [64, 24]; expected (M, K) with M a multiple of 64 and K of 16 for bf16}}
   %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64x24xbf16>, #smem.a_fragment>
   return
 }
@@ -203,7 +203,7 @@ func.func @multiplicand_k(%s: !t) {
 
 !t = !smem.tile<tensor<32x64xbf16>, #smem.auto>
 func.func @multiplicand_rows(%s: !t) {
-  // expected-error@+1 {{'smem.load' op has a multiplicand of [32, 64]; expected (M, K) with M a multiple of 64 and K of 16 for bf16}}
+  // expected-error@+1 {{'smem.load' op has an A fragment of [32, 64]; expected (M, K) with M a multiple of 64 and K of 16 for bf16}}
   %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<32x64xbf16>, #smem.a_fragment>
   return
 }
@@ -212,7 +212,7 @@ func.func @multiplicand_rows(%s: !t) {
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @multiplicand_rank(%s: !t) {
-  // expected-error@+1 {{'smem.load' op has a multiplicand of [64]; expected (M, K) with M a multiple of 64 and K of 16 for bf16}}
+  // expected-error@+1 {{'smem.load' op has an A fragment of [64]; expected (M, K) with M a multiple of 64 and K of 16 for bf16}}
   %0 = "smem.load"(%s) : (!t) -> !smem.fragment<tensor<64xbf16>, #smem.a_fragment>
   return
 }
@@ -291,7 +291,7 @@ func.func @metadata_k(%s: memref<1x1x128xi32>) {
 // -----
 
 func.func @metadata_bits(%s: memref<1x1x128xi32>) {
-  // expected-error@+1 {{'smem.load' op has metadata of b1, of which no sparse matrix is multiplied}}
+  // expected-error@+1 {{'smem.load' op has metadata of b1, of which there is no sparse mma}}
   %0 = "smem.load"(%s) : (memref<1x1x128xi32>) -> !smem.fragment<tensor<64x512xi1>, #smem.metadata>
   return
 }

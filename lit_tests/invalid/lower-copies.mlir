@@ -3,7 +3,7 @@
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 func.func @no_block_size(%m: memref<64x64xbf16>) {
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
-  // expected-error@+1 {{'smem.copy' op is shared by threads of the block, but the kernel does not say how many there are; set known_block_size = array<i32: x, y, z> on it}}
+  // expected-error@+1 {{'smem.copy' op is executed by all threads together, but the number of threads is not known; set known_block_size = array<i32: x, y, z> on the kernel}}
   "smem.copy"(%m, %t) : (memref<64x64xbf16>, !t) -> ()
   return
 }
@@ -22,7 +22,7 @@ func.func @half_a_warpgroup(%m: memref<64x64xbf16>) attributes {known_block_size
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 func.func @argument(%m: memref<64x64xbf16>, %t: !t) attributes {known_block_size = array<i32: 128, 1, 1>} {
-  // expected-error-re@+1 {{'smem.copy' op uses a tile that does not come from an smem.alloc or smem.view by stages and subtiles alone, but from an argument of 'func.func' at {{[0-9:]+}}; make it in the kernel}}
+  // expected-error-re@+1 {{'smem.copy' op uses a tile that is not a stage or subtile of an smem.alloc or smem.view, but comes from an argument of 'func.func' at {{[0-9:]+}}; make it in the kernel}}
   "smem.copy"(%m, %t) : (memref<64x64xbf16>, !t) -> ()
   return
 }
@@ -54,7 +54,7 @@ func.func @no_offset(%m: memref<64x64xbf16>) attributes {known_block_size = arra
 func.func @misaligned_part(%m: memref<64x16xbf16>) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
   %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 4>} : (!t) -> !part
-  // expected-error@+1 {{'smem.copy' op writes a part that begins 4 elements or a multiple of that into its tile; 16-byte accesses need multiples of 8}}
+  // expected-error@+1 {{'smem.copy' op writes a subtile that begins 4 elements or a multiple of that into its tile; 16-byte accesses need multiples of 8}}
   "smem.copy"(%m, %p) : (memref<64x16xbf16>, !part) -> ()
   return
 }
@@ -88,7 +88,7 @@ func.func @misaligned_source() attributes {known_block_size = array<i32: 128, 1,
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
   %u = "smem.alloc"() {offset = 8192 : i64} : () -> !u
   %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 4>} : (!t) -> !part
-  // expected-error@+1 {{'smem.copy' op reads a part that begins 4 elements or a multiple of that into its tile; 16-byte accesses need multiples of 8}}
+  // expected-error@+1 {{'smem.copy' op reads a subtile that begins 4 elements or a multiple of that into its tile; 16-byte accesses need multiples of 8}}
   "smem.copy"(%p, %u) : (!part, !u) -> ()
   return
 }
@@ -125,7 +125,7 @@ func.func @__smem_dynamic(%m: memref<64x64xbf16>) attributes {known_block_size =
 
 // -----
 
-// smem-assign-layouts, which would have refused it, has not run.
+// smem-assign-layouts, which would have rejected it, has not run.
 func.func @transposed(%m: memref<64x64xbf16>) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "column-major">>
   %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 0>} : (!smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "column-major">>) -> !smem.tile<tensor<64x64xbf16>, #smem.auto>

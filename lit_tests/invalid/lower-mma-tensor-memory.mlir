@@ -1,4 +1,4 @@
-// Tensor memory where there is none, and none where it is needed.
+// Tensor memory on an architecture without it, and missing tensor memory.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics --smem-lower-mma
 

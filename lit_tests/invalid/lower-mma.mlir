@@ -10,12 +10,12 @@ func.func @too_early() {
 
 // -----
 
-// Which thread holds what depends on the block.
+// The elements of a thread depend on the thread block size.
 
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @no_block_size(%v: f32, %m: memref<64x64xf32>) {
   %c = "smem.fill"(%v) : (f32) -> !c
-  // expected-error@+1 {{'smem.store' op is shared by threads of the block, but the kernel does not say how many there are; set known_block_size = array<i32: x, y, z> on it}}
+  // expected-error@+1 {{'smem.store' op is executed by all threads together, but the number of threads is not known; set known_block_size = array<i32: x, y, z> on the kernel}}
   "smem.store"(%c, %m) : (!c, memref<64x64xf32>) -> ()
   return
 }
@@ -32,7 +32,7 @@ func.func @half_a_warpgroup(%v: f32, %m: memref<64x64xf32>) attributes {known_bl
 
 // -----
 
-// Fragments that no op of ours has verified, of types that no registers hold.
+// Fragment types that no op has verified and no registers hold.
 
 // expected-error@+1 {{has an accumulator of [64, 7]; expected (M, N) with M a multiple of 64 and N of 8}}
 %0 = "test.make"() : () -> !smem.fragment<tensor<64x7xf32>, #smem.accumulator>
@@ -44,7 +44,7 @@ func.func @half_a_warpgroup(%v: f32, %m: memref<64x64xf32>) attributes {known_bl
 
 // -----
 
-// Addresses count 16 bytes. (smem-assign-layouts says the same where it is run.)
+// Addresses are in units of 16 bytes. (smem-assign-layouts reports the same.)
 
 !t = !smem.tile<tensor<64x64xf32>, #smem.layout<"(64,64):(64,1)">>
 !p = !smem.tile<tensor<64x8xf32>, #smem.layout<"(64,8):(64,1)">>
@@ -52,7 +52,7 @@ func.func @half_a_warpgroup(%v: f32, %m: memref<64x64xf32>) attributes {known_bl
 func.func @begins_between_units(%c: !c) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
   %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 2>} : (!t) -> !p
-  // expected-error@+1 {{'smem.store' op accesses a part that begins 2 elements or a multiple of that into its tile; addresses are computed from multiples of 4 elements (16 bytes)}}
+  // expected-error@+1 {{'smem.store' op accesses a subtile that begins 2 elements or a multiple of that into its tile; addresses are computed from multiples of 4 elements (16 bytes)}}
   "smem.store"(%c, %p) : (!c, !p) -> ()
   return
 }
@@ -65,7 +65,7 @@ func.func @begins_between_units(%c: !c) attributes {known_block_size = array<i32
 func.func @may_begin_between_units(%i: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
   %p = "smem.subtile"(%t, %i) {static_offsets = array<i64: 0, -9223372036854775808>} : (!t, index) -> !p
-  // expected-error@+1 {{'smem.load' op accesses a part that begins 1 elements or a multiple of that into its tile; addresses are computed from multiples of 4 elements (16 bytes)}}
+  // expected-error@+1 {{'smem.load' op accesses a subtile that begins 1 elements or a multiple of that into its tile; addresses are computed from multiples of 4 elements (16 bytes)}}
   %0 = "smem.load"(%p) : (!p) -> !c
   return
 }
@@ -97,7 +97,7 @@ func.func @no_offset() attributes {known_block_size = array<i32: 128, 1, 1>} {
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 func.func @unknown_tile(%t: !t) attributes {known_block_size = array<i32: 128, 1, 1>} {
-  // expected-error-re@+1 {{'smem.load' op uses a tile that does not come from an smem.alloc or smem.view by stages and subtiles alone, but from an argument of 'func.func' at {{[0-9:]+}}; make it in the kernel}}
+  // expected-error-re@+1 {{'smem.load' op uses a tile that is not a stage or subtile of an smem.alloc or smem.view, but comes from an argument of 'func.func' at {{[0-9:]+}}; make it in the kernel}}
   %0 = "smem.load"(%t) : (!t) -> !a
   return
 }
@@ -106,7 +106,7 @@ func.func @unknown_tile(%t: !t) attributes {known_block_size = array<i32: 128, 1
 
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @no_block_size_of_load(%c: !c, %m: memref<64x64xf32>) {
-  // expected-error@+1 {{'smem.load' op is shared by threads of the block, but the kernel does not say how many there are; set known_block_size = array<i32: x, y, z> on it}}
+  // expected-error@+1 {{'smem.load' op is executed by all threads together, but the number of threads is not known; set known_block_size = array<i32: x, y, z> on the kernel}}
   %0 = "smem.load"(%m) : (memref<64x64xf32>) -> !c
   return
 }
@@ -115,7 +115,7 @@ func.func @no_block_size_of_load(%c: !c, %m: memref<64x64xf32>) {
 
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @no_block_size_of_map(%c: !c, %m: memref<64x64xf32>) {
-  // expected-error@+1 {{'smem.map' op is shared by threads of the block, but the kernel does not say how many there are; set known_block_size = array<i32: x, y, z> on it}}
+  // expected-error@+1 {{'smem.map' op is executed by all threads together, but the number of threads is not known; set known_block_size = array<i32: x, y, z> on the kernel}}
   %0 = "smem.map"(%c) ({
   ^bb0(%v: f32, %row: index, %column: index):
     "smem.yield"(%v) : (f32) -> ()
@@ -127,7 +127,7 @@ func.func @no_block_size_of_map(%c: !c, %m: memref<64x64xf32>) {
 
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @no_block_size_of_convert(%c: !c, %m: memref<64x64xf32>) {
-  // expected-error@+1 {{'smem.convert' op is shared by threads of the block, but the kernel does not say how many there are; set known_block_size = array<i32: x, y, z> on it}}
+  // expected-error@+1 {{'smem.convert' op is executed by all threads together, but the number of threads is not known; set known_block_size = array<i32: x, y, z> on the kernel}}
   %0 = "smem.convert"(%c) : (!c) -> !smem.fragment<tensor<64x64xf8E5M2>, #smem.a_fragment>
   return
 }

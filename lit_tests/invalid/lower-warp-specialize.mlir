@@ -1,7 +1,7 @@
 // RUN: smem-opt %s --smem-lower-warp-specialize --split-input-file --verify-diagnostics
 
 func.func @unknown_size() {
-  // expected-error@+1 {{'smem.warp_specialize' op is shared by threads of the block, but the kernel does not say how many there are; set known_block_size = array<i32: x, y, z> on it}}
+  // expected-error@+1 {{'smem.warp_specialize' op is executed by all threads together, but the number of threads is not known; set known_block_size = array<i32: x, y, z> on the kernel}}
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.fence"() : () -> ()
@@ -80,14 +80,14 @@ func.func @elect() attributes {known_block_size = array<i32: 32, 1, 1>} {
 // -----
 
 func.func @barrier() {
-  // expected-error@+1 {{'smem.warpgroup_barrier' op is shared by threads of the block, but the kernel does not say how many there are; set known_block_size = array<i32: x, y, z> on it}}
+  // expected-error@+1 {{'smem.warpgroup_barrier' op is executed by all threads together, but the number of threads is not known; set known_block_size = array<i32: x, y, z> on the kernel}}
   "smem.warpgroup_barrier"() : () -> ()
   return
 }
 
 // -----
 
-// expected-error@+1 {{'func.func' op has blocks of 1024 x 2 x 1 threads; expected 1 to 1024 threads}}
+// expected-error@+1 {{'func.func' op has thread blocks of 1024 x 2 x 1 threads; expected 1 to 1024 threads}}
 func.func @too_many_threads() attributes {known_block_size = array<i32: 1024, 2, 1>} {
   "smem.warpgroup_barrier"() : () -> ()
   return

@@ -91,7 +91,7 @@ func.func @nothing() {
 
 // -----
 
-// IRDL checks variadic operands against one type.
+// IRDL requires the same type of all variadic operands.
 
 !c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
 !h = !smem.fragment<tensor<64x16xf16>, #smem.accumulator>
@@ -202,7 +202,7 @@ func.func @other_end(%x0: !c) {
 
 // -----
 
-// What MLIR itself refuses.
+// Errors of MLIR itself.
 
 !c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
 func.func @no_end(%x0: !c) {
@@ -238,7 +238,7 @@ func.func @yield_elsewhere(%v: f32, %c: i1) {
 
 // -----
 
-// The region is copied for each element of each thread. A warpgroup's ops have no place there.
+// Each thread executes the region for each element, so ops of a warpgroup are rejected in it.
 
 !c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
 func.func @nested(%x0: !c) {

@@ -3,7 +3,7 @@
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 func.func @argument(%t: !t) {
-  // expected-error-re@+1 {{'smem.mma' op uses a tile that does not come from an smem.alloc or smem.view by stages and subtiles alone, but from an argument of 'func.func' at {{[0-9:]+}}; make it in the kernel}}
+  // expected-error-re@+1 {{'smem.mma' op uses a tile that is not a stage or subtile of an smem.alloc or smem.view, but comes from an argument of 'func.func' at {{[0-9:]+}}; make it in the kernel}}
   %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
   return
 }
@@ -16,7 +16,7 @@ func.func @selected(%b: i1) {
   %t = "smem.alloc"() : () -> !t
   %u = "smem.alloc"() : () -> !t
   %s = arith.select %b, %t, %u : !t
-  // expected-error-re@+1 {{'smem.mma' op uses a tile that does not come from an smem.alloc or smem.view by stages and subtiles alone, but from 'arith.select' at {{[0-9:]+}}; loops, branches and selections hand on no tiles: give one smem.alloc a leading dimension, hand on an index, and take smem.stage where the tile is used}}
+  // expected-error-re@+1 {{'smem.mma' op uses a tile that is not a stage or subtile of an smem.alloc or smem.view, but comes from 'arith.select' at {{[0-9:]+}}; loops, branches and selections hand on no tiles: give one smem.alloc a leading dimension, hand on an index, and take smem.stage where the tile is used}}
   %d = "smem.mma"(%s, %s) : (!t, !t) -> !d
   return
 }
@@ -30,7 +30,7 @@ func.func @carried(%n: index) {
   %c1 = arith.constant 1 : index
   %t = "smem.alloc"() : () -> !t
   %u = scf.for %i = %c0 to %n step %c1 iter_args(%x = %t) -> !t {
-    // expected-error-re@+1 {{stages and subtiles alone, but from a block argument in 'scf.for' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
+    // expected-error-re@+1 {{of an smem.alloc or smem.view, but comes from a block argument in 'scf.for' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
     %d = "smem.mma"(%x, %x) : (!t, !t) -> !d
     scf.yield %x : !t
   }
@@ -45,7 +45,7 @@ func.func @branched(%c: i1) {
   %t = "smem.alloc"() : () -> !t
   cf.cond_br %c, ^next(%t : !t), ^next(%t : !t)
 ^next(%s: !t):
-  // expected-error-re@+1 {{stages and subtiles alone, but from a block argument in 'func.func' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
+  // expected-error-re@+1 {{of an smem.alloc or smem.view, but comes from a block argument in 'func.func' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
   %d = "smem.mma"(%s, %s) : (!t, !t) -> !d
   return
 }
@@ -74,7 +74,7 @@ func.func @no_offset() {
 
 // -----
 
-// smem-assign-layouts would have refused the next two, at the alloc.
+// smem-assign-layouts would have rejected the next two, at the alloc.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.layout<"(64,64):(64,1)">>
 !part = !smem.tile<tensor<64x64xbf16>, #smem.auto>
@@ -97,7 +97,7 @@ func.func @misaligned_part() {
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
   %b = "smem.alloc"() {offset = 8192 : i64} : () -> !b
   %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 4>} : (!t) -> !part
-  // expected-error@+1 {{'smem.mma' op reads A from a part that begins 4 elements or a multiple of that into its tile; descriptors count 8 elements (16 bytes)}}
+  // expected-error@+1 {{'smem.mma' op reads A from a subtile that begins 4 elements or a multiple of that into its tile; descriptors count 8 elements (16 bytes)}}
   %d = "smem.mma"(%p, %b) : (!part, !b) -> !d
   return
 }

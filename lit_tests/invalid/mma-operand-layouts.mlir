@@ -1,4 +1,4 @@
-// Layouts that are no canonical layout of wgmma: near misses, each with what does not fit.
+// Layouts that are almost canonical layouts of wgmma; each message states what does not fit.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics
 
@@ -12,7 +12,7 @@ func.func @no_unit_stride(%a: !a, %b: !b) {
 
 // -----
 
-// A plain row-major matrix: its rows are 64 elements apart, core matrices' 8.
+// A row-major matrix: its rows are 64 elements apart; rows of core matrices are 8 apart.
 
 !a = !smem.tile<tensor<64x64xbf16>, #smem.layout<"(64,64):(64,1)">>
 !b = !smem.tile<tensor<64x64xbf16>, #smem.auto>
@@ -24,7 +24,7 @@ func.func @plain_rows(%a: !a, %b: !b) {
 
 // -----
 
-// Rows of 136 bytes: padded against bank conflicts, as one would for ldmatrix.
+// Rows of 136 bytes: padded against bank conflicts, as for ldmatrix.
 
 !a = !smem.tile<tensor<64x64xbf16>, #smem.layout<"Swizzle<3,4,3> o (64,64):(68,1)">>
 !b = !smem.tile<tensor<64x64xbf16>, #smem.auto>
@@ -60,7 +60,7 @@ func.func @half_patterns(%a: !a, %b: !b) {
 
 // -----
 
-// SBO of 520 elements, 1040 bytes: fits. Of 516, 1032 bytes: no multiple of 16.
+// SBO of 520 elements, 1040 bytes: fits. Of 516, 1032 bytes: not a multiple of 16.
 
 !a = !smem.tile<tensor<64x64xbf16>, #smem.layout<"Swizzle<3,4,3> o ((8,8),64):((64,516),1)">>
 !b = !smem.tile<tensor<64x64xbf16>, #smem.auto>

@@ -71,7 +71,7 @@ func.func @negated_integers(%a: !a) {
 
 !a = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @saturated_floats(%a: !a) {
-  // expected-error@+1 {{'smem.mma' op has satfinite with bf16; it is for products of s8 and u8}}
+  // expected-error@+1 {{'smem.mma' op has satfinite with bf16; it is for mma of s8 and u8}}
   %0 = "smem.mma"(%a, %a) {satfinite} : (!a, !a) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
   return
 }
@@ -81,7 +81,7 @@ func.func @saturated_floats(%a: !a) {
 !a = !smem.tile<tensor<64x256xi1>, #smem.auto>
 !b = !smem.tile<tensor<256x64xi1>, #smem.auto>
 func.func @saturated_bits(%a: !a, %b: !b) {
-  // expected-error@+1 {{'smem.mma' op has satfinite with b1; it is for products of s8 and u8}}
+  // expected-error@+1 {{'smem.mma' op has satfinite with b1; it is for mma of s8 and u8}}
   %0 = "smem.mma"(%a, %b) {satfinite} : (!a, !b) -> !smem.fragment<tensor<64x64xi32>, #smem.in_flight>
   return
 }
@@ -90,7 +90,7 @@ func.func @saturated_bits(%a: !a, %b: !b) {
 
 !a = !smem.tile<tensor<64x64xf32>, #smem.auto>
 func.func @unrounded(%a: !a) {
-  // expected-error@+1 {{'smem.mma' op reads f32 data as tf32, which cuts 13 bits off; copy to a tile of tf32, which rounds them, or say that they are to be cut with the unit attribute truncate}}
+  // expected-error@+1 {{'smem.mma' op reads f32 data as tf32, which cuts 13 bits off; copy to a tile of tf32, which rounds, or set the unit attribute truncate}}
   %0 = "smem.mma"(%a, %a) : (!a, !a) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
   return
 }
@@ -213,7 +213,7 @@ func.func @accumulator_element(%t: !t, %c: !c) {
 
 // -----
 
-// Registers that a wgmma may still be writing cannot be copied, so that there is one user of them.
+// Registers that an unfinished wgmma may write cannot be copied, so they have one user.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
@@ -262,7 +262,7 @@ func.func @no_k(%a: !a, %b: !b) {
 !b = !smem.tile<tensor<16x16xbf16>, #smem.auto>
 !c = !smem.fragment<tensor<64x32xbf16>, #smem.metadata>
 func.func @metadata_of_a_dense_a(%a: !a, %b: !b, %c: !c) {
-  // expected-error@+1 {{'smem.mma' op adds to !smem.fragment<tensor<64x32xbf16>, #smem.metadata>, which is no accumulator}}
+  // expected-error@+1 {{'smem.mma' op adds to !smem.fragment<tensor<64x32xbf16>, #smem.metadata>, which is not an accumulator}}
   %0 = "smem.mma"(%a, %b, %c) : (!a, !b, !c) -> !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
   return
 }
@@ -273,14 +273,14 @@ func.func @metadata_of_a_dense_a(%a: !a, %b: !b, %c: !c) {
 !b = !smem.tile<tensor<16x16xbf16>, #smem.auto>
 !c = !smem.fragment<tensor<64x16xf32>, #smem.a_fragment>
 func.func @multiplicand_added(%a: !a, %b: !b, %c: !c) {
-  // expected-error@+1 {{'smem.mma' op adds to !smem.fragment<tensor<64x16xf32>, #smem.a_fragment>, which is no accumulator}}
+  // expected-error@+1 {{'smem.mma' op adds to !smem.fragment<tensor<64x16xf32>, #smem.a_fragment>, which is not an accumulator}}
   %0 = "smem.mma"(%a, %b, %c) : (!a, !b, !c) -> !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
   return
 }
 
 // -----
 
-// The D of an mma is not the A of another before smem.convert.
+// The D of an mma needs smem.convert to become the A of another.
 
 !a = !smem.fragment<tensor<64x16xf16>, #smem.accumulator>
 !b = !smem.tile<tensor<16x16xf16>, #smem.auto>
@@ -305,7 +305,7 @@ func.func @a_is_in_flight(%a: !a, %b: !b) {
 !a = !smem.fragment<tensor<64xf16>, #smem.a_fragment>
 !b = !smem.tile<tensor<16x16xf16>, #smem.auto>
 func.func @a_of_one_dimension(%a: !a, %b: !b) {
-  // expected-error@+1 {{'smem.mma' op has a multiplicand of [64]; expected (M, K) with M a multiple of 64 and K of 16 for f16}}
+  // expected-error@+1 {{'smem.mma' op has an A fragment of [64]; expected (M, K) with M a multiple of 64 and K of 16 for f16}}
   %0 = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
   return
 }
@@ -315,7 +315,7 @@ func.func @a_of_one_dimension(%a: !a, %b: !b) {
 !a = !smem.fragment<tensor<64x24xf16>, #smem.a_fragment>
 !b = !smem.tile<tensor<24x16xf16>, #smem.auto>
 func.func @k_of_registers(%a: !a, %b: !b) {
-  // expected-error@+1 {{'smem.mma' op has a multiplicand of [64, 24]; expected (M, K) with M a multiple of 64 and K of 16 for f16}}
+  // expected-error@+1 {{'smem.mma' op has an A fragment of [64, 24]; expected (M, K) with M a multiple of 64 and K of 16 for f16}}
   %0 = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
   return
 }
@@ -335,7 +335,7 @@ func.func @b_in_registers(%a: !a, %b: !b) {
 !a = !smem.fragment<tensor<64x16xf32>, #smem.a_fragment>
 !b = !smem.tile<tensor<16x16xtf32>, #smem.auto>
 func.func @unrounded_registers(%a: !a, %b: !b) {
-  // expected-error@+1 {{'smem.mma' op reads f32 data as tf32, which cuts 13 bits off; copy to a tile of tf32, which rounds them, or say that they are to be cut with the unit attribute truncate}}
+  // expected-error@+1 {{'smem.mma' op reads f32 data as tf32, which cuts 13 bits off; copy to a tile of tf32, which rounds, or set the unit attribute truncate}}
   %0 = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
   return
 }

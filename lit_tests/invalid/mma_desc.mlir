@@ -25,11 +25,11 @@ func.func @accumulator_shape(%d: i64, %c: !c) {
 
 // -----
 
-// The attributes say how each instruction is issued.
+// The attributes describe the instructions.
 
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 func.func @element(%d: i64) {
-  // expected-error@+1 {{'smem.mma_desc' op multiplies 'bf17' by 'bf17' into f32, which is no wgmma}}
+  // expected-error@+1 {{'smem.mma_desc' op multiplies 'bf17' by 'bf17' into f32, which no instruction does}}
   %0 = "smem.mma_desc"(%d, %d) {a_element = "bf17", b_element = "bf17", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
   return
 }
@@ -47,7 +47,7 @@ func.func @major(%d: i64) {
 
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 func.func @no_array(%d: i64) {
-  // expected-error@+1 {{'smem.mma_desc' op has a_steps = 0 : i64; expected array<i64: ...> with as many steps along k for each of 1 instruction blocks}}
+  // expected-error@+1 {{'smem.mma_desc' op has a_steps = 0 : i64; expected array<i64: ...> with the same number of steps along k for each of 1 MMA tiles}}
   %0 = "smem.mma_desc"(%d, %d) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = 0, b_steps = array<i64: 0>} : (i64, i64) -> !d
   return
 }
@@ -58,7 +58,7 @@ func.func @no_array(%d: i64) {
 
 !d = !smem.fragment<tensor<192x8xf32>, #smem.in_flight>
 func.func @too_few_steps(%d: i64) {
-  // expected-error@+1 {{'smem.mma_desc' op has a_steps = array<i64: 0>; expected array<i64: ...> with as many steps along k for each of 3 instruction blocks}}
+  // expected-error@+1 {{'smem.mma_desc' op has a_steps = array<i64: 0>; expected array<i64: ...> with the same number of steps along k for each of 3 MMA tiles}}
   %0 = "smem.mma_desc"(%d, %d) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !d
   return
 }
@@ -67,7 +67,7 @@ func.func @too_few_steps(%d: i64) {
 
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 func.func @no_steps(%d: i64) {
-  // expected-error@+1 {{'smem.mma_desc' op has b_steps = array<i64>; expected array<i64: ...> with as many steps along k for each of 1 instruction blocks}}
+  // expected-error@+1 {{'smem.mma_desc' op has b_steps = array<i64>; expected array<i64: ...> with the same number of steps along k for each of 1 MMA tiles}}
   %0 = "smem.mma_desc"(%d, %d) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64>} : (i64, i64) -> !d
   return
 }
@@ -83,7 +83,7 @@ func.func @k_differs(%d: i64) {
 
 // -----
 
-// Several descriptors of one operand: a vector, and for each block one of its elements.
+// Several descriptors of an operand: a vector, and for each MMA tile an index into it.
 
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 func.func @bases_of_one_descriptor(%d: i64) {
@@ -96,7 +96,7 @@ func.func @bases_of_one_descriptor(%d: i64) {
 
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 func.func @no_bases(%d: i64, %v: vector<2xi64>) {
-  // expected-error@+1 {{'smem.mma_desc' op has a_bases = None for a of vector<2xi64>; expected vector<nxi64>, and in an array<i64: ...> for each of 2 blocks one of its elements, each at least once}}
+  // expected-error@+1 {{'smem.mma_desc' op has a_bases = None for a of vector<2xi64>; expected vector<nxi64>, and array<i64: ...> with an index into it for each of 2 MMA tiles, every index used}}
   %0 = "smem.mma_desc"(%v, %d) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0, 0>, b_steps = array<i64: 0, 2>} : (vector<2xi64>, i64) -> !d
   return
 }
@@ -132,7 +132,7 @@ func.func @no_descriptors(%d: i64, %v: vector<2xi32>) {
 
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 func.func @accumulator_state(%a: i64, %b: i64, %c: !smem.fragment<tensor<64x8xf32>, #smem.a_fragment>) {
-  // expected-error@+1 {{'smem.mma_desc' op adds to !smem.fragment<tensor<64x8xf32>, #smem.a_fragment>, which is no accumulator}}
+  // expected-error@+1 {{'smem.mma_desc' op adds to !smem.fragment<tensor<64x8xf32>, #smem.a_fragment>, which is not an accumulator}}
   %0 = "smem.mma_desc"(%a, %b, %c) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64, !smem.fragment<tensor<64x8xf32>, #smem.a_fragment>) -> !d
   return
 }
@@ -151,14 +151,14 @@ func.func @used_twice(%a: i64, %c: !d) {
 
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 func.func @satfinite(%a: i64, %b: i64) {
-  // expected-error@+1 {{'smem.mma_desc' op has satfinite with bf16; it is for products of s8 and u8}}
+  // expected-error@+1 {{'smem.mma_desc' op has satfinite with bf16; it is for mma of s8 and u8}}
   %0 = "smem.mma_desc"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>, satfinite} : (i64, i64) -> !d
   return
 }
 
 // -----
 
-// What no instruction reads MN-major.
+// Element types that no instruction reads MN-major.
 
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 func.func @mn_major(%a: i64, %b: i64) {
@@ -200,7 +200,7 @@ func.func @a_rows(%a: !smem.fragment<tensor<128x16xbf16>, #smem.a_fragment>, %b:
 
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 func.func @a_of_one_dimension(%a: !smem.fragment<tensor<64xbf16>, #smem.a_fragment>, %b: i64) {
-  // expected-error@+1 {{'smem.mma_desc' op has a multiplicand of [64]; expected (M, K) with M a multiple of 64 and K of 16 for bf16}}
+  // expected-error@+1 {{'smem.mma_desc' op has an A fragment of [64]; expected (M, K) with M a multiple of 64 and K of 16 for bf16}}
   %0 = "smem.mma_desc"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64>, b_steps = array<i64: 0>} : (!smem.fragment<tensor<64xbf16>, #smem.a_fragment>, i64) -> !d
   return
 }
@@ -209,7 +209,7 @@ func.func @a_of_one_dimension(%a: !smem.fragment<tensor<64xbf16>, #smem.a_fragme
 
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 func.func @a_k(%a: !smem.fragment<tensor<64x24xbf16>, #smem.a_fragment>, %b: i64) {
-  // expected-error@+1 {{'smem.mma_desc' op has a multiplicand of [64, 24]; expected (M, K) with M a multiple of 64 and K of 16 for bf16}}
+  // expected-error@+1 {{'smem.mma_desc' op has an A fragment of [64, 24]; expected (M, K) with M a multiple of 64 and K of 16 for bf16}}
   %0 = "smem.mma_desc"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64>, b_steps = array<i64: 0>} : (!smem.fragment<tensor<64x24xbf16>, #smem.a_fragment>, i64) -> !d
   return
 }

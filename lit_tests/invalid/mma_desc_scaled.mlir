@@ -25,7 +25,7 @@ func.func @adds(%a: i64, %b: i64, %sa: i64, %sb: i64, %c: !smem.fragment<tensor<
 // -----
 
 func.func @metadata(%a: i64, %b: i64, %sa: i64, %sb: i64, %c: !smem.fragment<tensor<128x64xf32>, #smem.metadata>) {
-  // expected-error@+1 {{'smem.mma_desc_scaled' op adds to !smem.fragment<tensor<128x64xf32>, #smem.metadata>, which is no accumulator}}
+  // expected-error@+1 {{'smem.mma_desc_scaled' op adds to !smem.fragment<tensor<128x64xf32>, #smem.metadata>, which is not an accumulator}}
   %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb, %c) {a_element = "e4m3", b_element = "e4m3", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2, 4, 6>, b_steps = array<i64: 0, 2, 4, 6>, scale = "ue8m0", block = 32 : i64, a_scale_steps = array<i64: 0>, b_scale_steps = array<i64: 0>} : (i64, i64, i64, i64, !smem.fragment<tensor<128x64xf32>, #smem.metadata>) -> !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
   return
 }
@@ -97,7 +97,7 @@ func.func @mn_packed(%a: i64, %b: i64, %sa: i64, %sb: i64) {
 // -----
 
 func.func @noarray(%a: i64, %b: i64, %sa: i64, %sb: i64) {
-  // expected-error@+1 {{'smem.mma_desc_scaled' op has a_steps = 0 : i64; expected array<i64: ...> with as many steps along k for each of 1 blocks}}
+  // expected-error@+1 {{'smem.mma_desc_scaled' op has a_steps = 0 : i64; expected array<i64: ...> with the same number of steps along k for each of 1 blocks of rows or columns}}
   %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e4m3", b_element = "e4m3", a_major = "k", b_major = "k", a_steps = 0 : i64, b_steps = array<i64: 0, 2, 4, 6>, scale = "ue8m0", block = 32 : i64, a_scale_steps = array<i64: 0>, b_scale_steps = array<i64: 0>} : (i64, i64, i64, i64) -> !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
   return
 }
@@ -105,7 +105,7 @@ func.func @noarray(%a: i64, %b: i64, %sa: i64, %sb: i64) {
 // -----
 
 func.func @i32array(%a: i64, %b: i64, %sa: i64, %sb: i64) {
-  // expected-error@+1 {{'smem.mma_desc_scaled' op has a_steps = array<i32: 0, 2, 4, 6>; expected array<i64: ...> with as many steps along k for each of 1 blocks}}
+  // expected-error@+1 {{'smem.mma_desc_scaled' op has a_steps = array<i32: 0, 2, 4, 6>; expected array<i64: ...> with the same number of steps along k for each of 1 blocks of rows or columns}}
   %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e4m3", b_element = "e4m3", a_major = "k", b_major = "k", a_steps = array<i32: 0, 2, 4, 6>, b_steps = array<i64: 0, 2, 4, 6>, scale = "ue8m0", block = 32 : i64, a_scale_steps = array<i64: 0>, b_scale_steps = array<i64: 0>} : (i64, i64, i64, i64) -> !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
   return
 }
@@ -113,7 +113,7 @@ func.func @i32array(%a: i64, %b: i64, %sa: i64, %sb: i64) {
 // -----
 
 func.func @nosteps(%a: i64, %b: i64, %sa: i64, %sb: i64) {
-  // expected-error@+1 {{'smem.mma_desc_scaled' op has b_steps = array<i64>; expected array<i64: ...> with as many steps along k for each of 1 blocks}}
+  // expected-error@+1 {{'smem.mma_desc_scaled' op has b_steps = array<i64>; expected array<i64: ...> with the same number of steps along k for each of 1 blocks of rows or columns}}
   %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e4m3", b_element = "e4m3", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2, 4, 6>, b_steps = array<i64>, scale = "ue8m0", block = 32 : i64, a_scale_steps = array<i64: 0>, b_scale_steps = array<i64: 0>} : (i64, i64, i64, i64) -> !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
   return
 }
@@ -137,7 +137,7 @@ func.func @n(%a: i64, %b: i64, %sa: i64, %sb: i64) {
 // -----
 
 func.func @m2(%a: i64, %b: i64, %sa: i64, %sb: i64) {
-  // expected-error@+1 {{'smem.mma_desc_scaled' op has a_scale_steps = array<i64: 0>; expected array<i64: ...> with as many steps along k for each of 2 blocks}}
+  // expected-error@+1 {{'smem.mma_desc_scaled' op has a_scale_steps = array<i64: 0>; expected array<i64: ...> with the same number of steps along k for each of 2 blocks of rows or columns}}
   %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e4m3", b_element = "e4m3", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2, 4, 6>, b_steps = array<i64: 0, 2, 4, 6>, scale = "ue8m0", block = 32 : i64, a_scale_steps = array<i64: 0>, b_scale_steps = array<i64: 0>} : (i64, i64, i64, i64) -> !smem.fragment<tensor<256x64xf32>, #smem.in_flight>
   return
 }
@@ -225,7 +225,7 @@ func.func @bases(%a: i64, %b: i64, %sa: i64, %sb: i64) {
 // -----
 
 func.func @nobases(%a: vector<2xi64>, %b: i64, %sa: i64, %sb: i64) {
-  // expected-error@+1 {{'smem.mma_desc_scaled' op has a_bases = None for a of vector<2xi64>; expected vector<nxi64>, and in an array<i64: ...> for each of 4 blocks one of its elements, each at least once}}
+  // expected-error@+1 {{'smem.mma_desc_scaled' op has a_bases = None for a of vector<2xi64>; expected vector<nxi64>, and array<i64: ...> with an index into it for each of 4 MMA tiles, every index used}}
   %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e4m3", b_element = "e4m3", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2, 4, 6>, b_steps = array<i64: 0, 2, 4, 6>, scale = "ue8m0", block = 32 : i64, a_scale_steps = array<i64: 0>, b_scale_steps = array<i64: 0>} : (vector<2xi64>, i64, i64, i64) -> !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
   return
 }
@@ -265,7 +265,7 @@ func.func @satfinite(%a: i64, %b: i64, %sa: i64, %sb: i64) {
 // -----
 
 func.func @pair_small(%a: i64, %b: i64, %sa: i64, %sb: i64) {
-  // expected-error@+1 {{'smem.mma_desc_scaled' op has B of 4 columns in each of two blocks: N is 8; kind::mxf8f6f4 with cta_group::2 has multiples of 16 up to 256, for example 16}}
+  // expected-error@+1 {{'smem.mma_desc_scaled' op has B of 4 columns in each of two CTAs: N is 8; kind::mxf8f6f4 with cta_group::2 has multiples of 16 up to 256, for example 16}}
   %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e4m3", b_element = "e4m3", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2, 4, 6>, b_steps = array<i64: 0, 2, 4, 6>, scale = "ue8m0", block = 32 : i64, a_scale_steps = array<i64: 0>, b_scale_steps = array<i64: 0>, pair} : (i64, i64, i64, i64) -> !smem.fragment<tensor<128x8xf32>, #smem.in_flight>
   return
 }
@@ -273,7 +273,7 @@ func.func @pair_small(%a: i64, %b: i64, %sa: i64, %sb: i64) {
 // -----
 
 func.func @pair_n(%a: i64, %b: i64, %sa: i64, %sb: i64) {
-  // expected-error@+1 {{'smem.mma_desc_scaled' op has B of 132 columns in each of two blocks: N is 264; kind::mxf8f6f4 with cta_group::2 has multiples of 16 up to 256, for example 256}}
+  // expected-error@+1 {{'smem.mma_desc_scaled' op has B of 132 columns in each of two CTAs: N is 264; kind::mxf8f6f4 with cta_group::2 has multiples of 16 up to 256, for example 256}}
   %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e4m3", b_element = "e4m3", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2, 4, 6>, b_steps = array<i64: 0, 2, 4, 6, 8, 10, 12, 14>, scale = "ue8m0", block = 32 : i64, a_scale_steps = array<i64: 0>, b_scale_steps = array<i64: 0, 32, 64>, pair} : (i64, i64, i64, i64) -> !smem.fragment<tensor<128x264xf32>, #smem.in_flight>
   return
 }

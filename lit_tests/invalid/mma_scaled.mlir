@@ -380,7 +380,7 @@ func.func @adds_type(%a: !a, %b: !b, %sa: !sa, %sb: !sb, %c: !c) {
 !sb = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.auto>
 !c = !smem.fragment<tensor<128x64xf32>, #smem.a_fragment>
 func.func @adds_multiplicand(%a: !a, %b: !b, %sa: !sa, %sb: !sb, %c: !c) {
-  // expected-error@+1 {{'smem.mma_scaled' op adds to !smem.fragment<tensor<128x64xf32>, #smem.a_fragment>, which is no accumulator}}
+  // expected-error@+1 {{'smem.mma_scaled' op adds to !smem.fragment<tensor<128x64xf32>, #smem.a_fragment>, which is not an accumulator}}
   %0 = "smem.mma_scaled"(%a, %b, %sa, %sb, %c) : (!a, !b, !sa, !sb, !c) -> !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
   return
 }

@@ -25,7 +25,7 @@ func.func @accumulator_for_metadata(%a: !a, %b: !b, %e: !e) {
 !b = !smem.tile<tensor<64x16xbf16>, #smem.auto>
 !e = !smem.fragment<tensor<64x128xbf16>, #smem.metadata>
 func.func @metadata_of_other_k(%a: !a, %b: !b, %e: !e) {
-  // expected-error@+1 {{'smem.mma_sp' op has metadata of tensor<64x128xbf16> for an A that keeps 64x32xbf16; expected that of 64x64xbf16}}
+  // expected-error@+1 {{'smem.mma_sp' op has metadata of tensor<64x128xbf16> for an A that stores 64x32xbf16; expected that of 64x64xbf16}}
   %0 = "smem.mma_sp"(%a, %b, %e) : (!a, !b, !e) -> !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
   return
 }
@@ -36,7 +36,7 @@ func.func @metadata_of_other_k(%a: !a, %b: !b, %e: !e) {
 !b = !smem.tile<tensor<64x16xbf16>, #smem.auto>
 !e = !smem.fragment<tensor<128x64xbf16>, #smem.metadata>
 func.func @metadata_of_other_rows(%a: !a, %b: !b, %e: !e) {
-  // expected-error@+1 {{'smem.mma_sp' op has metadata of tensor<128x64xbf16> for an A that keeps 64x32xbf16; expected that of 64x64xbf16}}
+  // expected-error@+1 {{'smem.mma_sp' op has metadata of tensor<128x64xbf16> for an A that stores 64x32xbf16; expected that of 64x64xbf16}}
   %0 = "smem.mma_sp"(%a, %b, %e) : (!a, !b, !e) -> !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
   return
 }
@@ -47,7 +47,7 @@ func.func @metadata_of_other_rows(%a: !a, %b: !b, %e: !e) {
 !b = !smem.tile<tensor<64x16xbf16>, #smem.auto>
 !e = !smem.fragment<tensor<64x64xf16>, #smem.metadata>
 func.func @metadata_of_other_elements(%a: !a, %b: !b, %e: !e) {
-  // expected-error@+1 {{'smem.mma_sp' op has metadata of tensor<64x64xf16> for an A that keeps 64x32xbf16; expected that of 64x64xbf16}}
+  // expected-error@+1 {{'smem.mma_sp' op has metadata of tensor<64x64xf16> for an A that stores 64x32xbf16; expected that of 64x64xbf16}}
   %0 = "smem.mma_sp"(%a, %b, %e) : (!a, !b, !e) -> !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
   return
 }
@@ -111,7 +111,7 @@ func.func @a_stages(%a: !a, %b: !b, %e: !e) {
 
 // -----
 
-// There is no sparse wgmma of i1.
+// No sparse wgmma of i1.
 
 !a = !smem.tile<tensor<64x256xi1>, #smem.auto>
 !b = !smem.tile<tensor<512x16xi1>, #smem.auto>
@@ -128,7 +128,7 @@ func.func @bits(%a: !a, %b: !b, %e: !e) {
 !b = !smem.tile<tensor<64x16xtf32>, #smem.auto>
 !e = !smem.fragment<tensor<64x64xtf32>, #smem.metadata>
 func.func @unrounded(%a: !a, %b: !b, %e: !e) {
-  // expected-error@+1 {{'smem.mma_sp' op reads f32 data as tf32, which cuts 13 bits off; copy to a tile of tf32, which rounds them, or say that they are to be cut with the unit attribute truncate}}
+  // expected-error@+1 {{'smem.mma_sp' op reads f32 data as tf32, which cuts 13 bits off; copy to a tile of tf32, which rounds, or set the unit attribute truncate}}
   %0 = "smem.mma_sp"(%a, %b, %e) : (!a, !b, !e) -> !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
   return
 }
@@ -146,7 +146,7 @@ func.func @n_major(%a: !a, %b: !b, %e: !e) {
 
 // -----
 
-// The 32 rows of K that one instruction reads of B are two patterns of 16 that lie together.
+// The 32 rows of K of B that an instruction reads must be two contiguous patterns of 16.
 
 !a = !smem.tile<tensor<64x32xbf16>, #smem.auto>
 !b = !smem.tile<tensor<64x16xbf16>, #smem.layout<"Swizzle<1,4,3> o ((8,8),16):((1,512),16)">>

@@ -1,4 +1,4 @@
-// Types of 4 and 6 bits: how they do not come to shared memory, and what does not multiply them.
+// Types of 4 and 6 bits: copies and mma that do not exist for them.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics
 
@@ -12,7 +12,7 @@ func.func @padded_bf16() {
 
 !t = !smem.tile<tensor<64x128xf6E2M3FN>, #smem.auto>
 func.func @copied(%m: memref<64x96xi8>, %t: !t) {
-  // expected-error@+1 {{'smem.copy' op copies to a tile of f6E2M3FN, whose elements are padded on their way; only smem.tma_load does}}
+  // expected-error@+1 {{'smem.copy' op copies to a tile of f6E2M3FN, whose elements are padded; only smem.tma_load pads them}}
   "smem.copy"(%m, %t) : (memref<64x96xi8>, !t) -> ()
   return
 }
@@ -68,7 +68,7 @@ func.func @loaded_from_floats(%m: memref<64x128xf6E3M2FN>, %t: !t, %i: index) {
 !t = !smem.tile<tensor<64x128xf6E3M2FN>, #smem.auto>
 func.func @a_stride(%m: memref<64x96xi8, strided<[112, 1]>>, %t: !t, %i: index) {
   %pipeline = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
-  // expected-error@+1 {{the stride of 112 elements is no multiple of 32 (32 bytes), which TMA needs}}
+  // expected-error@+1 {{the stride of 112 elements is not a multiple of 32 (32 bytes), which TMA needs}}
   "smem.tma_load"(%m, %t, %pipeline, %i, %i, %i) : (memref<64x96xi8, strided<[112, 1]>>, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
@@ -79,7 +79,7 @@ func.func @a_stride(%m: memref<64x96xi8, strided<[112, 1]>>, %t: !t, %i: index) 
 func.func @a_coordinate(%m: memref<64x192xi8>, %t: !t, %i: index) {
   %pipeline = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %c64 = arith.constant 64 : index
-  // expected-error@+1 {{'smem.tma_load' op loads a part that begins at 64 along dimension 1, which is contiguous; expected a multiple of 128 elements (what TMA pads at a time)}}
+  // expected-error@+1 {{'smem.tma_load' op loads a box that begins at 64 along dimension 1, which is contiguous; expected a multiple of 128 elements (what TMA pads at a time)}}
   "smem.tma_load"(%m, %t, %pipeline, %i, %i, %c64) : (memref<64x192xi8>, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
@@ -108,7 +108,7 @@ func.func @stored(%m: memref<64x64xi8>, %t: !t, %i: index) {
 !a = !smem.tile<tensor<64x64xf4E2M1FN>, #smem.auto>
 !b = !smem.tile<tensor<64x64xf4E2M1FN>, #smem.auto>
 func.func @packed_without_scales(%a: !a, %b: !b) {
-  // expected-error@+1 {{'smem.mma' op multiplies e2m1, which no tensor core does, but by scaled blocks}}
+  // expected-error@+1 {{'smem.mma' op multiplies e2m1, which no tensor core does without scale factors; use smem.mma_scaled}}
   %d = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
   return
 }
@@ -137,7 +137,7 @@ func.func @m_major(%a: !a, %b: !b) {
 
 !t = !smem.tile<tensor<64x64xf6E2M3FN>, #smem.auto>
 func.func @in_registers(%t: !t) {
-  // expected-error@+1 {{'smem.load' op has a multiplicand of f6E2M3FN, which no instruction takes from registers}}
+  // expected-error@+1 {{'smem.load' op has an A fragment of f6E2M3FN, which no instruction takes from registers}}
   %a = "smem.load"(%t) : (!t) -> !smem.fragment<tensor<64x64xf6E2M3FN>, #smem.a_fragment>
   return
 }

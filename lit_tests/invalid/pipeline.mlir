@@ -41,10 +41,10 @@
 
 // -----
 
-// Which mbarriers they are is known where the pipeline is.
+// The mbarriers are known only if the pipeline is the result of smem.create_pipeline.
 
 func.func @acquire(%r: !smem.pipeline, %i: index) {
-  // expected-error@+1 {{'smem.producer_acquire' op takes a pipeline that does not come from an smem.create_pipeline; use the pipeline where it is made}}
+  // expected-error@+1 {{'smem.producer_acquire' op takes a pipeline that is not the result of an smem.create_pipeline; use that result directly}}
   %0 = "smem.producer_acquire"(%r, %i) : (!smem.pipeline, index) -> index
   return
 }
@@ -52,7 +52,7 @@ func.func @acquire(%r: !smem.pipeline, %i: index) {
 // -----
 
 func.func @commit(%r: !smem.pipeline, %i: index) {
-  // expected-error@+1 {{'smem.producer_commit' op takes a pipeline that does not come from an smem.create_pipeline; use the pipeline where it is made}}
+  // expected-error@+1 {{'smem.producer_commit' op takes a pipeline that is not the result of an smem.create_pipeline; use that result directly}}
   "smem.producer_commit"(%r, %i) : (!smem.pipeline, index) -> ()
   return
 }
@@ -61,7 +61,7 @@ func.func @commit(%r: !smem.pipeline, %i: index) {
 
 func.func @wait(%i: index) {
   %r = builtin.unrealized_conversion_cast to !smem.pipeline
-  // expected-error@+1 {{'smem.consumer_wait' op takes a pipeline that does not come from an smem.create_pipeline; use the pipeline where it is made}}
+  // expected-error@+1 {{'smem.consumer_wait' op takes a pipeline that is not the result of an smem.create_pipeline; use that result directly}}
   %0 = "smem.consumer_wait"(%r, %i) : (!smem.pipeline, index) -> index
   return
 }
@@ -69,7 +69,7 @@ func.func @wait(%i: index) {
 // -----
 
 func.func @release(%r: !smem.pipeline, %i: index) {
-  // expected-error@+1 {{'smem.consumer_release' op takes a pipeline that does not come from an smem.create_pipeline; use the pipeline where it is made}}
+  // expected-error@+1 {{'smem.consumer_release' op takes a pipeline that is not the result of an smem.create_pipeline; use that result directly}}
   "smem.consumer_release"(%r, %i) : (!smem.pipeline, index) -> ()
   return
 }
@@ -79,7 +79,7 @@ func.func @release(%r: !smem.pipeline, %i: index) {
 !m = memref<64x64xbf16>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @load(%m: !m, %t: !t, %r: !smem.pipeline, %i: index) {
-  // expected-error@+1 {{'smem.tma_load' op takes a pipeline that does not come from an smem.create_pipeline; use the pipeline where it is made}}
+  // expected-error@+1 {{'smem.tma_load' op takes a pipeline that is not the result of an smem.create_pipeline; use that result directly}}
   "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }

@@ -1,4 +1,4 @@
-// Products of pairs and of scaled blocks that a kernel cannot have.
+// Mma of CTA pairs and block-scaled mma that a kernel cannot have.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics --smem-to-nvvm=arch=sm_100a
 
@@ -44,7 +44,7 @@ func.func @mixed_with_scaled() attributes {known_block_size = array<i32: 128, 1,
 func.func @no_cluster() attributes {known_block_size = array<i32: 128, 1, 1>} {
   %a = "smem.alloc"() : () -> !a
   %b = "smem.alloc"() : () -> !b
-  // expected-error@+1 {{'smem.mma' op has pair, but the kernel has clusters of 1x1x1 blocks; expected an even number along x: known_cluster_size = array<i32: 2, 1, 1>}}
+  // expected-error@+1 {{'smem.mma' op has pair, but the kernel has clusters of 1x1x1 CTAs; expected an even number along x: known_cluster_size = array<i32: 2, 1, 1>}}
   %0 = "smem.mma"(%a, %b) {pair} : (!a, !b) -> !d
 
   return
@@ -58,7 +58,7 @@ func.func @no_cluster() attributes {known_block_size = array<i32: 128, 1, 1>} {
 func.func @odd_cluster() attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 1, 2, 1>} {
   %a = "smem.alloc"() : () -> !a
   %b = "smem.alloc"() : () -> !b
-  // expected-error@+1 {{'smem.mma' op has pair, but the kernel has clusters of 1x2x1 blocks; expected an even number along x: known_cluster_size = array<i32: 2, 1, 1>}}
+  // expected-error@+1 {{'smem.mma' op has pair, but the kernel has clusters of 1x2x1 CTAs; expected an even number along x: known_cluster_size = array<i32: 2, 1, 1>}}
   %0 = "smem.mma"(%a, %b) {pair} : (!a, !b) -> !d
 
   return
@@ -72,7 +72,7 @@ func.func @odd_cluster() attributes {known_block_size = array<i32: 128, 1, 1>, k
 func.func @cluster_of_three() attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 3, 2, 1>} {
   %a = "smem.alloc"() : () -> !a
   %b = "smem.alloc"() : () -> !b
-  // expected-error@+1 {{'smem.mma' op has pair, but the kernel has clusters of 3x2x1 blocks; expected an even number along x: known_cluster_size = array<i32: 2, 1, 1>}}
+  // expected-error@+1 {{'smem.mma' op has pair, but the kernel has clusters of 3x2x1 CTAs; expected an even number along x: known_cluster_size = array<i32: 2, 1, 1>}}
   %0 = "smem.mma"(%a, %b) {pair} : (!a, !b) -> !d
 
   return

@@ -49,7 +49,7 @@ func.func @unused(%a: !a, %b: !b, %keep: i1, %x: !c) {
 
 // -----
 
-// It is the scale-d of one product: there is no value of which others could be told.
+// It is the scale-d operand of a single mma, so it has a single use.
 
 !a = !smem.tile<tensor<64x16xbf16>, #smem.auto>
 !b = !smem.tile<tensor<16x8xbf16>, #smem.auto>

@@ -1,4 +1,4 @@
-// Nobody can pass a tile or a pipeline to a function: nothing of either is left behind in its type.
+// A tile or a pipeline cannot be passed to a function: their types have no lowering.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics --smem-to-nvvm
 
@@ -26,7 +26,7 @@ gpu.module @kernels {
 
 func.func @used(%m: memref<64x64xbf16>, %t: !smem.tile<tensor<64x64xbf16>, #smem.auto>, %i: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
-  // expected-error@+1 {{'smem.tma_load' op uses a tile that does not come from an smem.alloc or smem.view by stages and subtiles alone}}
+  // expected-error@+1 {{'smem.tma_load' op uses a tile that is not a stage or subtile of an smem.alloc or smem.view}}
   "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (memref<64x64xbf16>, !smem.tile<tensor<64x64xbf16>, #smem.auto>, !smem.pipeline, index, index, index) -> ()
   return
 }

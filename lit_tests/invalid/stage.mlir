@@ -29,7 +29,7 @@ func.func @element(%t: !t, %i: index) {
 
 !t = !smem.tile<tensor<4x64x64xbf16>, #smem.auto>
 func.func @early_layout(%t: !t, %i: index) {
-  // expected-error@+1 {{'smem.stage' op results in a layout, but its tile's is not chosen yet}}
+  // expected-error@+1 {{'smem.stage' op results in a layout, but the layout of its tile is not assigned yet}}
   %0 = "smem.stage"(%t, %i) : (!t, index) -> !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
   return
 }
@@ -38,7 +38,7 @@ func.func @early_layout(%t: !t, %i: index) {
 
 !t = !smem.tile<tensor<4x64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 func.func @other_layout(%t: !t, %i: index) {
-  // expected-error@+1 {{'smem.stage' op results in the layout Swizzle<2,4,3> o (64,(32,2)):(32,(1,2048)), but that part of the tile has Swizzle<3,4,3> o (64,64):(64,1)}}
+  // expected-error@+1 {{'smem.stage' op results in the layout Swizzle<2,4,3> o (64,(32,2)):(32,(1,2048)), but the subtile has Swizzle<3,4,3> o (64,64):(64,1)}}
   %0 = "smem.stage"(%t, %i) : (!t, index) -> !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"64B", "row-major">>
   return
 }

@@ -55,12 +55,12 @@ func.func @no_strides(%c: !c, %m: !m) {
 
 // -----
 
-// Pairs of neighbouring columns are stored together: rows that the type says begin at odd elements would
+// Pairs of adjacent columns are stored together: rows that begin at odd elements by the memref type would
 // make the access fault.
 
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @misaligned_rows(%c: !c, %m: memref<64x64xf32, strided<[65, 1]>>) {
-  // expected-error@+1 {{'smem.store' op stores to memref<64x64xf32, strided<[65, 1]>>: the stride of 65 elements is no multiple of 2, the elements of a pair of columns}}
+  // expected-error@+1 {{'smem.store' op stores to memref<64x64xf32, strided<[65, 1]>>: the stride of 65 elements is not a multiple of 2, the elements of a pair of columns}}
   "smem.store"(%c, %m) : (!c, memref<64x64xf32, strided<[65, 1]>>) -> ()
   return
 }
@@ -69,14 +69,14 @@ func.func @misaligned_rows(%c: !c, %m: memref<64x64xf32, strided<[65, 1]>>) {
 
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @misaligned_start(%c: !c, %m: memref<64x64xbf16, strided<[64, 1], offset: 3>>) {
-  // expected-error@+1 {{'smem.store' op stores to memref<64x64xbf16, strided<[64, 1], offset: 3>>: the offset of 3 elements is no multiple of 2, the elements of a pair of columns}}
+  // expected-error@+1 {{'smem.store' op stores to memref<64x64xbf16, strided<[64, 1], offset: 3>>: the offset of 3 elements is not a multiple of 2, the elements of a pair of columns}}
   "smem.store"(%c, %m) : (!c, memref<64x64xbf16, strided<[64, 1], offset: 3>>) -> ()
   return
 }
 
 // -----
 
-// Column by column, there are no pairs.
+// A column-major matrix is stored element by element.
 
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @columns_need_no_pairs(%c: !c, %m: memref<64x64xbf16, strided<[1, 65], offset: 3>>) {
@@ -188,7 +188,7 @@ func.func @tile_of_tf32(%c: !c, %t: !t) {
 
 // -----
 
-// No float holds what sums of integers are.
+// Integer accumulators are not stored as floats.
 
 !c = !smem.fragment<tensor<64x64xi32>, #smem.accumulator>
 !t = !smem.tile<tensor<64x64xf32>, #smem.auto>

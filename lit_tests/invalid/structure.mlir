@@ -1,4 +1,4 @@
-// What IRDL checks is said by IRDL: the verifiers written in Python run after it.
+// Errors of IRDL constraints: the verifiers in Python run after them.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics
 

@@ -2,7 +2,7 @@
 
 !t = !smem.tile<tensor<4x64x64xbf16>, #smem.auto>
 func.func @stages(%t: !t) {
-  // expected-error@+1 {{'smem.subtile' op takes a part of a tile (rows, columns), not [4, 64, 64]; take a stage}}
+  // expected-error@+1 {{'smem.subtile' op takes a subtile of a tile (rows, columns), not [4, 64, 64]; take a stage}}
   %0 = "smem.subtile"(%t) {static_offsets = array<i64: 0, 0>} : (!t) -> !smem.tile<tensor<64x64xbf16>, #smem.auto>
   return
 }
@@ -108,11 +108,11 @@ func.func @larger_than_the_tile(%t: !t, %i: index) {
 
 // -----
 
-// 128 columns are two atoms of 64, which lie 64 * 64 elements apart.
+// 128 columns are two atoms of 64, which are 64 * 64 elements apart.
 
 !t = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
 func.func @another_origin(%t: !t) {
-  // expected-error@+1 {{'smem.subtile' op results in the layout Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096)) from (0,16), but that part of the tile has Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096)) from (0,32)}}
+  // expected-error@+1 {{'smem.subtile' op results in the layout Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096)) from (0,16), but the subtile has Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096)) from (0,32)}}
   %0 = "smem.subtile"(%t) {static_offsets = array<i64: 0, 32>} : (!t) -> !smem.tile<tensor<64x64xbf16>, #smem.composed_layout<"Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096))", "(0,16)">>
   return
 }
@@ -121,18 +121,18 @@ func.func @another_origin(%t: !t) {
 
 !t = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
 func.func @origin_forgotten(%t: !t) {
-  // expected-error@+1 {{'smem.subtile' op results in the layout Swizzle<3,4,3> o (64,64):(64,1), but that part of the tile has Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096)) from (0,32)}}
+  // expected-error@+1 {{'smem.subtile' op results in the layout Swizzle<3,4,3> o (64,64):(64,1), but the subtile has Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096)) from (0,32)}}
   %0 = "smem.subtile"(%t) {static_offsets = array<i64: 0, 32>} : (!t) -> !smem.tile<tensor<64x64xbf16>, #smem.layout<"Swizzle<3,4,3> o (64,64):(64,1)">>
   return
 }
 
 // -----
 
-// The type may know less of a run-time offset than the op, but not more.
+// The type can have fewer divisors of a run-time offset than the op, but not more.
 
 !t = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
 func.func @promises_too_much(%t: !t, %i: index) {
-  // expected-error@+1 {{'smem.subtile' op results in the layout Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096)) from (0,32n), but that part of the tile has Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096)) from (0,16n)}}
+  // expected-error@+1 {{'smem.subtile' op results in the layout Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096)) from (0,32n), but the subtile has Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096)) from (0,16n)}}
   %0 = "smem.subtile"(%t, %i) {static_offsets = array<i64: 0, -9223372036854775808>, multiple_of = array<i64: 16>} : (!t, index) -> !smem.tile<tensor<64x64xbf16>, #smem.composed_layout<"Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096))", "(0,32n)">>
   return
 }

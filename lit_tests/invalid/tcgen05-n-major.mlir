@@ -1,4 +1,4 @@
-// Of 8-bit types that lie N-major, tcgen05 takes N by 16 only.
+// For 8-bit types that are N-major, tcgen05 needs N to be a multiple of 16.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics --smem-assign-layouts=arch=sm_100a
 

@@ -1,4 +1,4 @@
-// What wgmma does and tcgen05 does not, or is not lowered for it.
+// Mma that wgmma has and tcgen05 has not, or that is not lowered for it.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics --smem-to-nvvm=arch=sm_103a
 

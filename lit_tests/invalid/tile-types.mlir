@@ -32,7 +32,7 @@
 
 // -----
 
-// The second parameter: what IRDL's constraints say.
+// The second parameter: errors of IRDL constraints.
 
 // expected-error@+1 {{'#smem.accumulator' does not satisfy the constraint}}
 %0 = "smem.alloc"() : () -> !smem.tile<tensor<64x64xbf16>, #smem.accumulator>

@@ -3,7 +3,7 @@
 !t = !smem.tile<tensor<128x16xf8E8M0FNU>, #smem.auto>
 func.func @row_major(%m: memref<?x?xf8E8M0FNU>, %t: !t, %i: index) {
   %pipeline = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
-  // expected-error@+1 {{'smem.tma_load' op takes memref<?x?xf8E8M0FNU> for a tile of scale factors, which lie in blocks; order them on the host by layout.tcgen05.blocked and take memref<1x4x32x4x4xf8E8M0FNU>}}
+  // expected-error@+1 {{'smem.tma_load' op takes memref<?x?xf8E8M0FNU> for a tile of scale factors, which are stored in blocks; reorder them on the host by layout.tcgen05.blocked and take memref<1x4x32x4x4xf8E8M0FNU>}}
   "smem.tma_load"(%m, %t, %pipeline, %i, %i, %i) : (memref<?x?xf8E8M0FNU>, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
@@ -55,7 +55,7 @@ func.func @factor(%m: memref<2x1x32x4x4xf8E8M0FNU>, %t: !t, %i: index) {
 !t = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.auto>
 func.func @multicast(%m: memref<2x1x32x4x4xf8E8M0FNU>, %t: !t, %i: index) {
   %pipeline = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
-  // expected-error@+1 {{'smem.tma_load' op loads blocks of scale factors, which are not multicast; each block loads them}}
+  // expected-error@+1 {{'smem.tma_load' op loads blocks of scale factors, which are not multicast; each CTA loads them}}
   "smem.tma_load"(%m, %t, %pipeline, %i, %i, %i) {multicast = "x"} : (memref<2x1x32x4x4xf8E8M0FNU>, !t, !smem.pipeline, index, index, index) -> ()
   return
 }

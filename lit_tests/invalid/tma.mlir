@@ -1,6 +1,6 @@
 // RUN: smem-opt %s --split-input-file --verify-diagnostics
 
-// What a load and a store may say.
+// Attributes of a load and a store.
 
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
@@ -66,7 +66,7 @@ func.func @multicast_of_store(%m: !m, %t: !t, %i: index) {
 
 // -----
 
-// Which memrefs a tensor map describes.
+// Memrefs that a tensor map can describe.
 
 !m = memref<64x64xbf16, #gpu.address_space<workgroup>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
@@ -191,7 +191,7 @@ func.func @contiguous_in_front(%m: !m, %t: !t, %i: index) {
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @rows(%m: !m, %t: !t, %i: index) {
   %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
-  // expected-error@+1 {{'smem.tma_load' op loads from memref<64x60xbf16>: the stride of 60 elements is no multiple of 8 (16 bytes), which TMA needs}}
+  // expected-error@+1 {{'smem.tma_load' op loads from memref<64x60xbf16>: the stride of 60 elements is not a multiple of 8 (16 bytes), which TMA needs}}
   "smem.tma_load"(%m, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
@@ -201,14 +201,14 @@ func.func @rows(%m: !m, %t: !t, %i: index) {
 !m = memref<4x64x64xi8, strided<[4100, 64, 1]>>
 !t = !smem.tile<tensor<64x64xi8>, #smem.auto>
 func.func @batches(%m: !m, %t: !t, %i: index) {
-  // expected-error@+1 {{'smem.tma_store' op stores to memref<4x64x64xi8, strided<[4100, 64, 1]>>: the stride of 4100 elements is no multiple of 16 (16 bytes), which TMA needs}}
+  // expected-error@+1 {{'smem.tma_store' op stores to memref<4x64x64xi8, strided<[4100, 64, 1]>>: the stride of 4100 elements is not a multiple of 16 (16 bytes), which TMA needs}}
   "smem.tma_store"(%t, %m, %i, %i, %i) : (!t, !m, index, index, index) -> ()
   return
 }
 
 // -----
 
-// Nothing is converted on the way.
+// TMA converts no elements.
 
 !m = memref<64x64xf16>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
@@ -263,7 +263,7 @@ func.func @no_number(%m: !m, %t: !t, %i: index) {
 
 // -----
 
-// A stage at a time.
+// A tile with stages: take a stage.
 
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<4x64x64xbf16>, #smem.auto>
@@ -276,7 +276,7 @@ func.func @stages(%m: !m, %t: !t, %i: index) {
 
 // -----
 
-// A layout that is there already.
+// Tiles with an assigned layout.
 
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "column-major">>
@@ -365,14 +365,14 @@ func.func @misaligned_boxes(%m: !m, %t: !t, %i: index) {
 
 // -----
 
-// Constant coordinates that the chip stops at.
+// Constant coordinates at which the chip traps.
 
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @between_units(%m: !m, %t: !t, %i: index) {
   %r = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %c = arith.constant 12 : index
-  // expected-error@+1 {{'smem.tma_load' op loads a part that begins at 12 along dimension 1, which is contiguous; expected a multiple of 8 elements (16 bytes)}}
+  // expected-error@+1 {{'smem.tma_load' op loads a box that begins at 12 along dimension 1, which is contiguous; expected a multiple of 8 elements (16 bytes)}}
   "smem.tma_load"(%m, %t, %r, %i, %i, %c) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }

@@ -1,4 +1,4 @@
-// Views that begin where their alignment cannot hold.
+// Views whose start contradicts their alignment.
 
 // RUN: smem-opt %s --smem-allocate --split-input-file --verify-diagnostics
 

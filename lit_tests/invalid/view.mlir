@@ -2,7 +2,7 @@
 
 !m = memref<64x64xbf16, #gpu.address_space<workgroup>>
 func.func @auto(%m: !m) {
-  // expected-error@+1 {{'smem.view' op needs a layout: memory that is already there cannot be given one}}
+  // expected-error@+1 {{'smem.view' op needs a layout: smem-assign-layouts assigns none to existing memory}}
   %0 = "smem.view"(%m) : (!m) -> !smem.tile<tensor<64x64xbf16>, #smem.auto>
   return
 }
@@ -49,7 +49,7 @@ func.func @too_small(%m: !m) {
 
 // -----
 
-// The base offset counts lines of 128 bytes: a swizzle pattern can begin at no other place.
+// The base offset is in lines of 128 bytes: a swizzle pattern begins at a multiple of them.
 
 !m = memref<8192xi8, #gpu.address_space<workgroup>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>

@@ -50,7 +50,7 @@ func.func @may_still_run(%t: !t) {
 
 // -----
 
-// Nothing is known of an accumulator that a loop carries.
+// The mma of a loop-carried accumulator is not known.
 
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 func.func @carried(%d: !d) {
@@ -61,7 +61,7 @@ func.func @carried(%d: !d) {
 
 // -----
 
-// An mma in another block may not run at all.
+// An mma in another basic block might not run.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
@@ -77,7 +77,7 @@ func.func @conditional(%t: !t, %b: i1) {
 
 // -----
 
-// Waiting makes no other arrangement of the registers.
+// A wait does not change the fragment.
 
 !d = !smem.fragment<tensor<64x64xf16>, #smem.in_flight>
 func.func @multiplicand(%d: !d) {
@@ -97,7 +97,7 @@ func.func @waits_for_a_multiplicand(%a: !a) {
 
 // -----
 
-// An mma of descriptors counts as one of tiles.
+// An mma on descriptors counts like one on tiles.
 
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 !c = !smem.fragment<tensor<64x8xf32>, #smem.accumulator>

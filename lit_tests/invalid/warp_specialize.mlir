@@ -17,7 +17,7 @@
 
 // -----
 
-// expected-error@+1 {{'smem.warp_specialize' op has 9 warpgroups; a block has at most 8, of 128 threads each}}
+// expected-error@+1 {{'smem.warp_specialize' op has 9 warpgroups; a CTA has at most 8, of 128 threads each}}
 "smem.warp_specialize"() ({
   "smem.partition"() ({
     "smem.fence"() : () -> ()
@@ -59,7 +59,7 @@
 
 // -----
 
-// What setmaxnreg takes.
+// Register counts that setmaxnreg accepts.
 
 "smem.warp_specialize"() ({
   // expected-error@+1 {{'smem.partition' op has registers = 100 : i32; expected a multiple of 8 from 24 to 256}}

@@ -5,8 +5,8 @@ from typing import Any
 from ...dialect.bindings import ir
 from ...dialect.ops import TmaLoadOp, TmaStoreOp
 from ...dialect.ops.copy import packed
-from ...dialect.ops.factor_blocks import holds_blocks
 from ...dialect.ops.pipeline import pipeline_of
+from ...dialect.ops.scale_blocks import holds_blocks
 from ...ir import emit
 from ...ir.cluster import block_rank, blocks_along, multicast_mask
 from ...ir.errors import OpError

@@ -23,7 +23,7 @@ func.func @sparse(%a: i64, %b: i64, %e: !smem.fragment<tensor<64x64xbf16>, #smem
   return
 }"""
 
-#: Together these hold every op, with each optional operand and without it.
+#: Texts that together contain every op, with and without each optional operand.
 TEXTS = [*(path.read_text() for path in FILES), SPARSE]
 
 
@@ -44,13 +44,13 @@ def found():
         yield by_class
 
 
-def fields(op, kind):
+def fields(op, which):
     """The fields of an op class that are operands, attributes, results or regions."""
-    return [field for field in op._fields if type(field).__name__ == f"{kind}Def"]
+    return [field for field in op._fields if type(field).__name__ == f"{which}Def"]
 
 
 def as_list(value):
-    """The values of an operand, of which an optional or a variadic one has no or several."""
+    """The values of an operand as a list: none if it is absent, several if it is variadic."""
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
@@ -66,7 +66,7 @@ def test_operands_are_those_of_the_op(op_class, found):
 
 
 @each_op
-def test_what_is_optional_is_seen_with_it_and_without(op_class, found):
+def test_each_optional_operand_is_present_and_absent(op_class, found):
     for field in fields(op_class, "Operand"):
         counts = {len(as_list(getattr(op, field.name))) for op in found[op_class]}
         assert counts >= {"single": {1}, "optional": {0, 1}}.get(field.variadicity.name, set())
@@ -76,8 +76,8 @@ def test_what_is_optional_is_seen_with_it_and_without(op_class, found):
 def test_attributes_results_and_regions(op_class, found):
     for op in found[op_class]:
         for field in fields(op_class, "Attribute"):
-            kind = ir.Attribute if field.constraint is Any else field.constraint
-            assert isinstance(getattr(op, field.name), kind)
+            expected = ir.Attribute if field.constraint is Any else field.constraint
+            assert isinstance(getattr(op, field.name), expected)
         results = [getattr(op, field.name) for field in fields(op_class, "Result")]
         assert results == list(op.operation.results)
         regions = [getattr(op, field.name) for field in fields(op_class, "Region")]
@@ -97,7 +97,7 @@ def test_integer_attributes_are_declared(op_class, found):
     assert known <= declared
 
 
-#: Each integer attribute of each op, with what is not its type.
+#: Each integer attribute of each op, with types other than its own.
 WRONG = [
     (op, name, bits, wrong)
     for op in Smem.operations
@@ -111,7 +111,7 @@ WRONG = [
 @pytest.mark.parametrize(
     "op_class, name, bits, wrong", WRONG, ids=lambda value: getattr(value, "__name__", str(value))
 )
-def test_integer_attributes_of_another_type_are_refused(op_class, name, bits, wrong, found):
+def test_integer_attributes_of_another_type_are_rejected(op_class, name, bits, wrong, found):
     op = found[op_class][0]
     before = op.attributes.get(name, None)
     given = ir.Attribute.parse(f"1 : {wrong}", op.context)
@@ -119,8 +119,8 @@ def test_integer_attributes_of_another_type_are_refused(op_class, name, bits, wr
     try:
         with pytest.raises(ir.MLIRError) as error:
             op.operation.verify()
-        said = f"op has {name} = {given}; expected an i{bits}, as in {name} = 1 : i{bits}"
-        assert said in str(error.value)
+        message = f"op has {name} = {given}; expected an i{bits}, as in {name} = 1 : i{bits}"
+        assert message in str(error.value)
     finally:
         if before is None:
             del op.attributes[name]

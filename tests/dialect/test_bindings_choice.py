@@ -1,4 +1,4 @@
-"""Which package the bindings are taken from; each case in a process of its own."""
+"""The package that the bindings are imported from; each case runs in a separate process."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 
 from mlir_smem.dialect import bindings
 
-# The shim alone is loaded: it needs nothing of the dialect, so that the packages can be stubs.
+# Only the shim is loaded. It uses nothing of the dialect, so the packages can be stubs.
 LOAD = f"""
 import importlib.util
 spec = importlib.util.spec_from_file_location("shim", {bindings.__file__!r})
@@ -22,7 +22,7 @@ DIALECTS = ("ext", "arith", "gpu", "llvm", "memref", "nvvm", "scf")
 
 
 def stub(folder, package):
-    """An installed package of bindings that hold nothing."""
+    """Install a bindings package with empty modules."""
     for name in (*MODULES, *(f"dialects/{d}" for d in ("__init__", *DIALECTS)), "__init__"):
         file = folder / package / f"{name}.py"
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -30,7 +30,7 @@ def stub(folder, package):
 
 
 def placeholder(folder, package):
-    """An installed package of that name with nothing in it, as a registry holds them."""
+    """Install an empty package, like the placeholders in package registries."""
     (folder / package).mkdir()
     (folder / package / "__init__.py").touch()
 
@@ -51,24 +51,24 @@ def chosen(code, folder, named=None):
     return ran.stdout.split()
 
 
-def test_the_package_that_is_named(tmp_path):
+def test_the_environment_variable_names_the_package(tmp_path):
     stub(tmp_path, "own_bindings")
     assert chosen(LOAD, tmp_path, "own_bindings") == ["own_bindings", "own_bindings.ir"]
 
 
-def test_the_named_package_before_the_imported_one(tmp_path):
+def test_the_environment_variable_overrides_an_imported_package(tmp_path):
     stub(tmp_path, "own_bindings")
     stub(tmp_path, "mlir")
     assert chosen("import mlir.ir" + LOAD, tmp_path, "own_bindings")[0] == "own_bindings"
 
 
-def test_a_package_within_another(tmp_path):
+def test_the_named_package_can_be_a_subpackage(tmp_path):
     stub(tmp_path, "host/bindings")
     assert chosen(LOAD, tmp_path, "host.bindings")[0] == "host.bindings"
 
 
 @pytest.mark.parametrize("package", ["mlir", "torch_mlir"])
-def test_the_package_that_the_host_has_imported(tmp_path, package):
+def test_a_package_imported_by_the_host_is_used(tmp_path, package):
     for name in ("mlir", "torch_mlir"):
         stub(tmp_path, name)
     assert chosen(f"import {package}.ir" + LOAD, tmp_path) == [package, f"{package}.ir"]
@@ -80,44 +80,44 @@ def test_a_package_whose_bindings_are_not_imported_yet_is_not_preferred(tmp_path
     assert chosen("import torch_mlir" + LOAD, tmp_path)[0] == "mlir"
 
 
-def test_a_placeholder_is_passed_over(tmp_path):
+def test_a_placeholder_is_skipped(tmp_path):
     placeholder(tmp_path, "mlir")
     stub(tmp_path, "torch_mlir")
     assert chosen("import mlir" + LOAD, tmp_path)[0] == "torch_mlir"
 
 
-def test_an_empty_name_is_none(tmp_path):
+def test_an_empty_environment_variable_is_ignored(tmp_path):
     stub(tmp_path, "torch_mlir")
     assert chosen(LOAD, tmp_path, "")[0] == "torch_mlir"
 
 
-def said(ran):
+def last_line(ran):
     assert ran.returncode == 1
     return ran.stderr.splitlines()[-1]
 
 
-def test_a_named_package_that_is_not_there(tmp_path):
-    assert said(run(LOAD, tmp_path, "nowhere")) == (
-        "ImportError: MLIR_SMEM_BINDINGS names the package 'nowhere', which is not there"
+def test_a_named_package_that_is_not_installed(tmp_path):
+    assert last_line(run(LOAD, tmp_path, "nowhere")) == (
+        "ImportError: MLIR_SMEM_BINDINGS names the package 'nowhere', which is not installed"
     )
 
 
-def test_a_named_package_whose_parent_is_not_there(tmp_path):
-    assert said(run(LOAD, tmp_path, "nowhere.bindings")) == (
-        "ImportError: MLIR_SMEM_BINDINGS names the package 'nowhere.bindings', which is not there"
+def test_a_named_package_whose_parent_is_not_installed(tmp_path):
+    assert last_line(run(LOAD, tmp_path, "nowhere.bindings")) == (
+        "ImportError: MLIR_SMEM_BINDINGS names the package 'nowhere.bindings', which is not installed"
     )
 
 
 def test_a_named_package_without_bindings(tmp_path):
     placeholder(tmp_path, "empty")
-    assert said(run(LOAD, tmp_path, "empty")) == (
+    assert last_line(run(LOAD, tmp_path, "empty")) == (
         "ImportError: MLIR_SMEM_BINDINGS names the package 'empty', which holds no MLIR bindings"
     )
 
 
 def test_no_bindings_at_all(tmp_path):
     hide = "import sys; sys.modules['mlir'] = sys.modules['torch_mlir'] = None"
-    assert said(run(hide + LOAD, tmp_path)) == (
+    assert last_line(run(hide + LOAD, tmp_path)) == (
         "ImportError: no MLIR Python bindings found; install torch-mlir, or name a package in "
         "MLIR_SMEM_BINDINGS"
     )

@@ -1,4 +1,4 @@
-"""Builders called wrongly: one sentence says which parameter, what was given and what was expected."""
+"""Wrong builder calls: the error states the parameter, the argument and what is expected, in one line."""
 
 import re
 from inspect import signature
@@ -12,8 +12,8 @@ from mlir_smem.dialect.bindings import PACKAGE, arith, ir
 
 
 @pytest.fixture
-def place():
-    """A block in which ops are built."""
+def insertion_point():
+    """A module in whose body ops are built."""
     with new_context():
         module = ir.Module.create()
         with ir.InsertionPoint(module.body):
@@ -21,37 +21,37 @@ def place():
 
 
 @pytest.fixture
-def made(place):
-    """The right arguments of each builder."""
+def correct(insertion_point):
+    """Correct arguments of each builder."""
     return calls()
 
 
-def refused(call, error=TypeError):
-    """What is said of a call, which builds nothing."""
+def error_of(call, error=TypeError):
+    """The message of the error that a call raises. The call must build nothing."""
     module = ir.InsertionPoint.current.block.owner
     before = str(module)
     with pytest.raises(error) as raised:
         call()
     assert str(module) == before
-    said = str(raised.value)
-    assert "\n" not in said
-    return said
+    message = str(raised.value)
+    assert "\n" not in message
+    return message
 
 
 each_builder = pytest.mark.parametrize("name", builders())
 
 
 @each_builder
-def test_the_right_arguments_of_every_builder_are_known(name, made):
-    assert name in made
-    if name == "partitions":
-        ops.partitions(*PARTITIONS)
+def test_correct_arguments_are_accepted(name, correct):
+    assert name in correct
+    if name == "warp_specialize":
+        ops.warp_specialize(*PARTITIONS)
     else:
-        builders()[name](**made[name])
+        builders()[name](**correct[name])
 
 
-def wrong_things():
-    """What no parameter takes, with what is said of it."""
+def wrong_arguments():
+    """Arguments that no parameter takes, with their description in the message."""
     from_jax = type("Value", (), {"__module__": "jaxlib.mlir._mlir_libs._mlir.ir"})
     several = ir.Operation.create("builtin.unrealized_conversion_cast", results=[index()] * 2)
     return [
@@ -80,41 +80,41 @@ def index():
     return ir.IndexType.get()
 
 
-#: Parameters that take any value, and verify it later.
+#: Parameters that take a value of any type; the verifier checks it.
 ANY_VALUE = {("fill", "value")}
 
 
 @each_builder
-def test_what_no_parameter_takes_is_refused_by_every_parameter(name, made):
-    for parameter in made[name]:
-        for wrong, said in wrong_things():
+def test_every_parameter_rejects_arguments_that_none_takes(name, correct):
+    for parameter in correct[name]:
+        for wrong, description in wrong_arguments():
             if _is_taken(name, parameter, wrong):
                 continue
-            given = {**made[name], parameter: wrong}
-            heard = refused(lambda given=given: builders()[name](**given))
-            assert heard.startswith(f"smem.{name}: {parameter} is {said}; expected ")
+            given = {**correct[name], parameter: wrong}
+            message = error_of(lambda given=given: builders()[name](**given))
+            assert message.startswith(f"smem.{name}: {parameter} is {description}; expected ")
 
 
 def _is_taken(name, parameter, wrong):
-    """Whether a parameter takes what others do not."""
+    """Whether a parameter takes an argument that other parameters reject."""
     if wrong is None:
         known = signature(builders()[name]).parameters
         return parameter in known and known[parameter].default is None
     if isinstance(wrong, ir.Value):
         return (name, parameter) in ANY_VALUE
-    # A class can be called.
+    # A class is callable.
     return isinstance(wrong, type) and parameter in ("build", "function")
 
 
 @each_builder
-def test_a_parameter_that_is_not_there(name, made):
-    if name == "partitions":
+def test_an_unknown_parameter_is_rejected(name, correct):
+    if name == "warp_specialize":
         return
-    known = ", ".join(made[name])
-    said = refused(lambda: builders()[name](**made[name], negate_c=True))
-    assert said.startswith(f"smem.{name}: has no parameter negate_c; expected {known}")
-    said = refused(lambda: builders()[name](*made[name].values(), 1, 2, 3, 4, 5, 6, 7))
-    assert said.startswith(f"smem.{name}: ")
+    known = ", ".join(correct[name])
+    message = error_of(lambda: builders()[name](**correct[name], negate_c=True))
+    assert message.startswith(f"smem.{name}: has no parameter negate_c; expected {known}")
+    message = error_of(lambda: builders()[name](*correct[name].values(), 1, 2, 3, 4, 5, 6, 7))
+    assert message.startswith(f"smem.{name}: ")
 
 
 MEMREF = "memref<64x32xbf16>"
@@ -122,7 +122,7 @@ IS_TILE = "a tile (an MLIR value of type !smem.tile)"
 IS_INDEX = "an integer, or an MLIR value of type index"
 IS_INTEGER = "a 32-bit integer"
 
-#: A builder, the arguments that are wrong, and what is said of them.
+#: A builder, its wrong arguments, and the start of the message.
 WRONG = [
     ("mma", {"b": None}, f"b is None; expected {IS_TILE}"),
     ("mma", {"b": MEMREF}, f"b is a value of type {MEMREF}; expected {IS_TILE}"),
@@ -146,19 +146,31 @@ WRONG = [
         {"source": "tile"},
         "source is 'tile'; expected a matrix (an MLIR value of type",
     ),
-    ("copy", {"permutation": 1}, f"permutation is 1; expected a sequence, each of it {IS_INTEGER}"),
+    (
+        "copy",
+        {"permutation": 1},
+        f"permutation is 1; expected a sequence, each element {IS_INTEGER}",
+    ),
     ("copy", {"relayout": "yes"}, "relayout is 'yes'; expected True or False"),
     ("stage", {"at": 1.5}, f"at is 1.5; expected {IS_INDEX}"),
     ("stage", {"at": True}, f"at is True; expected {IS_INDEX}"),
     ("stage", {"at": 1 << 63}, f"at is 9223372036854775808; expected {IS_INDEX}"),
     ("stage", {"at": "i32"}, f"at is a value of type i32; expected {IS_INDEX}"),
-    ("pipeline", {"stages": "index"}, f"stages is a value of type index; expected {IS_INTEGER}"),
-    ("pipeline", {"stages": 1 << 31}, f"stages is 2147483648; expected {IS_INTEGER}"),
-    ("pipeline", {"stages": 4.0}, f"stages is 4.0; expected {IS_INTEGER}"),
-    ("pipeline", {"stages": True}, f"stages is True; expected {IS_INTEGER}"),
-    ("alloc", {"shape": 64}, f"shape is 64; expected a sequence, each of it {IS_INTEGER}"),
-    ("alloc", {"shape": "64x64"}, "shape is '64x64'; expected a sequence, each of it a 32-bit"),
-    ("alloc", {"shape": (64, 1.5)}, "shape is [64, 1.5]; expected a sequence, each of it a 32-bit"),
+    (
+        "create_pipeline",
+        {"stages": "index"},
+        f"stages is a value of type index; expected {IS_INTEGER}",
+    ),
+    ("create_pipeline", {"stages": 1 << 31}, f"stages is 2147483648; expected {IS_INTEGER}"),
+    ("create_pipeline", {"stages": 4.0}, f"stages is 4.0; expected {IS_INTEGER}"),
+    ("create_pipeline", {"stages": True}, f"stages is True; expected {IS_INTEGER}"),
+    ("alloc", {"shape": 64}, f"shape is 64; expected a sequence, each element {IS_INTEGER}"),
+    ("alloc", {"shape": "64x64"}, "shape is '64x64'; expected a sequence, each element a 32-bit"),
+    (
+        "alloc",
+        {"shape": (64, 1.5)},
+        "shape is [64, 1.5]; expected a sequence, each element a 32-bit",
+    ),
     ("alloc", {"shape": (64,) * 9}, "a tile has the shape (rows, columns) or (stages, rows, col"),
     ("alloc", {"shape": (0, 8)}, "a tile has no elements in [0, 8]"),
     ("alloc", {"shape": (-8, 8)}, "has the shape [-8, 8]; expected extents from 1"),
@@ -168,25 +180,29 @@ WRONG = [
         "layout is '128B'; expected a layout attribute, for example attr",
     ),
     ("view", {"memref": "f32"}, "memref is a value of type f32; expected a matrix (an MLIR value"),
-    ("subtile", {"offsets": 0}, "offsets is 0; expected a sequence, each of it an integer, or an"),
-    ("tma_load", {"coordinates": [None]}, "coordinates is [None]; expected a sequence, each of it"),
+    (
+        "subtile",
+        {"offsets": 0},
+        "offsets is 0; expected a sequence, each element an integer, or an",
+    ),
+    ("tma_load", {"coordinates": [None]}, "coordinates is [None]; expected a sequence, each element"),
     (
         "tma_load",
         {"pipeline": None},
-        "pipeline is None; expected a pipeline (an MLIR value of type !smem.barr",
+        "pipeline is None; expected a pipeline (an MLIR value of type !smem.pipe",
     ),
     ("tma_load", {"cache": 3}, "cache is 3; expected text or None"),
     ("map", {"inputs": []}, "maps no fragment; expected one or more"),
     (
         "map",
         {"inputs": "f32"},
-        "inputs is a value of type f32; expected a sequence, each of it a fr",
+        "inputs is a value of type f32; expected a sequence, each element a fr",
     ),
     ("map", {"function": 3}, "function is 3; expected a function"),
     (
         "map",
         {"function": lambda x, row, column: None},
-        "what the function gives is None; expected an MLIR value",
+        "the result of the function is None; expected an MLIR value",
     ),
     ("map", {"function": lambda x, row, column: row}, "has an accumulator of index; expected f32"),
     ("scale_d", {"keep": True}, "keep is True; expected an MLIR value of type i1"),
@@ -198,51 +214,57 @@ WRONG = [
 
 
 def _values_for_types(given):
-    """The texts of types stand for values of them."""
+    """Replace the texts of types by values of these types."""
     types = ("f32", "i32", "index", MEMREF)
     return {k: value(v) if isinstance(v, str) and v in types else v for k, v in given.items()}
 
 
-@pytest.mark.parametrize("name, wrong, said", WRONG)
-def test_what_is_said_of_an_argument(name, wrong, said, made):
-    given = {**made[name], **_values_for_types(wrong)}
-    heard = refused(lambda: builders()[name](**given), (TypeError, ValueError))
-    assert heard.startswith(f"smem.{name}: {said}")
+@pytest.mark.parametrize("name, wrong, expected", WRONG)
+def test_the_message_for_a_wrong_argument(name, wrong, expected, correct):
+    given = {**correct[name], **_values_for_types(wrong)}
+    message = error_of(lambda: builders()[name](**given), (TypeError, ValueError))
+    assert message.startswith(f"smem.{name}: {expected}")
 
 
 @pytest.mark.parametrize("number, element", [(1.5, 32), (1 << 31, 32), (float("nan"), 32)])
-def test_integers_are_filled_with_integers(number, element, place):
+def test_integer_fragments_are_filled_with_integers(number, element, insertion_point):
     integers = ir.IntegerType.get_signless(element)
-    said = refused(lambda: ops.fill(number, (64, 8), element=integers), ValueError)
-    assert said == f"smem.fill: fills with {number}; expected a 32-bit integer for elements of i32"
-
-
-def test_stages_are_taken_before_they_are_multiplied(made):
-    stages = made["stage"]["tile"]
-    for name, (a, b) in {"A": (stages, made["mma"]["b"]), "B": (made["mma"]["a"], stages)}.items():
-        said = refused(lambda a=a, b=b: ops.mma(a, b), ValueError)
-        assert said == f"smem.mma: takes {name} (rows, columns), not [4, 64, 64]; take a stage"
-
-
-def test_what_is_missing_is_said(made):
+    message = error_of(lambda: ops.fill(number, (64, 8), element=integers), ValueError)
     assert (
-        refused(lambda: ops.mma(made["mma"]["a"])) == f"smem.mma: b is missing; expected {IS_TILE}"
+        message == f"smem.fill: fills with {number}; expected a 32-bit integer for elements of i32"
+    )
+
+
+def test_a_tile_with_stages_is_no_operand_of_an_mma(correct):
+    stages = correct["stage"]["tile"]
+    for name, (a, b) in {
+        "A": (stages, correct["mma"]["b"]),
+        "B": (correct["mma"]["a"], stages),
+    }.items():
+        message = error_of(lambda a=a, b=b: ops.mma(a, b), ValueError)
+        assert message == f"smem.mma: takes {name} (rows, columns), not [4, 64, 64]; take a stage"
+
+
+def test_a_missing_argument_is_named(correct):
+    assert (
+        error_of(lambda: ops.mma(correct["mma"]["a"]))
+        == f"smem.mma: b is missing; expected {IS_TILE}"
     )
     assert (
-        refused(ops.pipeline)
+        error_of(ops.create_pipeline)
         == "smem.create_pipeline: stages is missing; expected a 32-bit integer"
     )
 
 
-def test_partitions_are_tuples(place):
-    said = "expected (a 32-bit integer, a 32-bit integer or None, a function)"
-    for wrong, heard in (((1, 2), "[1, 2]"), ((1, None, 3), "[1, None, 3]"), (None, "None")):
-        assert refused(lambda wrong=wrong: ops.partitions(wrong)) == (
-            f"smem.warp_specialize: an argument is {heard}; {said}"
+def test_partitions_are_tuples(insertion_point):
+    expected = "expected (a 32-bit integer, a 32-bit integer or None, a function)"
+    for wrong, description in (((1, 2), "[1, 2]"), ((1, None, 3), "[1, None, 3]"), (None, "None")):
+        assert error_of(lambda wrong=wrong: ops.warp_specialize(wrong)) == (
+            f"smem.warp_specialize: an argument is {description}; {expected}"
         )
 
 
-def test_an_error_in_a_region_is_said_once(made):
+def test_an_error_in_a_region_names_only_the_inner_builder(insertion_point):
     with pytest.raises(
         ValueError, match=re.escape("smem.alloc: a tile has no elements in [0, 8]")
     ) as e:
@@ -250,20 +272,20 @@ def test_an_error_in_a_region_is_said_once(made):
     assert "elect" not in str(e.value)
 
 
-def test_integers_of_numpy_are_integers(place):
+def test_numpy_integers_are_accepted(insertion_point):
     numpy = pytest.importorskip("numpy")
     tile = ops.alloc(numpy.array([4, 8, 8]), ir.BF16Type.get())
     ops.stage(tile, numpy.int64(1))
     ops.fill(numpy.float32(0.5), (numpy.int32(64), 8))
-    assert place.operation.verify()
+    assert insertion_point.operation.verify()
 
 
-def test_ops_stand_for_their_results(made):
-    load = {**made["tma_load"], "step": arith.constant(index(), 1).owner}
+def test_an_op_is_accepted_for_its_result(correct):
+    load = {**correct["tma_load"], "step": arith.constant(index(), 1).owner}
     ops.tma_load(**{name: getattr(v, "owner", v) for name, v in load.items()})
 
 
-# Where nothing can be built.
+# Without a context, an insertion point, a location or the dialect.
 
 
 def test_without_a_context():
@@ -283,7 +305,7 @@ def test_without_an_insertion_point():
 
 
 @pytest.fixture
-def nowhere():
+def no_location():
     """A block in a context, without a current location."""
     with register(ir.Context()):
         with ir.Location.unknown():
@@ -292,23 +314,27 @@ def nowhere():
             yield module
 
 
-def test_without_a_location(nowhere):
-    said = refused(ops.fence, ValueError)
-    assert said == "smem.fence: no location is current; enter one by `with ir.Location.unknown():`"
+def test_without_a_location(no_location):
+    message = error_of(ops.fence, ValueError)
+    assert (
+        message == "smem.fence: no location is current; enter one by `with ir.Location.unknown():`"
+    )
 
 
-@pytest.mark.skipif(not hasattr(ir, "loc_tracebacks"), reason="these bindings take no locations so")
-def test_locations_of_pythons_stack(nowhere):
+@pytest.mark.skipif(
+    not hasattr(ir, "loc_tracebacks"), reason="these bindings have no traceback locations"
+)
+def test_locations_from_the_python_traceback(no_location):
     with ir.loc_tracebacks():
         ops.fence()
-    assert "test_builder_misuse.py" in nowhere.operation.get_asm(enable_debug_info=True)
+    assert "test_builder_misuse.py" in no_location.operation.get_asm(enable_debug_info=True)
 
 
 def test_in_a_context_without_the_dialect():
     with ir.Context(), ir.Location.unknown():
         module = ir.Module.create()
         with ir.InsertionPoint(module.body):
-            said = refused(ops.fence, ValueError)
-    assert said == (
+            message = error_of(ops.fence, ValueError)
+    assert message == (
         "smem.fence: the current context does not have the dialect; call mlir_smem.register(context)"
     )

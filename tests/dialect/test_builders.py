@@ -1,4 +1,4 @@
-"""The functions that build ops: what they build is what the text says."""
+"""Builders: the module that they build equals the parsed text."""
 
 import pytest
 from programs import FLYING, READABLE, fragment, tile
@@ -6,7 +6,7 @@ from programs import FLYING, READABLE, fragment, tile
 from mlir_smem.dialect import attributes, new_context, ops
 from mlir_smem.dialect.bindings import arith, ir
 
-FROM_NOWHERE = "builtin.unrealized_conversion_cast"
+CAST = "builtin.unrealized_conversion_cast"
 
 
 @pytest.fixture(autouse=True)
@@ -16,7 +16,7 @@ def context():
 
 
 def built(build):
-    """The module that `build` makes."""
+    """The text of the module that `build` builds."""
     module = ir.Module.create()
     with ir.InsertionPoint(module.body):
         build()
@@ -33,8 +33,8 @@ def bf16():
 
 
 def memref(text):
-    """An op whose result is a memref of that type."""
-    return ir.Operation.create(FROM_NOWHERE, results=[ir.Type.parse(text)])
+    """An op whose result is a memref of the type `text`."""
+    return ir.Operation.create(CAST, results=[ir.Type.parse(text)])
 
 
 @pytest.mark.parametrize("shape", [(64, 32), (4, 64, 32)])
@@ -62,7 +62,7 @@ def test_alloc_with_a_layout(attribute, text):
     )
 
 
-def test_a_layout_of_the_mathematics():
+def test_a_tile_layout_becomes_an_attribute():
     from mlir_smem.layout import Swizzle, element, tile_of_atoms
 
     layout = tile_of_atoms(element("bf16"), (64, 64), 1, Swizzle.B128)
@@ -121,7 +121,7 @@ def test_view(alignment, text):
 
     assert built(build) == parsed(
         f"""
-        %0 = {FROM_NOWHERE} to {SHARED}
+        %0 = {CAST} to {SHARED}
         %1 = "smem.view"(%0) {text} : ({SHARED}) -> {tile(64, 64, layout=FORCED)}"""
     )
 
@@ -136,7 +136,7 @@ def test_copies(name):
 
     assert built(build) == parsed(
         f"""
-        %0 = {FROM_NOWHERE} to {source}
+        %0 = {CAST} to {source}
         %1 = "smem.alloc"() : () -> {tile(64, 64)}
         "smem.{name}"(%0, %1) : ({source}, {tile(64, 64)}) -> ()"""
     )
@@ -151,7 +151,7 @@ def test_copies(name):
         ({"relayout": False}, ""),
     ],
 )
-def test_copies_of_another_order(options, text):
+def test_copies_with_permutation_and_relayout(options, text):
     source = "memref<64x64xbf16>"
 
     def build():
@@ -160,13 +160,13 @@ def test_copies_of_another_order(options, text):
 
     assert built(build) == parsed(
         f"""
-        %0 = {FROM_NOWHERE} to {source}
+        %0 = {CAST} to {source}
         %1 = "smem.alloc"() : () -> {tile(64, 64)}
         "smem.copy"(%0, %1) {text} : ({source}, {tile(64, 64)}) -> ()"""
     )
 
 
-def test_an_asynchronous_copy_of_exchanged_indices():
+def test_an_asynchronous_copy_with_a_permutation():
     source = "memref<32x64xbf16>"
 
     def build():
@@ -175,14 +175,14 @@ def test_an_asynchronous_copy_of_exchanged_indices():
 
     assert built(build) == parsed(
         f"""
-        %0 = {FROM_NOWHERE} to {source}
+        %0 = {CAST} to {source}
         %1 = "smem.alloc"() : () -> {tile(64, 32)}
         "smem.copy_async"(%0, %1) {{permutation = array<i64: 1, 0>}}
           : ({source}, {tile(64, 32)}) -> ()"""
     )
 
 
-def test_ordering():
+def test_copy_groups_and_fence():
     def build():
         ops.copy_commit()
         ops.copy_wait()
@@ -236,20 +236,20 @@ def test_fill_with_a_value_and_store():
         f"""
         %0 = arith.constant 1.5 : f32
         %1 = "smem.fill"(%0) : (f32) -> {fragment(64, 8, READABLE)}
-        %2 = {FROM_NOWHERE} to memref<64x8xf16>
+        %2 = {CAST} to memref<64x8xf16>
         "smem.store"(%1, %2) : ({fragment(64, 8, READABLE)}, memref<64x8xf16>) -> ()"""
     )
 
 
 def test_operands_may_be_ops():
-    # Upstream's builders give ops where they have one result.
+    # Builders of the bindings return an op with one result instead of the value.
     def build():
         ops.store(ops.fill(0, (64, 8)), memref("memref<64x8xf32>"))
 
     assert '"smem.store"' in built(build)
 
 
-def test_ops_take_the_location_around_them():
+def test_ops_get_the_current_location():
     module = ir.Module.create()
     with ir.InsertionPoint(module.body), ir.Location.file("host.py", 7, 3):
         made = ops.alloc((8, 8), bf16())
@@ -281,7 +281,7 @@ def test_mma_of_other_types(element, options, kept, attributes_text):
     """)
 
 
-def test_mma_of_a_pair():
+def test_mma_of_a_cta_pair():
     def build():
         a, b = ops.alloc((128, 16), bf16()), ops.alloc((16, 8), bf16())
         ops.mma(a, b, ops.mma(a, b, pair=True), pair=True)
@@ -315,25 +315,25 @@ def test_mma_scaled(modifiers, n, attributes_text):
         ops.mma_scaled(*operands, ops.wait(once), **modifiers)
 
     allocs = "".join(f'%{name} = "smem.alloc"() : () -> {t}\n' for name, t in types.items())
-    flying, ready = fragment(128, n), fragment(128, n, READABLE)
+    in_flight, ready = fragment(128, n), fragment(128, n, READABLE)
     given = ", ".join(types.values())
     assert built(build) == parsed(
         f"""{allocs}
-        %0 = "smem.mma_scaled"(%a, %b, %sa, %sb){attributes_text} : ({given}) -> {flying}
-        %1 = "smem.wait"(%0) {{pending = 0 : i32}} : ({flying}) -> {ready}
+        %0 = "smem.mma_scaled"(%a, %b, %sa, %sb){attributes_text} : ({given}) -> {in_flight}
+        %1 = "smem.wait"(%0) {{pending = 0 : i32}} : ({in_flight}) -> {ready}
         %2 = "smem.mma_scaled"(%a, %b, %sa, %sb, %1){attributes_text}
-          : ({given}, {ready}) -> {flying}"""
+          : ({given}, {ready}) -> {in_flight}"""
     )
 
 
-def test_tensor_memory_of_a_pair():
+def test_tensor_memory_of_a_cta_pair():
     assert built(lambda: ops.tensor_memory(64, 2, pair=True)) == parsed(
         '%0 = "smem.tensor_memory"() {columns = 64 : i32, depth = 4 : i32, first = 0 : i32, pair, '
         "warpgroups = 2 : i32} : () -> !smem.pipeline"
     )
 
 
-def test_what_is_added_to_says_the_type_of_the_sum():
+def test_the_accumulator_determines_the_result_type():
     def build():
         a = ops.alloc((64, 64), ir.F16Type.get())
         half = ops.fill(1, (64, 64), element=ir.F16Type.get())

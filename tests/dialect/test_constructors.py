@@ -1,4 +1,4 @@
-"""Types and attributes made from Python: `get` skips the constraints that parsing enforces."""
+"""Types and attributes built from Python: `get` skips the constraints that parsing enforces."""
 
 import re
 
@@ -20,8 +20,8 @@ def bf16():
     return ir.BF16Type.get()
 
 
-#: Each a tile that cannot be, of which parsing sees nothing: its parameters, and what is said of it.
-BAD_TILES = {
+#: Invalid tile types that IRDL constraints accept: the parameters, and a part of the message.
+INVALID_TILES = {
     "rank 1": ("tensor<8xbf16>", "#smem.auto", "not [8]"),
     "rank 4": ("tensor<2x2x8x8xbf16>", "#smem.auto", "not [2, 2, 8, 8]"),
     "a dynamic extent": (
@@ -57,69 +57,71 @@ BAD_TILES = {
         '#smem.layout<"(8,8):(8,1)">',
         "dimension 0 has 9 elements, but its modes cover 8",
     ),
-    "a layout with twins": (
+    "a layout that is not injective": (
         "tensor<8x8xbf16>",
         '#smem.layout<"(8,8):(1,1)">',
         "in the same place",
     ),
-    "a part that cuts nothing": (
+    "a subtile that cuts no atom": (
         "tensor<8x8xbf16>",
         '#smem.composed_layout<"(10,8):(8,1)", "(2,0)">',
         'is written #smem.layout<"Swizzle<0,4,3> o (8,8):(8,1)">',
     ),
 }
-each_bad_tile = pytest.mark.parametrize("tensor, layout, said", BAD_TILES.values(), ids=BAD_TILES)
+each_invalid_tile = pytest.mark.parametrize(
+    "tensor, layout, message", INVALID_TILES.values(), ids=INVALID_TILES
+)
 
-BAD_FRAGMENTS = {
+INVALID_FRAGMENTS = {
     "rank 1": ("tensor<64xf32>", "expected (M, N) with M a multiple of 64"),
     "M": ("tensor<65x8xf32>", "expected (M, N) with M a multiple of 64"),
     "no M": ("tensor<0x8xf32>", "expected (M, N) with M a multiple of 64"),
     "N": ("tensor<64x9xf32>", "expected (M, N) with M a multiple of 64 and N of 8"),
     "an element type": ("tensor<64x8xf64>", "has an accumulator of f64; expected f32"),
 }
-each_bad_fragment = pytest.mark.parametrize(
-    "tensor, said", BAD_FRAGMENTS.values(), ids=BAD_FRAGMENTS
+each_invalid_fragment = pytest.mark.parametrize(
+    "tensor, message", INVALID_FRAGMENTS.values(), ids=INVALID_FRAGMENTS
 )
 
 
 def verify(op, *results):
-    """Verifies an op with results of those types."""
+    """Parse and verify an op with results of these types."""
     text = f"func.func private @f(%x: f32) {{ %r = {op} -> {', '.join(results)} return }}"
     return ir.Module.parse(text)
 
 
-@each_bad_tile
-def test_a_bad_tile_does_not_verify(tensor, layout, said):
-    with pytest.raises(ir.MLIRError, match=re.escape(said)):
+@each_invalid_tile
+def test_an_invalid_tile_does_not_verify(tensor, layout, message):
+    with pytest.raises(ir.MLIRError, match=re.escape(message)):
         verify('"smem.alloc"() : ()', f"!smem.tile<{tensor}, {layout}>")
 
 
-@each_bad_fragment
-def test_a_bad_fragment_does_not_verify(tensor, said):
-    with pytest.raises(ir.MLIRError, match=re.escape(said)):
+@each_invalid_fragment
+def test_an_invalid_fragment_does_not_verify(tensor, message):
+    with pytest.raises(ir.MLIRError, match=re.escape(message)):
         verify('"smem.fill"(%x) : (f32)', f"!smem.fragment<{tensor}, #smem.accumulator>")
 
 
-@each_bad_tile
-def test_a_bad_tile_is_not_made(tensor, layout, said):
-    with pytest.raises(ValueError, match=re.escape(said)):
+@each_invalid_tile
+def test_an_invalid_tile_is_not_constructed(tensor, layout, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
         types.TileType.get(ir.Type.parse(tensor), ir.Attribute.parse(layout))
 
 
-@each_bad_fragment
-def test_a_bad_fragment_is_not_made(tensor, said):
-    with pytest.raises(ValueError, match=re.escape(said)):
+@each_invalid_fragment
+def test_an_invalid_fragment_is_not_constructed(tensor, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
         types.FragmentType.get(ir.Type.parse(tensor), attributes.InFlightAttr.get())
 
 
 @pytest.mark.parametrize("layout", ["unit", '"128B"', "#smem.accumulator"])
-def test_a_tile_is_not_made_with_what_is_no_layout(layout):
+def test_a_tile_needs_a_layout_attribute(layout):
     with pytest.raises(ValueError, match=re.escape("expected #smem.auto, #smem.swizzle, #smem")):
         types.tile([8, 8], bf16(), ir.Attribute.parse(layout))
 
 
 @pytest.mark.parametrize("state", ["unit", "#smem.auto"])
-def test_a_fragment_is_not_made_with_what_is_no_state(state):
+def test_a_fragment_needs_a_state_attribute(state):
     with pytest.raises(
         ValueError,
         match=re.escape("expected #smem.accumulator, #smem.in_flight, #smem.a_fragment or"),
@@ -127,7 +129,7 @@ def test_a_fragment_is_not_made_with_what_is_no_state(state):
         types.FragmentType.get(ir.Type.parse("tensor<64x8xf32>"), ir.Attribute.parse(state))
 
 
-def test_a_negative_extent_is_not_made():
+def test_a_negative_extent_is_rejected():
     with pytest.raises(
         ValueError, match=re.escape("has the shape [-8, 8]; expected extents from 1")
     ):
@@ -135,7 +137,7 @@ def test_a_negative_extent_is_not_made():
 
 
 @pytest.mark.parametrize(
-    "make, said",
+    "make, message",
     [
         (lambda none: types.tile([8, 8], none, attributes.auto()), "has the element type none"),
         (lambda none: types.fragment([64, 8], none), "has an accumulator of none; expected f32"),
@@ -143,8 +145,8 @@ def test_a_negative_extent_is_not_made():
         (lambda none: types.metadata([64, 32], none), "has the element type none"),
     ],
 )
-def test_what_no_tensor_holds_is_not_made(make, said):
-    with pytest.raises(ValueError, match=said):
+def test_an_unsupported_element_type_is_rejected(make, message):
+    with pytest.raises(ValueError, match=message):
         make(ir.NoneType.get())
 
 
@@ -164,7 +166,7 @@ def test_parsing_enforces_the_constraints(text):
         ir.Type.parse(text)
 
 
-# What is made right.
+# Valid types.
 
 
 @pytest.mark.parametrize("swizzle", WIDEST_FIRST, ids=str)
@@ -176,18 +178,18 @@ def test_a_forced_swizzle_is_a_tile_of_atoms(swizzle, order, contiguous):
 
 
 @pytest.mark.parametrize("swizzle", WIDEST_FIRST, ids=str)
-def test_a_layout_comes_back_from_its_type(swizzle):
+def test_a_layout_round_trips_through_its_type(swizzle):
     layout = tile_of_atoms(element("bf16"), (3, 64, 72), 1, swizzle).coalesced()
     type_ = types.tile(layout.shape, bf16(), attributes.layout(layout))
     assert types.layout_of(ir.Type.parse(str(type_))) == layout
 
 
 @pytest.mark.parametrize("start", [48, Multiple(16)], ids=str)
-def test_a_part_that_cuts_atoms_comes_back_from_its_type(start):
+def test_a_subtile_that_cuts_atoms_round_trips_through_its_type(start):
     whole = tile_of_atoms(element("bf16"), (64, 128), 1, Swizzle.B128)
-    part = whole.slice((0, start), (64, 64)).layout
-    type_ = types.with_layout(types.tile(part.shape, bf16(), attributes.auto()), part)
-    assert types.layout_of(ir.Type.parse(str(type_))) == part
+    subtile = whole.slice((0, start), (64, 64)).layout
+    type_ = types.with_layout(types.tile(subtile.shape, bf16(), attributes.auto()), subtile)
+    assert types.layout_of(ir.Type.parse(str(type_))) == subtile
 
 
 def test_an_auto_tile_has_no_layout():
@@ -195,7 +197,7 @@ def test_an_auto_tile_has_no_layout():
 
 
 @pytest.mark.parametrize("in_flight", [False, True])
-def test_a_fragment_says_whether_it_is_in_flight(in_flight):
+def test_a_fragment_type_records_whether_it_is_in_flight(in_flight):
     made = types.fragment([64, 8], ir.F32Type.get(), in_flight)
     assert types.is_in_flight(ir.Type.parse(str(made))) is in_flight
 
@@ -211,6 +213,6 @@ def test_a_fragment_says_whether_it_is_in_flight(in_flight):
         ("i1", "b1"),
     ],
 )
-def test_element_types_that_the_isa_names_otherwise(text, name):
+def test_element_types_with_another_name_in_the_isa(text, name):
     made = types.tile([8, 128], ir.Type.parse(text), attributes.auto())
     assert types.tile_element(made) is element(name)

@@ -1,4 +1,4 @@
-"""What is known of the divisors of an index value."""
+"""Known divisors of index values."""
 
 import pytest
 from hypothesis import given
@@ -16,7 +16,7 @@ def context():
 
 
 def last(body, read=divisor):
-    """What `read` finds in the last value that a body defines; of %x, %y, %b, %n nothing is known."""
+    """The result of `read` for the last value that a body defines; %x, %y, %b, %n are unknown."""
     module = ir.Module.parse(
         f"func.func @f(%x: index, %y: index, %b: i1, %n: i32) {{\n{body}\nreturn }}"
     )
@@ -79,7 +79,7 @@ def test_extensions_are_looked_through(extension):
 
 
 @pytest.mark.parametrize("by", [-1, 64])
-def test_a_shift_that_is_poison(by):
+def test_a_poison_shift_is_unknown(by):
     body = f"""
         %c = arith.constant {by} : index
         %v = arith.shli %x, %c : index"""
@@ -87,7 +87,7 @@ def test_a_shift_that_is_poison(by):
 
 
 def of_argument(lower, step, position=0):
-    """The divisor of an argument of a loop's body: the induction variable is the first."""
+    """The divisor of a block argument of a loop; argument 0 is the induction variable."""
     body = f"""{CONSTANTS}
         %v = scf.for %i = {lower} to %x step {step} iter_args(%j = %c64) -> index {{
           scf.yield %j : index
@@ -115,7 +115,7 @@ def test_the_divisor_of_a_loop_from_zero_divides_its_step():
     assert 48 % known == 0
 
 
-def test_what_a_loop_carries_is_unknown():
+def test_iteration_arguments_are_unknown():
     assert of_argument("%c0", "%c64", 1) == 1
 
 
@@ -124,17 +124,17 @@ def test_function_arguments_are_unknown():
 
 
 def chain(length):
-    """64 added to a multiple of 64, so many times."""
+    """`length` additions of 64 to a multiple of 64."""
     adds = "".join(f"%v{i + 1} = arith.addi %v{i}, %c64 : index\n" for i in range(length))
     return f"{CONSTANTS}%v0 = arith.muli %x, %c64 : index\n{adds}"
 
 
 @pytest.mark.parametrize("length, known", [(7, 64), (8, 1), (100, 1)])
-def test_it_looks_so_deep(length, known):
+def test_the_search_depth_is_limited(length, known):
     assert last(chain(length)) == known
 
 
-def test_a_wide_expression_does_not_take_long():
+def test_an_expression_tree_of_2_60_nodes_is_fast():
     doubled = "".join(f"%v{i + 1} = arith.addi %v{i}, %v{i} : index\n" for i in range(60))
     assert last(f"%v0 = arith.constant 4 : index\n{doubled}") == 1
 
@@ -151,7 +151,7 @@ def test_constants(op, known):
     assert last(f"%v = {op}", constant_of) == known
 
 
-# Of any expression, what is known divides what it computes.
+# For any expression, the known divisor divides its value.
 
 LEAVES = st.sampled_from(["x", "y"]) | st.integers(-64, 64)
 
@@ -174,7 +174,7 @@ def test_the_divisor_divides(expression, x, y, flag):
     lines = []
 
     def emit(node):
-        """The name of the value that holds a node, and the number that it is."""
+        """The name of a node's value, and its number."""
         name = f"%v{len(lines)}"
         if isinstance(node, str):
             return f"%{node}", {"x": x, "y": y}[node]

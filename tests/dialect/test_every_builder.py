@@ -1,4 +1,4 @@
-"""Every builder is called, builds its op and nothing else, and kernels of them compile."""
+"""Every builder builds its op and nothing else, and kernels built with them compile."""
 
 from types import SimpleNamespace
 
@@ -10,8 +10,8 @@ import mlir_smem
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir
 
-#: What the index arguments of builders become, and what begins and ends kernels.
-AROUND = {
+#: Ops of other dialects: constants for index arguments, and the kernels around the ops.
+OTHER_OPS = {
     "arith.constant",
     "arith.addf",
     "builtin.module",
@@ -31,20 +31,20 @@ def context():
 
 
 def recorded(called):
-    """The builders, of which those that are called are noted."""
+    """The builders, wrapped to add their names to `called`."""
 
-    def noting(name, build):
+    def recording(name, build):
         def call(*given, **named):
             called.add(name)
             return build(*given, **named)
 
         return call
 
-    return SimpleNamespace(**{name: noting(name, build) for name, build in builders().items()})
+    return SimpleNamespace(**{name: recording(name, build) for name, build in builders().items()})
 
 
 def names_in(op):
-    """The names of an op and of all in it."""
+    """The names of an op and of all ops nested in it."""
     found = []
     op.operation.walk(lambda inner: found.append(inner.name) or ir.WalkResult.ADVANCE)
     return found
@@ -58,11 +58,11 @@ def test_kernels_call_every_builder():
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_building_leaves_nothing_else(name):
+def test_kernels_contain_no_other_ops(name):
     module = built(name, SimpleNamespace(**builders()))
     names = names_in(module)
     assert names.count("builtin.module") == 1
-    assert {n for n in names if not n.startswith("smem.")} <= AROUND
+    assert {n for n in names if not n.startswith("smem.")} <= OTHER_OPS
 
 
 @pytest.mark.parametrize("name", [name for name, kernel in KERNELS.items() if kernel[1]])
@@ -73,20 +73,20 @@ def test_kernels_compile(name):
 
 
 @pytest.mark.parametrize("name", builders())
-def test_a_builder_builds_its_op_alone(name):
-    """Beside constants for the numbers among its index arguments."""
+def test_a_builder_builds_only_its_op(name):
+    """Apart from constants for index arguments that are numbers."""
     module = ir.Module.create()
     with ir.InsertionPoint(module.body):
         known = calls()
         before = names_in(module)
         given = known[name]
-        builders()[name](*(PARTITIONS if name == "partitions" else ()), **given)
+        builders()[name](*(PARTITIONS if name == "warp_specialize" else ()), **given)
     after = names_in(module)
     for each in before:
         after.remove(each)
     inner = {
         "elect": ["smem.tma_commit"],
         "map": ["arith.addf", "smem.yield"],
-        "partitions": ["smem.partition"] * 2,
+        "warp_specialize": ["smem.partition"] * 2,
     }.get(name, [])
     assert sorted(n for n in after if n != "arith.constant") == sorted([f"smem.{name}", *inner])

@@ -1,4 +1,4 @@
-"""The dialect as IRDL: other tools parse and verify our IR by it, without Python."""
+"""The dialect as IRDL: other tools parse and verify its ops without Python."""
 
 from pathlib import Path
 
@@ -13,8 +13,8 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "matmul.mlir"
 
 
 @pytest.fixture
-def foreign():
-    """A context that knows the dialect by its IRDL only."""
+def irdl_only():
+    """A context that has loaded only the IRDL of the dialect."""
     from importlib import import_module
 
     with ir.Context() as context, ir.Location.unknown():
@@ -22,23 +22,23 @@ def foreign():
         yield context
 
 
-def test_it_parses_alone():
+def test_the_irdl_parses_without_the_dialect():
     with ir.Context():
         assert ir.Module.parse(irdl()).operation.verify()
 
 
-def test_every_op_is_in_it():
+def test_the_irdl_has_every_op():
     text = irdl()
     names = [op.OPERATION_NAME.removeprefix("smem.") for op in Smem.operations]
     assert [name for name in names if f"@{name} " not in text] == []
 
 
-def test_exporting_it_again_gives_the_same():
+def test_exporting_twice_gives_the_same_text():
     assert irdl() == irdl()
 
 
 @pytest.mark.parametrize("text", [module(), EXAMPLE.read_text()], ids=["small", "example"])
-def test_our_ir_parses_by_it(foreign, text):
+def test_modules_verify_with_irdl_only(irdl_only, text):
     assert ir.Module.parse(text).operation.verify()
 
 
@@ -52,6 +52,6 @@ def test_our_ir_parses_by_it(foreign, text):
         '%0 = "smem.alloc"() : () -> !smem.tile<tensor<8x8xbf16>, #smem.accumulator>',
     ],
 )
-def test_what_breaks_its_constraints_is_refused_by_it(foreign, text):
+def test_irdl_only_rejects_violated_constraints(irdl_only, text):
     with pytest.raises(ir.MLIRError):
         ir.Module.parse(text)

@@ -1,4 +1,4 @@
-"""Text that MLIR's parser would overflow the stack on is refused before it is parsed."""
+"""Text that would crash MLIR's parser is rejected before it is parsed."""
 
 import subprocess
 import sys
@@ -20,12 +20,12 @@ def nested(before, inner, after, depth):
 
 
 def aliases(first, following, depth):
-    """Aliases of which each holds the one before, and a module that holds the last."""
+    """Aliases that each contain the previous one, and a module that contains the last."""
     lines = [f"#a0 = {first}", *(f"#a{i} = {following.format(i - 1)}" for i in range(1, depth))]
     return "\n".join([*lines, HOLDER.format(f"#a{depth - 1}")])
 
 
-#: Texts that nest so deep, each by a depth.
+#: Functions that give a text of a nesting depth.
 DEEP = {
     "regions": lambda n: nested("module {", "", "}", n),
     "generic regions": lambda n: nested('"builtin.module"() ({', "", "}) : () -> ()", n),
@@ -45,7 +45,8 @@ DEEP = {
 }
 
 
-def refusal(text):
+def message_of(text):
+    """The message of the error for a text."""
     with new_context() as context:
         context.allow_unregistered_dialects = True
         with pytest.raises(ir.MLIRError) as error:
@@ -55,12 +56,12 @@ def refusal(text):
 
 @pytest.mark.parametrize("depth", [MAX_NESTING + 1, MANY])
 @pytest.mark.parametrize("deep", DEEP.values(), ids=DEEP)
-def test_what_nests_too_deep(deep, depth):
-    assert "brackets nest 257 deep here; expected at most 256" in refusal(deep(depth))
+def test_brackets_that_nest_too_deep(deep, depth):
+    assert "brackets nest 257 deep here; expected at most 256" in message_of(deep(depth))
 
 
 @pytest.mark.parametrize("deep", DEEP.values(), ids=DEEP)
-def test_what_nests_less_deep_is_for_the_parser(deep):
+def test_brackets_that_nest_less_deep_reach_the_parser(deep):
     with new_context() as context:
         context.allow_unregistered_dialects = True
         try:
@@ -69,17 +70,17 @@ def test_what_nests_less_deep_is_for_the_parser(deep):
             assert "brackets nest" not in str(error)
 
 
-def test_the_place_is_the_first_bracket_that_is_too_deep():
+def test_the_error_is_at_the_first_bracket_that_is_too_deep():
     lines = ["module {", *["  module {" for _ in range(MAX_NESTING)], "}" * (MAX_NESTING + 1)]
-    said = refusal("\n".join(lines))
-    assert said == (
+    message = message_of("\n".join(lines))
+    assert message == (
         'Unable to parse module assembly:\nerror: "-":257:10: brackets nest 257 deep here; expected '
         "at most 256"
     )
 
 
 @pytest.mark.parametrize(
-    "text, said",
+    "text, message",
     [
         (HOLDER.format("1" * 200_000 + " : i32"), f"a number of more than {MAX_DIGITS} digits"),
         (HOLDER.format("0." + "1" * 200_000), f"a number of more than {MAX_DIGITS} digits"),
@@ -97,8 +98,8 @@ def test_the_place_is_the_first_bracket_that_is_too_deep():
         ),
     ],
 )
-def test_what_else_the_parser_recurses_over(text, said):
-    assert said in refusal(text)
+def test_other_recursion_of_the_parser_is_limited(text, message):
+    assert message in message_of(text)
 
 
 @pytest.mark.parametrize(
@@ -117,13 +118,13 @@ def test_what_else_the_parser_recurses_over(text, said):
     ],
     ids=count(),
 )
-def test_what_does_not_nest(text):
+def test_text_that_does_not_nest_is_parsed(text):
     with new_context() as context:
         context.allow_unregistered_dialects = True
         parse_module(text)
 
 
-def test_compile_refuses_text_and_modules_alike():
+def test_compile_rejects_deep_text_and_deep_modules():
     body = nested("scf.if %b {", "", "}", 200)
     deep = f"gpu.module @m {{ gpu.func @f(%b: i1) {{ {body} gpu.return }} }}"
     with pytest.raises(ir.MLIRError, match=r"'scf.if' op is in 65 regions"):
@@ -136,7 +137,7 @@ def test_compile_refuses_text_and_modules_alike():
             mlir_smem.compile(module)
 
 
-def test_a_host_that_compiles_very_deep_text_lives():
+def test_very_deep_text_does_not_end_the_process():
     script = f"""
 import mlir_smem
 try:
@@ -159,18 +160,18 @@ ATOMIC = """llvm.func @f(%p: !llvm.ptr) {{
 
 
 @pytest.mark.parametrize("type_", ["si32", "index", "tensor<4xf32>"])
-def test_an_atomic_access_of_what_llvm_has_no_type_for(type_):
-    assert f"llvm.atomicrmw of {type_}; expected a signless integer" in refusal(
+def test_an_atomic_of_a_type_that_llvm_does_not_have(type_):
+    assert f"llvm.atomicrmw of {type_}; expected a signless integer" in message_of(
         ATOMIC.format(type=type_)
     )
 
 
 @pytest.mark.parametrize("type_", ["i32", "f32", "bf16", "vector<2xf16>", "!llvm.ptr"])
-def test_an_atomic_access(type_):
+def test_an_atomic_is_parsed(type_):
     with new_context() as context:
         context.allow_unregistered_dialects = True
-        kind = "xchg" if "ptr" in type_ else "add" if type_[0] == "i" else "fadd"
-        parse_module(ATOMIC.replace(" add ", f" {kind} ").format(type=type_))
+        operation = "xchg" if "ptr" in type_ else "add" if type_[0] == "i" else "fadd"
+        parse_module(ATOMIC.replace(" add ", f" {operation} ").format(type=type_))
 
 
 STRUCT = "!llvm.struct<(f32, f32)>"
@@ -186,11 +187,11 @@ STRUCT = "!llvm.struct<(f32, f32)>"
     ids=["generic", "insert", "extract"],
 )
 @pytest.mark.parametrize("at", [1 << 32, 1 << 40, 10**4000], ids=["33", "41", "many"])
-def test_a_place_in_an_aggregate_that_is_cut_to_32_bits(line, at):
+def test_an_aggregate_position_of_more_than_32_bits(line, at):
     function = f"llvm.func @f(%s: {STRUCT}, %a: f32) {{ %r = {line} llvm.return }}"
     with new_context():
         parse_module(function.replace("AT", "1"))
-    assert "a position of more than 32 bits" in refusal(function.replace("AT", str(at)))
+    assert "a position of more than 32 bits" in message_of(function.replace("AT", str(at)))
 
 
 COUNT = """gpu.module @kernels {
@@ -202,13 +203,13 @@ COUNT = """gpu.module @kernels {
 
 
 @pytest.mark.parametrize("at", ["4294967295", "9223372036854775807", "0xffffffff"])
-def test_a_count_that_is_added_to_in_32_bits(at):
+def test_a_count_that_overflows_32_bits(at):
     with new_context():
         parse_module(COUNT.replace("AT", "1"))
-    assert "a count of more than 31 bits" in refusal(COUNT.replace("AT", at))
+    assert "a count of more than 31 bits" in message_of(COUNT.replace("AT", at))
 
 
-#: The loop's verifier reads the constant, whose own has not run.
+#: The loop's verifier reads the constant before the constant is verified.
 CONSTANT = """"builtin.module"() ({
   "scf.for"(%1, %arg0, %2) ({
   ^bb0(%arg1: index):
@@ -230,7 +231,7 @@ CONSTANT = """"builtin.module"() ({
 def test_a_constant_without_its_value(name, has):
     text = CONSTANT.replace("CONSTANT", name).replace("HAS", has)
     value = "values" if name == "tosa.const" else "value"
-    assert f"'{name}' op requires attribute '{value}'" in refusal(text)
+    assert f"'{name}' op requires attribute '{value}'" in message_of(text)
 
 
 def test_a_constant_of_a_dialect_that_mlir_does_not_know_needs_no_value():
@@ -244,12 +245,12 @@ def test_a_constant_of_a_dialect_that_mlir_does_not_know_needs_no_value():
     [
         ('"smem.fence() : () -> ()', "a string that does not end in its line"),
         ("@ next", "'@' without a name"),
-        ('"a.\\8Bb"() : () -> ()', "an op with a name of other characters than those of ASCII"),
+        ('"a.\\8Bb"() : () -> ()', "an op with a name that is not ASCII"),
         ("%v = ub.poison : vector<4294967296xf32>", "a vector of more than 16777216 elements"),
         ("%v = ub.poison : vector<4096x5000xi1>", "a vector of more than 16777216 elements"),
     ],
 )
-def test_what_the_parser_passes_over_or_dies_of(line, message):
+def test_text_that_the_parser_crashes_on_or_skips(line, message):
     pipeline = (
         '"smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32}'
     )
@@ -260,11 +261,11 @@ def test_what_the_parser_passes_over_or_dies_of(line, message):
 }}"""
     with new_context():
         parse_module(text.replace("LINE", "// " + line))
-    said = refusal(text.replace("LINE", line))
-    assert message in said and ":3:" in said
+    found = message_of(text.replace("LINE", line))
+    assert message in found and ":3:" in found
 
 
-def test_a_function_may_have_a_name_of_other_characters():
+def test_a_function_name_can_be_non_ascii():
     with new_context():
         text = str(parse_module('func.func @"é"() { return }'))
         assert '@"\\C3\\A9"()' in text

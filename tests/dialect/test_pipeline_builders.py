@@ -1,4 +1,4 @@
-"""The functions that build pipelines, bulk copies and partitions: what they build is what the text says."""
+"""Builders of pipelines, TMA copies and partitions: the module that they build equals the parsed text."""
 
 import pytest
 from programs import READABLE, fragment, tile
@@ -8,7 +8,7 @@ from mlir_smem.dialect.bindings import arith, ir
 
 PIPELINE = "!smem.pipeline"
 MATRIX = "memref<?x?xbf16, strided<[?, 1]>>"
-FROM_NOWHERE = "builtin.unrealized_conversion_cast"
+CAST = "builtin.unrealized_conversion_cast"
 
 
 @pytest.fixture(autouse=True)
@@ -18,18 +18,18 @@ def context():
 
 
 def built(build, *types):
-    """The module that `build` makes of values of those types."""
+    """The text of the module that `build` builds from values of these types."""
     module = ir.Module.create()
     with ir.InsertionPoint(module.body):
-        made = [ir.Operation.create(FROM_NOWHERE, results=[ir.Type.parse(t)]) for t in types]
+        made = [ir.Operation.create(CAST, results=[ir.Type.parse(t)]) for t in types]
         build(*(value.result for value in made))
     assert module.operation.verify()
     return str(module)
 
 
 def parsed(body, **values):
-    """The module of that text, after values of those types."""
-    made = [f"%{name} = {FROM_NOWHERE} to {type_}" for name, type_ in values.items()]
+    """The text of a module with named values of these types, then `body`."""
+    made = [f"%{name} = {CAST} to {type_}" for name, type_ in values.items()]
     return str(ir.Module.parse("\n".join([*made, body])))
 
 
@@ -38,11 +38,11 @@ def pipeline_text(stages=4, producers=1, consumers=1):
     return f'%r = "smem.create_pipeline"() {{{attributes} : i32}} : () -> {PIPELINE}'
 
 
-def test_a_pipeline_has_one_producer_and_one_consumer():
+def test_a_pipeline_has_one_producer_and_one_consumer_by_default():
     assert built(lambda: ops.create_pipeline(4) and None) == parsed(pipeline_text())
 
 
-def test_what_producers_and_consumers_do():
+def test_producer_and_consumer_ops():
     def build(step):
         pipeline = ops.create_pipeline(3, producers=128, consumers=2)
         assert ops.producer_acquire(pipeline, step).type == ir.IndexType.get()
@@ -61,7 +61,7 @@ def test_what_producers_and_consumers_do():
     )
 
 
-def test_a_step_may_be_a_number():
+def test_the_pipeline_index_can_be_a_number():
     assert built(lambda: ops.producer_commit(ops.create_pipeline(4), 2)) == parsed(
         f"""
         {pipeline_text()}
@@ -99,7 +99,7 @@ def test_tma_load(options, text):
     )
 
 
-def test_coordinates_may_be_numbers():
+def test_coordinates_can_be_numbers():
     def build(matrix):
         ops.tma_store(ops.alloc((64, 64), ir.BF16Type.get()), matrix, (0, 64), cache="evict_normal")
 
@@ -114,7 +114,7 @@ def test_coordinates_may_be_numbers():
     )
 
 
-def test_groups_of_stores():
+def test_store_groups():
     def build():
         ops.tma_commit()
         ops.tma_wait()
@@ -128,7 +128,7 @@ def test_groups_of_stores():
     )
 
 
-def test_a_wait_for_reads_has_no_value():
+def test_the_attribute_read_has_no_value():
     with pytest.raises(
         ir.MLIRError, match="has read = false; expected a unit attribute, without a"
     ):
@@ -141,11 +141,11 @@ def test_partitions():
         ops.warpgroup_barrier()
 
     def build():
-        ops.partitions((1, 40, lambda _: ops.elect(ops.tma_commit)), (2, None, consume))
+        ops.warp_specialize((1, 40, lambda _: ops.elect(ops.tma_commit)), (2, None, consume))
         ops.elect(ops.fence, scope="block")
         ops.elect(ops.fence, warp=2)
 
-    # What is built always has the warpgroup's number.
+    # The builder always adds the argument for the warpgroup's index.
     assert built(build) == parsed(
         """
         "smem.warp_specialize"() ({

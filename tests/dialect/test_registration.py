@@ -1,4 +1,4 @@
-"""Registration, in any number of contexts and in any state that a host leaves them in."""
+"""Registration in any number of contexts, whatever the host has done with them."""
 
 import gc
 import subprocess
@@ -50,7 +50,7 @@ def test_a_context_that_the_host_has_entered():
         assert ir.Module.parse(ALLOC).operation.verify()
 
 
-def test_what_a_host_has_parsed_before_is_kept():
+def test_modules_parsed_before_registration_stay_valid():
     context = ir.Context()
     host = ir.Module.parse("func.func private @f()", context)
     register(context)
@@ -78,8 +78,8 @@ def test_registering_again_turns_multithreading_off_again():
     assert context.get_num_threads() == 1
 
 
-def test_a_host_that_turns_multithreading_on_again_can_compile():
-    # In a process of its own: verifiers on several threads would end it.
+def test_compile_works_when_the_host_enables_multithreading():
+    # In a separate process: verifiers on several threads would crash it.
     code = f"""
 import mlir_smem
 from mlir_smem.dialect.bindings import ir
@@ -93,7 +93,7 @@ for _ in range(20):
     assert ran.returncode == 0
 
 
-def test_contexts_do_not_pile_up():
+def test_contexts_are_freed():
     for _ in range(10):
         mlir_smem.compile(module(), emit="nvvm")
     gc.collect()
@@ -104,7 +104,7 @@ def test_contexts_do_not_pile_up():
     assert ir.Context._get_live_count() <= before
 
 
-def test_dialects_are_listed_with_ours():
+def test_dialects_include_smem():
     found = dialects()
     assert {"smem", "builtin", "gpu", "nvvm", "memref"} <= set(found)
     assert found == sorted(set(found))

@@ -1,4 +1,4 @@
-"""Verifiers on ops of any types and attributes: they accept or refuse, and never fail themselves."""
+"""Verifiers on ops with arbitrary types and attributes: they accept or reject, and never crash."""
 
 import pytest
 from hypothesis import given
@@ -56,7 +56,7 @@ MEMREFS = [
 ]
 VALUES = ["f32", "bf16", "i1", "index", MEMREFS[0], TILES[0], FRAGMENTS[0]]
 
-#: The type of a pipeline; where an op takes one, it is made beside it.
+#: The type of a pipeline. For an op that takes one, a pipeline is created before it.
 PIPELINE = "!smem.pipeline"
 
 #: Operands and results of each op.
@@ -74,9 +74,9 @@ SIGNATURES = {
     "store": ([FRAGMENTS, MEMREFS], []),
     "subtile": ([TILES, ["index"], ["index"]], [TILES]),
     "wait": ([FRAGMENTS], [FRAGMENTS]),
-    "wgmma": ([["i64"], ["i64"], FRAGMENTS], [FRAGMENTS]),
+    "mma_desc": ([["i64"], ["i64"], FRAGMENTS], [FRAGMENTS]),
     "columns": ([FRAGMENTS], [FRAGMENTS]),
-    "pipeline": ([], [[PIPELINE]]),
+    "create_pipeline": ([], [[PIPELINE]]),
     "producer_acquire": ([[PIPELINE], ["index"]], [["index"]]),
     "consumer_release": ([[PIPELINE], ["index"]], []),
     "tma_load": ([MEMREFS, TILES, [PIPELINE], *[["index"]] * 4], []),
@@ -96,7 +96,8 @@ ATTRIBUTES = {
     ],
     "multiple_of": ["array<i64: 8>", "array<i64: 0>", "array<i64>", "5"],
     "alignment": ["128 : i64", "0 : i64", "-128 : i64"],
-    "element": ['"bf16"', '"zz"', "5"],
+    "a_element": ['"bf16"', '"zz"', "5"],
+    "b_element": ['"bf16"', '"zz"', "5"],
     "a_major": ['"k"', '"q"', "5"],
     "b_major": ['"mn"', '"q"', "5"],
     "a_steps": ["array<i64: 0, 2>", "array<i64>", "[0, 2]"],
@@ -105,11 +106,11 @@ ATTRIBUTES = {
 
 _CACHE = ['"evict_first"', '"evict"', "5"]
 
-#: The same for ops that refuse attributes which they do not know.
+#: Attributes for ops that reject unknown attributes.
 OWN_ATTRIBUTES = {
     "columns": {"first": ["0 : i64", "8 : i32", "-8 : i64", '"x"']},
     "copy": {"permutation": ["array<i64: 1, 0>", "array<i64: 1>", "5"], "relayout": ["unit", "5"]},
-    "pipeline": {
+    "create_pipeline": {
         **{key: ["1 : i32", "0 : i32", '"x"'] for key in ("stages", "producers", "consumers")},
         "offset": ["0 : i64", "4 : i64", '"x"'],
     },
@@ -121,13 +122,13 @@ OWN_ATTRIBUTES = {
 
 @st.composite
 def ops(draw):
-    """A function of one op, with operands, results and attributes of any kind that it might have."""
+    """A function with one op whose operands, results and attributes are drawn at random."""
     name = draw(st.sampled_from(list(SIGNATURES)))
     operands, results = SIGNATURES[name]
-    # Trailing operands are those that may be left out.
+    # Trailing operands can be omitted.
     count = draw(st.integers(min(len(operands), 2), len(operands)))
-    operands = [draw(st.sampled_from(kinds)) for kinds in operands[:count]]
-    results = [draw(st.sampled_from(kinds)) for kinds in results]
+    operands = [draw(st.sampled_from(types)) for types in operands[:count]]
+    results = [draw(st.sampled_from(types)) for types in results]
     attributes = [
         f"{key} = {draw(st.sampled_from(values))}"
         for key, values in OWN_ATTRIBUTES.get(name, ATTRIBUTES).items()
@@ -143,8 +144,8 @@ def ops(draw):
     return f"func.func private @f({arguments}) {{\n{body}\nreturn }}"
 
 
-def evaluation(text):
-    """Whether text parses and verifies; what it is refused for must have a place."""
+def is_accepted(text):
+    """Whether text parses and verifies; an error must have a location."""
     with new_context():
         try:
             ir.Module.parse(text)
@@ -155,25 +156,25 @@ def evaluation(text):
 
 
 @given(ops())
-def test_ops_are_accepted_or_refused(text):
-    evaluation(text)
+def test_ops_are_accepted_or_rejected(text):
+    is_accepted(text)
 
 
 @pytest.mark.parametrize("alignment", ['"x"', "1.0 : f32", "array<i64: 128>"])
-def test_an_alignment_that_is_no_number(alignment):
+def test_an_alignment_that_is_not_a_number(alignment):
     memref = "memref<64x64xbf16, #gpu.address_space<workgroup>>"
     tile = f"!smem.tile<tensor<64x64xbf16>, {FORCED}>"
-    assert not evaluation(
+    assert not is_accepted(
         f"""func.func private @f(%m: {memref}) {{
           %t = "smem.view"(%m) {{alignment = {alignment}}} : ({memref}) -> {tile}
           return }}"""
     )
 
 
-def test_contiguous_memory_of_run_time_extents_can_be_viewed():
+def test_contiguous_memory_of_dynamic_extents_can_be_viewed():
     memref = "memref<?x?x?xi8, #gpu.address_space<workgroup>>"
     tile = f"!smem.tile<tensor<64x64xbf16>, {FORCED}>"
-    assert evaluation(
+    assert is_accepted(
         f"""func.func private @f(%m: {memref}) {{
           %t = "smem.view"(%m) : ({memref}) -> {tile}
           return }}"""

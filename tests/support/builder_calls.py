@@ -1,15 +1,15 @@
-"""For each builder, arguments of a call that is right, by the names of its parameters."""
+"""Arguments of a correct call of each builder, by the names of its parameters."""
 
 from mlir_smem.dialect import attributes, ops, types
 from mlir_smem.dialect.bindings import arith, ir
 
-FROM_NOWHERE = "builtin.unrealized_conversion_cast"
+CAST = "builtin.unrealized_conversion_cast"
 
 
 def value(type_):
-    """A value of that type, or of that text's, that comes from nowhere."""
+    """A value of a type (an MLIR type or its text), made by an unrealized cast."""
     made = ir.Type.parse(type_) if isinstance(type_, str) else type_
-    return ir.Operation.create(FROM_NOWHERE, results=[made]).result
+    return ir.Operation.create(CAST, results=[made]).result
 
 
 def builders():
@@ -18,7 +18,8 @@ def builders():
 
 
 def calls():
-    """The arguments of each builder, made at the insertion point. `partitions` has no names for its own."""
+    """The arguments of each builder, built at the insertion point; those of `warp_specialize` have no
+    names."""
     bf16, f32 = ir.BF16Type.get(), ir.F32Type.get()
     a, b = ops.alloc((64, 32), bf16), ops.alloc((32, 64), bf16)
     kept = ops.alloc((64, 16), bf16)
@@ -26,19 +27,20 @@ def calls():
     tile = ops.alloc((64, 64), bf16)
     step = arith.constant(ir.IndexType.get(), 1)
     matrix, pipeline = value("memref<64x64xbf16>"), ops.create_pipeline(4)
-    flying, done = ops.fill(0, (64, 64), in_flight=True), ops.fill(0, (64, 64))
+    in_flight, done = ops.fill(0, (64, 64), in_flight=True), ops.fill(0, (64, 64))
     fp4, factors = (ir.Type.parse(name) for name in ("f4E2M1FN", "f8E4M3FN"))
-    steps = {"pipeline": pipeline, "step": step}
+    at_step = {"pipeline": pipeline, "step": step}
     return {
         "alloc": {"shape": (64, 64), "element": bf16, "layout": attributes.swizzle("128B")},
         "columns": {"value": done, "first": 8, "count": 16},
-        "consumer_release": steps,
-        "consumer_wait": steps,
+        "consumer_release": at_step,
+        "consumer_wait": at_step,
         "convert": {"value": done, "element": bf16},
         "copy": {"source": matrix, "tile": tile, "permutation": [1, 0], "relayout": True},
         "copy_async": {"source": matrix, "tile": tile, "permutation": [0, 1]},
         "copy_commit": {},
         "copy_wait": {"pending": 1},
+        "create_pipeline": {"stages": 4, "producers": 1, "consumers": 2},
         "elect": {"build": ops.tma_commit, "scope": "block", "warp": 1},
         "fence": {},
         "fill": {"value": 0.5, "shape": (64, 8), "in_flight": True, "element": f32},
@@ -80,10 +82,8 @@ def calls():
             "satfinite": False,
             "truncate": False,
         },
-        "producer_acquire": steps,
-        "producer_commit": steps,
-        "pipeline": {"stages": 4, "producers": 1, "consumers": 2},
-        "partitions": {},
+        "producer_acquire": at_step,
+        "producer_commit": at_step,
         "scale_d": {"accumulator": done, "keep": value("i1")},
         "stage": {"tile": stages, "at": step},
         "store": {"value": done, "target": tile},
@@ -113,10 +113,11 @@ def calls():
             "layout": attributes.swizzle("128B"),
             "alignment": 1024,
         },
-        "wait": {"value": flying, "pending": 0, "in_flight": True},
+        "wait": {"value": in_flight, "pending": 0, "in_flight": True},
+        "warp_specialize": {},
         "warpgroup_barrier": {},
     }
 
 
-#: The arguments of `partitions` that are right.
+#: Correct arguments of `warp_specialize`.
 PARTITIONS = ((1, 24, lambda warpgroup: None), (2, None, lambda warpgroup: None))

@@ -6,8 +6,8 @@ from mlir_smem.dialect.bindings import arith, gpu, ir, memref
 WORKGROUP = "#gpu.address_space<workgroup>"
 
 
-def product(ops, a, b, d):
-    """D = f(A * B) * B by one warpgroup, through tiles of every kind."""
+def gemm(ops, a, b, d):
+    """D = f(A * B) * B by one warpgroup: stages, subtiles, views, A from a tile and from registers."""
     bf16 = a.type.element_type
     shared = memref.get_global(ir.Type.parse(f"memref<64x64xbf16, {WORKGROUP}>"), "shared")
     a_stages, b_tile = ops.alloc((2, 64, 64), bf16), ops.alloc((64, 64), bf16)
@@ -18,10 +18,10 @@ def product(ops, a, b, d):
     ops.copy_wait()
     ops.fence()
     gpu.barrier()
-    never = arith.constant(ir.IntegerType.get_signless(1), 0)
-    start = ops.scale_d(ops.fill(0, (64, 64)), never)
-    parts = ops.subtile(a_tile, (0, 32), (64, 32)), ops.subtile(b_tile, (32, 0), (32, 64))
-    first = ops.wait(ops.mma(*parts, start))
+    never_keep = arith.constant(ir.IntegerType.get_signless(1), 0)
+    start = ops.scale_d(ops.fill(0, (64, 64)), never_keep)
+    subtiles = ops.subtile(a_tile, (0, 32), (64, 32)), ops.subtile(b_tile, (32, 0), (32, 64))
+    first = ops.wait(ops.mma(*subtiles, start))
     doubled = ops.map([first], lambda x: arith.addf(x, x))
     done = ops.wait(ops.mma(ops.convert(doubled, bf16), b_tile))
     view = ops.view(shared, (64, 64), bf16, attributes.swizzle("128B"))
@@ -31,17 +31,17 @@ def product(ops, a, b, d):
 
 
 def pipeline(ops, a, b, d):
-    """D = A * B of two partitions: one loads by TMA, one multiplies and stores by TMA."""
+    """D = A * B in two partitions: one loads by TMA, the other multiplies and stores by TMA."""
     bf16 = a.type.element_type
-    full = ops.create_pipeline(2)
+    made = ops.create_pipeline(2)
     a_stages, b_stages = (ops.alloc((2, 64, 64), bf16) for _ in range(2))
     d_tile = ops.alloc((64, 64), bf16)
 
     def load():
-        step = ops.producer_acquire(full, 0)
-        ops.tma_load(a, ops.stage(a_stages, step), full, 0, (0, 0))
-        ops.tma_load(b, ops.stage(b_stages, step), full, 0, (0, 0), cache="evict_last")
-        ops.producer_commit(full, 0)
+        stage = ops.producer_acquire(made, 0)
+        ops.tma_load(a, ops.stage(a_stages, stage), made, 0, (0, 0))
+        ops.tma_load(b, ops.stage(b_stages, stage), made, 0, (0, 0), cache="evict_last")
+        ops.producer_commit(made, 0)
 
     def store():
         ops.tma_store(d_tile, d, (0, 0))
@@ -49,15 +49,15 @@ def pipeline(ops, a, b, d):
         ops.tma_wait()
 
     def multiply(_):
-        step = ops.consumer_wait(full, 0)
-        done = ops.wait(ops.mma(ops.stage(a_stages, step), ops.stage(b_stages, step)))
-        ops.consumer_release(full, 0)
+        stage = ops.consumer_wait(made, 0)
+        done = ops.wait(ops.mma(ops.stage(a_stages, stage), ops.stage(b_stages, stage)))
+        ops.consumer_release(made, 0)
         ops.store(done, d_tile)
         ops.fence()
         ops.warpgroup_barrier()
         ops.elect(store)
 
-    ops.partitions((1, 40, lambda _: ops.elect(load)), (1, 232, multiply))
+    ops.warp_specialize((1, 40, lambda _: ops.elect(load)), (1, 232, multiply))
 
 
 def sparse(ops, a, b, metadata, d):
@@ -72,7 +72,7 @@ def sparse(ops, a, b, metadata, d):
 
 
 def scaled(ops, a, b, a_scales, b_scales, d):
-    """D = A * B of 4-bit floats whose blocks are scaled."""
+    """D = A * B of 4-bit floats with scale factors."""
     fp4, factors = ir.Type.parse("f4E2M1FN"), a_scales.type.element_type
     tiles = [ops.alloc((128, 64), fp4), ops.alloc((64, 128), fp4)]
     tiles += [ops.alloc((128, 4), factors) for _ in range(2)]
@@ -83,16 +83,16 @@ def scaled(ops, a, b, a_scales, b_scales, d):
     ops.store(ops.wait(ops.mma_scaled(*tiles)), d)
 
 
-def own_columns(ops):
-    """Tensor memory, which passes place; kernels do not."""
+def tensor_memory(ops):
+    """Tensor memory. Kernels do not build this op; `smem-place-accumulators` adds it."""
     ops.tensor_memory(64, warpgroups=1)
 
 
-#: Each kernel: what builds it by the functions of `ops`, its architecture, the types of its arguments by
-#: name, and the warpgroups of its block.
+#: For each kernel: the function that builds it with the builders `ops`, its architecture, its arguments'
+#: types by name, and the number of warpgroups of its CTA.
 KERNELS = {
-    "product": (
-        product,
+    "gemm": (
+        gemm,
         "sm_90a",
         {"A": "64x64xbf16", "B": "64x64xbf16", "D": "64x16xf32"},
         1,
@@ -116,12 +116,12 @@ KERNELS = {
         },
         1,
     ),
-    "own_columns": (own_columns, None, {}, 1),
+    "tensor_memory": (tensor_memory, None, {}, 1),
 }
 
 
 def built(name, ops):
-    """A module with a kernel, built by the functions of `ops`, in the current context."""
+    """Build a module with a kernel with the builders `ops`, in the current context."""
     build, _, arguments, warpgroups = KERNELS[name]
     matrices = [ir.Type.parse(f"memref<{text}>") for text in arguments.values()]
     module = ir.Module.create()

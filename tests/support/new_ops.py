@@ -1,7 +1,7 @@
-"""Ops that the package does not know, run through its passes in a process of their own.
+"""Ops that the package does not define, run through its passes in a separate process.
 
-Each line of the standard input is the names of passes and a module, as JSON; the line of the standard
-output that answers it is what the passes say, and the module after them.
+Each line of standard input is JSON: names of passes, and a module. The line of standard output that
+answers it holds the remarks or the error of the passes, and the module after them.
 """
 
 import json
@@ -20,20 +20,20 @@ from mlir_smem.passes.driver.registry import pass_named
 
 
 class PeekOp(SmemOp, name="peek"):
-    """Reads a tile by the loads of a warpgroup's threads."""
+    """Read a tile with ordinary loads of a warpgroup."""
 
     tile: ext.Operand[TileType]
 
     effects = Effects(Scope.WARPGROUP, (read("tile"),))
 
     def use_of(self, operand, path, chooser):
-        """What it asks of its tile's layout."""
+        """The layout constraint on the tile."""
         what = f"the peek at {format_location(self.location)}"
         return FragmentUse(what, accumulator_access, path)
 
 
 class PeekAloneOp(SmemOp, name="peek_alone"):
-    """Reads a tile by the loads of the thread that executes it."""
+    """Read a tile with ordinary loads of one thread."""
 
     tile: ext.Operand[TileType]
 
@@ -41,7 +41,7 @@ class PeekAloneOp(SmemOp, name="peek_alone"):
 
 
 class PeekTogetherOp(SmemOp, name="peek_together"):
-    """Reads a tile by the loads of all threads of the block."""
+    """Read a tile with ordinary loads of all threads of the CTA."""
 
     tile: ext.Operand[TileType]
 
@@ -49,7 +49,7 @@ class PeekTogetherOp(SmemOp, name="peek_together"):
 
 
 class FetchOp(SmemOp, name="fetch"):
-    """Reads a tile as an mma does."""
+    """Read a tile as an mma does: through the async proxy, complete after a wgmma wait."""
 
     tile: ext.Operand[TileType]
 
@@ -57,7 +57,7 @@ class FetchOp(SmemOp, name="fetch"):
 
 
 class StreamOp(SmemOp, name="stream"):
-    """Reads a tile by the async proxy, and is over when a group of `cp.async` is."""
+    """Read a tile through the async proxy; complete when its `cp.async` group is."""
 
     tile: ext.Operand[TileType]
 
@@ -65,13 +65,13 @@ class StreamOp(SmemOp, name="stream"):
 
 
 class SettleOp(SmemOp, name="settle"):
-    """Waits for all mma of the warpgroup, and is a fence and a barrier of the block."""
+    """Wait for all mma of the warpgroup; also a fence and a CTA barrier."""
 
     effects = Effects(Scope.BLOCK, awaits=Completion.WGMMA_GROUP, fences=True, barrier=Scope.BLOCK)
 
 
 class GuardOp(SmemOp, name="guard", traits=[ir.NoTerminatorTrait]):
-    """Reads a tile, and runs a region of which nothing is known."""
+    """Read a tile, and execute a region with unknown control flow."""
 
     tile: ext.Operand[TileType]
     body: ext.Region
@@ -79,16 +79,16 @@ class GuardOp(SmemOp, name="guard", traits=[ir.NoTerminatorTrait]):
     effects = Effects(Scope.WARPGROUP, (read("tile"),))
 
 
-def ran(passes, text):
-    """What passes say of a module, and the module after them."""
-    said = []
-    with new_context(), remark_handler(lambda _, message: said.append(message)):
+def run(passes, text):
+    """The remarks (or the error) of passes on a module, and the module after them."""
+    remarks = []
+    with new_context(), remark_handler(lambda _, message: remarks.append(message)):
         try:
             module = ir.Module.parse(text)
             for name in passes:
                 options = {"explain": True} if name == "smem-assign-layouts" else {}
                 pass_named(name)(**options).run(module)
-            return said, str(module)
+            return remarks, str(module)
         except OpError as error:
             return [error.message], text
         except ir.MLIRError as error:
@@ -97,4 +97,4 @@ def ran(passes, text):
 
 if __name__ == "__main__":
     for line in sys.stdin:
-        print(json.dumps(ran(*json.loads(line))), flush=True)
+        print(json.dumps(run(*json.loads(line))), flush=True)

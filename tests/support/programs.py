@@ -1,4 +1,4 @@
-"""Small programs in text, which several suites parse, lower, compile or misuse."""
+"""Small programs as MLIR text, used by several test suites."""
 
 AUTO = "#smem.auto"
 FLYING = "#smem.in_flight"
@@ -36,7 +36,7 @@ PRODUCT = f"""
     "smem.store"(%ready, %D) : ({DONE}, {D}) -> ()
 """
 
-#: The arguments that PRODUCT takes.
+#: The kernel arguments that PRODUCT uses.
 ARGUMENTS = f'%A: {A} {{smem.name = "A"}}, %B: {B} {{smem.name = "B"}}, %D: {D} {{smem.name = "D"}}'
 
 
@@ -64,5 +64,5 @@ WRONG = module(
     )
 )
 
-#: What is said of it.
+#: The start of the error for it.
 COMPLAINT = "'smem.copy' op copies memref<64x64xbf16> to a tile of 32x64"

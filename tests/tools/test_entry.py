@@ -190,7 +190,7 @@ def test_binary_standard_input(command):
 def test_missing_bindings():
     ran = start("smem-opt", input=b"", env={"MLIR_SMEM_BINDINGS": "nowhere"})
     assert failed(ran) == (
-        "smem-opt: error: MLIR_SMEM_BINDINGS names the package 'nowhere', which is not there\n"
+        "smem-opt: error: MLIR_SMEM_BINDINGS names the package 'nowhere', which is not installed\n"
     )
 
 

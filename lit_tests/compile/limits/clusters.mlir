@@ -1,7 +1,7 @@
 // A cluster that no architecture has is refused where the kernel says it, whatever the kernel does.
 
 // RUN: %{refused} smem-compile %s --emit=ptx -o - | FileCheck %s
-// CHECK: clusters.mlir:{{[0-9]+}}:3: error: 'gpu.func' op has clusters of 7x2x1 blocks; expected 1 to 8 blocks
+// CHECK: clusters.mlir:{{[0-9]+}}:3: error: 'gpu.func' op has clusters of 7x2x1 CTAs; expected 1 to 8 CTAs
 
 gpu.module @kernels {
   gpu.func @kernel() kernel attributes {known_cluster_size = array<i32: 7, 2, 1>} {

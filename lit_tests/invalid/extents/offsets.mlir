@@ -1,4 +1,4 @@
-// Where smem-allocate puts something is where it can lie.
+// Offsets that smem-allocate can assign.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics --smem-assign-layouts
 
@@ -31,7 +31,7 @@ func.func @negative() {
 // -----
 
 func.func @stages() {
-  // expected-error@+1 {{'smem.create_pipeline' op takes 34359738352 bytes of shared memory; a block has less than 262144}}
+  // expected-error@+1 {{'smem.create_pipeline' op takes 34359738352 bytes of shared memory; a CTA has less than 262144}}
   %0 = "smem.create_pipeline"() {stages = 2147483647 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   return
 }

@@ -1,4 +1,4 @@
-// Steps of descriptors stay in what these reach.
+// Steps are within the address range of descriptors.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics
 

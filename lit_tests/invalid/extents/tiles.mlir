@@ -1,11 +1,11 @@
-// Tiles and fragments that no memory and no registers hold are refused before anything is listed of them.
+// Tiles and fragments larger than the memory or the registers are rejected before their elements are listed.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics
 
 // 2147483647 rows of 8.
 !t = !smem.tile<tensor<2147483647x8xbf16>, #smem.swizzle<"none", "row-major">>
 func.func @stored(%m: memref<?x?xbf16, strided<[?, 1]>>, %i: index) {
-  // expected-error@+1 {{'smem.alloc' op has the shape [2147483647, 8]; the memory and the registers of a block hold at most 2097152 elements}}
+  // expected-error@+1 {{'smem.alloc' op has the shape [2147483647, 8]; the shared memory and the registers of a CTA hold at most 2097152 elements}}
   %t = "smem.alloc"() : () -> !t
   "smem.tma_store"(%t, %m, %i, %i) : (!t, memref<?x?xbf16, strided<[?, 1]>>, index, index) -> ()
   return
@@ -14,7 +14,7 @@ func.func @stored(%m: memref<?x?xbf16, strided<[?, 1]>>, %i: index) {
 // -----
 
 %z = arith.constant 0.0 : f32
-// expected-error@+1 {{'smem.fill' op has the shape [64, 1000000000000]; the memory and the registers of a block hold at most 2097152 elements}}
+// expected-error@+1 {{'smem.fill' op has the shape [64, 1000000000000]; the shared memory and the registers of a CTA hold at most 2097152 elements}}
 %0 = "smem.fill"(%z) : (f32) -> !smem.fragment<tensor<64x1000000000000xf32>, #smem.accumulator>
 
 // -----
@@ -25,7 +25,7 @@ func.func @stored(%m: memref<?x?xbf16, strided<[?, 1]>>, %i: index) {
 
 // -----
 
-// As many as there are.
+// Exactly the number of registers.
 %z = arith.constant 0.0 : f32
 %0 = "smem.fill"(%z) : (f32) -> !smem.fragment<tensor<64x1024xf32>, #smem.accumulator>
 

@@ -1,4 +1,4 @@
-// An op with regions at the top of a module is no function.
+// An op with regions at the top level of a module is not a function.
 
 // RUN: smem-opt %s --smem-allocate --verify-diagnostics
 

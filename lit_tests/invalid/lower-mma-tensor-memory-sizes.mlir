@@ -1,4 +1,4 @@
-// Tensor memory that is not what accumulators in flight need.
+// Tensor memory of another size than accumulators in flight need.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics --smem-lower-mma=arch=sm_100a
 
@@ -56,7 +56,7 @@ func.func @wgmma_pair_no_memory(%a: i64, %b: i64) attributes {known_block_size =
 !d = !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
 func.func @pair_no_cluster(%a: i64, %b: i64) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %m = "smem.tensor_memory"() {columns = 72 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32, pair} : () -> !smem.pipeline
-  // expected-error@+1 {{'smem.mma_desc' op has pair, but the kernel has clusters of 1x1x1 blocks; expected an even number along x: known_cluster_size = array<i32: 2, 1, 1>}}
+  // expected-error@+1 {{'smem.mma_desc' op has pair, but the kernel has clusters of 1x1x1 CTAs; expected an even number along x: known_cluster_size = array<i32: 2, 1, 1>}}
   %0 = "smem.mma_desc"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>, pair} : (i64, i64) -> !d
   return
 }
@@ -66,7 +66,7 @@ func.func @pair_no_cluster(%a: i64, %b: i64) attributes {known_block_size = arra
 !d = !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
 func.func @pair_cluster3(%a: i64, %b: i64) attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 3, 1, 1>} {
   %m = "smem.tensor_memory"() {columns = 72 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32, pair} : () -> !smem.pipeline
-  // expected-error@+1 {{'smem.mma_desc' op has pair, but the kernel has clusters of 3x1x1 blocks; expected an even number along x: known_cluster_size = array<i32: 2, 1, 1>}}
+  // expected-error@+1 {{'smem.mma_desc' op has pair, but the kernel has clusters of 3x1x1 CTAs; expected an even number along x: known_cluster_size = array<i32: 2, 1, 1>}}
   %0 = "smem.mma_desc"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>, pair} : (i64, i64) -> !d
   return
 }

@@ -1,4 +1,4 @@
-// What tcgen05 alone multiplies.
+// Mma that only tcgen05 has.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics --smem-to-nvvm
 

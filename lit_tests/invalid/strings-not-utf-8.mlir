@@ -1,6 +1,6 @@
 // RUN: smem-opt %s --split-input-file --verify-diagnostics
 
-// Text that is not UTF-8, which Python does not read.
+// Strings that are not UTF-8, which the Python bindings cannot read.
 
 func.func @in_a_type() {
   // expected-error@+1 {{'smem.alloc' op has a type with text that is not UTF-8}}

@@ -1,6 +1,6 @@
 // RUN: smem-opt %s --smem-assign-layouts --split-input-file --verify-diagnostics
 
-// A tile that is copied to itself.
+// A copy from a tile to itself.
 !s = !smem.tile<tensor<64x64xf32>, #smem.auto>
 func.func @itself() attributes {known_block_size = array<i32: 128, 1, 1>} {
   %t = "smem.alloc"() : () -> !s
@@ -11,7 +11,7 @@ func.func @itself() attributes {known_block_size = array<i32: 128, 1, 1>} {
 
 // -----
 
-// Stages of one tile have one layout, so that neither can suit the other.
+// Stages of a tile have the same layout, so the copy cannot transpose between them.
 !t = !smem.tile<tensor<2x64x64xf32>, #smem.auto>
 !s = !smem.tile<tensor<64x64xf32>, #smem.auto>
 func.func @stages() attributes {known_block_size = array<i32: 128, 1, 1>} {

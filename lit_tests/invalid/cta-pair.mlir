@@ -1,11 +1,11 @@
-// What two blocks do not multiply together.
+// Mma that a CTA pair cannot execute.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics
 
 !a = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !b = !smem.tile<tensor<64x32xbf16>, #smem.auto>
 func.func @m(%a: !a, %b: !b) {
-  // expected-error@+1 {{'smem.mma' op has M = 64 with pair; expected a multiple of 128 in each block}}
+  // expected-error@+1 {{'smem.mma' op has M = 64 with pair; expected a multiple of 128 in each CTA}}
   %0 = "smem.mma"(%a, %b) {pair} : (!a, !b) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
   return
 }
@@ -15,7 +15,7 @@ func.func @m(%a: !a, %b: !b) {
 !a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 !b = !smem.tile<tensor<64x32xbf16>, #smem.auto>
 func.func @m_of_registers(%a: !a, %b: !b) {
-  // expected-error@+1 {{'smem.mma' op has M = 64 with pair; expected a multiple of 128 in each block}}
+  // expected-error@+1 {{'smem.mma' op has M = 64 with pair; expected a multiple of 128 in each CTA}}
   %0 = "smem.mma"(%a, %b) {pair} : (!a, !b) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
   return
 }
@@ -25,7 +25,7 @@ func.func @m_of_registers(%a: !a, %b: !b) {
 !a = !smem.tile<tensor<192x64xbf16>, #smem.auto>
 !b = !smem.tile<tensor<64x32xbf16>, #smem.auto>
 func.func @m192(%a: !a, %b: !b) {
-  // expected-error@+1 {{'smem.mma' op has M = 192 with pair; expected a multiple of 128 in each block}}
+  // expected-error@+1 {{'smem.mma' op has M = 192 with pair; expected a multiple of 128 in each CTA}}
   %0 = "smem.mma"(%a, %b) {pair} : (!a, !b) -> !smem.fragment<tensor<192x64xf32>, #smem.in_flight>
   return
 }
@@ -35,7 +35,7 @@ func.func @m192(%a: !a, %b: !b) {
 !a = !smem.tile<tensor<128x64xbf16>, #smem.auto>
 !b = !smem.tile<tensor<64x4xbf16>, #smem.auto>
 func.func @n(%a: !a, %b: !b) {
-  // expected-error@+1 {{'smem.mma' op has B of 4 columns in each of two blocks: N is 8; kind::f16 with cta_group::2 has multiples of 16 up to 256, for example 16}}
+  // expected-error@+1 {{'smem.mma' op has B of 4 columns in each of two CTAs: N is 8; kind::f16 with cta_group::2 has multiples of 16 up to 256, for example 16}}
   %0 = "smem.mma"(%a, %b) {pair} : (!a, !b) -> !smem.fragment<tensor<128x8xf32>, #smem.in_flight>
   return
 }
@@ -45,7 +45,7 @@ func.func @n(%a: !a, %b: !b) {
 !a = !smem.tile<tensor<128x64xbf16>, #smem.auto>
 !b = !smem.tile<tensor<64x136xbf16>, #smem.auto>
 func.func @n_wide(%a: !a, %b: !b) {
-  // expected-error@+1 {{'smem.mma' op has B of 136 columns in each of two blocks: N is 272; kind::f16 with cta_group::2 has multiples of 16 up to 256, for example 256}}
+  // expected-error@+1 {{'smem.mma' op has B of 136 columns in each of two CTAs: N is 272; kind::f16 with cta_group::2 has multiples of 16 up to 256, for example 256}}
   %0 = "smem.mma"(%a, %b) {pair} : (!a, !b) -> !smem.fragment<tensor<128x272xf32>, #smem.in_flight>
   return
 }
@@ -55,7 +55,7 @@ func.func @n_wide(%a: !a, %b: !b) {
 !a = !smem.tile<tensor<128x64xi8>, #smem.auto>
 !b = !smem.tile<tensor<64x8xi8>, #smem.auto>
 func.func @integers(%a: !a, %b: !b) {
-  // expected-error@+1 {{'smem.mma' op has B of 8 columns in each of two blocks: N is 16; kind::i8 with cta_group::2 has multiples of 32 up to 256, for example 32}}
+  // expected-error@+1 {{'smem.mma' op has B of 8 columns in each of two CTAs: N is 16; kind::i8 with cta_group::2 has multiples of 32 up to 256, for example 32}}
   %0 = "smem.mma"(%a, %b) {pair} : (!a, !b) -> !smem.fragment<tensor<128x16xi32>, #smem.in_flight>
   return
 }
@@ -65,7 +65,7 @@ func.func @integers(%a: !a, %b: !b) {
 !a = !smem.tile<tensor<128x64xi8>, #smem.auto>
 !b = !smem.tile<tensor<64x24xi8>, #smem.auto>
 func.func @integers_24(%a: !a, %b: !b) {
-  // expected-error@+1 {{'smem.mma' op has B of 24 columns in each of two blocks: N is 48; kind::i8 with cta_group::2 has multiples of 32 up to 256, for example 32 or 64}}
+  // expected-error@+1 {{'smem.mma' op has B of 24 columns in each of two CTAs: N is 48; kind::i8 with cta_group::2 has multiples of 32 up to 256, for example 32 or 64}}
   %0 = "smem.mma"(%a, %b) {pair} : (!a, !b) -> !smem.fragment<tensor<128x48xi32>, #smem.in_flight>
   return
 }
@@ -95,7 +95,7 @@ func.func @one_blocks_columns(%a: !a, %b: !b) {
 !a = !smem.tile<tensor<128x256xi1>, #smem.auto>
 !b = !smem.tile<tensor<256x32xi1>, #smem.auto>
 func.func @bits(%a: !a, %b: !b) {
-  // expected-error@+1 {{'smem.mma' op has pair with B of b1; pairs of blocks multiply what tcgen05 does}}
+  // expected-error@+1 {{'smem.mma' op has pair with B of b1, which tcgen05 does not multiply; only mma of tcgen05 have pair}}
   %0 = "smem.mma"(%a, %b) {pair} : (!a, !b) -> !smem.fragment<tensor<128x64xi32>, #smem.in_flight>
   return
 }
@@ -145,7 +145,7 @@ func.func @truncated_by_value(%a: !a, %b: !b) {
 !a = !smem.tile<tensor<128x64xbf16>, #smem.auto>
 !b = !smem.tile<tensor<64x0xbf16>, #smem.auto>
 func.func @n0(%a: !a, %b: !b) {
-  // expected-error@+1 {{'smem.mma' op has B of 0 columns in each of two blocks: N is 0; kind::f16 with cta_group::2 has multiples of 16 up to 256, for example 16}}
+  // expected-error@+1 {{'smem.mma' op has B of 0 columns in each of two CTAs: N is 0; kind::f16 with cta_group::2 has multiples of 16 up to 256, for example 16}}
   %0 = "smem.mma"(%a, %b) {pair} : (!a, !b) -> !smem.fragment<tensor<128x0xf32>, #smem.in_flight>
   return
 }
@@ -164,7 +164,7 @@ func.func @sparse(%a: !a, %b: !b, %e: !e) {
 // -----
 
 func.func @descriptors(%a: i64, %b: i64) {
-  // expected-error@+1 {{'smem.mma_desc' op has M = 64 with pair; expected a multiple of 128 in each block}}
+  // expected-error@+1 {{'smem.mma_desc' op has M = 64 with pair; expected a multiple of 128 in each CTA}}
   %0 = "smem.mma_desc"(%a, %b) {pair, a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
   return
 }
@@ -172,7 +172,7 @@ func.func @descriptors(%a: i64, %b: i64) {
 // -----
 
 func.func @columns_of_descriptors(%a: i64, %b: i64) {
-  // expected-error@+1 {{'smem.mma_desc' op has B of 12 columns in each of two blocks: N is 24; kind::f16 with cta_group::2 has multiples of 16 up to 256, for example 16 or 32}}
+  // expected-error@+1 {{'smem.mma_desc' op has B of 12 columns in each of two CTAs: N is 24; kind::f16 with cta_group::2 has multiples of 16 up to 256, for example 16 or 32}}
   %0 = "smem.mma_desc"(%a, %b) {pair, a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !smem.fragment<tensor<128x24xf32>, #smem.in_flight>
   return
 }
@@ -180,7 +180,7 @@ func.func @columns_of_descriptors(%a: i64, %b: i64) {
 // -----
 
 func.func @bits_of_descriptors(%a: i64, %b: i64) {
-  // expected-error@+1 {{'smem.mma_desc' op has pair with B of b1; pairs of blocks multiply what tcgen05 does}}
+  // expected-error@+1 {{'smem.mma_desc' op has pair with B of b1, which tcgen05 does not multiply; only mma of tcgen05 have pair}}
   %0 = "smem.mma_desc"(%a, %b) {pair, a_element = "b1", b_element = "b1", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !smem.fragment<tensor<128x16xi32>, #smem.in_flight>
   return
 }
@@ -212,7 +212,7 @@ func.func @scaled_value(%a: !a, %b: !b, %sa: !sa, %sb: !sb) {
 !sa = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.auto>
 !sb = !smem.tile<tensor<384x4xf8E8M0FNU>, #smem.auto>
 func.func @scaled_n(%a: !a, %b: !b, %sa: !sa, %sb: !sb) {
-  // expected-error@+1 {{'smem.mma_scaled' op has B of 136 columns in each of two blocks: N is 272; kind::mxf8f6f4 with cta_group::2 has multiples of 16 up to 256, for example 256}}
+  // expected-error@+1 {{'smem.mma_scaled' op has B of 136 columns in each of two CTAs: N is 272; kind::mxf8f6f4 with cta_group::2 has multiples of 16 up to 256, for example 256}}
   %0 = "smem.mma_scaled"(%a, %b, %sa, %sb) {pair} : (!a, !b, !sa, !sb) -> !smem.fragment<tensor<128x272xf32>, #smem.in_flight>
   return
 }
@@ -224,7 +224,7 @@ func.func @scaled_n(%a: !a, %b: !b, %sa: !sa, %sb: !sb) {
 !sa = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.auto>
 !sb = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.auto>
 func.func @scaled_n4(%a: !a, %b: !b, %sa: !sa, %sb: !sb) {
-  // expected-error@+1 {{'smem.mma_scaled' op has B of 4 columns in each of two blocks: N is 8; kind::mxf8f6f4 with cta_group::2 has multiples of 16 up to 256, for example 16}}
+  // expected-error@+1 {{'smem.mma_scaled' op has B of 4 columns in each of two CTAs: N is 8; kind::mxf8f6f4 with cta_group::2 has multiples of 16 up to 256, for example 16}}
   %0 = "smem.mma_scaled"(%a, %b, %sa, %sb) {pair} : (!a, !b, !sa, !sb) -> !smem.fragment<tensor<128x8xf32>, #smem.in_flight>
   return
 }

@@ -21,14 +21,14 @@ func.func @no_offset() attributes {known_block_size = array<i32: 128, 1, 1>} {
 // -----
 
 func.func @no_block_size() {
-  // expected-error@+1 {{'smem.create_pipeline' op is shared by threads of the block, but the kernel does not say how many there are; set known_block_size = array<i32: x, y, z> on it}}
+  // expected-error@+1 {{'smem.create_pipeline' op is executed by all threads together, but the number of threads is not known; set known_block_size = array<i32: x, y, z> on the kernel}}
   %r = "smem.create_pipeline"() {offset = 0 : i64, stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   return
 }
 
 // -----
 
-// What a cluster is.
+// Cluster sizes.
 
 // expected-error@+1 {{'func.func' op has known_cluster_size = [2, 1, 1]; expected array<i32: x, y, z>}}
 func.func @no_array() attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = [2, 1, 1]} {
@@ -46,7 +46,7 @@ func.func @four_extents() attributes {known_block_size = array<i32: 128, 1, 1>, 
 
 // -----
 
-// expected-error@+1 {{'func.func' op has clusters of 4x4x1 blocks; expected 1 to 8 blocks}}
+// expected-error@+1 {{'func.func' op has clusters of 4x4x1 CTAs; expected 1 to 8 CTAs}}
 func.func @too_many() attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 4, 4>} {
   %r = "smem.create_pipeline"() {offset = 0 : i64, stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   return
@@ -54,7 +54,7 @@ func.func @too_many() attributes {known_block_size = array<i32: 128, 1, 1>, know
 
 // -----
 
-// expected-error@+1 {{'func.func' op has clusters of 0x1x1 blocks; expected 1 to 8 blocks}}
+// expected-error@+1 {{'func.func' op has clusters of 0x1x1 CTAs; expected 1 to 8 CTAs}}
 func.func @no_blocks() attributes {known_block_size = array<i32: 128, 1, 1>, nvvm.cluster_dim = array<i32: 0, 1, 1>} {
   %r = "smem.create_pipeline"() {offset = 0 : i64, stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   return
@@ -62,14 +62,14 @@ func.func @no_blocks() attributes {known_block_size = array<i32: 128, 1, 1>, nvv
 
 // -----
 
-// Loads are shared along what there is.
+// Multicast needs a cluster along its dimension.
 
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 func.func @alone(%m: !m, %i: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %r = "smem.create_pipeline"() {offset = 8192 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
-  // expected-error@+1 {{'smem.tma_load' op has multicast = "x", but the kernel has clusters of 1x1x1 blocks; set known_cluster_size = array<i32: x, y, z> on it}}
+  // expected-error@+1 {{'smem.tma_load' op has multicast = "x", but the kernel has clusters of 1x1x1 CTAs; set known_cluster_size = array<i32: x, y, z> on it}}
   "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "x"} : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
@@ -81,7 +81,7 @@ func.func @alone(%m: !m, %i: index) attributes {known_block_size = array<i32: 12
 func.func @other_dimension(%m: !m, %i: index) attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
   %r = "smem.create_pipeline"() {offset = 8192 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
-  // expected-error@+1 {{'smem.tma_load' op has multicast = "y", but the kernel has clusters of 2x1x1 blocks; set known_cluster_size = array<i32: x, y, z> on it}}
+  // expected-error@+1 {{'smem.tma_load' op has multicast = "y", but the kernel has clusters of 2x1x1 CTAs; set known_cluster_size = array<i32: x, y, z> on it}}
   "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "y"} : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
@@ -93,14 +93,14 @@ func.func @other_dimension(%m: !m, %i: index) attributes {known_block_size = arr
 func.func @three_dimensions(%m: !m, %i: index) attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 2>} {
   %r = "smem.create_pipeline"() {offset = 8192 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
-  // expected-error@+1 {{'smem.tma_load' op is in a kernel with clusters of 2x1x2 blocks; blocks share loads in clusters along x and y}}
+  // expected-error@+1 {{'smem.tma_load' op is in a kernel with clusters of 2x1x2 CTAs; CTAs share loads in clusters along x and y}}
   "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "x"} : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }
 
 // -----
 
-// 8 rows are one pattern; smem-assign-layouts would have said so.
+// 8 rows are one swizzle pattern; smem-assign-layouts would have rejected this.
 
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<8x64xbf16>, #smem.swizzle<"128B", "row-major">>
@@ -114,7 +114,7 @@ func.func @one_pattern(%m: !m, %i: index) attributes {known_block_size = array<i
 
 // -----
 
-// The host encodes maps of arguments.
+// The host encodes tensor maps of arguments only.
 
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
@@ -142,7 +142,7 @@ func.func @of_a_block(%m: !m, %i: index) attributes {known_block_size = array<i3
 
 // -----
 
-// Where a box may begin.
+// Starts of boxes.
 
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
@@ -182,7 +182,7 @@ func.func @placed_by_hand(%m: !m, %i: index) attributes {known_block_size = arra
 
 // -----
 
-// TMA counts rows of the pattern from absolute addresses; a view's base offset would be another.
+// TMA computes the swizzle phase from absolute addresses; the base offset of a view would differ.
 
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
@@ -207,7 +207,7 @@ func.func @no_layout(%m: !m, %i: index) attributes {known_block_size = array<i32
 
 // -----
 
-// A warp of a consumer arrives as one.
+// Each warp of a consumer arrives once.
 
 func.func @release(%i: index) attributes {known_block_size = array<i32: 160, 1, 1>} {
   // expected-error@+1 {{'smem.create_pipeline' op is in a kernel of 160 threads; expected a multiple of 128, whole warpgroups}}

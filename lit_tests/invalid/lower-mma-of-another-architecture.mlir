@@ -1,4 +1,4 @@
-// An smem.mma_desc that another architecture's passes have made.
+// An smem.mma_desc that was materialized for another architecture.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics --smem-lower-mma
 

@@ -1,4 +1,4 @@
-// Ops that belong to a kernel are refused outside of functions, by each pass that asks for it.
+// Ops outside of functions are rejected by each pass that needs the kernel.
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics --smem-lower-copies
 // RUN: smem-opt %s --split-input-file --verify-diagnostics --smem-allocate

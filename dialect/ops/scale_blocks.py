@@ -1,7 +1,6 @@
-"""Scale factors in global memory: blocks of 512 bytes that reach tiles as they are."""
+"""Scale factors in global memory: blocks of 512 bytes, which are copied to tiles unchanged."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...layout import LayoutError, Mismatch
 from ...layout.tcgen05 import scale_blocks, scale_layout
@@ -10,20 +9,24 @@ from ..bindings import ir
 from ..caching import cached_in_context
 from ..diagnostics import Invalid
 from ..divisibility import constant_of
+from ..irtypes import Type, Value
 from ..memrefs import is_dynamic, strides_of
 from ..types import layout_of, shape_of, tensor_of, tile_element
 
-#: What a memref of blocks has behind the numbers of blocks along rows and along K, and its strides there.
+#: The last dimensions of a memref of blocks, after the numbers of blocks along rows and along K, and
+#: their strides, in elements.
 _BLOCK_SHAPE = (LANES, BLOCK_COLUMNS, BLOCK_FACTORS)
 _BLOCK_STRIDES = (BLOCK_COLUMNS * BLOCK_FACTORS, BLOCK_FACTORS, 1)
 
-#: The scale factors that an 8-bit integer may hold, and those that nothing else can be.
+#: Integer types that can hold scale factors, and the element type that only scale factors have.
 _BYTES, _FACTORS = ("i8", "si8", "ui8"), "ue8m0"
 
 
-def holds_blocks(memref: Any) -> bool:
-    """Whether a memref is one of blocks of scale factors: its last dimensions are those of a block. The
-    lines of such a matrix would have 4 bytes, which no copy moves."""
+def holds_blocks(memref: Type) -> bool:
+    """Whether a memref holds blocks of scale factors: its last dimensions are those of a block.
+
+    No copy of a matrix has that type, as its lines would have 4 bytes.
+    """
     if not isinstance(memref, ir.MemRefType) or memref.rank != 5:
         return False
     element = memref.element_type
@@ -31,28 +34,32 @@ def holds_blocks(memref: Any) -> bool:
     return of_bytes and tuple(memref.shape[2:]) == _BLOCK_SHAPE
 
 
-def refuse_rows(memref: Any, tile: Any) -> None:
-    """Refuses to fill a tile of scale factors from a matrix of them.
+def reject_rows(memref: Type, tile: Type) -> None:
+    """Reject a copy of a row-major matrix to a tile of scale factors.
 
     Raises:
-        Invalid: if the tile holds scale factors by its type or its layout.
+        Invalid: if the element type or the layout of the tile is that of scale factors.
     """
     layout = layout_of(tile)
     blocks = layout is not None and not isinstance(scale_blocks(layout), Mismatch)
     if tile_element(tile).name == _FACTORS or blocks:
-        element = tensor_of(tile).element_type
+        expected = f"{_blocks_text(shape_of(tile))}x{tensor_of(tile).element_type}"
         raise Invalid(
-            f"takes {memref} for a tile of scale factors, which lie in blocks; order them on the host by "
-            f"layout.tcgen05.blocked and take memref<{_blocks_text(shape_of(tile))}x{element}>"
+            f"takes {memref} for a tile of scale factors, which are stored in blocks; reorder them on "
+            f"the host by layout.tcgen05.blocked and take memref<{expected}>"
         )
 
 
 @cached_in_context
-def check_blocks(memref: Any, tile: Any, does: str) -> None:
-    """Checks that the bytes of a memref of blocks are those of a tile.
+def check_blocks(memref: Type, tile: Type, does: str) -> None:
+    """Check that a memref of blocks has the bytes of a tile.
+
+    Args:
+        memref, tile: their types.
+        does: the verb of the message, for example "copies".
 
     Raises:
-        Invalid: if they are not; `does` says what is done with the memref, for example "copies".
+        Invalid: if it has not.
     """
     check_block_type(memref, tile, does)
     shape = shape_of(tile)
@@ -65,8 +72,8 @@ def check_blocks(memref: Any, tile: Any, does: str) -> None:
 
 
 @cached_in_context
-def check_block_type(memref: Any, tile: Any, does: str) -> None:
-    """Checks all of `check_blocks` but how many blocks there are."""
+def check_block_type(memref: Type, tile: Type, does: str) -> None:
+    """Check the rules of `check_blocks`, except for the number of blocks."""
     rows, factors = shape_of(tile)
     held, kept = str(memref.element_type), str(tensor_of(tile).element_type)
     try:
@@ -88,26 +95,29 @@ def check_block_type(memref: Any, tile: Any, does: str) -> None:
     for name, number in (("offset", offset), *(("stride", stride) for stride in strides[:2])):
         if not is_dynamic(number) and number % _BLOCK_STRIDES[0]:
             raise Invalid(
-                f"{does} {memref}: the {name} of {number} is no multiple of {_BLOCK_STRIDES[0]}, the "
+                f"{does} {memref}: the {name} of {number} is not a multiple of {_BLOCK_STRIDES[0]}, the "
                 "bytes of an access"
             )
 
 
 def check_block_load(
-    memref: Any, tile: Any, multicast: str | None, coordinates: Sequence[Any]
+    memref: Type, tile: Type, multicast: str | None, coordinates: Sequence[Value]
 ) -> None:
-    """Checks an `smem.tma_load` of blocks from a memref to a tile of those types.
+    """Check an `smem.tma_load` of blocks of scale factors.
+
+    Args:
+        memref, tile: their types.
+        multicast: the op's attribute.
+        coordinates: values, the row and the factor.
 
     Raises:
-        Invalid: if blocks cannot be loaded so, or constant coordinates are not where one begins.
+        Invalid: if blocks cannot be loaded so, or constant coordinates are not the start of a block.
     """
     if len(shape_of(tile)) != 2:
         raise Invalid(f"loads a tile (rows, factors), not {list(shape_of(tile))}; take a stage")
     check_block_type(memref, tile, "loads")
     if multicast is not None:
-        raise Invalid(
-            "loads blocks of scale factors, which are not multicast; each block loads them"
-        )
+        raise Invalid("loads blocks of scale factors, which are not multicast; each CTA loads them")
     if len(coordinates) != 2:
         raise Invalid(
             f"loads blocks of scale factors at {len(coordinates)} coordinates; expected 2, the row and "
