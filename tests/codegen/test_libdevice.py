@@ -228,7 +228,7 @@ def test_a_name_of_no_file(monkeypatch, tmp_path):
 def test_a_file_that_is_no_bitcode(monkeypatch, tmp_path):
     (tmp_path / "text.bc").write_text("define void @f() { ret void }")
     monkeypatch.setenv("MLIR_SMEM_LIBDEVICE", str(tmp_path / "text.bc"))
-    assert refused(kernel("math.erf %a")).endswith("text.bc', which is no bitcode of LLVM")
+    assert refused(kernel("math.erf %a")).endswith("text.bc', which is not LLVM bitcode")
 
 
 @pytest.mark.parametrize("kept", [4, 400, 200_000])

@@ -93,7 +93,7 @@ def process_id():
 @pytest.mark.parametrize("function, place, words", DEADLY.values(), ids=DEADLY)
 def test_what_llvm_dies_of_is_an_error(function, place, words):
     said = refused(module(function))
-    assert said.startswith(f"{place} cannot be compiled; LLVM dies of it: ")
+    assert said.startswith(f"{place} cannot be compiled; LLVM aborts: ")
     assert words in said
     assert ".entry product" in mlir_smem.compile(module(), emit="ptx").ptx
 
@@ -103,7 +103,7 @@ def test_the_kernel_that_llvm_dies_of_among_others():
     text = module(*functions)
     line = text[: text.index("@wide")].count("\n") + 1
     assert refused(text).startswith(
-        f"'llvm.func' at {line}:1 cannot be compiled; LLVM dies of it: "
+        f"'llvm.func' at {line}:1 cannot be compiled; LLVM aborts: "
     )
 
 
@@ -165,7 +165,7 @@ def test_what_llvm_never_ends_with(monkeypatch):
     with pytest.raises(CompileError) as error:
         mlir_smem.compile(ROUND_AND_ROUND, emit="ptx")
     assert "'llvm.func' at " in str(error.value)
-    assert "LLVM dies of it: CPU time limit exceeded (SIGXCPU)" in str(error.value)
+    assert "LLVM aborts: CPU time limit exceeded (SIGXCPU)" in str(error.value)
 
 
 def test_interrupting_ends_the_process():
