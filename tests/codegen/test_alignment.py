@@ -165,8 +165,8 @@ def test_an_argument_that_begins_behind_its_address():
     with pytest.raises(CompileError) as error:
         alignment("", "memref<4x8xf32, strided<[8, 1], offset: 4>>")
     assert (
-        "takes X of type memref<4x8xf32, strided<[8, 1], offset: 4>>, which begins 4 elements behind "
-        "its address; hosts give the address of the first element: expected offset: ?, or none"
+        "takes X of type memref<4x8xf32, strided<[8, 1], offset: 4>>, which begins 4 elements after "
+        "its address; hosts pass the address of the first element: expected offset: ?, or none"
     ) in str(error.value)
 
 

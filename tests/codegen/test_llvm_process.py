@@ -202,7 +202,7 @@ def test_no_python_to_run(monkeypatch, executable):
     monkeypatch.setattr(llvm_process, "_idle", [])
     monkeypatch.setattr(sys, "executable", executable)
     said = refused(module())
-    assert said.startswith("no process can be started to run LLVM in: ")
+    assert said.startswith("no process can be started to run LLVM: ")
     assert mlir_smem.compile(module(), emit="nvvm").nvvm
 
 

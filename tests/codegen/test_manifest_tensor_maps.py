@@ -79,24 +79,24 @@ def test_boxes_of_other_integers():
             (
                 "memref<?x?xbf16>",
                 map_text(argument=f"{index} : i64"),
-                f"describes argument {index}, which is no matrix; there are A, arg1",
+                f"describes argument {index}, which is not a matrix; there are A, arg1",
             )
             for index in (-1, 1, 2)
         ),
         (
             "memref<?x?xbf16>",
             map_text(box="array<i64: 1, 128, 64>"),
-            "has the box [1, 128, 64] for A of rank 2; expected as many extents, 2 to 5",
+            "has the box [1, 128, 64] for A of rank 2; expected one extent a dimension, 2 to 5",
         ),
         (
             "memref<?xbf16>",
             map_text(box="array<i64: 128>", contiguous="0 : i64"),
-            "has the box [128] for A of rank 1; expected as many extents, 2 to 5",
+            "has the box [128] for A of rank 1; expected one extent a dimension, 2 to 5",
         ),
         (
             "memref<?x?xbf16>",
             map_text(contiguous="2 : i64"),
-            "says that dimension 2 of A is contiguous, of 2",
+            "has the contiguous dimension 2, but A has 2 dimensions",
         ),
     ],
 )
@@ -118,5 +118,5 @@ def test_a_tensor_map_before_an_argument():
     with pytest.raises(CompileError) as error:
         arguments(f"%m: !llvm.ptr {{smem.tensor_map = {map_text()}}}, %A: memref<?x?xbf16>")
     assert at_the_kernel(error) == (
-        "parameters with smem.tensor_map stand behind the kernel's own arguments"
+        "parameters with smem.tensor_map must follow the kernel's own arguments"
     )

@@ -67,7 +67,7 @@ def test_none_at_all(nothing_installed):
         ptxas.find_ptxas()
     assert str(error.value) == (
         "ptxas was not found; install nvidia-cuda-nvcc, or name it in MLIR_SMEM_PTXAS "
-        "(--emit=ptx does without)"
+        "(--emit=ptx does not need it)"
     )
 
 
