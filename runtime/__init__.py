@@ -1,4 +1,4 @@
-"""Launching compiled kernels on a GPU, or on the emulator."""
+"""Launch compiled kernels on a GPU, or on the emulator."""
 
 from .arguments import Matrix
 from .arrays import Seen, seen

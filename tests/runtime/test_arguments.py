@@ -185,7 +185,7 @@ def test_every_element_type(element):
             kernel(argument("A", "M", "tf32"), C),
             {"A": ones(8, dtype=np.float32)},
             ["C"],
-            "A has elements of tf32, which NumPy has not",
+            "A has elements of tf32, a type that NumPy lacks",
         ),
         (
             kernel(argument("A", "M", "f32"), C),
@@ -313,8 +313,8 @@ def test_lines_begin_where_one_access_can():
         (
             A,
             Matrix(0x400, (128, 60), (60, 1), 2),
-            "A has the stride 120 bytes along dimension 0; the kernel moves 16 bytes at a time and "
-            "takes multiples of that",
+            "A has the stride 120 bytes along dimension 0; the kernel accesses 16 bytes at a time and "
+            "takes multiples of 16",
         ),
         (A, Matrix(0x408, (128, 64), (64, 1), 2), "A begins at 0x408, not a multiple of 16"),
         (A, Matrix(0, (0, 64), (64, 1), 2), "A is [0, 64]; expected at least one element"),

@@ -32,7 +32,7 @@ def test_a_given_grid_is_completed(given, grid):
 @pytest.mark.parametrize(
     "grid, extents, given, message",
     [
-        (None, {}, None, "matmul has no smem.grid; give a grid"),
+        (None, {}, None, "matmul has no smem.grid; pass a grid"),
         (GRID, {"M": 128}, None, "the grid of matmul needs N, which no input has"),
         (None, {}, [], "a grid has one to three positive extents, not []"),
         (None, {}, [1, 2, 3, 4], "a grid has one to three positive extents, not [1, 2, 3, 4]"),
@@ -63,6 +63,6 @@ def test_grids_that_are_no_whole_clusters(grid):
     with pytest.raises(LaunchError) as error:
         grid_of(kernel(cluster=[2, 4, 1]), {}, grid)
     assert said(error) == (
-        f"a grid of {grid} blocks is not possible; matmul runs in clusters, so it takes multiples of "
+        f"a grid of {grid} blocks is not possible; matmul has clusters; expected multiples of "
         "[2, 4, 1]"
     )

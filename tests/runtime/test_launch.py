@@ -105,8 +105,8 @@ def test_a_stream_can_be_given(scale, gpu):
 def test_what_is_no_stream(scale, gpu, stream):
     said = refused(scale, gpu, X, 7, 1.5, 0, stream=stream)
     assert said == (
-        f"{stream!r} is no stream: expected one of cuda-core, an object with __cuda_stream__, or a "
-        "handle"
+        f"{stream!r} is not a stream; expected one of cuda-core, an object with __cuda_stream__, or "
+        "a handle"
     )
 
 
@@ -149,7 +149,7 @@ def test_shared_memory_is_asked_for(gpu):
 
 def test_shared_memory_that_cannot_be_had(gpu, compiled):
     gpu.refusals["allow"] = Result.CUDA_ERROR_INVALID_VALUE
-    with pytest.raises(LaunchError, match="the GPU cannot give a block 0 bytes of shared memory"):
+    with pytest.raises(LaunchError, match="the GPU cannot give a thread block 0 bytes of shared memory"):
         Kernel(compiled)
 
 
@@ -193,7 +193,7 @@ def test_a_type_that_cannot_be_passed(gpu):
 def test_a_kernel_without_a_grid(gpu):
     text = module(kernel("", arguments="%n: i32"))
     said = refused(Kernel(mlir_smem.compile(text)), gpu, 7)
-    assert said == "product has no smem.grid; give a grid"
+    assert said == "product has no smem.grid; pass a grid"
 
 
 @pytest.mark.parametrize("number", ["7", 1.5, None, 1 << 40], ids=repr)
@@ -239,14 +239,14 @@ def test_resident_blocks_are_those_of_whole_clusters(gpu, compiled):
 def test_no_room_for_a_cluster(gpu, compiled, processors, refusals):
     gpu.processors = processors
     gpu.refusals.update(refusals)
-    message = r"no cluster of \(2, 2, 1\) blocks of scale finds room on the GPU: CUDA_"
+    message = r"no cluster of \(2, 2, 1\) blocks of scale fits the GPU: CUDA_"
     with pytest.raises(LaunchError, match=message):
         with_cluster(compiled, 2, 2, 1).resident_blocks()
 
 
 def test_a_grid_of_half_a_cluster(gpu, compiled):
     said = refused(with_cluster(compiled, 2, 1, 1), gpu, X, 7, 1.5, 0, grid=(3,))
-    assert said.startswith("a grid of [3, 1, 1] blocks is not possible; scale runs in clusters")
+    assert said.startswith("a grid of [3, 1, 1] blocks is not possible; scale has clusters")
 
 
 def with_maps(compiled, *swizzles):

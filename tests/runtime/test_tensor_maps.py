@@ -164,7 +164,7 @@ def test_the_most_that_tma_takes(said, matrix):
         (
             entry(element="f64"),
             X,
-            "TMA cannot copy f64, as the kernel does of X; expected one of f16, bf16, f32, tf32, i32, "
+            "TMA cannot copy f64, the elements of X; expected one of f16, bf16, f32, tf32, i32, "
             "f8E4M3FN, f8E5M2, i8, si8, ui8, e2m1_p64, e2m3_p32, e3m2_p32",
         ),
     ],

@@ -102,7 +102,7 @@ def test_a_gpu_of_another_architecture(device, compiled, found, name):
 def test_a_kernel_that_does_not_say_its_block_size(device):
     device((9, 0))
     text = "gpu.module @k { gpu.func @f() kernel { gpu.return } }"
-    with pytest.raises(LaunchError, match="f does not say its known_block_size"):
+    with pytest.raises(LaunchError, match="f has no known_block_size"):
         Kernel(mlir_smem.compile(text))
 
 
