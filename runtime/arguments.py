@@ -64,7 +64,7 @@ def kernel_named(manifest: Mapping[str, Any], entry: str | None) -> Mapping[str,
     return kernels[entry]
 
 
-def block_of(kernel: Mapping[str, Any]) -> tuple[int, int, int]:
+def block_extents(kernel: Mapping[str, Any]) -> tuple[int, int, int]:
     """Return the threads of a thread block along x, y, z.
 
     Raises:
@@ -231,7 +231,7 @@ def check_matrix(argument: Mapping[str, Any], matrix: Matrix) -> None:
         raise LaunchError(f"{name} begins at {matrix.pointer:#x}, not a multiple of {alignment}")
 
 
-def grid_of(
+def launch_grid(
     kernel: Mapping[str, Any], extents: Mapping[str, int], given: Sequence[int] | None
 ) -> tuple[int, int, int]:
     """Return the grid to launch: the given one, or the one that the manifest computes.

@@ -15,7 +15,7 @@ _NAMES: dict[np.dtype | str, str] = {dtype: name for name, dtype in reversed(DTY
 
 
 @dataclass(frozen=True)
-class Seen:
+class DeviceArray:
     """An array in a GPU's memory.
 
     Attributes:
@@ -34,7 +34,7 @@ class Seen:
         return _NAMES.get(self.dtype) or str(self.dtype)
 
 
-def seen(name: str, array: Any) -> Seen:
+def device_array(name: str, array: Any) -> DeviceArray:
     """Return address, shape, strides and element type of an array in a GPU's memory.
 
     Args:
@@ -57,7 +57,7 @@ def seen(name: str, array: Any) -> Seen:
     dtype = _element(array.dtype)
     # No kernel takes element types that NumPy lacks, so their size is not used.
     size = dtype.itemsize if isinstance(dtype, np.dtype) else 0
-    return Seen(Matrix(pointer, tuple(shape), tuple(strides), size), dtype, device)
+    return DeviceArray(Matrix(pointer, tuple(shape), tuple(strides), size), dtype, device)
 
 
 def matrix_of(argument: Mapping[str, Any], array: Any, device: int) -> Matrix:
@@ -72,7 +72,7 @@ def matrix_of(argument: Mapping[str, Any], array: Any, device: int) -> Matrix:
         LaunchError: if it is not in the memory of that GPU, or has another element type.
     """
     name = argument["name"]
-    found = seen(name, array)
+    found = device_array(name, array)
     if found.device != device:
         raise LaunchError(f"{name} is on GPU {found.device}, but the kernel is on GPU {device}")
     expected = DTYPES.get(argument["element"])

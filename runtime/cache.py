@@ -56,7 +56,7 @@ def cached_compile(text: str, arch: str = "sm_90a", **options: Any) -> Compiled:
     return made
 
 
-def is_kept(text: str, arch: str = "sm_90a", **options: Any) -> bool:
+def is_cached(text: str, arch: str = "sm_90a", **options: Any) -> bool:
     """Return whether `cached_compile` finds the kernel and compiles nothing."""
     path = _path(text, arch, options)
     return path is not None and _read(path, arch) is not None
@@ -82,7 +82,7 @@ def _key(text: str, arch: str, options: dict[str, Any]) -> str:
 
 def _read(path: Path, arch: str) -> Compiled | None:
     """Return a cached kernel; None if there is none, or the file was changed."""
-    data = kept(path)
+    data = read_cached(path)
     if data is None or sha256(data[_CHECKSUM:]).digest() != data[:_CHECKSUM]:
         return None
     try:
@@ -108,10 +108,10 @@ def _write(path: Path, made: Compiled) -> None:
         "cubin": base64.b64encode(made.cubin).decode(),
     }
     content = json.dumps(entry).encode()
-    keep(path, sha256(content).digest() + content, "the compiled kernel")
+    write_cached(path, sha256(content).digest() + content, "the compiled kernel")
 
 
-def kept(path: Path) -> bytes | None:
+def read_cached(path: Path) -> bytes | None:
     """Return the content of a file of the cache; None if there is no file, or it is not trusted."""
     try:
         with open(path, "rb") as file:
@@ -132,7 +132,7 @@ def _is_ours(status: os.stat_result) -> bool:
     return status.st_uid in (os.geteuid(), 0)
 
 
-def keep(path: Path, content: bytes, what: str) -> None:
+def write_cached(path: Path, content: bytes, what: str) -> None:
     """Write a file of the cache atomically. If it cannot be written, or would not be trusted, warn.
 
     Args:

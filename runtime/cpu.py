@@ -12,11 +12,11 @@ from ..emulator import emulate
 from ..emulator.strided import strided_copy
 from .arguments import (
     Matrix,
-    block_of,
+    block_extents,
     check_matrix,
-    grid_of,
     host_arrays,
     kernel_named,
+    launch_grid,
     solve_extents,
 )
 from .errors import LaunchError
@@ -55,7 +55,7 @@ def run_on_cpu(
     if compiled.located is None:
         raise LaunchError("the module was not compiled for the emulator; compile with emit='nvvm'")
     kernel = kernel_named(compiled.manifest, entry)
-    block = block_of(kernel)
+    block = block_extents(kernel)
     try:
         host = host_arrays(kernel, inputs, outputs)
         _check_memory(sum(array.nbytes for array in host.values()))
@@ -72,7 +72,7 @@ def run_on_cpu(
     for entry_of_map in kernel["tensor_maps"]:
         tensor_map(entry_of_map, matrices[entry_of_map["argument"]])
     shapes = {name: array.shape for name, array in arrays.items()}
-    x, y, z = grid_of(kernel, solve_extents(kernel, shapes), grid)
+    x, y, z = launch_grid(kernel, solve_extents(kernel, shapes), grid)
     emulate(
         compiled.located,
         kernel["entry"],

@@ -9,17 +9,17 @@ from ..codegen import Compiled
 from ..emulator.strided import strided_copy
 from .arguments import (
     Matrix,
-    block_of,
+    block_extents,
     check_matrix,
-    grid_of,
     host_arrays,
     kernel_named,
+    launch_grid,
     solve_extents,
 )
 from .arrays import matrix_of
 from .errors import LaunchError
 from .occupancy import resident_blocks
-from .parameters import Parameters, by_value, scalar, words
+from .parameters import Parameters, by_value, memref_parameters, scalar
 from .prepared import Code, Extents, Prepared
 from .tensor_maps import encode, tensor_map
 
@@ -51,7 +51,7 @@ class Kernel:
     ) -> None:
         cuda = _cuda()
         self.manifest = kernel_named(compiled.manifest, entry)
-        self._block = block_of(self.manifest)
+        self._block = block_extents(self.manifest)
         try:
             self.device = cuda.Device() if device is None else cuda.Device(device)
             self.device.set_current()
@@ -121,9 +121,11 @@ class Kernel:
             matrix = value if is_matrix else matrix_of(argument, value, self.device.device_id)
             check_matrix(argument, matrix)
             matrices[argument["name"]] = matrix
-            values += words(matrix)
+            values += memref_parameters(matrix)
         shapes = {name: matrix.shape for name, matrix in matrices.items()}
-        extents = self._extents(grid_of(self.manifest, solve_extents(self.manifest, shapes), grid))
+        extents = self._extents(
+            launch_grid(self.manifest, solve_extents(self.manifest, shapes), grid)
+        )
         maps = [tensor_map(m, matrices[m["argument"]]) for m in self.manifest["tensor_maps"]]
         values += [by_value(encode(each)) for each in maps]
         return Prepared(self._code, extents, Parameters(values), arrays)

@@ -24,7 +24,7 @@ class Parameters:
         self.address = ctypes.addressof(self._pointers)
 
 
-def words(matrix: Matrix) -> list[Any]:
+def memref_parameters(matrix: Matrix) -> list[Any]:
     """Return the parameters of a memref."""
     return [ctypes.c_int64(word) for word in pack(matrix)]
 

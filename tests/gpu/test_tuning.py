@@ -11,11 +11,11 @@ import pytest
 from mlir_smem.kernels.gemm import Config, Problem, candidates, prepare, tune
 from mlir_smem.kernels.gemm.call.device import gpu_name
 from mlir_smem.kernels.gemm.call.operands import operands
-from mlir_smem.kernels.gemm.call.remembered import known
+from mlir_smem.kernels.gemm.call.tuning_cache import tuned_config
 from mlir_smem.kernels.gemm.generator.kernel import text
 from mlir_smem.kernels.gemm.tuning.random_operands import random_operands
 from mlir_smem.kernels.gemm.tuning.timing import Stopwatch
-from mlir_smem.runtime import Kernel, cached_compile, run_on_gpu, seen
+from mlir_smem.runtime import Kernel, cached_compile, device_array, run_on_gpu
 from mlir_smem.runtime.arguments import DTYPES
 
 M, N, K = 512, 384, 256
@@ -47,7 +47,7 @@ def arrays():
 def test_random_operands_are_what_the_problem_says(problem):
     gpu_name()
     arrays = zip("ABC", random_operands(problem, M, N, K), strict=True)
-    of = operands(*(seen(name, array) for name, array in arrays))
+    of = operands(*(device_array(name, array) for name, array in arrays))
     assert (of.problem, of.m, of.n, of.k) == (problem, M, N, K)
 
 
@@ -56,7 +56,7 @@ def test_a_small_product_is_tuned(arrays, record_property):
     found = tune(*arrays, progress=False)
     record_property("seconds, kernels compiled", round(time.perf_counter() - start, 2))
     assert found in candidates(Problem(), M, N, K)
-    assert known(gpu_name(), Problem(), M, N, K) == found
+    assert tuned_config(gpu_name(), Problem(), M, N, K) == found
     start = time.perf_counter()
     assert tune(*arrays) == found
     assert time.perf_counter() - start < 0.5
@@ -66,7 +66,7 @@ def test_a_search_of_compiled_kernels_takes_no_three_seconds(record_property):
     gpu_name()
     arrays = random_operands(Problem(), 4096, 4096, 4096)
     assert len(candidates(Problem(), 4096, 4096, 4096)) == 16
-    # Another K: the same kernels, but nothing remembered.
+    # Another K: the same kernels, but no tuned configuration.
     tune(*random_operands(Problem(), 4096, 4096, 4032), progress=False)
     start = time.perf_counter()
     found = tune(*arrays, progress=False)

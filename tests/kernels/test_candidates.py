@@ -39,7 +39,7 @@ def test_what_is_stored_makes_room_for_a_fourth_stage():
     found = {config.tile[:2]: config for config in candidates(Problem(), 4096, 4096, 4096)}
     tight, roomy = found[256, 128], found[128, 128]
     assert (tight.stages, tight.store_columns) == (4, 64)
-    assert replace(tight, store_columns=128).most_stages(Problem()) == 3
+    assert replace(tight, store_columns=128).max_stages(Problem()) == 3
     assert (roomy.stages, roomy.store_columns) == (6, 128)
 
 

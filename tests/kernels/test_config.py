@@ -6,7 +6,7 @@ import pytest
 
 import mlir_smem
 from mlir_smem.kernels.gemm import Config, ConfigError, Problem
-from mlir_smem.kernels.gemm.generator.config import usual
+from mlir_smem.kernels.gemm.generator.config import default_config
 from mlir_smem.kernels.gemm.generator.kernel import text
 
 BF16 = Problem()
@@ -151,4 +151,4 @@ def test_what_just_fits_is_compiled_without_spills(name):
 
 @pytest.mark.parametrize("problem", [BF16, TF32, S8, replace(BF16, c="f32")], ids=str)
 def test_the_usual_one_fits(problem):
-    usual(problem, 4096, 4096, 4096).check(problem)
+    default_config(problem, 4096, 4096, 4096).check(problem)

@@ -5,7 +5,7 @@ import pytest
 
 from mlir_smem.kernels.gemm import Problem, ProblemError
 from mlir_smem.kernels.gemm.call.operands import operands
-from mlir_smem.runtime import Matrix, Seen
+from mlir_smem.runtime import DeviceArray, Matrix
 from mlir_smem.runtime.arguments import DTYPES
 
 
@@ -13,7 +13,7 @@ def array(shape, element="bf16", strides=None, device=0):
     strides = (shape[-1], 1) if strides is None else strides
     dtype = DTYPES.get(element, element)
     size = dtype.itemsize if isinstance(dtype, np.dtype) else 0
-    return Seen(Matrix(0x1000, tuple(shape), tuple(strides), size), dtype, device)
+    return DeviceArray(Matrix(0x1000, tuple(shape), tuple(strides), size), dtype, device)
 
 
 def refused(*arrays):

@@ -10,16 +10,16 @@ from multiprocessing import get_context
 import pytest
 
 from mlir_smem.kernels.gemm import Config, Problem, TuningError
-from mlir_smem.kernels.gemm.call.remembered import Task
+from mlir_smem.kernels.gemm.call.tuning_cache import Task
 from mlir_smem.kernels.gemm.generator.kernel import text
 from mlir_smem.kernels.gemm.tuning.search import Search
 from mlir_smem.kernels.gemm.tuning.workers import (
-    compile_here,
-    measure_here,
-    own_processes,
-    without_main,
+    compile_to_cache,
+    hidden_main_module,
+    local_processes,
+    measure_on_worker,
 )
-from mlir_smem.runtime import is_kept
+from mlir_smem.runtime import is_cached
 
 #: Kernels that are compiled fast.
 SMALL = [Config((64, n, 16), 2, consumers=1, store_columns=8) for n in (8, 16, 24)]
@@ -83,7 +83,7 @@ def test_nothing_fits():
 def test_kernels_are_compiled_in_any_executor(executor):
     with executor() as given:
         Search(task(*SMALL[:2]), False, None).compile(given)
-    assert [is_kept(text(Problem(), config)) for config in SMALL] == [True, True, False]
+    assert [is_cached(text(Problem(), config)) for config in SMALL] == [True, True, False]
 
 
 def test_what_is_submitted_can_be_sent_anywhere():
@@ -91,12 +91,13 @@ def test_what_is_submitted_can_be_sent_anywhere():
     Search(task(*SMALL[:1]), False, None).compile(executor)
     ((function, arguments, options),) = executor.given
     assert pickle.loads(pickle.dumps((function, arguments, options))) == (
-        compile_here,
+        compile_to_cache,
         (text(Problem(), SMALL[0]),),
         {},
     )
     assert (
-        pickle.loads(pickle.dumps((measure_here, Problem(), 1, 2, 3, Config())))[0] is measure_here
+        pickle.loads(pickle.dumps((measure_on_worker, Problem(), 1, 2, 3, Config())))[0]
+        is measure_on_worker
     )
 
 
@@ -120,7 +121,7 @@ def test_what_cannot_be_compiled_is_dropped_with_its_reason(monkeypatch):
     def fail_once(text_):
         return "CompileError: ptxas has a bad day" if text_ == text(Problem(), SMALL[0]) else None
 
-    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.compile_here", fail_once)
+    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.compile_to_cache", fail_once)
     search = Search(task(*SMALL), False, None)
     search.compile(AtOnce())
     result = search.fastest(stages)
@@ -129,17 +130,18 @@ def test_what_cannot_be_compiled_is_dropped_with_its_reason(monkeypatch):
 
 
 def test_errors_are_sent_as_text():
-    reason = compile_here("gpu.module @kernels {}")
+    reason = compile_to_cache("gpu.module @kernels {}")
     assert reason.startswith("CompileError: ")
 
 
 def test_a_script_is_not_run_anew_by_the_processes(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
-        "from mlir_smem.kernels.gemm.tuning.workers import compile_here, own_processes, without_main\n"
+        "from mlir_smem.kernels.gemm.tuning.workers import compile_to_cache\n"
+        "from mlir_smem.kernels.gemm.tuning.workers import hidden_main_module, local_processes\n"
         "print('run')\n"
-        "with own_processes() as pool, without_main():\n"
-        "    future = pool.submit(compile_here, 'no module')\n"
+        "with local_processes() as pool, hidden_main_module():\n"
+        "    future = pool.submit(compile_to_cache, 'no module')\n"
         "    reason = future.result()\n"
         "print(reason.split(':')[0], __name__)\n"
     )
@@ -149,7 +151,7 @@ def test_a_script_is_not_run_anew_by_the_processes(tmp_path):
 
 def test_the_main_module_is_there_again():
     main = sys.modules["__main__"]
-    with pytest.raises(ZeroDivisionError), without_main():
+    with pytest.raises(ZeroDivisionError), hidden_main_module():
         assert sys.modules["__main__"] is not main
         raise ZeroDivisionError
     assert sys.modules["__main__"] is main
@@ -158,7 +160,7 @@ def test_the_main_module_is_there_again():
 @pytest.mark.parametrize("processors, processes", [(1, 1), (2, 1), (4, 3), (64, 8), (None, 1)])
 def test_one_processor_is_left_to_the_program(monkeypatch, processors, processes):
     monkeypatch.setattr("os.cpu_count", lambda: processors)
-    with own_processes() as pool:
+    with local_processes() as pool:
         assert pool._max_workers == processes
 
 
@@ -214,7 +216,7 @@ def test_one_kernel_is_waited_for(monkeypatch):
             time.sleep(0.001)
         return None
 
-    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.compile_here", compile_)
+    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.compile_to_cache", compile_)
     with ThreadPoolExecutor(3) as pool:
         search.compile(pool)
     result = search.fastest(stages)

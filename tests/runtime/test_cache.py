@@ -13,7 +13,7 @@ import mlir_smem
 from mlir_smem.codegen import CompileError, ptxas, versions
 from mlir_smem.codegen.versions import toolchain
 from mlir_smem.dialect.bindings import ir
-from mlir_smem.runtime import cache, cached_compile, is_kept
+from mlir_smem.runtime import cache, cached_compile, is_cached
 
 TEXT = module()
 
@@ -63,18 +63,18 @@ def test_it_is_compiled_once(folder, compiled):
 
 
 def test_it_is_known_what_is_kept(folder, compiled):
-    assert not is_kept(TEXT, max_swizzle="64B")
+    assert not is_cached(TEXT, max_swizzle="64B")
     cached_compile(TEXT, max_swizzle="64B")
-    assert is_kept(TEXT, max_swizzle="64B")
-    assert not is_kept(TEXT)
+    assert is_cached(TEXT, max_swizzle="64B")
+    assert not is_cached(TEXT)
     entry(folder).write_bytes(b"damaged")
-    assert not is_kept(TEXT, max_swizzle="64B")
+    assert not is_cached(TEXT, max_swizzle="64B")
 
 
 def test_nothing_is_kept_without_a_cache(monkeypatch, compiled):
     monkeypatch.setenv("MLIR_SMEM_CACHE", "off")
     cached_compile(TEXT)
-    assert not is_kept(TEXT)
+    assert not is_cached(TEXT)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_an_entry_of_other_content_is_compiled_anew(folder, compiled, other):
     file = entry(folder)
     whole = file.read_bytes()
     file.write_bytes(other(whole))
-    assert not is_kept(TEXT)
+    assert not is_cached(TEXT)
     assert cached_compile(TEXT) == first
     assert len(compiled) == 2
     assert entry(folder).read_bytes() == whole
@@ -235,8 +235,8 @@ def test_the_entry_of_another_architecture_is_not_taken(folder, compiled):
     cached_compile(TEXT)
     cached_compile(TEXT, "sm_100a")
     # Of the stand-in's two entries, both of which say sm_90a, one is in the place of another.
-    assert is_kept(TEXT)
-    assert not is_kept(TEXT, "sm_100a")
+    assert is_cached(TEXT)
+    assert not is_cached(TEXT, "sm_100a")
 
 
 # Whom it is trusted from.
@@ -267,7 +267,7 @@ def owned(monkeypatch):
 def test_entries_of_others_are_not_trusted(folder, compiled, owned, of, user, trusted):
     cached_compile(TEXT)
     owned(folder if of == "folder" else entry(folder), user)
-    assert is_kept(TEXT) == trusted
+    assert is_cached(TEXT) == trusted
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ def test_entries_of_others_are_not_trusted(folder, compiled, owned, of, user, tr
 def test_entries_that_others_write_are_not_trusted(folder, compiled, mode, trusted):
     cached_compile(TEXT)
     entry(folder).chmod(mode)
-    assert is_kept(TEXT) == trusted
+    assert is_cached(TEXT) == trusted
 
 
 def test_nothing_is_kept_in_the_folder_of_another(folder, compiled, owned):

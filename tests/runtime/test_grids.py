@@ -4,7 +4,7 @@ import pytest
 from test_arguments import kernel, said
 
 from mlir_smem.runtime import LaunchError
-from mlir_smem.runtime.arguments import grid_of
+from mlir_smem.runtime.arguments import launch_grid
 
 GRID = [["N", 256], ["M", 128]]
 
@@ -19,14 +19,14 @@ GRID = [["N", 256], ["M", 128]]
     ],
 )
 def test_the_grid_covers_the_extents(extents, grid):
-    assert grid_of(kernel(grid=GRID), extents, None) == grid
+    assert launch_grid(kernel(grid=GRID), extents, None) == grid
 
 
 @pytest.mark.parametrize(
     "given, grid", [((7,), (7, 1, 1)), ((7, 5), (7, 5, 1)), ([7, 5, 3], (7, 5, 3))]
 )
 def test_a_given_grid_is_completed(given, grid):
-    assert grid_of(kernel(grid=GRID), {}, given) == grid
+    assert launch_grid(kernel(grid=GRID), {}, given) == grid
 
 
 @pytest.mark.parametrize(
@@ -49,19 +49,19 @@ def test_a_given_grid_is_completed(given, grid):
 )
 def test_grids_that_cannot_be(grid, extents, given, message):
     with pytest.raises(LaunchError) as error:
-        grid_of(kernel(grid=grid), extents, given)
+        launch_grid(kernel(grid=grid), extents, given)
     assert said(error) == message
 
 
 @pytest.mark.parametrize("grid", [(2, 4), (6, 8, 3)])
 def test_grids_of_whole_clusters(grid):
-    assert grid_of(kernel(cluster=[2, 4, 1]), {}, grid) == (*grid, 1)[:3]
+    assert launch_grid(kernel(cluster=[2, 4, 1]), {}, grid) == (*grid, 1)[:3]
 
 
 @pytest.mark.parametrize("grid", [[3, 4, 1], [2, 6, 1]])
 def test_grids_that_are_no_whole_clusters(grid):
     with pytest.raises(LaunchError) as error:
-        grid_of(kernel(cluster=[2, 4, 1]), {}, grid)
+        launch_grid(kernel(cluster=[2, 4, 1]), {}, grid)
     assert said(error) == (
         f"a grid of {grid} blocks is not possible; matmul has clusters; expected multiples of "
         "[2, 4, 1]"

@@ -149,7 +149,9 @@ def test_shared_memory_is_asked_for(gpu):
 
 def test_shared_memory_that_cannot_be_had(gpu, compiled):
     gpu.refusals["allow"] = Result.CUDA_ERROR_INVALID_VALUE
-    with pytest.raises(LaunchError, match="the GPU cannot give a thread block 0 bytes of shared memory"):
+    with pytest.raises(
+        LaunchError, match="the GPU cannot give a thread block 0 bytes of shared memory"
+    ):
         Kernel(compiled)
 
 

@@ -6,16 +6,16 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from ....runtime import Kernel, Prepared, Seen, cached_compile, seen
+from ....runtime import DeviceArray, Kernel, Prepared, cached_compile, device_array
 from ....runtime.arguments import DTYPES
-from ..generator.config import Config, usual
+from ..generator.config import Config, default_config
 from ..generator.kernel import text
 from ..generator.problem import Problem, ProblemError, results
 from .device import gpu_name
 from .libraries import assign, current_stream, element_named, empty, finish, wait_for
 from .operands import Operands, operands, whole_columns
-from .remembered import known
 from .transposing import k_major
+from .tuning_cache import tuned_config
 
 #: Products whose arguments stay packed, and kernels that stay loaded, so that calling again costs little.
 _PREPARED, _KERNELS = 256, 64
@@ -56,9 +56,9 @@ def matmul(
     for each in (a, b):
         wait_for(each)
     # What is transposed lives until the product is enqueued behind it.
-    _a, first = k_major("A", a, seen("A", a), 1, stream)
-    _b, second = k_major("B", b, seen("B", b), 0, stream)
-    given = None if out is None else seen("C", out)
+    _a, first = k_major("A", a, device_array("A", a), 1, stream)
+    _b, second = k_major("B", b, device_array("B", b), 0, stream)
+    given = None if out is None else device_array("C", out)
     if given is not None and not _is_ragged(given):
         _prepared(first, second, given, config).launch(stream)
         finish(out)
@@ -82,8 +82,8 @@ def prepare(a: Any, b: Any, out: Any, config: Config | None = None) -> Prepared:
     Raises:
         ProblemError, ConfigError, LaunchError: as `matmul`.
     """
-    to = seen("C", out)
-    of = operands(seen("A", a), seen("B", b), to)
+    to = device_array("C", out)
+    of = operands(device_array("A", a), device_array("B", b), to)
     if _is_ragged(to):
         raise ProblemError(
             f"the rows of C are {of.n * to.matrix.item_bytes} bytes, but TMA writes multiples of 16: it "
@@ -94,20 +94,20 @@ def prepare(a: Any, b: Any, out: Any, config: Config | None = None) -> Prepared:
 
 
 @lru_cache(maxsize=_PREPARED)
-def _prepared(a: Seen, b: Seen, out: Seen, config: Config | None) -> Prepared:
+def _prepared(a: DeviceArray, b: DeviceArray, out: DeviceArray, config: Config | None) -> Prepared:
     """A launch that does not keep the arrays: operands that lie in the same place are the same."""
     kernel, grid = _kernel_and_grid(operands(a, b, out), config)
     return kernel.prepare(a.matrix, b.matrix, out.matrix, grid=grid)
 
 
-def forget_guesses() -> None:
+def clear_prepared() -> None:
     """Has later calls look for what `tune` has found since."""
     _prepared.cache_clear()
 
 
 def _kernel_and_grid(of: Operands, config: Config | None) -> tuple[Kernel, tuple[int, int]]:
     product = of.problem, of.m, of.n, of.k
-    config = config or known(gpu_name(of.device), *product) or usual(*product)
+    config = config or tuned_config(gpu_name(of.device), *product) or default_config(*product)
     kernel = _kernel(of.problem, config, of.device)
     return kernel, config.grid(of.m, of.n, kernel.resident_blocks())
 
@@ -118,13 +118,13 @@ def _kernel(problem: Problem, config: Config, device: int) -> Kernel:
     return Kernel(cached_compile(text(problem, config)), device=device)
 
 
-def _is_ragged(out: Seen) -> bool:
+def _is_ragged(out: DeviceArray) -> bool:
     """Whether TMA would write beyond the ends of an array's rows."""
     shape, size = out.matrix.shape, out.matrix.item_bytes
     return len(shape) == 2 and size > 0 and whole_columns(shape[1], size) != shape[1]
 
 
-def _new_result(like: Any, a: Seen, b: Seen, dtype: Any) -> tuple[Any, Seen]:
+def _new_result(like: Any, a: DeviceArray, b: DeviceArray, dtype: Any) -> tuple[Any, DeviceArray]:
     """A new array for the product, with rows that TMA can write, and the part that is the product."""
     for name, each in (("A", a), ("B", b)):
         if len(each.matrix.shape) != 2:
@@ -140,5 +140,5 @@ def _new_result(like: Any, a: Seen, b: Seen, dtype: Any) -> tuple[Any, Seen]:
         )
     m, n = a.matrix.shape[0], b.matrix.shape[1]
     made = empty(like, (m, whole_columns(n, DTYPES[element[0]].itemsize)), element[0])
-    to = seen("C", made)
+    to = device_array("C", made)
     return made, replace(to, matrix=replace(to.matrix, shape=(m, n)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from ....layout.elements import UNIT_BYTES
-from ....runtime import Matrix, Seen
+from ....runtime import DeviceArray, Matrix
 from ..generator.problem import Problem, ProblemError
 
 
@@ -27,7 +27,7 @@ class Operands:
     device: int
 
 
-def operands(a: Seen, b: Seen, out: Seen) -> Operands:
+def operands(a: DeviceArray, b: DeviceArray, out: DeviceArray) -> Operands:
     """The operands of `out = a @ b`: `a` (M, K), `b` (K, N), `out` (M, N).
 
     Raises:
@@ -58,7 +58,7 @@ def whole_columns(n: int, item_bytes: int) -> int:
     return ceil(n / unit) * unit
 
 
-def _check(name: str, each: Seen, first: Seen) -> None:
+def _check(name: str, each: DeviceArray, first: DeviceArray) -> None:
     shape = each.matrix.shape
     if len(shape) != 2:
         raise ProblemError(f"{name} has the shape {list(shape)}; expected a matrix")
@@ -70,7 +70,7 @@ def _check(name: str, each: Seen, first: Seen) -> None:
         )
 
 
-def _by(each: Seen) -> str:
+def _by(each: DeviceArray) -> str:
     return "x".join(map(str, each.matrix.shape))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ....dialect import new_context
 from ....layout.wgmma import MN_MAJOR
-from ....runtime import Kernel, Matrix, Seen, cached_compile, seen
+from ....runtime import DeviceArray, Kernel, Matrix, cached_compile, device_array
 from ..generator.problem import is_multiplied, multiplicand
 from ..generator.transpose import build_transpose
 from .libraries import empty
@@ -18,7 +18,9 @@ from .operands import contiguous_dim, whole_columns
 _BLOCKS = 2
 
 
-def k_major(name: str, array: Any, of: Seen, dim: int, stream: Any) -> tuple[Any, Seen]:
+def k_major(
+    name: str, array: Any, of: DeviceArray, dim: int, stream: Any
+) -> tuple[Any, DeviceArray]:
     """An operand that tensor cores can read: as it is, or a copy along whose dimension `dim`, that of K,
     neighbours are adjacent.
 
@@ -43,7 +45,7 @@ def k_major(name: str, array: Any, of: Seen, dim: int, stream: Any) -> tuple[Any
     across = of.matrix if dim == 1 else _exchanged(of.matrix)
     rows, columns = across.shape
     made = empty(array, (rows, whole_columns(columns, across.item_bytes)), of.element)
-    along = replace(seen(name, made).matrix, shape=across.shape)
+    along = replace(device_array(name, made).matrix, shape=across.shape)
     kernel = _kernel("f32" if across.item_bytes == 4 else "i8", of.device)
     blocks = _BLOCKS * kernel.device.properties.multiprocessor_count
     kernel.prepare(across, along, grid=(blocks,)).launch(stream)

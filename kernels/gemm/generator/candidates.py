@@ -76,7 +76,7 @@ def _variants(problem: Problem, tile: tuple[int, int, int], m: int, n: int) -> I
     depth = _LINE_BYTES // item_bytes(problem.a)
     base = Config((tile_m, tile_n, depth), consumers=consumers, store_columns=width)
     narrow = replace(base, store_columns=width // 2)
-    if base.most_stages(problem) < min(_FEW_STAGES, narrow.most_stages(problem)):
+    if base.max_stages(problem) < min(_FEW_STAGES, narrow.max_stages(problem)):
         base = narrow
     clusters = ((2, 1), (1, 2))
     groups = (8, 32)
@@ -88,7 +88,7 @@ def _variants(problem: Problem, tile: tuple[int, int, int], m: int, n: int) -> I
         replace(base, store_columns=base.store_columns // 2, store_buffers=2 * base.store_buffers),
         replace(base, store_buffers=1),
     ):
-        fitting = replace(config, stages=min(_MOST_STAGES, config.most_stages(problem)))
+        fitting = replace(config, stages=min(_MOST_STAGES, config.max_stages(problem)))
         try:
             fitting.check(problem)
         except ConfigError:

@@ -101,7 +101,7 @@ class Config:
         the warpgroup that waits for it sees all of its phases."""
         return self.stores * ceil(self.store_buffers / self.stores)
 
-    def most_stages(self, problem: Problem) -> int:
+    def max_stages(self, problem: Problem) -> int:
         """How many stages fit beside what is stored; 0 or fewer if none do."""
         none, one = (replace(self, stages=stages).shared_bytes(problem) for stages in (0, 1))
         return (MAX_BYTES - none) // (one - none)
@@ -181,7 +181,7 @@ class Config:
         m, n, k = self.tile
         stages, store, barriers = self._shared(problem)
         a, b, c = (item_bytes(element) for element in (problem.a, problem.b, problem.c))
-        fitting = self.most_stages(problem)
+        fitting = self.max_stages(problem)
         raise ConfigError(
             f"a block needs {stages + store + barriers} bytes of shared memory, but has {MAX_BYTES}: "
             f"{self.stages} stages * ({m} * {k} * {a} + {k} * {n} * {b}) = {stages}, "
@@ -192,7 +192,7 @@ class Config:
         )
 
 
-def usual(problem: Problem, m: int, n: int, k: int) -> Config:
+def default_config(problem: Problem, m: int, n: int, k: int) -> Config:
     """A good guess for a problem of any size."""
     depth = 128 * 8 // multiplicand(problem.a).bits
     columns = 128 if problem.c in ("bf16", "f16") else 64

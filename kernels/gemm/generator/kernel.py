@@ -9,7 +9,7 @@ from ....dialect import ops as smem
 from ....dialect.bindings import arith, gpu, ir, memref, nvvm, scf
 from .config import REGISTERS, Config
 from .problem import Problem
-from .schedule import TileLoop
+from .tile_scheduler import PersistentTileScheduler
 
 
 def build(problem: Problem, config: Config) -> Any:
@@ -89,7 +89,9 @@ class _Gemm:
         # The thread that stores hands out buffers, so it is the producer.
         self.buffers = smem.create_pipeline(config.store_stages, producers=1, consumers=1)
         self.pipeline = smem.create_pipeline(config.stages, producers=1, consumers=config.consumers)
-        self.loop = TileLoop(config, memref.dim(a, _index(0)), memref.dim(b, _index(1)))
+        self.loop = PersistentTileScheduler(
+            config, memref.dim(a, _index(0)), memref.dim(b, _index(1))
+        )
         depth = memref.dim(a, _index(1))
         self.steps = arith.divui(arith.addi(depth, _index(k - 1)), _index(k))
 

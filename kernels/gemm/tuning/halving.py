@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import ceil
 from statistics import median
 
-from ..call.remembered import Result
+from ..call.tuning_cache import Result
 from ..generator.config import Config
 
 #: Measurements of each configuration before the slower half is left out.

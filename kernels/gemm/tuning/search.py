@@ -10,12 +10,12 @@ from typing import Any
 
 from tqdm import tqdm
 
-from ....runtime import cache_folder, is_kept
-from ..call.remembered import Task
+from ....runtime import cache_folder, is_cached
+from ..call.tuning_cache import Task
 from ..generator.config import Config, ConfigError
 from ..generator.kernel import text
 from .halving import ROUNDS, Measure, Result, halving, sizes
-from .workers import compile_here, own_processes, without_main
+from .workers import compile_to_cache, hidden_main_module, local_processes
 
 #: Why a configuration is dropped that nobody had the time to compile.
 _LATE = "it was not compiled when the budget was over"
@@ -63,12 +63,14 @@ class Search:
         if cache_folder() is None:
             return
         texts = {config: text(self._problem, config) for config in self._left}
-        missing = [config for config in self._left if not is_kept(texts[config])]
+        missing = [config for config in self._left if not is_cached(texts[config])]
         if not missing:
             return
-        with nullcontext(executor) if executor else own_processes() as given:
-            with nullcontext() if executor else without_main():
-                futures = {given.submit(compile_here, texts[config]): config for config in missing}
+        with nullcontext(executor) if executor else local_processes() as given:
+            with nullcontext() if executor else hidden_main_module():
+                futures = {
+                    given.submit(compile_to_cache, texts[config]): config for config in missing
+                }
             for future in self._completed(futures):
                 reason = future.result()
                 if reason is not None:

@@ -1,4 +1,4 @@
-"""`tune(a, b, out)`: the fastest configuration for a product, by measurement, and remembered."""
+"""`tune(a, b, out)`: the fastest configuration for a product, by measurement, and kept on disk."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from concurrent.futures import Executor
 from contextlib import closing
 from typing import Any
 
-from ....runtime import seen
+from ....runtime import device_array
 from ..call.device import gpu_name
-from ..call.matmul import forget_guesses, prepare
+from ..call.matmul import clear_prepared, prepare
 from ..call.operands import operands
-from ..call.remembered import Task, recall, remember
+from ..call.tuning_cache import Task, read_tuned, write_tuned
 from ..generator.candidates import candidates
 from ..generator.config import Config
 from .search import Search
 from .timing import Stopwatch
-from .workers import Elsewhere
+from .workers import RemoteStopwatch
 
 
 def tune(
@@ -56,23 +56,23 @@ def tune(
         raise ValueError(f"measure is {measure!r}; expected 'local' or 'remote'")
     if measure == "remote" and executor is None:
         raise ValueError("measure='remote' needs an executor whose workers have GPUs")
-    of = operands(seen("A", a), seen("B", b), seen("C", out))
+    of = operands(device_array("A", a), device_array("B", b), device_array("C", out))
     product = of.problem, of.m, of.n, of.k
     remote = executor if measure == "remote" else None
     gpu = remote.submit(gpu_name).result() if remote else gpu_name(of.device)
     task = Task(
         gpu, *product, tuple(configs) if configs is not None else tuple(candidates(*product))
     )
-    found = recall(task)
+    found = read_tuned(task)
     if found is not None:
         return found
     search = Search(task, progress, budget)
     if remote:
-        result = search.fastest(Elsewhere(remote, *product))
+        result = search.fastest(RemoteStopwatch(remote, *product))
     else:
         search.compile(executor)
         with closing(Stopwatch(lambda config: prepare(a, b, out, config))) as stopwatch:
             result = search.fastest(stopwatch)
-    remember(task, result)
-    forget_guesses()
+    write_tuned(task, result)
+    clear_prepared()
     return result.config

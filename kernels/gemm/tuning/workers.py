@@ -24,23 +24,23 @@ from .timing import Stopwatch
 _MOST_PROCESSES = 8
 
 #: Of the threads of a process, one at a time compiles (the bindings allow no more) or measures.
-_ALONE = Lock()
+_LOCK = Lock()
 
 
-def compile_here(text: str) -> str | None:
+def compile_to_cache(text: str) -> str | None:
     """Compiles a kernel and keeps it on disk; says why it cannot be compiled, if so."""
     try:
-        with _ALONE:
+        with _LOCK:
             cached_compile(text)
     except Exception as error:  # not every exception survives the way to another process
         return f"{type(error).__name__}: {error}"
     return None
 
 
-def measure_here(problem: Problem, m: int, n: int, k: int, config: Config) -> float | str:
+def measure_on_worker(problem: Problem, m: int, n: int, k: int, config: Config) -> float | str:
     """Seconds of a product of random matrices on this process's GPU, or why there is none."""
     try:
-        with _ALONE:
+        with _LOCK:
             gpu_name()  # makes the GPU this thread's
             (time,) = _stopwatch(problem, m, n, k)([config])
     except Exception as error:
@@ -54,7 +54,7 @@ def _stopwatch(problem: Problem, m: int, n: int, k: int) -> Stopwatch:
     return Stopwatch(lambda config: prepare(*arrays, config))
 
 
-class Elsewhere:
+class RemoteStopwatch:
     """Measures configurations on the GPUs of an executor's workers; a `Measure` of `halving`."""
 
     def __init__(self, executor: Executor, problem: Problem, m: int, n: int, k: int) -> None:
@@ -62,7 +62,7 @@ class Elsewhere:
         self._product = problem, m, n, k
 
     def __call__(self, configs: Sequence[Config]) -> Iterator[float | str]:
-        futures = [self._executor.submit(measure_here, *self._product, c) for c in configs]
+        futures = [self._executor.submit(measure_on_worker, *self._product, c) for c in configs]
         for future in futures:
             try:
                 yield future.result()
@@ -71,7 +71,7 @@ class Elsewhere:
 
 
 @contextmanager
-def own_processes() -> Iterator[Executor]:
+def local_processes() -> Iterator[Executor]:
     """Processes of this machine, to compile in."""
     # One processor is left to the program. GPUs do not survive a fork, so processes are started anew.
     count = min(_MOST_PROCESSES, max(1, (os.cpu_count() or 2) - 1))
@@ -83,7 +83,7 @@ def own_processes() -> Iterator[Executor]:
 
 
 @contextmanager
-def without_main() -> Iterator[None]:
+def hidden_main_module() -> Iterator[None]:
     """Processes that are started meanwhile do not import the program's main module.
 
     They need nothing of it, and would run a script anew that does not ask whether it is main.

@@ -7,7 +7,13 @@ from dataclasses import replace
 import pytest
 
 from mlir_smem.kernels.gemm import Config, Problem, candidates
-from mlir_smem.kernels.gemm.call.remembered import Result, Task, known, recall, remember
+from mlir_smem.kernels.gemm.call.tuning_cache import (
+    Result,
+    Task,
+    read_tuned,
+    tuned_config,
+    write_tuned,
+)
 
 CONFIGS = (Config(), Config(group=8), Config(stages=5))
 TASK = Task("NVIDIA H200", Problem(), 4096, 2048, 1024, CONFIGS)
@@ -26,13 +32,13 @@ def entry(folder):
 
 
 def test_what_is_kept_is_found_again():
-    assert recall(TASK) is None
-    remember(TASK, RESULT)
-    assert recall(TASK) == CONFIGS[1]
+    assert read_tuned(TASK) is None
+    write_tuned(TASK, RESULT)
+    assert read_tuned(TASK) == CONFIGS[1]
 
 
 def test_it_can_be_read(folder):
-    remember(TASK, RESULT)
+    write_tuned(TASK, RESULT)
     said = json.loads(entry(folder).read_text())
     assert said["task"]["gpu"] == "NVIDIA H200"
     assert (said["task"]["m"], said["task"]["n"], said["task"]["k"]) == (4096, 2048, 1024)
@@ -56,26 +62,26 @@ def test_it_can_be_read(folder):
     ids=str,
 )
 def test_another_task_is_searched_anew(other):
-    remember(TASK, RESULT)
-    assert recall(replace(TASK, **other)) is None
+    write_tuned(TASK, RESULT)
+    assert read_tuned(replace(TASK, **other)) is None
 
 
 def test_another_version_searches_anew(monkeypatch):
-    remember(TASK, RESULT)
-    monkeypatch.setattr("mlir_smem.kernels.gemm.call.remembered._VERSION", 0)
-    assert recall(TASK) is None
+    write_tuned(TASK, RESULT)
+    monkeypatch.setattr("mlir_smem.kernels.gemm.call.tuning_cache._VERSION", 0)
+    assert read_tuned(TASK) is None
 
 
 def test_what_others_may_write_is_not_believed(folder):
-    remember(TASK, RESULT)
+    write_tuned(TASK, RESULT)
     entry(folder).chmod(0o666)
-    assert recall(TASK) is None
+    assert read_tuned(TASK) is None
 
 
 def test_a_later_result_takes_the_place():
-    remember(TASK, RESULT)
-    remember(TASK, Result(CONFIGS[0], {CONFIGS[0]: 1e-5}, {}))
-    assert recall(TASK) == CONFIGS[0]
+    write_tuned(TASK, RESULT)
+    write_tuned(TASK, Result(CONFIGS[0], {CONFIGS[0]: 1e-5}, {}))
+    assert read_tuned(TASK) == CONFIGS[0]
 
 
 @pytest.mark.parametrize(
@@ -106,21 +112,21 @@ def test_a_later_result_takes_the_place():
     ],
 )
 def test_a_damaged_file_is_none(folder, damage):
-    remember(TASK, RESULT)
+    write_tuned(TASK, RESULT)
     file = entry(folder)
     whole = file.read_bytes()
     assert damage(whole) != whole
     file.write_bytes(damage(whole))
-    assert recall(TASK) is None
-    remember(TASK, RESULT)
+    assert read_tuned(TASK) is None
+    write_tuned(TASK, RESULT)
     assert file.read_bytes() == whole
 
 
 def test_nothing_is_kept_without_a_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("MLIR_SMEM_CACHE", "off")
     monkeypatch.chdir(tmp_path)
-    remember(TASK, RESULT)
-    assert recall(TASK) is None
+    write_tuned(TASK, RESULT)
+    assert read_tuned(TASK) is None
     assert list(tmp_path.iterdir()) == []
 
 
@@ -130,8 +136,8 @@ def test_a_folder_that_cannot_be_written(monkeypatch, tmp_path):
     with pytest.warns(
         UserWarning, match=r"the configuration that was found is not kept: .*MLIR_SMEM"
     ):
-        remember(TASK, RESULT)
-    assert recall(TASK) is None
+        write_tuned(TASK, RESULT)
+    assert read_tuned(TASK) is None
 
 
 def test_others_see_the_whole_file_or_none(folder, monkeypatch):
@@ -141,13 +147,13 @@ def test_others_see_the_whole_file_or_none(folder, monkeypatch):
 
     monkeypatch.setattr(os, "replace", refuse)
     with pytest.warns(UserWarning, match="disk full"):
-        remember(TASK, RESULT)
+        write_tuned(TASK, RESULT)
     assert list(folder.iterdir()) == []
 
 
 def test_what_is_known_of_a_product():
     product = Problem(), 512, 256, 128
-    assert known("NVIDIA H200", *product) is None
+    assert tuned_config("NVIDIA H200", *product) is None
     configs = tuple(candidates(*product))
-    remember(Task("NVIDIA H200", *product, configs), Result(configs[2], {configs[2]: 1e-6}, {}))
-    assert known("NVIDIA H200", *product) == configs[2]
+    write_tuned(Task("NVIDIA H200", *product, configs), Result(configs[2], {configs[2]: 1e-6}, {}))
+    assert tuned_config("NVIDIA H200", *product) == configs[2]

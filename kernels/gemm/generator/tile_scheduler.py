@@ -10,7 +10,7 @@ from ....dialect.bindings import arith, gpu, ir, scf
 from .config import Config
 
 
-class TileLoop:
+class PersistentTileScheduler:
     """The loop over a block's tiles: clusters take them in turn, in groups of rows.
 
     A cluster's tiles lie side by side. Of `group` rows of clusters, all columns are visited before the

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ....runtime import cache_folder, keep, kept
+from ....runtime import cache_folder, read_cached, write_cached
 from ..generator.candidates import candidates
 from ..generator.config import Config
 from ..generator.problem import Problem
@@ -56,11 +56,11 @@ class Result:
     dropped: dict[Config, str]
 
 
-def recall(task: Task) -> Config | None:
+def read_tuned(task: Task) -> Config | None:
     """What was found for a task; None if nothing was, or the file holds anything else."""
     path = _path(task)
     try:
-        entry = json.loads((path and kept(path)) or b"{}")
+        entry = json.loads((path and read_cached(path)) or b"{}")
         if entry["task"] == task.described():
             number = entry["task"]["configs"].index(entry["fastest"])
             return task.configs[number]
@@ -69,12 +69,12 @@ def recall(task: Task) -> Config | None:
     return None
 
 
-def known(gpu: str, problem: Problem, m: int, n: int, k: int) -> Config | None:
+def tuned_config(gpu: str, problem: Problem, m: int, n: int, k: int) -> Config | None:
     """What `tune` found for a product among its own candidates; None if it was not asked yet."""
-    return recall(Task(gpu, problem, m, n, k, tuple(candidates(problem, m, n, k))))
+    return read_tuned(Task(gpu, problem, m, n, k, tuple(candidates(problem, m, n, k))))
 
 
-def remember(task: Task, result: Result) -> None:
+def write_tuned(task: Task, result: Result) -> None:
     """Keeps what was found; where it cannot be written, it is done without, with a warning."""
     path = _path(task)
     if path is None:
@@ -86,7 +86,7 @@ def remember(task: Task, result: Result) -> None:
         "seconds": _by_number(task.configs, result.seconds),
         "dropped": _by_number(task.configs, result.dropped),
     }
-    keep(path, json.dumps(entry, indent=1).encode(), "the configuration that was found")
+    write_cached(path, json.dumps(entry, indent=1).encode(), "the configuration that was found")
 
 
 def _by_number(configs: Sequence[Config], said: dict[Config, Any]) -> dict[str, Any]:
