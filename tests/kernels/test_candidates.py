@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from mlir_smem.kernels.gemm import Problem
-from mlir_smem.kernels.gemm.generator.candidates import MOST, candidates
+from mlir_smem.kernels.gemm.generator.candidates import MAX_CANDIDATES, candidates
 
 PROBLEMS = [
     Problem(),
@@ -22,7 +22,7 @@ EXTENTS = [(8192, 8192, 8192), (512, 512, 4096), (1, 4096, 4096), (4096, 8, 64),
 @pytest.mark.parametrize("problem", PROBLEMS, ids=str)
 def test_they_fit_and_differ(problem, extents):
     found = candidates(problem, *extents)
-    assert 8 <= len(found) <= MOST
+    assert 8 <= len(found) <= MAX_CANDIDATES
     assert len(set(found)) == len(found)
     for config in found:
         config.check(problem)

@@ -75,7 +75,7 @@ def test_a_result_of_an_unknown_library(gpu):
 
 
 def test_an_element_type_for_a_result_that_is_given(gpu):
-    with pytest.raises(ProblemError, match="out_dtype says what a new array is to hold"):
+    with pytest.raises(ProblemError, match="out_dtype is the element type of a new array"):
         matmul(A, B, C, out_dtype="f32")
 
 
@@ -102,8 +102,8 @@ def test_rows_that_tma_would_write_beyond(gpu):
     with pytest.raises(ProblemError) as error:
         prepare(A, b, out)
     assert str(error.value) == (
-        "the rows of C are 262 bytes, but TMA writes multiples of 16: it would write zeros behind them; "
-        "call matmul, which writes to an array of its own first"
+        "the rows of C are 262 bytes, but TMA writes multiples of 16: it would write zeros after "
+        "their ends; call matmul, which writes to a padded array first"
     )
 
 
@@ -174,14 +174,14 @@ def test_a_result_of_an_element_type_that_is_none(gpu, dtype):
     with pytest.raises(ProblemError) as error:
         matmul(A, B, out_dtype=dtype)
     assert str(error.value) == (
-        f"the product of bf16 is not stored as {dtype}; expected bf16 or f32 or f16"
+        f"a GEMM of bf16 does not store {dtype}; expected bf16 or f32 or f16"
     )
 
 
 def test_operands_that_are_not_multiplied(gpu):
     with pytest.raises(ProblemError) as error:
         matmul(array((200, 72), "f64"), array((72, 136), "f64"))
-    assert str(error.value) == "there is no product of f64"
+    assert str(error.value) == "there is no GEMM of f64"
 
 
 def test_an_array_in_host_memory(gpu):

@@ -68,11 +68,11 @@ A, B, C = array((128, 64)), array((64, 32)), array((128, 32))
         ((A, array((64, 0)), C), "B has no elements in [64, 0]"),
         (
             (A, array((64, 32), device=1), C),
-            "B is on GPU 1, but A on GPU 0; one kernel takes both",
+            "B is on GPU 1, but A is on GPU 0; expected the same GPU",
         ),
         (
             (A, array((32, 64)), C),
-            "A is 128x64 and B 32x64; expected a B of 64 rows, as many as A has columns",
+            "A is 128x64 and B is 32x64; expected a B of 64 rows, the number of A's columns",
         ),
         ((A, B, array((32, 128))), "C is 32x128; expected 128x32 for A of 128x64 and B of 64x32"),
         (
@@ -93,11 +93,11 @@ A, B, C = array((128, 64)), array((64, 32)), array((128, 32))
         ),
         (
             (A, B, array((128, 32), "i32")),
-            "the product of bf16 is not stored as i32; expected bf16 or f32 or f16",
+            "a GEMM of bf16 does not store i32; expected bf16 or f32 or f16",
         ),
         (
             (array((128, 64), "i8"), array((64, 32), "ui8"), array((128, 32), "i32")),
-            "B of ui8 is N-major; tensor cores read that type K-major alone; matmul transposes it",
+            "B of ui8 is N-major; tensor cores read that type K-major only; matmul transposes it",
         ),
     ],
 )

@@ -200,7 +200,7 @@ def test_what_is_not_compiled_in_time_is_dropped():
     search.compile(executor)
     result = search.fastest(stages)
     assert result.config == SMALL[0]
-    late = "it was not compiled when the budget was over"
+    late = "it was not compiled within the budget"
     assert result.dropped == {SMALL[1]: late, SMALL[2]: late}
     assert [future.cancelled() for future in executor.futures] == [False, True, True]
 

@@ -1,4 +1,4 @@
-"""What searches found, kept on disk beside the compiled kernels."""
+"""The results of searches, on disk next to the compiled kernels."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ..generator.candidates import candidates
 from ..generator.config import Config
 from ..generator.problem import Problem
 
-#: What is searched, and how; results of another version are not read.
+#: The version of the search; results of another version are not read.
 _VERSION = 1
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a search is for.
+    """The input of a search.
 
     Attributes:
         gpu: the GPU's name.
-        problem: element types and majors.
+        problem: element types and major-ness.
         m, n, k: extents.
         configs: the configurations to search.
     """
@@ -37,18 +37,18 @@ class Task:
     configs: tuple[Config, ...]
 
     def described(self) -> dict[str, Any]:
-        """All that the result depends on, for JSON."""
+        """Return everything that the result depends on, as JSON data."""
         return {"version": _VERSION, **json.loads(json.dumps(asdict(self)))}
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a search found.
+    """The result of a search.
 
     Attributes:
         config: the fastest configuration.
-        seconds: of a product with each that was measured, the median.
-        dropped: why others were not.
+        seconds: the median time of a GEMM with each measured configuration.
+        dropped: the reasons why other configurations were not measured.
     """
 
     config: Config
@@ -57,25 +57,25 @@ class Result:
 
 
 def read_tuned(task: Task) -> Config | None:
-    """What was found for a task; None if nothing was, or the file holds anything else."""
+    """Return the result for a task; None if there is none, or the file is not valid."""
     path = _path(task)
     try:
         entry = json.loads((path and read_cached(path)) or b"{}")
         if entry["task"] == task.described():
-            number = entry["task"]["configs"].index(entry["fastest"])
-            return task.configs[number]
+            index = entry["task"]["configs"].index(entry["fastest"])
+            return task.configs[index]
     except (ValueError, TypeError, LookupError, RecursionError):
         pass
     return None
 
 
 def tuned_config(gpu: str, problem: Problem, m: int, n: int, k: int) -> Config | None:
-    """What `tune` found for a product among its own candidates; None if it was not asked yet."""
+    """Return the configuration that `tune` found among `candidates`; None if it has not run."""
     return read_tuned(Task(gpu, problem, m, n, k, tuple(candidates(problem, m, n, k))))
 
 
 def write_tuned(task: Task, result: Result) -> None:
-    """Keeps what was found; where it cannot be written, it is done without, with a warning."""
+    """Write a result; warn if it cannot be written."""
     path = _path(task)
     if path is None:
         return
@@ -83,14 +83,14 @@ def write_tuned(task: Task, result: Result) -> None:
     entry = {
         "task": described,
         "fastest": described["configs"][task.configs.index(result.config)],
-        "seconds": _by_number(task.configs, result.seconds),
-        "dropped": _by_number(task.configs, result.dropped),
+        "seconds": _by_index(task.configs, result.seconds),
+        "dropped": _by_index(task.configs, result.dropped),
     }
     write_cached(path, json.dumps(entry, indent=1).encode(), "the configuration that was found")
 
 
-def _by_number(configs: Sequence[Config], said: dict[Config, Any]) -> dict[str, Any]:
-    return {str(i): said[config] for i, config in enumerate(configs) if config in said}
+def _by_index(configs: Sequence[Config], values: dict[Config, Any]) -> dict[str, Any]:
+    return {str(i): values[config] for i, config in enumerate(configs) if config in values}
 
 
 def _path(task: Task) -> Path | None:
