@@ -1,4 +1,4 @@
-"""What the manifest says of tensor maps, the parameters that the lowering of TMA appends."""
+"""Tensor maps in the manifest: the parameters that the lowering of TMA appends."""
 
 import pytest
 from manifests import arguments, at_the_kernel, kernels
@@ -16,7 +16,7 @@ MAP = {
 
 
 def with_maps(*texts, matrix='%A: memref<?x?xbf16> {smem.name = "A"}'):
-    """A kernel's parameters: a matrix, a number, and what the lowering of TMA appends."""
+    """Return a kernel's parameters: a matrix, a number, and tensor maps."""
     maps = [f"%m{i}: !llvm.ptr {{smem.tensor_map = {text}}}" for i, text in enumerate(texts)]
     return ", ".join([matrix, "%n: index", *maps])
 
@@ -25,7 +25,7 @@ def map_text(**changed):
     return "{" + ", ".join(f"{k} = {v}" for k, v in {**MAP, **changed}.items() if v) + "}"
 
 
-def test_tensor_maps_are_no_arguments():
+def test_tensor_maps_are_not_arguments():
     text = with_maps(map_text(), map_text(box="array<i64: 32, 8>", contiguous="0 : i64"))
     (made,) = kernels(kernel("", arguments=text))
     assert [a["name"] for a in made["arguments"]] == ["A", "arg1"]
@@ -58,7 +58,7 @@ def test_swizzles_of_tensor_maps(swizzle):
         map_text(swizzle="128 : i64"),
     ],
 )
-def test_tensor_maps_that_are_not_of_the_form(text):
+def test_malformed_tensor_maps(text):
     with pytest.raises(CompileError) as error:
         arguments(with_maps(text))
     assert at_the_kernel(error).startswith(

@@ -1,4 +1,4 @@
-"""Configurations that cannot be are refused, with the arithmetic and what would fit."""
+"""Configurations that do not fit are refused; the message has the arithmetic and what would fit."""
 
 from dataclasses import replace
 
@@ -116,18 +116,18 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_it_is_refused(name):
-    problem, changes, said = REFUSED[name]
+    problem, changes, message = REFUSED[name]
     with pytest.raises(ConfigError) as error:
         Config(**changes).check(problem)
-    assert str(error.value) == said
+    assert str(error.value) == message
 
 
-def test_no_kernel_is_built_of_it():
+def test_no_kernel_is_built_from_it():
     with pytest.raises(ConfigError, match="stages is 1"):
         text(BF16, Config(stages=1))
 
 
-#: What is just possible: one step further is refused above, or does not assemble without spills.
+#: Limits that just fit: the next value is refused above, or does not assemble without spills.
 POSSIBLE = {
     "all of shared memory": (BF16, Config()),
     "registers of one": (BF16, Config((128, 208, 64), 2, consumers=1, store_columns=16)),
@@ -140,7 +140,7 @@ POSSIBLE = {
 
 
 @pytest.mark.parametrize("name", POSSIBLE)
-def test_what_just_fits_is_compiled_without_spills(name):
+def test_limits_compile_without_spills(name):
     problem, config = POSSIBLE[name]
     config.check(problem)
     compiled = mlir_smem.compile(text(problem, config))
@@ -150,5 +150,5 @@ def test_what_just_fits_is_compiled_without_spills(name):
 
 
 @pytest.mark.parametrize("problem", [BF16, TF32, S8, replace(BF16, c="f32")], ids=str)
-def test_the_usual_one_fits(problem):
+def test_the_default_fits(problem):
     default_config(problem, 4096, 4096, 4096).check(problem)

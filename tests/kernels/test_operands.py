@@ -1,4 +1,4 @@
-"""Arrays as the operands of a product, and what is said of those that are none."""
+"""Arrays as operands of a GEMM, and the errors of those that do not fit."""
 
 import numpy as np
 import pytest
@@ -101,11 +101,11 @@ A, B, C = array((128, 64)), array((64, 32)), array((128, 32))
         ),
     ],
 )
-def test_what_is_no_product(arrays, message):
+def test_operands_that_do_not_fit(arrays, message):
     assert refused(*arrays).startswith(message)
 
 
 @pytest.mark.parametrize("majors", [("n", "n"), ("k", "m")])
-def test_majors_that_there_are_not(majors):
+def test_unknown_majors(majors):
     with pytest.raises(ProblemError, match=r"is [nm]-major; expected k or [mn]"):
         Problem(a_major=majors[0], b_major=majors[1])

@@ -1,4 +1,4 @@
-"""`tune` with a GPU that is made up: what it hands on, and what it remembers."""
+"""`tune` with a stand-in for the GPU: its measurements, and the tuning cache."""
 
 import sys
 import types
@@ -16,14 +16,14 @@ CONFIGS = [Config(group=group) for group in (4, 8, 16, 32)]
 
 
 class Launch:
-    """A product that says how long it takes."""
+    """A launch with a given time."""
 
     def __init__(self, seconds):
         self.seconds = seconds
 
 
 class Clock:
-    """The GPU's clock: a launch takes as long as it says."""
+    """The GPU's clock: it returns the time of a launch."""
 
     open = 0
 
@@ -40,7 +40,7 @@ class Clock:
 
 @pytest.fixture
 def gpu(monkeypatch, tmp_path):
-    """What was prepared; `seconds` says how long a product takes, or raises."""
+    """The prepared launches; `seconds` returns the time of a GEMM, or raises."""
     seen = types.SimpleNamespace(
         prepared=[], seconds=lambda config: 1.0 + (config.group != 8), name="NVIDIA H200"
     )
@@ -192,7 +192,7 @@ def test_remote_without_workers(gpu):
         tune("a", "b", "out", measure="remote")
 
 
-# What workers multiply.
+# The operands of workers.
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_remote_without_workers(gpu):
     ],
     ids=str,
 )
-def test_random_operands_are_what_the_problem_says(monkeypatch, problem):
+def test_random_operands_fit_the_problem(monkeypatch, problem):
     monkeypatch.setitem(sys.modules, "cuda.core", types.SimpleNamespace(Device=lambda: "device"))
     monkeypatch.setattr(
         "mlir_smem.kernels.gemm.tuning.random_operands.Buffer", lambda device, array: array

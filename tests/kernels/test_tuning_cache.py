@@ -1,4 +1,4 @@
-"""What a search found is kept on disk, for what it depends on."""
+"""The tuning cache: results of searches on disk, by everything that they depend on."""
 
 import json
 import os
@@ -31,21 +31,21 @@ def entry(folder):
     return file
 
 
-def test_what_is_kept_is_found_again():
+def test_a_written_result_is_read():
     assert read_tuned(TASK) is None
     write_tuned(TASK, RESULT)
     assert read_tuned(TASK) == CONFIGS[1]
 
 
-def test_it_can_be_read(folder):
+def test_the_file_is_readable_json(folder):
     write_tuned(TASK, RESULT)
-    said = json.loads(entry(folder).read_text())
-    assert said["task"]["gpu"] == "NVIDIA H200"
-    assert (said["task"]["m"], said["task"]["n"], said["task"]["k"]) == (4096, 2048, 1024)
-    assert said["task"]["problem"]["a"] == "bf16"
-    assert said["fastest"]["group"] == 8
-    assert said["seconds"] == {"0": 2.5e-5, "1": 2e-5}
-    assert said["dropped"] == {"2": "too large"}
+    stored = json.loads(entry(folder).read_text())
+    assert stored["task"]["gpu"] == "NVIDIA H200"
+    assert (stored["task"]["m"], stored["task"]["n"], stored["task"]["k"]) == (4096, 2048, 1024)
+    assert stored["task"]["problem"]["a"] == "bf16"
+    assert stored["fastest"]["group"] == 8
+    assert stored["seconds"] == {"0": 2.5e-5, "1": 2e-5}
+    assert stored["dropped"] == {"2": "too large"}
 
 
 @pytest.mark.parametrize(
@@ -61,24 +61,24 @@ def test_it_can_be_read(folder):
     ],
     ids=str,
 )
-def test_another_task_is_searched_anew(other):
+def test_another_task_has_no_result(other):
     write_tuned(TASK, RESULT)
     assert read_tuned(replace(TASK, **other)) is None
 
 
-def test_another_version_searches_anew(monkeypatch):
+def test_another_version_has_no_result(monkeypatch):
     write_tuned(TASK, RESULT)
     monkeypatch.setattr("mlir_smem.kernels.gemm.call.tuning_cache._VERSION", 0)
     assert read_tuned(TASK) is None
 
 
-def test_what_others_may_write_is_not_believed(folder):
+def test_a_file_that_others_may_write_is_not_trusted(folder):
     write_tuned(TASK, RESULT)
     entry(folder).chmod(0o666)
     assert read_tuned(TASK) is None
 
 
-def test_a_later_result_takes_the_place():
+def test_a_later_result_replaces_it():
     write_tuned(TASK, RESULT)
     write_tuned(TASK, Result(CONFIGS[0], {CONFIGS[0]: 1e-5}, {}))
     assert read_tuned(TASK) == CONFIGS[0]
@@ -111,7 +111,7 @@ def test_a_later_result_takes_the_place():
         "number",
     ],
 )
-def test_a_damaged_file_is_none(folder, damage):
+def test_a_damaged_file_is_ignored(folder, damage):
     write_tuned(TASK, RESULT)
     file = entry(folder)
     whole = file.read_bytes()
@@ -122,7 +122,7 @@ def test_a_damaged_file_is_none(folder, damage):
     assert file.read_bytes() == whole
 
 
-def test_nothing_is_kept_without_a_cache(monkeypatch, tmp_path):
+def test_nothing_is_written_if_the_cache_is_off(monkeypatch, tmp_path):
     monkeypatch.setenv("MLIR_SMEM_CACHE", "off")
     monkeypatch.chdir(tmp_path)
     write_tuned(TASK, RESULT)
@@ -151,7 +151,7 @@ def test_others_see_the_whole_file_or_none(folder, monkeypatch):
     assert list(folder.iterdir()) == []
 
 
-def test_what_is_known_of_a_product():
+def test_the_tuned_configuration_of_a_gemm():
     product = Problem(), 512, 256, 128
     assert tuned_config("NVIDIA H200", *product) is None
     configs = tuple(candidates(*product))

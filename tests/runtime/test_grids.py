@@ -1,7 +1,7 @@
-"""How many blocks a kernel is launched with: what follows from its extents, and what cannot be."""
+"""The grid of a launch: computed from extents, or given; and grids that are refused."""
 
 import pytest
-from test_arguments import kernel, said
+from test_arguments import kernel, message_of
 
 from mlir_smem.runtime import LaunchError
 from mlir_smem.runtime.arguments import launch_grid
@@ -47,10 +47,10 @@ def test_a_given_grid_is_completed(given, grid):
         ),
     ],
 )
-def test_grids_that_cannot_be(grid, extents, given, message):
+def test_grids_that_are_refused(grid, extents, given, message):
     with pytest.raises(LaunchError) as error:
         launch_grid(kernel(grid=grid), extents, given)
-    assert said(error) == message
+    assert message_of(error) == message
 
 
 @pytest.mark.parametrize("grid", [(2, 4), (6, 8, 3)])
@@ -59,10 +59,10 @@ def test_grids_of_whole_clusters(grid):
 
 
 @pytest.mark.parametrize("grid", [[3, 4, 1], [2, 6, 1]])
-def test_grids_that_are_no_whole_clusters(grid):
+def test_grids_of_partial_clusters(grid):
     with pytest.raises(LaunchError) as error:
         launch_grid(kernel(cluster=[2, 4, 1]), {}, grid)
-    assert said(error) == (
+    assert message_of(error) == (
         f"a grid of {grid} blocks is not possible; matmul has clusters; expected multiples of "
         "[2, 4, 1]"
     )

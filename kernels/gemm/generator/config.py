@@ -164,10 +164,11 @@ class Config:
         mma_tiles = m // self.consumers // INSTRUCTION_M
         needed, limit = mma_tiles * n // 2, _ACCUMULATOR_REGISTERS[self.consumers]
         if needed > limit:
+            most = limit * 2 // mma_tiles
             raise ConfigError(
                 f"a thread of {self.consumers} consumers has at most {limit} registers for its "
                 f"accumulator of {m // self.consumers}x{n}, which takes {mma_tiles} * {n} / 2 = "
-                f"{needed}; expected N up to {limit * 2 // mma_tiles // _COLUMN_MULTIPLE * _COLUMN_MULTIPLE}"
+                f"{needed}; expected N up to {most // _COLUMN_MULTIPLE * _COLUMN_MULTIPLE}"
             )
 
     def _shared(self, problem: Problem) -> tuple[int, int, int]:
