@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from math_cases import FUNCTIONS
 from math_runs import kernel as kernel_of
-from test_math_instructions import kernel
+from test_math_ops import kernel
 
 import mlir_smem
 from mlir_smem.codegen import CompileError, libdevice, toolchain
