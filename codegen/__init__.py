@@ -1,7 +1,7 @@
-"""NVVM module to LLVM IR, PTX and cubin, and the kernel's manifest.
+"""From an NVVM module to LLVM IR, PTX and cubin, and the kernel's manifest.
 
-Nothing is loaded before it is used: the process that runs LLVM needs a part of this folder, and no MLIR
-passes.
+Names are imported at their first use: the process that runs LLVM needs a few files of this folder and no
+MLIR passes.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -24,8 +24,8 @@ __all__ = [
     "toolchain",
 ]
 
-#: The files that define what is here.
-_HOME = {
+#: The file that defines each name.
+_DEFINED_IN = {
     "STAGES": "compiler",
     "CompileError": "errors",
     "Compiled": "compiler",
@@ -40,6 +40,6 @@ _HOME = {
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name not in _HOME:
+    if name not in _DEFINED_IN:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_HOME[name]}", __name__), name)
+    return getattr(import_module(f".{_DEFINED_IN[name]}", __name__), name)

@@ -1,7 +1,7 @@
-"""What a kernel's matrices must be aligned to: the widest of the accesses that their addresses reach.
+"""The alignment that a kernel needs of its matrices: the widest access to their addresses.
 
-A matrix's address is followed forward through the ops that derive others from it. What an unknown op does
-with it is taken for an access of 16 bytes, the widest of a thread.
+A matrix's address is followed forward through the ops that derive other addresses from it. An unknown op
+counts as an access of 16 bytes, the widest access of a thread.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from typing import Any
 from ..dialect.bindings import ir
 from ..layout.elements import UNIT_BYTES
 
-#: Ops whose results are addresses if an operand is one, besides those of `arith`.
+#: Ops whose results are addresses if an operand is one; those of `arith` are too.
 _DERIVING = {
     "builtin.unrealized_conversion_cast",
     "llvm.addrspacecast",
@@ -33,9 +33,9 @@ _DERIVING = {
 }
 
 #: Ops that access no memory.
-_HARMLESS = {"memref.dim", "memref.prefetch", "memref.rank", "nvvm.prefetch"}
+_NO_ACCESS = {"memref.dim", "memref.prefetch", "memref.rank", "nvvm.prefetch"}
 
-#: Ops that access elements of a memref one by one, as far as no attribute says more.
+#: Ops that access single elements of a memref, unless an attribute states a larger alignment.
 _BY_ELEMENT = {
     "memref.atomic_rmw",
     "memref.generic_atomic_rmw",
@@ -51,13 +51,13 @@ _BY_ELEMENT = {
     "vector.transfer_write",
 }
 
-#: Ops whose results are what their regions yield.
+#: Ops whose results are the values that their regions yield.
 _YIELDING = {"scf.execute_region", "scf.for", "scf.if", "scf.index_switch"}
 
 #: Bytes of an index.
 _ADDRESS = 8
 
-#: Operands of `scf.for` before those that it carries.
+#: Operands of `scf.for` before its iter_args: lower bound, upper bound, step.
 _BOUNDS = 3
 
 
@@ -66,8 +66,8 @@ class Access:
     """The widest access to a matrix.
 
     Attributes:
-        size: bytes that its address must be a multiple of.
-        op: the op that needs it; None if nothing needs more than an element.
+        size: the alignment in bytes that the address must have.
+        op: the op that needs it; None if no op needs more than the size of an element.
     """
 
     size: int
@@ -75,18 +75,19 @@ class Access:
 
 
 def widest_access(argument: Any) -> Access:
-    """The widest access to what a kernel's memref argument is given."""
+    """Return the widest access to the matrix of a kernel's memref argument."""
     element = Access(element_bytes(argument.type))
     return max((element, *_accesses(argument)), key=lambda access: access.size)
 
 
 def element_bytes(memref: Any) -> int:
-    """Bytes of an element of a memref; of a type that does not say, those that one access moves."""
+    """Return the bytes of a memref's element; for a type without a known size, those of the widest
+    access."""
     return _bytes(memref.element_type)
 
 
 def _accesses(argument: Any) -> Iterator[Access]:
-    """The accesses that an argument's address reaches."""
+    """Yield the accesses to an argument's address and to the addresses derived from it."""
     seen, waiting = {argument}, [argument]
     while waiting:
         address = waiting.pop()
@@ -96,12 +97,12 @@ def _accesses(argument: Any) -> Iterator[Access]:
             waiting += [value for value in derived if value not in seen]
             seen.update(derived)
             size = _size(op, position, address.type)
-            if size or not (derived or op.name in _HARMLESS):
+            if size or not (derived or op.name in _NO_ACCESS):
                 yield Access(size or UNIT_BYTES, op)
 
 
 def _derived(op: Any, position: int) -> list[Any]:
-    """The values that are addresses because the operand of an op at a position is one."""
+    """Return the values that are addresses because the op's operand at `position` is one."""
     name = op.name
     if name == "memref.extract_strided_metadata":
         return [op.results[0]]
@@ -109,23 +110,23 @@ def _derived(op: Any, position: int) -> list[Any]:
         carried = position - _BOUNDS
         return [op.results[carried], op.regions[0].blocks[0].arguments[carried + 1]]
     if name == "scf.yield" and (outer := op.parent.operation).name in _YIELDING:
-        looped = outer.name == "scf.for"
-        again = [outer.regions[0].blocks[0].arguments[position + 1]] if looped else []
-        return [outer.results[position], *again]
+        is_loop = outer.name == "scf.for"
+        carried = [outer.regions[0].blocks[0].arguments[position + 1]] if is_loop else []
+        return [outer.results[position], *carried]
     if name == "cf.br":
         return [op.successors[0].arguments[position]]
     return list(op.results) if name in _DERIVING or name.startswith("arith.") else []
 
 
 def _size(op: Any, position: int, address: Any) -> int | None:
-    """Bytes of an op's access to an address of that type, or that it is promised to be a multiple of;
-    None if they are not known."""
+    """Return the alignment in bytes that an op needs of its operand, an address of type `address`; None
+    if it is unknown."""
     name, attributes = op.name, op.attributes
     if name == "nvvm.cp.async.shared.global":
         return ir.IntegerAttr(attributes["size"]).value
-    said = ir.IntegerAttr(attributes["alignment"]).value if "alignment" in attributes else None
-    if said or name == "memref.assume_alignment":
-        return said
+    given = ir.IntegerAttr(attributes["alignment"]).value if "alignment" in attributes else None
+    if given or name == "memref.assume_alignment":
+        return given
     if name == "llvm.load":
         return _bytes(op.results[0].type)
     if name == "llvm.store" and position == 1:
@@ -136,8 +137,8 @@ def _size(op: Any, position: int, address: Any) -> int | None:
 
 
 def _bytes(type_: Any) -> int:
-    """Bytes that a value of a type is aligned to in memory; of types that do not say, the most that one
-    access moves."""
+    """Return the alignment in bytes of a value of a type in memory; for types without a known size,
+    that of the widest access."""
     if isinstance(type_, ir.VectorType):
         size = prod(type_.shape) * _bytes(type_.element_type)
         return 1 << (size - 1).bit_length()

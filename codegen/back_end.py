@@ -1,4 +1,4 @@
-"""From a gpu.module of the LLVM dialect to LLVM IR and PTX, and the place of what LLVM cannot compile."""
+"""From a gpu.module of the LLVM dialect to LLVM IR and PTX, with the location of an error of LLVM."""
 
 import io
 from typing import Any
@@ -12,31 +12,30 @@ from .llvm_process import LLVMDied, llvm_process
 from .llvm_protocol import Answer, Request
 from .targets import Target
 
-#: Dialects whose ops are LLVM IR, and whose attributes say something to its translation.
+#: Dialects whose ops and attributes MLIR's translation to LLVM IR knows.
 TRANSLATED = ("llvm", "nvvm", "gpu")
 
-#: Of the processor's time, after which LLVM is taken to go round and round: a GEMM takes less than one.
+#: CPU time after which LLVM is taken to be in an endless loop: a GEMM takes less than one second.
 MAX_SECONDS = 600
 
-#: What an op passes on to LLVM as text, which LLVM quotes where it refuses it.
+#: Attributes of ops that reach LLVM as text; LLVM quotes them in its errors.
 _QUOTED = {
     "llvm.call_intrinsic": ("intrin",),
     "llvm.inline_asm": ("asm_string", "constraints"),
 }
 
-
-#: What MLIR's translation says of each op around one that it cannot translate.
+#: The error of MLIR's translation for each op around one that it cannot translate.
 _FAILED = "LLVM Translation failed for operation"
 
-#: How the LLVM dialect says that a function is a kernel.
+#: The attribute that marks a function of the LLVM dialect as a kernel.
 _KERNEL = "nvvm.kernel"
 
 
 class _Refused(Exception):
-    """LLVM does not compile a module; the message is what it says.
+    """LLVM does not compile a module; the message is LLVM's.
 
     Attributes:
-        errors: (location, message) of what MLIR's translation says.
+        errors: (location, message) of the errors of MLIR's translation.
     """
 
     def __init__(self, problem: str, errors: list[tuple[str, str]]) -> None:
@@ -45,11 +44,11 @@ class _Refused(Exception):
 
 
 def to_llvm(kernels: Any, target: Target | None) -> tuple[str, str | None]:
-    """The LLVM IR of a gpu.module, and its PTX for a target; None without one.
+    """Return the LLVM IR of a gpu.module, and its PTX for a target; None without a target.
 
     Raises:
-        CompileError: with a located diagnostic where the place is known, if LLVM refuses the module or
-            dies of it.
+        CompileError: if LLVM refuses the module or crashes; with a located diagnostic, where the op is
+            known.
     """
     try:
         return _compiled(kernels, target)
@@ -62,21 +61,21 @@ def _compiled(kernels: Any, target: Target | None) -> tuple[str, str | None]:
     kernels.operation.write_bytecode(bytecode)
     library = find_libdevice().absolute() if target and _calls_libdevice(kernels) else None
     request = Request(bytecode.getvalue(), PACKAGE, TRANSLATED, target, library, MAX_SECONDS)
-    made: dict[Answer, Any] = {}
+    answers: dict[Answer, Any] = {}
     errors: list[tuple[str, str]] = []
     try:
         with llvm_process() as llvm:
             for what, value in llvm.answers(request):
                 if what is Answer.DIAGNOSTIC:
                     errors.append(value)
-                made[what] = value
+                answers[what] = value
     except LLVMDied as died:
-        raise _Refused(f"LLVM dies of it: {died}", errors) from None
-    if Answer.FAILED in made:
-        raise CompileError(made[Answer.FAILED])
-    if Answer.REFUSED in made:
-        raise _Refused(made[Answer.REFUSED], errors)
-    return made[Answer.LLVM], made.get(Answer.PTX)
+        raise _Refused(f"LLVM aborts: {died}", errors) from None
+    if Answer.FAILED in answers:
+        raise CompileError(answers[Answer.FAILED])
+    if Answer.REFUSED in answers:
+        raise _Refused(answers[Answer.REFUSED], errors)
+    return answers[Answer.LLVM], answers.get(Answer.PTX)
 
 
 def _calls_libdevice(kernels: Any) -> bool:
@@ -85,7 +84,7 @@ def _calls_libdevice(kernels: Any) -> bool:
 
 
 def _placed(kernels: Any, target: Target | None, refused: _Refused) -> CompileError:
-    """Emits why a module is refused, where the place is known; the error to raise."""
+    """Emit the reason of a refusal at the op, where it is known; return the error to raise."""
     if refused.errors:
         return _emitted(refused.errors)
     culprit = _quoted(kernels, str(refused)) or _only_function(kernels)
@@ -97,20 +96,20 @@ def _placed(kernels: Any, target: Target | None, refused: _Refused) -> CompileEr
 
 
 def _emitted(errors: list[tuple[str, str]]) -> CompileError:
-    """Emits errors of the other process here."""
-    # An op's own error comes before that its translation has failed.
+    """Emit errors of the LLVM process in this one; return the error to raise."""
+    # An op's own error says more than the error that its translation has failed.
     errors = [each for each in errors if not each[1].startswith(_FAILED)] or errors
-    said = []
+    messages = []
     for location, message in errors:
         place = place_of(location)
         at = ir.Location.file(*place) if place else ir.Location.unknown()
         at.emit_error(message)
-        said.append(f"{location}: {message}")
-    return CompileError("\n".join(said))
+        messages.append(f"{location}: {message}")
+    return CompileError("\n".join(messages))
 
 
 def _quoted(kernels: Any, problem: str) -> Any:
-    """The op whose text LLVM quotes; None if there is none, or more than one."""
+    """Return the op whose text LLVM quotes; None if there is none, or more than one."""
     found = []
     for op in walk(kernels, *_QUOTED):
         texts = (ir.StringAttr(op.attributes[name]).value for name in _QUOTED[op.name])
@@ -120,7 +119,7 @@ def _quoted(kernels: Any, problem: str) -> Any:
 
 
 def _only_function(kernels: Any) -> Any:
-    """The function that has code; None if several have."""
+    """Return the function that has a body; None if several have."""
     functions = _functions(kernels)
     return functions[0] if len(functions) == 1 else None
 
@@ -130,7 +129,7 @@ def _functions(kernels: Any) -> list[Any]:
 
 
 def _refused_alone(kernels: Any, target: Target | None) -> Any:
-    """The first kernel that LLVM refuses without the others; None if it takes each alone."""
+    """Return the first kernel that LLVM refuses without the others; None if it compiles each alone."""
     for index, kernel in enumerate(_kernels(kernels)):
         alone = kernels.operation.clone()
         for at, other in enumerate(_kernels(alone)):

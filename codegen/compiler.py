@@ -1,4 +1,4 @@
-"""From a module with `smem` ops to code: the stages, each kept."""
+"""From a module with `smem` ops to a cubin, in stages whose code is kept."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,22 +19,22 @@ from .manifest import manifest_of
 from .ptxas import Report, assemble
 from .targets import target
 
-#: Stages in their order; each needs the one before.
+#: Stages in their order; each is made from the one before.
 STAGES = ("nvvm", "llvm", "ptx", "cubin")
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """A compiled module; stages that were not asked for are None.
+    """A compiled module; stages after the last one requested are None.
 
     Attributes:
-        manifest: what a host must know to launch the kernels (see `codegen.manifest`).
+        manifest: what a host needs to launch the kernels (see `codegen.manifest`).
         nvvm: the module after `smem-to-nvvm`, as MLIR text.
-        located: the same with source locations; None unless it is the last stage.
+        located: the same text with source locations; None unless `nvvm` is the last stage.
         llvm: LLVM IR.
         ptx: PTX.
         cubin: machine code.
-        report: what ptxas says of it.
+        report: registers, spills and warnings that ptxas reports.
     """
 
     manifest: dict[str, Any]
@@ -46,10 +46,10 @@ class Compiled:
     located: str | None = field(default=None, repr=False)
 
     def stage(self, name: str) -> str | bytes:
-        """The code of a stage.
+        """Return the code of a stage.
 
         Raises:
-            ValueError: if the stage is unknown, or was not asked for.
+            ValueError: if the stage is unknown, or was not compiled.
         """
         code = getattr(self, name) if name in STAGES else None
         if code is None:
@@ -58,21 +58,21 @@ class Compiled:
 
 
 def compile(module: Any, arch: str = "sm_90a", emit: str = "cubin", **options: Any) -> Compiled:
-    """Compiles a module: `smem-to-nvvm`, upstream's lowering, LLVM, ptxas.
+    """Compile a module: `smem-to-nvvm`, upstream's lowering, LLVM, ptxas.
 
     Args:
-        module: an `ir.Module` of the bindings, which is left as it is, or MLIR text.
+        module: an `ir.Module` of the bindings, which is not changed, or MLIR text.
         arch: the architecture.
         emit: the last stage: "nvvm", "llvm", "ptx" or "cubin".
         options: options of `smem-to-nvvm`, dashes as underscores.
 
     Raises:
         MLIRError: with located diagnostics, if the module cannot be lowered.
-        CompileError: for an unknown architecture, a module without kernel, or what LLVM or ptxas
-            refuse.
+        CompileError: for an unknown architecture, a module without a kernel, or a module that LLVM or
+            ptxas refuses.
         OptionError: for an unknown option.
         ValueError: for an unknown stage.
-        TypeError: for a module of another kind, or an architecture or stage that is no text.
+        TypeError: for a module of another type, or an architecture or stage that is not text.
     """
     if not isinstance(module, str | ir.Module | ir.Operation | ir.OpView):
         raise wrong_argument("mlir_smem.compile", "module", module, "an ir.Module or MLIR text")
@@ -95,7 +95,7 @@ def compile(module: Any, arch: str = "sm_90a", emit: str = "cubin", **options: A
 
 
 def compile_in_place(module: Any, arch: str, emit: str, **options: Any) -> Compiled:
-    """Compiles a module that may be changed, in the current context; see `compile`."""
+    """Compile a module in place, in the current context; see `compile`."""
     to = target(arch)
     if emit != "nvvm":
         prepare()

@@ -1,22 +1,22 @@
-"""What can go wrong between NVVM and a cubin."""
+"""Errors between NVVM and a cubin."""
 
 from typing import Any
 
 
 class CompileError(Exception):
-    """A module that cannot be compiled; the message says why and what would do."""
+    """A module that cannot be compiled; the message gives the reason and what would fit."""
 
 
 class LocatedError(CompileError):
-    """An error of which a diagnostic has been emitted at its place."""
+    """An error whose diagnostic has already been emitted at its op."""
 
 
 class LLVMRefusal(CompileError):
-    """LLVM does not compile what a module holds."""
+    """A module that LLVM does not compile."""
 
 
 def located(op: Any, message: str) -> LocatedError:
-    """Emits a diagnostic at an op, and gives the error to raise."""
+    """Emit a diagnostic at an op; return the error to raise."""
     # The process that runs LLVM loads this file, and nothing of the dialect.
     from ..dialect.diagnostics import emit_op_error, format_location
 
@@ -25,8 +25,14 @@ def located(op: Any, message: str) -> LocatedError:
 
 
 def unreadable(op: Any, what: str) -> LocatedError | None:
-    """Emits a diagnostic for an attribute of an op that the bindings cannot read, and gives the error to
-    raise, which calls the op `what`; None if they can read all."""
+    """Emit a diagnostic for an attribute of an op that the bindings cannot read.
+
+    Args:
+        op: the op.
+        what: what the message calls the op.
+
+    Returns:
+        The error to raise; None if the bindings can read all attributes."""
     from ..dialect.diagnostics import emit_unreadable, format_location
 
     if not emit_unreadable(op):

@@ -1,8 +1,8 @@
 """CUDA's libdevice: the bitcode of the functions that upstream calls for math ops.
 
-It is linked as LLVM's users do (`llvm.org/docs/NVPTXUsage.html`, "Linking with Libdevice"): what is
-called alone, before optimizing, as functions of the module's own. The pass `nvvm-reflect` then chooses
-among the variants that each function has.
+It is linked as LLVM documents it (`llvm.org/docs/NVPTXUsage.html`, "Linking with Libdevice"): only the
+functions that are called, before optimization, with internal linkage. The pass `nvvm-reflect` then
+selects among the variants of each function.
 """
 
 import importlib.util
@@ -18,32 +18,33 @@ import llvmlite.binding as llvmlite
 
 from .errors import CompileError
 
-#: What its functions are called.
+#: The prefix of its functions' names.
 PREFIX = "__nv_"
 
 _FILE = Path("nvvm", "libdevice", "libdevice.10.bc")
 
-#: What LLVM's bitcode begins with.
+#: The first bytes of LLVM bitcode.
 _MAGIC = b"BC\xc0\xde"
 
 #: Where upstream's NVVM target looks for CUDA (`mlir::NVVM::getCUDAToolkitPath`).
 _TOOLKITS = ("CUDA_ROOT", "CUDA_HOME", "CUDA_PATH")
 
-#: Subnormal f32 stay what they are (4: "override" another module's flag), as in PTX without `.ftz`.
+#: Subnormal f32 are kept, as in PTX without `.ftz` (4: "override" the flag of another module).
 _FLAGS = """
 !llvm.module.flags = !{!0}
 !0 = !{i32 4, !"nvvm-reflect-ftz", i32 0}
 """
 
-#: Square roots of f32 are rounded to nearest, nvcc's default; LLVM 22 has no module flag that says it.
+#: Square roots of f32 are rounded to nearest, nvcc's default; LLVM 22 has no module flag for it.
 _PRECISE_ROOTS = "-nvvm-reflect-add=__CUDA_PREC_SQRT=1"
 
-#: MLIR's types in signatures of libdevice, as LLVM writes them.
+#: MLIR's types in signatures of libdevice, in LLVM's notation.
 _TYPES = {"f32": "float", "f64": "double"}
 
 
 def find_libdevice() -> Path:
-    """The library: `MLIR_SMEM_LIBDEVICE`, that of the nvidia-nvvm wheel, or that of a CUDA toolkit.
+    """Return the library: `MLIR_SMEM_LIBDEVICE`, that of the nvidia-nvvm wheel, or that of a CUDA
+    toolkit.
 
     Raises:
         CompileError: if there is none.
@@ -69,18 +70,18 @@ def find_libdevice() -> Path:
 def _named(file: Path) -> Path:
     try:
         with file.open("rb") as opened:
-            begins = opened.read(len(_MAGIC))
+            magic = opened.read(len(_MAGIC))
     except OSError as error:
         raise CompileError(
             f"MLIR_SMEM_LIBDEVICE names '{file}', which cannot be read: {error.strerror}"
         ) from None
-    if begins != _MAGIC:
-        raise CompileError(f"MLIR_SMEM_LIBDEVICE names '{file}', which is no bitcode of LLVM")
+    if magic != _MAGIC:
+        raise CompileError(f"MLIR_SMEM_LIBDEVICE names '{file}', which is not LLVM bitcode")
     return file
 
 
 def libdevice_version() -> str | None:
-    """A digest of the library; None if there is none."""
+    """Return a digest of the library; None if there is no library."""
     try:
         return sha256(find_libdevice().read_bytes()).hexdigest()
     except (CompileError, OSError):
@@ -88,8 +89,8 @@ def libdevice_version() -> str | None:
 
 
 def signature(name: str) -> str | None:
-    """The type of a function of libdevice as LLVM writes it, for example "float (float)"; None if it
-    has no such function.
+    """Return the type of a function of libdevice in LLVM's notation, for example "float (float)"; None if
+    libdevice has no such function.
 
     Raises:
         CompileError: if there is no library, or LLVM cannot read it.
@@ -99,16 +100,16 @@ def signature(name: str) -> str | None:
 
 
 def in_llvm(function_type: Any) -> str:
-    """An `!llvm.func` type of numbers and pointers as LLVM writes it."""
+    """Return an `!llvm.func` type of numbers and pointers in LLVM's notation."""
     inner = re.sub(r"\b(f32|f64)\b", lambda m: _TYPES[m[1]], str(function_type))
     return inner.removeprefix("!llvm.func<").removesuffix(">").replace("!llvm.", "")
 
 
 def link(module: Any, file: Path) -> None:
-    """Adds to a module of LLVM what it declares of libdevice.
+    """Link the functions of libdevice that an LLVM module declares into it.
 
     Args:
-        module: of llvmlite, with its triple and data layout, before it is optimized.
+        module: llvmlite's module, with triple and data layout, before optimization.
         file: the library.
 
     Raises:
@@ -117,7 +118,7 @@ def link(module: Any, file: Path) -> None:
     declared = {f.name for f in module.functions if f.is_declaration and f.name.startswith(PREFIX)}
     if not declared:
         return
-    _ask_for_precise_roots()
+    _request_precise_roots()
     target = module.triple, module.data_layout
     library = llvmlite.parse_bitcode(_part(file, _stamp(file), frozenset(declared), target))
     if missing := sorted(declared - {f.name for f in library.functions if not f.is_declaration}):
@@ -134,8 +135,8 @@ def link(module: Any, file: Path) -> None:
 def _part(
     file: Path, stamp: tuple[int, int], names: frozenset[str], target: tuple[str, str]
 ) -> bytes:
-    """The bitcode, for a triple and its data layout, of some functions of the library and of what these
-    call; optimizing all of it would take longer than all else."""
+    """Return the bitcode of some functions of the library and of their callees, for a triple and its data
+    layout. To optimize the whole library would take longer than all other steps together."""
     library = _read(file)
     library.triple, library.data_layout = target
     for function in library.functions:
@@ -166,11 +167,11 @@ def _read(file: Path) -> Any:
 
 
 def _stamp(file: Path) -> tuple[int, int]:
-    """Changes when the file does."""
+    """Return a cache key that changes when the file does."""
     status = file.stat()
     return status.st_mtime_ns, status.st_size
 
 
 @cache
-def _ask_for_precise_roots() -> None:
+def _request_precise_roots() -> None:
     llvmlite.set_option("mlir-smem", _PRECISE_ROOTS)

@@ -1,6 +1,6 @@
-"""What LLVM's back end for PTX dies of, found before it and at its place.
+"""Known crashes of LLVM's NVPTX back end, found before it runs and reported at the op.
 
-What else it dies of ends the process that it runs in; see `llvm_process`.
+Other crashes end the process that LLVM runs in; see `llvm_process`.
 """
 
 import re
@@ -13,16 +13,16 @@ from ..dialect.diagnostics import UNREADABLE
 from ..ir.walk import walk
 from .errors import located, unreadable
 
-#: An identifier of PTX (PTX ISA 4.4) without '%', which LLVM does not write.
+#: An identifier of PTX (PTX ISA 4.4), except those with '%', which LLVM does not write.
 _IDENTIFIER = re.compile(r"[A-Za-z][\w$]*|[_$][\w$]+", re.ASCII)
 
-#: Identifiers with a meaning of their own, in PTX and in LLVM.
+#: Identifiers that are reserved in PTX or in LLVM.
 _RESERVED = {"WARP_SZ", "__nvvm_reflect"}
 
 #: Ops that define symbols of PTX.
 _SYMBOLS = ("gpu.func", "func.func", "llvm.func", "memref.global", "llvm.mlir.global")
 
-#: Linkages of symbols that LLVM renames as PTX needs it, if '.' and '@' are all that is wrong.
+#: Linkages of symbols in which LLVM replaces '.' and '@', so that PTX accepts the name.
 _LOCAL = ("#llvm.linkage<internal>", "#llvm.linkage<private>")
 
 #: Prefixes of the intrinsics of LLVM's other targets (llvm/IR/Intrinsics*.td of LLVM 22).
@@ -31,32 +31,32 @@ _FOREIGN = re.compile(
     r"|xcore)\."
 )
 
-#: Types that PTX has no registers for and that LLVM does not compute in parts; tf32 is f32 in registers.
+#: Types without PTX registers that LLVM does not split into others; tf32 is f32 in registers.
 _NO_TYPE = re.compile(
     r'(?<![\w."-])(f80|f128|tf32|!llvm\.(?:metadata|token|ppc_fp128|x86_amx)|vector<[\dx]*\[)'
 )
 
-#: Elements of a vector: one value of LLVM's instruction selection has at most 65,535 parts, and it
-#: rounds up to a power of two.
+#: Elements of a vector. A value in LLVM's instruction selection has at most 65,535 parts, and vectors are
+#: rounded up to a power of two.
 MAX_VECTOR = 1 << 15
 
 
 def check_limits(kernels: Any) -> None:
-    """Checks a gpu.module before it is lowered to the LLVM dialect.
+    """Check a gpu.module before it is lowered to the LLVM dialect.
 
     Raises:
         CompileError: with a located diagnostic.
     """
-    objections: dict[Any, str | None] = {}
+    refusals: dict[Any, str | None] = {}
     for op in walk(kernels):
         if check := _CHECKS.get(op.name):
             _apply(check, op)
         values = [*op.results, *(a for r in op.regions for b in r.blocks for a in b.arguments)]
         for type_ in (value.type for value in values):
-            if type_ not in objections:
-                objections[type_] = _objection(type_)
-            if objections[type_]:
-                raise located(op, f"has a value of type {type_}; {objections[type_]}")
+            if type_ not in refusals:
+                refusals[type_] = _refusal(type_)
+            if refusals[type_]:
+                raise located(op, f"has a value of type {type_}; {refusals[type_]}")
 
 
 def _apply(check: Callable[[Any], None], op: Any) -> None:
@@ -71,12 +71,12 @@ def _apply(check: Callable[[Any], None], op: Any) -> None:
 def _check_name(op: Any) -> None:
     name = ir.StringAttr(op.attributes["sym_name"]).value
     if op.name == "llvm.func" and not len(op.regions[0].blocks):
-        return  # an intrinsic, or a function that is refused where it is called
+        return  # an intrinsic, or a function whose calls are refused
     plain = name
     if "linkage" in op.attributes and str(op.attributes["linkage"]) in _LOCAL:
         plain = re.sub(r"[.@]", "_", name)
     if plain in _RESERVED or name.startswith("llvm."):
-        raise located(op, f"has the name {name!r}, which has a meaning of its own in PTX or LLVM")
+        raise located(op, f"has the name {name!r}, which is reserved in PTX or LLVM")
     if not _IDENTIFIER.fullmatch(plain):
         raise located(
             op,
@@ -106,8 +106,8 @@ _CHECKS: dict[str, Callable[[Any], None]] = {
 }
 
 
-def _objection(type_: Any) -> str | None:
-    """Why no code is generated for a type; None if it may be."""
+def _refusal(type_: Any) -> str | None:
+    """Return why no code can be generated for a type; None if it can."""
     if found := _NO_TYPE.search(str(type_)):
         scalable = found[1].startswith("vector")
         return f"GPUs have no {'scalable vectors' if scalable else found[1]}"

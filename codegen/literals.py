@@ -1,8 +1,8 @@
-"""Floating-point literals of LLVM IR, from one LLVM's spelling to what every LLVM reads.
+"""Floating-point literals of LLVM IR, rewritten from the newest notation to one that every LLVM reads.
 
-The bindings' LLVM prints short decimals that round to a constant (`float 1.000000e-01`), names like
-`+qnan`, and otherwise the type's own bits (`float f0x3FB8AA3B`); the one in llvmlite reads decimals
-only where they are exact, and hexadecimal bits in LLVM's older spelling.
+The LLVM of the bindings prints short decimals that round to a constant (`float 1.000000e-01`), names like
+`+qnan`, and otherwise the type's own bits (`float f0x3FB8AA3B`). The LLVM of llvmlite reads decimals only
+where they are exact, and hexadecimal bits in LLVM's older notation.
 """
 
 import re
@@ -16,11 +16,11 @@ _LITERAL = (
     r"|(?<![\w%@$.-])f0x[0-9a-fA-F]+\b"
 )
 
-#: What matters on a line with a literal; assembly and other strings stay as they are.
+#: Types and literals of a line; assembly and other strings are matched too, and stay unchanged.
 _WORD = re.compile(rf'"[^"]*"|(?P<type>\b(?:half|bfloat|float|double)\b)|(?P<literal>{_LITERAL})')
 _ANY_LITERAL = re.compile(_LITERAL)
 
-#: For each type: its NumPy type, an integer of its size, the bit that makes a NaN quiet.
+#: For each type: its NumPy type, an integer type of its size, and the bit that makes a NaN quiet.
 _TYPES = {
     "half": (np.float16, np.uint16, 9),
     "bfloat": (ml_dtypes.bfloat16, np.uint16, 6),
@@ -30,7 +30,7 @@ _TYPES = {
 
 
 def portable_literals(llvm_ir: str) -> str:
-    """The same IR with every floating-point literal in hexadecimal."""
+    """Return the same IR with every floating-point literal in hexadecimal."""
     if not _ANY_LITERAL.search(llvm_ir):
         return llvm_ir
     lines = llvm_ir.split("\n")
@@ -38,26 +38,26 @@ def portable_literals(llvm_ir: str) -> str:
 
 
 def _portable(line: str) -> str:
-    """A line in which a literal has the type that was named last before it: LLVM names an
-    instruction's type once."""
-    kind = "double"
+    """Rewrite a line. A literal has the type that is named last before it: LLVM names an instruction's
+    type once."""
+    type_name = "double"
 
     def rewrite(match: re.Match[str]) -> str:
-        nonlocal kind
+        nonlocal type_name
         if match["type"]:
-            kind = match["type"]
+            type_name = match["type"]
         if match["literal"]:
-            return _hexadecimal(match["literal"], kind)
+            return _hexadecimal(match["literal"], type_name)
         return match[0]
 
     return _WORD.sub(rewrite, line)
 
 
-def _hexadecimal(literal: str, kind: str) -> str:
-    bits = _bits(literal, kind)
-    if kind in ("half", "bfloat"):
-        return f"0x{'H' if kind == 'half' else 'R'}{bits:04X}"
-    if kind == "double":
+def _hexadecimal(literal: str, type_name: str) -> str:
+    bits = _bits(literal, type_name)
+    if type_name in ("half", "bfloat"):
+        return f"0x{'H' if type_name == 'half' else 'R'}{bits:04X}"
+    if type_name == "double":
         return f"0x{bits:016X}"
     # LLVM writes a float as the double of the same value; a NaN keeps its payload's top bits.
     sign, exponent, fraction = bits >> 31, bits >> 23 & 0xFF, bits & 0x7FFFFF
@@ -66,11 +66,11 @@ def _hexadecimal(literal: str, kind: str) -> str:
     return f"0x{int(np.float64(np.uint32(bits).view(np.float32)).view(np.uint64)):016X}"
 
 
-def _bits(literal: str, kind: str) -> int:
-    """The bits of a literal in its type."""
+def _bits(literal: str, type_name: str) -> int:
+    """Return the bits of a literal in its type."""
     if literal.startswith("f0x"):
         return int(literal[3:], 16)
-    float_type, integer, quiet_bit = _TYPES[kind]
+    float_type, integer, quiet_bit = _TYPES[type_name]
     if "nan" not in literal:
         exact = Decimal(literal.replace("inf", "Infinity"))
         return int(np.asarray(float(exact), np.float64).astype(float_type).view(integer))

@@ -1,4 +1,4 @@
-"""From a module after `smem-to-nvvm` to the LLVM dialect, by upstream's passes."""
+"""Lower a module from the output of `smem-to-nvvm` to the LLVM dialect, by upstream's passes."""
 
 from typing import Any
 
@@ -14,8 +14,8 @@ from .libdevice import PREFIX, find_libdevice, in_llvm, signature
 from .limits import check_limits
 from .math_ops import lower_math
 
-#: Run on each gpu.module. `convert-gpu-to-nvvm` converts memref, arith and cf with it, and makes calls of
-#: libdevice; what math is left has intrinsics of LLVM.
+#: Run on each gpu.module. `convert-gpu-to-nvvm` also converts memref, arith and cf, and most math ops
+#: to calls of libdevice; the remaining math ops have intrinsics of LLVM.
 PIPELINE = (
     "canonicalize,cse,expand-strided-metadata,lower-affine,math-expand-ops{ops=clampf},"
     "convert-scf-to-cf,convert-vector-to-llvm,convert-gpu-to-nvvm{index-bitwidth=64},"
@@ -28,34 +28,34 @@ DRIVER_FUNCTIONS = {"vprintf", "malloc", "free", "__assertfail"}
 
 
 def lower_to_llvm_dialect(module: Any) -> None:
-    """Lowers the kernels of a module in place.
+    """Lower the kernels of a module in place.
 
     Raises:
         MLIRError, CompileError: with a located diagnostic, if an op has no lowering.
     """
     lower_math(device_module(module))
     check_limits(device_module(module))
-    # Upstream declares what it calls of libdevice as it is.
-    by_hand = {_name(op) for op in walk(device_module(module), "llvm.func", "func.func")}
+    # Functions of libdevice that upstream declares later have the right signature.
+    declared = {_name(op) for op in walk(device_module(module), "llvm.func", "func.func")}
     pm = passmanager.PassManager("builtin.module")
     pm.add(f"gpu.module({PIPELINE})")
     maps = _tensor_maps(device_module(module))
     pm.run(module.operation)
     _declare_dynamic_memory(device_module(module))
     _pass_by_value(device_module(module), maps)
-    # The translation to LLVM IR crashes on what is left of other dialects.
+    # The translation to LLVM IR crashes on ops of other dialects.
     left = [op for op in walk(device_module(module)) if op.name.split(".")[0] not in TRANSLATED]
-    # Casts are what upstream puts around an op that it cannot lower: the op itself says more.
+    # Upstream puts casts around an op that it cannot lower; the op itself is reported first.
     left.sort(key=lambda op: op.name == "builtin.unrealized_conversion_cast")
     if left:
         raise located(left[0], "has no lowering to LLVM")
-    _check_calls(device_module(module), by_hand)
+    _check_calls(device_module(module), declared)
 
 
 def _declare_dynamic_memory(kernels: Any) -> None:
-    """Declares what `gpu.dynamic_shared_memory` became as the block's dynamic shared memory, aligned for
-    any tile that an `smem.view` shows there. Upstream makes it a static variable of no size, aligned to
-    16 bytes, which the dynamic part follows."""
+    """Declare the variable of `gpu.dynamic_shared_memory` as the CTA's dynamic shared memory, aligned
+    for any tile of an `smem.view`. Upstream makes it a static variable of size 0, aligned to 16 bytes,
+    which the dynamic shared memory follows."""
     for variable in walk(kernels, "llvm.mlir.global"):
         if _name(variable).startswith("__dynamic_shmem__"):
             variable.attributes["alignment"] = i64(DYNAMIC_ALIGNMENT)
@@ -63,7 +63,8 @@ def _declare_dynamic_memory(kernels: Any) -> None:
 
 
 def _tensor_maps(kernels: Any) -> dict[str, int]:
-    """How many of each function's last parameters are tensor maps; the lowering forgets it."""
+    """Return the number of tensor maps at the end of each function's parameters; the lowering drops their
+    attributes."""
     counts = {}
     for function in walk(kernels, "gpu.func"):
         counts[_name(function)] = sum(
@@ -73,8 +74,8 @@ def _tensor_maps(kernels: Any) -> dict[str, int]:
 
 
 def _pass_by_value(kernels: Any, counts: dict[str, int]) -> None:
-    """Makes tensor maps parameters that are passed by value and that no kernel writes, so that TMA reads
-    the parameter itself. `gpu.func` takes no such attributes."""
+    """Pass tensor maps by value as constants of the grid (`__grid_constant__`), so that TMA reads
+    the parameter itself. `gpu.func` cannot hold these attributes."""
     attributes = ir.DictAttr.get(
         {
             "llvm.align": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), TENSOR_MAP_ALIGNMENT),
@@ -93,22 +94,23 @@ def _name(function: Any) -> str:
     return ir.StringAttr(function.attributes["sym_name"]).value
 
 
-def _check_calls(kernels: Any, by_hand: set[str]) -> None:
-    """Refuses functions that nobody defines, or of libdevice where there is none, which would otherwise
-    be refused without saying where they are called, and those declared by hand as what they are not."""
-    declared = {
+def _check_calls(kernels: Any, declared: set[str]) -> None:
+    """Check that every called function is defined, that libdevice is found where it is called, and that
+    the module's own declarations (`declared`) of its functions have the right type. Later errors would
+    not name the call."""
+    declarations = {
         _name(function): function
         for function in walk(kernels, "llvm.func")
         if not len(function.regions[0].blocks)
     }
-    for name, function in declared.items():
-        if name.startswith(PREFIX) and name in by_hand:
+    for name, function in declarations.items():
+        if name.startswith(PREFIX) and name in declared:
             _check_signature(function, name)
     for call in walk(kernels, "llvm.call"):
         if "callee" not in call.attributes:
             continue
         callee = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
-        if callee not in declared or callee in DRIVER_FUNCTIONS:
+        if callee not in declarations or callee in DRIVER_FUNCTIONS:
             continue
         if not callee.startswith(PREFIX):
             raise located(call, f"calls '{callee}', which nothing defines")
@@ -133,7 +135,7 @@ def _check_signature(function: Any, name: str) -> None:
 
 
 def device_module(module: Any) -> Any:
-    """The `gpu.module` that holds a module's kernels.
+    """Return the `gpu.module` that holds a module's kernels.
 
     Raises:
         CompileError: if there is none, or more than one.

@@ -1,6 +1,6 @@
-"""LLVM in a process of its own: what it dies of ends that process, and not the one that compiles.
+"""LLVM in a separate process, so that a crash of LLVM does not end the process that compiles.
 
-A process is kept for the next module, because to start one takes a quarter of a second.
+A process is kept for the next module, because starting one takes a quarter of a second.
 """
 
 import atexit
@@ -17,17 +17,17 @@ from typing import Any
 from .errors import CompileError
 from .llvm_protocol import LAST, Answer, Request
 
-#: What the process runs. It finds packages where this one does; its own places come first.
+#: The program of the process. It finds packages where this one does, after its own `sys.path`.
 _SCRIPT = (
     f"import sys; sys.path += sys.argv[1:]; from {__package__}.llvm_worker import serve; serve()"
 )
 
-#: Characters of LLVM's last words that a message quotes: it may print all of a function.
-_MOST_WORDS = 2000
+#: Characters of LLVM's stderr that a message quotes: LLVM may print a whole function.
+_MAX_CHARACTERS = 2000
 
 
 class LLVMDied(Exception):
-    """LLVM ended its process; the message is what it said, or the signal."""
+    """The process of LLVM ended; the message is its stderr, or the exit code or signal."""
 
 
 class LLVMProcess:
@@ -38,38 +38,38 @@ class LLVMProcess:
     """
 
     def __init__(self) -> None:
-        # A pipe that nobody reads would fill up and stop LLVM.
-        self._words = tempfile.TemporaryFile()  # noqa: SIM115
+        # A file, because a pipe that is not read would fill up and block LLVM.
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-c", _SCRIPT, *map(os.path.abspath, sys.path)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._words,
-                # NumPy, which the bindings load, needs no threads there.
+                stderr=self._stderr,
+                # The bindings load NumPy, which needs no threads in that process.
                 env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
             )
         except (OSError, ValueError) as error:
             raise CompileError(
-                f"no process can be started to run LLVM in: {sys.executable or 'sys.executable'}: "
+                f"no process can be started to run LLVM: {sys.executable or 'sys.executable'}: "
                 f"{error}"
             ) from None
 
     @property
     def alive(self) -> bool:
-        """Whether it waits for requests or works on one."""
+        """Whether the process is running."""
         return self._process.poll() is None
 
     def answers(self, request: Request) -> Iterator[tuple[Answer, Any]]:
-        """What it answers to a request, with its values, as it comes.
+        """Send a request and yield the answers with their values as they arrive.
 
         Raises:
-            LLVMDied: if it ends meanwhile.
+            LLVMDied: if the process ends before the last answer.
         """
         requests, answers = self._process.stdin, self._process.stdout
         assert requests is not None and answers is not None
-        self._words.seek(0)
-        self._words.truncate()
+        self._stderr.seek(0)
+        self._stderr.truncate()
         what = None
         try:
             pickle.dump(request, requests)
@@ -79,43 +79,44 @@ class LLVMProcess:
                 yield what, value
         except (EOFError, BrokenPipeError, pickle.UnpicklingError):
             code = self._process.wait()
-            raise LLVMDied(self._said() or _ended(code)) from None
-        if words := self._said():
-            print(words, file=sys.stderr)  # its warnings
+            raise LLVMDied(self._output() or _exit_reason(code)) from None
+        if warnings := self._output():
+            print(warnings, file=sys.stderr)
 
-    def _said(self) -> str:
-        self._words.seek(0)
-        words = self._words.read().decode(errors="replace").strip()
-        return words.removeprefix("error: ")[:_MOST_WORDS]
+    def _output(self) -> str:
+        """Return what LLVM wrote to stderr since the last request."""
+        self._stderr.seek(0)
+        output = self._stderr.read().decode(errors="replace").strip()
+        return output.removeprefix("error: ")[:_MAX_CHARACTERS]
 
     def end(self) -> None:
-        """Ends the process."""
+        """End the process."""
         self._process.kill()
-        for stream in (self._process.stdin, self._process.stdout, self._words):
-            with suppress(OSError):  # a request that nobody read
+        for stream in (self._process.stdin, self._process.stdout, self._stderr):
+            with suppress(OSError):  # a request that was not read
                 if stream is not None:
                     stream.close()
         self._process.wait()
 
 
-#: A process that waits for the next module. Threads that compile at once have one each.
+#: Processes that wait for the next module; each thread that compiles takes one.
 _idle: list[LLVMProcess] = []
 
 
 def prepare() -> None:
-    """Starts a process for the next module, if none waits: it loads LLVM while passes run."""
+    """Start a process for the next module if none is idle: it loads LLVM while the passes run."""
     if not _idle:
         _idle.append(LLVMProcess())
 
 
 @contextmanager
 def llvm_process() -> Iterator[LLVMProcess]:
-    """A process that nobody else asks meanwhile."""
-    process = _waiting() or LLVMProcess()
+    """Give a process that no other thread uses."""
+    process = _take_idle() or LLVMProcess()
     try:
         yield process
     except BaseException:
-        # What is left of its answers would be taken for the next ones'.
+        # Its remaining answers would be read as those of the next request.
         process.end()
         raise
     if _idle:
@@ -124,9 +125,9 @@ def llvm_process() -> Iterator[LLVMProcess]:
         _idle.append(process)
 
 
-def _waiting() -> LLVMProcess | None:
+def _take_idle() -> LLVMProcess | None:
     while _idle:
-        with suppress(IndexError):  # another thread was first
+        with suppress(IndexError):  # another thread took it
             process = _idle.pop()
             if process.alive:
                 return process
@@ -134,8 +135,8 @@ def _waiting() -> LLVMProcess | None:
     return None
 
 
-def _ended(code: int) -> str:
-    """How a process ended that said nothing."""
+def _exit_reason(code: int) -> str:
+    """Return how a process without output on stderr ended."""
     if code >= 0:
         return f"exit code {code}"
     return f"{signal.strsignal(-code) or 'signal'} ({signal.Signals(-code).name})"
@@ -147,5 +148,5 @@ def _end_idle() -> None:
         _idle.pop().end()
 
 
-# The pipes of a process that was forked are those of its parent.
+# A forked process shares the pipes of its parent.
 os.register_at_fork(after_in_child=_idle.clear)

@@ -1,4 +1,4 @@
-"""What a process asks the one that runs LLVM, and what that answers; both as pickles."""
+"""Requests to the process that runs LLVM, and its answers; both are pickled."""
 
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -12,12 +12,12 @@ class Request:
     """A module to compile.
 
     Attributes:
-        bytecode: MLIR's, of a gpu.module whose ops are of the LLVM and NVVM dialects.
+        bytecode: MLIR bytecode of a gpu.module with ops of the LLVM and NVVM dialects.
         bindings: the name of the MLIR bindings' package.
-        dialects: those whose attributes say something to the translation.
-        target: what PTX is wanted for; None for LLVM IR alone.
-        library: CUDA's libdevice, where functions of it are called.
-        seconds: of the processor's time that it may take.
+        dialects: those that the translation to LLVM IR knows.
+        target: the target of the PTX; None for LLVM IR only.
+        library: CUDA's libdevice; None if none of its functions is called.
+        seconds: the limit of CPU time.
     """
 
     bytecode: bytes
@@ -29,8 +29,8 @@ class Request:
 
 
 class Answer(Enum):
-    """What an answer says; a value goes with it. They come as they are known, so that they outlive the
-    process that gave them."""
+    """The answers, each with a value. Each is sent as soon as it is known, so it arrives even if the
+    process crashes later."""
 
     #: (location, message): an error that MLIR's translation emits.
     DIAGNOSTIC = auto()
@@ -38,9 +38,9 @@ class Answer(Enum):
     LLVM = auto()
     #: The PTX.
     PTX = auto()
-    #: Why LLVM does not compile the module; the last answer.
+    #: The reason why LLVM does not compile the module; the last answer.
     REFUSED = auto()
-    #: Why there is no code, whatever the module is; the last answer.
+    #: A failure that does not depend on the module; the last answer.
     FAILED = auto()
     #: None; the last answer.
     DONE = auto()

@@ -1,4 +1,4 @@
-"""The process that runs LLVM for another one: requests on standard input, answers on standard output."""
+"""The process that runs LLVM: requests on standard input, answers on standard output."""
 
 import math
 import os
@@ -18,11 +18,11 @@ from .ptx import to_llvm_ir, to_ptx
 
 
 def serve() -> None:
-    """Answers requests until there are no more."""
-    # Ctrl-C is for the process that asks, and an abort of LLVM is no reason for a core dump.
+    """Answer requests until standard input ends."""
+    # Ctrl-C ends the parent process, which ends this one; an abort of LLVM leaves no core dump.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # What else writes to standard output must not come between the answers.
+    # Other output to standard output goes to stderr, so that it does not mix with the answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     requests: SimpleQueue[Request] = SimpleQueue()
@@ -32,7 +32,7 @@ def serve() -> None:
 
 
 def _receive(stream: BinaryIO, requests: SimpleQueue[Request]) -> None:
-    """Passes requests on; ends the process, whatever it does, when nobody is left who asks."""
+    """Queue requests; end the process at once when the parent closes the stream."""
     try:
         while True:
             requests.put(pickle.load(stream))
@@ -41,33 +41,33 @@ def _receive(stream: BinaryIO, requests: SimpleQueue[Request]) -> None:
 
 
 def _answer(request: Request, answers: BinaryIO) -> None:
-    # MLIR lets no other thread run, so that nothing else ends what goes round and round.
+    # MLIR holds the GIL, so only a limit of CPU time can end an endless loop.
     end = math.ceil(time.process_time()) + request.seconds
-    _, most = resource.getrlimit(resource.RLIMIT_CPU)
-    end = end if most == resource.RLIM_INFINITY else min(end, most)
-    resource.setrlimit(resource.RLIMIT_CPU, (end, most))
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_CPU)
+    end = end if hard_limit == resource.RLIM_INFINITY else min(end, hard_limit)
+    resource.setrlimit(resource.RLIMIT_CPU, (end, hard_limit))
 
-    def say(what: Answer, value: Any = None) -> None:
+    def send(what: Answer, value: Any = None) -> None:
         pickle.dump((what, value), answers)
         answers.flush()
 
     try:
-        llvm_ir = _translated(request, lambda *error: say(Answer.DIAGNOSTIC, error))
-        say(Answer.LLVM, llvm_ir)
+        llvm_ir = _translated(request, lambda *error: send(Answer.DIAGNOSTIC, error))
+        send(Answer.LLVM, llvm_ir)
         if request.target is not None:
-            say(Answer.PTX, to_ptx(llvm_ir, request.target, request.library))
+            send(Answer.PTX, to_ptx(llvm_ir, request.target, request.library))
     except LLVMRefusal as error:
-        say(Answer.REFUSED, str(error))
+        send(Answer.REFUSED, str(error))
     except CompileError as error:
-        say(Answer.FAILED, str(error))
+        send(Answer.FAILED, str(error))
     except Exception as error:
-        say(Answer.REFUSED, f"{type(error).__name__}: {error}")
+        send(Answer.REFUSED, f"{type(error).__name__}: {error}")
     else:
-        say(Answer.DONE)
+        send(Answer.DONE)
 
 
 def _translated(request: Request, report: Any) -> str:
-    """The LLVM IR of a request; `report(location, message)` is told of errors."""
+    """Return the LLVM IR of a request; call `report(location, message)` for each error."""
     ir: Any = import_module(f"{request.bindings}.ir")
 
     def take(diagnostic: Any) -> bool:
@@ -77,7 +77,7 @@ def _translated(request: Request, report: Any) -> str:
 
     with ir.Context(load_on_create_dialects=request.dialects) as context, ir.Location.unknown():
         context.enable_multithreading(False)
-        context.allow_unregistered_dialects = True  # attributes of others may be left
+        context.allow_unregistered_dialects = True  # attributes of other dialects may remain
         context.attach_diagnostic_handler(take)
         module = ir.Module.parse(request.bytecode)
         (kernels,) = module.body.operations

@@ -1,19 +1,19 @@
-"""The manifest: what a host must know to launch a kernel.
+"""The manifest: what a host needs to launch a kernel.
 
-It is read off the kernel after `smem-to-nvvm`. Attributes of the kernel and its arguments, all
-optional, say what types cannot:
+It is computed from the kernel after `smem-to-nvvm`. Optional attributes of the kernel and its arguments
+add what types do not express:
 
-- `smem.name`: an argument's name;
-- `smem.shape`: names (or numbers) of a matrix's extents; extents of one name must be equal;
-- `smem.grid`: for x, y, z, an extent's name and the elements of it that a block covers;
-- `smem.multiples`: what an extent must be a multiple of.
+- `smem.name`: the name of an argument;
+- `smem.shape`: names (or numbers) of a matrix's extents; extents with the same name are equal;
+- `smem.grid`: for x, y, z, the name of an extent and the elements of it that a thread block covers;
+- `smem.multiples`: a number that divides an extent.
 
-What the kernel itself says is there, too. A matrix's "alignment" is the widest of the kernel's accesses
-to it, in bytes: its address is a multiple of it, and so are its strides (of 16 at most), the contiguous
-one apart. Parameters with `smem.tensor_map`, which the lowering of TMA adds behind the arguments, become
-the entries of "tensor_maps"; `known_cluster_size` is "cluster", blocks along x, y, z, or null.
-"programmatic" is true of a kernel that waits for those before it itself (`nvvm.griddepcontrol wait`): it
-may then be started before they end.
+The rest comes from the kernel's code. The "alignment" of a matrix is the kernel's widest access to it, in
+bytes: its address is a multiple of it, and its strides except the contiguous one are multiples of it or
+of 16, whichever is smaller. Parameters with `smem.tensor_map`, which the lowering of TMA appends to the
+arguments, become the entries of "tensor_maps". `known_cluster_size` becomes "cluster", thread blocks
+along x, y, z, or null. "programmatic" is true for a kernel that waits for earlier kernels with
+`nvvm.griddepcontrol wait`: it may start before they end (programmatic dependent launch).
 """
 
 from typing import Any
@@ -35,26 +35,25 @@ from .errors import CompileError, LocatedError, located, unreadable
 
 VERSION = 1
 
-#: Dimensions that a tensor map can have here: boxes are matrices, or parts of more dimensions.
+#: Supported ranks of a tensor map: boxes are matrices, or have more dimensions.
 _TENSOR_MAP_RANKS = range(2, 6)
 
-#: How a gpu.func says that it is a kernel; the bindings' builder writes the second.
+#: Attributes that mark a gpu.func as a kernel; the bindings' builder writes the second.
 _KERNEL_MARKS = ("kernel", "gpu.kernel")
 
-
-#: What a manifest says of a kernel, and of its arguments by their kind.
-_KERNEL = {
+#: The keys of a kernel in a manifest, and of an argument by its "kind".
+_KERNEL_KEYS = {
     *("entry", "arguments", "extents", "block", "cluster", "grid", "multiples", "programmatic"),
     *("shared_bytes", "tensor_maps"),
 }
-_ARGUMENTS = {
+_ARGUMENT_KEYS = {
     "memref": {"name", "kind", "element", "shape", "strides", "alignment"},
     "scalar": {"name", "kind", "type"},
 }
 
 
 def is_manifest(data: Any) -> bool:
-    """Whether what JSON holds is a manifest of this version, as far as the names in it tell."""
+    """Return whether JSON data is a manifest of this version; only the keys are checked."""
     match data:
         case {"version": version, "arch": str(), "kernels": [_, *_] as kernels}:
             return version == VERSION and all(map(_is_kernel, kernels))
@@ -65,22 +64,22 @@ def is_manifest(data: Any) -> bool:
 def _is_kernel(data: Any) -> bool:
     if (
         not isinstance(data, dict)
-        or set(data) != _KERNEL
+        or set(data) != _KERNEL_KEYS
         or not isinstance(data["arguments"], list)
     ):
         return False
     return all(
-        isinstance(a, dict) and set(a) == _ARGUMENTS.get(str(a.get("kind")))
+        isinstance(a, dict) and set(a) == _ARGUMENT_KEYS.get(str(a.get("kind")))
         for a in data["arguments"]
     )
 
 
 def manifest_of(device_module: Any, arch: str) -> dict[str, Any]:
-    """The manifest of the kernels in a gpu.module, ready for JSON.
+    """Return the manifest of the kernels in a gpu.module, as JSON data.
 
     Raises:
-        CompileError: if there is no kernel; with a located diagnostic, if an argument is of a type that
-            no host passes, or an attribute is not of the form above.
+        CompileError: if there is no kernel; with a located diagnostic, if a host cannot pass an
+            argument's type, or an attribute does not have the form above.
     """
     kernels = [
         _located_kernel(op)
@@ -93,7 +92,7 @@ def manifest_of(device_module: Any, arch: str) -> dict[str, Any]:
 
 
 def _located_kernel(function: Any) -> dict[str, Any]:
-    """The entry of a kernel; what is wrong with it is a diagnostic at its place."""
+    """Return the entry of a kernel; an error becomes a diagnostic at its location."""
     try:
         return _kernel(function)
     except LocatedError:
@@ -116,15 +115,15 @@ def _kernel(function: Any) -> dict[str, Any]:
     parameters = list(zip(inputs, parameter_attributes(function, len(inputs)), strict=True))
     own = [(t, a) for t, a in parameters if TENSOR_MAP not in a]
     if any(TENSOR_MAP in a for _, a in parameters[: len(own)]):
-        raise CompileError(f"parameters with {TENSOR_MAP} stand behind the kernel's own arguments")
+        raise CompileError(f"parameters with {TENSOR_MAP} must follow the kernel's own arguments")
     values = function.regions[0].blocks[0].arguments
     arguments = [_argument(i, t, a, values[i]) for i, (t, a) in enumerate(own)]
     maps = [_tensor_map(t, a, arguments) for t, a in parameters[len(own) :]]
-    for said in maps:
-        padded = said["element"] in NARROW and NARROW[said["element"]].padding
-        described = next(a for a in arguments if a["name"] == said["argument"])
-        needs = PADDED_ALIGNMENT if padded else UNIT_BYTES
-        described["alignment"] = max(described["alignment"], needs)
+    for tensor_map in maps:
+        padded = tensor_map["element"] in NARROW and NARROW[tensor_map["element"]].padding
+        matrix = next(a for a in arguments if a["name"] == tensor_map["argument"])
+        needed = PADDED_ALIGNMENT if padded else UNIT_BYTES
+        matrix["alignment"] = max(matrix["alignment"], needed)
     names = [a["name"] for a in arguments]
     for name in names:
         if names.count(name) > 1:
@@ -138,8 +137,8 @@ def _kernel(function: Any) -> dict[str, Any]:
         "extents": extents,
         "block": list(size) if size else None,
         "cluster": list(cluster) if cluster != (1, 1, 1) else None,
-        "grid": _grid(_said(attributes, "smem.grid"), named),
-        "multiples": _multiples(_said(attributes, MULTIPLES), named),
+        "grid": _grid(_attribute(attributes, "smem.grid"), named),
+        "multiples": _multiples(_attribute(attributes, MULTIPLES), named),
         "programmatic": any(map(_waits, walk(function, "nvvm.griddepcontrol"))),
         "shared_bytes": attributes[SHARED_BYTES].value if SHARED_BYTES in attributes else 0,
         "tensor_maps": maps,
@@ -147,12 +146,12 @@ def _kernel(function: Any) -> dict[str, Any]:
 
 
 def _waits(control: Any) -> bool:
-    """Whether an `nvvm.griddepcontrol` waits for the kernels before."""
+    """Return whether an `nvvm.griddepcontrol` waits for earlier kernels."""
     return "wait" in str(control.attributes["kind"])
 
 
 def _argument(index: int, type_: Any, attributes: Any, value: Any) -> dict[str, Any]:
-    name = _said(attributes, "smem.name")
+    name = _attribute(attributes, "smem.name")
     if name is None:
         name = f"arg{index}"
     if not isinstance(name, str) or not name:
@@ -169,10 +168,10 @@ def _argument(index: int, type_: Any, attributes: Any, value: Any) -> dict[str, 
     if offset and not is_dynamic(offset):
         raise located(
             value.owner.owner,
-            f"takes {name} of type {type_}, which begins {offset} elements behind its address; hosts "
-            "give the address of the first element: expected offset: ?, or none",
+            f"takes {name} of type {type_}, which begins {offset} elements after its address; hosts "
+            "pass the address of the first element: expected offset: ?, or none",
         )
-    names = _shape(name, type_, _said(attributes, "smem.shape"))
+    names = _shape(name, type_, _attribute(attributes, "smem.shape"))
     known = [None if is_dynamic(s) else s for s in strides]
     return {
         "name": name,
@@ -186,10 +185,10 @@ def _argument(index: int, type_: Any, attributes: Any, value: Any) -> dict[str, 
 
 
 def _alignment(name: str, type_: Any, strides: list[int | None], widest: Access) -> int:
-    """Bytes that a matrix and its lines begin at multiples of.
+    """Return the alignment in bytes of a matrix and of its lines.
 
     Raises:
-        CompileError: if the type says that lines do not.
+        CompileError: if the type's strides contradict it.
     """
     shape = [None if type_.is_dynamic_dim(dim) else e for dim, e in enumerate(type_.shape)]
     size = element_bytes(type_)
@@ -207,7 +206,7 @@ def _alignment(name: str, type_: Any, strides: list[int | None], widest: Access)
 
 
 def _shape(name: str, type_: Any, given: Any) -> list[Any]:
-    """The names of a matrix's extents; None for those that have none."""
+    """Return the names of a matrix's extents; None for extents without a name."""
     if given is None:
         return [None] * type_.rank
     if not isinstance(given, list) or not all(
@@ -224,26 +223,26 @@ def _shape(name: str, type_: Any, given: Any) -> list[Any]:
 
 
 def _known_extents(arguments: list[dict[str, Any]]) -> dict[str, int]:
-    """The named extents that types say."""
+    """Return the values of named extents that are static in the types."""
     known: dict[str, int] = {}
     for argument in arguments:
         for extent, name in zip(argument.get("shape", ()), argument.get("names", ()), strict=True):
             if not isinstance(extent, int):
                 continue
-            said = known.setdefault(name, extent) if isinstance(name, str) else name or extent
-            if said != extent:
+            value = known.setdefault(name, extent) if isinstance(name, str) else name or extent
+            if value != extent:
                 raise CompileError(
-                    f"smem.shape of {argument['name']} says {name}, which is {said}, of an extent "
-                    f"that its type says is {extent}"
+                    f"smem.shape of {argument['name']} has {name}, which is {value}, for an extent "
+                    f"that is {extent} in its type"
                 )
     return known
 
 
 def _tensor_map(type_: Any, attributes: Any, arguments: list[dict[str, Any]]) -> dict[str, Any]:
-    """What a parameter's `smem.tensor_map` says, with the name of the argument that it describes."""
+    """Return a parameter's `smem.tensor_map` as data, with the name of the argument that it describes."""
     if str(type_) != "!llvm.ptr":
         raise CompileError(f"a parameter with {TENSOR_MAP} is of type !llvm.ptr, not {type_}")
-    given = _said(attributes, TENSOR_MAP)
+    given = _attribute(attributes, TENSOR_MAP)
     match given:
         case {
             "argument": int() as index,
@@ -260,17 +259,18 @@ def _tensor_map(type_: Any, attributes: Any, arguments: list[dict[str, Any]]) ->
             )
     if not 0 <= index < len(arguments) or arguments[index]["kind"] != "memref":
         raise CompileError(
-            f"{TENSOR_MAP} describes argument {index}, which is no matrix; there are "
+            f"{TENSOR_MAP} describes argument {index}, which is not a matrix; there are "
             f"{', '.join(a['name'] for a in arguments) or 'none'}"
         )
     name, rank = arguments[index]["name"], len(arguments[index]["shape"])
     if len(box) != rank or rank not in _TENSOR_MAP_RANKS:
         raise CompileError(
-            f"{TENSOR_MAP} has the box {box} for {name} of rank {rank}; expected as many extents, 2 to 5"
+            f"{TENSOR_MAP} has the box {box} for {name} of rank {rank}; "
+            "expected one extent a dimension, 2 to 5"
         )
     if not 0 <= contiguous < rank:
         raise CompileError(
-            f"{TENSOR_MAP} says that dimension {contiguous} of {name} is contiguous, of {rank}"
+            f"{TENSOR_MAP} has the contiguous dimension {contiguous}, but {name} has {rank} dimensions"
         )
     return {
         "argument": name,
@@ -318,8 +318,8 @@ def _check_named(attribute: str, extent: str, named: set[str]) -> None:
         )
 
 
-def _said(attributes: Any, name: str) -> Any:
-    """An attribute as Python data; None if it is not there."""
+def _attribute(attributes: Any, name: str) -> Any:
+    """Return an attribute as Python data; None if it is missing."""
     return _plain(attributes[name].maybe_downcast()) if name in attributes else None
 
 
@@ -331,6 +331,6 @@ def _plain(attribute: Any) -> Any:
     if isinstance(attribute, ir.ArrayAttr):
         return [_plain(a.maybe_downcast()) for a in attribute]
     if isinstance(attribute, ir.DictAttr):
-        # To ask an entry itself ends the process on attributes that the bindings have no class for.
+        # Iteration's `each.attr` ends the process on attributes without a class in the bindings.
         return {each.name: _plain(attribute[each.name].maybe_downcast()) for each in attribute}
     raise CompileError(f"expected strings, integers and arrays of them, not {attribute}")

@@ -1,9 +1,9 @@
-"""math ops that CUDA's libdevice lacks, or of which it makes longer code.
+"""math ops that CUDA's libdevice lacks, or for which it has longer code.
 
-Upstream makes calls of libdevice of all others, and `codegen.libdevice` links what is called. Here are
-single instructions: where libdevice has several (`tanh.approx`), where it goes by way of f32 (exact ops
-of 16 bits; `math.fma` would be rounded twice), and for `math.exp2` and `math.rsqrt`, the most frequent
-ones, which then need no library. Ops that nothing computes are refused.
+Upstream converts all others to calls of libdevice, and `codegen.libdevice` links the called functions.
+This file emits single instructions: where libdevice has several (`tanh.approx`), where libdevice converts
+to f32 (exact ops of 16 bits; `math.fma` would be rounded twice), and for `math.exp2` and `math.rsqrt`,
+the most frequent ones, which then need no library. Ops without any lowering are refused.
 """
 
 import math
@@ -20,14 +20,14 @@ from .errors import located
 
 Value = Any
 
-#: Exact ops of any float type, and their intrinsics.
+#: Exact ops on any float type, and their intrinsics.
 _EXACT = {
     "math.absf": "llvm.fabs",
     "math.fma": "llvm.fma",
     "math.roundeven": "llvm.roundeven",
 }
 
-#: Questions about a number, and the classes that answer them: bits of LLVM's `FPClassTest`.
+#: Tests of a number, and their classes: bits of LLVM's `FPClassTest`.
 _CLASSES = {"math.isnan": 0x003, "math.isnormal": 0x108}
 
 #: Approximations in f32, and their intrinsics.
@@ -38,11 +38,11 @@ _APPROXIMATE = {
     "math.tanh": "llvm.tanh",
 }
 
-#: Approximations that libdevice is, too; an op must allow the others.
+#: Ops that libdevice approximates too; the other approximations need the flag `afn` on the op.
 _ALWAYS = {"math.exp2", "math.rsqrt"}
 
-#: Ops of the LLVM dialect that mean the same, which upstream refuses or the code generator does not know.
-_MEANS = {
+#: Ops of the LLVM dialect with the same meaning, which upstream refuses or LLVM cannot select.
+_EQUIVALENT = {
     **{
         f"llvm.intr.{name}": f"math.{name}"
         for name in (
@@ -56,20 +56,20 @@ _MEANS = {
     "llvm.intr.pow": "math.powf",
 }
 
-#: Ops besides those of `math` that upstream makes calls of.
+#: Ops of `arith` that upstream converts to calls.
 _OF_ARITH = {"arith.maxnumf", "arith.minnumf", "arith.remf"}
 
 _ELEMENTS = ("f16", "bf16", "f32", "f64")
 
 
 def lower_math(module: Any) -> None:
-    """Replaces math ops of a module's kernels in place: what stays, upstream lowers.
+    """Replace math ops of a module's kernels in place; upstream lowers the ones that stay.
 
     Raises:
-        CompileError: with a located diagnostic, for an op or a type that nothing computes.
+        CompileError: with a located diagnostic, for an op or a type that has no lowering.
     """
     for op in walk(module):
-        name: str = _MEANS.get(op.name, str(op.name))
+        name: str = _EQUIVALENT.get(op.name, str(op.name))
         if not name.startswith("math.") and name not in _OF_ARITH:
             continue
         _check(op)
@@ -101,7 +101,8 @@ def _check(op: Any) -> None:
 
 
 def _instruction(op: Any, name: str) -> Callable[..., Sequence[Value]] | None:
-    """From the operands of one element to the results; None where that is left to upstream."""
+    """Return a function from the operands of one element to the results; None if upstream lowers the
+    op."""
     if name in _EXACT:
         return partial(_intrinsic, _EXACT[name], "none")
     if name in _CLASSES:
@@ -109,13 +110,13 @@ def _instruction(op: Any, name: str) -> Callable[..., Sequence[Value]] | None:
     narrow = name in _APPROXIMATE and _element(op.operands[0].type).width <= 32
     if narrow and (name in _ALWAYS or _flags(op) == "afn"):
         return partial(_in_f32, _APPROXIMATE[name])
-    # Upstream makes calls for the elements of vectors, but of sincos only for numbers.
-    as_it_is = op.name == name and not (name == "math.sincos" and _is_vector(op.results[0].type))
-    return None if as_it_is else partial(_of_math, name, _flags(op))
+    # Upstream makes calls for the elements of vectors, except for sincos.
+    unchanged = op.name == name and not (name == "math.sincos" and _is_vector(op.results[0].type))
+    return None if unchanged else partial(_of_math, name, _flags(op))
 
 
 def _flags(op: Any) -> str:
-    """Whether the op's fast-math flags let it be an approximation: "afn" or "none"."""
+    """Return "afn" if the op's fast-math flags allow an approximation, else "none"."""
     name = "fastmathFlags" if op.name.startswith("llvm.") else "fastmath"
     flags = re.findall(r"\w+", str(op.attributes[name]).partition("<")[2])
     return "none" if {"afn", "fast"}.isdisjoint(flags) else "afn"
@@ -130,7 +131,7 @@ def _element(type_: Any) -> Any:
 
 
 def _intrinsic(name: str, flags: str, *operands: Value) -> Sequence[Value]:
-    """A call of an intrinsic of LLVM whose result is of its operands' type."""
+    """Emit a call of an LLVM intrinsic whose result has the type of its operands."""
     return emit_op(
         "llvm.call_intrinsic",
         operands,
@@ -149,7 +150,7 @@ def _is(classes: int, x: Value) -> Sequence[Value]:
 
 
 def _in_f32(intrinsic: str, x: Value) -> Sequence[Value]:
-    """What an approximation in f32 makes of a number that may be narrower."""
+    """Emit an approximation in f32 of a number that may be narrower."""
     type_, f32 = x.type, ir.F32Type.get()
     if type_ == f32:
         return _intrinsic(intrinsic, "afn", x)
@@ -158,7 +159,7 @@ def _in_f32(intrinsic: str, x: Value) -> Sequence[Value]:
 
 
 def _of_math(name: str, flags: str, *operands: Value) -> Sequence[Value]:
-    """The op of the name."""
+    """Emit the op with this name."""
     types = [operands[0].type] * (2 if name == "math.sincos" else 1)
     fastmath = ir.Attribute.parse(f"#arith.fastmath<{flags}>")
     return emit_op(name, operands, types, fastmath=fastmath).results
@@ -167,15 +168,15 @@ def _of_math(name: str, flags: str, *operands: Value) -> Sequence[Value]:
 def _by_elements(
     make: Callable[..., Sequence[Value]], operands: list[Value], types: list[Any]
 ) -> Sequence[Value]:
-    """The results that instructions make of each element of vectors, or of numbers."""
+    """Emit instructions for each element of vectors, or for numbers; return the results."""
     if not _is_vector(types[0]):
         return make(*operands)
     count = math.prod(types[0].shape)
-    apart = [
+    elements_of = [
         emit_op("vector.to_elements", (x,), [x.type.element_type] * count).results for x in operands
     ]
-    made = [make(*elements) for elements in zip(*apart, strict=True)]
+    results = [make(*elements) for elements in zip(*elements_of, strict=True)]
     return [
         value("vector.from_elements", elements, type_)
-        for type_, elements in zip(types, zip(*made, strict=True), strict=True)
+        for type_, elements in zip(types, zip(*results, strict=True), strict=True)
     ]

@@ -1,15 +1,15 @@
-"""Stores of the low bits of a register that holds a float, as every ptxas understands them.
+"""Stores of the low bits of a register that holds a float, in a form that every ptxas compiles correctly.
 
-A store takes the low bits of a register that is wider (PTX ISA 9.1, 9.4.1, "Operand Size Exceeding
-Instruction-Type Size"). ptxas 13.0 stores the number as an unsigned integer instead, if an instruction of
-floats wrote the register: `F2I.U32.F64` for `st.b32` of the sum of two f64; ptxas 13.1 is right. What a
-`mov.b64` wrote are bits for both, and it costs no instruction.
+A store takes the low bits of a wider register (PTX ISA 9.1, 9.4.1, "Operand Size Exceeding
+Instruction-Type Size"). If a floating-point instruction wrote the register, ptxas 13.0 converts the
+number to an unsigned integer instead: `F2I.U32.F64` for `st.b32` of the sum of two f64; ptxas 13.1 is
+right. Both take the result of a `mov.b64` as bits, and the move costs no instruction.
 """
 
 import re
 from collections.abc import Iterator
 
-#: Bits of registers, by the letters of their names in LLVM's PTX.
+#: Bits of a register, by the prefix of its name in LLVM's PTX.
 _BITS = {"rd": 64, "r": 32, "rs": 16}
 
 _REGISTER = re.compile(r"%(rd|rs|r)\d+\b")
@@ -20,14 +20,14 @@ _STORE = re.compile(
     re.M,
 )
 
-#: An instruction of floats; the group is what it writes.
+#: A floating-point instruction; the group is its destination.
 _OF_FLOATS = re.compile(
     r"^[ \t]*(?:@!?%\w+[ \t]+)?[a-z][\w.:]*\.(?:b?f16|f32|f64)\b\S*[ \t]+(\{[^}]*\}|%\w+)", re.M
 )
 
 
 def explicit_narrow_stores(ptx: str) -> str:
-    """PTX in which stores of a part of a float take it from a register of bits."""
+    """Return PTX in which stores of the low bits of a float take them from an untyped register."""
     if not any(True for store in _STORE.finditer(ptx) for _ in _wider(store)):
         return ptx
     floats = {
@@ -37,20 +37,20 @@ def explicit_narrow_stores(ptx: str) -> str:
 
 
 def _wider(store: re.Match[str]) -> Iterator[tuple[str, int]]:
-    """The registers that a store takes a part of, and their bits."""
+    """Yield the registers that are wider than a store of them, with their bits."""
     for register in _REGISTER.finditer(store["of"]):
         if (bits := _BITS[register[1]]) > int(store["bits"]):
             yield register[0], bits
 
 
 def _explicit(store: re.Match[str], floats: set[str]) -> str:
-    parts = {register: bits for register, bits in _wider(store) if register in floats}
-    if not parts:
+    registers = {register: bits for register, bits in _wider(store) if register in floats}
+    if not registers:
         return store[0]
-    names = {register: f"bits{index}" for index, register in enumerate(parts)}
+    names = {register: f"bits{index}" for index, register in enumerate(registers)}
     moves = " ".join(
         f".reg .b{bits} {names[register]}; mov.b{bits} {names[register]}, {register};"
-        for register, bits in parts.items()
+        for register, bits in registers.items()
     )
     of = _REGISTER.sub(lambda register: names.get(register[0], register[0]), store["of"])
     return f"\t{{ {moves} {store['op']} {store['to']}, {of}; }}"

@@ -1,7 +1,7 @@
-"""From the LLVM dialect to LLVM IR and PTX, with the NVPTX target that llvmlite carries.
+"""From the LLVM dialect to LLVM IR and PTX, with the NVPTX target of llvmlite.
 
-Both end the process on some input (`exit`, assertions, stack overflows), so `llvm_worker` runs them in
-one of their own.
+Both end the process on some inputs (`exit`, assertions, stack overflows), so `llvm_worker` runs them in a
+separate one.
 """
 
 import re
@@ -23,22 +23,22 @@ TRIPLE = "nvptx64-nvidia-cuda"
 
 
 def to_llvm_ir(device_module: Any, bindings: str) -> str:
-    """The LLVM IR of a gpu.module whose ops are of the LLVM and NVVM dialects.
+    """Return the LLVM IR of a gpu.module with ops of the LLVM and NVVM dialects.
 
     Args:
-        device_module: the op.
+        device_module: the gpu.module op.
         bindings: the name of the MLIR bindings' package.
     """
     return import_module(f"{bindings}.dialects.llvm").translate_module_to_llvmir(device_module)
 
 
 def to_ptx(llvm_ir: str, target: Target, library: Path | None = None) -> str:
-    """PTX, after LLVM's O3 pipeline.
+    """Return PTX, after LLVM's O3 pipeline.
 
     Args:
         llvm_ir: the module.
         target: the architecture.
-        library: CUDA's libdevice, where functions of it are called.
+        library: CUDA's libdevice; None if none of its functions is called.
 
     Raises:
         LLVMRefusal: if LLVM refuses the IR.

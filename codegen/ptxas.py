@@ -1,4 +1,4 @@
-"""From PTX to a cubin, by NVIDIA's assembler."""
+"""From PTX to a cubin, by NVIDIA's assembler ptxas."""
 
 import importlib.util
 import os
@@ -15,12 +15,12 @@ from .errors import CompileError
 
 @dataclass(frozen=True)
 class Report:
-    """What ptxas says of a kernel.
+    """What ptxas reports about a kernel.
 
     Attributes:
-        registers: registers a thread.
+        registers: registers of a thread.
         spill_bytes: bytes of spill stores and loads.
-        warnings: its warnings, for example C7510 where it serializes wgmma.
+        warnings: ptxas's warnings, for example C7510 where it serializes wgmma.
     """
 
     registers: int
@@ -30,7 +30,7 @@ class Report:
 
 @cache
 def find_ptxas() -> str:
-    """The assembler: `MLIR_SMEM_PTXAS`, the one of the nvidia-cuda-nvcc wheel, or that on the PATH.
+    """Return the assembler: `MLIR_SMEM_PTXAS`, that of the nvidia-cuda-nvcc wheel, or that on the PATH.
 
     Raises:
         CompileError: if there is none.
@@ -50,26 +50,26 @@ def find_ptxas() -> str:
         return found
     raise CompileError(
         "ptxas was not found; install nvidia-cuda-nvcc, or name it in MLIR_SMEM_PTXAS "
-        "(--emit=ptx does without)"
+        "(--emit=ptx does not need it)"
     )
 
 
 @cache
 def ptxas_version() -> str:
-    """What the assembler says of its version, in one line.
+    """Return the output of `ptxas --version` in one line.
 
     Raises:
         CompileError: if there is none, or it cannot be run.
     """
-    said = _run([find_ptxas(), "--version"]).stdout.split("\n")
-    return " ".join(line for line in said if line)
+    lines = _run([find_ptxas(), "--version"]).stdout.split("\n")
+    return " ".join(line for line in lines if line)
 
 
 def assemble(ptx: str, arch: str) -> tuple[bytes, Report]:
-    """The cubin, and what ptxas says of it.
+    """Return the cubin and ptxas's report.
 
     Raises:
-        CompileError: with ptxas's own words, if it refuses the PTX.
+        CompileError: with ptxas's output, if it refuses the PTX.
     """
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
@@ -77,10 +77,10 @@ def assemble(ptx: str, arch: str) -> tuple[bytes, Report]:
         run = _run(
             [find_ptxas(), f"-arch={arch}", "-O3", "-v", str(source), "-o", str(target)],
         )
-        said = run.stderr + run.stdout
+        output = run.stderr + run.stdout
         if run.returncode or not target.exists():
-            raise CompileError(f"ptxas refuses the PTX:\n{said.strip()}")
-        return target.read_bytes(), _report(said)
+            raise CompileError(f"ptxas refuses the PTX:\n{output.strip()}")
+        return target.read_bytes(), _report(output)
 
 
 def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
@@ -92,8 +92,8 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
         ) from None
 
 
-def _report(said: str) -> Report:
-    registers = [int(n) for n in re.findall(r"Used (\d+) registers", said)]
-    spills = [int(n) for n in re.findall(r"(\d+) bytes spill", said)]
-    warnings = [line.strip() for line in said.splitlines() if "warning" in line or "C75" in line]
+def _report(output: str) -> Report:
+    registers = [int(n) for n in re.findall(r"Used (\d+) registers", output)]
+    spills = [int(n) for n in re.findall(r"(\d+) bytes spill", output)]
+    warnings = [line.strip() for line in output.splitlines() if "warning" in line or "C75" in line]
     return Report(max(registers, default=0), sum(spills), tuple(warnings))

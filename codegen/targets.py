@@ -7,11 +7,11 @@ from .errors import CompileError
 
 @dataclass(frozen=True)
 class Target:
-    """What LLVM and ptxas are told of an architecture.
+    """The options of LLVM and ptxas for an architecture.
 
     Attributes:
-        arch: the name, for example "sm_90a".
-        ptx: the PTX version that has its instructions, as an LLVM feature.
+        arch: the architecture's name, for example "sm_90a".
+        ptx: the PTX version with all of its instructions, as an LLVM feature.
     """
 
     arch: str
@@ -27,10 +27,10 @@ TARGETS = {
 
 
 def target(arch: str) -> Target:
-    """The target of that name.
+    """Return the target of an architecture.
 
     Raises:
-        CompileError: if there is none.
+        CompileError: if no code is generated for it.
     """
     try:
         return TARGETS[arch]

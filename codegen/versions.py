@@ -1,4 +1,4 @@
-"""What the machine code of a module depends on besides its text."""
+"""Versions of the tools that turn a module into machine code: part of a cache key."""
 
 from functools import cache
 from hashlib import sha256
@@ -11,13 +11,13 @@ from ..dialect import bindings
 from .libdevice import libdevice_version
 from .ptxas import ptxas_version
 
-#: Folders whose code decides what a module becomes.
+#: Folders whose code determines the machine code of a module.
 _FOLDERS = ("layout", "dialect", "passes", "codegen")
 
 
 @cache
 def toolchain() -> tuple[str, ...]:
-    """This package's version and sources, and those of the bindings, llvmlite, ptxas and libdevice.
+    """Return the versions of this package, its sources, the bindings, llvmlite, ptxas and libdevice.
 
     Raises:
         CompileError: if there is no ptxas.
@@ -33,18 +33,18 @@ def toolchain() -> tuple[str, ...]:
 
 
 def _digest(root: Path) -> str:
-    """A digest of the sources, so that who changes them gets no code of before."""
-    made = sha256()
+    """Return a digest of the sources: changed sources do not reuse old code."""
+    digest = sha256()
     for folder in _FOLDERS:
         for file in sorted((root / folder).rglob("*.py")):
             content = file.read_bytes()
-            made.update(f"{file.relative_to(root).as_posix()} {len(content)}\n".encode())
-            made.update(content)
-    return made.hexdigest()
+            digest.update(f"{file.relative_to(root).as_posix()} {len(content)}\n".encode())
+            digest.update(content)
+    return digest.hexdigest()
 
 
 def _bindings_version() -> str:
-    """The version of the MLIR bindings; where they are no installed package, when they were built."""
+    """Return the version of the MLIR bindings; if they are not an installed package, their build time."""
     version = _installed(bindings.PACKAGE.replace("_", "-"))
     return version or str(Path(bindings.ir.__file__).stat().st_mtime_ns)
 

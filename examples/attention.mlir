@@ -1,19 +1,25 @@
-// O = P * V and L = P * 1 with P = exp2(scale * Q * K^T) where a key does not lie behind its query, else 0:
-// causal attention for scores that need no maximum subtracted. O / L is the softmax's result.
+// Causal attention without the subtraction of the row maximum: O = P * V and L = P * 1, where
+// P[query, key] = exp2(scale * (Q * K^T)[query, key]) if key <= query, else 0. The result of the softmax is O / L.
 //
-// Q, K, V are f16, row-major, of 64 columns; T is any multiple of 64. A block is one warpgroup and 64
-// queries. The D of the first product, masked and rounded, is the A of the second: it never leaves the
-// registers. K^T is K with its indices exchanged by the copy, which costs nothing.
+// Q, K and V are f16, row-major, with 64 columns; T is any multiple of 64. A CTA is one warpgroup and computes 64
+// queries. The accumulator of Q * K^T, masked and rounded to f16, is the A fragment of P * V: it stays in
+// registers. The copy of K exchanges its indices, so the tile is K^T at no cost.
 
 !matrix = memref<?x64xf16>
 !rows = memref<64x64xf16, strided<[64, 1], offset: ?>>
-!q = !smem.tile<tensor<64x64xf16>, #smem.auto>
+!o_matrix = memref<?x64xf32>
+!o_rows = memref<64x64xf32, strided<[64, 1], offset: ?>>
+!l_matrix = memref<?x8xf32>
+!l_rows = memref<64x8xf32, strided<[8, 1], offset: ?>>
+
+!tile = !smem.tile<tensor<64x64xf16>, #smem.auto>
 !ones = !smem.tile<tensor<64x8xf16>, #smem.auto>
+
 !scores = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-!scores_flying = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!scores_running = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !weights = !smem.fragment<tensor<64x64xf16>, #smem.a_fragment>
 !sums = !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
-!sums_flying = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
+!sums_running = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 
 gpu.module @kernels {
   gpu.func @attention(
@@ -22,8 +28,8 @@ gpu.module @kernels {
       %V: !matrix {smem.name = "V", smem.shape = ["T", 64]},
       %One: memref<64x8xf16> {smem.name = "One"},
       %Scale: memref<1xf32> {smem.name = "Scale"},
-      %O: memref<?x64xf32> {smem.name = "O", smem.shape = ["T", 64]},
-      %L: memref<?x8xf32> {smem.name = "L", smem.shape = ["T", 8]})
+      %O: !o_matrix {smem.name = "O", smem.shape = ["T", 64]},
+      %L: !l_matrix {smem.name = "L", smem.shape = ["T", 8]})
       kernel attributes {known_block_size = array<i32: 128, 1, 1>, smem.grid = [["T", 64]],
                          smem.multiples = {T = 64}} {
     %c0 = arith.constant 0 : index
@@ -32,31 +38,32 @@ gpu.module @kernels {
     %zero = arith.constant 0.0 : f32
     %scale = memref.load %Scale[%c0] : memref<1xf32>
 
+    // The first query of the CTA, and the 64-key blocks up to and including the diagonal.
     %block = gpu.block_id x
     %query = arith.muli %block, %c64 : index
-    %steps = arith.addi %block, %c1 : index
+    %key_blocks = arith.addi %block, %c1 : index
 
-    %q = "smem.alloc"() : () -> !q
-    %k = "smem.alloc"() : () -> !q
-    %v = "smem.alloc"() : () -> !q
+    %q = "smem.alloc"() : () -> !tile
+    %k = "smem.alloc"() : () -> !tile
+    %v = "smem.alloc"() : () -> !tile
     %ones = "smem.alloc"() : () -> !ones
     %q_rows = memref.subview %Q[%query, 0] [64, 64] [1, 1] : !matrix to !rows
-    "smem.copy"(%q_rows, %q) : (!rows, !q) -> ()
+    "smem.copy"(%q_rows, %q) : (!rows, !tile) -> ()
     "smem.copy"(%One, %ones) : (memref<64x8xf16>, !ones) -> ()
 
     %o_start = "smem.fill"(%zero) : (f32) -> !scores
     %l_start = "smem.fill"(%zero) : (f32) -> !sums
-    %o, %l = scf.for %i = %c0 to %steps step %c1 iter_args(%o_acc = %o_start, %l_acc = %l_start) -> (!scores, !sums) {
+    %o, %l = scf.for %i = %c0 to %key_blocks step %c1 iter_args(%o_acc = %o_start, %l_acc = %l_start) -> (!scores, !sums) {
       %key = arith.muli %i, %c64 : index
       %k_rows = memref.subview %K[%key, 0] [64, 64] [1, 1] : !matrix to !rows
       %v_rows = memref.subview %V[%key, 0] [64, 64] [1, 1] : !matrix to !rows
-      "smem.copy"(%k_rows, %k) {permutation = array<i64: 1, 0>} : (!rows, !q) -> ()
-      "smem.copy"(%v_rows, %v) : (!rows, !q) -> ()
+      "smem.copy"(%k_rows, %k) {permutation = array<i64: 1, 0>} : (!rows, !tile) -> ()
+      "smem.copy"(%v_rows, %v) : (!rows, !tile) -> ()
       "smem.fence"() : () -> ()
       gpu.barrier
 
-      %s_flying = "smem.mma"(%q, %k) : (!q, !q) -> !scores_flying
-      %s = "smem.wait"(%s_flying) {pending = 0 : i32} : (!scores_flying) -> !scores
+      %s_running = "smem.mma"(%q, %k) : (!tile, !tile) -> !scores_running
+      %s = "smem.wait"(%s_running) {pending = 0 : i32} : (!scores_running) -> !scores
       %p = "smem.map"(%s) ({
       ^bb0(%x: f32, %row: index, %column: index):
         %scaled = arith.mulf %x, %scale : f32
@@ -69,18 +76,18 @@ gpu.module @kernels {
       }) : (!scores) -> !scores
       %w = "smem.convert"(%p) : (!scores) -> !weights
 
-      %o_flying = "smem.mma"(%w, %v, %o_acc) : (!weights, !q, !scores) -> !scores_flying
-      %l_flying = "smem.mma"(%w, %ones, %l_acc) : (!weights, !ones, !sums) -> !sums_flying
-      %o_next = "smem.wait"(%o_flying) {pending = 0 : i32} : (!scores_flying) -> !scores
-      %l_next = "smem.wait"(%l_flying) {pending = 0 : i32} : (!sums_flying) -> !sums
-      // The tiles are free for the next keys once all threads are past their products.
+      %o_running = "smem.mma"(%w, %v, %o_acc) : (!weights, !tile, !scores) -> !scores_running
+      %l_running = "smem.mma"(%w, %ones, %l_acc) : (!weights, !ones, !sums) -> !sums_running
+      %o_next = "smem.wait"(%o_running) {pending = 0 : i32} : (!scores_running) -> !scores
+      %l_next = "smem.wait"(%l_running) {pending = 0 : i32} : (!sums_running) -> !sums
+      // Every thread has waited for its mma, so the next copies may overwrite K and V.
       gpu.barrier
       scf.yield %o_next, %l_next : !scores, !sums
     }
-    %o_rows = memref.subview %O[%query, 0] [64, 64] [1, 1] : memref<?x64xf32> to memref<64x64xf32, strided<[64, 1], offset: ?>>
-    %l_rows = memref.subview %L[%query, 0] [64, 8] [1, 1] : memref<?x8xf32> to memref<64x8xf32, strided<[8, 1], offset: ?>>
-    "smem.store"(%o, %o_rows) : (!scores, memref<64x64xf32, strided<[64, 1], offset: ?>>) -> ()
-    "smem.store"(%l, %l_rows) : (!sums, memref<64x8xf32, strided<[8, 1], offset: ?>>) -> ()
+    %o_rows = memref.subview %O[%query, 0] [64, 64] [1, 1] : !o_matrix to !o_rows
+    %l_rows = memref.subview %L[%query, 0] [64, 8] [1, 1] : !l_matrix to !l_rows
+    "smem.store"(%o, %o_rows) : (!scores, !o_rows) -> ()
+    "smem.store"(%l, %l_rows) : (!sums, !l_rows) -> ()
     gpu.return
   }
 }

@@ -1,9 +1,9 @@
-"""How a compiler uses mlir-smem: build tiles with the op builders, run the passes, take the code.
+"""A compiler that uses mlir-smem: build tiles with the op builders, run the passes, read the code.
 
     python examples/build_matmul.py [--element f16|bf16] [--output f32|bf16|f16] [--tile-n 128]
 
-The kernel is the one of `matmul.mlir`, for any element type, output type and tile that the arguments
-name; the pass manager is the host's own, with our pipeline and upstream's passes in it.
+The kernel is that of `matmul.mlir`; the options choose the element type, the output type and the tile's
+N. The compiler's own pass manager runs the pipeline of mlir-smem and upstream's passes.
 """
 
 import argparse
@@ -12,13 +12,15 @@ import mlir_smem
 from mlir_smem.dialect import ops as smem
 from mlir_smem.dialect.bindings import arith, gpu, ir, memref, passmanager, scf
 
+#: AHEAD is the number of K blocks whose copies run ahead of the mma.
 TILE_M, TILE_K, STAGES, AHEAD = 128, 64, 4, 2
 WARPGROUPS = 2
 
 
 def matmul(element: str, output: str, tile_n: int) -> ir.Module:
-    """A module with the kernel `matmul(A, B, C)`: C = A * B, row-major matrices of any extents that are
-    multiples of the tile."""
+    """Return a module with the kernel `matmul(A, B, C)`: C = A * B of row-major matrices.
+
+    Their extents are multiples of the tile."""
     module = ir.Module.create()
     index = ir.IndexType.get()
     dynamic = ir.ShapedType.get_dynamic_size()
@@ -52,7 +54,7 @@ def matmul(element: str, output: str, tile_n: int) -> ir.Module:
 
 
 def build_body(a, b, c, element, tile_n: int, index) -> None:
-    """The kernel's body, at the current insertion point."""
+    """Build the kernel's body at the current insertion point."""
 
     def constant(value: int):
         return arith.constant(index, value)
@@ -64,52 +66,52 @@ def build_body(a, b, c, element, tile_n: int, index) -> None:
         type_ = ir.Type.parse(
             f"memref<{rows}x{columns}x{matrix.type.element_type}, strided<[?, 1], offset: ?>>"
         )
-        starts = [row, column]
-        return memref.subview(matrix, starts, [rows, columns], [1, 1], result_type=type_)
+        offsets = [row, column]
+        return memref.subview(matrix, offsets, [rows, columns], [1, 1], result_type=type_)
 
     row = times(gpu.block_id(gpu.Dimension.y), TILE_M)
     column = times(gpu.block_id(gpu.Dimension.x), tile_n)
     warpgroup = arith.divui(gpu.thread_id(gpu.Dimension.x), constant(128))
     own_row = times(warpgroup, TILE_M // WARPGROUPS)
-    steps = arith.divui(memref.dim(a, constant(1)), constant(TILE_K))
+    k_blocks = arith.divui(memref.dim(a, constant(1)), constant(TILE_K))
 
-    # No layout is said: `smem-assign-layouts` chooses it from what is done with the tiles.
+    # The tiles have no layout yet: `smem-assign-layouts` chooses one that every op on them accepts.
     a_tiles = smem.alloc((STAGES, TILE_M, TILE_K), element)
     b_tiles = smem.alloc((STAGES, TILE_K, tile_n), element)
 
-    def start_copy(step) -> None:
-        """Starts the copy of a K step, if there is one; its group is closed in any case."""
-        there = arith.cmpi(arith.CmpIPredicate.ult, step, steps)
-        branch = scf.IfOp(there)
+    def start_copy(k_block) -> None:
+        """Start the copy of a K block if K has it, and commit its group in either case."""
+        in_range = arith.cmpi(arith.CmpIPredicate.ult, k_block, k_blocks)
+        branch = scf.IfOp(in_range)
         with ir.InsertionPoint(branch.then_block):
-            at, slot = times(step, TILE_K), arith.remui(step, constant(STAGES))
+            at, slot = times(k_block, TILE_K), arith.remui(k_block, constant(STAGES))
             smem.copy_async(window(a, row, at, TILE_M, TILE_K), smem.stage(a_tiles, slot))
             smem.copy_async(window(b, at, column, TILE_K, tile_n), smem.stage(b_tiles, slot))
             scf.yield_([])
         smem.copy_commit()
 
-    for step in range(AHEAD):
-        start_copy(constant(step))
+    for k_block in range(AHEAD):
+        start_copy(constant(k_block))
 
     shape = (TILE_M // WARPGROUPS, tile_n)
     start = smem.fill(0.0, shape, in_flight=True)
-    loop = scf.ForOp(constant(0), steps, constant(1), [start])
+    loop = scf.ForOp(constant(0), k_blocks, constant(1), [start])
     with ir.InsertionPoint(loop.body):
-        step, accumulator = loop.induction_variable, loop.inner_iter_args[0]
+        k_block, accumulator = loop.induction_variable, loop.inner_iter_args[0]
         smem.copy_wait(pending=AHEAD - 1)
         smem.fence()
         gpu.barrier()
-        slot = arith.remui(step, constant(STAGES))
-        a_part = smem.subtile(smem.stage(a_tiles, slot), (own_row, 0), (shape[0], TILE_K))
-        product = smem.mma(a_part, smem.stage(b_tiles, slot), accumulator)
-        start_copy(arith.addi(step, constant(AHEAD)))
-        scf.yield_([smem.wait(product, pending=1, in_flight=True)])
+        slot = arith.remui(k_block, constant(STAGES))
+        a_rows = smem.subtile(smem.stage(a_tiles, slot), (own_row, 0), (shape[0], TILE_K))
+        running = smem.mma(a_rows, smem.stage(b_tiles, slot), accumulator)
+        start_copy(arith.addi(k_block, constant(AHEAD)))
+        scf.yield_([smem.wait(running, pending=1, in_flight=True)])
     done = smem.wait(loop.results[0])
     smem.store(done, window(c, arith.addi(row, own_row), column, *shape))
 
 
 def main() -> None:
-    """Builds the kernel of the options, lowers it in a pass manager, and prints its PTX."""
+    """Build the kernel for the options, lower it in a pass manager, compile it, and print the sizes."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--element", choices=("f16", "bf16"), default="bf16")
     arguments.add_argument("--output", choices=("f32", "bf16", "f16"), default="f32")
@@ -119,7 +121,7 @@ def main() -> None:
     with mlir_smem.register(ir.Context()), ir.Location.unknown():
         module = matmul(options.element, options.output, options.tile_n)
 
-        # A host compiler adds the pipeline to the pass manager that it has...
+        # A compiler adds the pipeline to its own pass manager...
         lowered = ir.Module.parse(str(module))
         pm = passmanager.PassManager("builtin.module")
         mlir_smem.add_passes(pm, "smem-to-nvvm")
@@ -127,7 +129,7 @@ def main() -> None:
         pm.run(lowered.operation)
         print(f"after smem-to-nvvm: {len(str(lowered).splitlines())} lines of NVVM")
 
-        # ... or lets us go the whole way.
+        # ... or calls `compile`, which also runs LLVM and ptxas.
         compiled = mlir_smem.compile(module, arch="sm_90a")
     assert compiled.report and compiled.ptx and compiled.cubin
     print(f"PTX: {len(compiled.ptx.splitlines())} lines; cubin: {len(compiled.cubin)} bytes")

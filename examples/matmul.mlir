@@ -1,14 +1,30 @@
 // C = A * B for row-major bf16 matrices in global memory, f32 accumulators, bf16 result.
 //
-// M, N and K are any multiples of 128, 256 and 64. A block computes a 128x256 tile of C with two
-// warpgroups, 64 rows each; K is walked in steps of 64 through four pipeline stages. Nothing below
-// says swizzle, LBO or SBO: that is what the passes are for.
+// M, N and K are any multiples of 128, 256 and 64. A CTA computes a 128x256 tile of C with two warpgroups of
+// 64 rows each. The mainloop walks K in blocks of 64, through four stages of A and B that cp.async fills. No
+// swizzle, LBO or SBO is given here: the passes choose the layouts and compute the descriptors.
+//
+// In static_offsets, -9223372036854775808 is MLIR's ShapedType::kDynamic: that offset is an operand.
+
+!matrix = memref<?x?xbf16>
+!a_global = memref<128x64xbf16, strided<[?, 1], offset: ?>>
+!b_global = memref<64x256xbf16, strided<[?, 1], offset: ?>>
+!c_global = memref<64x256xbf16, strided<[?, 1], offset: ?>>
+
+!a_stages = !smem.tile<tensor<4x128x64xbf16>, #smem.auto>
+!b_stages = !smem.tile<tensor<4x64x256xbf16>, #smem.auto>
+!a = !smem.tile<tensor<128x64xbf16>, #smem.auto>
+!a_rows = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!b = !smem.tile<tensor<64x256xbf16>, #smem.auto>
+
+!running = !smem.fragment<tensor<64x256xf32>, #smem.in_flight>
+!accumulator = !smem.fragment<tensor<64x256xf32>, #smem.accumulator>
 
 gpu.module @kernels {
   gpu.func @matmul(
-      %A: memref<?x?xbf16> {smem.name = "A", smem.shape = ["M", "K"]},
-      %B: memref<?x?xbf16> {smem.name = "B", smem.shape = ["K", "N"]},
-      %C: memref<?x?xbf16> {smem.name = "C", smem.shape = ["M", "N"]})
+      %A: !matrix {smem.name = "A", smem.shape = ["M", "K"]},
+      %B: !matrix {smem.name = "B", smem.shape = ["K", "N"]},
+      %C: !matrix {smem.name = "C", smem.shape = ["M", "N"]})
       kernel attributes {known_block_size = array<i32: 256, 1, 1>,
                          smem.grid = [["N", 256], ["M", 128]],
                          smem.multiples = {K = 64, M = 128, N = 256}} {
@@ -21,7 +37,7 @@ gpu.module @kernels {
     %c256 = arith.constant 256 : index
     %zero = arith.constant 0.0 : f32
 
-    // This block's tile of C, and this warpgroup's 64 rows of it.
+    // The CTA's tile of C, and the first of this warpgroup's 64 rows in it.
     %bx = gpu.block_id x
     %by = gpu.block_id y
     %column = arith.muli %bx, %c256 : index
@@ -30,64 +46,66 @@ gpu.module @kernels {
     %warpgroup = arith.divui %thread, %c128 : index
     %part = arith.muli %warpgroup, %c64 : index
 
-    %k = memref.dim %A, %c1 : memref<?x?xbf16>
-    %steps = arith.divui %k, %c64 : index
+    %k = memref.dim %A, %c1 : !matrix
+    %k_blocks = arith.divui %k, %c64 : index
 
-    %as = "smem.alloc"() : () -> !smem.tile<tensor<4x128x64xbf16>, #smem.auto>
-    %bs = "smem.alloc"() : () -> !smem.tile<tensor<4x64x256xbf16>, #smem.auto>
+    %as = "smem.alloc"() : () -> !a_stages
+    %bs = "smem.alloc"() : () -> !b_stages
 
-    // Fill the first two stages.
+    // Prologue: start the copies of the first two K blocks.
     scf.for %i = %c0 to %c2 step %c1 {
-      %used = arith.cmpi ult, %i, %steps : index
+      %used = arith.cmpi ult, %i, %k_blocks : index
       scf.if %used {
         %at = arith.muli %i, %c64 : index
-        %ag = memref.subview %A[%row, %at] [128, 64] [1, 1] : memref<?x?xbf16> to memref<128x64xbf16, strided<[?, 1], offset: ?>>
-        %bg = memref.subview %B[%at, %column] [64, 256] [1, 1] : memref<?x?xbf16> to memref<64x256xbf16, strided<[?, 1], offset: ?>>
-        %a = "smem.stage"(%as, %i) : (!smem.tile<tensor<4x128x64xbf16>, #smem.auto>, index) -> !smem.tile<tensor<128x64xbf16>, #smem.auto>
-        %b = "smem.stage"(%bs, %i) : (!smem.tile<tensor<4x64x256xbf16>, #smem.auto>, index) -> !smem.tile<tensor<64x256xbf16>, #smem.auto>
-        "smem.copy_async"(%ag, %a) : (memref<128x64xbf16, strided<[?, 1], offset: ?>>, !smem.tile<tensor<128x64xbf16>, #smem.auto>) -> ()
-        "smem.copy_async"(%bg, %b) : (memref<64x256xbf16, strided<[?, 1], offset: ?>>, !smem.tile<tensor<64x256xbf16>, #smem.auto>) -> ()
+        %ag = memref.subview %A[%row, %at] [128, 64] [1, 1] : !matrix to !a_global
+        %bg = memref.subview %B[%at, %column] [64, 256] [1, 1] : !matrix to !b_global
+        %a = "smem.stage"(%as, %i) : (!a_stages, index) -> !a
+        %b = "smem.stage"(%bs, %i) : (!b_stages, index) -> !b
+        "smem.copy_async"(%ag, %a) : (!a_global, !a) -> ()
+        "smem.copy_async"(%bg, %b) : (!b_global, !b) -> ()
       }
       "smem.copy_commit"() : () -> ()
     }
 
-    %start = "smem.fill"(%zero) : (f32) -> !smem.fragment<tensor<64x256xf32>, #smem.in_flight>
-    %sum = scf.for %i = %c0 to %steps step %c1 iter_args(%acc = %start) -> (!smem.fragment<tensor<64x256xf32>, #smem.in_flight>) {
-      // Step i has arrived, for all threads and for the tensor cores; step i + 1 may be under way.
+    %start = "smem.fill"(%zero) : (f32) -> !running
+    %sum = scf.for %i = %c0 to %k_blocks step %c1 iter_args(%acc = %start) -> (!running) {
+      // K block i has arrived, and all threads and the tensor cores see it. The copy of K block i + 1 may
+      // still be in flight.
       "smem.copy_wait"() {pending = 1 : i32} : () -> ()
       "smem.fence"() : () -> ()
       gpu.barrier
 
       %slot = arith.remui %i, %c4 : index
-      %a = "smem.stage"(%as, %slot) : (!smem.tile<tensor<4x128x64xbf16>, #smem.auto>, index) -> !smem.tile<tensor<128x64xbf16>, #smem.auto>
-      %b = "smem.stage"(%bs, %slot) : (!smem.tile<tensor<4x64x256xbf16>, #smem.auto>, index) -> !smem.tile<tensor<64x256xbf16>, #smem.auto>
-      %mine = "smem.subtile"(%a, %part) {static_offsets = array<i64: -9223372036854775808, 0>} : (!smem.tile<tensor<128x64xbf16>, #smem.auto>, index) -> !smem.tile<tensor<64x64xbf16>, #smem.auto>
-      %d = "smem.mma"(%mine, %b, %acc) : (!smem.tile<tensor<64x64xbf16>, #smem.auto>, !smem.tile<tensor<64x256xbf16>, #smem.auto>, !smem.fragment<tensor<64x256xf32>, #smem.in_flight>) -> !smem.fragment<tensor<64x256xf32>, #smem.in_flight>
+      %a = "smem.stage"(%as, %slot) : (!a_stages, index) -> !a
+      %b = "smem.stage"(%bs, %slot) : (!b_stages, index) -> !b
+      %mine = "smem.subtile"(%a, %part) {static_offsets = array<i64: -9223372036854775808, 0>} : (!a, index) -> !a_rows
+      %d = "smem.mma"(%mine, %b, %acc) : (!a_rows, !b, !running) -> !running
 
-      // Copy step i + 2 meanwhile. Its stage was last read by the mma of step i - 2, which both
-      // warpgroups waited for before the barrier above.
+      // Copy K block i + 2 while the mma runs. Its stage was last read by the mma of K block i - 2, which
+      // both warpgroups waited for before the barrier above.
       %next = arith.addi %i, %c2 : index
-      %more = arith.cmpi ult, %next, %steps : index
+      %more = arith.cmpi ult, %next, %k_blocks : index
       scf.if %more {
         %at = arith.muli %next, %c64 : index
         %ahead = arith.remui %next, %c4 : index
-        %ag = memref.subview %A[%row, %at] [128, 64] [1, 1] : memref<?x?xbf16> to memref<128x64xbf16, strided<[?, 1], offset: ?>>
-        %bg = memref.subview %B[%at, %column] [64, 256] [1, 1] : memref<?x?xbf16> to memref<64x256xbf16, strided<[?, 1], offset: ?>>
-        %an = "smem.stage"(%as, %ahead) : (!smem.tile<tensor<4x128x64xbf16>, #smem.auto>, index) -> !smem.tile<tensor<128x64xbf16>, #smem.auto>
-        %bn = "smem.stage"(%bs, %ahead) : (!smem.tile<tensor<4x64x256xbf16>, #smem.auto>, index) -> !smem.tile<tensor<64x256xbf16>, #smem.auto>
-        "smem.copy_async"(%ag, %an) : (memref<128x64xbf16, strided<[?, 1], offset: ?>>, !smem.tile<tensor<128x64xbf16>, #smem.auto>) -> ()
-        "smem.copy_async"(%bg, %bn) : (memref<64x256xbf16, strided<[?, 1], offset: ?>>, !smem.tile<tensor<64x256xbf16>, #smem.auto>) -> ()
+        %ag = memref.subview %A[%row, %at] [128, 64] [1, 1] : !matrix to !a_global
+        %bg = memref.subview %B[%at, %column] [64, 256] [1, 1] : !matrix to !b_global
+        %an = "smem.stage"(%as, %ahead) : (!a_stages, index) -> !a
+        %bn = "smem.stage"(%bs, %ahead) : (!b_stages, index) -> !b
+        "smem.copy_async"(%ag, %an) : (!a_global, !a) -> ()
+        "smem.copy_async"(%bg, %bn) : (!b_global, !b) -> ()
       }
       "smem.copy_commit"() : () -> ()
 
-      %running = "smem.wait"(%d) {pending = 1 : i32} : (!smem.fragment<tensor<64x256xf32>, #smem.in_flight>) -> !smem.fragment<tensor<64x256xf32>, #smem.in_flight>
-      scf.yield %running : !smem.fragment<tensor<64x256xf32>, #smem.in_flight>
+      %running = "smem.wait"(%d) {pending = 1 : i32} : (!running) -> !running
+      scf.yield %running : !running
     }
-    %done = "smem.wait"(%sum) {pending = 0 : i32} : (!smem.fragment<tensor<64x256xf32>, #smem.in_flight>) -> !smem.fragment<tensor<64x256xf32>, #smem.accumulator>
+    %done = "smem.wait"(%sum) {pending = 0 : i32} : (!running) -> !accumulator
 
-    %mine = arith.addi %row, %part : index
-    %cg = memref.subview %C[%mine, %column] [64, 256] [1, 1] : memref<?x?xbf16> to memref<64x256xbf16, strided<[?, 1], offset: ?>>
-    "smem.store"(%done, %cg) : (!smem.fragment<tensor<64x256xf32>, #smem.accumulator>, memref<64x256xbf16, strided<[?, 1], offset: ?>>) -> ()
+    // Epilogue: round to bf16 and store this warpgroup's rows.
+    %first_row = arith.addi %row, %part : index
+    %cg = memref.subview %C[%first_row, %column] [64, 256] [1, 1] : !matrix to !c_global
+    "smem.store"(%done, %cg) : (!accumulator, !c_global) -> ()
     gpu.return
   }
 }

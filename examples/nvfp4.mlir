@@ -1,18 +1,20 @@
-// C = alpha * (A * SA) * (B * SB) for 4-bit floats (e2m1), each 16 along K with a factor of f8E4M3FN, as NVFP4
-// has them; f32 accumulators, bf16 result. Blackwell (sm_100a, sm_103a) alone multiplies so.
+// C = alpha * (A * SA) * (B * SB) in NVFP4: 4-bit floats (e2m1) with one f8E4M3FN scale factor for each 16 elements
+// along K; f32 accumulators, bf16 result. Only Blackwell (sm_100a, sm_103a) has these instructions.
 //
-// M, N and K are any multiples of 128, 128 and 256. A block computes a 128x128 tile of C: one thread loads by TMA
-// into a pipeline of four stages, one warpgroup multiplies. A is row-major and B column-major, two elements to a
-// byte; the factors lie in blocks of 128 rows and 4 factors, as cuBLAS has them (docs/howto/scale-factors.md).
+// M, N and K are any multiples of 128, 128 and 256. A CTA computes a 128x128 tile of C: one producer thread loads
+// by TMA into a pipeline of four stages, one consumer warpgroup issues the mma. A is row-major and B column-major,
+// two elements in a byte. The scale factors are stored in cuBLAS's layout, blocks of 128 rows and 4 factors
+// (docs/howto/scale-factors.md).
 //
-// Change these for other formats; the bytes of a step along K stay 128:
+// Other formats need these changes; a K block stays 128 bytes:
 //
-//            !element   !held      K of a tile   !factor     factors of a row
+//            !element   !held      K block       !factor     factors of a row
 //   nvfp4    f4E2M1FN   i8         256           f8E4M3FN    16
 //   mxfp4    f4E2M1FN   i8         256           f8E8M0FNU   8
 //   mxfp8    f8E4M3FN   f8E4M3FN   128           f8E8M0FNU   4
 //
-// With K = 768 (384 bytes, 48 factors) and two stages, an instruction reads 48 bytes along K on sm_103a.
+// With K blocks of 768 elements (384 bytes, 48 factors) and two stages, an instruction reads 48 bytes along K on
+// sm_103a.
 
 !element = f4E2M1FN
 !held = i8
@@ -22,7 +24,7 @@
 !B = memref<?x?x!held, strided<[1, ?]>>
 !S = memref<?x?x32x4x4x!factor>
 !C = memref<?x?xbf16>
-!part_of_c = memref<128x128xbf16, strided<[?, 1], offset: ?>>
+!c_global = memref<128x128xbf16, strided<[?, 1], offset: ?>>
 
 !as = !smem.tile<tensor<4x128x256x!element>, #smem.auto>
 !bs = !smem.tile<tensor<4x256x128x!element>, #smem.auto>
@@ -32,7 +34,7 @@
 !s = !smem.tile<tensor<128x16x!factor>, #smem.auto>
 !pipeline = !smem.pipeline
 !running = !smem.fragment<tensor<128x128xf32>, #smem.in_flight>
-!readable = !smem.fragment<tensor<128x128xf32>, #smem.accumulator>
+!accumulator = !smem.fragment<tensor<128x128xf32>, #smem.accumulator>
 
 gpu.module @kernels {
   gpu.func @nvfp4(
@@ -48,16 +50,17 @@ gpu.module @kernels {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c128 = arith.constant 128 : index
+    // Bytes of a row, and scale factors of a row, of one K block.
     %step_bytes = arith.constant 128 : index
     %step_factors = arith.constant 16 : index
 
-    // This block's tile of C, and the steps along K.
+    // The CTA's tile of C, and the number of K blocks.
     %bx = gpu.block_id x
     %by = gpu.block_id y
     %column = arith.muli %bx, %c128 : index
     %row = arith.muli %by, %c128 : index
     %bytes = memref.dim %A, %c1 : !A
-    %steps = arith.ceildivui %bytes, %step_bytes : index
+    %k_blocks = arith.ceildivui %bytes, %step_bytes : index
 
     %as = "smem.alloc"() : () -> !as
     %bs = "smem.alloc"() : () -> !bs
@@ -66,9 +69,10 @@ gpu.module @kernels {
     %pipeline = "smem.create_pipeline"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
 
     "smem.warp_specialize"() ({
+      // Producer: one thread loads every K block by TMA.
       "smem.partition"() ({
         "smem.elect"() ({
-          scf.for %i = %c0 to %steps step %c1 {
+          scf.for %i = %c0 to %k_blocks step %c1 {
             %byte = arith.muli %i, %step_bytes : index
             %factor = arith.muli %i, %step_factors : index
             %slot = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
@@ -85,6 +89,7 @@ gpu.module @kernels {
         }) {scope = "block"} : () -> ()
       }) {warpgroups = 1 : i32} : () -> ()
 
+      // Consumer: the mainloop, then the epilogue.
       "smem.partition"() ({
         %slot = "smem.consumer_wait"(%pipeline, %c0) : (!pipeline, index) -> index
         %a = "smem.stage"(%as, %slot) : (!as, index) -> !a
@@ -93,7 +98,7 @@ gpu.module @kernels {
         %sb = "smem.stage"(%sbs, %slot) : (!ss, index) -> !s
         %first = "smem.mma_scaled"(%a, %b, %sa, %sb) : (!a, !b, !s, !s) -> !running
 
-        %sum = scf.for %i = %c1 to %steps step %c1 iter_args(%acc = %first) -> (!running) {
+        %sum = scf.for %i = %c1 to %k_blocks step %c1 iter_args(%acc = %first) -> (!running) {
           %next = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
           %an = "smem.stage"(%as, %next) : (!as, index) -> !a
           %bn = "smem.stage"(%bs, %next) : (!bs, index) -> !b
@@ -101,14 +106,14 @@ gpu.module @kernels {
           %sbn = "smem.stage"(%sbs, %next) : (!ss, index) -> !s
           %d = "smem.mma_scaled"(%an, %bn, %san, %sbn, %acc) : (!a, !b, !s, !s, !running) -> !running
 
-          // The mma of the step before is over, so its stage is free; that of this step goes on.
+          // The mma of the previous K block has completed, so its stage is released; this K block's mma is in flight.
           %running = "smem.wait"(%d) {pending = 1 : i32} : (!running) -> !running
-          %before = arith.subi %i, %c1 : index
-          "smem.consumer_release"(%pipeline, %before) : (!pipeline, index) -> ()
+          %previous = arith.subi %i, %c1 : index
+          "smem.consumer_release"(%pipeline, %previous) : (!pipeline, index) -> ()
           scf.yield %running : !running
         }
-        %done = "smem.wait"(%sum) {pending = 0 : i32} : (!running) -> !readable
-        %last = arith.subi %steps, %c1 : index
+        %done = "smem.wait"(%sum) {pending = 0 : i32} : (!running) -> !accumulator
+        %last = arith.subi %k_blocks, %c1 : index
         "smem.consumer_release"(%pipeline, %last) : (!pipeline, index) -> ()
 
         %alpha = memref.load %Alpha[%c0] : memref<1xf32>
@@ -116,9 +121,9 @@ gpu.module @kernels {
         ^bb0(%x: f32):
           %y = arith.mulf %x, %alpha : f32
           "smem.yield"(%y) : (f32) -> ()
-        }) : (!readable) -> !readable
-        %c = memref.subview %C[%row, %column] [128, 128] [1, 1] : !C to !part_of_c
-        "smem.store"(%scaled, %c) : (!readable, !part_of_c) -> ()
+        }) : (!accumulator) -> !accumulator
+        %c = memref.subview %C[%row, %column] [128, 128] [1, 1] : !C to !c_global
+        "smem.store"(%scaled, %c) : (!accumulator, !c_global) -> ()
       }) {warpgroups = 1 : i32} : () -> ()
     }) : () -> ()
     gpu.return

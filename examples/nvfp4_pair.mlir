@@ -1,9 +1,10 @@
-// The product of nvfp4.mlir by pairs of blocks: the two of a cluster multiply a 256x128 tile of C together
-// (tcgen05 with .cta_group::2), so that each loads half of B's columns only.
+// The GEMM of nvfp4.mlir by CTA pairs: the two CTAs of a cluster compute a 256x128 tile of C together (tcgen05 with
+// .cta_group::2), so each loads only half of B's columns.
 //
-// M is any multiple of 256; N and K are as there. Each block loads its own 128 rows of A and their factors, its
-// 64 columns of B, and the factors of all 128 columns, into its own pipeline; and it stores its own rows of C. When
-// both have waited for a stage, one instruction reads it in both; both wait for the mma before they give it back.
+// M is any multiple of 256; N and K are as in nvfp4.mlir. Each CTA loads its 128 rows of A and their scale factors,
+// its 64 columns of B, and the scale factors of all 128 columns, into its own pipeline, and stores its own rows of C.
+// After both CTAs have waited for a stage, one instruction reads it in both; both wait for the mma before they
+// release the stage.
 
 !element = f4E2M1FN
 !held = i8
@@ -13,7 +14,7 @@
 !B = memref<?x?x!held, strided<[1, ?]>>
 !S = memref<?x?x32x4x4x!factor>
 !C = memref<?x?xbf16>
-!part_of_c = memref<128x128xbf16, strided<[?, 1], offset: ?>>
+!c_global = memref<128x128xbf16, strided<[?, 1], offset: ?>>
 
 !as = !smem.tile<tensor<4x128x256x!element>, #smem.auto>
 !bs = !smem.tile<tensor<4x256x64x!element>, #smem.auto>
@@ -23,7 +24,7 @@
 !s = !smem.tile<tensor<128x16x!factor>, #smem.auto>
 !pipeline = !smem.pipeline
 !running = !smem.fragment<tensor<128x128xf32>, #smem.in_flight>
-!readable = !smem.fragment<tensor<128x128xf32>, #smem.accumulator>
+!accumulator = !smem.fragment<tensor<128x128xf32>, #smem.accumulator>
 
 gpu.module @kernels {
   gpu.func @nvfp4_pair(
@@ -41,10 +42,11 @@ gpu.module @kernels {
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
     %c128 = arith.constant 128 : index
+    // Bytes of a row, and scale factors of a row, of one K block.
     %step_bytes = arith.constant 128 : index
     %step_factors = arith.constant 16 : index
 
-    // This block's rows of C, the columns of both, those that it loads of B, and the steps along K.
+    // The CTA's rows of C, the pair's columns of C, the columns of B that this CTA loads, and the number of K blocks.
     %bx = gpu.block_id x
     %by = gpu.block_id y
     %rank = gpu.cluster_block_id x
@@ -53,7 +55,7 @@ gpu.module @kernels {
     %half = arith.muli %rank, %c64 : index
     %column_of_b = arith.addi %column, %half : index
     %bytes = memref.dim %A, %c1 : !A
-    %steps = arith.ceildivui %bytes, %step_bytes : index
+    %k_blocks = arith.ceildivui %bytes, %step_bytes : index
 
     %as = "smem.alloc"() : () -> !as
     %bs = "smem.alloc"() : () -> !bs
@@ -62,9 +64,10 @@ gpu.module @kernels {
     %pipeline = "smem.create_pipeline"() {stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
 
     "smem.warp_specialize"() ({
+      // Producer: one thread loads every K block by TMA.
       "smem.partition"() ({
         "smem.elect"() ({
-          scf.for %i = %c0 to %steps step %c1 {
+          scf.for %i = %c0 to %k_blocks step %c1 {
             %byte = arith.muli %i, %step_bytes : index
             %factor = arith.muli %i, %step_factors : index
             %slot = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
@@ -81,6 +84,7 @@ gpu.module @kernels {
         }) {scope = "block"} : () -> ()
       }) {warpgroups = 1 : i32} : () -> ()
 
+      // Consumer: the mainloop, then the epilogue.
       "smem.partition"() ({
         %slot = "smem.consumer_wait"(%pipeline, %c0) : (!pipeline, index) -> index
         %a = "smem.stage"(%as, %slot) : (!as, index) -> !a
@@ -89,7 +93,7 @@ gpu.module @kernels {
         %sb = "smem.stage"(%sbs, %slot) : (!ss, index) -> !s
         %first = "smem.mma_scaled"(%a, %b, %sa, %sb) {pair} : (!a, !b, !s, !s) -> !running
 
-        %sum = scf.for %i = %c1 to %steps step %c1 iter_args(%acc = %first) -> (!running) {
+        %sum = scf.for %i = %c1 to %k_blocks step %c1 iter_args(%acc = %first) -> (!running) {
           %next = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
           %an = "smem.stage"(%as, %next) : (!as, index) -> !a
           %bn = "smem.stage"(%bs, %next) : (!bs, index) -> !b
@@ -97,14 +101,14 @@ gpu.module @kernels {
           %sbn = "smem.stage"(%sbs, %next) : (!ss, index) -> !s
           %d = "smem.mma_scaled"(%an, %bn, %san, %sbn, %acc) {pair} : (!a, !b, !s, !s, !running) -> !running
 
-          // The mma of the step before is over, so its stage is free; that of this step goes on.
+          // The mma of the previous K block has completed, so its stage is released; this K block's mma is in flight.
           %running = "smem.wait"(%d) {pending = 1 : i32} : (!running) -> !running
-          %before = arith.subi %i, %c1 : index
-          "smem.consumer_release"(%pipeline, %before) : (!pipeline, index) -> ()
+          %previous = arith.subi %i, %c1 : index
+          "smem.consumer_release"(%pipeline, %previous) : (!pipeline, index) -> ()
           scf.yield %running : !running
         }
-        %done = "smem.wait"(%sum) {pending = 0 : i32} : (!running) -> !readable
-        %last = arith.subi %steps, %c1 : index
+        %done = "smem.wait"(%sum) {pending = 0 : i32} : (!running) -> !accumulator
+        %last = arith.subi %k_blocks, %c1 : index
         "smem.consumer_release"(%pipeline, %last) : (!pipeline, index) -> ()
 
         %alpha = memref.load %Alpha[%c0] : memref<1xf32>
@@ -112,9 +116,9 @@ gpu.module @kernels {
         ^bb0(%x: f32):
           %y = arith.mulf %x, %alpha : f32
           "smem.yield"(%y) : (f32) -> ()
-        }) : (!readable) -> !readable
-        %c = memref.subview %C[%row, %column] [128, 128] [1, 1] : !C to !part_of_c
-        "smem.store"(%scaled, %c) : (!readable, !part_of_c) -> ()
+        }) : (!accumulator) -> !accumulator
+        %c = memref.subview %C[%row, %column] [128, 128] [1, 1] : !C to !c_global
+        "smem.store"(%scaled, %c) : (!accumulator, !c_global) -> ()
       }) {warpgroups = 1 : i32} : () -> ()
     }) : () -> ()
     gpu.return

@@ -15,16 +15,16 @@ from random import Random
 from typing import Any
 
 from mlir_smem.codegen import Compiled, Report
-from mlir_smem.kernels.gemm.call import remembered
+from mlir_smem.kernels.gemm.call import tuning_cache
 from mlir_smem.kernels.gemm.generator.config import Config
 from mlir_smem.kernels.gemm.generator.problem import Problem
-from mlir_smem.runtime import cache, cached_compile, is_kept
+from mlir_smem.runtime import cache, cached_compile, is_cached
 
 from .frame import Fuzzer, Wrong, failure_of, main
 
 _TEXTS = ("a", "b", "", "é\0", "long " * 1000)
 
-_TASK = remembered.Task("GPU", Problem(), 1, 2, 3, (Config(), Config(stages=3)))
+_TASK = tuning_cache.Task("GPU", Problem(), 1, 2, 3, (Config(), Config(stages=3)))
 
 
 def _compiled(text: str, arch: str = "sm_90a", **options: Any) -> Compiled:
@@ -106,7 +106,7 @@ def _take(folder: Path, action: list[Any]) -> None:
     if name == "compile":
         _check_compiled(rest[0])
     elif name == "kept":
-        is_kept(_TEXTS[rest[0]])
+        is_cached(_TEXTS[rest[0]])
     elif name == "tuned":
         _check_tuned(*rest)
     elif name == "damage":
@@ -128,13 +128,13 @@ def _check_compiled(number: int) -> None:
 
 
 def _check_tuned(text: str) -> None:
-    path = remembered._path(_TASK)
+    path = tuning_cache._path(_TASK)
     if path is None or not path.parent.is_dir():
         return
     content = text.replace("TASK", json.dumps(_TASK.described()))
     path.write_bytes(content.encode("latin-1"))
-    if remembered.recall(_TASK) is not None:
-        raise Wrong("a configuration that nobody found", "recall", text)
+    if tuning_cache.read_tuned(_TASK) is not None:
+        raise Wrong("a configuration that nobody found", "read_tuned", text)
 
 
 def _damage(folder: Path, number: int, how: str, with_: Any) -> None:

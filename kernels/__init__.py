@@ -1,1 +1,1 @@
-"""Kernels that people call; `gemm` is a matrix product."""
+"""Kernels to call from Python; `gemm` is a GEMM."""

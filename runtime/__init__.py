@@ -1,8 +1,8 @@
-"""Launching compiled kernels on a GPU, or on the emulator."""
+"""Launch compiled kernels on a GPU, or on the emulator."""
 
 from .arguments import Matrix
-from .arrays import Seen, seen
-from .cache import cache_folder, cached_compile, is_kept, keep, kept
+from .arrays import DeviceArray, device_array
+from .cache import cache_folder, cached_compile, is_cached, read_cached, write_cached
 from .cpu import run_on_cpu
 from .errors import LaunchError
 from .gpu import Buffer, Kernel, run_on_gpu
@@ -10,17 +10,17 @@ from .prepared import Prepared
 
 __all__ = [
     "Buffer",
+    "DeviceArray",
     "Kernel",
     "LaunchError",
     "Matrix",
     "Prepared",
-    "Seen",
     "cache_folder",
     "cached_compile",
-    "is_kept",
-    "keep",
-    "kept",
+    "device_array",
+    "is_cached",
+    "read_cached",
     "run_on_cpu",
     "run_on_gpu",
-    "seen",
+    "write_cached",
 ]

@@ -1,4 +1,4 @@
-"""Arrays against a kernel's manifest: extents, strides, alignment, the grid."""
+"""Checks of arrays against a kernel's manifest: extents, strides, alignment, grid."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from ..layout.elements import UNIT_BYTES
 from ..layout.lines import unaligned_dim
 from .errors import LaunchError
 
-#: NumPy's element types of the MLIR types that arguments have.
+#: NumPy's types for the MLIR element types of arguments.
 DTYPES = {
     "f64": np.dtype(np.float64),
     "f32": np.dtype(np.float32),
@@ -22,25 +22,25 @@ DTYPES = {
     "f8E5M2": np.dtype(ml_dtypes.float8_e5m2),
     "f8E8M0FNU": np.dtype(ml_dtypes.float8_e8m0fnu),
     **{
-        f"{sign}{bits}": np.dtype(f"{kind}{bits // 8}")
+        f"{sign}{bits}": np.dtype(f"{code}{bits // 8}")
         for bits in (64, 32, 16, 8)
-        for sign, kind in (("i", "i"), ("si", "i"), ("ui", "u"))
+        for sign, code in (("i", "i"), ("si", "i"), ("ui", "u"))
     },
 }
 
-#: Blocks that a grid can have along x, y, z (compute capability 9.0).
+#: Thread blocks of a grid along x, y, z, at most (compute capability 9.0).
 _MAX_GRID = (2**31 - 1, 65535, 65535)
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """An array as a kernel sees it.
+    """An array as a kernel addresses it.
 
     Attributes:
         pointer: address of its first element.
         shape: extents.
         strides: in elements.
-        item_bytes: bytes of an element.
+        item_bytes: size of an element in bytes.
     """
 
     pointer: int
@@ -50,10 +50,10 @@ class Matrix:
 
 
 def kernel_named(manifest: Mapping[str, Any], entry: str | None) -> Mapping[str, Any]:
-    """The kernel of that name, or the only one.
+    """Return the kernel with that name, or the only one.
 
     Raises:
-        LaunchError: if there is none of that name, or several and no name is given.
+        LaunchError: if no kernel has that name, or there are several and no name is given.
     """
     kernels = {k["entry"]: k for k in manifest["kernels"]}
     if entry is None and len(kernels) == 1:
@@ -64,27 +64,27 @@ def kernel_named(manifest: Mapping[str, Any], entry: str | None) -> Mapping[str,
     return kernels[entry]
 
 
-def block_of(kernel: Mapping[str, Any]) -> tuple[int, int, int]:
-    """Threads of a block along x, y, z.
+def block_extents(kernel: Mapping[str, Any]) -> tuple[int, int, int]:
+    """Return the threads of a thread block along x, y, z.
 
     Raises:
-        LaunchError: if the kernel does not say.
+        LaunchError: if the kernel has no known_block_size.
     """
     if kernel["block"] is None:
-        raise LaunchError(f"{kernel['entry']} does not say its known_block_size")
+        raise LaunchError(f"{kernel['entry']} has no known_block_size")
     x, y, z = kernel["block"]
     return x, y, z
 
 
 def solve_extents(kernel: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]) -> dict[str, int]:
-    """The number that each named extent stands for.
+    """Return the value of each named extent.
 
     Args:
-        kernel: the kernel's part of the manifest.
-        shapes: the shape of each array that is there, by argument.
+        kernel: the kernel's entry in the manifest.
+        shapes: the shapes of the given arrays, by argument.
 
     Raises:
-        LaunchError: if a shape does not fit the argument, or two disagree.
+        LaunchError: if a shape does not fit its argument, or two shapes contradict each other.
     """
     known = kernel.get("extents", {}).items()
     found: dict[str, tuple[int, str]] = {extent: (number, "its type") for extent, number in known}
@@ -106,19 +106,19 @@ def solve_extents(kernel: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]
                         f"{extent} is {first[0]} in {first[1]} but {actual} in {name}"
                     )
     extents = {extent: number for extent, (number, _) in found.items()}
-    for extent, of in kernel["multiples"].items():
-        if extent in extents and (extents[extent] % of or extents[extent] < 1):
+    for extent, divisor in kernel["multiples"].items():
+        if extent in extents and (extents[extent] % divisor or extents[extent] < 1):
             raise LaunchError(
-                f"{extent} is {extents[extent]}; expected a positive multiple of {of}"
+                f"{extent} is {extents[extent]}; expected a positive multiple of {divisor}"
             )
     return extents
 
 
 def shape_from(argument: Mapping[str, Any], extents: Mapping[str, int]) -> tuple[int, ...]:
-    """The shape of an argument whose extents are known from others.
+    """Return the shape of an argument whose extents are known from other arguments.
 
     Raises:
-        LaunchError: if they are not.
+        LaunchError: if an extent is not known.
     """
     shape = []
     for extent in argument["shape"]:
@@ -135,7 +135,7 @@ def shape_from(argument: Mapping[str, Any], extents: Mapping[str, int]) -> tuple
 def host_arrays(
     kernel: Mapping[str, Any], inputs: Mapping[str, np.ndarray], outputs: Sequence[str]
 ) -> dict[str, np.ndarray]:
-    """An array for each argument of a kernel: the inputs, and zeros for other outputs.
+    """Return an array for each argument of a kernel: the inputs, and zeros for the other outputs.
 
     Raises:
         LaunchError: if names, shapes or element types do not fit the kernel.
@@ -156,7 +156,9 @@ def host_arrays(
             raise LaunchError(f"{name} is a {argument['type']}; only arrays can be given here")
         dtype = DTYPES.get(argument["element"])
         if dtype is None:
-            raise LaunchError(f"{name} has elements of {argument['element']}, which NumPy has not")
+            raise LaunchError(
+                f"{name} has elements of {argument['element']}, a type that NumPy lacks"
+            )
         if name in inputs and inputs[name].dtype != dtype:
             raise LaunchError(
                 f"{name} has elements of {inputs[name].dtype}; expected {argument['element']}"
@@ -169,7 +171,7 @@ def host_arrays(
 
 
 def _zeros(argument: Mapping[str, Any], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """An output that lies as the kernel's type says; row-major as far as it says nothing.
+    """Return a zero array with the strides of the kernel's type; row-major where they are dynamic.
 
     Raises:
         LaunchError: if it does not fit the memory.
@@ -177,10 +179,10 @@ def _zeros(argument: Mapping[str, Any], shape: tuple[int, ...], dtype: np.dtype)
     strides = argument["strides"]
     try:
         if all(shape) and all(stride is not None and stride > 0 for stride in strides):
-            steps = [stride * dtype.itemsize for stride in strides]
-            last = sum((extent - 1) * step for extent, step in zip(shape, steps, strict=True))
-            return np.ndarray(shape, dtype, np.zeros(last + dtype.itemsize, np.uint8), 0, steps)
-        # The contiguous dimension last; of all in the reverse order, if it is the first.
+            sizes = [stride * dtype.itemsize for stride in strides]
+            last = sum((extent - 1) * size for extent, size in zip(shape, sizes, strict=True))
+            return np.ndarray(shape, dtype, np.zeros(last + dtype.itemsize, np.uint8), 0, sizes)
+        # The contiguous dimension is the last in memory; if it is dimension 0, the order is reversed.
         dims = range(len(shape))
         order = dims[::-1] if strides[:1] == [1] else sorted(dims, key=lambda d: strides[d] == 1)
         return np.zeros([shape[dim] for dim in order], dtype).transpose(np.argsort(order))
@@ -191,10 +193,10 @@ def _zeros(argument: Mapping[str, Any], shape: tuple[int, ...], dtype: np.dtype)
 
 
 def check_matrix(argument: Mapping[str, Any], matrix: Matrix) -> None:
-    """Checks strides and alignment against what the kernel was compiled for.
+    """Check that strides and alignment are those that the kernel was compiled for.
 
     Raises:
-        LaunchError: if an access of the kernel would be misaligned or go astray.
+        LaunchError: if an access of the kernel would be misaligned, or at a wrong address.
     """
     name, alignment = argument["name"], argument["alignment"]
     if len(matrix.shape) != len(argument["shape"]):
@@ -203,43 +205,43 @@ def check_matrix(argument: Mapping[str, Any], matrix: Matrix) -> None:
         )
     if any(extent < 1 for extent in matrix.shape):
         raise LaunchError(f"{name} is {list(matrix.shape)}; expected at least one element")
-    # A dimension of one element is never stepped along.
-    steps = [
-        (wanted, actual)
-        for extent, wanted, actual in zip(
+    # The stride of a dimension of one element is not used.
+    strides = [
+        (expected, actual)
+        for extent, expected, actual in zip(
             matrix.shape, argument["strides"], matrix.strides, strict=True
         )
         if extent > 1
     ]
-    if any(wanted not in (None, actual) for wanted, actual in steps):
+    if any(expected not in (None, actual) for expected, actual in strides):
         raise LaunchError(
             f"{name} has the strides {list(matrix.strides)}; the kernel takes "
             f"{[s if s is not None else '?' for s in argument['strides']]} (elements)"
         )
     pairs = zip(argument["strides"], matrix.strides, strict=True)
-    across = [None if wanted == 1 else actual for wanted, actual in pairs]
+    across = [None if expected == 1 else actual for expected, actual in pairs]
     dim = unaligned_dim(matrix.shape, across, matrix.item_bytes, alignment)
     if dim is not None:
         unit = min(alignment, UNIT_BYTES)
         raise LaunchError(
             f"{name} has the stride {matrix.strides[dim] * matrix.item_bytes} bytes along dimension "
-            f"{dim}; the kernel moves {unit} bytes at a time and takes multiples of that"
+            f"{dim}; the kernel accesses {unit} bytes at a time and takes multiples of {unit}"
         )
     if matrix.pointer % alignment:
         raise LaunchError(f"{name} begins at {matrix.pointer:#x}, not a multiple of {alignment}")
 
 
-def grid_of(
+def launch_grid(
     kernel: Mapping[str, Any], extents: Mapping[str, int], given: Sequence[int] | None
 ) -> tuple[int, int, int]:
-    """The grid to launch: the one that is given, or what the manifest computes.
+    """Return the grid to launch: the given one, or the one that the manifest computes.
 
     Raises:
-        LaunchError: if neither is there, an extent is not known, or the grid cannot be launched.
+        LaunchError: if there is neither, an extent is not known, or the grid cannot be launched.
     """
     if given is None:
         if kernel["grid"] is None:
-            raise LaunchError(f"{kernel['entry']} has no smem.grid; give a grid")
+            raise LaunchError(f"{kernel['entry']} has no smem.grid; pass a grid")
         given = []
         for extent, covered in kernel["grid"]:
             if extent not in extents:
@@ -255,12 +257,12 @@ def grid_of(
     cluster = kernel["cluster"] or (1, 1, 1)
     if any(g % c for g, c in zip((x, y, z), cluster, strict=True)):
         raise LaunchError(
-            f"a grid of {[x, y, z]} blocks is not possible; {kernel['entry']} runs in clusters, so it "
-            f"takes multiples of {list(cluster)}"
+            f"a grid of {[x, y, z]} blocks is not possible; {kernel['entry']} has clusters; expected "
+            f"multiples of {list(cluster)}"
         )
     return x, y, z
 
 
 def pack(matrix: Matrix) -> list[Any]:
-    """The kernel parameters that a memref expands to: two pointers, the offset, sizes, strides."""
+    """Return the kernel parameters of a memref: two pointers, the offset, sizes, strides."""
     return [matrix.pointer, matrix.pointer, 0, *matrix.shape, *matrix.strides]

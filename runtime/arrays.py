@@ -1,4 +1,4 @@
-"""Arrays of other packages (PyTorch, CuPy, JAX, ...) on the GPU, as kernels see them."""
+"""Arrays of other packages (PyTorch, CuPy, JAX, ...) on the GPU, as kernels address them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,17 +10,17 @@ import numpy as np
 from .arguments import DTYPES, Matrix
 from .errors import LaunchError
 
-#: MLIR's name of each element type; of several, the first.
+#: MLIR's name of each element type; the first of several.
 _NAMES: dict[np.dtype | str, str] = {dtype: name for name, dtype in reversed(DTYPES.items())}
 
 
 @dataclass(frozen=True)
-class Seen:
+class DeviceArray:
     """An array in a GPU's memory.
 
     Attributes:
-        matrix: where it lies, its shape and strides.
-        dtype: its element type; a name where NumPy has none.
+        matrix: its address, shape and strides.
+        dtype: its element type; a name where NumPy lacks the type.
         device: the number of the GPU.
     """
 
@@ -30,15 +30,15 @@ class Seen:
 
     @property
     def element(self) -> str:
-        """MLIR's name of the element type; the array's own where MLIR has none of these."""
+        """Return MLIR's name of the element type; the array's own name if no MLIR type fits."""
         return _NAMES.get(self.dtype) or str(self.dtype)
 
 
-def seen(name: str, array: Any) -> Seen:
-    """An array of another package as it lies in a GPU's memory.
+def device_array(name: str, array: Any) -> DeviceArray:
+    """Return address, shape, strides and element type of an array in a GPU's memory.
 
     Args:
-        name: what messages call it.
+        name: the name of the array in messages.
         array: anything with DLPack or the CUDA array interface, or a tensor of PyTorch.
 
     Raises:
@@ -49,80 +49,80 @@ def seen(name: str, array: Any) -> Seen:
             f"{name} is in host memory; move it to the GPU, or let run_on_gpu copy the arrays"
         )
     try:
-        pointer, shape, strides, where = _look(array)
+        pointer, shape, strides, device = _read_array(array)
     except Exception as error:
         raise LaunchError(f"{name} is not an array on a GPU: {error}") from error
-    if where is None:
+    if device is None:
         raise LaunchError(f"{name} is in host memory; move it to the GPU")
     dtype = _element(array.dtype)
-    # No kernel takes elements that NumPy has no name for, so their size does not matter.
+    # No kernel takes element types that NumPy lacks, so their size is not used.
     size = dtype.itemsize if isinstance(dtype, np.dtype) else 0
-    return Seen(Matrix(pointer, tuple(shape), tuple(strides), size), dtype, where)
+    return DeviceArray(Matrix(pointer, tuple(shape), tuple(strides), size), dtype, device)
 
 
 def matrix_of(argument: Mapping[str, Any], array: Any, device: int) -> Matrix:
-    """An array as the kernel sees it.
+    """Return an array as the kernel addresses it.
 
     Args:
-        argument: what the manifest says of the argument.
+        argument: the argument's entry in the manifest.
         array: anything that `seen` takes.
         device: the number of the GPU that the kernel is on.
 
     Raises:
-        LaunchError: if it is not in the memory of that GPU, or holds other elements.
+        LaunchError: if it is not in the memory of that GPU, or has another element type.
     """
     name = argument["name"]
-    found = seen(name, array)
+    found = device_array(name, array)
     if found.device != device:
         raise LaunchError(f"{name} is on GPU {found.device}, but the kernel is on GPU {device}")
-    wanted = DTYPES.get(argument["element"])
-    if wanted is None or found.dtype != wanted:
+    expected = DTYPES.get(argument["element"])
+    if expected is None or found.dtype != expected:
         raise LaunchError(f"{name} has elements of {found.dtype}; expected {argument['element']}")
     return found.matrix
 
 
-def _look(array: Any) -> tuple[int, Sequence[int], Sequence[int], int | None]:
-    """Pointer, shape, strides (elements) and GPU of an array; no GPU of one in host memory."""
+def _read_array(array: Any) -> tuple[int, Sequence[int], Sequence[int], int | None]:
+    """Return pointer, shape, strides (elements) and GPU of an array; the GPU is None for host memory."""
     if hasattr(array, "data_ptr"):
-        return _seen_by_torch(array)
+        return _read_torch(array)
     if hasattr(array, "unsafe_buffer_pointer"):
-        return _seen_by_jax(array)
-    return _seen_by_protocol(array)
+        return _read_jax(array)
+    return _read_protocol(array)
 
 
-def _seen_by_torch(tensor: Any) -> tuple[int, Sequence[int], Sequence[int], int | None]:
-    """What is seen of a tensor of PyTorch.
+def _read_torch(tensor: Any) -> tuple[int, Sequence[int], Sequence[int], int | None]:
+    """Read a tensor of PyTorch.
 
-    Its DLPack refuses tensors that require gradients, and those of 8-bit floats where it is older than
+    PyTorch's DLPack refuses tensors that require gradients, and those of 8-bit floats before
     DLPack 1.1; its CUDA array interface has neither these nor bf16."""
-    where = tensor.device.index if tensor.device.type == "cuda" else None
-    return tensor.data_ptr(), tensor.shape, tensor.stride(), where
+    device = tensor.device.index if tensor.device.type == "cuda" else None
+    return tensor.data_ptr(), tensor.shape, tensor.stride(), device
 
 
-def _seen_by_jax(array: Any) -> tuple[int, Sequence[int], Sequence[int], int | None]:
-    """What is seen of an array of JAX, which is dense.
+def _read_jax(array: Any) -> tuple[int, Sequence[int], Sequence[int], int | None]:
+    """Read an array of JAX, which is dense.
 
-    Its DLPack takes the number of no stream for a stream, and fails (JAX 0.11)."""
-    (device,) = array.devices()
-    where = device.local_hardware_id if device.platform in ("gpu", "cuda") else None
-    return array.unsafe_buffer_pointer(), array.shape, _contiguous(array.shape), where
+    JAX's DLPack takes -1, which means "no stream", for a stream, and fails (JAX 0.11)."""
+    (owner,) = array.devices()
+    device = owner.local_hardware_id if owner.platform in ("gpu", "cuda") else None
+    return array.unsafe_buffer_pointer(), array.shape, _contiguous(array.shape), device
 
 
-def _seen_by_protocol(array: Any) -> tuple[int, Sequence[int], Sequence[int], int | None]:
-    """The same of an array with DLPack or the CUDA array interface."""
+def _read_protocol(array: Any) -> tuple[int, Sequence[int], Sequence[int], int | None]:
+    """Read an array with DLPack or the CUDA array interface."""
     from cuda.core.utils import StridedMemoryView
 
     view = StridedMemoryView.from_any_interface(array, stream_ptr=-1)
-    where = view.device_id if view.is_device_accessible else None
+    device = view.device_id if view.is_device_accessible else None
     strides = _contiguous(view.shape) if view.strides is None else view.strides
-    return view.ptr, view.shape, strides, where
+    return view.ptr, view.shape, strides, device
 
 
 @lru_cache(maxsize=64)
 def _element(dtype: Any) -> np.dtype | str:
-    """The element type that an array names; cuda-core's view knows no 8-bit floats.
+    """Return the element type with an array's dtype name; cuda-core's view does not know 8-bit floats.
 
-    ml_dtypes has given NumPy the names of the floats that it lacks, and PyTorch's are the same."""
+    ml_dtypes registers the names of its floats with NumPy, and PyTorch's names are the same."""
     name = str(dtype).removeprefix("torch.")
     try:
         return np.dtype(name)
@@ -131,8 +131,8 @@ def _element(dtype: Any) -> np.dtype | str:
 
 
 def _contiguous(shape: Sequence[int]) -> tuple[int, ...]:
-    strides, step = [], 1
+    strides, size = [], 1
     for extent in reversed(shape):
-        strides.append(step)
-        step *= extent
+        strides.append(size)
+        size *= extent
     return tuple(reversed(strides))

@@ -1,10 +1,10 @@
-"""Compiled kernels kept on disk, so that a program that runs again compiles nothing.
+"""A cache of compiled kernels on disk, so that a second run of a program compiles nothing.
 
-They are in the folder that `MLIR_SMEM_CACHE` names, else in `~/.cache/mlir-smem` (`XDG_CACHE_HOME`);
-with `MLIR_SMEM_CACHE` empty or "off", nothing is kept. The folder may be deleted at any time.
+The cache is the folder in `MLIR_SMEM_CACHE`, or `~/.cache/mlir-smem` (`XDG_CACHE_HOME`). If
+`MLIR_SMEM_CACHE` is empty or "off", nothing is written. The folder may be deleted at any time.
 
-What is read from it is run on the GPU. So a folder is trusted only if it belongs to this user or to root,
-and a file in it only if it does, too, and nobody else may write it.
+Its code runs on the GPU. So a folder is trusted only if this user or root owns it, and a file in it
+only if this user or root owns it and no other user can write it.
 """
 
 import base64
@@ -21,21 +21,21 @@ from typing import Any
 
 from ..codegen import Compiled, Report, compile, is_manifest, toolchain
 
-#: What an entry's bytes mean; part of its key, so that no entry of another form is read.
+#: The version of the file format; part of the key, so that files of other formats are not read.
 _FORMAT = 2
 
-#: The permissions by which others than a file's owner write it.
+#: The permissions of group and others to write a file.
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
-#: Bytes of the checksum that an entry begins with.
+#: Bytes of the checksum at the start of an entry.
 _CHECKSUM = 32
 
 
 def cached_compile(text: str, arch: str = "sm_90a", **options: Any) -> Compiled:
-    """A kernel to launch: what `compile` makes of MLIR text, or made of it before.
+    """Compile MLIR text to a kernel to launch, or read it from the cache.
 
-    It has the manifest, the cubin and what ptxas said, and no stage before, whether it was kept or
-    not. What the passes print is printed when it is compiled; with `explain`, it always is.
+    The result has the manifest, the cubin and ptxas's report, and no earlier stage, in both cases. Output
+    of the passes is printed when they run; with `explain`, they always run.
 
     Args:
         text: the module.
@@ -43,7 +43,7 @@ def cached_compile(text: str, arch: str = "sm_90a", **options: Any) -> Compiled:
         options: options of `smem-to-nvvm`, dashes as underscores.
 
     Raises:
-        MLIRError, CompileError, OptionError: as `compile`.
+        MLIRError, CompileError, OptionError: as in `compile`.
     """
     path = None if options.get("explain") else _path(text, arch, options)
     found = _read(path, arch) if path else None
@@ -56,14 +56,14 @@ def cached_compile(text: str, arch: str = "sm_90a", **options: Any) -> Compiled:
     return made
 
 
-def is_kept(text: str, arch: str = "sm_90a", **options: Any) -> bool:
-    """Whether `cached_compile` finds the kernel, and so compiles nothing."""
+def is_cached(text: str, arch: str = "sm_90a", **options: Any) -> bool:
+    """Return whether `cached_compile` finds the kernel and compiles nothing."""
     path = _path(text, arch, options)
     return path is not None and _read(path, arch) is not None
 
 
 def cache_folder() -> Path | None:
-    """Where things are kept; None if nothing is to be."""
+    """Return the folder of the cache; None if the cache is off."""
     named = os.environ.get("MLIR_SMEM_CACHE")
     if named is None:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "mlir-smem")
@@ -81,14 +81,14 @@ def _key(text: str, arch: str, options: dict[str, Any]) -> str:
 
 
 def _read(path: Path, arch: str) -> Compiled | None:
-    """What was kept; None if there is nothing, or not what was written."""
-    data = kept(path)
+    """Return a cached kernel; None if there is none, or the file was changed."""
+    data = read_cached(path)
     if data is None or sha256(data[_CHECKSUM:]).digest() != data[:_CHECKSUM]:
         return None
     try:
         entry = json.loads(data[_CHECKSUM:])
-        said = entry["report"]
-        report = Report(said["registers"], said["spill_bytes"], tuple(said["warnings"]))
+        fields = entry["report"]
+        report = Report(fields["registers"], fields["spill_bytes"], tuple(fields["warnings"]))
         cubin = base64.b64decode(entry["cubin"], validate=True)
         manifest = entry["manifest"]
         if entry["key"] == path.stem and is_manifest(manifest) and manifest["arch"] == arch:
@@ -99,7 +99,7 @@ def _read(path: Path, arch: str) -> Compiled | None:
 
 
 def _write(path: Path, made: Compiled) -> None:
-    """Keeps a kernel."""
+    """Write a kernel to the cache."""
     assert made.cubin is not None and made.report is not None
     entry = {
         "key": path.stem,
@@ -108,18 +108,18 @@ def _write(path: Path, made: Compiled) -> None:
         "cubin": base64.b64encode(made.cubin).decode(),
     }
     content = json.dumps(entry).encode()
-    keep(path, sha256(content).digest() + content, "the compiled kernel")
+    write_cached(path, sha256(content).digest() + content, "the compiled kernel")
 
 
-def kept(path: Path) -> bytes | None:
-    """What a file of the cache holds; None if there is none that is trusted."""
+def read_cached(path: Path) -> bytes | None:
+    """Return the content of a file of the cache; None if there is no file, or it is not trusted."""
     try:
         with open(path, "rb") as file:
-            there = os.fstat(file.fileno())
+            status = os.fstat(file.fileno())
             if (
                 _is_ours(path.parent.stat())
-                and _is_ours(there)
-                and not there.st_mode & _OTHERS_WRITE
+                and _is_ours(status)
+                and not status.st_mode & _OTHERS_WRITE
             ):
                 return file.read()
     except OSError:
@@ -127,14 +127,18 @@ def kept(path: Path) -> bytes | None:
     return None
 
 
-def _is_ours(there: os.stat_result) -> bool:
-    """Whether a file or a folder belongs to this user, or to root, who may do anything."""
-    return there.st_uid in (os.geteuid(), 0)
+def _is_ours(status: os.stat_result) -> bool:
+    """Return whether this user or root owns a file or a folder."""
+    return status.st_uid in (os.geteuid(), 0)
 
 
-def keep(path: Path, content: bytes, what: str) -> None:
-    """Writes a file of the cache. Others see the whole file or none; one that cannot be written, or would
-    not be trusted, is done without, with a warning that says what it is.
+def write_cached(path: Path, content: bytes, what: str) -> None:
+    """Write a file of the cache atomically. If it cannot be written, or would not be trusted, warn.
+
+    Args:
+        path: the file.
+        content: its bytes.
+        what: the name of the content in the warning.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Runs compiled kernels on the emulator, with the arguments that a GPU would take."""
+"""Run compiled kernels on the emulator, with the same arguments as on a GPU."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,17 +12,17 @@ from ..emulator import emulate
 from ..emulator.strided import strided_copy
 from .arguments import (
     Matrix,
-    block_of,
+    block_extents,
     check_matrix,
-    grid_of,
     host_arrays,
     kernel_named,
+    launch_grid,
     solve_extents,
 )
 from .errors import LaunchError
 from .tensor_maps import tensor_map
 
-#: Wraps the blocks that are run, given how many there are.
+#: Wraps an iterable of thread blocks, whose number is the second argument.
 Progress = Callable[[Iterable[Any], int], Iterable[Any]]
 
 
@@ -34,28 +34,28 @@ def run_on_cpu(
     grid: Sequence[int] | None = None,
     progress: Progress = lambda blocks, _: blocks,
 ) -> dict[str, np.ndarray]:
-    """Runs a kernel once on the emulator; arguments and results are those of `run_on_gpu`.
+    """Run a kernel once on the emulator; arguments and results are those of `run_on_gpu`.
 
     Args:
-        compiled: what `compile` gave with `emit="nvvm"`.
-        entry: the kernel's name; may be left out if there is one.
-        inputs: the arrays to pass, by argument; the kernel sees their strides.
-        outputs: the arguments to read back; those that are no inputs begin as zeros.
-        grid: blocks along x, y, z; what the manifest says if left out.
-        progress: wraps the blocks while they are run, for example in a progress bar.
+        compiled: the result of `compile` with `emit="nvvm"`.
+        entry: the kernel's name; None if there is only one.
+        inputs: the arrays to pass, by argument; the kernel gets their strides.
+        outputs: the arguments to read back; those that are not inputs are zeros at the start.
+        grid: thread blocks along x, y, z; computed from the manifest if None.
+        progress: wraps the thread blocks while they run, for example in a progress bar.
 
     Returns:
         The outputs, by name.
 
     Raises:
         LaunchError: if the arrays do not fit the kernel, or the machine.
-        EmulationError: if the kernel holds what the emulator does not know.
+        EmulationError: if the kernel has an op that the emulator does not know.
         Violations: if the kernel breaks a rule of the hardware.
     """
     if compiled.located is None:
         raise LaunchError("the module was not compiled for the emulator; compile with emit='nvvm'")
     kernel = kernel_named(compiled.manifest, entry)
-    block = block_of(kernel)
+    block = block_extents(kernel)
     try:
         host = host_arrays(kernel, inputs, outputs)
         _check_memory(sum(array.nbytes for array in host.values()))
@@ -69,10 +69,10 @@ def run_on_cpu(
         matrix = Matrix(0, array.shape, strides, array.itemsize)
         check_matrix(argument, matrix)
         matrices[argument["name"]] = matrix
-    for said in kernel["tensor_maps"]:
-        tensor_map(said, matrices[said["argument"]])
+    for entry_of_map in kernel["tensor_maps"]:
+        tensor_map(entry_of_map, matrices[entry_of_map["argument"]])
     shapes = {name: array.shape for name, array in arrays.items()}
-    x, y, z = grid_of(kernel, solve_extents(kernel, shapes), grid)
+    x, y, z = launch_grid(kernel, solve_extents(kernel, shapes), grid)
     emulate(
         compiled.located,
         kernel["entry"],
@@ -86,15 +86,15 @@ def run_on_cpu(
 
 
 def _check_memory(size: int) -> None:
-    """Checks that the arrays, ours and the emulator's copy, fit the machine.
+    """Check that the arrays and the emulator's copies fit the machine.
 
     Raises:
         LaunchError: if they do not.
     """
-    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     needed = 3 * size
-    if needed > there:
+    if needed > memory:
         raise LaunchError(
-            f"the arrays take {size / 2**30:.1f} GiB, of which the emulator needs three copies; this "
-            f"machine has {there / 2**30:.1f} GiB"
+            f"the arrays take {size / 2**30:.1f} GiB, and the emulator needs three copies of them; this "
+            f"machine has {memory / 2**30:.1f} GiB"
         )

@@ -1,4 +1,4 @@
-"""What can go wrong when a kernel is launched."""
+"""Errors of a launch."""
 
 
 class LaunchError(Exception):

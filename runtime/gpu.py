@@ -1,4 +1,4 @@
-"""Launches compiled kernels on a GPU, by cuda-core."""
+"""Launch compiled kernels on a GPU, with cuda-core."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,17 +9,17 @@ from ..codegen import Compiled
 from ..emulator.strided import strided_copy
 from .arguments import (
     Matrix,
-    block_of,
+    block_extents,
     check_matrix,
-    grid_of,
     host_arrays,
     kernel_named,
+    launch_grid,
     solve_extents,
 )
 from .arrays import matrix_of
 from .errors import LaunchError
 from .occupancy import resident_blocks
-from .parameters import Parameters, by_value, scalar, words
+from .parameters import Parameters, by_value, memref_parameters, scalar
 from .prepared import Code, Extents, Prepared
 from .tensor_maps import encode, tensor_map
 
@@ -38,9 +38,9 @@ class Kernel:
     """A kernel on the current GPU, ready to launch.
 
     Args:
-        compiled: what `compile` gave, with its cubin.
-        entry: the kernel's name; may be left out if there is one.
-        device: the GPU's number; the current one, or else the first, if left out.
+        compiled: the result of `compile`, with its cubin.
+        entry: the kernel's name; None if there is only one.
+        device: the GPU's number; if None, the current GPU, or the first.
 
     Raises:
         LaunchError: without cuda-core or a GPU of the architecture, or for an unknown entry.
@@ -51,7 +51,7 @@ class Kernel:
     ) -> None:
         cuda = _cuda()
         self.manifest = kernel_named(compiled.manifest, entry)
-        self._block = block_of(self.manifest)
+        self._block = block_extents(self.manifest)
         try:
             self.device = cuda.Device() if device is None else cuda.Device(device)
             self.device.set_current()
@@ -71,7 +71,7 @@ class Kernel:
         self._code = self._loaded()
 
     def _allow_shared(self, size: int) -> None:
-        """More than 48 KiB of dynamic shared memory must be allowed for each kernel."""
+        """Allow the kernel `size` bytes of dynamic shared memory; more than 48 KiB need it."""
         from cuda.bindings import driver
 
         attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -79,10 +79,12 @@ class Kernel:
             attribute, size, self._kernel.handle, self.device.device_id
         )
         if error != driver.CUresult.CUDA_SUCCESS:
-            raise LaunchError(f"the GPU cannot give a block {size} bytes of shared memory: {error}")
+            raise LaunchError(
+                f"the GPU cannot give a thread block {size} bytes of shared memory: {error}"
+            )
 
     def _loaded(self) -> Code:
-        """The kernel as code of the GPU's context, which is current."""
+        """Return the kernel as code of the GPU's context, which is current."""
         from cuda.bindings import driver
 
         error, context = driver.cuCtxGetCurrent()
@@ -93,12 +95,12 @@ class Kernel:
         raise LaunchError(f"{self.manifest['entry']} cannot be loaded: {error}")
 
     def prepare(self, *arrays: Any, grid: Sequence[int] | None = None) -> Prepared:
-        """Checks and packs the arguments of a launch, which can then be started many times.
+        """Check and pack the arguments of a launch, which can then be started many times.
 
         Args:
             arrays: for each argument of the kernel, an array on its GPU (DLPack or the CUDA array
                 interface, so PyTorch, CuPy, JAX, ...), a `Matrix`, or a number.
-            grid: blocks along x, y, z; what the manifest says if left out.
+            grid: thread blocks along x, y, z; computed from the manifest if None.
 
         Raises:
             LaunchError: if an array does not fit the kernel.
@@ -119,11 +121,13 @@ class Kernel:
             matrix = value if is_matrix else matrix_of(argument, value, self.device.device_id)
             check_matrix(argument, matrix)
             matrices[argument["name"]] = matrix
-            values += words(matrix)
+            values += memref_parameters(matrix)
         shapes = {name: matrix.shape for name, matrix in matrices.items()}
-        extents = self._extents(grid_of(self.manifest, solve_extents(self.manifest, shapes), grid))
+        extents = self._extents(
+            launch_grid(self.manifest, solve_extents(self.manifest, shapes), grid)
+        )
         maps = [tensor_map(m, matrices[m["argument"]]) for m in self.manifest["tensor_maps"]]
-        values += [by_value(encode(made)) for made in maps]
+        values += [by_value(encode(each)) for each in maps]
         return Prepared(self._code, extents, Parameters(values), arrays)
 
     def _extents(self, grid: tuple[int, int, int]) -> Extents:
@@ -136,18 +140,18 @@ class Kernel:
         )
 
     def resident_blocks(self) -> int:
-        """Blocks that run at a time: the grid of a kernel whose blocks stay.
+        """Return the number of thread blocks that run at the same time: the grid of a persistent kernel.
 
         Raises:
-            LaunchError: if not one cluster finds room.
+            LaunchError: if not even one cluster fits the GPU.
         """
         return resident_blocks(self._code, self._extents((1, 1, 1)))
 
     def launch(self, *arrays: Any, grid: Sequence[int] | None = None, stream: Any = None) -> None:
-        """Starts the kernel once; see `prepare` and `Prepared.launch`.
+        """Start the kernel once; see `prepare` and `Prepared.launch`.
 
-        What other streams still write to the arrays is not waited for (of JAX's, call
-        `block_until_ready` before).
+        The kernel does not wait for other streams that write the arrays (for JAX, call
+        `block_until_ready` first).
 
         Raises:
             LaunchError: if an array does not fit the kernel, before anything is started.
@@ -162,14 +166,14 @@ def run_on_gpu(
     outputs: Sequence[str],
     grid: Sequence[int] | None = None,
 ) -> dict[str, np.ndarray]:
-    """Runs a kernel once on arrays in host memory.
+    """Run a kernel once on arrays in host memory.
 
     Args:
-        compiled: what `compile` gave.
-        entry: the kernel's name; may be left out if there is one.
-        inputs: the arrays to pass, by argument; the kernel sees their strides.
-        outputs: the arguments to read back; those that are no inputs begin as zeros.
-        grid: blocks along x, y, z; what the manifest says if left out.
+        compiled: the result of `compile`.
+        entry: the kernel's name; None if there is only one.
+        inputs: the arrays to pass, by argument; the kernel gets their strides.
+        outputs: the arguments to read back; those that are not inputs are zeros at the start.
+        grid: thread blocks along x, y, z; computed from the manifest if None.
 
     Returns:
         The outputs, by name.
@@ -186,10 +190,10 @@ def run_on_gpu(
 
 
 class Buffer:
-    """A copy of a host array in GPU memory, with the same strides; an array as kernels take it.
+    """A copy of a host array in GPU memory, with the same strides; kernels take it as an array.
 
     Attributes:
-        matrix: where it lies, its shape and strides.
+        matrix: its address, shape and strides.
         dtype: its element type.
 
     Raises:
@@ -207,7 +211,7 @@ class Buffer:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """The array, its elements as unsigned numbers: the interface has no bf16 and no 8-bit floats."""
+        """The array with unsigned elements: the interface has neither bf16 nor 8-bit floats."""
         return {
             "version": 3,
             "shape": self.matrix.shape,
@@ -217,7 +221,7 @@ class Buffer:
         }
 
     def read(self) -> np.ndarray:
-        """What the GPU's copy holds now."""
+        """Return the current content of the GPU's copy."""
         self._copy("cuMemcpyDtoH", self._bytes.ctypes.data, int(self._memory.handle))
         return self._host
 

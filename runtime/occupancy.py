@@ -1,4 +1,4 @@
-"""How many blocks of a kernel a GPU runs at a time."""
+"""The number of thread blocks of a kernel that a GPU runs at the same time."""
 
 from dataclasses import replace
 from math import prod
@@ -8,11 +8,12 @@ from .prepared import Code, Extents, configuration
 
 
 def resident_blocks(code: Code, extents: Extents) -> int:
-    """Blocks that run at a time on an idle GPU: whole clusters, each within one GPC, as the driver counts
-    them. The grid of `extents` does not matter.
+    """Return the number of thread blocks that run at the same time on an idle GPU.
+
+    The driver counts whole clusters, each within one GPC. The grid of `extents` is not used.
 
     Raises:
-        LaunchError: if the driver says nothing, or not one cluster finds room.
+        LaunchError: if the driver returns an error, or not even one cluster fits the GPU.
     """
     from cuda.bindings import driver
 
@@ -21,6 +22,6 @@ def resident_blocks(code: Code, extents: Extents) -> int:
     error, clusters = driver.cuOccupancyMaxActiveClusters(code.function, config)
     if error != driver.CUresult.CUDA_SUCCESS or not clusters:
         raise LaunchError(
-            f"no cluster of {cluster} blocks of {code.entry} finds room on the GPU: {error.name}"
+            f"no cluster of {cluster} blocks of {code.entry} fits the GPU: {error.name}"
         )
     return clusters * prod(cluster)

@@ -1,4 +1,4 @@
-"""A kernel's parameters in memory, as the driver reads them."""
+"""The parameters of a kernel in memory, as the driver reads them."""
 
 import ctypes
 from collections.abc import Mapping, Sequence
@@ -14,8 +14,8 @@ class Parameters:
     """Values, and the array of pointers to them that `cuLaunchKernelEx` takes.
 
     Attributes:
-        values: of ctypes; they stay where they are for as long as this lives.
-        address: of the array.
+        values: ctypes objects; their memory lives as long as this object.
+        address: the address of the array.
     """
 
     def __init__(self, values: Sequence[Any]) -> None:
@@ -24,30 +24,30 @@ class Parameters:
         self.address = ctypes.addressof(self._pointers)
 
 
-def words(matrix: Matrix) -> list[Any]:
-    """The parameters that a memref expands to."""
+def memref_parameters(matrix: Matrix) -> list[Any]:
+    """Return the parameters of a memref."""
     return [ctypes.c_int64(word) for word in pack(matrix)]
 
 
 def by_value(data: bytes) -> Any:
-    """A parameter of so many bytes."""
+    """Return a parameter that is passed by value, with the given bytes."""
     return (ctypes.c_char * len(data)).from_buffer_copy(data)
 
 
 def scalar(argument: Mapping[str, Any], value: Any) -> Any:
-    """A number as the kernel takes it.
+    """Return a number as a parameter of the kernel.
 
     Raises:
-        LaunchError: if it is none of the argument's type, or the type cannot be passed.
+        LaunchError: if the argument's type cannot hold it, or cannot be passed.
     """
-    name, kind = argument["name"], argument["type"]
-    if kind == "f32" and isinstance(value, int | float):
+    name, type_ = argument["name"], argument["type"]
+    if type_ == "f32" and isinstance(value, int | float):
         return ctypes.c_float(value)
     widths = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "index": ctypes.c_int64}
-    if kind in widths and isinstance(value, int | np.integer):
-        number = widths[kind](int(value))
+    if type_ in widths and isinstance(value, int | np.integer):
+        number = widths[type_](int(value))
         if number.value == value:
             return number
-    if kind not in ("f32", *widths):
-        raise LaunchError(f"{name} is of type {kind}, which cannot be passed")
-    raise LaunchError(f"{name} is {value!r}, which is no {kind}")
+    if type_ not in ("f32", *widths):
+        raise LaunchError(f"{name} is of type {type_}, which cannot be passed")
+    raise LaunchError(f"{name} is {value!r}, which is not of type {type_}")

@@ -1,4 +1,4 @@
-"""A kernel with its arguments: checked and packed once, launched many times."""
+"""A launch whose arguments are checked and packed once, to be started many times."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _LEGACY_STREAM = 1
 
 @dataclass(frozen=True)
 class Code:
-    """A kernel that is loaded.
+    """A loaded kernel.
 
     Attributes:
         entry: its name.
@@ -28,15 +28,15 @@ class Code:
 
 @dataclass(frozen=True)
 class Extents:
-    """How many blocks and threads are started, and what each block has.
+    """The extents of a launch.
 
     Attributes:
-        grid: blocks along x, y, z.
-        block: threads of a block along x, y, z.
-        cluster: blocks of a cluster along x, y, z; None without clusters.
-        shared_bytes: dynamic shared memory of a block.
-        programmatic: whether it may be started before the kernels before it end, for which it waits
-            itself (programmatic dependent launch).
+        grid: thread blocks along x, y, z.
+        block: threads of a thread block along x, y, z.
+        cluster: thread blocks of a cluster along x, y, z; None without clusters.
+        shared_bytes: dynamic shared memory of a thread block.
+        programmatic: whether the kernel may start before earlier kernels end and waits for them itself
+            (programmatic dependent launch).
     """
 
     grid: tuple[int, int, int]
@@ -47,10 +47,10 @@ class Extents:
 
 
 class Prepared:
-    """A launch whose arguments are checked and packed; `Kernel.prepare` makes it.
+    """A launch whose arguments are checked and packed; `Kernel.prepare` returns it.
 
-    It keeps the arrays, so that their memory stays theirs. What they hold may change between
-    launches; where they lie, and their shapes, are those of when it was made.
+    It holds references to the arrays, so that their memory is not freed. Their elements may change
+    between launches; addresses and shapes are those at the time of `prepare`.
     """
 
     def __init__(
@@ -65,14 +65,14 @@ class Prepared:
         self._configs: dict[int, Any] = {}
 
     def launch(self, stream: Any = None) -> None:
-        """Starts the kernel; it runs after what its stream already holds.
+        """Start the kernel; it runs after the earlier work of its stream.
 
         Args:
             stream: a stream of cuda-core, an object with `__cuda_stream__`, or a stream's handle (as
-                PyTorch's `stream.cuda_stream`); the legacy default stream if left out.
+                PyTorch's `stream.cuda_stream`); the legacy default stream if None.
 
         Raises:
-            LaunchError: if it is no stream, or the driver refuses the launch.
+            LaunchError: if `stream` is not a stream, or the driver refuses the launch.
         """
         handle = _LEGACY_STREAM if stream is None else _handle(stream)
         config = self._configs.get(handle) or self._configure(handle)
@@ -90,7 +90,7 @@ class Prepared:
             )
 
     def _launch_elsewhere(self, config: Any) -> Any:
-        """Launches from a thread in which another GPU is current, or none; the driver's error."""
+        """Launch from a thread in which another GPU or none is current; return the driver's error."""
         driver = self._driver
         (error,) = driver.cuCtxPushCurrent(self._code.context)
         if error != self._success:
@@ -100,15 +100,15 @@ class Prepared:
         return error
 
     def _configure(self, stream: int) -> Any:
-        """The configuration of a launch to a stream. Each stream has its own, because several
-        threads may be launching at once."""
+        """Return the configuration of a launch to a stream. Each stream has its own, because several
+        threads may launch at the same time."""
         config = configuration(self._driver, self._extents, stream)
         self._configs[stream] = config
         return config
 
 
 def configuration(driver: Any, extents: Extents, stream: int) -> Any:
-    """A launch as the driver takes it (`CUlaunchConfig`), to the stream of that handle."""
+    """Return the driver's configuration of a launch (`CUlaunchConfig`) to the stream with that handle."""
     config = driver.CUlaunchConfig()
     config.gridDimX, config.gridDimY, config.gridDimZ = extents.grid
     config.blockDimX, config.blockDimY, config.blockDimZ = extents.block
@@ -120,17 +120,17 @@ def configuration(driver: Any, extents: Extents, stream: int) -> Any:
 
 
 def _attributes(driver: Any, extents: Extents) -> list[Any]:
-    """What a launch is to do besides starting blocks."""
-    kinds, found = driver.CUlaunchAttributeID, []
+    """Return the launch attributes: the cluster, and programmatic dependent launch."""
+    ids, found = driver.CUlaunchAttributeID, []
     if extents.cluster is not None:
         cluster = driver.CUlaunchAttribute()
-        cluster.id = kinds.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-        along = cluster.value.clusterDim
-        along.x, along.y, along.z = extents.cluster
+        cluster.id = ids.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+        extent = cluster.value.clusterDim
+        extent.x, extent.y, extent.z = extents.cluster
         found.append(cluster)
     if extents.programmatic:
         early = driver.CUlaunchAttribute()
-        early.id = kinds.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+        early.id = ids.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
         early.value.programmaticStreamSerializationAllowed = 1
         found.append(early)
     return found
@@ -143,7 +143,7 @@ def _handle(stream: Any) -> int:
         _, handle = stream.__cuda_stream__()
     except Exception as error:
         raise LaunchError(
-            f"{stream!r} is no stream: expected one of cuda-core, an object with __cuda_stream__, or a "
-            "handle"
+            f"{stream!r} is not a stream; expected one of cuda-core, an object with __cuda_stream__, or "
+            "a handle"
         ) from error
     return int(handle)

@@ -1,6 +1,6 @@
-"""Tensor maps: how TMA sees a matrix in global memory, checked and then encoded by the driver.
+"""Tensor maps: TMA's description of a matrix in global memory, checked here and encoded by the driver.
 
-What can be encoded is said at `cuTensorMapEncodeTiled` in the reference of the CUDA driver API.
+The limits are those of `cuTensorMapEncodeTiled` in the reference of the CUDA driver API.
 """
 
 import ctypes
@@ -14,16 +14,16 @@ from ..layout.tensor_box import MAX_BOX, PADDED_ALIGNMENT, PADDED_BOX
 from .arguments import Matrix
 from .errors import LaunchError
 
-#: The largest extent of a matrix, and what its strides in bytes stay below.
+#: The largest extent of a matrix, and the exclusive limit of its strides in bytes.
 _MAX_EXTENT, _STRIDE_LIMIT = 2**32, 2**40
 
 #: Bytes of an encoded map: the `CUtensorMap` that a kernel takes by value.
 MAP_BYTES = 128
 
-#: Elements that are packed in global memory and padded in shared memory, by name.
+#: Element types that are packed in global memory and padded in shared memory, by name.
 _PADDED = {name: element for name, element in NARROW.items() if element.padding}
 
-#: The `CUtensorMapDataType` of each element type. 8 bits are copied as they are.
+#: The `CUtensorMapDataType` of each element type. All 8-bit types are copied as bytes.
 _DATA_TYPES = {
     "f16": "FLOAT16",
     "bf16": "BFLOAT16",
@@ -39,16 +39,16 @@ _SWIZZLES = {str(swizzle): swizzle for swizzle in Swizzle}
 
 @dataclass(frozen=True)
 class TensorMap:
-    """What `cuTensorMapEncodeTiled` is given; the contiguous dimension first, then the others from
-    the memref's last to its first.
+    """The arguments of `cuTensorMapEncodeTiled`. The contiguous dimension is first, then the others
+    from the memref's last to its first.
 
     Attributes:
         data_type: the name of the `CUtensorMapDataType`, without its prefix.
         pointer: address of the first element.
         extents: elements along each dimension.
-        strides: bytes, of each dimension but the first.
+        strides: in bytes, for each dimension except the first.
         box: elements along each dimension.
-        swizzle: how a box lies in shared memory.
+        swizzle: the swizzle of a box in shared memory.
     """
 
     data_type: str
@@ -60,19 +60,19 @@ class TensorMap:
 
 
 def tensor_map(entry: Mapping[str, Any], matrix: Matrix) -> TensorMap:
-    """The map of a matrix.
+    """Return the map of a matrix.
 
     Args:
-        entry: what the manifest says of the map.
+        entry: the map's entry in the manifest.
         matrix: the argument that it describes.
 
     Raises:
-        LaunchError: if TMA cannot take the matrix, or the box.
+        LaunchError: if TMA does not support the matrix or the box.
     """
     name, contiguous = entry["argument"], entry["contiguous"]
     if entry["element"] not in _DATA_TYPES:
         raise LaunchError(
-            f"TMA cannot copy {entry['element']}, as the kernel does of {name}; expected one of "
+            f"TMA cannot copy {entry['element']}, the elements of {name}; expected one of "
             f"{', '.join(_DATA_TYPES)}"
         )
     padded = _PADDED.get(entry["element"])
@@ -83,10 +83,10 @@ def tensor_map(entry: Mapping[str, Any], matrix: Matrix) -> TensorMap:
         )
     if not all(1 <= extent <= _MAX_EXTENT for extent in matrix.shape):
         raise LaunchError(f"{name} is {list(matrix.shape)}; TMA takes extents of 1 to 2^32")
-    step = matrix.strides[contiguous]
-    if matrix.shape[contiguous] > 1 and step != 1:
+    stride = matrix.strides[contiguous]
+    if matrix.shape[contiguous] > 1 and stride != 1:
         raise LaunchError(
-            f"{name} has the stride {step} (elements) along dimension {contiguous}; TMA takes 1 there"
+            f"{name} has the stride {stride} (elements) along dimension {contiguous}; TMA takes 1 there"
         )
     swizzle = _SWIZZLES[entry["swizzle"]]
     _check_box(name, entry["box"], contiguous, matrix.item_bytes, swizzle)
@@ -106,7 +106,7 @@ def tensor_map(entry: Mapping[str, Any], matrix: Matrix) -> TensorMap:
 
 
 def _padded_line(name: str, size: int, box: int, element: Element, swizzle: Swizzle) -> int:
-    """Elements of a line of `size` bytes, which a map pads."""
+    """Return the elements of a line of `size` bytes, which the map pads."""
     if box != PADDED_BOX or swizzle not in (Swizzle.NONE, Swizzle.B128, Swizzle.B128_ATOM_32B):
         raise LaunchError(
             f"the box of {name} has lines of {box} elements of {element}, with the swizzle {swizzle}; "
@@ -122,9 +122,9 @@ def _padded_line(name: str, size: int, box: int, element: Element, swizzle: Swiz
 
 
 def _stride(name: str, matrix: Matrix, dim: int, alignment: int) -> int:
-    """Bytes from one element to the next along a dimension."""
+    """Return the bytes from one element to the next along a dimension."""
     if matrix.shape[dim] == 1:
-        # It is never stepped along, so any stride does that can be encoded.
+        # The stride is not used, so any valid one fits.
         return alignment
     size = matrix.strides[dim] * matrix.item_bytes
     if size % alignment or not 0 <= size < _STRIDE_LIMIT:
@@ -152,29 +152,29 @@ def _check_box(
         )
 
 
-def encode(made: TensorMap) -> bytes:
-    """The map as a kernel takes it: 128 bytes.
+def encode(described: TensorMap) -> bytes:
+    """Return the map as the 128 bytes that a kernel takes.
 
     Raises:
         LaunchError: if the driver refuses it.
     """
     from cuda.bindings import driver
 
-    rank = len(made.extents)
+    rank = len(described.extents)
     error, encoded = driver.cuTensorMapEncodeTiled(
-        getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{made.data_type}"),
+        getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{described.data_type}"),
         rank,
-        made.pointer,
-        [driver.cuuint64_t(extent) for extent in made.extents],
-        [driver.cuuint64_t(stride) for stride in made.strides],
-        [driver.cuuint32_t(extent) for extent in made.box],
+        described.pointer,
+        [driver.cuuint64_t(extent) for extent in described.extents],
+        [driver.cuuint64_t(stride) for stride in described.strides],
+        [driver.cuuint32_t(extent) for extent in described.box],
         [driver.cuuint32_t(1)] * rank,
         driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
-        getattr(driver.CUtensorMapSwizzle, made.swizzle.tensor_map),
+        getattr(driver.CUtensorMapSwizzle, described.swizzle.tensor_map),
         driver.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-        # "None" is zeros.
+        # "None" fills with zeros.
         driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
     )
     if error != driver.CUresult.CUDA_SUCCESS:
-        raise LaunchError(f"the driver cannot encode {made}: {error.name}")
+        raise LaunchError(f"the driver cannot encode {described}: {error.name}")
     return ctypes.string_at(encoded.getPtr(), MAP_BYTES)

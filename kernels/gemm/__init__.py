@@ -1,7 +1,8 @@
-"""C = A * B on a Hopper GPU, as fast as we know: a generator of kernels, a call, and its tuning.
+"""A GEMM, C = A * B, on a Hopper GPU: a generator of kernels, a function that calls them, and its tuning.
 
-`generator` builds kernels, `call` launches them on arrays, and `tuning` searches for the fastest. The
-names of the last two load the runtime when they are first used, so that a kernel is built without it.
+`generator` builds kernels, `call` launches them on arrays, and `tuning` searches for the fastest one. The
+names of `call` and `tuning` are imported at their first use, so building a kernel does not load the
+runtime.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,7 @@ __all__ = [
     "tune",
 ]
 
-_HOME = {
+_DEFINED_IN = {
     "TuningError": "tuning.halving",
     "matmul": "call.matmul",
     "prepare": "call.matmul",
@@ -36,8 +37,8 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in _DEFINED_IN:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f".{_HOME[name]}", __name__), name)
+    return getattr(import_module(f".{_DEFINED_IN[name]}", __name__), name)

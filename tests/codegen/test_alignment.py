@@ -1,4 +1,4 @@
-"""What a matrix is aligned to by the manifest: the widest of the accesses that its address reaches."""
+"""The alignment of a matrix in the manifest: the widest access to its address."""
 
 import numpy as np
 import pytest
@@ -8,12 +8,12 @@ import mlir_smem
 from mlir_smem.codegen import CompileError
 from mlir_smem.runtime import run_on_cpu
 
-#: One accumulator of 64 x 8 integers, and what it is stored to or loaded from.
+#: An accumulator of 64 x 8 integers.
 INTEGERS = "!smem.fragment<tensor<64x8xi32>, #smem.accumulator>"
 
 
 def alignment(body, type_, *more):
-    """The alignment of the argument %x of that type; the module may hold more functions."""
+    """Return the alignment of the argument %x; the module may have more functions."""
     arguments = f'%x: {type_} {{smem.name = "X"}}, %i: index, %c: i1'
     text = module(kernel(body, arguments=arguments), *more)
     (made,) = mlir_smem.compile(text, emit="nvvm").manifest["kernels"]
@@ -38,7 +38,7 @@ def pointer(type_, after):
 @pytest.mark.parametrize(
     "type_, size",
     [
-        # Two neighbours at a time where rows are contiguous, else one.
+        # Two adjacent elements at a time if rows are contiguous, else one.
         ("memref<64x8xi8>", 2),
         ("memref<64x8xi32>", 8),
         ("memref<64x8xi32, strided<[?, 1]>>", 8),
@@ -46,7 +46,7 @@ def pointer(type_, after):
         ("memref<64x8xi8, strided<[?, ?]>>", 1),
     ],
 )
-def test_a_fragment_that_is_stored(type_, size):
+def test_store_of_a_fragment(type_, size):
     assert alignment(stored(type_), type_) == size
 
 
@@ -59,7 +59,7 @@ def test_a_fragment_that_is_stored(type_, size):
         ("%v = vector.load %x[%i, %i] : memref<?x?xf32>, vector<4xf32>", 4),
         ("%v = vector.load %x[%i, %i] {alignment = 16} : memref<?x?xf32>, vector<4xf32>", 16),
         ("%y = memref.assume_alignment %x, 64 : memref<?x?xf32>", 64),
-        # What an unknown op does with an address may be an access of 16 bytes.
+        # An unknown op may access 16 bytes.
         ("func.call @f(%x) : (memref<?x?xf32>) -> ()", 16),
     ],
 )
@@ -77,7 +77,7 @@ def test_accesses_of_memrefs(body, size):
         ("%v = arith.constant 0 : i64\n llvm.store %v, %p : i64, !llvm.ptr<1>", 8),
         ("%q = llvm.getelementptr %p[%n] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8\n"
          "%v = llvm.load %q {alignment = 2 : i64} : !llvm.ptr<1> -> i32", 2),
-        # The address itself goes away.
+        # The address itself is stored or passed on.
         ("%q = llvm.mlir.undef : !llvm.ptr<1>\n llvm.store %p, %q : !llvm.ptr<1>, !llvm.ptr<1>", 16),
     ],
 )  # fmt: skip
@@ -89,7 +89,7 @@ def test_accesses_of_pointers(after, size):
 @pytest.mark.parametrize(
     "body",
     [
-        # Through a view of a part, a loop that carries it, a branch and a selection.
+        # A subview, a loop that carries it, a branch and a select.
         """%s = memref.subview %x[%i, 0] [64, 8] [1, 1]
              : memref<?x8xi8> to memref<64x8xi8, strided<[8, 1], offset: ?>>""",
         """%one = arith.constant 1 : index
@@ -118,7 +118,7 @@ def test_accesses_of_pointers(after, size):
              : memref<?x8xi8> to memref<64x8xi8, strided<[8, 1], offset: ?>>""",
     ],
 )
-def test_addresses_that_are_derived(body):
+def test_derived_addresses(body):
     body += stored("memref<64x8xi8, strided<[8, 1], offset: ?>>", "%s")
     assert alignment(body, "memref<?x8xi8>") == 2
 
@@ -132,17 +132,17 @@ def test_a_copy_reads_16_bytes():
 
 
 @pytest.mark.parametrize("element, size", [("bf16", 16), ("e2m1_p64", 32)])
-def test_a_tensor_map_needs_what_tma_does(element, size):
-    said = (
+def test_a_tensor_map_needs_tmas_alignment(element, size):
+    tensor_map = (
         "{argument = 0 : i64, box = array<i64: 8, 8>, contiguous = 1 : i64, "
         f'element = "{element}", swizzle = "128B"}}'
     )
-    arguments = f"%x: memref<?x?xi8>, %m: !llvm.ptr {{smem.tensor_map = {said}}}"
+    arguments = f"%x: memref<?x?xi8>, %m: !llvm.ptr {{smem.tensor_map = {tensor_map}}}"
     made = mlir_smem.compile(module(kernel("", arguments=arguments)), emit="nvvm").manifest
     assert made["kernels"][0]["arguments"][0]["alignment"] == size
 
 
-def test_lines_that_no_host_can_align():
+def test_strides_that_contradict_the_alignment():
     # The cast hides the stride from the copy, whose verifier would refuse it.
     tile = "!smem.tile<tensor<64x16xi8>, #smem.auto>"
     hidden = "memref<64x16xi8, strided<[?, 1]>>"
@@ -161,16 +161,16 @@ def test_lines_that_no_host_can_align():
     assert str(error.value).startswith("'llvm.load' at 9:")
 
 
-def test_an_argument_that_begins_behind_its_address():
+def test_an_argument_with_an_offset():
     with pytest.raises(CompileError) as error:
         alignment("", "memref<4x8xf32, strided<[8, 1], offset: 4>>")
     assert (
-        "takes X of type memref<4x8xf32, strided<[8, 1], offset: 4>>, which begins 4 elements behind "
-        "its address; hosts give the address of the first element: expected offset: ?, or none"
+        "takes X of type memref<4x8xf32, strided<[8, 1], offset: 4>>, which begins 4 elements after "
+        "its address; hosts pass the address of the first element: expected offset: ?, or none"
     ) in str(error.value)
 
 
-def test_a_narrow_output_is_launched():
+def test_a_kernel_with_a_narrow_output_runs():
     type_ = "memref<64x8xi8>"
     text = module(kernel(stored(type_, "%O"), arguments=f'%O: {type_} {{smem.name = "O"}}'))
     compiled = mlir_smem.compile(text, emit="nvvm")

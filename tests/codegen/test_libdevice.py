@@ -1,4 +1,4 @@
-"""Math that is no instruction: functions of CUDA's libdevice, linked where they are called."""
+"""Functions of CUDA's libdevice, linked into kernels that call them."""
 
 import math
 import re
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from math_cases import FUNCTIONS
 from math_runs import kernel as kernel_of
-from test_math_instructions import kernel
+from test_math_ops import kernel
 
 import mlir_smem
 from mlir_smem.codegen import CompileError, libdevice, toolchain
@@ -18,7 +18,7 @@ from mlir_smem.runtime import run_on_cpu
 
 CASES = [(function, element) for function in FUNCTIONS for element in function.elements]
 
-#: Functions of f64 that libdevice does not inline.
+#: f64 functions that libdevice does not inline.
 INTERNAL = {"__internal_accurate_pow", "__internal_trig_reduction_slowpathd"}
 
 
@@ -32,12 +32,12 @@ def refused(text):
     return str(error.value)
 
 
-# What is linked.
+# Linking.
 
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("function, element", CASES, ids=str)
-def test_every_op_is_code_without_libraries(function, element):
+def test_no_op_leaves_an_extern_function(function, element):
     ptx = mlir_smem.compile(kernel_of(function, element, 1024), emit="ptx").ptx
     assert "__nv_" not in ptx
     assert ".extern" not in ptx
@@ -71,7 +71,7 @@ def test_vectors(function, element, shape):
     assert "__nv_" not in ptx and ".extern" not in ptx
 
 
-def test_the_elements_of_a_vector_stay_in_their_places():
+def test_elements_of_a_vector_keep_their_positions():
     text = kernel("math.erf %v", "vector<2xf32>").replace(
         "  %r =", "  %v = vector.from_elements %a0, %b0 : vector<2xf32>\n  %r ="
     )
@@ -124,7 +124,7 @@ def test_subnormals_and_roots_are_precise():
     assert ".ftz" not in ptx
 
 
-def test_a_function_of_that_name_that_the_module_defines():
+def test_a_function_that_the_module_defines_itself():
     defined = """llvm.func @__nv_erff(%x: f32) -> f32 {
       %y = llvm.fadd %x, %x : f32
       llvm.return %y : f32 }"""
@@ -133,14 +133,14 @@ def test_a_function_of_that_name_that_the_module_defines():
     assert "fma.rn" not in ptx
 
 
-def test_flags_that_disagree():
+def test_conflicting_module_flags():
     flag = '#llvm.mlir.module_flag<override, "nvvm-reflect-ftz", 1 : i32>'
-    said = refused(kernel("math.erf %a", symbols=f"llvm.module_flags [{flag}]"))
-    assert "LLVM cannot link" in said
-    assert "'nvvm-reflect-ftz': IDs have conflicting override values" in said
+    message = refused(kernel("math.erf %a", symbols=f"llvm.module_flags [{flag}]"))
+    assert "LLVM cannot link" in message
+    assert "'nvvm-reflect-ftz': IDs have conflicting override values" in message
 
 
-# Where it is found.
+# Search for the library.
 
 
 @pytest.fixture
@@ -153,14 +153,14 @@ def nothing_installed(monkeypatch, tmp_path):
 
 
 def toolkit(root):
-    """A toolkit with a library that holds nothing."""
+    """A toolkit with an empty library."""
     file = root / "nvvm" / "libdevice" / "libdevice.10.bc"
     file.parent.mkdir(parents=True)
     file.write_bytes(b"BC\xc0\xde")
     return file
 
 
-def test_the_one_of_the_wheel(monkeypatch, tmp_path):
+def test_the_library_of_the_wheel(monkeypatch, tmp_path):
     monkeypatch.delenv("MLIR_SMEM_LIBDEVICE", raising=False)
     monkeypatch.setenv("CUDA_HOME", str(tmp_path))
     toolkit(tmp_path)
@@ -168,13 +168,13 @@ def test_the_one_of_the_wheel(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["CUDA_ROOT", "CUDA_HOME", "CUDA_PATH"])
-def test_the_one_of_a_toolkit(nothing_installed, monkeypatch, name):
+def test_the_library_of_a_toolkit(nothing_installed, monkeypatch, name):
     file = toolkit(nothing_installed / "cuda")
     monkeypatch.setenv(name, str(nothing_installed / "cuda"))
     assert libdevice.find_libdevice() == file
 
 
-def test_the_one_beside_ptxas(nothing_installed, monkeypatch):
+def test_the_library_next_to_ptxas(nothing_installed, monkeypatch):
     file = toolkit(nothing_installed / "cuda")
     ptxas = nothing_installed / "cuda" / "bin" / "ptxas"
     ptxas.parent.mkdir()
@@ -184,13 +184,13 @@ def test_the_one_beside_ptxas(nothing_installed, monkeypatch):
     assert libdevice.find_libdevice() == file
 
 
-def test_the_one_that_is_named_comes_first(monkeypatch, tmp_path):
+def test_the_environment_variable_comes_first(monkeypatch, tmp_path):
     file = toolkit(tmp_path)
     monkeypatch.setenv("MLIR_SMEM_LIBDEVICE", str(file))
     assert libdevice.find_libdevice() == file
 
 
-def test_none_at_all(nothing_installed):
+def test_no_library(nothing_installed):
     absent = (
         "CUDA's libdevice was not found; install nvidia-nvvm, set CUDA_HOME to a CUDA toolkit, or name "
         "libdevice.10.bc in MLIR_SMEM_LIBDEVICE"
@@ -217,7 +217,7 @@ def test_instructions_need_no_library(nothing_installed):
         assert mlir_smem.compile(text, emit="ptx").ptx
 
 
-def test_a_name_of_no_file(monkeypatch, tmp_path):
+def test_a_missing_file(monkeypatch, tmp_path):
     monkeypatch.setenv("MLIR_SMEM_LIBDEVICE", str(tmp_path / "none.bc"))
     assert refused(kernel("math.erf %a")) == (
         f"'llvm.call' at 6:8 calls '__nv_erff': MLIR_SMEM_LIBDEVICE names '{tmp_path / 'none.bc'}', "
@@ -225,14 +225,14 @@ def test_a_name_of_no_file(monkeypatch, tmp_path):
     )
 
 
-def test_a_file_that_is_no_bitcode(monkeypatch, tmp_path):
+def test_a_file_that_is_not_bitcode(monkeypatch, tmp_path):
     (tmp_path / "text.bc").write_text("define void @f() { ret void }")
     monkeypatch.setenv("MLIR_SMEM_LIBDEVICE", str(tmp_path / "text.bc"))
-    assert refused(kernel("math.erf %a")).endswith("text.bc', which is no bitcode of LLVM")
+    assert refused(kernel("math.erf %a")).endswith("text.bc', which is not LLVM bitcode")
 
 
 @pytest.mark.parametrize("kept", [4, 400, 200_000])
-def test_a_file_that_was_cut_off(monkeypatch, tmp_path, kept):
+def test_a_truncated_file(monkeypatch, tmp_path, kept):
     file = tmp_path / "cut.bc"
     file.write_bytes(libdevice.find_libdevice().read_bytes()[:kept])
     monkeypatch.setenv("MLIR_SMEM_LIBDEVICE", str(file))
@@ -250,11 +250,11 @@ def test_a_library_without_a_function(monkeypatch, tmp_path):
     assert refused(kernel("math.erfc %a")) == f"{file} has no function '__nv_erfcf'"
 
 
-# What is declared by hand.
+# Declarations in the module.
 
 
 @pytest.mark.parametrize(
-    "declared, said",
+    "declared, message",
     [
         (
             "llvm.func @__nv_erff(f64) -> f32",
@@ -271,8 +271,8 @@ def test_a_library_without_a_function(monkeypatch, tmp_path):
         ),
     ],
 )
-def test_a_function_that_libdevice_does_not_have(declared, said):
-    assert refused(kernel("math.absf %a", symbols=declared)) == f"'llvm.func' at 1:17 {said}"
+def test_a_declaration_that_does_not_fit_libdevice(declared, message):
+    assert refused(kernel("math.absf %a", symbols=declared)) == f"'llvm.func' at 1:17 {message}"
 
 
 def test_types_are_spelled_as_llvm_does():
@@ -281,7 +281,7 @@ def test_types_are_spelled_as_llvm_does():
         assert libdevice.in_llvm(type_) == "void (float, double, i32, i64, i16, ptr, ptr)"
 
 
-def test_code_that_is_kept_is_of_one_library(monkeypatch, tmp_path):
+def test_the_cache_key_has_the_library(monkeypatch, tmp_path):
     before = libdevice.libdevice_version()
     assert f"libdevice {before}" in toolchain()
     monkeypatch.setenv("MLIR_SMEM_LIBDEVICE", str(toolkit(tmp_path)))
@@ -290,7 +290,7 @@ def test_code_that_is_kept_is_of_one_library(monkeypatch, tmp_path):
     assert libdevice.libdevice_version() is None
 
 
-# In a fragment's elements.
+# Elements of a fragment.
 
 PRODUCT = """
 !a = !smem.tile<tensor<64x16xbf16>, #smem.auto>

@@ -1,4 +1,4 @@
-"""LLVM in a process of its own: what it dies of is an error, and the next module is compiled."""
+"""LLVM in a separate process: a crash is an error, and the next module is compiled."""
 
 import os
 import signal
@@ -41,8 +41,8 @@ LOAD = """%p = llvm.inttoptr %i : i64 to !llvm.ptr
   %v = llvm.load %p atomic seq_cst {alignment = 16 : i64} : !llvm.ptr -> i128
   llvm.store %v, %p : i128, !llvm.ptr"""
 
-#: Where LLVM dies, and what of its words the message must hold.
-DEADLY = {
+#: Crashes of LLVM: the function, its location, and a part of the message.
+CRASHES = {
     "an operand that assembly lacks": (
         assembly("mov.b32 $0, $1;", "r"),
         "'llvm.inline_asm' at 3:3",
@@ -85,41 +85,39 @@ def refused(text, **options):
 
 
 def process_id():
-    """The process that waits for the next module."""
+    """Return the id of the idle process."""
     (process,) = llvm_process._idle
     return process._process.pid
 
 
-@pytest.mark.parametrize("function, place, words", DEADLY.values(), ids=DEADLY)
-def test_what_llvm_dies_of_is_an_error(function, place, words):
-    said = refused(module(function))
-    assert said.startswith(f"{place} cannot be compiled; LLVM dies of it: ")
-    assert words in said
+@pytest.mark.parametrize("function, place, words", CRASHES.values(), ids=CRASHES)
+def test_a_crash_of_llvm_is_an_error(function, place, words):
+    message = refused(module(function))
+    assert message.startswith(f"{place} cannot be compiled; LLVM aborts: ")
+    assert words in message
     assert ".entry product" in mlir_smem.compile(module(), emit="ptx").ptx
 
 
-def test_the_kernel_that_llvm_dies_of_among_others():
+def test_the_kernel_that_crashes_llvm_among_others():
     functions = kernel(), computing(WIDE, "wide"), kernel(name="last")
     text = module(*functions)
     line = text[: text.index("@wide")].count("\n") + 1
-    assert refused(text).startswith(
-        f"'llvm.func' at {line}:1 cannot be compiled; LLVM dies of it: "
-    )
+    assert refused(text).startswith(f"'llvm.func' at {line}:1 cannot be compiled; LLVM aborts: ")
 
 
-def test_what_llvm_cannot_read_has_the_place_of_its_function():
+def test_ir_that_llvm_cannot_read_is_reported_at_its_function():
     text = module(computing("").replace("f32", "i0"))
-    said = refused(text)
-    assert said.startswith("'llvm.func' at 2:1 cannot be compiled; LLVM refuses the module: ")
-    assert "bitwidth for integer type out of range" in said
+    message = refused(text)
+    assert message.startswith("'llvm.func' at 2:1 cannot be compiled; LLVM refuses the module: ")
+    assert "bitwidth for integer type out of range" in message
 
 
 def test_a_name_that_the_translation_refuses():
     text = module(computing('%r = llvm.call_intrinsic "llvm.sqrt"(%i) : (i64) -> i64'), kernel())
     for emit in ("llvm", "ptx"):
-        said = refused(text, emit=emit)
-        assert said.startswith('loc("-":3:8): call intrinsic signature i64 (i64) to overloaded')
-        assert "Translation failed" not in said
+        message = refused(text, emit=emit)
+        assert message.startswith('loc("-":3:8): call intrinsic signature i64 (i64) to overloaded')
+        assert "Translation failed" not in message
 
 
 def test_a_process_compiles_one_module_after_the_other():
@@ -132,7 +130,7 @@ def test_a_process_compiles_one_module_after_the_other():
     assert process_id() != first
 
 
-def test_a_process_that_ended_meanwhile_is_replaced():
+def test_a_process_that_has_ended_is_replaced():
     mlir_smem.compile(module(), emit="ptx")
     ended = process_id()
     os.kill(ended, signal.SIGKILL)
@@ -142,7 +140,7 @@ def test_a_process_that_ended_meanwhile_is_replaced():
     assert process_id() != ended
 
 
-def test_a_process_that_says_nothing():
+def test_a_process_that_ends_without_output():
     process = LLVMProcess()
     os.kill(process._process.pid, signal.SIGSEGV)
     with pytest.raises(llvm_process.LLVMDied, match=r"Segmentation fault \(SIGSEGV\)"):
@@ -150,7 +148,7 @@ def test_a_process_that_says_nothing():
     process.end()
 
 
-ROUND_AND_ROUND = """gpu.module @m {
+ENDLESS = """gpu.module @m {
   gpu.func @kernel(%p: !llvm.ptr) kernel {
     %x = llvm.load %p : !llvm.ptr -> !llvm.metadata
     llvm.store %x, %p : !llvm.metadata, !llvm.ptr
@@ -159,13 +157,13 @@ ROUND_AND_ROUND = """gpu.module @m {
 }"""
 
 
-def test_what_llvm_never_ends_with(monkeypatch):
+def test_an_endless_loop_of_llvm_is_ended(monkeypatch):
     monkeypatch.setattr(llvm_dialect, "check_limits", lambda module: None)
     monkeypatch.setattr(back_end, "MAX_SECONDS", 1)
     with pytest.raises(CompileError) as error:
-        mlir_smem.compile(ROUND_AND_ROUND, emit="ptx")
+        mlir_smem.compile(ENDLESS, emit="ptx")
     assert "'llvm.func' at " in str(error.value)
-    assert "LLVM dies of it: CPU time limit exceeded (SIGXCPU)" in str(error.value)
+    assert "LLVM aborts: CPU time limit exceeded (SIGXCPU)" in str(error.value)
 
 
 def test_interrupting_ends_the_process():
@@ -175,7 +173,7 @@ def test_interrupting_ends_the_process():
     assert process not in llvm_process._idle
 
 
-def test_an_interrupt_is_for_the_host():
+def test_the_process_ignores_an_interrupt():
     mlir_smem.compile(module(), emit="ptx")
     os.kill(process_id(), signal.SIGINT)
     asked = process_id()
@@ -183,17 +181,17 @@ def test_an_interrupt_is_for_the_host():
     assert process_id() == asked
 
 
-def test_threads_that_compile_at_once():
+def test_threads_that_compile_at_the_same_time():
     expected = mlir_smem.compile(module(), emit="ptx").ptx
 
-    def ask(_):
+    def compile_(_):
         with new_context():
             parsed = ir.Module.parse(module())
         return mlir_smem.compile(parsed, emit="ptx").ptx
 
     prepare()
     with ThreadPoolExecutor(4) as pool:
-        assert set(pool.map(ask, range(8))) == {expected}
+        assert set(pool.map(compile_, range(8))) == {expected}
     assert len(llvm_process._idle) <= 1
 
 
@@ -201,13 +199,13 @@ def test_threads_that_compile_at_once():
 def test_no_python_to_run(monkeypatch, executable):
     monkeypatch.setattr(llvm_process, "_idle", [])
     monkeypatch.setattr(sys, "executable", executable)
-    said = refused(module())
-    assert said.startswith("no process can be started to run LLVM in: ")
+    message = refused(module())
+    assert message.startswith("no process can be started to run LLVM: ")
     assert mlir_smem.compile(module(), emit="nvvm").nvvm
 
 
 def run(script, folder, name="script.py"):
-    """Runs a script, which does not ask whether it is main, in a process of its own."""
+    """Run a script without a check for `__main__` in a separate process."""
     (folder / name).write_text(script)
     command = [sys.executable, name]
     return subprocess.run(
@@ -226,7 +224,7 @@ def test_the_hosts_script_is_not_run_again(tmp_path, name):
     assert ran.stdout.count("\n") == 1
 
 
-def test_a_process_that_was_forked_has_its_own(tmp_path):
+def test_a_forked_process_starts_its_own(tmp_path):
     ran = run(
         f"""
 import os, mlir_smem

@@ -1,4 +1,4 @@
-"""The manifest: what a host must know to launch a kernel, read off its types and attributes."""
+"""The manifest of a kernel, computed from its types and attributes."""
 
 import pytest
 from manifests import arguments, at_the_kernel, kernels
@@ -9,7 +9,7 @@ from mlir_smem.codegen import CompileError
 
 
 def attributes(text):
-    """What the manifest says of a kernel with two matrices, M x K and K x N, and more attributes."""
+    """Return the manifest of a kernel with matrices M x K and K x N, and more attributes."""
     matrices = (
         '%A: memref<?x?xbf16> {smem.name = "A", smem.shape = ["M", "K"]}, '
         '%B: memref<?x?xbf16> {smem.name = "B", smem.shape = ["K", "N"]}'
@@ -17,7 +17,7 @@ def attributes(text):
     return kernels(kernel("", arguments=matrices, attributes=text))[0]
 
 
-def test_the_whole():
+def test_the_whole_manifest():
     made = mlir_smem.compile(module(), emit="nvvm").manifest
     assert {k: v for k, v in made.items() if k != "kernels"} == {"version": 1, "arch": "sm_90a"}
     assert made["kernels"][0] == {
@@ -73,11 +73,11 @@ def test_shapes_and_strides(type_, shape, strides):
 
 
 @pytest.mark.parametrize("element", ["f32", "f16", "bf16", "i8", "i32", "f8E4M3FN", "f64"])
-def test_element_types_are_mlirs(element):
+def test_element_types_have_mlirs_names(element):
     assert arguments(f"%x: memref<4x{element}>")[0]["element"] == element
 
 
-def test_names_of_extents_stand_where_they_are_not_known():
+def test_dynamic_extents_have_names():
     (found,) = arguments('%x: memref<?x8xf32> {smem.shape = ["M", "N"]}')
     assert found["shape"] == ["M", 8]
 
@@ -147,7 +147,7 @@ def test_a_cluster(size, cluster):
     assert made[0]["cluster"] == cluster
 
 
-# Attributes that are not of the documented form.
+# Attributes without the documented form.
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_attributes_of_a_kernel_that_are_refused(text):
         attributes(f", {text}")
 
 
-def test_the_number_of_extents_is_said():
+def test_the_number_of_extents_is_in_the_message():
     with pytest.raises(CompileError) as error:
         arguments('%x: memref<?x?xf32> {smem.name = "X", smem.shape = ["M"]}')
     assert at_the_kernel(error) == "smem.shape of X names 1 extents, but memref<?x?xf32> has 2"
@@ -214,8 +214,8 @@ def test_a_number_that_contradicts_the_type():
         arguments("%x: memref<4x8xf32> {smem.shape = [4, 9]}")
 
 
-def test_the_grid_can_be_computed_from_an_extent_that_the_type_knows():
-    from mlir_smem.runtime.arguments import grid_of, solve_extents
+def test_the_grid_can_use_a_static_extent():
+    from mlir_smem.runtime.arguments import launch_grid, solve_extents
 
     (made,) = kernels(
         kernel(
@@ -224,7 +224,7 @@ def test_the_grid_can_be_computed_from_an_extent_that_the_type_knows():
             attributes=', smem.grid = [["N", 64]]',
         )
     )
-    assert grid_of(made, solve_extents(made, {"X": (64, 256)}), None) == (4, 1, 1)
+    assert launch_grid(made, solve_extents(made, {"X": (64, 256)}), None) == (4, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_an_argument_that_cannot_be_passed(type_):
         arguments(f"%x: {type_}")
 
 
-# Kernels that are started before others end.
+# Programmatic dependent launch.
 
 
 @pytest.mark.parametrize(
@@ -262,5 +262,5 @@ def test_an_argument_that_cannot_be_passed(type_):
         ("nvvm.griddepcontrol launch_dependents\n nvvm.griddepcontrol wait", True),
     ],
 )
-def test_only_a_kernel_that_waits_itself_is_started_early(body, programmatic):
+def test_only_a_kernel_that_waits_is_programmatic(body, programmatic):
     assert kernels(kernel(body))[0]["programmatic"] is programmatic

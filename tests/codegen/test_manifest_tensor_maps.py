@@ -1,4 +1,4 @@
-"""What the manifest says of tensor maps, the parameters that the lowering of TMA appends."""
+"""Tensor maps in the manifest: the parameters that the lowering of TMA appends."""
 
 import pytest
 from manifests import arguments, at_the_kernel, kernels
@@ -16,7 +16,7 @@ MAP = {
 
 
 def with_maps(*texts, matrix='%A: memref<?x?xbf16> {smem.name = "A"}'):
-    """A kernel's parameters: a matrix, a number, and what the lowering of TMA appends."""
+    """Return a kernel's parameters: a matrix, a number, and tensor maps."""
     maps = [f"%m{i}: !llvm.ptr {{smem.tensor_map = {text}}}" for i, text in enumerate(texts)]
     return ", ".join([matrix, "%n: index", *maps])
 
@@ -25,7 +25,7 @@ def map_text(**changed):
     return "{" + ", ".join(f"{k} = {v}" for k, v in {**MAP, **changed}.items() if v) + "}"
 
 
-def test_tensor_maps_are_no_arguments():
+def test_tensor_maps_are_not_arguments():
     text = with_maps(map_text(), map_text(box="array<i64: 32, 8>", contiguous="0 : i64"))
     (made,) = kernels(kernel("", arguments=text))
     assert [a["name"] for a in made["arguments"]] == ["A", "arg1"]
@@ -58,7 +58,7 @@ def test_swizzles_of_tensor_maps(swizzle):
         map_text(swizzle="128 : i64"),
     ],
 )
-def test_tensor_maps_that_are_not_of_the_form(text):
+def test_malformed_tensor_maps(text):
     with pytest.raises(CompileError) as error:
         arguments(with_maps(text))
     assert at_the_kernel(error).startswith(
@@ -79,24 +79,24 @@ def test_boxes_of_other_integers():
             (
                 "memref<?x?xbf16>",
                 map_text(argument=f"{index} : i64"),
-                f"describes argument {index}, which is no matrix; there are A, arg1",
+                f"describes argument {index}, which is not a matrix; there are A, arg1",
             )
             for index in (-1, 1, 2)
         ),
         (
             "memref<?x?xbf16>",
             map_text(box="array<i64: 1, 128, 64>"),
-            "has the box [1, 128, 64] for A of rank 2; expected as many extents, 2 to 5",
+            "has the box [1, 128, 64] for A of rank 2; expected one extent a dimension, 2 to 5",
         ),
         (
             "memref<?xbf16>",
             map_text(box="array<i64: 128>", contiguous="0 : i64"),
-            "has the box [128] for A of rank 1; expected as many extents, 2 to 5",
+            "has the box [128] for A of rank 1; expected one extent a dimension, 2 to 5",
         ),
         (
             "memref<?x?xbf16>",
             map_text(contiguous="2 : i64"),
-            "says that dimension 2 of A is contiguous, of 2",
+            "has the contiguous dimension 2, but A has 2 dimensions",
         ),
     ],
 )
@@ -118,5 +118,5 @@ def test_a_tensor_map_before_an_argument():
     with pytest.raises(CompileError) as error:
         arguments(f"%m: !llvm.ptr {{smem.tensor_map = {map_text()}}}, %A: memref<?x?xbf16>")
     assert at_the_kernel(error) == (
-        "parameters with smem.tensor_map stand behind the kernel's own arguments"
+        "parameters with smem.tensor_map must follow the kernel's own arguments"
     )

@@ -1,4 +1,4 @@
-"""Stores of a part of a float, which ptxas 13.0 takes for conversions to integers."""
+"""Stores of the low bits of a float, which ptxas 13.0 compiles to conversions to integers."""
 
 import re
 
@@ -47,7 +47,7 @@ from mlir_smem.runtime import run_on_cpu
         ),
     ],
 )
-def test_parts_of_floats(written, store, made):
+def test_low_bits_of_floats(written, store, made):
     assert explicit_narrow_stores(f"\t{written};\n\t{store};\n\tret;\n") == (
         f"\t{written};\n\t{made}\n\tret;\n"
     )
@@ -56,25 +56,25 @@ def test_parts_of_floats(written, store, made):
 @pytest.mark.parametrize(
     "written, store",
     [
-        # All of a register.
+        # A whole register.
         ("add.rn.f64 \t%rd8, %rd7, %rd7", "st.global.b64 \t[%rd9], %rd8"),
         ("add.rn.f32 \t%r8, %r7, %r7", "st.global.b32 \t[%rd9], %r8"),
         ("add.rn.f16 \t%rs8, %rs7, %rs7", "st.global.b16 \t[%rd9], %rs8"),
-        # Bits that no instruction of floats wrote.
+        # Bits that no floating-point instruction wrote.
         ("add.s64 \t%rd8, %rd7, %rd7", "st.global.b32 \t[%rd9], %rd8"),
         ("shr.u64 \t%rd8, %rd7, 32", "st.global.b32 \t[%rd9], %rd8"),
         ("cvt.u16.u32 \t%rs8, %r7", "st.global.b8 \t[%rd9], %rs8"),
-        # A float's address.
+        # An address.
         ("add.rn.f64 \t%rd8, %rd7, %rd7", "st.global.b32 \t[%rd8], %r1"),
     ],
 )
-def test_other_stores_stay(written, store):
+def test_other_stores_are_not_changed(written, store):
     text = f"\t{written};\n\t{store};\n\tret;\n"
     assert explicit_narrow_stores(text) == text
 
 
 @pytest.mark.parametrize("element, part", PARTS)
-def test_kernels_that_store_floats_in_parts(element, part):
+def test_kernels_that_store_low_bits_of_floats(element, part):
     text = kernel(element, part)
     ptx = mlir_smem.compile(text).ptx
     written = re.search(rf"add\.rn\.{element} \t(%\w+),", ptx)[1]

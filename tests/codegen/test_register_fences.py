@@ -1,7 +1,7 @@
-"""Between `wgmma.fence` and the commit of a group, PTX writes no register that the group is given.
+"""PTX writes no register of a group of wgmma between `wgmma.fence` and the commit of the group.
 
-The fence must lie between other instructions' writes of a register and the wgmma that is given it (PTX
-ISA 9.7.15.7.1). LLVM may not put one behind it: not a copy, and not a constant that it makes anew.
+The fence must be between other instructions' writes of a register and the wgmma that uses it (PTX ISA
+9.7.15.7.1). LLVM must not move a write after the fence: neither a copy nor a rematerialized constant.
 """
 
 import re
@@ -20,7 +20,7 @@ from mlir_smem.passes import add_passes
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
-#: Every form, with an accumulator that begins with zeros, with a number, and under a condition.
+#: Every form, with an accumulator that starts with zeros, with a number, and under a condition.
 CASES = [
     Case(*mix, n=8, start=start, keep=keep, **form)
     for mix in MIXES
@@ -28,8 +28,8 @@ CASES = [
     for start, keep in ((0, None), (3, None), (3, True))
 ]
 
-#: A readable accumulator that two mma are given, one that a map computes in a loop, and one of which the
-#: loop is run once, so that it is no loop in the end.
+#: A readable accumulator of two mma, one that a map computes in a loop, and one in a loop of a single
+#: iteration, which upstream removes.
 TWICE = """
     %started = "smem.fill"(%start) : (f32) -> !ready
     %d0 = "smem.mma"(%a, %b, %started) : (!a, !b, !ready) -> !flying
@@ -73,7 +73,7 @@ CONSTANTS = """
 
 
 def ptx_of(text, *between):
-    """The PTX of a module, with some of upstream's passes run behind ours."""
+    """Return the PTX of a module, with some of upstream's passes after smem-to-nvvm."""
     with new_context():
         module = ir.Module.parse(text)
         pm = passmanager.PassManager("builtin.module")
@@ -86,7 +86,7 @@ def ptx_of(text, *between):
 
 
 def written_between(ptx):
-    """The instructions between a fence and its commit that write what a wgmma there is given."""
+    """Return the instructions between a fence and its commit that write a register of a wgmma there."""
     groups = re.findall(r"wgmma\.fence\.sync\.aligned;(.*?)wgmma\.commit_group", ptx, re.S)
     assert groups
     found = []
@@ -121,6 +121,6 @@ def test_attention_has_no_write_between():
     assert written_between(ptx_of((EXAMPLES / "attention.mlir").read_text())) == []
 
 
-def test_a_write_between_is_seen():
+def test_a_write_between_is_found():
     ptx = "wgmma.fence.sync.aligned;\n\tmov.b32 \t%f1, 0f00000000;\nwgmma.mma_async.x {%f1, %f2}, %rd1;\n"
     assert written_between(f"{ptx}wgmma.commit_group.sync.aligned;") == [("mov.b32", "%f1")]

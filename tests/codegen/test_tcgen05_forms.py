@@ -1,4 +1,4 @@
-"""ptxas takes every form of product that is lowered for tcgen05, and what is not lowered is refused."""
+"""ptxas accepts every form of mma that is lowered for tcgen05; other forms are refused."""
 
 from dataclasses import replace
 
@@ -51,7 +51,7 @@ def test_narrow_types_are_assembled(arch):
 
 
 @pytest.mark.parametrize("n, m", [(256, 64), (512, 64), (64, 192), (136, 128), (256, 256)])
-def test_large_products_are_assembled(n, m):
+def test_large_mmas_are_assembled(n, m):
     case = Case("bf16", "bf16", "f32", n=n, m=m)
     assert mlir_smem.compile(case.text, arch="sm_100a").report.warnings == ()
 
@@ -77,14 +77,14 @@ def test_large_products_are_assembled(n, m):
     ],
     ids=str,
 )
-def test_what_is_not_lowered(case, arch, message):
+def test_forms_that_are_not_lowered(case, arch, message):
     with pytest.raises(ir.MLIRError) as error:
         mlir_smem.compile(case.text, arch=arch, emit="nvvm")
     assert message in str(error.value)
 
 
-def test_the_same_product_twice_is_multiplied_twice():
-    # LLVM would drop the first: it takes the instruction for one that only writes D.
+def test_the_same_mma_twice_is_issued_twice():
+    # LLVM would drop the first, because it believes that the instruction only writes D.
     once = Case("bf16", "bf16", "f32").text
     again = once.replace(
         '%ready = "smem.wait"(%flying)',
@@ -123,12 +123,12 @@ OF_BLOCKS = [
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", OF_BLOCKS, ids=str)
-def test_scaled_products_and_pairs_are_assembled(case):
+def test_scaled_mmas_and_pairs_are_assembled(case):
     for arch in ("sm_100a", "sm_103a"):
         assert mlir_smem.compile(case.text, arch=arch).report.warnings == (), arch
 
 
-def test_scaled_products_of_padded_types_are_assembled():
+def test_scaled_mmas_of_padded_types_are_assembled():
     for a, b in narrow_mmas.MIXES[::5]:
         text = narrow_mmas.kernel(a, b, scaled=True)
         assert mlir_smem.compile(text, arch="sm_100a").report.warnings == (), (a, b)
@@ -139,11 +139,11 @@ def test_the_examples_of_scaled_blocks_are_assembled(arch):
     for example in TILES:
         for name, form in FORMATS.items():
             compiled = mlir_smem.compile(form.text(example), arch=arch)
-            report, said = compiled.report, (example, name)
-            assert (report.warnings, report.spill_bytes) == ((), 0), said
-            # The first step, and the loop's.
+            report, case = compiled.report, (example, name)
+            assert (report.warnings, report.spill_bytes) == ((), 0), case
+            # The first K block, and the loop's.
             k = 96 if form.is_long and arch == "sm_103a" else 64 if form.packed == 2 else 32
-            assert compiled.ptx.count("block_scale") == 2 * form.k // k, said
+            assert compiled.ptx.count("block_scale") == 2 * form.k // k, case
 
 
 @pytest.mark.parametrize("arch", ["sm_100a", "sm_103a"])
@@ -158,11 +158,11 @@ def test_the_gemm_whose_consumers_have_128_rows_takes_whole_instructions(tile, c
     text = gemm.text(Problem(), Config(tile, consumers=consumers, store_columns=64))
     compiled = mlir_smem.compile(text, arch="sm_100a")
     assert (compiled.report.warnings, compiled.report.spill_bytes) == ((), 0)
-    # The first step and the loop's: K in four parts, and rows and columns in one.
+    # The first K block and the loop's: four instructions along K, one for all rows and columns.
     assert compiled.ptx.count("tcgen05.mma") == 2 * 4
 
 
-def test_columns_are_loaded_where_they_are_taken():
+def test_columns_are_loaded_where_they_are_used():
     case = BlockCase("bf16", "bf16", None, n=256, k=64)
     whole, parts = (
         mlir_smem.compile(replace(case, by=by).text, arch="sm_100a").report for by in (0, 32)

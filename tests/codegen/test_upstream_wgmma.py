@@ -1,6 +1,7 @@
-"""What upstream's `nvvm.wgmma.*` cannot say, or says wrong: why `passes/lower_mma` emits assembly.
+"""Forms that upstream's `nvvm.wgmma.*` cannot express, or emits wrongly: why `passes/lower_mma` emits
+assembly.
 
-Each test passes while that is so. One that fails says what can be dropped here.
+Each test passes while upstream has this limit. A failure states what can be dropped here.
 """
 
 import inspect
@@ -34,7 +35,7 @@ def kernel(
     fence='"nvvm.wgmma.fence.aligned"() : () -> ()',
     wait='"nvvm.wgmma.wait.group.sync.aligned"() {group = 0 : i64} : () -> ()',
 ):
-    """A kernel of one wgmma of N = 8 by upstream's ops, in their generic form."""
+    """Return a kernel with one wgmma of N = 8 by upstream's ops, in generic form."""
     a, b, d = (f"#nvvm.wgmma_type<{type_}>" for type_ in types)
     return f"""
 !d = !llvm.struct<({", ".join(registers)})>
@@ -56,13 +57,13 @@ gpu.module @kernels {{
 """
 
 
-def refused(text, reason, mended):
-    """Checks that upstream refuses a module, and why.
+def refused(text, reason, fixed):
+    """Check that upstream refuses a module for a reason.
 
     Args:
         text: the module.
-        reason: what upstream says.
-        mended: what to do once it does not.
+        reason: a part of upstream's message.
+        fixed: what to do once upstream accepts the module.
     """
     with ir.Context():
         try:
@@ -70,7 +71,7 @@ def refused(text, reason, mended):
         except ir.MLIRError as error:
             assert reason in str(error)
             return
-    pytest.fail(f"upstream takes it now: {mended}")
+    pytest.fail(f"upstream takes it now: {fixed}")
 
 
 def ptx_of(text):
@@ -79,24 +80,24 @@ def ptx_of(text):
     return ptx
 
 
-def ptxas_refuses(text, reason, mended):
-    """Checks that upstream takes a module, and that ptxas refuses the PTX that becomes of it."""
+def ptxas_refuses(text, reason, fixed):
+    """Check that upstream accepts a module, and that ptxas refuses its PTX."""
     try:
         assemble(ptx_of(text), "sm_90a")
     except CompileError as error:
         assert reason in str(error)
         return
-    pytest.fail(f"ptxas takes upstream's PTX now: {mended}")
+    pytest.fail(f"ptxas takes upstream's PTX now: {fixed}")
 
 
-def test_the_kernel_that_the_others_are_made_of(ptxas):
+def test_the_base_kernel_is_assembled(ptxas):
     assemble(ptx_of(kernel()), "sm_90a")
     halves = kernel(("f16", "f16", "f16"), registers=("i32",) * 2)
     assemble(ptx_of(halves), "sm_90a")
 
 
-def test_there_is_nothing_new_to_say_it_with():
-    # Nobody knows how upstream will say what it cannot say now, but by operands, attributes or ops.
+def test_upstream_has_no_new_operands_or_attributes():
+    # New forms will need new operands, attributes or ops.
     found = {name for name in dir(nvvm) if name.startswith("wgmma")}
     assert found == {
         "wgmma_commit_group_sync_aligned",
@@ -172,10 +173,10 @@ def test_a_cannot_be_sparse(change, reason):
 BITS = kernel(("b1", "b1", "s32"), k=256, registers=("i32",) * 4)
 
 
-def test_b1_comes_without_its_operation(ptxas):
-    mended = f"b1 needs no assembly; drop `B1` of {MULTIPLY}"
-    assert "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1 {" in ptx_of(BITS), mended
-    ptxas_refuses(BITS, "Boolean operation is required", mended)
+def test_b1_lacks_its_operation(ptxas):
+    fixed = f"b1 needs no assembly; drop `B1` of {MULTIPLY}"
+    assert "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1 {" in ptx_of(BITS), fixed
+    ptxas_refuses(BITS, "Boolean operation is required", fixed)
 
 
 def test_b1_lacks_nothing_else(ptxas):
@@ -190,7 +191,7 @@ def test_bf16_is_added_in_f16(ptxas):
     )
 
 
-# Registers that the fence and the wait are there for.
+# Registers of the fence and the wait.
 
 
 @pytest.mark.parametrize(
@@ -217,7 +218,7 @@ def test_registers_do_not_pass_through(change, name, dropped):
     )
 
 
-def test_llvm_sees_no_registers_in_the_wait_and_the_fence():
+def test_the_wait_and_the_fence_have_no_registers_in_llvm():
     llvm_ir = mlir_smem.compile(kernel(), emit="llvm").llvm
     assert llvm_ir is not None
     for call in ("wait_group.sync.aligned(i64 0)", "fence.sync.aligned()"):

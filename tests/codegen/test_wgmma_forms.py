@@ -1,9 +1,9 @@
-"""ptxas takes every form of wgmma that is emitted, and refuses what the verifier refuses.
+"""ptxas accepts every form of wgmma that is emitted, and refuses what the verifier refuses.
 
     pytest tests/codegen/test_wgmma_forms.py --every-form -n 2
 
-Illegal forms are made of the PTX of a legal kernel, so that nothing else is wrong with it. The verifier's
-own words for each are in lit_tests/invalid.
+Illegal forms are edits of the PTX of a legal kernel, so that nothing else is wrong. The verifier's
+message for each is in lit_tests/invalid.
 """
 
 import re
@@ -23,16 +23,16 @@ except CompileError as error:
 
 
 def one_of_each():
-    """Each mix in each form, the plain one with the widest instruction; and with each modifier, and
-    accumulators that count, do not, or may."""
+    """Return each mix in each form, with the widest instruction and with each modifier and value of
+    scale-d."""
     found = {}
     for mix in MIXES:
         for form in forms(mix):
             widest = Case(*mix, n=8 if any(form.values()) else 256, **form)
             for case in (widest, *modified(mix, n=8, **form)):
-                # The numbers that accumulators begin with are no other form.
-                said = (case.modifier, case.start is None, case.keep is None)
-                found.setdefault((case.n, mix, *form.values(), said), case)
+                # The start values of accumulators do not make another form.
+                qualifiers = (case.modifier, case.start is None, case.keep is None)
+                found.setdefault((case.n, mix, *form.values(), qualifiers), case)
     return list(found.values())
 
 
@@ -43,7 +43,7 @@ def pytest_generate_tests(metafunc):
 
 
 @pytest.mark.sampled(5)
-def test_a_legal_form_is_assembled_without_a_word(case):
+def test_a_legal_form_is_assembled_without_output(case):
     report = mlir_smem.compile(case.text).report
     assert report is not None
     assert report.warnings == ()
@@ -51,16 +51,16 @@ def test_a_legal_form_is_assembled_without_a_word(case):
         assert report.spill_bytes == 0
 
 
-def test_no_form_is_only_among_every_case():
+def test_one_of_each_has_every_form():
     def form(case):
-        said = (case.modifier, case.start is None, case.keep is None)
-        return (*case.mix, case.registers, case.sparse, *said)
+        qualifiers = (case.modifier, case.start is None, case.keep is None)
+        return (*case.mix, case.registers, case.sparse, *qualifiers)
 
     assert {form(case) for case in one_of_each()} == {form(case) for case in every_case()}
 
 
 def refused(ptx):
-    """Checks that ptxas refuses PTX, and because of a wgmma."""
+    """Check that ptxas refuses PTX because of a wgmma."""
     with pytest.raises(CompileError, match=r"(?s)ptxas refuses the PTX:.*(wgmma|modifier '.m64n)"):
         assemble(ptx, "sm_90a")
 
@@ -146,7 +146,7 @@ def test_an_illegal_form_is_refused(case, form, legal, illegal):
     ],
 )
 def test_a_sparse_form_made_of_a_dense_one(case, k, legal):
-    # There is no sparse kernel of b1 to begin with; that of s8 shows that nothing else is wrong.
+    # There is no sparse b1 kernel to edit; the s8 kernel shows that nothing else is wrong.
     dense = mlir_smem.compile(case.text, emit="ptx").ptx
     assert dense is not None
     sparse, count = re.subn(

@@ -85,13 +85,13 @@ def test_a_kernel_that_was_not_compiled_for_it():
 def test_a_kernel_that_does_not_say_its_block(compiled):
     (entry,) = compiled.manifest["kernels"]
     manifest = {**compiled.manifest, "kernels": [{**entry, "block": None}]}
-    with pytest.raises(LaunchError, match="product does not say its known_block_size"):
+    with pytest.raises(LaunchError, match="product has no known_block_size"):
         run_on_cpu(replace(compiled, manifest=manifest), None, given(), ["D"], [1])
 
 
 def test_arrays_that_this_machine_cannot_hold(compiled, monkeypatch):
     monkeypatch.setattr(on_cpu.os, "sysconf", lambda name: 100)
-    with pytest.raises(LaunchError, match="of which the emulator needs three copies"):
+    with pytest.raises(LaunchError, match="the emulator needs three copies"):
         run_on_cpu(compiled, None, given(), ["D"], [1])
 
 
@@ -147,7 +147,7 @@ def run(folder, capsys, monkeypatch):
 
 
 def test_a_grid_must_be_known(compiled):
-    with pytest.raises(LaunchError, match=r"product has no smem\.grid; give a grid"):
+    with pytest.raises(LaunchError, match=r"product has no smem\.grid; pass a grid"):
         run_on_cpu(compiled, None, given(), ["D"])
 
 
@@ -225,5 +225,5 @@ def test_what_tma_cannot_take_is_refused_as_on_a_gpu(compiled):
 
 def test_a_grid_of_half_a_cluster_is_refused_as_on_a_gpu(compiled):
     a, b = arrays(ml_dtypes.bfloat16)
-    with pytest.raises(LaunchError, match="product runs in clusters, so it takes multiples of"):
+    with pytest.raises(LaunchError, match="product has clusters; expected multiples of"):
         run_on_cpu(with_manifest(compiled, cluster=[2, 1, 1]), None, {"A": a, "B": b}, ["D"], (1,))

@@ -1,4 +1,4 @@
-"""Every example, on the emulator, against NumPy."""
+"""Every example on the emulator, compared with NumPy."""
 
 import subprocess
 import sys
@@ -18,7 +18,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def matmul(text, m, n, k, element="bf16"):
-    """C as the example computes it, and as it must be."""
+    """Return the example's C, and the exact one."""
     random = np.random.default_rng(m + n + k)
     dtype = {"bf16": ml_dtypes.bfloat16, "f16": np.float16}[element]
     a = random.standard_normal((m, k)).astype(dtype)
@@ -30,7 +30,7 @@ def matmul(text, m, n, k, element="bf16"):
 
 
 def assert_close(c, exact):
-    """The sum is exact to 2^-20 of its size here; the result is rounded to bf16."""
+    """Check C: sums are exact to 2^-20 of their size here; the result is rounded to bf16."""
     assert (np.abs(c - exact) <= 2.0**-8 * np.abs(exact) + 2.0**-12).all()
 
 
@@ -59,15 +59,15 @@ def test_attention(t):
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("example", TILES)
 @pytest.mark.parametrize("name", FORMATS)
-def test_scaled_blocks(name, example):
+def test_block_scaled_examples(name, example):
     form, (m, n) = FORMATS[name], TILES[example]
     for arch in ("sm_100a", "sm_103a") if form.is_long else ("sm_100a",):
         compiled = mlir_smem.compile(form.text(example), arch=arch, emit="nvvm")
-        # Once less than the pipeline has stages, and more often.
-        for rows, columns, steps in ((2 * m, n, 1), (m, 2 * n, 2 * form.stages + 1)):
-            values = form.values(rows, columns, steps * form.k)
+        # Fewer K blocks than stages, and more.
+        for rows, columns, k_blocks in ((2 * m, n, 1), (m, 2 * n, 2 * form.stages + 1)):
+            values = form.values(rows, columns, k_blocks * form.k)
             found = run_on_cpu(compiled, example, form.inputs(values), ["C"])["C"]
-            assert np.array_equal(found, form.expected(values)), (arch, steps)
+            assert np.array_equal(found, form.expected(values)), (arch, k_blocks)
 
 
 def test_no_example_is_forgotten():

@@ -36,7 +36,7 @@ def pytest_collection_modifyitems(config, items):
     for item in here:
         item.add_marker(pytest.mark.gpu)
     if reason:
-        # One test of a file says why; skipping thousands takes as long as many tests.
+        # Only one test of a file is collected, to report the reason: skipping thousands is slow.
         first = {item.path: item for item in reversed(here)}
         for item in first.values():
             item.add_marker(pytest.mark.skip(reason=reason))
@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 class Recorder:
-    """Writes each test's outcome, and what it measured, to a file."""
+    """Write each test's outcome and measurements to a file."""
 
     def __init__(self, path):
         self.path = Path(path)
@@ -77,7 +77,7 @@ def pytest_configure(config):
 
 
 def _portable(arguments: list[str]) -> list[str]:
-    """Arguments without the folder of the machine that the record was written on."""
+    """Return the arguments without the folder of the record, which depends on the machine."""
     return [Path(a).name if a.endswith(".json") else a for a in arguments]
 
 

@@ -1,7 +1,7 @@
 """Every form of wgmma on the chip: types, majors, swizzles, N, A in registers, sparsity, modifiers.
 
-Integers must be exact, floats within the derived bound of `product_cases.Case.exact`; and every byte must
-be the emulator's.
+Integers must be exact, floats within the derived bound of `mma_cases.Case.exact`. Every byte
+must equal the emulator's.
 
     pytest tests/gpu/test_conformance.py -n 14 --record FILE
 """

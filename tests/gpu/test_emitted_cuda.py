@@ -1,7 +1,7 @@
 """The CUDA C++ that `smem-layout choose --emit cuda` prints, in kernels on the chip.
 
-The tiles are filled at the offsets that it says and multiplied by its descriptors; whole numbers make
-every product exact.
+The kernels fill tiles at the printed offsets and multiply them by the printed descriptors; with integers
+every sum is exact.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from mlir_smem.runtime.gpu import Buffer
 
 
 def launched(case):
-    """D as the chip computes it, by a kernel that NVRTC compiles."""
+    """Return the chip's D, by a kernel that NVRTC compiles."""
     from cuda.bindings import driver
     from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
 
@@ -25,7 +25,7 @@ def launched(case):
     size = case.shared_bytes
     error, *_ = driver.cuKernelSetAttribute(attribute, size, kernel.handle, device.device_id)
     assert error == driver.CUresult.CUDA_SUCCESS, f"{size} bytes of shared memory: {error}"
-    # What the kernel leaves out differs from any product.
+    # Elements that the kernel does not write differ from any result.
     blank = np.full_like(case.expected(), -(2**20) - 1)
     buffers = [Buffer(device, np.ascontiguousarray(array)) for array in (*case.moved(), blank)]
     device.sync()

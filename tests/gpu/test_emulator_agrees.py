@@ -20,7 +20,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "matmul.mlir"
 
 
 def both(text, entry, inputs, output, grid=None, **options):
-    """An output as the emulator and as the chip compute it."""
+    """Return an output of the emulator and of the chip."""
     lowered = mlir_smem.compile(text, emit="nvvm", **options)
     assembled = mlir_smem.compile(text, **options)
     assert lowered.nvvm == assembled.nvvm

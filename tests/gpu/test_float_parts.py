@@ -1,4 +1,5 @@
-"""Parts of floats on the chip, by the ptxas that is there: 13.0 stored integers instead of bits."""
+"""Stores of the low bits of floats on the chip, with the installed ptxas: 13.0 stored integers
+instead."""
 
 import pytest
 from float_parts import PARTS, expected, kernel, operands

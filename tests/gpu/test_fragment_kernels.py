@@ -1,6 +1,6 @@
-"""What is computed with fragments, on the chip, against exact results.
+"""Computations with fragments on the chip, compared with exact results.
 
-pytest tests/gpu/test_fragments.py -n 14 --record FILE
+pytest tests/gpu/test_fragment_kernels.py -n 14 --record FILE
 """
 
 import attention
@@ -17,7 +17,7 @@ def test_a_chain_of_products_is_exact(case):
     inputs = case.inputs()
     compiled = mlir_smem.compile(case.text)
     assert compiled.report is not None
-    # More accumulators than that fill the registers of a thread.
+    # Larger accumulators fill the registers of a thread.
     assert compiled.report.spill_bytes == 0 or case.m * case.n > 64 * 256
     measured = run_on_gpu(compiled, "chain", inputs, ["E"], (1,))["E"]
     assert np.array_equal(measured, case.exact(inputs))

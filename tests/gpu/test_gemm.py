@@ -6,7 +6,7 @@ from mlir_smem.kernels.gemm import Config, matmul, prepare
 
 torch = pytest.importorskip("torch")
 
-#: The elements of A, B and the result.
+#: The element types of A, B and the result.
 TYPES = {
     "bf16": ("bfloat16", "bfloat16", "bfloat16"),
     "bf16-f32": ("bfloat16", "bfloat16", "float32"),
@@ -27,18 +27,18 @@ ROUNDING = {"bfloat16": 2**-9, "float16": 2**-12, "float32": 2**-24}
 def random(rows, columns, dtype, major):
     """A matrix whose rows ("k" of A, "n" of B) or columns are contiguous."""
     shape = (rows, columns) if major == 0 else (columns, rows)
-    kind = getattr(torch, dtype)
-    if kind.is_floating_point:
-        made = torch.randn(shape, device="cuda").to(kind)
+    element = getattr(torch, dtype)
+    if element.is_floating_point:
+        made = torch.randn(shape, device="cuda").to(element)
     else:
-        info = torch.iinfo(kind)
-        made = torch.randint(info.min, info.max + 1, shape, device="cuda", dtype=kind)
+        info = torch.iinfo(element)
+        made = torch.randint(info.min, info.max + 1, shape, device="cuda", dtype=element)
     return made if major == 0 else made.t()
 
 
 def within(c, a, b, extra):
-    """Integers are exact. A float is off by its own rounding and that of the sum, which `k` additions in
-    f32 make, and by `extra` of the sum of the products' sizes."""
+    """Check C. Integers are exact. The bound of a float is its own rounding, that of `k` additions in
+    f32, and `extra` times the sum of the products' magnitudes."""
     a, b = a.double(), b.double()
     expected = a @ b
     if not c.is_floating_point():
@@ -49,35 +49,35 @@ def within(c, a, b, extra):
     assert ((c.double() - expected).abs() <= rounding + sums + 1e-30).all()
 
 
-#: What rounding of operands, and of sums of 8-bit floats (docs/conformance.md), adds to the bound.
+#: Additions to the bound: rounding of operands, and of sums of 8-bit floats (docs/conformance.md).
 EXTRA = {"tf32": 2**-10, "e4m3": 2**-6, "e5m2-e4m3": 2**-6}
 
 
 @pytest.mark.parametrize("m, n, k", EXTENTS)
-@pytest.mark.parametrize("kind", TYPES)
-def test_types_and_extents(kind, m, n, k):
-    first, second, result = TYPES[kind]
+@pytest.mark.parametrize("types", TYPES)
+def test_types_and_extents(types, m, n, k):
+    first, second, result = TYPES[types]
     a, b = random(m, k, first, 0), random(k, n, second, 1)
     c = matmul(a, b, out_dtype=getattr(torch, result))
     assert c.dtype == getattr(torch, result)
-    within(c, a, b, EXTRA.get(kind, 0))
+    within(c, a, b, EXTRA.get(types, 0))
 
 
 @pytest.mark.parametrize("a_major", [0, 1])
 @pytest.mark.parametrize("b_major", [0, 1])
 @pytest.mark.parametrize("m, n, k", [(384, 264, 208), (1000, 776, 528)])
-@pytest.mark.parametrize("kind", ["bf16", "f16"])
-def test_majors(kind, m, n, k, a_major, b_major):
-    first, second, _ = TYPES[kind]
+@pytest.mark.parametrize("types", ["bf16", "f16"])
+def test_majors(types, m, n, k, a_major, b_major):
+    first, second, _ = TYPES[types]
     a, b = random(m, k, first, a_major), random(k, n, second, b_major)
     within(matmul(a, b), a, b, 0)
 
 
 @pytest.mark.parametrize("a_major, b_major", [(1, 0), (1, 1), (0, 0)])
 @pytest.mark.parametrize("m, n, k", [(384, 272, 208), (1000, 776, 500), (16, 16, 3)])
-@pytest.mark.parametrize("kind", ["tf32", "e4m3", "e5m2-e4m3", "s8", "s8-u8"])
-def test_operands_that_are_transposed(kind, m, n, k, a_major, b_major):
-    first, second, result = TYPES[kind]
+@pytest.mark.parametrize("types", ["tf32", "e4m3", "e5m2-e4m3", "s8", "s8-u8"])
+def test_operands_that_are_transposed(types, m, n, k, a_major, b_major):
+    first, second, result = TYPES[types]
 
     def padded(rows, columns, dtype, major):
         """A matrix whose lines begin at multiples of 16 bytes."""
@@ -87,7 +87,7 @@ def test_operands_that_are_transposed(kind, m, n, k, a_major, b_major):
 
     a, b = padded(m, k, first, a_major), padded(k, n, second, b_major)
     c = matmul(a, b, out_dtype=getattr(torch, result))
-    within(c, a, b, EXTRA.get(kind, 0))
+    within(c, a, b, EXTRA.get(types, 0))
 
 
 CONFIGS = [
@@ -111,8 +111,8 @@ def test_configurations(config, a_major, b_major):
     within(matmul(a, b, config=config), a, b, 0)
 
 
-def test_parts_of_matrices_with_odd_extents():
-    """TMA writes whole 16 bytes of a row: what is behind a result must stay as it is all the same."""
+def test_slices_of_matrices_with_odd_extents():
+    """TMA writes whole 16 bytes of a row; the memory after a result must not change."""
     a, b = random(300, 256, "bfloat16", 0)[:, 8:237], random(256, 264, "bfloat16", 0)[8:237, :201]
     out = torch.full((300, 264), 7.0, device="cuda", dtype=torch.bfloat16)
     matmul(a, b, out[:, :201])
@@ -123,8 +123,8 @@ def test_parts_of_matrices_with_odd_extents():
     within(new, a, b, 0)
 
 
-def test_products_follow_each_other():
-    """Each kernel may be started while the one before it runs, whose result it reads."""
+def test_dependent_gemms():
+    """Each kernel reads the result of the previous one, and may start while that runs."""
     a = torch.eye(512, device="cuda", dtype=torch.bfloat16).roll(1, 0)
     x = random(512, 512, "bfloat16", 0)
     buffers = [x.clone(), torch.empty_like(x)]

@@ -1,4 +1,4 @@
-"""Launches on the chip: tensor maps, clusters, arrays of other packages, and what a launch costs."""
+"""Launches on the chip: tensor maps, clusters, arrays of other packages, and the time of a launch."""
 
 import time
 from math import prod
@@ -10,7 +10,7 @@ import mlir_smem
 from mlir_smem.runtime import Kernel, LaunchError, Matrix, run_on_gpu
 from mlir_smem.runtime.arguments import DTYPES
 
-#: One thread copies a box of A to the same place of D, through shared memory.
+#: One thread copies a box of A to the same coordinates of D, through shared memory.
 BOX = """
 gpu.module @kernels {{
   llvm.mlir.global internal @buffer() {{addr_space = 3 : i32, alignment = 1024 : i64}}
@@ -48,7 +48,7 @@ gpu.module @kernels {{
 }}
 """
 
-#: Each block writes its rank within its cluster, in the order of its number.
+#: Each CTA writes its rank in its cluster, at the index of its block id.
 RANKS = """
 gpu.module @kernels {{
   gpu.func @ranks(%D: memref<?xi32> {{smem.name = "D"}})
@@ -66,7 +66,7 @@ gpu.module @kernels {{
 }}
 """
 
-#: One block of 64 threads adds X to itself.
+#: One CTA of 64 threads adds X to itself.
 DOUBLE = """
 gpu.module @kernels {{
   gpu.func @double(%X: memref<64x{element}> {{smem.name = "X"}})
@@ -80,7 +80,7 @@ gpu.module @kernels {{
 }}
 """
 
-#: A block copies X to shared memory: of any element type.
+#: A CTA copies X, of any element type, to shared memory.
 COPY = """
 gpu.module @kernels {{
   gpu.func @copied(%X: memref<64x64x{element}> {{smem.name = "X"}})
@@ -95,15 +95,15 @@ gpu.module @kernels {{
 
 
 def box_kernel(shape, box, at, contiguous, element, swizzle):
-    """The text of BOX for matrices of that shape, contiguous along one dimension."""
+    """Return the text of BOX for matrices of a shape, contiguous along one dimension."""
     order = [contiguous, *(d for d in reversed(range(len(shape))) if d != contiguous)]
     strides, step = [0] * len(shape), 1
     for dim in order:
         strides[dim], step = step, step * shape[dim]
-    said = f"array<i64: {', '.join(map(str, box))}>"
+    extents = f"array<i64: {', '.join(map(str, box))}>"
     made = BOX.format(
         matrix=f"memref<{'x'.join(map(str, shape))}x{element}, strided<{strides}>>",
-        map=f"box = {said}, contiguous = {contiguous} : i64, "
+        map=f"box = {extents}, contiguous = {contiguous} : i64, "
         f'element = "{element}", swizzle = "{swizzle}"',
         bytes=prod(box) * DTYPES[element].itemsize,
         coordinates="\n      ".join(
@@ -149,7 +149,7 @@ def test_a_box_goes_through_shared_memory(shape, box, at, contiguous, element, s
 
 
 @pytest.mark.parametrize("cluster", [(2, 1, 1), (1, 2, 1), (4, 2, 1)])
-def test_blocks_are_in_clusters(cluster):
+def test_ctas_are_in_clusters(cluster):
     along_x, along_y, _ = cluster
     text = RANKS.format(cluster=", ".join(map(str, cluster)))
     y, x = np.mgrid[0:8, 0:8]
@@ -265,7 +265,7 @@ def test_a_thread_without_a_current_gpu():
     assert (tensor == 2).all()
 
 
-def test_a_kernel_of_another_gpu_than_the_current_one():
+def test_a_kernel_of_a_gpu_that_is_not_current():
     torch = pytest.importorskip("torch")
     if torch.cuda.device_count() < 2:
         pytest.skip("there is one GPU")
@@ -280,7 +280,7 @@ def test_a_kernel_of_another_gpu_than_the_current_one():
         kernel.launch(torch.ones(64, device="cuda:0"), grid=(1,))
 
 
-def test_a_prepared_launch_costs_little(record_property):
+def test_a_prepared_launch_is_fast(record_property):
     kernel = Kernel(mlir_smem.compile(RANKS.format(cluster="1, 1, 1")))
     memory = kernel.device.allocate(256, stream=kernel.device.default_stream)
     prepared = kernel.prepare(Matrix(int(memory.handle), (64,), (1,), 4), grid=(1,))

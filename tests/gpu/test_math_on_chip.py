@@ -1,4 +1,4 @@
-"""Math ops on the chip: as near to the number as NVIDIA documents (`math_cases`), and to the emulator.
+"""Math ops on the chip: within NVIDIA's documented error (`math_cases`), and equal to the emulator's.
 
     pytest tests/gpu/test_math_on_chip.py -n 8 --record FILE
 

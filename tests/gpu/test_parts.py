@@ -1,4 +1,4 @@
-"""Operands that are parts of tiles: inside a swizzle pattern, across atoms, at a base offset."""
+"""Operands that are subtiles: inside a swizzle atom, across atoms, at a base offset."""
 
 import pytest
 from one_mma import SWIZZLES, kernel, product
@@ -17,10 +17,10 @@ def check(text, a, b, part_a, part_b, record_property):
 
 
 def sliced(swizzle, row, column, run_time, k=64):
-    """A 64 x k part of a 160 x 256 K-major tile times all of a k x 64 tile, bf16.
+    """Multiply a 64 x k subtile of a 160 x 256 K-major tile by a k x 64 tile, bf16.
 
-    `run_time` starts are sums with the block's index in a dimension where the grid has one, which is 0
-    but which no compiler knows, with a promise of what they are multiples of.
+    A `run_time` offset is a sum with the block id in a dimension of extent 1: it is 0, but no compiler
+    knows it. The divisor of the offset is promised.
     """
     a, b = "memref<160x256xbf16>", f"memref<{k}x64xbf16>"
     ta = f'!smem.tile<tensor<160x256xbf16>, #smem.swizzle<"{swizzle}", "row-major">>'
@@ -76,8 +76,8 @@ def test_a_part_that_cuts_atoms(swizzle, row, column, k, run_time, record_proper
 
 
 def filled(swizzle, order, split, run_time):
-    """A 64 x 64 product whose A, the middle of a 64 x 256 or 256 x 64 tile, is filled by two copies:
-    up to `split` along the contiguous dimension, and from there."""
+    """Multiply 64 x 64 matrices. A is the middle of a 64 x 256 or 256 x 64 tile, and two copies fill
+    it: one up to `split` along the contiguous dimension, one from there."""
     rows = order == "row-major"
     strided = "" if rows else ", strided<[1, 64]>"
     a, b = f"memref<64x64xbf16{strided}>", "memref<64x64xbf16>"
@@ -143,7 +143,7 @@ def test_copies_to_parts_that_cut_atoms(swizzle, order, split, run_time, record_
 
 
 def transposed(swizzle, row, column):
-    """A 64 x 32 part of a 256 x 96 M-major tile, bf16."""
+    """Multiply by a 64 x 32 subtile of a 256 x 96 M-major tile, bf16."""
     a, b = "memref<256x96xbf16, strided<[1, 256]>>", "memref<32x64xbf16>"
     ta = f'!smem.tile<tensor<256x96xbf16>, #smem.swizzle<"{swizzle}", "column-major">>'
     tb = "!smem.tile<tensor<32x64xbf16>, #smem.auto>"
@@ -174,7 +174,7 @@ RESERVED = 96 * 1024
 
 
 def viewed(swizzle, order, line, alignment):
-    """A 128 x 128 product whose A is a view that begins `line` lines of 128 bytes into a pattern."""
+    """Multiply 128 x 128 matrices; A is a view at line `line` (of 128 bytes) of a swizzle atom."""
     strided = "" if order == "row-major" else ", strided<[1, 128]>"
     a, b = f"memref<128x128xbf16{strided}>", "memref<128x64xbf16>"
     ta = f'!smem.tile<tensor<128x128xbf16>, #smem.swizzle<"{swizzle}", "{order}">>'
@@ -227,7 +227,7 @@ def test_an_operand_of_several_atoms_in_both_directions(m, n, k, record_property
 
 
 def test_a_tile_beside_the_kernels_own_workgroup_buffer(record_property):
-    # Dynamic shared memory then begins behind 272 bytes of static; the pattern must stay aligned.
+    # Dynamic shared memory then starts after 272 bytes of static memory; swizzle atoms must stay aligned.
     a, b = "memref<64x64xbf16>", "memref<64x64xbf16>"
     tile = "!smem.tile<tensor<64x64xbf16>, #smem.auto>"
     body = f"""

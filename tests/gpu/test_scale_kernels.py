@@ -1,4 +1,4 @@
-"""Copies of blocks of scale factors on the GPU: every byte of the tile. They need no tensor core."""
+"""Copies of scale blocks on the GPU: every byte of the tile. They use no tensor core."""
 
 import pytest
 from scale_tiles import CASES

@@ -1,5 +1,5 @@
-"""The kernel of `kernels/gemm/generator/transpose.py` on the chip: any extents, and how
-fast memory is copied.
+"""The kernel of `kernels/gemm/generator/transpose.py` on the chip: any extents, and its
+bandwidth.
 
 pytest tests/gpu/test_transpose_kernel.py --record FILE
 """
@@ -11,7 +11,7 @@ from transposed import EXTENTS, given, text_of
 import mlir_smem
 from mlir_smem.runtime import Kernel, run_on_gpu
 
-#: Blocks of a grid that fills an H200: two for each of 132 multiprocessors.
+#: CTAs of a grid that fills an H200: two for each of 132 multiprocessors.
 BLOCKS = 264
 
 

@@ -1,8 +1,8 @@
-"""Copies that turn data around on the chip: every byte of a tile, products, and what the emulator says.
+"""Transposing copies on the chip: every byte of a tile, an mma of the tiles, and the emulator's result.
 
-`predicted_wavefronts` is what the stores of the copies should take; ncu counts it as
-`l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum`. Of `Filled` kernels the clearing of the tile
-comes on top, one pass for each 32 bytes; `TransposingMma` kernels have no other stores to shared memory.
+`predicted_wavefronts` is the expected number of wavefronts of the copies' stores; ncu counts them as
+`l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum`. `Filled` kernels also clear the tile, which adds
+one wavefront for each 32 bytes; `Product` kernels have no other stores to shared memory.
 
     pytest tests/gpu/test_transposing.py -n 8 --record FILE
 """

@@ -1,4 +1,4 @@
-"""Tuning on the chip: what is found is right, is found in time, and again at once."""
+"""Tuning on the chip: results are right, the search ends in time, and the second call is immediate."""
 
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -11,11 +11,11 @@ import pytest
 from mlir_smem.kernels.gemm import Config, Problem, candidates, prepare, tune
 from mlir_smem.kernels.gemm.call.device import gpu_name
 from mlir_smem.kernels.gemm.call.operands import operands
-from mlir_smem.kernels.gemm.call.remembered import known
+from mlir_smem.kernels.gemm.call.tuning_cache import tuned_config
 from mlir_smem.kernels.gemm.generator.kernel import text
 from mlir_smem.kernels.gemm.tuning.random_operands import random_operands
 from mlir_smem.kernels.gemm.tuning.timing import Stopwatch
-from mlir_smem.runtime import Kernel, cached_compile, run_on_gpu, seen
+from mlir_smem.runtime import Kernel, cached_compile, device_array, run_on_gpu
 from mlir_smem.runtime.arguments import DTYPES
 
 M, N, K = 512, 384, 256
@@ -44,29 +44,29 @@ def arrays():
     ],
     ids=str,
 )
-def test_random_operands_are_what_the_problem_says(problem):
+def test_random_operands_on_the_chip_fit_the_problem(problem):
     gpu_name()
     arrays = zip("ABC", random_operands(problem, M, N, K), strict=True)
-    of = operands(*(seen(name, array) for name, array in arrays))
+    of = operands(*(device_array(name, array) for name, array in arrays))
     assert (of.problem, of.m, of.n, of.k) == (problem, M, N, K)
 
 
-def test_a_small_product_is_tuned(arrays, record_property):
+def test_a_small_gemm_is_tuned(arrays, record_property):
     start = time.perf_counter()
     found = tune(*arrays, progress=False)
     record_property("seconds, kernels compiled", round(time.perf_counter() - start, 2))
     assert found in candidates(Problem(), M, N, K)
-    assert known(gpu_name(), Problem(), M, N, K) == found
+    assert tuned_config(gpu_name(), Problem(), M, N, K) == found
     start = time.perf_counter()
     assert tune(*arrays) == found
     assert time.perf_counter() - start < 0.5
 
 
-def test_a_search_of_compiled_kernels_takes_no_three_seconds(record_property):
+def test_a_search_of_compiled_kernels_takes_less_than_three_seconds(record_property):
     gpu_name()
     arrays = random_operands(Problem(), 4096, 4096, 4096)
     assert len(candidates(Problem(), 4096, 4096, 4096)) == 16
-    # Another K: the same kernels, but nothing remembered.
+    # Another K: the same kernels, but no tuned configuration.
     tune(*random_operands(Problem(), 4096, 4096, 4032), progress=False)
     start = time.perf_counter()
     found = tune(*arrays, progress=False)
@@ -90,12 +90,12 @@ def test_every_candidate_is_right(config):
     assert (found == (a @ b).astype(bf16)).all()
 
 
-def test_what_cannot_run_is_left_out(arrays):
+def test_a_configuration_that_cannot_run_is_dropped(arrays):
     too_large = Config(stages=9)
     assert tune(*arrays, configs=[too_large, Config()], progress=False) == Config()
 
 
-def test_the_clock_tells_a_long_product_from_a_short_one():
+def test_the_clock_distinguishes_a_long_gemm_from_a_short_one():
     gpu_name()
     short, long = (random_operands(Problem(), 1024, 1024, k) for k in (1024, 8192))
     with_k = {Config(): short, replace(Config(), group=8): long}
@@ -106,7 +106,7 @@ def test_the_clock_tells_a_long_product_from_a_short_one():
     assert 2 * first < second < 16 * first
 
 
-def test_workers_measure_on_their_own(arrays):
+def test_workers_measure_on_their_own_gpus(arrays):
     configs = candidates(Problem(), M, N, K)[:3]
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         found = tune(*arrays, configs=configs, executor=pool, measure="remote", progress=False)
@@ -117,5 +117,5 @@ def test_a_budget_is_kept(arrays):
     start = time.perf_counter()
     found = tune(*arrays, progress=False, budget=0.1)
     assert found in candidates(Problem(), M, N, K)
-    # Processes that compile already are waited for.
+    # The search waits for compilations that have started.
     assert time.perf_counter() - start < 20

@@ -1,4 +1,4 @@
-"""The tutorial with its steps on a GPU: the commands say there what the page shows."""
+"""The tutorial with its GPU steps: the commands print what the page shows."""
 
 import subprocess
 import sys

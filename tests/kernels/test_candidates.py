@@ -1,11 +1,11 @@
-"""What is tried for a product: it fits, it differs, and the likeliest stands first."""
+"""Candidates for a GEMM: they fit, they differ, and the best estimate is first."""
 
 from dataclasses import replace
 
 import pytest
 
 from mlir_smem.kernels.gemm import Problem
-from mlir_smem.kernels.gemm.generator.candidates import MOST, candidates
+from mlir_smem.kernels.gemm.generator.candidates import MAX_CANDIDATES, candidates
 
 PROBLEMS = [
     Problem(),
@@ -22,7 +22,7 @@ EXTENTS = [(8192, 8192, 8192), (512, 512, 4096), (1, 4096, 4096), (4096, 8, 64),
 @pytest.mark.parametrize("problem", PROBLEMS, ids=str)
 def test_they_fit_and_differ(problem, extents):
     found = candidates(problem, *extents)
-    assert 8 <= len(found) <= MOST
+    assert 8 <= len(found) <= MAX_CANDIDATES
     assert len(set(found)) == len(found)
     for config in found:
         config.check(problem)
@@ -35,15 +35,15 @@ def test_as_many_stages_as_fit():
             assert deeper.shared_bytes(Problem()) > 227 * 1024
 
 
-def test_what_is_stored_makes_room_for_a_fourth_stage():
+def test_narrower_epilogue_tiles_allow_a_fourth_stage():
     found = {config.tile[:2]: config for config in candidates(Problem(), 4096, 4096, 4096)}
     tight, roomy = found[256, 128], found[128, 128]
     assert (tight.stages, tight.store_columns) == (4, 64)
-    assert replace(tight, store_columns=128).most_stages(Problem()) == 3
+    assert replace(tight, store_columns=128).max_stages(Problem()) == 3
     assert (roomy.stages, roomy.store_columns) == (6, 128)
 
 
-def test_a_large_product_is_cut_into_large_tiles():
+def test_a_large_gemm_has_large_tiles():
     found = candidates(Problem(), 8192, 8192, 8192)
     first = found[0]
     assert (first.tile, first.stages, first.cluster, first.group) == ((128, 256, 64), 4, (1, 1), 16)
@@ -56,7 +56,7 @@ def test_a_large_product_is_cut_into_large_tiles():
     assert {(256, 128), (128, 128), (128, 192)} <= {config.tile[:2] for config in found}
 
 
-def test_a_small_product_is_spread_over_the_chip():
+def test_a_small_gemm_uses_all_multiprocessors():
     tile = candidates(Problem(), 512, 512, 4096)[0].tile
     assert 100 <= 512 // tile[0] * 512 // tile[1] <= 132
 
@@ -69,13 +69,13 @@ def test_few_rows_or_columns_are_not_padded_more_than_needed():
 @pytest.mark.parametrize(
     "m, n, clusters", [(64, 4096, {(1, 1), (1, 2)}), (4096, 16, {(1, 1), (2, 1)})]
 )
-def test_no_cluster_is_larger_than_the_product(m, n, clusters):
+def test_no_cluster_is_larger_than_c(m, n, clusters):
     likely = candidates(Problem(), m, n, 4096)[0].tile
     found = {c.cluster for c in candidates(Problem(), m, n, 4096) if c.tile == likely}
     assert found == clusters
 
 
-def test_groups_of_all_rows_are_one():
+def test_groups_of_all_rows_are_equal():
     found = candidates(Problem(), 1024, 16384, 4096)
     assert {config.group for config in found} == {16}
 

@@ -1,4 +1,4 @@
-"""Configurations that cannot be are refused, with the arithmetic and what would fit."""
+"""Configurations that do not fit are refused; the message has the arithmetic and what would fit."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ import pytest
 
 import mlir_smem
 from mlir_smem.kernels.gemm import Config, ConfigError, Problem
-from mlir_smem.kernels.gemm.generator.config import usual
+from mlir_smem.kernels.gemm.generator.config import default_config
 from mlir_smem.kernels.gemm.generator.kernel import text
 
 BF16 = Problem()
@@ -60,30 +60,30 @@ REFUSED = {
     "a cluster of three": (
         BF16,
         {"cluster": (3, 1)},
-        "the cluster is 3x1 blocks; expected 1 or 2 or 4 along M and N, and at most 8 blocks",
+        "the cluster is 3x1 CTAs; expected 1 or 2 or 4 along M and N, and at most 8 CTAs",
     ),
     "a large cluster": (
         BF16,
         {"cluster": (4, 4)},
-        "the cluster is 4x4 blocks; expected 1 or 2 or 4 along M and N, and at most 8 blocks",
+        "the cluster is 4x4 CTAs; expected 1 or 2 or 4 along M and N, and at most 8 CTAs",
     ),
     "shares of B": (
         replace(BF16, b_major="k"),
         {"tile": (128, 24, 64), "cluster": (2, 1), "store_columns": 24},
-        "2 blocks share the load of B along N, of which the tile has 24; expected a multiple of 2 * 8 = "
-        "16, for example 16 or 32",
+        "2 CTAs share the load of B along N, where the tile has 24 elements; expected a multiple of "
+        "2 * 8 = 16, for example 16 or 32",
     ),
     "shares of N-major B": (
         BF16,
         {"tile": (128, 256, 16), "cluster": (4, 1)},
-        "4 blocks share the load of B along K, of which the tile has 16; expected a multiple of 4 * 8 = "
-        "32, for example 32",
+        "4 CTAs share the load of B along K, where the tile has 16 elements; expected a multiple of "
+        "4 * 8 = 32, for example 32",
     ),
     "shares of M-major A": (
         replace(BF16, a_major="m"),
         {"tile": (128, 256, 16), "cluster": (1, 4)},
-        "4 blocks share the load of A along K, of which the tile has 16; expected a multiple of 4 * 8 = "
-        "32, for example 32",
+        "4 CTAs share the load of A along K, where the tile has 16 elements; expected a multiple of "
+        "4 * 8 = 32, for example 32",
     ),
     "registers": (
         BF16,
@@ -100,14 +100,14 @@ REFUSED = {
     "shared memory": (
         BF16,
         {"stages": 5},
-        "a block needs 278672 bytes of shared memory, but has 232448: 5 stages * (128 * 64 * 2 + 64 * "
+        "a CTA needs 278672 bytes of shared memory, but has 232448: 5 stages * (128 * 64 * 2 + 64 * "
         "256 * 2) = 245760, 2 buffers * 64 * 128 * 2 = 32768 to store, (5 + 4) * 16 = 144 of mbarriers; "
         "4 stages fit",
     ),
     "shared memory, whatever the stages": (
         BF16,
         {"tile": (128, 256, 256), "stages": 2},
-        "a block needs 426080 bytes of shared memory, but has 232448: 2 stages * (128 * 256 * 2 + 256 * "
+        "a CTA needs 426080 bytes of shared memory, but has 232448: 2 stages * (128 * 256 * 2 + 256 * "
         "256 * 2) = 393216, 2 buffers * 64 * 128 * 2 = 32768 to store, (2 + 4) * 16 = 96 of mbarriers; a "
         "smaller tile would fit",
     ),
@@ -116,18 +116,18 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_it_is_refused(name):
-    problem, changes, said = REFUSED[name]
+    problem, changes, message = REFUSED[name]
     with pytest.raises(ConfigError) as error:
         Config(**changes).check(problem)
-    assert str(error.value) == said
+    assert str(error.value) == message
 
 
-def test_no_kernel_is_built_of_it():
+def test_no_kernel_is_built_from_it():
     with pytest.raises(ConfigError, match="stages is 1"):
         text(BF16, Config(stages=1))
 
 
-#: What is just possible: one step further is refused above, or does not assemble without spills.
+#: Limits that just fit: the next value is refused above, or does not assemble without spills.
 POSSIBLE = {
     "all of shared memory": (BF16, Config()),
     "registers of one": (BF16, Config((128, 208, 64), 2, consumers=1, store_columns=16)),
@@ -140,7 +140,7 @@ POSSIBLE = {
 
 
 @pytest.mark.parametrize("name", POSSIBLE)
-def test_what_just_fits_is_compiled_without_spills(name):
+def test_limits_compile_without_spills(name):
     problem, config = POSSIBLE[name]
     config.check(problem)
     compiled = mlir_smem.compile(text(problem, config))
@@ -150,5 +150,5 @@ def test_what_just_fits_is_compiled_without_spills(name):
 
 
 @pytest.mark.parametrize("problem", [BF16, TF32, S8, replace(BF16, c="f32")], ids=str)
-def test_the_usual_one_fits(problem):
-    usual(problem, 4096, 4096, 4096).check(problem)
+def test_the_default_fits(problem):
+    default_config(problem, 4096, 4096, 4096).check(problem)

@@ -1,4 +1,4 @@
-"""What builds a kernel needs no more than layouts, the dialect and the passes."""
+"""The generator needs only layouts, the dialect and the passes."""
 
 import subprocess
 import sys
@@ -31,11 +31,11 @@ def test_a_kernel_is_built_without_the_runtime():
 @pytest.mark.parametrize(
     "element", ["bf16", "f16", "f32", "f8E4M3FN", "f8E5M2", "i8", "ui8", "i32"]
 )
-def test_elements_take_the_bytes_that_they_take_in_arrays(element):
+def test_item_bytes_are_those_of_numpy(element):
     assert item_bytes(element) == DTYPES[element].itemsize
 
 
-def test_only_what_is_public_is_an_attribute():
+def test_only_public_names_are_attributes():
     from mlir_smem.kernels import gemm
 
     assert all(getattr(gemm, name) for name in gemm.__all__)

@@ -1,4 +1,4 @@
-"""The search by halving, with measurements that are made up."""
+"""Successive halving, with invented measurements."""
 
 from collections import Counter
 from itertools import count
@@ -12,7 +12,7 @@ CONFIGS = [Config(stages=stages) for stages in range(2, 18)]
 
 
 class Chip:
-    """Measures what a function says, and keeps what was asked for."""
+    """A `Measure` whose times come from a function; it records its calls."""
 
     def __init__(self, time):
         self.time = time
@@ -32,7 +32,7 @@ def test_the_fastest_is_found():
         assert result.dropped == {}
 
 
-def test_ever_fewer_are_measured():
+def test_each_set_of_rounds_measures_half():
     chip = Chip(lambda config: float(config.stages))
     halving(CONFIGS, chip)
     assert list(map(len, chip.rounds)) == [16] * ROUNDS + [8] * ROUNDS + [4] * ROUNDS + [2] * ROUNDS
@@ -40,7 +40,7 @@ def test_ever_fewer_are_measured():
     assert sum(map(len, chip.rounds)) == ROUNDS * sum(sizes(16))
 
 
-def test_each_round_begins_one_further_on():
+def test_each_round_starts_with_the_next():
     chip = Chip(lambda config: 1.0)
     halving(CONFIGS[:4], chip)
     assert [order[0] for order in chip.rounds[:ROUNDS]] == CONFIGS[:ROUNDS]
@@ -59,41 +59,41 @@ def test_one_slow_round_does_not_count():
     assert result.seconds[CONFIGS[3]] == 0.0
 
 
-def test_of_equals_the_first_wins():
+def test_the_first_of_equals_wins():
     assert halving(CONFIGS, Chip(lambda config: 1.0)).config == CONFIGS[0]
 
 
-def test_what_is_given_twice_is_measured_once():
+def test_duplicates_are_measured_once():
     chip = Chip(lambda config: 1.0)
     halving([*CONFIGS[:2], *CONFIGS[:2]], chip)
     assert list(map(len, chip.rounds)) == [2] * ROUNDS
 
 
-def test_what_cannot_be_measured_is_dropped_with_its_reason():
+def test_a_failure_is_dropped_with_its_reason():
     chip = Chip(lambda config: "it hangs" if config.stages < 10 else float(config.stages))
     result = halving(CONFIGS, chip, dropped={Config(group=3): "too late"})
     assert result.config == Config(stages=10)
-    said = dict.fromkeys(CONFIGS[:8], "it hangs")
-    assert result.dropped == {Config(group=3): "too late", **said}
+    reasons = dict.fromkeys(CONFIGS[:8], "it hangs")
+    assert result.dropped == {Config(group=3): "too late", **reasons}
     assert set(result.seconds) == set(CONFIGS[8:])
     assert list(map(len, chip.rounds)) == [16, 8, 8, 8, 8, 8, 4, 4, 4, 2, 2, 2]
 
 
-def test_what_fails_late_is_dropped_too():
+def test_a_late_failure_is_dropped():
     calls = count()
     chip = Chip(lambda config: float(config.stages) if next(calls) < 8 else "the chip is lost")
     with pytest.raises(TuningError):
         halving(CONFIGS[:4], chip)
 
 
-def test_one_configuration_is_measured_too():
+def test_a_single_configuration_is_measured():
     chip = Chip(lambda config: 2.0)
     result = halving(CONFIGS[:1], chip)
     assert (result.config, result.seconds) == (CONFIGS[0], {CONFIGS[0]: 2.0})
     assert len(chip.rounds) == ROUNDS
 
 
-def test_every_reason_is_said_if_none_can_be_measured():
+def test_the_error_has_every_reason():
     with pytest.raises(TuningError) as error:
         halving(CONFIGS[:2], Chip(lambda config: f"{config.stages} is a bad number"))
     assert str(error.value) == (
@@ -108,7 +108,7 @@ def test_nothing_to_measure():
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 5])
-def test_no_round_is_begun_when_time_is_over(rounds):
+def test_no_round_starts_after_the_budget(rounds):
     chip = Chip(lambda config: 18.0 - config.stages)
     result = halving(CONFIGS, chip, is_over=lambda: len(chip.rounds) >= rounds)
     assert len(chip.rounds) == rounds

@@ -1,4 +1,4 @@
-"""The call `matmul`: what it hands to the driver, and what it makes for a result."""
+"""`matmul`: its launches, and the arrays that it makes."""
 
 import sys
 import types
@@ -18,7 +18,7 @@ SMALL = Config(tile=(64, 64, 64), stages=2, consumers=1, store_columns=64)
 
 @pytest.fixture(autouse=True)
 def fresh(gpu, monkeypatch, tmp_path):
-    """No kernel of an earlier test is loaded, and none of the user's is on disk."""
+    """Clear loaded kernels, and use an empty cache on disk."""
     matmul_module._kernel.cache_clear()
     matmul_module._prepared.cache_clear()
     monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))
@@ -31,7 +31,7 @@ def array(shape, element="bf16", pointer=0x1000):
 A, B, C = array((200, 72)), array((72, 136), pointer=0x20000), array((200, 136), pointer=0x40000)
 
 
-def test_a_product_is_launched(gpu):
+def test_a_gemm_is_launched(gpu):
     assert matmul(A, B, C, config=SMALL) is C
     (launch,) = gpu.launches
     assert (launch.gridDimX, launch.gridDimY) == (4 * 3, 1)
@@ -44,7 +44,7 @@ def test_a_product_is_launched(gpu):
     ]
 
 
-def test_many_tiles_are_taken_in_turn(gpu):
+def test_the_grid_is_persistent(gpu):
     large = array((8192, 8192))
     prepare(large, large, large).launch()
     assert gpu.launches[0].gridDimX == 132
@@ -56,7 +56,7 @@ def test_clusters_divide_the_grid(gpu):
     assert (gpu.launches[0].gridDimX, gpu.launches[0].gridDimY) == (2 * 2 * 2, 2)
 
 
-def test_calling_again_packs_nothing_again(gpu):
+def test_a_second_call_reuses_the_launch(gpu):
     for _ in range(3):
         matmul(A, B, C, config=SMALL)
     assert len(gpu.maps) == 3
@@ -74,8 +74,8 @@ def test_a_result_of_an_unknown_library(gpu):
     )
 
 
-def test_an_element_type_for_a_result_that_is_given(gpu):
-    with pytest.raises(ProblemError, match="out_dtype says what a new array is to hold"):
+def test_out_dtype_with_a_given_result(gpu):
+    with pytest.raises(ProblemError, match="out_dtype is the element type of a new array"):
         matmul(A, B, C, out_dtype="f32")
 
 
@@ -102,12 +102,12 @@ def test_rows_that_tma_would_write_beyond(gpu):
     with pytest.raises(ProblemError) as error:
         prepare(A, b, out)
     assert str(error.value) == (
-        "the rows of C are 262 bytes, but TMA writes multiples of 16: it would write zeros behind them; "
-        "call matmul, which writes to an array of its own first"
+        "the rows of C are 262 bytes, but TMA writes multiples of 16: it would write zeros after "
+        "their ends; call matmul, which writes to a padded array first"
     )
 
 
-def test_a_product_with_such_rows_is_copied(gpu, monkeypatch):
+def test_a_result_with_such_rows_is_copied(gpu, monkeypatch):
     class Tensor(OnGpu):
         def __init__(self, shape, pointer):
             super().__init__(shape, DTYPES["bf16"], (136, 1), pointer)
@@ -156,7 +156,7 @@ def test_operands_that_are_read_k_major_only_are_transposed(gpu, monkeypatch):
         "function of transpose",
         "function of gemm",
     ]
-    # A of 200 rows of 72, of which each begins at a multiple of 16 bytes; B of 144 columns of 72.
+    # A has 200 rows of 72 elements, each at a multiple of 16 bytes; B has 144 columns of 72.
     starts = [(m[2], m[3], m[4]) for m in gpu.maps]
     assert starts == [
         (0x1000, [200, 72], [208]),
@@ -170,18 +170,18 @@ def test_operands_that_are_read_k_major_only_are_transposed(gpu, monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", ["i32", "f64", "i64", "f8E8M0FNU", "complex64"])
-def test_a_result_of_an_element_type_that_is_none(gpu, dtype):
+def test_a_result_of_an_unsupported_element_type(gpu, dtype):
     with pytest.raises(ProblemError) as error:
         matmul(A, B, out_dtype=dtype)
     assert str(error.value) == (
-        f"the product of bf16 is not stored as {dtype}; expected bf16 or f32 or f16"
+        f"a GEMM of bf16 does not store {dtype}; expected bf16 or f32 or f16"
     )
 
 
 def test_operands_that_are_not_multiplied(gpu):
     with pytest.raises(ProblemError) as error:
         matmul(array((200, 72), "f64"), array((72, 136), "f64"))
-    assert str(error.value) == "there is no product of f64"
+    assert str(error.value) == "there is no GEMM of f64"
 
 
 def test_an_array_in_host_memory(gpu):
@@ -189,7 +189,7 @@ def test_an_array_in_host_memory(gpu):
         matmul(A, np.zeros((72, 136), np.float32), C)
 
 
-def test_memory_that_tma_cannot_take(gpu):
+def test_memory_that_tma_refuses(gpu):
     with pytest.raises(LaunchError, match="A begins at 0x1008, not a multiple of 16"):
         matmul(array((200, 72), pointer=0x1008), B, C, config=SMALL)
     odd = OnGpu((200, 72), DTYPES["bf16"], (73, 1), 0x1000)

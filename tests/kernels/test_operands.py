@@ -1,11 +1,11 @@
-"""Arrays as the operands of a product, and what is said of those that are none."""
+"""Arrays as operands of a GEMM, and the errors of those that do not fit."""
 
 import numpy as np
 import pytest
 
 from mlir_smem.kernels.gemm import Problem, ProblemError
 from mlir_smem.kernels.gemm.call.operands import operands
-from mlir_smem.runtime import Matrix, Seen
+from mlir_smem.runtime import DeviceArray, Matrix
 from mlir_smem.runtime.arguments import DTYPES
 
 
@@ -13,7 +13,7 @@ def array(shape, element="bf16", strides=None, device=0):
     strides = (shape[-1], 1) if strides is None else strides
     dtype = DTYPES.get(element, element)
     size = dtype.itemsize if isinstance(dtype, np.dtype) else 0
-    return Seen(Matrix(0x1000, tuple(shape), tuple(strides), size), dtype, device)
+    return DeviceArray(Matrix(0x1000, tuple(shape), tuple(strides), size), dtype, device)
 
 
 def refused(*arrays):
@@ -68,11 +68,11 @@ A, B, C = array((128, 64)), array((64, 32)), array((128, 32))
         ((A, array((64, 0)), C), "B has no elements in [64, 0]"),
         (
             (A, array((64, 32), device=1), C),
-            "B is on GPU 1, but A on GPU 0; one kernel takes both",
+            "B is on GPU 1, but A is on GPU 0; expected the same GPU",
         ),
         (
             (A, array((32, 64)), C),
-            "A is 128x64 and B 32x64; expected a B of 64 rows, as many as A has columns",
+            "A is 128x64 and B is 32x64; expected a B of 64 rows, the number of A's columns",
         ),
         ((A, B, array((32, 128))), "C is 32x128; expected 128x32 for A of 128x64 and B of 64x32"),
         (
@@ -93,19 +93,19 @@ A, B, C = array((128, 64)), array((64, 32)), array((128, 32))
         ),
         (
             (A, B, array((128, 32), "i32")),
-            "the product of bf16 is not stored as i32; expected bf16 or f32 or f16",
+            "a GEMM of bf16 does not store i32; expected bf16 or f32 or f16",
         ),
         (
             (array((128, 64), "i8"), array((64, 32), "ui8"), array((128, 32), "i32")),
-            "B of ui8 is N-major; tensor cores read that type K-major alone; matmul transposes it",
+            "B of ui8 is N-major; tensor cores read that type K-major only; matmul transposes it",
         ),
     ],
 )
-def test_what_is_no_product(arrays, message):
+def test_operands_that_do_not_fit(arrays, message):
     assert refused(*arrays).startswith(message)
 
 
 @pytest.mark.parametrize("majors", [("n", "n"), ("k", "m")])
-def test_majors_that_there_are_not(majors):
+def test_unknown_majors(majors):
     with pytest.raises(ProblemError, match=r"is [nm]-major; expected k or [mn]"):
         Problem(a_major=majors[0], b_major=majors[1])

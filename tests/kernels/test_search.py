@@ -1,4 +1,4 @@
-"""A search: what does not fit, compiling in executors of any kind, and an end in time."""
+"""A search: configurations that do not fit, compilation in any executor, and the budget."""
 
 import pickle
 import subprocess
@@ -10,18 +10,18 @@ from multiprocessing import get_context
 import pytest
 
 from mlir_smem.kernels.gemm import Config, Problem, TuningError
-from mlir_smem.kernels.gemm.call.remembered import Task
+from mlir_smem.kernels.gemm.call.tuning_cache import Task
 from mlir_smem.kernels.gemm.generator.kernel import text
 from mlir_smem.kernels.gemm.tuning.search import Search
 from mlir_smem.kernels.gemm.tuning.workers import (
-    compile_here,
-    measure_here,
-    own_processes,
-    without_main,
+    compile_to_cache,
+    hidden_main_module,
+    local_processes,
+    measure_on_worker,
 )
-from mlir_smem.runtime import is_kept
+from mlir_smem.runtime import is_cached
 
-#: Kernels that are compiled fast.
+#: Kernels that compile fast.
 SMALL = [Config((64, n, 16), 2, consumers=1, store_columns=8) for n in (8, 16, 24)]
 
 
@@ -36,7 +36,7 @@ def folder(tmp_path, monkeypatch):
 
 
 class AtOnce(Executor):
-    """An executor that does what it is given before it says that it has it."""
+    """An executor that runs a task inside `submit`."""
 
     def __init__(self):
         self.given = []
@@ -49,12 +49,12 @@ class AtOnce(Executor):
 
 
 def stages(configs):
-    """A measurement: the more stages, the slower."""
+    """Measure: more stages are slower."""
     for config in configs:
         yield float(config.stages)
 
 
-def test_what_does_not_fit_is_dropped():
+def test_a_configuration_that_does_not_fit_is_dropped():
     search = Search(task(Config(stages=9), Config(), Config(stages=1)), False, None)
     result = search.fastest(stages)
     assert result.config == Config()
@@ -83,31 +83,32 @@ def test_nothing_fits():
 def test_kernels_are_compiled_in_any_executor(executor):
     with executor() as given:
         Search(task(*SMALL[:2]), False, None).compile(given)
-    assert [is_kept(text(Problem(), config)) for config in SMALL] == [True, True, False]
+    assert [is_cached(text(Problem(), config)) for config in SMALL] == [True, True, False]
 
 
-def test_what_is_submitted_can_be_sent_anywhere():
+def test_tasks_can_be_pickled():
     executor = AtOnce()
     Search(task(*SMALL[:1]), False, None).compile(executor)
     ((function, arguments, options),) = executor.given
     assert pickle.loads(pickle.dumps((function, arguments, options))) == (
-        compile_here,
+        compile_to_cache,
         (text(Problem(), SMALL[0]),),
         {},
     )
     assert (
-        pickle.loads(pickle.dumps((measure_here, Problem(), 1, 2, 3, Config())))[0] is measure_here
+        pickle.loads(pickle.dumps((measure_on_worker, Problem(), 1, 2, 3, Config())))[0]
+        is measure_on_worker
     )
 
 
-def test_what_is_kept_is_not_compiled_again():
+def test_cached_kernels_are_not_compiled_again():
     Search(task(*SMALL[:1]), False, None).compile(AtOnce())
     executor = AtOnce()
     Search(task(*SMALL[:2]), False, None).compile(executor)
     assert [arguments for _, arguments, _ in executor.given] == [(text(Problem(), SMALL[1]),)]
 
 
-def test_nothing_is_compiled_that_cannot_be_kept(monkeypatch):
+def test_nothing_is_compiled_without_a_cache(monkeypatch):
     monkeypatch.setenv("MLIR_SMEM_CACHE", "off")
     executor = AtOnce()
     search = Search(task(*SMALL), False, None)
@@ -116,11 +117,11 @@ def test_nothing_is_compiled_that_cannot_be_kept(monkeypatch):
     assert search.fastest(stages).config == SMALL[0]
 
 
-def test_what_cannot_be_compiled_is_dropped_with_its_reason(monkeypatch):
+def test_a_failed_compilation_is_dropped_with_its_reason(monkeypatch):
     def fail_once(text_):
         return "CompileError: ptxas has a bad day" if text_ == text(Problem(), SMALL[0]) else None
 
-    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.compile_here", fail_once)
+    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.compile_to_cache", fail_once)
     search = Search(task(*SMALL), False, None)
     search.compile(AtOnce())
     result = search.fastest(stages)
@@ -128,18 +129,19 @@ def test_what_cannot_be_compiled_is_dropped_with_its_reason(monkeypatch):
     assert result.config == SMALL[1]
 
 
-def test_errors_are_sent_as_text():
-    reason = compile_here("gpu.module @kernels {}")
+def test_errors_are_returned_as_text():
+    reason = compile_to_cache("gpu.module @kernels {}")
     assert reason.startswith("CompileError: ")
 
 
-def test_a_script_is_not_run_anew_by_the_processes(tmp_path):
+def test_the_processes_do_not_run_the_script_again(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
-        "from mlir_smem.kernels.gemm.tuning.workers import compile_here, own_processes, without_main\n"
+        "from mlir_smem.kernels.gemm.tuning.workers import compile_to_cache\n"
+        "from mlir_smem.kernels.gemm.tuning.workers import hidden_main_module, local_processes\n"
         "print('run')\n"
-        "with own_processes() as pool, without_main():\n"
-        "    future = pool.submit(compile_here, 'no module')\n"
+        "with local_processes() as pool, hidden_main_module():\n"
+        "    future = pool.submit(compile_to_cache, 'no module')\n"
         "    reason = future.result()\n"
         "print(reason.split(':')[0], __name__)\n"
     )
@@ -147,9 +149,9 @@ def test_a_script_is_not_run_anew_by_the_processes(tmp_path):
     assert ran.stdout.splitlines() == ["run", "MLIRError __main__"]
 
 
-def test_the_main_module_is_there_again():
+def test_the_main_module_is_restored():
     main = sys.modules["__main__"]
-    with pytest.raises(ZeroDivisionError), without_main():
+    with pytest.raises(ZeroDivisionError), hidden_main_module():
         assert sys.modules["__main__"] is not main
         raise ZeroDivisionError
     assert sys.modules["__main__"] is main
@@ -158,15 +160,15 @@ def test_the_main_module_is_there_again():
 @pytest.mark.parametrize("processors, processes", [(1, 1), (2, 1), (4, 3), (64, 8), (None, 1)])
 def test_one_processor_is_left_to_the_program(monkeypatch, processors, processes):
     monkeypatch.setattr("os.cpu_count", lambda: processors)
-    with own_processes() as pool:
+    with local_processes() as pool:
         assert pool._max_workers == processes
 
 
-# An end in time.
+# The budget.
 
 
 class Clock:
-    """Seconds that pass when something is done."""
+    """A clock that tests advance."""
 
     def __init__(self):
         self.now = 0.0
@@ -176,7 +178,7 @@ class Clock:
 
 
 class Slow(Executor):
-    """An executor that compiles one kernel after the other, each when it is waited for."""
+    """An executor that compiles a kernel when its future is waited for."""
 
     def __init__(self, clock):
         self.clock = clock
@@ -191,14 +193,14 @@ class Slow(Executor):
         return future
 
 
-def test_what_is_not_compiled_in_time_is_dropped():
+def test_kernels_after_the_budget_are_dropped():
     clock = Clock()
     search = Search(task(*SMALL), False, 5.0, clock)
     executor = Slow(clock)
     search.compile(executor)
     result = search.fastest(stages)
     assert result.config == SMALL[0]
-    late = "it was not compiled when the budget was over"
+    late = "it was not compiled within the budget"
     assert result.dropped == {SMALL[1]: late, SMALL[2]: late}
     assert [future.cancelled() for future in executor.futures] == [False, True, True]
 
@@ -214,7 +216,7 @@ def test_one_kernel_is_waited_for(monkeypatch):
             time.sleep(0.001)
         return None
 
-    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.compile_here", compile_)
+    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.compile_to_cache", compile_)
     with ThreadPoolExecutor(3) as pool:
         search.compile(pool)
     result = search.fastest(stages)
@@ -222,7 +224,7 @@ def test_one_kernel_is_waited_for(monkeypatch):
     assert result.dropped == dict.fromkeys(SMALL[:2], "no")
 
 
-def test_rounds_end_in_time():
+def test_rounds_end_with_the_budget():
     clock, rounds = Clock(), []
 
     def measure(configs):
@@ -234,7 +236,7 @@ def test_rounds_end_in_time():
     assert rounds == [3, 3]
 
 
-# The bar.
+# The progress bar.
 
 
 def test_progress_is_shown_on_a_terminal(monkeypatch, capsys):
@@ -242,9 +244,9 @@ def test_progress_is_shown_on_a_terminal(monkeypatch, capsys):
     search = Search(task(*SMALL), True, None)
     search.compile(AtOnce())
     search.fastest(stages)
-    said = capsys.readouterr().err
-    assert "compiling" in said
-    assert "measuring" in said
+    output = capsys.readouterr().err
+    assert "compiling" in output
+    assert "measuring" in output
 
 
 @pytest.mark.parametrize("terminal, progress", [(False, True), (True, False)])
@@ -253,6 +255,6 @@ def test_progress_is_not_shown(monkeypatch, capsys, terminal, progress):
     search = Search(task(*SMALL), progress, None)
     search.compile(AtOnce())
     search.fastest(stages)
-    said = capsys.readouterr().err
-    assert "compiling" not in said
-    assert "measuring" not in said
+    output = capsys.readouterr().err
+    assert "compiling" not in output
+    assert "measuring" not in output

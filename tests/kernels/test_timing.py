@@ -1,4 +1,4 @@
-"""The stopwatch, with a driver that is made up."""
+"""The stopwatch, with a stand-in for the driver."""
 
 import sys
 import types
@@ -14,7 +14,8 @@ SLOW, FAST = Config(group=1), Config(group=2)
 
 
 class Driver:
-    """A GPU whose clock goes on by a launch, and which keeps what is still to be given back."""
+    """A GPU whose clock advances with a launch; it records streams and events that are not destroyed
+    yet."""
 
     CUresult = types.SimpleNamespace(CUDA_SUCCESS=types.SimpleNamespace(name="CUDA_SUCCESS"))
     CUstream_flags = types.SimpleNamespace(CU_STREAM_NON_BLOCKING=1)
@@ -92,7 +93,7 @@ def test_a_batch_takes_ten_milliseconds(driver, stopwatch):
     list(stopwatch([SLOW, FAST]))
     driver.launches.clear()
     list(stopwatch([SLOW, FAST]))
-    # The first of each is not timed.
+    # The first launch of each is not timed.
     assert driver.launches == [SLOW] * (1 + 5) + [FAST] * (1 + 20)
 
 
@@ -108,7 +109,7 @@ def test_the_chip_is_warm_before_anything_is_measured(driver, stopwatch, monkeyp
     assert len(driver.launches) == 2 + 1 + 20
 
 
-def test_what_fails_has_a_reason_and_others_have_a_time(driver):
+def test_a_failure_has_a_reason_and_others_have_a_time(driver):
     def prepare(config):
         if config == SLOW:
             raise LaunchError("too slow")
@@ -117,21 +118,21 @@ def test_what_fails_has_a_reason_and_others_have_a_time(driver):
     assert list(Stopwatch(prepare)([SLOW, FAST])) == ["LaunchError: too slow", 0.0005]
 
 
-def test_a_kernel_that_goes_wrong(driver, stopwatch):
+def test_a_failed_kernel(driver, stopwatch):
     list(stopwatch([SLOW]))
     driver.lost = True
     (reason,) = stopwatch([SLOW])
     assert reason == "LaunchError: cuEventRecord fails: CUDA_ERROR_ILLEGAL_ADDRESS"
 
 
-def test_everything_is_given_back(driver, stopwatch):
+def test_streams_and_events_are_destroyed(driver, stopwatch):
     list(stopwatch([SLOW, FAST]))
     assert len(driver.held) == 3
     stopwatch.close()
     assert driver.held == set()
 
 
-def test_a_lost_gpu_is_left_alone(driver, stopwatch):
+def test_errors_of_a_lost_gpu_are_ignored(driver, stopwatch):
     list(stopwatch([SLOW]))
     driver.lost = True
     stopwatch.close()
@@ -141,7 +142,7 @@ def test_a_stopwatch_that_measured_nothing(stopwatch):
     stopwatch.close()
 
 
-def test_there_is_no_gpu(monkeypatch):
+def test_no_gpu(monkeypatch):
     def none(number=0):
         raise RuntimeError("no device")
 

@@ -1,4 +1,4 @@
-"""`tune` with a GPU that is made up: what it hands on, and what it remembers."""
+"""`tune` with a stand-in for the GPU: its measurements, and the tuning cache."""
 
 import sys
 import types
@@ -16,14 +16,14 @@ CONFIGS = [Config(group=group) for group in (4, 8, 16, 32)]
 
 
 class Launch:
-    """A product that says how long it takes."""
+    """A launch with a given time."""
 
     def __init__(self, seconds):
         self.seconds = seconds
 
 
 class Clock:
-    """The GPU's clock: a launch takes as long as it says."""
+    """The GPU's clock: it returns the time of a launch."""
 
     open = 0
 
@@ -40,7 +40,7 @@ class Clock:
 
 @pytest.fixture
 def gpu(monkeypatch, tmp_path):
-    """What was prepared; `seconds` says how long a product takes, or raises."""
+    """The prepared launches; `seconds` returns the time of a GEMM, or raises."""
     seen = types.SimpleNamespace(
         prepared=[], seconds=lambda config: 1.0 + (config.group != 8), name="NVIDIA H200"
     )
@@ -59,13 +59,13 @@ def gpu(monkeypatch, tmp_path):
 
     monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))
     monkeypatch.setattr(tuner, "operands", operands)
-    monkeypatch.setattr(tuner, "seen", lambda name, array: array)
+    monkeypatch.setattr(tuner, "device_array", lambda name, array: array)
     monkeypatch.setattr(tuner, "prepare", prepare)
     monkeypatch.setattr(tuner, "gpu_name", gpu_name)
     monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.timing._Clock", Clock)
     monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.timing._WARM_UP", 0)
-    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.compile_here", str)
-    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.is_kept", lambda text: True)
+    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.compile_to_cache", str)
+    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.is_cached", lambda text: True)
     monkeypatch.setattr(Clock, "open", 0)
     return seen
 
@@ -121,15 +121,15 @@ def test_nothing_can_be_launched(gpu):
 
 
 def test_the_executor_compiles(gpu, monkeypatch):
-    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.is_kept", lambda text: False)
+    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.is_cached", lambda text: False)
     texts = []
-    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.compile_here", texts.append)
+    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.compile_to_cache", texts.append)
     with ThreadPoolExecutor(2) as pool:
         tune("a", "b", "out", configs=CONFIGS, executor=pool, progress=False)
     assert len(set(texts)) == len(texts) == len(CONFIGS)
 
 
-# Elsewhere.
+# Measurements by the workers of an executor.
 
 
 def test_workers_measure(gpu, monkeypatch):
@@ -139,7 +139,7 @@ def test_workers_measure(gpu, monkeypatch):
         asked.append((problem, m, n, k, config))
         return 1.0 + (config.group != 32)
 
-    monkeypatch.setattr(workers, "measure_here", measure)
+    monkeypatch.setattr(workers, "measure_on_worker", measure)
     with ThreadPoolExecutor(2) as pool:
         options = {"configs": CONFIGS, "executor": pool, "measure": "remote", "progress": False}
         assert tune("a", "b", "out", **options) == Config(group=32)
@@ -158,7 +158,7 @@ def test_a_worker_that_is_gone(gpu, monkeypatch):
             raise ConnectionError("lost")
         return float(config.group)
 
-    monkeypatch.setattr(workers, "measure_here", measure)
+    monkeypatch.setattr(workers, "measure_on_worker", measure)
     with ThreadPoolExecutor(2) as pool:
         found = tune(
             "a", "b", "out", configs=CONFIGS, executor=pool, measure="remote", progress=False
@@ -172,7 +172,7 @@ def test_a_worker_says_why_it_cannot_measure(monkeypatch):
 
     monkeypatch.setattr(workers, "gpu_name", no_gpu)
     assert (
-        workers.measure_here(Problem(), 8, 8, 8, Config())
+        workers.measure_on_worker(Problem(), 8, 8, 8, Config())
         == "LaunchError: no GPU can be used: none"
     )
 
@@ -192,7 +192,7 @@ def test_remote_without_workers(gpu):
         tune("a", "b", "out", measure="remote")
 
 
-# What workers multiply.
+# The operands of workers.
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_remote_without_workers(gpu):
     ],
     ids=str,
 )
-def test_random_operands_are_what_the_problem_says(monkeypatch, problem):
+def test_random_operands_fit_the_problem(monkeypatch, problem):
     monkeypatch.setitem(sys.modules, "cuda.core", types.SimpleNamespace(Device=lambda: "device"))
     monkeypatch.setattr(
         "mlir_smem.kernels.gemm.tuning.random_operands.Buffer", lambda device, array: array

@@ -1,4 +1,4 @@
-"""Arrays against a kernel's manifest: what fits, and what is said of what does not."""
+"""Arrays against a kernel's manifest: what fits, and the errors of what does not."""
 
 import ml_dtypes
 import numpy as np
@@ -43,11 +43,11 @@ def kernel(*arguments, grid=None, cluster=None, multiples=None, entry="matmul"):
     }
 
 
-def said(error):
+def message_of(error):
     return str(error.value)
 
 
-# Which kernel.
+# Choice of the kernel.
 
 TWO = {"kernels": [kernel(entry="first"), kernel(entry="second")]}
 
@@ -67,10 +67,10 @@ def test_a_kernel_by_its_name():
         ("third", "no kernel is named 'third'; the module has first, second"),
     ],
 )
-def test_a_kernel_that_is_not_there(entry, message):
+def test_an_unknown_kernel(entry, message):
     with pytest.raises(LaunchError) as error:
         kernel_named(TWO, entry)
-    assert said(error) == message
+    assert message_of(error) == message
 
 
 def test_the_only_kernel_by_a_wrong_name():
@@ -86,7 +86,7 @@ def test_extents_follow_from_shapes():
     assert solve_extents(kernel(), shapes) == {"M": 128, "K": 64, "N": 256}
 
 
-def test_extents_of_what_is_there():
+def test_extents_of_the_given_arrays():
     assert solve_extents(kernel(), {"A": (128, 64)}) == {"M": 128, "K": 64}
 
 
@@ -120,10 +120,10 @@ def test_scalars_have_no_extents():
 def test_shapes_that_do_not_fit(made, shapes, message):
     with pytest.raises(LaunchError) as error:
         solve_extents(made, shapes)
-    assert said(error) == message
+    assert message_of(error) == message
 
 
-def test_a_multiple_of_what_is_not_known_is_not_asked():
+def test_a_multiple_of_an_unknown_extent_is_not_checked():
     assert solve_extents(kernel(multiples={"N": 256}), {"A": (1, 2)}) == {"M": 1, "K": 2}
 
 
@@ -135,7 +135,7 @@ def test_a_shape_follows_from_extents():
 def test_a_shape_that_does_not_follow(shape):
     with pytest.raises(LaunchError) as error:
         shape_from(argument("C", shape), {"M": 128})
-    assert said(error) == (
+    assert message_of(error) == (
         f"the shape {shape} of C does not follow from the inputs; give its arguments smem.shape, "
         "or a static type"
     )
@@ -148,7 +148,7 @@ def ones(*shape, dtype=BF16):
     return np.ones(shape, dtype)
 
 
-def test_inputs_are_passed_as_they_are_and_outputs_begin_as_zeros():
+def test_inputs_are_passed_unchanged_and_outputs_start_as_zeros():
     inputs = {"A": ones(128, 64), "B": np.asfortranarray(ones(64, 256))}
     arrays = host_arrays(kernel(), inputs, ["C"])
     assert list(arrays) == ["A", "B", "C"]
@@ -157,7 +157,7 @@ def test_inputs_are_passed_as_they_are_and_outputs_begin_as_zeros():
     assert (arrays["C"].shape, arrays["C"].dtype, arrays["C"].any()) == ((128, 256), BF16, False)
 
 
-def test_an_input_that_is_an_output_too_begins_as_it_is():
+def test_an_input_that_is_also_an_output_keeps_its_values():
     inputs = {"A": ones(8, 8), "B": ones(8, 8), "C": ones(8, 8)}
     assert host_arrays(kernel(), inputs, ["C"])["C"] is inputs["C"]
 
@@ -185,7 +185,7 @@ def test_every_element_type(element):
             kernel(argument("A", "M", "tf32"), C),
             {"A": ones(8, dtype=np.float32)},
             ["C"],
-            "A has elements of tf32, which NumPy has not",
+            "A has elements of tf32, a type that NumPy lacks",
         ),
         (
             kernel(argument("A", "M", "f32"), C),
@@ -218,10 +218,10 @@ def test_every_element_type(element):
 def test_arrays_that_do_not_fit(made, inputs, outputs, message):
     with pytest.raises(LaunchError) as error:
         host_arrays(made, inputs, outputs)
-    assert said(error) == message
+    assert message_of(error) == message
 
 
-def test_an_output_that_a_kernel_takes_column_major_is_made_so():
+def test_a_column_major_output():
     made = kernel(A, argument("C", ["M", "K"], strides=[1, None]))
     array = host_arrays(made, {"A": ones(16, 64)}, ["C"])["C"]
     check_matrix(made["arguments"][1], view(array))
@@ -230,17 +230,17 @@ def test_an_output_that_a_kernel_takes_column_major_is_made_so():
 @pytest.mark.parametrize(
     "strides, made_with",
     [
-        # Batches of matrices that are column-major, known and not.
+        # Batches of column-major matrices, with static and dynamic strides.
         ([512, 1, 8], (512, 1, 8)),
         ([None, 1, None], (512, 1, 8)),
-        # Rows with room behind them.
+        # Padded rows.
         ([1024, 96, 1], (1024, 96, 1)),
         ([None, None, 1], (512, 64, 1)),
         ([1, None, None], (1, 3, 24)),
         ([None, None, None], (512, 64, 1)),
     ],
 )
-def test_an_output_lies_as_the_kernel_takes_it(strides, made_with):
+def test_an_output_has_the_kernels_strides(strides, made_with):
     made = kernel(argument("C", [3, 8, 64], strides=strides))
     array = host_arrays(made, {}, ["C"])["C"]
     assert (tuple(step // 2 for step in array.strides), array.any()) == (made_with, False)
@@ -292,8 +292,8 @@ def test_a_dimension_of_one_element_may_have_any_stride(shape, strides):
     check_matrix(A, Matrix(0x400, shape, strides, 2))
 
 
-def test_lines_begin_where_one_access_can():
-    # Only the first address is a multiple of 128: an access of a thread has 16 bytes at most.
+def test_strides_are_aligned_to_16_bytes_at_most():
+    # Only the first address is a multiple of 128: an access of a thread is at most 16 bytes.
     check_matrix(argument("A", [128, 72], alignment=128), Matrix(0x400, (128, 72), (72, 1), 2))
 
 
@@ -313,8 +313,8 @@ def test_lines_begin_where_one_access_can():
         (
             A,
             Matrix(0x400, (128, 60), (60, 1), 2),
-            "A has the stride 120 bytes along dimension 0; the kernel moves 16 bytes at a time and "
-            "takes multiples of that",
+            "A has the stride 120 bytes along dimension 0; the kernel accesses 16 bytes at a time and "
+            "takes multiples of 16",
         ),
         (A, Matrix(0x408, (128, 64), (64, 1), 2), "A begins at 0x408, not a multiple of 16"),
         (A, Matrix(0, (0, 64), (64, 1), 2), "A is [0, 64]; expected at least one element"),
@@ -324,10 +324,10 @@ def test_lines_begin_where_one_access_can():
 def test_matrices_that_do_not_fit(of, matrix, message):
     with pytest.raises(LaunchError) as error:
         check_matrix(of, matrix)
-    assert said(error) == message
+    assert message_of(error) == message
 
 
-def test_a_matrix_that_is_transposed_is_told_of_its_strides():
+def test_a_transposed_matrix_has_wrong_strides():
     with pytest.raises(LaunchError, match=r"^A has the strides \[1, 128\]; the kernel takes "):
         check_matrix(A, Matrix(0x400, (128, 64), (1, 128), 2))
 
@@ -344,7 +344,7 @@ def test_a_matrix_is_two_pointers_an_offset_sizes_and_strides():
     assert pack(Matrix(0x400, (128, 64), (72, 1), 2)) == [0x400, 0x400, 0, 128, 64, 72, 1]
 
 
-def test_parameters_are_what_the_ptx_declares():
+def test_parameters_match_the_ptx():
     # MLIR's memref descriptor, as `convert-gpu-to-nvvm` expands it.
     import mlir_smem
 

@@ -1,4 +1,4 @@
-"""Copies of host arrays as other code sees them, in memory that stands in for a GPU's."""
+"""Copies of host arrays in memory that stands in for a GPU's."""
 
 import ctypes
 import types
@@ -42,7 +42,7 @@ def test_the_interface_describes_the_copy(device, dtype, order):
     buffer = Buffer(device, array)
     assert buffer.dtype == array.dtype
     assert buffer.matrix.strides == ((6, 1) if order == "C" else (1, 4))
-    # NumPy's own interface is the same, but for the memory.
+    # NumPy's own interface has the same fields, except for the memory.
     seen = types.SimpleNamespace(__array_interface__=buffer.__cuda_array_interface__)
     assert (np.asarray(seen).view(dtype) == array).all()
     assert (buffer.read() == array).all()

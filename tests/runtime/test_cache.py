@@ -1,4 +1,4 @@
-"""Kernels kept on disk: what is found again, what is not, and that nothing breaks by it."""
+"""The cache of compiled kernels: hits, misses, and damaged or foreign files."""
 
 import json
 import os
@@ -13,14 +13,14 @@ import mlir_smem
 from mlir_smem.codegen import CompileError, ptxas, versions
 from mlir_smem.codegen.versions import toolchain
 from mlir_smem.dialect.bindings import ir
-from mlir_smem.runtime import cache, cached_compile, is_kept
+from mlir_smem.runtime import cache, cached_compile, is_cached
 
 TEXT = module()
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """The cache's folder, which nothing has made yet."""
+    """The cache's folder, which does not exist yet."""
     monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path / "kept" / "here"))
     return tmp_path / "kept" / "here"
 
@@ -32,7 +32,7 @@ def made():
 
 @pytest.fixture
 def compiled(monkeypatch, made):
-    """The options of each compilation, which only this fixture's kernel comes from."""
+    """The options of each compilation; a stand-in replaces `compile`."""
     asked = []
 
     def compile_(text, arch, **options):
@@ -48,7 +48,7 @@ def entry(folder):
     return file
 
 
-def test_what_is_kept_is_what_was_compiled(folder, made):
+def test_a_cached_kernel_is_the_compiled_one(folder, made):
     first = cached_compile(TEXT)
     again = cached_compile(TEXT)
     assert first == again
@@ -62,19 +62,19 @@ def test_it_is_compiled_once(folder, compiled):
     assert compiled == [(TEXT, "sm_90a", {"max_swizzle": "64B"})]
 
 
-def test_it_is_known_what_is_kept(folder, compiled):
-    assert not is_kept(TEXT, max_swizzle="64B")
+def test_is_cached(folder, compiled):
+    assert not is_cached(TEXT, max_swizzle="64B")
     cached_compile(TEXT, max_swizzle="64B")
-    assert is_kept(TEXT, max_swizzle="64B")
-    assert not is_kept(TEXT)
+    assert is_cached(TEXT, max_swizzle="64B")
+    assert not is_cached(TEXT)
     entry(folder).write_bytes(b"damaged")
-    assert not is_kept(TEXT, max_swizzle="64B")
+    assert not is_cached(TEXT, max_swizzle="64B")
 
 
-def test_nothing_is_kept_without_a_cache(monkeypatch, compiled):
+def test_nothing_is_written_if_the_cache_is_off(monkeypatch, compiled):
     monkeypatch.setenv("MLIR_SMEM_CACHE", "off")
     cached_compile(TEXT)
-    assert not is_kept(TEXT)
+    assert not is_cached(TEXT)
 
 
 @pytest.mark.parametrize(
@@ -86,39 +86,39 @@ def test_nothing_is_kept_without_a_cache(monkeypatch, compiled):
         (TEXT, "sm_90a", {"reserved_bytes": 1024}),
     ],
 )
-def test_anything_else_is_compiled_anew(folder, compiled, text, arch, options):
+def test_other_text_or_options_are_compiled_again(folder, compiled, text, arch, options):
     cached_compile(TEXT)
     cached_compile(text, arch, **options)
     assert len(compiled) == 2
 
 
-def test_the_order_of_options_is_no_difference(folder, compiled):
+def test_the_order_of_options_does_not_matter(folder, compiled):
     cached_compile(TEXT, max_swizzle="64B", reserved_bytes=1024)
     cached_compile(TEXT, reserved_bytes=1024, max_swizzle="64B")
     assert len(compiled) == 1
 
 
-def test_other_tools_compile_anew(folder, compiled, monkeypatch):
+def test_another_toolchain_compiles_again(folder, compiled, monkeypatch):
     cached_compile(TEXT)
     monkeypatch.setattr(cache, "toolchain", lambda: ("ptxas 14",))
     cached_compile(TEXT)
     assert len(compiled) == 2
 
 
-def test_what_explains_is_always_compiled(folder, compiled):
+def test_explain_always_compiles(folder, compiled):
     cached_compile(TEXT, explain=True)
     cached_compile(TEXT, explain=True)
     assert len(compiled) == 2
 
 
-def test_what_cannot_be_compiled_is_not_kept(folder):
+def test_a_failed_compilation_is_not_cached(folder):
     for _ in range(2):
         with pytest.raises(ir.MLIRError):
             cached_compile(WRONG)
     assert not folder.exists()
 
 
-# Where.
+# The folder.
 
 
 @pytest.mark.parametrize("named", ["", "off"])
@@ -143,7 +143,7 @@ def test_it_is_in_the_users_cache(monkeypatch, tmp_path, compiled, variable, und
     assert entry(tmp_path / under).suffix == ".kernel"
 
 
-# What goes wrong.
+# Damaged entries.
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_it_is_in_the_users_cache(monkeypatch, tmp_path, compiled, variable, und
     ],
     ids=["empty", "of its checksum only", "cut", "a bit", "longer", "other"],
 )
-def test_a_damaged_entry_is_compiled_anew(folder, compiled, damage):
+def test_a_damaged_entry_is_compiled_again(folder, compiled, damage):
     first = cached_compile(TEXT)
     file = entry(folder)
     whole = file.read_bytes()
@@ -169,12 +169,12 @@ def test_a_damaged_entry_is_compiled_anew(folder, compiled, damage):
 
 
 def checked(content):
-    """An entry of that content, whose checksum is right."""
+    """Return an entry with this content and the right checksum."""
     return sha256(content).digest() + content
 
 
 def changed(**parts):
-    """A change of what an entry holds, whose checksum is right."""
+    """Return an edit of an entry's content with the right checksum."""
 
     def change(data):
         entry = {**json.loads(data[32:]), **parts}
@@ -184,7 +184,7 @@ def changed(**parts):
 
 
 def kernels(change):
-    """A change of the kernels of an entry's manifest."""
+    """Return an edit of the kernels of an entry's manifest."""
 
     def changing(data):
         manifest = json.loads(data[32:])["manifest"]
@@ -220,31 +220,31 @@ def kernels(change):
         kernels(lambda found: [{**found[0], "arguments": [{"kind": []}]}]),
     ],
 )
-def test_an_entry_of_other_content_is_compiled_anew(folder, compiled, other):
+def test_an_entry_with_other_content_is_compiled_again(folder, compiled, other):
     first = cached_compile(TEXT)
     file = entry(folder)
     whole = file.read_bytes()
     file.write_bytes(other(whole))
-    assert not is_kept(TEXT)
+    assert not is_cached(TEXT)
     assert cached_compile(TEXT) == first
     assert len(compiled) == 2
     assert entry(folder).read_bytes() == whole
 
 
-def test_the_entry_of_another_architecture_is_not_taken(folder, compiled):
+def test_the_entry_of_another_architecture_is_not_used(folder, compiled):
     cached_compile(TEXT)
     cached_compile(TEXT, "sm_100a")
-    # Of the stand-in's two entries, both of which say sm_90a, one is in the place of another.
-    assert is_kept(TEXT)
-    assert not is_kept(TEXT, "sm_100a")
+    # The stand-in's entries both have the arch sm_90a; one replaces the other.
+    assert is_cached(TEXT)
+    assert not is_cached(TEXT, "sm_100a")
 
 
-# Whom it is trusted from.
+# Trust.
 
 
 @pytest.fixture
 def owned(monkeypatch):
-    """Lets files and folders belong to somebody; the files of root are root's all the same."""
+    """Return a function that gives files and folders another owner; files of root stay root's."""
 
     def own(path, user, by=1000):
         monkeypatch.setattr(cache.os, "geteuid", lambda: by)
@@ -267,7 +267,7 @@ def owned(monkeypatch):
 def test_entries_of_others_are_not_trusted(folder, compiled, owned, of, user, trusted):
     cached_compile(TEXT)
     owned(folder if of == "folder" else entry(folder), user)
-    assert is_kept(TEXT) == trusted
+    assert is_cached(TEXT) == trusted
 
 
 @pytest.mark.parametrize(
@@ -276,10 +276,10 @@ def test_entries_of_others_are_not_trusted(folder, compiled, owned, of, user, tr
 def test_entries_that_others_write_are_not_trusted(folder, compiled, mode, trusted):
     cached_compile(TEXT)
     entry(folder).chmod(mode)
-    assert is_kept(TEXT) == trusted
+    assert is_cached(TEXT) == trusted
 
 
-def test_nothing_is_kept_in_the_folder_of_another(folder, compiled, owned):
+def test_nothing_is_written_to_the_folder_of_another_user(folder, compiled, owned):
     folder.mkdir(parents=True)
     owned(folder, 1001)
     with pytest.warns(
@@ -297,7 +297,7 @@ def test_a_folder_that_cannot_be_written(tmp_path, compiled, monkeypatch):
     assert len(compiled) == 1
 
 
-def test_nothing_is_left_of_an_entry_that_could_not_be_put_in_place(folder, compiled, monkeypatch):
+def test_a_failed_rename_leaves_no_file(folder, compiled, monkeypatch):
     def refuse(source, target):
         assert os.path.getsize(source) > 1000
         raise OSError("disk full")
@@ -308,7 +308,7 @@ def test_nothing_is_left_of_an_entry_that_could_not_be_put_in_place(folder, comp
     assert list(folder.iterdir()) == []
 
 
-def test_many_can_share_it(folder, compiled):
+def test_several_processes_can_share_it(folder, compiled):
     found = []
     threads = [
         threading.Thread(target=lambda: found.extend(cached_compile(TEXT) for _ in range(20)))
@@ -325,7 +325,7 @@ def test_many_can_share_it(folder, compiled):
     assert entry(folder).suffix == ".kernel"
 
 
-# What code depends on.
+# The toolchain.
 
 
 def test_the_toolchain_is_named():
@@ -342,7 +342,7 @@ def test_the_toolchain_is_named():
 
 
 @pytest.mark.parametrize("folder_", ["layout", "dialect", "passes", "codegen"])
-def test_changed_sources_are_other_sources(tmp_path, folder_):
+def test_changed_sources_change_the_digest(tmp_path, folder_):
     file = tmp_path / folder_ / "deeper" / "one.py"
     file.parent.mkdir(parents=True)
     file.write_text("1")
@@ -356,7 +356,7 @@ def test_changed_sources_are_other_sources(tmp_path, folder_):
     assert len(seen) == 4
 
 
-def test_bindings_that_are_no_installed_package_are_told_by_their_file(monkeypatch):
+def test_bindings_that_are_not_installed_have_their_files_time(monkeypatch):
     monkeypatch.setattr(versions, "_installed", lambda package: None)
     assert int(versions._bindings_version()) > 0
 

@@ -1,10 +1,10 @@
-"""How many blocks a kernel is launched with: what follows from its extents, and what cannot be."""
+"""The grid of a launch: computed from extents, or given; and grids that are refused."""
 
 import pytest
-from test_arguments import kernel, said
+from test_arguments import kernel, message_of
 
 from mlir_smem.runtime import LaunchError
-from mlir_smem.runtime.arguments import grid_of
+from mlir_smem.runtime.arguments import launch_grid
 
 GRID = [["N", 256], ["M", 128]]
 
@@ -19,20 +19,20 @@ GRID = [["N", 256], ["M", 128]]
     ],
 )
 def test_the_grid_covers_the_extents(extents, grid):
-    assert grid_of(kernel(grid=GRID), extents, None) == grid
+    assert launch_grid(kernel(grid=GRID), extents, None) == grid
 
 
 @pytest.mark.parametrize(
     "given, grid", [((7,), (7, 1, 1)), ((7, 5), (7, 5, 1)), ([7, 5, 3], (7, 5, 3))]
 )
 def test_a_given_grid_is_completed(given, grid):
-    assert grid_of(kernel(grid=GRID), {}, given) == grid
+    assert launch_grid(kernel(grid=GRID), {}, given) == grid
 
 
 @pytest.mark.parametrize(
     "grid, extents, given, message",
     [
-        (None, {}, None, "matmul has no smem.grid; give a grid"),
+        (None, {}, None, "matmul has no smem.grid; pass a grid"),
         (GRID, {"M": 128}, None, "the grid of matmul needs N, which no input has"),
         (None, {}, [], "a grid has one to three positive extents, not []"),
         (None, {}, [1, 2, 3, 4], "a grid has one to three positive extents, not [1, 2, 3, 4]"),
@@ -47,22 +47,22 @@ def test_a_given_grid_is_completed(given, grid):
         ),
     ],
 )
-def test_grids_that_cannot_be(grid, extents, given, message):
+def test_grids_that_are_refused(grid, extents, given, message):
     with pytest.raises(LaunchError) as error:
-        grid_of(kernel(grid=grid), extents, given)
-    assert said(error) == message
+        launch_grid(kernel(grid=grid), extents, given)
+    assert message_of(error) == message
 
 
 @pytest.mark.parametrize("grid", [(2, 4), (6, 8, 3)])
 def test_grids_of_whole_clusters(grid):
-    assert grid_of(kernel(cluster=[2, 4, 1]), {}, grid) == (*grid, 1)[:3]
+    assert launch_grid(kernel(cluster=[2, 4, 1]), {}, grid) == (*grid, 1)[:3]
 
 
 @pytest.mark.parametrize("grid", [[3, 4, 1], [2, 6, 1]])
-def test_grids_that_are_no_whole_clusters(grid):
+def test_grids_of_partial_clusters(grid):
     with pytest.raises(LaunchError) as error:
-        grid_of(kernel(cluster=[2, 4, 1]), {}, grid)
-    assert said(error) == (
-        f"a grid of {grid} blocks is not possible; matmul runs in clusters, so it takes multiples of "
+        launch_grid(kernel(cluster=[2, 4, 1]), {}, grid)
+    assert message_of(error) == (
+        f"a grid of {grid} blocks is not possible; matmul has clusters; expected multiples of "
         "[2, 4, 1]"
     )

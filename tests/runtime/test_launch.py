@@ -1,4 +1,4 @@
-"""What a launch hands to the driver, seen by a stand-in for it."""
+"""The arguments that a launch passes to the driver, recorded by a stand-in."""
 
 from ctypes import c_char, c_float, c_int32, c_int64
 from dataclasses import replace
@@ -35,14 +35,14 @@ def scale(gpu, compiled):
 
 
 def refused(scale, gpu, *arguments, **options):
-    """What is said of a launch, which must not have been started."""
+    """Return the error of a launch, which must not have started."""
     with pytest.raises(LaunchError) as error:
         scale.launch(*arguments, **options)
     assert gpu.launches == []
     return str(error.value)
 
 
-def test_parameters_stand_in_the_kernels_order(scale, gpu):
+def test_parameters_are_in_the_kernels_order(scale, gpu):
     prepared = scale.prepare(X, 7, 1.5, 1 << 40)
     prepared.launch()
     (launch,) = gpu.launches
@@ -60,10 +60,10 @@ def test_a_grid_can_be_given(scale, gpu):
     assert (gpu.launches[0].gridDimX, gpu.launches[0].gridDimY) == (5, 6)
 
 
-# Launching again.
+# Prepared launches.
 
 
-def test_what_is_prepared_can_be_launched_again(scale, gpu):
+def test_a_prepared_launch_can_start_again(scale, gpu):
     prepared = scale.prepare(X, 7, 1.5, 0)
     assert gpu.launches == []
     prepared.launch()
@@ -73,12 +73,12 @@ def test_what_is_prepared_can_be_launched_again(scale, gpu):
     assert [p.value for p in parameters(second, *[c_int64] * 4)] == [0x1000, 0x1000, 0, 256]
 
 
-def test_what_is_prepared_keeps_its_arrays(scale, gpu):
+def test_a_prepared_launch_holds_its_arrays(scale, gpu):
     import gc
     import weakref
 
     class Array(Matrix):
-        """One that can be referred to weakly."""
+        """An array that supports weak references."""
 
     array = Array(0x1000, (256, 64), (64, 1), 2)
     seen = weakref.ref(array)
@@ -102,11 +102,11 @@ def test_a_stream_can_be_given(scale, gpu):
 
 
 @pytest.mark.parametrize("stream", ["default", 1.5, (0, 1)], ids=repr)
-def test_what_is_no_stream(scale, gpu, stream):
-    said = refused(scale, gpu, X, 7, 1.5, 0, stream=stream)
-    assert said == (
-        f"{stream!r} is no stream: expected one of cuda-core, an object with __cuda_stream__, or a "
-        "handle"
+def test_an_object_that_is_not_a_stream(scale, gpu, stream):
+    message = refused(scale, gpu, X, 7, 1.5, 0, stream=stream)
+    assert message == (
+        f"{stream!r} is not a stream; expected one of cuda-core, an object with __cuda_stream__, or "
+        "a handle"
     )
 
 
@@ -141,15 +141,17 @@ def test_a_gpu_that_cannot_be_made_current(gpu, compiled):
     assert gpu.launches == []
 
 
-def test_shared_memory_is_asked_for(gpu):
+def test_dynamic_shared_memory_is_allowed(gpu):
     Kernel(mlir_smem.compile(module()))
     size = 64 * 64 * 2 + 1024
     assert gpu.shared == [("product", size)]
 
 
-def test_shared_memory_that_cannot_be_had(gpu, compiled):
+def test_too_much_shared_memory(gpu, compiled):
     gpu.refusals["allow"] = Result.CUDA_ERROR_INVALID_VALUE
-    with pytest.raises(LaunchError, match="the GPU cannot give a block 0 bytes of shared memory"):
+    with pytest.raises(
+        LaunchError, match="the GPU cannot give a thread block 0 bytes of shared memory"
+    ):
         Kernel(compiled)
 
 
@@ -159,7 +161,7 @@ def test_a_kernel_that_cannot_be_loaded(gpu, compiled):
         Kernel(compiled)
 
 
-def test_a_gpu_that_is_not_there(gpu, compiled):
+def test_a_missing_gpu(gpu, compiled):
     with pytest.raises(LaunchError, match="no GPU can be used: invalid device ordinal"):
         Kernel(compiled, device=3)
 
@@ -172,7 +174,7 @@ def test_the_number_of_arguments(scale, gpu, count):
 
 
 @pytest.mark.parametrize(
-    "matrix, said",
+    "matrix, message",
     [
         (Matrix(0x1000, (256, 32), (64, 1), 2), "X is [256, 32]; expected ['M', 64]"),
         (Matrix(0x1000, (4, 64), (64, 1), 2), "M is 4; expected a positive multiple of 8"),
@@ -180,31 +182,31 @@ def test_the_number_of_arguments(scale, gpu, count):
         (Matrix(0x1000, (256,), (64,), 2), "X has 1 dimensions; expected 2"),
     ],
 )
-def test_matrices_that_do_not_fit_start_nothing(scale, gpu, matrix, said):
-    assert refused(scale, gpu, matrix, 7, 1.5, 0) == said
+def test_matrices_that_do_not_fit_start_nothing(scale, gpu, matrix, message):
+    assert refused(scale, gpu, matrix, 7, 1.5, 0) == message
 
 
 def test_a_type_that_cannot_be_passed(gpu):
     text = module(kernel("", arguments="%p: !llvm.ptr"))
-    said = refused(Kernel(mlir_smem.compile(text)), gpu, 0, grid=(1,))
-    assert said == "arg0 is of type !llvm.ptr, which cannot be passed"
+    message = refused(Kernel(mlir_smem.compile(text)), gpu, 0, grid=(1,))
+    assert message == "arg0 is of type !llvm.ptr, which cannot be passed"
 
 
 def test_a_kernel_without_a_grid(gpu):
     text = module(kernel("", arguments="%n: i32"))
-    said = refused(Kernel(mlir_smem.compile(text)), gpu, 7)
-    assert said == "product has no smem.grid; give a grid"
+    message = refused(Kernel(mlir_smem.compile(text)), gpu, 7)
+    assert message == "product has no smem.grid; pass a grid"
 
 
 @pytest.mark.parametrize("number", ["7", 1.5, None, 1 << 40], ids=repr)
-def test_what_is_no_number_of_the_scalars_type(scale, gpu, number):
+def test_a_value_that_does_not_fit_the_scalar_type(scale, gpu, number):
     assert refused(scale, gpu, X, number, 1.5, 0).startswith("arg1 is ")
 
 
 # Clusters and tensor maps.
 
 
-def test_a_kernel_that_waits_itself_is_started_early(gpu, compiled):
+def test_a_programmatic_kernel_may_start_early(gpu, compiled):
     (made,) = compiled.manifest["kernels"]
     manifest = {**compiled.manifest, "kernels": [{**made, "programmatic": True}]}
     Kernel(replace(compiled, manifest=manifest)).launch(X, 7, 1.5, 0)
@@ -236,17 +238,17 @@ def test_resident_blocks_are_those_of_whole_clusters(gpu, compiled):
 
 
 @pytest.mark.parametrize("processors, refusals", [(3, {}), (132, {"occupancy": Result(1)})])
-def test_no_room_for_a_cluster(gpu, compiled, processors, refusals):
+def test_a_cluster_that_does_not_fit(gpu, compiled, processors, refusals):
     gpu.processors = processors
     gpu.refusals.update(refusals)
-    message = r"no cluster of \(2, 2, 1\) blocks of scale finds room on the GPU: CUDA_"
+    message = r"no cluster of \(2, 2, 1\) blocks of scale fits the GPU: CUDA_"
     with pytest.raises(LaunchError, match=message):
         with_cluster(compiled, 2, 2, 1).resident_blocks()
 
 
 def test_a_grid_of_half_a_cluster(gpu, compiled):
-    said = refused(with_cluster(compiled, 2, 1, 1), gpu, X, 7, 1.5, 0, grid=(3,))
-    assert said.startswith("a grid of [3, 1, 1] blocks is not possible; scale runs in clusters")
+    message = refused(with_cluster(compiled, 2, 1, 1), gpu, X, 7, 1.5, 0, grid=(3,))
+    assert message.startswith("a grid of [3, 1, 1] blocks is not possible; scale has clusters")
 
 
 def with_maps(compiled, *swizzles):
@@ -267,7 +269,9 @@ def test_tensor_maps_follow_the_arguments(gpu, compiled):
     assert found[-3].value == 5
 
 
-def test_a_matrix_that_tma_cannot_take_starts_nothing(gpu, compiled):
-    said = refused(with_maps(compiled, "128B", "32B"), gpu, X, 7, 1.5, 5)
-    assert said == "the box of X has lines of 128 bytes; TMA takes at most 32 with the swizzle 32B"
+def test_a_matrix_that_tma_refuses_starts_nothing(gpu, compiled):
+    message = refused(with_maps(compiled, "128B", "32B"), gpu, X, 7, 1.5, 5)
+    assert (
+        message == "the box of X has lines of 128 bytes; TMA takes at most 32 with the swizzle 32B"
+    )
     assert gpu.maps == []

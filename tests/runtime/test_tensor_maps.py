@@ -1,4 +1,4 @@
-"""Tensor maps: what the driver is asked to encode, and what TMA cannot take."""
+"""Tensor maps: the arguments of the driver's encoder, and what TMA does not support."""
 
 from dataclasses import replace
 
@@ -23,9 +23,9 @@ def entry(box=(128, 64), contiguous=1, element="bf16", swizzle="128B"):
     }
 
 
-def refused(said, matrix):
+def refused(entry, matrix):
     with pytest.raises(LaunchError) as error:
-        tensor_map(said, matrix)
+        tensor_map(entry, matrix)
     return str(error.value)
 
 
@@ -90,7 +90,7 @@ def test_swizzles_by_name(swizzle):
 
 
 @pytest.mark.parametrize(
-    "said, matrix",
+    "entry, matrix",
     [
         (entry((256, 64)), X),
         (entry((8, 256), swizzle="none"), X),
@@ -99,12 +99,12 @@ def test_swizzles_by_name(swizzle):
         (entry(), replace(X, strides=(0, 1))),
     ],
 )
-def test_the_most_that_tma_takes(said, matrix):
-    tensor_map(said, matrix)
+def test_the_limits_of_tma(entry, matrix):
+    tensor_map(entry, matrix)
 
 
 @pytest.mark.parametrize(
-    "said, matrix, message",
+    "entry, matrix, message",
     [
         (
             entry(),
@@ -164,13 +164,13 @@ def test_the_most_that_tma_takes(said, matrix):
         (
             entry(element="f64"),
             X,
-            "TMA cannot copy f64, as the kernel does of X; expected one of f16, bf16, f32, tf32, i32, "
+            "TMA cannot copy f64, the elements of X; expected one of f16, bf16, f32, tf32, i32, "
             "f8E4M3FN, f8E5M2, i8, si8, ui8, e2m1_p64, e2m3_p32, e3m2_p32",
         ),
     ],
 )
-def test_what_tma_cannot_take(said, matrix, message):
-    assert refused(said, matrix) == message
+def test_beyond_the_limits_of_tma(entry, matrix, message):
+    assert refused(entry, matrix) == message
 
 
 #: 64 lines of 256 elements of 6 bits.
@@ -186,7 +186,7 @@ SIX = Matrix(0x1000, (64, 192), (192, 1), 1)
     ],
 )
 @pytest.mark.parametrize("swizzle", ["none", "128B", "128B_ATOM_32B"])
-def test_elements_that_are_padded(element, line, data_type, swizzle):
+def test_padded_elements(element, line, data_type, swizzle):
     matrix = Matrix(0x1000, (64, line), (line, 1), 1)
     made = tensor_map(entry((32, 128), element=element, swizzle=swizzle), matrix)
     assert (made.data_type, made.extents, made.strides, made.box) == (
@@ -198,7 +198,7 @@ def test_elements_that_are_padded(element, line, data_type, swizzle):
 
 
 @pytest.mark.parametrize(
-    "said, matrix, message",
+    "entry, matrix, message",
     [
         (
             entry((32, 128), element="e2m3_p32"),
@@ -230,11 +230,11 @@ def test_elements_that_are_padded(element, line, data_type, swizzle):
         ),
     ],
 )
-def test_what_tma_cannot_pad(said, matrix, message):
-    assert refused(said, matrix) == message
+def test_lines_that_tma_cannot_pad(entry, matrix, message):
+    assert refused(entry, matrix) == message
 
 
-def test_what_the_driver_is_given(gpu):
+def test_arguments_of_the_encoder(gpu):
     assert encode(MADE) == bytes([1]) * 128
     assert gpu.maps == [
         (
@@ -253,7 +253,7 @@ def test_what_the_driver_is_given(gpu):
     ]
 
 
-def test_what_the_driver_refuses(gpu):
+def test_an_error_of_the_driver(gpu):
     gpu.refusals["encode"] = Result.CUDA_ERROR_INVALID_VALUE
     with pytest.raises(LaunchError) as error:
         encode(MADE)

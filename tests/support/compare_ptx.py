@@ -1,13 +1,12 @@
-"""Compares the code that this tree makes with that of another revision.
+"""Compare the code that this tree generates with that of another revision.
 
     python tests/support/compare_ptx.py 18f0b51
 
-For changes of structure, which change no code. Compiles in both trees, each with its own package and its
-own inputs,
+For refactorings, which change no code. Compiles in both trees, each with its own package and inputs,
 
 * every example for every architecture, to PTX;
 * the GEMM of several problems and configurations for every architecture, to PTX;
-* and runs every `smem-opt` that `lit_tests/` runs on a file of its own;
+* and runs every `smem-opt` command that a lit test runs on its own file;
 
 and prints a unified diff of each that differs, messages included. The exit status is 1 if anything
 differs, or if a case is in one tree only.
@@ -34,7 +33,7 @@ from linked_package import linked_package
 ROOT = Path(__file__).resolve().parents[2]
 ARCHS = ("sm_90a", "sm_100a", "sm_103a")
 
-#: Types of A, B and C, and majors of A and B.
+#: Element types of A, B and C, and major-ness of A and B.
 PROBLEMS = (
     ("f16", "f16", "f16", "k", "n"),
     ("bf16", "bf16", "bf16", "m", "k"),
@@ -52,13 +51,13 @@ CONFIGS = (
 
 
 def modules(tree: Path) -> Iterator[tuple[str, str]]:
-    """(name, text) of the modules that are compiled to PTX."""
+    """Yield (name, text) of the modules that are compiled to PTX."""
     for path in sorted((tree / "examples").glob("*.mlir")):
         yield path.name, path.read_text()
     try:
         from mlir_smem.kernels.gemm import Config, ConfigError, Problem
         from mlir_smem.kernels.gemm.generator.kernel import text
-    except ImportError:  # where it was until mlir_smem.kernels was made
+    except ImportError:  # revisions before mlir_smem.kernels
         from mlir_smem.examples.gemm import Config, ConfigError, Problem
         from mlir_smem.examples.gemm.kernel import text
     for a, b, c, a_major, b_major in PROBLEMS:
@@ -69,7 +68,7 @@ def modules(tree: Path) -> Iterator[tuple[str, str]]:
 
 
 def commands(tree: Path) -> Iterator[tuple[str, list[str]]]:
-    """(name, arguments) of each `smem-opt` that a lit test runs on its own file."""
+    """Yield (name, arguments) of each `smem-opt` that a lit test runs on its own file."""
     paths = (p for p in (tree / "lit_tests").rglob("*.mlir") if "Output" not in p.parts)
     for path in sorted(paths):
         runs = re.findall(r"RUN: (?:%{refused} |not )?smem-opt (.*)", path.read_text())
@@ -81,8 +80,8 @@ def commands(tree: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def emit(tree: Path, out: Path) -> None:
-    """Writes the code and the messages of all cases, by name, to a JSON file."""
-    # An editable install would add its own of the folders that the tree does not have.
+    """Write the code and the messages of all cases, by name, to a JSON file."""
+    # An editable install would add its folders where the tree lacks them.
     sys.meta_path[:] = [
         f for f in sys.meta_path if "__editable__" not in getattr(f, "__module__", "")
     ]
@@ -103,7 +102,7 @@ def _compiled(text: str, arch: str) -> str:
     with diagnostics.remark_handler(lambda _, message: remarks.append(message)):
         try:
             code = compile(text, arch=arch, emit="ptx").ptx
-        except Exception as error:  # whatever a tree raises is compared
+        except Exception as error:  # errors are compared too
             code = f"{type(error).__name__}: {error}"
     return "\n".join([str(code), *remarks])
 
@@ -121,7 +120,7 @@ def _printed(arguments: list[str]) -> str:
 
 
 def code_of(tree: Path, work: Path) -> dict[str, str]:
-    """What `emit` writes, run on a tree's package."""
+    """Return the output of `emit` for a tree's package."""
     out = work / "code.json"
     path = os.fspath(linked_package(tree, work / "path"))
     command = [sys.executable, __file__, "--emit", os.fspath(out), "--tree", os.fspath(tree)]
@@ -156,7 +155,7 @@ def main() -> int:
 
 
 def report(old: dict[str, str], new: dict[str, str]) -> int:
-    """Prints what differs; 1 if anything does."""
+    """Print the differences; return 1 if there are any."""
     differing = 0
     for name in sorted(old.keys() | new.keys()):
         if old.get(name) == new.get(name):

@@ -1,4 +1,4 @@
-"""The package of a tree as one folder, which the editable install alone makes of the tree's folders."""
+"""The package of a source tree as one folder; only an editable install maps the tree's folders."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from pathlib import Path
 
 
 def linked_package(tree: Path, folder: Path) -> Path:
-    """A folder for the import path whose `mlir_smem` has links to the folders of a tree.
+    """Make a folder for the import path whose `mlir_smem` has links to the folders of a tree.
 
     Args:
         tree: the repository's root, of any revision.
-        folder: where to make it; it is made, too.
+        folder: the folder to make.
     """
     home = folder / "mlir_smem"
     home.mkdir(parents=True)
-    said = tomllib.loads((tree / "pyproject.toml").read_text())
-    for name, place in said["tool"]["setuptools"]["package-dir"].items():
+    project = tomllib.loads((tree / "pyproject.toml").read_text())
+    for name, place in project["tool"]["setuptools"]["package-dir"].items():
         if name != "mlir_smem":
             (home / name.removeprefix("mlir_smem.")).symlink_to(tree / place)
     for child in (tree / "mlir_smem").iterdir():

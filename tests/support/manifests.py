@@ -1,4 +1,4 @@
-"""The manifests of kernels that are written in a line."""
+"""Manifests of short kernels."""
 
 import json
 
@@ -8,19 +8,19 @@ import mlir_smem
 
 
 def kernels(*functions):
-    """The manifest of kernels; it must be data that JSON can hold."""
+    """Return the manifest's kernels; check that the manifest is JSON data."""
     manifest = mlir_smem.compile(module(*functions), emit="nvvm").manifest
     assert json.loads(json.dumps(manifest)) == manifest
     return manifest["kernels"]
 
 
 def arguments(text):
-    """What the manifest says of a kernel's arguments."""
+    """Return the manifest's entries of a kernel's arguments."""
     return kernels(kernel("", arguments=text))[0]["arguments"]
 
 
 def at_the_kernel(error):
-    """The message of an error that is located at the kernel."""
+    """Return the message of an error at the kernel's location."""
     place, message = str(error.value).split(": ", 1)
     assert place == "2:3"
     return message

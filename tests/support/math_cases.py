@@ -1,11 +1,12 @@
-"""Each math op: what it computes, where it is tried most, and how near its result must come.
+"""Math ops: the exact function, the intervals of the tests, and the documented error bound.
 
 `tests/gpu/test_math_on_chip.py` and `benchmarks/math_accuracy.py` run them on a chip and the emulator.
 Bounds are those of NVIDIA's documentation, which counts ULPs from the correctly rounded result:
 
 - CUDA C++ Programming Guide 13.0, 17.1 "Standard Functions", tables 17 (f32) and 18 (f64);
-- the same, 17.2 "Intrinsic Functions", table 21, for what `fastmath<afn>` makes of `exp`, `log`, `log2`,
-  `log10` (`__expf` and so on), and for how it makes `powf` and `tan`;
+- the same, 17.2 "Intrinsic Functions", table 21, for `exp`, `log`, `log2` and `log10` with
+`fastmath<afn>`
+  (`__expf` and so on), and for the composition of `powf` and `tan`;
 - PTX ISA 9.1, 9.7.3, for `ex2`, `sin`, `cos`, `tanh` and `sqrt` with `.approx`.
 """
 
@@ -18,17 +19,17 @@ import numpy as np
 Array = np.ndarray
 Interval = tuple[float, float]
 
-_TURN = 2 * np.pi
+_PERIOD = 2 * np.pi
 
 
 @dataclass(frozen=True)
 class Bound:
-    """How near a result must come to the number.
+    """The error bound of a result.
 
     Attributes:
-        ulps: from the correctly rounded number; may follow from the operands.
-        absolute: intervals of the first operand, and the difference that is enough there.
-        text: the same in words, if `ulps` is no number.
+        ulps: ULPs from the correctly rounded number; a number, or a function of the operands.
+        absolute: intervals of the first operand, and the absolute error that is allowed there.
+        text: the bound as text, if `ulps` is a function.
     """
 
     ulps: float | Callable[..., Array]
@@ -39,14 +40,14 @@ class Bound:
         return self.text or f"{self.ulps:g}"
 
     def allowed(self, *operands: Array) -> Array:
-        """The ULPs for each row of operands."""
+        """Return the allowed ULPs for each row of operands."""
         ulps = self.ulps(*operands) if callable(self.ulps) else self.ulps
         return np.nan_to_num(
             np.broadcast_to(np.asarray(ulps, float), operands[0].shape), posinf=np.inf
         )
 
     def enough(self, operand: Array) -> Array:
-        """The absolute difference that is enough for each row; 0 where there is none."""
+        """Return the allowed absolute error for each row; 0 where there is none."""
         found = np.zeros(operand.shape)
         for (low, high), difference in self.absolute:
             inside = (operand >= low) & (operand <= high)
@@ -59,11 +60,11 @@ class Function:
     """A math op of floats.
 
     Attributes:
-        line: the op as text: of %a, %b, %c and types {e} it makes %r.
-        exact: the number, from operands of long double; None where the emulator alone says it.
-        intervals: where each operand is tried most.
-        f32, f64: bounds; None where nothing is documented.
-        elements: the types that it has.
+        line: the op as text, from %a, %b, %c of type {e} to %r.
+        exact: the exact number, from operands of long double; None if only the emulator computes it.
+        intervals: the interval of each operand for random numbers.
+        f32, f64: bounds; None if NVIDIA documents none.
+        elements: the element types that the op supports.
     """
 
     line: str
@@ -79,12 +80,12 @@ class Function:
         return op + second + " fastmath<afn>" * ("afn" in self.line)
 
     def bound(self, element: str) -> Bound | None:
-        """The bound of a result in f32, in which types of 16 bits are computed, or f64."""
+        """Return the bound in f64, or in f32, in which 16-bit types are computed."""
         return self.f64 if element == "f64" else self.f32
 
 
 def _from_libm(name: str) -> Callable[[Array], Array]:
-    """A function of C's library in long double, which NumPy has not; the result is rounded to f64."""
+    """Return a long double function of C's library that NumPy lacks; its result is rounded to f64."""
     function = getattr(ctypes.CDLL("libm.so.6"), name)
     function.restype, function.argtypes = ctypes.c_longdouble, [ctypes.c_longdouble]
     found = np.vectorize(lambda x: function(float(x)), otypes=[np.float64])
@@ -106,15 +107,15 @@ def _power_by_exp2(x: Array, y: Array) -> Array:
         return 2 + np.nan_to_num(exponent * np.log(2) * 2.0**24, nan=np.inf)
 
 
-#: How far `sin.approx` and `cos.approx` may be away within intervals. Within 2π the PTX ISA says
-#: 2^-20.5, but an H200's cos(-4.8274598) is 2^-20.48 away. The machine code multiplies by 1/2π and rounds
+#: The absolute error of `sin.approx` and `cos.approx` in intervals. Within 2π the PTX ISA documents
+#: 2^-20.5, but an H200's cos(-4.8274598) is 2^-20.48 off. The machine code multiplies by 1/2π and rounds
 #: toward zero, which alone makes up to 2^-20.60 (of all f32 within 2π); the table adds 1.4e-7 there.
-_OF_A_TURN = (((-_TURN, _TURN), 2**-20.25), ((-50 * _TURN, 50 * _TURN), 2**-14.7))
+_PERIOD_BOUNDS = (((-_PERIOD, _PERIOD), 2**-20.25), ((-50 * _PERIOD, 50 * _PERIOD), 2**-14.7))
 
 
 def _sine_by_cosine(x: Array) -> Array:
     """ULPs of `__sinf(x) * (1 / __cosf(x))`: the errors of both, and 2 of the quotient (`div.approx`)."""
-    off = Bound(0, _OF_A_TURN).enough(x)
+    off = Bound(0, _PERIOD_BOUNDS).enough(x)
     sine, cosine = np.abs(np.sin(x)), np.abs(np.cos(x))
     with np.errstate(all="ignore"):
         above, below = off / sine, off / (cosine - off)
@@ -139,9 +140,9 @@ def _truth(name: str, exact: Callable | None) -> Function:
 
 _EXACT = Bound(0)
 _TWO, _THREE = ((-10, 10),) * 2, ((-10, 10),) * 3
-_OF_A_CIRCLE = Bound(
-    lambda x: np.where(np.abs(x) <= 50 * _TURN, 0, np.inf),
-    _OF_A_TURN,
+_CIRCULAR = Bound(
+    lambda x: np.where(np.abs(x) <= 50 * _PERIOD, 0, np.inf),
+    _PERIOD_BOUNDS,
     "2^-20.5 absolute within 2π, 2^-14.7 within 100π",
 )
 _HALF_TO_TWO = (0.5, 2.0)
@@ -175,11 +176,11 @@ FUNCTIONS = (
     _unary("floor", np.floor, -100, 100, 0, 0),
     Function(
         "%r = math.fma %a, %b, %c : {e}",
-        None,  # tests/emulator/test_math.py holds the emulator's against fractions.
+        None,  # tests/emulator/test_math.py compares the emulator's result with fractions.
         _THREE,
         _EXACT,
         None,
-        ("f16", "bf16", "f32"),  # The emulator has none of f64.
+        ("f16", "bf16", "f32"),  # The emulator has no f64 fma.
     ),
     Function("%r = math.fpowi %a, %b : {e}, i32", np.power, ((-4, 4), (-40, 40)), None, None),
     _truth("isfinite", np.isfinite),
@@ -205,7 +206,7 @@ FUNCTIONS = (
     _unary("tan", np.tan, -100, 100, 4, 2),
     _unary("tanh", np.tanh, -10, 10, 2, 1),
     _unary("trunc", np.trunc, -100, 100, 0, 0),
-    _fast("cos", np.cos, -100, 100, _OF_A_CIRCLE),
+    _fast("cos", np.cos, -100, 100, _CIRCULAR),
     _fast(
         "exp",
         np.exp,
@@ -238,7 +239,7 @@ FUNCTIONS = (
         None,
         ("f16", "bf16", "f32"),
     ),
-    _fast("sin", np.sin, -100, 100, _OF_A_CIRCLE),
+    _fast("sin", np.sin, -100, 100, _CIRCULAR),
     _fast("sqrt", np.sqrt, 0, 100, Bound(1)),
     _fast("tan", np.tan, -100, 100, Bound(_sine_by_cosine, (), "as sin x / cos x has it")),
     _fast("tanh", np.tanh, -10, 10, Bound(2.0**13, (), "2^13, which is 2^-11 relative")),

@@ -1,4 +1,4 @@
-"""A math op as a kernel, operands for it, and how far its results are from where they should be."""
+"""A math op as a kernel, operands for it, and the error of its results."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ import mlir_smem
 from mlir_smem.emulator.floats import rounded
 from mlir_smem.runtime import run_on_cpu, run_on_gpu
 
-#: Threads of a block; a kernel takes a multiple of so many rows.
+#: Threads of a CTA; a kernel takes a multiple of that many rows.
 THREADS = 128
 
 DTYPES = {
@@ -31,18 +31,18 @@ _FORMATS = {
     "f64": (53, -1022, 1023),
 }
 
-#: What a long double and a second rounding in f64 may add to half a ULP.
+#: The error of long double and of a second rounding in f64, on top of half a ULP.
 _SLACK = 2.0**-9
 
 
 def operand_types(function: Function, element: str) -> list[str]:
-    """The element type of each operand."""
+    """Return the element type of each operand."""
     types = [element] * len(function.intervals)
     return [element, "i32"] if "fpowi" in function.line else types
 
 
 def kernel(function: Function, element: str, count: int) -> str:
-    """A kernel `k` of R[i] = f(A[i], B[i], C[i])."""
+    """Return a kernel `k` of R[i] = f(A[i], B[i], C[i])."""
     operands = list(zip("ABC", operand_types(function, element), strict=False))
     types = {x: f"memref<{count}x{t}>" for x, t in [*operands, ("R", element)]}
     return "\n".join(
@@ -67,13 +67,13 @@ def kernel(function: Function, element: str, count: int) -> str:
 
 
 def on_emulator(function: Function, element: str, rows: list[Array]) -> Array:
-    """The results of the emulator."""
+    """Return the results of the emulator."""
     compiled = mlir_smem.compile(kernel(function, element, len(rows[0])), emit="nvvm")
     return _run(run_on_cpu, compiled, rows)
 
 
 def on_chip(function: Function, element: str, rows: list[Array]) -> Array:
-    """The results of a GPU."""
+    """Return the results of a GPU."""
     compiled = mlir_smem.compile(kernel(function, element, len(rows[0])))
     return _run(run_on_gpu, compiled, rows)
 
@@ -84,14 +84,14 @@ def _run(run: Callable[..., dict[str, Array]], compiled: Any, rows: list[Array])
 
 
 def operands(function: Function, element: str, count: int, seed: int = 0) -> list[Array]:
-    """Rows of operands: special numbers in all combinations, then as many of random bits (one from each
-    of equal parts of all patterns) as of the function's intervals. One operand of 16 bits takes all
-    patterns.
+    """Return rows of operands: special numbers in all combinations, then equal numbers of random bit
+    patterns (one from each of equal ranges of patterns) and of numbers from the function's intervals. A
+    single 16-bit operand takes all bit patterns.
 
     Args:
         function, element: the op.
-        count: rows, about; rounded up to blocks of threads.
-        seed: of the random ones.
+        count: about the number of rows; rounded up to a multiple of THREADS.
+        seed: the seed of the random numbers.
     """
     random = np.random.default_rng(seed)
     types = operand_types(function, element)
@@ -111,8 +111,8 @@ def operands(function: Function, element: str, count: int, seed: int = 0) -> lis
 
 
 def _patterns(random: np.random.Generator, count: int, element: str) -> Array:
-    """Random bits, each from another of equal parts of all patterns, in random order; every pattern
-    several times if there are fewer."""
+    """Return random bit patterns, one from each of `count` equal ranges, in random order; patterns
+    repeat if there are fewer than `count`."""
     bits = DTYPES[element].itemsize * 8
     if not count:
         return np.zeros(0, DTYPES[element])
@@ -123,7 +123,7 @@ def _patterns(random: np.random.Generator, count: int, element: str) -> Array:
 
 
 def _specials(element: str) -> Array:
-    """Numbers at which something may go wrong."""
+    """Return numbers that are edge cases of a type."""
     if element == "i32":
         return np.array(
             [0, 1, -1, 2, -2, 3, 31, -31, 127, 128, -149, 2**31 - 1, -(2**31)], np.int32
@@ -162,12 +162,12 @@ def _specials(element: str) -> Array:
 
 @dataclass(frozen=True)
 class Distance:
-    """How far results are from numbers, row by row.
+    """The error of results, row by row.
 
     Attributes:
-        steps: numbers of the type between the result and the correctly rounded number; infinite where
-            only one of them is NaN.
-        ulps: the difference in ULPs of the number.
+        steps: representable numbers between the result and the correctly rounded number; infinite if only
+            one of them is NaN.
+        ulps: the difference in ULPs of the exact number.
         difference: the absolute difference.
     """
 
@@ -177,7 +177,8 @@ class Distance:
 
 
 def steps(a: Array, b: Array) -> Array:
-    """Numbers of a type from one to the other; 0 for two NaN, infinite where only one is."""
+    """Return the representable numbers from one to the other; 0 for two NaN, infinite if only one is
+    NaN."""
     unsigned = np.dtype(f"u{a.itemsize}")
     bits = [x.view(unsigned).astype(np.uint64) for x in (a, b)]
     top = np.uint64(1 << a.itemsize * 8 - 1)
@@ -189,12 +190,12 @@ def steps(a: Array, b: Array) -> Array:
 
 
 def distance(found: Array, exact: Array, element: str) -> Distance:
-    """How far results of an element type are from exact numbers of long double."""
+    """Return the error of results of an element type against exact numbers in long double."""
     precision, smallest, largest = _FORMATS[element]
-    # NumPy rounds a long double twice on its way to 16 bits.
+    # NumPy rounds twice when it converts a long double to 16 bits.
     once = exact.astype(np.float64) if found.itemsize == 2 else exact
     nearest = rounded(once, DTYPES[element])
-    # Beyond the largest number everything is as far as the next power of two.
+    # Larger numbers than the largest finite one count as the next power of two.
     beyond = np.ldexp(np.longdouble(1), largest + 1)
     ends = [np.clip(x.astype(np.longdouble), -beyond, beyond) for x in (found, exact)]
     difference = np.abs(ends[0] - ends[1])
@@ -210,8 +211,8 @@ def distance(found: Array, exact: Array, element: str) -> Distance:
 
 
 def outside(function: Function, element: str, rows: list[Array], far: Distance) -> Array:
-    """Which results are not as near as the function's bound says. Types of 16 bits are computed in f32
-    and rounded once more, which adds half a ULP of each."""
+    """Return a mask of the results that exceed the function's bound. 16-bit types are computed in f32 and
+    rounded once more, which adds half a ULP."""
     bound = function.bound(element)
     if bound is None:
         return np.zeros(len(rows[0]), bool)
@@ -228,8 +229,8 @@ def outside(function: Function, element: str, rows: list[Array], far: Distance) 
 
 
 def bounded(function: Function, element: str, rows: list[Array]) -> Array:
-    """Which results are held to a number of ULPs, not to an absolute difference or to nothing; all of a
-    function without a bound."""
+    """Return a mask of the results that are bounded by ULPs, not by an absolute error or not at all; all
+    results of a function without a bound."""
     bound = function.bound(element)
     if bound is None:
         return np.ones(len(rows[0]), bool)

@@ -1,4 +1,4 @@
-"""Kernels that multiply two matrices of any types that `wgmma` takes, and what each must compute."""
+"""Kernels that multiply matrices of any types that `wgmma` supports, and their exact results."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,7 +9,7 @@ import numpy as np
 from mlir_smem.layout import Element, element
 from mlir_smem.layout.wgmma import compress, decompress, prune
 
-#: MLIR types of A, B and the accumulator, all that go together.
+#: MLIR types of A, B and the accumulator: all supported combinations.
 _FLOAT_8, _INTEGER_8 = ("f8E4M3FN", "f8E5M2"), ("i8", "ui8")
 MIXES = (
     ("f16", "f16", "f32"),
@@ -22,7 +22,7 @@ MIXES = (
     ("i1", "i1", "i32"),
 )
 
-#: K of one instruction, and the NumPy type that memory holds.
+#: K of one instruction, and the NumPy type in memory.
 _K = {"f16": 16, "bf16": 16, "tf32": 8, "f32": 8, "i8": 32, "ui8": 32, "i1": 256}
 _DTYPES = {
     "f16": np.float16,
@@ -37,7 +37,7 @@ _DTYPES = {
     "i32": np.int32,
 }
 
-#: The ISA's names of types that MLIR names otherwise.
+#: The ISA's names of types whose MLIR names differ.
 _NAMES = {
     "f32": "tf32",
     "f8E4M3FN": "e4m3",
@@ -47,7 +47,7 @@ _NAMES = {
     "i1": "b1",
 }
 
-#: The elements that memory holds in place of a tile's.
+#: The element types of memory where they differ from the tile's.
 _HELD = {"tf32": "f32", "i1": "i8"}
 
 
@@ -58,13 +58,13 @@ class Case:
     Attributes:
         a, b, d: MLIR types of A, B and the accumulator.
         n, m: columns and rows of D.
-        a_swizzle, b_swizzle: the swizzles that are forced, or "auto".
+        a_swizzle, b_swizzle: explicit swizzles, or "auto".
         a_major, b_major: "k" or "mn".
-        registers: whether A is loaded into registers before.
+        registers: whether A is a fragment in registers.
         sparse: whether A is sparse.
-        modifier: a unit attribute of the mma, or none.
-        start: what the accumulator is filled with before; nothing is if it is None.
-        keep: scale-d, if it is given at run time.
+        modifier: a unit attribute of the mma, or "".
+        start: the initial value of the accumulator; None for no accumulator operand.
+        keep: scale-d as a run-time value; None if it is a constant.
     """
 
     a: str
@@ -83,13 +83,13 @@ class Case:
     keep: bool | None = None
 
     def __str__(self) -> str:
-        said = [self.a, self.b, self.d, f"m{self.m}n{self.n}"]
-        said += [f"A.{self.a_major}.{self.a_swizzle}", f"B.{self.b_major}.{self.b_swizzle}"]
-        said += ["registers"] * self.registers + ["sparse"] * self.sparse
-        said += [self.modifier] if self.modifier else []
-        said += [f"from{self.start}"] if self.start is not None else []
-        said += [f"scale-d.{self.keep}"] if self.keep is not None else []
-        return "-".join(said)
+        words = [self.a, self.b, self.d, f"m{self.m}n{self.n}"]
+        words += [f"A.{self.a_major}.{self.a_swizzle}", f"B.{self.b_major}.{self.b_swizzle}"]
+        words += ["registers"] * self.registers + ["sparse"] * self.sparse
+        words += [self.modifier] if self.modifier else []
+        words += [f"from{self.start}"] if self.start is not None else []
+        words += [f"scale-d.{self.keep}"] if self.keep is not None else []
+        return "-".join(words)
 
     @property
     def mix(self) -> tuple[str, str, str]:
@@ -103,12 +103,12 @@ class Case:
 
     @property
     def k(self) -> int:
-        """K: the widest swizzle's atom of what A holds, so that every swizzle divides it."""
+        """K, as wide as the widest swizzle for A's stored elements, so that every swizzle divides it."""
         return 4 * self.instruction_k
 
     @property
     def _a_shape(self) -> tuple[int, int]:
-        """Rows and columns of what A holds."""
+        """Rows and columns of A's stored elements."""
         return self.m, self.k // (2 if self.sparse else 1)
 
     @property
@@ -117,10 +117,10 @@ class Case:
         (m, k_a), k = self._a_shape, self.k
         words = [self.modifier] if self.modifier else []
         words += ["truncate"] if self.a == "f32" else []
-        extra = "".join(
+        optional = "".join(
             f', %{name}: !{name} {{smem.name = "{name}"}}'
-            for name, wanted in (("E", self.sparse), ("S", self.keep is not None))
-            if wanted
+            for name, used in (("E", self.sparse), ("S", self.keep is not None))
+            if used
         )
         a_order = "row-major" if self.a_major == "k" else "column-major"
         b_order = "row-major" if self.b_major == "mn" else "column-major"
@@ -138,7 +138,7 @@ class Case:
 !ready = !smem.fragment<tensor<{m}x{self.n}x{self.d}>, #smem.accumulator>
 gpu.module @kernels {{
   gpu.func @product(%A: !A {{smem.name = "A"}}, %B: !B {{smem.name = "B"}},
-                    %D: !D {{smem.name = "D"}}{extra})
+                    %D: !D {{smem.name = "D"}}{optional})
       kernel attributes {{known_block_size = array<i32: 128, 1, 1>}} {{
     %a = "smem.alloc"() : () -> !a
     %b = "smem.alloc"() : () -> !b
@@ -160,7 +160,7 @@ gpu.module @kernels {{
         return 256 // _K.get(self.a, 32)
 
     def _memref(self, element: str, rows: int, columns: int, row_major: bool) -> str:
-        """A matrix in memory, which holds eight bits to a byte."""
+        """Return the memref of a matrix; i1 is packed, eight elements in a byte."""
         packed = 8 if element == "i1" else 1
         rows, columns = (rows, columns // packed) if row_major else (rows // packed, columns)
         layout = "" if row_major else f", strided<[1, {rows}]>"
@@ -194,7 +194,7 @@ gpu.module @kernels {{
         return "\n    ".join(lines)
 
     def inputs(self) -> dict[str, np.ndarray]:
-        """Random A and B; integers of the whole range."""
+        """Return random A and B; integers of the whole range."""
         random = np.random.default_rng(self.n)
         packed = 8 if self.a == "i1" else 1
         a = self._matrix(random, self.a, (self.m, self.k // packed))
@@ -222,10 +222,10 @@ gpu.module @kernels {{
         return random.integers(limits.min, limits.max, shape, endpoint=True).astype(dtype)
 
     def exact(self, inputs: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """D in float64, and how far the result may be from it: not at all for integers.
+        """Return D in float64, and the bound of the error, which is 0 for integers.
 
-        An instruction cuts each of its k + 1 terms off `f` bits behind the largest, and its sum `s` bits
-        behind its leading bit: 25 and 23 bits, or 13 and 13 where A and B are 8-bit floats; a sum in
+        An instruction truncates each of its k + 1 terms `f` bits below the largest, and its sum `s` bits
+        below its leading bit: 25 and 23 bits, or 13 and 13 where A and B are 8-bit floats; a sum in
         f16 is rounded to 11 bits, or to 2^-25 (`mlir_smem.emulator.tensor_core.arithmetic`). No partial
         sum is larger than the sum of the products' magnitudes.
         """
@@ -242,7 +242,7 @@ gpu.module @kernels {{
         return exact, self.k // self.instruction_k * each
 
     def _in_32_bits(self, a: np.ndarray, b: np.ndarray, start: int) -> np.ndarray:
-        """Sums of integers that wrap around, or stop at the limits after each instruction."""
+        """Return sums of integers that wrap, or saturate after each instruction."""
         limits = np.iinfo(np.int32)
         total = np.full((a.shape[0], b.shape[1]), start, np.int64)
         for k in range(0, self.k, self.instruction_k):
@@ -253,26 +253,26 @@ gpu.module @kernels {{
         return total.astype(np.int32).astype(np.float64)
 
     def _whole_a(self, inputs: dict[str, np.ndarray]) -> np.ndarray:
-        """A with its zeros."""
+        """Return A with the zeros of sparsity."""
         if not self.sparse:
             return inputs["A"]
         return decompress(np.ascontiguousarray(inputs["A"]), inputs["E"], self._element)
 
     def _numbers(self, held: np.ndarray) -> np.ndarray:
-        """What the tensor core multiplies, in float64: rows of K."""
+        """Return the numbers that the tensor core multiplies, in float64, as rows along K."""
         if self.a == "i1":
             return np.unpackbits(
                 np.ascontiguousarray(held).view(np.uint8), axis=1, bitorder="little"
             ).astype(np.float64)
         if self.a in ("tf32", "f32"):
-            # Rounded to nearest by the copy, ties away from zero; or cut off by the tensor core.
+            # The copy rounds to nearest, ties away from zero; or the tensor core truncates.
             up = np.uint32(1 << 12 if self.a == "tf32" else 0)
             bits = np.ascontiguousarray(held).view(np.uint32)
             held = ((bits + up) & np.uint32(0xFFFFE000)).view(np.float32)
         return held.astype(np.float64)
 
     def check(self, result: np.ndarray, inputs: dict[str, np.ndarray]) -> float:
-        """Checks a result; the largest error as a part of the bound."""
+        """Check a result; return the largest error as a fraction of the bound."""
         exact, bound = self.exact(inputs)
         error = np.abs(result.astype(np.float64) - exact)
         assert (error <= bound).all(), f"{self}: off by {error.max()}"
@@ -284,15 +284,15 @@ def _layout(swizzle: str, order: str) -> str:
 
 
 def legal_n(d: str) -> tuple[int, ...]:
-    """Every N that one instruction with that accumulator has."""
+    """Return every N of one instruction with an accumulator type."""
     if d == "i32":
         return (8, 16, 24, 32, *range(48, 257, 16))
     return tuple(range(8, 257, 8))
 
 
 def modified(mix: tuple[str, str, str], **form: Any) -> list[Case]:
-    """The kernels of a mix with each modifier that it can have, and from a filled accumulator, which
-    counts or does not.
+    """Return the kernels of a mix with each modifier that it supports, and with a filled accumulator and
+    run-time scale-d of 1 and 0.
 
     Args:
         mix: types of A, B and D.
@@ -310,13 +310,13 @@ def _modified(mix: tuple[str, str, str], form: dict[str, Any]) -> list[Case]:
         ]
         return [*negated, *started]
     words = ("",) if mix[0] == "i1" else ("", "satfinite")
-    # Sums pass both limits of i32.
+    # Sums exceed both limits of i32.
     starts = (2**31 - 1, -(2**31), 7)
     return [Case(*mix, modifier=word, start=start, **form) for word in words for start in starts]
 
 
 def forms(mix: tuple[str, str, str]) -> list[dict[str, bool]]:
-    """Where A is, and whether it is sparse: all that a mix can have."""
+    """Return the forms of a mix: A in registers or not, sparse or not."""
     return [
         {"registers": registers, "sparse": sparse}
         for registers in (False, True)
@@ -326,16 +326,16 @@ def forms(mix: tuple[str, str, str]) -> list[dict[str, bool]]:
 
 
 def majors(mix: tuple[str, str, str], registers: bool) -> list[dict[str, str]]:
-    """The majors that A and B can have: MN for 16-bit types; M for an A that is loaded into registers,
-    if its elements are whole bytes."""
+    """Return the majors that A and B support: MN for 16-bit types; M for an A in registers, if its
+    elements are whole bytes."""
     wide = _K.get(mix[0]) == 16
     m = ("k", "mn") if wide or (registers and mix[0] != "i1") else ("k",)
     return [{"a_major": a, "b_major": b} for a in m for b in (("k", "mn") if wide else ("k",))]
 
 
 def more_of_tcgen05(mix: tuple[str, str, str]) -> list[Case]:
-    """Products that `tcgen05` alone reads as they lie: 8-bit types M- and N-major with any swizzle, tf32
-    in atoms of 32 bytes."""
+    """Return cases that only `tcgen05` reads without a transposing copy: M- and N-major 8-bit types
+    with any swizzle, and tf32 in atoms of 32 bytes."""
     if _K.get(mix[0]) == 16 or mix[0] == "i1":
         return []
     wide = mix[0] in ("tf32", "f32")
@@ -360,8 +360,8 @@ def more_of_tcgen05(mix: tuple[str, str, str]) -> list[Case]:
 
 
 def every_case() -> list[Case]:
-    """One after the other: every major and swizzle of both operands; every N, and some of several
-    instructions; every modifier; several rows of instructions."""
+    """Return every major and swizzle of both operands; every N, and some N of several instructions; every
+    modifier; and M of several instructions."""
     swizzles = ("none", "32B", "64B", "128B")
     found = []
     for mix in MIXES:

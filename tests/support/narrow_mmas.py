@@ -1,11 +1,11 @@
-"""Kernels that multiply types of 4 and 6 bits, which TMA pads on their way to shared memory."""
+"""Kernels that multiply 4-bit and 6-bit types, which TMA pads in shared memory."""
 
 import itertools
 
 import ml_dtypes
 import numpy as np
 
-#: By MLIR type: NumPy's of numbers, and bits of one in global memory.
+#: By MLIR type: the NumPy type, and the bits of an element in global memory.
 TYPES = {
     "f8E4M3FN": (ml_dtypes.float8_e4m3fn, 8),
     "f8E5M2": (ml_dtypes.float8_e5m2, 8),
@@ -17,12 +17,12 @@ NARROW = [type_ for type_, (_, bits) in TYPES.items() if bits < 8]
 
 M, N, K = 128, 48, 256
 
-#: Where the product begins in A and B along K.
+#: The first k of the GEMM in A and B.
 FIRST = 128
 
 
 def packed(numbers, bits):
-    """Rows of numbers, bit after bit, low bits first."""
+    """Return rows of numbers as packed bits, low bits first."""
     codes = numbers.view(np.uint8)[..., None]
     return np.packbits(
         np.unpackbits(codes, axis=-1, bitorder="little")[..., :bits].reshape(len(numbers), -1),
@@ -32,13 +32,13 @@ def packed(numbers, bits):
 
 
 def held(type_):
-    """What memory holds of a type, elements in one of these, and the coordinate of element FIRST."""
+    """Return the type of a matrix in memory, and the elements of its rows in that type."""
     bits = TYPES[type_][1]
     return (type_, K) if bits == 8 else ("i8", K * bits // 8)
 
 
 def kernel(a, b, scaled=False):
-    """The product of 128 along K; with factors of its blocks of 32, if it is scaled."""
+    """Return a GEMM of K = 128; if `scaled`, with one scale factor for each 32 elements along K."""
     (a_held, a_k), (b_held, b_k) = held(a), held(b)
     multiplied, more, loads = '"smem.mma"(%a, %b) : (!a, !b)', "", ""
     if scaled:
@@ -71,12 +71,12 @@ gpu.module @kernels {{
     %a = "smem.alloc"() : () -> !a
     %b = "smem.alloc"() : () -> !b
     {loads}
-    %pipeline = "smem.create_pipeline"() {{stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32}} : () -> !pipeline
-    "smem.elect"() ({{
+    %pipeline = "smem.create_pipeline"() {{stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32}}
+    : () -> !pipeline "smem.elect"() ({{
       %slot = "smem.producer_acquire"(%pipeline, %c0) : (!pipeline, index) -> index
-      "smem.tma_load"(%A, %a, %pipeline, %c0, %c0, %first) : (!A, !a, !pipeline, index, index, index) -> ()
-      "smem.tma_load"(%B, %b, %pipeline, %c0, %first, %c0) : (!B, !b, !pipeline, index, index, index) -> ()
-      "smem.producer_commit"(%pipeline, %c0) : (!pipeline, index) -> ()
+      "smem.tma_load"(%A, %a, %pipeline, %c0, %c0, %first) : (!A, !a, !pipeline, index, index, index) ->
+      () "smem.tma_load"(%B, %b, %pipeline, %c0, %first, %c0) : (!B, !b, !pipeline, index, index, index)
+      -> () "smem.producer_commit"(%pipeline, %c0) : (!pipeline, index) -> ()
     }}) {{scope = "block"}} : () -> ()
     %slot = "smem.consumer_wait"(%pipeline, %c0) : (!pipeline, index) -> index
     %flying = {multiplied} -> !flying
@@ -89,7 +89,7 @@ gpu.module @kernels {{
 
 
 def drawn(type_, rows, seed):
-    """Numbers of which sums of products are exact, and what memory holds of them."""
+    """Return random numbers whose sums of products are exact, and their representation in memory."""
     dtype, bits = TYPES[type_]
     random = np.random.default_rng(seed)
     numbers = (random.integers(-3, 4, (rows, K)) / 2).astype(dtype)

@@ -1,10 +1,10 @@
-"""The text of a kernel of one warpgroup that multiplies two tiles by one `smem.mma`."""
+"""The text of a kernel with one warpgroup and one `smem.mma`."""
 
 SWIZZLES = ("none", "32B", "64B", "128B")
 
 
 def product(a: str, a_type: str, b: str, b_type: str, m: int, n: int) -> str:
-    """The mma of two tiles, and the store of its result to %D."""
+    """Return the mma of two tiles, and the store of its result to %D."""
     flying = f"!smem.fragment<tensor<{m}x{n}xf32>, #smem.in_flight>"
     ready = f"!smem.fragment<tensor<{m}x{n}xf32>, #smem.accumulator>"
     return f"""
@@ -15,7 +15,7 @@ def product(a: str, a_type: str, b: str, b_type: str, m: int, n: int) -> str:
 
 
 def kernel(a: str, b: str, m: int, n: int, body: str) -> str:
-    """A kernel `product(A, B, D)` of one warpgroup."""
+    """Return a kernel `product(A, B, D)` with one warpgroup."""
     return f"""
 gpu.module @kernels {{
   gpu.func @product(%A: {a} {{smem.name = "A"}}, %B: {b} {{smem.name = "B"}},

@@ -1,4 +1,4 @@
-"""What a product must be, and how far the tensor core may be from it."""
+"""Random operands, and the error bound of an mma."""
 
 import ml_dtypes
 import numpy as np
@@ -7,13 +7,13 @@ DTYPES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16}
 
 
 def operand(rows: int, columns: int, element: str, row_major: bool, seed: int) -> np.ndarray:
-    """A random normal matrix of that element type and order."""
+    """Return a matrix of normally distributed numbers, of an element type and order."""
     values = np.random.default_rng(seed).standard_normal((rows, columns))
     return np.asarray(values.astype(DTYPES[element]), order="C" if row_major else "F")
 
 
 def assert_product(d: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
-    """Checks D = A * B against float64; the largest error as a part of the bound.
+    """Check D = A * B against float64; return the largest error as a fraction of the bound.
 
     Products of 16-bit types are exact in f32. Each of the K additions aligns its terms to the largest
     one and truncates below 2^-23 of it, and no partial sum is larger than the sum of magnitudes:
@@ -22,6 +22,6 @@ def assert_product(d: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
     wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
     bound = 2 * a.shape[1] * 2.0**-23 * (np.abs(wide_a) @ np.abs(wide_b))
     error = np.abs(d.astype(np.float64) - wide_a @ wide_b)
-    part = float((error / bound).max())
-    assert part <= 1, f"the error is {part:.3g} times the bound"
-    return part
+    fraction = float((error / bound).max())
+    assert fraction <= 1, f"the error is {fraction:.3g} times the bound"
+    return fraction

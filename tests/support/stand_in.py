@@ -1,4 +1,4 @@
-"""A stand-in for cuda-core and cuda-bindings, which says what a launch hands to the driver."""
+"""A stand-in for cuda-core and cuda-bindings that records the arguments of the driver's functions."""
 
 import ctypes
 import enum
@@ -15,7 +15,7 @@ class Result(enum.IntEnum):
 
 
 class View:
-    """An array as cuda-core sees it; `OnGpu` describes itself."""
+    """cuda-core's view of an array; `OnGpu` has it already."""
 
     @classmethod
     def from_any_interface(cls, array, stream_ptr):
@@ -40,7 +40,7 @@ class OnGpu:
 
 
 class Map:
-    """An encoded tensor map: 128 bytes of its number."""
+    """An encoded tensor map: its number, repeated in 128 bytes."""
 
     def __init__(self, number):
         self._bytes = ctypes.create_string_buffer(bytes([number]) * 128, 128)
@@ -49,7 +49,7 @@ class Map:
         return ctypes.addressof(self._bytes)
 
 
-def _core(asked):
+def _core(calls):
     class Stream:
         def __init__(self, handle):
             self.handle = handle
@@ -68,7 +68,7 @@ def _core(asked):
         def set_current(self):
             if self.device_id >= len(CONTEXTS):
                 raise RuntimeError("invalid device ordinal")
-            asked.current.append(CONTEXTS[self.device_id])
+            calls.current.append(CONTEXTS[self.device_id])
 
     class ObjectCode:
         @classmethod
@@ -83,35 +83,35 @@ def _core(asked):
     return core
 
 
-def _driver(asked):
+def _driver(calls):
     def allow(attribute, value, handle, device):
         assert attribute == "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"
-        asked.shared.append((handle, value))
-        return (asked.refusals.get("allow", Result.CUDA_SUCCESS),)
+        calls.shared.append((handle, value))
+        return (calls.refusals.get("allow", Result.CUDA_SUCCESS),)
 
     def function(kernel):
-        return asked.refusals.get("load", Result.CUDA_SUCCESS), f"function of {kernel}"
+        return calls.refusals.get("load", Result.CUDA_SUCCESS), f"function of {kernel}"
 
     def encode(*arguments):
-        asked.maps.append(arguments)
-        return asked.refusals.get("encode", Result.CUDA_SUCCESS), Map(len(asked.maps))
+        calls.maps.append(arguments)
+        return calls.refusals.get("encode", Result.CUDA_SUCCESS), Map(len(calls.maps))
 
     def start(config, function, address, extra):
         assert extra == 0
         launch = types.SimpleNamespace(**vars(config))
-        launch.function, launch.address, launch.context = function, address, asked.current[-1]
-        asked.launches.append(launch)
-        return (asked.refusals.get("launch", Result.CUDA_SUCCESS),)
+        launch.function, launch.address, launch.context = function, address, calls.current[-1]
+        calls.launches.append(launch)
+        return (calls.refusals.get("launch", Result.CUDA_SUCCESS),)
 
     def occupancy(function, config):
-        asked.occupancies.append(types.SimpleNamespace(**vars(config)))
-        along = config.attrs[0].value.clusterDim
-        room = asked.processors // (along.x * along.y * along.z)
-        return asked.refusals.get("occupancy", Result.CUDA_SUCCESS), room
+        calls.occupancies.append(types.SimpleNamespace(**vars(config)))
+        extent = config.attrs[0].value.clusterDim
+        clusters = calls.processors // (extent.x * extent.y * extent.z)
+        return calls.refusals.get("occupancy", Result.CUDA_SUCCESS), clusters
 
     def push(context):
-        asked.current.append(context)
-        return (asked.refusals.get("push", Result.CUDA_SUCCESS),)
+        calls.current.append(context)
+        return (calls.refusals.get("push", Result.CUDA_SUCCESS),)
 
     def attribute():
         return types.SimpleNamespace(
@@ -141,21 +141,22 @@ def _driver(asked):
     driver.cuKernelSetAttribute, driver.cuKernelGetFunction = allow, function
     driver.cuTensorMapEncodeTiled, driver.cuLaunchKernelEx = encode, start
     driver.cuOccupancyMaxActiveClusters = occupancy
-    driver.cuCtxGetCurrent = lambda: (Result.CUDA_SUCCESS, asked.current[-1])
+    driver.cuCtxGetCurrent = lambda: (Result.CUDA_SUCCESS, calls.current[-1])
     driver.cuCtxPushCurrent = push
-    driver.cuCtxPopCurrent = lambda: (Result.CUDA_SUCCESS, asked.current.pop())
+    driver.cuCtxPopCurrent = lambda: (Result.CUDA_SUCCESS, calls.current.pop())
     return driver
 
 
 def install(monkeypatch):
-    """Puts the stand-in in cuda-core's place; what it was asked for, and what it shall refuse."""
-    asked = types.SimpleNamespace(
+    """Replace cuda-core by the stand-in; return its recorded calls, and the refusals that tests may
+    set."""
+    calls = types.SimpleNamespace(
         launches=[], shared=[], maps=[], current=[0], refusals={}, occupancies=[], processors=132
     )
     utils = types.ModuleType("utils")
     utils.StridedMemoryView = View
     package, bindings = types.ModuleType("cuda"), types.ModuleType("bindings")
-    package.core, bindings.driver = _core(asked), _driver(asked)
+    package.core, bindings.driver = _core(calls), _driver(calls)
     package.bindings, package.core.utils = bindings, utils
     for name, stand_in in {
         "cuda": package,
@@ -165,11 +166,10 @@ def install(monkeypatch):
         "cuda.bindings.driver": bindings.driver,
     }.items():
         monkeypatch.setitem(sys.modules, name, stand_in)
-    return asked
+    return calls
 
 
 def parameters(launch, *types_):
-    """The values that a launch's parameters point to, read as those types of ctypes; what was
-    launched must still be there."""
+    """Return the values of a launch's parameters as types of ctypes; the launch must still be alive."""
     pointers = (ctypes.c_void_p * len(types_)).from_address(launch.address)
     return [t.from_address(p) for t, p in zip(types_, pointers, strict=True)]

@@ -1,1 +1,1 @@
-"""What calls a kernel on arrays: it is generated and compiled when needed, and launched."""
+"""Calls of GEMM kernels on arrays: a kernel is generated and compiled when needed, then launched."""

@@ -1,4 +1,4 @@
-"""The GPU that is current: what was tuned is remembered by its name."""
+"""The current GPU, whose name is part of the key of tuned configurations."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from ....runtime import LaunchError
 
 
 def gpu_name(device: int | None = None) -> str:
-    """The name of a GPU, the current one or else the first if no number is given; it is current then.
+    """Make a GPU current and return its name.
+
+    Args:
+        device: the GPU's number; if None, the current GPU, or the first.
 
     Raises:
-        LaunchError: if there is none.
+        LaunchError: if there is no such GPU.
     """
     from cuda.core import Device
 

@@ -1,4 +1,4 @@
-"""New arrays, and current streams, of the library that an operand comes from."""
+"""New arrays and current streams of the library that an operand belongs to."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from ..generator.problem import ProblemError
 
-#: What libraries call MLIR's element types, where their names differ.
+#: The libraries' names of MLIR's element types.
 _NAMES = {
     "bf16": "bfloat16",
     "f16": "float16",
@@ -19,29 +19,28 @@ _NAMES = {
     "ui8": "uint8",
 }
 
-
-#: Packages of JAX's arrays, whose streams are its own.
+#: Packages of JAX's arrays. JAX does not expose its streams.
 _JAX = ("jax", "jaxlib")
 
 
 def element_named(dtype: Any) -> str:
-    """MLIR's name of a library's element type, or of its name; as it is if MLIR has none of these."""
+    """Return MLIR's name of a library's dtype or of its name; the name itself if no MLIR type fits."""
     name = getattr(dtype, "name", None) or str(getattr(dtype, "__name__", dtype))
     name = name.removeprefix("torch.")
     return {theirs: ours for ours, theirs in _NAMES.items()}.get(name, name)
 
 
 def empty(like: Any, shape: tuple[int, int], element: str, contiguous: int = 1) -> Any:
-    """A new matrix in the memory where `like` is, of the same library.
+    """Return a new matrix of the same library and in the same memory as `like`.
 
     Args:
         like: an array.
         shape: (rows, columns).
         element: MLIR's name of the element type.
-        contiguous: the dimension along which neighbours are adjacent.
+        contiguous: the contiguous dimension.
 
     Raises:
-        ProblemError: if the library is none that we know.
+        ProblemError: if the library is not supported.
     """
     name = _NAMES[element]
     extents = shape if contiguous == 1 else shape[::-1]
@@ -53,7 +52,7 @@ def empty(like: Any, shape: tuple[int, int], element: str, contiguous: int = 1) 
         case "jax" | "jaxlib":
             import jax.numpy as jnp
 
-            # Written in place: nobody else has this array yet.
+            # The kernel writes it in place; no other code has this array yet.
             made = jnp.zeros(extents, dtype=name, device=like.device).block_until_ready()
         case other:
             raise ProblemError(
@@ -71,12 +70,12 @@ def _numpy_dtype(name: str) -> Any:
 
 
 def library(array: Any) -> str:
-    """The top-level package that an array's type comes from."""
+    """Return the top-level package of an array's type."""
     return type(array).__module__.partition(".")[0]
 
 
 def current_stream(array: Any) -> int | None:
-    """The stream that the array's library enqueues work on now; None for the legacy default stream."""
+    """Return the current stream of the array's library; None for the legacy default stream."""
     match library(array):
         case "torch":
             return sys.modules["torch"].cuda.current_stream(array.device).cuda_stream or None
@@ -86,16 +85,16 @@ def current_stream(array: Any) -> int | None:
 
 
 def wait_for(array: Any) -> None:
-    """Waits for what computes an array, if its library has streams of which nobody is told."""
+    """Wait until an array is computed, if its library does not expose its streams."""
     if library(array) in _JAX:
         array.block_until_ready()
 
 
 def assign(out: Any, values: Any) -> None:
-    """Writes an array to another of its library and shape, after what its current stream holds.
+    """Copy an array to another of the same library and shape, on the library's current stream.
 
     Raises:
-        ProblemError: if the library is none whose arrays can be written.
+        ProblemError: if the library's arrays cannot be written.
     """
     match library(out):
         case "torch":
@@ -109,7 +108,7 @@ def assign(out: Any, values: Any) -> None:
 
 
 def finish(array: Any) -> None:
-    """Waits for a product whose library would not."""
+    """Wait for a GEMM whose result belongs to a library that does not expose its streams."""
     if library(array) in _JAX:
         from cuda.core import LEGACY_DEFAULT_STREAM
 

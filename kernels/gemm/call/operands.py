@@ -1,4 +1,4 @@
-"""Arrays on a GPU as the operands of a product: shapes, element types, which dimension is contiguous."""
+"""Arrays on a GPU as operands of a GEMM: shapes, element types, contiguous dimensions."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from math import ceil
 
 from ....layout.elements import UNIT_BYTES
-from ....runtime import Matrix, Seen
+from ....runtime import DeviceArray, Matrix
 from ..generator.problem import Problem, ProblemError
 
 
 @dataclass(frozen=True)
 class Operands:
-    """What is known of a product's matrices.
+    """The properties of a GEMM's matrices.
 
     Attributes:
-        problem: element types and majors.
+        problem: element types and major-ness.
         m, n, k: extents.
         device: the number of their GPU.
     """
@@ -27,18 +27,18 @@ class Operands:
     device: int
 
 
-def operands(a: Seen, b: Seen, out: Seen) -> Operands:
-    """The operands of `out = a @ b`: `a` (M, K), `b` (K, N), `out` (M, N).
+def operands(a: DeviceArray, b: DeviceArray, out: DeviceArray) -> Operands:
+    """Return the operands of `out = a @ b`: `a` (M, K), `b` (K, N), `out` (M, N).
 
     Raises:
-        ProblemError: if shapes, strides or element types are none of a product.
+        ProblemError: if shapes, strides or element types do not fit a GEMM.
     """
     for name, each in (("A", a), ("B", b), ("C", out)):
         _check(name, each, a)
     (m, k), (rows, n) = a.matrix.shape, b.matrix.shape
     if rows != k:
         raise ProblemError(
-            f"A is {_by(a)} and B {_by(b)}; expected a B of {k} rows, as many as A has columns"
+            f"A is {_by(a)} and B is {_by(b)}; expected a B of {k} rows, the number of A's columns"
         )
     if out.matrix.shape != (m, n):
         raise ProblemError(f"C is {_by(out)}; expected {m}x{n} for A of {_by(a)} and B of {_by(b)}")
@@ -52,13 +52,14 @@ def operands(a: Seen, b: Seen, out: Seen) -> Operands:
 
 
 def whole_columns(n: int, item_bytes: int) -> int:
-    """The columns that TMA writes of a row of `n`: whole units of 16 bytes (measured on an H200: zeros
-    beyond the row's end)."""
+    """Return the columns that TMA writes for a row of `n`: whole units of 16 bytes.
+
+    Measured on an H200: TMA writes zeros after the row's end."""
     unit = UNIT_BYTES // item_bytes
     return ceil(n / unit) * unit
 
 
-def _check(name: str, each: Seen, first: Seen) -> None:
+def _check(name: str, each: DeviceArray, first: DeviceArray) -> None:
     shape = each.matrix.shape
     if len(shape) != 2:
         raise ProblemError(f"{name} has the shape {list(shape)}; expected a matrix")
@@ -66,19 +67,19 @@ def _check(name: str, each: Seen, first: Seen) -> None:
         raise ProblemError(f"{name} has no elements in {list(shape)}")
     if each.device != first.device:
         raise ProblemError(
-            f"{name} is on GPU {each.device}, but A on GPU {first.device}; one kernel takes both"
+            f"{name} is on GPU {each.device}, but A is on GPU {first.device}; expected the same GPU"
         )
 
 
-def _by(each: Seen) -> str:
+def _by(each: DeviceArray) -> str:
     return "x".join(map(str, each.matrix.shape))
 
 
 def contiguous_dim(name: str, matrix: Matrix, usual: int) -> int:
-    """The dimension along which neighbours are adjacent; of two, the one that TMA takes, or the usual.
+    """Return the contiguous dimension; if both are, the one whose other stride TMA accepts, or `usual`.
 
     Raises:
-        ProblemError: if there is none.
+        ProblemError: if no dimension is contiguous.
     """
     dims = [d for d in (usual, 1 - usual) if matrix.strides[d] == 1 or matrix.shape[d] == 1]
     if not dims:
@@ -89,5 +90,5 @@ def contiguous_dim(name: str, matrix: Matrix, usual: int) -> int:
 
 
 def _fits(matrix: Matrix, dim: int) -> bool:
-    """Whether TMA can step along a dimension."""
+    """Return whether TMA accepts the stride of a dimension."""
     return matrix.shape[dim] == 1 or matrix.strides[dim] * matrix.item_bytes % UNIT_BYTES == 0

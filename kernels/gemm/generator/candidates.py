@@ -1,4 +1,4 @@
-"""The configurations that are worth a measurement, for a product of given extents."""
+"""The configurations to measure for a GEMM of given extents."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from math import gcd
 from .config import Config, ConfigError
 from .problem import Problem, item_bytes
 
-#: How many are tried at most.
-MOST = 16
+#: The maximal number of candidates.
+MAX_CANDIDATES = 16
 
-#: (M, N) of tiles, and the warpgroups that multiply them. The first is tried once and not varied:
-#: the accumulators leave few registers to spare.
+#: (M, N) of tiles, and their consumer warpgroups. The first has a single candidate: its accumulators
+#: leave few registers for variants.
 _TILES = (
     (192, 192, 3),
     (128, 256, 2),
@@ -30,65 +30,65 @@ _TILES = (
     (64, 16, 1),
 )
 
-#: Bytes of a line of a tile along K, the widest swizzle's; and of a line that is stored at a time.
+#: Bytes of a tile's line along K, the width of the widest swizzle; and of a line of an epilogue tile.
 _LINE_BYTES, _STORED_BYTES = 128, 256
 
-_ONCE = _TILES[:1]
+_NOT_VARIED = _TILES[:1]
 
-#: Fewer stages than the first hide too little of the memory's latency, more than the second no more.
-_FEW_STAGES, _MOST_STAGES = 4, 8
+#: Fewer stages than the first do not hide the memory's latency; more than the second hide no more of it.
+_MIN_STAGES, _MAX_STAGES = 4, 8
 
-#: Multiprocessors of an H200. On another GPU the order is a little worse, and nothing else.
+#: Multiprocessors of an H200. On another GPU only the order of the candidates is less good.
 _MULTIPROCESSORS = 132
 
-#: Time, in multiplications of an element of C by the tensor cores: for each step of K what an element of
-#: the tile's edge costs to load, and once what an element costs to store. They only rank.
+#: Costs, in multiply-adds of the tensor cores: to load an element of the tile's edge for one k, and to
+#: store an element of C. They only rank the candidates.
 _LOAD, _STORE = 64, 256
 
 
 def candidates(problem: Problem, m: int, n: int, k: int) -> list[Config]:
-    """Configurations that fit, the likeliest first: of the two likeliest tiles several, of others one.
+    """Return configurations that fit, ranked by an estimate: several for the two best tiles, one for
+    others.
 
     Args:
-        problem: element types and majors.
-        m, n, k: the product's extents.
+        problem: element types and major-ness.
+        m, n, k: the GEMM's extents.
     """
     tiles = sorted(_TILES, key=lambda tile: _time(tile[0], tile[1], m, n, k))
-    varied = [tile for tile in tiles if tile not in _ONCE][:2]
+    varied = [tile for tile in tiles if tile not in _NOT_VARIED][:2]
     first, second = (list(_variants(problem, tile, m, n)) for tile in varied)
     rest = (list(_variants(problem, tile, m, n))[:1] for tile in tiles if tile not in varied)
-    return list(islice(chain(first, second[:3], *rest), MOST))
+    return list(islice(chain(first, second[:3], *rest), MAX_CANDIDATES))
 
 
 def _time(tile_m: int, tile_n: int, m: int, n: int, k: int) -> int:
-    """About how long the product takes with a tile: the time of a tile, as often as each multiprocessor
-    has one."""
+    """Estimate the time of a GEMM: the time of a tile, times the tiles of each multiprocessor."""
     tiles = -(-m // tile_m) * -(-n // tile_n)
-    inside, edge = tile_m * tile_n, tile_m + tile_n
-    return -(-tiles // _MULTIPROCESSORS) * (k * (inside + _LOAD * edge) + _STORE * inside)
+    area, edge = tile_m * tile_n, tile_m + tile_n
+    return -(-tiles // _MULTIPROCESSORS) * (k * (area + _LOAD * edge) + _STORE * area)
 
 
 def _variants(problem: Problem, tile: tuple[int, int, int], m: int, n: int) -> Iterator[Config]:
-    """The configurations of a tile that fit and that differ for a product of so many rows and columns."""
+    """Yield the configurations of a tile that fit and that differ for M rows and N columns."""
     tile_m, tile_n, consumers = tile
     rows, columns = -(-m // tile_m), -(-n // tile_n)
     width = gcd(tile_n, _STORED_BYTES // item_bytes(problem.c))
     depth = _LINE_BYTES // item_bytes(problem.a)
     base = Config((tile_m, tile_n, depth), consumers=consumers, store_columns=width)
     narrow = replace(base, store_columns=width // 2)
-    if base.most_stages(problem) < min(_FEW_STAGES, narrow.most_stages(problem)):
+    if base.max_stages(problem) < min(_MIN_STAGES, narrow.max_stages(problem)):
         base = narrow
     clusters = ((2, 1), (1, 2))
     groups = (8, 32)
     for config in (
         base,
         *(replace(base, cluster=c) for c in clusters if rows >= c[0] and columns >= c[1]),
-        # Groups of all rows are the same, however many more they would hold.
+        # All groups that hold all rows are equal.
         *(replace(base, group=g) for g in groups if min(g, rows) != min(base.group, rows)),
         replace(base, store_columns=base.store_columns // 2, store_buffers=2 * base.store_buffers),
         replace(base, store_buffers=1),
     ):
-        fitting = replace(config, stages=min(_MOST_STAGES, config.most_stages(problem)))
+        fitting = replace(config, stages=min(_MAX_STAGES, config.max_stages(problem)))
         try:
             fitting.check(problem)
         except ConfigError:

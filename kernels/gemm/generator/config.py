@@ -1,4 +1,4 @@
-"""What is chosen for a GEMM kernel: tile, stages, cluster, order; and whether it fits."""
+"""The configuration of a GEMM kernel: tile, stages, cluster, rasterization; and whether it fits."""
 
 from __future__ import annotations
 
@@ -14,43 +14,43 @@ from ....layout.instruction import INSTRUCTION_K_BYTES
 from ....layout.wgmma import INSTRUCTION_M
 from .problem import Problem, item_bytes, multiplicand
 
-#: Registers of a thread of the producer and of a consumer, by how many consumers there are: the
-#: producer gives up what they take.
+#: Registers of a thread of the producer and of a consumer, by the number of consumers: the producer
+#: releases the registers that the consumers need (`setmaxnreg`).
 REGISTERS = {1: (40, 248), 2: (40, 232), 3: (32, 160)}
 
-#: Those of a consumer that its accumulator can have; with 16 more, ptxas 13.5 spills or gives up.
+#: The registers of a consumer that its accumulator can have; with 16 more, ptxas 13.5 spills or fails.
 _ACCUMULATOR_REGISTERS = {1: 208, 2: 160, 3: 96}
 
-#: A consumer releases a stage when the mma of the next is under way, so it holds two.
-_FEWEST_STAGES = 2
+#: A consumer releases a stage while the mma of the next stage is in flight, so it holds two.
+_MIN_STAGES = 2
 
-#: Blocks of a cluster along M or N.
+#: CTAs of a cluster along M or N.
 _CLUSTER_EXTENTS = (1, 2, 4)
 
-#: Lines of a tile that the swizzle's pattern has; a block of a cluster loads whole patterns of a tile.
-_PATTERN_LINES = 8
+#: Lines of a swizzle atom; a CTA of a cluster loads whole atoms of a tile.
+_ATOM_LINES = 8
 
-#: Columns of an accumulator that lie in registers of their own: N is a multiple of that, and so is
-#: what is stored at a time.
-_COLUMN_STEP = 8
+#: Columns of an accumulator that have their own registers: N and the columns of an epilogue tile are
+#: multiples of it.
+_COLUMN_MULTIPLE = 8
 
 
 class ConfigError(ValueError):
-    """A configuration that cannot be; the message has the arithmetic."""
+    """A configuration that does not fit; the message has the arithmetic."""
 
 
 @dataclass(frozen=True)
 class Config:
-    """A kernel's shape.
+    """The configuration of a kernel.
 
     Attributes:
-        tile: (M, N, K) of what a block computes at a time, in elements.
-        stages: K steps of A and B that shared memory holds.
-        cluster: blocks of a cluster along M and N; they share A along N and B along M.
-        consumers: warpgroups that multiply; each has an equal part of the tile's rows.
-        group: rows of clusters that are worked on together, so that L2 holds what they share.
-        store_columns: columns of the result that a warpgroup stores at a time.
-        store_buffers: tiles of that width, for all warpgroups, that may be under way.
+        tile: (M, N, K) of a CTA's tile, in elements; K is that of a K block.
+        stages: K blocks of A and B in shared memory.
+        cluster: CTAs of a cluster along M and N; they share A along N and B along M (multicast).
+        consumers: consumer warpgroups; each has an equal part of the tile's rows.
+        group: rows of clusters in a rasterization group, whose A and B L2 holds.
+        store_columns: columns of an epilogue tile, which a warpgroup stores at a time.
+        store_buffers: epilogue tiles in shared memory, for all warpgroups.
     """
 
     tile: tuple[int, int, int] = (128, 256, 64)
@@ -62,11 +62,12 @@ class Config:
     store_buffers: int = 2
 
     def grid(self, m: int, n: int, resident: int) -> tuple[int, int]:
-        """Blocks along x and y: as many clusters as run at a time, or as there are tiles for.
+        """Return the CTAs along x and y: the clusters that run at the same time, or fewer if C has
+        fewer tiles.
 
         Args:
             m, n: rows and columns of the result.
-            resident: blocks that run at a time (`Kernel.resident_blocks`).
+            resident: CTAs that run at the same time (`Kernel.resident_blocks`).
         """
         along_m, along_n = self.cluster
         tiles = ceil(m / (self.tile[0] * along_m)) * ceil(n / (self.tile[1] * along_n))
@@ -74,10 +75,10 @@ class Config:
         return clusters * along_m, along_n
 
     def check(self, problem: Problem) -> None:
-        """Checks that there can be such a kernel for a problem.
+        """Check that the configuration fits a problem.
 
         Raises:
-            ConfigError: if there cannot; the message says what would fit.
+            ConfigError: if it does not; the message states what would fit.
         """
         self._check_numbers()
         self._check_tile(problem)
@@ -87,27 +88,27 @@ class Config:
             self._refuse_shared(problem)
 
     def shared_bytes(self, problem: Problem) -> int:
-        """Bytes of shared memory that a block takes."""
+        """Return the bytes of shared memory of a CTA."""
         return sum(self._shared(problem))
 
     @property
     def stores(self) -> int:
-        """The parts in which a tile of the result is stored."""
+        """The number of epilogue tiles of a CTA's tile."""
         return self.consumers * (self.tile[1] // self.store_columns)
 
     @property
     def store_stages(self) -> int:
-        """Stages of the pipeline by which buffers are handed out: each is of one part of every tile, so that
-        the warpgroup that waits for it sees all of its phases."""
+        """The stages of the epilogue pipeline. A stage belongs to one epilogue tile of every tile, so the
+        warpgroup that waits for it observes all of its phases."""
         return self.stores * ceil(self.store_buffers / self.stores)
 
-    def most_stages(self, problem: Problem) -> int:
-        """How many stages fit beside what is stored; 0 or fewer if none do."""
+    def max_stages(self, problem: Problem) -> int:
+        """Return the number of stages that fit next to the epilogue tiles; 0 or less if none fit."""
         none, one = (replace(self, stages=stages).shared_bytes(problem) for stages in (0, 1))
         return (MAX_BYTES - none) // (one - none)
 
     def _check_numbers(self) -> None:
-        least = {"stages": _FEWEST_STAGES, "group": 1, "store_columns": 1, "store_buffers": 1}
+        least = {"stages": _MIN_STAGES, "group": 1, "store_columns": 1, "store_buffers": 1}
         for name, lowest in least.items():
             if getattr(self, name) < lowest:
                 raise ConfigError(f"{name} is {getattr(self, name)}; expected {lowest} or more")
@@ -121,7 +122,7 @@ class Config:
         step = INSTRUCTION_K_BYTES // item_bytes(problem.a)
         for name, extent, of, why in (
             ("M", self.tile[0], rows, f"{self.consumers} consumers of {INSTRUCTION_M} rows each"),
-            ("N", self.tile[1], _COLUMN_STEP, "columns of an instruction"),
+            ("N", self.tile[1], _COLUMN_MULTIPLE, "columns of an instruction"),
             ("K", self.tile[2], step, f"{INSTRUCTION_K_BYTES} bytes of {problem.a}"),
         ):
             if extent < of or extent % of:
@@ -129,8 +130,8 @@ class Config:
                     f"the tile's {name} is {extent}; expected a multiple of {of} ({why}), for example "
                     f"{_nearest(extent, of)}"
                 )
-        # What TMA stores has lines of whole 16 bytes.
-        columns = max(_COLUMN_STEP, UNIT_BYTES // item_bytes(problem.c))
+        # TMA stores lines whose sizes are multiples of 16 bytes.
+        columns = max(_COLUMN_MULTIPLE, UNIT_BYTES // item_bytes(problem.c))
         fitting = [c for c in range(columns, self.tile[1] + 1, columns) if self.tile[1] % c == 0]
         if self.store_columns not in fitting:
             raise ConfigError(
@@ -143,34 +144,36 @@ class Config:
         extents = all(extent in _CLUSTER_EXTENTS for extent in self.cluster)
         if not extents or along_m * along_n > MAX_BLOCKS:
             raise ConfigError(
-                f"the cluster is {along_m}x{along_n} blocks; expected {_either(_CLUSTER_EXTENTS)} along "
-                f"M and N, and at most {MAX_BLOCKS} blocks"
+                f"the cluster is {along_m}x{along_n} CTAs; expected {_either(_CLUSTER_EXTENTS)} along "
+                f"M and N, and at most {MAX_BLOCKS} CTAs"
             )
         m, n, k = self.tile
         a = ("A", "M", m) if problem.a_major == "k" else ("A", "K", k)
         b = ("B", "N", n) if problem.b_major == "k" else ("B", "K", k)
-        for (name, dim, extent), blocks in ((a, along_n), (b, along_m)):
-            of = blocks * _PATTERN_LINES
-            if blocks > 1 and extent % of:
+        for (name, dim, extent), ctas in ((a, along_n), (b, along_m)):
+            of = ctas * _ATOM_LINES
+            if ctas > 1 and extent % of:
                 raise ConfigError(
-                    f"{blocks} blocks share the load of {name} along {dim}, of which the tile has "
-                    f"{extent}; expected a multiple of {blocks} * {_PATTERN_LINES} = {of}, for example "
-                    f"{_nearest(extent, of)}"
+                    f"{ctas} CTAs share the load of {name} along {dim}, where the tile has "
+                    f"{extent} elements; expected a multiple of {ctas} * {_ATOM_LINES} = {of}, for "
+                    f"example {_nearest(extent, of)}"
                 )
 
     def _check_registers(self) -> None:
         m, n, _ = self.tile
-        blocks = m // self.consumers // INSTRUCTION_M
-        needed, limit = blocks * n // 2, _ACCUMULATOR_REGISTERS[self.consumers]
+        mma_tiles = m // self.consumers // INSTRUCTION_M
+        needed, limit = mma_tiles * n // 2, _ACCUMULATOR_REGISTERS[self.consumers]
         if needed > limit:
+            most = limit * 2 // mma_tiles
             raise ConfigError(
                 f"a thread of {self.consumers} consumers has at most {limit} registers for its "
-                f"accumulator of {m // self.consumers}x{n}, which takes {blocks} * {n} / 2 = {needed}; "
-                f"expected N up to {limit * 2 // blocks // _COLUMN_STEP * _COLUMN_STEP}"
+                f"accumulator of {m // self.consumers}x{n}, which takes {mma_tiles} * {n} / 2 = "
+                f"{needed}; expected N up to {most // _COLUMN_MULTIPLE * _COLUMN_MULTIPLE}"
             )
 
     def _shared(self, problem: Problem) -> tuple[int, int, int]:
-        """Bytes of the stages, of the tiles that are stored, and of the mbarriers of their pipelines."""
+        """Return the bytes of the stages, of the epilogue tiles, and of the mbarriers of both
+        pipelines."""
         m, n, k = self.tile
         stage = m * k * item_bytes(problem.a) + k * n * item_bytes(problem.b)
         buffer = m // self.consumers * self.store_columns * item_bytes(problem.c)
@@ -181,26 +184,26 @@ class Config:
         m, n, k = self.tile
         stages, store, barriers = self._shared(problem)
         a, b, c = (item_bytes(element) for element in (problem.a, problem.b, problem.c))
-        fitting = self.most_stages(problem)
+        fitting = self.max_stages(problem)
         raise ConfigError(
-            f"a block needs {stages + store + barriers} bytes of shared memory, but has {MAX_BYTES}: "
+            f"a CTA needs {stages + store + barriers} bytes of shared memory, but has {MAX_BYTES}: "
             f"{self.stages} stages * ({m} * {k} * {a} + {k} * {n} * {b}) = {stages}, "
             f"{self.store_buffers} buffers * {m // self.consumers} * {self.store_columns} * {c} = "
             f"{store} to store, ({self.stages} + {self.store_stages}) * {2 * MBARRIER_BYTES} = "
             f"{barriers} of mbarriers; "
-            + (f"{fitting} stages fit" if fitting >= _FEWEST_STAGES else "a smaller tile would fit")
+            + (f"{fitting} stages fit" if fitting >= _MIN_STAGES else "a smaller tile would fit")
         )
 
 
-def usual(problem: Problem, m: int, n: int, k: int) -> Config:
-    """A good guess for a problem of any size."""
+def default_config(problem: Problem, m: int, n: int, k: int) -> Config:
+    """Return the default configuration, which fits a problem of any extents."""
     depth = 128 * 8 // multiplicand(problem.a).bits
     columns = 128 if problem.c in ("bf16", "f16") else 64
     return Config(tile=(128, 256, depth), store_columns=columns)
 
 
 def _nearest(extent: int, of: int) -> str:
-    """The multiples on both sides of an extent, in words."""
+    """Return the next multiples below and above an extent, as text."""
     return _either(sorted({max(of, x * of) for x in (extent // of, -(-extent // of))}))
 
 

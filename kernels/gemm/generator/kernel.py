@@ -1,4 +1,7 @@
-"""The kernel: one warpgroup loads and stores tiles by TMA, the others multiply them."""
+"""The GEMM kernel: a producer warpgroup loads and stores tiles by TMA, consumer warpgroups issue the mma.
+
+The kernel is persistent and warp-specialized, as CUTLASS's `KernelTmaWarpSpecializedCooperative`.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,11 @@ from ....dialect import ops as smem
 from ....dialect.bindings import arith, gpu, ir, memref, nvvm, scf
 from .config import REGISTERS, Config
 from .problem import Problem
-from .schedule import TileLoop
+from .tile_scheduler import PersistentTileScheduler
 
 
 def build(problem: Problem, config: Config) -> Any:
-    """A module with the kernel `gemm(A, B, C)`: C = A * B, of any extents.
+    """Build a module with the kernel `gemm(A, B, C)`: C = A * B, of any extents.
 
     Raises:
         ConfigError: if the configuration does not fit the problem.
@@ -51,7 +54,7 @@ def build(problem: Problem, config: Config) -> Any:
 
 
 def _matrix_types(problem: Problem) -> list[Any]:
-    """The kernel's arguments: memrefs of any extents."""
+    """Return the types of the kernel's arguments: memrefs of any extents."""
     columns, rows = "[1, ?]", "[?, 1]"
     a = rows if problem.a_major == "k" else columns
     b = rows if problem.b_major == "n" else columns
@@ -62,18 +65,18 @@ def _matrix_types(problem: Problem) -> list[Any]:
 
 
 def _tile_element(name: str) -> Any:
-    """The element type of a tile of A or B: TMA rounds f32 to the tf32 that tensor cores read."""
+    """Return the element type of a tile of A or B: TMA rounds f32 to tf32, which tensor cores read."""
     return ir.Type.parse("tf32" if name == "f32" else name)
 
 
 def text(problem: Problem, config: Config) -> str:
-    """The module as text, which is what compiled kernels are remembered by."""
+    """Return the module as text, which is the key of the compiled kernel in the cache."""
     with new_context():
         return str(build(problem, config))
 
 
 class _Gemm:
-    """The body, at the current insertion point."""
+    """Builds the kernel's body at the current insertion point."""
 
     def __init__(self, problem: Problem, config: Config, a: Any, b: Any, c: Any) -> None:
         self.problem, self.config = problem, config
@@ -82,49 +85,52 @@ class _Gemm:
         self.tiles_a = smem.alloc((config.stages, m, k), _tile_element(problem.a))
         self.tiles_b = smem.alloc((config.stages, k, n), _tile_element(problem.b))
         self.rows = m // config.consumers
-        self.starts = range(0, n, config.store_columns)
-        stored = ir.Type.parse(problem.c)
+        self.first_columns = range(0, n, config.store_columns)
+        element = ir.Type.parse(problem.c)
         shape = (config.store_buffers, self.rows, config.store_columns)
-        self.tiles_c = smem.alloc(shape, stored)
-        # The thread that stores hands out buffers, so it is the producer.
-        self.buffers = smem.create_pipeline(config.store_stages, producers=1, consumers=1)
+        self.tiles_c = smem.alloc(shape, element)
+        # The thread that stores C grants buffers to the consumers, so it is the producer of this
+        # pipeline.
+        self.epilogue_pipeline = smem.create_pipeline(config.store_stages, producers=1, consumers=1)
         self.pipeline = smem.create_pipeline(config.stages, producers=1, consumers=config.consumers)
-        self.loop = TileLoop(config, memref.dim(a, _index(0)), memref.dim(b, _index(1)))
+        self.scheduler = PersistentTileScheduler(
+            config, memref.dim(a, _index(0)), memref.dim(b, _index(1))
+        )
         depth = memref.dim(a, _index(1))
-        self.steps = arith.divui(arith.addi(depth, _index(k - 1)), _index(k))
+        self.k_blocks = arith.divui(arith.addi(depth, _index(k - 1)), _index(k))
 
     def body(self) -> None:
         consumers = self.config.consumers
         producer_registers, consumer_registers = REGISTERS[consumers]
         smem.warp_specialize(
-            (1, producer_registers, lambda _: self.move()),
-            (consumers, consumer_registers, self.consume),
+            (1, producer_registers, lambda _: self.producer_warpgroup()),
+            (consumers, consumer_registers, self.consumer_warpgroup),
         )
 
-    def move(self) -> None:
-        """One thread loads, another stores."""
-        smem.elect(self.produce)
-        smem.elect(self.send, warp=1)
+    def producer_warpgroup(self) -> None:
+        """A thread of the first warp loads A and B, a thread of the second stores C."""
+        smem.elect(self.load)
+        smem.elect(self.store, warp=1)
 
-    def produce(self) -> None:
-        """One thread loads the tiles of all K steps of all of the block's tiles of C."""
-        # The next kernel may start as soon as blocks of this one end; this one reads and writes memory
-        # only when those before it are done.
+    def load(self) -> None:
+        """Load A and B of every K block of every tile of the CTA; one thread runs this."""
+        # The next kernel may start as soon as CTAs of this one end; this one reads and writes memory only
+        # after earlier kernels have ended (programmatic dependent launch).
         nvvm.griddepcontrol(nvvm.GridDepActionKind.launch_dependents)
         nvvm.griddepcontrol(nvvm.GridDepActionKind.wait)
         along_m, along_n = self.config.cluster
         depth = self.config.tile[2]
-        with self.loop.tiles() as (row, column, before):
-            for_k = scf.ForOp(_index(0), self.steps, _index(1))
+        with self.scheduler.tiles() as (row, column, first_index):
+            for_k = scf.ForOp(_index(0), self.k_blocks, _index(1))
             with ir.InsertionPoint(for_k.body):
-                step = arith.addi(before(self.steps), for_k.induction_variable)
+                index = arith.addi(first_index(self.k_blocks), for_k.induction_variable)
                 at = arith.muli(for_k.induction_variable, _index(depth))
-                slot = smem.producer_acquire(self.pipeline, step)
+                slot = smem.producer_acquire(self.pipeline, index)
                 smem.tma_load(
                     self.a,
                     smem.stage(self.tiles_a, slot),
                     self.pipeline,
-                    step,
+                    index,
                     (row, at),
                     multicast="y" if along_n > 1 else None,
                 )
@@ -132,80 +138,84 @@ class _Gemm:
                     self.b,
                     smem.stage(self.tiles_b, slot),
                     self.pipeline,
-                    step,
+                    index,
                     (at, column),
                     multicast="x" if along_m > 1 else None,
                 )
-                smem.producer_commit(self.pipeline, step)
+                smem.producer_commit(self.pipeline, index)
                 scf.yield_([])
 
-    def consume(self, warpgroup: Any) -> None:
-        """A warpgroup multiplies its rows of the tiles, and hands them over to be stored."""
+    def consumer_warpgroup(self, warpgroup: Any) -> None:
+        """Mainloop and epilogue of a consumer warpgroup for its rows of every tile of the CTA."""
         own_row = arith.muli(warpgroup, _index(self.rows))
-        with self.loop.tiles() as (_, _, before):
-            first = before(self.steps)
-            product = self.multiply(own_row, first)
-            for_k = scf.ForOp(_index(1), self.steps, _index(1), [product])
+        with self.scheduler.tiles() as (_, _, first_index):
+            first = first_index(self.k_blocks)
+            running = self.mma(own_row, first)
+            for_k = scf.ForOp(_index(1), self.k_blocks, _index(1), [running])
             with ir.InsertionPoint(for_k.body):
-                step = arith.addi(first, for_k.induction_variable)
-                product = self.multiply(own_row, step, for_k.inner_iter_args[0])
-                product = smem.wait(product, pending=1, in_flight=True)
-                smem.consumer_release(self.pipeline, arith.subi(step, _index(1)))
-                scf.yield_([product])
+                index = arith.addi(first, for_k.induction_variable)
+                running = self.mma(own_row, index, for_k.inner_iter_args[0])
+                running = smem.wait(running, pending=1, in_flight=True)
+                smem.consumer_release(self.pipeline, arith.subi(index, _index(1)))
+                scf.yield_([running])
             done = smem.wait(for_k.results[0])
-            last = arith.subi(arith.addi(first, self.steps), _index(1))
+            last = arith.subi(arith.addi(first, self.k_blocks), _index(1))
             smem.consumer_release(self.pipeline, last)
-            self.store(done, warpgroup, before(_index(1)))
+            self.epilogue(done, warpgroup, first_index(_index(1)))
 
-    def multiply(self, own_row: Any, step: Any, accumulator: Any = None) -> Any:
-        slot = smem.consumer_wait(self.pipeline, step)
+    def mma(self, own_row: Any, index: Any, accumulator: Any = None) -> Any:
+        """Wait for a stage of the pipeline and issue its mma."""
+        slot = smem.consumer_wait(self.pipeline, index)
         a = smem.stage(self.tiles_a, slot)
         if self.config.consumers > 1:
             a = smem.subtile(a, (own_row, 0), (self.rows, self.config.tile[2]))
         return smem.mma(a, smem.stage(self.tiles_b, slot), accumulator)
 
-    def store(self, done: Any, warpgroup: Any, number: Any) -> None:
-        """Hands the warpgroup's rows of a tile to the thread that stores, some columns at a time."""
-        for i, start in enumerate(self.starts):
-            step = arith.addi(self.first_store(number, warpgroup), _index(i))
-            smem.consumer_wait(self.buffers, step)
-            part = smem.columns(done, start, self.config.store_columns)
-            smem.store(part, self.buffer(step))
+    def epilogue(self, accumulator: Any, warpgroup: Any, tile: Any) -> None:
+        """Write the warpgroup's rows of a tile to shared memory, one epilogue tile at a time."""
+        for i, column in enumerate(self.first_columns):
+            index = arith.addi(self.first_store(tile, warpgroup), _index(i))
+            smem.consumer_wait(self.epilogue_pipeline, index)
+            columns = smem.columns(accumulator, column, self.config.store_columns)
+            smem.store(columns, self.buffer(index))
             smem.fence()
-            smem.consumer_release(self.buffers, step)
+            smem.consumer_release(self.epilogue_pipeline, index)
 
-    def buffer(self, step: Any) -> Any:
-        """The buffer of a store."""
-        return smem.stage(self.tiles_c, arith.remui(step, _index(self.config.store_buffers)))
+    def buffer(self, index: Any) -> Any:
+        """Return the buffer of the epilogue tile with a pipeline index."""
+        return smem.stage(self.tiles_c, arith.remui(index, _index(self.config.store_buffers)))
 
-    def first_store(self, number: Any, warpgroup: Any) -> Any:
-        """The first of the stores of a warpgroup's rows: one warpgroup after the other, tile by tile."""
-        turn = arith.addi(arith.muli(number, _index(self.config.consumers)), warpgroup)
-        return arith.muli(turn, _index(len(self.starts)))
+    def first_store(self, tile: Any, warpgroup: Any) -> Any:
+        """Return the pipeline index of a warpgroup's first epilogue tile: tile by tile, warpgroup by
+        warpgroup."""
+        before = arith.addi(arith.muli(tile, _index(self.config.consumers)), warpgroup)
+        return arith.muli(before, _index(len(self.first_columns)))
 
-    def send(self) -> None:
-        """One thread stores what the warpgroups have written, and gives the buffers back when it is
-        read."""
+    def store(self) -> None:
+        """Store the epilogue tiles to C by TMA, and grant each buffer again when it has been read; one
+        thread runs this."""
         count, stages = self.config.store_buffers, self.config.store_stages
-        # A store is still reading its buffer while the next one is started.
-        ahead = min(1, count - 1)
-        for step in range(count - ahead):
-            smem.producer_commit(self.buffers, _index(step))
-        with self.loop.tiles() as (row, column, before):
-            parts = scf.ForOp(_index(0), _index(self.config.stores), _index(1))
-            with ir.InsertionPoint(parts.body):
-                part, columns = parts.induction_variable, _index(len(self.starts))
-                warpgroup, start = arith.divui(part, columns), arith.remui(part, columns)
+        # One store may still read its buffer when the next one starts.
+        in_flight = min(1, count - 1)
+        for index in range(count - in_flight):
+            smem.producer_commit(self.epilogue_pipeline, _index(index))
+        with self.scheduler.tiles() as (row, column, first_index):
+            stores = scf.ForOp(_index(0), _index(self.config.stores), _index(1))
+            with ir.InsertionPoint(stores.body):
+                number, columns = stores.induction_variable, _index(len(self.first_columns))
+                warpgroup, start = arith.divui(number, columns), arith.remui(number, columns)
                 own = arith.addi(row, arith.muli(warpgroup, _index(self.rows)))
                 first = arith.muli(start, _index(self.config.store_columns))
-                step = arith.addi(self.first_store(before(_index(1)), _index(0)), part)
-                # The pipeline's stage is given back when the warpgroup has written the buffer.
-                smem.producer_acquire(self.buffers, arith.addi(step, _index(stages)))
-                smem.tma_store(self.buffer(step), self.c, (own, arith.addi(column, first)))
+                index = arith.addi(self.first_store(first_index(_index(1)), _index(0)), number)
+                # The warpgroup releases the stage when it has written the buffer.
+                smem.producer_acquire(self.epilogue_pipeline, arith.addi(index, _index(stages)))
+                smem.tma_store(self.buffer(index), self.c, (own, arith.addi(column, first)))
                 smem.tma_commit()
-                smem.tma_wait(ahead, read=True)
-                # The buffer that is read by now is that of the store to which it is handed next.
-                smem.producer_commit(self.buffers, arith.addi(step, _index(count - ahead)))
+                smem.tma_wait(in_flight, read=True)
+                # The store that has just been read frees the buffer of this pipeline index.
+                smem.producer_commit(
+                    self.epilogue_pipeline, arith.addi(index, _index(count - in_flight))
+                )
                 scf.yield_([])
         smem.tma_wait(0, read=True)
 

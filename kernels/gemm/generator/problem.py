@@ -1,4 +1,4 @@
-"""What a GEMM kernel computes: element types, and which dimensions are contiguous."""
+"""The problem of a GEMM kernel: element types and major-ness."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ....layout.wgmma import MN_MAJOR
 
 
 class ProblemError(ValueError):
-    """Operands that cannot be multiplied; the message says what can be."""
+    """Operands that cannot be multiplied; the message states what would fit."""
 
 
-#: The multiplicands by MLIR's names: what tensor cores read them as, and the element types that the
-#: result can have, the usual one first.
+#: By MLIR's element type of A and B: the type that tensor cores read, and the element types of the
+#: result, the default first.
 _FLOAT_8 = ("bf16", "f16", "f32")
 _MULTIPLICANDS = {
     "bf16": ("bf16", ("bf16", "f32", "f16")),
@@ -25,7 +25,7 @@ _MULTIPLICANDS = {
     "ui8": ("u8", ("i32",)),
 }
 
-#: What the results are in memory that are no multiplicands.
+#: Element types of results that are not types of A and B.
 _RESULTS = {"i32": "s32"}
 
 
@@ -34,13 +34,13 @@ class Problem:
     """C = A * B of matrices in global memory; C is row-major.
 
     Attributes:
-        a, b: MLIR's names of the element types; f32 is rounded to tf32 on its way.
+        a, b: MLIR's names of the element types; TMA rounds f32 to tf32.
         c: that of the result.
         a_major: "k" if A's rows are contiguous, "m" if its columns are.
         b_major: "k" if B's columns are contiguous, "n" if its rows are.
 
     Raises:
-        ProblemError: if no tensor core multiplies them so.
+        ProblemError: if tensor cores do not multiply these operands.
     """
 
     a: str = "bf16"
@@ -50,51 +50,52 @@ class Problem:
     b_major: str = "n"
 
     def __post_init__(self) -> None:
-        for name, held in (("A", self.a), ("B", self.b)):
-            if held not in _MULTIPLICANDS:
+        for name, element_type in (("A", self.a), ("B", self.b)):
+            if element_type not in _MULTIPLICANDS:
                 raise ProblemError(
-                    f"{name} has elements of {held}; expected {', '.join(_MULTIPLICANDS)}"
+                    f"{name} has elements of {element_type}; expected {', '.join(_MULTIPLICANDS)}"
                 )
         first, second = multiplicand(self.a), multiplicand(self.b)
         if not accumulators(first, second):
-            fitting = {kind.name for kind in partners(first)}
-            names = [name for name, (kind, _) in _MULTIPLICANDS.items() if kind in fitting]
+            fitting = {partner.name for partner in partners(first)}
+            names = [name for name, (read_as, _) in _MULTIPLICANDS.items() if read_as in fitting]
             raise ProblemError(
                 f"A of {self.a} and B of {self.b} do not go together; expected B of {' or '.join(names)}"
             )
         if self.c not in results(self.a):
             raise ProblemError(
-                f"the product of {self.a} is not stored as {self.c}; expected "
+                f"a GEMM of {self.a} does not store {self.c}; expected "
                 f"{' or '.join(results(self.a))}"
             )
-        for name, held, major, other in (
+        for name, element_type, major, other in (
             ("A", self.a, self.a_major, "m"),
             ("B", self.b, self.b_major, "n"),
         ):
             if major not in ("k", other):
                 raise ProblemError(f"{name} is {major}-major; expected k or {other}")
-            if major != "k" and multiplicand(held) not in MN_MAJOR:
+            if major != "k" and multiplicand(element_type) not in MN_MAJOR:
                 raise ProblemError(
-                    f"{name} of {held} is {major.upper()}-major; tensor cores read that type K-major "
-                    "alone; matmul transposes it before, a prepared product cannot"
+                    f"{name} of {element_type} is {major.upper()}-major; tensor cores read that type "
+                    "K-major only; matmul transposes it first, a prepared GEMM does not"
                 )
 
 
 def is_multiplied(name: str) -> bool:
-    """Whether tensor cores multiply elements of that MLIR type."""
+    """Return whether tensor cores multiply elements of an MLIR type."""
     return name in _MULTIPLICANDS
 
 
 def multiplicand(name: str) -> Element:
-    """What tensor cores read elements of that MLIR type as."""
+    """Return the type as which tensor cores read elements of an MLIR type."""
     return element(_MULTIPLICANDS[name][0])
 
 
 def item_bytes(name: str) -> int:
-    """Bytes of an element of that MLIR type in global memory: of a multiplicand, or of a result."""
+    """Return the bytes of an element of an operand or result in global memory, by its MLIR type."""
     return element(_RESULTS.get(name) or _MULTIPLICANDS[name][0]).bytes(1)
 
 
 def results(name: str) -> tuple[str, ...]:
-    """The element types of a product of that MLIR type, the usual one first; none if it has none."""
+    """Return the element types of the result for A of an MLIR type, the default first; empty if
+    unsupported."""
     return _MULTIPLICANDS.get(name, ("", ()))[1]

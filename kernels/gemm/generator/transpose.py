@@ -1,7 +1,7 @@
-"""A matrix transposed: the same indices, the other dimension contiguous.
+"""A kernel that transposes a matrix in memory: the same indices, the other dimension contiguous.
 
-wgmma reads 8-bit and 32-bit operands K-major only; an A that is M-major, or a B that is N-major, is
-transposed by this kernel before.
+wgmma reads 8-bit and 32-bit operands K-major only; this kernel transposes an M-major A or an N-major B
+first.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from .config import ConfigError
 
 @dataclass(frozen=True)
 class TransposeConfig:
-    """The kernel's shape. A block takes one window after the other.
+    """The configuration of the kernel. A CTA transposes one window after the other.
 
     Attributes:
-        window: (rows, columns) of what a block transposes at a time, in elements.
-        stages: windows that are loaded ahead.
-        buffers: windows that are transposed, or on their way back; at least 2.
-        warpgroups: of a block; all of its threads transpose the data.
+        window: (rows, columns) of a window, in elements.
+        stages: stages of loaded windows.
+        buffers: buffers of transposed windows, which are written or stored; at least 2.
+        warpgroups: warpgroups of a CTA; all of its threads transpose the data.
     """
 
     window: tuple[int, int]
@@ -32,20 +32,20 @@ class TransposeConfig:
 
 
 #: By MLIR's name of the element type; 8-bit floats are copied as i8. Lines of a window are 128 bytes or
-#: more along both dimensions, so that memory is read and written by whole sectors, and two blocks fit
-#: a multiprocessor.
+#: more along both dimensions, so that memory is read and written in whole sectors, and two CTAs fit a
+#: multiprocessor.
 CONFIGS = {"i8": TransposeConfig((128, 128)), "f32": TransposeConfig((64, 64))}
 
 
 def build_transpose(element: str, config: TransposeConfig | None = None) -> Any:
-    """A module with the kernel `transpose(X, Y)`: Y = X, where X has contiguous columns and Y contiguous
-    rows, of any extents; strides are multiples of 16 bytes.
+    """Build a module with the kernel `transpose(X, Y)`: Y = X of any extents.
 
-    Any number of blocks may be launched: they share the windows.
+    X has contiguous columns and Y contiguous rows; other strides are multiples of 16 bytes. Any number of
+    thread blocks may be launched: they divide the windows among them.
 
     Args:
         element: "i8" or "f32".
-        config: the kernel's shape; the one of `CONFIGS` if left out.
+        config: the configuration; that of `CONFIGS` if None.
 
     Raises:
         ConfigError: if the element type is another, or there are fewer than 2 buffers.
@@ -55,7 +55,7 @@ def build_transpose(element: str, config: TransposeConfig | None = None) -> Any:
     config = config or CONFIGS[element]
     if config.buffers < 2:
         raise ConfigError(
-            f"buffers is {config.buffers}; expected 2 or more, of which one is stored while another is "
+            f"buffers is {config.buffers}; expected 2 or more, because one is stored while another is "
             "written"
         )
     module = ir.Module.create()
@@ -87,7 +87,7 @@ def build_transpose(element: str, config: TransposeConfig | None = None) -> Any:
 
 
 class _Transpose:
-    """The body, at the current insertion point."""
+    """Builds the kernel's body at the current insertion point."""
 
     def __init__(self, element: Any, config: TransposeConfig, x: Any, y: Any) -> None:
         self.config, self.x, self.y = config, x, y
@@ -101,7 +101,7 @@ class _Transpose:
             for dim, extent in enumerate(config.window)
         )
         self.rows, self.total = rows, arith.muli(rows, columns)
-        self.first, self.blocks = (
+        self.first, self.ctas = (
             gpu.block_id(gpu.Dimension.x),
             gpu.grid_dim(gpu.Dimension.x),
         )
@@ -110,45 +110,46 @@ class _Transpose:
         config = self.config
 
         def load_first() -> None:
-            for step in range(config.stages):
-                self.load(_index(step))
+            for index in range(config.stages):
+                self.load(_index(index))
 
         smem.elect(load_first, scope="block")
-        windows = scf.ForOp(self.first, self.total, self.blocks, [_index(0)])
+        windows = scf.ForOp(self.first, self.total, self.ctas, [_index(0)])
         with ir.InsertionPoint(windows.body):
-            window, step = windows.induction_variable, windows.inner_iter_args[0]
-            slot = smem.consumer_wait(self.pipeline, step)
-            transposed = smem.stage(self.transposed, arith.remui(step, _index(config.buffers)))
+            window, index = windows.induction_variable, windows.inner_iter_args[0]
+            slot = smem.consumer_wait(self.pipeline, index)
+            transposed = smem.stage(self.transposed, arith.remui(index, _index(config.buffers)))
             smem.copy(smem.stage(self.loaded, slot), transposed, relayout=True)
-            smem.consumer_release(self.pipeline, step)
+            smem.consumer_release(self.pipeline, index)
             smem.fence()
-            # The next window's buffer is known to be free when all threads are past the barrier.
+            # After the barrier every thread may write the next window's buffer: its store has been read.
             smem.elect(lambda: smem.tma_wait(config.buffers - 2, read=True), scope="block")
             gpu.barrier()
 
-            def send_and_load() -> None:
-                smem.tma_store(transposed, self.y, self.place(window))
+            def store_and_load() -> None:
+                smem.tma_store(transposed, self.y, self.origin(window))
                 smem.tma_commit()
-                self.load(arith.addi(step, _index(config.stages)))
+                self.load(arith.addi(index, _index(config.stages)))
 
-            smem.elect(send_and_load, scope="block")
-            scf.yield_([arith.addi(step, _index(1))])
+            smem.elect(store_and_load, scope="block")
+            scf.yield_([arith.addi(index, _index(1))])
         smem.elect(lambda: smem.tma_wait(0, read=True), scope="block")
 
-    def load(self, step: Any) -> None:
-        """Loads the block's window of a step, if there is one."""
-        window = arith.addi(self.first, arith.muli(step, self.blocks))
-        there = arith.cmpi(arith.CmpIPredicate.ult, window, self.total)
-        branch = scf.IfOp(there)
+    def load(self, index: Any) -> None:
+        """Load the CTA's window of a pipeline index, if the matrix has it."""
+        window = arith.addi(self.first, arith.muli(index, self.ctas))
+        in_range = arith.cmpi(arith.CmpIPredicate.ult, window, self.total)
+        branch = scf.IfOp(in_range)
         with ir.InsertionPoint(branch.then_block):
-            slot = smem.producer_acquire(self.pipeline, step)
+            slot = smem.producer_acquire(self.pipeline, index)
             tile = smem.stage(self.loaded, slot)
-            smem.tma_load(self.x, tile, self.pipeline, step, self.place(window))
-            smem.producer_commit(self.pipeline, step)
+            smem.tma_load(self.x, tile, self.pipeline, index, self.origin(window))
+            smem.producer_commit(self.pipeline, index)
             scf.yield_([])
 
-    def place(self, window: Any) -> tuple[Any, Any]:
-        """(row, column) at which a window begins: windows are counted along columns, as X lies."""
+    def origin(self, window: Any) -> tuple[Any, Any]:
+        """Return the first (row, column) of a window. Windows are counted along X's contiguous
+        columns."""
         row, column = arith.remui(window, self.rows), arith.divui(window, self.rows)
         return tuple(
             arith.muli(number, _index(extent))

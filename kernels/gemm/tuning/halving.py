@@ -1,4 +1,4 @@
-"""The search for the fastest of some configurations: rounds in turn, of which ever fewer take part."""
+"""Successive halving: rounds of measurements, of which the slower half is left out repeatedly."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import ceil
 from statistics import median
 
-from ..call.remembered import Result
+from ..call.tuning_cache import Result
 from ..generator.config import Config
 
 #: Measurements of each configuration before the slower half is left out.
 ROUNDS = 3
 
-#: Measures configurations, one after the other: seconds of a product with each, or why there is none.
+#: Measures configurations, one after the other: the seconds of a GEMM with each, or an error message.
 Measure = Callable[[Sequence[Config]], Iterable[float | str]]
 
 
 class TuningError(Exception):
-    """A search in which no configuration could be measured; the message has every reason."""
+    """A search in which no configuration could be measured; the message has the reason for each."""
 
     def __init__(self, dropped: Mapping[Config, str]) -> None:
         reasons = [f"\n  {config}: {reason}" for config, reason in dropped.items()]
@@ -30,31 +30,31 @@ def halving(
     is_over: Callable[[], bool] = lambda: False,
     dropped: Mapping[Config, str] | None = None,
 ) -> Result:
-    """Searches by successive halving.
+    """Search for the fastest configuration by successive halving.
 
-    Each round measures all that are left, beginning one further on each time, because a chip at its
+    Each round measures all remaining configurations and starts with the next one, because a chip at its
     power limit slows down as it warms up. After three rounds the slower half is left out. Medians are
-    over all rounds; of equals, the one that stands first wins.
+    over all rounds; among equals, the first configuration wins.
 
     Args:
-        configs: the configurations, the likeliest first.
+        configs: the configurations, ranked by the estimate.
         measure: measures some of them; it is called once a round.
-        is_over: says that no further round shall be begun; there is one round at least.
-        dropped: why others do not take part, for the result.
+        is_over: returns whether to stop before the next round; the first round always runs.
+        dropped: the reasons why other configurations are not measured, for the result.
 
     Raises:
-        TuningError: if none could be measured.
+        TuningError: if no configuration could be measured.
     """
     left = list(dict.fromkeys(configs))
     times: dict[Config, list[float]] = {config: [] for config in left}
     dropped = dict(dropped or {})
-    turn = 0
+    round_number = 0
     for size in sizes(len(left)):
         left = left[:size]
         for _ in range(ROUNDS):
-            if not left or (turn and is_over()):
+            if not left or (round_number and is_over()):
                 break
-            first = turn % len(left)
+            first = round_number % len(left)
             order = left[first:] + left[:first]
             for config, time in zip(order, measure(order), strict=True):
                 if isinstance(time, str):
@@ -62,7 +62,7 @@ def halving(
                 else:
                     times[config].append(time)
             left = [config for config in left if config not in dropped]
-            turn += 1
+            round_number += 1
         left.sort(key=lambda config: median(times[config]))
     if not left:
         raise TuningError(dropped)
@@ -71,7 +71,7 @@ def halving(
 
 
 def sizes(count: int) -> Iterator[int]:
-    """How many of so many configurations take part in each three rounds: 16, 8, 4, 2."""
+    """Yield the number of configurations in each set of rounds, for example 16, 8, 4, 2."""
     yield count
     while (count := ceil(count / 2)) > 1:
         yield count

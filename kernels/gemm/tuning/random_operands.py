@@ -1,4 +1,4 @@
-"""Random matrices on the current GPU, made with nothing but NumPy and the driver."""
+"""Random matrices on the current GPU, made with NumPy and the driver only."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ....runtime import Buffer
 from ....runtime.arguments import DTYPES
 from ..generator.problem import Problem
 
-#: Random elements, repeated: an odd number, so that neighbouring rows differ. Power depends on the data,
-#: and at its limit so does the time.
+#: The number of random elements, which are repeated; it is odd, so that adjacent rows differ. The
+#: chip's power depends on the data, and at the power limit so does the time.
 _RANDOM = 2**20 + 7
 
 
 def random_operands(problem: Problem, m: int, n: int, k: int) -> tuple[Buffer, Buffer, Buffer]:
-    """A, B and C of a product, as a problem says: normal numbers, or integers of the whole range."""
+    """Return A, B and C of a problem: normally distributed numbers, or integers of the whole range."""
     from cuda.core import Device
 
     a = _random(problem.a, (m, k), "C" if problem.a_major == "k" else "F")
@@ -30,7 +30,7 @@ def _random(element: str, shape: tuple[int, int], order: Any) -> np.ndarray:
     dtype, random = DTYPES[element], np.random.default_rng(0)
     if np.issubdtype(dtype, np.integer):
         info = np.iinfo(dtype)
-        some = random.integers(info.min, info.max, _RANDOM, dtype, endpoint=True)
+        values = random.integers(info.min, info.max, _RANDOM, dtype, endpoint=True)
     else:
-        some = random.standard_normal(_RANDOM, np.float32).astype(dtype)
-    return np.resize(some, shape[0] * shape[1]).reshape(shape, order=order)
+        values = random.standard_normal(_RANDOM, np.float32).astype(dtype)
+    return np.resize(values, shape[0] * shape[1]).reshape(shape, order=order)

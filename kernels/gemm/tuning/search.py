@@ -1,4 +1,4 @@
-"""A search under way: what fits, compiling it at once, then measuring it in turn, and how far it is."""
+"""A search: compile the configurations that fit in parallel, then measure them one by one."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import Any
 
 from tqdm import tqdm
 
-from ....runtime import cache_folder, is_kept
-from ..call.remembered import Task
+from ....runtime import cache_folder, is_cached
+from ..call.tuning_cache import Task
 from ..generator.config import Config, ConfigError
 from ..generator.kernel import text
 from .halving import ROUNDS, Measure, Result, halving, sizes
-from .workers import compile_here, own_processes, without_main
+from .workers import compile_to_cache, hidden_main_module, local_processes
 
-#: Why a configuration is dropped that nobody had the time to compile.
-_LATE = "it was not compiled when the budget was over"
+#: The reason to drop a configuration that was not compiled within the budget.
+_LATE = "it was not compiled within the budget"
 
 
 class Search:
     """The search for the fastest configuration of a task.
 
     Args:
-        task: what is searched.
-        progress: whether bars on stderr, if that is a terminal, show how far it is.
-        budget: seconds from now after which nothing more is begun; None for no end.
-        clock: what tells the seconds.
+        task: the problem and its configurations.
+        progress: whether to show progress bars on stderr, if that is a terminal.
+        budget: seconds after which no more work is started; None for no limit.
+        clock: returns the time in seconds.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Search:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._problem = task.problem
-        self._hidden = None if progress else True
+        self._disabled = None if progress else True
         self._clock = clock
         self._end = float("inf") if budget is None else clock() + budget
         self._dropped: dict[Config, str] = {}
@@ -53,29 +53,32 @@ class Search:
                 self._left.append(config)
 
     def compile(self, executor: Executor | None = None) -> None:
-        """Compiles the kernels that are not kept on disk yet, several at a time, and keeps them there.
+        """Compile the kernels that are not in the cache, several at a time, into the cache.
 
-        Without a folder to keep them in, each is compiled when it is first launched.
+        If the cache is off, each kernel is compiled at its first launch.
 
         Args:
-            executor: where; in processes of this machine if left out.
+            executor: runs the compilations; processes of this machine if None.
         """
         if cache_folder() is None:
             return
         texts = {config: text(self._problem, config) for config in self._left}
-        missing = [config for config in self._left if not is_kept(texts[config])]
+        missing = [config for config in self._left if not is_cached(texts[config])]
         if not missing:
             return
-        with nullcontext(executor) if executor else own_processes() as given:
-            with nullcontext() if executor else without_main():
-                futures = {given.submit(compile_here, texts[config]): config for config in missing}
+        with nullcontext(executor) if executor else local_processes() as given:
+            with nullcontext() if executor else hidden_main_module():
+                futures = {
+                    given.submit(compile_to_cache, texts[config]): config for config in missing
+                }
             for future in self._completed(futures):
                 reason = future.result()
                 if reason is not None:
                     self._drop(futures[future], reason)
 
     def _completed(self, futures: dict[Future[Any], Config]) -> Iterator[Future[Any]]:
-        """The futures that complete within the budget; if no configuration would be left, more."""
+        """Yield the futures that complete within the budget, and later ones until a configuration is
+        ready."""
         waiting = set(futures)
         with self._bar("compiling", "kernel", len(futures)) as bar:
             for future in as_completed(futures):
@@ -90,7 +93,7 @@ class Search:
             self._drop(futures[future], _LATE)
 
     def fastest(self, measure: Measure) -> Result:
-        """Measures what is left.
+        """Measure the remaining configurations.
 
         Raises:
             TuningError: if no configuration could be measured.
@@ -98,12 +101,12 @@ class Search:
         batches = ROUNDS * sum(sizes(len(self._left)))
         with self._bar("measuring", "batch", batches) as bar:
 
-            def ticking(configs: Sequence[Config]) -> Iterator[float | str]:
+            def measure_with_progress(configs: Sequence[Config]) -> Iterator[float | str]:
                 for measured in measure(configs):
                     bar.update()
                     yield measured
 
-            return halving(self._left, ticking, self._is_over, self._dropped)
+            return halving(self._left, measure_with_progress, self._is_over, self._dropped)
 
     def _drop(self, config: Config, reason: str) -> None:
         self._left.remove(config)
@@ -112,5 +115,5 @@ class Search:
     def _is_over(self) -> bool:
         return self._clock() > self._end
 
-    def _bar(self, doing: str, unit: str, total: int) -> Any:
-        return tqdm(desc=doing, unit=unit, total=total, disable=self._hidden, leave=False)
+    def _bar(self, description: str, unit: str, total: int) -> Any:
+        return tqdm(desc=description, unit=unit, total=total, disable=self._disabled, leave=False)

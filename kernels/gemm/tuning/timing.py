@@ -1,4 +1,4 @@
-"""How long a product takes with each configuration, by the GPU's clock."""
+"""The time of a GEMM with each configuration, measured with CUDA events."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 from ....runtime import LaunchError, Prepared
 from ..generator.config import Config
 
-#: Seconds that a batch takes, and for which the first configuration runs before any is measured, so
-#: that the chip's clock has risen.
+#: Seconds of a batch, and seconds for which the first configuration runs before any measurement, until
+#: the chip's clock has risen.
 _BATCH, _WARM_UP = 0.010, 0.2
 
 
 class Stopwatch:
     """Measures configurations on the current GPU; a `Measure` of `halving`.
 
-    A configuration is prepared when its turn comes for the first time. A batch is as many launches as
-    take about 10 ms, after one that is not timed.
+    A configuration is prepared at its first measurement. A batch is about 10 ms of launches, after one
+    that is not timed.
 
     Args:
-        prepare: makes the launch of a configuration.
+        prepare: prepares the launch of a configuration.
     """
 
     def __init__(self, prepare: Callable[[Config], Prepared]) -> None:
@@ -33,22 +33,22 @@ class Stopwatch:
         for config in configs:
             try:
                 yield self._batch(config)
-            except Exception as error:  # whatever one of them does, others may do
+            except Exception as error:  # the other configurations may still run
                 yield f"{type(error).__name__}: {error}"
 
     def close(self) -> None:
-        """Gives back what it has of the GPU."""
+        """Release the stream and the events."""
         if self._clock is not None:
             self._clock.close()
 
     def _batch(self, config: Config) -> float:
         if config not in self._ready:
-            self._ready[config] = self._made_ready(config)
+            self._ready[config] = self._make_ready(config)
         launch, count = self._ready[config]
         assert self._clock is not None
         return self._clock.seconds(launch, count)
 
-    def _made_ready(self, config: Config) -> tuple[Prepared, int]:
+    def _make_ready(self, config: Config) -> tuple[Prepared, int]:
         launch = self._prepare(config)
         if self._clock is None:
             clock = _Clock()
@@ -66,14 +66,14 @@ class _Clock:
         from cuda.bindings import driver
 
         self._driver = driver
-        # What the arrays are made of may still be on its way on any other stream.
+        # Copies to the arrays may still run on other streams.
         self._do("cuCtxSynchronize")
         flags = driver.CUstream_flags.CU_STREAM_NON_BLOCKING
         self._stream = self._do("cuStreamCreate", flags)
         self._start, self._end = self._do("cuEventCreate", 0), self._do("cuEventCreate", 0)
 
     def seconds(self, launch: Prepared, count: int) -> float:
-        """Seconds of a launch, of so many after one that is not timed."""
+        """Return the mean seconds of `count` launches, after one that is not timed."""
         stream = int(self._stream)
         launch.launch(stream)
         self._do("cuEventRecord", self._start, self._stream)
@@ -84,16 +84,16 @@ class _Clock:
         return self._do("cuEventElapsedTime", self._start, self._end) / 1e3 / count
 
     def close(self) -> None:
-        # After a kernel that went wrong nothing can be given back, and nothing need be.
+        # Errors are ignored: after a failed kernel every call fails, and the context is lost.
         for event in (self._start, self._end):
             self._driver.cuEventDestroy(event)
         self._driver.cuStreamDestroy(self._stream)
 
     def _do(self, call: str, *arguments: Any) -> Any:
-        """What a call of the driver gives.
+        """Call a function of the driver and return its result.
 
         Raises:
-            LaunchError: if it fails; so does every call after a kernel that went wrong.
+            LaunchError: if it fails; after a failed kernel every call does.
         """
         error, *results = getattr(self._driver, call)(*arguments)
         if error != self._driver.CUresult.CUDA_SUCCESS:

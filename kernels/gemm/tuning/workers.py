@@ -1,4 +1,4 @@
-"""What executors are given to do: kernels to compile, configurations to measure on their own GPUs."""
+"""The tasks of executors: compile kernels, and measure configurations on the workers' GPUs."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from ..generator.problem import Problem
 from .random_operands import random_operands
 from .timing import Stopwatch
 
-#: Processes that compile at a time, at most.
-_MOST_PROCESSES = 8
+#: The maximal number of processes that compile at the same time.
+_MAX_PROCESSES = 8
 
-#: Of the threads of a process, one at a time compiles (the bindings allow no more) or measures.
-_ALONE = Lock()
+#: One thread of a process at a time compiles (a limit of the bindings) or measures.
+_LOCK = Lock()
 
 
-def compile_here(text: str) -> str | None:
-    """Compiles a kernel and keeps it on disk; says why it cannot be compiled, if so."""
+def compile_to_cache(text: str) -> str | None:
+    """Compile a kernel into the cache; return an error message, or None."""
     try:
-        with _ALONE:
+        with _LOCK:
             cached_compile(text)
-    except Exception as error:  # not every exception survives the way to another process
+    except Exception as error:  # not every exception can be pickled
         return f"{type(error).__name__}: {error}"
     return None
 
 
-def measure_here(problem: Problem, m: int, n: int, k: int, config: Config) -> float | str:
-    """Seconds of a product of random matrices on this process's GPU, or why there is none."""
+def measure_on_worker(problem: Problem, m: int, n: int, k: int, config: Config) -> float | str:
+    """Return the seconds of a GEMM of random matrices on this process's GPU, or an error message."""
     try:
-        with _ALONE:
-            gpu_name()  # makes the GPU this thread's
+        with _LOCK:
+            gpu_name()  # makes the GPU current in this thread
             (time,) = _stopwatch(problem, m, n, k)([config])
     except Exception as error:
         return f"{type(error).__name__}: {error}"
@@ -54,27 +54,28 @@ def _stopwatch(problem: Problem, m: int, n: int, k: int) -> Stopwatch:
     return Stopwatch(lambda config: prepare(*arrays, config))
 
 
-class Elsewhere:
+class RemoteStopwatch:
     """Measures configurations on the GPUs of an executor's workers; a `Measure` of `halving`."""
 
     def __init__(self, executor: Executor, problem: Problem, m: int, n: int, k: int) -> None:
         self._executor = executor
-        self._product = problem, m, n, k
+        self._gemm = problem, m, n, k
 
     def __call__(self, configs: Sequence[Config]) -> Iterator[float | str]:
-        futures = [self._executor.submit(measure_here, *self._product, c) for c in configs]
+        futures = [self._executor.submit(measure_on_worker, *self._gemm, c) for c in configs]
         for future in futures:
             try:
                 yield future.result()
-            except Exception as error:  # a worker that is gone
+            except Exception as error:  # the worker has ended
                 yield f"{type(error).__name__}: {error}"
 
 
 @contextmanager
-def own_processes() -> Iterator[Executor]:
-    """Processes of this machine, to compile in."""
-    # One processor is left to the program. GPUs do not survive a fork, so processes are started anew.
-    count = min(_MOST_PROCESSES, max(1, (os.cpu_count() or 2) - 1))
+def local_processes() -> Iterator[Executor]:
+    """Give an executor with processes of this machine."""
+    # One processor is left to the program. A CUDA context does not survive a fork, so processes are
+    # spawned.
+    count = min(_MAX_PROCESSES, max(1, (os.cpu_count() or 2) - 1))
     pool = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
     try:
         yield pool
@@ -83,10 +84,10 @@ def own_processes() -> Iterator[Executor]:
 
 
 @contextmanager
-def without_main() -> Iterator[None]:
-    """Processes that are started meanwhile do not import the program's main module.
+def hidden_main_module() -> Iterator[None]:
+    """Hide the program's main module from processes that are spawned meanwhile.
 
-    They need nothing of it, and would run a script anew that does not ask whether it is main.
+    They do not need it, and would run a script again that does not check `__name__ == "__main__"`.
     """
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")

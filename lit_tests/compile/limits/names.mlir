@@ -1,4 +1,4 @@
-// Names that PTX cannot hold, or that LLVM gives a meaning of its own, are refused at their op: each command
+// Names that PTX cannot hold, or that LLVM reserves, are refused at their op: each command
 // writes another one.
 
 // RUN: sed 's/@kernel/@"my-kernel"/' %s | %{refused} smem-compile - --emit=ptx -o - | FileCheck %s --check-prefix=DASH
@@ -20,10 +20,10 @@
 // DIGIT: 'gpu.func' op has the name '1st', which PTX cannot hold
 
 // RUN: sed 's/@kernel/@__nvvm_reflect/' %s | %{refused} smem-compile - --emit=ptx -o - | FileCheck %s --check-prefix=REFLECT
-// REFLECT: 'gpu.func' op has the name '__nvvm_reflect', which has a meaning of its own in PTX or LLVM
+// REFLECT: 'gpu.func' op has the name '__nvvm_reflect', which is reserved in PTX or LLVM
 
 // RUN: sed 's/@kernel/@"llvm.foo"/' %s | %{refused} smem-compile - --emit=llvm -o - | FileCheck %s --check-prefix=INTRINSIC
-// INTRINSIC: 'gpu.func' op has the name 'llvm.foo', which has a meaning of its own in PTX or LLVM
+// INTRINSIC: 'gpu.func' op has the name 'llvm.foo', which is reserved in PTX or LLVM
 
 // RUN: sed 's/@table/@"a table"/' %s | %{refused} smem-compile - --emit=ptx -o - | FileCheck %s --check-prefix=GLOBAL
 // GLOBAL: 'llvm.mlir.global' op has the name 'a table', which PTX cannot hold

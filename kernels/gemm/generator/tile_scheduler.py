@@ -1,4 +1,4 @@
-"""Which tiles of C a block computes, one after the other."""
+"""The persistent tile scheduler: the tiles of C that a CTA computes, one after the other."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from ....dialect.bindings import arith, gpu, ir, scf
 from .config import Config
 
 
-class TileLoop:
-    """The loop over a block's tiles: clusters take them in turn, in groups of rows.
+class PersistentTileScheduler:
+    """The loop over a CTA's tiles, in the order of rasterization.
 
-    A cluster's tiles lie side by side. Of `group` rows of clusters, all columns are visited before the
-    next rows are: what is worked on at a time then shares its A and B in L2.
+    Clusters take tiles in turn; the tiles of a cluster are adjacent. The scheduler visits all columns of
+    `group` rows of clusters before the next rows, so clusters that run at the same time share A and B in
+    L2.
     """
 
     def __init__(self, config: Config, m: Any, n: Any) -> None:
@@ -25,8 +26,9 @@ class TileLoop:
 
     @contextmanager
     def tiles(self) -> Iterator[tuple[Any, Any, Callable[[Any], Any]]]:
-        """Builds the loop; within, gives the first row and column of the block's tile, and a function
-        from the K steps of a tile to those of all tiles before this one."""
+        """Build the loop. Gives, inside it, the first row and column of the CTA's tile, and a function
+        from
+        the pipeline indices of a tile to those of all earlier tiles: the tile's first pipeline index."""
         along_m, along_n = self.config.cluster
         block_x = gpu.block_id(gpu.Dimension.x)
         block_y = gpu.block_id(gpu.Dimension.y)
@@ -37,19 +39,19 @@ class TileLoop:
         loop = scf.ForOp(cluster, total, clusters, [_index(0)])
         with ir.InsertionPoint(loop.body):
             number = loop.inner_iter_args[0]
-            row, column = self._place(loop.induction_variable)
+            row, column = self._rasterize(loop.induction_variable)
             row = arith.addi(arith.muli(row, _index(along_m)), rank_m)
             column = arith.addi(arith.muli(column, _index(along_n)), block_y)
             tile_m, tile_n, _ = self.config.tile
             yield (
                 arith.muli(row, _index(tile_m)),
                 arith.muli(column, _index(tile_n)),
-                lambda steps: arith.muli(number, steps),
+                lambda indices: arith.muli(number, indices),
             )
             scf.yield_([arith.addi(number, _index(1))])
 
-    def _place(self, number: Any) -> tuple[Any, Any]:
-        """The row and column, in clusters, of a cluster's tiles."""
+    def _rasterize(self, number: Any) -> tuple[Any, Any]:
+        """Return the row and column, in units of clusters, of the `number`-th tiles of a cluster."""
         group = _index(self.config.group)
         in_group = arith.muli(group, self._columns)
         first = arith.muli(arith.divui(number, in_group), group)

@@ -1,4 +1,4 @@
-"""`compile`: from text or a host's module, to every stage, and what it refuses."""
+"""`compile`: text or a host's module to every stage, and its errors."""
 
 import re
 import subprocess
@@ -20,7 +20,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "matmul.mlir"
 
 @pytest.fixture(scope="module")
 def cubin():
-    """The example, compiled all the way."""
+    """The example, compiled to a cubin."""
     return mlir_smem.compile(EXAMPLE.read_text())
 
 
@@ -28,7 +28,7 @@ def test_a_cubin_is_an_elf_file(cubin):
     assert cubin.cubin.startswith(b"\x7fELF")
 
 
-def test_a_cubin_comes_with_what_ptxas_says(cubin):
+def test_a_cubin_has_a_report_of_ptxas(cubin):
     assert 0 < cubin.report.registers <= 255
     assert (cubin.report.spill_bytes, cubin.report.warnings) == (0, ())
 
@@ -42,7 +42,7 @@ def test_llvm_ir_has_the_kernel(cubin):
     assert re.search(r"define .*ptx_kernel.* @matmul\(", cubin.llvm)
 
 
-def test_nvvm_is_a_module_without_ours(cubin):
+def test_nvvm_has_no_smem_ops(cubin):
     assert "!smem." not in cubin.nvvm
     with new_context():
         assert ir.Module.parse(cubin.nvvm).operation.verify()
@@ -84,13 +84,13 @@ def test_options_are_those_of_the_pipeline():
 
 @pytest.fixture
 def host():
-    """A module in a context of the host, which knows nothing of ours yet."""
+    """A module in a context of the host, which does not know the dialect yet."""
     context = ir.Context()
     context.allow_unregistered_dialects = True
     return mlir_smem.register(context) and ir.Module.parse(module(), context)
 
 
-def test_a_hosts_module_stays_as_it_is(host):
+def test_a_hosts_module_is_not_changed(host):
     before = str(host)
     mlir_smem.compile(host, emit="ptx")
     assert str(host) == before
@@ -101,7 +101,7 @@ def test_a_hosts_module_compiles_as_its_text_does(host):
     assert mlir_smem.compile(host, emit="ptx") == mlir_smem.compile(module(), emit="ptx")
 
 
-def test_a_hosts_context_stays_the_current_one(host):
+def test_the_hosts_context_stays_current(host):
     with ir.Context() as current:
         mlir_smem.compile(host, emit="nvvm")
         assert ir.Context.current is current
@@ -139,7 +139,7 @@ def test_errors_in_a_hosts_module_have_its_locations(host):
         mlir_smem.compile(wrong)
 
 
-# What is refused.
+# Errors.
 
 
 def test_an_unknown_architecture():
@@ -213,7 +213,7 @@ UNLOWERED = {
 
 @pytest.mark.parametrize("ops", UNLOWERED.values(), ids=UNLOWERED)
 def test_an_op_that_has_no_lowering(ops):
-    # In a process of its own, as what goes wrong is a crash.
+    # In a separate process, because an error would be a crash.
     code = f"""
 import mlir_smem
 from mlir_smem.codegen import CompileError
@@ -228,7 +228,7 @@ except (CompileError, ir.MLIRError) as error:
     assert "vector.print" in ran.stdout or "linalg.fill" in ran.stdout
 
 
-# More than one kernel, and what stands beside them.
+# Several kernels, and other code in the module.
 
 
 def test_two_kernels():
@@ -237,20 +237,20 @@ def test_two_kernels():
     assert compiled.ptx.count(".entry") == 2
 
 
-def test_functions_that_are_no_kernels():
+def test_functions_that_are_not_kernels():
     helper = "gpu.func @helper() { gpu.return }"
     compiled = mlir_smem.compile(module(helper, kernel()), emit="ptx")
     assert [k["entry"] for k in compiled.manifest["kernels"]] == ["product"]
 
 
-def test_the_hosts_code_beside_the_kernels():
+def test_host_code_next_to_the_kernels():
     host = "func.func @host(%x: index) -> index { return %x : index }\n"
     assert mlir_smem.compile(host + module(), emit="ptx").ptx == (
         mlir_smem.compile(module(), emit="ptx").ptx
     )
 
 
-# Constants: what MLIR's LLVM prints must be what llvmlite's reads.
+# Constants: the LLVM of llvmlite must read what MLIR's LLVM prints.
 
 
 @pytest.mark.parametrize(
@@ -295,5 +295,5 @@ def test_constants_of_other_types_keep_their_bits(type_, number, bits):
       llvm.store %number, %to : {type_}, !llvm.ptr<1>"""
     ptx = mlir_smem.compile(module(kernel(body, arguments="%x: memref<4xf64>")), emit="ptx").ptx
     stored = re.search(r"st\.global\.\S+\s+\[%\w+\], \{?(?:0f|0x)?(-?\w+)", ptx)[1]
-    # PTX has integers of 64 bits in decimal.
+    # PTX prints 64-bit integers in decimal.
     assert (int(stored) if type_ == "f64" else int(stored, 16)) == bits

@@ -1,4 +1,4 @@
-"""Arrays of other packages as kernels see them: where they are, and of what elements."""
+"""Arrays of other packages: address, GPU and element type."""
 
 import types
 
@@ -27,7 +27,7 @@ class Dtype:
 
 
 class Tensor:
-    """What a tensor of PyTorch says of itself."""
+    """A stand-in for a tensor of PyTorch."""
 
     def __init__(self, dtype="bfloat16", device="cuda", index=0):
         self.dtype, self.shape = Dtype(dtype), (256, 64)
@@ -41,7 +41,7 @@ class Tensor:
 
 
 class JaxArray:
-    """What an array of JAX says of itself."""
+    """A stand-in for an array of JAX."""
 
     def __init__(self, dtype="bfloat16", platform="gpu", devices=(0,)):
         self.dtype, self.shape = np.dtype(dtype), (256, 64)
@@ -95,7 +95,7 @@ def test_elements_of_tensors(name, element):
 @pytest.mark.parametrize(
     "shape, strides", [((2, 3, 4), (12, 4, 1)), ((5,), (1,)), ((), ()), ((1, 1), (1, 1))]
 )
-def test_arrays_that_say_no_strides_are_row_major(gpu, shape, strides):
+def test_arrays_without_strides_are_row_major(gpu, shape, strides):
     array = OnGpu(shape, np.dtype(np.float32))
     assert matrix_of(argument("f32"), array, 0).strides == strides
 
@@ -111,7 +111,7 @@ def test_an_array_on_another_gpu(gpu, array):
 
 
 @pytest.mark.parametrize(
-    "array, element, said",
+    "array, element, message",
     [
         (OnGpu((4, 8), np.dtype(np.float32)), "bf16", "float32; expected bf16"),
         (OnGpu((4, 8), np.dtype(np.int8)), "ui8", "int8; expected ui8"),
@@ -123,14 +123,14 @@ def test_an_array_on_another_gpu(gpu, array):
         (Tensor("quint8"), "ui8", "quint8; expected ui8"),
     ],
 )
-def test_other_elements(gpu, array, element, said):
-    assert refused(array, element) == f"X has elements of {said}"
+def test_other_element_types(gpu, array, element, message):
+    assert refused(array, element) == f"X has elements of {message}"
 
 
 @pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16])
 def test_arrays_of_numpy(dtype):
-    said = "X is in host memory; move it to the GPU, or let run_on_gpu copy the arrays"
-    assert refused(np.ones((4, 8), dtype)) == said
+    message = "X is in host memory; move it to the GPU, or let run_on_gpu copy the arrays"
+    assert refused(np.ones((4, 8), dtype)) == message
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_arrays_in_host_memory(gpu, array):
     assert refused(array) == "X is in host memory; move it to the GPU"
 
 
-def test_what_is_no_array(gpu):
+def test_an_object_that_is_not_an_array(gpu):
     assert refused(object()) == "X is not an array on a GPU: no interface"
 
 
@@ -148,7 +148,7 @@ def test_an_array_of_jax():
     assert matrix_of(argument(), JaxArray(), 0) == Matrix(0x3000, (256, 64), (64, 1), 2)
 
 
-def test_an_array_of_jax_elsewhere():
+def test_an_array_of_jax_in_host_memory_or_on_another_gpu():
     assert refused(JaxArray(platform="cpu")) == "X is in host memory; move it to the GPU"
     assert refused(JaxArray(devices=(1,))) == "X is on GPU 1, but the kernel is on GPU 0"
     assert refused(JaxArray(devices=(0, 1))).startswith(

@@ -1,4 +1,4 @@
-"""Launching where no GPU can be used: what is missing is said, before anything else is tried."""
+"""Launches on a machine without a usable GPU: the error names what is missing."""
 
 import sys
 import types
@@ -21,7 +21,7 @@ def compiled():
 
 @pytest.fixture
 def no_cuda(monkeypatch):
-    """Makes cuda-core look as if it were not installed."""
+    """Hide cuda-core."""
     for name in [m for m in sys.modules if m == "cuda" or m.startswith("cuda.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "cuda", None)
@@ -29,7 +29,8 @@ def no_cuda(monkeypatch):
 
 @pytest.fixture
 def device(monkeypatch):
-    """Makes cuda-core's device one of that compute capability, or one that raises."""
+    """Return a function that replaces cuda-core's device by one with a compute capability, or one that
+    raises."""
 
     def install(found):
         class Device:
@@ -72,12 +73,12 @@ def test_running_without_cuda_core(no_cuda, compiled):
     assert str(error.value) == INSTALL
 
 
-def test_arrays_are_checked_before_the_gpu_is_looked_for(no_cuda, compiled):
+def test_arrays_are_checked_before_the_gpu(no_cuda, compiled):
     with pytest.raises(LaunchError, match="nothing is given for A, B"):
         run_on_gpu(compiled, None, {}, ["D"])
 
 
-def test_an_unknown_kernel_is_noticed_before_the_gpu_is_looked_for(no_cuda, compiled):
+def test_the_kernels_name_is_checked_before_the_gpu(no_cuda, compiled):
     with pytest.raises(LaunchError, match="no kernel is named 'matmul'; the module has product"):
         run_on_gpu(compiled, "matmul", inputs(), ["D"])
 
@@ -99,10 +100,10 @@ def test_a_gpu_of_another_architecture(device, compiled, found, name):
     assert str(error.value) == f"the kernel is compiled for sm_90a, but the GPU is {name}"
 
 
-def test_a_kernel_that_does_not_say_its_block_size(device):
+def test_a_kernel_without_a_block_size(device):
     device((9, 0))
     text = "gpu.module @k { gpu.func @f() kernel { gpu.return } }"
-    with pytest.raises(LaunchError, match="f does not say its known_block_size"):
+    with pytest.raises(LaunchError, match="f has no known_block_size"):
         Kernel(mlir_smem.compile(text))
 
 

@@ -1,4 +1,4 @@
-"""What a search found is kept on disk, for what it depends on."""
+"""The tuning cache: results of searches on disk, by everything that they depend on."""
 
 import json
 import os
@@ -7,7 +7,13 @@ from dataclasses import replace
 import pytest
 
 from mlir_smem.kernels.gemm import Config, Problem, candidates
-from mlir_smem.kernels.gemm.call.remembered import Result, Task, known, recall, remember
+from mlir_smem.kernels.gemm.call.tuning_cache import (
+    Result,
+    Task,
+    read_tuned,
+    tuned_config,
+    write_tuned,
+)
 
 CONFIGS = (Config(), Config(group=8), Config(stages=5))
 TASK = Task("NVIDIA H200", Problem(), 4096, 2048, 1024, CONFIGS)
@@ -25,21 +31,21 @@ def entry(folder):
     return file
 
 
-def test_what_is_kept_is_found_again():
-    assert recall(TASK) is None
-    remember(TASK, RESULT)
-    assert recall(TASK) == CONFIGS[1]
+def test_a_written_result_is_read():
+    assert read_tuned(TASK) is None
+    write_tuned(TASK, RESULT)
+    assert read_tuned(TASK) == CONFIGS[1]
 
 
-def test_it_can_be_read(folder):
-    remember(TASK, RESULT)
-    said = json.loads(entry(folder).read_text())
-    assert said["task"]["gpu"] == "NVIDIA H200"
-    assert (said["task"]["m"], said["task"]["n"], said["task"]["k"]) == (4096, 2048, 1024)
-    assert said["task"]["problem"]["a"] == "bf16"
-    assert said["fastest"]["group"] == 8
-    assert said["seconds"] == {"0": 2.5e-5, "1": 2e-5}
-    assert said["dropped"] == {"2": "too large"}
+def test_the_file_is_readable_json(folder):
+    write_tuned(TASK, RESULT)
+    stored = json.loads(entry(folder).read_text())
+    assert stored["task"]["gpu"] == "NVIDIA H200"
+    assert (stored["task"]["m"], stored["task"]["n"], stored["task"]["k"]) == (4096, 2048, 1024)
+    assert stored["task"]["problem"]["a"] == "bf16"
+    assert stored["fastest"]["group"] == 8
+    assert stored["seconds"] == {"0": 2.5e-5, "1": 2e-5}
+    assert stored["dropped"] == {"2": "too large"}
 
 
 @pytest.mark.parametrize(
@@ -55,27 +61,27 @@ def test_it_can_be_read(folder):
     ],
     ids=str,
 )
-def test_another_task_is_searched_anew(other):
-    remember(TASK, RESULT)
-    assert recall(replace(TASK, **other)) is None
+def test_another_task_has_no_result(other):
+    write_tuned(TASK, RESULT)
+    assert read_tuned(replace(TASK, **other)) is None
 
 
-def test_another_version_searches_anew(monkeypatch):
-    remember(TASK, RESULT)
-    monkeypatch.setattr("mlir_smem.kernels.gemm.call.remembered._VERSION", 0)
-    assert recall(TASK) is None
+def test_another_version_has_no_result(monkeypatch):
+    write_tuned(TASK, RESULT)
+    monkeypatch.setattr("mlir_smem.kernels.gemm.call.tuning_cache._VERSION", 0)
+    assert read_tuned(TASK) is None
 
 
-def test_what_others_may_write_is_not_believed(folder):
-    remember(TASK, RESULT)
+def test_a_file_that_others_may_write_is_not_trusted(folder):
+    write_tuned(TASK, RESULT)
     entry(folder).chmod(0o666)
-    assert recall(TASK) is None
+    assert read_tuned(TASK) is None
 
 
-def test_a_later_result_takes_the_place():
-    remember(TASK, RESULT)
-    remember(TASK, Result(CONFIGS[0], {CONFIGS[0]: 1e-5}, {}))
-    assert recall(TASK) == CONFIGS[0]
+def test_a_later_result_replaces_it():
+    write_tuned(TASK, RESULT)
+    write_tuned(TASK, Result(CONFIGS[0], {CONFIGS[0]: 1e-5}, {}))
+    assert read_tuned(TASK) == CONFIGS[0]
 
 
 @pytest.mark.parametrize(
@@ -105,22 +111,22 @@ def test_a_later_result_takes_the_place():
         "number",
     ],
 )
-def test_a_damaged_file_is_none(folder, damage):
-    remember(TASK, RESULT)
+def test_a_damaged_file_is_ignored(folder, damage):
+    write_tuned(TASK, RESULT)
     file = entry(folder)
     whole = file.read_bytes()
     assert damage(whole) != whole
     file.write_bytes(damage(whole))
-    assert recall(TASK) is None
-    remember(TASK, RESULT)
+    assert read_tuned(TASK) is None
+    write_tuned(TASK, RESULT)
     assert file.read_bytes() == whole
 
 
-def test_nothing_is_kept_without_a_cache(monkeypatch, tmp_path):
+def test_nothing_is_written_if_the_cache_is_off(monkeypatch, tmp_path):
     monkeypatch.setenv("MLIR_SMEM_CACHE", "off")
     monkeypatch.chdir(tmp_path)
-    remember(TASK, RESULT)
-    assert recall(TASK) is None
+    write_tuned(TASK, RESULT)
+    assert read_tuned(TASK) is None
     assert list(tmp_path.iterdir()) == []
 
 
@@ -130,8 +136,8 @@ def test_a_folder_that_cannot_be_written(monkeypatch, tmp_path):
     with pytest.warns(
         UserWarning, match=r"the configuration that was found is not kept: .*MLIR_SMEM"
     ):
-        remember(TASK, RESULT)
-    assert recall(TASK) is None
+        write_tuned(TASK, RESULT)
+    assert read_tuned(TASK) is None
 
 
 def test_others_see_the_whole_file_or_none(folder, monkeypatch):
@@ -141,13 +147,13 @@ def test_others_see_the_whole_file_or_none(folder, monkeypatch):
 
     monkeypatch.setattr(os, "replace", refuse)
     with pytest.warns(UserWarning, match="disk full"):
-        remember(TASK, RESULT)
+        write_tuned(TASK, RESULT)
     assert list(folder.iterdir()) == []
 
 
-def test_what_is_known_of_a_product():
+def test_the_tuned_configuration_of_a_gemm():
     product = Problem(), 512, 256, 128
-    assert known("NVIDIA H200", *product) is None
+    assert tuned_config("NVIDIA H200", *product) is None
     configs = tuple(candidates(*product))
-    remember(Task("NVIDIA H200", *product, configs), Result(configs[2], {configs[2]: 1e-6}, {}))
-    assert known("NVIDIA H200", *product) == configs[2]
+    write_tuned(Task("NVIDIA H200", *product, configs), Result(configs[2], {configs[2]: 1e-6}, {}))
+    assert tuned_config("NVIDIA H200", *product) == configs[2]

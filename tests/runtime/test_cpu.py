@@ -1,4 +1,4 @@
-"""Arrays on the emulator, of any element type and strides: what a kernel reads, writes, leaves alone."""
+"""Arrays on the emulator, of any element type and strides: which bytes a kernel reads and writes."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ LAYOUT = "strided<[?, ?, ?]>"
 
 
 def doubled(*shape, layout=LAYOUT):
-    """A kernel that writes twice what it reads, one element of rank 3 a thread."""
+    """Return a kernel that doubles its elements, one of rank 3 for each thread."""
     type_ = f"memref<{'x'.join(map(str, shape))}xf32, {layout}>"
     _, m, n = shape
     body = f"""
@@ -40,17 +40,17 @@ def batched_k_major():
         lambda: np.arange(128, dtype=np.float32).reshape(4, 4, 8),
         lambda: np.arange(128, dtype=np.float32).reshape((4, 4, 8), order="F"),
         batched_k_major,
-        # Parts of larger arrays; every second matrix; one matrix for all.
+        # Slices of larger arrays; every second matrix; one matrix for all (stride 0).
         lambda: np.arange(480, dtype=np.float32).reshape(4, 6, 20)[:, 1:5, 4:12],
         lambda: np.arange(256, dtype=np.float32).reshape(8, 4, 8)[::2],
         lambda: np.broadcast_to(np.arange(32, dtype=np.float32).reshape(4, 8), (4, 4, 8)),
-        # Strides that no memref has.
+        # Strides that a memref cannot have.
         lambda: np.arange(128, dtype=np.float32).reshape(4, 4, 8)[::-1, :, ::-1],
         lambda: np.zeros((4, 4, 8), [("value", "f4"), ("more", "u1")])["value"] + np.float32(3),
         lambda: np.ones((4, 4, 8), [("value", "f4"), ("more", "u1")])["value"],
     ],
 )
-def test_an_array_is_read_where_it_lies(make):
+def test_an_array_is_read_with_its_strides(make):
     given = make()
     before = given.copy()
     found = run_on_cpu(doubled(4, 4, 8), None, {"X": given}, ["Y"], [1])
@@ -67,18 +67,18 @@ def test_batches_of_matrices_that_are_k_major():
     assert found.strides == given.strides
 
 
-def test_an_output_that_is_given_is_written_where_it_lies():
+def test_a_given_output_is_written_with_its_strides():
     given = np.arange(480, dtype=np.float32).reshape(4, 6, 20)[:, 1:5, 4:12]
     base = given.base.copy()
     found = run_on_cpu(doubled(4, 4, 8), None, {"X": given, "Y": given}, ["X", "Y"], [1])
     assert np.array_equal(found["Y"], 2 * given)
     assert found["Y"].strides == given.strides
-    # Neither what lies around it nor the array itself is touched.
+    # Neither the memory around it nor the given array is written.
     assert np.array_equal(given.base, base)
 
 
 def test_a_dimension_of_one_element_keeps_its_stride():
-    # One column of a wider matrix: its rows begin at multiples of 16 bytes, though it has one element.
+    # One column of a wider matrix: its rows start at multiples of 16 bytes, though each has one element.
     type_ = "memref<128x?xf32, strided<[?, 1]>>"
     body = f"""
       %t = gpu.thread_id x
@@ -93,7 +93,7 @@ def test_a_dimension_of_one_element_keeps_its_stride():
 
 
 def one_by_one(element, op=None):
-    """A kernel whose threads copy an element each, or what an op makes of it and itself."""
+    """Return a kernel whose threads each copy an element, or the result of an op on it and itself."""
     type_ = f"memref<128x{element}>"
     body = f"""
       %t = gpu.thread_id x

@@ -1,4 +1,4 @@
-"""math ops that become instructions, or are refused; calls of what nobody defines."""
+"""math ops that become instructions or are refused; calls of undefined functions."""
 
 import re
 
@@ -9,7 +9,7 @@ from mlir_smem.codegen import CompileError
 
 
 def kernel(op, type_="f32", symbols=""):
-    """A kernel that stores what an op makes of %a, %b, %c; the op stands in line 6, column 3."""
+    """Return a kernel that stores the result of an op on %a, %b, %c; the op is in line 6, column 3."""
     element = type_.split("x")[-1].rstrip(">")
     lines = [
         f"gpu.module @m {{ {symbols}",
@@ -32,7 +32,7 @@ def kernel(op, type_="f32", symbols=""):
 
 
 def instructions(op, type_="f32"):
-    """The instructions of the PTX, after the operands are there; ptxas takes them."""
+    """Return the PTX instructions after the loads of the operands; ptxas accepts them."""
     ptx = mlir_smem.compile(kernel(op, type_)).ptx
     names = re.findall(r"^\t([a-z][\w.]+)\s", ptx, re.M)
     assert ".extern" not in ptx
@@ -41,7 +41,7 @@ def instructions(op, type_="f32"):
 
 
 def refused(op, type_="f32", symbols=""):
-    """What is said of an op that cannot be compiled."""
+    """Return the error of an op that cannot be compiled."""
     with pytest.raises(CompileError) as error:
         mlir_smem.compile(kernel(op, type_, symbols), emit="llvm")
     return str(error.value)
@@ -101,7 +101,7 @@ def test_approximations(op, flags, names):
 
 
 @pytest.mark.parametrize("type_", ["f16", "bf16"])
-def test_approximations_of_16_bits_are_of_f32(type_):
+def test_16_bit_approximations_are_computed_in_f32(type_):
     found = instructions("math.tanh %a fastmath<afn>", type_)
     assert [x for x in found if not x.startswith("cvt.")] == ["tanh.approx.f32"]
 
@@ -114,7 +114,7 @@ def test_vectors_go_element_by_element(op, type_):
     assert instructions(op, type_) == [name]
 
 
-def test_the_elements_of_a_vector_stay_in_their_places():
+def test_elements_of_a_vector_keep_their_positions():
     text = kernel("math.exp2 %v", "vector<2xf32>").replace(
         "  %r =", "  %v = vector.from_elements %a0, %b0 : vector<2xf32>\n  %r ="
     )
@@ -148,7 +148,7 @@ def test_an_index(op, name):
 
 
 def integer_kernel(op, type_):
-    """A kernel that stores what an op makes of %a."""
+    """Return a kernel that stores the result of an op on %a."""
     element = type_.split("x")[-1].rstrip(">") if "vector" in type_ else type_
     made = (
         f"vector.broadcast %x : {element} to {type_}"
@@ -172,7 +172,7 @@ def test_a_clamp_is_a_minimum_and_a_maximum():
 
 
 @pytest.mark.parametrize("name", ["exp", "log", "log2", "log10", "sin", "cos", "tanh", "sqrt"])
-def test_what_the_llvm_dialect_calls_the_same(name):
+def test_equivalent_ops_of_the_llvm_dialect(name):
     op = f"llvm.intr.{name}(%a) {{fastmathFlags = #llvm.fastmath<afn>}} : (f32) -> f32 //"
     assert instructions(op) == instructions(f"math.{name} %a fastmath<afn>")
 
@@ -199,7 +199,7 @@ def test_intrinsics_of_the_llvm_dialect(op, same):
 
 @pytest.mark.parametrize("type_", ["f80", "f128", "f8E4M3FN"])
 @pytest.mark.parametrize("op", ["math.rsqrt", "math.sqrt", "math.erf", "math.isnan"])
-def test_types_that_no_library_has(op, type_):
+def test_types_without_a_library(op, type_):
     result = "i1" if op == "math.isnan" else type_
     text = f"""gpu.module @m {{
 gpu.func @k(%x: memref<1x{type_}>, %y: memref<1x{result}>) kernel {{
@@ -215,7 +215,7 @@ gpu.func @k(%x: memref<1x{type_}>, %y: memref<1x{result}>) kernel {{
     assert str(error.value) == f"'{op}' at 5:8 is of {type_}; math is of f16, bf16, f32, f64"
 
 
-def test_vectors_of_unknown_length():
+def test_scalable_vectors():
     text = kernel("math.erf %v", "f32").replace(
         "  %r = math.erf %v : f32",
         "  %v = vector.broadcast %a : f32 to vector<[4]xf32>\n  %r = math.erf %v : vector<[4]xf32>",
@@ -244,13 +244,15 @@ def test_an_exponent_that_libdevice_does_not_take():
     assert str(error.value) == "'math.fpowi' at 6:8 has an exponent of i64; libdevice takes i32"
 
 
-def test_a_function_that_nobody_defines():
+def test_an_undefined_function():
     declared = "llvm.func @elsewhere(f32) -> f32"
-    said = refused("llvm.call @elsewhere(%a) : (f32) -> f32\n  %q = math.absf %a", symbols=declared)
-    assert said == "'llvm.call' at 6:8 calls 'elsewhere', which nothing defines"
+    message = refused(
+        "llvm.call @elsewhere(%a) : (f32) -> f32\n  %q = math.absf %a", symbols=declared
+    )
+    assert message == "'llvm.call' at 6:8 calls 'elsewhere', which nothing defines"
 
 
-def test_functions_that_are_defined_may_be_called():
+def test_defined_functions_may_be_called():
     defined = """llvm.func @here(%x: f32) -> f32 {
       %y = llvm.fadd %x, %x : f32
       llvm.return %y : f32 }"""
@@ -265,7 +267,7 @@ def test_functions_of_the_driver_may_be_called():
     assert mlir_smem.compile(text).cubin
 
 
-def test_an_intrinsic_that_the_code_generator_does_not_know():
+def test_an_intrinsic_that_llvmlite_does_not_know():
     op = """nvvm.convert.bf16x2.to.f8x2 %v {rnd = #nvvm.fp_rnd_mode<rn>, \
 sat = #nvvm.sat_mode<satfinite>} : vector<2xbf16> -> i16 (f8E4M3FN)"""
     text = kernel("arith.addf %a, %b", "bf16").replace(
