@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from programs import kernel, matrix, module, tile
 
-SCRIPT = Path(__file__).parents[1] / "new_ops.py"
+SCRIPT = Path(__file__).parents[1] / "support" / "new_ops.py"
 CHECK, ALLOCATE, ASSIGN = "smem-check-async", "smem-allocate", "smem-assign-layouts"
 
 FORCED = tile(64, 64, layout='#smem.swizzle<"128B", "row-major">')
@@ -159,4 +159,4 @@ def test_without_a_use_no_layout_follows(ran):
     body = lines(f"%t = {ALLOC}", COPY, FETCH).replace(FORCED, tile(64, 64))
     (said,), _ = ran(body, ASSIGN)
     assert "is used by 'smem.fetch'" in said
-    assert "of which no layout follows" in said
+    assert "from which no layout follows" in said
