@@ -1,4 +1,4 @@
-"""`smem-to-nvvm`: the passes in the order in which they belong."""
+"""`smem-to-nvvm`: all passes, in their order."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from .place_accumulators import PlaceAccumulators
 
 @dataclass(frozen=True)
 class SmemToNvvm(Pass):
-    """Everything from tiles to NVVM; ops of other dialects stay as they are."""
+    """Lowers tiles to NVVM; ops of other dialects are not changed."""
 
     name = "smem-to-nvvm"
     description = "the whole lowering: layouts, addresses, descriptors, copies, mma"

@@ -10,7 +10,7 @@ gpu.module @kernels {
   // CHECK-NEXT: 196608 bytes at 0: !smem.tile<tensor<4x64x384xbf16>, #smem.swizzle<"128B", "row-major">> at {{[0-9]+}}:10
   // CHECK-NEXT: 98304 bytes at 196608: !smem.tile<tensor<4x192x64xbf16>, #smem.swizzle<"128B", "row-major">> at {{[0-9]+}}:10
   // CHECK-NEXT: gpu.func @too_much
-  // RESERVED: needs 299008 bytes of shared memory for its tiles and what is reserved, but a block has 232448
+  // RESERVED: needs 299008 bytes of shared memory for its tiles and the reserved bytes, but a block has 232448
   // RESERVED-NEXT: 196608 bytes at 4096
   // FEWER: needs 294912 bytes of shared memory for its tiles, but a block has 65536
   // MORE: smem.shared_bytes = 294912 : i32

@@ -31,7 +31,7 @@ func.func @part() {
 func.func @stage(%i: index) {
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
   %s = "smem.stage"(%t, %i) : (!t, index) -> !stage
-  // expected-remark@+2 {{A: 0x4000004000010000: start 0x0, LBO 16 B, SBO 1024 B, base offset 0, swizzle 128B; starts 0 bytes plus what is known at run time into the tile at}}
+  // expected-remark@+2 {{A: 0x4000004000010000: start 0x0, LBO 16 B, SBO 1024 B, base offset 0, swizzle 128B; starts 0 bytes plus an offset known at run time into the tile at}}
   // expected-remark@+1 {{B: }}
   %d = "smem.mma"(%s, %s) : (!stage, !stage) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
   return
@@ -47,7 +47,7 @@ func.func @cut(%k: index) {
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
   %b = "smem.alloc"() {offset = 16384 : i64} : () -> !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
   %p = "smem.subtile"(%t, %k) {static_offsets = array<i64: 0, -9223372036854775808>, multiple_of = array<i64: 16>} : (!t, index) -> !part
-  // expected-remark-re@+2 {{A: 0x4000004000010000: start 0x0, LBO 16 B, SBO 1024 B, base offset 0, swizzle 128B; starts 0 bytes plus what is known at run time into the tile at {{[0-9:]+}}, 4 descriptors}}
+  // expected-remark-re@+2 {{A: 0x4000004000010000: start 0x0, LBO 16 B, SBO 1024 B, base offset 0, swizzle 128B; starts 0 bytes plus an offset known at run time into the tile at {{[0-9:]+}}, 4 descriptors}}
   // expected-remark@+1 {{B: }}
   %d = "smem.mma"(%p, %b) : (!part, !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
   return

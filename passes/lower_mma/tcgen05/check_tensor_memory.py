@@ -1,9 +1,12 @@
-"""Whether the tensor memory of functions is what their accumulators need, whoever has placed it."""
+"""Checks of `smem.tensor_memory` ops against the accumulators of their functions.
+
+`smem-place-accumulators` inserts these ops, but a module may also have its own.
+"""
 
 from collections.abc import Sequence
-from typing import Any
 
 from ....dialect.diagnostics import format_location
+from ....dialect.irtypes import Op
 from ....dialect.ops import AnyMma, WaitOp
 from ....dialect.types import FragmentType, is_in_flight
 from ....ir.cluster import check_clusters
@@ -12,43 +15,47 @@ from ....ir.kernel import function_of, warpgroups_of
 from ....ir.tensor_memory import columns_needed
 
 
-def check_memories(lowered: Sequence[Any], memories: Sequence[Any]) -> None:
-    """Checks that accumulators in flight have tensor memory where they need it, and only there.
+def check_tensor_memory(lowered: Sequence[Op], memories: Sequence[Op]) -> None:
+    """Check that functions have the tensor memory that their accumulators in flight need.
 
     Args:
         lowered: the ops on fragments.
         memories: the `smem.tensor_memory` of their functions.
 
     Raises:
-        OpError: for the first that has not, or has other than it needs.
+        OpError: for the first op without tensor memory, or with tensor memory that does not fit it.
     """
-    prepared: dict[Any, Any] = {}
+    memory_of: dict[Op, Op] = {}
     for op in memories:
         function = function_of(op)
-        if function in prepared:
-            where = format_location(prepared[function].location)
-            raise OpError(op, f"allocates once more in a function that has done so at {where}")
+        if function in memory_of:
+            where = format_location(memory_of[function].location)
+            raise OpError(
+                op, f"allocates tensor memory again; the function has allocated it at {where}"
+            )
         if op.operation.block != function.regions[0].blocks[0]:
-            raise OpError(op, "is not at the top of its function, where all threads come by once")
-        prepared[function] = op
-    making: dict[Any, list[Any]] = {}
+            raise OpError(
+                op, "is not at the top of its function, where all threads execute it once"
+            )
+        memory_of[function] = op
+    making: dict[Op, list[Op]] = {}
     for op in lowered:
         fragments = [value.type for value in (*op.operands, *op.results)]
         if not any(isinstance(t, FragmentType) and is_in_flight(t) for t in fragments):
             continue
         function = function_of(op)
-        if function not in prepared:
+        if function not in memory_of:
             raise OpError(op, "has no tensor memory; run smem-place-accumulators before")
-        _check_order(op, prepared[function], function)
+        _check_order(op, memory_of[function], function)
         if not isinstance(op, WaitOp):
-            _check_op(op, prepared[function])
+            _check_op(op, memory_of[function])
             making.setdefault(function, []).append(op)
     for function, ops in making.items():
-        _check_columns(prepared[function], ops)
+        _check_columns(memory_of[function], ops)
 
 
-def _check_order(op: Any, memory: Any, function: Any) -> None:
-    """Checks that tensor memory is allocated before an op that is executed after it."""
+def _check_order(op: Op, memory: Op, function: Op) -> None:
+    """Check that tensor memory is allocated before an op that needs it."""
     outer = op.operation
     while outer.parent.operation != function:
         outer = outer.parent.operation
@@ -59,28 +66,28 @@ def _check_order(op: Any, memory: Any, function: Any) -> None:
         )
 
 
-def _check_op(op: Any, memory: Any) -> None:
-    """Checks that the warpgroups, and blocks, that execute an op are those of its tensor memory."""
+def _check_op(op: Op, memory: Op) -> None:
+    """Check that the warpgroups, and the CTA pair, that execute an op are those of its tensor memory."""
     where = f"the smem.tensor_memory at {format_location(memory.location)}"
     if isinstance(op, AnyMma):
         paired = memory.pair
         if (op.ctas > 1) != paired:
-            has, other = ("no pair", "has") if paired else ("pair", "has not")
-            raise OpError(op, f"has {has}, but {where} {other}")
+            has, other = ("no pair", "pair") if paired else ("pair", "no pair")
+            raise OpError(op, f"has {has}, but {where} has {other}")
         if paired:
             check_clusters(op)
     (first, end), begin = warpgroups_of(op), memory.first.value
-    behind = begin + memory.warpgroups.value
-    if first < begin or end > behind:
+    stop = begin + memory.warpgroups.value
+    if first < begin or end > stop:
         raise OpError(
             op,
-            f"is executed by warpgroups {first} to {end - 1} of the block, but {where} is of {begin} to "
-            f"{behind - 1}",
+            f"is executed by warpgroups {first} to {end - 1} of the block, but {where} is for {begin} to "
+            f"{stop - 1}",
         )
 
 
-def _check_columns(memory: Any, making: list[Any]) -> None:
-    """Checks that there are columns for all that some ops begin."""
+def _check_columns(memory: Op, making: list[Op]) -> None:
+    """Check that there are columns for all accumulators that some ops make."""
     columns, needed = memory.columns.value, columns_needed(making)
     if columns < needed:
         raise OpError(
