@@ -1,5 +1,5 @@
-// A whole kernel: one warpgroup loads by TMA, the other multiplies and stores by TMA. Nothing of smem is left
-// but what describes the tensor maps, one for each matrix.
+// A whole kernel: one warpgroup loads by TMA, the other multiplies and stores by TMA. Of smem, only the
+// attributes of the tensor maps are left, one for each matrix.
 
 // RUN: smem-opt %s --smem-to-nvvm | FileCheck %s
 
@@ -20,6 +20,12 @@ gpu.module @kernels {
   // CHECK-NEXT: nvvm.prefetch tensormap, %[[C]]
   // CHECK: nvvm.fence.mbarrier.init
   // CHECK: gpu.barrier
+  // A and B are 64x64 with swizzle 128B, SBO 1024. A is K-major: 0x4000004000010000. B is N-major, one atom wide,
+  // so it has no LBO: 0x4000004000000000.
+  // CHECK: %[[A_BITS:.*]] = arith.constant 4611686293305360384 : i64
+  // CHECK-NEXT: arith.ori %{{.*}}, %[[A_BITS]] : i64
+  // CHECK: %[[B_BITS:.*]] = arith.constant 4611686293305294848 : i64
+  // CHECK-NEXT: arith.ori %{{.*}}, %[[B_BITS]] : i64
   // CHECK: nvvm.setmaxregister decrease 40
   // CHECK: nvvm.elect.sync
   // CHECK: scf.for
