@@ -49,7 +49,7 @@
 // CHECK-NEXT: nvvm.cluster.wait {aligned}
 // CHECK: nvvm.tcgen05.dealloc %{{.*}}, %c128_i32 {group = #nvvm.cta_group<cta_2>}
 gpu.module @kernels {
-  gpu.func @product(%A: memref<128x32xbf16>, %B: memref<32x64xbf16>, %D: memref<128x128xf32>)
+  gpu.func @gemm(%A: memref<128x32xbf16>, %B: memref<32x64xbf16>, %D: memref<128x128xf32>)
       kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
     %a = "smem.alloc"() : () -> !a
     %b = "smem.alloc"() : () -> !b

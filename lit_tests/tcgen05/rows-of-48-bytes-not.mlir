@@ -30,25 +30,25 @@ func.func @base_offset(%m: !bytes) {
 // -----
 
 !a = !smem.tile<tensor<128x512xf4E2M1FN>, #smem.swizzle<"128B", "row-major">>
-!part = !smem.tile<tensor<128x384xf4E2M1FN>, #smem.auto>
+!subtile = !smem.tile<tensor<128x384xf4E2M1FN>, #smem.auto>
 !b = !smem.tile<tensor<384x32xf4E2M1FN>, #smem.swizzle<"128B", "column-major">>
 !s = !smem.tile<tensor<128x24xf8E4M3FN>, #smem.layout<"((32,4),(4,6)):((16,4),(1,512))">>
 
 // A subtile that begins inside an atom.
 // CHECK: remark: instructions read 32 bytes along K, not 48: it cannot read A: the atoms of 128x256 at (0, 0) are parts of atoms: they begin at (0,128) in them
-// CODE-LABEL: func.func @part
+// CODE-LABEL: func.func @subtile
 // CODE: arith.constant 4611756662049538048 : i64
 // CODE: arith.constant 4611756662049538048 : i64
 // CODE: arith.constant 70403103916032 : i64
 // CODE: "smem.mma_desc_scaled"(
 // CODE-NOT: seconds
 // CODE: return
-func.func @part() {
+func.func @subtile() {
   %a = "smem.alloc"() {offset = 0 : i64} : () -> !a
-  %p = "smem.subtile"(%a) {static_offsets = array<i64: 0, 128>} : (!a) -> !part
+  %p = "smem.subtile"(%a) {static_offsets = array<i64: 0, 128>} : (!a) -> !subtile
   %b = "smem.alloc"() {offset = 65536 : i64} : () -> !b
   %s = "smem.alloc"() {offset = 131072 : i64} : () -> !s
-  %d = "smem.mma_scaled"(%p, %b, %s, %s) : (!part, !b, !s, !s) -> !smem.fragment<tensor<128x32xf32>, #smem.in_flight>
+  %d = "smem.mma_scaled"(%p, %b, %s, %s) : (!subtile, !b, !s, !s) -> !smem.fragment<tensor<128x32xf32>, #smem.in_flight>
   return
 }
 

@@ -1,4 +1,4 @@
-// Over the limit, the error lists who holds what, in the order of addresses.
+// The error lists the size and the offset of each tile, in the order of addresses.
 
 // RUN: %{refused} smem-opt %s --smem-allocate | FileCheck %s
 // RUN: %{refused} smem-opt %s --smem-allocate=reserved-bytes=4096 | FileCheck %s --check-prefix=RESERVED

@@ -1,4 +1,4 @@
-// A kernel that has no tiles but views of its own dynamic memory needs what is reserved, too.
+// A kernel without tiles that views its dynamic memory needs the reserved bytes, too.
 
 // RUN: smem-opt %s --smem-allocate=reserved-bytes=100 | FileCheck %s
 // RUN: smem-opt %s --smem-allocate | FileCheck %s --check-prefix=NOTHING

@@ -1,10 +1,10 @@
-// The buffers that a gpu.func declares itself come out of the same 227 KiB.
+// The workgroup buffers of a gpu.func are part of the same 227 KiB.
 
 // RUN: smem-opt %s --smem-allocate --split-input-file --verify-diagnostics
 
 !t = !smem.tile<tensor<896x128xbf16>, #smem.swizzle<"128B", "row-major">>
 gpu.module @kernels {
-  // 224 KiB and 3 KiB: just enough.
+  // 224 KiB and 3 KiB: exactly the limit.
   gpu.func @fits() workgroup(%w: memref<768xf32, #gpu.address_space<workgroup>>) kernel {
     %t = "smem.alloc"() : () -> !t
     gpu.return
@@ -36,7 +36,7 @@ gpu.module @kernels {
 
 // -----
 
-// They may hold what no tensor core reads: mbarriers, indices, vectors. 3 KiB and 8 bytes.
+// Their element types need not be those of tensor cores: mbarriers, indices, vectors. 3 KiB and 8 bytes.
 
 !t = !smem.tile<tensor<896x128xbf16>, #smem.swizzle<"128B", "row-major">>
 gpu.module @kernels {

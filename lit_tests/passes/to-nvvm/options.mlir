@@ -1,4 +1,4 @@
-// The pipeline's options reach the passes that they are for.
+// The options of the pipeline are passed to its passes.
 
 // RUN: smem-opt %s --smem-to-nvvm | FileCheck %s --check-prefix=PLAIN
 // RUN: smem-opt %s --smem-to-nvvm='max-swizzle=32 reserved-bytes=4096' | FileCheck %s --check-prefix=OPTIONS

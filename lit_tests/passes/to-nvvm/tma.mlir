@@ -10,7 +10,7 @@
 !done = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 
 gpu.module @kernels {
-  // CHECK: gpu.func @product(%arg0: memref<?x?xbf16, strided<[?, 1]>>, %arg1: memref<?x?xbf16, strided<[?, 1]>>, %arg2: memref<?x?xbf16, strided<[?, 1]>>, %arg3: index
+  // CHECK: gpu.func @gemm(%arg0: memref<?x?xbf16, strided<[?, 1]>>, %arg1: memref<?x?xbf16, strided<[?, 1]>>, %arg2: memref<?x?xbf16, strided<[?, 1]>>, %arg3: index
   // CHECK-SAME: %[[A:[a-z0-9]+]]: !llvm.ptr {smem.tensor_map = {argument = 0 : i64, box = array<i64: 64, 64>, contiguous = 1 : i64, element = "bf16", swizzle = "128B"}}
   // CHECK-SAME: %[[B:[a-z0-9]+]]: !llvm.ptr {smem.tensor_map = {argument = 1 : i64,
   // CHECK-SAME: %[[C:[a-z0-9]+]]: !llvm.ptr {smem.tensor_map = {argument = 2 : i64, box = array<i64: 64, 32>, contiguous = 1 : i64, element = "bf16", swizzle = "64B"}})
@@ -52,7 +52,7 @@ gpu.module @kernels {
   // CHECK: nvvm.cp.async.bulk.wait_group 0 {read}
   // CHECK-NOT: "smem.
   // CHECK-NOT: !smem.
-  gpu.func @product(%A: !matrix, %B: !matrix, %C: !matrix, %steps: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+  gpu.func @gemm(%A: !matrix, %B: !matrix, %C: !matrix, %steps: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
