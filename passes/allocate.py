@@ -68,7 +68,7 @@ class Allocate(Pass):
     description = "give each tile an offset in shared memory, aligned to its swizzle pattern"
 
     max_bytes: int = option(MAX_BYTES, "shared memory of a block, in bytes")
-    reserved_bytes: int = option(0, "bytes at the start of dynamic shared memory to leave alone")
+    reserved_bytes: int = option(0, "bytes to reserve at the start of dynamic shared memory")
 
     def run(self, module: Module) -> None:
         functions: dict[Op, list[Op]] = {}

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from math import prod
 
 from ..dialect.bindings import ir
-from ..dialect.irtypes import Module, Op, Region, Value
-from ..dialect.ops import ElectOp, WarpgroupBarrierOp, WarpSpecializeOp
+from ..dialect.irtypes import Module, Region, Value
+from ..dialect.ops import ElectOp, PartitionOp, WarpgroupBarrierOp, WarpSpecializeOp
 from ..dialect.ops.warp_specialize import MAX_REGISTERS
 from ..ir import emit
 from ..ir.errors import OpError
@@ -38,7 +38,7 @@ class LowerWarpSpecialize(Pass):
 
 
 @_LOWERINGS.of(WarpgroupBarrierOp)
-def _lower_barrier(op: Op) -> None:
+def _lower_barrier(op: WarpgroupBarrierOp) -> None:
     size = required_block_size(op)
     # Barrier 0 is that of all threads; a CTA has at most 8 warpgroups, and 15 other barriers (PTX ISA
     # 9.7.13.1).
@@ -49,7 +49,7 @@ def _lower_barrier(op: Op) -> None:
 
 
 @_LOWERINGS.of(ElectOp)
-def _lower_elect(op: Op) -> None:
+def _lower_elect(op: ElectOp) -> None:
     """Emit the branch of the thread that a warp elects."""
     size = required_block_size(op)
     warp, count = op.warp, prod(size) // WARP
@@ -67,7 +67,7 @@ def _lower_elect(op: Op) -> None:
 
 
 @_LOWERINGS.of(WarpSpecializeOp)
-def _lower_warp_specialize(op: Op) -> None:
+def _lower_warp_specialize(op: WarpSpecializeOp) -> None:
     size = required_block_size(op)
     partitions = op.partitions
     _check(op, partitions)
@@ -76,7 +76,7 @@ def _lower_warp_specialize(op: Op) -> None:
     _branch(partitions, warpgroup, 0)
 
 
-def _check(op: Op, partitions: list[Op]) -> None:
+def _check(op: WarpSpecializeOp, partitions: list[PartitionOp]) -> None:
     """Check that the partitions cover all threads of the CTA, and do not exceed its registers."""
     threads = threads_of(function_of(op)) or 0
     counts = [partition.warpgroups.value for partition in partitions]
@@ -102,7 +102,7 @@ def _check(op: Op, partitions: list[Op]) -> None:
             )
 
 
-def _fill(region: Region, partitions: list[Op], warpgroup: Value, first: int) -> None:
+def _fill(region: Region, partitions: list[PartitionOp], warpgroup: Value, first: int) -> None:
     """Fill a region that is executed by the warpgroups of some partitions; `first` is the first of these
     warpgroups."""
     if len(partitions) == 1:
@@ -113,7 +113,7 @@ def _fill(region: Region, partitions: list[Op], warpgroup: Value, first: int) ->
         emit.op("scf.yield")
 
 
-def _branch(partitions: list[Op], warpgroup: Value, first: int) -> None:
+def _branch(partitions: list[PartitionOp], warpgroup: Value, first: int) -> None:
     """Emit the branch to the partition of a warpgroup."""
     partition, *others = partitions
     end = first + partition.warpgroups.value
@@ -123,7 +123,7 @@ def _branch(partitions: list[Op], warpgroup: Value, first: int) -> None:
         _fill(branch.regions[1], others, warpgroup, end)
 
 
-def _move_partition(partition: Op, region: Region, warpgroup: Value, first: int) -> None:
+def _move_partition(partition: PartitionOp, region: Region, warpgroup: Value, first: int) -> None:
     """Move the body of a partition to a region."""
     block, registers = partition.regions[0].blocks[0], partition.registers
     with ir.InsertionPoint.at_block_begin(block):
@@ -145,7 +145,7 @@ def _move_partition(partition: Op, region: Region, warpgroup: Value, first: int)
     _move_body(partition, region)
 
 
-def _move_body(op: Op, region: Region) -> None:
+def _move_body(op: ElectOp | PartitionOp, region: Region) -> None:
     """Move the block of an op to another region, and end it with `scf.yield`."""
     block = op.regions[0].blocks[0]
     block.append_to(region)

@@ -28,7 +28,7 @@ class SmemToNvvm(Pass):
     max_swizzle: Swizzle = option(Swizzle.B128, "the widest swizzle to choose, in bytes")
     explain: bool = option(False, "print layouts, evaluations and descriptors as remarks")
     max_bytes: int = option(MAX_BYTES, "shared memory of a block, in bytes")
-    reserved_bytes: int = option(0, "bytes at the start of dynamic shared memory to leave alone")
+    reserved_bytes: int = option(0, "bytes to reserve at the start of dynamic shared memory")
 
     def passes(self) -> Iterator[Pass]:
         yield AssignLayouts(arch=self.arch, max_swizzle=self.max_swizzle, explain=self.explain)

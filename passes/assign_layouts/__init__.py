@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ...dialect.diagnostics import Invalid, remark
-from ...dialect.irtypes import Module, Op, Value
+from ...dialect.irtypes import Module, Value
 from ...dialect.ops import AllocationOp, AllocOp, SubviewOp, TileMma
 from ...dialect.ops.copy import AnyCopy, check_copy
 from ...dialect.ops.memory import check_offset
@@ -42,7 +42,7 @@ class AssignLayouts(Pass):
             if isinstance(copy.source.type, TileType):
                 _check_copied(copy)
 
-    def _assign(self, allocation: Op) -> None:
+    def _assign(self, allocation: AllocationOp) -> None:
         uses = uses_of(allocation, self.max_swizzle, self.arch)
         given = layout_of(allocation.tile.type)
         layout = self._check(allocation, given, uses) if given else self._choose(allocation, uses)
@@ -53,7 +53,7 @@ class AssignLayouts(Pass):
         except Invalid as error:
             raise OpError(allocation, str(error)) from None
 
-    def _check(self, allocation: Op, given: TileLayout, uses: list[Use]) -> TileLayout:
+    def _check(self, allocation: AllocationOp, given: TileLayout, uses: list[Use]) -> TileLayout:
         if given.swizzle not in self.arch.swizzles:
             others = ", ".join(str(arch) for arch in Arch if given.swizzle in arch.swizzles)
             raise OpError(
@@ -70,7 +70,7 @@ class AssignLayouts(Pass):
             remark(allocation.location, f"layout {given} was given, and fits {self.arch}{reasons}")
         return given
 
-    def _choose(self, allocation: Op, uses: list[Use]) -> TileLayout:
+    def _choose(self, allocation: AllocationOp, uses: list[Use]) -> TileLayout:
         type_ = allocation.tile.type
         element, shape = tile_element(type_), shape_of(type_)
         choice = choose(
@@ -94,7 +94,7 @@ class AssignLayouts(Pass):
         return choice.picked.layout
 
 
-def _check_copied(copy: Op) -> None:
+def _check_copied(copy: AnyCopy) -> None:
     """Check a copy between tiles once both have layouts; subtiles of one tile get theirs together."""
     try:
         check_copy(copy)

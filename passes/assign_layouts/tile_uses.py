@@ -6,7 +6,7 @@ from typing import Any
 from ...dialect.diagnostics import Invalid, format_location
 from ...dialect.irtypes import Op, Value
 from ...dialect.op import operand_names
-from ...dialect.ops import SubviewOp
+from ...dialect.ops import AllocationOp, SubviewOp
 from ...dialect.types import TileType, layout_of, shape_of, tile_element
 from ...dialect.uses import OtherEnd, Path
 from ...ir.cluster import blocks_along
@@ -21,7 +21,7 @@ from ...layout.uses import Use
 _USUAL_THREADS = 128
 
 
-def uses_of(allocation: Op, max_swizzle: Swizzle, arch: Arch) -> list[Use]:
+def uses_of(allocation: AllocationOp, max_swizzle: Swizzle, arch: Arch) -> list[Use]:
     """Return the uses of the tile of an alloc or view, and of its subtiles.
 
     Args:
@@ -42,7 +42,9 @@ class _Uses:
     false where only those other uses are collected.
     """
 
-    def __init__(self, allocation: Op, max_swizzle: Swizzle, arch: Arch, deep: bool = True) -> None:
+    def __init__(
+        self, allocation: AllocationOp, max_swizzle: Swizzle, arch: Arch, deep: bool = True
+    ) -> None:
         self.arch = arch
         self._allocation, self._max_swizzle, self._deep = allocation, max_swizzle, deep
 
@@ -110,7 +112,7 @@ class _Uses:
             return OtherEnd(subtile_from(tile, op).slice.layout)
         return OtherEnd(None, self._directions(allocation)) if self._deep else None
 
-    def _directions(self, allocation: Op) -> list[int]:
+    def _directions(self, allocation: AllocationOp) -> list[int]:
         """Return the dimensions (0 for rows) along which a tile without a layout can be contiguous.
 
         Copies from and to other tiles without a layout are not considered.

@@ -26,7 +26,9 @@ def add_pass(pm: PassManager, pass_: Pass) -> None:
     """
     _check_manager("add_pass", pm)
     if not isinstance(pass_, Pass):
-        raise wrong_argument("mlir_smem.passes.add_pass", "pass_", pass_, "a pass of ours")
+        raise wrong_argument(
+            "mlir_smem.passes.add_pass", "pass_", pass_, "an mlir_smem.passes.Pass"
+        )
     _add(pm, pass_)
 
 
@@ -151,6 +153,7 @@ def _add_upstream(pm: PassManager, leaf: Leaf) -> None:
 def _upstream_error(leaf: Leaf, message: str) -> str:
     if "does not refer to a registered pass" in message:
         return (
-            f"no pass is named '{leaf.name}'; --list-passes shows ours, mlir-opt --help upstream's"
+            f"no pass is named '{leaf.name}'; --list-passes shows those of smem, mlir-opt --help "
+            "those of upstream"
         )
     return f"{leaf.upstream}: {message.strip()}"

@@ -27,7 +27,7 @@ _POLICY = "createpolicy.fractional.L2::{}.b64 $0, 1.0;"
 
 
 @LOWERINGS.of(TmaLoadOp)
-def lower_load(op: Op, maps: TensorMaps) -> None:
+def lower_load(op: TmaLoadOp, maps: TensorMaps) -> None:
     """Emit an `smem.tma_load`: `expect_tx` with the bytes, then one copy of each box.
 
     Raises:
@@ -88,7 +88,7 @@ def subtile_of_share(
 
 
 @LOWERINGS.of(TmaStoreOp)
-def lower_store(op: Op, maps: TensorMaps) -> None:
+def lower_store(op: TmaStoreOp, maps: TensorMaps) -> None:
     """Emit an `smem.tma_store`: one copy of each box.
 
     Raises:

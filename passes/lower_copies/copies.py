@@ -18,7 +18,7 @@ from .vector_copy import VectorCopy
 
 
 @LOWERINGS.of(CopyOp, CopyAsyncOp)
-def lower_copy(copy: Op, _: TensorMaps) -> None:
+def lower_copy(copy: CopyOp | CopyAsyncOp, _: TensorMaps) -> None:
     """Distribute the elements of a copy to the threads; see `layout.transfer`, `layout.transposition`."""
     size = required_block_size(copy)
     subtile = _subtile(copy, copy.tile, "writes")

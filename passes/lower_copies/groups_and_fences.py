@@ -1,7 +1,7 @@
 """Commit groups of copies, waits for them, and fences."""
 
 from ...dialect.bindings import ir
-from ...dialect.irtypes import Attribute, Op
+from ...dialect.irtypes import Attribute
 from ...dialect.ops import CopyCommitOp, CopyWaitOp, FenceOp, TmaCommitOp, TmaWaitOp
 from ...ir import emit
 from .lowerings import LOWERINGS
@@ -9,7 +9,7 @@ from .tensor_maps import TensorMaps
 
 
 @LOWERINGS.of(FenceOp)
-def lower_fence(op: Op, _: TensorMaps) -> None:
+def lower_fence(op: FenceOp, _: TensorMaps) -> None:
     """Emit `fence.proxy.async` of shared memory."""
     emit.op(
         "nvvm.fence.proxy",
@@ -19,25 +19,25 @@ def lower_fence(op: Op, _: TensorMaps) -> None:
 
 
 @LOWERINGS.of(CopyCommitOp)
-def lower_copy_commit(op: Op, _: TensorMaps) -> None:
+def lower_copy_commit(op: CopyCommitOp, _: TensorMaps) -> None:
     """Emit the commit of a group of `cp.async`."""
     emit.op("nvvm.cp.async.commit.group")
 
 
 @LOWERINGS.of(CopyWaitOp)
-def lower_copy_wait(op: Op, _: TensorMaps) -> None:
+def lower_copy_wait(op: CopyWaitOp, _: TensorMaps) -> None:
     """Emit a wait for groups of `cp.async`."""
     emit.op("nvvm.cp.async.wait.group", n=_i32(op.pending))
 
 
 @LOWERINGS.of(TmaCommitOp)
-def lower_tma_commit(op: Op, _: TensorMaps) -> None:
+def lower_tma_commit(op: TmaCommitOp, _: TensorMaps) -> None:
     """Emit the commit of a group of bulk copies."""
     emit.op("nvvm.cp.async.bulk.commit.group")
 
 
 @LOWERINGS.of(TmaWaitOp)
-def lower_tma_wait(op: Op, _: TensorMaps) -> None:
+def lower_tma_wait(op: TmaWaitOp, _: TensorMaps) -> None:
     """Emit a wait for groups of bulk copies; with `read`, only until their sources may be written."""
     attributes = {"group": _i32(op.pending)}
     if op.read:

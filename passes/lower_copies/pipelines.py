@@ -26,7 +26,7 @@ from .tensor_maps import TensorMaps
 class PipelineState:
     """The stage and the phase of a pipeline index, and the mbarriers of the stage."""
 
-    def __init__(self, pipeline: Op, index: Value) -> None:
+    def __init__(self, pipeline: CreatePipelineOp, index: Value) -> None:
         """`index` is an index value: how many stages were used before."""
         self.pipeline = pipeline
         self._stages = pipeline.stages.value
@@ -56,7 +56,7 @@ class PipelineState:
 
 
 @LOWERINGS.of(CreatePipelineOp)
-def lower_pipeline(pipeline: Op, _: TensorMaps) -> None:
+def lower_pipeline(pipeline: CreatePipelineOp, _: TensorMaps) -> None:
     """Emit the initialisation of a pipeline's mbarriers, and a barrier of all threads that use them.
 
     Raises:
@@ -86,7 +86,7 @@ def lower_pipeline(pipeline: Op, _: TensorMaps) -> None:
 
 
 @LOWERINGS.of(ProducerAcquireOp)
-def lower_acquire(op: Op, _: TensorMaps) -> None:
+def lower_acquire(op: ProducerAcquireOp, _: TensorMaps) -> None:
     """Emit the wait of a producer for an empty stage."""
     state = _state_of(op)
     # Before its first use an mbarrier is in phase 0: the phase before it, which is odd, is complete.
@@ -95,7 +95,7 @@ def lower_acquire(op: Op, _: TensorMaps) -> None:
 
 
 @LOWERINGS.of(ConsumerWaitOp)
-def lower_wait(op: Op, _: TensorMaps) -> None:
+def lower_wait(op: ConsumerWaitOp, _: TensorMaps) -> None:
     """Emit the wait of a consumer for a full stage."""
     state = _state_of(op)
     wait_for_phase(state.full(), state.parity().value)
@@ -103,13 +103,13 @@ def lower_wait(op: Op, _: TensorMaps) -> None:
 
 
 @LOWERINGS.of(ProducerCommitOp)
-def lower_commit(op: Op, _: TensorMaps) -> None:
+def lower_commit(op: ProducerCommitOp, _: TensorMaps) -> None:
     """Emit the arrival of a producer that has filled a stage."""
     emit.op("nvvm.mbarrier.arrive", (_state_of(op).full(),))
 
 
 @LOWERINGS.of(ConsumerReleaseOp)
-def lower_release(op: Op, _: TensorMaps) -> None:
+def lower_release(op: ConsumerReleaseOp, _: TensorMaps) -> None:
     """Emit the arrivals of a warpgroup that has read a stage.
 
     One thread of each warp arrives for its warp at the mbarrier of its CTA. If CTAs of a cluster share

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ...dialect.irtypes import Op
+from ...dialect.ops import DescriptorMma
 from ...dialect.ops.mma_rules import MODIFIERS
 from ...ir.errors import OpError
 from ...ir.mma_support import check_mma_support
@@ -33,7 +33,7 @@ class MmaQualifiers:
         return -1 if f"negate_{role}" in self.modifiers else 1
 
 
-def qualifiers_of(op: Op, accumulator: Accumulator) -> MmaQualifiers:
+def qualifiers_of(op: DescriptorMma, accumulator: Accumulator) -> MmaQualifiers:
     """Return the qualifiers of the instructions of an `smem.mma_desc`."""
     (a, a_major), (b, b_major) = operands_of(op)
     attributes = op.attributes
@@ -41,7 +41,7 @@ def qualifiers_of(op: Op, accumulator: Accumulator) -> MmaQualifiers:
     return MmaQualifiers(a, b, a_major, b_major, accumulator, modifiers)
 
 
-def operands_of(op: Op) -> list[tuple[Element, str]]:
+def operands_of(op: DescriptorMma) -> list[tuple[Element, str]]:
     """Return the element type and the majorness ("k" or "mn") of A and of B of an `smem.mma_desc`."""
     return [
         (element(op.a_element.value), op.a_major.value),
@@ -49,7 +49,7 @@ def operands_of(op: Op) -> list[tuple[Element, str]]:
     ]
 
 
-def check_operands(op: Op, arch: Arch) -> None:
+def check_operands(op: DescriptorMma, arch: Arch) -> None:
     """Check that an architecture multiplies the operands of an `smem.mma_desc`.
 
     Raises:

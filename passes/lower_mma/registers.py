@@ -6,7 +6,8 @@ from functools import cached_property
 
 from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
-from ...dialect.irtypes import Attribute, Context, Op, Type, Value
+from ...dialect.irtypes import Attribute, Context, Type, Value
+from ...dialect.ops import DescriptorMma
 from ...dialect.ops.mma_rules import operand_element
 from ...dialect.types import (
     check_fragment,
@@ -61,7 +62,7 @@ class Registers:
         """(First row, first column, columns) of the elements that each instruction computes."""
         return [block for block in self.blocks if block[0] % self.rows == 0]
 
-    def k_blocks(self, mma: Op) -> int:
+    def k_blocks(self, mma: DescriptorMma) -> int:
         """Return the number of K blocks of an `smem.mma_desc`: its instructions along K."""
         return len(mma.b_steps) // self.across
 

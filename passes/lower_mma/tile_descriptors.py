@@ -2,6 +2,7 @@
 
 from ...dialect.bindings import ir
 from ...dialect.irtypes import Block, Op, Value
+from ...dialect.ops import DescriptorMma
 from ...dialect.ops.bases import bases_of
 from ...ir import emit
 from ...ir.errors import OpError
@@ -15,7 +16,7 @@ class TileDescriptors:
         self._constants: dict[tuple[Op, int], Value] = {}
         self._advanced: dict[tuple[Value, Block, int], Value] = {}
 
-    def of_mma_tiles(self, op: Op, operand: str, function: Op) -> list[Value]:
+    def of_mma_tiles(self, op: DescriptorMma, operand: str, function: Op) -> list[Value]:
         """Return the descriptor of each MMA tile of operand "a" or "b" of an `smem.mma_desc`."""
         value, bases = getattr(op, operand), bases_of(op, operand)
         steps = list(op.attributes[f"{operand}_steps"])
@@ -30,7 +31,7 @@ class TileDescriptors:
             for base, step in zip(bases, steps, strict=True)
         ]
 
-    def of_a(self, op: Op, registers: Registers, function: Op) -> list[Value]:
+    def of_a(self, op: DescriptorMma, registers: Registers, function: Op) -> list[Value]:
         """Return the descriptor of each MMA tile of an A in shared memory.
 
         Raises:
@@ -46,7 +47,7 @@ class TileDescriptors:
             )
         return self.of_mma_tiles(op, "a", function)
 
-    def advanced(self, descriptor: Value, step: int, user: Op, function: Op) -> Value:
+    def advanced(self, descriptor: Value, step: int, user: DescriptorMma, function: Op) -> Value:
         """Return `descriptor + step` for an op `user`; the descriptor itself if the step is 0."""
         if step == 0:
             return descriptor

@@ -44,7 +44,7 @@ class MaterializeDescriptors(Pass):
         for mma in walk(module, TileMma):
             self._rewrite(mma, operands)
 
-    def _rewrite(self, mma: Op, operands: "_Operands") -> None:
+    def _rewrite(self, mma: TileMma, operands: "_Operands") -> None:
         with ir.InsertionPoint(mma), mma.location:
             if mma.scales:
                 described = describe_scaled(mma, self.arch, operands.descriptors, self.explain)
@@ -66,7 +66,7 @@ class _Operands:
         self._arch = arch
         self._found: dict[tuple[Value, Role, bool, int], tuple[Subtile, MmaTiles]] = {}
 
-    def of(self, mma: Op, role: Role, tile: Value) -> tuple[Subtile, MmaTiles]:
+    def of(self, mma: TileMma, role: Role, tile: Value) -> tuple[Subtile, MmaTiles]:
         """Return the subtile that an operand is, and its MMA tiles.
 
         Raises:
@@ -83,7 +83,7 @@ class _Operands:
         return self._found[key]
 
 
-def _describe(mma: Op, read: _Operands, explains: bool) -> Op:
+def _describe(mma: TileMma, read: _Operands, explains: bool) -> Op:
     """Emit the `smem.mma_desc` of an `smem.mma`.
 
     Raises:

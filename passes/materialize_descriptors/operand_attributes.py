@@ -5,14 +5,15 @@ from collections.abc import Iterable
 from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
 from ...dialect.diagnostics import format_location, remark
-from ...dialect.irtypes import Attribute, Context, Op, Type
+from ...dialect.irtypes import Attribute, Context, Type
+from ...dialect.ops import TileMma
 from ...dialect.ops.mma_rules import MODIFIERS, PAIR, operand_element
 from ...ir.matrix_descriptors import first_byte
 from ...ir.subtiles import Subtile
 from ...layout import Major, MmaTiles, Role
 
 
-def explain(mma: Op, name: str, subtile: Subtile, found: MmaTiles) -> None:
+def explain(mma: TileMma, name: str, subtile: Subtile, found: MmaTiles) -> None:
     """Emit a remark on the descriptor of an operand, field by field."""
     runtime = " plus an offset known at run time" if any((subtile.terms, *found.terms)) else ""
     own = f", {len(found.terms)} descriptors" if len(found.terms) > 1 else ""
@@ -55,7 +56,7 @@ def register_attributes(type_: Type, role: Role) -> dict[str, Attribute]:
     }
 
 
-def modifiers_of(mma: Op) -> dict[str, Attribute]:
+def modifiers_of(mma: TileMma) -> dict[str, Attribute]:
     """Return the unit attributes of an mma that its instructions keep."""
     return {name: mma.attributes[name] for name in (*MODIFIERS, PAIR) if name in mma.attributes}
 

@@ -3,7 +3,7 @@
 from ...dialect.bindings import ir
 from ...dialect.diagnostics import remark
 from ...dialect.irtypes import Op
-from ...dialect.ops import MmaDescScaledOp
+from ...dialect.ops import MmaDescScaledOp, MmaScaledOp
 from ...dialect.ops.mma_scaled import scaling_of
 from ...dialect.types import shape_of
 from ...ir import emit
@@ -17,7 +17,7 @@ from ...layout.tcgen05 import Chunks, Scaling, scale_blocks
 from .operand_attributes import descriptor_attributes, explain, modifiers_of, numbers
 
 
-def describe_scaled(mma: Op, arch: Arch, descriptors: Descriptors, explains: bool) -> Op:
+def describe_scaled(mma: MmaScaledOp, arch: Arch, descriptors: Descriptors, explains: bool) -> Op:
     """Emit the `smem.mma_desc_scaled` of an `smem.mma_scaled`.
 
     Raises:

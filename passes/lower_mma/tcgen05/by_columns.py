@@ -1,12 +1,11 @@
 """Accumulators of tcgen05 that are read by columns: each group of columns is loaded where it is used, so
 that a thread never holds the whole accumulator."""
 
-from ....dialect.irtypes import Op
-from ....dialect.ops import AnyMma, ColumnsOp
+from ....dialect.ops import AnyMma, ColumnsOp, WaitOp
 from ....ir.walk import holds
 
 
-def is_read_by_columns(wait: Op) -> bool:
+def is_read_by_columns(wait: WaitOp) -> bool:
     """Whether the result of an `smem.wait` is used only by `smem.columns` of the same basic block, before
     another mma could overwrite its tensor memory."""
     operation = wait.operation

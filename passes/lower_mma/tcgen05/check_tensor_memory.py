@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ....dialect.diagnostics import format_location
 from ....dialect.irtypes import Op
-from ....dialect.ops import AnyMma, WaitOp
+from ....dialect.ops import AnyMma, TensorMemoryOp, WaitOp
 from ....dialect.types import FragmentType, is_in_flight
 from ....ir.cluster import check_clusters
 from ....ir.errors import OpError
@@ -15,7 +15,7 @@ from ....ir.kernel import function_of, warpgroups_of
 from ....ir.tensor_memory import columns_needed
 
 
-def check_tensor_memory(lowered: Sequence[Op], memories: Sequence[Op]) -> None:
+def check_tensor_memory(lowered: Sequence[Op], memories: Sequence[TensorMemoryOp]) -> None:
     """Check that functions have the tensor memory that their accumulators in flight need.
 
     Args:
@@ -25,7 +25,7 @@ def check_tensor_memory(lowered: Sequence[Op], memories: Sequence[Op]) -> None:
     Raises:
         OpError: for the first op without tensor memory, or with tensor memory that does not fit it.
     """
-    memory_of: dict[Op, Op] = {}
+    memory_of: dict[Op, TensorMemoryOp] = {}
     for op in memories:
         function = function_of(op)
         if function in memory_of:
@@ -54,7 +54,7 @@ def check_tensor_memory(lowered: Sequence[Op], memories: Sequence[Op]) -> None:
         _check_columns(memory_of[function], ops)
 
 
-def _check_order(op: Op, memory: Op, function: Op) -> None:
+def _check_order(op: Op, memory: TensorMemoryOp, function: Op) -> None:
     """Check that tensor memory is allocated before an op that needs it."""
     outer = op.operation
     while outer.parent.operation != function:
@@ -66,7 +66,7 @@ def _check_order(op: Op, memory: Op, function: Op) -> None:
         )
 
 
-def _check_op(op: Op, memory: Op) -> None:
+def _check_op(op: Op, memory: TensorMemoryOp) -> None:
     """Check that the warpgroups, and the CTA pair, that execute an op are those of its tensor memory."""
     where = f"the smem.tensor_memory at {format_location(memory.location)}"
     if isinstance(op, AnyMma):
@@ -86,7 +86,7 @@ def _check_op(op: Op, memory: Op) -> None:
         )
 
 
-def _check_columns(memory: Op, making: list[Op]) -> None:
+def _check_columns(memory: TensorMemoryOp, making: list[Op]) -> None:
     """Check that there are columns for all accumulators that some ops make."""
     columns, needed = memory.columns.value, columns_needed(making)
     if columns < needed:

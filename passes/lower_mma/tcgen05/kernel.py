@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ....dialect.bindings import ir
-from ....dialect.irtypes import Op, Type, Value
+from ....dialect.irtypes import Type, Value
+from ....dialect.ops import TensorMemoryOp
 from ....dialect.types import is_in_flight, shape_of
 from ....ir import emit
 from ....ir.tensor_memory import COLUMN_BYTES, columns_of, place_of
@@ -23,7 +24,7 @@ class Kernel:
         memory: the tensor memory.
     """
 
-    def __init__(self, op: Op, rows: Callable[[int], int]) -> None:
+    def __init__(self, op: TensorMemoryOp, rows: Callable[[int], int]) -> None:
         """Replace an `smem.tensor_memory` by the allocation.
 
         Args:

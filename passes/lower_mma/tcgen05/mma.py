@@ -2,8 +2,8 @@
 
 from ....dialect.bindings import ir
 from ....dialect.caching import cached_in_context
-from ....dialect.irtypes import Attribute, Context, Op, Value
-from ....dialect.ops import ColumnsOp, FillOp, MmaDescOp, MmaDescSpOp, WaitOp
+from ....dialect.irtypes import Attribute, Context, Value
+from ....dialect.ops import ColumnsOp, DescriptorMma, FillOp, MmaDescOp, MmaDescSpOp, WaitOp
 from ....dialect.types import FragmentType, is_in_flight, shape_of
 from ....ir import emit
 from ....ir.errors import OpError
@@ -97,7 +97,7 @@ def lower_fill_in_place(typed: TypedOp, target: Tcgen05Target) -> Value:
     return target.kernel_of(typed.op).begin(typed.result, target.registers(typed.result), filled)
 
 
-def _instruction(op: Op, qualifiers: MmaQualifiers, kind: Kind, m: int, n: int) -> int:
+def _instruction(op: DescriptorMma, qualifiers: MmaQualifiers, kind: Kind, m: int, n: int) -> int:
     """Return the instruction descriptor, as a signed number of 32 bits.
 
     Raises:
@@ -119,7 +119,7 @@ def _instruction(op: Op, qualifiers: MmaQualifiers, kind: Kind, m: int, n: int) 
     return checked_bits(op, descriptor)
 
 
-def checked_bits(op: Op, descriptor: InstructionDescriptor) -> int:
+def checked_bits(op: DescriptorMma, descriptor: InstructionDescriptor) -> int:
     """Return the bits of an instruction descriptor, as a signed number of 32 bits.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from ....dialect.bindings import ir
 from ....dialect.caching import cached_in_context
-from ....dialect.irtypes import Attribute, Context, Op, Value
+from ....dialect.irtypes import Attribute, Context, Value
 from ....dialect.ops import MmaDescScaledOp
 from ....dialect.ops.mma_desc_scaled import k_bytes_of, scaling_of_descriptors
 from ....dialect.types import shape_of
@@ -81,7 +81,9 @@ def lower_scaled(typed: TypedOp, target: Tcgen05Target) -> Value:
     return accumulator.address
 
 
-def _descriptors(op: Op, operand: str, k_bytes: int, descriptors: TileDescriptors) -> list[Value]:
+def _descriptors(
+    op: MmaDescScaledOp, operand: str, k_bytes: int, descriptors: TileDescriptors
+) -> list[Value]:
     """Return the descriptor of each MMA tile of A or B.
 
     If the rows of a tile are in two chunks, the LBO field of its descriptor is the address of the second
@@ -113,7 +115,9 @@ class _Factors:
     factors of an instruction may continue, follows the columns that the instruction's rows take.
     """
 
-    def __init__(self, op: Op, m: int, descriptors: TileDescriptors, memory: TensorMemory) -> None:
+    def __init__(
+        self, op: MmaDescScaledOp, m: int, descriptors: TileDescriptors, memory: TensorMemory
+    ) -> None:
         function, self._group = function_of(op), memory.group
         self._descriptors = [
             [

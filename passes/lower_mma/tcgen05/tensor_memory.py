@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ....dialect.bindings import ir
-from ....dialect.irtypes import Attribute, Op, Value
-from ....dialect.ops import warpgroup_barrier
+from ....dialect.irtypes import Attribute, Value
+from ....dialect.ops import TensorMemoryOp, warpgroup_barrier
 from ....dialect.ops.pipeline import MBARRIER_BYTES
 from ....dialect.ops.tensor_memory import ADDRESS_BYTES, LEAST_COLUMNS
 from ....ir import emit
@@ -44,7 +44,7 @@ class TensorMemory:
         group: the `.cta_group` of the kernel's instructions.
     """
 
-    def __init__(self, op: Op) -> None:
+    def __init__(self, op: TensorMemoryOp) -> None:
         """Emit the allocation, the mbarriers and the release."""
         function, size = function_of(op), required_block_size(op)
         columns, first, warpgroups, self._depth = (

@@ -138,7 +138,8 @@ def test_a_pipeline_is_expanded_to_its_passes():
     [
         (
             "builtin.module(smem-nothing)",
-            "no pass is named 'smem-nothing'; --list-passes shows ours, mlir-opt --help upstream's",
+            "no pass is named 'smem-nothing'; --list-passes shows those of smem, mlir-opt --help "
+            "those of upstream",
         ),
         (
             "gpu.module(smem-to-nvvm)",
