@@ -67,7 +67,7 @@ class Allocate(Pass):
     name = "smem-allocate"
     description = "give each tile an offset in shared memory, aligned to its swizzle pattern"
 
-    max_bytes: int = option(MAX_BYTES, "shared memory of a block, in bytes")
+    max_bytes: int = option(MAX_BYTES, "shared memory of a CTA, in bytes")
     reserved_bytes: int = option(0, "bytes to reserve at the start of dynamic shared memory")
 
     def run(self, module: Module) -> None:
@@ -111,7 +111,7 @@ class Allocate(Pass):
             what = "its tiles" + " and the reserved bytes" * bool(self.reserved_bytes)
             raise OpError(
                 function,
-                f"needs {total} bytes of shared memory for {what}, but a block has {limit}{holders}",
+                f"needs {total} bytes of shared memory for {what}, but a CTA has {limit}{holders}",
             )
         for offset, live in placed:
             live.alloc.attributes["offset"] = i64(offset)

@@ -54,7 +54,7 @@ def _lower_elect(op: ElectOp) -> None:
     size = required_block_size(op)
     warp, count = op.warp, prod(size) // WARP
     if warp >= count:
-        raise OpError(op, f"takes a thread of warp {warp}; the block has warps 0 to {count - 1}")
+        raise OpError(op, f"takes a thread of warp {warp}; the CTA has warps 0 to {count - 1}")
     thread = I32(linear_thread(size))
     if op.scope.value == "warpgroup":
         thread = thread % WARPGROUP
@@ -83,7 +83,7 @@ def _check(op: WarpSpecializeOp, partitions: list[PartitionOp]) -> None:
     if sum(counts) * WARPGROUP != threads:
         raise OpError(
             op,
-            f"has partitions of {' + '.join(map(str, counts))} warpgroups in a block of {threads} "
+            f"has partitions of {' + '.join(map(str, counts))} warpgroups in a CTA of {threads} "
             f"threads; expected {threads // WARPGROUP} in all",
         )
     registers = [partition.registers for partition in partitions]

@@ -70,7 +70,7 @@ def _place(function: Op, making: list[Op], depth: int) -> None:
             holders += f"\n  {scale_columns(scaling)} columns: scale factors of the mma at {where}"
         raise OpError(
             function,
-            f"needs {total} columns of tensor memory for each of {warpgroups} warpgroups, but a block "
+            f"needs {total} columns of tensor memory for each of {warpgroups} warpgroups, but a CTA "
             f"has {MAX_COLUMNS}{holders}",
         )
     entry = function.regions[0].blocks[0]

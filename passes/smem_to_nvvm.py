@@ -27,7 +27,7 @@ class SmemToNvvm(Pass):
     arch: Arch = option(Arch.SM_90, "the architecture: sm_90, sm_100 or sm_103")
     max_swizzle: Swizzle = option(Swizzle.B128, "the widest swizzle to choose, in bytes")
     explain: bool = option(False, "print layouts, evaluations and descriptors as remarks")
-    max_bytes: int = option(MAX_BYTES, "shared memory of a block, in bytes")
+    max_bytes: int = option(MAX_BYTES, "shared memory of a CTA, in bytes")
     reserved_bytes: int = option(0, "bytes to reserve at the start of dynamic shared memory")
 
     def passes(self) -> Iterator[Pass]:

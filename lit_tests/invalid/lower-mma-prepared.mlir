@@ -87,7 +87,7 @@ func.func @two_memories(%a: i64, %b: i64) attributes {known_block_size = array<i
 !d = !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
 func.func @warpgroups(%a: i64, %b: i64) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %m = "smem.tensor_memory"() {columns = 72 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.pipeline
-  // expected-error-re@+1 {{'smem.mma_desc_scaled' op is executed by warpgroups 0 to 1 of the block, but the smem.tensor_memory at {{[0-9:]+}} is for 0 to 0}}
+  // expected-error-re@+1 {{'smem.mma_desc_scaled' op is executed by warpgroups 0 to 1 of the CTA, but the smem.tensor_memory at {{[0-9:]+}} is for 0 to 0}}
   %0 = "smem.mma_desc_scaled"(%a, %b, %a, %b) {a_element = "e4m3", b_element = "e4m3", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2, 4, 6>, b_steps = array<i64: 0, 2, 4, 6>, scale = "ue8m0", block = 32 : i64, a_scale_steps = array<i64: 0>, b_scale_steps = array<i64: 0>} : (i64, i64, i64, i64) -> !d
   return
 }
@@ -97,7 +97,7 @@ func.func @warpgroups(%a: i64, %b: i64) attributes {known_block_size = array<i32
 !d = !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
 func.func @first(%a: i64, %b: i64) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %m = "smem.tensor_memory"() {columns = 72 : i32, depth = 4 : i32, first = 1 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.pipeline
-  // expected-error-re@+1 {{'smem.mma_desc_scaled' op is executed by warpgroups 0 to 1 of the block, but the smem.tensor_memory at {{[0-9:]+}} is for 1 to 1}}
+  // expected-error-re@+1 {{'smem.mma_desc_scaled' op is executed by warpgroups 0 to 1 of the CTA, but the smem.tensor_memory at {{[0-9:]+}} is for 1 to 1}}
   %0 = "smem.mma_desc_scaled"(%a, %b, %a, %b) {a_element = "e4m3", b_element = "e4m3", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2, 4, 6>, b_steps = array<i64: 0, 2, 4, 6>, scale = "ue8m0", block = 32 : i64, a_scale_steps = array<i64: 0>, b_scale_steps = array<i64: 0>} : (i64, i64, i64, i64) -> !d
   return
 }

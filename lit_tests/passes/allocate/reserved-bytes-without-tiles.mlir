@@ -8,7 +8,7 @@ gpu.module @kernels {
   // CHECK: gpu.func @views
   // CHECK-SAME: smem.shared_bytes = 100 : i32
   // NOTHING: gpu.func @views() kernel {
-  // LIMIT: error: 'gpu.func' op needs 232449 bytes of shared memory for its tiles and the reserved bytes, but a block has 232448
+  // LIMIT: error: 'gpu.func' op needs 232449 bytes of shared memory for its tiles and the reserved bytes, but a CTA has 232448
   gpu.func @views() kernel {
     %own = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
     gpu.return

@@ -15,7 +15,7 @@ gpu.module @kernels {
 
 !t = !smem.tile<tensor<896x128xbf16>, #smem.swizzle<"128B", "row-major">>
 gpu.module @kernels {
-  // expected-error@+1 {{'gpu.func' op needs 229376 bytes of shared memory for its tiles, but a block has 229372}}
+  // expected-error@+1 {{'gpu.func' op needs 229376 bytes of shared memory for its tiles, but a CTA has 229372}}
   gpu.func @four_bytes_too_much(%m: memref<4xf32>) workgroup(%v: memref<768xf32, #gpu.address_space<workgroup>>, %w: memref<4xi8, #gpu.address_space<workgroup>>) kernel {
     %t = "smem.alloc"() : () -> !t
     gpu.return
@@ -40,7 +40,7 @@ gpu.module @kernels {
 
 !t = !smem.tile<tensor<896x128xbf16>, #smem.swizzle<"128B", "row-major">>
 gpu.module @kernels {
-  // expected-error@+1 {{but a block has 229368}}
+  // expected-error@+1 {{but a CTA has 229368}}
   gpu.func @any_type(%m: memref<4xf32>) workgroup(%v: memref<192xvector<4xf32>, #gpu.address_space<workgroup>>, %w: memref<1xi64, #gpu.address_space<workgroup>>) kernel {
     %t = "smem.alloc"() : () -> !t
     gpu.return

@@ -81,7 +81,7 @@ def _check_op(op: Op, memory: TensorMemoryOp) -> None:
     if first < begin or end > stop:
         raise OpError(
             op,
-            f"is executed by warpgroups {first} to {end - 1} of the block, but {where} is for {begin} to "
+            f"is executed by warpgroups {first} to {end - 1} of the CTA, but {where} is for {begin} to "
             f"{stop - 1}",
         )
 
