@@ -115,7 +115,7 @@ def add_pipeline(pm: PassManager, text: str) -> PassManager:
     _check_manager("add_pipeline", pm)
     _check_text("add_pipeline", "text", text)
     for leaf in parse_pipeline(text):
-        for _, add in steps_of(leaf):
+        for _, add in leaf_passes(leaf):
             add(pm)
     return pm
 
@@ -125,7 +125,7 @@ def _check_text(function: str, parameter: str, given: Any) -> None:
         raise wrong_argument(f"mlir_smem.{function}", parameter, given, "text")
 
 
-def steps_of(leaf: Leaf) -> list[tuple[str, Callable[[PassManager], None]]]:
+def leaf_passes(leaf: Leaf) -> list[tuple[str, Callable[[PassManager], None]]]:
     """Return the passes that a leaf of a pipeline runs: the name of each, and a function that adds it to
     a pass manager of `builtin.module`.
 
