@@ -81,7 +81,7 @@ def operand_of(
             )
         stage_steps = tuple(start // (UNIT_BYTES * 8) for start in starts)
         stage = tile.stage(0).layout
-    found = arch.blocks(stage, role, rows=rows)
+    found = arch.mma_tiles(stage, role, rows=rows)
     if isinstance(found, Mismatch):
         return found
     return Operand(stage, role, found, stage_steps, arch)

@@ -41,7 +41,7 @@ class _Instruction(Protocol):
 
     def mma_tiles(self, tile: TileLayout, role: Role) -> MmaTiles | None:
         """Return the MMA tiles of a tile; None if the instructions cannot read it."""
-        found = self.instruction.blocks(tile, role)
+        found = self.instruction.mma_tiles(tile, role)
         return None if isinstance(found, Mismatch) else found
 
     def check_types(self, a: Element, b: Element) -> None:

@@ -1,4 +1,4 @@
-"""The passes, one file each, and what runs them (`driver/`)."""
+"""The passes, one file each, and the driver that runs them (`driver/`)."""
 
 from ..ir.errors import OpError
 from .allocate import Allocate

@@ -1,13 +1,14 @@
-"""`smem-allocate`: each tile gets its bytes of the block's shared memory."""
+"""`smem-allocate`: give each tile an offset in the shared memory of a CTA."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
-from typing import Any
 
 from ..dialect.bindings import ir
 from ..dialect.build import i64
 from ..dialect.diagnostics import Invalid, format_location
 from ..dialect.effects import Completion
+from ..dialect.irtypes import Block, Module, Op, Type, Value
 from ..dialect.op import effects_of
 from ..dialect.ops import AllocOp, SubviewOp, ViewOp
 from ..dialect.ops.memory import MAX_OFFSET
@@ -25,58 +26,65 @@ from ..layout.tensor_box import least_alignment
 from .driver.base import Pass, option
 from .view_alignment import align_memory
 
-#: Accesses of the hardware that are over when no op of the function's threads together says so, but an
-#: mbarrier or the thread that started them.
+#: Accesses whose completion is known from an mbarrier, or to the thread that started them, but from no op
+#: that all threads of the function execute.
 _BULK = (Completion.BULK_GROUP, Completion.MBARRIER)
 
 
 @dataclass(frozen=True)
 class Live:
-    """The bytes of a tile, or of a pipeline's mbarriers, and the span of the function's ops in which it
-    needs them."""
+    """The live range of a tile, or of the mbarriers of a pipeline.
 
-    alloc: Any
+    Attributes:
+        alloc: the op that allocates it.
+        size: in bytes.
+        alignment: in bytes.
+        first, last: positions of ops in the function's block, both included.
+    """
+
+    alloc: Op
     size: int
     alignment: int
     first: int
     last: int
 
-    def meets(self, other: "Live") -> bool:
-        """Whether both are needed at some op."""
+    def overlaps(self, other: "Live") -> bool:
+        """Whether both are live at some op."""
         return self.first <= other.last and other.first <= self.last
 
 
 @dataclass(frozen=True)
 class Allocate(Pass):
-    """Places tiles in dynamic shared memory; those never live together share bytes. Memory that the
-    kernel declares, and an `smem.view` shows, is aligned as the view promises.
+    """Places tiles in dynamic shared memory. Tiles whose live ranges do not overlap share bytes.
 
-    A tile is live from its first use to the barrier after its last: until then some thread, or a
-    `wgmma` that is not waited for, may still read it. Pipelines, and tiles that TMA fills or reads, are live
-    all the time.
+    A tile is live from its first use to the barrier after its last use: until then some thread, or a
+    `wgmma` that has not been waited for, may still read it. Pipelines, and tiles that TMA fills or reads,
+    are live in the whole function.
+
+    Memory that the kernel declares and an `smem.view` names is aligned as the view promises.
     """
 
     name = "smem-allocate"
     description = "give each tile an offset in shared memory, aligned to its swizzle pattern"
 
-    max_bytes: int = option(MAX_BYTES, "shared memory of a block, in bytes")
-    reserved_bytes: int = option(0, "bytes at the start of dynamic shared memory to leave alone")
+    max_bytes: int = option(MAX_BYTES, "shared memory of a CTA, in bytes")
+    reserved_bytes: int = option(0, "bytes to reserve at the start of dynamic shared memory")
 
-    def run(self, module: Any) -> None:
-        functions: dict[Any, list[Any]] = {}
+    def run(self, module: Module) -> None:
+        functions: dict[Op, list[Op]] = {}
         allocating = [op for op in Smem.operations if op.effects.allocates]
         for view in walk(module, ViewOp):
             align_memory(view)
         for alloc in walk(module, *allocating):
             functions.setdefault(function_of(alloc), []).append(alloc)
         if self.reserved_bytes:
-            # What is reserved is needed where a function has no tiles of its own, too.
+            # A function without tiles needs the reserved bytes, too.
             for own in walk(module, "gpu.dynamic_shared_memory"):
                 functions.setdefault(function_of(own), [])
         for function, allocs in functions.items():
             self._place(function, allocs)
 
-    def _place(self, function: Any, allocs: list[Any]) -> None:
+    def _place(self, function: Op, allocs: list[Op]) -> None:
         if not self.reserved_bytes:
             for own in walk(function, "gpu.dynamic_shared_memory"):
                 raise OpError(
@@ -100,10 +108,10 @@ class Allocate(Pass):
                 f"{format_location(live.alloc.location)}"
                 for offset, live in sorted(placed, key=lambda p: p[0])
             )
-            what = "its tiles" + " and what is reserved" * bool(self.reserved_bytes)
+            what = "its tiles" + " and the reserved bytes" * bool(self.reserved_bytes)
             raise OpError(
                 function,
-                f"needs {total} bytes of shared memory for {what}, but a block has {limit}{holders}",
+                f"needs {total} bytes of shared memory for {what}, but a CTA has {limit}{holders}",
             )
         for offset, live in placed:
             live.alloc.attributes["offset"] = i64(offset)
@@ -112,9 +120,9 @@ class Allocate(Pass):
 
 
 def _fit(live: Live, placed: list[tuple[int, Live]], lowest: int) -> int:
-    """The lowest aligned offset at which a tile meets no other that is live with it."""
+    """Return the lowest aligned offset at which a tile overlaps no placed tile that is live with it."""
     offset = _aligned(lowest, live.alignment)
-    for start, other in sorted((p for p in placed if p[1].meets(live)), key=lambda p: p[0]):
+    for start, other in sorted((p for p in placed if p[1].overlaps(live)), key=lambda p: p[0]):
         if offset + live.size <= start:
             break
         offset = max(offset, _aligned(start + other.size, live.alignment))
@@ -126,9 +134,9 @@ def _aligned(offset: int, alignment: int) -> int:
 
 
 class Timeline:
-    """The ops of a function's only block, and for each the next one at which accesses are over."""
+    """The ops of a function's only block; for each, the next op at which its accesses are complete."""
 
-    def __init__(self, block: Any) -> None:
+    def __init__(self, block: Block) -> None:
         self.block = block
         ops = [op.operation for op in block.operations]
         self.end = len(ops)
@@ -141,8 +149,8 @@ class Timeline:
             for completion in (Completion.WGMMA_GROUP, Completion.CP_ASYNC_GROUP)
         }
 
-    def _next(self, ops: list[Any], wanted: Any) -> list[int]:
-        """For each op, the next wanted one after it; the end if there is none."""
+    def _next(self, ops: list[Op], wanted: Callable[[Op], bool]) -> list[int]:
+        """For each op, the position of the next op after it that is wanted; the end if there is none."""
         found, upcoming = [self.end] * (self.end + 1), self.end
         for i in range(self.end - 1, -1, -1):
             found[i] = upcoming
@@ -150,24 +158,24 @@ class Timeline:
                 upcoming = i
         return found
 
-    def begin(self, user: Any) -> int:
-        """The op of the block in which an access happens."""
+    def begin(self, user: Op) -> int:
+        """Return the position of the op of the block that contains an access."""
         operation = user.operation
         while operation.block != self.block:
             operation = operation.parent.operation
         return self._at[operation]
 
-    def over(self, user: Any) -> int:
-        """The op after which an access is over for all threads of the block: the next barrier after
-        what waits for it, if it is asynchronous."""
+    def end_of(self, user: Op) -> int:
+        """Return the position of the op at which an access is complete for all threads of the CTA: the
+        next barrier after the access or, if it is asynchronous, after the wait for it."""
         completion = effects_of(user).completion
         by_commit = completion is Completion.CP_ASYNC_GROUP
         at = self._committed(user, completion) if by_commit else self.begin(user)
         waits = self._waits.get(completion)
         return self._barrier[waits[at] if waits else at]
 
-    def _committed(self, copy: Any, completion: Completion) -> int:
-        """The op of the block by which an asynchronous copy certainly is in a group."""
+    def _committed(self, copy: Op, completion: Completion) -> int:
+        """Return the position of the op at which an asynchronous copy has been committed to a group."""
         operation = copy.operation
         while True:
             block = operation.block
@@ -181,14 +189,15 @@ class Timeline:
             operation = operation.parent.operation
 
 
-def _live(function: Any, allocs: list[Any]) -> list[Live]:
-    """Each tile with its span; in a function of several blocks, spans are the whole function."""
+def _live(function: Op, allocs: list[Op]) -> list[Live]:
+    """Return the live range of each tile. In a function of several blocks, all ranges are the whole
+    function."""
     blocks = list(function.regions[0].blocks)
     timeline = Timeline(blocks[0]) if len(blocks) == 1 else None
     found = []
     for alloc in allocs:
         if not isinstance(alloc, AllocOp):
-            # Its mbarriers may be used by other blocks, and as long as any thread runs.
+            # The mbarriers of a pipeline may be used by other CTAs, and until the last thread exits.
             end = timeline.end if timeline else 0
             found.append(Live(alloc, alloc.shared_bytes, MBARRIER_BYTES, 0, end))
             continue
@@ -200,17 +209,17 @@ def _live(function: Any, allocs: list[Any]) -> list[Live]:
         alignment = least_alignment(layout) if bulk else layout.alignment
         first = last = 0
         if timeline and bulk:
-            # Other blocks may fill it, and what says that copies are over is no op of the block.
+            # Other CTAs may fill it, and no op of the block marks the completion of the copies.
             last = timeline.end
         elif timeline:
             first = min(map(timeline.begin, users), default=0)
-            last = max(map(timeline.over, users), default=0)
+            last = max(map(timeline.end_of, users), default=0)
         found.append(Live(alloc, layout.size_bytes, alignment, first, last))
     return found
 
 
-def _users(tile: Any) -> list[Any]:
-    """The ops that access a tile or a part of it."""
+def _users(tile: Value) -> list[Op]:
+    """Return the ops that access a tile or a subtile of it."""
     users, tiles = [], [tile]
     while tiles:
         for op in (use.owner for use in tiles.pop().uses):
@@ -221,24 +230,27 @@ def _users(tile: Any) -> list[Any]:
     return users
 
 
-def _waits_for_all(op: Any, completion: Completion) -> bool:
+def _waits_for_all(op: Op, completion: Completion) -> bool:
     return effects_of(op).awaits is completion and op.pending.value == 0
 
 
-def _commits(op: Any, completion: Completion) -> bool:
+def _commits(op: Op, completion: Completion) -> bool:
     return effects_of(op).commits is completion
 
 
-def _memref_bytes(memref: Any) -> int:
-    """Bytes of a buffer of any element type, with the alignment of vectors left out.
+def _memref_bytes(memref: Type) -> int:
+    """Return the bytes of a buffer of any element type, without padding for the alignment of vectors.
+
+    Args:
+        memref: its type.
 
     Raises:
-        Invalid: if the size of its elements is not known.
+        Invalid: if the size of the elements is not known.
     """
     return prod(memref.shape) * -(-_bits(memref.element_type) // 8)
 
 
-def _bits(type_: Any) -> int:
+def _bits(type_: Type) -> int:
     if isinstance(type_, ir.VectorType):
         return prod(type_.shape) * _bits(type_.element_type)
     if isinstance(type_, ir.ComplexType):

@@ -1,14 +1,12 @@
-"""`smem-lower-warp-specialize`: partitions of warpgroups, and what one thread does, become branches."""
+"""`smem-lower-warp-specialize`: partitions of warpgroups, and code of one thread, become branches."""
 
 from dataclasses import dataclass
 from math import prod
-from typing import Any
 
 from ..dialect.bindings import ir
-from ..dialect.ops import ElectOp, WarpgroupBarrierOp, WarpSpecializeOp
-from ..dialect.ops.warp_specialize import (
-    MAX_REGISTERS,
-)
+from ..dialect.irtypes import Module, Region, Value
+from ..dialect.ops import ElectOp, PartitionOp, WarpgroupBarrierOp, WarpSpecializeOp
+from ..dialect.ops.warp_specialize import MAX_REGISTERS
 from ..ir import emit
 from ..ir.errors import OpError
 from ..ir.i32 import I32
@@ -25,13 +23,13 @@ _LOWERINGS = Lowerings()
 
 @dataclass(frozen=True)
 class LowerWarpSpecialize(Pass):
-    """Each partition is one branch of an if, as `setmaxnreg` wants it."""
+    """Each partition becomes one branch of an `scf.if`, as `setmaxnreg` requires."""
 
     name = "smem-lower-warp-specialize"
     description = "lower partitions of warpgroups and elected threads to branches"
 
-    def run(self, module: Any) -> None:
-        # What is within partitions comes before them.
+    def run(self, module: Module) -> None:
+        # Ops inside partitions are lowered before the partitions.
         for ops in gather(module, [WarpgroupBarrierOp], [ElectOp], [WarpSpecializeOp]):
             for op in ops:
                 with ir.InsertionPoint(op), op.location:
@@ -40,9 +38,9 @@ class LowerWarpSpecialize(Pass):
 
 
 @_LOWERINGS.of(WarpgroupBarrierOp)
-def _lower_barrier(op: Any) -> None:
+def _lower_barrier(op: WarpgroupBarrierOp) -> None:
     size = required_block_size(op)
-    # Barrier 0 is that of all threads; a block has at most 8 warpgroups, and 15 other barriers (PTX ISA
+    # Barrier 0 is that of all threads; a CTA has at most 8 warpgroups, and 15 other barriers (PTX ISA
     # 9.7.13.1).
     number = I32(linear_thread(size)) // WARPGROUP + 1
     threads = emit.constant(WARPGROUP, emit.i32())
@@ -51,12 +49,12 @@ def _lower_barrier(op: Any) -> None:
 
 
 @_LOWERINGS.of(ElectOp)
-def _lower_elect(op: Any) -> None:
-    """The warp elects one of its threads."""
+def _lower_elect(op: ElectOp) -> None:
+    """Emit the branch of the thread that a warp elects."""
     size = required_block_size(op)
     warp, count = op.warp, prod(size) // WARP
     if warp >= count:
-        raise OpError(op, f"takes a thread of warp {warp}; the block has warps 0 to {count - 1}")
+        raise OpError(op, f"takes a thread of warp {warp}; the CTA has warps 0 to {count - 1}")
     thread = I32(linear_thread(size))
     if op.scope.value == "warpgroup":
         thread = thread % WARPGROUP
@@ -69,24 +67,24 @@ def _lower_elect(op: Any) -> None:
 
 
 @_LOWERINGS.of(WarpSpecializeOp)
-def _lower_warp_specialize(op: Any) -> None:
+def _lower_warp_specialize(op: WarpSpecializeOp) -> None:
     size = required_block_size(op)
     partitions = op.partitions
     _check(op, partitions)
-    # All lanes of a warp have the same; the compiler knows it of what a shuffle gives.
+    # All lanes of a warp have the same value; the compiler knows this of the result of a shuffle.
     warpgroup = _uniform(I32(linear_thread(size)) // WARPGROUP)
     _branch(partitions, warpgroup, 0)
 
 
-def _check(op: Any, partitions: list[Any]) -> None:
-    """Checks that the partitions take the whole block, and no more registers than there are."""
+def _check(op: WarpSpecializeOp, partitions: list[PartitionOp]) -> None:
+    """Check that the partitions cover all threads of the CTA, and do not exceed its registers."""
     threads = threads_of(function_of(op)) or 0
     counts = [partition.warpgroups.value for partition in partitions]
     if sum(counts) * WARPGROUP != threads:
         raise OpError(
             op,
-            f"has partitions of {' + '.join(map(str, counts))} warpgroups in a block of {threads} threads; "
-            f"expected {threads // WARPGROUP} in all",
+            f"has partitions of {' + '.join(map(str, counts))} warpgroups in a CTA of {threads} "
+            f"threads; expected {threads // WARPGROUP} in all",
         )
     registers = [partition.registers for partition in partitions]
     if any(registers) and not all(registers):
@@ -104,8 +102,9 @@ def _check(op: Any, partitions: list[Any]) -> None:
             )
 
 
-def _fill(region: Any, partitions: list[Any], warpgroup: Any, first: int) -> None:
-    """Fills a region that the warpgroups of some partitions reach; `first` is the first of them."""
+def _fill(region: Region, partitions: list[PartitionOp], warpgroup: Value, first: int) -> None:
+    """Fill a region that is executed by the warpgroups of some partitions; `first` is the first of these
+    warpgroups."""
     if len(partitions) == 1:
         _move_partition(partitions[0], region, warpgroup, first)
         return
@@ -114,8 +113,8 @@ def _fill(region: Any, partitions: list[Any], warpgroup: Any, first: int) -> Non
         emit.op("scf.yield")
 
 
-def _branch(partitions: list[Any], warpgroup: Any, first: int) -> None:
-    """Branches to the partition of a warpgroup."""
+def _branch(partitions: list[PartitionOp], warpgroup: Value, first: int) -> None:
+    """Emit the branch to the partition of a warpgroup."""
     partition, *others = partitions
     end = first + partition.warpgroups.value
     branch = emit.op("scf.if", (emit.compare("ult", warpgroup, end),), regions=2)
@@ -124,11 +123,12 @@ def _branch(partitions: list[Any], warpgroup: Any, first: int) -> None:
         _fill(branch.regions[1], others, warpgroup, end)
 
 
-def _move_partition(partition: Any, region: Any, warpgroup: Any, first: int) -> None:
-    """Moves what a partition does to a region."""
+def _move_partition(partition: PartitionOp, region: Region, warpgroup: Value, first: int) -> None:
+    """Move the body of a partition to a region."""
     block, registers = partition.regions[0].blocks[0], partition.registers
     with ir.InsertionPoint.at_block_begin(block):
-        # The block begins with an equal part for each thread, which ptxas rounds down to 8.
+        # Each thread of the CTA starts with the same number of registers, which ptxas rounds down to a
+        # multiple of 8.
         begins = REGISTERS // (threads_of(function_of(partition)) or 1) // 8 * 8
         if registers not in (None, min(begins, MAX_REGISTERS)):
             action = "increase" if registers > begins else "decrease"
@@ -145,16 +145,16 @@ def _move_partition(partition: Any, region: Any, warpgroup: Any, first: int) -> 
     _move_body(partition, region)
 
 
-def _move_body(op: Any, region: Any) -> None:
-    """Moves an op's block to another region, whose ops it ends with `scf.yield`."""
+def _move_body(op: ElectOp | PartitionOp, region: Region) -> None:
+    """Move the block of an op to another region, and end it with `scf.yield`."""
     block = op.regions[0].blocks[0]
     block.append_to(region)
     with ir.InsertionPoint(block):
         emit.op("scf.yield")
 
 
-def _uniform(number: I32) -> Any:
-    """The number that the first lane of the warp has."""
+def _uniform(number: I32) -> Value:
+    """Return the value of a number in the first lane of the warp."""
     i32 = emit.i32()
     return emit.value(
         "nvvm.shfl.sync",

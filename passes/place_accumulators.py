@@ -1,10 +1,10 @@
-"""`smem-place-accumulators`: on tcgen05, accumulators in flight get columns of tensor memory."""
+"""`smem-place-accumulators`: on tcgen05, allocate tensor memory for accumulators in flight."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from ..dialect.bindings import ir
 from ..dialect.diagnostics import format_location
+from ..dialect.irtypes import Module, Op
 from ..dialect.ops import FillOp, TensorMemoryOp, TileMma, WaitOp
 from ..dialect.ops.tensor_memory import LEAST_DEPTH, MAX_COLUMNS, MOST_DEPTH, tensor_memory
 from ..dialect.types import is_in_flight
@@ -18,17 +18,17 @@ from .driver.base import Pass
 
 @dataclass(frozen=True)
 class PlaceAccumulators(Pass):
-    """Makes room for the accumulators of each kernel: for each place in it where one begins, a set of
+    """Allocates columns of tensor memory in each kernel: for each op that makes an accumulator, a set of
     columns for each warpgroup."""
 
     name = "smem-place-accumulators"
     description = "allocate the tensor memory that accumulators of tcgen05 are in"
 
-    def run(self, module: Any) -> None:
-        functions: dict[Any, list[Any]] = {}
+    def run(self, module: Module) -> None:
+        functions: dict[Op, list[Op]] = {}
         making, waits, placed = gather(module, [TileMma, FillOp], [WaitOp], [TensorMemoryOp])
-        # What `pending` says comes to be seen while one more is under way.
-        depths: dict[Any, int] = {}
+        # A wait for all but `pending` mma is executed while one more may be in flight.
+        depths: dict[Op, int] = {}
         for op in waits:
             function, pending = function_of(op), op.pending.value
             depths[function] = max(depths.get(function, LEAST_DEPTH), pending + 1)
@@ -42,9 +42,14 @@ class PlaceAccumulators(Pass):
             _place(function, ops, min(depth, MOST_DEPTH))
 
 
-def _place(function: Any, making: list[Any], depth: int) -> None:
-    """Puts the op at the top of a function whose accumulators in flight come from some ops; `depth` of
-    its mma can be under way."""
+def _place(function: Op, making: list[Op], depth: int) -> None:
+    """Insert an `smem.tensor_memory` at the top of a function.
+
+    Args:
+        function: the function.
+        making: the ops that make its accumulators in flight.
+        depth: how many of its mma can be in flight.
+    """
     ops = [op for op in making if needed_by(op)]
     if not ops:
         raise OpError(
@@ -65,7 +70,7 @@ def _place(function: Any, making: list[Any], depth: int) -> None:
             holders += f"\n  {scale_columns(scaling)} columns: scale factors of the mma at {where}"
         raise OpError(
             function,
-            f"needs {total} columns of tensor memory for each of {warpgroups} warpgroups, but a block "
+            f"needs {total} columns of tensor memory for each of {warpgroups} warpgroups, but a CTA "
             f"has {MAX_COLUMNS}{holders}",
         )
     entry = function.regions[0].blocks[0]
@@ -73,21 +78,21 @@ def _place(function: Any, making: list[Any], depth: int) -> None:
         tensor_memory(total, warpgroups, first, depth, _is_paired(function, making))
 
 
-def _is_paired(function: Any, making: list[Any]) -> bool:
-    """Whether the mma of a function are of pairs of blocks; all are, or none.
+def _is_paired(function: Op, making: list[Op]) -> bool:
+    """Whether the mma of a function are executed by CTA pairs.
 
     Raises:
-        OpError: if some are, or its clusters are not made of pairs.
+        OpError: if some mma are and others are not, or if the clusters cannot be divided into pairs.
     """
-    products = {op.ctas: op for op in making if isinstance(op, TileMma)}
-    if 2 not in products:
+    by_ctas = {op.ctas: op for op in making if isinstance(op, TileMma)}
+    if 2 not in by_ctas:
         return False
-    pair = products[2]
-    if 1 in products:
+    pair = by_ctas[2]
+    if 1 in by_ctas:
         raise OpError(
             pair,
-            f"has pair, but the mma at {format_location(products[1].location)} has not; a kernel's "
-            "instructions are all of one .cta_group",
+            f"has pair, but the mma at {format_location(by_ctas[1].location)} has no pair; "
+            "all instructions of a kernel have the same .cta_group",
         )
     check_clusters(pair)
     return True

@@ -1,4 +1,4 @@
-"""`smem-to-nvvm`: the passes in the order in which they belong."""
+"""`smem-to-nvvm`: all passes, in their order."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from .place_accumulators import PlaceAccumulators
 
 @dataclass(frozen=True)
 class SmemToNvvm(Pass):
-    """Everything from tiles to NVVM; ops of other dialects stay as they are."""
+    """Lowers tiles to NVVM; ops of other dialects are not changed."""
 
     name = "smem-to-nvvm"
     description = "the whole lowering: layouts, addresses, descriptors, copies, mma"
@@ -27,8 +27,8 @@ class SmemToNvvm(Pass):
     arch: Arch = option(Arch.SM_90, "the architecture: sm_90, sm_100 or sm_103")
     max_swizzle: Swizzle = option(Swizzle.B128, "the widest swizzle to choose, in bytes")
     explain: bool = option(False, "print layouts, evaluations and descriptors as remarks")
-    max_bytes: int = option(MAX_BYTES, "shared memory of a block, in bytes")
-    reserved_bytes: int = option(0, "bytes at the start of dynamic shared memory to leave alone")
+    max_bytes: int = option(MAX_BYTES, "shared memory of a CTA, in bytes")
+    reserved_bytes: int = option(0, "bytes to reserve at the start of dynamic shared memory")
 
     def passes(self) -> Iterator[Pass]:
         yield AssignLayouts(arch=self.arch, max_swizzle=self.max_swizzle, explain=self.explain)

@@ -1,4 +1,4 @@
-"""The alignment of memory that an `smem.view` shows: seen to where the kernel declares it."""
+"""Alignment of the memory that an `smem.view` names."""
 
 from ..dialect.diagnostics import format_location
 from ..dialect.ops import ViewOp
@@ -8,11 +8,12 @@ from ..ir.view_memory import DYNAMIC_ALIGNMENT, declaration_of, memory_of
 
 
 def align_memory(view: ViewOp) -> None:
-    """Aligns what declares the memory of a view as the view promises; what nothing here declares, such as
-    a function's argument, is left to who does.
+    """Give the declaration of a view's memory the alignment that the view promises.
+
+    Memory that the function does not declare, such as an argument, is not changed.
 
     Raises:
-        OpError: if the view begins elsewhere in memory that is aligned so.
+        OpError: if the view begins at an offset in that memory that is not aligned so.
     """
     memory, promised, function = memory_of(view.memref), view.alignment, function_of(view)
     declared = declaration_of(memory, function)
@@ -22,8 +23,8 @@ def align_memory(view: ViewOp) -> None:
         owner = view.memref.owner.operation
         raise OpError(
             view,
-            f"shows memory {memory.shift} bytes behind where it begins (by the {owner.name} at "
-            f"{format_location(owner.location)}), which is no multiple of {promised}; move it to "
+            f"names memory {memory.shift} bytes behind its beginning (by the {owner.name} at "
+            f"{format_location(owner.location)}), which is not a multiple of {promised}; move it to "
             f"{-(-memory.shift // promised) * promised}, or promise another alignment",
         )
     if memory.is_dynamic and promised > DYNAMIC_ALIGNMENT:

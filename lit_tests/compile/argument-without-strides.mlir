@@ -1,4 +1,4 @@
-// The manifest says how a host passes an argument; this one has no strides to pass.
+// The manifest states how a host passes an argument; this argument has no strides.
 
 // RUN: %{refused} smem-compile %s --emit=nvvm -o - | FileCheck %s
 

@@ -1,5 +1,5 @@
-// What the attributes that the manifest is made of cannot say, and arguments that no host passes, are
-// refused at their kernel: each command writes another one.
+// Malformed attributes for the manifest, and arguments that no host can pass, are errors at their kernel: each
+// command makes another error.
 
 // RUN: sed 's/smem.name = "A"/smem.name = 3/' %s | %{refused} smem-compile - --emit=nvvm -o - | FileCheck %s --check-prefix=NAME
 // NAME: <stdin>:{{[0-9]+}}:3: error: smem.name is a string such as "A", not 3

@@ -1,5 +1,5 @@
-// A view of dynamic shared memory, and what else uses it, have one symbol, which is aligned for the tile. With
-// two, LLVM would take them to be apart.
+// A view of dynamic shared memory and all other uses of it have one symbol, which is aligned for the tile. LLVM
+// would assume that two symbols do not alias.
 
 // RUN: smem-compile %s --emit=ptx -o %t.ptx
 // RUN: FileCheck %s < %t.ptx

@@ -1,4 +1,4 @@
-// A program that is refused leaves neither code nor manifest, and what was there before as it was.
+// An error leaves neither code nor manifest, and does not change existing files.
 
 // RUN: rm -rf %t && mkdir %t
 // RUN: echo before > %t/old.ptx

@@ -1,4 +1,4 @@
-// What is no instruction is a function of CUDA's libdevice, inlined; without the library it is refused at its place.
+// A function without an instruction is called from CUDA's libdevice and inlined; without the library it is an error.
 
 // RUN: smem-compile %s --emit=llvm -o - | FileCheck %s --check-prefix=LLVM
 // RUN: smem-compile %s --emit=ptx -o - | FileCheck %s

@@ -1,4 +1,4 @@
-// LLVM checks the constraints of inline assembly; what it says is passed on, with the place of the op that it
+// LLVM checks the constraints of inline assembly; its message is passed on, with the location of the op that it
 // quotes.
 
 // RUN: %{refused} smem-compile %s --emit=ptx -o - | FileCheck %s

@@ -1,5 +1,5 @@
-// What the manifest says of a kernel without any of our attributes: names by position, extents and
-// strides where the type has them, no grid, no block.
+// The manifest of a kernel without attributes of smem: names by position, extents and strides of the type, no
+// grid, no block.
 
 // RUN: smem-compile %s --emit=nvvm -o %t.nvvm.mlir
 // RUN: FileCheck %s --input-file %t.json

@@ -1,4 +1,4 @@
-// What an epilogue computes becomes instructions.
+// Math of an epilogue becomes instructions.
 
 // RUN: env MLIR_SMEM_LIBDEVICE=%t.absent smem-compile %s --emit=ptx -o - | FileCheck %s
 

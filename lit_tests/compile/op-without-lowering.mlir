@@ -1,4 +1,4 @@
-// An op that upstream does not lower is refused at its place: its translation would crash.
+// An op that upstream does not lower is an error at its location: its translation would crash.
 
 // RUN: %{refused} smem-compile %s --emit=llvm -o %t.ll | FileCheck %s
 

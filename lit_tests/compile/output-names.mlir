@@ -1,6 +1,6 @@
-// Without -o, the output lies beside the input, and is named after it and the stage. The manifest is
-// named after the output: of a suffix that is no stage's, it is added to, so that it never takes the
-// place of the code. Standard output takes the code alone.
+// Without -o, the output is next to the input, and named after the input and the stage. The manifest is named
+// after the output: it replaces the suffix of a stage, and is appended to any other suffix, so it never overwrites
+// the code. Standard output gets the code only.
 
 // RUN: rm -rf %t && mkdir %t
 // RUN: cp %s %t/in.mlir

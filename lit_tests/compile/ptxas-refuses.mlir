@@ -1,6 +1,6 @@
 // REQUIRES: ptxas
 
-// What ptxas says of code that it refuses, in its own words; no file is left.
+// The message of ptxas is passed on if it rejects the code; no file is left.
 
 // RUN: rm -rf %t && mkdir %t
 // RUN: %{refused} smem-compile %s -o %t/out.cubin | FileCheck %s

@@ -1,6 +1,6 @@
-// Two warpgroups take their rows of A at run time. LLVM must not move the descriptor's constant into
-// the add of those rows: ptxas 13.0 never sets the upper register of such a sum, and the wgmma reads
-// anywhere.
+// Two warpgroups compute their rows of A at run time. LLVM must not move the constant of the descriptor into the
+// add of those rows: ptxas 13.0 never sets the upper register of such a sum, and the wgmma then reads from a wrong
+// address.
 
 // RUN: smem-compile %s --emit=ptx -o - | FileCheck %s
 
@@ -16,7 +16,7 @@
 // CHECK: wgmma.mma_async
 // CHECK-NOT: add.s64 %{{[a-z0-9]+}}, %{{[a-z0-9]+}}, {{-?[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]}}
 gpu.module @kernels {
-  gpu.func @product(%A: !matrix, %B: memref<64x64xbf16>, %D: memref<128x64xf32>)
+  gpu.func @gemm(%A: !matrix, %B: memref<64x64xbf16>, %D: memref<128x64xf32>)
       kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c64 = arith.constant 64 : index
     %c128 = arith.constant 128 : index

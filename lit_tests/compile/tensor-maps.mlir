@@ -1,5 +1,5 @@
-// A tensor map is a parameter of 128 bytes, passed by value, behind the matrix's own; the manifest says what the
-// host encodes. A cluster becomes a directive.
+// A tensor map is a parameter of 128 bytes, passed by value, after the parameters of the matrices; the manifest
+// states what the host encodes. A cluster size becomes a directive.
 
 // RUN: smem-compile %s --emit=ptx -o %t.ptx
 // RUN: FileCheck %s --check-prefix=PTX --input-file %t.ptx

@@ -21,7 +21,7 @@ gpu.module @kernels {
 
 // 228 KiB; a CTA has 227.
 
-// expected-error@+1 {{'func.func' op needs 233472 bytes of shared memory for its tiles, but a block has 232448}}
+// expected-error@+1 {{'func.func' op needs 233472 bytes of shared memory for its tiles, but a CTA has 232448}}
 func.func @too_much() {
   %t = "smem.alloc"() : () -> !smem.tile<tensor<912x128xbf16>, #smem.swizzle<"128B", "row-major">>
   return

@@ -5,7 +5,7 @@
 !t = !smem.tile<tensor<64x64xbf16>, #smem.layout<"(64,64):(64,1)">>
 !part = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @given_for_mma(%b: !part) {
-  // expected-error-re@+1 {{'smem.alloc' op has the layout Swizzle<0,4,3> o (64,64):(64,1), which cannot be: A of the mma at {{[0-9:]+}}: the MMA tile of 64x16 at (0, 0): along m/n, the stride of factor 8 is 64 elements where 1T = 8 is needed}}
+  // expected-error-re@+1 {{'smem.alloc' op has the layout Swizzle<0,4,3> o (64,64):(64,1), which a use rejects: A of the mma at {{[0-9:]+}}: the MMA tile of 64x16 at (0, 0): along m/n, the stride of factor 8 is 64 elements where 1T = 8 is needed}}
   %t = "smem.alloc"() : () -> !t
   %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 0>} : (!t) -> !part
   %d = "smem.mma"(%p, %b) : (!part, !part) -> !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
@@ -17,7 +17,7 @@ func.func @given_for_mma(%b: !part) {
 !t = !smem.tile<tensor<2x64x64xbf16>, #smem.swizzle<"128B", "column-major">>
 !stage = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @given_for_copy(%m: memref<64x64xbf16>, %i: index) {
-  // expected-error-re@+1 {{'smem.alloc' op has the layout Swizzle<3,4,3> o (2,64,64):(4096,1,64), which cannot be: the copy at {{[0-9:]+}}: the data in global memory is row-major, but the tile is column-major; smem.copy with the unit attribute relayout transposes it}}
+  // expected-error-re@+1 {{'smem.alloc' op has the layout Swizzle<3,4,3> o (2,64,64):(4096,1,64), which a use rejects: the copy at {{[0-9:]+}}: the data in global memory is row-major, but the tile is column-major; smem.copy with the unit attribute relayout transposes it}}
   %t = "smem.alloc"() : () -> !t
   %s = "smem.stage"(%t, %i) : (!t, index) -> !stage
   "smem.copy"(%m, %s) : (memref<64x64xbf16>, !stage) -> ()
@@ -29,7 +29,7 @@ func.func @given_for_copy(%m: memref<64x64xbf16>, %i: index) {
 !v = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "column-major">>
 !part = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @given_by_a_view(%w: memref<8192xi8, #gpu.address_space<workgroup>>, %m: memref<64x64xbf16>) {
-  // expected-error-re@+1 {{'smem.view' op has the layout Swizzle<3,4,3> o (64,64):(1,64), which cannot be: the copy at {{[0-9:]+}}: the data}}
+  // expected-error-re@+1 {{'smem.view' op has the layout Swizzle<3,4,3> o (64,64):(1,64), which a use rejects: the copy at {{[0-9:]+}}: the data}}
   %v = "smem.view"(%w) : (memref<8192xi8, #gpu.address_space<workgroup>>) -> !v
   %p = "smem.subtile"(%v) {static_offsets = array<i64: 0, 0>} : (!v) -> !part
   "smem.copy"(%m, %p) : (memref<64x64xbf16>, !part) -> ()
@@ -86,7 +86,7 @@ func.func @unknown_offset(%m: memref<64x128xbf16>, %b: !b, %i: index) {
 func.func @carried(%n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // expected-error-re@+1 {{'smem.alloc' op is handed on by 'scf.for' at {{[0-9:]+}}; loops, branches and selections hand on no tiles: give one smem.alloc a leading dimension, hand on an index, and take smem.stage where the tile is used}}
+  // expected-error-re@+1 {{'smem.alloc' op is forwarded by 'scf.for' at {{[0-9:]+}}; loops, branches and selections hand on no tiles: give one smem.alloc a leading dimension, hand on an index, and take smem.stage where the tile is used}}
   %t = "smem.alloc"() : () -> !t
   %u = scf.for %i = %c0 to %n step %c1 iter_args(%x = %t) -> !t {
     scf.yield %x : !t
@@ -99,7 +99,7 @@ func.func @carried(%n: index) {
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @yielded(%c: i1) {
   %u = scf.if %c -> !t {
-    // expected-error-re@+1 {{'smem.alloc' op is handed on by 'scf.yield' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
+    // expected-error-re@+1 {{'smem.alloc' op is forwarded by 'scf.yield' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
     %t = "smem.alloc"() : () -> !t
     scf.yield %t : !t
   } else {
@@ -113,7 +113,7 @@ func.func @yielded(%c: i1) {
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @selected(%c: i1) {
-  // expected-error-re@+1 {{'smem.alloc' op is handed on by 'arith.select' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
+  // expected-error-re@+1 {{'smem.alloc' op is forwarded by 'arith.select' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
   %t = "smem.alloc"() : () -> !t
   %u = "smem.alloc"() : () -> !t
   %s = arith.select %c, %t, %u : !t
@@ -124,7 +124,7 @@ func.func @selected(%c: i1) {
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @branched(%c: i1) {
-  // expected-error-re@+1 {{'smem.alloc' op is handed on by 'cf.cond_br' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
+  // expected-error-re@+1 {{'smem.alloc' op is forwarded by 'cf.cond_br' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
   %t = "smem.alloc"() : () -> !t
   cf.cond_br %c, ^next(%t : !t), ^next(%t : !t)
 ^next(%s: !t):
@@ -140,7 +140,7 @@ func.func @branched(%c: i1) {
 func.func @carried_stage(%n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // expected-error-re@+1 {{'smem.alloc' op is handed on by 'scf.for' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
+  // expected-error-re@+1 {{'smem.alloc' op is forwarded by 'scf.for' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
   %t = "smem.alloc"() : () -> !s
   %p = "smem.stage"(%t, %c0) : (!s, index) -> !t
   %u = scf.for %i = %c0 to %n step %c1 iter_args(%x = %p) -> !t {
@@ -156,7 +156,7 @@ func.func @carried_stage(%n: index) {
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func private @callee(!t)
 func.func @called() {
-  // expected-error-re@+1 {{'smem.alloc' op is used by 'func.call' at {{[0-9:]+}}, of which no layout follows; take its stages and subtiles where they are copied or multiplied}}
+  // expected-error-re@+1 {{'smem.alloc' op is used by 'func.call' at {{[0-9:]+}}, from which no layout follows; take its stages and subtiles where they are copied or multiplied}}
   %t = "smem.alloc"() : () -> !t
   func.call @callee(%t) : (!t) -> ()
   return
@@ -263,7 +263,7 @@ func.func @both_directions(%m: !m, %n: !n, %i: index) {
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !p = !smem.tile<tensor<8x64xbf16>, #smem.auto>
 func.func @part_of_a_pattern(%m: !m, %i: index) {
-  // expected-error-re@+1 {{'smem.alloc' op has the layout Swizzle<3,4,3> o (64,64):(64,1), which cannot be: the tma_store at {{[0-9:]+}}: the subtile begins at multiples of 128 bytes in its tile; TMA needs multiples of 1024}}
+  // expected-error-re@+1 {{'smem.alloc' op has the layout Swizzle<3,4,3> o (64,64):(64,1), which a use rejects: the tma_store at {{[0-9:]+}}: the subtile begins at multiples of 128 bytes in its tile; TMA needs multiples of 1024}}
   %t = "smem.alloc"() : () -> !t
   %p = "smem.subtile"(%t, %i) {static_offsets = array<i64: -9223372036854775808, 0>} : (!t, index) -> !p
   "smem.tma_store"(%p, %m, %i, %i) : (!p, !m, index, index) -> ()
@@ -343,7 +343,7 @@ func.func @both_ends_are_fixed_by_uses(%m: memref<64x64xf32, strided<[1, ?]>>, %
 !f = !smem.tile<tensor<64x64xf32>, #smem.layout<"(64,64):(128,2)">>
 !part = !smem.tile<tensor<64x64xf32>, #smem.auto>
 func.func @contiguous_along_nothing() {
-  // expected-error-re@+1 {{which cannot be: the copy at {{[0-9:]+}}: the tile is contiguous along no dimension}}
+  // expected-error-re@+1 {{which a use rejects: the copy at {{[0-9:]+}}: the tile is contiguous along no dimension}}
   %s = "smem.alloc"() : () -> !f
   %p = "smem.subtile"(%s) {static_offsets = array<i64: 0, 0>} : (!f) -> !part
   %t = "smem.alloc"() : () -> !part

@@ -27,7 +27,7 @@ func.func @atoms_of_32_bytes(%m: memref<64x32xf32, strided<[1, 64]>>) {
 !a = !smem.tile<tensor<64x32xi8>, #smem.auto>
 !b = !smem.tile<tensor<32x32xi8>, #smem.swizzle<"32B", "row-major">>
 func.func @given_for_another(%a: !a) {
-  // expected-error@+1 {{which cannot be: B of the mma at }}
+  // expected-error@+1 {{which a use rejects: B of the mma at }}
   %b = "smem.alloc"() : () -> !b
   %d = "smem.mma"(%a, %b) : (!a, !b) -> !smem.fragment<tensor<64x32xi32>, #smem.in_flight>
   return

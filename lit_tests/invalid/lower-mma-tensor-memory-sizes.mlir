@@ -26,7 +26,7 @@ func.func @few_columns_twice(%a: i64, %b: i64) attributes {known_block_size = ar
 !d = !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
 func.func @no_pair_memory(%a: i64, %b: i64) attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
   %m = "smem.tensor_memory"() {columns = 72 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.pipeline
-  // expected-error-re@+1 {{'smem.mma_desc_scaled' op has pair, but the smem.tensor_memory at {{[0-9:]+}} has not}}
+  // expected-error-re@+1 {{'smem.mma_desc_scaled' op has pair, but the smem.tensor_memory at {{[0-9:]+}} has no pair}}
   %0 = "smem.mma_desc_scaled"(%a, %b, %a, %b) {a_element = "e4m3", b_element = "e4m3", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2, 4, 6>, b_steps = array<i64: 0, 2, 4, 6>, scale = "ue8m0", block = 32 : i64, a_scale_steps = array<i64: 0>, b_scale_steps = array<i64: 0>, pair} : (i64, i64, i64, i64) -> !d
   return
 }
@@ -36,7 +36,7 @@ func.func @no_pair_memory(%a: i64, %b: i64) attributes {known_block_size = array
 !d = !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
 func.func @pair_memory(%a: i64, %b: i64) attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
   %m = "smem.tensor_memory"() {columns = 72 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32, pair} : () -> !smem.pipeline
-  // expected-error-re@+1 {{'smem.mma_desc_scaled' op has no pair, but the smem.tensor_memory at {{[0-9:]+}} has}}
+  // expected-error-re@+1 {{'smem.mma_desc_scaled' op has no pair, but the smem.tensor_memory at {{[0-9:]+}} has pair}}
   %0 = "smem.mma_desc_scaled"(%a, %b, %a, %b) {a_element = "e4m3", b_element = "e4m3", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2, 4, 6>, b_steps = array<i64: 0, 2, 4, 6>, scale = "ue8m0", block = 32 : i64, a_scale_steps = array<i64: 0>, b_scale_steps = array<i64: 0>} : (i64, i64, i64, i64) -> !d
   return
 }
@@ -46,7 +46,7 @@ func.func @pair_memory(%a: i64, %b: i64) attributes {known_block_size = array<i3
 !d = !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
 func.func @wgmma_pair_no_memory(%a: i64, %b: i64) attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
   %m = "smem.tensor_memory"() {columns = 72 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.pipeline
-  // expected-error-re@+1 {{'smem.mma_desc' op has pair, but the smem.tensor_memory at {{[0-9:]+}} has not}}
+  // expected-error-re@+1 {{'smem.mma_desc' op has pair, but the smem.tensor_memory at {{[0-9:]+}} has no pair}}
   %0 = "smem.mma_desc"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>, pair} : (i64, i64) -> !d
   return
 }
@@ -76,7 +76,7 @@ func.func @pair_cluster3(%a: i64, %b: i64) attributes {known_block_size = array<
 !d = !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
 func.func @two_memories(%a: i64, %b: i64) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %m0 = "smem.tensor_memory"() {columns = 72 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.pipeline
-  // expected-error-re@+1 {{'smem.tensor_memory' op allocates once more in a function that has done so at {{[0-9:]+}}}}
+  // expected-error-re@+1 {{'smem.tensor_memory' op allocates tensor memory again; the function has allocated it at {{[0-9:]+}}}}
   %m1 = "smem.tensor_memory"() {columns = 72 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.pipeline
   %0 = "smem.mma_desc_scaled"(%a, %b, %a, %b) {a_element = "e4m3", b_element = "e4m3", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2, 4, 6>, b_steps = array<i64: 0, 2, 4, 6>, scale = "ue8m0", block = 32 : i64, a_scale_steps = array<i64: 0>, b_scale_steps = array<i64: 0>} : (i64, i64, i64, i64) -> !d
   return
@@ -87,7 +87,7 @@ func.func @two_memories(%a: i64, %b: i64) attributes {known_block_size = array<i
 !d = !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
 func.func @warpgroups(%a: i64, %b: i64) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %m = "smem.tensor_memory"() {columns = 72 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.pipeline
-  // expected-error-re@+1 {{'smem.mma_desc_scaled' op is executed by warpgroups 0 to 1 of the block, but the smem.tensor_memory at {{[0-9:]+}} is of 0 to 0}}
+  // expected-error-re@+1 {{'smem.mma_desc_scaled' op is executed by warpgroups 0 to 1 of the CTA, but the smem.tensor_memory at {{[0-9:]+}} is for 0 to 0}}
   %0 = "smem.mma_desc_scaled"(%a, %b, %a, %b) {a_element = "e4m3", b_element = "e4m3", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2, 4, 6>, b_steps = array<i64: 0, 2, 4, 6>, scale = "ue8m0", block = 32 : i64, a_scale_steps = array<i64: 0>, b_scale_steps = array<i64: 0>} : (i64, i64, i64, i64) -> !d
   return
 }
@@ -97,7 +97,7 @@ func.func @warpgroups(%a: i64, %b: i64) attributes {known_block_size = array<i32
 !d = !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
 func.func @first(%a: i64, %b: i64) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %m = "smem.tensor_memory"() {columns = 72 : i32, depth = 4 : i32, first = 1 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.pipeline
-  // expected-error-re@+1 {{'smem.mma_desc_scaled' op is executed by warpgroups 0 to 1 of the block, but the smem.tensor_memory at {{[0-9:]+}} is of 1 to 1}}
+  // expected-error-re@+1 {{'smem.mma_desc_scaled' op is executed by warpgroups 0 to 1 of the CTA, but the smem.tensor_memory at {{[0-9:]+}} is for 1 to 1}}
   %0 = "smem.mma_desc_scaled"(%a, %b, %a, %b) {a_element = "e4m3", b_element = "e4m3", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2, 4, 6>, b_steps = array<i64: 0, 2, 4, 6>, scale = "ue8m0", block = 32 : i64, a_scale_steps = array<i64: 0>, b_scale_steps = array<i64: 0>} : (i64, i64, i64, i64) -> !d
   return
 }
@@ -116,7 +116,7 @@ func.func @long(%a: i64, %b: i64) attributes {known_block_size = array<i32: 128,
 
 func.func @in_a_branch(%c: i1) attributes {known_block_size = array<i32: 128, 1, 1>} {
   scf.if %c {
-    // expected-error@+1 {{'smem.tensor_memory' op is not at the top of its function, where all threads come by once}}
+    // expected-error@+1 {{'smem.tensor_memory' op is not at the top of its function, where all threads execute it once}}
     %m = "smem.tensor_memory"() {columns = 72 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.pipeline
   }
   return

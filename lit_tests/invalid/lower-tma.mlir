@@ -121,7 +121,7 @@ func.func @one_pattern(%m: !m, %i: index) attributes {known_block_size = array<i
 func.func @made_here(%i: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %m = builtin.unrealized_conversion_cast to !m
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
-  // expected-error@+1 {{'smem.tma_store' op takes a memref that is no argument of the kernel; the host encodes a tensor map of a whole argument, and the coordinates say where a part begins}}
+  // expected-error@+1 {{'smem.tma_store' op takes a memref that is not an argument of the kernel; the host encodes a tensor map of a whole argument, and the coordinates say where the copied box begins}}
   "smem.tma_store"(%t, %m, %i, %i) : (!t, !m, index, index) -> ()
   return
 }
@@ -135,7 +135,7 @@ func.func @of_a_block(%m: !m, %i: index) attributes {known_block_size = array<i3
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
   cf.br ^bb1(%m : !m)
 ^bb1(%n: !m):
-  // expected-error@+1 {{'smem.tma_load' op takes a memref that is no argument of the kernel; the host encodes a tensor map of a whole argument, and the coordinates say where a part begins}}
+  // expected-error@+1 {{'smem.tma_load' op takes a memref that is not an argument of the kernel; the host encodes a tensor map of a whole argument, and the coordinates say where the copied box begins}}
   "smem.tma_load"(%n, %t, %r, %i, %i, %i) : (!m, !t, !smem.pipeline, index, index, index) -> ()
   return
 }

@@ -13,7 +13,7 @@ func.func @unknown_size() {
 // -----
 
 func.func @too_many_warpgroups() attributes {known_block_size = array<i32: 128, 2, 1>} {
-  // expected-error@+1 {{'smem.warp_specialize' op has partitions of 1 + 2 warpgroups in a block of 256 threads; expected 2 in all}}
+  // expected-error@+1 {{'smem.warp_specialize' op has partitions of 1 + 2 warpgroups in a CTA of 256 threads; expected 2 in all}}
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.fence"() : () -> ()
@@ -28,7 +28,7 @@ func.func @too_many_warpgroups() attributes {known_block_size = array<i32: 128, 
 // -----
 
 func.func @idle_warpgroup() attributes {known_block_size = array<i32: 384, 1, 1>} {
-  // expected-error@+1 {{'smem.warp_specialize' op has partitions of 2 warpgroups in a block of 384 threads; expected 3 in all}}
+  // expected-error@+1 {{'smem.warp_specialize' op has partitions of 2 warpgroups in a CTA of 384 threads; expected 3 in all}}
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.fence"() : () -> ()
@@ -96,7 +96,7 @@ func.func @too_many_threads() attributes {known_block_size = array<i32: 1024, 2,
 // -----
 
 func.func @no_such_warp() attributes {known_block_size = array<i32: 256, 1, 1>} {
-  // expected-error@+1 {{'smem.elect' op takes a thread of warp 8; the block has warps 0 to 7}}
+  // expected-error@+1 {{'smem.elect' op takes a thread of warp 8; the CTA has warps 0 to 7}}
   "smem.elect"() ({
     "smem.fence"() : () -> ()
   }) {scope = "block", warp = 8 : i32} : () -> ()

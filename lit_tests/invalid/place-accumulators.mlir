@@ -9,7 +9,7 @@
 func.func @mixed() attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
   %a = "smem.alloc"() : () -> !a
   %b = "smem.alloc"() : () -> !b
-  // expected-error-re@+1 {{'smem.mma' op has pair, but the mma at {{[0-9:]+}} has not; a kernel's instructions are all of one .cta_group}}
+  // expected-error-re@+1 {{'smem.mma' op has pair, but the mma at {{[0-9:]+}} has no pair; all instructions of a kernel have the same .cta_group}}
   %0 = "smem.mma"(%a, %b) {pair} : (!a, !b) -> !d
   %1 = "smem.mma"(%a, %b) : (!a, !b) -> !single
 
@@ -29,7 +29,7 @@ func.func @mixed_with_scaled() attributes {known_block_size = array<i32: 128, 1,
   %b = "smem.alloc"() : () -> !b
   %sa = "smem.alloc"() : () -> !sa
   %sb = "smem.alloc"() : () -> !sb
-  // expected-error-re@+1 {{'smem.mma_scaled' op has pair, but the mma at {{[0-9:]+}} has not; a kernel's instructions are all of one .cta_group}}
+  // expected-error-re@+1 {{'smem.mma_scaled' op has pair, but the mma at {{[0-9:]+}} has no pair; all instructions of a kernel have the same .cta_group}}
   %0 = "smem.mma_scaled"(%a, %b, %sa, %sb) {pair} : (!a, !b, !sa, !sb) -> !d
   %1 = "smem.mma_scaled"(%a, %b, %sa, %sb) : (!a, !b, !sa, !sb) -> !single
 
@@ -85,7 +85,7 @@ func.func @cluster_of_three() attributes {known_block_size = array<i32: 128, 1, 
 !sa = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.auto>
 !sb = !smem.tile<tensor<256x4xf8E8M0FNU>, #smem.auto>
 !d = !smem.fragment<tensor<128x256xf32>, #smem.in_flight>
-// expected-error@+1 {{'func.func' op needs 524 columns of tensor memory for each of 1 warpgroups, but a block has 512}}
+// expected-error@+1 {{'func.func' op needs 524 columns of tensor memory for each of 1 warpgroups, but a CTA has 512}}
 func.func @factors_too() attributes {known_block_size = array<i32: 128, 1, 1>} {
   %a = "smem.alloc"() : () -> !a
   %b = "smem.alloc"() : () -> !b
@@ -104,7 +104,7 @@ func.func @factors_too() attributes {known_block_size = array<i32: 128, 1, 1>} {
 !sa = !smem.tile<tensor<256x128xf8E4M3FN>, #smem.auto>
 !sb = !smem.tile<tensor<128x128xf8E4M3FN>, #smem.auto>
 !d = !smem.fragment<tensor<256x128xf32>, #smem.in_flight>
-// expected-error@+1 {{'func.func' op needs 640 columns of tensor memory for each of 1 warpgroups, but a block has 512}}
+// expected-error@+1 {{'func.func' op needs 640 columns of tensor memory for each of 1 warpgroups, but a CTA has 512}}
 func.func @long_k_factors() attributes {known_block_size = array<i32: 128, 1, 1>} {
   %a = "smem.alloc"() : () -> !a
   %b = "smem.alloc"() : () -> !b

@@ -2,23 +2,23 @@
 
 // RUN: smem-opt %s --split-input-file --verify-diagnostics --smem-to-nvvm
 
-// expected-error@+1 {{'func.func' op takes or gives !smem.tile<tensor<64x64xbf16>, #smem.auto>; a kernel makes its tiles and pipelines itself (smem.alloc, smem.view, smem.create_pipeline)}}
+// expected-error@+1 {{'func.func' op takes or returns !smem.tile<tensor<64x64xbf16>, #smem.auto>; a kernel makes its tiles and pipelines itself (smem.alloc, smem.view, smem.create_pipeline)}}
 func.func @taken(%t: !smem.tile<tensor<64x64xbf16>, #smem.auto>) { return }
 
 // -----
 
-// expected-error@+1 {{'func.func' op takes or gives !smem.pipeline; a kernel makes its tiles and pipelines itself (smem.alloc, smem.view, smem.create_pipeline)}}
+// expected-error@+1 {{'func.func' op takes or returns !smem.pipeline; a kernel makes its tiles and pipelines itself (smem.alloc, smem.view, smem.create_pipeline)}}
 func.func @taken(%r: !smem.pipeline) { return }
 
 // -----
 
-// expected-error@+1 {{'func.func' op takes or gives !smem.tile<tensor<64x64xbf16>, #smem.auto>}}
+// expected-error@+1 {{'func.func' op takes or returns !smem.tile<tensor<64x64xbf16>, #smem.auto>}}
 func.func private @declared(!smem.tile<tensor<64x64xbf16>, #smem.auto>)
 
 // -----
 
 gpu.module @kernels {
-  // expected-error@+1 {{'gpu.func' op takes or gives !smem.tile<tensor<64x64xbf16>, #smem.auto>}}
+  // expected-error@+1 {{'gpu.func' op takes or returns !smem.tile<tensor<64x64xbf16>, #smem.auto>}}
   gpu.func @kernel(%t: !smem.tile<tensor<64x64xbf16>, #smem.auto>) kernel { gpu.return }
 }
 

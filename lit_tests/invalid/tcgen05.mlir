@@ -38,7 +38,7 @@ func.func @sparse(%m: memref<64x32xf16>, %n: memref<64x64xf16>, %e: memref<1x1x1
 !t = !smem.tile<tensor<64x64xf16>, #smem.auto>
 !wide = !smem.tile<tensor<64x256xf16>, #smem.auto>
 !flying = !smem.fragment<tensor<64x256xf32>, #smem.in_flight>
-// expected-error@+1 {{needs 512 columns of tensor memory for each of 2 warpgroups, but a block has 512}}
+// expected-error@+1 {{needs 512 columns of tensor memory for each of 2 warpgroups, but a CTA has 512}}
 func.func @columns(%m: memref<64x64xf16>, %n: memref<64x256xf16>) attributes {known_block_size = array<i32: 256, 1, 1>} {
   %t = "smem.alloc"() : () -> !t
   %w = "smem.alloc"() : () -> !wide

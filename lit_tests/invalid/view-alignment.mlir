@@ -9,7 +9,7 @@ gpu.module @kernels {
   gpu.func @shifted() workgroup(%bytes: !b) kernel {
     %c512 = arith.constant 512 : index
     %m = memref.view %bytes[%c512][] : !b to !w
-    // expected-error-re@+1 {{'smem.view' op shows memory 512 bytes behind where it begins (by the memref.view at {{[0-9:]+}}), which is no multiple of 1024; move it to 1024, or promise another alignment}}
+    // expected-error-re@+1 {{'smem.view' op names memory 512 bytes behind its beginning (by the memref.view at {{[0-9:]+}}), which is not a multiple of 1024; move it to 1024, or promise another alignment}}
     %a = "smem.view"(%m) : (!w) -> !t
     gpu.return
   }

@@ -1,5 +1,5 @@
-// Columns of tensor memory for each place where an accumulator begins, and for each A from registers, of the
-// warpgroups that execute it.
+// Columns of tensor memory for each op that makes an accumulator, and for each A in registers, for the warpgroups
+// that execute it.
 
 // RUN: smem-opt %s --split-input-file --smem-place-accumulators | FileCheck %s
 
@@ -8,7 +8,7 @@
 !words = !smem.fragment<tensor<64x32xbf16>, #smem.a_fragment>
 !flying = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 
-// A chain is one accumulator of 64 columns; 32 elements of bf16 are 16 columns.
+// A chain of mma is one accumulator of 64 columns; 32 elements of bf16 are 16 columns.
 // CHECK-LABEL: func.func @chain
 // CHECK-NEXT: "smem.tensor_memory"() {columns = 80 : i32, depth = 4 : i32, first = 0 : i32, warpgroups = 2 : i32} : () -> !smem.pipeline
 func.func @chain(%a: !a, %words: !words, %b: !b) attributes {known_block_size = array<i32: 256, 1, 1>} {

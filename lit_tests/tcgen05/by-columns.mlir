@@ -1,5 +1,5 @@
-// An accumulator that is read by columns alone is loaded where they are taken; one that another product could
-// overwrite before, or that is used whole, at its wait.
+// An accumulator that is only read by columns is loaded at each `smem.columns`. One that another mma could overwrite
+// before, or that is used as a whole, is loaded at its wait.
 
 // RUN: smem-opt %s --split-input-file --smem-lower-mma=arch=sm_100a | FileCheck %s
 

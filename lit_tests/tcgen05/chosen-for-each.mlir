@@ -1,5 +1,5 @@
-// One program, two choices: 8-bit data that is N-major in global memory is transposed for wgmma, and read as
-// it is by tcgen05.
+// One program, two choices: 8-bit data that is N-major in global memory is transposed for wgmma, but not for
+// tcgen05, which reads it N-major.
 
 // RUN: smem-opt %s --smem-assign-layouts=explain=true -o %t 2>&1 | FileCheck %s --check-prefix=HOPPER
 // RUN: smem-opt %s --smem-assign-layouts='explain=true arch=sm_100a' -o %t 2>&1 | FileCheck %s --check-prefix=BLACKWELL

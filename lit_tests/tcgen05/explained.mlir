@@ -1,4 +1,4 @@
-// What is said of 48 bytes along K: that they are read, and in how many chunks; or why they are not.
+// Remarks on instructions with 48 bytes along K: which K blocks are in two chunks, or why they are not used.
 
 // RUN: smem-opt %s --allow-unregistered-dialect --pass-pipeline='builtin.module(smem-assign-layouts{arch=sm_103},smem-allocate,smem-materialize-descriptors{arch=sm_103 explain=true})' -o %t 2>&1 | FileCheck %s
 // RUN: FileCheck %s --check-prefix=OPS --input-file=%t
@@ -22,7 +22,7 @@
 // OPS-SAME: block = 16 : i64
 // OPS: "smem.mma_desc_scaled"
 // OPS-NOT: seconds
-func.func @product() {
+func.func @gemm() {
   %a = "smem.alloc"() : () -> !a
   %b = "smem.alloc"() : () -> !b
   %n = "smem.alloc"() : () -> !narrow

@@ -1,4 +1,4 @@
-// The instruction descriptor of each kind, with types, majors and modifiers.
+// The instruction descriptor of each kind, with types, majorness and modifiers.
 
 // RUN: smem-opt %s --smem-lower-mma=arch=sm_100a | FileCheck %s
 
@@ -28,7 +28,7 @@ func.func @kinds(%a: i64, %b: i64, %keep: i1) attributes {known_block_size = arr
   // CHECK: arith.constant 67633312 : i32
   // CHECK: kind = #nvvm.tcgen05_mma_kind<i8>
   %4 = "smem.mma_desc"(%a, %b) {a_element = "s8", b_element = "u8", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !i32
-  // Saturated (0x8): 0x04080028. An accumulator that counts if a condition says so.
+  // Saturated (0x8): 0x04080028. The accumulator is added if a condition holds.
   // CHECK-DAG: arith.constant 67633192 : i32
   // CHECK: nvvm.tcgen05.mma %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{arg2|keep}} {ctaGroup
   %5 = "smem.scale_d"(%4, %keep) : (!i32, i1) -> !i32

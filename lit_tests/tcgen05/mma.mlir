@@ -1,6 +1,6 @@
-// A whole product on tcgen05: tensor memory is allocated and released, one thread starts the instructions
-// with literal descriptors, all wait for them, and each thread loads the elements that wgmma would have
-// left it.
+// A whole mma on tcgen05: tensor memory is allocated and released, one thread issues the instructions with literal
+// descriptors, all threads wait for them, and each thread loads the elements that it would have after a wgmma.
+//
 
 // RUN: smem-opt %s --pass-pipeline='builtin.module(smem-to-nvvm{arch=sm_100a},gpu.module(canonicalize,cse))' | FileCheck %s
 
@@ -23,7 +23,7 @@
 // CHECK: nvvm.tcgen05.fence <after>
 // CHECK: [[BASE:%[a-z0-9_]+]] = llvm.load [[SLOT]] : !llvm.ptr<3> -> i32
 // CHECK: [[D:%[a-z0-9_]+]] = arith.addi [[BASE]],
-// How many mma have been started.
+// The number of mma that have been issued.
 // CHECK: [[COUNT:%[a-z0-9_]+]] = llvm.alloca %c1_i32 x i32
 // CHECK: arith.ori %{{.*}}, [[A]]
 // CHECK: [[A0:%[a-z0-9_]+]] = llvm.inline_asm
@@ -53,7 +53,7 @@
 // CHECK: nvvm.tcgen05.dealloc %{{.*}}, %c64_i32 : !llvm.ptr<6>, i32
 // CHECK: gpu.return
 gpu.module @kernels {
-  gpu.func @product(%A: memref<64x32xbf16>, %B: memref<32x64xbf16>, %D: memref<64x64xf32>)
+  gpu.func @gemm(%A: memref<64x32xbf16>, %B: memref<32x64xbf16>, %D: memref<64x64xf32>)
       kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %a = "smem.alloc"() : () -> !a
     %b = "smem.alloc"() : () -> !b

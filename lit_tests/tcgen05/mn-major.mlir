@@ -1,5 +1,5 @@
-// Literal descriptors of operands that tcgen05 alone reads M- and N-major: 8-bit types with any swizzle, tf32 in
-// atoms of 32 bytes.
+// Literal descriptors of operands that tcgen05 reads M- and N-major, and wgmma does not: 8-bit types with any
+// swizzle, tf32 in atoms of 32 bytes.
 
 // RUN: smem-opt %s --smem-materialize-descriptors=arch=sm_100a | FileCheck %s
 
@@ -41,7 +41,7 @@ func.func @tf32() {
 !odd = !smem.tile<tensor<32x272xi8>, #smem.swizzle<"none", "row-major">>
 !k = !smem.tile<tensor<64x32xi8>, #smem.swizzle<"32B", "row-major">>
 
-// N is cut as accumulators have it, whatever the layout: 256 and 16.
+// N is split as for accumulators, independent of the layout: 256 and 16.
 // CHECK-LABEL: func.func @columns
 func.func @columns() {
   %a = "smem.alloc"() {offset = 0 : i64} : () -> !k

@@ -1,4 +1,4 @@
-// Only sm_103 has instructions that read 48 bytes along K, and only a K that is a multiple of 48 bytes.
+// Instructions that read 48 bytes along K are used only on sm_103, and only if K is a multiple of 48 bytes.
 
 // RUN: smem-opt %s --smem-materialize-descriptors='arch=sm_100a' | FileCheck %s
 // RUN: smem-opt %s --smem-materialize-descriptors='arch=sm_103a' | FileCheck %s --check-prefix=LONG

@@ -1,5 +1,5 @@
-// Kinds that scale blocks: factors are copied to tensor memory, and each instruction's descriptor says which
-// bytes of their words are its own.
+// Kinds with block scaling: factors are copied to tensor memory, and each instruction descriptor selects bytes of
+// their words.
 
 // RUN: smem-opt %s --split-input-file --pass-pipeline='builtin.module(smem-lower-mma{arch=sm_103a},func.func(canonicalize,cse))' | FileCheck %s
 
@@ -7,7 +7,7 @@
 
 // mxf8f6f4, K = 128: four instructions, one factor each: the bytes 0 to 3 of a word.
 // CHECK-LABEL: func.func @mxf8f6f4
-// B's word is four columns behind A's.
+// The word of B is four columns after that of A.
 // CHECK: nvvm.tcgen05.cp [[SA:%[0-9]+]], %{{.*}} {multicast = #nvvm.tcgen05_cp_multicast<warpx4>, shape = #nvvm.tcgen05_cp_shape<shape_32x128b>}
 // CHECK: nvvm.tcgen05.cp [[SB:%[0-9]+]], %{{.*}} {multicast
 // e5m2 (0x80) by e3m2 (0x1000), N = 64 (0x00100000), ue8m0 (0x00800000), M = 128 (0x08000000): 0x08901080.
@@ -44,8 +44,8 @@ func.func @mxf4(%a: i64, %b: i64, %sa: i64, %sb: i64) attributes {known_block_si
 
 !f32 = !smem.fragment<tensor<256x160xf32>, #smem.in_flight>
 
-// mxf4nvf4, K = 128: an instruction's four factors are a word. Two words of two blocks of A's rows, and two
-// of B's 256 rows: eight copies. The second word of A is 4 columns further, that of B 8.
+// mxf4nvf4, K = 128: the four factors of an instruction are a word. Two words of each of two blocks of 128 rows, for
+// A and for B: eight copies. The second word of A is 4 columns further, that of B 8.
 // CHECK-LABEL: func.func @mxf4nvf4
 // CHECK: [[BASE:%[0-9]+]] = llvm.load %{{.*}} : !llvm.ptr<3> -> i32
 // CHECK: scf.if
@@ -73,9 +73,9 @@ func.func @mxf4nvf4(%a: i64, %b: i64, %sa: i64, %sb: i64) attributes {known_bloc
 
 !f32 = !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
 
-// 48 bytes along K, of K = 768: eight instructions. Of the third and the sixth the second chunk begins where
-// the next atoms do: 0x400 (16-byte units) further for A, 0x200 for B; its address is in place of LBO, and
-// bit 52 says so. Six factors an instruction run from one word into the next: bytes 0 and 2.
+// 48 bytes along K, of K = 768: eight instructions. The second chunk of the third and of the sixth begins at the
+// next atoms: 0x400 (16-byte units) further for A, 0x200 for B; its address replaces LBO, which bit 52 (absolute
+// mode) states. The six factors of an instruction continue in the next word: they begin at bytes 0 and 2.
 // CHECK-LABEL: func.func @long
 // The third of A: 6 + (0x400 << 16) + (1 << 52) - (1 << 16).
 // CHECK-DAG: %[[THIRD:.*]] = arith.constant 4503599694413830 : i64
@@ -112,7 +112,7 @@ func.func @long(%a: i64, %b: i64, %sa: i64, %sb: i64) attributes {known_block_si
 !f32 = !smem.fragment<tensor<128x320xf32>, #smem.in_flight>
 
 // 320 columns are instructions of 256 (0x08400480) and of 64 (0x08100480). A word of B's factors, of 384 rows,
-// takes 12 columns; those of columns 256 and up are 8 columns into it. A's two words are before B's.
+// takes 12 columns; the factors of columns 256 and up are 8 columns into it. The two words of A are before those of B.
 // CHECK-LABEL: func.func @two_instructions_along_n
 // CHECK: [[BASE:%[0-9]+]] = llvm.load %{{.*}} : !llvm.ptr<3> -> i32
 // CHECK: [[AT_A0:%[0-9]+]] = arith.addi [[FIRST:%[0-9]+]], %c480_i32

@@ -1,5 +1,5 @@
-// Accumulators of several blocks: two of 64 rows share their lanes, N beyond 256 is cut; A in registers is
-// stored to tensor memory first.
+// Accumulators of several blocks: two blocks of 64 rows share a warp's lanes, and N above 256 is split. An A in
+// registers is stored to tensor memory first.
 
 // RUN: smem-opt %s --split-input-file --smem-lower-mma=arch=sm_100a | FileCheck %s
 
@@ -9,7 +9,7 @@
 // CHECK: scf.if
 // Lane 16: 16 * 65536.
 // CHECK: arith.constant 1048576 : i32
-// The third block lies behind the columns of the first two.
+// The third block is after the columns of the first two.
 // CHECK: arith.constant 8 : i32
 // CHECK: nvvm.tcgen05.mma
 // CHECK: nvvm.tcgen05.mma
@@ -27,7 +27,7 @@ func.func @rows(%a: i64, %b: i64) attributes {known_block_size = array<i32: 128,
 !ready = !smem.fragment<tensor<64x24xf32>, #smem.accumulator>
 
 // CHECK-LABEL: func.func @a_in_tensor_memory
-// What may still read its columns is waited for.
+// An earlier mma may still read its columns.
 // CHECK: nvvm.mbarrier.try_wait.parity
 // CHECK: nvvm.tcgen05.st %{{.*}}, %{{.*}} {shape = #nvvm.tcgen05_ldst_shape<shape_16x128b>} : vector<8xi32>
 // CHECK: nvvm.tcgen05.wait <store>
@@ -47,7 +47,7 @@ func.func @a_in_tensor_memory(%a: !a, %b: i64) -> !ready attributes {known_block
 
 !flying = !smem.fragment<tensor<64x8xi32>, #smem.in_flight>
 
-// An accumulator that begins with a value is stored to tensor memory.
+// The initial value of an accumulator is stored to tensor memory.
 // CHECK-LABEL: func.func @filled
 // CHECK: nvvm.tcgen05.st %{{.*}}, %{{.*}} {shape = #nvvm.tcgen05_ldst_shape<shape_16x256b>} : vector<4xi32>
 // CHECK: nvvm.tcgen05.wait <store>
@@ -57,8 +57,8 @@ func.func @a_in_tensor_memory(%a: !a, %b: i64) -> !ready attributes {known_block
 // CHECK: arith.constant true
 // CHECK: nvvm.tcgen05.mma
 // CHECK: nvvm.tcgen05.commit
-// All but the latest: of the next mma's number, less two, the round of the four mbarriers, and which of
-// them.
+// A wait for all but the last mma: the number of the next mma minus two gives the mbarrier (modulo 4) and its phase
+// (divided by 4).
 // CHECK: [[NEXT:%[0-9]+]] = llvm.load
 // CHECK: [[TWO:%[a-z0-9_]+]] = arith.constant 2 : i32
 // CHECK: [[LAST:%[0-9]+]] = arith.subi [[NEXT]], [[TWO]]
@@ -78,8 +78,8 @@ func.func @filled(%a: i64, %b: i64, %value: i32) -> !flying attributes {known_bl
 !flying = !smem.fragment<tensor<128x8xf16>, #smem.in_flight>
 !ready = !smem.fragment<tensor<128x8xf16>, #smem.accumulator>
 
-// 128 rows are one instruction: D f16, N = 8 (0x00020000), M = 128 (0x08000000). Each warp loads its rows by
-// halves of its lanes, the second 16 lanes on. An f16 is in the low half of a column.
+// 128 rows are one instruction: D f16, N = 8 (0x00020000), M = 128 (0x08000000). Each warp loads its rows in two
+// halves of its lanes, 16 lanes apart. An f16 is in the low half of a column.
 // CHECK-LABEL: func.func @tall
 // CHECK: arith.constant 134348800 : i32
 // CHECK: nvvm.tcgen05.mma

@@ -1,6 +1,6 @@
-// The instruction descriptors of Triton's tests (test/Conversion/tritongpu_to_llvm_blackwell.mlir) for the
-// same products: u8 and s8 of 128x128, and e4m3 by e2m1 of 128x128 with scaled blocks, of which an
-// instruction's factors are bytes 0 and 1 of a word.
+// The instruction descriptors of Triton's tests (test/Conversion/tritongpu_to_llvm_blackwell.mlir) for the same mma:
+// u8 and s8 of 128x128, and e4m3 by e2m1 of 128x128 with block scaling, where the factors of the instructions are in
+// bytes 0 and 1 of a word.
 
 // RUN: smem-opt %s --split-input-file --smem-lower-mma=arch=sm_100a | FileCheck %s
 
@@ -15,7 +15,7 @@
 // CHECK: nvvm.tcgen05.mma.block_scale {{.*}} kind = #nvvm.tcgen05_mma_kind<mxf8f6f4>
 // CHECK: arith.constant 681579536 : i32
 // CHECK: nvvm.tcgen05.mma.block_scale {{.*}} kind = #nvvm.tcgen05_mma_kind<mxf8f6f4>
-func.func @products(%a: i64, %b: i64, %sa: i64, %sb: i64) attributes {known_block_size = array<i32: 128, 1, 1>} {
+func.func @mmas(%a: i64, %b: i64, %sa: i64, %sb: i64) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %barriers = "smem.tensor_memory"() {columns = 392 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.pipeline
   %0 = "smem.mma_desc"(%a, %b) {a_element = "u8", b_element = "u8", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !i32
   %1 = "smem.mma_desc"(%a, %b) {a_element = "s8", b_element = "s8", a_major = "k", b_major = "k", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64) -> !i32

@@ -1,9 +1,9 @@
-"""`smem-assign-layouts`: every tile gets a layout that all of its uses accept."""
+"""`smem-assign-layouts`: give every tile a layout that all of its uses accept."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from ...dialect.diagnostics import Invalid, remark
+from ...dialect.irtypes import Module, Value
 from ...dialect.ops import AllocationOp, AllocOp, SubviewOp, TileMma
 from ...dialect.ops.copy import AnyCopy, check_copy
 from ...dialect.ops.memory import check_offset
@@ -22,7 +22,7 @@ from .tile_uses import uses_of
 
 @dataclass(frozen=True)
 class AssignLayouts(Pass):
-    """Chooses the layouts that are left to it, and checks those that are given."""
+    """Chooses a layout for each tile that has none, and checks the layouts that are given."""
 
     name = "smem-assign-layouts"
     description = "choose a canonical layout and swizzle for each tile, or check the one it has"
@@ -31,9 +31,9 @@ class AssignLayouts(Pass):
     max_swizzle: Swizzle = option(Swizzle.B128, "the widest swizzle to choose, in bytes")
     explain: bool = option(False, "print each tile's candidates and evaluations as remarks")
 
-    def run(self, module: Any) -> None:
-        allocations, products, copies = gather(module, [AllocationOp], [TileMma], [AnyCopy])
-        for mma in products:
+    def run(self, module: Module) -> None:
+        allocations, mmas, copies = gather(module, [AllocationOp], [TileMma], [AnyCopy])
+        for mma in mmas:
             a, b = operand_element(mma.a.type), operand_element(mma.b.type)
             check_mma_support(mma, a, b, self.arch)
         for allocation in allocations:
@@ -42,7 +42,7 @@ class AssignLayouts(Pass):
             if isinstance(copy.source.type, TileType):
                 _check_copied(copy)
 
-    def _assign(self, allocation: Any) -> None:
+    def _assign(self, allocation: AllocationOp) -> None:
         uses = uses_of(allocation, self.max_swizzle, self.arch)
         given = layout_of(allocation.tile.type)
         layout = self._check(allocation, given, uses) if given else self._choose(allocation, uses)
@@ -53,7 +53,7 @@ class AssignLayouts(Pass):
         except Invalid as error:
             raise OpError(allocation, str(error)) from None
 
-    def _check(self, allocation: Any, given: TileLayout, uses: list[Use]) -> TileLayout:
+    def _check(self, allocation: AllocationOp, given: TileLayout, uses: list[Use]) -> TileLayout:
         if given.swizzle not in self.arch.swizzles:
             others = ", ".join(str(arch) for arch in Arch if given.swizzle in arch.swizzles)
             raise OpError(
@@ -63,14 +63,14 @@ class AssignLayouts(Pass):
         evaluation = evaluate(given, uses)
         if not evaluation.accepted:
             raise OpError(
-                allocation, f"has the layout {given}, which cannot be: {evaluation.refusal}"
+                allocation, f"has the layout {given}, which a use rejects: {evaluation.refusal}"
             )
         if self.explain:
-            said = "".join(f"\n  {who}: {v.reason}" for who, v in evaluation.evaluations)
-            remark(allocation.location, f"layout {given} was given, and fits {self.arch}{said}")
+            reasons = "".join(f"\n  {who}: {each.reason}" for who, each in evaluation.evaluations)
+            remark(allocation.location, f"layout {given} was given, and fits {self.arch}{reasons}")
         return given
 
-    def _choose(self, allocation: Any, uses: list[Use]) -> TileLayout:
+    def _choose(self, allocation: AllocationOp, uses: list[Use]) -> TileLayout:
         type_ = allocation.tile.type
         element, shape = tile_element(type_), shape_of(type_)
         choice = choose(
@@ -94,16 +94,16 @@ class AssignLayouts(Pass):
         return choice.picked.layout
 
 
-def _check_copied(copy: Any) -> None:
-    """Checks a copy between tiles, whose layouts may have been chosen at once, as parts of one."""
+def _check_copied(copy: AnyCopy) -> None:
+    """Check a copy between tiles once both have layouts; subtiles of one tile get theirs together."""
     try:
         check_copy(copy)
     except Invalid as error:
         raise OpError(copy, str(error)) from None
 
 
-def _set_layout(tile: Any, layout: TileLayout) -> None:
-    """Gives a tile its layout, and its parts theirs."""
+def _set_layout(tile: Value, layout: TileLayout) -> None:
+    """Set the layout of a tile, and the layouts of its subtiles that follow from it."""
     tiles = [(tile, layout)]
     while tiles:
         value, own = tiles.pop()
@@ -113,5 +113,5 @@ def _set_layout(tile: Any, layout: TileLayout) -> None:
                 try:
                     tiles.append((op.result, op.slice_of(own).layout))
                 except LayoutError as error:
-                    # No use of the part has objected, because it has none.
+                    # A subtile without uses has not been checked yet.
                     raise OpError(op, str(error)) from None

@@ -1,11 +1,12 @@
-"""What a program does with a tile, as the choice of its layout sees it."""
+"""The uses of a tile, as the choice of its layout needs them."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from ...dialect.diagnostics import Invalid, format_location
+from ...dialect.irtypes import Op, Value
 from ...dialect.op import operand_names
-from ...dialect.ops import SubviewOp
+from ...dialect.ops import AllocationOp, SubviewOp
 from ...dialect.types import TileType, layout_of, shape_of, tile_element
 from ...dialect.uses import OtherEnd, Path
 from ...ir.cluster import blocks_along
@@ -16,41 +17,41 @@ from ...layout import Step, Swizzle, choose
 from ...layout.arch import Arch
 from ...layout.uses import Use
 
-#: Threads that a copy's bank conflicts are predicted for where the block's size is not known.
+#: Threads for which bank conflicts of a copy are predicted if the size of the CTA is unknown.
 _USUAL_THREADS = 128
 
 
-def uses_of(allocation: Any, max_swizzle: Swizzle, arch: Arch) -> list[Use]:
-    """What is done with the tile of an alloc or view, and with its parts.
+def uses_of(allocation: AllocationOp, max_swizzle: Swizzle, arch: Arch) -> list[Use]:
+    """Return the uses of the tile of an alloc or view, and of its subtiles.
 
     Args:
-        root: the alloc or view.
+        allocation: the alloc or view.
         max_swizzle: the widest swizzle that other tiles, which it is copied from or to, can get.
-        arch: the architecture, which multiplies the types of every mma.
+        arch: the architecture; it supports the element types of every mma.
 
     Raises:
-        OpError: if something is done with it of which no layout follows.
+        OpError: if an op uses the tile from which no layout follows.
     """
     return list(_Uses(allocation, max_swizzle, arch).of(allocation.tile, ()).values())
 
 
 class _Uses:
-    """The uses of a root's tile, which its users say; those that ask the same of a layout are one.
+    """The uses of the tile of an allocation; uses that require the same of a layout are one.
 
-    Copies from and to tiles whose layouts are open ask for what the other uses of these allow: `deep` is
-    false where just these others are wanted.
+    Copies from and to a tile without a layout require what the other uses of that tile allow: `deep` is
+    false where only those other uses are collected.
     """
 
     def __init__(
-        self, allocation: Any, max_swizzle: Swizzle, arch: Arch, deep: bool = True
+        self, allocation: AllocationOp, max_swizzle: Swizzle, arch: Arch, deep: bool = True
     ) -> None:
         self.arch = arch
         self._allocation, self._max_swizzle, self._deep = allocation, max_swizzle, deep
 
-    def of(self, value: Any, path: Path) -> dict[Any, Use]:
-        """The uses of the part that is at the end of a path, by what they ask whoever asks it."""
-        # Parts of parts are followed without recursion: there may be thousands.
-        open_: list[tuple[Iterator[Any], Path, dict[Any, Use]]] = [
+    def of(self, value: Value, path: Path) -> dict[Any, Use]:
+        """Return the uses of the subtile at the end of a path, by what they require."""
+        # Subtiles of subtiles are followed without recursion: there may be thousands.
+        open_: list[tuple[Iterator[Value], Path, dict[Any, Use]]] = [
             (iter(list(value.uses)), path, {})
         ]
         while True:
@@ -62,7 +63,7 @@ class _Uses:
                     subtile = op
                     break
                 if (use := self._use(op, each.operand_number, path)) is not None:
-                    found[_asked(use)] = use
+                    found[_requirement(use)] = use
             if subtile is not None:
                 starts = subtile.starts
                 sizes = None if len(starts) == 1 else shape_of(subtile.result.type)
@@ -74,19 +75,19 @@ class _Uses:
             uses, path, before = open_[-1]
             open_[-1] = uses, path, {**found, **before}
 
-    def _use(self, op: Any, operand: int, path: Path) -> Use | None:
-        """What an op asks of the layout of a tile that it takes.
+    def _use(self, op: Op, operand: int, path: Path) -> Use | None:
+        """Return what an op requires of the layout of its operand; None if it requires nothing.
 
         Raises:
-            OpError: if it says nothing of tiles.
+            OpError: if the op is not one that takes tiles.
         """
         if not hasattr(op, "use_of"):
             where = f"'{op.operation.name}' at {format_location(op.location)}"
-            if _hands_on(op):
-                raise OpError(self._allocation, f"is handed on by {where}; {INSTEAD_OF_TILES}")
+            if _forwards(op):
+                raise OpError(self._allocation, f"is forwarded by {where}; {INSTEAD_OF_TILES}")
             raise OpError(
                 self._allocation,
-                f"is used by {where}, of which no layout follows; take its stages and subtiles where "
+                f"is used by {where}, from which no layout follows; take its stages and subtiles where "
                 "they are copied or multiplied",
             )
         try:
@@ -94,26 +95,28 @@ class _Uses:
         except Invalid as error:
             raise OpError(op, str(error)) from None
 
-    # What ops ask; see `dialect.uses.Chooser`.
+    # Methods that the ops call; see `dialect.uses.Chooser`.
 
-    def threads(self, op: Any) -> int:
-        """Threads of the block that executes an op."""
+    def threads(self, op: Op) -> int:
+        """Return the number of threads of the CTA that executes an op."""
         return threads_of(function_of(op)) or _USUAL_THREADS
 
-    def blocks_along(self, op: Any, dim: str | None) -> int:
-        """Blocks of the cluster along a dimension around an op."""
+    def blocks_along(self, op: Op, dim: str | None) -> int:
+        """Return the number of CTAs of the cluster along a dimension."""
         return blocks_along(op, dim)
 
-    def other_end(self, op: Any, tile: Any) -> OtherEnd | None:
-        """What is known of a tile at the other end of a copy."""
+    def other_end(self, op: Op, tile: Value) -> OtherEnd | None:
+        """Return what is known of the tile at the other end of a copy."""
         allocation, _ = chain_of(tile, op)
         if layout_of(allocation.tile.type) is not None:
             return OtherEnd(subtile_from(tile, op).slice.layout)
         return OtherEnd(None, self._directions(allocation)) if self._deep else None
 
-    def _directions(self, allocation: Any) -> list[int]:
-        """The dimensions (0 for rows) along which a tile without a layout can be contiguous, as far as
-        its uses other than copies from and to such tiles say."""
+    def _directions(self, allocation: AllocationOp) -> list[int]:
+        """Return the dimensions (0 for rows) along which a tile without a layout can be contiguous.
+
+        Copies from and to other tiles without a layout are not considered.
+        """
         type_ = allocation.tile.type
         other = _Uses(allocation, self._max_swizzle, self.arch, deep=False)
         uses = list(other.of(allocation.tile, ()).values())
@@ -132,14 +135,16 @@ class _Uses:
         ]
 
 
-def _asked(use: Use) -> tuple[Any, ...]:
-    """What a use asks, whoever asks it: its fields but `what`, which says who."""
+def _requirement(use: Use) -> tuple[Any, ...]:
+    """Return what a use requires: all its fields but `what`, which names the user."""
     return type(use), *(value for name, value in vars(use).items() if name != "what")
 
 
-def _hands_on(op: Any) -> bool:
-    """Whether an op of another dialect that takes a tile gives one to others: as a result, or, if it is a
-    terminator, to where it leads."""
+def _forwards(op: Op) -> bool:
+    """Whether an op of another dialect forwards the tile that it takes: as a result or, if it is a
+    terminator, to another block or op."""
     operation = op.operation
-    ends = len(operation.successors) or operation.name.endswith((".yield", ".condition"))
-    return bool(ends) or any(isinstance(result.type, TileType) for result in operation.results)
+    terminates = len(operation.successors) or operation.name.endswith((".yield", ".condition"))
+    return bool(terminates) or any(
+        isinstance(result.type, TileType) for result in operation.results
+    )

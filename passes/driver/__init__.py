@@ -1,1 +1,1 @@
-"""What runs passes: their base class, registry, pipelines as text, pass managers of the bindings."""
+"""The base class and the registry of passes, textual pipelines, and pass managers of the bindings."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from ...dialect.arguments import described
 from ...dialect.diagnostics import UNREADABLE, Invalid, emit_op_error, emit_unreadable
+from ...dialect.irtypes import Module
 from ...ir.errors import OpError
 from ...ir.walk import walk
 from ...layout import LayoutError, Swizzle
@@ -14,17 +15,17 @@ from ...layout.arch import Arch
 
 
 class OptionError(ValueError):
-    """An option that a pass has not, or a value that it does not take."""
+    """An unknown option of a pass, or a value that the option does not take."""
 
 
 def option(default: Any, description: str) -> Any:
-    """A field of a pass that is an option of it."""
+    """Return the dataclass field of an option."""
     return dataclasses.field(default=default, metadata={"description": description})
 
 
 @dataclass(frozen=True)
 class Pass:
-    """A transformation of a module. Subclasses say `name` and `description`, and override `run`.
+    """A transformation of a module. Subclasses set `name` and `description`, and override `run`.
 
     Option names are the fields' with dashes: `max_swizzle` is written `max-swizzle`.
     """
@@ -32,26 +33,26 @@ class Pass:
     name: ClassVar[str]
     description: ClassVar[str]
 
-    def run(self, module: Any) -> None:
-        """Transforms a `builtin.module`.
+    def run(self, module: Module) -> None:
+        """Transform a `builtin.module`.
 
         Raises:
-            OpError, Invalid: if the module breaks a rule; it is then left as far as it came.
+            OpError, Invalid: if the module breaks a rule; the module is then partly transformed.
         """
         raise NotImplementedError
 
     def passes(self) -> Iterator["Pass"]:
-        """The passes that this one stands for: itself, unless it is a pipeline."""
+        """Yield the passes that this one runs: itself, unless it is a pipeline."""
         yield self
 
     @classmethod
     def options(cls) -> dict[str, dataclasses.Field]:
-        """The options by their textual names."""
+        """Return the options by their textual names."""
         return {f.name.replace("_", "-"): f for f in dataclasses.fields(cls)}
 
     @classmethod
     def from_text(cls, text: str) -> "Pass":
-        """The pass with options as a pipeline writes them: `explain=true max-swizzle=64`.
+        """Return the pass with options as a pipeline writes them: `explain=true max-swizzle=64`.
 
         Raises:
             OptionError: for an unknown option, or a value that it does not take.
@@ -64,7 +65,7 @@ class Pass:
 
     @classmethod
     def from_options(cls, values: dict[str, Any]) -> "Pass":
-        """The pass with options given by name, as text or as values.
+        """Return the pass with options given by name, as text or as values.
 
         Raises:
             OptionError: for an unknown option, or a value that it does not take.
@@ -81,12 +82,12 @@ class Pass:
         return cls(**taken)
 
     def __str__(self) -> str:
-        said = [
+        options = [
             f"{key}={_text(getattr(self, field.name))}"
             for key, field in self.options().items()
             if getattr(self, field.name) != field.default
         ]
-        return f"{self.name}{{{' '.join(said)}}}" if said else self.name
+        return f"{self.name}{{{' '.join(options)}}}" if options else self.name
 
 
 def _value(pass_name: str, key: str, default: Any, value: Any) -> Any:
@@ -106,7 +107,7 @@ def _value(pass_name: str, key: str, default: Any, value: Any) -> Any:
 
 
 def _taken(default: Any, value: Any) -> Any:
-    """The value of an option that has a default, given as text or as it is.
+    """Return the value of an option that has a default, given as text or as a value.
 
     Raises:
         KeyError, ValueError: if the option does not take it.
@@ -136,8 +137,8 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def run_on(pass_: Pass, module: Any) -> bool:
-    """Runs a pass on a module; False if it failed, with the errors emitted as diagnostics."""
+def run_on(pass_: Pass, module: Module) -> bool:
+    """Run a pass on a module; return False if it failed, after its error was emitted as a diagnostic."""
     with module.context, module.location:
         try:
             pass_.run(module)

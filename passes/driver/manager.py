@@ -1,11 +1,12 @@
-"""Our passes on a pass manager of the bindings."""
+"""The passes of this project on a pass manager of the bindings."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from ...dialect.arguments import wrong_argument
 from ...dialect.bindings import passmanager
 from ...dialect.diagnostics import emit_op_error
+from ...dialect.irtypes import Module
 from ...ir.errors import OpError
 from ...ir.kernel import MODULES
 from ...ir.nesting import check_nesting
@@ -13,29 +14,34 @@ from .base import OptionError, Pass, run_on
 from .registry import pass_named, passes
 from .textual import Leaf, parse_pipeline
 
+#: The bindings have no type stubs; see `dialect.irtypes`.
+PassManager: TypeAlias = Any
 
-def add_pass(pm: Any, pass_: Pass) -> None:
-    """Adds a pass, or all passes of a pipeline, to a manager of `builtin.module`.
+
+def add_pass(pm: PassManager, pass_: Pass) -> None:
+    """Add a pass, or all passes of a pipeline, to a pass manager of `builtin.module`.
 
     Raises:
         TypeError, OptionError: see `add_passes`.
     """
     _check_manager("add_pass", pm)
     if not isinstance(pass_, Pass):
-        raise wrong_argument("mlir_smem.passes.add_pass", "pass_", pass_, "a pass of ours")
+        raise wrong_argument(
+            "mlir_smem.passes.add_pass", "pass_", pass_, "an mlir_smem.passes.Pass"
+        )
     _add(pm, pass_)
 
 
-def _check_manager(function: str, pm: Any) -> None:
-    """Checks that our passes can be added to a pass manager.
+def _check_manager(function: str, pm: PassManager) -> None:
+    """Check that passes of this project can be added to a pass manager.
 
     Raises:
-        TypeError: if it is no manager of these bindings.
-        OptionError: if it runs on other ops than modules.
+        TypeError: if it is not a pass manager of these bindings.
+        OptionError: if it runs on ops other than modules.
     """
     if not isinstance(pm, passmanager.PassManager):
         raise wrong_argument(f"mlir_smem.{function}", "pm", pm, "a PassManager")
-    # The bindings tell a manager's anchor in its text alone; "any" is that of a manager of all ops.
+    # The bindings give the anchor of a manager only in its text; "any" is that of a manager of all ops.
     anchor = str(pm).partition("(")[0]
     if anchor not in (*MODULES, "any"):
         raise OptionError(
@@ -43,14 +49,14 @@ def _check_manager(function: str, pm: Any) -> None:
         )
 
 
-def _add(pm: Any, pass_: Pass) -> None:
-    """Adds a pass that has been checked.
+def _add(pm: PassManager, pass_: Pass) -> None:
+    """Add a pass that has been checked.
 
-    To the manager, a pipeline is one pass: it verifies the module once, after all of it. Verifying after
-    each of the passes takes a third of their time.
+    A pipeline is one pass of the manager, which verifies the module once, after the whole pipeline.
+    Verifying after each of the passes would take a third of their time.
     """
 
-    def run(module: Any, external: Any) -> None:
+    def run(module: Module, external: Any) -> None:
         name = module.operation.name
         if name not in MODULES:
             emit_op_error(module, f"is not what {pass_.name} runs on; expected {MODULES[0]}")
@@ -60,8 +66,8 @@ def _add(pm: Any, pass_: Pass) -> None:
     pm.add(run, name=pass_.name, argument=pass_.name, description=pass_.description)
 
 
-def run_all(pass_: Pass, module: Any) -> bool:
-    """Runs the passes that one stands for; False if one of them failed, after a located diagnostic."""
+def run_all(pass_: Pass, module: Module) -> bool:
+    """Run a pass, or all passes of a pipeline; return False if one failed, after a located diagnostic."""
     try:
         check_nesting(module)
     except OpError as error:
@@ -70,8 +76,8 @@ def run_all(pass_: Pass, module: Any) -> bool:
     return all(run_on(each, module) for each in pass_.passes())
 
 
-def add_passes(pm: Any, name: str, **options: Any) -> Any:
-    """Adds the pass or pipeline of that name to a host compiler's pass manager.
+def add_passes(pm: PassManager, name: str, **options: Any) -> PassManager:
+    """Add the pass or pipeline of that name to the pass manager of a host compiler.
 
     Args:
         pm: a `PassManager` of the bindings, anchored on `builtin.module`, `gpu.module` or any op.
@@ -82,8 +88,8 @@ def add_passes(pm: Any, name: str, **options: Any) -> Any:
         The manager.
 
     Raises:
-        OptionError: for an unknown name or option, or a manager of other ops than modules.
-        TypeError: for what is no manager of these bindings, or a name that is no text.
+        OptionError: for an unknown name or option, or a manager of ops other than modules.
+        TypeError: if `pm` is not a pass manager of these bindings, or `name` is not text.
     """
     _check_manager("add_passes", pm)
     _check_text("add_passes", "name", name)
@@ -91,8 +97,8 @@ def add_passes(pm: Any, name: str, **options: Any) -> Any:
     return pm
 
 
-def add_pipeline(pm: Any, text: str) -> Any:
-    """Adds a pipeline given as text, in which our passes and upstream's may be mixed.
+def add_pipeline(pm: PassManager, text: str) -> PassManager:
+    """Add a textual pipeline, in which passes of this project and of upstream may be mixed.
 
     Args:
         pm: a `PassManager` of the bindings, anchored on `builtin.module`.
@@ -102,14 +108,14 @@ def add_pipeline(pm: Any, text: str) -> Any:
         The manager.
 
     Raises:
-        OptionError: for malformed text, an unknown pass or option, one of our passes that is not
-            directly in `builtin.module`, or a manager of other ops than modules.
-        TypeError: for what is no manager of these bindings, or no text.
+        OptionError: for malformed text, an unknown pass or option, a pass of this project that is not
+            directly in `builtin.module`, or a manager of ops other than modules.
+        TypeError: if `pm` is not a pass manager of these bindings, or `text` is not text.
     """
     _check_manager("add_pipeline", pm)
     _check_text("add_pipeline", "text", text)
     for leaf in parse_pipeline(text):
-        for _, add in steps_of(leaf):
+        for _, add in leaf_passes(leaf):
             add(pm)
     return pm
 
@@ -119,12 +125,12 @@ def _check_text(function: str, parameter: str, given: Any) -> None:
         raise wrong_argument(f"mlir_smem.{function}", parameter, given, "text")
 
 
-def steps_of(leaf: Leaf) -> list[tuple[str, Callable[[Any], None]]]:
-    """The passes that a leaf of a pipeline stands for, each by its name and what adds it to a pass
-    manager of `builtin.module`.
+def leaf_passes(leaf: Leaf) -> list[tuple[str, Callable[[PassManager], None]]]:
+    """Return the passes that a leaf of a pipeline runs: the name of each, and a function that adds it to
+    a pass manager of `builtin.module`.
 
     Raises:
-        OptionError: see `add_pipeline`; for upstream's passes, when they are added.
+        OptionError: see `add_pipeline`; for passes of upstream, when they are added.
     """
     if leaf.name not in passes():
         return [(leaf.name, lambda pm: _add_upstream(pm, leaf))]
@@ -137,16 +143,17 @@ def steps_of(leaf: Leaf) -> list[tuple[str, Callable[[Any], None]]]:
     return [(each.name, lambda pm, each=each: _add(pm, each)) for each in ours.passes()]
 
 
-def _add_upstream(pm: Any, leaf: Leaf) -> None:
+def _add_upstream(pm: PassManager, leaf: Leaf) -> None:
     try:
         pm.add(leaf.upstream)
     except ValueError as error:
         raise OptionError(_upstream_error(leaf, str(error))) from None
 
 
-def _upstream_error(leaf: Leaf, said: str) -> str:
-    if "does not refer to a registered pass" in said:
+def _upstream_error(leaf: Leaf, message: str) -> str:
+    if "does not refer to a registered pass" in message:
         return (
-            f"no pass is named '{leaf.name}'; --list-passes shows ours, mlir-opt --help upstream's"
+            f"no pass is named '{leaf.name}'; --list-passes shows those of smem, mlir-opt --help "
+            "those of upstream"
         )
-    return f"{leaf.upstream}: {said.strip()}"
+    return f"{leaf.upstream}: {message.strip()}"

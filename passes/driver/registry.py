@@ -1,4 +1,4 @@
-"""The passes by name: ours, and those that other packages add."""
+"""The passes by name: those of this project, and those that other packages add."""
 
 import warnings
 from functools import cache
@@ -9,31 +9,31 @@ from .base import OptionError, Pass
 #: Entry points of this group add passes: each names a subclass of `Pass`.
 GROUP = "mlir_smem.passes"
 
-#: Our passes, in the order in which they are listed; see `add_own`.
+#: The passes of this project, in the order in which they are listed; see `add_own`.
 OWN: list[type[Pass]] = []
 
 
 def add_own(*passes: type[Pass]) -> None:
-    """Makes passes known. Other packages' passes come by entry points."""
+    """Register passes of this project. Passes of other packages are found by their entry points."""
     OWN.extend(passes)
 
 
 @cache
 def passes() -> dict[str, type[Pass]]:
-    """Every pass by its name, ours first."""
+    """Return every pass by its name, those of this project first."""
     found = {pass_.name: pass_ for pass_ in OWN}
     for entry in entry_points(group=GROUP):
         try:
             pass_ = entry.load()
             found.setdefault(pass_.name, pass_)
         except Exception as error:
-            # Another package's fault must not take our passes with it.
+            # An error in another package must not make the passes of this project unusable.
             warnings.warn(f"pass '{entry.name}' cannot be loaded: {error}", stacklevel=2)
     return found
 
 
 def pass_named(name: str) -> type[Pass]:
-    """The pass of that name.
+    """Return the pass of that name.
 
     Raises:
         OptionError: if there is none.

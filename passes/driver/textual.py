@@ -1,7 +1,7 @@
-"""Pipelines as text: `builtin.module(smem-to-nvvm{explain=true},gpu.module(canonicalize,cse))`.
+"""Textual pipelines: `builtin.module(smem-to-nvvm{explain=true},gpu.module(canonicalize,cse))`.
 
-The bindings' parser knows no pass defined in Python, so a pipeline is taken apart here into its
-leaves; the upstream ones are given back to it one by one.
+The parser of the bindings does not know passes that are defined in Python, so a pipeline is split here
+into its leaves; those of upstream are passed to that parser one by one.
 """
 
 import re
@@ -20,7 +20,7 @@ class Leaf:
     Attributes:
         anchors: the ops within `builtin.module` on which it runs, outermost first.
         name: the pass.
-        options: what stands between its braces.
+        options: the text between its braces.
     """
 
     anchors: tuple[str, ...]
@@ -29,7 +29,7 @@ class Leaf:
 
     @property
     def upstream(self) -> str:
-        """The leaf as text for the bindings' pass manager of `builtin.module`."""
+        """Return the leaf as text for a pass manager of `builtin.module`."""
         text = f"{self.name}{{{self.options}}}" if self.options else self.name
         for anchor in reversed(self.anchors):
             text = f"{anchor}({text})"
@@ -37,16 +37,16 @@ class Leaf:
 
 
 def parse_pipeline(text: str) -> list[Leaf]:
-    """The leaves of a pipeline, in order; a list without an anchor runs on `builtin.module`.
+    """Return the leaves of a pipeline, in order; a list without an anchor runs on `builtin.module`.
 
     Raises:
         OptionError: if brackets do not match, or a name is missing.
     """
     leaves = list(_parse(text.strip(), (), text))
-    roots = {leaf.anchors[:1] for leaf in leaves}
-    if roots == {("builtin.module",)}:
+    outermost = {leaf.anchors[:1] for leaf in leaves}
+    if outermost == {("builtin.module",)}:
         return [Leaf(leaf.anchors[1:], leaf.name, leaf.options) for leaf in leaves]
-    if any(root == ("builtin.module",) for root in roots):
+    if any(anchor == ("builtin.module",) for anchor in outermost):
         raise OptionError(f"pipeline '{text}': builtin.module(...) must hold the whole pipeline")
     return leaves
 
@@ -58,7 +58,7 @@ def _parse(text: str, anchors: tuple[str, ...], whole: str) -> Iterator[Leaf]:
         if not head:
             raise OptionError(f"pipeline '{whole}': a pass has no name at '{part or text}'")
         if not _NAME.fullmatch(head):
-            raise OptionError(f"pipeline '{whole}': '{head}' is no name of a pass")
+            raise OptionError(f"pipeline '{whole}': '{head}' is not the name of a pass")
         if rest.startswith("("):
             if _end(rest) < len(rest):
                 raise OptionError(f"pipeline '{whole}': unexpected text after '{head}(...)'")
@@ -71,7 +71,7 @@ def _parse(text: str, anchors: tuple[str, ...], whole: str) -> Iterator[Leaf]:
 
 
 def _end(text: str) -> int:
-    """Where the bracket that begins the text is closed; brackets are known to match."""
+    """Return the position after the bracket that closes the first one; brackets are known to match."""
     depth = 0
     for at, char in enumerate(text, 1):
         depth += (char in "({[<") - (char in ")}]>")
@@ -81,7 +81,7 @@ def _end(text: str) -> int:
 
 
 def _split(text: str, whole: str) -> list[str]:
-    """The parts of a list that are separated by commas outside of brackets."""
+    """Split a list at the commas outside of brackets."""
     parts, depth, start = [], [], 0
     closing = {")": "(", "}": "{", "]": "[", ">": "<"}
     for at, char in enumerate(text):

@@ -1,9 +1,9 @@
-"""`smem-lower-copies`: copies and fences become NVVM and LLVM; tiles themselves disappear."""
+"""`smem-lower-copies`: lower copies and fences to NVVM and LLVM, and erase tiles."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from ...dialect.bindings import ir
+from ...dialect.irtypes import Module, Op, Type
 from ...dialect.op import SmemOp, effects_of
 from ...dialect.ops import AllocationOp, AnyMma, SubviewOp, ViewOp
 from ...dialect.types import PipelineType, TileType
@@ -22,8 +22,8 @@ load(__name__, __path__)
 
 @dataclass(frozen=True)
 class LowerCopies(Pass):
-    """Copies become 16-byte accesses of all threads at swizzled addresses; what `relayout` turns
-    around goes through registers in blocks.
+    """Copies become 16-byte accesses of all threads at swizzled addresses; data that a copy transposes
+    goes through registers in blocks.
 
     Afterwards only fragments are left of `smem`: allocs, views, stages and subtiles are erased.
     """
@@ -31,7 +31,7 @@ class LowerCopies(Pass):
     name = "smem-lower-copies"
     description = "lower copies and fences to NVVM and LLVM, and erase what only named tiles"
 
-    def run(self, module: Any) -> None:
+    def run(self, module: Module) -> None:
         ops, tiles = gather(module, LOWERINGS.classes, [AllocationOp, SubviewOp])
         maps = TensorMaps()
         for op in ops:
@@ -41,7 +41,8 @@ class LowerCopies(Pass):
                 except LayoutError as error:
                     raise OpError(op, str(error)) from None
         maps.prefetch()
-        # What a pipeline's blocks share is read off its loads, so these are there until all is lowered.
+        # The lowering of a pipeline looks at its loads, to know which CTAs share them. So ops are erased
+        # after all are lowered.
         for op in reversed(ops):
             _erase(op)
         for tile in reversed(tiles):
@@ -53,27 +54,27 @@ class LowerCopies(Pass):
             _check_signature(function)
 
 
-def _check_signature(function: Any) -> None:
-    """Checks that a function neither takes nor gives what only names bytes of a block's memory.
+def _check_signature(function: Op) -> None:
+    """Check that a function neither takes nor returns a tile or a pipeline.
 
     Raises:
-        OpError: if it does; what calls it could not pass it.
+        OpError: if it does; these types only name bytes of shared memory, and no caller could pass them.
     """
     attribute = function.attributes.get("function_type")
-    type_: Any = attribute.value.maybe_downcast() if isinstance(attribute, ir.TypeAttr) else None
+    type_: Type = attribute.value.maybe_downcast() if isinstance(attribute, ir.TypeAttr) else None
     if not isinstance(type_, ir.FunctionType):
         return
     for each in (*type_.inputs, *type_.results):
         if isinstance(each.maybe_downcast(), TileType | PipelineType):
             raise OpError(
                 function,
-                f"takes or gives {each}; a kernel makes its tiles and pipelines itself (smem.alloc, "
+                f"takes or returns {each}; a kernel makes its tiles and pipelines itself (smem.alloc, "
                 "smem.view, smem.create_pipeline)",
             )
 
 
-def _erase(op: Any) -> None:
-    """Erases an op that is lowered, or that made a tile or a part of one.
+def _erase(op: Op) -> None:
+    """Erase an op that has been lowered, or that makes a tile or a subtile.
 
     Raises:
         OpError: if something still uses it.

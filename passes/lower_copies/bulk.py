@@ -1,8 +1,9 @@
-"""Bulk tensor copies (TMA): each of a tile's boxes is one instruction of one thread."""
+"""Bulk tensor copies (TMA): each box of a tile is copied by one instruction of one thread."""
 
-from typing import Any
+from collections.abc import Iterable
 
 from ...dialect.bindings import ir
+from ...dialect.irtypes import Op, Type, Value
 from ...dialect.ops import TmaLoadOp, TmaStoreOp
 from ...dialect.ops.copy import packed
 from ...dialect.ops.pipeline import pipeline_of
@@ -16,30 +17,30 @@ from ...ir.subtiles import Position, Subtile, subtile_from
 from ...ir.tile_address import TileAddress
 from ...layout import Slice
 from ...layout.tensor_box import TensorBox, check_start, least_alignment, share_of, tensor_box
-from .factors import load_blocks
 from .lowerings import LOWERINGS
-from .pipelines import PipelineStep
+from .pipelines import PipelineState
+from .scale_factors import load_scale_blocks
 from .tensor_maps import TensorMaps
 
-#: What `createpolicy` is told for all of the lines of a copy.
+#: The cache policy that applies to all accesses of a copy (fraction 1.0).
 _POLICY = "createpolicy.fractional.L2::{}.b64 $0, 1.0;"
 
 
 @LOWERINGS.of(TmaLoadOp)
-def lower_load(op: Any, maps: TensorMaps) -> None:
-    """Emits an `smem.tma_load`: the bytes are expected, then each box is copied.
+def lower_load(op: TmaLoadOp, maps: TensorMaps) -> None:
+    """Emit an `smem.tma_load`: `expect_tx` with the bytes, then one copy of each box.
 
     Raises:
-        OpError: if the part of the tile cannot be copied so.
+        OpError: if TMA cannot copy the tile.
     """
     source, tile = op.source, op.tile
     subtile = subtile_from(tile, op)
     layout = subtile.slice.layout
-    full = PipelineStep(pipeline_of(op), op.step).full()
+    full = PipelineState(pipeline_of(op), op.step).full()
     size = layout.element.bytes(layout.shape[0] * layout.shape[1])
     emit.op("nvvm.mbarrier.expect_tx", (full, emit.constant(size, emit.i32())))
     if holds_blocks(source.type):
-        load_blocks(op, subtile, full, _hints(op))
+        load_scale_blocks(op, subtile, full, _hints(op))
         return
     dim = op.multicast
     coordinates = _coordinates(op.coordinates)
@@ -69,20 +70,29 @@ def lower_load(op: Any, maps: TensorMaps) -> None:
         )
 
 
-def subtile_of_share(subtile: Subtile, dim: int, extent: int, share: Slice, first: Any) -> Subtile:
-    """The share of a part that begins at the run-time element `first`, a multiple of `extent`, along
-    dimension `dim`."""
+def subtile_of_share(
+    subtile: Subtile, dim: int, extent: int, share: Slice, first: Value
+) -> Subtile:
+    """Return the share of a subtile that begins at an element `first` along dimension `dim`.
+
+    Args:
+        subtile: the subtile.
+        dim: 0 for rows, 1 for columns.
+        extent: a divisor of `first`, in elements.
+        share: the share as a slice of the subtile.
+        first: an i32 value.
+    """
     position = Position((first,))
     starts = (*subtile.starts, *(position for _ in share.terms))
     return Subtile(subtile.allocation, subtile.slice.then(share), starts, subtile.origin)
 
 
 @LOWERINGS.of(TmaStoreOp)
-def lower_store(op: Any, maps: TensorMaps) -> None:
-    """Emits an `smem.tma_store`: each box is copied.
+def lower_store(op: TmaStoreOp, maps: TensorMaps) -> None:
+    """Emit an `smem.tma_store`: one copy of each box.
 
     Raises:
-        OpError: if the part of the tile cannot be copied so.
+        OpError: if TMA cannot copy the tile.
     """
     tile, target = op.tile, op.target
     subtile = subtile_from(tile, op)
@@ -101,12 +111,12 @@ def lower_store(op: Any, maps: TensorMaps) -> None:
         )
 
 
-def _start(op: Any, subtile: Subtile) -> Any:
-    """The pointer to where a part begins.
+def _start(op: Op, subtile: Subtile) -> Value:
+    """Return the pointer to the first byte of a subtile.
 
     Raises:
-        LayoutError: if that may be inside a pattern of the swizzle.
-        OpError: if its tile may begin inside one.
+        LayoutError: if the subtile may begin inside a swizzle pattern.
+        OpError: if its allocation may begin inside one.
     """
     address = TileAddress(subtile)
     check_start(subtile.slice)
@@ -119,19 +129,19 @@ def _start(op: Any, subtile: Subtile) -> Any:
     return address.at_swizzled(I32(0))
 
 
-def _coordinates(values: Any) -> list[Any]:
+def _coordinates(values: Iterable[Value]) -> list[Value]:
     return [emit.cast_index(value, emit.i32()) for value in values]
 
 
-def _packed(tile: Any, dim: int, box: TensorBox) -> int:
-    """Elements of the tile in one of the memref, along a dimension."""
+def _packed(tile: Value, dim: int, box: TensorBox) -> int:
+    """Return how many elements of the tile one element of the memref holds, along a dimension."""
     return packed(tile.type) if dim == box.contiguous else 1
 
 
 def _box_coordinates(
-    memref: Any, tile: Any, coordinates: list[Any], place: tuple[int, int], box: TensorBox
-) -> list[Any]:
-    """The coordinates of a box in the order of the tensor map: the contiguous dimension first."""
+    memref: Type, tile: Value, coordinates: list[Value], place: tuple[int, int], box: TensorBox
+) -> list[Value]:
+    """Return the coordinates of a box in the order of the tensor map: the contiguous dimension first."""
     leading = memref.rank - 2
     own = list(coordinates)
     for dim in (0, 1):
@@ -141,8 +151,8 @@ def _box_coordinates(
     return [contiguous, *reversed(own)]
 
 
-def _hints(op: Any) -> tuple[Any, ...]:
-    """The cache policy of a copy, if it says one (i64)."""
+def _hints(op: Op) -> tuple[Value, ...]:
+    """Return the cache policy (i64) of a copy; nothing if it has none."""
     cache = op.cache
     if cache is None:
         return ()

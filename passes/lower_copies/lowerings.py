@@ -1,7 +1,7 @@
-"""How ops are lowered: each file of this folder adds those that it is about."""
+"""The lowerings of ops; each file of this folder registers its own."""
 
 from ...ir.lowerings import Lowerings
 
-#: Called with the op (a view) and the `TensorMaps` of the module, at the op's place. The op is erased
-#: later.
+#: Functions of the op (an op view) and the `TensorMaps` of the module, called with the insertion point at
+#: the op. The op is erased later.
 LOWERINGS = Lowerings()

@@ -1,8 +1,7 @@
 """Pipelines: a full and an empty mbarrier for each stage."""
 
-from typing import Any
-
 from ...dialect.bindings import ir
+from ...dialect.irtypes import Op, Value
 from ...dialect.ops import (
     ConsumerReleaseOp,
     ConsumerWaitOp,
@@ -21,46 +20,47 @@ from ...ir.shared_memory import allocation_pointer, gep
 from ...ir.threads import linear_thread
 from ...layout.transfer import WARP
 from .lowerings import LOWERINGS
+from .tensor_maps import TensorMaps
 
 
-class PipelineStep:
-    """The mbarriers of the stage that a step of the work uses."""
+class PipelineState:
+    """The stage and the phase of a pipeline index, and the mbarriers of the stage."""
 
-    def __init__(self, pipeline: Any, step: Any) -> None:
-        """`step` is an index value."""
+    def __init__(self, pipeline: CreatePipelineOp, index: Value) -> None:
+        """`index` is an index value: how many stages were used before."""
         self.pipeline = pipeline
         self._stages = pipeline.stages.value
-        self._step = I32(emit.cast_index(step, emit.i32()))
+        self._index = I32(emit.cast_index(index, emit.i32()))
         #: The stage (i32).
-        self.stage = self._step % self._stages
+        self.stage = self._index % self._stages
 
-    def full(self) -> Any:
-        """The pointer to the mbarrier that says that the stage is full."""
+    def full(self) -> Value:
+        """Return the pointer to the full mbarrier of the stage."""
         return self._mbarrier(0)
 
-    def empty(self) -> Any:
-        """The pointer to the mbarrier that says that the stage is empty."""
+    def empty(self) -> Value:
+        """Return the pointer to the empty mbarrier of the stage."""
         return self._mbarrier(self._stages)
 
     def parity(self) -> I32:
-        """The parity of the phase that ends when the stage is full for this step."""
-        return self._step // self._stages & 1
+        """Return the parity of the phase that completes when the stage is full at this index."""
+        return self._index // self._stages & 1
 
-    def stage_index(self) -> Any:
-        """The stage as an index value."""
+    def stage_index(self) -> Value:
+        """Return the stage as an index value."""
         return emit.value("arith.index_castui", (self.stage.value,), ir.IndexType.get())
 
-    def _mbarrier(self, first: int) -> Any:
+    def _mbarrier(self, first: int) -> Value:
         base = allocation_pointer(self.pipeline, first * MBARRIER_BYTES)
         return gep(base, (self.stage * MBARRIER_BYTES).value)
 
 
 @LOWERINGS.of(CreatePipelineOp)
-def lower_pipeline(pipeline: Any, _: Any) -> None:
-    """Emits the initialisation of a pipeline's mbarriers, and that all who use them wait for it.
+def lower_pipeline(pipeline: CreatePipelineOp, _: TensorMaps) -> None:
+    """Emit the initialisation of a pipeline's mbarriers, and a barrier of all threads that use them.
 
     Raises:
-        OpError: if not all threads of the block execute the op.
+        OpError: if not all threads of the CTA execute the op.
     """
     function = function_of(pipeline)
     if pipeline.operation.block != function.regions[0].blocks[0]:
@@ -86,49 +86,49 @@ def lower_pipeline(pipeline: Any, _: Any) -> None:
 
 
 @LOWERINGS.of(ProducerAcquireOp)
-def lower_acquire(op: Any, _: Any) -> None:
-    """Emits the wait of a producer for an empty stage."""
-    step = _step_of(op)
-    # Before its first use an mbarrier is in phase 0: the phase before it, odd, is over.
-    wait_for_phase(step.empty(), (step.parity() ^ 1).value)
-    op.stage.replace_all_uses_with(step.stage_index())
+def lower_acquire(op: ProducerAcquireOp, _: TensorMaps) -> None:
+    """Emit the wait of a producer for an empty stage."""
+    state = _state_of(op)
+    # Before its first use an mbarrier is in phase 0: the phase before it, which is odd, is complete.
+    wait_for_phase(state.empty(), (state.parity() ^ 1).value)
+    op.stage.replace_all_uses_with(state.stage_index())
 
 
 @LOWERINGS.of(ConsumerWaitOp)
-def lower_wait(op: Any, _: Any) -> None:
-    """Emits the wait of a consumer for a full stage."""
-    step = _step_of(op)
-    wait_for_phase(step.full(), step.parity().value)
-    op.stage.replace_all_uses_with(step.stage_index())
+def lower_wait(op: ConsumerWaitOp, _: TensorMaps) -> None:
+    """Emit the wait of a consumer for a full stage."""
+    state = _state_of(op)
+    wait_for_phase(state.full(), state.parity().value)
+    op.stage.replace_all_uses_with(state.stage_index())
 
 
 @LOWERINGS.of(ProducerCommitOp)
-def lower_commit(op: Any, _: Any) -> None:
-    """Emits the arrival of a producer that has filled a stage."""
-    emit.op("nvvm.mbarrier.arrive", (_step_of(op).full(),))
+def lower_commit(op: ProducerCommitOp, _: TensorMaps) -> None:
+    """Emit the arrival of a producer that has filled a stage."""
+    emit.op("nvvm.mbarrier.arrive", (_state_of(op).full(),))
 
 
 @LOWERINGS.of(ConsumerReleaseOp)
-def lower_release(op: Any, _: Any) -> None:
-    """Emits the arrivals of a warpgroup that has read a stage.
+def lower_release(op: ConsumerReleaseOp, _: TensorMaps) -> None:
+    """Emit the arrivals of a warpgroup that has read a stage.
 
-    A thread of each warp arrives, for its whole warp, at the block's own mbarrier; of blocks that share
-    loads, one thread for each of them at theirs.
+    One thread of each warp arrives for its warp at the mbarrier of its CTA. If CTAs of a cluster share
+    loads, one thread of each warp arrives at the mbarrier of each of these CTAs.
     """
-    step = _step_of(op)
+    state = _state_of(op)
     lane = I32(linear_thread(required_block_size(op))) % WARP
-    peers = peers_of(step.pipeline)
+    peers = peers_of(state.pipeline)
     emit.op("nvvm.bar.warp.sync", (emit.constant(-1, emit.i32()),))
-    empty = step.empty()
+    empty = state.empty()
     with emit.guarded(emit.compare("ult", lane.value, peers.count)):
         if peers.count == 1:
             emit.op("nvvm.mbarrier.arrive", (empty,))
         else:
             remote = emit.value("nvvm.mapa", (empty, peers.rank(lane).value), emit.pointer(7))
-            # Of scope cta: a wider one would have every warp wait for a fence of all memory. What was
-            # read is complete in registers, or by a wait for the mma, before the warp arrives.
+            # The scope is cta: with a wider scope, every warp would wait for a fence of all memory. The
+            # reads are complete before the warp arrives: in registers, or by a wait for the mma.
             emit.op("nvvm.mbarrier.arrive", (remote,))
 
 
-def _step_of(op: Any) -> PipelineStep:
-    return PipelineStep(pipeline_of(op), op.step)
+def _state_of(op: Op) -> PipelineState:
+    return PipelineState(pipeline_of(op), op.step)

@@ -1,8 +1,7 @@
-"""Tensor maps as parameters of a kernel: the host encodes what the parameter's attribute says."""
-
-from typing import Any
+"""Tensor maps as parameters of a kernel; the host encodes them from the parameters' attributes."""
 
 from ...dialect.bindings import ir
+from ...dialect.irtypes import Attribute, Op, Type, Value
 from ...dialect.ops.copy import is_packed
 from ...dialect.ops.tma import check_box, map_box, matrix_contiguous
 from ...dialect.types import tensor_of, tile_element
@@ -15,29 +14,29 @@ from ...layout.tensor_box import TensorBox
 
 
 class TensorMaps:
-    """The tensor maps of a module's kernels; those that say the same are one parameter."""
+    """The tensor maps of the kernels of a module; equal maps are one parameter."""
 
     def __init__(self) -> None:
-        # Not the keys of a dict: an op's hash changes with its attributes.
-        self._functions: list[Any] = []
+        # A list, because the hash of an op, which a dict needs, changes with its attributes.
+        self._functions: list[Op] = []
 
-    def of(self, op: Any, memref: Any, tile: Any, box: TensorBox) -> Any:
-        """The parameter (a pointer) by which `op` copies between a memref and boxes of a tile.
+    def of(self, op: Op, memref: Value, tile: Value, box: TensorBox) -> Value:
+        """Return the parameter (a pointer) with which `op` copies between a memref and boxes of a tile.
 
         Raises:
-            OpError: if the memref is no argument of the kernel.
+            OpError: if the memref is not an argument of the kernel.
         """
         function = function_of(op)
         if function not in self._functions:
             self._functions.append(function)
         described = _described(op, function, memref, tile, box)
-        for pointer, said in _maps_of(function):
-            if said == described:
+        for pointer, existing in _maps_of(function):
+            if existing == described:
                 return pointer
         return _add_argument(function, described)
 
     def prefetch(self) -> None:
-        """Has one thread of each kernel fetch its tensor maps at the start."""
+        """Emit, at the start of each kernel, the prefetch of its tensor maps by one thread."""
         for function in self._functions:
             size = block_size(function)
             if size is None:
@@ -52,22 +51,22 @@ class TensorMaps:
                     emit.op("nvvm.prefetch", (pointer,), tensormap=ir.UnitAttr.get())
 
 
-def _maps_of(function: Any) -> list[tuple[Any, Any]]:
-    """The parameters that are tensor maps, with what they describe."""
+def _maps_of(function: Op) -> list[tuple[Value, Attribute]]:
+    """Return the parameters that are tensor maps, each with its attribute."""
     given = parameter_attributes(function, 0)
-    # A gpu.func's buffers follow the parameters, and have no attributes here.
+    # The buffers of a gpu.func follow its parameters, and have no attributes here.
     pairs = zip(function.regions[0].blocks[0].arguments, given, strict=False)
-    return [(pointer, said[TENSOR_MAP]) for pointer, said in pairs if TENSOR_MAP in said]
+    return [(pointer, own[TENSOR_MAP]) for pointer, own in pairs if TENSOR_MAP in own]
 
 
-def _described(op: Any, function: Any, memref: Any, tile: Any, box: TensorBox) -> Any:
+def _described(op: Op, function: Op, memref: Value, tile: Value, box: TensorBox) -> Attribute:
     arguments = list(function.regions[0].blocks[0].arguments)
     inputs = len(ir.TypeAttr(function.attributes["function_type"]).value.inputs)
     if memref not in arguments[:inputs]:
         raise OpError(
             op,
-            "takes a memref that is no argument of the kernel; the host encodes a tensor map of a whole "
-            "argument, and the coordinates say where a part begins",
+            "takes a memref that is not an argument of the kernel; the host encodes a tensor map of a "
+            "whole argument, and the coordinates say where the copied box begins",
         )
     check_box(box, memref.type)
     i64 = emit.i64()
@@ -82,16 +81,19 @@ def _described(op: Any, function: Any, memref: Any, tile: Any, box: TensorBox) -
     )
 
 
-def _map_element(memref: Any, tile: Any) -> str:
-    """The element type of a tensor map: the tile's, but where elements share bytes these bytes; of padded
-    ones, what the ISA calls it."""
+def _map_element(memref: Type, tile: Type) -> str:
+    """Return the name of the element type of a tensor map.
+
+    It is the element type of the tile; that of the memref where elements share bytes; the name in the ISA
+    for padded elements.
+    """
     if tile_element(tile).padding:
         return tile_element(tile).name
     return str(memref.element_type if is_packed(tile) else tensor_of(tile).element_type)
 
 
-def _add_argument(function: Any, described: Any) -> Any:
-    """Adds a parameter after the function's inputs; buffers of a gpu.func, which follow them, move."""
+def _add_argument(function: Op, described: Attribute) -> Value:
+    """Add a parameter after the inputs of a function, and before the buffers of a gpu.func."""
     signature = ir.TypeAttr(function.attributes["function_type"]).value
     count = len(signature.inputs)
     entry, type_ = function.regions[0].blocks[0], ir.Type.parse("!llvm.ptr")

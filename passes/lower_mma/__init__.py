@@ -1,9 +1,9 @@
-"""`smem-lower-mma`: fragments become registers, and mma the instructions that compute them."""
+"""`smem-lower-mma`: lower fragments to registers, and mma to instructions of the architecture."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from ...dialect.bindings import ir
+from ...dialect.irtypes import Module
 from ...dialect.ops import DescriptorMma, ScaleDOp, TensorMemoryOp, TileMma, WaitOp
 from ...ir.errors import OpError
 from ...ir.kernel import check_collective
@@ -24,23 +24,23 @@ for _room in (fragments, wgmma, tcgen05):
 
 @dataclass(frozen=True)
 class LowerMma(Pass):
-    """Emits the architecture's instructions, computes with fragments, and moves them in and out of
-    registers; no fragment is left."""
+    """Lowers mma, and all ops on fragments: conversions, elementwise functions, loads and stores. No
+    fragment is left."""
 
     name = "smem-lower-mma"
     description = "lower mma, and what is done with fragments, to NVVM and LLVM"
 
     arch: Arch = option(Arch.SM_90, "the architecture: sm_90, sm_100 or sm_103")
 
-    def run(self, module: Any) -> None:
-        products, lowered, scales, memories = gather(
+    def run(self, module: Module) -> None:
+        tile_mmas, lowered, scales, memories = gather(
             module,
             [TileMma],
             [DescriptorMma, WaitOp, *FRAGMENTS.classes],
             [ScaleDOp],
             [TensorMemoryOp],
         )
-        for mma in products:
+        for mma in tile_mmas:
             raise OpError(mma, "still reads tiles; run smem-materialize-descriptors before")
         for op in lowered:
             check_collective(op)
@@ -49,18 +49,18 @@ class LowerMma(Pass):
         target = target_of(self.arch)
         target.check(lowered, memories)
         ops = [TypedOp(op) for op in lowered]
-        target.note(ops)
+        target.record(ops)
         convert_types(module, target.register_type)
         target.prepare(memories)
         for op in ops:
             _lower(op, target)
-        # What it says is in the instructions that used it.
+        # Already folded into the instructions that used them.
         for op in scales:
             op.operation.erase()
 
 
 def _lower(typed: TypedOp, target: MmaTarget) -> None:
-    """Puts instructions in an op's place."""
+    """Replace an op by instructions."""
     op = typed.op
     with ir.InsertionPoint(op), op.location:
         lower = target.lowerings.find(op) or FRAGMENTS[op]

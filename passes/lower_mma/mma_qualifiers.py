@@ -1,8 +1,8 @@
-"""What all instructions of an mma have in common, and whether an architecture has them."""
+"""The qualifiers that all instructions of an mma have, and whether an architecture supports them."""
 
 from dataclasses import dataclass
-from typing import Any
 
+from ...dialect.ops import DescriptorMma
 from ...dialect.ops.mma_rules import MODIFIERS
 from ...ir.errors import OpError
 from ...ir.mma_support import check_mma_support
@@ -12,13 +12,13 @@ from ...layout.tcgen05 import LONG_K_BYTES
 
 @dataclass(frozen=True)
 class MmaQualifiers:
-    """The part of an instruction that its operands do not say.
+    """The properties of an instruction that do not follow from its operands.
 
     Attributes:
         a, b: the element types.
         a_major, b_major: "k" or "mn".
-        accumulator: the type that products are added in.
-        modifiers: those of `smem.mma` that are set.
+        accumulator: the type of the accumulator.
+        modifiers: the modifiers of `smem.mma` that are set.
     """
 
     a: Element
@@ -29,28 +29,28 @@ class MmaQualifiers:
     modifiers: tuple[str, ...]
 
     def sign(self, role: str) -> int:
-        """-1 if the operand "a" or "b" is negated, else 1."""
+        """Return -1 if the operand "a" or "b" is negated, else 1."""
         return -1 if f"negate_{role}" in self.modifiers else 1
 
 
-def qualifiers_of(op: Any, accumulator: Accumulator) -> MmaQualifiers:
-    """The form of the instructions of an `smem.mma_desc`."""
+def qualifiers_of(op: DescriptorMma, accumulator: Accumulator) -> MmaQualifiers:
+    """Return the qualifiers of the instructions of an `smem.mma_desc`."""
     (a, a_major), (b, b_major) = operands_of(op)
     attributes = op.attributes
     modifiers = tuple(name for name in MODIFIERS if name in attributes)
     return MmaQualifiers(a, b, a_major, b_major, accumulator, modifiers)
 
 
-def operands_of(op: Any) -> list[tuple[Element, str]]:
-    """The element type and the major of A and of B of an `smem.mma_desc`."""
+def operands_of(op: DescriptorMma) -> list[tuple[Element, str]]:
+    """Return the element type and the majorness ("k" or "mn") of A and of B of an `smem.mma_desc`."""
     return [
         (element(op.a_element.value), op.a_major.value),
         (element(op.b_element.value), op.b_major.value),
     ]
 
 
-def check_operands(op: Any, arch: Arch) -> None:
-    """Checks that an architecture multiplies the operands of an `smem.mma_desc`.
+def check_operands(op: DescriptorMma, arch: Arch) -> None:
+    """Check that an architecture multiplies the operands of an `smem.mma_desc`.
 
     Raises:
         OpError: if it does not.
@@ -61,9 +61,9 @@ def check_operands(op: Any, arch: Arch) -> None:
     if "a_seconds" in op.attributes and not arch.has_absolute_lbo:
         able = ", ".join(str(each) for each in Arch if each.has_absolute_lbo)
         raise OpError(op, f"reads {LONG_K_BYTES} bytes along K, which {arch} does not; {able} does")
-    for letter, (kind, major) in zip("ab", operands, strict=True):
-        if not arch.swizzles_of(kind, Major(major)):
+    for letter, (type_, major) in zip("ab", operands, strict=True):
+        if not arch.swizzles_of(type_, Major(major)):
             raise OpError(
                 op,
-                f"has {letter}_major = '{major}', but {arch.instructions} reads {kind} K-major only",
+                f"has {letter}_major = '{major}', but {arch.instructions} reads {type_} K-major only",
             )

@@ -1,12 +1,13 @@
-"""How a fragment is held in registers: LLVM structs, one for each instruction's share."""
+"""Fragments in registers: LLVM structs, one for each block of an accumulator."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
+from ...dialect.irtypes import Attribute, Context, Type, Value
+from ...dialect.ops import DescriptorMma
 from ...dialect.ops.mma_rules import operand_element
 from ...dialect.types import (
     check_fragment,
@@ -26,13 +27,14 @@ from ...layout.wgmma import INSTRUCTION_M, metadata_words
 class Registers:
     """The registers of an accumulator of shape (M, N).
 
-    Blocks of 64 rows come first, the pieces of N within. A fragment of one block is its struct; one
-    of several is a struct of structs. Registers are f32 or i32; two f16 share an i32.
+    A block is 64 rows and one piece of N. Blocks are ordered by rows, then by columns. A fragment of one
+    block is its struct; a fragment of several is a struct of structs. Registers are f32 or i32; two f16
+    share an i32.
 
     Attributes:
-        accumulator: what the elements are.
-        blocks: for each block (first row, first column, columns).
-        rows: rows of an instruction: those of a block, or of two blocks that share their warps' rows
+        accumulator: the type of the elements.
+        blocks: (first row, first column, columns) of each block.
+        rows: rows of an instruction: those of one block, or of two blocks with interleaved rows
             (`fragments.first_rows`).
     """
 
@@ -41,7 +43,7 @@ class Registers:
     rows: int = INSTRUCTION_M
 
     @cached_property
-    def type(self) -> Any:
+    def type(self) -> Type:
         """The LLVM type of the whole fragment."""
         return _struct_type(self.register, tuple(map(self.count, range(len(self.blocks)))))
 
@@ -52,73 +54,73 @@ class Registers:
 
     @cached_property
     def across(self) -> int:
-        """How many blocks have the same rows."""
+        """Number of blocks with the same rows."""
         return sum(row == 0 for row, _, _ in self.blocks)
 
     @cached_property
     def instructions(self) -> list[tuple[int, int, int]]:
-        """First row, first column and columns of what each instruction computes."""
+        """(First row, first column, columns) of the elements that each instruction computes."""
         return [block for block in self.blocks if block[0] % self.rows == 0]
 
-    def k_blocks(self, wgmma: Any) -> int:
-        """How many instructions of an `smem.mma_desc` follow each other along K."""
-        return len(wgmma.b_steps) // self.across
+    def k_blocks(self, mma: DescriptorMma) -> int:
+        """Return the number of K blocks of an `smem.mma_desc`: its instructions along K."""
+        return len(mma.b_steps) // self.across
 
     @property
     def warp_rows(self) -> int:
-        """Rows from what one warp holds to what the next does."""
+        """Rows between the first rows of consecutive warps."""
         return rows_of_warp(self.rows)
 
     @cached_property
     def register(self) -> str:
-        """The type of one register."""
+        """The type of a register: "f32" or "i32"."""
         return "f32" if self.accumulator is ACC_F32 else "i32"
 
     def count(self, block: int) -> int:
-        """Registers of a thread for one block: 64 x n elements over 128 threads."""
+        """Return the registers of a thread for one block: 64 x n elements over 128 threads."""
         return self.blocks[block][2] // 2 // self.accumulator.per_register
 
-    def block_type(self, block: int) -> Any:
-        """The LLVM type of one block's accumulator."""
+    def block_type(self, block: int) -> Type:
+        """Return the LLVM type of one block."""
         return _struct_type(self.register, (self.count(block),))
 
-    def split(self, fragment: Any) -> list[Any]:
-        """Each block's struct of a fragment; those that it was joined from, if it was."""
+    def split(self, fragment: Value) -> list[Value]:
+        """Return the struct of each block of a fragment; if it was joined from structs, return these."""
         if len(self.blocks) == 1:
             return [fragment]
-        subtiles: list[Any] = []
+        structs: list[Value] = []
         whole = fragment
-        while len(subtiles) < len(self.blocks):
+        while len(structs) < len(self.blocks):
             owner = whole.owner
             if isinstance(owner, ir.Block) or owner.name != "llvm.insertvalue":
                 return [extract(fragment, i, self.block_type(i)) for i in range(len(self.blocks))]
-            whole, subtile = owner.operands
-            subtiles.append(subtile)
-        return subtiles[::-1]
+            whole, struct = owner.operands
+            structs.append(struct)
+        return structs[::-1]
 
-    def join(self, subtiles: list[Any]) -> Any:
-        """The fragment made of all blocks' structs."""
-        if len(subtiles) == 1:
-            return subtiles[0]
-        return struct_of(self.type, subtiles)
+    def join(self, structs: list[Value]) -> Value:
+        """Return the fragment made of the structs of all blocks."""
+        if len(structs) == 1:
+            return structs[0]
+        return struct_of(self.type, structs)
 
-    def scalars(self, fragment: Any) -> Iterator[tuple[int, list[Any]]]:
-        """Each block's index and its registers, one value each."""
+    def scalars(self, fragment: Value) -> Iterator[tuple[int, list[Value]]]:
+        """Yield the index of each block and its registers, one value each."""
         type_ = ir.F32Type.get() if self.register == "f32" else emit.i32()
         for position, struct in enumerate(self.split(fragment)):
             yield position, [extract(struct, i, type_) for i in range(self.count(position))]
 
 
 @cached_in_context
-def registers_of(fragment: Any, rows: int = INSTRUCTION_M) -> Registers:
-    """The registers that an accumulator is held in.
+def registers_of(fragment: Type, rows: int = INSTRUCTION_M) -> Registers:
+    """Return the registers of an accumulator.
 
     Args:
         fragment: its type.
-        rows: rows of the instructions that it comes from.
+        rows: rows of the instructions that compute it.
 
     Raises:
-        Invalid: if none can hold it.
+        Invalid: if no registers can hold it.
     """
     check_fragment(fragment)
     m, n = shape_of(fragment)
@@ -134,18 +136,18 @@ def registers_of(fragment: Any, rows: int = INSTRUCTION_M) -> Registers:
     return Registers(accumulator, tuple(blocks), rows)
 
 
-def words_type(fragment: Any) -> Any:
-    """The LLVM type of the registers of a multiplicand or of metadata.
+def words_type(fragment: Type) -> Type:
+    """Return the LLVM type of the registers of an A fragment or of metadata.
 
     Raises:
-        Invalid: if none can hold it.
+        Invalid: if no registers can hold it.
     """
     check_fragment(fragment)
     return _struct_type("i32", (word_count(fragment),))
 
 
-def word_count(fragment: Any) -> int:
-    """32-bit registers of a thread for a multiplicand, or for metadata."""
+def word_count(fragment: Type) -> int:
+    """Return the number of 32-bit registers of a thread for an A fragment or for metadata."""
     m, k = shape_of(fragment)
     element = operand_element(fragment)
     if is_metadata(fragment):
@@ -153,24 +155,24 @@ def word_count(fragment: Any) -> int:
     return m // INSTRUCTION_M * (k // instruction_k(element)) * A_FRAGMENT_REGISTERS
 
 
-def words_of(fragment: Any, count: int) -> list[Any]:
-    """The 32-bit registers of a multiplicand or of metadata, by blocks of 64 rows, then along K."""
+def words_of(fragment: Value, count: int) -> list[Value]:
+    """Return the 32-bit registers of an A fragment or of metadata, by blocks of 64 rows, then along K."""
     return [extract(fragment, i, emit.i32()) for i in range(count)]
 
 
-def of_words(words: list[Any]) -> Any:
-    """The multiplicand or metadata made of those registers."""
+def of_words(words: list[Value]) -> Value:
+    """Return the A fragment or the metadata made of these registers."""
     return struct_of(_struct_type("i32", (len(words),)), words)
 
 
-def extract(struct: Any, position: int, type_: Any) -> Any:
-    """One member of a struct."""
+def extract(struct: Value, position: int, type_: Type) -> Value:
+    """Return one member of a struct."""
     at = _position(ir.Context.current, position)
     return emit.value("llvm.extractvalue", (struct,), type_, position=at)
 
 
-def struct_of(type_: Any, members: Iterable[Any]) -> Any:
-    """A struct of an LLVM type, with those members."""
+def struct_of(type_: Type, members: Iterable[Value]) -> Value:
+    """Return a struct of an LLVM type, with these members."""
     struct = emit.value("llvm.mlir.poison", (), type_)
     for position, member in enumerate(members):
         at = _position(ir.Context.current, position)
@@ -179,16 +181,16 @@ def struct_of(type_: Any, members: Iterable[Any]) -> Any:
 
 
 @cached_in_context
-def _position(context: Any, position: int) -> Any:
+def _position(context: Context, position: int) -> Attribute:
     return ir.DenseI64ArrayAttr.get([position], context)
 
 
-def _struct_type(register: str, counts: tuple[int, ...]) -> Any:
+def _struct_type(register: str, counts: tuple[int, ...]) -> Type:
     return _parse_struct(ir.Context.current, register, counts)
 
 
 @cached_in_context
-def _parse_struct(context: Any, register: str, counts: tuple[int, ...]) -> Any:
+def _parse_struct(context: Context, register: str, counts: tuple[int, ...]) -> Type:
     structs = [f"struct<({', '.join([register] * count)})>" for count in counts]
     text = structs[0] if len(structs) == 1 else f"struct<({', '.join(structs)})>"
     return ir.Type.parse(f"!llvm.{text}", context)

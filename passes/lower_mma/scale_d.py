@@ -1,13 +1,12 @@
-"""Accumulators that count only if a condition holds."""
+"""Accumulators with a condition under which they are added (`scale-d`)."""
 
-from typing import Any
-
+from ...dialect.irtypes import Value
 from ...dialect.ops import ScaleDOp
 
 
-def scaled(accumulator: Any) -> tuple[Any, Any]:
-    """The accumulator, and the condition under which it counts (i1) if it has one."""
-    made = None if accumulator is None else accumulator.owner
-    if not isinstance(made, ScaleDOp):
+def split_scale_d(accumulator: Value) -> tuple[Value, Value]:
+    """Return the accumulator without `smem.scale_d`, and its condition (i1) if it has one."""
+    owner = None if accumulator is None else accumulator.owner
+    if not isinstance(owner, ScaleDOp):
         return accumulator, None
-    return made.accumulator, made.keep
+    return owner.accumulator, owner.keep

@@ -1,31 +1,32 @@
-"""How an instruction set computes mma: what it implements to be lowered to."""
+"""The interface that an instruction set implements for `smem-lower-mma`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ...dialect.diagnostics import Invalid
+from ...dialect.irtypes import Op, Type
 from ...dialect.types import check_fragment, is_accumulator, shape_of
 from ...ir.errors import OpError
 from ...ir.lowerings import Lowerings
 from ...layout.arch import Arch
 from .registers import Registers, registers_of, words_type
-from .steps import Steps
+from .tile_descriptors import TileDescriptors
 from .typed import TypedOp
 
 
 class MmaTarget:
-    """An instruction set as `smem-lower-mma` lowers to it; one is made for each run of the pass.
+    """An instruction set that `smem-lower-mma` lowers to; each run of the pass makes one.
 
-    A subclass is found by the name of its instruction set. Those of this project have a folder of
-    `lower_mma/` each; others are registered by being defined.
+    A subclass is registered when it is defined, and found by the name of its instruction set. Those of
+    this project have one folder each in `lower_mma/`.
 
     Attributes:
         isa: the name of the instruction set (`MmaIsa.name`).
-        lowerings: the ops that it lowers in its own way: mma, waits, what else it keeps elsewhere than in
-            registers. They are called with a `TypedOp` and the target, and give the value that takes the
-            place of the op's result.
+        lowerings: the lowerings of its own ops: mma, waits, ops on data that it does not keep in
+            registers. They are functions of a `TypedOp` and the target, and return the value that
+            replaces the result of the op.
     """
 
     isa: ClassVar[str]
@@ -33,46 +34,46 @@ class MmaTarget:
 
     def __init__(self, arch: Arch) -> None:
         self.arch = arch
-        #: The descriptors of instructions made so far.
-        self.steps = Steps()
+        #: The descriptors of MMA tiles that have been emitted.
+        self.descriptors = TileDescriptors()
 
     def __init_subclass__(cls) -> None:
         _TARGETS[cls.isa] = cls
 
-    def check(self, ops: Sequence[Any], memories: Sequence[Any]) -> None:
-        """Checks that accumulators have what they need beside registers.
+    def check(self, ops: Sequence[Op], memories: Sequence[Op]) -> None:
+        """Check the memory that accumulators need in addition to registers.
 
         Args:
             ops: the ops on fragments.
             memories: the `smem.tensor_memory` of their functions.
 
         Raises:
-            OpError: for the first op that has not, or has what nothing uses.
+            OpError: for the first op without it, or for memory that no op uses.
         """
         for op in memories:
-            raise OpError(op, f"allocates tensor memory, which {self.arch} has not")
+            raise OpError(op, f"allocates tensor memory, which {self.arch} does not have")
 
-    def note(self, ops: Sequence[TypedOp]) -> None:
-        """Notes what must be known of ops before types are converted and any op is lowered."""
+    def record(self, ops: Sequence[TypedOp]) -> None:
+        """Record facts about ops that are lost when types are converted and ops are lowered."""
 
-    def prepare(self, memories: Sequence[Any]) -> None:
-        """Emits what comes before the first instruction of each kernel."""
+    def prepare(self, memories: Sequence[Op]) -> None:
+        """Emit the code before the first instruction of each kernel."""
 
-    def register_type(self, fragment: Any) -> Any:
-        """The LLVM type of what stands for a fragment of that type."""
+    def register_type(self, fragment: Type) -> Type:
+        """Return the LLVM type that replaces a fragment type."""
         return self.registers(fragment).type if is_accumulator(fragment) else words_type(fragment)
 
-    def registers(self, fragment: Any) -> Registers:
-        """The registers of an accumulator of that type, once it is in registers.
+    def registers(self, fragment: Type) -> Registers:
+        """Return the registers of an accumulator of that type, once it is in registers.
 
         Raises:
-            Invalid: if none can hold it.
+            Invalid: if no registers can hold it.
         """
         check_fragment(fragment)
         return registers_of(fragment, self.rows(shape_of(fragment)[0]))
 
     def rows(self, m: int) -> int:
-        """Rows of D of each instruction of a product of M rows."""
+        """Return the rows of D of each instruction of an mma of M rows."""
         return self.arch.isa.rows(m)
 
 
@@ -80,10 +81,10 @@ _TARGETS: dict[str, type[MmaTarget]] = {}
 
 
 def target_of(arch: Arch) -> MmaTarget:
-    """What to lower to for an architecture.
+    """Return the target of an architecture.
 
     Raises:
-        Invalid: if nobody has registered how.
+        Invalid: if no target is registered for its instruction set.
     """
     if arch.isa.name not in _TARGETS:
         known = ", ".join(_TARGETS)

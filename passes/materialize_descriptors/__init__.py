@@ -1,9 +1,9 @@
-"""`smem-materialize-descriptors`: each operand of an mma becomes one 64-bit matrix descriptor."""
+"""`smem-materialize-descriptors`: turn each operand of an mma into 64-bit matrix descriptors."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from ...dialect.bindings import ir
+from ...dialect.irtypes import Module, Op, Value
 from ...dialect.ops import MmaDescOp, MmaDescSpOp, TileMma
 from ...dialect.types import is_a_fragment
 from ...ir.errors import OpError
@@ -13,7 +13,12 @@ from ...ir.walk import walk
 from ...layout import Mismatch, MmaTiles, Role
 from ...layout.arch import Arch
 from ..driver.base import Pass, option
-from .said import explain, in_registers, modifiers_of, said_of
+from .operand_attributes import (
+    descriptor_attributes,
+    explain,
+    modifiers_of,
+    register_attributes,
+)
 from .scaled import describe_scaled
 
 
@@ -22,10 +27,10 @@ class MaterializeDescriptors(Pass):
     """Replaces `smem.mma` by `smem.mma_desc`, whose operands are descriptors; a scaled one by
     `smem.mma_desc_scaled`.
 
-    At the root of a tile, one constant is OR'd with the encoded address; what stages and subtiles
-    add at run time follows where they are used, what does not change in a loop first. The
-    instructions' own steps along m/n and k stay attributes of the op. Where a run-time start cuts
-    atoms, the distance of the instructions' blocks varies: each then has a descriptor of its own.
+    At the allocation of a tile, one constant is OR'd with the encoded address. The run-time offsets of
+    stages and subtiles are added where these are used, loop-invariant offsets first. The constant offsets
+    of the MMA tiles along m/n and k stay attributes of the op. Where a run-time start cuts atoms, the
+    distance between MMA tiles is not a constant: each then has its own descriptor.
     """
 
     name = "smem-materialize-descriptors"
@@ -34,12 +39,12 @@ class MaterializeDescriptors(Pass):
     arch: Arch = option(Arch.SM_90, "the architecture: sm_90, sm_100 or sm_103")
     explain: bool = option(False, "print each operand's descriptor, field by field, as remarks")
 
-    def run(self, module: Any) -> None:
+    def run(self, module: Module) -> None:
         operands = _Operands(self.arch)
         for mma in walk(module, TileMma):
             self._rewrite(mma, operands)
 
-    def _rewrite(self, mma: Any, operands: "_Operands") -> None:
+    def _rewrite(self, mma: TileMma, operands: "_Operands") -> None:
         with ir.InsertionPoint(mma), mma.location:
             if mma.scales:
                 described = describe_scaled(mma, self.arch, operands.descriptors, self.explain)
@@ -50,19 +55,19 @@ class MaterializeDescriptors(Pass):
 
 
 class _Operands:
-    """What instructions read of the tiles of a module; of one that several mma read alike, once.
+    """The MMA tiles of the operands of a module; operands that several mma read alike are shared.
 
     Attributes:
-        descriptors: the descriptors that are made of it.
+        descriptors: the descriptors that have been made.
     """
 
     def __init__(self, arch: Arch) -> None:
         self.descriptors = Descriptors()
         self._arch = arch
-        self._found: dict[Any, tuple[Subtile, MmaTiles]] = {}
+        self._found: dict[tuple[Value, Role, bool, int], tuple[Subtile, MmaTiles]] = {}
 
-    def of(self, mma: Any, role: Role, tile: Any) -> tuple[Subtile, MmaTiles]:
-        """The part that a tile is, and the instructions' shares of it.
+    def of(self, mma: TileMma, role: Role, tile: Value) -> tuple[Subtile, MmaTiles]:
+        """Return the subtile that an operand is, and its MMA tiles.
 
         Raises:
             OpError: if instructions cannot read it.
@@ -71,15 +76,15 @@ class _Operands:
         key = (tile, role, sparse, ctas)
         if key not in self._found:
             subtile = subtile_from(tile, mma)
-            blocks = self._arch.mma_tiles(subtile.slice.layout, role, sparse, ctas)
-            if isinstance(blocks, Mismatch):
-                raise OpError(mma, f"cannot read {role.name}: {blocks.reason}")
-            self._found[key] = subtile, blocks
+            mma_tiles = self._arch.mma_tiles(subtile.slice.layout, role, sparse, ctas)
+            if isinstance(mma_tiles, Mismatch):
+                raise OpError(mma, f"cannot read {role.name}: {mma_tiles.reason}")
+            self._found[key] = subtile, mma_tiles
         return self._found[key]
 
 
-def _describe(mma: Any, read: _Operands, explains: bool) -> Any:
-    """Emits an `smem.mma_desc` that multiplies what an `smem.mma` does.
+def _describe(mma: TileMma, read: _Operands, explains: bool) -> Op:
+    """Emit the `smem.mma_desc` of an `smem.mma`.
 
     Raises:
         OpError: if instructions cannot read an operand.
@@ -89,13 +94,13 @@ def _describe(mma: Any, read: _Operands, explains: bool) -> Any:
     for position, (role, operand) in enumerate(zip(Role, (mma.a, mma.b), strict=True)):
         type_ = operand.type
         if is_a_fragment(type_):
-            attributes |= in_registers(type_, role)
+            attributes |= register_attributes(type_, role)
             continue
         subtile, found = read.of(mma, role, operand)
         if explains:
             explain(mma, role.name, subtile, found)
         operands[position] = read.descriptors.of(mma, role.name, subtile, found)
-        attributes |= said_of(type_, role, found)
+        attributes |= descriptor_attributes(type_, role, found)
     op = MmaDescOp if mma.metadata is None else MmaDescSpOp
     return ir.Operation.create(
         op.OPERATION_NAME,

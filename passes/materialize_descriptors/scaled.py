@@ -1,10 +1,9 @@
 """The operands of an `smem.mma_scaled` as descriptors."""
 
-from typing import Any
-
 from ...dialect.bindings import ir
 from ...dialect.diagnostics import remark
-from ...dialect.ops import MmaDescScaledOp
+from ...dialect.irtypes import Op
+from ...dialect.ops import MmaDescScaledOp, MmaScaledOp
 from ...dialect.ops.mma_scaled import scaling_of
 from ...dialect.types import shape_of
 from ...ir import emit
@@ -15,11 +14,11 @@ from ...ir.subtiles import Subtile, subtile_from
 from ...layout import Mismatch, Role, Swizzle
 from ...layout.arch import Arch
 from ...layout.tcgen05 import Chunks, Scaling, scale_blocks
-from .said import explain, modifiers_of, numbers, said_of
+from .operand_attributes import descriptor_attributes, explain, modifiers_of, numbers
 
 
-def describe_scaled(mma: Any, arch: Arch, made: Descriptors, explains: bool) -> Any:
-    """Emits an `smem.mma_desc_scaled` that multiplies what an `smem.mma_scaled` does.
+def describe_scaled(mma: MmaScaledOp, arch: Arch, descriptors: Descriptors, explains: bool) -> Op:
+    """Emit the `smem.mma_desc_scaled` of an `smem.mma_scaled`.
 
     Raises:
         OpError: if instructions cannot read an operand.
@@ -49,16 +48,16 @@ def describe_scaled(mma: Any, arch: Arch, made: Descriptors, explains: bool) -> 
         found = chunks[i] if chunks else scaling.mma_tiles(subtiles[i].slice.layout, role, ctas)
         if isinstance(found, Mismatch):
             raise OpError(mma, f"cannot read {role.name}: {found.reason}")
-        attributes |= said_of(tiles[i].type, role, found)
+        attributes |= descriptor_attributes(tiles[i].type, role, found)
         what = f"the factors of {role.name}"
         factors = scale_blocks(subtiles[2 + i].slice.layout)
         if isinstance(factors, Mismatch):
             raise OpError(mma, f"cannot read {what}: {factors.reason}")
         attributes[f"{role.value}_scale_steps"] = numbers(context, factors.operand.steps)
-        for position, name, blocks in ((i, role.name, found), (2 + i, what, factors.operand)):
+        for position, name, mma_tiles in ((i, role.name, found), (2 + i, what, factors.operand)):
             if explains:
-                explain(mma, name, subtiles[position], blocks)
-            operands[position] = made.of(mma, name, subtiles[position], blocks)
+                explain(mma, name, subtiles[position], mma_tiles)
+            operands[position] = descriptors.of(mma, name, subtiles[position], mma_tiles)
     return ir.Operation.create(
         MmaDescScaledOp.OPERATION_NAME,
         results=[mma.result.type],
@@ -68,19 +67,20 @@ def describe_scaled(mma: Any, arch: Arch, made: Descriptors, explains: bool) -> 
 
 
 def _chunks(scaling: Scaling, subtiles: list[Subtile], ctas: int) -> list[Chunks] | str:
-    """What instructions that read 48 bytes along K read of A and B, or why they cannot: both are read so
-    or neither."""
+    """Return the chunks of A and B that instructions with 48 bytes along K read, or the reason why they
+    cannot read both."""
     pattern = Swizzle.B128.pattern_bytes
     chunks: list[Chunks] = []
     for subtile, role in zip(subtiles, Role, strict=True):
         found = scaling.chunks(subtile.slice.layout, role, ctas)
         if isinstance(found, Mismatch):
             return f"cannot read {role.name}: {found.reason}"
-        if allocation_alignment(subtile.allocation) % pattern:
+        alignment = allocation_alignment(subtile.allocation)
+        if alignment % pattern:
             return (
-                f"reads {role.name} from a tile that begins at a multiple of "
-                f"{allocation_alignment(subtile.allocation)}; with an absolute leading dimension the base offset is 0, "
-                f"so it begins at a multiple of {pattern}"
+                f"reads {role.name} from a tile that begins at a multiple of {alignment}; with an "
+                f"absolute leading dimension the base offset is 0, so it begins at a multiple of "
+                f"{pattern}"
             )
         chunks.append(found)
     return chunks

@@ -215,7 +215,7 @@ def test_a_tile_that_was_written_without_swizzle():
     plain = match_tile(parse_layout("(128,64):(64,1)", BF16), Role.A)
     answer = diagnose(plain, RIGHT_A.encode(), (0, 2, 4, 6))
     mismatch, reads, hint, nearest = answer.causes
-    assert mismatch.startswith("no descriptor reads the tile: the instruction's block of 64x16 at")
+    assert mismatch.startswith("no descriptor reads the tile: the MMA tile of 64x16 at")
     assert reads == "this descriptor reads Swizzle<3,4,3> o ((8,8),(8,2)):((64,512),(1,8))"
     assert hint == ("the strides match: the tile is written with swizzle none, and read with 128B")
     assert nearest.startswith("nearest layout: Swizzle<3,4,3> o (128,64):(64,1) (swizzle 128B")

@@ -37,7 +37,7 @@ def test_text_of_a_match():
 
 def test_text_of_a_mismatch():
     assert str(match_tile(PLAIN, Role.A)).split("\n") == [
-        "no match                          the instruction's block of 64x16 at (0, 0): along m/n, the "
+        "no match                          the MMA tile of 64x16 at (0, 0): along m/n, the "
         "stride of factor 8 is 64 elements where 1T = 8 is needed; K-major, swizzle none, is "
         "Swizzle<0,4,3> o ((8,m),(T,2k)):((1T,SBO),(1,LBO))",
         "layout                            Swizzle<0,4,3> o (128,64):(64,1)",

@@ -101,8 +101,8 @@ def define_target():
 def lower_mma(typed, target):
     op, registers = typed.op, target.registers(typed.result)
     function = function_of(op)
-    a = target.steps.of_a(op, registers, function)
-    b = target.steps.of_blocks(op, "b", function)
+    a = target.descriptors.of_a(op, registers, function)
+    b = target.descriptors.of_mma_tiles(op, "b", function)
     k_blocks = registers.k_blocks(op)
     emit.op("nvvm.wgmma.fence.aligned")
     parts = []

@@ -2,7 +2,7 @@
 
 `predicted_wavefronts` is the expected number of wavefronts of the copies' stores; ncu counts them as
 `l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum`. `Filled` kernels also clear the tile, which adds
-one wavefront for each 32 bytes; `Product` kernels have no other stores to shared memory.
+one wavefront for each 32 bytes; `TransposingMma` kernels have no other stores to shared memory.
 
     pytest tests/gpu/test_transposing.py -n 8 --record FILE
 """

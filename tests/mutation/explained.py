@@ -19,8 +19,8 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     "a sign is 1 or -1": (
         _MMA + "_instruction: 0 -> 1",
         _MMA + "_instruction: 0 -> 1 [1]",
-        _MMA + "_instruction: form.sign('a') < 0 -> form.sign('a') <= 0",
-        _MMA + "_instruction: form.sign('b') < 0 -> form.sign('b') <= 0",
+        _MMA + "_instruction: qualifiers.sign('a') < 0 -> qualifiers.sign('a') <= 0",
+        _MMA + "_instruction: qualifiers.sign('b') < 0 -> qualifiers.sign('b') <= 0",
     ),
     "a second chunk is never the first block's first, and a negative number is none": (
         _SCALED + "_descriptors: second < 0 -> second <= 0",
@@ -32,7 +32,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "passes/materialize_descriptors/scaled.py: describe_scaled: n * ctas -> n // ctas",
     ),
     "a key of a cache, in any order": (
-        "passes/lower_mma/steps.py: Steps._constant: (function, number) -> (number, function)",
+        "passes/lower_mma/tile_descriptors.py: TileDescriptors._constant: (function, number) -> (number, function)",
     ),
     "a sum is the same in every order; lit alone sees which": (
         "ir/matrix_descriptors.py: Descriptors.of: emit.binary('addi', total, value) -> …",
@@ -87,7 +87,7 @@ SEEN_BY_ONE: dict[str, tuple[str, ...]] = {
         "emulator/…",
     ),
     "only the words of a refusal, or of a remark, are others": (
-        "passes/materialize_descriptors/said.py: explain: len(found.terms) > 1 -> …",
+        "passes/materialize_descriptors/operand_attributes.py: explain: len(found.terms) > 1 -> …",
         "layout/tile.py: TileLayout.__post_init__: 1 -> 0",
         "layout/wgmma/sparsity.py: compress: 0 -> 1",
     ),
@@ -102,7 +102,7 @@ SEEN_BY_ONE: dict[str, tuple[str, ...]] = {
     ),
     "for what hosts hand to kernels": ("layout/tcgen05/scales.py: unblocked: 3 -> 2",),
     "vectors of descriptors that a pass between ours has moved into a loop's arguments": (
-        "passes/lower_mma/steps.py: _elements: …",
+        "passes/lower_mma/tile_descriptors.py: _elements: …",
     ),
 }
 

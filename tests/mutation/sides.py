@@ -69,7 +69,7 @@ COMPARED: tuple[Files, ...] = (
         "layout/wgmma/test_wgmma_operand": (8, ()),
         "layout/tcgen05/test_tcgen05_operand": (8, ()),
     },
-    {"passes/test_emitted_oracle": (16, ()), "advisor/test_chosen_emitted": (2, ())},
+    {"passes/test_materialize_descriptors": (16, ()), "advisor/test_chosen_emitted": (2, ())},
     {
         "layout/test_oracle": (2, ()),
         "layout/tcgen05/test_tcgen05_oracle": (2, ()),

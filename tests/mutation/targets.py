@@ -15,9 +15,9 @@ EMITTED = (
     "ir/emit.py",
     "ir/matrix_descriptors.py",
     "passes/materialize_descriptors/__init__.py",
-    "passes/materialize_descriptors/said.py",
+    "passes/materialize_descriptors/operand_attributes.py",
     "passes/materialize_descriptors/scaled.py",
-    "passes/lower_mma/steps.py",
+    "passes/lower_mma/tile_descriptors.py",
     "passes/lower_mma/tcgen05/mma.py",
     "passes/lower_mma/tcgen05/scaled.py",
 )

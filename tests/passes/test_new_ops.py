@@ -1,4 +1,4 @@
-"""Passes follow an op that they do not know by what its class declares, and by nothing else."""
+"""Passes handle an unknown op by the effects that its class declares."""
 
 import json
 import re
@@ -22,13 +22,13 @@ FENCE = '"smem.fence"() : () -> ()'
 
 
 def lines(*ops, of="t"):
-    """Ops one after the other, on the tile of that name."""
+    """Return ops on the tile of that name, one on each line."""
     return "\n".join(op.replace("%t", f"%{of}") for op in ops)
 
 
 @pytest.fixture(scope="module")
 def ran():
-    """Runs passes on a kernel's body: gives what they say, and the module after them."""
+    """Run passes on the body of a kernel; return their messages and the module after them."""
     with subprocess.Popen(
         [sys.executable, str(SCRIPT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -44,8 +44,8 @@ def ran():
 
 
 @pytest.fixture
-def said_of(ran):
-    """What `smem-check-async` says of ops on a tile."""
+def messages_of(ran):
+    """Return the messages of `smem-check-async` on ops on a tile."""
     return lambda *ops: ran(lines(f"%t = {ALLOC}", *ops), CHECK)[0]
 
 
@@ -58,8 +58,8 @@ def said_of(ran):
         (COPY, FENCE, "gpu.barrier", FETCH),
     ],
 )
-def test_what_is_in_order_is_proven(said_of, ops):
-    assert said_of(*ops) == []
+def test_accesses_in_order_have_no_message(messages_of, ops):
+    assert messages_of(*ops) == []
 
 
 @pytest.mark.parametrize(
@@ -72,21 +72,21 @@ def test_what_is_in_order_is_proven(said_of, ops):
         ((COPY, SETTLE, FETCH, COPY), "overwrites", "smem.wait with pending = 0 and gpu.barrier"),
     ],
 )
-def test_what_is_not_in_order_is_found(said_of, ops, verb, needs):
-    (said,) = said_of(*ops)
-    assert said.startswith(f"{verb} the smem.alloc at")
-    assert said.endswith(f"is over; put {needs} between them")
+def test_accesses_out_of_order_are_found(messages_of, ops, verb, needs):
+    (message,) = messages_of(*ops)
+    assert message.startswith(f"{verb} the smem.alloc at")
+    assert message.endswith(f"is over; put {needs} between them")
 
 
-def test_reads_of_an_op_with_a_region_are_not_passed_over(said_of):
+def test_reads_of_an_op_with_a_region_are_reported_as_unknown(messages_of):
     guard = f'"smem.guard"(%t) ({{ ^bb0: }}) : ({FORCED}) -> ()'
-    (said,) = said_of(COPY, guard)
-    assert said.endswith("in order: how it executes its regions is not known")
+    (message,) = messages_of(COPY, guard)
+    assert message.endswith("in order: how it executes its regions is not known")
 
 
-def test_reads_of_another_kind_are_not_passed_over(said_of):
-    (said,) = said_of(COPY, "gpu.barrier", PEEK.replace("peek", "stream"))
-    assert said.endswith("in order: it accesses tiles in a way that is not followed")
+def test_reads_of_an_unknown_way_are_reported_as_unknown(messages_of):
+    (message,) = messages_of(COPY, "gpu.barrier", PEEK.replace("peek", "stream"))
+    assert message.endswith("in order: it accesses tiles in a way that is not followed")
 
 
 PIPELINE = (
@@ -96,7 +96,7 @@ PIPELINE = (
 
 
 def partition(*ops):
-    """What one warpgroup does."""
+    """Return a partition of one warpgroup."""
     return f'"smem.partition"() ({{ ^bb0: {lines(*ops)} }}) {{warpgroups = 1 : i32}} : () -> ()'
 
 
@@ -105,7 +105,7 @@ def elected(*ops):
 
 
 @pytest.mark.parametrize(
-    "ops, said",
+    "ops, message",
     [
         ((COPY, PEEK), "smem.warpgroup_barrier between them"),
         ((COPY, "gpu.barrier", FETCH), "smem.fence between them"),
@@ -120,43 +120,43 @@ def elected(*ops):
         ((COPY, SETTLE, PEEK, SETTLE, COPY, SETTLE, FETCH, SETTLE), None),
     ],
 )
-def test_it_is_followed_beside_pipelines(said_of, ops, said):
-    found = said_of(PIPELINE, *ops)
-    assert [said in each for each in found] == ([] if said is None else [True])
+def test_new_ops_are_checked_in_kernels_with_pipelines(messages_of, ops, message):
+    found = messages_of(PIPELINE, *ops)
+    assert [message in each for each in found] == ([] if message is None else [True])
 
 
-def test_what_all_threads_share_is_wrong_in_a_partition(said_of):
+def test_an_access_of_all_threads_is_an_error_in_a_partition(messages_of):
     together = partition(PEEK.replace("peek", "peek_together"))
     partitions = f'"smem.warp_specialize"() ({{ {partition()} {together} }}) : () -> ()'
-    (said,) = said_of(COPY, SETTLE, partitions)
-    assert said == (
+    (message,) = messages_of(COPY, SETTLE, partitions)
+    assert message == (
         "is executed by 1 of the CTA's warpgroups, but all threads of the CTA share it; put it "
         "before the smem.warp_specialize"
     )
 
 
 @pytest.mark.parametrize("late, shared", [(False, True), (True, False)])
-def test_its_tile_is_live_until_it_is_over(ran, late, shared):
+def test_the_tile_of_a_new_op_is_live_until_its_access_is_complete(ran, late, shared):
     first, second = (lines(COPY, "gpu.barrier", of=of) for of in "ab")
     peek = lines(PEEK, of="a")
     middle = ["gpu.barrier", second, peek] if late else [peek, "gpu.barrier", second]
     body = lines(f"%a = {ALLOC}", f"%b = {ALLOC}", first, *middle, lines(PEEK, of="b"))
-    said, text = ran(body, ALLOCATE)
-    assert said == []
+    messages, text = ran(body, ALLOCATE)
+    assert messages == []
     offsets = re.findall(r"offset = (\d+)", text)
     assert len(offsets) == 2
     assert (offsets[0] == offsets[1]) == shared
 
 
-def test_its_tile_gets_a_layout_that_it_accepts(ran):
+def test_the_tile_of_a_new_op_gets_a_layout_that_it_accepts(ran):
     body = lines(f"%t = {ALLOC}", COPY, "gpu.barrier", PEEK).replace(FORCED, tile(64, 64))
-    said, text = ran(body, ASSIGN)
+    messages, text = ran(body, ASSIGN)
     assert "#smem.auto" not in text
-    assert "the peek at" in "".join(said)
+    assert "the peek at" in "".join(messages)
 
 
-def test_without_a_use_no_layout_follows(ran):
+def test_a_tile_of_an_op_without_a_use_has_no_layout(ran):
     body = lines(f"%t = {ALLOC}", COPY, FETCH).replace(FORCED, tile(64, 64))
-    (said,), _ = ran(body, ASSIGN)
-    assert "is used by 'smem.fetch'" in said
-    assert "of which no layout follows" in said
+    (message,), _ = ran(body, ASSIGN)
+    assert "is used by 'smem.fetch'" in message
+    assert "from which no layout follows" in message

@@ -1,4 +1,4 @@
-"""Remarks: to a handler where there is one, to standard error where there is none."""
+"""Remarks go to the innermost handler, or to standard error if there is none."""
 
 import pytest
 from programs import PRODUCT, kernel, module, tile
@@ -19,13 +19,13 @@ def at(line):
     return ir.Location.file("kernel.mlir", line, 3)
 
 
-def test_without_a_handler_they_are_printed_as_compilers_do(capsys):
+def test_without_a_handler_a_remark_is_printed_with_its_location(capsys):
     remark(at(7), "chosen")
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", "kernel.mlir:7:3: remark: chosen\n")
 
 
-def test_a_handler_takes_them(capsys):
+def test_a_handler_takes_remarks(capsys):
     taken = []
     with remark_handler(lambda location, message: taken.append((str(location), message))):
         remark(at(7), "chosen")
@@ -33,7 +33,7 @@ def test_a_handler_takes_them(capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_the_innermost_handler_takes_them():
+def test_the_innermost_handler_takes_remarks():
     outer, inner = [], []
     with remark_handler(lambda *found: outer.append(found)):
         with remark_handler(lambda *found: inner.append(found)):
@@ -42,7 +42,7 @@ def test_the_innermost_handler_takes_them():
     assert [len(outer), len(inner)] == [1, 1]
 
 
-def test_a_handler_is_gone_after_an_error(capsys):
+def test_a_handler_is_removed_after_an_error(capsys):
     with pytest.raises(KeyError), remark_handler(lambda *_: None):
         raise KeyError
     remark(at(7), "chosen")
@@ -63,16 +63,16 @@ def test_locations(location, text):
     assert format_location(parsed.operation.location) == text
 
 
-def test_a_named_location_is_the_place_that_it_names():
+def test_a_named_location_is_printed_with_its_position():
     parsed = ir.Module.parse('module {} loc("tile"("kernel.mlir":7:3))')
     assert "kernel.mlir:7:3" in format_location(parsed.operation.location)
 
 
-# Those of the passes.
+# Remarks of the passes.
 
 
 def explained(text, pipeline):
-    """The remarks of a pipeline: (line, message)."""
+    """Return the remarks of a pipeline: (line, message)."""
     parsed = ir.Module.parse(text)
     pm = passmanager.PassManager("builtin.module")
     mlir_smem.add_pipeline(pm, pipeline)
@@ -116,7 +116,7 @@ def test_the_pipeline_explains_layouts_and_descriptors():
 
 
 @pytest.mark.parametrize("name", ["smem-to-nvvm", "smem-assign-layouts"])
-def test_nothing_is_said_unasked(name):
+def test_there_are_no_remarks_without_explain(name):
     assert explained(module(), name) == []
 
 

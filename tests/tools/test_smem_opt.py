@@ -105,7 +105,7 @@ def test_remarks_go_to_standard_error_with_their_position(run):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["--smem-nothing"], "no pass is named 'smem-nothing'; --list-passes shows ours"),
+        (["--smem-nothing"], "no pass is named 'smem-nothing'; --list-passes shows those of smem"),
         (
             ["--smem-allocate=speed=1"],
             "smem-allocate has no option 'speed'; its options: max-bytes",

@@ -1,4 +1,4 @@
-// A cluster that no architecture has is refused where the kernel says it, whatever the kernel does.
+// A cluster size that no architecture supports is an error at the kernel.
 
 // RUN: %{refused} smem-compile %s --emit=ptx -o - | FileCheck %s
 // CHECK: clusters.mlir:{{[0-9]+}}:3: error: 'gpu.func' op has clusters of 7x2x1 CTAs; expected 1 to 8 CTAs

@@ -1,4 +1,4 @@
-// Assembly without instructions ends MLIR's translation of it.
+// Assembly without instructions is an error: MLIR's translation aborts on it.
 
 // RUN: %{refused} smem-compile %s --emit=ptx -o - | FileCheck %s
 // CHECK: inline-ptx.mlir:{{[0-9]+}}:5: error: 'nvvm.inline_ptx' op has no instructions; expected PTX, as in "bar.sync 1;"

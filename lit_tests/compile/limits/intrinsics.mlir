@@ -1,9 +1,9 @@
-// An intrinsic of another target is refused at its place.
+// An intrinsic of another target is an error at its op.
 
 // RUN: %{refused} smem-compile %s --emit=ptx -o - | FileCheck %s
 // CHECK: intrinsics.mlir:{{[0-9]+}}:10: error: 'llvm.call_intrinsic' op calls 'llvm.amdgcn.workitem.id.x', an intrinsic of amdgcn; expected one of nvvm, or of all targets
 
-// What MLIR knows of an intrinsic, it says itself.
+// An unknown intrinsic is reported by MLIR.
 // RUN: sed 's/llvm.amdgcn.workitem.id.x/llvm.foo.bar/' %s | %{refused} smem-compile - --emit=llvm -o - | FileCheck %s --check-prefix=UNKNOWN
 // UNKNOWN: <stdin>:{{[0-9]+}}:10: error: could not find LLVM intrinsic: "llvm.foo.bar"
 

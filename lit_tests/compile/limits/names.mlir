@@ -1,5 +1,5 @@
-// Names that PTX cannot hold, or that LLVM reserves, are refused at their op: each command
-// writes another one.
+// Names that PTX does not allow, or that have a meaning in LLVM, are errors at their op: each command tests
+// another one.
 
 // RUN: sed 's/@kernel/@"my-kernel"/' %s | %{refused} smem-compile - --emit=ptx -o - | FileCheck %s --check-prefix=DASH
 // DASH: <stdin>:{{[0-9]+}}:3: error: 'gpu.func' op has the name 'my-kernel', which PTX cannot hold; expected letters, digits, '_' and '$', a letter first (or '_' or '$' and more)
@@ -28,7 +28,7 @@
 // RUN: sed 's/@table/@"a table"/' %s | %{refused} smem-compile - --emit=ptx -o - | FileCheck %s --check-prefix=GLOBAL
 // GLOBAL: 'llvm.mlir.global' op has the name 'a table', which PTX cannot hold
 
-// Names of the module alone are renamed by LLVM.
+// LLVM renames symbols that are private to the module.
 // RUN: sed 's/@table/@"a.table"/' %s | smem-compile - --emit=ptx -o - | FileCheck %s --check-prefix=LOCAL
 // LOCAL: a_$_table
 

@@ -1,4 +1,4 @@
-// Types that LLVM's back end for PTX dies of are refused where a value has them: each command writes another.
+// Types on which LLVM's back end for PTX aborts are errors at the op with the value: each command tests another.
 
 // RUN: sed 's/f32/f80/' %s | %{refused} smem-compile - --emit=ptx -o - | FileCheck %s --check-prefix=F80
 // F80: <stdin>:{{[0-9]+}}:10: error: 'memref.load' op has a value of type f80; GPUs have no f80

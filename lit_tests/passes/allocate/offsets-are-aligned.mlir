@@ -1,5 +1,5 @@
 // An offset is a multiple of the swizzle's pattern: 1024, 512, 256 bytes, and 16 without a swizzle.
-// The largest tile comes first, whatever the order of the text.
+// The largest tile is placed first, independent of the order in the text.
 
 // RUN: smem-opt %s --smem-allocate | FileCheck %s
 

@@ -1,5 +1,5 @@
-// A barrier of some of the block's threads (128 of them, or one warp) orders nothing for the others:
-// tiles must not share bytes across it.
+// A barrier of some threads of the CTA (128 of them, or one warp) does not order accesses of the others: tiles must
+// not share bytes across it.
 
 // RUN: smem-opt %s --smem-allocate | FileCheck %s
 
@@ -30,7 +30,7 @@ func.func @one_warp(%m: !m) {
   return
 }
 
-// All threads meet, but only their accesses to global memory are in order.
+// All threads execute the barrier, but it orders only accesses to global memory.
 // CHECK: func.func @other_memory
 // CHECK-SAME: smem.shared_bytes = 16384 : i32
 func.func @other_memory(%m: !m) {
@@ -53,7 +53,7 @@ func.func @workgroup_memory(%m: !m) {
   return
 }
 
-// A named barrier is for the threads that were counted when it was made.
+// A named barrier orders only the threads that it counts.
 // CHECK: func.func @named
 // CHECK-SAME: smem.shared_bytes = 16384 : i32
 func.func @named(%m: !m, %barrier: !gpu.named_barrier) {

@@ -1,5 +1,5 @@
-// Two mbarriers of 8 bytes for each stage of a pipeline, which are live all the time: other blocks arrive at them.
-// Tiles that TMA copies share their bytes with none, either, and begin at multiples of 128 bytes.
+// Two mbarriers of 8 bytes for each stage of a pipeline. They are live in the whole kernel, because other CTAs arrive
+// at them. Tiles that TMA copies do not share bytes, either, and begin at multiples of 128 bytes.
 
 // RUN: smem-opt %s --smem-allocate | FileCheck %s
 
@@ -20,7 +20,7 @@ func.func @last() {
   return
 }
 
-// A pipeline alone.
+// A pipeline without tiles.
 // CHECK: func.func @alone
 // CHECK-SAME: smem.shared_bytes = 48 : i32
 func.func @alone() {
@@ -29,7 +29,7 @@ func.func @alone() {
   return
 }
 
-// Without TMA the second tile would take the bytes of the first, after the barrier.
+// Without TMA the second tile would share the bytes of the first, after the barrier.
 // CHECK: func.func @stored
 // CHECK-SAME: smem.shared_bytes = 272 : i32
 func.func @stored(%m: !m, %n: memref<9x8xbf16>, %o: memref<9x8xbf16>, %i: index) {
@@ -44,7 +44,7 @@ func.func @stored(%m: !m, %n: memref<9x8xbf16>, %o: memref<9x8xbf16>, %i: index)
   return
 }
 
-// Part of a tile that TMA fills, in a partition.
+// A subtile that TMA fills, in a partition.
 // CHECK: func.func @loaded
 // CHECK-SAME: smem.shared_bytes = 400 : i32
 !two = !smem.tile<tensor<2x8x8xbf16>, #smem.swizzle<"none", "row-major">>

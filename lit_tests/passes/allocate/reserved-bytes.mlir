@@ -1,5 +1,5 @@
-// Bytes at the start of dynamic shared memory that the host compiler keeps for itself. A tile begins at
-// the next multiple of its alignment; a smaller one goes into the gap before.
+// Bytes at the start of dynamic shared memory that the host compiler reserves. A tile begins at the next multiple of
+// its alignment; a smaller tile is placed in the gap before it.
 
 // RUN: smem-opt %s --smem-allocate=reserved-bytes=100 | FileCheck %s
 // RUN: smem-opt %s --pass-pipeline='builtin.module(smem-allocate{reserved-bytes=100})' | FileCheck %s
@@ -17,7 +17,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A kernel without tiles has those bytes alone.
+  // A kernel without tiles has only those bytes.
   // CHECK: gpu.func @nothing_else
   // CHECK-SAME: smem.shared_bytes = 100 : i32
   gpu.func @nothing_else() kernel {

@@ -1,5 +1,5 @@
-// Two tiles share bytes where a barrier of the whole block stands between the last use of one and
-// the first of the other; asynchronous uses are over only when they have been waited for, too.
+// Two tiles share bytes if a barrier of the whole CTA is between the last use of one and the first use of the other.
+// An asynchronous use is complete only after a wait for it and a barrier.
 
 // RUN: smem-opt %s --smem-allocate | FileCheck %s
 
@@ -42,7 +42,7 @@ func.func @nvvm_barrier(%m: !m) {
   return
 }
 
-// One that some threads may not reach.
+// A barrier that some threads may not reach.
 // CHECK: func.func @conditional_barrier
 // CHECK-SAME: smem.shared_bytes = 16384 : i32
 func.func @conditional_barrier(%m: !m, %c: i1) {
@@ -56,7 +56,7 @@ func.func @conditional_barrier(%m: !m, %c: i1) {
   return
 }
 
-// A use within a loop lasts as long as the loop, the barrier in it notwithstanding.
+// A use in a loop lasts until the end of the loop, even if the loop has a barrier.
 // CHECK: func.func @loop
 // CHECK-SAME: smem.shared_bytes = 16384 : i32
 func.func @loop(%m: !m, %n: index) {
@@ -90,10 +90,10 @@ func.func @two_loops(%m: !m, %n: index) {
   return
 }
 
-// The use of a part is a use of the tile.
-// CHECK: func.func @parts
+// The use of a subtile is a use of the tile.
+// CHECK: func.func @subtiles
 // CHECK-SAME: smem.shared_bytes = 16384 : i32
-func.func @parts(%m: !m) {
+func.func @subtiles(%m: !m) {
   %a = "smem.alloc"() : () -> !t
   %b = "smem.alloc"() : () -> !t
   %p = "smem.subtile"(%a) {static_offsets = array<i64: 0, 0>} : (!t) -> !t
@@ -154,7 +154,7 @@ func.func @mma_pending(%m: !m) {
   return
 }
 
-// The barrier before the wait is no help: other warpgroups may still be reading.
+// A barrier before the wait is not enough: other warpgroups may still be reading.
 // CHECK: func.func @mma_waited_for_after_the_barrier
 // CHECK-SAME: smem.shared_bytes = 16384 : i32
 func.func @mma_waited_for_after_the_barrier(%m: !m) {
@@ -167,7 +167,7 @@ func.func @mma_waited_for_after_the_barrier(%m: !m) {
   return
 }
 
-// Nothing is known of the order of blocks.
+// In a function of several basic blocks, all tiles are live together.
 // CHECK: func.func @several_blocks
 // CHECK-SAME: smem.shared_bytes = 16384 : i32
 func.func @several_blocks(%m: !m) {
@@ -181,7 +181,7 @@ func.func @several_blocks(%m: !m) {
   return
 }
 
-// A smaller tile fits into what a larger one leaves: a and c are live together, b with neither.
+// Smaller tiles share the bytes of a larger one: a and c are live together, b with neither.
 // CHECK: func.func @fits_a_gap
 // CHECK-SAME: smem.shared_bytes = 24576 : i32
 !large = !smem.tile<tensor<128x64xbf16>, #smem.swizzle<"128B", "row-major">>

@@ -1,5 +1,5 @@
-// Memory that a view shows is aligned where the kernel declares it; what is not known is assumed at run
-// time, which costs nothing, and which the emulator checks.
+// Memory that a view names gets its alignment where the kernel declares it. An alignment that is not known is
+// assumed at run time, which costs nothing; the emulator checks it.
 
 // RUN: smem-opt %s --pass-pipeline='builtin.module(smem-allocate,smem-lower-copies)' | FileCheck %s
 
@@ -23,7 +23,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Of an argument, nothing is known; a promise of 128 bytes is one of fewer bits.
+  // The alignment of an argument is not known; a promise of 128 bytes assumes fewer bits.
   // CHECK: gpu.func @argument(%[[ARGUMENT:.*]]: memref
   // CHECK: %[[POINTER:.*]] = llvm.inttoptr
   // CHECK: %[[ADDRESS:.*]] = llvm.ptrtoint %[[POINTER]] : !llvm.ptr<3> to i64
@@ -37,7 +37,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // How dynamic shared memory is aligned, who lowers `gpu.dynamic_shared_memory` says.
+  // The pass that lowers `gpu.dynamic_shared_memory` sets its alignment.
   // CHECK: gpu.func @dynamic
   // CHECK: llvm.intr.assume
   // CHECK: gpu.return

@@ -1,5 +1,5 @@
-// What bulk tensor copies say of layouts: lines of a box are those of global memory, boxes begin at whole
-// patterns of the swizzle, and so do the shares of blocks.
+// Bulk tensor copies require layouts in which the lines of a box are lines of global memory, and boxes begin at whole
+// swizzle patterns, as do the shares of CTAs.
 
 // RUN: smem-opt %s --smem-assign-layouts=explain -o %t 2>&1 | FileCheck %s
 
@@ -19,7 +19,7 @@ func.func @row_major(%m: !m, %i: index) {
   return
 }
 
-// Each block loads half of the lines of a stage.
+// Each CTA loads half of the lines of a stage.
 func.func @column_major_stages(%n: !n, %i: index) attributes {known_cluster_size = array<i32: 2, 1, 1>} {
   // CHECK: layout Swizzle<3,4,3> o (4,64,128):(8192,1,64) was chosen
   // CHECK: picked   swizzle 128B, column-major, atoms across: the tma_load at {{[0-9:]+}}: one copy of 64x64 in each of 2 CTAs
@@ -30,7 +30,7 @@ func.func @column_major_stages(%n: !n, %i: index) attributes {known_cluster_size
   return
 }
 
-// Half of a line of 128 bytes is no line of a box.
+// Half of a line of 128 bytes is not a line of a box.
 !p = !smem.tile<tensor<64x32xbf16>, #smem.auto>
 func.func @halves(%m: !m, %i: index) {
   // CHECK: layout Swizzle<2,4,3> o (64,(32,4)):(32,(1,2048)) was chosen

@@ -1,4 +1,4 @@
-// The dimension that is contiguous in global memory is so in the tile: an mma takes either.
+// The dimension that is contiguous in global memory is contiguous in the tile: an mma reads either.
 
 // RUN: smem-opt %s --smem-assign-layouts | FileCheck %s
 

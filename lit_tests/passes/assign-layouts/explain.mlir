@@ -1,4 +1,4 @@
-// What each use says of each candidate: why it was refused, picked, or passed over.
+// The result of each use for each candidate: why it was refused, picked, or not picked.
 
 // RUN: smem-opt %s --smem-assign-layouts=explain --verify-diagnostics
 // RUN: smem-opt %s --smem-assign-layouts=explain -o %t 2>&1 | FileCheck %s
@@ -27,8 +27,8 @@ func.func @unused() {
   return
 }
 
-// The 8 threads of a quarter warp write a row's 8 units of 16 bytes, which without a swizzle are
-// 512 elements, 1024 bytes, apart: in the same banks.
+// The 8 threads of a quarter warp write the 8 units of 16 bytes of a row. Without a swizzle these are 512 elements,
+// 1024 bytes, apart: in the same banks.
 !given = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"none", "row-major">>
 func.func @given(%m: memref<64x64xbf16>) {
   // CHECK: remark: layout Swizzle<0,4,3> o (64,(8,8)):(8,(1,512)) was given

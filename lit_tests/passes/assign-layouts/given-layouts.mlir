@@ -1,4 +1,4 @@
-// A forced swizzle is written out, a layout is kept; neither is chosen anew.
+// A given swizzle is expanded to its layout, and a given layout is kept; no layout is chosen.
 
 // RUN: smem-opt %s --smem-assign-layouts | FileCheck %s
 
@@ -15,7 +15,7 @@ func.func @given() {
   return
 }
 
-// The order of atoms along the contiguous dimension first: not what would be chosen, but legal.
+// Atoms ordered along the contiguous dimension first: legal, although it would not be chosen.
 // CHECK-LABEL: func.func @other_order
 func.func @other_order() {
   // CHECK: #smem.layout<"Swizzle<3,4,3> o ((8,8),(64,2)):((64,1024),(1,512))">

@@ -1,5 +1,5 @@
-// What is known of a run-time offset's divisors lets a slice keep to its atoms: 128 columns are two
-// atoms of 64 elements, and a slice of 64 columns must not cut one.
+// Known divisors of a run-time offset prove that a subtile does not cut atoms: 128 columns are two atoms of 64
+// elements, and a subtile of 64 columns must not cut one.
 
 // RUN: smem-opt %s --smem-assign-layouts | FileCheck %s
 
@@ -7,8 +7,8 @@
 !p = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 
-// CHECK-LABEL: func.func @product
-func.func @product(%m: memref<64x128xbf16>, %b: !p, %i: index) {
+// CHECK-LABEL: func.func @gemm
+func.func @gemm(%m: memref<64x128xbf16>, %b: !p, %i: index) {
   %c64 = arith.constant 64 : index
   %at = arith.muli %i, %c64 : index
   // CHECK: #smem.layout<"Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096))">
@@ -61,7 +61,7 @@ func.func @promise(%m: memref<64x128xbf16>, %b: !p, %at: index) {
   return
 }
 
-// Multiples of 32 keep to the atoms of the 64-byte swizzle only.
+// At multiples of 32, only the atoms of the 64-byte swizzle are not cut.
 // CHECK-LABEL: func.func @narrower
 func.func @narrower(%m: memref<64x128xbf16>, %b: !p, %at: index) {
   // CHECK: #smem.layout<"Swizzle<2,4,3> o (64,(32,4)):(32,(1,2048))">

@@ -9,7 +9,7 @@
 // UPTO0: #smem.layout<"Swizzle<0,4,3> o (64,(8,8)):(8,(1,512))">
 %0 = "smem.alloc"() : () -> !smem.tile<tensor<64x64xbf16>, #smem.auto>
 
-// What was given stays.
+// A given layout is kept.
 // WIDEST: #smem.layout<"Swizzle<3,4,3> o (64,64):(64,1)">
 // UPTO64: #smem.layout<"Swizzle<3,4,3> o (64,64):(64,1)">
 // UPTO32: #smem.layout<"Swizzle<3,4,3> o (64,64):(64,1)">

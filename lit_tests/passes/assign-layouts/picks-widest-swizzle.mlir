@@ -16,7 +16,7 @@ func.func @widths() {
   return
 }
 
-// The widest swizzle of either direction; between equals, columns contiguous come first.
+// The widest swizzle of either direction; between equals, contiguous columns are preferred.
 // CHECK-LABEL: func.func @directions
 func.func @directions() {
   // CHECK-NEXT: !smem.tile<tensor<64x32xbf16>, #smem.layout<"Swizzle<3,4,3> o (64,32):(1,64)">>

@@ -1,8 +1,8 @@
-// A copy that may turn data around does so only where no layout does without.
+// A copy with `relayout` transposes only if every layout needs it.
 
-// RUN: smem-opt %s --smem-assign-layouts=explain=true -o %t 2> %t.said
+// RUN: smem-opt %s --smem-assign-layouts=explain=true -o %t 2> %t.remarks
 // RUN: FileCheck %s < %t
-// RUN: FileCheck %s --check-prefix=SAID < %t.said
+// RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 
 !a8 = !smem.tile<tensor<64x128xf8E4M3FN>, #smem.auto>
 !b8 = !smem.tile<tensor<128x64xf8E4M3FN>, #smem.auto>
@@ -13,10 +13,10 @@
 func.func @bytes(%m: memref<128x64xf8E4M3FN>, %n: memref<128x64xf8E4M3FN>) {
   // M is contiguous in global memory, K in the tile.
   // CHECK: "smem.alloc"() : () -> !smem.tile<tensor<64x128xf8E4M3FN>, #smem.layout<"Swizzle<3,4,3> o (64,128):(128,1)">>
-  // SAID: picked   swizzle 128B, row-major, atoms across: A of the mma at {{[0-9:]+}}: K-major, {{.*}}; the copy at {{[0-9:]+}}: transposed in registers, no bank conflicts
+  // REMARK: picked   swizzle 128B, row-major, atoms across: A of the mma at {{[0-9:]+}}: K-major, {{.*}}; the copy at {{[0-9:]+}}: transposed in registers, no bank conflicts
   %a = "smem.alloc"() : () -> !a8
   // CHECK: "smem.alloc"() : () -> !smem.tile<tensor<128x64xf8E4M3FN>, #smem.layout<"Swizzle<3,4,3> o (128,64):(1,128)">>
-  // SAID: picked   swizzle 128B, column-major, atoms across: B of the mma at {{[0-9:]+}}: K-major, {{.*}}; the copy at {{[0-9:]+}}: transposed in registers, no bank conflicts
+  // REMARK: picked   swizzle 128B, column-major, atoms across: B of the mma at {{[0-9:]+}}: K-major, {{.*}}; the copy at {{[0-9:]+}}: transposed in registers, no bank conflicts
   %b = "smem.alloc"() : () -> !b8
   "smem.copy"(%m, %a) {permutation = array<i64: 1, 0>, relayout} : (memref<128x64xf8E4M3FN>, !a8) -> ()
   "smem.copy"(%n, %b) {relayout} : (memref<128x64xf8E4M3FN>, !b8) -> ()
@@ -24,17 +24,17 @@ func.func @bytes(%m: memref<128x64xf8E4M3FN>, %n: memref<128x64xf8E4M3FN>) {
   return
 }
 
-// An mma reads 16-bit data as it lies, even if the widest swizzle were had by turning it around: 64
-// bytes are N here, 128 are K.
+// 16-bit data of an mma is not transposed, even if the transposed tile could have a wider swizzle: N is 64 bytes here,
+// K is 128.
 // CHECK-LABEL: func.func @halves
 func.func @halves(%m: memref<64x64xbf16>, %n: memref<64x32xbf16>) {
   // CHECK: "smem.alloc"() : () -> !smem.tile<tensor<64x64xbf16>, #smem.layout<"Swizzle<3,4,3> o (64,64):(1,64)">>
-  // SAID: possible swizzle 128B, row-major, atoms across: the copy at {{[0-9:]+}}: transposed in registers, no bank conflicts; the picked one costs less
-  // SAID-NEXT: picked   swizzle 128B, column-major, atoms across
+  // REMARK: possible swizzle 128B, row-major, atoms across: the copy at {{[0-9:]+}}: transposed in registers, no bank conflicts; the picked one costs less
+  // REMARK-NEXT: picked   swizzle 128B, column-major, atoms across
   %a = "smem.alloc"() : () -> !a16
   // CHECK: "smem.alloc"() : () -> !smem.tile<tensor<64x32xbf16>, #smem.layout<"Swizzle<2,4,3> o (64,32):(32,1)">>
-  // SAID: possible swizzle 128B, column-major, atoms across: the copy at {{[0-9:]+}}: transposed in registers, no bank conflicts; the picked one costs less
-  // SAID-NEXT: picked   swizzle 64B, row-major, atoms across
+  // REMARK: possible swizzle 128B, column-major, atoms across: the copy at {{[0-9:]+}}: transposed in registers, no bank conflicts; the picked one costs less
+  // REMARK-NEXT: picked   swizzle 64B, row-major, atoms across
   %b = "smem.alloc"() : () -> !b16
   "smem.copy"(%m, %a) {permutation = array<i64: 1, 0>, relayout} : (memref<64x64xbf16>, !a16) -> ()
   "smem.copy"(%n, %b) {relayout} : (memref<64x32xbf16>, !b16) -> ()

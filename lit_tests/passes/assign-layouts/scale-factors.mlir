@@ -1,4 +1,4 @@
-// Tiles of scale factors lie in blocks, which no swizzle's atoms make.
+// Tiles of scale factors are stored in blocks, which are not atoms of a swizzle.
 
 // RUN: smem-opt %s --smem-assign-layouts | FileCheck %s
 // RUN: smem-opt %s --smem-assign-layouts=explain=true 2>&1 | FileCheck %s --check-prefix=EXPLAIN

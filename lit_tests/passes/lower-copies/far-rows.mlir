@@ -1,4 +1,4 @@
-// Rows that are further apart than 32 bits count: the steps between them are values.
+// Rows whose distance does not fit into 32 bits: the steps between them are SSA values.
 
 // RUN: smem-opt %s --smem-lower-copies | FileCheck %s
 

@@ -1,8 +1,8 @@
-// Copies whose source is a tile: shared memory is read in the place of global memory.
+// Copies whose source is a tile: they read shared memory instead of global memory.
 
 // RUN: smem-opt %s --smem-lower-copies | FileCheck %s
 
-// 16 bytes of each thread, at swizzled addresses of both tiles; the other rounds are constants further.
+// 16 bytes of each thread, at swizzled addresses of both tiles; the other rounds are at constant distances.
 !s = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"64B", "row-major">>
 // CHECK-LABEL: func.func @as_it_lies
@@ -26,8 +26,8 @@ func.func @as_it_lies() attributes {known_block_size = array<i32: 256, 1, 1>} {
   return
 }
 
-// Blocks of 4 lines of 16 bytes: 16 lines of what is read, 4 bytes of each. One address is computed, and
-// every further one is a constant or an XOR away.
+// Blocks of 4 lines of 16 bytes: 4 bytes of each of 16 lines of the source. One address is computed; all others follow
+// from it by a constant or an XOR.
 !m = !smem.tile<tensor<128x64xi8>, #smem.swizzle<"128B", "column-major">>
 !k = !smem.tile<tensor<128x64xi8>, #smem.swizzle<"64B", "row-major">>
 // CHECK-LABEL: func.func @transposed
@@ -54,7 +54,7 @@ func.func @transposed() attributes {known_block_size = array<i32: 128, 1, 1>} {
   return
 }
 
-// f32 is rounded for a tile of tf32, and only then.
+// f32 is rounded for a tile of tf32 only.
 !f = !smem.tile<tensor<64x32xf32>, #smem.swizzle<"128B", "row-major">>
 !r = !smem.tile<tensor<64x32xtf32>, #smem.swizzle<"128B", "row-major">>
 // CHECK-LABEL: func.func @rounded
@@ -90,12 +90,12 @@ func.func @guarded() attributes {known_block_size = array<i32: 128, 1, 1>} {
   return
 }
 
-// Lines of 64 bytes that are read: 16 lanes have parts of one, and the other 16 begin with its neighbour.
+// Source lines of 64 bytes: 16 lanes read from one line, and the other 16 begin with the next line.
 !narrow = !smem.tile<tensor<64x64xi8>, #smem.swizzle<"64B", "column-major">>
 // CHECK-LABEL: func.func @begins_to_read_elsewhere
 func.func @begins_to_read_elsewhere() attributes {known_block_size = array<i32: 128, 1, 1>} {
   // CHECK: %[[T:.*]] = arith.index_cast
-  // The block, and then the group of lanes.
+  // The block, then the group of lanes.
   // CHECK: arith.remui %[[T]], %{{.*}} : i32
   // CHECK: arith.divui %[[T]], %{{.*}} : i32
   // CHECK: %[[GROUP:.*]] = arith.divui %[[T]], %{{.*}} : i32

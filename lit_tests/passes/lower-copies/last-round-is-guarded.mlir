@@ -1,5 +1,5 @@
-// 24 rows of 64 bytes are 96 vectors: the last 32 of 128 threads have none. 40 rows are 160: the second
-// round is for the first 32 threads.
+// 24 rows of 64 bytes are 96 vectors: the last 32 of 128 threads have none. 40 rows are 160 vectors: in the second
+// round, only the first 32 threads have one.
 
 // RUN: smem-opt %s --smem-lower-copies | FileCheck %s
 

@@ -1,5 +1,5 @@
-// Blocks of a cluster that load the same tile together: each loads its share, and sends it to all of them. Each
-// expects the bytes of the whole tile. The tensor map's box is that of a share.
+// CTAs of a cluster that load the same tile together: each loads its share with a multicast to all of them, and
+// expects the bytes of the whole tile. The box of the tensor map is that of a share.
 
 // RUN: smem-opt %s --smem-lower-copies | FileCheck %s
 
@@ -32,7 +32,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Of a cluster of 2 x 4, x counts first: the blocks of a column are every second, from the block's own.
+  // In a cluster of 2 x 4, x is the fastest dimension: the CTAs of a column have every second rank.
   // CHECK-LABEL: gpu.func @along_y
   // CHECK-SAME: box = array<i64: 32, 64>
   gpu.func @along_y(%m: !m, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 4, 1>} {
@@ -49,7 +49,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // The rows of a cluster of 4 x 2. Two loads of a pipeline may go both ways.
+  // The rows of a cluster of 4 x 2. Two loads of a pipeline may multicast along different dimensions.
   // CHECK-LABEL: gpu.func @both
   // CHECK-SAME: box = array<i64: 32, 64>
   // CHECK-SAME: box = array<i64: 64, 64>
@@ -71,7 +71,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A tile of two boxes, one for each block: the columns are divided, which leaves each block one copy.
+  // A tile of two boxes, one for each CTA: the columns are divided, so each CTA issues one copy.
   // CHECK-LABEL: gpu.func @columns
   // CHECK-SAME: box = array<i64: 64, 64>
   gpu.func @columns(%m: !m, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
@@ -91,7 +91,7 @@ gpu.module @kernels {
   }
 }
 
-// Of bits, the share is 1024 columns: 128 bytes of the matrix.
+// For b1, the share is 1024 columns: 128 bytes of the matrix.
 !i8 = memref<?x?xi8, strided<[?, 1]>>
 !bits = !smem.tile<tensor<64x2048xi1>, #smem.swizzle<"128B", "row-major">>
 

@@ -1,4 +1,4 @@
-// Loads and stores that say the same of an argument have one tensor map.
+// Loads and stores that need equal tensor maps of an argument share one parameter.
 
 // RUN: smem-opt %s --smem-assign-layouts --smem-allocate --smem-lower-copies | FileCheck %s
 

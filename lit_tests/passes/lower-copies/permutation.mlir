@@ -1,5 +1,5 @@
-// Indices that are exchanged are exchanged by the addresses alone: bytes stay in their order, so that
-// the asynchronous copy has it, too. `relayout` changes nothing where the tile lies as the data does.
+// A permutation of indices changes addresses only: the bytes keep their order, so the asynchronous copy supports it,
+// too. `relayout` has no effect if the tile and the source have the same contiguous dimension.
 
 // RUN: smem-opt %s --smem-lower-copies | FileCheck %s
 

@@ -1,5 +1,5 @@
-// The mbarriers of a pipeline lie one after the other: those of full stages, then those of empty ones. Stage and
-// phase follow from the step; a fresh mbarrier is as if its phase of parity 1 were over.
+// The mbarriers of a pipeline are adjacent: the full ones, then the empty ones. Stage and phase follow from the
+// pipeline index. For a new mbarrier, a wait for parity 1 returns immediately.
 
 // RUN: smem-opt %s --allow-unregistered-dialect --smem-lower-copies | FileCheck %s
 
@@ -7,7 +7,7 @@ gpu.module @kernels {
   // CHECK-LABEL: gpu.func @alone
   // CHECK-SAME: (%[[STEP:.*]]: index)
   gpu.func @alone(%step: index) kernel attributes {known_block_size = array<i32: 128, 2, 1>} {
-    // One thread makes them: a full one counts producers, an empty one the 4 warps of each consumer.
+    // One thread initializes them: a full one counts producers, an empty one the 4 warps of each consumer.
     // CHECK: %[[BASE:.*]] = llvm.getelementptr %{{.*}}[1024] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
     // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %{{.*}}, %c0_i32{{.*}} : i32
     // CHECK-NEXT: scf.if %[[FIRST]] {
@@ -32,7 +32,7 @@ gpu.module @kernels {
     // CHECK-NEXT: gpu.barrier
     %r = "smem.create_pipeline"() {offset = 1024 : i64, stages = 3 : i32, producers = 2 : i32, consumers = 3 : i32} : () -> !smem.pipeline
 
-    // Empty for step 0 means that the phase before the first is over: its parity is 1.
+    // At index 0, the stage is empty if the phase before the first is complete: its parity is 1.
     // CHECK-NEXT: %[[I:.*]] = arith.index_cast %[[STEP]] : index to i32
     // CHECK-NEXT: %[[N:.*]] = arith.constant 3 : i32
     // CHECK-NEXT: %[[STAGE:.*]] = arith.remui %[[I]], %[[N]] : i32
@@ -66,7 +66,7 @@ gpu.module @kernels {
     // CHECK-NEXT: arith.index_castui
     %1 = "smem.consumer_wait"(%r, %step) : (!smem.pipeline, index) -> index
 
-    // A warp has read when all of its threads have; then one arrives.
+    // One thread arrives for its warp after all threads of the warp have read.
     // CHECK: %[[LANE:.*]] = arith.remui %{{.*}}, %c32_i32{{.*}} : i32
     // CHECK: nvvm.bar.warp.sync
     // CHECK: %[[EMPTIES:.*]] = llvm.getelementptr %{{.*}}[1048]
@@ -85,10 +85,10 @@ gpu.module @kernels {
 !m = memref<?x?xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<128x64xbf16>, #smem.swizzle<"128B", "row-major">>
 
-// Blocks that share loads wait for each other: for the mbarriers at the start, and at the end because a
-// block that has left can be sent nothing.
+// CTAs that share loads wait for each other: at the start for the initialization of the mbarriers, and at the end
+// because a CTA that has exited cannot receive data.
 gpu.module @clusters {
-  // A cluster whose blocks share nothing.
+  // A cluster whose CTAs share no loads.
   // CHECK-LABEL: gpu.func @nothing_shared
   gpu.func @nothing_shared() kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
     // CHECK: arith.constant 4 : i32
@@ -101,7 +101,7 @@ gpu.module @clusters {
 
   // CHECK-LABEL: gpu.func @along_x
   gpu.func @along_x(%m: !m, %i: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
-    // 4 warps of 2 blocks.
+    // 4 warps of 2 CTAs.
     // CHECK: arith.constant 8 : i32
     // CHECK-NEXT: nvvm.mbarrier.init
     // CHECK: }
@@ -111,7 +111,7 @@ gpu.module @clusters {
     %r = "smem.create_pipeline"() {offset = 16384 : i64, stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
     %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
     "smem.tma_load"(%m, %t, %r, %i, %i, %i) {multicast = "x"} : (!m, !t, !smem.pipeline, index, index, index) -> ()
-    // The lane's number is the block's rank.
+    // The number of the lane is the rank of the CTA.
     // CHECK: %[[LANE:.*]] = arith.remui %{{.*}}, %c32_i32{{.*}} : i32
     // CHECK: %[[EMPTY:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr<3>, i32)
     // CHECK: %[[TWO:.*]] = arith.constant 2 : i32
@@ -168,7 +168,7 @@ gpu.module @clusters {
     gpu.return
   }
 
-  // Row and column, 2 + 3 blocks: lanes 0 and 1 take the row, lanes 2 to 4 the column without the block's own row.
+  // Row and column, 2 + 3 CTAs: lanes 0 and 1 take the row, lanes 2 to 4 the column without the CTA's own row.
   // CHECK-LABEL: gpu.func @row_and_column
   gpu.func @row_and_column(%m: !m, %i: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 4, 1>} {
     // CHECK: arith.constant 20 : i32

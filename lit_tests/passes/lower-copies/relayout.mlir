@@ -1,8 +1,8 @@
-// Copies that turn data around: a block of each thread is read, turned in registers and written.
+// Copies that transpose: each thread reads a block, transposes it in registers and writes it.
 
 // RUN: smem-opt %s --smem-lower-copies | FileCheck %s
 
-// 128 blocks of 8 x 8. A lane in eight is along K, 16 bytes of 8 rows each; the others are along M.
+// 128 blocks of 8 x 8. One lane in eight is along K, 16 bytes of 8 rows each; the others are along M.
 !m = memref<64x128xbf16, strided<[?, 1]>>
 !t = !smem.tile<tensor<128x64xbf16>, #smem.swizzle<"128B", "row-major">>
 // CHECK-LABEL: func.func @halves
@@ -15,7 +15,7 @@ func.func @halves(%m: !m) attributes {known_block_size = array<i32: 128, 1, 1>} 
   // CHECK: arith.addi %{{.*}}, %[[LANE]] : i32
   // CHECK: %[[K:.*]] = arith.muli %{{.*}}, %{{.*}} : i32
   // CHECK: %[[M:.*]] = arith.muli %[[ACROSS]], %{{.*}} : i32
-  // A line of global memory is along M, and one of the block's is one of K.
+  // A line of global memory is along M; a line of the block has one k.
   // CHECK-NEXT: %[[LINE:.*]] = arith.extui %[[K]] : i32 to i64
   // CHECK-NEXT: arith.muli %[[LINE]], %[[PITCH]] : i64
   // CHECK-NEXT: arith.extui %[[M]] : i32 to i64
@@ -46,7 +46,7 @@ func.func @halves(%m: !m) attributes {known_block_size = array<i32: 128, 1, 1>} 
   return
 }
 
-// 8-bit elements take two steps; here 4 lines of 16 are a block. 16 blocks are not for all threads.
+// 8-bit elements take two steps; here a block is 4 lines of 16. There are only 16 blocks, so not all threads have one.
 // CHECK-LABEL: func.func @bytes
 func.func @bytes(%m: memref<128x8xi8, strided<[?, 1]>>) attributes {known_block_size = array<i32: 128, 1, 1>} {
   // CHECK: %[[LEFT:.*]] = arith.constant 16 : i32
@@ -66,7 +66,7 @@ func.func @bytes(%m: memref<128x8xi8, strided<[?, 1]>>) attributes {known_block_
   return
 }
 
-// 32-bit elements only change registers; each is rounded.
+// 32-bit elements are only moved between registers; each is rounded.
 // CHECK-LABEL: func.func @rounded
 func.func @rounded(%m: memref<32x128xf32>) attributes {known_block_size = array<i32: 256, 1, 1>} {
   // CHECK: llvm.load %{{.*}} : !llvm.ptr<1> -> vector<4xi32>
@@ -82,7 +82,7 @@ func.func @rounded(%m: memref<32x128xf32>) attributes {known_block_size = array<
   return
 }
 
-// Lines that are 32 bytes long: of eight lanes two are along one, and four begin with another line each.
+// Lines of 32 bytes: two of eight lanes are along a line, and four begin with different lines.
 // CHECK-LABEL: func.func @skewed
 func.func @skewed(%m: memref<32x512xui8>) attributes {known_block_size = array<i32: 128, 1, 1>} {
   // CHECK: %[[T:.*]] = arith.index_cast %{{.*}} : index to i32
@@ -105,7 +105,7 @@ func.func @skewed(%m: memref<32x512xui8>) attributes {known_block_size = array<i
   return
 }
 
-// Bits: 32 lines of a byte, whose 8 elements are 8 lines of the tile.
+// b1: 32 lines of one byte, whose 8 elements are in 8 lines of the tile.
 // CHECK-LABEL: func.func @bits
 func.func @bits(%m: memref<1024x1xi8, strided<[?, 1]>>) attributes {known_block_size = array<i32: 128, 1, 1>} {
   // CHECK: %[[BYTE:.*]] = llvm.load %{{.*}} {alignment = 1 : i64} : !llvm.ptr<1> -> i8

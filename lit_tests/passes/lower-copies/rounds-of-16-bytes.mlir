@@ -1,5 +1,5 @@
-// 64 rows of 128 bytes are 512 vectors of 16 bytes: four for each of 128 threads. A round is 16 rows
-// further, in global memory as in the tile, so that addresses are computed once.
+// 64 rows of 128 bytes are 512 vectors of 16 bytes: four for each of 128 threads. A round is 16 rows further, both in
+// global memory and in the tile, so addresses are computed once.
 
 // RUN: smem-opt %s --smem-lower-copies | FileCheck %s
 

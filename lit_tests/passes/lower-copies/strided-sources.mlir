@@ -1,12 +1,12 @@
-// The source's strides and offset, where they are known and where they are not.
+// Strides and offset of the source, static and dynamic.
 
 // RUN: smem-opt %s --smem-lower-copies | FileCheck %s
 
 !t = !smem.tile<tensor<32x64xbf16>, #smem.swizzle<"128B", "row-major">>
-!turned = !smem.tile<tensor<64x32xbf16>, #smem.swizzle<"128B", "column-major">>
+!transposed = !smem.tile<tensor<64x32xbf16>, #smem.swizzle<"128B", "column-major">>
 
 gpu.module @kernels {
-  // 4096 elements of 2 bytes into the buffer; rows 512 elements apart; the second round 16 rows on.
+  // 4096 elements of 2 bytes into the buffer; rows 512 elements apart; the second round 16 rows further.
   // CHECK-LABEL: gpu.func @static
   gpu.func @static(%m: memref<32x64xbf16, strided<[512, 1], offset: 4096>>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     // CHECK: %[[INDEX:.*]] = memref.extract_aligned_pointer_as_index
@@ -32,7 +32,7 @@ gpu.module @kernels {
     // CHECK: %{{.*}}, %{{.*}}, %{{.*}}, %[[STRIDES:.*]]:2 = memref.extract_strided_metadata
     // CHECK-NEXT: %[[PITCH:.*]] = arith.index_cast %[[STRIDES]]#0 : index to i64
     // CHECK: arith.muli %{{.*}}, %[[PITCH]] : i64
-    // The second round is 16 rows on.
+    // The second round is 16 rows further.
     // CHECK: %[[ROWS:.*]] = arith.constant 16 : i64
     // CHECK-NEXT: %[[STEP:.*]] = arith.muli %[[PITCH]], %[[ROWS]] : i64
     // CHECK-NEXT: llvm.getelementptr %{{.*}}[%[[STEP]]] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, bf16
@@ -54,8 +54,8 @@ gpu.module @kernels {
     // CHECK-NEXT: %[[FURTHER:.*]] = arith.muli %[[COLUMN64]], %[[PITCH]] : i64
     // CHECK-NEXT: %[[ROW64:.*]] = arith.extui %[[ROW]] : i32 to i64
     // CHECK-NEXT: arith.addi %[[FURTHER]], %[[ROW64]] : i64
-    %t = "smem.alloc"() {offset = 0 : i64} : () -> !turned
-    "smem.copy"(%m, %t) : (memref<64x32xbf16, strided<[1, ?]>>, !turned) -> ()
+    %t = "smem.alloc"() {offset = 0 : i64} : () -> !transposed
+    "smem.copy"(%m, %t) : (memref<64x32xbf16, strided<[1, ?]>>, !transposed) -> ()
     gpu.return
   }
 }

@@ -1,10 +1,10 @@
-// A copy to a part that cuts atoms: each vector lies in one atom or the next, by its place within the modes.
+// A copy to a subtile that cuts atoms: its position in the modes decides in which atom a vector is.
 
 // RUN: smem-opt %s --smem-lower-copies | FileCheck %s
 
 // Two atoms of 64 columns, 4096 elements apart.
 !t = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
-!part = !smem.tile<tensor<16x64xbf16>, #smem.auto>
+!subtile = !smem.tile<tensor<16x64xbf16>, #smem.auto>
 
 !along = !smem.tile<tensor<64x128xbf16>, #smem.layout<"Swizzle<3,4,3> o ((8,8),(64,2)):((64,1024),(1,512))">>
 !rows = !smem.tile<tensor<32x64xbf16>, #smem.auto>
@@ -25,8 +25,8 @@ gpu.module @kernels {
     // CHECK-NEXT: %[[ATOMS:.*]] = arith.muli %[[ATOM]], %[[C4096]] : i32
     // CHECK-NEXT: arith.addi %[[IN]], %[[ATOMS]] : i32
     %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
-    %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 40>} : (!t) -> !part
-    "smem.copy"(%m, %p) : (memref<16x64xbf16>, !part) -> ()
+    %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 40>} : (!t) -> !subtile
+    "smem.copy"(%m, %p) : (memref<16x64xbf16>, !subtile) -> ()
     gpu.return
   }
 
@@ -41,13 +41,13 @@ gpu.module @kernels {
     // CHECK-NEXT: arith.remui %[[COLUMN]], %[[C64]] : i32
     // CHECK: arith.divui %[[COLUMN]], %{{.*}} : i32
     %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
-    %p = "smem.subtile"(%t, %k) {static_offsets = array<i64: 0, -9223372036854775808>, multiple_of = array<i64: 8>} : (!t, index) -> !part
-    "smem.copy"(%m, %p) : (memref<16x64xbf16>, !part) -> ()
+    %p = "smem.subtile"(%t, %k) {static_offsets = array<i64: 0, -9223372036854775808>, multiple_of = array<i64: 8>} : (!t, index) -> !subtile
+    "smem.copy"(%m, %p) : (memref<16x64xbf16>, !subtile) -> ()
     gpu.return
   }
 
-  // Where the next 8 rows come after both atoms of these, a run-time row cuts. Whole atoms further is as far
-  // from any row: the second round, 16 rows on, is a constant step of 2 * 1024 elements, 4096 bytes.
+  // The next 8 rows are after both atoms of these rows, so a run-time row cuts atoms. The distance of whole atoms is the
+  // same for every row: the second round, 16 rows further, is a constant step of 2 * 1024 elements, 4096 bytes.
   // CHECK-LABEL: gpu.func @rows_at_run_time
   gpu.func @rows_at_run_time(%m: memref<32x64xbf16>, %row: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     // CHECK: arith.xori
@@ -62,7 +62,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Rounds of 4 rows are not: each computes its addresses anew.
+  // Rounds of 4 rows are not whole atoms: each computes its addresses again.
   // CHECK-LABEL: gpu.func @half_atoms_at_run_time
   gpu.func @half_atoms_at_run_time(%m: memref<16x256xbf16>, %row: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     // CHECK-COUNT-4: arith.xori

@@ -1,5 +1,5 @@
-// Where a part begins. Whole swizzle patterns, such as a stage, do not change a vector's phase: they are
-// added to the address. Less than a pattern, such as a row, is added before the swizzle.
+// The start of a subtile. An offset of whole swizzle patterns, such as a stage, does not change the phase of a vector:
+// it is added to the address. A smaller offset, such as a row, is added before the swizzle.
 
 // RUN: smem-opt %s --smem-lower-copies | FileCheck %s
 

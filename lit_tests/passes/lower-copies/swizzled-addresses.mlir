@@ -1,5 +1,5 @@
-// A vector's byte offset XOR its line's: bits 7 and up of the offset, as many as the swizzle's width
-// has 16-byte units, land on bit 4. Without a swizzle, nothing is computed.
+// The swizzle XORs bits 4 and up of a vector's byte offset with bits 7 and up: 3, 2 or 1 bits for a width of 128, 64
+// or 32 bytes. Without a swizzle, nothing is computed.
 
 // RUN: smem-opt %s --smem-lower-copies | FileCheck %s
 

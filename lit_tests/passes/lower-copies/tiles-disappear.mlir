@@ -1,4 +1,4 @@
-// Nothing is left that only named tiles; the memory has one symbol, however many kernels use it.
+// Ops that only name tiles are erased. Dynamic shared memory has one symbol, which all kernels use.
 
 // RUN: smem-opt %s --smem-lower-copies | FileCheck %s
 

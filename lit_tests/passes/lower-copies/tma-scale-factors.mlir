@@ -4,7 +4,7 @@
 
 !t = !smem.tile<tensor<256x8xf8E8M0FNU>, #smem.layout<"Swizzle<0,4,3> o ((32,4,2),(4,2)):((16,4,1024),(1,512))">>
 
-// Blocks of a row follow each other in global memory: 1024 bytes at a time.
+// Blocks of a row are adjacent in global memory: one copy of 1024 bytes.
 // CHECK-LABEL: func.func @rows_of_blocks(
 // CHECK-SAME: %{{[a-z0-9]*}}: memref<?x?x32x4x4xf8E8M0FNU, strided<[?, 512, 16, 4, 1]>>, %{{[a-z0-9]*}}: index, %{{[a-z0-9]*}}: index)
 func.func @rows_of_blocks(%m: memref<?x?x32x4x4xf8E8M0FNU, strided<[?, 512, 16, 4, 1]>>, %row: index, %factor: index)
@@ -25,7 +25,7 @@ func.func @rows_of_blocks(%m: memref<?x?x32x4x4xf8E8M0FNU, strided<[?, 512, 16, 
   return
 }
 
-// It is not known that they do: each block by itself.
+// It is not known that they are adjacent: one copy of each block.
 // CHECK-LABEL: func.func @single_blocks
 // CHECK-COUNT-4: nvvm.cp.async.bulk.shared.cluster.global
 // CHECK-NOT: nvvm.cp.async.bulk.shared.cluster.global

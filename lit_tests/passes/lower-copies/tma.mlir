@@ -1,5 +1,5 @@
-// One instruction copies one box; its tensor map is a parameter behind the kernel's own. Coordinates name the
-// contiguous dimension first.
+// One instruction copies one box; its tensor map is a parameter after the kernel's own. The first coordinate is that
+// of the contiguous dimension.
 
 // RUN: smem-opt %s --smem-lower-copies | FileCheck %s
 
@@ -12,7 +12,7 @@ gpu.module @kernels {
   // CHECK-LABEL: gpu.func @a_stage
   // CHECK-SAME: %[[MAP:[a-z0-9]+]]: !llvm.ptr {smem.tensor_map = {argument = 0 : i64, box = array<i64: 128, 64>, contiguous = 1 : i64, element = "bf16", swizzle = "128B"}})
   gpu.func @a_stage(%m: !m, %step: index, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-    // One thread fetches the map.
+    // One thread prefetches the map.
     // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %{{.*}}, %c0_i32{{.*}} : i32
     // CHECK-NEXT: scf.if %[[FIRST]] {
     // CHECK-NEXT: nvvm.prefetch tensormap, %[[MAP]] : !llvm.ptr
@@ -21,7 +21,7 @@ gpu.module @kernels {
     %t = "smem.alloc"() {offset = 0 : i64} : () -> !stages
     %slot = "smem.producer_acquire"(%r, %step) : (!smem.pipeline, index) -> index
     %s = "smem.stage"(%t, %slot) : (!stages, index) -> !stage
-    // The bytes are expected before they can come, at the full mbarrier of the step.
+    // expect_tx comes before the copy, at the full mbarrier of the stage.
     // CHECK: nvvm.mbarrier.try_wait.parity
     // CHECK-NEXT: %[[SLOT:.*]] = arith.index_castui %{{.*}} : i32 to index
     // CHECK: %[[FULLS:.*]] = llvm.getelementptr %{{.*}}[65536]
@@ -74,8 +74,8 @@ gpu.module @boxes {
   }
 }
 
-// The rows of a matrix in a batch of matrices; of its columns, each is contiguous. A buffer of the function comes
-// after its parameters.
+// Rows of a column-major matrix in a batch of matrices. A buffer of the function comes after its parameters.
+//
 !batch = memref<4x?x?xbf16, strided<[?, 1, ?]>>
 !columns = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "column-major">>
 !buffer = memref<4xf32, #gpu.address_space<workgroup>>
@@ -99,8 +99,8 @@ gpu.module @batches {
   }
 }
 
-// A map's element is the tile's, also where the matrix holds f32 for tf32. Bits come as bytes, so that what the op
-// counts in i8 is an eighth. Copies of the same map share it, and another function has its own.
+// The element type of a map is that of the tile, also where the matrix holds f32 for tf32. b1 is copied as bytes, so
+// coordinates in i8 are an eighth. Copies with equal maps share one; another function has its own.
 !f32 = memref<?x?xf32, strided<[?, 1]>>
 !i8 = memref<?x?xi8, strided<[?, 1]>>
 !tf32 = !smem.tile<tensor<64x32xtf32>, #smem.swizzle<"128B", "row-major">>
@@ -140,8 +140,8 @@ gpu.module @elements {
   }
 }
 
-// A store reads from shared memory of the block itself. Groups are those of the thread; where the block's
-// size is not known, no thread fetches the map.
+// A store reads shared memory of its own CTA. Bulk groups are those of a thread. If the size of the CTA is not known,
+// no thread prefetches the map.
 gpu.module @stores {
   // CHECK-LABEL: gpu.func @store
   // CHECK-SAME: %[[MAP:[a-z0-9]+]]: !llvm.ptr
@@ -175,7 +175,7 @@ gpu.module @stores {
     gpu.return
   }
 
-  // A box has 256 rows at most: of 258, the largest part is 129.
+  // A box has 256 rows at most: the largest divisor of 258 is 129.
   // CHECK-LABEL: gpu.func @two_boxes
   // CHECK-SAME: box = array<i64: 129, 64>
   gpu.func @two_boxes(%m: !m, %step: index, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {

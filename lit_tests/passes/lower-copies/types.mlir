@@ -1,4 +1,4 @@
-// Copies to tiles of tf32, which round, and of i1, which memory holds eight to a byte.
+// Copies to tiles of tf32, which round, and of i1, of which memory holds eight in a byte.
 
 // RUN: smem-opt %s --smem-lower-copies | FileCheck %s
 
@@ -15,7 +15,7 @@ func.func @rounded(%m: memref<64x32xf32>) attributes {known_block_size = array<i
   return
 }
 
-// As it is where the tile is of f32.
+// A tile of f32 is not rounded.
 // CHECK-LABEL: func.func @as_it_is
 func.func @as_it_is(%m: memref<64x32xf32>) attributes {known_block_size = array<i32: 128, 1, 1>} {
   // CHECK-NOT: nvvm.convert
@@ -25,7 +25,7 @@ func.func @as_it_is(%m: memref<64x32xf32>) attributes {known_block_size = array<
   return
 }
 
-// Element offsets of the tile are byte offsets of memory, divided by 8; so are the tile's own.
+// Element offsets are divided by 8 for byte offsets, both in memory and in the tile.
 // CHECK-LABEL: func.func @bits
 func.func @bits(%m: memref<64x32xi8>) attributes {known_block_size = array<i32: 128, 1, 1>} {
   // CHECK: %[[C128:.*]] = arith.constant 128 : i32

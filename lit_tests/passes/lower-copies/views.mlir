@@ -1,4 +1,4 @@
-// A view's tile begins where its memref does.
+// The tile of a view begins at the address of its memref.
 
 // RUN: smem-opt %s --smem-lower-copies | FileCheck %s
 

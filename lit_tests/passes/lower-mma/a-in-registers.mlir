@@ -1,5 +1,5 @@
-// A in registers: assembly, which upstream's op has no form of. The registers pass through the fence, so
-// that nothing that makes them can move behind it.
+// A in registers: inline assembly, because upstream's op does not support it. The registers pass through the fence,
+// so that they cannot be written after it.
 
 // RUN: smem-opt %s --smem-lower-mma --canonicalize | FileCheck %s
 
@@ -17,7 +17,7 @@ func.func @registers(%a: !a, %b: i64) -> !d {
   // CHECK: %[[F4:.*]] = llvm.extractvalue %[[F]][4]
   // CHECK: %[[F7:.*]] = llvm.extractvalue %[[F]][7]
   // CHECK: %[[B1:.*]] = arith.addi %[[B]], %c128_i64 : i64
-  // Four registers each along k; there is a transpose of B, and none of A.
+  // Four registers for each K block; B has a transpose immediate, A has none.
   // CHECK: %[[D:.*]] = llvm.inline_asm has_side_effects "{\0A.reg .pred p;\0Asetp.ne.b32 p, 0, 0;\0Awgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {$0, $1, $2, $3}, {$8, $9, $10, $11}, $12, p, 1, -1, 1;\0A}", "=f,=f,=f,=f,0,1,2,3,r,r,r,r,l" {{.*}}, %[[F0]], {{.*}}, %[[F3]], %[[B]] :
   // CHECK: %[[D0:.*]] = llvm.extractvalue %[[D]][0]
   // CHECK: llvm.inline_asm has_side_effects "{{.*}}setp.ne.b32 p, 1, 0;{{.*}}p, 1, -1, 1;{{.*}}" %[[D0]], {{.*}}, %[[F4]], {{.*}}, %[[F7]], %[[B1]] :
@@ -26,7 +26,7 @@ func.func @registers(%a: !a, %b: i64) -> !d {
   return %0 : !d
 }
 
-// 128 rows: each block of 64 has its own registers of A. Of 8-bit types nothing is transposed.
+// 128 rows: each block of 64 has its own registers of A. 8-bit types have no transpose immediates.
 !d2 = !smem.fragment<tensor<128x8xf16>, #smem.in_flight>
 !a2 = !smem.fragment<tensor<128x32xf8E5M2>, #smem.a_fragment>
 // CHECK-LABEL: func.func @two_blocks
@@ -39,7 +39,7 @@ func.func @two_blocks(%a: !a2, %b: i64) -> !d2 {
   return %0 : !d2
 }
 
-// Integers have no signs to change.
+// Integers have no negation immediates.
 !di = !smem.fragment<tensor<64x8xi32>, #smem.in_flight>
 !ai = !smem.fragment<tensor<64x32xi8>, #smem.a_fragment>
 // CHECK-LABEL: func.func @integers

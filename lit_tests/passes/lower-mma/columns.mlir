@@ -1,5 +1,5 @@
-// 8 columns of 64 rows lie in 4 registers of f32 or i32, in 2 of packed f16: columns are other registers of the
-// same, and cost no instruction.
+// 8 columns of 64 rows are in 4 registers of f32 or i32, or in 2 of packed f16: columns are a subset of the registers,
+// and cost no instruction.
 
 // RUN: smem-opt %s --smem-lower-mma | FileCheck %s
 
@@ -36,7 +36,7 @@ func.func @packed(%h: !h) -> !middle {
   return %0 : !middle
 }
 
-// Two blocks of rows, each with a struct of its own.
+// Two blocks of rows, each with its own struct.
 !rows = !smem.fragment<tensor<128x16xi32>, #smem.accumulator>
 !right = !smem.fragment<tensor<128x8xi32>, #smem.accumulator>
 
@@ -52,7 +52,7 @@ func.func @rows(%c: !rows) -> !right {
   return %0 : !right
 }
 
-// 320 columns are instructions of 256 and 64: columns 192 to 320 are of both, and one instruction's again.
+// 320 columns are instructions of 256 and 64: columns 192 to 320 are in both structs, and become one.
 !two = !smem.fragment<tensor<64x320xf32>, #smem.accumulator>
 !across = !smem.fragment<tensor<64x128xf32>, #smem.accumulator>
 

@@ -1,11 +1,11 @@
-// The D of one mma as the A of the next.
+// D of one mma as A of the next.
 
 // RUN: smem-opt %s --smem-lower-mma --canonicalize | FileCheck %s
 
 !c16 = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
 !a16 = !smem.fragment<tensor<64x16xbf16>, #smem.a_fragment>
 
-// 16-bit elements stay where they are.
+// 16-bit elements are not exchanged.
 // CHECK: func.func @halves(%[[C:.*]]: !llvm.struct
 func.func @halves(%c: !c16) -> !a16 attributes {known_block_size = array<i32: 128, 1, 1>} {
   // CHECK-NOT: nvvm.shfl
@@ -20,7 +20,7 @@ func.func @halves(%c: !c16) -> !a16 attributes {known_block_size = array<i32: 12
   return %a : !a16
 }
 
-// 8-bit ones: a thread takes two pairs of 8 columns from each of two threads, and keeps its half of both.
+// 8-bit types: a thread takes two pairs of 8 columns from each of two threads, and keeps its half of each.
 // 7199 is shfl's mask for segments of 4 lanes.
 !c32 = !smem.fragment<tensor<64x32xf32>, #smem.accumulator>
 !a8 = !smem.fragment<tensor<64x32xf8E4M3FN>, #smem.a_fragment>
@@ -44,7 +44,7 @@ func.func @bytes(%c: !c32) -> !a8 attributes {known_block_size = array<i32: 128,
   return %a : !a8
 }
 
-// tf32: both of the holder's elements are taken, and one of them kept.
+// tf32: a thread takes both elements of another thread, and keeps one of them.
 !c8 = !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
 !a32 = !smem.fragment<tensor<64x8xtf32>, #smem.a_fragment>
 // CHECK-LABEL: func.func @tf32
@@ -61,7 +61,7 @@ func.func @tf32(%c: !c8) -> !a32 attributes {known_block_size = array<i32: 128, 
   return %a : !a32
 }
 
-// What a tile of f32 held is rounded where it is.
+// A fragment of f32 is rounded in place.
 !af = !smem.fragment<tensor<64x8xf32>, #smem.a_fragment>
 // CHECK: func.func @rounded(%[[A:.*]]: !llvm.struct<(i32, i32, i32, i32)>)
 func.func @rounded(%a: !af) -> !a32 attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -74,7 +74,7 @@ func.func @rounded(%a: !af) -> !a32 attributes {known_block_size = array<i32: 12
   return %r : !a32
 }
 
-// b1: each thread's bits of 32 columns in their places; words are exchanged with neighbours in two rounds.
+// b1: each thread puts its bits of 32 columns into a word; words are exchanged in the quad in two rounds.
 !i = !smem.fragment<tensor<64x256xi32>, #smem.accumulator>
 !a1 = !smem.fragment<tensor<64x256xi1>, #smem.a_fragment>
 // CHECK: func.func @bits(%[[C:.*]]: !llvm.struct
@@ -82,7 +82,7 @@ func.func @bits(%c: !i) -> !a1 attributes {known_block_size = array<i32: 128, 1,
   // CHECK: %[[C0:.*]] = llvm.extractvalue %[[C]][0]
   // CHECK: %[[SHIFT:.*]] = arith.muli %{{.*}}, %c2_i32 : i32
   // CHECK: arith.andi %[[C0]], %c1_i32 : i32
-  // Columns 8 further, and 24, are bits so much further.
+  // Columns 8 and 24 further are bits 8 and 24 further.
   // CHECK: arith.shli %{{.*}}, %c8_i32 : i32
   // CHECK: %[[LAST:.*]] = arith.shli %{{.*}}, %c25_i32 : i32
   // CHECK: arith.ori %{{.*}}, %[[LAST]] : i32

@@ -1,4 +1,4 @@
-// An f16 accumulator: two neighbouring columns share an i32 register.
+// An f16 accumulator: two adjacent columns share an i32 register.
 
 // RUN: smem-opt %s --smem-lower-mma | FileCheck %s
 
@@ -17,7 +17,7 @@ func.func @fill(%v: f16, %m: memref<64x8xf16>) attributes {known_block_size = ar
   return
 }
 
-// Widened where memory is f32; one by one where it is column-major.
+// Extended for memory of f32; stored one by one if it is column-major.
 // CHECK-LABEL: func.func @widened
 func.func @widened(%d: !d, %m: memref<64x8xf32, strided<[1, 64]>>) attributes {known_block_size = array<i32: 128, 1, 1>} {
   // CHECK: %[[PAIR:.*]] = llvm.bitcast %{{.*}} : i32 to vector<2xf16>

@@ -22,7 +22,7 @@ func.func @zero() {
   return
 }
 
-// Zero of the other sign is another value.
+// Negative zero is not the zero of llvm.mlir.zero.
 // CHECK-LABEL: func.func @minus_zero
 func.func @minus_zero() {
   // CHECK-NOT: llvm.mlir.zero

@@ -1,4 +1,4 @@
-// Fragments that loops, branches and ops of other dialects carry become structs of registers there.
+// Fragments in loops, branches and ops of other dialects become structs of registers.
 
 // RUN: smem-opt %s --smem-lower-mma | FileCheck %s
 

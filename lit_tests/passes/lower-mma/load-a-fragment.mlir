@@ -1,4 +1,4 @@
-// A from a tile: by ldmatrix where 16 bytes lie together, else element by element.
+// A from a tile: by ldmatrix where 16 bytes are contiguous, else element by element.
 
 // RUN: smem-opt %s --smem-lower-mma --canonicalize | FileCheck %s
 
@@ -6,8 +6,8 @@
 !m = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "column-major">>
 !a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
 
-// Thread t gives the address of row 16 * (t / 32) + t % 16, 16 bytes further for the upper half of a warp;
-// four matrices are the registers of one instruction.
+// Thread t passes the address of row 16 * (t / 32) + t % 16, 16 bytes further in the upper half of a warp; four
+// matrices are the registers of one instruction.
 // CHECK-LABEL: func.func @k_major
 func.func @k_major() -> !a attributes {known_block_size = array<i32: 128, 1, 1>} {
   // CHECK: %[[WARP:.*]] = arith.divui %[[T:.*]], %c32_i32 : i32
@@ -25,7 +25,7 @@ func.func @k_major() -> !a attributes {known_block_size = array<i32: 128, 1, 1>}
   // CHECK-NEXT: %[[AT:.*]] = arith.xori %[[BYTES]], %[[PHASE]] : i32
   // CHECK-NEXT: %[[P:.*]] = llvm.getelementptr %[[BASE:.*]][%[[AT]]]
   // CHECK-NEXT: nvvm.ldmatrix %[[P]] {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<row>, num = 4 : i32, shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>} : (!llvm.ptr<3>) -> !llvm.struct<(i32, i32, i32, i32)>
-  // A step along k flips the same bits for every thread.
+  // A step along k flips the same address bits for every thread.
   // CHECK: %[[AT1:.*]] = arith.xori %[[AT]], %c32_i32 : i32
   // CHECK-NEXT: %[[P1:.*]] = llvm.getelementptr %[[BASE]][%[[AT1]]]
   // CHECK-NEXT: nvvm.ldmatrix %[[P1]] {{.*}}layout = #nvvm.mma_layout<row>, num = 4 : i32
@@ -40,7 +40,7 @@ func.func @k_major() -> !a attributes {known_block_size = array<i32: 128, 1, 1>}
   return %a : !a
 }
 
-// M contiguous: transposed on the way. 16 of K are 16 lines of 128 bytes, whole patterns: one add.
+// M contiguous: ldmatrix transposes. 16 of K are 16 lines of 128 bytes, whole patterns: one add.
 // CHECK-LABEL: func.func @m_major
 func.func @m_major() -> !a attributes {known_block_size = array<i32: 128, 1, 1>} {
   // CHECK: %[[AT:.*]] = arith.xori
@@ -55,7 +55,7 @@ func.func @m_major() -> !a attributes {known_block_size = array<i32: 128, 1, 1>}
   return %a : !a
 }
 
-// 32-bit elements that are M-major: a load for each, 8 rows and 4 columns apart.
+// M-major 32-bit elements: one load each, 8 rows and 4 columns apart.
 !m32 = !smem.tile<tensor<64x8xtf32>, #smem.swizzle<"32B", "column-major">>
 !a32 = !smem.fragment<tensor<64x8xtf32>, #smem.a_fragment>
 // CHECK-LABEL: func.func @m_major_tf32
@@ -78,7 +78,7 @@ func.func @m_major_tf32() -> !a32 attributes {known_block_size = array<i32: 128,
   return %a : !a32
 }
 
-// 8-bit ones: four loads are put together for a register.
+// M-major 8-bit elements: four loads are combined to a register.
 !m8 = !smem.tile<tensor<64x32xi8>, #smem.swizzle<"64B", "column-major">>
 !a8 = !smem.fragment<tensor<64x32xi8>, #smem.a_fragment>
 // CHECK-LABEL: func.func @m_major_s8
@@ -98,8 +98,8 @@ func.func @m_major_s8() -> !a8 attributes {known_block_size = array<i32: 128, 1,
   return %a : !a8
 }
 
-// Columns 48 to 63 begin inside an atom, at a multiple of 16 bytes: as 96 bytes further.
-!part = !smem.tile<tensor<64x16xbf16>, #smem.auto>
+// Columns 48 to 63 begin inside an atom, at a multiple of 16 bytes: 96 bytes further.
+!subtile = !smem.tile<tensor<64x16xbf16>, #smem.auto>
 !narrow = !smem.fragment<tensor<64x16xbf16>, #smem.a_fragment>
 // CHECK-LABEL: func.func @part_of_an_atom
 func.func @part_of_an_atom() -> !narrow attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -110,12 +110,12 @@ func.func @part_of_an_atom() -> !narrow attributes {known_block_size = array<i32
   // CHECK-NEXT: %[[P:.*]] = llvm.getelementptr %{{.*}}[%[[SWIZZLED]]]
   // CHECK-NEXT: nvvm.ldmatrix %[[P]] {{.*}}num = 4 : i32
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !k
-  %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 48>} : (!k) -> !part
-  %r = "smem.load"(%p) : (!part) -> !narrow
+  %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 48>} : (!k) -> !subtile
+  %r = "smem.load"(%p) : (!subtile) -> !narrow
   return %r : !narrow
 }
 
-// Columns 48 to 111 begin inside an atom and leave it: matrices of 8 columns lie together still.
+// Columns 48 to 111 begin in one atom and end in another: matrices of 8 columns are still contiguous.
 !two = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
 !across = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 // CHECK-LABEL: func.func @part_of_two_atoms

@@ -1,10 +1,10 @@
-// An accumulator that goes on: from global memory and from a tile.
+// Loads of an accumulator from global memory and from a tile.
 
 // RUN: smem-opt %s --smem-lower-mma --canonicalize | FileCheck %s
 
 !c = !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
 
-// Pairs of columns are loaded together, and widened; the other is 8 rows of 8 elements further.
+// Pairs of columns are loaded together, and extended; the second pair is 8 rows of 8 elements further.
 // CHECK-LABEL: func.func @global
 func.func @global(%g: memref<64x8xf16>) -> !c attributes {known_block_size = array<i32: 128, 1, 1>} {
   // CHECK: %[[P:.*]] = llvm.getelementptr %{{.*}} : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, f16
@@ -20,7 +20,7 @@ func.func @global(%g: memref<64x8xf16>) -> !c attributes {known_block_size = arr
   return %c : !c
 }
 
-// Column by column, one by one.
+// Column-major: element by element.
 // CHECK-LABEL: func.func @columns
 func.func @columns(%g: memref<64x8xf32, strided<[1, ?]>>) -> !c attributes {known_block_size = array<i32: 128, 1, 1>} {
   // CHECK-COUNT-4: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> f32
@@ -29,8 +29,8 @@ func.func @columns(%g: memref<64x8xf32, strided<[1, ?]>>) -> !c attributes {know
   return %c : !c
 }
 
-// A tile of 16-bit elements, by ldmatrix: 16 columns, then the 8 that are left. An f16 register is a word
-// that it gives.
+// A tile of 16-bit elements, by ldmatrix: 16 columns, then the remaining 8. A word that it loads is a register of f16.
+//
 !t = !smem.tile<tensor<64x24xf16>, #smem.swizzle<"none", "row-major">>
 !h = !smem.fragment<tensor<64x24xf16>, #smem.accumulator>
 // CHECK-LABEL: func.func @matrices
@@ -45,7 +45,7 @@ func.func @matrices() -> !h attributes {known_block_size = array<i32: 128, 1, 1>
   return %c : !h
 }
 
-// bf16 is widened.
+// bf16 is extended.
 !b = !smem.tile<tensor<64x8xbf16>, #smem.swizzle<"128B", "column-major">>
 // CHECK-LABEL: func.func @widened
 func.func @widened() -> !c attributes {known_block_size = array<i32: 128, 1, 1>} {

@@ -1,4 +1,4 @@
-// Each thread of a warpgroup loads its own words: 128 of one kind follow each other.
+// Each thread of a warpgroup loads its own words: word i of the 128 threads is contiguous.
 
 // RUN: smem-opt %s --smem-lower-mma --canonicalize | FileCheck %s
 

@@ -1,11 +1,11 @@
-// The region of an smem.map is run for each element that a thread holds.
+// The region of an smem.map is copied for each element that a thread holds.
 
 // RUN: smem-opt %s --smem-lower-mma --canonicalize | FileCheck %s
 
 !c = !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
 !h = !smem.fragment<tensor<64x8xf16>, #smem.accumulator>
 
-// Each element once; what is captured from around is the same for all.
+// One copy for each element; captured values are shared.
 // CHECK: func.func @each(%[[X:.*]]: !llvm.struct<(f32, f32, f32, f32)>, %[[Y:.*]]: !llvm.struct<(f32, f32, f32, f32)>, %[[S:.*]]: f32)
 func.func @each(%x: !c, %y: !c, %s: f32) -> !c attributes {known_block_size = array<i32: 128, 1, 1>} {
   // CHECK: %[[X0:.*]] = llvm.extractvalue %[[X]][0]
@@ -81,7 +81,7 @@ func.func @places(%x: !c, %bias: memref<8xf32>) -> !h attributes {known_block_si
   return %0 : !h
 }
 
-// What is yielded need not depend on the element; and the fragment's own element may be the result.
+// The result may be independent of the element, or the element itself.
 // CHECK: func.func @constants(%[[X:.*]]: !llvm.struct<{{.*}}>, %[[S:.*]]: f32)
 func.func @constants(%x: !c, %s: f32) -> (!c, !c) attributes {known_block_size = array<i32: 128, 1, 1>} {
   // CHECK-COUNT-4: llvm.insertvalue %[[S]], %{{.*}}

@@ -1,5 +1,5 @@
-// A scale-d that is known at run time is a predicate of the first instructions along k, which alone meet
-// what the accumulator held; all others add, and are upstream's.
+// A scale-d that is known at run time is a predicate of the instructions of K block 0, which depend on the old value
+// of the accumulator. All other instructions add, and use upstream's op.
 
 // RUN: smem-opt %s --smem-lower-mma --canonicalize | FileCheck %s
 
@@ -22,7 +22,7 @@ func.func @scale_d(%a: i64, %b: i64, %c: !c, %keep: i1) -> !d {
   return %0 : !d
 }
 
-// In flight, and of two blocks of rows: each has a first instruction.
+// In flight, with two blocks of rows: each block has a first instruction.
 !d2 = !smem.fragment<tensor<128x8xf16>, #smem.in_flight>
 // CHECK-LABEL: func.func @two_blocks
 func.func @two_blocks(%a: i64, %b: i64, %c: !d2, %keep: i1) -> !d2 {

@@ -1,10 +1,10 @@
-// An operand with several descriptors: each block's step is added to its own.
+// An operand with several descriptors: the step of each MMA tile is added to its own descriptor.
 
 // RUN: smem-opt %s --smem-lower-mma | FileCheck %s
 
 !d = !smem.fragment<tensor<128x8xf32>, #smem.in_flight>
 
-// The vector that they came in is gone.
+// The vector of descriptors is erased.
 // CHECK: func.func @made_here(%[[A0:.*]]: i64, %[[A1:.*]]: i64, %[[B:.*]]: i64)
 func.func @made_here(%a0: i64, %a1: i64, %b: i64) {
   // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : i64

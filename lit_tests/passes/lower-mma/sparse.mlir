@@ -1,11 +1,11 @@
-// Sparse products: the metadata's register, and the selector of the threads whose words are read.
+// Sparse mma: the register of the metadata, and the selector of the threads whose words are read.
 
 // RUN: smem-opt %s --smem-lower-mma --canonicalize | FileCheck %s
 
 !d = !smem.fragment<tensor<64x8xf32>, #smem.in_flight>
 !e = !smem.fragment<tensor<64x96xbf16>, #smem.metadata>
 
-// Two instructions along k share a word; the third begins another.
+// Two instructions along k share a word; the third reads another.
 // CHECK: func.func @shared_words(%[[A:.*]]: i64, %[[B:.*]]: i64, %[[E:.*]]: !llvm.struct<(i32, i32)>)
 func.func @shared_words(%a: i64, %b: i64, %e: !e) -> !d {
   // CHECK: nvvm.wgmma.fence.aligned

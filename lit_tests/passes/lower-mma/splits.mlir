@@ -1,5 +1,5 @@
-// More rows than 64, or more columns than 256, are several instructions: all for one step of k, then
-// all for the next. Steps are listed block by block, along k within.
+// More than 64 rows, or more than 256 columns, are several instructions: all of one K block, then all of the next.
+// Steps are listed by MMA tiles along m/n, then along k.
 
 // RUN: smem-opt %s --smem-lower-mma | FileCheck %s
 
@@ -19,7 +19,7 @@ func.func @rows(%a: i64, %b: i64) {
   // CHECK-NEXT: %[[E0:.*]] = nvvm.wgmma.mma_async %[[A01]], %[[B1]], %[[D0]], <m = 64, n = 8, k = 16>, D[<f32>, <one>]
   // CHECK-NEXT: %[[E1:.*]] = nvvm.wgmma.mma_async %[[A11]], %[[B1]], %[[D1]], <m = 64, n = 8, k = 16>, D[<f32>, <one>]
   // CHECK-NEXT: nvvm.wgmma.commit.group.sync.aligned
-  // The fragment is a struct of the blocks' structs.
+  // The fragment is a struct of the structs of the blocks.
   // CHECK: %[[F:.*]] = llvm.insertvalue %[[E0]], %{{.*}}[0] : !llvm.struct<(struct<(f32, f32, f32, f32)>, struct<(f32, f32, f32, f32)>)>
   // CHECK: llvm.insertvalue %[[E1]], %[[F]][1]
   %0 = "smem.mma_desc"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0, 2, 512, 514>, b_steps = array<i64: 0, 128>} : (i64, i64) -> !smem.fragment<tensor<128x8xf32>, #smem.in_flight>

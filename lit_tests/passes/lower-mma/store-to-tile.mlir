@@ -1,10 +1,10 @@
-// An accumulator to a tile: by stmatrix for 16-bit elements, else in pairs of columns, or one by one.
+// Stores of an accumulator to a tile: by stmatrix for 16-bit elements, else in pairs of columns, or one by one.
 
 // RUN: smem-opt %s --smem-lower-mma --canonicalize | FileCheck %s
 
 !c24 = !smem.fragment<tensor<64x24xf32>, #smem.accumulator>
 !t24 = !smem.tile<tensor<64x24xbf16>, #smem.swizzle<"none", "row-major">>
-// 16 columns are four matrices; the 8 that are left are two.
+// 16 columns are four matrices; the remaining 8 are two.
 // CHECK-LABEL: func.func @matrices
 func.func @matrices(%c: !c24) attributes {known_block_size = array<i32: 128, 1, 1>} {
   // CHECK: %[[PAIR:.*]] = vector.from_elements
@@ -18,7 +18,7 @@ func.func @matrices(%c: !c24) attributes {known_block_size = array<i32: 128, 1, 
   return
 }
 
-// M contiguous: transposed on the way, at swizzled addresses.
+// M contiguous: stmatrix transposes, at swizzled addresses.
 !c16 = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
 !m = !smem.tile<tensor<64x16xf16>, #smem.swizzle<"128B", "column-major">>
 // CHECK-LABEL: func.func @transposed
@@ -32,7 +32,7 @@ func.func @transposed(%c: !c16) attributes {known_block_size = array<i32: 128, 1
   return
 }
 
-// f16 registers are words of stmatrix as they are.
+// Registers of f16 are operands of stmatrix without conversion.
 !h = !smem.fragment<tensor<64x16xf16>, #smem.accumulator>
 // CHECK: func.func @halves(%[[H:.*]]: !llvm.struct<(i32, i32, i32, i32)>)
 func.func @halves(%c: !h) attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -59,7 +59,7 @@ func.func @pairs(%c: !c8) attributes {known_block_size = array<i32: 128, 1, 1>} 
   return
 }
 
-// Two 8-bit elements at a time; the instruction takes the upper one first.
+// Two 8-bit elements at a time; the first operand of the conversion is the upper one.
 !f8 = !smem.tile<tensor<64x16xf8E4M3FN>, #smem.swizzle<"none", "row-major">>
 // CHECK: func.func @bytes(%[[C:.*]]: !llvm.struct
 func.func @bytes(%c: !c16) attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -74,7 +74,7 @@ func.func @bytes(%c: !c16) attributes {known_block_size = array<i32: 128, 1, 1>}
   return
 }
 
-// Unsigned integers, limited; one by one where columns are contiguous.
+// Unsigned integers are clamped; stored one by one if columns are contiguous.
 !i = !smem.fragment<tensor<64x8xi32>, #smem.accumulator>
 !u8 = !smem.tile<tensor<64x8xui8>, #smem.swizzle<"none", "column-major">>
 // CHECK: func.func @limited(%[[C:.*]]: !llvm.struct
@@ -89,7 +89,7 @@ func.func @limited(%c: !i) attributes {known_block_size = array<i32: 128, 1, 1>}
   return
 }
 
-// A stage: its start is added to the swizzled address, which no stage changes.
+// A stage: its offset is added to the swizzled address, whose phase is the same in every stage.
 !stages = !smem.tile<tensor<2x64x8xf32>, #smem.swizzle<"32B", "row-major">>
 // CHECK-LABEL: func.func @stage
 func.func @stage(%c: !c8, %s: index) attributes {known_block_size = array<i32: 128, 1, 1>} {

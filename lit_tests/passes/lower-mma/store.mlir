@@ -24,7 +24,7 @@ gpu.module @kernels {
     // CHECK: %[[ROW64:.*]] = arith.extui %[[ROW]] : i32 to i64
     // CHECK: arith.muli %[[ROW64]], %{{.*}} : i64
     // CHECK: %[[AT:.*]] = llvm.getelementptr %{{.*}} : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, f32
-    // Neighbouring columns go together: 8 bytes. 8 rows of 16 elements are 128; the next 8 columns.
+    // Adjacent columns are stored together: 8 bytes. 8 rows of 16 elements are 128 elements; then the next 8 columns.
     // CHECK: llvm.store %{{.*}}, %[[AT]] {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<1>
     // CHECK: %[[BELOW:.*]] = llvm.getelementptr %[[AT]][128] : (!llvm.ptr<1>) -> !llvm.ptr<1>, f32
     // CHECK: llvm.store %{{.*}}, %[[BELOW]] {alignment = 8 : i64} : vector<2xf32>
@@ -62,7 +62,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // In a column-major matrix, neighbouring columns are stored one by one: 16 elements of 2 bytes.
+  // In a column-major matrix, adjacent columns are stored one by one: 16 elements of 2 bytes.
   // CHECK-LABEL: gpu.func @column_major
   gpu.func @column_major(%v: f32, %m: memref<64x16xbf16, strided<[1, 64]>>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c = "smem.fill"(%v) : (f32) -> !c

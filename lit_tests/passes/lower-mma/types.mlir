@@ -48,7 +48,7 @@ func.func @integers(%a: i64, %b: i64) {
   return
 }
 
-// Upstream's op leaves `.and.popc` out, so b1 is assembly. K is 256 bits.
+// Upstream's op omits `.and.popc`, so b1 is inline assembly. K is 256 bits.
 // CHECK-LABEL: func.func @bits
 func.func @bits(%a: i64, %b: i64) {
   // CHECK: %[[A2:.*]] = arith.addi %{{.*}}, %{{.*}} : i64
@@ -69,7 +69,7 @@ func.func @modifiers(%a: i64, %b: i64) {
   return
 }
 
-// Integers have instructions of N = 32 and 48 but none of 40, which is two.
+// Integers have instructions of N = 32 and 48 but not of 40, which becomes two instructions.
 // CHECK-LABEL: func.func @cut
 func.func @cut(%a: i64, %b: i64) {
   // CHECK: nvvm.wgmma.mma_async {{.*}}, <m = 64, n = 32, k = 32>

@@ -1,5 +1,5 @@
-// Where the result is readable, its registers go through the instruction's inline assembly (each output
-// is tied to an input): nothing that reads them can move before the wait.
+// If the result is readable, its registers pass through the inline assembly of the instruction (each output is tied
+// to an input): reads of them cannot move before the wait.
 
 // RUN: smem-opt %s --smem-lower-mma | FileCheck %s
 
@@ -23,7 +23,7 @@ func.func @readable(%a: i64, %b: i64) -> f32 {
   return %2 : f32
 }
 
-// Registers in flight may not be touched: no inline assembly.
+// Registers in flight must not be accessed: no inline assembly.
 // CHECK-LABEL: func.func @in_flight
 func.func @in_flight(%a: i64, %b: i64) -> f32 {
   // CHECK: %[[D:.*]] = nvvm.wgmma.mma_async
@@ -36,8 +36,8 @@ func.func @in_flight(%a: i64, %b: i64) -> f32 {
   return %2 : f32
 }
 
-// One instruction waits; a further block's registers pass through empty assembly, which keeps its place
-// behind it.
+// One instruction waits; the registers of further blocks pass through empty assembly after it, which LLVM does not
+// move.
 // CHECK-LABEL: func.func @two_blocks
 func.func @two_blocks(%a: i64, %b: i64) {
   %0 = "smem.mma_desc"(%a, %b) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0, 512>, b_steps = array<i64: 0>} : (i64, i64) -> !d2

@@ -1,6 +1,6 @@
-// One mma: a fence, the instructions along k, a commit. The first ignores D if there is nothing to add
-// to; each next one takes the registers of the one before. What other instructions have written is pinned
-// before the fence, so that LLVM writes it there and not behind it.
+// One mma: a fence, the instructions along k, a commit. The first ignores D if there is no accumulator; each next one
+// takes the registers of the one before. Registers that other instructions have written are pinned before the fence,
+// so that LLVM writes them there and not after it.
 
 // RUN: smem-opt %s --smem-lower-mma | FileCheck %s
 
@@ -8,8 +8,8 @@
 !c = !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
 
 gpu.module @kernels {
-  // CHECK: gpu.func @product(%[[A:.*]]: i64, %[[B:.*]]: i64)
-  gpu.func @product(%a: i64, %b: i64) kernel {
+  // CHECK: gpu.func @gemm(%[[A:.*]]: i64, %[[B:.*]]: i64)
+  gpu.func @gemm(%a: i64, %b: i64) kernel {
     // CHECK: nvvm.wgmma.fence.aligned
     // CHECK-NEXT: %[[NONE:.*]] = llvm.mlir.poison : !llvm.struct<(f32, f32, f32, f32)>
     // CHECK-NEXT: %[[A1:.*]] = arith.addi %[[A]], %{{.*}} : i64
@@ -30,7 +30,7 @@ gpu.module @kernels {
     // CHECK-NEXT: nvvm.wgmma.commit.group.sync.aligned
     %c = "smem.fill"(%v) : (f32) -> !c
     %0 = "smem.mma_desc"(%a, %b, %c) {a_element = "bf16", b_element = "bf16", a_major = "k", b_major = "mn", a_steps = array<i64: 0>, b_steps = array<i64: 0>} : (i64, i64, !c) -> !d
-    // The next adds to the one in flight, with a fence of its own.
+    // The next mma adds to the one in flight, with its own fence.
     // CHECK-NEXT: nvvm.wgmma.fence.aligned
     // CHECK-NEXT: nvvm.wgmma.mma_async %{{.*}}, %{{.*}}, %[[D0]], <m = 64, n = 8, k = 16>, D[<f32>, <one>]
     // CHECK-NEXT: nvvm.wgmma.commit.group.sync.aligned

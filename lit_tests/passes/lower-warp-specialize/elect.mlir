@@ -1,5 +1,5 @@
-// A warp of each warpgroup, or of the block, elects one of its threads: the first, if none is said. A warpgroup's barrier is one of
-// the block's named barriers: 0 is that of all threads.
+// A warp of each warpgroup, or of the CTA, elects one of its threads; the default is warp 0. The barrier of a warpgroup
+// is one of the named barriers of the CTA: 0 is that of all threads.
 
 // RUN: smem-opt %s --allow-unregistered-dialect --smem-lower-warp-specialize | FileCheck %s
 
@@ -49,7 +49,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // All of it together, inside of each other.
+  // Nested ops.
   // CHECK-LABEL: gpu.func @nested
   // CHECK: nvvm.setmaxregister
   // CHECK: nvvm.elect.sync

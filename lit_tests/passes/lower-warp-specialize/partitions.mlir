@@ -1,10 +1,10 @@
-// Each partition is a branch. All lanes of a warp have the warpgroup's number from the first of them, so that the
-// compiler knows that they branch together.
+// Each partition is a branch. The number of the warpgroup is taken from the first lane of a warp, so that the compiler
+// knows that the branch is uniform.
 
 // RUN: smem-opt %s --allow-unregistered-dialect --smem-lower-warp-specialize | FileCheck %s
 
 gpu.module @kernels {
-  // 384 threads begin with 65536 / 384 = 170 registers, rounded down to 168.
+  // 384 threads start with 65536 / 384 = 170 registers, rounded down to 168.
   // CHECK-LABEL: gpu.func @registers
   gpu.func @registers() kernel attributes {known_block_size = array<i32: 384, 1, 1>} {
     // CHECK: %[[THREAD:.*]] = arith.index_cast %{{.*}} : index to i32
@@ -37,7 +37,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // What they begin with is left as it is.
+  // A number of registers that threads start with is not set again.
   // CHECK-LABEL: gpu.func @as_they_begin
   gpu.func @as_they_begin() kernel attributes {known_block_size = array<i32: 384, 1, 1>} {
     // CHECK-NOT: nvvm.setmaxregister

@@ -1,4 +1,4 @@
-// A sparse A has metadata behind the descriptors, and an A in registers has no descriptor.
+// A sparse A has metadata as an operand after the descriptors. An A in registers has no descriptor.
 
 // RUN: smem-opt %s --smem-materialize-descriptors | FileCheck %s
 

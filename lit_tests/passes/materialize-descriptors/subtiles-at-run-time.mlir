@@ -1,5 +1,5 @@
-// What a stage or a subtile adds at run time is one multiplication and one addition each, in 16-byte
-// units, at the op that uses it.
+// The run-time offset of a stage or a subtile is one multiplication and one addition, in 16-byte units, at the op
+// that uses it.
 
 // RUN: smem-opt %s --smem-materialize-descriptors | FileCheck %s
 
@@ -10,15 +10,18 @@
 !rows = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !d = !smem.fragment<tensor<64x128xf32>, #smem.in_flight>
 
-// A stage of A is 128 * 128 bytes, 1024 units; so is one of B. A row of A is 8 units. The row does not
-// change in the loop and is added first: outside, once loop-invariant code motion has run.
+// A stage of A is 128 * 128 bytes, 1024 units; so is one of B. A row of A is 8 units. The row is loop-invariant
+// and added first, so that loop-invariant code motion can move the addition out of the loop. A is K-major,
+// 0x4000004000010000; B is N-major, LBO 8192 to the next 64 columns, 0x4000004002000000.
 // CHECK: func.func @stage_and_row(%[[ROW:.*]]: index, %{{.*}}: index)
 func.func @stage_and_row(%row: index, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // CHECK: %[[A_BITS:.*]] = arith.ori
+  // CHECK: %[[A_CONSTANT:.*]] = arith.constant 4611686293305360384 : i64
+  // CHECK-NEXT: %[[A_BITS:.*]] = arith.ori %{{.*}}, %[[A_CONSTANT]] : i64
   // CHECK-NEXT: %[[A:.*]] = llvm.inline_asm "", "=l,0" %[[A_BITS]]
-  // CHECK: %[[B_BITS:.*]] = arith.ori
+  // CHECK: %[[B_CONSTANT:.*]] = arith.constant 4611686293338849280 : i64
+  // CHECK-NEXT: %[[B_BITS:.*]] = arith.ori %{{.*}}, %[[B_CONSTANT]] : i64
   // CHECK-NEXT: %[[B:.*]] = llvm.inline_asm "", "=l,0" %[[B_BITS]]
   %a = "smem.alloc"() {offset = 0 : i64} : () -> !ta
   %b = "smem.alloc"() {offset = 65536 : i64} : () -> !tb
@@ -44,12 +47,15 @@ func.func @stage_and_row(%row: index, %n: index) {
   return
 }
 
-// Static offsets are part of the address: row 64 is 64 * 128 bytes, stage 2 is 2 * 16384.
+// Static offsets are added to the address: row 64 is 64 * 128 bytes, stage 2 is 2 * 16384.
 // CHECK-LABEL: func.func @static
 func.func @static(%b: !b) {
   // CHECK: %[[TILE:.*]] = llvm.getelementptr %{{.*}}[40960] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
-  // CHECK: %[[A_BITS:.*]] = arith.ori
+  // CHECK: %[[A_CONSTANT:.*]] = arith.constant 4611686293305360384 : i64
+  // CHECK-NEXT: %[[A_BITS:.*]] = arith.ori %{{.*}}, %[[A_CONSTANT]] : i64
   // CHECK-NEXT: %[[A:.*]] = llvm.inline_asm "", "=l,0" %[[A_BITS]]
+  // CHECK: llvm.getelementptr %{{.*}}[98304] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+  // CHECK: arith.constant 4611686293338849280 : i64
   %a = "smem.alloc"() {offset = 0 : i64} : () -> !ta
   %bt = "smem.alloc"() {offset = 65536 : i64} : () -> !tb
   %c2 = arith.constant 2 : index
@@ -62,16 +68,19 @@ func.func @static(%b: !b) {
   return
 }
 
-// A column of a K-major A lies within an atom: column 16 is 32 bytes, 2 units, further. Where an offset
-// may lead to the next atom, the division says which, the remainder where in it.
+// A column of a K-major A is inside an atom: column 16 is 32 bytes, 2 units, further. If an offset may lead to
+// another atom, the quotient is the number of the atom and the remainder the column in it. B is N-major in four atoms
+// of 16 columns and 8 rows, 256 bytes each: SBO 256, LBO 512, 0xc000001000200000.
 !wide = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
 !slice = !smem.tile<tensor<64x16xbf16>, #smem.auto>
 !bslice = !smem.tile<tensor<16x64xbf16>, #smem.swizzle<"32B", "row-major">>
 // CHECK: func.func @columns(%[[K:.*]]: index)
 func.func @columns(%k: index) {
-  // CHECK: %[[A_BITS:.*]] = arith.ori
+  // CHECK: %[[A_CONSTANT:.*]] = arith.constant 4611686293305360384 : i64
+  // CHECK-NEXT: %[[A_BITS:.*]] = arith.ori %{{.*}}, %[[A_CONSTANT]] : i64
   // CHECK-NEXT: %[[A:.*]] = llvm.inline_asm "", "=l,0" %[[A_BITS]]
-  // CHECK: arith.ori
+  // CHECK: %[[B_CONSTANT:.*]] = arith.constant -4611685949705814016 : i64
+  // CHECK-NEXT: arith.ori %{{.*}}, %[[B_CONSTANT]] : i64
   %a = "smem.alloc"() {offset = 0 : i64} : () -> !wide
   %b = "smem.alloc"() {offset = 65536 : i64} : () -> !bslice
   // CHECK: "smem.subtile"

@@ -1,16 +1,16 @@
-// A part that begins inside an atom and leaves it: each instruction reads 16 columns, and those lie in one
-// atom or another.
+// A subtile that begins inside an atom and ends in another: each instruction reads 16 columns, which are all in one
+// of the atoms.
 
 // RUN: smem-opt %s --smem-materialize-descriptors | FileCheck %s
 
-// 128 columns are two atoms of 64; the second begins 64 rows of 128 bytes on, 8192 bytes, 512 units.
+// 128 columns are two atoms of 64; the second begins 64 rows of 128 bytes further: 8192 bytes, 512 units.
 !t = !smem.tile<tensor<64x128xbf16>, #smem.swizzle<"128B", "row-major">>
-!part = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!subtile = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !b = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 
 // Columns 48 to 111: 96 bytes into the first atom, and then columns 64, 80 and 96 at 0, 2 and 4 units of the
-// second, 512 - 6 from the first block. The descriptor is that of any other part.
+// second, 512 - 6 units from the first MMA tile. The descriptor is that of any other subtile.
 // CHECK-LABEL: func.func @static
 func.func @static() {
   // CHECK: %[[TILE:.*]] = llvm.getelementptr %{{.*}}[96] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
@@ -21,12 +21,12 @@ func.func @static() {
   // CHECK: "smem.mma_desc"(%[[A]], %{{.*}}) {a_element = "bf16", a_major = "k", a_steps = array<i64: 0, 506, 508, 510>, b_element
   %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
   %b = "smem.alloc"() {offset = 16384 : i64} : () -> !b
-  %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 48>} : (!t) -> !part
-  %d = "smem.mma"(%p, %b) : (!part, !b) -> !d
+  %p = "smem.subtile"(%t) {static_offsets = array<i64: 0, 48>} : (!t) -> !subtile
+  %d = "smem.mma"(%p, %b) : (!subtile, !b) -> !d
   return
 }
 
-// Two blocks at a run-time column k: the second lies in the atom of k + 16. Each has a descriptor: column
+// Two MMA tiles at a run-time column k: the second is in the atom of k + 16. Each has its own descriptor: column
 // k % 64 in its atom, divided by 8 for units, and k / 64 atoms of 512 units.
 !two = !smem.tile<tensor<64x32xbf16>, #smem.auto>
 !btwo = !smem.tile<tensor<32x64xbf16>, #smem.swizzle<"128B", "row-major">>
@@ -59,11 +59,11 @@ func.func @run_time(%k: index) {
   return
 }
 
-// Starts of parts of parts add up, run-time and static ones: k, j and 16.
+// Starts of nested subtiles are added, run-time and static ones: k, j and 16.
 !outer = !smem.tile<tensor<64x96xbf16>, #smem.auto>
 !inner = !smem.tile<tensor<64x80xbf16>, #smem.auto>
-// CHECK: func.func @part_of_a_part(%[[K:.*]]: index, %[[J:.*]]: index)
-func.func @part_of_a_part(%k: index, %j: index) {
+// CHECK: func.func @subtile_of_a_subtile(%[[K:.*]]: index, %[[J:.*]]: index)
+func.func @subtile_of_a_subtile(%k: index, %j: index) {
   // CHECK: %[[K64:.*]] = arith.index_cast %[[K]] : index to i64
   // CHECK-NEXT: %[[J64:.*]] = arith.index_cast %[[J]] : index to i64
   // CHECK-NEXT: %[[SUM:.*]] = arith.addi %[[K64]], %[[J64]] : i64

@@ -1,6 +1,6 @@
-// A view's memory begins where the host compiler says. At a multiple of the swizzle's pattern, the base
-// offset is 0; at a multiple of 128 bytes, it is bits 7 and up of the address, as many as the pattern
-// has lines: 3, 2 or 1 bits for 128, 64 and 32 bytes.
+// The host compiler places the memory of a view. If it is at a multiple of the swizzle pattern, the base offset is 0;
+// at a multiple of 128 bytes, it is bits 7 and up of the address, one for each bit of the number of lines of the
+// pattern: 3, 2 or 1 bits for 128, 64 and 32 bytes.
 
 // RUN: smem-opt %s --smem-materialize-descriptors | FileCheck %s
 
@@ -47,21 +47,21 @@ func.func @base_offset_128B(%w: !w) {
   return
 }
 
-// The phase is the root's, wherever a part begins.
-// CHECK-LABEL: func.func @base_offset_of_a_part
-!part = !smem.tile<tensor<64x16xbf16>, #smem.auto>
-!bpart = !smem.tile<tensor<16x64xbf16>, #smem.swizzle<"none", "row-major">>
-func.func @base_offset_of_a_part(%w: !w) {
+// The base offset of a subtile is that of its view.
+// CHECK-LABEL: func.func @base_offset_of_a_subtile
+!subtile = !smem.tile<tensor<64x16xbf16>, #smem.auto>
+!bsubtile = !smem.tile<tensor<16x64xbf16>, #smem.swizzle<"none", "row-major">>
+func.func @base_offset_of_a_subtile(%w: !w) {
   // CHECK: %[[START:.*]] = llvm.getelementptr %[[MEMORY:.*]][32] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
   // CHECK-NEXT: llvm.ptrtoint %[[START]]
-  // CHECK: %[[ROOT:.*]] = llvm.inttoptr
-  // CHECK-NEXT: %[[ADDRESS:.*]] = llvm.ptrtoint %[[ROOT]]
+  // CHECK: %[[VIEW:.*]] = llvm.inttoptr
+  // CHECK-NEXT: %[[ADDRESS:.*]] = llvm.ptrtoint %[[VIEW]]
   // CHECK-NEXT: %[[C7:.*]] = arith.constant 7 : i64
   // CHECK-NEXT: arith.shrui %[[ADDRESS]], %[[C7]] : i64
   %a = "smem.view"(%w) {alignment = 256 : i64} : (!w) -> !b128
-  %p = "smem.subtile"(%a) {static_offsets = array<i64: 0, 16>} : (!b128) -> !part
-  %b = "smem.alloc"() {offset = 0 : i64} : () -> !bpart
-  %d = "smem.mma"(%p, %b) : (!part, !bpart) -> !d
+  %p = "smem.subtile"(%a) {static_offsets = array<i64: 0, 16>} : (!b128) -> !subtile
+  %b = "smem.alloc"() {offset = 0 : i64} : () -> !bsubtile
+  %d = "smem.mma"(%p, %b) : (!subtile, !bsubtile) -> !d
   return
 }
 
@@ -89,7 +89,7 @@ func.func @base_offset_32B(%w: !w) {
   return
 }
 
-// Without a swizzle there is no pattern: any 16 bytes will do.
+// Without a swizzle there is no pattern: any multiple of 16 bytes is allowed.
 // CHECK-LABEL: func.func @no_swizzle
 func.func @no_swizzle(%w: !w) {
   // CHECK: %[[A_BITS:.*]] = arith.ori

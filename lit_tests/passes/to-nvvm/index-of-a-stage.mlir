@@ -1,4 +1,4 @@
-// A loop carries no tile, but the index of a stage of one alloc, and a selection gives one.
+// Loops and selections pass the index of a stage instead of a tile.
 
 // RUN: smem-opt %s --smem-to-nvvm | FileCheck %s
 

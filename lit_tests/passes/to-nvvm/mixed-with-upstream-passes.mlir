@@ -1,4 +1,4 @@
-// Ours and upstream's in one pipeline: canonicalized before, made LLVM after, nested in gpu.module.
+// Passes of smem and of upstream in one pipeline: canonicalization before, conversion to LLVM after, in gpu.module.
 
 // RUN: smem-opt %{examples}/matmul.mlir --pass-pipeline='builtin.module(canonicalize,cse,smem-to-nvvm{max-swizzle=64},gpu.module(canonicalize,cse,expand-strided-metadata,lower-affine,convert-scf-to-cf,convert-vector-to-llvm,convert-gpu-to-nvvm{index-bitwidth=64},convert-nvvm-to-llvm,reconcile-unrealized-casts))' | FileCheck %s
 

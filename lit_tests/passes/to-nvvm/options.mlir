@@ -1,4 +1,4 @@
-// The pipeline's options reach the passes that they are for.
+// The options of the pipeline are passed to its passes.
 
 // RUN: smem-opt %s --smem-to-nvvm | FileCheck %s --check-prefix=PLAIN
 // RUN: smem-opt %s --smem-to-nvvm='max-swizzle=32 reserved-bytes=4096' | FileCheck %s --check-prefix=OPTIONS
@@ -12,7 +12,7 @@ gpu.module @kernels {
   // OPTIONS: smem.shared_bytes = 20480 : i32
   // Swizzle 32B, SBO 256: 0xc000001000010000.
   // OPTIONS: arith.constant -4611685949707845632 : i64
-  // LIMIT: needs 16384 bytes of shared memory for its tiles, but a block has 8192
+  // LIMIT: needs 16384 bytes of shared memory for its tiles, but a CTA has 8192
   gpu.func @kernel(%m: memref<64x64xbf16>)
       kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     // expected-remark@+1 {{layout Swizzle<3,4,3> o (64,64):(64,1) was chosen}}

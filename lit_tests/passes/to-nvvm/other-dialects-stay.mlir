@@ -1,4 +1,4 @@
-// A module without tiles comes out as it went in, ops that nobody knows included.
+// A module without tiles is not changed, even if it has unregistered ops.
 
 // RUN: smem-opt %s --allow-unregistered-dialect -o %t.before
 // RUN: smem-opt %s --allow-unregistered-dialect --smem-to-nvvm | diff %t.before -

@@ -1,5 +1,5 @@
-// A whole kernel: one warpgroup loads by TMA, the other multiplies and stores by TMA. Nothing of smem is left
-// but what describes the tensor maps, one for each matrix.
+// A whole kernel: one warpgroup loads by TMA, the other multiplies and stores by TMA. Of smem, only the
+// attributes of the tensor maps are left, one for each matrix.
 
 // RUN: smem-opt %s --smem-to-nvvm | FileCheck %s
 
@@ -10,7 +10,7 @@
 !done = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 
 gpu.module @kernels {
-  // CHECK: gpu.func @product(%arg0: memref<?x?xbf16, strided<[?, 1]>>, %arg1: memref<?x?xbf16, strided<[?, 1]>>, %arg2: memref<?x?xbf16, strided<[?, 1]>>, %arg3: index
+  // CHECK: gpu.func @gemm(%arg0: memref<?x?xbf16, strided<[?, 1]>>, %arg1: memref<?x?xbf16, strided<[?, 1]>>, %arg2: memref<?x?xbf16, strided<[?, 1]>>, %arg3: index
   // CHECK-SAME: %[[A:[a-z0-9]+]]: !llvm.ptr {smem.tensor_map = {argument = 0 : i64, box = array<i64: 64, 64>, contiguous = 1 : i64, element = "bf16", swizzle = "128B"}}
   // CHECK-SAME: %[[B:[a-z0-9]+]]: !llvm.ptr {smem.tensor_map = {argument = 1 : i64,
   // CHECK-SAME: %[[C:[a-z0-9]+]]: !llvm.ptr {smem.tensor_map = {argument = 2 : i64, box = array<i64: 64, 32>, contiguous = 1 : i64, element = "bf16", swizzle = "64B"}})
@@ -20,6 +20,12 @@ gpu.module @kernels {
   // CHECK-NEXT: nvvm.prefetch tensormap, %[[C]]
   // CHECK: nvvm.fence.mbarrier.init
   // CHECK: gpu.barrier
+  // A and B are 64x64 with swizzle 128B, SBO 1024. A is K-major: 0x4000004000010000. B is N-major, one atom wide,
+  // so it has no LBO: 0x4000004000000000.
+  // CHECK: %[[A_BITS:.*]] = arith.constant 4611686293305360384 : i64
+  // CHECK-NEXT: arith.ori %{{.*}}, %[[A_BITS]] : i64
+  // CHECK: %[[B_BITS:.*]] = arith.constant 4611686293305294848 : i64
+  // CHECK-NEXT: arith.ori %{{.*}}, %[[B_BITS]] : i64
   // CHECK: nvvm.setmaxregister decrease 40
   // CHECK: nvvm.elect.sync
   // CHECK: scf.for
@@ -46,7 +52,7 @@ gpu.module @kernels {
   // CHECK: nvvm.cp.async.bulk.wait_group 0 {read}
   // CHECK-NOT: "smem.
   // CHECK-NOT: !smem.
-  gpu.func @product(%A: !matrix, %B: !matrix, %C: !matrix, %steps: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+  gpu.func @gemm(%A: !matrix, %B: !matrix, %C: !matrix, %steps: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index

@@ -1,1 +1,1 @@
-"""What is computed with fragments in registers, and how these move in and out of them."""
+"""Lowerings of ops on fragments in registers: conversions, elementwise functions, loads and stores."""

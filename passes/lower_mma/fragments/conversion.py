@@ -1,13 +1,11 @@
-"""The D of one mma as the A of another: elements are converted, and exchanged within quads.
+"""D of one mma as A of another: elements are converted, and exchanged within quads.
 
 The four threads of a quad hold 8 columns of a row of D, two each (PTX ISA 9.7.15.5.1.1, figures of D). In
-A's figures a thread holds 32 bits in a row, so only 16-bit types stay where they are.
+the figures of A, a thread holds 32 bits of a row, so only 16-bit types need no exchange.
 """
 
-from collections.abc import Callable
-from typing import Any
-
 from ....dialect.bindings import ir
+from ....dialect.irtypes import Type, Value
 from ....dialect.ops import ConvertOp
 from ....dialect.ops.mma_rules import operand_element
 from ....dialect.types import is_a_fragment, tensor_of
@@ -21,13 +19,14 @@ from ..typed import TypedOp
 from .lowerings import FRAGMENTS
 from .pairs import Pair, as_register
 
-#: Both elements that a thread holds of 8 columns of a row, by 8 columns and by the row (0 or 8 further).
+#: The two elements that a thread holds of 8 columns of a row: for each 8 columns, those of its row and of
+#: the row 8 below.
 _Pairs = list[list[Pair]]
 
 
 @FRAGMENTS.of(ConvertOp)
-def lower_convert(typed: TypedOp, target: MmaTarget) -> Any:
-    """The multiplicand that an `smem.convert` makes."""
+def lower_convert(typed: TypedOp, target: MmaTarget) -> Value:
+    """Return the A fragment of an `smem.convert`."""
     value, source, result = typed.op.source, typed.type_of("source"), typed.result
     thread = typed.thread()
     if is_a_fragment(source):
@@ -45,8 +44,8 @@ def lower_convert(typed: TypedOp, target: MmaTarget) -> Any:
     return of_words(words)
 
 
-def _rows(value: Any, source: Any) -> list[_Pairs]:
-    """The pairs of each 64 rows."""
+def _rows(value: Value, source: Type) -> list[_Pairs]:
+    """Return the pairs of each block of 64 rows."""
     registers = registers_of(source)
     rows: dict[int, _Pairs] = {}
     for position, scalars in registers.scalars(value):
@@ -58,31 +57,31 @@ def _rows(value: Any, source: Any) -> list[_Pairs]:
 
 
 class _Quad:
-    """The four threads that share rows."""
+    """The four threads that hold the same rows."""
 
-    def __init__(self, thread: Any) -> None:
-        #: The thread's place among them.
-        self.place = I32(thread) % 4
+    def __init__(self, thread: Value) -> None:
+        #: The number of the thread in the quad, 0 to 3.
+        self.lane = I32(thread) % 4
 
-    def take(self, value: Any, place: Any) -> Any:
-        """The i32 `value` of the thread at a place."""
-        return self._shuffle("idx", value, place.value)
+    def take(self, value: Value, lane: I32) -> Value:
+        """Return the i32 `value` of the thread with a number."""
+        return self._shuffle("idx", value, lane.value)
 
-    def swap(self, value: Any, distance: int) -> Any:
-        """The i32 `value` of the thread whose place differs by that bit."""
+    def swap(self, value: Value, distance: int) -> Value:
+        """Return the i32 `value` of the thread whose number differs in the bit `distance`."""
         return self._shuffle("bfly", value, emit.constant(distance, emit.i32()))
 
-    def choose(self, condition: Any, yes: Any, no: Any) -> Any:
-        """`yes` where a condition holds, `no` elsewhere."""
+    def choose(self, condition: Value, yes: Value, no: Value) -> Value:
+        """Return `yes` in threads where a condition holds, `no` in others."""
         return emit.value("arith.select", (condition, yes, no), yes.type)
 
-    def has(self, bit: int) -> Any:
-        """Whether the thread's place has that bit (i1)."""
-        return emit.has_bit(self.place.value, bit)
+    def has(self, bit: int) -> Value:
+        """Return whether the number of the thread has that bit (i1)."""
+        return emit.has_bit(self.lane.value, bit)
 
-    def _shuffle(self, kind: str, value: Any, lane: Any) -> Any:
+    def _shuffle(self, kind: str, value: Value, lane: Value) -> Value:
         everyone = emit.constant(-1, emit.i32())
-        # PTX ISA, shfl.sync: segments of 4 lanes (mask 28 in bits 8-12), any lane of them (31).
+        # PTX ISA, shfl.sync: segments of 4 lanes (mask 28 in bits 8-12), any lane of a segment (31).
         segment = emit.constant(28 << 8 | 31, emit.i32())
         return emit.value(
             "nvvm.shfl.sync",
@@ -92,32 +91,29 @@ class _Quad:
         )
 
 
-_Make = Callable[[_Pairs, Any, _Quad], list[Any]]
-
-
-def _halves(pairs: _Pairs, kept: Any, quad: _Quad) -> list[Any]:
-    """16-bit types: a register is a pair."""
+def _halves(pairs: _Pairs, kept: Type, quad: _Quad) -> list[Value]:
+    """16-bit types: a register holds a pair."""
     return [as_register(pair.stored(kept)) for both in pairs for pair in both]
 
 
-def _words(pairs: _Pairs, kept: Any, quad: _Quad) -> list[Any]:
-    """tf32: column q and q + 4 of a row belong to the thread at place q."""
+def _words(pairs: _Pairs, kept: Type, quad: _Quad) -> list[Value]:
+    """tf32: thread q of the quad holds columns q and q + 4 of a row."""
     odd = quad.has(1)
     found = []
     for further in (0, 4):
-        holder = quad.place // 2 + further // 2
+        holder = quad.lane // 2 + further // 2
         for pair in pairs[0]:
             first, second = (quad.take(emit.to_tf32(element), holder) for element in pair.elements)
             found.append(quad.choose(odd, second, first))
     return found
 
 
-def _bytes(pairs: _Pairs, kept: Any, quad: _Quad) -> list[Any]:
-    """8-bit types: columns 4q to 4q + 3 of 16 belong to the thread at place q."""
+def _bytes(pairs: _Pairs, kept: Type, quad: _Quad) -> list[Value]:
+    """8-bit types: thread q of the quad holds columns 4q to 4q + 3 of 16."""
     selector = quad.choose(
         quad.has(2), emit.constant(0x7632, emit.i32()), emit.constant(0x5410, emit.i32())
     )
-    holder = quad.place % 2 * 2
+    holder = quad.lane % 2 * 2
     found = []
     for near, far in zip(pairs[::2], pairs[1::2], strict=True):
         for lower, upper in zip(near, far, strict=True):
@@ -131,11 +127,11 @@ def _bytes(pairs: _Pairs, kept: Any, quad: _Quad) -> list[Any]:
     return found
 
 
-def _bits(pairs: _Pairs, kept: Any, quad: _Quad) -> list[Any]:
-    """b1: bits 32q to 32q + 31 of 128 belong to the thread at place q."""
-    shift = quad.place * 2
+def _bits(pairs: _Pairs, kept: Type, quad: _Quad) -> list[Value]:
+    """b1: thread q of the quad holds bits 32q to 32q + 31 of 128."""
+    shift = quad.lane * 2
     upper, odd = quad.has(2), quad.has(1)
-    found: list[Any] = [None] * A_FRAGMENT_REGISTERS
+    found: list[Value] = [None] * A_FRAGMENT_REGISTERS
     for half in (0, 1):
         words = [
             _gathered([both[half] for both in pairs[i : i + 4]], shift)
@@ -148,9 +144,9 @@ def _bits(pairs: _Pairs, kept: Any, quad: _Quad) -> list[Any]:
     return found
 
 
-def _gathered(pairs: list[Pair], shift: I32) -> Any:
-    """The bits that a thread has of 32 columns, in their places; those of others are 0."""
-    word: Any = None
+def _gathered(pairs: list[Pair], shift: I32) -> Value:
+    """Return a word with the bits that a thread has of 32 columns; the bits of other threads are 0."""
+    word: Value = None
     for i, pair in enumerate(pairs):
         for j, element in enumerate(pair.elements):
             bit = emit.binary("shli", emit.binary("andi", element, 1), 8 * i + j)
@@ -158,12 +154,15 @@ def _gathered(pairs: list[Pair], shift: I32) -> Any:
     return emit.binary("shli", word, shift.value)
 
 
-def _merged(quad: _Quad, condition: Any, distance: int, near: Any, far: Any) -> Any:
-    """Of two words, the one that the thread keeps, with the bits that its neighbour has of it."""
+def _merged(quad: _Quad, condition: Value, distance: int, near: Value, far: Value) -> Value:
+    """Keep one of two words, chosen by a condition, and OR the bits of it that another thread has.
+
+    The other thread keeps the other word, because its condition is the opposite.
+    """
     kept = quad.choose(condition, far, near)
     given = quad.choose(condition, near, far)
     return emit.value("arith.ori", (kept, quad.swap(given, distance)), emit.i32())
 
 
-def _bitcast(value: Any, type_: Any) -> Any:
+def _bitcast(value: Value, type_: Type) -> Value:
     return emit.value("llvm.bitcast", (value,), type_)

@@ -1,8 +1,7 @@
-"""Accumulators that are filled, and functions of their elements."""
-
-from typing import Any
+"""Fills of accumulators, and elementwise functions of them."""
 
 from ....dialect.bindings import ir
+from ....dialect.irtypes import Op, Value
 from ....dialect.ops import FillOp, MapOp
 from ....dialect.ops.map import nested
 from ....ir import emit
@@ -17,8 +16,8 @@ from .pairs import Pair
 
 
 @FRAGMENTS.of(FillOp)
-def lower_fill(typed: TypedOp, target: MmaTarget) -> Any:
-    """The fragment with the same value in every register."""
+def lower_fill(typed: TypedOp, target: MmaTarget) -> Value:
+    """Return the fragment with the same value in every register."""
     value, registers = typed.op.value, target.registers(typed.result)
     owner = value.owner
     if not isinstance(owner, ir.Block) and owner.operation.name == "arith.constant":
@@ -35,8 +34,8 @@ def lower_fill(typed: TypedOp, target: MmaTarget) -> Any:
 
 
 @FRAGMENTS.of(MapOp)
-def lower_map(typed: TypedOp, target: MmaTarget) -> Any:
-    """The fragment whose elements the op's region computes, one copy of it for each."""
+def lower_map(typed: TypedOp, target: MmaTarget) -> Value:
+    """Return the fragment whose elements are computed by copies of the op's region."""
     op, registers = typed.op, target.registers(typed.result)
     inputs = [target.registers(type_) for type_ in typed.type_of("inputs")]
     thread = typed.thread()
@@ -47,14 +46,14 @@ def lower_map(typed: TypedOp, target: MmaTarget) -> Any:
     positions = _Positions(thread, registers.warp_rows) if positioned else None
     made = []
     operands = zip(*(r.scalars(v) for r, v in zip(inputs, op.inputs, strict=True)), strict=True)
-    for subtiles in operands:
-        position = subtiles[0][0]
+    for blocks in operands:
+        position = blocks[0][0]
         first_row, first_column, columns = registers.blocks[position]
-        found: list[Any] = []
+        found: list[Value] = []
         for i in range(0, columns // 2, 2):
             pairs = [
                 Pair.held(r.accumulator, scalars, i).elements
-                for r, (_, scalars) in zip(inputs, subtiles, strict=True)
+                for r, (_, scalars) in zip(inputs, blocks, strict=True)
             ]
             results = []
             for j in (0, 1):
@@ -69,25 +68,25 @@ def lower_map(typed: TypedOp, target: MmaTarget) -> Any:
 
 
 class _Positions:
-    """The row and column of each of a thread's elements, as index values; each is made once."""
+    """The rows and columns of a thread's elements, as index values; each is emitted once."""
 
-    def __init__(self, thread: Any, warp_rows: int) -> None:
+    def __init__(self, thread: Value, warp_rows: int) -> None:
         self._start = FragmentAccess(2, warp_rows=warp_rows).start(I32(thread) % WARPGROUP)
-        self._made: dict[tuple[int, int], Any] = {}
+        self._made: dict[tuple[int, int], Value] = {}
 
-    def at(self, row: int, column: int) -> list[Any]:
-        """The values `row` and `column` further than the thread's first element."""
+    def at(self, row: int, column: int) -> list[Value]:
+        """Return the position `row` rows and `column` columns after the thread's first element."""
         return [self._index(0, row), self._index(1, column)]
 
-    def _index(self, dim: int, further: int) -> Any:
+    def _index(self, dim: int, further: int) -> Value:
         if (dim, further) not in self._made:
             value = (self._start[dim] + further).value
             self._made[dim, further] = emit.cast_index(value, ir.IndexType.get())
         return self._made[dim, further]
 
 
-def _run(ops: list[Any], values: dict[Any, Any]) -> Any:
-    """A copy of a region's ops with values in place of its arguments; the element that it yields."""
+def _run(ops: list[Op], values: dict[Value, Value]) -> Value:
+    """Emit a copy of a region's ops with values for its arguments; return the element that it yields."""
     *body, end = ops
     for op in body:
         copy = op.clone()

@@ -1,8 +1,7 @@
-"""Fragments loaded from a tile, or from global memory."""
-
-from typing import Any
+"""Loads of fragments from a tile or from global memory."""
 
 from ....dialect.bindings import ir
+from ....dialect.irtypes import Op, Type, Value
 from ....dialect.ops import LoadOp
 from ....dialect.ops.mma_rules import operand_element
 from ....dialect.types import TileType, is_a_fragment, is_metadata, shape_of, tensor_of
@@ -22,15 +21,15 @@ from ....layout.instruction import instruction_k
 from ..registers import Registers, extract, of_words, struct_of, word_count
 from ..target import MmaTarget
 from ..typed import TypedOp
+from .element_pointers import ElementPointers, GlobalPointers, TilePointers
 from .lowerings import FRAGMENTS
 from .matrices import MATRIX_COLUMNS, matrix_attributes
 from .pairs import Pair, vector_of
-from .places import MatrixPlaces, Places, TilePlaces
 
 
 @FRAGMENTS.of(LoadOp)
-def lower_load(typed: TypedOp, target: MmaTarget) -> Any:
-    """The fragment that an `smem.load` loads."""
+def lower_load(typed: TypedOp, target: MmaTarget) -> Value:
+    """Return the fragment of an `smem.load`."""
     op, fragment, thread = typed.op, typed.result, typed.thread()
     source = op.source
     if is_metadata(fragment):
@@ -39,26 +38,30 @@ def lower_load(typed: TypedOp, target: MmaTarget) -> Any:
         return _load_a_fragment(op, source, thread, target.rows(shape_of(fragment)[0]))
     registers = target.registers(fragment)
     if isinstance(source.type, TileType):
-        places: Places = TilePlaces(op, source, accumulator_access, thread, registers.warp_rows)
+        pointers: ElementPointers = TilePointers(
+            op, source, accumulator_access, thread, registers.warp_rows
+        )
         held = tensor_of(source.type).element_type
     else:
-        places = MatrixPlaces(source, thread, registers.warp_rows)
+        pointers = GlobalPointers(source, thread, registers.warp_rows)
         held = source.type.element_type
-    return _load_accumulator(registers, tensor_of(fragment).element_type, held, places)
+    return _load_accumulator(registers, tensor_of(fragment).element_type, held, pointers)
 
 
-def _load_accumulator(registers: Registers, element: Any, held: Any, places: Places) -> Any:
-    subtiles = []
+def _load_accumulator(
+    registers: Registers, element: Type, held: Type, pointers: ElementPointers
+) -> Value:
+    structs = []
     for position, (first_row, first_column, columns) in enumerate(registers.blocks):
-        if places.access.matrices:
-            pairs = _matrix_pairs(first_row, first_column, columns, held, places)
+        if pointers.access.matrices:
+            pairs = _matrix_pairs(first_row, first_column, columns, held, pointers)
         else:
             pairs = [
                 _pair(
                     first_row + accumulator_row(i),
                     first_column + accumulator_column(i),
                     held,
-                    places,
+                    pointers,
                 )
                 for i in range(0, columns // 2, 2)
             ]
@@ -67,65 +70,74 @@ def _load_accumulator(registers: Registers, element: Any, held: Any, places: Pla
             for pair in pairs
             for register in Pair.loaded(pair, element).registers(registers.accumulator)
         )
-        subtiles.append(struct_of(registers.block_type(position), held_in))
-    return registers.join(subtiles)
+        structs.append(struct_of(registers.block_type(position), held_in))
+    return registers.join(structs)
 
 
-def _pair(row: int, column: int, held: Any, places: Places) -> Any:
-    """Two neighbours in a row, as a vector of what memory holds."""
+def _pair(row: int, column: int, held: Type, pointers: ElementPointers) -> Value:
+    """Return two adjacent elements of a row, as a vector of the element type in memory."""
     pair, size = vector_of(held), held.width // 8
-    if places.access.vector == 2:
-        return _load(places.pointer(row, column), pair, 2 * size)
-    singles = [_load(places.pointer(row, column + j), held, size) for j in (0, 1)]
+    if pointers.access.vector == 2:
+        return _load(pointers.pointer(row, column), pair, 2 * size)
+    singles = [_load(pointers.pointer(row, column + j), held, size) for j in (0, 1)]
     return emit.value("vector.from_elements", singles, pair)
 
 
-def _matrix_pairs(row: int, column: int, columns: int, held: Any, places: Places) -> list[Any]:
-    """The pairs of 64 rows, by `ldmatrix`."""
-    pairs: list[Any] = []
+def _matrix_pairs(
+    row: int, column: int, columns: int, held: Type, pointers: ElementPointers
+) -> list[Value]:
+    """Return the pairs of 64 rows, loaded by `ldmatrix`."""
+    pairs: list[Value] = []
     for further in range(0, columns, MATRIX_COLUMNS):
         count = min(columns - further, MATRIX_COLUMNS) // 4
         words = _load_matrices(
-            places.pointer(row, column + further), count, places.access.transposed
+            pointers.pointer(row, column + further), count, pointers.access.transposed
         )
         pairs += [emit.value("llvm.bitcast", (word,), vector_of(held)) for word in words]
     return pairs
 
 
-def _load_a_fragment(op: Any, tile: Any, thread: Any, rows: int) -> Any:
-    """Loads A: four registers a thread for each K of an instruction, of `rows` rows, and 64 rows."""
+def _load_a_fragment(op: Op, tile: Value, thread: Value, rows: int) -> Value:
+    """Load A: four registers of a thread for each 64 rows and each K of an instruction.
+
+    Args:
+        op: the load.
+        tile: the tile.
+        thread: the index of the thread in its CTA (i32).
+        rows: rows of an instruction.
+    """
     m, columns = shape_of(tile.type)
-    places = TilePlaces(op, tile, a_fragment_access, thread, rows_of_warp(rows))
+    pointers = TilePointers(op, tile, a_fragment_access, thread, rows_of_warp(rows))
     element = operand_element(tile.type)
-    words: list[Any] = []
+    words: list[Value] = []
     for row in first_rows(m, rows):
         for column in range(0, columns, instruction_k(element)):
-            if places.access.matrices:
+            if pointers.access.matrices:
                 words += _load_matrices(
-                    places.pointer(row, column), A_FRAGMENT_REGISTERS, places.access.transposed
+                    pointers.pointer(row, column), A_FRAGMENT_REGISTERS, pointers.access.transposed
                 )
                 continue
             for register in range(A_FRAGMENT_REGISTERS):
                 at = (row + 8 * (register % 2), column + element.unit * (register // 2))
-                words.append(_load_word(*at, element.bits, places))
+                words.append(_load_word(*at, element.bits, pointers))
     return of_words(words)
 
 
-def _load_word(row: int, column: int, bits: int, places: Places) -> Any:
-    """One register of A, of as many loads as it needs."""
-    step = places.access.vector
-    i32, subtile = emit.i32(), ir.IntegerType.get_signless(bits * step)
+def _load_word(row: int, column: int, bits: int, pointers: ElementPointers) -> Value:
+    """Load one register of A, by one load or several."""
+    step = pointers.access.vector
+    i32, narrow = emit.i32(), ir.IntegerType.get_signless(bits * step)
     word = None
     for i in range(0, 32 // bits, step):
-        loaded = _load(places.pointer(row, column + i), subtile, bits * step // 8)
-        if subtile != i32:
+        loaded = _load(pointers.pointer(row, column + i), narrow, bits * step // 8)
+        if narrow != i32:
             loaded = emit.binary("shli", emit.value("arith.extui", (loaded,), i32), i * bits)
         word = loaded if word is None else emit.value("arith.ori", (word, loaded), i32)
     return word
 
 
-def _load_matrices(pointer: Any, count: int, transposed: bool) -> list[Any]:
-    """`ldmatrix` of so many matrices: a register each."""
+def _load_matrices(pointer: Value, count: int, transposed: bool) -> list[Value]:
+    """Emit an `ldmatrix` of `count` matrices; return a register for each."""
     i32 = emit.i32()
     several = f"!llvm.struct<({', '.join(['i32'] * count)})>"
     result = ir.Type.parse(several) if count > 1 else i32
@@ -139,8 +151,8 @@ def _load_matrices(pointer: Any, count: int, transposed: bool) -> list[Any]:
     return [extract(loaded, i, i32) for i in range(count)] if count > 1 else [loaded]
 
 
-def _load_metadata(source: Any, count: int, thread: Any) -> Any:
-    """Each thread's words of metadata, from memref<M / 64 x words x 128 x i32>."""
+def _load_metadata(source: Value, count: int, thread: Value) -> Value:
+    """Load each thread's words of metadata from memref<M / 64 x words x 128 x i32>."""
     i64 = emit.i64()
     lane = emit.value("arith.extui", ((I32(thread) % WARPGROUP).value,), i64)
     strides = [stride_value(source, dim, i64) for dim in range(3)]
@@ -158,7 +170,7 @@ def _load_metadata(source: Any, count: int, thread: Any) -> Any:
     return of_words(words)
 
 
-def _load(pointer: Any, type_: Any, alignment: int) -> Any:
+def _load(pointer: Value, type_: Type, alignment: int) -> Value:
     return emit.value(
         "llvm.load", (pointer,), type_, alignment=ir.IntegerAttr.get(emit.i64(), alignment)
     )

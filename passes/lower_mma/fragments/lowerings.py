@@ -1,7 +1,7 @@
-"""How ops on fragments are lowered: each file of this folder adds those that it is about."""
+"""The lowerings of ops on fragments; each file of this folder registers its own."""
 
 from ....ir.lowerings import Lowerings
 
-#: Called with a `TypedOp` and the `MmaTarget`, at the op's place. They give the value that takes the
-#: place of the op's result; None for an op without one.
+#: Functions of a `TypedOp` and the `MmaTarget`, called with the insertion point at the op. They return
+#: the value that replaces the result of the op; None for an op without a result.
 FRAGMENTS = Lowerings()

@@ -1,72 +1,72 @@
-"""Two neighbours in a row of an accumulator: from registers and back, and as memory holds them."""
+"""Pairs of adjacent elements of an accumulator, converted between registers and memory."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from ....dialect.bindings import ir
+from ....dialect.irtypes import Type, Value
 from ....ir import emit
 from ....layout import Accumulator
 from ....layout.accumulators import ACC_F16
 
-#: The numbers that 8-bit integers can be.
+#: The least and the greatest value of 8-bit integers.
 _LIMITS = {"i8": (-128, 127), "si8": (-128, 127), "ui8": (0, 255)}
 
 
-def vector_of(element: Any) -> Any:
-    """`vector<2xelement>`."""
+def vector_of(element: Type) -> Type:
+    """Return the type `vector<2xelement>`."""
     return ir.VectorType.get([2], element)
 
 
 class Pair:
-    """Two elements of an accumulator's type; the first is the one further left.
+    """Two elements of an accumulator in adjacent columns, the left one first.
 
-    They are at hand as a vector or one by one; the other form is made when it is asked for.
+    They are given as a vector or as two values; the other form is emitted on first use.
     """
 
-    def __init__(self, vector: Any = None, elements: Sequence[Any] = ()) -> None:
+    def __init__(self, vector: Value = None, elements: Sequence[Value] = ()) -> None:
         self._vector = vector
         self._elements = tuple(elements)
 
     @classmethod
-    def held(cls, accumulator: Accumulator, registers: Sequence[Any], i: int) -> "Pair":
-        """A thread's elements i and i + 1, of all its registers of a block."""
+    def held(cls, accumulator: Accumulator, registers: Sequence[Value], i: int) -> "Pair":
+        """Return elements i and i + 1 of a thread, given all its registers of a block."""
         if accumulator is not ACC_F16:
             return cls(elements=registers[i : i + 2])
         return cls(emit.value("llvm.bitcast", (registers[i // 2],), vector_of(ir.F16Type.get())))
 
     @classmethod
-    def loaded(cls, vector: Any, element: Any) -> "Pair":
-        """Two elements from a vector that memory held, as elements of the type `element`."""
+    def loaded(cls, vector: Value, element: Type) -> "Pair":
+        """Return two elements loaded as a vector, converted to the type `element`."""
         if vector.type.element_type != element:
             vector = emit.value("arith.extf", (vector,), vector_of(element))
         return cls(vector)
 
     @property
-    def vector(self) -> Any:
-        """Both as a vector."""
+    def vector(self) -> Value:
+        """The elements as a vector."""
         if self._vector is None:
             type_ = vector_of(self._elements[0].type)
             self._vector = emit.value("vector.from_elements", self._elements, type_)
         return self._vector
 
     @property
-    def elements(self) -> tuple[Any, ...]:
-        """One after the other."""
+    def elements(self) -> tuple[Value, ...]:
+        """The elements as two values."""
         if not self._elements:
-            self._elements = _subtiles(self._vector)
+            self._elements = _split(self._vector)
         return self._elements
 
     @property
-    def type(self) -> Any:
+    def type(self) -> Type:
         """The MLIR type of an element."""
         return self._elements[0].type if self._elements else self._vector.type.element_type
 
-    def registers(self, accumulator: Accumulator) -> list[Any]:
-        """The registers of an accumulator that hold them: two, or one for f16."""
+    def registers(self, accumulator: Accumulator) -> list[Value]:
+        """Return the registers of an accumulator that hold the elements: two, or one for f16."""
         return [as_register(self.vector)] if accumulator is ACC_F16 else list(self.elements)
 
-    def stored(self, element: Any) -> Any:
-        """Both as memory holds them, converted to its element type: a vector, or an i16 of 8-bit
+    def stored(self, element: Type) -> Value:
+        """Return the elements converted to the element type in memory: a vector, or an i16 for 8-bit
         types."""
         if str(element) in _LIMITS:
             return _packed_integers(self.elements, *_LIMITS[str(element)])
@@ -77,32 +77,32 @@ class Pair:
         name = "arith.truncf" if self.type.width > element.width else "arith.extf"
         return emit.value(name, (self.vector,), vector_of(element))
 
-    def stored_each(self, element: Any) -> tuple[Any, ...]:
-        """What `stored` gives, one by one."""
+    def stored_each(self, element: Type) -> tuple[Value, ...]:
+        """Return the elements of `stored` as two values."""
         if self.type == element:
             return self.elements
         both = self.stored(element)
         if isinstance(both.type, ir.VectorType):
-            return _subtiles(both)
+            return _split(both)
         i8 = ir.IntegerType.get_signless(8)
-        subtiles = (both, emit.binary("shrui", both, 8))
-        return tuple(emit.value("arith.trunci", (subtile,), i8) for subtile in subtiles)
+        shifted = (both, emit.binary("shrui", both, 8))
+        return tuple(emit.value("arith.trunci", (word,), i8) for word in shifted)
 
 
-def as_register(vector: Any) -> Any:
-    """A vector of 32 bits as an i32."""
+def as_register(vector: Value) -> Value:
+    """Return a vector of 32 bits as an i32."""
     return emit.value("llvm.bitcast", (vector,), emit.i32())
 
 
-def _subtiles(vector: Any) -> tuple[Any, ...]:
+def _split(vector: Value) -> tuple[Value, ...]:
     return emit.extracted(vector, 0), emit.extracted(vector, 1)
 
 
-def _packed_floats(pair: Pair, element: Any) -> Any:
-    """Two 8-bit floats as an i16; what exceeds them becomes their largest (`.satfinite`)."""
+def _packed_floats(pair: Pair, element: Type) -> Value:
+    """Return two 8-bit floats as an i16; larger values become the largest finite one (`.satfinite`)."""
     f32 = ir.F32Type.get()
     elements = pair.elements if pair.type == f32 else Pair.loaded(pair.vector, f32).elements
-    # The instruction takes the upper half first.
+    # The first operand of the instruction becomes the upper half.
     return emit.value(
         "nvvm.convert.f32x2.to.f8x2",
         (elements[1], elements[0]),
@@ -113,8 +113,8 @@ def _packed_floats(pair: Pair, element: Any) -> Any:
     )
 
 
-def _packed_integers(elements: Sequence[Any], least: int, most: int) -> Any:
-    """Two 8-bit integers as an i16; what exceeds them becomes their least or largest."""
+def _packed_integers(elements: Sequence[Value], least: int, most: int) -> Value:
+    """Return two 8-bit integers as an i16; values outside their range are clamped to it."""
     narrow = []
     for value in elements:
         kept = emit.binary("minsi", emit.binary("maxsi", value, least), most)

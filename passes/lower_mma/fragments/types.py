@@ -1,27 +1,30 @@
-"""Fragment types become LLVM types, wherever fragments flow."""
+"""Conversion of fragment types to LLVM types."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
 
 from ....dialect.bindings import ir
 from ....dialect.diagnostics import Invalid
+from ....dialect.irtypes import Module, Op, Type, Value
 from ....dialect.types import FragmentType
 from ....ir.errors import OpError
 from ....ir.walk import walk
 
-Convert = Callable[[Any], Any]
+#: From a fragment type to its LLVM type.
+Convert = Callable[[Type], Type]
 
 
-def convert_types(module: Any, register_type: Convert) -> None:
-    """Gives every fragment in a module its LLVM type, wherever it flows: results and block arguments
-    of any op and signatures of functions, so that the host's dialects carry it on.
+def convert_types(module: Module, register_type: Convert) -> None:
+    """Convert the type of every fragment in a module to its LLVM type.
+
+    Results and block arguments of all ops, and signatures of functions, are converted, so that ops of
+    other dialects can pass fragments on.
 
     Args:
         module: the module.
-        register_type: from a fragment type to the LLVM type of what stands for it.
+        register_type: from a fragment type to the LLVM type that replaces it.
 
     Raises:
-        OpError: if an op that is none of ours has a fragment that no registers can hold.
+        OpError: if an op of another dialect has a fragment that no registers can hold.
     """
 
     for op in walk(module):
@@ -36,17 +39,17 @@ def convert_types(module: Any, register_type: Convert) -> None:
             raise OpError(op, str(error)) from None
 
 
-def _convert_values(values: Any, register_type: Convert) -> None:
+def _convert_values(values: Iterable[Value], register_type: Convert) -> None:
     for value in values:
         if isinstance(value.type, FragmentType):
             value.set_type(register_type(value.type))
 
 
-def _converted(type_: Any, register_type: Convert) -> Any:
+def _converted(type_: Type, register_type: Convert) -> Type:
     return register_type(type_) if isinstance(type_, FragmentType) else type_
 
 
-def _convert_signature(function: Any, register_type: Convert) -> None:
+def _convert_signature(function: Op, register_type: Convert) -> None:
     signature = function.attributes["function_type"].value
     if not isinstance(signature, ir.FunctionType):
         return

@@ -1,1 +1,1 @@
-"""`tcgen05`: accumulators are in tensor memory, and one thread starts the mma of a warpgroup."""
+"""`tcgen05`: accumulators are in tensor memory, and one thread issues the mma of a warpgroup."""

@@ -1,15 +1,13 @@
-"""Accumulators of tcgen05 that are read by columns: those are loaded where they are taken, so that a
-thread never holds all of them."""
+"""Accumulators of tcgen05 that are read by columns: each group of columns is loaded where it is used, so
+that a thread never holds the whole accumulator."""
 
-from typing import Any
-
-from ....dialect.ops import AnyMma, ColumnsOp
+from ....dialect.ops import AnyMma, ColumnsOp, WaitOp
 from ....ir.walk import holds
 
 
-def is_read_by_columns(wait: Any) -> bool:
-    """Whether the result of an `smem.wait` is used by `smem.columns` alone, of the same block, before
-    another product could write where it is."""
+def is_read_by_columns(wait: WaitOp) -> bool:
+    """Whether the result of an `smem.wait` is used only by `smem.columns` of the same basic block, before
+    another mma could overwrite its tensor memory."""
     operation = wait.operation
     users = [use.owner for use in wait.result.uses]
     block = operation.block

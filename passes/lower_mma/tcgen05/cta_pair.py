@@ -1,20 +1,19 @@
-"""Two blocks of a cluster that multiply together: who they are, and how their warpgroups meet."""
-
-from typing import Any
+"""CTA pairs: the ranks of the two CTAs, and the synchronisation of their warpgroups."""
 
 from ....dialect.bindings import ir
+from ....dialect.irtypes import Value
 from ....ir import emit
 
-#: Arrivals of a meeting: one of each block.
-MEETING_ARRIVALS = 2
+#: Arrivals at the mbarrier of a synchronisation: one of each CTA.
+PAIR_ARRIVALS = 2
 
 
 class CtaPair:
-    """The pair that a block belongs to: ranks 2i and 2i + 1 of the cluster, next to each other along x.
+    """The pair that a CTA belongs to: ranks 2i and 2i + 1 of the cluster, adjacent along x.
 
     Attributes:
-        is_even: whether the block has the even rank, and starts the mma of both (i1).
-        mask: the mask of both blocks (i16).
+        is_even: whether the CTA has the even rank, and issues the mma of the pair (i1).
+        mask: the mask of both CTAs (i16).
     """
 
     def __init__(self) -> None:
@@ -26,15 +25,15 @@ class CtaPair:
         mask = emit.value("arith.shli", (both, emit.binary("subi", rank, odd)), emit.i32())
         self.mask = emit.value("arith.trunci", (mask,), ir.IntegerType.get_signless(16))
 
-    def meet(self, barrier: Any) -> None:
-        """Emits that this thread, and the one of the other block that does the same, wait for each
-        other: all that either has done or seen before, the other has seen then.
+    def synchronize(self, barrier: Value) -> None:
+        """Emit a synchronisation of this thread with the corresponding thread of the other CTA.
 
-        Each arrives at its own mbarrier first. So the other's next arrival cannot come before that, and
-        nobody counts phases.
+        Memory operations before it, of either thread, are visible to both after it. Each thread arrives
+        at the mbarrier of its own CTA first, so the next arrival of the other thread cannot come earlier,
+        and no phase has to be counted.
 
         Args:
-            barrier: the mbarrier, at the same place in both blocks, of `MEETING_ARRIVALS`.
+            barrier: an mbarrier with `PAIR_ARRIVALS`, at the same address in both CTAs.
         """
         scope = ir.Attribute.parse("#nvvm.mem_scope<cluster>")
         state = emit.value("nvvm.mbarrier.arrive", (barrier,), emit.i64(), scope=scope)

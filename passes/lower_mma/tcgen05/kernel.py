@@ -1,16 +1,18 @@
-"""Kernels whose accumulators are in tensor memory, and what their mma add to."""
+"""Kernels whose accumulators are in tensor memory, and these accumulators."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ....dialect.bindings import ir
+from ....dialect.irtypes import Type, Value
+from ....dialect.ops import TensorMemoryOp
 from ....dialect.types import is_in_flight, shape_of
 from ....ir import emit
 from ....ir.tensor_memory import COLUMN_BYTES, columns_of, place_of
 from ....layout.instruction import INSTRUCTION_K_BYTES
 from ....layout.wgmma import INSTRUCTION_M
 from ..registers import Registers
-from ..scale_d import scaled
+from ..scale_d import split_scale_d
 from ..typed import TypedOp
 from .tensor_memory import TensorMemory, pointer
 
@@ -22,60 +24,62 @@ class Kernel:
         memory: the tensor memory.
     """
 
-    def __init__(self, op: Any, rows: Callable[[int], int]) -> None:
-        """Puts the allocation in the place of the `smem.tensor_memory`.
+    def __init__(self, op: TensorMemoryOp, rows: Callable[[int], int]) -> None:
+        """Replace an `smem.tensor_memory` by the allocation.
 
         Args:
             op: the `smem.tensor_memory`.
-            rows: from the rows of a product to those of its instructions.
+            rows: from the rows of an mma to those of its instructions.
         """
         self._rows, self._used = rows, 0
         with ir.InsertionPoint(op), op.location:
             self.memory = TensorMemory(op)
         op.operation.erase()
 
-    def begin(self, fragment: Any, registers: Registers, held: Any) -> Any:
-        """Emits the beginning of an accumulator; its address (i32).
+    def begin(self, fragment: Type, registers: Registers, held: Value) -> Value:
+        """Emit the initialisation of an accumulator; return its address (i32).
 
         Args:
             fragment: its type.
             registers: its registers.
-            held: what is in it at first, in registers; None for nothing.
+            held: its initial value in registers; None if it is not initialised.
         """
         address = self._columns(fragment)
         if held is not None:
-            # An mma on the columns' last accumulator may be under way, if nobody waited for it.
+            # An mma on the previous accumulator in these columns may be in flight, if there was no wait.
             self.memory.wait()
             self.memory.store(address, registers, held)
         return address
 
-    def sum_of(self, typed: TypedOp, registers: Registers) -> "Sum":
-        """What an mma adds to: its accumulator, or one that begins here.
+    def accumulator_of(self, typed: TypedOp, registers: Registers) -> "MmaAccumulator":
+        """Return the accumulator of an mma: its operand, or a new one.
 
         Args:
             typed: the mma.
-            registers: the result's registers, once it is loaded.
+            registers: the registers of the result, once it is loaded.
         """
-        accumulator, keep = scaled(typed.op.accumulator)
-        had = typed.type_of("accumulator")
-        if had is not None and is_in_flight(had):
+        accumulator, keep = split_scale_d(typed.op.accumulator)
+        type_ = typed.type_of("accumulator")
+        if type_ is not None and is_in_flight(type_):
             address = accumulator
         else:
             address = self.begin(typed.result, registers, accumulator)
-        return Sum(address, accumulator is not None, keep)
+        return MmaAccumulator(address, accumulator is not None, keep)
 
-    def a_of(self, fragment: Any, words: list[Any]) -> list[Any]:
-        """Emits the stores of an A to tensor memory; the address of each instruction's share (i32), by
-        rows, then along K.
+    def a_of(self, fragment: Type, words: list[Value]) -> list[Value]:
+        """Emit the stores of an A fragment to tensor memory.
 
         Args:
             fragment: its type.
             words: its registers, by blocks of 64 rows, then along K.
+
+        Returns:
+            The address (i32) of each MMA tile, by rows, then along K.
         """
         address, m = self._columns(fragment), shape_of(fragment)[0]
         rows, blocks = self._rows(m), m // INSTRUCTION_M
         each = len(words) // blocks
-        # The mma that read it before may be under way.
+        # The mma that read these columns before may be in flight.
         self.memory.wait()
         of_blocks = [words[i * each : (i + 1) * each] for i in range(blocks)]
         self.memory.store_a(address, of_blocks, rows)
@@ -86,28 +90,28 @@ class Kernel:
             for at in range(0, each * 2, step)
         ]
 
-    def _columns(self, fragment: Any) -> Any:
-        """The address of the columns that are next."""
+    def _columns(self, fragment: Type) -> Value:
+        """Return the address of the next free columns."""
         address = emit.binary("addi", self.memory.first, self._used)
         self._used += columns_of(fragment)
         return address
 
 
-class Sum(NamedTuple):
-    """An accumulator in tensor memory that a product adds to.
+class MmaAccumulator(NamedTuple):
+    """An accumulator in tensor memory that an mma adds to.
 
     Attributes:
         address: its address (i32).
-        holds: whether it holds something before.
-        keep: whether that counts (i1), if it is given at run time; else None.
+        is_initialised: whether it has a value before the mma.
+        keep: whether the mma adds to that value (i1), if this is known at run time only; else None.
     """
 
-    address: Any
-    holds: bool
-    keep: Any
+    address: Value
+    is_initialised: bool
+    keep: Value
 
-    def places(self, registers: Registers) -> list[Any]:
-        """Pointers to what each instruction computes."""
+    def pointers(self, registers: Registers) -> list[Value]:
+        """Return a pointer to the columns that each instruction writes."""
         return [
             pointer(
                 emit.binary(
@@ -117,9 +121,11 @@ class Sum(NamedTuple):
             for row, column, _ in registers.instructions
         ]
 
-    def adds(self, k: int) -> Any:
-        """Whether the instructions of a step along K add (i1): only the first meet what the accumulator
-        held before."""
+    def adds(self, k: int) -> Value:
+        """Return whether the instructions of a K block add to the accumulator (i1).
+
+        Only those of K block 0 depend on its value before the mma.
+        """
         if k == 0 and self.keep is not None:
             return self.keep
-        return emit.constant(bool(k) or self.holds, ir.IntegerType.get_signless(1))
+        return emit.constant(bool(k) or self.is_initialised, ir.IntegerType.get_signless(1))

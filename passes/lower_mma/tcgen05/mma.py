@@ -1,10 +1,9 @@
-"""The mma, the accumulators that begin, and the waits of kernels with tensor memory."""
-
-from typing import Any
+"""Lowerings of mma, waits, and fills and columns of accumulators, to `tcgen05`."""
 
 from ....dialect.bindings import ir
 from ....dialect.caching import cached_in_context
-from ....dialect.ops import ColumnsOp, FillOp, MmaDescOp, MmaDescSpOp, WaitOp
+from ....dialect.irtypes import Attribute, Context, Value
+from ....dialect.ops import ColumnsOp, DescriptorMma, FillOp, MmaDescOp, MmaDescSpOp, WaitOp
 from ....dialect.types import FragmentType, is_in_flight, shape_of
 from ....ir import emit
 from ....ir.errors import OpError
@@ -20,49 +19,57 @@ from .tensor_memory import pointer
 
 
 @LOWERINGS.of(MmaDescOp, MmaDescSpOp)
-def lower_tcgen05(typed: TypedOp, target: Tcgen05Target) -> Any:
-    """Emits the instructions of one mma, which one thread of the warpgroup starts; the accumulator's
-    address.
+def lower_tcgen05(typed: TypedOp, target: Tcgen05Target) -> Value:
+    """Emit the instructions of one mma, which one thread of the warpgroup issues.
+
+    Returns:
+        The address of the accumulator (i32).
 
     Raises:
-        OpError: for an N that no instruction has.
+        OpError: if no instruction has that N.
     """
-    op, registers, steps = typed.op, target.registers(typed.result), target.steps
+    op, registers, descriptors = typed.op, target.registers(typed.result), target.descriptors
     kernel, a_type = target.kernel_of(op), typed.type_of("a")
-    form, in_registers = qualifiers_of(op, registers.accumulator), isinstance(a_type, FragmentType)
-    kind = next(k for k in target.arch.kinds if k.multiplies(form.a, form.b) and not k.scales)
+    qualifiers = qualifiers_of(op, registers.accumulator)
+    in_registers = isinstance(a_type, FragmentType)
+    kind = next(
+        k for k in target.arch.kinds if k.multiplies(qualifiers.a, qualifiers.b) and not k.scales
+    )
     function = function_of(op)
-    b = steps.of_blocks(op, "b", function)
+    b = descriptors.of_mma_tiles(op, "b", function)
     if in_registers:
         a = kernel.a_of(a_type, words_of(op.a, word_count(a_type)))
     else:
-        a = steps.of_a(op, registers, function)
-    sum_ = kernel.sum_of(typed, registers)
+        a = descriptors.of_a(op, registers, function)
+    accumulator = kernel.accumulator_of(typed, registers)
     across, k_blocks = registers.across, registers.k_blocks(op)
     with kernel.memory.issued():
         if in_registers:
             a = [pointer(address) for address in a]
-        places = sum_.places(registers)
+        outputs = accumulator.pointers(registers)
         for k in range(k_blocks):
-            adds = sum_.adds(k)
+            adds = accumulator.adds(k)
             for i, (_, _, n) in enumerate(registers.instructions):
                 row, column = divmod(i, across)
-                described = _instruction(op, form, kind, registers.rows, n)
-                instruction = emit.constant(described, emit.i32())
+                bits = _instruction(op, qualifiers, kind, registers.rows, n)
+                instruction = emit.constant(bits, emit.i32())
                 first, second = a[row * k_blocks + k], b[column * k_blocks + k]
                 emit.op(
                     "nvvm.tcgen05.mma",
-                    (places[i], first, second, instruction, adds),
+                    (outputs[i], first, second, instruction, adds),
                     ctaGroup=kernel.memory.group,
                     **_attributes(ir.Context.current, kind.name),
                 )
-    return sum_.address
+    return accumulator.address
 
 
 @LOWERINGS.of(WaitOp)
-def lower_wait(typed: TypedOp, target: Tcgen05Target) -> Any:
-    """Emits the wait for the warpgroup's mma, and the loads of the result; its registers, or its address
-    where it stays in tensor memory."""
+def lower_wait(typed: TypedOp, target: Tcgen05Target) -> Value:
+    """Emit the wait for the warpgroup's mma, and the loads of the result.
+
+    Returns:
+        The registers of the result; its address if it stays in tensor memory.
+    """
     op = typed.op
     memory = target.kernel_of(op).memory
     memory.wait(op.pending.value)
@@ -71,8 +78,8 @@ def lower_wait(typed: TypedOp, target: Tcgen05Target) -> Any:
 
 
 @LOWERINGS.of(ColumnsOp)
-def lower_columns_in_place(typed: TypedOp, target: Tcgen05Target) -> Any:
-    """Emits the loads of some of the columns of an accumulator that has stayed in tensor memory."""
+def lower_columns_in_place(typed: TypedOp, target: Tcgen05Target) -> Value:
+    """Emit the loads of some columns of an accumulator that has stayed in tensor memory."""
     op = typed.op
     if op.fragment.type != emit.i32():
         return lower_columns(typed, target)
@@ -82,54 +89,54 @@ def lower_columns_in_place(typed: TypedOp, target: Tcgen05Target) -> Any:
 
 
 @LOWERINGS.of(FillOp)
-def lower_fill_in_place(typed: TypedOp, target: Tcgen05Target) -> Any:
-    """Emits the beginning of an accumulator in flight; its address."""
+def lower_fill_in_place(typed: TypedOp, target: Tcgen05Target) -> Value:
+    """Emit the initialisation of an accumulator in flight; return its address."""
     filled = lower_fill(typed, target)
     if not is_in_flight(typed.result):
         return filled
     return target.kernel_of(typed.op).begin(typed.result, target.registers(typed.result), filled)
 
 
-def _instruction(op: Any, form: MmaQualifiers, kind: Kind, m: int, n: int) -> int:
-    """The instruction descriptor, as a signed number of 32 bits.
+def _instruction(op: DescriptorMma, qualifiers: MmaQualifiers, kind: Kind, m: int, n: int) -> int:
+    """Return the instruction descriptor, as a signed number of 32 bits.
 
     Raises:
         OpError: if there is no such instruction.
     """
     descriptor = InstructionDescriptor(
         kind,
-        form.a,
-        form.b,
+        qualifiers.a,
+        qualifiers.b,
         m * op.ctas,
         n,
-        str(form.accumulator),
-        form.a_major == "mn",
-        form.b_major == "mn",
-        form.sign("a") < 0,
-        form.sign("b") < 0,
-        "satfinite" in form.modifiers,
+        str(qualifiers.accumulator),
+        qualifiers.a_major == "mn",
+        qualifiers.b_major == "mn",
+        qualifiers.sign("a") < 0,
+        qualifiers.sign("b") < 0,
+        "satfinite" in qualifiers.modifiers,
     )
     return checked_bits(op, descriptor)
 
 
-def checked_bits(op: Any, descriptor: InstructionDescriptor) -> int:
-    """The bits of an instruction descriptor of an mma, as a signed number.
+def checked_bits(op: DescriptorMma, descriptor: InstructionDescriptor) -> int:
+    """Return the bits of an instruction descriptor, as a signed number of 32 bits.
 
     Raises:
-        OpError: if no instruction is that; it is reported at `op`.
+        OpError: at `op`, if there is no such instruction.
     """
     try:
         descriptor.check(op.ctas)
     except ValueError as error:
-        raise OpError(op, f"is no instruction: {error}") from None
+        raise OpError(op, f"is not an instruction: {error}") from None
     bits = descriptor.encode()
     return bits - (1 << 32) if bits >> 31 else bits
 
 
 @cached_in_context
-def _attributes(context: Any, kind: str) -> dict[str, Any]:
+def _attributes(context: Context, kind: str) -> dict[str, Attribute]:
     return {
         "kind": ir.Attribute.parse(f"#nvvm.tcgen05_mma_kind<{kind}>", context),
-        # D, A, B, the instruction and whether it adds; no scale of D, no mask of lanes.
+        # D, A, B, instruction descriptor, enable-input-d; no scale-input-d, no disable-output-lane.
         "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1, 1, 1, 1, 0, 0], context),
     }

@@ -1,16 +1,13 @@
-"""Tensor memory of a kernel: allocated, waited for, released; accumulators stored to it and loaded."""
+"""Tensor memory of a kernel: allocation, waits, release; stores and loads of accumulators."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from ....dialect.bindings import ir
-from ....dialect.ops import warpgroup_barrier
+from ....dialect.irtypes import Attribute, Value
+from ....dialect.ops import TensorMemoryOp, warpgroup_barrier
 from ....dialect.ops.pipeline import MBARRIER_BYTES
-from ....dialect.ops.tensor_memory import (
-    ADDRESS_BYTES,
-    LEAST_COLUMNS,
-)
+from ....dialect.ops.tensor_memory import ADDRESS_BYTES, LEAST_COLUMNS
 from ....ir import emit
 from ....ir.cluster import cluster_barrier
 from ....ir.i32 import I32
@@ -23,13 +20,13 @@ from ....layout.fragments import WARPGROUP, first_rows
 from ....layout.transfer import WARP
 from ....layout.wgmma import INSTRUCTION_M
 from ..registers import Registers, struct_of
-from .cta_pair import MEETING_ARRIVALS, CtaPair
+from .cta_pair import PAIR_ARRIVALS, CtaPair
 
-#: Columns that one access in the shape 16x256b moves, times a power of two up to 32.
+#: An access in the shape 16x256b moves 8 columns, times a power of two up to 32.
 _ACCESS_COLUMNS, _MOST_ACCESSES = 8, 32
 
-#: The selector of `prmt` that puts the low halves of two words in one: a column of tensor memory holds
-#: one f16.
+#: The selector of `prmt` that combines the low halves of two words: a column of tensor memory holds one
+#: f16.
 _LOW_HALVES = 0x5410
 
 #: Registers that one access in the shape 16x128b moves at most.
@@ -37,18 +34,18 @@ _MOST_WORDS = 128
 
 
 class TensorMemory:
-    """What a kernel knows of its tensor memory, computed where `smem.tensor_memory` is.
+    """The tensor memory of a kernel; its values are computed at the `smem.tensor_memory` op.
 
     Attributes:
         first: the address of this warpgroup's first column (i32).
-        columns: how many it has.
-        leader: whether this thread speaks for its warpgroup, and starts its mma (i1). Of two blocks that
-            multiply together, the even one's starts those of both.
+        columns: the number of columns of a warpgroup.
+        leader: whether this thread issues the mma of its warpgroup (i1). In a CTA pair, the leader in the
+            even CTA issues those of both.
         group: the `.cta_group` of the kernel's instructions.
     """
 
-    def __init__(self, op: Any) -> None:
-        """Emits the allocation, the mbarriers and the release."""
+    def __init__(self, op: TensorMemoryOp) -> None:
+        """Emit the allocation, the mbarriers and the release."""
         function, size = function_of(op), required_block_size(op)
         columns, first, warpgroups, self._depth = (
             attribute.value for attribute in (op.columns, op.first, op.warpgroups, op.depth)
@@ -66,12 +63,12 @@ class TensorMemory:
         with emit.guarded(emit.compare("eq", self._thread, 0)):
             for number in range(warpgroups * barriers):
                 barrier = gep(slot, ADDRESS_BYTES + number * MBARRIER_BYTES)
-                arrivals = 1 if number % barriers < self._depth else MEETING_ARRIVALS
+                arrivals = 1 if number % barriers < self._depth else PAIR_ARRIVALS
                 emit.op("nvvm.mbarrier.init", (barrier, emit.constant(arrivals, emit.i32())))
             emit.op("nvvm.fence.mbarrier.init")
         self._barrier_of_all()
         base = emit.value("llvm.load", (slot,), emit.i32())
-        # Of warpgroups before the first it means nothing, and they do not use it.
+        # The value is undefined in warpgroups before the first, which do not use it.
         warpgroup = emit.binary("divui", self._thread, WARPGROUP)
         warpgroup = emit.binary("subi", warpgroup, first) if first else warpgroup
         self.first = emit.binary("addi", base, emit.binary("muli", warpgroup, columns))
@@ -91,18 +88,18 @@ class TensorMemory:
 
     @contextmanager
     def issued(self) -> Iterator[None]:
-        """Emits what is built within, the instructions of one mma, for the thread that starts them, and
-        their commit."""
+        """Emit the instructions that the `with` block builds, those of one mma, and their commit, in the
+        branch of the thread that issues them."""
         number = self._next()
-        # The mbarrier is free once the mma before on it is over, and all threads have seen that when they
-        # come here. They have loaded what is overwritten, and stored what is read.
+        # The mbarrier is free when the previous mma on it is complete, which each thread waits for here.
+        # After the barrier, all threads have loaded what the mma overwrites, and stored what it reads.
         self._wait_for(number - self._depth)
         fence("before")
         warpgroup_barrier()
         fence("after")
         with emit.guarded(self.leader):
             if self._pair:
-                self._pair.meet(gep(self._barriers, self._depth * MBARRIER_BYTES))
+                self._pair.synchronize(gep(self._barriers, self._depth * MBARRIER_BYTES))
                 fence("after")
                 with emit.guarded(self._pair.is_even):
                     yield
@@ -113,17 +110,17 @@ class TensorMemory:
         emit.op("llvm.store", ((number + 1).value, self._count))
 
     def wait(self, pending: int = 0) -> None:
-        """Emits the wait of a warpgroup for all of its mma but the latest `pending`."""
+        """Emit the wait of a warpgroup for all of its mma but the last `pending`."""
         self._wait_for(self._next() - (1 + min(pending, self._depth - 1)))
-        # The loads are of whole warps, whose threads may have left the wait one by one.
+        # The loads that follow are warp-synchronous, but threads may leave the wait one by one.
         emit.op("nvvm.bar.warp.sync", (emit.constant(-1, emit.i32()),))
         fence("after")
 
-    def _commit(self, number: I32, *mask: Any) -> None:
+    def _commit(self, number: I32, *mask: Value) -> None:
         emit.op("nvvm.tcgen05.commit", (self._barrier(number), *mask), group=self.group)
 
     def _barrier_of_all(self) -> None:
-        """Emits a barrier of the block; of both blocks of a pair."""
+        """Emit a barrier of the CTA, or of both CTAs of a pair."""
         fence("before")
         if self._pair:
             cluster_barrier()
@@ -132,30 +129,34 @@ class TensorMemory:
         fence("after")
 
     def _next(self) -> I32:
-        """The number of the warpgroup's next mma. They count from the depth on, in a variable of which
-        LLVM makes registers, whatever the control flow."""
+        """Return the number of the warpgroup's next mma, counted from the depth.
+
+        The counter is an alloca, which LLVM promotes to registers for any control flow.
+        """
         return I32(emit.value("llvm.load", (self._count,), emit.i32()))
 
     def _wait_for(self, number: I32) -> None:
-        """Emits a wait for the mma of that number. Each round of the mbarriers is a phase; what comes
-        before the first mma is over."""
+        """Emit a wait for the mma of that number.
+
+        Each pass over the mbarriers is a phase. The phase before the first mma is complete.
+        """
         parity = number // self._depth & 1 ^ 1
         wait_for_phase(self._barrier(number), parity.value)
 
-    def _barrier(self, number: I32) -> Any:
+    def _barrier(self, number: I32) -> Value:
         return gep(self._barriers, (number % self._depth * MBARRIER_BYTES).value)
 
-    def load(self, address: Any, registers: Registers, whole: int | None = None) -> Any:
-        """Emits the loads of an accumulator, or of some columns of one; its registers.
+    def load(self, address: Value, registers: Registers, whole: int | None = None) -> Value:
+        """Emit the loads of an accumulator, or of some of its columns; return the registers.
 
         Args:
-            address: where it begins.
-            registers: its registers.
-            whole: the columns of the accumulator, if these are some of them.
+            address: the address of its first column (i32).
+            registers: the registers to load.
+            whole: the number of columns of the accumulator, if only some of them are loaded.
         """
-        subtiles = []
+        structs = []
         for position, (at, counts) in enumerate(self._accesses(address, registers, whole)):
-            scalars: list[Any] = []
+            scalars: list[Value] = []
             for place, count in zip(at, counts, strict=True):
                 vector = emit.value(
                     "nvvm.tcgen05.ld",
@@ -172,12 +173,12 @@ class TensorMemory:
                     emit.permuted(low, high, _LOW_HALVES)
                     for low, high in zip(scalars[::2], scalars[1::2], strict=True)
                 ]
-            subtiles.append(struct_of(registers.block_type(position), scalars))
+            structs.append(struct_of(registers.block_type(position), scalars))
         emit.op("nvvm.tcgen05.wait", kind=ir.Attribute.parse("#nvvm.tcgen05_wait<load>"))
-        return registers.join(subtiles)
+        return registers.join(structs)
 
-    def store(self, address: Any, registers: Registers, fragment: Any) -> None:
-        """Emits the stores of an accumulator's registers."""
+    def store(self, address: Value, registers: Registers, fragment: Value) -> None:
+        """Emit the stores of the registers of an accumulator."""
         accesses = self._accesses(address, registers)
         for (at, counts), (_, held) in zip(accesses, registers.scalars(fragment), strict=True):
             scalars = held
@@ -196,9 +197,14 @@ class TensorMemory:
                 emit.op("nvvm.tcgen05.st", (place, vector), shape=_shape())
         emit.op("nvvm.tcgen05.wait", kind=ir.Attribute.parse("#nvvm.tcgen05_wait<store>"))
 
-    def store_a(self, address: Any, words: list[list[Any]], rows: int) -> None:
-        """Emits the stores of an A's registers (i32), for each block of 64 rows in the order in which
-        instructions of `rows` rows read them along K."""
+    def store_a(self, address: Value, words: list[list[Value]], rows: int) -> None:
+        """Emit the stores of the registers of an A fragment.
+
+        Args:
+            address: the address of its first column (i32).
+            words: for each block of 64 rows, its registers (i32) along K.
+            rows: rows of an instruction.
+        """
         own = emit.binary("addi", address, self._lane())
         firsts = first_rows(len(words) * INSTRUCTION_M, rows)
         for row, some in zip(firsts, words, strict=True):
@@ -215,9 +221,9 @@ class TensorMemory:
         emit.op("nvvm.tcgen05.wait", kind=ir.Attribute.parse("#nvvm.tcgen05_wait<store>"))
 
     def _accesses(
-        self, address: Any, registers: Registers, whole: int | None = None
-    ) -> Iterator[tuple[list[Any], list[int]]]:
-        """For each block, where its accesses begin (pointers), and eights of columns of each."""
+        self, address: Value, registers: Registers, whole: int | None = None
+    ) -> Iterator[tuple[list[Value], list[int]]]:
+        """Yield, for each block, the pointers of its accesses and the columns of each divided by 8."""
         columns = whole or registers.columns
         own = emit.binary("addi", address, self._lane())
         for row, column, n in registers.blocks:
@@ -229,24 +235,24 @@ class TensorMemory:
                 counts.append(count)
             yield places, counts
 
-    def _lane(self) -> Any:
-        """What the first lane that the warp reaches adds to an address."""
+    def _lane(self) -> Value:
+        """Return the offset that the first lane of the warp adds to an address."""
         warp = emit.binary("remui", emit.binary("divui", self._thread, WARP), WARPGROUP // WARP)
         return emit.binary("muli", warp, WARP_LANES << LANE_BIT)
 
 
-def pointer(address: Any) -> Any:
-    """A pointer to an address in tensor memory."""
+def pointer(address: Value) -> Value:
+    """Return a pointer to an address in tensor memory."""
     return emit.value("llvm.inttoptr", (address,), emit.pointer(6))
 
 
 def fence(side: str) -> None:
-    """Emits `tcgen05.fence` "before" or "after" a synchronisation of threads."""
+    """Emit `tcgen05.fence` "before" or "after" a synchronisation of threads."""
     emit.op("nvvm.tcgen05.fence", kind=ir.Attribute.parse(f"#nvvm.tcgen05_fence<{side}>"))
 
 
 def _in_powers_of_two(total: int, most: int) -> Iterator[tuple[int, int]]:
-    """A number as a sum of powers of two up to `most`, the largest first: each with the sum before it."""
+    """Split a number into powers of two up to `most`, the largest first; yield (sum before it, power)."""
     done = 0
     while done < total:
         count = min(most, 1 << (total - done).bit_length() - 1)
@@ -254,5 +260,5 @@ def _in_powers_of_two(total: int, most: int) -> Iterator[tuple[int, int]]:
         done += count
 
 
-def _shape(shape: str = "16x256b") -> Any:
+def _shape(shape: str = "16x256b") -> Attribute:
     return ir.Attribute.parse(f"#nvvm.tcgen05_ldst_shape<shape_{shape}>")

@@ -1,13 +1,12 @@
-"""`wgmma` in assembly: what upstream's `nvvm.wgmma.mma_async` cannot say.
+"""`wgmma` in inline assembly, for instructions that upstream's `nvvm.wgmma.mma_async` does not support.
 
-It takes descriptors only, so no A in registers; its scale-d is a constant; it has no `.sp`; and it
-leaves `.and.popc` out of b1's instruction, which ptxas then refuses.
-`tests/codegen/test_upstream_wgmma.py` tells when one of these is mended.
+That op takes descriptors only, so no A in registers; its scale-d is a constant; it has no `.sp`; and it
+omits `.and.popc` from the instruction of b1, which ptxas then rejects.
+`tests/codegen/test_upstream_wgmma.py` fails when upstream fixes one of these.
 """
 
-from typing import Any
-
 from ....dialect.bindings import ir
+from ....dialect.irtypes import Value
 from ....ir import emit
 from ....layout.accumulators import ACC_F32
 from ....layout.elements import B1
@@ -17,104 +16,107 @@ from ..mma_qualifiers import MmaQualifiers
 from ..registers import extract
 
 
-def fence_registers(words: list[Any]) -> list[Any]:
-    """`wgmma.fence`, with the registers of A passing through it.
+def fence_registers(words: list[Value]) -> list[Value]:
+    """Emit a `wgmma.fence` through which the registers of A pass.
 
-    So what makes them cannot be moved behind the fence, which must lie between that and the instruction
-    (PTX ISA 9.7.15.7.1); upstream's op does not mention them.
+    The fence must be between the writes of these registers and the instruction (PTX ISA 9.7.15.7.1). As
+    operands of the fence they cannot be written after it; upstream's op does not have them.
     """
     passed = _tied("wgmma.fence.sync.aligned;", words, "~{memory}")
     return [extract(passed, i, emit.i32()) for i in range(len(words))]
 
 
-def pin_registers(scalars: list[Any]) -> Any:
-    """Empty assembly through which values of one type, i32 or f32, pass; the struct of them.
+def pin_registers(scalars: list[Value]) -> Value:
+    """Emit empty assembly through which values of one type, i32 or f32, pass; return their struct.
 
-    LLVM makes them before it, in registers that nothing else has: no constant is made anew at its use,
-    and no copy of what is used again. It keeps the order of assembly, and of the fence behind it.
+    LLVM then computes the values before this point, in registers of their own: it neither rematerialises
+    a constant at its use, nor copies a value that is used again. It keeps the order of assembly
+    statements, so the fence that follows stays after this one.
     """
     return _tied("", scalars)
 
 
 def multiply(
-    form: MmaQualifiers,
+    qualifiers: MmaQualifiers,
     n: int,
-    adds: Any,
-    accumulator: Any,
-    a: tuple[Any, ...],
-    b: Any,
-    metadata: tuple[Any, int] | None,
-) -> Any:
-    """One instruction; gives the struct of its accumulator's registers.
+    adds: bool | Value,
+    accumulator: Value,
+    a: tuple[Value, ...],
+    b: Value,
+    metadata: tuple[Value, int] | None,
+) -> Value:
+    """Emit one instruction; return the struct of the registers of its accumulator.
 
     Args:
-        form: its types, majors and modifiers.
+        qualifiers: its types, majorness and modifiers.
         n: its N.
-        adds: scale-d: whether it adds to the accumulator, known now or an i32 value.
+        adds: scale-d, whether it adds to the accumulator: a constant or an i32 value.
         accumulator: the struct of registers.
-        a: A's descriptor, or its four registers.
-        b: B's descriptor.
+        a: the descriptor of A, or its four registers.
+        b: the descriptor of B.
         metadata: the register and the selector of a sparse A.
     """
-    count = n // 2 // form.accumulator.per_register
-    type_ = ir.F32Type.get() if form.accumulator is ACC_F32 else emit.i32()
+    count = n // 2 // qualifiers.accumulator.per_register
+    type_ = ir.F32Type.get() if qualifiers.accumulator is ACC_F32 else emit.i32()
     scalars = [extract(accumulator, i, type_) for i in range(count)]
     operands = [*scalars]
-    kinds: list[str] = []
+    constraints: list[str] = []
 
-    def number(value: Any, kind: str) -> str:
-        """An input's number; outputs come first, then the inputs that are tied to them."""
+    def number(value: Value, constraint: str) -> str:
+        """Add an input; return its number, after the outputs and the inputs that are tied to them."""
         operands.append(value)
-        kinds.append(kind)
+        constraints.append(constraint)
         return f"${count + len(operands) - 1}"
 
     in_registers = len(a) > 1
-    a_said = [number(value, "r" if in_registers else "l") for value in a]
-    said = [_braced([f"${i}" for i in range(count)])]
-    said += [_braced(a_said) if in_registers else a_said[0], number(b, "l")]
+    a_names = [number(value, "r" if in_registers else "l") for value in a]
+    names = [_braced([f"${i}" for i in range(count)])]
+    names += [_braced(a_names) if in_registers else a_names[0], number(b, "l")]
     if metadata is not None:
-        said += [number(metadata[0], "r"), str(metadata[1])]
+        names += [number(metadata[0], "r"), str(metadata[1])]
     condition = str(int(adds)) if isinstance(adds, bool) else number(adds, "r")
     text = (
         f"{{\n.reg .pred p;\nsetp.ne.b32 p, {condition}, 0;\n"
-        f"{_name(form, n, metadata is not None)} "
-        f"{', '.join([*said, 'p', *_immediates(form, in_registers)])};\n}}"
+        f"{_name(qualifiers, n, metadata is not None)} "
+        f"{', '.join([*names, 'p', *_immediates(qualifiers, in_registers)])};\n}}"
     )
-    letter = "f" if form.accumulator is ACC_F32 else "r"
+    letter = "f" if qualifiers.accumulator is ACC_F32 else "r"
     outputs, tied = ",".join([f"={letter}"] * count), ",".join(map(str, range(count)))
     return emit.value(
         "llvm.inline_asm",
         operands,
         accumulator.type,
         asm_string=ir.StringAttr.get(text),
-        constraints=ir.StringAttr.get(f"{outputs},{tied},{','.join(kinds)}"),
+        constraints=ir.StringAttr.get(f"{outputs},{tied},{','.join(constraints)}"),
         has_side_effects=ir.UnitAttr.get(),
     )
 
 
-def _name(form: MmaQualifiers, n: int, sparse: bool) -> str:
-    """The instruction with its qualifiers (PTX ISA 9.7.15.5.2 and 9.7.15.6.2)."""
-    k = instruction_k(form.a) * (SPARSITY if sparse else 1)
-    qualifiers = [
+def _name(qualifiers: MmaQualifiers, n: int, sparse: bool) -> str:
+    """Return the instruction with its qualifiers (PTX ISA 9.7.15.5.2 and 9.7.15.6.2)."""
+    k = instruction_k(qualifiers.a) * (SPARSITY if sparse else 1)
+    parts = [
         "wgmma.mma_async" + (".sp" if sparse else ""),
         "sync.aligned",
         f"m{INSTRUCTION_M}n{n}k{k}",
-        *(["satfinite"] if "satfinite" in form.modifiers else []),
-        str(form.accumulator),
-        str(form.a),
-        str(form.b),
-        *(["and.popc"] if form.a is B1 else []),
+        *(["satfinite"] if "satfinite" in qualifiers.modifiers else []),
+        str(qualifiers.accumulator),
+        str(qualifiers.a),
+        str(qualifiers.b),
+        *(["and.popc"] if qualifiers.a is B1 else []),
     ]
-    return ".".join(qualifiers)
+    return ".".join(parts)
 
 
-def _immediates(form: MmaQualifiers, a_in_registers: bool) -> list[str]:
-    """What the instruction says behind scale-d: signs of floats, transposes of 16-bit types."""
-    if form.accumulator.integer:
+def _immediates(qualifiers: MmaQualifiers, a_in_registers: bool) -> list[str]:
+    """Return the immediates after scale-d: signs of floats, transposes of 16-bit types."""
+    if qualifiers.accumulator.integer:
         return []
-    found = [str(form.sign("a")), str(form.sign("b"))]
-    if form.a in MN_MAJOR:
-        majors = [form.b_major] if a_in_registers else [form.a_major, form.b_major]
+    found = [str(qualifiers.sign("a")), str(qualifiers.sign("b"))]
+    if qualifiers.a in MN_MAJOR:
+        majors = (
+            [qualifiers.b_major] if a_in_registers else [qualifiers.a_major, qualifiers.b_major]
+        )
         found += [str(int(major == "mn")) for major in majors]
     return found
 
@@ -123,8 +125,8 @@ def _braced(names: list[str]) -> str:
     return f"{{{', '.join(names)}}}"
 
 
-def _tied(text: str, values: list[Any], *clobbers: str) -> Any:
-    """Assembly through which values of one type, i32 or f32, pass unchanged; the struct of them."""
+def _tied(text: str, values: list[Value], *clobbers: str) -> Value:
+    """Emit assembly through which values of one type, i32 or f32, pass unchanged; return their struct."""
     count, type_ = len(values), values[0].type
     struct = ir.Type.parse(f"!llvm.struct<({', '.join([str(type_)] * count)})>")
     output = "=f" if isinstance(type_, ir.F32Type) else "=r"

@@ -1,14 +1,14 @@
-"""`wgmma` as `smem-lower-mma` lowers to it."""
+"""The `wgmma` target of `smem-lower-mma`."""
 
 from ....ir.lowerings import Lowerings
 from ..target import MmaTarget
 
-#: The ops that `wgmma` lowers in its own way; see `MmaTarget.lowerings`.
+#: The ops that have their own lowering for `wgmma`; see `MmaTarget.lowerings`.
 LOWERINGS = Lowerings()
 
 
 class WgmmaTarget(MmaTarget):
-    """`wgmma` needs nothing beside registers."""
+    """`wgmma` keeps accumulators in registers."""
 
     isa = "wgmma"
     lowerings = LOWERINGS

@@ -1,32 +1,31 @@
-"""A copy by blocks that each thread transposes in its registers; see `layout.transposition`."""
-
-from typing import Any
+"""A copy in blocks that each thread transposes in its registers; see `layout.transposition`."""
 
 from ...dialect.bindings import ir
+from ...dialect.irtypes import Attribute, Op, Value
 from ...dialect.ops.copy import rounds
 from ...ir import emit
 from ...ir.i32 import I32
 from ...layout import Transposition
 from ...layout.transposition import REGISTER_BYTES
-from .ends import Block, Source, TileEnd
+from .endpoints import RegisterBlock, Source, TileEndpoint
 from .transpose import transposed
 
-#: Registers by line of what was read, or will be written.
-Lines = list[list[Any]]
+#: The registers of each line that was read, or will be written.
+Lines = list[list[Value]]
 
 
-class Blocks:
-    """The blocks that a copy is made of, round by round: one of each thread is in flight."""
+class TransposingCopy:
+    """The rounds of a copy; in each, every thread reads, transposes and writes one block."""
 
     def __init__(
-        self, copy: Any, source: Source, target: TileEnd, plan: Transposition, thread: Any
+        self, copy: Op, source: Source, target: TileEndpoint, plan: Transposition, thread: Value
     ) -> None:
         self.source, self.target = source, target
         self.plan, self.thread = plan, thread
-        self.rounds = rounds(copy.source.type, copy.tile.type)
+        self._rounds_values = rounds(copy.source.type, copy.tile.type)
 
     def emit(self) -> None:
-        """Emits all rounds."""
+        """Emit all rounds."""
         for round_ in range(self.plan.rounds):
             left = self.plan.total - round_ * self.plan.threads
             if left < self.plan.threads:
@@ -36,7 +35,7 @@ class Blocks:
                 self._move(round_)
 
     def _move(self, round_: int) -> None:
-        """Moves the thread's block of a round."""
+        """Emit the copy of the thread's block in a round."""
         plan = self.plan
         block = emit.binary("addi", self.thread, round_ * plan.threads)
         lane = emit.binary("remui", block, plan.lanes)
@@ -46,14 +45,14 @@ class Blocks:
         along = emit.binary("addi", emit.binary("muli", outer, plan.lanes), lane)
         along = emit.binary("muli", along, plan.stored)
         across = emit.binary("muli", across, plan.read)
-        # What runs along a line of the tile goes from line to line of what is read.
+        # Elements along a line of the tile are in consecutive lines of the source.
         first = plan.first_read(I32(self.thread)).value if plan.source_skew > 1 else None
         size = plan.read * plan.element.bits // 8
-        lines = self.source.lines(Block(plan, round_, along, across, first))
+        lines = self.source.lines(RegisterBlock(plan, round_, along, across, first))
         read = self._skewed([self._loaded(line, size) for line in lines], first, plan.source_skew)
         self._write(self._transposed(read), across, along)
 
-    def _loaded(self, source: Any, size: int) -> list[Any]:
+    def _loaded(self, source: Value, size: int) -> list[Value]:
         alignment = ir.IntegerAttr.get(emit.i64(), size)
         if size < REGISTER_BYTES:
             narrow = ir.IntegerType.get_signless(size * 8)
@@ -66,16 +65,16 @@ class Blocks:
             vector = ir.VectorType.get([count], emit.i32())
             value = emit.value("llvm.load", (source,), vector, alignment=alignment)
             loaded = [emit.extracted(value, i) for i in range(count)]
-        return [self._kept(register) for register in loaded]
+        return [self._rounded(register) for register in loaded]
 
-    def _kept(self, register: Any) -> Any:
-        """What a tile keeps of a register that was read."""
-        if not self.rounds:
+    def _rounded(self, register: Value) -> Value:
+        """Return the value that the tile stores for a register: rounded to tf32 where the copy rounds."""
+        if not self._rounds_values:
             return register
         return emit.to_tf32(emit.value("llvm.bitcast", (register,), ir.F32Type.get()))
 
     def _transposed(self, read: Lines) -> Lines:
-        """The registers of the block's lines of the tile."""
+        """Return the registers of the lines of the tile."""
         side = self.plan.per_register
         bits = self.plan.element.bits
         written: Lines = [[] for _ in range(self.plan.read)]
@@ -87,8 +86,8 @@ class Blocks:
                     written[column * side + i].append(register)
         return written
 
-    def _write(self, lines: Lines, across: Any, along: Any) -> None:
-        """Writes the block, each thread beginning with its own line."""
+    def _write(self, lines: Lines, across: Value, along: Value) -> None:
+        """Emit the stores of the block; threads begin with different lines to avoid bank conflicts."""
         begin = None
         if self.plan.skew > 1:
             begin = emit.binary("divui", self.thread, self.plan.skew_period)
@@ -98,18 +97,20 @@ class Blocks:
         for i, registers in enumerate(lines):
             line = i if begin is None else emit.binary("xori", begin, i)
             target = self.target.pointer(emit.binary("addi", across, line), along)
-            self._stored(registers, target, ir.IntegerAttr.get(emit.i64(), size))
+            self._store(registers, target, ir.IntegerAttr.get(emit.i64(), size))
 
-    def _stored(self, registers: list[Any], target: Any, alignment: Any) -> None:
+    def _store(self, registers: list[Value], target: Value, alignment: Attribute) -> None:
         value = registers[0]
         if len(registers) > 1:
             vector = ir.VectorType.get([len(registers)], emit.i32())
             value = emit.value("vector.from_elements", registers, vector)
         emit.op("llvm.store", (value, target), alignment=alignment)
 
-    def _skewed(self, lines: Lines, begin: Any, skew: int) -> Lines:
-        """Line `i ^ begin` in place of line `i`, `begin` being less than `skew`: registers have no index
-        that a thread computes."""
+    def _skewed(self, lines: Lines, begin: Value, skew: int) -> Lines:
+        """Return line `i ^ begin` in the place of line `i`; `begin` is less than `skew`.
+
+        Registers cannot be indexed at run time, so each bit of `begin` selects between two lines.
+        """
         bit = 1
         while bit < skew:
             is_set = emit.has_bit(begin, bit)

@@ -1,5 +1,5 @@
-// Beside its alloc, a tile's encoded address is OR'd with one constant: (address >> 4) & 0x3fff, the
-// ISA's matrix-descriptor-encode. The constant is derived in canonical/.
+// At the alloc of a tile, its encoded address, (address >> 4) & 0x3fff (the ISA's matrix-descriptor-encode), is OR'd
+// with one constant. The constants are derived in canonical/.
 
 // RUN: smem-opt %s --smem-materialize-descriptors | FileCheck %s
 
@@ -29,7 +29,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Two mma of the same operands share their descriptors; the accumulator is passed on.
+  // Two mma of the same operands share their descriptors.
   // CHECK-LABEL: gpu.func @two_mma
   gpu.func @two_mma() kernel {
     // CHECK: %[[A_BITS:.*]] = arith.ori

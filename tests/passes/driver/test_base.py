@@ -1,4 +1,4 @@
-"""Options of passes: fields of a dataclass, and the text that a pipeline writes for them."""
+"""Options of passes: dataclass fields, and their text in a pipeline."""
 
 from dataclasses import FrozenInstanceError, dataclass, fields
 
@@ -29,7 +29,7 @@ class Host(Pass):
 
 
 def values(default):
-    """Values of an option, by the type of its default."""
+    """Draw values of an option, by the type of its default."""
     if isinstance(default, bool):
         return st.booleans()
     if isinstance(default, Swizzle):
@@ -43,13 +43,13 @@ def values(default):
 
 @st.composite
 def made(draw):
-    """A pass with any options."""
+    """Draw a pass with any options."""
     pass_ = draw(st.sampled_from([*passes().values(), Host]))
     return pass_(**{f.name: draw(values(f.default)) for f in fields(pass_)})
 
 
 def written(pass_):
-    """The options as a pipeline has them between its braces."""
+    """Return the options as a pipeline writes them between braces."""
     return str(pass_).removeprefix(pass_.name).strip("{}")
 
 
@@ -83,7 +83,7 @@ def test_passes_are_frozen(name):
 
 
 @pytest.mark.parametrize(
-    "text, said",
+    "text, options",
     [
         ("", {}),
         ("flag", {"flag": True}),
@@ -101,8 +101,8 @@ def test_passes_are_frozen(name):
         ("count=1 count=2", {"count": 2}),
     ],
 )
-def test_text(text, said):
-    assert Host.from_text(text) == Host(**said)
+def test_text_gives_options(text, options):
+    assert Host.from_text(text) == Host(**options)
 
 
 def test_options_are_written_with_dashes():
@@ -150,7 +150,7 @@ def test_values_that_are_refused(options, message):
     assert str(error.value) == message
 
 
-def test_a_pass_without_options_says_so():
+def test_an_option_of_a_pass_without_options_is_refused():
     with pytest.raises(
         OptionError, match="smem-lower-warp-specialize has no option 'fast'; its options: none"
     ):

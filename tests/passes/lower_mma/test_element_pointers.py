@@ -1,4 +1,4 @@
-"""Addresses that threads compute: where fragments are stored to and loaded from, byte by byte."""
+"""Addresses of fragments in tiles: stores and loads of each thread are compared byte by byte."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ from mlir_smem.layout.fragment_access import a_fragment_access, accumulator_acce
 from mlir_smem.layout.path import follow
 from mlir_smem.runtime import run_on_cpu
 
-#: (how, the tile's elements, the accumulator)
+#: (access, element type of the tile, accumulator)
 STORES = [
     *(("store", name, "f32") for name in ("f32", "f16", "bf16", "f8E4M3FN", "f8E5M2")),
     *(("store", name, "f16") for name in ("f32", "f16", "f8E4M3FN")),
@@ -37,37 +37,37 @@ STEPS = (1, 2, 4, 8, 16, 24, 32, 64)
 
 
 def begins(case, layout, shape, steps):
-    """Whether a part may begin at any multiple of these steps."""
+    """Whether a subtile may begin at any multiple of these steps."""
     try:
-        part = follow(layout, [Step(tuple(map(Multiple, steps)), shape)])
+        subtile = follow(layout, [Step(tuple(map(Multiple, steps)), shape)])
         choose = a_fragment_access if case[0] == "multiply" else accumulator_access
-        return part.multiple % choose(part.layout).vector == 0
+        return subtile.multiple % choose(subtile.layout).vector == 0
     except LayoutError:
         return False
 
 
 @st.composite
 def accesses(draw, cases):
-    """A part of a tile of any layout, which begins at any legal place, and what is done with it."""
+    """Draw a subtile of a tile of any layout at any legal start, and an access to it."""
     case = draw(st.sampled_from(cases))
-    kind = element(ELEMENTS[case[1]][0])
+    type_ = element(ELEMENTS[case[1]][0])
     if case[0] == "multiply":
-        columns = instruction_k(kind) * (1 if kind.bits < 8 else draw(st.integers(1, 2)))
+        columns = instruction_k(type_) * (1 if type_.bits < 8 else draw(st.integers(1, 2)))
     else:
         columns = draw(st.sampled_from([8, 16, 24, 48]))
     shape = (64 * draw(st.integers(1, 2)), columns)
-    along = 1 if kind.bits == 1 else draw(st.integers(0, 1))
+    along = 1 if type_.bits == 1 else draw(st.integers(0, 1))
     whole = tuple(n + draw(st.sampled_from([0, 8, 32, 64])) for n in shape)
-    if kind.bits == 1:
+    if type_.bits == 1:
         whole = (whole[0], columns * draw(st.integers(1, 2)))
-    layout = draw(any_layout(kind, whole, along))
-    # What has atoms of 32 bytes does not multiply b1.
-    assume(kind.bits > 1 or layout.swizzle is not Swizzle.B128_ATOM_32B)
-    # Where nothing else may, the first element.
+    layout = draw(any_layout(type_, whole, along))
+    # Atoms of 32 bytes are not a layout of b1 operands.
+    assume(type_.bits > 1 or layout.swizzle is not Swizzle.B128_ATOM_32B)
+    # If no other start is legal, the subtile begins at the first element.
     pairs = [
         (row, column)
         for row in (*STEPS, whole[0])
-        for column in (*STEPS, kind.unit, whole[1])
+        for column in (*STEPS, type_.unit, whole[1])
         if begins(case, layout, shape, (row, column))
     ]
     of = draw(st.sampled_from(pairs)) if pairs else whole
@@ -87,20 +87,20 @@ def check(case):
 
 @settings(max_examples=60)
 @given(accesses(STORES))
-def test_accumulators_are_stored_where_the_layout_says(case):
+def test_accumulators_are_stored_to_the_addresses_of_the_layout(case):
     note(str(case))
     check(case)
 
 
 @given(accesses(LOADS))
-def test_accumulators_are_loaded_from_where_the_layout_says(case):
+def test_accumulators_are_loaded_from_the_addresses_of_the_layout(case):
     note(str(case))
     check(case)
 
 
 @settings(max_examples=40)
 @given(accesses(MULTIPLIED))
-def test_multiplicands_are_loaded_from_where_the_layout_says(case):
+def test_a_fragments_are_loaded_from_the_addresses_of_the_layout(case):
     note(str(case))
     check(case)
 
@@ -108,14 +108,14 @@ def test_multiplicands_are_loaded_from_where_the_layout_says(case):
 @pytest.mark.parametrize("column, step", [(24, 0), (40, 8), (56, 8), (184, 8)])
 @pytest.mark.parametrize("swizzle", Swizzle, ids=str)
 @pytest.mark.parametrize("how", ["store", "load", "multiply"])
-def test_parts_that_cut_atoms(how, swizzle, column, step):
+def test_subtiles_that_cut_atoms(how, swizzle, column, step):
     layout = tile_of_atoms(element("bf16"), (96, 256), 1, swizzle)
     check(
         AccessKernel(how, "bf16", "f32", layout, (64, 64), (13, column), (1 if step else 0, step))
     )
 
 
-# What addresses cost.
+# The cost of addresses.
 
 
 @pytest.mark.parametrize("swizzle", Swizzle, ids=str)
@@ -124,5 +124,5 @@ def test_parts_that_cut_atoms(how, swizzle, column, step):
 def test_the_swizzle_is_computed_once_and_then_stepped(how, name, along, swizzle):
     layout = tile_of_atoms(element(ELEMENTS[name][0]), (128, 128), along, swizzle)
     lowered = AccessKernel(how, name, "f32", layout, (128, 128), (0, 0)).compiled(emit="nvvm").nvvm
-    # The line's number, shifted to the unit's.
+    # The shift of the line number to the bits of the unit is emitted once.
     assert lowered.count("arith.shrui") == (swizzle is not Swizzle.NONE)

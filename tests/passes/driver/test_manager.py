@@ -1,4 +1,4 @@
-"""Our passes on a host compiler's pass manager, on modules that hold more than ours."""
+"""Passes of this project on the pass manager of a host compiler, also with ops of other dialects."""
 
 import pytest
 from programs import COMPLAINT, PRODUCT, WRONG, A, kernel, matrix, module, tile
@@ -23,40 +23,40 @@ def manager():
 
 
 def lowered(text, name="smem-to-nvvm", **options):
-    """The module after a pass of ours."""
+    """Return the module after a pass of this project."""
     parsed = ir.Module.parse(text)
     mlir_smem.add_passes(manager(), name, **options).run(parsed.operation)
     return parsed
 
 
 def after(text, pipeline):
-    """The module after a pipeline, as text."""
+    """Return the module after a pipeline, as text."""
     parsed = ir.Module.parse(text)
     mlir_smem.add_pipeline(manager(), pipeline).run(parsed.operation)
     return str(parsed)
 
 
-def test_add_passes_gives_the_manager_back():
+def test_add_passes_returns_the_manager():
     pm = manager()
     assert mlir_smem.add_passes(pm, "smem-to-nvvm") is pm
 
 
-def test_the_pipeline_leaves_nothing_of_ours():
+def test_the_pipeline_leaves_no_ops_or_types_of_smem():
     assert "smem.mma" not in str(lowered(module()))
     assert "!smem." not in str(lowered(module()))
 
 
-def test_the_pipeline_is_its_passes_in_turn():
+def test_the_pipeline_is_equal_to_its_passes_in_order():
     assert after(module(), ",".join(NAMES)) == str(lowered(module()))
 
 
-def test_options_are_values():
+def test_options_can_be_values():
     narrow = lowered(module(), "smem-assign-layouts", max_swizzle=Swizzle.B32)
     assert "Swizzle<1,4,3>" in str(narrow)
     assert "Swizzle<3,4,3>" not in str(narrow)
 
 
-def test_options_may_be_text():
+def test_options_can_be_text():
     values = lowered(module(), max_swizzle=Swizzle.B32, explain=False)
     assert str(lowered(module(), max_swizzle="32", explain="false")) == str(values)
 
@@ -71,7 +71,7 @@ def test_an_unknown_pass_is_refused():
         mlir_smem.add_passes(manager(), "smem-to-ptx")
 
 
-def test_upstream_passes_run_between_ours():
+def test_upstream_passes_run_between_passes_of_smem():
     text = after(module(), "smem-assign-layouts,gpu.module(cse),smem-allocate")
     assert "offset = 0" in text
 
@@ -108,10 +108,10 @@ def test_a_manager_of_gpu_modules():
     assert str(parsed) == str(lowered(module()))
 
 
-# Modules that hold more.
+# Modules with other ops.
 
 
-def test_a_module_without_ours_stays_as_it_is():
+def test_a_module_without_ops_of_smem_is_not_changed():
     text = str(
         ir.Module.parse(
             """
@@ -125,11 +125,11 @@ def test_a_module_without_ours_stays_as_it_is():
     assert str(lowered(text)) == text
 
 
-def test_an_empty_module_stays_as_it_is():
+def test_an_empty_module_is_not_changed():
     assert str(lowered("module {}")) == str(ir.Module.parse("module {}"))
 
 
-def test_ops_of_other_dialects_around_ours_stay(context):
+def test_ops_of_other_dialects_are_not_changed(context):
     context.allow_unregistered_dialects = True
     body = f"""
       %x = "host.op"() ({{ "host.inner"() : () -> () }}) : () -> i32
@@ -141,12 +141,12 @@ def test_ops_of_other_dialects_around_ours_stay(context):
     assert "func.func private @host()" in text
 
 
-def test_attributes_of_the_host_stay():
+def test_attributes_of_the_host_are_kept():
     text = module(kernel(attributes=', host.mark = "kept"'))
     assert 'host.mark = "kept"' in str(lowered(text))
 
 
-def test_two_kernels_of_a_module_are_as_if_alone():
+def test_two_kernels_of_a_module_are_lowered_as_in_two_modules():
     alone = str(lowered(module(kernel())))
     both = str(lowered(module(kernel(), kernel(name="second"))))
     body = alone[alone.index("gpu.func") : alone.rindex("gpu.return")]
@@ -171,7 +171,7 @@ def test_a_kernel_without_tiles_gets_no_shared_memory():
     assert str(both).count("smem.shared_bytes") == 1
 
 
-# Again.
+# Passes that run twice.
 
 
 @pytest.mark.parametrize("name", [*NAMES, "smem-to-nvvm"])
@@ -188,7 +188,7 @@ def test_the_pipeline_after_its_passes_changes_nothing():
 
 
 @pytest.mark.parametrize(
-    "name, said",
+    "name, message",
     [
         ("smem-allocate", "'smem.alloc' op has no layout; run smem-assign-layouts before"),
         (
@@ -205,13 +205,13 @@ def test_the_pipeline_after_its_passes_changes_nothing():
         ),
     ],
 )
-def test_a_pass_that_comes_too_early_says_what_comes_before(name, said):
-    with pytest.raises(ir.MLIRError, match=said):
+def test_a_pass_that_runs_too_early_names_the_pass_before_it(name, message):
+    with pytest.raises(ir.MLIRError, match=message):
         lowered(module(), name)
 
 
 @pytest.mark.parametrize(
-    "pipeline, said",
+    "pipeline, message",
     [
         (
             "smem-assign-layouts,smem-materialize-descriptors",
@@ -223,8 +223,8 @@ def test_a_pass_that_comes_too_early_says_what_comes_before(name, said):
         ),
     ],
 )
-def test_a_pass_that_is_left_out_is_named(pipeline, said):
-    with pytest.raises(ir.MLIRError, match=said):
+def test_the_error_names_a_missing_pass(pipeline, message):
+    with pytest.raises(ir.MLIRError, match=message):
         after(module(), pipeline)
 
 
@@ -248,7 +248,7 @@ def test_no_pass_runs_after_one_that_failed():
     assert seen == []
 
 
-def test_verifiers_speak_when_text_is_parsed():
+def test_verifiers_run_when_text_is_parsed():
     with pytest.raises(ir.MLIRError, match=COMPLAINT):
         ir.Module.parse(WRONG)
 
@@ -277,7 +277,7 @@ def test_defaults_are_those_of_the_passes():
     assert all(p == type(p)() for p in pipeline.passes())
 
 
-# What the kernel has besides.
+# Other shared memory of the kernel.
 
 
 def with_buffer(element):
@@ -310,6 +310,6 @@ def test_static_buffers_count_against_the_limit():
         after(with_buffer("i8"), "smem-assign-layouts,smem-allocate{max-bytes=8195}")
 
 
-def test_a_pipeline_in_the_hosts_words_and_ours_agree():
+def test_a_textual_pipeline_and_add_passes_are_equal():
     text = after(module(), "smem-to-nvvm{max-swizzle=32}")
     assert text == str(lowered(module(), max_swizzle=Swizzle.B32))

@@ -1,4 +1,4 @@
-"""The descriptors that are emitted for `wgmma` are CuTe's."""
+"""`smem-materialize-descriptors` emits the descriptors of CuTe for `wgmma`."""
 
 import pytest
 from emitted_mmas import SHARED, folded
@@ -9,8 +9,7 @@ from mlir_smem.dialect.bindings import ir, passmanager
 
 ELEMENTS = {"e4m3": "f8E4M3FN", "e5m2": "f8E5M2", "s8": "i8", "u8": "ui8", "b1": "i1"}
 
-#: Of each type, major and swizzle, a tile whose atoms follow each other as they do where nothing is said
-#: of their order.
+#: For each type, majorness and swizzle, a tile with the default order of atoms.
 EACH = {
     (row["dtype"], row["major"], row["swizzle"]): row
     for row in ROWS
@@ -21,7 +20,7 @@ EACH = {
 TEXT = """
 !a = !smem.tile<tensor<{mn}x{k}x{element}>, #smem.swizzle<"{swizzle}", "{contiguity}">>
 !b = !smem.tile<tensor<{k}x64x{element}>, #smem.swizzle<"none", "column-major">>
-func.func @product() {{
+func.func @mma() {{
   %b = "smem.alloc"() {{offset = 0 : i64}} : () -> !b
   %a = "smem.alloc"() {{offset = {offset} : i64}} : () -> !a
   %d = "smem.mma"(%a, %b) : (!a, !b)

@@ -1,10 +1,10 @@
-"""A copy of blocks of scale factors: each is 32 lines of 16 bytes on both sides."""
+"""Copies of blocks of scale factors: a block is 32 lines of 16 bytes in global and in shared memory."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from ...dialect.bindings import ir
+from ...dialect.irtypes import Op, Value
 from ...ir import emit
 from ...ir.i32 import I32
 from ...ir.shared_memory import gep, memref_pointer, stride_value
@@ -14,38 +14,40 @@ from ...layout import Mismatch, Transfer
 from ...layout.elements import UNIT_BYTES
 from ...layout.tcgen05 import ScaleBlocks, scale_blocks
 from ...layout.tcgen05.scales import BLOCK_BYTES, BLOCK_FACTORS, BLOCK_ROWS, LANES
-from .ends import TileEnd
-from .vectors import Vectors
+from .endpoints import TileEndpoint
+from .vector_copy import VectorCopy
 
 
-def blocks_of(subtile: Subtile) -> ScaleBlocks:
-    """The blocks of a tile that ops have been checked to fill by blocks."""
+def scale_blocks_of(subtile: Subtile) -> ScaleBlocks:
+    """Return the blocks of a tile; its ops have been checked to fill whole blocks."""
     found = scale_blocks(subtile.slice.layout)
     assert not isinstance(found, Mismatch)
     return found
 
 
-def lower_blocks(copy: Any, subtile: Subtile, thread: Any, threads: int) -> None:
-    """Emits a copy, 16 bytes of each thread at a time."""
-    found = blocks_of(subtile)
+def copy_scale_blocks(copy: Op, subtile: Subtile, thread: Value, threads: int) -> None:
+    """Emit a copy by all threads, 16 bytes of each thread at a time."""
+    found = scale_blocks_of(subtile)
     lines = found.lines
     transfer = Transfer(lines.element, lines.shape, 1, threads)
-    target = TileEnd(replace(subtile, slice=replace(subtile.slice, layout=lines)))
-    source = BlockSource(copy.source, LANES * len(found.offsets[0]))
-    Vectors(copy, source, target, transfer, thread).emit()
+    target = TileEndpoint(replace(subtile, slice=replace(subtile.slice, layout=lines)))
+    source = ScaleBlockSource(copy.source, LANES * len(found.offsets[0]))
+    VectorCopy(copy, source, target, transfer, thread).emit()
 
 
-def load_blocks(op: Any, subtile: Subtile, full: Any, hints: tuple[Any, ...]) -> None:
-    """Emits the bulk copies of an `smem.tma_load`: one of each row of blocks where these lie next to each
-    other on both sides, else one of each block.
+def load_scale_blocks(op: Op, subtile: Subtile, full: Value, hints: tuple[Value, ...]) -> None:
+    """Emit the bulk copies of an `smem.tma_load`.
+
+    A row of blocks is one copy where the blocks are adjacent in global and in shared memory; otherwise
+    each block is one copy.
 
     Args:
         op: the load.
-        part: the tile.
-        full: the mbarrier at which the bytes complete.
-        hints: the cache policy, if there is one.
+        subtile: the tile.
+        full: the pointer to the mbarrier that counts the bytes.
+        hints: the cache policy (i64), if there is one.
     """
-    offsets, source = blocks_of(subtile).offsets, BlockSource(op.source, LANES)
+    offsets, source = scale_blocks_of(subtile).offsets, ScaleBlockSource(op.source, LANES)
     along = range(0, BLOCK_BYTES * len(offsets[0]), BLOCK_BYTES)
     dense = all(each - row[0] == at for row in offsets for each, at in zip(row, along, strict=True))
     count = len(along) if dense and source.is_dense else 1
@@ -60,26 +62,26 @@ def load_blocks(op: Any, subtile: Subtile, full: Any, hints: tuple[Any, ...]) ->
             )
             emit.op(
                 "nvvm.cp.async.bulk.shared.cluster.global",
-                (target, source.beyond(first, row, column), full, size, *hints),
+                (target, source.advanced(first, row, column), full, size, *hints),
                 operandSegmentSizes=segments,
             )
 
 
-class BlockSource:
-    """Blocks in global memory, in lines of 16 bytes; steps are rows of blocks."""
+class ScaleBlockSource:
+    """Blocks in global memory, in lines of 16 bytes; distances are in rows of blocks."""
 
-    def __init__(self, memref: Any, row: int) -> None:
+    def __init__(self, memref: Value, row: int) -> None:
         """
         Args:
-            memref: of [rows / 128][factors / 4][32][4][4] bytes.
-            row: lines of a row of blocks.
+            memref: [rows / 128][factors / 4][32][4][4] bytes.
+            row: the number of lines of a row of blocks.
         """
         self._base = memref_pointer(memref, 1)
         self._pitches = [stride_value(memref, dim, emit.i64()) for dim in (0, 1)]
         self._row = row
 
-    def pointer(self, line: Any, along: Any) -> Any:
-        """A pointer to a line; there is nothing along it."""
+    def pointer(self, line: Value, along: Value) -> Value:
+        """Return a pointer to a line, which is one vector; `along` is not used."""
         index = I32(line)
         places = (index // self._row, index % self._row // LANES)
         offset = emit.value("arith.extui", ((index % LANES * UNIT_BYTES).value,), emit.i64())
@@ -90,11 +92,11 @@ class BlockSource:
 
     @property
     def is_dense(self) -> bool:
-        """Whether the blocks of a row are known to follow each other."""
+        """Whether the blocks of a row are known to be adjacent."""
         return self._pitches[1] == BLOCK_BYTES
 
-    def block(self, coordinates: Sequence[Any]) -> Any:
-        """A pointer to the block that begins at a row and a factor (index values)."""
+    def block(self, coordinates: Sequence[Value]) -> Value:
+        """Return a pointer to the block that begins at a row and a factor (index values)."""
         pointer = self._base
         extents = (BLOCK_ROWS, BLOCK_FACTORS)
         for value, of, pitch in zip(coordinates, extents, self._pitches, strict=True):
@@ -102,8 +104,8 @@ class BlockSource:
             pointer = gep(pointer, emit.binary("muli", number, pitch))
         return pointer
 
-    def beyond(self, pointer: Any, rows: int, columns: int) -> Any:
-        """A pointer advanced by rows and columns of blocks."""
+    def advanced(self, pointer: Value, rows: int, columns: int) -> Value:
+        """Return a pointer advanced by rows and columns of blocks."""
         for count, pitch in zip((rows, columns), self._pitches, strict=True):
             if isinstance(pitch, int):
                 pointer = gep(pointer, count * pitch)
@@ -112,10 +114,10 @@ class BlockSource:
         return pointer
 
     def step(self, transfer: Transfer, anchor: int, round_: int) -> int | None:
-        """Rows of blocks from round `anchor` to round `round_`; None if they are not whole ones."""
+        """Return the rows of blocks between rounds `anchor` and `round_`; None if not a whole number."""
         rows, rest = divmod((round_ - anchor) * transfer.threads, self._row)
         return None if rest else rows
 
-    def further(self, pointer: Any, step: int) -> Any:
-        """A pointer advanced by rows of blocks."""
-        return self.beyond(pointer, step, 0)
+    def further(self, pointer: Value, step: int) -> Value:
+        """Return a pointer advanced by rows of blocks."""
+        return self.advanced(pointer, step, 0)

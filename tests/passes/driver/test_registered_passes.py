@@ -1,4 +1,4 @@
-"""The registry: our passes, and those that other packages add by entry points."""
+"""The registry of passes: those of this project, and those that other packages add by entry points."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ class Impostor(Pass):
 
 @pytest.fixture
 def plugins(monkeypatch):
-    """Sets the entry points that other packages are thought to have."""
+    """Set the entry points of other packages."""
 
     def install(*names):
         entries = [EntryPoint(n, f"{__name__}:{n}", registry.GROUP) for n in names]
@@ -35,7 +35,7 @@ def plugins(monkeypatch):
     passes.cache_clear()
 
 
-def test_ours_come_first(plugins):
+def test_own_passes_come_first(plugins):
     plugins("Mine")
     assert list(passes()) == [p.name for p in registry.OWN] + ["host-pass"]
 
@@ -45,30 +45,30 @@ def test_a_pass_of_another_package_is_found_by_name(plugins):
     assert pass_named("host-pass") is Mine
 
 
-def test_one_of_ours_is_not_replaced(plugins):
+def test_an_own_pass_is_not_replaced(plugins):
     plugins("Impostor")
     assert pass_named("smem-allocate") is Allocate
 
 
-def test_an_unknown_name_lists_those_there_are(plugins):
+def test_the_error_of_an_unknown_name_lists_all_passes(plugins):
     plugins("Mine")
     with pytest.raises(OptionError, match=r"^no pass is named 'x'; there are smem-.*, host-pass$"):
         pass_named("x")
 
 
-def test_a_plugin_that_cannot_be_loaded_leaves_ours(plugins):
+def test_a_plugin_that_cannot_be_loaded_is_a_warning(plugins):
     plugins("Missing")
     with pytest.warns(UserWarning, match="pass 'Missing' cannot be loaded: "):
         assert pass_named("smem-allocate") is Allocate
 
 
-def test_every_pass_of_ours_has_its_own_name():
+def test_names_of_own_passes_are_unique():
     names = [pass_.name for pass_ in registry.OWN]
     assert len(set(names)) == len(names)
     assert all(name.startswith("smem-") for name in names)
 
 
-# A package as pip leaves it, seen by the command.
+# An installed package.
 
 CODE = '''
 from dataclasses import dataclass

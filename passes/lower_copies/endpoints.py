@@ -1,13 +1,14 @@
-"""Where the accesses of a copy go: at what it reads, and at the tile that it writes."""
+"""The endpoints of a copy: addresses in the source that it reads and in the tile that it writes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
+from ...dialect.irtypes import Op, Value
 from ...dialect.memrefs import contiguous_dim
 from ...dialect.ops.copy import packed
 from ...ir import emit
@@ -19,59 +20,61 @@ from ...layout import Multiple, TileLayout, Transfer, Transposition
 
 
 @dataclass(frozen=True)
-class Block:
-    """A thread's block of a copy that transposes data.
+class RegisterBlock:
+    """The block that a thread transposes in its registers.
 
     Attributes:
-        plan: of the copy.
-        round: the round in which it is moved.
-        line, along: where it begins (i32 values): a line of what is read, and an element of that.
-        first: which of its lines the thread reads first (i32); None for the first one.
+        plan: the plan of the copy.
+        round: the round in which the block is copied.
+        line, along: its first element (i32 values): a line of the source, and an element of that line.
+        first: the line of the block that the thread reads first (i32); None for line 0.
     """
 
     plan: Transposition
     round: int
-    line: Any
-    along: Any
-    first: Any
+    line: Value
+    along: Value
+    first: Value
 
 
 class VectorSource(Protocol):
-    """What a copy reads by vectors. A line runs along the dimension that is contiguous in it."""
+    """The source of a copy by vectors. A line runs along its contiguous dimension."""
 
-    def pointer(self, line: Any, along: Any) -> Any:
-        """A pointer to an element (i32 values)."""
+    def pointer(self, line: Value, along: Value) -> Value:
+        """Return a pointer to an element (i32 values)."""
         ...
 
     def step(self, transfer: Transfer, anchor: int, round_: int) -> int | None:
-        """How far every thread's vector of round `round_` is from that of round `anchor`; None if that
-        is not the same for all threads."""
+        """Return the distance from a thread's vector of round `anchor` to that of round `round_`.
+
+        It is in lines or in bytes, as the endpoint defines; None if it is not the same for all threads.
+        """
         ...
 
-    def further(self, pointer: Any, step: int) -> Any:
-        """A pointer advanced by such a step."""
+    def further(self, pointer: Value, step: int) -> Value:
+        """Return a pointer advanced by such a distance."""
         ...
 
 
 class Source(VectorSource, Protocol):
-    """What a copy reads by vectors, or transposes."""
+    """The source of a copy by vectors or by transposed blocks."""
 
-    def lines(self, block: Block) -> Iterator[Any]:
-        """Pointers to the lines of a thread's block."""
+    def lines(self, block: RegisterBlock) -> Iterator[Value]:
+        """Yield pointers to the lines of a thread's block."""
         ...
 
 
 class GlobalSource:
-    """A matrix in global memory; steps are lines."""
+    """A matrix in global memory; distances are in lines."""
 
-    def __init__(self, copy: Any) -> None:
+    def __init__(self, copy: Op) -> None:
         source = copy.source
         self._base = memref_pointer(source, 1)
         self._pitch = stride_value(source, 1 - contiguous_dim(source.type), emit.i64())
         self._element = memory_type(source.type.element_type)
         self._packed = packed(copy.tile.type)
 
-    def pointer(self, line: Any, along: Any) -> Any:
+    def pointer(self, line: Value, along: Value) -> Value:
         i64 = emit.i64()
         offset = emit.binary("muli", emit.value("arith.extui", (line,), i64), self._pitch)
         along = emit.binary("divui", along, self._packed)
@@ -83,20 +86,20 @@ class GlobalSource:
         whole = vectors % (transfer.per_line * transfer.lines) == 0
         return vectors // transfer.per_line if whole else None
 
-    def further(self, pointer: Any, step: int) -> Any:
+    def further(self, pointer: Value, step: int) -> Value:
         if step == 0:
             return pointer
         if isinstance(self._pitch, int):
             return gep(pointer, step * self._pitch, self._element)
         return gep(pointer, emit.binary("muli", self._pitch, step), self._element)
 
-    def lines(self, block: Block) -> Iterator[Any]:
+    def lines(self, block: RegisterBlock) -> Iterator[Value]:
         first = self.pointer(block.line, block.along)
         return (self.further(first, i) for i in range(block.plan.stored))
 
 
-class TileEnd:
-    """A tile that a copy reads or writes; steps are bytes."""
+class TileEndpoint:
+    """A tile that a copy reads or writes; distances are in bytes."""
 
     def __init__(self, subtile: Subtile) -> None:
         self._layout: TileLayout = subtile.slice.layout
@@ -106,41 +109,41 @@ class TileEnd:
         self._address = TileAddress(subtile)
         self._rounds: _Rounds | None = None
 
-    def pointer(self, line: Any, along: Any) -> Any:
+    def pointer(self, line: Value, along: Value) -> Value:
         row, column = self._index(I32(line), I32(along))
         return self._address.pointer(self._address.within(row, column))
 
     def step(self, transfer: Transfer, anchor: int, round_: int) -> int | None:
-        """None, too, if the step would change the swizzle's phase or depends on a run-time origin."""
+        """Return the distance; None also if it changes the swizzle phase or depends on the origin."""
         if self._rounds is None or self._rounds.transfer is not transfer:
             self._rounds = _rounds(self._layout, transfer)
         return self._rounds.step(anchor, round_)
 
-    def further(self, pointer: Any, step: int) -> Any:
+    def further(self, pointer: Value, step: int) -> Value:
         return gep(pointer, step)
 
-    def lines(self, block: Block) -> Iterator[Any]:
+    def lines(self, block: RegisterBlock) -> Iterator[Value]:
         if block.first is None:
             return self._stepped(block)
         lines = (emit.binary("xori", block.first, i) for i in range(block.plan.stored))
         return (self.pointer(emit.binary("addi", block.line, i), block.along) for i in lines)
 
-    def _stepped(self, block: Block) -> Iterator[Any]:
-        """Pointers to lines that all threads step through together."""
+    def _stepped(self, block: RegisterBlock) -> Iterator[Value]:
+        """Yield pointers to lines at distances that are the same for all threads."""
         starts = tuple(each[0] for each in block.plan.loads(block.round))
         if self._contiguous == block.plan.contiguous:
-            # Rows and columns are exchanged on the way; the plan names them as the tile written does.
+            # The copy exchanges rows and columns; the plan uses the rows and columns of its target.
             starts = starts[::-1]
         start = self._index(I32(block.line), I32(block.along))
         stepped = SteppedAddress(self._address, starts, start)
         return (stepped.pointer(*self._index(i, 0)) for i in range(block.plan.stored))
 
-    def _index(self, line: Any, along: Any) -> tuple[Any, Any]:
+    def _index(self, line: Value, along: Value) -> tuple[Value, Value]:
         return (along, line) if self._contiguous == 0 else (line, along)
 
 
 class _Rounds:
-    """How far apart the rounds of a transfer are in a tile; copies that are alike share it."""
+    """The distances between the rounds of a transfer in a tile; equal copies share one object."""
 
     def __init__(self, layout: TileLayout, transfer: Transfer) -> None:
         self._layout, self.transfer = layout, transfer
@@ -149,7 +152,7 @@ class _Rounds:
         self._steps: dict[tuple[int, int], int | None] = {}
 
     def step(self, anchor: int, round_: int) -> int | None:
-        """See `TileEnd.step`."""
+        """Return the same as `TileEndpoint.step`."""
         key = (anchor, round_)
         if key not in self._steps:
             self._steps[key] = self._computed(anchor, round_)
@@ -161,11 +164,11 @@ class _Rounds:
             return None
         lines = (round_ - anchor) * transfer.threads // transfer.per_line
         if isinstance(layout.origins[self._across], Multiple):
-            # Only whole atoms (of the outermost mode) are equally far apart from any origin.
+            # Only the distance of whole atoms (of the outermost mode) is the same for every origin.
             atom = prod(mode.extent for mode in layout.modes[self._across][:-1])
             if lines % atom:
                 return None
-        # An origin along the lines does not change: it takes no part in the difference.
+        # An origin along the lines is the same in both rounds, so it cancels in the difference.
         here, there = self._vectors_of(round_), self._vectors_of(anchor)
         steps = here - there[: len(here)]
         size = int(steps[0]) * layout.element.bits // 8
@@ -174,7 +177,7 @@ class _Rounds:
         return size
 
     def _vectors_of(self, round_: int) -> np.ndarray:
-        """Where each thread's vector lies, in elements before the swizzle."""
+        """Return the offset of each thread's vector, in elements before the swizzle."""
         if round_ not in self._vectors:
             index = self.transfer.coordinates(round_)
             if 1 - self._across != self.transfer.contiguous:

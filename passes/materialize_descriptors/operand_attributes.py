@@ -1,20 +1,21 @@
-"""What is said of an operand beside its descriptor: attributes, and remarks."""
+"""Attributes of an op on descriptors that describe an operand, and remarks on its descriptor."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from ...dialect.bindings import ir
 from ...dialect.caching import cached_in_context
 from ...dialect.diagnostics import format_location, remark
+from ...dialect.irtypes import Attribute, Context, Type
+from ...dialect.ops import TileMma
 from ...dialect.ops.mma_rules import MODIFIERS, PAIR, operand_element
 from ...ir.matrix_descriptors import first_byte
 from ...ir.subtiles import Subtile
 from ...layout import Major, MmaTiles, Role
 
 
-def explain(mma: Any, name: str, subtile: Subtile, found: MmaTiles) -> None:
-    """Remarks on the descriptor of an operand, field by field."""
-    runtime = " plus what is known at run time" if any((subtile.terms, *found.terms)) else ""
+def explain(mma: TileMma, name: str, subtile: Subtile, found: MmaTiles) -> None:
+    """Emit a remark on the descriptor of an operand, field by field."""
+    runtime = " plus an offset known at run time" if any((subtile.terms, *found.terms)) else ""
     own = f", {len(found.terms)} descriptors" if len(found.terms) > 1 else ""
     remark(
         mma.location,
@@ -25,10 +26,16 @@ def explain(mma: Any, name: str, subtile: Subtile, found: MmaTiles) -> None:
 
 
 @cached_in_context
-def said_of(type_: Any, role: Role, found: MmaTiles) -> dict[str, Any]:
-    """The attributes of an operand of that type whose blocks are those."""
+def descriptor_attributes(type_: Type, role: Role, found: MmaTiles) -> dict[str, Attribute]:
+    """Return the attributes of an operand with a descriptor.
+
+    Args:
+        type_: its type.
+        role: A or B.
+        found: its MMA tiles.
+    """
     letter = role.value
-    attributes: dict[str, Any] = {
+    attributes: dict[str, Attribute] = {
         f"{letter}_element": ir.StringAttr.get(operand_element(type_).name, type_.context),
         f"{letter}_major": ir.StringAttr.get(found.canonical.major.value, type_.context),
         f"{letter}_steps": numbers(type_.context, found.steps),
@@ -39,8 +46,8 @@ def said_of(type_: Any, role: Role, found: MmaTiles) -> dict[str, Any]:
 
 
 @cached_in_context
-def in_registers(type_: Any, role: Role) -> dict[str, Any]:
-    """The attributes of an operand that has no descriptor."""
+def register_attributes(type_: Type, role: Role) -> dict[str, Attribute]:
+    """Return the attributes of an operand in registers, which has no descriptor."""
     letter = role.value
     return {
         f"{letter}_element": ir.StringAttr.get(operand_element(type_).name, type_.context),
@@ -49,11 +56,11 @@ def in_registers(type_: Any, role: Role) -> dict[str, Any]:
     }
 
 
-def modifiers_of(mma: Any) -> dict[str, Any]:
-    """The unit attributes of an mma that its instructions keep."""
+def modifiers_of(mma: TileMma) -> dict[str, Attribute]:
+    """Return the unit attributes of an mma that its instructions keep."""
     return {name: mma.attributes[name] for name in (*MODIFIERS, PAIR) if name in mma.attributes}
 
 
-def numbers(context: Any, rows: Iterable[Iterable[int]]) -> Any:
-    """Numbers for each block of an operand, row by row."""
+def numbers(context: Context, rows: Iterable[Iterable[int]]) -> Attribute:
+    """Return numbers for each MMA tile of an operand, row by row, as an array attribute."""
     return ir.DenseI64ArrayAttr.get([number for row in rows for number in row], context)

@@ -1,4 +1,4 @@
-"""`smem-allocate` against a machine that runs the program and watches who still needs which bytes."""
+"""`smem-allocate` against a model of a machine that tracks which bytes are in use."""
 
 import re
 from dataclasses import dataclass, field
@@ -21,16 +21,16 @@ def type_of(rows):
     return tile(rows, 64, layout=FORCED)
 
 
-# Programs: a list of steps over tiles 0, 1, 2, ...; tile t has rows[t] x 64 elements.
+# A program is a list of steps on tiles 0, 1, 2, ...; tile t has rows[t] x 64 elements.
 
 
 @dataclass
 class Writer:
-    """Writes a program's steps as text."""
+    """Writes the steps of a program as MLIR text."""
 
     rows: list
     lines: list = field(default_factory=list)
-    flying: list = field(default_factory=list)
+    in_flight: list = field(default_factory=list)
     names: int = 0
 
     def write(self, steps):
@@ -65,33 +65,33 @@ class Writer:
         self.lines.append("gpu.barrier")
 
     def mma(self, a, b):
-        flying = fragment(self.rows[a], 64)
+        in_flight = fragment(self.rows[a], 64)
         self.lines.append(f"%f{self.names} =")
-        self.op("smem.mma", f"%t{a}, %t{b}", f"{type_of(self.rows[a])}, {type_of(64)}", flying)
-        self.flying.append((f"%f{self.names}", flying))
+        self.op("smem.mma", f"%t{a}, %t{b}", f"{type_of(self.rows[a])}, {type_of(64)}", in_flight)
+        self.in_flight.append((f"%f{self.names}", in_flight))
         self.names += 1
 
     def mma_wait(self, pending):
-        if not self.flying:
+        if not self.in_flight:
             return
-        name, type_ = self.flying.pop()
+        name, type_ = self.in_flight.pop()
         self.lines.append(f"%f{self.names} =")
         self.op("smem.wait", name, type_, type_, f"{{pending = {pending} : i32}}")
-        self.flying.append((f"%f{self.names}", type_))
+        self.in_flight.append((f"%f{self.names}", type_))
         self.names += 1
 
 
 class Machine:
-    """Runs a program as one thread among many, which only barriers hold together.
+    """Runs a program as one of many threads that only barriers synchronize.
 
-    A tile's bytes are taken while an access of the thread is not complete, or may not be complete
-    in another thread: until the barrier after it.
+    The bytes of a tile are in use while an access is incomplete in this thread, or may be incomplete in
+    another thread: until the barrier after it.
     """
 
     def __init__(self, rows, offsets):
         spans = [(o, o + r * ROW_BYTES) for o, r in zip(offsets, rows, strict=True)]
-        self.meet = [[a < d and c < b for c, d in spans] for a, b in spans]
-        self.started, self.groups, self.products = [], [], []
+        self.overlaps = [[a < d and c < b for c, d in spans] for a, b in spans]
+        self.started, self.groups, self.mmas = [], [], []
         self.unsettled = set()
         self.filled, self.lost = set(), set()
 
@@ -100,14 +100,14 @@ class Machine:
             getattr(self, name)(*arguments)
 
     def touch(self, t):
-        """Begins an access of a tile: nobody else may still be at work in its bytes."""
+        """Begin an access of a tile: all accesses of other tiles with the same bytes are complete."""
         busy = {*self.started, *self.unsettled}
-        busy.update(*self.groups, *self.products)
-        assert not [o for o in busy if o != t and self.meet[o][t]], f"tile {t} begins too early"
+        busy.update(*self.groups, *self.mmas)
+        assert not [o for o in busy if o != t and self.overlaps[o][t]], f"tile {t} begins too early"
 
     def fill(self, t):
         self.touch(t)
-        self.lost |= {o for o in self.filled if self.meet[o][t]}
+        self.lost |= {o for o in self.filled if self.overlaps[o][t]}
         self.lost.discard(t)
         self.filled.add(t)
 
@@ -132,12 +132,11 @@ class Machine:
         for t in tiles:
             self.touch(t)
             assert t not in self.lost, f"tile {t} is overwritten before it is read"
-        self.products.append(tiles)
+        self.mmas.append(tiles)
 
     def mma_wait(self, pending):
-        # Without an accumulator in flight there is nothing to wait for.
-        done = self.products[: max(0, len(self.products) - pending)]
-        self.products = self.products[len(done) :]
+        done = self.mmas[: max(0, len(self.mmas) - pending)]
+        self.mmas = self.mmas[len(done) :]
         self.unsettled.update(*done)
 
     def barrier(self):
@@ -145,7 +144,7 @@ class Machine:
 
 
 def allocated(rows, steps):
-    """The offset of each tile, and the bytes that the kernel then needs."""
+    """Return the offset of each tile, and the bytes that the kernel needs."""
     with new_context():
         parsed = ir.Module.parse(Writer(rows).write(steps))
         pm = passmanager.PassManager("builtin.module")
@@ -159,7 +158,7 @@ def allocated(rows, steps):
 
 @st.composite
 def programs(draw):
-    """Tiles and steps: every asynchronous copy is committed, at once or with those that follow it."""
+    """Draw tiles and steps; every asynchronous copy is committed, alone or with those that follow it."""
     rows = draw(st.lists(st.sampled_from(ROWS), min_size=2, max_size=5))
     small = [t for t, r in enumerate(rows) if r == 64]
     tiles = st.integers(0, len(rows) - 1)
@@ -191,7 +190,7 @@ def test_no_bytes_are_shared_by_tiles_that_are_live_together(program):
     assert all(offset % 1024 == 0 for offset in offsets)
 
 
-# Of two tiles: whether they share.
+# Whether two tiles share bytes.
 
 A, B = 0, 1
 BARRIER = ("barrier",)
@@ -200,7 +199,7 @@ FREE = {
     "a copy": [("copy", A), BARRIER, ("copy", B)],
     "a later barrier": [("copy", A), ("copy_wait", 0), BARRIER, BARRIER, ("copy", B)],
     "an asynchronous copy": [("copy_async", A), COMMIT, ("copy_wait", 0), BARRIER, ("copy", B)],
-    "a product": [("mma", A, A), ("mma_wait", 0), BARRIER, ("mma", B, B)],
+    "an mma": [("mma", A, A), ("mma_wait", 0), BARRIER, ("mma", B, B)],
     "the second tile first": [("copy", B), BARRIER, ("copy", A)],
 }
 TAKEN = {
@@ -221,8 +220,8 @@ TAKEN = {
         BARRIER,
         ("copy", B),
     ],
-    "a product that is not waited for": [("mma", A, A), BARRIER, ("copy", B)],
-    "a product that may be pending": [("mma", A, A), ("mma_wait", 1), BARRIER, ("copy", B)],
+    "an mma that is not waited for": [("mma", A, A), BARRIER, ("copy", B)],
+    "an mma that may be pending": [("mma", A, A), ("mma_wait", 1), BARRIER, ("copy", B)],
     "no barrier after the wait": [("mma", A, A), ("mma_wait", 0), ("copy", B)],
     "a wait that comes too early": [
         ("mma", A, A),
@@ -248,22 +247,22 @@ def test_bytes_are_taken_with(steps):
 
 
 @pytest.mark.parametrize("steps", TAKEN.values(), ids=TAKEN)
-def test_the_machine_notices(steps):
+def test_the_model_finds_tiles_that_must_not_share_bytes(steps):
     with pytest.raises(AssertionError, match=r"too early|before it is read"):
         Machine([64, 64], [0, 0]).run(steps)
 
 
-def test_a_copy_that_is_in_no_group_is_not_waited_for():
+def test_a_wait_does_not_complete_a_copy_that_is_in_no_group():
     steps = [("copy_async", A), ("copy_wait", 0), BARRIER, ("copy", B)]
     assert allocated([64, 64], steps)[1] == 2 * 64 * ROW_BYTES
 
 
-def test_tiles_that_are_used_once_each_take_the_space_of_the_largest():
+def test_tiles_that_are_used_one_after_the_other_take_the_space_of_the_largest():
     steps = [s for t in range(4) for s in (("copy", t), BARRIER)]
     assert allocated([64, 192, 128, 64], steps)[1] == 192 * ROW_BYTES
 
 
-def test_an_unused_tile_has_a_place():
+def test_an_unused_tile_has_an_offset():
     assert allocated([64, 64], [("copy", A)])[0][1] % 1024 == 0
 
 
@@ -271,7 +270,7 @@ def test_an_unused_tile_has_a_place():
 
 
 def needed(body):
-    """The bytes that a kernel with the tiles %a and %b needs."""
+    """Return the bytes that a kernel with the tiles %a and %b needs."""
     text = f"""gpu.module @kernels {{
       gpu.func @f(%g: {matrix(64, 64)}, %n: index)
           kernel attributes {{known_block_size = array<i32: 256, 1, 1>}} {{
@@ -305,7 +304,7 @@ ONE, TWO = 64 * ROW_BYTES, 2 * 64 * ROW_BYTES
     "barrier",
     ["gpu.barrier", "nvvm.barrier", "gpu.barrier memfence [#gpu.address_space<workgroup>]"],
 )
-def test_every_barrier_of_the_block(barrier):
+def test_bytes_are_free_after_a_barrier_of_the_cta(barrier):
     assert needed(f"{copy('%a')} {barrier} {copy('%b')}") == ONE
 
 
@@ -317,44 +316,44 @@ def test_every_barrier_of_the_block(barrier):
         "gpu.barrier memfence [#gpu.address_space<global>]",
     ],
 )
-def test_a_barrier_of_less_than_the_block_frees_nothing(barrier):
+def test_a_barrier_of_some_threads_frees_no_bytes(barrier):
     assert needed(f"{copy('%a')} {barrier} {copy('%b')}") == TWO
 
 
-def test_a_barrier_that_may_not_be_reached_frees_nothing():
+def test_a_barrier_that_may_not_be_reached_frees_no_bytes():
     assert needed(f"{copy('%a')} {loop('gpu.barrier')} {copy('%b')}") == TWO
 
 
-def test_a_loop_uses_its_tiles_from_its_first_op_to_its_last():
+def test_tiles_of_a_loop_are_live_in_the_whole_loop():
     assert needed(loop(f"{copy('%a')} gpu.barrier {copy('%b')} gpu.barrier")) == TWO
 
 
-def test_a_barrier_between_two_loops():
+def test_tiles_of_two_loops_share_bytes_with_a_barrier_between():
     assert needed(f"{loop(copy('%a'))} gpu.barrier {loop(copy('%b'))}") == ONE
 
 
-def test_no_barrier_between_two_loops():
+def test_tiles_of_two_loops_share_no_bytes_without_a_barrier():
     assert needed(f"{loop(copy('%a'))} {loop(copy('%b'))}") == TWO
 
 
-def test_a_part_of_a_tile_is_a_use_of_it():
+def test_a_use_of_a_subtile_is_a_use_of_the_tile():
     half = "memref<32x64xbf16, strided<[64, 1]>>"
-    part = f"""
+    subtile = f"""
       %p = "smem.subtile"(%a) {{static_offsets = array<i64: 0, 0>}} :
         ({type_of(64)}) -> {tile(32, 64)}
       %h = memref.subview %g[0, 0] [32, 64] [1, 1] : {matrix(64, 64)} to {half}
     """
     use = f'"smem.copy"(%h, %p) : ({half}, {tile(32, 64)}) -> ()'
-    assert needed(f"{part} {use} {copy('%b')}") == TWO
-    assert needed(f"{part} {use} gpu.barrier {copy('%b')}") == ONE
+    assert needed(f"{subtile} {use} {copy('%b')}") == TWO
+    assert needed(f"{subtile} {use} gpu.barrier {copy('%b')}") == ONE
 
 
-def test_a_function_of_several_blocks_shares_nothing():
+def test_tiles_of_a_function_of_several_basic_blocks_share_no_bytes():
     body = f"{copy('%a')} gpu.barrier cf.br ^next ^next: {copy('%b')}"
     assert needed(body) == TWO
 
 
-def test_a_copy_from_a_tile_is_a_use_of_it():
+def test_a_copy_from_a_tile_is_a_use_of_the_tile():
     # %a is read after %b was written for the first time.
     read = f'"smem.copy"(%a, %b) : ({type_of(64)}, {type_of(64)}) -> ()'
     assert needed(f"{copy('%a')} gpu.barrier {copy('%b')}") == ONE

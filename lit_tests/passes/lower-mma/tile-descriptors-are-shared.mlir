@@ -1,5 +1,5 @@
-// A descriptor's steps are added once in a block of ops, and their constants stand at the entry of the
-// function: a loop finds them there.
+// The descriptor of an MMA tile is computed once in a basic block, and the constants of the steps are at the entry of
+// the function, outside of loops.
 
 // RUN: smem-opt %s --smem-lower-mma | FileCheck %s
 

@@ -1,41 +1,55 @@
-"""Where a thread's elements of a fragment lie in memory: in a tile, or in a matrix in global memory."""
+"""Pointers to a thread's elements of a fragment, in a tile or in a matrix in global memory."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
+from ....dialect.irtypes import Op, Value
 from ....ir import emit
 from ....ir.i32 import I32
 from ....ir.shared_memory import gep, memory_type, memref_pointer, stride_value
 from ....ir.subtiles import check_units, subtile_from
 from ....ir.tile_address import SteppedAddress, TileAddress
+from ....layout import TileLayout
 from ....layout.fragment_access import FragmentAccess
 from ....layout.fragments import WARPGROUP
 
 
-class Places(Protocol):
-    """Pointers to a thread's elements, by rows and columns further than its first."""
+class ElementPointers(Protocol):
+    """Pointers to a thread's elements, by their distance from its first element."""
 
     #: How the elements are accessed.
     access: FragmentAccess
 
-    def pointer(self, rows: int, columns: int) -> Any:
-        """The pointer to one of them, or to what the thread points at for a matrix."""
+    def pointer(self, rows: int, columns: int) -> Value:
+        """Return the pointer that the thread passes to a load or store.
+
+        Args:
+            rows, columns: the distance of the element, or of the matrix of `ldmatrix` and `stmatrix`.
+        """
         ...
 
 
-class TilePlaces:
-    """Places in a part of a tile."""
+class TilePointers:
+    """Pointers to elements in a tile."""
 
-    def __init__(self, op: Any, tile: Any, access: Any, thread: Any, warp_rows: int) -> None:
+    def __init__(
+        self,
+        op: Op,
+        tile: Value,
+        access: Callable[[TileLayout], FragmentAccess],
+        thread: Value,
+        warp_rows: int,
+    ) -> None:
         """
         Args:
             op: the op that accesses the tile.
             tile: the tile.
-            access: from its layout to the `FragmentAccess`.
-            thread: the thread's index in its block (i32).
-            warp_rows: rows from what one warp holds to what the next does.
+            access: from the layout of the tile to the `FragmentAccess`.
+            thread: the index of the thread in its CTA (i32).
+            warp_rows: rows between the first rows of consecutive warps.
         """
         subtile = subtile_from(tile, op)
         self.access = replace(access(subtile.slice.layout), warp_rows=warp_rows)
@@ -45,14 +59,14 @@ class TilePlaces:
         start = self.access.start(I32(thread) % WARPGROUP)
         self._address = SteppedAddress(TileAddress(subtile), starts, start)
 
-    def pointer(self, rows: int, columns: int) -> Any:
+    def pointer(self, rows: int, columns: int) -> Value:
         return self._address.pointer(rows, columns)
 
 
-class MatrixPlaces:
-    """Places of an accumulator's elements in global memory; pairs where columns are adjacent."""
+class GlobalPointers:
+    """Pointers to an accumulator's elements in global memory; to pairs where columns are adjacent."""
 
-    def __init__(self, memref: Any, thread: Any, warp_rows: int) -> None:
+    def __init__(self, memref: Value, thread: Value, warp_rows: int) -> None:
         self._element = memref.type.element_type
         i64 = emit.i64()
         self._strides = [stride_value(memref, dim, i64) for dim in (0, 1)]
@@ -63,21 +77,21 @@ class MatrixPlaces:
             for index, stride in zip(start, self._strides, strict=True)
         ]
         base = memref_pointer(memref, 1)
-        self._start = self._further(base, emit.binary("addi", *offsets))
-        self._rows: dict[int, Any] = {}
+        self._start = self._offset(base, emit.binary("addi", *offsets))
+        self._rows: dict[int, Value] = {}
 
-    def pointer(self, rows: int, columns: int) -> Any:
+    def pointer(self, rows: int, columns: int) -> Value:
         if rows not in self._rows:
             self._rows[rows] = self._advance(self._start, rows, self._strides[0])
         return self._advance(self._rows[rows], columns, self._strides[1])
 
-    def _advance(self, pointer: Any, count: int, stride: Any) -> Any:
-        """`pointer` plus a constant number of strides."""
+    def _advance(self, pointer: Value, count: int, stride: int | Value) -> Value:
+        """Return `pointer` plus a constant number of strides."""
         if isinstance(stride, int):
-            return self._further(pointer, count * stride)
+            return self._offset(pointer, count * stride)
         if count == 0:
             return pointer
-        return self._further(pointer, emit.binary("muli", stride, count))
+        return self._offset(pointer, emit.binary("muli", stride, count))
 
-    def _further(self, pointer: Any, offset: Any) -> Any:
+    def _offset(self, pointer: Value, offset: Value) -> Value:
         return gep(pointer, offset, memory_type(self._element))

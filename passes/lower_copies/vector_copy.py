@@ -1,29 +1,33 @@
-"""A copy by vectors of 16 bytes that stay as they are."""
-
-from typing import Any
+"""A copy by vectors of 16 bytes, without transposition."""
 
 from ...dialect.bindings import ir
 from ...dialect.effects import Completion
+from ...dialect.irtypes import Op, Value
 from ...dialect.ops.copy import rounds
 from ...ir import emit
 from ...ir.i32 import I32
 from ...layout import Transfer
 from ...layout.elements import UNIT_BYTES
-from .ends import TileEnd, VectorSource
+from .endpoints import TileEndpoint, VectorSource
 
 
-class Vectors:
-    """The accesses that a copy is made of, round by round."""
+class VectorCopy:
+    """The rounds of a copy; in each, every thread moves one vector."""
 
     def __init__(
-        self, copy: Any, source: VectorSource, target: TileEnd, transfer: Transfer, thread: Any
+        self,
+        copy: Op,
+        source: VectorSource,
+        target: TileEndpoint,
+        transfer: Transfer,
+        thread: Value,
     ) -> None:
         self.copy, self.thread, self.transfer = copy, thread, transfer
         self.source, self.target = source, target
-        self.rounds = rounds(copy.source.type, copy.tile.type)
+        self._rounds_values = rounds(copy.source.type, copy.tile.type)
 
     def emit(self) -> None:
-        """Emits all rounds; addresses are computed anew only where a round is no constant step."""
+        """Emit all rounds; an address is computed again only where its distance is not a constant."""
         source, target = self.source, self.target
         anchor, read, written = 0, None, None
         for round_ in range(self.transfer.rounds):
@@ -42,12 +46,12 @@ class Vectors:
             else:
                 self._emit_access(*access)
 
-    def _coordinates(self, round_: int) -> tuple[Any, Any]:
-        """(line, elements along it) of the thread's vector in a round."""
+    def _coordinates(self, round_: int) -> tuple[Value, Value]:
+        """Return (line, elements along it) of the thread's vector in a round."""
         line, along = self.transfer.place(I32(self.thread) + round_ * self.transfer.threads)
         return line.value, along.value
 
-    def _emit_access(self, source: Any, target: Any) -> None:
+    def _emit_access(self, source: Value, target: Value) -> None:
         if self.copy.effects.completion is Completion.CP_ASYNC_GROUP:
             emit.op(
                 "nvvm.cp.async.shared.global",
@@ -59,13 +63,13 @@ class Vectors:
         vector = ir.VectorType.get([4], emit.i32())
         alignment = ir.IntegerAttr.get(emit.i64(), UNIT_BYTES)
         loaded = emit.value("llvm.load", (source,), vector, alignment=alignment)
-        if self.rounds:
+        if self._rounds_values:
             loaded = _rounded(loaded)
         emit.op("llvm.store", (loaded, target), alignment=alignment)
 
 
-def _rounded(loaded: Any) -> Any:
-    """Four f32, as the bits of an i32 vector, rounded to tf32."""
+def _rounded(loaded: Value) -> Value:
+    """Return four f32, given as the bits of an i32 vector, rounded to tf32."""
     floats = emit.value("llvm.bitcast", (loaded,), ir.VectorType.get([4], ir.F32Type.get()))
-    subtiles = [emit.to_tf32(emit.extracted(floats, i)) for i in range(4)]
-    return emit.value("vector.from_elements", subtiles, loaded.type)
+    elements = [emit.to_tf32(emit.extracted(floats, i)) for i in range(4)]
+    return emit.value("vector.from_elements", elements, loaded.type)

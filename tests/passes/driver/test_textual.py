@@ -1,4 +1,4 @@
-"""Pipelines as text: taken apart into leaves, with our passes and upstream's mixed."""
+"""Textual pipelines are split into leaves; passes of this project and of upstream may be mixed."""
 
 import pytest
 from hypothesis import given
@@ -44,12 +44,12 @@ def leaf(name, options="", *anchors):
         ("any(cse)", [leaf("cse", "", "any")]),
     ],
 )
-def test_leaves(text, leaves):
+def test_text_has_these_leaves(text, leaves):
     assert parse_pipeline(text) == leaves
 
 
 @pytest.mark.parametrize(
-    "text, said",
+    "text, message",
     [
         ("", "a pass has no name at ''"),
         ("a,,b", "a pass has no name at 'a,,b'"),
@@ -68,10 +68,10 @@ def test_leaves(text, leaves):
         ("a,builtin.module(b)", "builtin.module(...) must hold the whole pipeline"),
     ],
 )
-def test_malformed_text(text, said):
+def test_malformed_text_is_refused(text, message):
     with pytest.raises(OptionError) as error:
         parse_pipeline(text)
-    assert str(error.value) == f"pipeline '{text}': {said}"
+    assert str(error.value) == f"pipeline '{text}': {message}"
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_malformed_text(text, said):
         "a b",
     ],
 )
-def test_text_after_a_pass(text):
+def test_text_after_a_pass_is_refused(text):
     with pytest.raises(OptionError):
         parse_pipeline(text)
 
@@ -105,7 +105,7 @@ def test_leaves_and_text_round_trip(leaves):
     assert parse_pipeline(",".join(each.upstream for each in leaves)) == leaves
 
 
-# On a pass manager.
+# Pipelines on a pass manager.
 
 
 def added(text):
@@ -120,25 +120,26 @@ def test_upstream_passes_keep_their_anchors_and_options():
     assert "max-iterations=3" in printed
 
 
-def test_ours_and_upstreams_keep_their_order():
+def test_passes_of_smem_and_upstream_keep_their_order():
     printed = added("cse,smem-allocate,canonicalize,smem-lower-copies")
     names = ("cse", "smem-allocate", "canonicalize", "smem-lower-copies")
-    places = [printed.index(name) for name in names]
-    assert places == sorted(places)
+    positions = [printed.index(name) for name in names]
+    assert positions == sorted(positions)
 
 
-def test_a_pipeline_stands_for_its_passes():
+def test_a_pipeline_is_expanded_to_its_passes():
     printed = added("smem-to-nvvm")
     assert "smem-to-nvvm" not in printed
     assert "smem-assign-layouts" in printed
 
 
 @pytest.mark.parametrize(
-    "text, said",
+    "text, message",
     [
         (
             "builtin.module(smem-nothing)",
-            "no pass is named 'smem-nothing'; --list-passes shows ours, mlir-opt --help upstream's",
+            "no pass is named 'smem-nothing'; --list-passes shows those of smem, mlir-opt --help "
+            "those of upstream",
         ),
         (
             "gpu.module(smem-to-nvvm)",
@@ -155,14 +156,14 @@ def test_a_pipeline_stands_for_its_passes():
         ),
     ],
 )
-def test_passes_that_are_refused(text, said):
+def test_passes_that_are_refused(text, message):
     with pytest.raises(OptionError) as error:
         added(text)
-    assert str(error.value) == said
+    assert str(error.value) == message
 
 
 @pytest.mark.parametrize("text", ["canonicalize{speed=1}", "nowhere.op(nothing{x=1})"])
-def test_what_upstream_refuses_is_said_once(text):
+def test_an_error_of_upstream_names_the_pass(text):
     with pytest.raises(OptionError) as error:
         added(text)
     assert text.split("{")[0].split("(")[-1] in str(error.value)
