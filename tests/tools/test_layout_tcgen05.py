@@ -51,7 +51,7 @@ def test_encode(printed_json):
 def test_encode_48_bytes_of_k(printed_json, printed):
     arguments = ("encode", *PACKED, "--k-bytes", "48", "--start", "0x800")
     assert printed_json(*arguments)["descriptors"][0][5] == "0x4010404008800487"
-    assert "those of k steps 2, 5 in two chunks" in printed(*arguments)
+    assert "8 K blocks of 48 bytes, in two chunks: 2, 5" in printed(*arguments)
     assert printed_json("encode", *PACKED, "--k-bytes", "32")["operand"]["k_steps"][:5] == [
         0,
         2,
