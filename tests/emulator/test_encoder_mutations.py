@@ -21,7 +21,7 @@ from encoder_edits import (
 )
 from mma_programs import PRODUCT, lowered
 from tcgen05_kernels import matrix_of, product
-from test_tensor_products import Operands, values
+from tcgen05_operands import Operands, values
 
 from mlir_smem.layout import Swizzle, WgmmaDescriptor, element
 from mlir_smem.layout import descriptor as matrix_descriptor

@@ -1,6 +1,6 @@
 """Kernels in which the two blocks of a cluster multiply together by `tcgen05.mma` of `cta_group::2`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from emulated import faults_of, kernel
@@ -142,6 +142,17 @@ class PairKernel(TensorKernel):
         text = text.replace(" kernel {", f" kernel {CLUSTER} {{")
         text = text.replace("BLOCKS", str(self.blocks))
         return faults_of(text, "k", [data, out], 128, self.blocks), out
+
+
+def leaving(kernel, after, what=""):
+    """A kernel, in which the odd block, after some lines, does something and returns."""
+    lines = f"""{after}
+    cf.cond_br %even, ^stays, ^leaves
+  ^leaves:
+    {what}
+    gpu.return
+  ^stays:"""
+    return replace(kernel.without(after, lines), end=f"{kernel.end}\n    gpu.return")
 
 
 def pair_product(steps, m, n, kind="f16"):

@@ -175,7 +175,7 @@ FUNCTIONS = (
     _unary("floor", np.floor, -100, 100, 0, 0),
     Function(
         "%r = math.fma %a, %b, %c : {e}",
-        None,  # tests/emulator/test_math.py holds the emulator's against fractions.
+        None,  # tests/emulator/ops/test_math.py holds the emulator's against fractions.
         _THREE,
         _EXACT,
         None,

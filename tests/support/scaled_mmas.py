@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import ml_dtypes
 import numpy as np
 from tcgen05_kernels import BASE, BYTES, at, cp, matrix_of, product, scaled_mma
-from test_tensor_products import Operands, bytes_of, values
+from tcgen05_operands import Operands, bytes_of, values
 
 from mlir_smem.layout import Swizzle, element
 from mlir_smem.layout.tcgen05 import KINDS, InstructionDescriptor

@@ -79,6 +79,15 @@ END = f"""
     }}"""
 
 
+#: Shared memory is written again.
+REFILL = """scf.for %j = %tid to %words step %c128 {
+      %jw = memref.load %A[%j] : memref<WORDSxi32>
+      %j32 = arith.index_cast %j : index to i32
+      %jp = llvm.getelementptr %data[%j32] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+      llvm.store %jw, %jp : i32, !llvm.ptr<3>
+    }""".replace("WORDS", str(BYTES // 4))
+
+
 def at(name, lane, column=0, quarter=False):
     """Lines that make an address of tensor memory, from the allocation's on."""
     lines = [f"%{name}l = arith.constant {lane} : i32"]

@@ -21,7 +21,7 @@ from mlir_smem.kernels.gemm.generator.kernel import build
 from mlir_smem.kernels.gemm.generator.problem import Problem
 from mlir_smem.runtime import run_on_cpu
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 #: Each mix of types that tcgen05 multiplies, with A in each place: each major, several loads, blocks
 #: of rows, modifiers, and scale-d given at run time.

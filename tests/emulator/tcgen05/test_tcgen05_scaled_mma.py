@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scaled_mmas import FACTORS, M, ScaledProduct, factor_bytes
 from tcgen05_kernels import AFTER, BEFORE, BYTES, WAIT_STORE, at, matrix_of, store
-from test_tensor_products import bytes_of
+from tcgen05_operands import bytes_of
 
 from mlir_smem.layout import element
 from mlir_smem.layout.tcgen05 import scale_blocks, scale_layout

@@ -13,6 +13,7 @@ from tcgen05_kernels import (
     BYTES,
     COMMIT,
     PROXY_FENCE,
+    REFILL,
     WAIT,
     WAIT_LOAD,
     WAIT_STORE,
@@ -30,14 +31,6 @@ from mlir_smem.emulator import Kind
 A = BASE >> 4 | (1024 >> 4) << 16 | (128 >> 4) << 32 | 1 << 46
 B = A + (0x2000 >> 4)
 FORM = 0x04020010
-
-#: Shared memory is written again.
-REFILL = """scf.for %j = %tid to %words step %c128 {
-      %jw = memref.load %A[%j] : memref<WORDSxi32>
-      %j32 = arith.index_cast %j : index to i32
-      %jp = llvm.getelementptr %data[%j32] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
-      llvm.store %jw, %jp : i32, !llvm.ptr<3>
-    }""".replace("WORDS", str(BYTES // 4))
 
 STORED, LOADED = "gpu.barrier // stored", "gpu.barrier // loaded"
 

@@ -13,7 +13,7 @@ from tcgen05_kernels import (
     product,
     store,
 )
-from test_tensor_products import DTYPES, Operands
+from tcgen05_operands import DTYPES, Operands
 
 from mlir_smem.emulator import Kind
 from mlir_smem.layout import Swizzle, element

@@ -11,6 +11,7 @@ from cta_pair_kernels import (
     COMMIT_BOTH,
     PairKernel,
     finish,
+    leaving,
     loaded,
     meeting,
     multiplied,
@@ -18,9 +19,8 @@ from cta_pair_kernels import (
     paired,
     written,
 )
-from tcgen05_kernels import AFTER, BEFORE, DEALLOC, PROXY_FENCE, WAIT_LOAD, at
-from test_tensor_pairs import operands, product_of
-from test_tensor_rules import REFILL
+from cta_pair_operands import pair_operands, sum_of_products
+from tcgen05_kernels import AFTER, BEFORE, DEALLOC, PROXY_FENCE, REFILL, WAIT_LOAD, at
 
 from mlir_smem.emulator import Kind
 
@@ -28,8 +28,8 @@ pytestmark = pytest.mark.sampled(2)
 
 M, N = 256, 32
 
-STEPS, IMAGE, FACTORS = operands(("f16", "f16", "f16"), M, N)
-PRODUCT = product_of(FACTORS)
+STEPS, IMAGE, FACTORS = pair_operands(("f16", "f16", "f16"), M, N)
+PRODUCT = sum_of_products(FACTORS)
 LOADS = {name: loaded(name, N)[0] for name in "rq"}
 REGISTERS = loaded("r", N)[1]
 REFILLED = "gpu.barrier // refilled"
@@ -123,17 +123,6 @@ def test_shared_memory_of_the_other_block_is_written_while_an_mma_may_read_it():
 
 
 # A block that returns.
-
-
-def leaving(kernel, after, what=""):
-    """A kernel, in which the odd block, after some lines, does something and returns."""
-    lines = f"""{after}
-    cf.cond_br %even, ^stays, ^leaves
-  ^leaves:
-    {what}
-    gpu.return
-  ^stays:"""
-    return replace(kernel.without(after, lines), end=f"{kernel.end}\n    gpu.return")
 
 
 def test_the_other_block_returns_while_an_mma_may_reach_it():

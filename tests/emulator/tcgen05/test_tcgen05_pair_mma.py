@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 from cta_pair_kernels import pair_matrix, pair_product
+from cta_pair_operands import pair_operands, sum_of_products
 from tcgen05_kernels import AFTER, BEFORE, BYTES, WAIT_STORE, at, store
-from test_tensor_products import DTYPES, Operands, values
-
-from mlir_smem.layout import Swizzle, element
-from mlir_smem.layout.tcgen05 import KINDS, InstructionDescriptor
 
 MIXES = [
     ("f16", "f16", "f16"),
@@ -18,54 +15,22 @@ MIXES = [
 ]
 
 
-def operands(mix, m, n, steps=2, majors=("k", "k"), seed=0):
-    """The steps of a product of two blocks, what each block's shared memory holds, and A and B of each
-    step, [m or n, k]."""
-    kind, *names = mix
-    rng, blocks = np.random.default_rng(seed), (Operands(), Operands())
-    accumulator = "s32" if kind == "i8" else "f32"
-    mn = [major == "mn" for major in majors]
-    form = InstructionDescriptor(KINDS[kind], *map(element, names), m, n, accumulator, *mn)
-    form.check(2)
-    k = 32 // np.dtype(DTYPES[names[0]]).itemsize
-    factors, instructions = [], []
-    for step in range(steps):
-        placed, pair = [], []
-        for name, extent, major in zip(names, (m, n), majors, strict=True):
-            whole = values(name, rng, (extent, k))
-            at = [
-                block.place(part, name, major, Swizzle.B32)
-                for block, part in zip(blocks, np.split(whole, 2), strict=True)
-            ]
-            assert at[0] == at[1]
-            placed.append(at[0])
-            pair.append(whole)
-        instructions.append((*placed, form.encode(), step > 0))
-        factors.append(pair)
-    return instructions, np.stack([block.image for block in blocks]), factors
-
-
-def product_of(factors):
-    """The sum of the products of all steps."""
-    return sum(a @ b.T for a, b in factors)
-
-
 @pytest.mark.parametrize("m, n", [(256, 32), (128, 32), (256, 256), (128, 96)])
 @pytest.mark.parametrize("mix", MIXES, ids="-".join)
 def test_a_product_is_right(mix, m, n):
-    steps, image, factors = operands(mix, m, n, steps=1 if n == 256 else 2)
+    steps, image, factors = pair_operands(mix, m, n, steps=1 if n == 256 else 2)
     found, registers = pair_product(steps, m, n, mix[0]).run(image)
     assert found == []
     dtype = np.int32 if mix[0] == "i8" else np.float32
-    assert (pair_matrix(registers.view(dtype), m, n) == product_of(factors)).all()
+    assert (pair_matrix(registers.view(dtype), m, n) == sum_of_products(factors)).all()
 
 
 @pytest.mark.parametrize("majors", [("mn", "k"), ("k", "mn"), ("mn", "mn")], ids="-".join)
 def test_operands_of_other_majors(majors):
-    steps, image, factors = operands(MIXES[0], 256, 64, majors=majors)
+    steps, image, factors = pair_operands(MIXES[0], 256, 64, majors=majors)
     found, registers = pair_product(steps, 256, 64).run(image)
     assert found == []
-    assert (pair_matrix(registers.view(np.float32), 256, 64) == product_of(factors)).all()
+    assert (pair_matrix(registers.view(np.float32), 256, 64) == sum_of_products(factors)).all()
 
 
 #: Where the registers of A lie among the bytes that a block is given.
@@ -74,7 +39,7 @@ REGISTERS = BYTES // 2
 
 def with_a_in_tensor_memory(m, n, rows):
     """A kernel whose blocks store rows of A, [block, 128, 16], to all lanes; what it is given, and B."""
-    steps, image, [[_, b]] = operands(MIXES[0], m, n, steps=1)
+    steps, image, [[_, b]] = pair_operands(MIXES[0], m, n, steps=1)
     thread, half, i = np.mgrid[:128, :2, :4]
     lane = thread // 32 * 32 + half * 16 + thread % 32 // 4 + i // 2 * 8
     for block, of_block in enumerate(rows):

@@ -10,6 +10,7 @@ from tcgen05_kernels import (
     BYTES,
     COMMIT,
     PROXY_FENCE,
+    REFILL,
     WAIT,
     WAIT_LOAD,
     WAIT_STORE,
@@ -20,7 +21,6 @@ from tcgen05_kernels import (
     mma,
     store,
 )
-from test_tensor_rules import REFILL
 
 from mlir_smem.emulator import EmulationError, Kind
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 from cta_pair_kernels import COMMIT_BOTH, PairKernel, pair_product, paired
+from cta_pair_operands import pair_operands
 from tcgen05_kernels import ALLOC, COMMIT, DEALLOC
-from test_tensor_pairs import operands
 
 from mlir_smem.emulator import EmulationError, Kind
 
@@ -111,7 +111,7 @@ def test_groups_are_not_mixed():
 
 # Where a commit arrives.
 
-PRODUCT = pair_product(operands(("f16", "f16", "f16"), 128, 32)[0], 128, 32)
+PRODUCT = pair_product(pair_operands(("f16", "f16", "f16"), 128, 32)[0], 128, 32)
 ALONE = replace(
     PRODUCT,
     **{

@@ -9,7 +9,7 @@ from edge_cases import DTYPES, KINDS
 from mlir_smem.emulator.tensor_core.arithmetic import multiply_add
 from mlir_smem.emulator.tensor_core.multiplicands import BF16, F16
 
-MEASURED = np.load(Path(__file__).parents[1] / "data" / "tensor_core_h200.npz")
+MEASURED = np.load(Path(__file__).parents[2] / "data" / "tensor_core_h200.npz")
 MULTIPLICANDS = {"f16": F16, "bf16": BF16}
 INSTRUCTION_K = 16
 

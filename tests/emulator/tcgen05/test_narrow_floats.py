@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from tcgen05_kernels import product
-from test_tensor_products import NARROW, Operands, bytes_of
+from tcgen05_operands import NARROW, Operands, bytes_of
 
 from mlir_smem.emulator import Kind
 from mlir_smem.emulator.tcgen05.narrow_floats import TENSOR_MULTIPLICANDS

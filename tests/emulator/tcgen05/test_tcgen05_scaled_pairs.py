@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cta_pair_kernels import meeting, multiplied, pair_matrix, pair_product
+from cta_pair_kernels import leaving, meeting, multiplied, pair_matrix, pair_product
+from cta_pair_operands import pair_operands
 from scaled_mmas import FACTORS, factor_bytes
 from tcgen05_kernels import BASE, BYTES, at, cp, scaled_mma
-from test_tensor_pair_rules import leaving
-from test_tensor_pairs import operands
 
 from mlir_smem.emulator import EmulationError, Kind
 from mlir_smem.layout import element
@@ -24,7 +23,7 @@ GROUP = "group = #nvvm.cta_group<cta_2>, "
 
 def kernel(m=M):
     """A kernel that copies the factors and multiplies; what it is given, and the product."""
-    steps, image, [[a, b]] = operands(("f8f6f4", "e4m3", "e4m3"), M, N, steps=1)
+    steps, image, [[a, b]] = pair_operands(("f8f6f4", "e4m3", "e4m3"), M, N, steps=1)
     form = InstructionDescriptor(
         KINDS["mxf8f6f4"], *map(element, ("e4m3", "e4m3")), m, N, "f32", scale="ue8m0"
     )
